@@ -1,0 +1,141 @@
+"""The data that flows through one tick, each declared once: name, shape, unit, meaning.
+
+Every scalar is 8 bytes, so a record's bytes are the same in memory, in shared memory and as a CDR message: a recording
+holds exactly what the tick saw. Joint arrays have room for `MAX_JOINTS`; the first `n` count. Frames: B is the arm's
+base, T the tool (the point of compliance), S the force sensor, G the goal, C the compliant frame. Six-vectors are
+[linear, angular]; a pose is [x, y, z, qw, qx, qy, qz]. A wrench is what the environment does to the robot.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+MAX_JOINTS = 12
+
+# Command modes: what a robot is asked to do with a command (and which interfaces it can offer).
+IDLE, POSITION, VELOCITY, TORQUE = 0, 1, 2, 3
+MODES = {"position": POSITION, "velocity": VELOCITY, "torque": TORQUE}
+
+# State of the wrench reading: a driver says what it knows, the tick reacts.
+WRENCH_OK, WRENCH_MISSING, WRENCH_SATURATED = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of a record: `kind` is 'f8', 'i8' or another record's dtype."""
+
+    name: str
+    unit: str
+    help: str
+    shape: tuple[int, ...] = ()
+    kind: Any = "f8"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A record type: its name, its fields, and the NumPy dtype that kernels compile against."""
+
+    name: str
+    fields: tuple[Field, ...]
+
+    @property
+    def dtype(self) -> np.dtype[np.void]:
+        members = [(f.name, f.kind.dtype if isinstance(f.kind, Layout) else f.kind, f.shape) for f in self.fields]
+        return np.dtype((np.record, members))
+
+    def new(self, n: int = 1) -> np.ndarray[Any, Any]:
+        """An array of `n` zeroed records. Kernels take the array and use `[0]`: that is the cheap way to pass one."""
+        return np.zeros(n, self.dtype)
+
+
+_J = (MAX_JOINTS,)
+
+READING = Layout(
+    "Reading",
+    (
+        Field("stamp_s", "s", "robot time of the joint state"),
+        Field("q", "rad", "joint positions", _J),
+        Field("qd", "rad/s", "joint velocities", _J),
+        Field("tau", "N m", "joint torques that the drives apply", _J),
+        Field("wrench", "N, N m", "raw force sensor, in sensor axes at the sensor's origin", (6,)),
+        Field("wrench_stamp_s", "s", "robot time at which the wrench was sampled"),
+        Field("wrench_state", "", "0 good, 1 missing, 2 saturated", kind="i8"),
+    ),
+)
+
+GOAL = Layout(
+    "Goal",
+    (
+        Field("law", "", "which law runs (see laws)", kind="i8"),
+        Field("q", "rad", "joint goal of the joint-space laws", _J),
+        Field("pose", "m, -", "X_BG: pose of the goal frame in the base", (7,)),
+        Field("twist", "m/s, rad/s", "velocity of the goal frame, in base axes", (6,)),
+        Field("wrench", "N, N m", "wrench to be held, in base axes at the tool", (6,)),
+        Field("stop", "", "1: come to rest and stay there", kind="i8"),
+    ),
+)
+
+STATE = Layout(
+    "State",
+    (
+        Field("law", "", "the law that ran last (a change starts the new one from rest at the present pose)", kind="i8"),
+        Field("started", "", "0 before the first tick", kind="i8"),
+        Field("fault", "", "0 or the number of the fault that stopped the robot (see runtime.faults)", kind="i8"),
+        Field("q_cmd", "rad", "commanded joint positions", _J),
+        Field("qd_cmd", "rad/s", "commanded joint velocities", _J),
+        Field("pose", "m, -", "X_BC: pose of the compliant frame (the virtual mass)", (7,)),
+        Field("twist", "m/s, rad/s", "velocity of the compliant frame, in base axes", (6,)),
+        Field("wrench_lp", "N, N m", "low-passed external wrench at the tool, in base axes", (6,)),
+        Field("wrench_age_s", "s", "time since the last good wrench"),
+    ),
+)
+
+COMMAND = Layout(
+    "Command",
+    (
+        Field("mode", "", "0 idle, 1 position, 2 velocity, 3 torque", kind="i8"),
+        Field("q", "rad", "joint positions asked for", _J),
+        Field("qd", "rad/s", "joint velocities asked for (feed-forward in position mode)", _J),
+        Field("tau", "N m", "joint torques asked for, gravity included", _J),
+    ),
+)
+
+OBSERVED = Layout(
+    "Observed",
+    (
+        Field("pose", "m, -", "X_BT: pose of the tool in the base, from the measured joints", (7,)),
+        Field("twist", "m/s, rad/s", "velocity of the tool, in base axes", (6,)),
+        Field("wrench", "N, N m", "external wrench at the tool in base axes: bias and tool weight removed", (6,)),
+        Field("manipulability", "-", "smallest singular value of the scaled Jacobian that the inverse was built on"),
+        Field("scale", "", "share of the asked joint velocity that the limits let through"),
+        Field("limits", "", "bits of the limits that acted in this tick (see limits)", kind="i8"),
+    ),
+)
+
+TIMING = Layout(
+    "Timing",
+    (
+        Field("wall_ns", "ns", "wall clock at the tick (0 in a run without pacing)", kind="i8"),
+        Field("late_s", "s", "how late the loop woke up"),
+        Field("busy_s", "s", "duration of the previous read, tick and write together"),
+        Field("overruns", "", "periods missed since the start", kind="i8"),
+    ),
+)
+
+TELEMETRY = Layout(
+    "Telemetry",
+    (
+        Field("tick", "", "number of the tick", kind="i8"),
+        Field("time_s", "s", "time since the start of the loop"),
+        Field("revision", "", "number of the parameter set in force", kind="i8"),
+        Field("timing", "", "when the tick ran", kind=TIMING),
+        Field("reading", "", "what the robot said", kind=READING),
+        Field("goal", "", "what was asked for", kind=GOAL),
+        Field("observed", "", "what the tick made of it", kind=OBSERVED),
+        Field("command", "", "what the robot was told", kind=COMMAND),
+        Field("state", "", "the controller's state after the tick", kind=STATE),
+    ),
+)
