@@ -19,6 +19,23 @@ MAX_JOINTS = 12
 IDLE, POSITION, VELOCITY, TORQUE = 0, 1, 2, 3
 MODES = {"position": POSITION, "velocity": VELOCITY, "torque": TORQUE}
 
+# Why the controller stopped the robot. A fault is latched: it ends with the loop.
+FAULT_SENSOR, FAULT_NUMBER = 1, 2
+FAULTS = {
+    FAULT_SENSOR: "the force sensor gave no good reading for longer than sense.hold_s",
+    FAULT_NUMBER: "a joint reading was not a finite number",
+}
+
+# Limits that can act in a tick (bits of `observed.limits`).
+LIMIT_SPEED, LIMIT_ACCELERATION, LIMIT_POSITION, LIMIT_SINGULAR, LIMIT_TORQUE = 1, 2, 4, 8, 16
+LIMITS = {
+    LIMIT_SPEED: "joint speed",
+    LIMIT_ACCELERATION: "joint acceleration",
+    LIMIT_POSITION: "joint position",
+    LIMIT_SINGULAR: "near a singularity",
+    LIMIT_TORQUE: "joint torque",
+}
+
 # State of the wrench reading: a driver says what it knows, the tick reacts.
 WRENCH_OK, WRENCH_MISSING, WRENCH_SATURATED = 0, 1, 2
 
@@ -83,13 +100,14 @@ STATE = Layout(
     (
         Field("law", "", "the law that ran last (a change starts the new one from rest at the present pose)", kind="i8"),
         Field("started", "", "0 before the first tick", kind="i8"),
-        Field("fault", "", "0 or the number of the fault that stopped the robot (see runtime.faults)", kind="i8"),
+        Field("fault", "", "0 or the number of the fault that stopped the robot (see FAULTS)", kind="i8"),
         Field("q_cmd", "rad", "commanded joint positions", _J),
         Field("qd_cmd", "rad/s", "commanded joint velocities", _J),
-        Field("pose", "m, -", "X_BC: pose of the compliant frame (the virtual mass)", (7,)),
-        Field("twist", "m/s, rad/s", "velocity of the compliant frame, in base axes", (6,)),
+        Field("pose", "m, -", "X_BC: pose of the compliant frame: the tool at the commanded joints", (7,)),
+        Field("twist", "m/s, rad/s", "velocity of the compliant frame (the virtual mass), in base axes", (6,)),
         Field("wrench_lp", "N, N m", "low-passed external wrench at the tool, in base axes", (6,)),
         Field("wrench_age_s", "s", "time since the last good wrench"),
+        Field("weakest", "-", "direction of the smallest singular value, kept as the next tick's first guess", (6,)),
     ),
 )
 
@@ -109,9 +127,9 @@ OBSERVED = Layout(
         Field("pose", "m, -", "X_BT: pose of the tool in the base, from the measured joints", (7,)),
         Field("twist", "m/s, rad/s", "velocity of the tool, in base axes", (6,)),
         Field("wrench", "N, N m", "external wrench at the tool in base axes: bias and tool weight removed", (6,)),
-        Field("manipulability", "-", "smallest singular value of the scaled Jacobian that the inverse was built on"),
+        Field("singular_value", "m/rad, -", "smallest singular value of the Jacobian at the commanded joints"),
         Field("scale", "", "share of the asked joint velocity that the limits let through"),
-        Field("limits", "", "bits of the limits that acted in this tick (see limits)", kind="i8"),
+        Field("limits", "", "bits of the limits that acted in this tick (see LIMITS)", kind="i8"),
     ),
 )
 

@@ -1,0 +1,186 @@
+"""An arm as the controller knows it: MuJoCo model without shapes, limits, tool, and the handle for kernels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import mujoco
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.errors import InputError, ModelError
+from pliant.model import kinematics
+from pliant.model.catalogue import design
+from pliant.model.design import Design
+from pliant.model.handle import HANDLE
+from pliant.model.tool import SENSOR, TOOL, Tool, attach
+
+Floats = NDArray[np.float64]
+
+UNLIMITED = 1e4
+"""Limit [rad, m] that stands for a joint without one: finite, so that it can be computed with and stored."""
+
+
+@dataclass(frozen=True, eq=False)
+class Arm:
+    """A compiled arm with its tool. One thread uses one Arm: the handle points into its own MuJoCo data.
+
+    Joint arrays have n entries: rad, rad/s, rad/s^2, N m (m, m/s, m/s^2, N for a joint that slides).
+    """
+
+    name: str
+    n: int
+    joint_names: tuple[str, ...]
+    q_min: Floats
+    q_max: Floats
+    v_max: Floats
+    a_max: Floats
+    tau_max: Floats
+    q_home: Floats
+    gravity: Floats
+    """Acceleration of gravity in base axes [m/s^2]."""
+    tool: Tool
+    assumed: tuple[str, ...]
+    """What the robot's description does not say and was filled in, one sentence each."""
+    mjmodel: mujoco.MjModel
+    mjdata: mujoco.MjData
+    handle: NDArray[np.void]
+    """One `HANDLE` record; it stays valid as long as this Arm lives."""
+
+    @classmethod
+    def load(
+        cls,
+        name_or_path: str | Path,
+        tool: Tool | None = None,
+        *,
+        gravity: Sequence[float] | None = None,
+        mount_rpy_deg: Sequence[float] | None = None,
+        flange: str | None = None,
+    ) -> Arm:
+        """Load a built-in arm ("ur5e", "two_link", …) or the arm in an MJCF or URDF file.
+
+        `gravity` [m/s^2] is given in base axes; or `mount_rpy_deg` says how the base is turned against upright (about
+        the fixed axes x, y, z in this order). Without both, the description's own gravity counts. `flange` names the
+        site or body of a file that carries the tool.
+        """
+        plan, tool = design(name_or_path, flange=flange), tool or Tool()
+        attach(plan.spec, tool, visual=False)
+        try:
+            model = plan.spec.compile()
+        except ValueError as error:
+            raise ModelError(f"The arm {plan.name!r} cannot be built: {str(error).splitlines()[0]}.") from None
+        model.opt.gravity[:] = _gravity(model, gravity, mount_rpy_deg)
+        return cls._build(plan, tool, model)
+
+    @classmethod
+    def _build(cls, plan: Design, tool: Tool, model: mujoco.MjModel) -> Arm:
+        limited = model.jnt_limited.astype(bool)
+        arm = cls(
+            name=plan.name,
+            n=model.nv,
+            joint_names=tuple(model.joint(j).name for j in range(model.njnt)),
+            q_min=np.where(limited, model.jnt_range[:, 0], -UNLIMITED),
+            q_max=np.where(limited, model.jnt_range[:, 1], UNLIMITED),
+            v_max=np.array(plan.v_max),
+            a_max=np.array(plan.a_max),
+            tau_max=model.jnt_actfrcrange[:, 1].copy(),
+            q_home=np.zeros(model.nv),
+            gravity=model.opt.gravity.copy(),
+            tool=tool,
+            assumed=plan.assumed,
+            mjmodel=model,
+            mjdata=mujoco.MjData(model),
+            handle=HANDLE.new(),
+        )
+        arm.q_home[:] = _search_home(arm) if plan.q_home is None else plan.q_home
+        _fill(arm)
+        for array in (arm.q_min, arm.q_max, arm.v_max, arm.a_max, arm.tau_max, arm.q_home, arm.gravity):
+            array.setflags(write=False)
+        return arm
+
+    def pose(self, q: ArrayLike) -> Floats:
+        """X_BT: pose of the tool in the base, [x, y, z, qw, qx, qy, qz], at joint positions q."""
+        kinematics.forward_at(self.handle, self._joints("q", q))
+        return self.handle["X_tool"][0].copy()
+
+    def sensor_pose(self, q: ArrayLike) -> Floats:
+        """X_BS: pose of the force sensor in the base, [x, y, z, qw, qx, qy, qz], at joint positions q."""
+        kinematics.forward_at(self.handle, self._joints("q", q))
+        return self.handle["X_sensor"][0].copy()
+
+    def jacobian(self, q: ArrayLike) -> Floats:
+        """The (6, n) Jacobian of the tool point, rows [linear; angular] in base axes."""
+        kinematics.jacobian_at(self.handle, self._joints("q", q))
+        return self.handle["J"][0, :, : self.n].copy()
+
+    def mass_matrix(self, q: ArrayLike) -> Floats:
+        """The (n, n) joint mass matrix [kg m^2], rotor inertia included."""
+        kinematics.dynamics_at(self.handle, self._joints("q", q), np.zeros(self.n))
+        return self.handle["M"][0, : self.n, : self.n].copy()
+
+    def bias(self, q: ArrayLike, qd: ArrayLike) -> Floats:
+        """Coriolis, centrifugal and gravity torques [N m]; friction is not part of it."""
+        kinematics.dynamics_at(self.handle, self._joints("q", q), self._joints("qd", qd))
+        return self.handle["bias"][0, : self.n].copy()
+
+    def jdot_qd(self, q: ArrayLike, qd: ArrayLike) -> Floats:
+        """The tool's acceleration [m/s^2, rad/s^2] in base axes while no joint accelerates."""
+        kinematics.dynamics_at(self.handle, self._joints("q", q), self._joints("qd", qd))
+        return self.handle["Jdot_qd"][0].copy()
+
+    def _joints(self, field: str, values: ArrayLike) -> Floats:
+        array = np.ascontiguousarray(values, float)
+        if array.shape != (self.n,):
+            raise InputError(field, values, f"{self.n} numbers, one per joint of {self.name}")
+        return array
+
+
+def _gravity(model: mujoco.MjModel, gravity: Sequence[float] | None, rpy_deg: Sequence[float] | None) -> Floats:
+    if gravity is not None and rpy_deg is not None:
+        raise InputError("gravity", gravity, "left out when mount_rpy_deg is given")
+    for field, value in (("gravity", gravity), ("mount_rpy_deg", rpy_deg)):
+        if value is not None and (np.shape(value) != (3,) or not np.isfinite(value).all()):
+            raise InputError(field, value, "3 finite numbers")
+    if gravity is not None:
+        return np.array(gravity, float)
+    if rpy_deg is None:
+        return model.opt.gravity.copy()
+    quat, inverse, result = np.zeros(4), np.zeros(4), np.zeros(3)
+    mujoco.mju_euler2Quat(quat, np.radians(rpy_deg), "XYZ")
+    mujoco.mju_negQuat(inverse, quat)
+    mujoco.mju_rotVecQuat(result, model.opt.gravity, inverse)
+    return result
+
+
+def _search_home(arm: Arm) -> Floats:
+    """The best conditioned of 200 poses around the middle of the joint ranges (the same ones every time)."""
+    low, high = np.maximum(arm.q_min, -math.pi), np.minimum(arm.q_max, math.pi)
+    middle, reach = (low + high) / 2, np.minimum(0.4 * (high - low), 1.0)
+    random, J = np.random.default_rng(0), np.zeros((6, arm.n))
+    best, best_q = -1.0, middle
+    for q in middle + reach * random.uniform(-1, 1, (200, arm.n)):
+        arm.mjdata.qpos[:] = q
+        mujoco.mj_kinematics(arm.mjmodel, arm.mjdata)
+        mujoco.mj_comPos(arm.mjmodel, arm.mjdata)
+        mujoco.mj_jacSite(arm.mjmodel, arm.mjdata, J[:3], J[3:], arm.mjmodel.site(TOOL).id)
+        smallest = float(np.linalg.svd(J, compute_uv=False).min())
+        if smallest > best:
+            best, best_q = smallest, q
+    return best_q
+
+
+def _fill(arm: Arm) -> None:
+    """Write addresses, limits and tool into the handle."""
+    h, model, data, n = arm.handle[0], arm.mjmodel, arm.mjdata, arm.n
+    h.model, h.data, h.n = model._address, data._address, n
+    for field in ("qpos", "qvel", "qacc", "xpos", "site_xpos", "site_xmat"):
+        h[field] = getattr(data, field).ctypes.data
+    h.tool_site, h.sensor_site, h.tool_body = model.site(TOOL).id, model.site(SENSOR).id, model.body(TOOL).id
+    for field in ("q_min", "q_max", "v_max", "a_max", "tau_max"):
+        h[field][:n] = getattr(arm, field)
+    h.damping[:n] = model.dof_damping
+    h.gravity[:] = arm.gravity
+    h.tool_mass, h.tool_com[:] = arm.tool.mass_kg, arm.tool.com_in_sensor_m

@@ -1,0 +1,29 @@
+"""Which arms there are, and how a name or a file becomes a design."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pliant.errors import UnknownNameError
+from pliant.model.design import Design
+from pliant.model.files import file_design
+from pliant.model.two_link import NAME as TWO_LINK
+from pliant.model.two_link import two_link_design
+from pliant.model.ur import ur_design, ur_names
+
+
+def available_models() -> tuple[str, ...]:
+    """The names of the built-in arms."""
+    return (*ur_names(), TWO_LINK)
+
+
+def design(name_or_path: str | Path, *, flange: str | None = None, visual: bool = False) -> Design:
+    """The design of a built-in arm, or of the arm in an MJCF or URDF file (then `flange` may name the tool's mount)."""
+    name = str(name_or_path)
+    if name in ur_names():
+        return ur_design(name, visual=visual)
+    if name == TWO_LINK:
+        return two_link_design(visual=visual)
+    if isinstance(name_or_path, Path) or Path(name).suffix or "/" in name:
+        return file_design(name_or_path, flange=flange, visual=visual)
+    raise UnknownNameError("arm", name, available_models())

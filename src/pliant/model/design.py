@@ -1,0 +1,26 @@
+"""What a model builder hands over: the tree as MuJoCo's spec, and what a spec cannot hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import mujoco
+
+FLANGE = "flange"
+"""Name of the site, present in every model, at which a tool is mounted."""
+
+
+@dataclass(frozen=True)
+class Design:
+    """A robot before it is compiled. Joint ranges and torque limits are in the spec (`range`, `actfrcrange`)."""
+
+    name: str
+    spec: mujoco.MjSpec
+    v_max: tuple[float, ...]
+    """Joint speed limits [rad/s, m/s]."""
+    a_max: tuple[float, ...]
+    """Joint acceleration limits [rad/s^2, m/s^2]."""
+    q_home: tuple[float, ...] | None = None
+    """A pose to start from [rad, m]; None: one is searched when the arm is loaded."""
+    assumed: tuple[str, ...] = ()
+    """What the description does not say and was filled in, one sentence each."""

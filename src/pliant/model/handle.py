@@ -1,0 +1,55 @@
+"""The record through which kernels see an arm: MuJoCo's addresses, limits, tool, and room for results.
+
+Addresses belong to the process that built the arm: a handle is never stored, sent or shared.
+"""
+
+from __future__ import annotations
+
+from pliant.records import MAX_JOINTS, Field, Layout
+
+_J = (MAX_JOINTS,)
+
+
+def _address(name: str, of: str) -> Field:
+    return Field(name, "", f"address of {of}", kind="i8")
+
+
+def _index(name: str, of: str) -> Field:
+    return Field(name, "", of, kind="i8")
+
+
+HANDLE = Layout(
+    "Handle",
+    (
+        _address("model", "the mjModel"),
+        _address("data", "the mjData that belongs to this handle alone"),
+        _address("qpos", "the joint positions (n)"),
+        _address("qvel", "the joint velocities (n)"),
+        _address("qacc", "the joint accelerations (n)"),
+        _address("xpos", "the bodies' positions (nbody, 3)"),
+        _address("site_xpos", "the sites' positions (nsite, 3)"),
+        _address("site_xmat", "the sites' rotation matrices (nsite, 9)"),
+        _index("n", "number of joints"),
+        _index("tool_site", "site at the tool centre point"),
+        _index("sensor_site", "site of the force sensor"),
+        _index("tool_body", "body that carries the tool's mass"),
+        Field("q_min", "rad", "lower joint limits", _J),
+        Field("q_max", "rad", "upper joint limits", _J),
+        Field("v_max", "rad/s", "joint speed limits", _J),
+        Field("a_max", "rad/s^2", "joint acceleration limits", _J),
+        Field("tau_max", "N m", "joint torque limits", _J),
+        Field("damping", "N m s/rad", "viscous friction of the joints, not part of bias", _J),
+        Field("gravity", "m/s^2", "acceleration of gravity in base axes", (3,)),
+        Field("tool_mass", "kg", "mass beyond the force sensor"),
+        Field("tool_com", "m", "centre of that mass, in sensor axes from the sensor's origin", (3,)),
+        Field("X_tool", "m, -", "X_BT: pose of the tool (set by forward)", (7,)),
+        Field("X_sensor", "m, -", "X_BS: pose of the force sensor (set by forward)", (7,)),
+        Field("J", "m, -", "Jacobian at the tool, rows [linear; angular] in base axes (set by jacobian)", (6, *_J)),
+        Field("Jdot_qd", "m/s^2, rad/s^2", "tool acceleration at rest of qdd, in base axes (set by dynamics)", (6,)),
+        Field("M", "kg m^2", "joint mass matrix, rotor inertia included (set by dynamics)", (*_J, *_J)),
+        Field("bias", "N m", "Coriolis, centrifugal and gravity torques, no friction (set by dynamics)", _J),
+        Field("jacp", "", "scratch: (3, n) row by row", (3 * MAX_JOINTS,)),
+        Field("jacr", "", "scratch: (3, n) row by row", (3 * MAX_JOINTS,)),
+        Field("dense", "", "scratch: (n, n) row by row", (MAX_JOINTS * MAX_JOINTS,)),
+    ),
+)

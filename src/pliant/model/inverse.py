@@ -1,0 +1,98 @@
+"""From a tool velocity to joint velocities, without running away near singularities.
+
+    q̇ = Jᵀ (J Jᵀ + λ² I)⁻¹ V            λ² = λ_max² (1 - (σ/σ₀)²)  for σ < σ₀, else 0
+
+σ is the smallest singular value of J. It comes from one step of inverse iteration per tick, started where the last tick
+ended: the direction turns slowly, so the estimate is exact when it matters and costs one triangular solve.
+"""
+
+from __future__ import annotations
+
+import math
+
+from pliant.kernel import kernel
+from pliant.records import Field, Layout
+
+SCRATCH = Layout(
+    "Inverse",
+    (
+        Field("A", "", "J Jᵀ, then its Cholesky factor", (6, 6)),
+        Field("y", "", "solution of the 6×6 system", (6,)),
+    ),
+)
+
+# Keeps the factorisation of a rank-deficient J finite; far below any singular value that the damping lets through.
+_FLOOR = 1e-12
+
+
+@kernel
+def _gram(J, n, extra, A):
+    """A = J Jᵀ + extra I (lower triangle)."""
+    for i in range(6):
+        for j in range(i + 1):
+            total = 0.0
+            for k in range(n):
+                total += J[i, k] * J[j, k]
+            A[i, j] = total
+        A[i, i] += extra
+
+
+@kernel
+def _factor(A):
+    """Cholesky in place: A = L Lᵀ (lower triangle)."""
+    for i in range(6):
+        for j in range(i + 1):
+            total = A[i, j]
+            for k in range(j):
+                total -= A[i, k] * A[j, k]
+            A[i, j] = math.sqrt(max(total, _FLOOR)) if i == j else total / A[j, j]
+
+
+@kernel
+def _solve(L, b, x):
+    """Solve L Lᵀ x = b."""
+    for i in range(6):
+        total = b[i]
+        for k in range(i):
+            total -= L[i, k] * x[k]
+        x[i] = total / L[i, i]
+    for i in range(5, -1, -1):
+        total = x[i]
+        for k in range(i + 1, 6):
+            total -= L[k, i] * x[k]
+        x[i] = total / L[i, i]
+
+
+@kernel
+def damped_inverse(J, n, V, threshold, damping, weakest, w, qd):
+    """Joint velocities for the tool velocity V; returns the smallest singular value of J (as estimated).
+
+    `weakest` (6) carries the direction of that singular value from tick to tick; `w` is scratch.
+    """
+    _gram(J, n, _FLOOR, w.A)
+    _factor(w.A)
+    # inverse iteration: u⁺ = A⁻¹u / |A⁻¹u|, σ² ≈ 1 / |A⁻¹u|
+    size = 0.0
+    for i in range(6):
+        size += weakest[i] * weakest[i]
+    if not size > 0.5:
+        for i in range(6):
+            weakest[i] = 1.0 / math.sqrt(6.0)
+    _solve(w.A, weakest, w.y)
+    size = 0.0
+    for i in range(6):
+        size += w.y[i] * w.y[i]
+    size = math.sqrt(size)
+    for i in range(6):
+        weakest[i] = w.y[i] / size
+    sigma = math.sqrt(1.0 / size)
+    if sigma < threshold:
+        _gram(J, n, damping * damping * (1.0 - (sigma / threshold) ** 2), w.A)
+        _factor(w.A)
+    _solve(w.A, V, w.y)
+    for k in range(n):
+        total = 0.0
+        for i in range(6):
+            total += J[i, k] * w.y[i]
+        qd[k] = total
+    return sigma

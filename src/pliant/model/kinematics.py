@@ -1,0 +1,103 @@
+"""Kinematics and dynamics of one arm, computed by MuJoCo from inside compiled code.
+
+`h` is one record of `handle.HANDLE`. Call `forward` first; `jacobian` builds on it. `dynamics` stands alone and leaves
+everything that `forward` and `jacobian` leave. Axes are those of the base, six-vectors are [linear, angular].
+"""
+
+from __future__ import annotations
+
+from numba import types
+
+from pliant.kernel import (
+    floats,
+    kernel,
+    mj_comPos,
+    mj_comVel,
+    mj_crb,
+    mj_fullM,
+    mj_jacDot,
+    mj_jacSite,
+    mj_kinematics,
+    mj_rne,
+    mujoco_function,
+)
+
+mju_mat2Quat = mujoco_function("mju_mat2Quat", types.intp, types.intp)
+
+
+@kernel
+def _site_pose(h, site, pose):
+    """Write the pose of a site [m, -] into a 7-vector; of the two equal quaternions, MuJoCo's choice."""
+    position = floats(h.site_xpos + 24 * site, 3)
+    for k in range(3):
+        pose[k] = position[k]
+    mju_mat2Quat(pose.ctypes.data + 24, h.site_xmat + 72 * site)
+
+
+@kernel
+def forward(h, q):
+    """Place the arm at joint positions q [rad]: sets X_tool and X_sensor."""
+    qpos = floats(h.qpos, h.n)
+    for i in range(h.n):
+        qpos[i] = q[i]
+    mj_kinematics(h.model, h.data)
+    _site_pose(h, h.tool_site, h.X_tool)
+    _site_pose(h, h.sensor_site, h.X_sensor)
+
+
+@kernel
+def jacobian(h):
+    """Set J, the Jacobian of the tool point at the pose of the last `forward`: twist = J qd."""
+    n = h.n
+    mj_comPos(h.model, h.data)
+    mj_jacSite(h.model, h.data, h.jacp.ctypes.data, h.jacr.ctypes.data, h.tool_site)
+    for k in range(3):
+        for i in range(n):
+            h.J[k, i] = h.jacp[k * n + i]
+            h.J[3 + k, i] = h.jacr[k * n + i]
+
+
+@kernel
+def dynamics(h, q, qd):
+    """Set M, bias and Jdot_qd (and all that forward and jacobian set) at positions q [rad] and velocities qd [rad/s]."""
+    n = h.n
+    qvel = floats(h.qvel, n)
+    for i in range(n):
+        qvel[i] = qd[i]
+    forward(h, q)
+    jacobian(h)
+    mj_crb(h.model, h.data)
+    mj_fullM(h.model, h.data, h.dense.ctypes.data)
+    for i in range(n):
+        for j in range(n):
+            h.M[i, j] = h.dense[i * n + j]
+    mj_comVel(h.model, h.data)
+    mj_rne(h.model, h.data, 0, h.bias.ctypes.data)
+    mj_jacDot(
+        h.model, h.data, h.jacp.ctypes.data, h.jacr.ctypes.data, h.site_xpos + 24 * h.tool_site, h.tool_body
+    )
+    for k in range(3):
+        linear, angular = 0.0, 0.0
+        for i in range(n):
+            linear += h.jacp[k * n + i] * qd[i]
+            angular += h.jacr[k * n + i] * qd[i]
+        h.Jdot_qd[k], h.Jdot_qd[3 + k] = linear, angular
+
+
+@kernel
+def forward_at(handle, q):
+    """`forward` on a one-element handle array, for calls from Python."""
+    forward(handle[0], q)
+
+
+@kernel
+def jacobian_at(handle, q):
+    """`forward` and `jacobian` on a one-element handle array, for calls from Python."""
+    forward(handle[0], q)
+    jacobian(handle[0])
+
+
+@kernel
+def dynamics_at(handle, q, qd):
+    """`dynamics` on a one-element handle array, for calls from Python."""
+    dynamics(handle[0], q, qd)

@@ -1,0 +1,252 @@
+"""How a parameter is declared, and what follows from the declaration.
+
+A `Section` is a pydantic model whose fields are made by `param(...)`. From that one place come the validation and its
+messages, the record that the kernels read, the reference page, and the command line's ``--set``.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from annotated_types import Ge, Gt, Le, Lt
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from pliant import records
+from pliant.errors import InputError, UnknownNameError
+
+
+class Section(BaseModel):
+    """A group of parameters: closed (an unknown name is an error), immutable (a change makes a new set)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+Positive = Annotated[float, Field(gt=0)]
+NotNegative = Annotated[float, Field(ge=0)]
+Three = tuple[float, float, float]
+Six = tuple[float, float, float, float, float, float]
+SixPositive = tuple[Positive, Positive, Positive, Positive, Positive, Positive]
+SixNotNegative = tuple[NotNegative, NotNegative, NotNegative, NotNegative, NotNegative, NotNegative]
+
+
+def param(default: Any, *, unit: str = "", live: bool = False, help: str, **bounds: Any) -> Any:
+    """Declare a parameter: its default, unit, whether it may change while the loop runs, one sentence, and bounds."""
+    return Field(default, description=help, json_schema_extra={"unit": unit, "live": live}, **bounds)
+
+
+@dataclass(frozen=True)
+class Declared:
+    """One leaf of a declaration, as the reference page and the command line show it."""
+
+    name: str
+    type: str
+    default: Any
+    unit: str
+    bounds: str
+    live: bool
+    help: str
+
+
+def declared(section: type[Section], prefix: str = "") -> Iterator[Declared]:
+    """Every parameter under `section`, by dotted name."""
+    for name, field in section.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, Section):
+            yield from declared(kind, f"{prefix}{name}.")
+            continue
+        extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+        yield Declared(
+            name=prefix + name,
+            type=_type_name(kind),
+            default=field.get_default(call_default_factory=True),
+            unit=str(extra.get("unit", "")),
+            bounds=_bounds(field.metadata) or _element_bounds(kind),
+            live=bool(extra.get("live", False)),
+            help=field.description or "",
+        )
+
+
+def _type_name(kind: Any) -> str:
+    if typing.get_origin(kind) is tuple:
+        return f"{len(typing.get_args(kind))} numbers"
+    if typing.get_origin(kind) is Literal:
+        return " or ".join(str(choice) for choice in typing.get_args(kind))
+    return {float: "number", int: "whole number", bool: "yes or no", str: "text"}.get(kind, "list")
+
+
+def _bounds(metadata: list[Any]) -> str:
+    signs: dict[type, str] = {Ge: "≥", Gt: ">", Le: "≤", Lt: "<"}
+    parts = []
+    for item in metadata:
+        for kind, sign in signs.items():
+            if isinstance(item, kind):
+                parts.append(f"{sign} {getattr(item, kind.__name__.lower()):g}")
+    return " and ".join(parts)
+
+
+def _element_bounds(kind: Any) -> str:
+    if typing.get_origin(kind) is tuple and (args := typing.get_args(kind)):
+        inner = args[0]
+        if typing.get_origin(inner) is Annotated:
+            field = typing.get_args(inner)[1]
+            if bounds := _bounds(field.metadata):
+                return f"each {bounds}"
+    return ""
+
+
+# ---- the record that kernels read ----------------------------------------------------------------------------------
+
+
+def layout_of(section: type[Section]) -> records.Layout:
+    """The record layout of a section: numbers become f8, whole numbers, flags and choices i8, sections nest."""
+    fields = []
+    for name, field in section.model_fields.items():
+        kind = field.annotation
+        extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+        unit, text = str(extra.get("unit", "")), field.description or ""
+        if isinstance(kind, type) and issubclass(kind, Section):
+            fields.append(records.Field(name, "", text, kind=layout_of(kind)))
+        elif typing.get_origin(kind) is tuple:
+            fields.append(records.Field(name, unit, text, (len(typing.get_args(kind)),)))
+        else:
+            fields.append(records.Field(name, unit, text, kind="f8" if kind is float else "i8"))
+    return records.Layout(section.__name__, tuple(fields))
+
+
+def fill(section: Section, record: Any) -> None:
+    """Write the values of `section` into a record of its layout."""
+    for name, field in type(section).model_fields.items():
+        value = getattr(section, name)
+        if isinstance(value, Section):
+            fill(value, record[name])
+        elif typing.get_origin(field.annotation) is Literal:
+            record[name] = typing.get_args(field.annotation).index(value)
+        else:
+            record[name] = value
+
+
+def to_record(section: Section) -> np.ndarray[Any, Any]:
+    """A one-element array that holds `section` as kernels read it."""
+    record = layout_of(type(section)).new()
+    fill(section, record[0])
+    return record
+
+
+def bounds_arrays(section: type[Section]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Lowest and highest admissible number for every 8-byte value of the section's record, in order.
+
+    This is the loop's own check of a proposed set: it needs no pydantic, and NaN fails it. Whole numbers are compared by
+    their bytes' value as floats would be, so their bounds are left open here; validation at the door has checked them.
+    """
+    low, high = layout_of(section).new(), layout_of(section).new()
+    _fill_bounds(section, low[0], high[0])
+    return low.view(np.float64).copy(), high.view(np.float64).copy()
+
+
+def _fill_bounds(section: type[Section], low: Any, high: Any) -> None:
+    for name, field in section.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, Section):
+            _fill_bounds(kind, low[name], high[name])
+            continue
+        metadata = list(field.metadata)
+        if typing.get_origin(kind) is tuple and typing.get_origin(typing.get_args(kind)[0]) is Annotated:
+            metadata += typing.get_args(typing.get_args(kind)[0])[1].metadata
+        least, most = -np.inf, np.inf
+        for item in metadata:
+            if isinstance(item, Ge):
+                least = item.ge
+            elif isinstance(item, Gt):
+                least = np.nextafter(item.gt, np.inf)  # type: ignore[arg-type]
+            elif isinstance(item, Le):
+                most = item.le
+            elif isinstance(item, Lt):
+                most = np.nextafter(item.lt, -np.inf)  # type: ignore[arg-type]
+        low[name], high[name] = least, most
+
+
+# ---- changing a value ----------------------------------------------------------------------------------------------
+
+
+def changed(section: Section, values: dict[str, Any]) -> Any:
+    """A new set with the dotted `values` in place, validated as a whole; the old one is untouched."""
+    names = {item.name for item in declared(type(section))}
+    data = section.model_dump()
+    for dotted, value in values.items():
+        if dotted not in names:
+            raise UnknownNameError("parameter", dotted, names)
+        *path, last = dotted.split(".")
+        node = data
+        for part in path:
+            node = node[part]
+        old = node[last]
+        node[last] = (value,) * len(old) if isinstance(old, tuple) and isinstance(value, int | float) else value
+    return validated(type(section), data)
+
+
+def validated(section: type[Section], data: Any, where: str = "") -> Any:
+    """Build a section from plain data, or raise one `InputError` that names field, value and what is allowed."""
+    try:
+        return section.model_validate(data)
+    except ValidationError as error:
+        raise _readable(error, where) from None
+
+
+def _readable(error: ValidationError, where: str) -> InputError:
+    """The first complaint of pydantic, in the words of a person."""
+    first = error.errors(include_url=False)[0]
+    name = ".".join(str(part) for part in first["loc"])
+    field = f"{where}.{name}".strip(".") if name else where or "the value"
+    context: dict[str, Any] = first.get("ctx", {})
+    kind = first["type"]
+    words = {
+        "greater_than": lambda: f"greater than {context['gt']:g}",
+        "greater_than_equal": lambda: f"at least {context['ge']:g}",
+        "less_than": lambda: f"less than {context['lt']:g}",
+        "less_than_equal": lambda: f"at most {context['le']:g}",
+        "finite_number": lambda: "a finite number",
+        "literal_error": lambda: f"one of {context['expected']}",
+        "float_type": lambda: "a number",
+        "float_parsing": lambda: "a number",
+        "int_type": lambda: "a whole number",
+        "int_parsing": lambda: "a whole number",
+        "int_from_float": lambda: "a whole number",
+        "bool_parsing": lambda: "true or false",
+        "tuple_type": lambda: "a list of numbers",
+        "too_long": lambda: f"a list of {context['max_length']} values",
+    }
+    more = len(error.errors()) - 1
+    hint = f"({more} more problem{'s' if more > 1 else ''} follow in the same set.)" if more else ""
+    if kind == "extra_forbidden":
+        return InputError(field, first["input"], "left out: no parameter has this name", hint)
+    if kind == "missing":
+        return InputError(field, None, "given", hint)
+    allowed = words.get(kind, lambda: first["msg"][0].lower() + first["msg"][1:])()
+    return InputError(field, first["input"], allowed, hint)
+
+
+def parse_assignment(text: str) -> tuple[str, Any]:
+    """Split ``name=value`` from a command line; the value is a number, a list ``1,2,3``, a flag, or a word."""
+    name, equals, raw = text.partition("=")
+    if not equals or not name or not raw:
+        raise InputError("--set", text, "of the form name=value, for instance admittance.stiffness=200")
+    return name.strip(), _parse_value(raw.strip())
+
+
+def _parse_value(raw: str) -> Any:
+    if "," in raw:
+        return tuple(_parse_value(part.strip()) for part in raw.strip("[]() ").split(","))
+    if raw.lower() in ("true", "yes", "on", "false", "no", "off"):
+        return raw.lower() in ("true", "yes", "on")
+    for convert in (int, float):
+        try:
+            return convert(raw)
+        except ValueError:
+            continue
+    return raw
+
+

@@ -1,0 +1,217 @@
+"""Reading a recording back, bit for bit, or saying in one sentence why a file is not one."""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from mcap import records as mcap
+from mcap.exceptions import McapError
+from mcap.opcode import Opcode
+from mcap.stream_reader import CRCValidationError
+from zstandard import ZstdError
+
+from pliant.errors import RecordingError
+from pliant.record import messages
+from pliant.record.block import TELEMETRY_TOPIC
+from pliant.record.container import MAGIC, MESSAGE_HEAD, chunk_body, decode, walk
+from pliant.record.writer import META_RECORD, PARAMETERS_TOPIC
+from pliant.records import TELEMETRY, Layout
+
+Array = np.ndarray[Any, Any]
+
+# What the libraries raise for bytes that are not what they should be.
+_DAMAGE = (McapError, CRCValidationError, ZstdError, struct.error, ValueError, EOFError, MemoryError, RuntimeError)
+
+
+class ParameterSet(NamedTuple):
+    """The parameters in force from `time_s` on, as a record with one entry per parameter."""
+
+    revision: int
+    time_s: float
+    values: Any
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A run: one telemetry record per tick, the parameters in force, and what describes them."""
+
+    path: Path
+    records: Array
+    parameters: list[ParameterSet]
+    parameter_layout: Layout | None  # names, units and help of the parameters
+    meta: dict[str, Any]
+    attachments: dict[str, bytes]
+    joint_names: list[str]
+    complete: bool  # False: the file was cut off or damaged, and this is what could be read
+    written_by: str
+
+    @property
+    def n(self) -> int:
+        """Number of joints: the first `n` entries of each joint array count."""
+        return len(self.joint_names)
+
+    @property
+    def duration_s(self) -> float:
+        """Time from the first record to the last."""
+        return float(self.records["time_s"][-1] - self.records["time_s"][0]) if len(self.records) else 0.0
+
+    @property
+    def lost(self) -> int:
+        """Ticks between the first and the last record that are not in the file."""
+        gaps = np.diff(self.records["tick"]) - 1
+        return int(gaps[gaps > 0].sum())
+
+    @classmethod
+    def load(cls, path: Path | str, partial: bool = False) -> Recording:
+        """Read the recording at `path`; with `partial`, also what is left of one that was cut off or damaged."""
+        path = Path(path)
+        contents = _scan(path, _read(path))
+        telemetry = contents.channel(TELEMETRY_TOPIC)
+        if not contents.complete and not (contents.messages[telemetry.id] if telemetry else contents.channels):
+            raise RecordingError(path, "is truncated before its first record: nothing can be recovered.")
+        if telemetry is None:
+            topics = ", ".join(sorted(c.topic for c in contents.channels.values())) or "none"
+            raise RecordingError(path, f"was not recorded by Pliant: it has no {TELEMETRY_TOPIC} (topics: {topics}).")
+        _check_layout(path, contents, telemetry)
+        data = b"".join(contents.messages[telemetry.id])
+        meta = {key: _value(text) for key, text in contents.meta.items()}
+        layout, sets = _parameters(path, contents)
+        made = cls(
+            path=path,
+            records=np.frombuffer(data, TELEMETRY.dtype).copy(),
+            parameters=sets,
+            parameter_layout=layout,
+            joint_names=meta.pop("joint_names", []),
+            meta=meta,
+            attachments=contents.attachments,
+            complete=contents.complete,
+            written_by=contents.library,
+        )
+        if not (made.complete or partial):
+            raise RecordingError(path, _why_incomplete(made, contents))
+        return made
+
+
+@dataclass
+class _Contents:
+    """What was found in a file, before it is understood."""
+
+    library: str = ""
+    schemas: dict[int, Any] = field(default_factory=dict)
+    channels: dict[int, Any] = field(default_factory=dict)
+    messages: dict[int, list[bytes]] = field(default_factory=dict)  # CDR bodies of Pliant's own channels
+    meta: dict[str, str] = field(default_factory=dict)
+    attachments: dict[str, bytes] = field(default_factory=dict)
+    damaged: int = 0  # chunks and attachments whose bytes are wrong
+    complete: bool = False
+
+    def channel(self, topic: str) -> Any:
+        return next((c for c in self.channels.values() if c.topic == topic), None)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise RecordingError(path, f"cannot be read: {error.strerror or error}.") from None
+    if not data:
+        raise RecordingError(path, "is empty.")
+    if not data.startswith(MAGIC[: len(data)]):
+        raise RecordingError(path, "is not an MCAP file.")
+    return data
+
+
+def _scan(path: Path, data: bytes) -> _Contents:
+    found = _Contents()
+    end = len(MAGIC)
+    opcode = 0
+    for opcode, begin, end in walk(data, len(MAGIC)):
+        if opcode == Opcode.FOOTER:
+            break
+        try:
+            _take(found, opcode, data, begin, end)
+        except _DAMAGE:
+            found.damaged += 1
+    ended = opcode == Opcode.FOOTER and data[end : end + len(MAGIC)] == MAGIC
+    found.complete = ended and not found.damaged
+    return found
+
+
+def _take(found: _Contents, opcode: int, data: bytes, begin: int, end: int) -> None:
+    if opcode == Opcode.MESSAGE:
+        channel = int.from_bytes(data[begin : begin + 2], "little")
+        body = begin - 9 + MESSAGE_HEAD + len(messages.CDR_HEADER)
+        if channel in found.messages:
+            found.messages[channel].append(data[body:end])
+    elif opcode == Opcode.CHUNK:
+        inside = chunk_body(data[begin:end])
+        for inner, inner_begin, inner_end in walk(inside):
+            _take(found, inner, inside, inner_begin, inner_end)
+    elif opcode == Opcode.HEADER:
+        found.library = decode(mcap.Header, data[begin:end]).library
+    elif opcode == Opcode.SCHEMA:
+        schema = decode(mcap.Schema, data[begin:end])
+        found.schemas[schema.id] = schema
+    elif opcode == Opcode.CHANNEL:
+        channel = decode(mcap.Channel, data[begin:end])
+        found.channels[channel.id] = channel
+        if channel.topic in (TELEMETRY_TOPIC, PARAMETERS_TOPIC):
+            found.messages.setdefault(channel.id, [])
+    elif opcode == Opcode.METADATA:
+        record = decode(mcap.Metadata, data[begin:end])
+        if record.name == META_RECORD:
+            found.meta |= record.metadata
+    elif opcode == Opcode.ATTACHMENT:
+        if zlib.crc32(data[begin : end - 4]) != int.from_bytes(data[end - 4 : end], "little"):
+            raise ValueError("attachment")
+        attachment = decode(mcap.Attachment, data[begin:end])
+        found.attachments[attachment.name] = attachment.data
+
+
+def _layout(contents: _Contents, channel: Any) -> Layout:
+    schema = contents.schemas[channel.schema_id]
+    return messages.parse(schema.name.rpartition("/")[2], schema.data.decode())
+
+
+def _check_layout(path: Path, contents: _Contents, channel: Any) -> None:
+    try:
+        why = messages.difference(TELEMETRY.dtype, _layout(contents, channel).dtype)
+        sizes = {len(body) for body in contents.messages[channel.id]}
+        if not why and sizes - {TELEMETRY.dtype.itemsize}:
+            why = "its size differs"
+    except (ValueError, KeyError):
+        why = "its definition cannot be read"
+    if why:
+        writer = contents.library or "another program"
+        raise RecordingError(path, f"was written by {writer}, whose record differs from this version's: {why}.")
+
+
+def _parameters(path: Path, contents: _Contents) -> tuple[Layout | None, list[ParameterSet]]:
+    channel = contents.channel(PARAMETERS_TOPIC)
+    if channel is None:
+        return None, []
+    try:
+        layout = _layout(contents, channel)
+        rows = np.frombuffer(b"".join(contents.messages[channel.id]), layout.dtype)
+        return layout.fields[-1].kind, [ParameterSet(int(r["revision"]), float(r["time_s"]), r["values"]) for r in rows]
+    except (ValueError, KeyError, IndexError):
+        raise RecordingError(path, f"was written by {contents.library}: its parameters cannot be read.") from None
+
+
+def _why_incomplete(made: Recording, contents: _Contents) -> str:
+    what = f"is damaged in {contents.damaged} place(s)" if contents.damaged else "is truncated"
+    kept = f"{made.duration_s:.1f} s ({len(made.records)} records) can be recovered"
+    return f"{what}: {kept}; --partial (partial=True) loads them."
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

@@ -1,0 +1,24 @@
+"""Robots: each says which commands it takes, reads its state into a record and carries out a command record."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pliant.errors import InputError, UnknownNameError
+from pliant.robots.base import Robot
+from pliant.robots.sim.robot import SimRobot
+
+KINDS = {"sim": "a simulated arm: sim:ur3e, sim:ur5e, sim:ur10e, sim:ur16e, sim:two_link, sim:<MJCF or URDF file>"}
+
+
+def open_robot(address: str, task: Any) -> Robot:
+    """The robot that `address` names (``kind:which``), set up for `task` but not yet moving."""
+    kind, colon, which = address.partition(":")
+    if not colon or not which:
+        raise InputError("robot", address, "of the form kind:which", f"Known: {'; '.join(KINDS.values())}.")
+    if kind not in KINDS:
+        raise UnknownNameError("kind of robot", kind, KINDS)
+    robot = SimRobot(which, task.tool, task.sim, task.dt, task.start_q)
+    if task.interface not in robot.interfaces:
+        raise InputError("interface", task.interface, f"one that {address} takes: {', '.join(robot.interfaces)}")
+    return robot

@@ -1,0 +1,33 @@
+"""What a robot is to the loop."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from pliant.model.arm import Arm
+
+
+class Robot(Protocol):
+    """An arm that can be read and commanded once per period.
+
+    `interfaces` names the commands it takes. `read` fills a reading record; `write` carries out a command record for one
+    period. `stop` brings it to rest and is called on every way out; it must not raise.
+    """
+
+    name: str
+    arm: Arm
+    interfaces: tuple[str, ...]
+
+    def open(self) -> None: ...
+
+    def read(self, reading: Any) -> None: ...
+
+    def write(self, command: Any) -> None: ...
+
+    def push(self, wrench: Any, for_s: float) -> None:
+        """Push the tool (simulated robots only; a real one raises)."""
+        ...
+
+    def stop(self) -> None: ...
+
+    def close(self) -> None: ...

@@ -1,0 +1,1 @@
+"""The simulated robot: arm, servo, force sensor and surfaces, all seeded, all compiled."""

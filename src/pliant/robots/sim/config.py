@@ -1,0 +1,95 @@
+"""What the simulated robot is like: servo, sensor, surfaces, pushes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from pliant.params.declare import NotNegative, Section, Six, Three, param
+
+
+class Servo(Section):
+    """The robot's own position loop, as a controller outside it sees it: a delay, then a second-order lag.
+
+    The defaults make a UR e-Series arm driven by servoJ with its shortest look-ahead (30 ms). Users who correlated the
+    positions sent with the positions reached on such arms report about 34 ms in all, of which 4 to 6 ms remain when
+    the arm only echoes what it receives. So: 4 ms of transport, and a critically damped lag of 30 ms, whose -3 dB
+    bandwidth is 6.8 Hz. Nobody here has measured a robot; set these two numbers to what yours does.
+    """
+
+    bandwidth_hz: float = param(
+        6.8, unit="Hz", gt=0, le=60, help="Frequency at which the joints follow a command with -3 dB."
+    )
+    delay_s: float = param(0.004, unit="s", ge=0, le=0.1, help="Transport delay between a command and its first effect.")
+    stiffness_hz: float = param(
+        40.0,
+        unit="Hz",
+        ge=5,
+        le=60,
+        help="Natural frequency with which the joints resist being pushed away: a stiff arm has a high one.",
+    )
+
+    @property
+    def lag_s(self) -> float:
+        """Delay between a slowly changing command and the motion [s]: transport and the lag of the filter."""
+        return self.delay_s + 2.0 / self.omega
+
+    @property
+    def omega(self) -> float:
+        """Natural frequency [rad/s] of the critically damped filter whose -3 dB point is `bandwidth_hz`."""
+        # |1/(1 + jω/ω₀)²|² = 1/2   at   ω = ω₀ √(√2 - 1)
+        return 2.0 * 3.141592653589793 * self.bandwidth_hz / (2.0**0.5 - 1.0) ** 0.5
+
+
+class Sensor(Section):
+    """A six-axis force sensor at the wrist. It feels the tool's weight and inertia like a real one."""
+
+    noise_n: float = param(0.2, unit="N", ge=0, help="Standard deviation of the noise on each force.")
+    noise_nm: float = param(0.005, unit="N m", ge=0, help="Standard deviation of the noise on each moment.")
+    bias: Six = param((0.0,) * 6, unit="N, N m", help="Constant offset of the six channels.")
+    step_n: float = param(0.02, unit="N", ge=0, help="Quantisation step of the forces (0: none).")
+    step_nm: float = param(0.001, unit="N m", ge=0, help="Quantisation step of the moments (0: none).")
+    range_n: float = param(200.0, unit="N", gt=0, help="Largest force the sensor can show; beyond, it saturates.")
+    range_nm: float = param(20.0, unit="N m", gt=0, help="Largest moment the sensor can show; beyond, it saturates.")
+    dropout: float = param(0.0, ge=0, le=1, help="Probability that a tick gets no fresh reading.")
+
+
+class Surface(Section):
+    """Something to touch, of declared stiffness. Its frame's z axis points out of the material.
+
+    A plane is everything below z = 0; a box has half-sizes along its axes; a dome is the half of a sphere above z = 0.
+    """
+
+    kind: Literal["plane", "box", "dome"] = param("plane", help="Shape of the surface.")
+    position_m: Three = param((0.0, 0.0, 0.0), unit="m", help="Origin of the surface in the base frame.")
+    rpy_deg: Three = param((0.0, 0.0, 0.0), unit="deg", help="Roll, pitch, yaw of the surface in the base frame.")
+    half_size_m: tuple[NotNegative, NotNegative, NotNegative] = param(
+        (0.1, 0.1, 0.05), unit="m", help="Half-sizes of a box."
+    )
+    radius_m: float = param(0.045, unit="m", gt=0, help="Radius of a dome.")
+    stiffness_n_m: float = param(2e4, unit="N/m", gt=0, le=1e6, help="Force per penetration, along the normal.")
+    damping_n_s_m: float = param(50.0, unit="N s/m", ge=0, help="Force per speed of penetration, along the normal.")
+    friction: float = param(0.3, ge=0, le=2, help="Coulomb friction coefficient.")
+
+
+class Push(Section):
+    """A push at the tool, as a hand would give it: it rises and falls over `ramp_s`."""
+
+    at_s: float = param(1.0, unit="s", ge=0, help="When the push begins.")
+    for_s: float = param(1.0, unit="s", gt=0, help="How long it lasts, ramps included.")
+    ramp_s: float = param(0.05, unit="s", ge=0, help="Time over which it rises and falls.")
+    wrench: Six = param((0.0,) * 6, unit="N, N m", help="Force and moment at the tool, in base axes.")
+
+
+class SimConfig(Section):
+    """The whole simulated cell."""
+
+    seed: int = param(0, ge=0, le=2**31 - 1, help="Everything random follows from this number.")
+    substep_s: float = param(
+        0.0005, unit="s", ge=1e-5, le=0.002, help="Longest step of the physics; a period is divided evenly."
+    )
+    servo: Servo = Servo()
+    sensor: Sensor = Sensor()
+    surfaces: Annotated[tuple[Surface, ...], Field(max_length=8)] = ()
+    pushes: Annotated[tuple[Push, ...], Field(max_length=32)] = ()

@@ -1,0 +1,129 @@
+"""Surfaces of declared stiffness: the force that a surface puts on the tool's tip.
+
+    f_n = max(0, k δ + d δ̇)                    along the normal; a surface pushes, it never pulls
+    f_t = -k z,  |f_t| ≤ µ f_n                 along the surface; z is how far the material was dragged: sticking, then sliding
+
+This is a force law of our own, because a soft MuJoCo contact is not a spring in N/m. The tip is a ball at the tool point.
+In continuous time the law cannot create energy; so that a bounce in whole steps cannot either, the damping is never less
+than `LEAST_DAMPING · k · h` (at k = 10⁵ N/m and half a millisecond: 5 N s/m).
+"""
+
+from __future__ import annotations
+
+import math
+
+from pliant.kernel import floats, kernel
+from pliant.spatial import quat_rotate, quat_rotate_inv
+
+PLANE, BOX, DOME = 0, 1, 2
+LEAST_DAMPING = 0.1
+
+
+@kernel
+def _distance_box(half, p, normal):
+    """Distance of the point `p` from a box (negative inside) and the direction out of it."""
+    outside = 0.0
+    for i in range(3):
+        beyond = max(abs(p[i]) - half[i], 0.0)
+        normal[i] = math.copysign(beyond, p[i])
+        outside += beyond * beyond
+    if outside > 0.0:
+        outside = math.sqrt(outside)
+        for i in range(3):
+            normal[i] /= outside
+        return outside
+    nearest = 0
+    for i in range(1, 3):
+        if half[i] - abs(p[i]) < half[nearest] - abs(p[nearest]):
+            nearest = i
+    normal[:] = 0.0
+    normal[nearest] = math.copysign(1.0, p[nearest])
+    return abs(p[nearest]) - half[nearest]
+
+
+@kernel
+def distance(c, p, normal):
+    """Signed distance of the point `p` (surface frame, overwritten normal) from the surface `c`; far away where it ends."""
+    if c.kind == PLANE:
+        normal[0], normal[1], normal[2] = 0.0, 0.0, 1.0
+        return p[2]
+    if c.kind == BOX:
+        return _distance_box(c.half_size, p, normal)
+    away = math.sqrt(p[0] ** 2 + p[1] ** 2 + p[2] ** 2)
+    if p[2] < 0.0 or away == 0.0:
+        return 1e9
+    for i in range(3):
+        normal[i] = p[i] / away
+    return away - c.radius
+
+
+@kernel
+def touch(w, c, tip):
+    """Force of surface `c` on a tip at `tip` [m] that moves with w.velocity, into c.force (base axes)."""
+    c.force[:] = 0.0
+    for i in range(3):
+        w.six[i] = tip[i] - c.pose[i]
+    quat_rotate_inv(c.pose[3:7], w.six[0:3], w.six[0:3])
+    depth = w.tip_radius - distance(c, w.six[0:3], w.normal)
+    if depth <= 0.0:
+        c.touching = 0
+        c.stretch[:] = 0.0
+        return
+    c.touching = 1
+    n = w.normal
+    quat_rotate(c.pose[3:7], n, n)
+    # the touching point lies r below the ball's centre: v + ω × (-r n)
+    v, omega, r = w.point_velocity, w.velocity[0:3], w.tip_radius
+    v[0] = w.velocity[3] - r * (omega[1] * n[2] - omega[2] * n[1])
+    v[1] = w.velocity[4] - r * (omega[2] * n[0] - omega[0] * n[2])
+    v[2] = w.velocity[5] - r * (omega[0] * n[1] - omega[1] * n[0])
+    along = v[0] * n[0] + v[1] * n[1] + v[2] * n[2]
+    damping = max(c.damping, LEAST_DAMPING * c.stiffness * w.h)
+    press = max(0.0, c.stiffness * depth - damping * along)
+    _drag(w, c, n, along, press, damping)
+    for i in range(3):
+        c.force[i] = press * n[i] - w.six[i]
+
+
+@kernel
+def _drag(w, c, n, along, press, damping):
+    """Friction: the material is dragged along like a spring until µ·f_n tears it loose. Result (to subtract) in w.six."""
+    lean = c.stretch[0] * n[0] + c.stretch[1] * n[1] + c.stretch[2] * n[2]
+    size = 0.0
+    for i in range(3):
+        slide = w.point_velocity[i] - along * n[i]
+        c.stretch[i] += w.h * slide - lean * n[i]
+        w.six[i] = c.stiffness * c.stretch[i] + damping * slide
+        size += w.six[i] * w.six[i]
+    size = math.sqrt(size)
+    most = c.friction * press
+    if size > most:
+        for i in range(3):
+            w.six[i] *= most / size
+            # what the spring alone would hold: the rest has slipped
+            c.stretch[i] = w.six[i] / c.stiffness
+
+
+@kernel
+def contacts(w):
+    """Add the force of every surface at the tool's tip to the wrench that acts on the tool body."""
+    tip = floats(w.tool_xpos, 3)
+    com = floats(w.tool_xipos, 3)
+    applied = floats(w.tool_xfrc, 6)
+    w.contact_force[:] = 0.0
+    for k in range(w.n_surfaces):
+        c = w.surface[k]
+        touch(w, c, tip)
+        if c.touching == 0:
+            continue
+        # the force acts where the ball touches: r below its centre
+        rx = tip[0] - w.tip_radius * w.normal[0] - com[0]
+        ry = tip[1] - w.tip_radius * w.normal[1] - com[1]
+        rz = tip[2] - w.tip_radius * w.normal[2] - com[2]
+        fx, fy, fz = c.force[0], c.force[1], c.force[2]
+        for i in range(3):
+            applied[i] += c.force[i]
+            w.contact_force[i] += c.force[i]
+        applied[3] += ry * fz - rz * fy
+        applied[4] += rz * fx - rx * fz
+        applied[5] += rx * fy - ry * fx

@@ -1,0 +1,97 @@
+"""The simulator's own records: the world's memory, its settings, and its state."""
+
+from __future__ import annotations
+
+from pliant.records import MAX_JOINTS, Field, Layout
+
+MAX_SURFACES = 8
+MAX_PUSHES = 32
+DELAY_SLOTS = 256
+
+_J = (MAX_JOINTS,)
+
+SURFACE = Layout(
+    "Surface",
+    (
+        Field("kind", "", "0 plane, 1 box, 2 dome", kind="i8"),
+        Field("pose", "m, -", "pose in the base", (7,)),
+        Field("half_size", "m", "half-sizes of a box", (3,)),
+        Field("radius", "m", "radius of a dome"),
+        Field("stiffness", "N/m", "along the normal"),
+        Field("damping", "N s/m", "along the normal"),
+        Field("friction", "", "Coulomb coefficient"),
+        Field("stretch", "m", "deflection of the material along the surface (sticking friction)", (3,)),
+        Field("touching", "", "1 while in contact", kind="i8"),
+        Field("force", "N", "force on the robot in the last step, base axes", (3,)),
+    ),
+)
+
+PUSH = Layout(
+    "Push",
+    (
+        Field("start", "s", "begin"),
+        Field("end", "s", "end"),
+        Field("ramp", "s", "rise and fall"),
+        Field("wrench", "N, N m", "at the tool, base axes", (6,)),
+    ),
+)
+
+WORLD = Layout(
+    "World",
+    (
+        # memory of MuJoCo
+        Field("model", "", "address of mjModel", kind="i8"),
+        Field("data", "", "address of mjData", kind="i8"),
+        Field("n", "", "number of joints", kind="i8"),
+        Field("qpos", "", "address", kind="i8"),
+        Field("qvel", "", "address", kind="i8"),
+        Field("qfrc_applied", "", "address", kind="i8"),
+        Field("qfrc_bias", "", "address", kind="i8"),
+        Field("qfrc_passive", "", "address", kind="i8"),
+        Field("sensordata", "", "address", kind="i8"),
+        Field("tool_xpos", "", "address of the tool site's position", kind="i8"),
+        Field("tool_xipos", "", "address of the tool body's centre of mass", kind="i8"),
+        Field("tool_xfrc", "", "address of the wrench applied to the tool body", kind="i8"),
+        Field("tool_site", "", "site number", kind="i8"),
+        Field("site_type", "", "MuJoCo's number for 'site'", kind="i8"),
+        # settings
+        Field("h", "s", "physics step"),
+        Field("substeps", "", "physics steps per tick", kind="i8"),
+        Field("omega", "rad/s", "natural frequency of the command filter"),
+        Field("omega_stiff", "rad/s", "natural frequency of the joint loop"),
+        Field("delay", "", "transport delay in physics steps", kind="i8"),
+        Field("tau_max", "N m", "torque limits", _J),
+        Field("tip_radius", "m", "radius of the tool's tip"),
+        Field("noise", "N, N m", "standard deviation", (6,)),
+        Field("bias", "N, N m", "offset", (6,)),
+        Field("step", "N, N m", "quantisation", (6,)),
+        Field("range", "N, N m", "saturation", (6,)),
+        Field("dropout", "", "probability"),
+        Field("n_surfaces", "", "surfaces in use", kind="i8"),
+        Field("n_pushes", "", "pushes in use", kind="i8"),
+        Field("push", "", "scripted pushes", (MAX_PUSHES,), PUSH),
+        # state
+        Field("time", "s", "simulated time"),
+        Field("count", "", "physics steps done", kind="i8"),
+        Field("rng", "", "state of the random generator", kind="i8"),
+        Field("halted", "", "1: brake and stay", kind="i8"),
+        Field("surface", "", "surfaces and their contact state", (MAX_SURFACES,), SURFACE),
+        Field("line_mode", "", "delay line: command modes", (DELAY_SLOTS,), "i8"),
+        Field("line", "", "delay line: commanded values", (DELAY_SLOTS, MAX_JOINTS)),
+        Field("target", "rad", "position asked of the servo", _J),
+        Field("ref", "rad", "filtered position", _J),
+        Field("ref_d", "rad/s", "its velocity", _J),
+        Field("live_push", "N, N m", "push given while running, base axes", (6,)),
+        Field("live_until", "s", "when that push ends"),
+        Field("last_wrench", "N, N m", "last sensor reading that got through", (6,)),
+        Field("last_stamp", "s", "its time"),
+        Field("contact_force", "N", "sum of all surfaces on the tool, base axes", (3,)),
+        # scratch
+        Field("acc", "", "", _J),
+        Field("tau", "N m", "torque applied in the last step", _J),
+        Field("velocity", "", "tool velocity as MuJoCo gives it: angular, linear", (6,)),
+        Field("point_velocity", "m/s", "velocity of the touching point", (3,)),
+        Field("six", "", "", (6,)),
+        Field("normal", "", "", (3,)),
+    ),
+)

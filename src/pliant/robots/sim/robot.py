@@ -1,0 +1,49 @@
+"""`sim:<model>`: a robot that exists only here, and behaves like one that does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pliant.errors import InputError
+from pliant.model.arm import Arm
+from pliant.model.tool import Tool
+from pliant.robots.sim.config import SimConfig
+from pliant.robots.sim.step import advance_sim, read_sim
+from pliant.robots.sim.world import World
+
+
+class SimRobot:
+    """A simulated arm with servo, force sensor and surfaces. `write` advances it by one period."""
+
+    interfaces = ("position", "velocity", "torque")
+
+    def __init__(self, source: str, tool: Tool, config: SimConfig, dt: float, start_q: Any = ()) -> None:
+        self.name = f"sim:{source}"
+        self.arm = Arm.load(source, tool)
+        q = np.array(start_q if len(start_q) else self.arm.q_home, float)
+        if q.shape != (self.arm.n,) or not np.all((q >= self.arm.q_min) & (q <= self.arm.q_max)):
+            raise InputError("start_q", tuple(q.tolist()), f"{self.arm.n} angles within the joint ranges of {source}")
+        self.world = World(self.arm, source, tool, config, dt, q)
+
+    def open(self) -> None:
+        """Nothing to connect to."""
+
+    def read(self, reading: Any) -> None:
+        read_sim(self.world.record, reading)
+
+    def write(self, command: Any) -> None:
+        advance_sim(self.world.record, command)
+
+    def push(self, wrench: Any, for_s: float) -> None:
+        """Push the tool with `wrench` [N, N m] in base axes, for `for_s` seconds from now."""
+        w = self.world.record[0]
+        w.live_push[:], w.live_until = wrench, w.time + for_s
+
+    def stop(self) -> None:
+        """Brake and hold."""
+        self.world.record[0].halted = 1
+
+    def close(self) -> None:
+        """Nothing to disconnect."""

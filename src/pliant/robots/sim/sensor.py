@@ -1,0 +1,36 @@
+"""The wrist force sensor: what acts between flange and tool, then noise, bias, range, quantisation and drop-outs.
+
+MuJoCo's force sensor gives the full interaction between flange and tool: contact, tool weight and tool inertia. Its sign is
+"flange on tool"; ours is the opposite, so that an outside push on the tool reads as that push.
+"""
+
+from __future__ import annotations
+
+import math
+
+from pliant.kernel import floats, kernel
+from pliant.records import WRENCH_MISSING, WRENCH_OK, WRENCH_SATURATED
+from pliant.robots.sim.random import normals, uniform
+
+
+@kernel
+def sample(w, r):
+    """Take one reading of the sensor into the record `r`."""
+    normals(w, w.six)
+    lost = uniform(w) < w.dropout
+    if not lost:
+        true = floats(w.sensordata, 6)
+        r.wrench_state = WRENCH_OK
+        for i in range(6):
+            value = -true[i] + w.bias[i] + w.noise[i] * w.six[i]
+            if abs(value) >= w.range[i]:
+                value = math.copysign(w.range[i], value)
+                r.wrench_state = WRENCH_SATURATED
+            if w.step[i] > 0.0:
+                value = w.step[i] * math.floor(value / w.step[i] + 0.5)
+            w.last_wrench[i] = value
+        w.last_stamp = w.time
+    else:
+        r.wrench_state = WRENCH_MISSING
+    r.wrench[:] = w.last_wrench
+    r.wrench_stamp_s = w.last_stamp

@@ -1,0 +1,79 @@
+"""A controller: the records of one arm and the tick that runs on them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pliant.kernel import kernel
+from pliant.laws import LAWS
+from pliant.model.arm import Arm
+from pliant.records import COMMAND, GOAL, MODES, OBSERVED, READING, STATE
+from pliant.runtime import telemetry
+from pliant.runtime.tick import WORK, tick
+
+
+@kernel
+def _fill(t, number, dt, revision, r, g, o, c, s):
+    telemetry.fill(t[0], number, dt, revision, r[0], g[0], o[0], c[0], s[0])
+
+
+class Controller:
+    """Put a reading into `reading`, call `tick`, take the command out of `command`."""
+
+    def __init__(self, arm: Arm, parameters: np.ndarray[Any, Any], interface: str, dt: float) -> None:
+        self.arm, self.dt, self.mode = arm, dt, MODES[interface]
+        self.parameters = parameters
+        self.state, self.reading, self.goal = STATE.new(), READING.new(), GOAL.new()
+        self.command, self.observed, self.work = COMMAND.new(), OBSERVED.new(), WORK.new()
+
+    def begin(self, law: str) -> None:
+        """Aim at where the robot is: the joints and the tool pose of the present reading become the goal."""
+        goal, q = self.goal[0], self.reading[0].q
+        goal.law = LAWS[law]
+        goal.q[:] = q
+        goal.pose[:] = self.arm.pose(q[: self.arm.n])
+
+    def tick(self) -> None:
+        """Run one tick on the records."""
+        tick(*self.arguments)
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """What the compiled tick takes, in its order."""
+        return (
+            self.arm.handle,
+            self.parameters,
+            self.state,
+            self.reading,
+            self.goal,
+            self.command,
+            self.observed,
+            self.work,
+            self.mode,
+            self.dt,
+        )
+
+    def fill(self, record: np.ndarray[Any, Any], number: int, revision: int) -> None:
+        """Write the telemetry of the tick that just ran."""
+        _fill(
+            record, number, self.dt, revision, self.reading, self.goal, self.observed, self.command, self.state
+        )
+
+    @property
+    def fault(self) -> int:
+        return int(self.state[0].fault)
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether nothing is commanded to move."""
+        return not np.any(self.state[0].qd_cmd)
+
+    def snapshot(self) -> tuple[np.ndarray[Any, Any], ...]:
+        """A copy of everything that a tick changes."""
+        return self.state.copy(), self.command.copy(), self.observed.copy()
+
+    def restore(self, kept: tuple[np.ndarray[Any, Any], ...]) -> None:
+        """Put back what `snapshot` gave."""
+        self.state[:], self.command[:], self.observed[:] = kept

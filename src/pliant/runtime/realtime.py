@@ -1,0 +1,88 @@
+"""Asking the operating system for a quiet place to run, and saying what it gave."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import resource
+import sys
+import time
+from dataclasses import asdict, dataclass
+
+_MCL_CURRENT, _MCL_FUTURE, _MCL_ONFAULT = 1, 2, 4
+_PR_SET_TIMERSLACK = 29
+
+
+@dataclass(frozen=True)
+class Granted:
+    """What the system permitted; `scheduler` is "SCHED_FIFO 60" or the reason why not."""
+
+    scheduler: str
+    memory: str
+    timer: str
+
+    def as_dict(self) -> dict[str, str]:
+        return asdict(self)
+
+
+def _libc_call(name: str, *args: int) -> str:
+    """Call a function of the C library; "" when it worked, else the system's own words."""
+    if not sys.platform.startswith("linux"):
+        return "not available on this system"
+    libc = ctypes.CDLL(None, use_errno=True)
+    return "" if getattr(libc, name)(*args) == 0 else os.strerror(ctypes.get_errno()).lower()
+
+
+def prepare(priority: int = 60) -> Granted:
+    """Freeze the garbage collector, lock memory, ask for real-time scheduling; refusals are reported, not fatal."""
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
+        scheduler = f"SCHED_FIFO {priority}"
+    except (OSError, AttributeError) as error:
+        why = error.strerror.lower() if isinstance(error, OSError) and error.strerror else "not available"
+        scheduler = f"ordinary ({why})"
+    refused = _libc_call("mlockall", _MCL_CURRENT | _MCL_FUTURE | _MCL_ONFAULT)
+    memory = f"not locked ({refused})" if refused else "locked as it is touched"
+    refused = _libc_call("prctl", _PR_SET_TIMERSLACK, 1, 0, 0, 0)
+    return Granted(scheduler, memory, f"default slack ({refused})" if refused else "1 ns slack")
+
+
+class Pacer:
+    """Wakes up at fixed points in time; a missed period is counted and skipped, never made up for in a burst."""
+
+    def __init__(self, period_s: float) -> None:
+        self.period_ns = round(period_s * 1e9)
+        self.overruns = 0
+        self._deadline = 0
+
+    def start(self) -> None:
+        self._deadline = time.monotonic_ns()
+
+    def wait(self) -> int:
+        """Sleep until the next period begins; returns how late this wake-up is [ns]."""
+        self._deadline += self.period_ns
+        left = self._deadline - time.monotonic_ns()
+        if left > 0:
+            time.sleep(left * 1e-9)
+        late = time.monotonic_ns() - self._deadline
+        if late >= self.period_ns:
+            missed = late // self.period_ns
+            self.overruns += missed
+            self._deadline += missed * self.period_ns
+        return late
+
+
+def memory_kib() -> tuple[int, int]:
+    """Resident and private memory of this process [KiB]."""
+    try:
+        with open("/proc/self/smaps_rollup") as lines:  # noqa: PTH123 (a pseudo-file)
+            table = {line.split(":")[0]: line.split()[1] for line in lines if line.endswith("kB\n")}
+        private = int(table.get("Private_Clean", 0)) + int(table.get("Private_Dirty", 0))
+        return int(table["Rss"]), private
+    except (OSError, KeyError):
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak, peak

@@ -1,0 +1,77 @@
+"""A task: which robot, which law, which parameters, what happens when. One YAML file, or one Python object."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError
+
+from pliant.errors import InputError
+from pliant.model.tool import Tool
+from pliant.params.control import Parameters
+from pliant.params.declare import Section, Six, param, validated
+from pliant.robots.sim.config import SimConfig
+
+Pose = tuple[float, float, float, float, float, float, float]
+
+
+class Event(Section):
+    """Something that happens at a given time: new parameters, another law, a moved goal, a stop."""
+
+    at_s: float = param(0.0, unit="s", ge=0, help="When it happens.")
+    set: dict[str, Any] = param({}, help="Parameters to change, by dotted name.")
+    law: Literal["", "hold", "admittance"] = param("", help="Law to change to.")
+    goal_q: tuple[float, ...] = param((), unit="rad", help="New joint goal.")
+    goal_offset_m: tuple[float, ...] = param((), unit="m", help="New goal position, relative to the start.")
+    wrench_goal: Six | None = param(None, unit="N, N m", help="Wrench to be held, in base axes.")
+    stop: bool = param(False, help="Come to rest and stay there.")
+
+
+class Task(Section):
+    """What to run."""
+
+    name: str = param("task", help="A name for titles and file names.")
+    robot: str = param("sim:ur5e", help="Which robot: sim:<model>, or sim:<path to an MJCF or URDF file>.")
+    law: Literal["hold", "admittance"] = param("hold", help="Law to start with.")
+    interface: Literal["position", "velocity", "torque"] = param("position", help="Kind of command the robot is given.")
+    rate_hz: float = param(500.0, unit="Hz", ge=125, le=1000, help="Ticks per second.")
+    duration_s: float = param(10.0, unit="s", gt=0, le=86400, help="How long to run (a paced loop may be stopped sooner).")
+    start_q: tuple[float, ...] = param((), unit="rad", help="Joint positions to start from (default: the home pose).")
+    tool: Tool = Tool()
+    params: Parameters = Parameters()
+    sim: SimConfig = SimConfig()
+    events: Annotated[tuple[Event, ...], Field(max_length=100)] = ()
+
+    @property
+    def dt(self) -> float:
+        """Period [s]."""
+        return 1.0 / self.rate_hz
+
+    @property
+    def ticks(self) -> int:
+        """Number of ticks in the whole run."""
+        return max(1, round(self.duration_s * self.rate_hz))
+
+
+def load_task(path: Path | str) -> Task:
+    """Read a task file; every mistake in it is one `InputError` that says where and what is allowed."""
+    path = Path(path)
+    try:
+        text = path.read_text()
+    except FileNotFoundError:
+        raise InputError("the task file", str(path), "an existing YAML file") from None
+    except (OSError, UnicodeDecodeError):
+        raise InputError("the task file", str(path), "a readable text file in YAML") from None
+    try:
+        data = YAML(typ="safe").load(text)
+    except MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 0
+        problem = (error.problem or "not YAML").splitlines()[0]
+        raise InputError("the task file", f"{path}:{line}", f"valid YAML ({problem})") from None
+    if not isinstance(data, dict):
+        raise InputError("the task file", str(path), "a YAML mapping with entries like robot, law, params")
+    data.setdefault("name", path.stem)
+    return validated(Task, data, path.name)

@@ -1,0 +1,79 @@
+"""The external wrench at the tool: remove the tool's weight, move it to the tool, low-pass, deadband.
+
+    f_S = f_raw - R_SB m g            τ_S = τ_raw - c × (R_SB m g)
+    f   = R_BS f_S                    τ   = R_BS τ_S + (p_S - p_T) × f
+
+The moment goes to the tool, the point of compliance, never to the base origin: a pure push at the tool must not turn it.
+The pose is that of this tick. A sensor that fails is not a sensor that reads zero: its last good value is held for
+`hold_s`, then the robot stops.
+"""
+
+from __future__ import annotations
+
+import math
+
+from pliant.kernel import kernel
+from pliant.records import FAULT_SENSOR, WRENCH_OK
+from pliant.spatial import quat_rotate, quat_rotate_inv
+
+
+@kernel
+def external(h, raw, work, out):
+    """The wrench of the environment on the tool, in base axes at the tool, for the pose in the handle `h`."""
+    # weight of the tool in sensor axes
+    quat_rotate_inv(h.X_sensor[3:7], h.gravity, work)
+    wx, wy, wz = h.tool_mass * work[0], h.tool_mass * work[1], h.tool_mass * work[2]
+    cx, cy, cz = h.tool_com[0], h.tool_com[1], h.tool_com[2]
+    out[0], out[1], out[2] = raw[0] - wx, raw[1] - wy, raw[2] - wz
+    out[3] = raw[3] - (cy * wz - cz * wy)
+    out[4] = raw[4] - (cz * wx - cx * wz)
+    out[5] = raw[5] - (cx * wy - cy * wx)
+    # to base axes
+    quat_rotate(h.X_sensor[3:7], out[0:3], out[0:3])
+    quat_rotate(h.X_sensor[3:7], out[3:6], out[3:6])
+    # to the tool
+    rx, ry, rz = h.X_sensor[0] - h.X_tool[0], h.X_sensor[1] - h.X_tool[1], h.X_sensor[2] - h.X_tool[2]
+    out[3] += ry * out[2] - rz * out[1]
+    out[4] += rz * out[0] - rx * out[2]
+    out[5] += rx * out[1] - ry * out[0]
+
+
+@kernel
+def usable(r):
+    """Whether the sensor reading can be trusted in this tick."""
+    ok = r.wrench_state == WRENCH_OK
+    for i in range(6):
+        ok = ok and math.isfinite(r.wrench[i])
+    return ok
+
+
+@kernel
+def supervise(p, s, good, dt):
+    """Count how long the sensor has been unusable; past `hold_s` that is a fault."""
+    if good:
+        s.wrench_age_s = 0.0
+    else:
+        s.wrench_age_s += dt
+        if s.wrench_age_s > p.hold_s and s.fault == 0:
+            s.fault = FAULT_SENSOR
+
+
+@kernel
+def low_pass(p, s, wrench, dt):
+    """First-order low-pass with the cut-off given in hertz, exact for the sampled signal."""
+    # y⁺ = y + (1 - exp(-2π f dt)) (u - y)
+    gain = 1.0 - math.exp(-2.0 * math.pi * p.cutoff_hz * dt)
+    for i in range(6):
+        s.wrench_lp[i] += gain * (wrench[i] - s.wrench_lp[i])
+
+
+@kernel
+def deadband(p, wrench, out):
+    """Shrink force and moment towards zero by the deadband: continuous at its edge, and only for the law's input."""
+    force = math.sqrt(wrench[0] ** 2 + wrench[1] ** 2 + wrench[2] ** 2)
+    moment = math.sqrt(wrench[3] ** 2 + wrench[4] ** 2 + wrench[5] ** 2)
+    f = max(0.0, force - p.deadband_n) / force if force > 0.0 else 0.0
+    t = max(0.0, moment - p.deadband_nm) / moment if moment > 0.0 else 0.0
+    for i in range(3):
+        out[i] = f * wrench[i]
+        out[3 + i] = t * wrench[3 + i]
