@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -169,7 +168,7 @@ def test_quaternion_to_matrix_and_back_is_the_same_rotation(q: Array) -> None:
 
 
 @pytest.mark.parametrize("axis", [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (0, -1, 1), (1, 0, -1), (1, 1, 1)])
-@pytest.mark.parametrize("angle", [0.0, 1e-9, 0.5 * math.pi, 2.0 * math.pi / 3.0, math.pi - 1e-9, math.pi])
+@pytest.mark.parametrize("angle", [0.0, 1e-9, 0.5 * math.pi, 2.0 * math.pi / 3.0, 3.12, 3.14, math.pi - 1e-9, math.pi])
 def test_matrix_to_quaternion_is_accurate_at_every_change_of_branch(axis: tuple[int, ...], angle: float) -> None:
     q = exp3(np.array(axis) / np.linalg.norm(axis) * angle)
     back = call(spatial.mat_to_quat, matrix(q), shape=4)
@@ -216,7 +215,7 @@ def test_tiny_rotations_keep_all_their_digits(angle: float) -> None:
     assert_allclose(log3(q), w, rtol=1e-15, atol=0)
 
 
-@pytest.mark.parametrize("angle", [1e-300, 1e-141, 1e-8, 1e-3, 0.0999, 0.1, 0.1001])
+@pytest.mark.parametrize("angle", [1e-300, 1e-141, 1e-8, 9.9e-5, 1e-4, 1.1e-4, 1e-3, 0.1])
 def test_tiny_screw_motions_keep_all_their_digits(angle: float) -> None:
     xi = np.concatenate([[0.3, -0.2, 0.9], angle * np.array([2.0, -3.0, 6.0]) / 7.0])
     assert_allclose(log6(exp6(xi)), xi, rtol=2e-15, atol=0)
@@ -355,42 +354,62 @@ def test_a_push_moved_to_the_base_origin_gains_a_moment_that_the_tool_does_not_f
 # ---- an independent library ----------------------------------------------------------------------------------------
 
 
+class Pairs:
+    """Our results beside theirs: gathered one by one, compared at once."""
+
+    def __init__(self) -> None:
+        self.ours: list[Array] = []
+        self.theirs: list[Array] = []
+
+    def add(self, ours: Array, theirs: Array) -> None:
+        assert ours.shape == np.shape(theirs)
+        self.ours.append(ours.ravel())
+        self.theirs.append(np.ravel(theirs))
+
+    def agree(self) -> None:
+        assert_allclose(np.concatenate(self.ours), np.concatenate(self.theirs), atol=1e-12, rtol=0)
+
+
 def test_rotations_agree_with_pinocchio() -> None:
-    rng = np.random.default_rng(1)
+    rng, pairs = np.random.default_rng(1), Pairs()
     for w, v in zip(random_rotation_vectors(rng, 3.0), rng.normal(size=(SAMPLES, 3)), strict=True):
         q, R = exp3(w), pin.exp3(w)
         theirs = pin.Quaternion(*q)
-        assert_allclose(matrix(q), R, atol=1e-12)
-        assert_allclose(matrix(q), theirs.matrix(), atol=1e-12)
-        assert_allclose(log3(q), pin.log3(R), atol=1e-12)
-        assert_allclose(call(spatial.quat_rotate, q, v, shape=3), theirs * v, atol=1e-12)
+        pairs.add(matrix(q), R)
+        pairs.add(matrix(q), theirs.matrix())
+        pairs.add(log3(q), pin.log3(R))
+        pairs.add(call(spatial.quat_rotate, q, v, shape=3), theirs * v)
+    pairs.agree()
 
 
 def test_poses_and_adjoints_agree_with_pinocchio() -> None:
-    rng = np.random.default_rng(2)
+    rng, pairs = np.random.default_rng(2), Pairs()
     for A, B in zip(random_poses(rng), random_poses(rng), strict=True):
         theirs = pin_pose(A) * pin_pose(B)
-        assert_allclose(mul(A, B)[:3], theirs.translation, atol=1e-12)
-        assert_allclose(matrix(mul(A, B)[3:]), theirs.rotation, atol=1e-12)
-        assert_allclose(inv(A)[:3], pin_pose(A).inverse().translation, atol=1e-12)
-        assert_allclose(adjoint(A), pin_pose(A).toActionMatrix(), atol=1e-12)
+        pairs.add(mul(A, B)[:3], theirs.translation)
+        pairs.add(matrix(mul(A, B)[3:]), theirs.rotation)
+        pairs.add(inv(A)[:3], pin_pose(A).inverse().translation)
+        pairs.add(adjoint(A), pin_pose(A).toActionMatrix())
+    pairs.agree()
 
 
 def test_transport_agrees_with_pinocchio() -> None:
-    rng = np.random.default_rng(3)
+    rng, pairs = np.random.default_rng(3), Pairs()
     for X, v in zip(random_poses(rng), rng.normal(size=(SAMPLES, 6)), strict=True):
-        assert_allclose(call(spatial.transport_twist, X, v, shape=6), pin_pose(X).act(pin.Motion(v)).vector, atol=1e-12)
-        assert_allclose(call(spatial.transport_wrench, X, v, shape=6), pin_pose(X).act(pin.Force(v)).vector, atol=1e-12)
+        pairs.add(call(spatial.transport_twist, X, v, shape=6), pin_pose(X).act(pin.Motion(v)).vector)
+        pairs.add(call(spatial.transport_wrench, X, v, shape=6), pin_pose(X).act(pin.Force(v)).vector)
+    pairs.agree()
 
 
 def test_screw_motions_agree_with_pinocchio() -> None:
-    rng = np.random.default_rng(4)
+    rng, pairs = np.random.default_rng(4), Pairs()
     for rho, phi in zip(rng.uniform(-2, 2, (SAMPLES, 3)), random_rotation_vectors(rng, 3.0), strict=True):
         xi = np.concatenate([rho, phi])
         theirs = pin.exp6(pin.Motion(xi))
-        assert_allclose(exp6(xi)[:3], theirs.translation, atol=1e-12)
-        assert_allclose(matrix(exp6(xi)[3:]), theirs.rotation, atol=1e-12)
-        assert_allclose(log6(exp6(xi)), pin.log6(theirs).vector, atol=1e-12)
+        pairs.add(exp6(xi)[:3], theirs.translation)
+        pairs.add(matrix(exp6(xi)[3:]), theirs.rotation)
+        pairs.add(log6(exp6(xi)), pin.log6(theirs).vector)
+    pairs.agree()
 
 
 # ---- the kernels as kernels ----------------------------------------------------------------------------------------
@@ -502,7 +521,7 @@ def test_every_function_is_exercised() -> None:
 
 
 def test_compiled_and_interpreted_kernels_give_the_same_numbers() -> None:
-    other = in_another_process("results()", NUMBA_DISABLE_JIT="0" if numba.config.DISABLE_JIT else "1")
+    other = in_another_process("results()", NUMBA_DISABLE_JIT="1" if hasattr(every_function, "py_func") else "0")
     assert_allclose(results(), other, atol=1e-15, rtol=1e-15)
 
 

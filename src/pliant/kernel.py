@@ -103,6 +103,28 @@ def kernel_count() -> int:
     return len(_registered)
 
 
+def load(function: Any, *examples: Any) -> None:
+    """Compile `function` for arguments like `examples`, or take it from the cache, without running it."""
+    if not numba.config.DISABLE_JIT:
+        function.compile(tuple(numba.typeof(example) for example in examples))
+
+
+def cache_is_warm() -> bool:
+    """Whether every kernel has been compiled on this machine before (see `mark_cache_warm`)."""
+    return _marker().exists()
+
+
+def mark_cache_warm() -> None:
+    """Remember that every kernel is in the cache."""
+    _marker().parent.mkdir(parents=True, exist_ok=True)
+    _marker().touch()
+
+
+def _marker() -> Path:
+    system = f"{numba.__version__}-{llvm.get_host_cpu_name()}-{source_digest()}"
+    return cache_folder() / f"ready-{system}"
+
+
 @contextmanager
 def on_compile(notice: Callable[[str], None]) -> Iterator[None]:
     """Call `notice(name)` whenever a kernel begins to be compiled (not when it comes from the cache)."""

@@ -11,10 +11,11 @@ import math
 
 from pliant.kernel import kernel
 
-# Squared lengths below this lose digits to underflow; there every series equals its first term to the last bit.
+# Squared lengths below this lose digits to underflow; sin θ/θ is 1 there to the last bit.
 _TINY = 1e-280
-# Squared angles below this take the series, above it the closed form; both are good to the last digits here [rad²].
-_SMALL = 1e-2
+# Squared angles [rad²] below this take the limit of the coefficients of [φ]×² in V and V⁻¹. Above it their closed forms
+# cancel, but only as 1/θ² grows: multiplied by θ², the error stays at the last bit on both sides.
+_SMALL = 1e-8
 
 
 # ---- scalars -------------------------------------------------------------------------------------------------------
@@ -238,7 +239,7 @@ def se3_exp(xi, out):
     k = _half_sinc(t2)
     b = 2.0 * k * k  # (1 - cos θ)/θ² without the cancellation
     if t2 < _SMALL:
-        c = 1.0 / 6.0 - t2 * (1.0 / 120.0 - t2 * (1.0 / 5040.0 - t2 / 362880.0))
+        c = 1.0 / 6.0
     else:
         t = math.sqrt(t2)
         c = (t - math.sin(t)) / (t2 * t)
@@ -258,7 +259,7 @@ def se3_log(X, out):
     x, y, z = _log(X[3], X[4], X[5], X[6])
     t2 = x * x + y * y + z * z
     if t2 < _SMALL:
-        d = 1.0 / 12.0 + t2 * (1.0 / 720.0 + t2 * (1.0 / 30240.0 + t2 / 1209600.0))
+        d = 1.0 / 12.0
     else:
         h = 0.5 * math.sqrt(t2)
         d = (1.0 - h * math.cos(h) / math.sin(h)) / t2

@@ -140,7 +140,7 @@ def test_the_whole_file_passes_the_checks_of_the_mcap_library(tmp_path, random_r
         reader = make_reader(stream, validate_crcs=True)
         assert reader.get_header().profile == "ros2"
         # Found through the message index, not by reading on:
-        late = [m.sequence for _, _, m in reader.iter_messages("/tool_pose", start_time=2 * 10**9)]
+        late = [m.sequence for _, _, m in reader.iter_messages("/tool_pose", starting_at=2 * 10**9)]
         assert late == list(range(1000, 1200))
 
 

@@ -1,5 +1,8 @@
 """What a model builder hands over: the tree as MuJoCo's spec, and what a spec cannot hold."""
 
+# pyright: reportAttributeAccessIssue=false
+# MuJoCo is a compiled module without type information.
+
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -5,6 +5,9 @@ their force limits), sensors, contacts, constraints. Joints that do not move the
 them. The base frame is the file's world frame.
 """
 
+# pyright: reportAttributeAccessIssue=false
+# MuJoCo is a compiled module without type information.
+
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
@@ -75,7 +78,7 @@ def _xml_root(path: Path) -> ET.Element:
 
 def _reason(error: Exception) -> str:
     """MuJoCo's complaint as one clause."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or ["no reason given"]
     for noise in ("XML Error:", "Error:"):
         lines[0] = lines[0].removeprefix(noise).strip()
     return ", ".join(line.replace("Element name '', ", "") for line in lines).rstrip(".")
@@ -104,11 +107,12 @@ def _strip(spec: mujoco.MjSpec, urdf: bool) -> None:
         _delete(spec, group)
     _delete(spec, [a for a in spec.actuators if a.trntype != mujoco.mjtTrn.mjTRN_JOINT])
     _delete(spec, spec.tendons)
+    for key in spec.keys:
+        key.ctrl, key.act = [], []  # their sizes no longer fit
     weighs = spec.compiler.inertiafromgeom == mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE
-    world = spec.worldbody.id
     _delete(
         spec,
-        [g for g in spec.geoms if urdf or g.parent.id == world or (g.parent.explicitinertial and not weighs)],
+        [g for g in spec.geoms if urdf or g.parent.name == "world" or (g.parent.explicitinertial and not weighs)],
     )
     for element in (*spec.geoms, *spec.sites):
         element.material = ""

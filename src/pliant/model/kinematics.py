@@ -22,7 +22,7 @@ from pliant.kernel import (
     mujoco_function,
 )
 
-mju_mat2Quat = mujoco_function("mju_mat2Quat", types.intp, types.intp)
+mju_mat2quat = mujoco_function("mju_mat2Quat", types.intp, types.intp)
 
 
 @kernel
@@ -31,7 +31,7 @@ def _site_pose(h, site, pose):
     position = floats(h.site_xpos + 24 * site, 3)
     for k in range(3):
         pose[k] = position[k]
-    mju_mat2Quat(pose.ctypes.data + 24, h.site_xmat + 72 * site)
+    mju_mat2quat(pose.ctypes.data + 24, h.site_xmat + 72 * site)
 
 
 @kernel
@@ -59,7 +59,7 @@ def jacobian(h):
 
 @kernel
 def dynamics(h, q, qd):
-    """Set M, bias and Jdot_qd (and all that forward and jacobian set) at positions q [rad] and velocities qd [rad/s]."""
+    """Set M, bias and Jdot_qd at positions q [rad] and velocities qd [rad/s], and all that forward and jacobian set."""
     n = h.n
     qvel = floats(h.qvel, n)
     for i in range(n):
@@ -73,9 +73,7 @@ def dynamics(h, q, qd):
             h.M[i, j] = h.dense[i * n + j]
     mj_comVel(h.model, h.data)
     mj_rne(h.model, h.data, 0, h.bias.ctypes.data)
-    mj_jacDot(
-        h.model, h.data, h.jacp.ctypes.data, h.jacr.ctypes.data, h.site_xpos + 24 * h.tool_site, h.tool_body
-    )
+    mj_jacDot(h.model, h.data, h.jacp.ctypes.data, h.jacr.ctypes.data, h.site_xpos + 24 * h.tool_site, h.tool_body)
     for k in range(3):
         linear, angular = 0.0, 0.0
         for i in range(n):

@@ -3,6 +3,9 @@
 All positions are given in flange axes from the flange's origin, as on the teach pendant.
 """
 
+# pyright: reportAttributeAccessIssue=false
+# MuJoCo is a compiled module without type information.
+
 from __future__ import annotations
 
 import math
@@ -40,11 +43,11 @@ class Tool:
     sensor_quat: Quaternion = (1.0, 0.0, 0.0, 0.0)
     """Orientation of the force sensor's axes, wxyz."""
     tip_radius_m: float = 0.0
-    """Radius of the ball at the tip [m]; 0 is a bare point."""
+    """Radius of the ball at the tip, whose centre is the tool centre point [m]; 0 is a bare point."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            size = np.size(field.default)
+            size = 1 if isinstance(field.default, float) else len(field.default)  # pyright: ignore[reportArgumentType]
             object.__setattr__(self, field.name, _numbers(f"tool.{field.name}", getattr(self, field.name), size))
         for name in ("mass_kg", "tip_radius_m"):
             if getattr(self, name) < 0.0:

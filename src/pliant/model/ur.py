@@ -5,6 +5,9 @@ arm stretches along -x. (The ROS description's `base_link` is turned by 180 deg 
 is the frame after the last DH row, z out of the flange, so that forward kinematics is exactly the DH product.
 """
 
+# pyright: reportAttributeAccessIssue=false
+# MuJoCo is a compiled module without type information.
+
 from __future__ import annotations
 
 import math
@@ -29,9 +32,9 @@ JOINTS = (
     "wrist_3_joint",
 )
 
-# Reflected inertia of rotor and gear [kg m^2]: not published. A common estimate; it steadies the light wrist joints.
+# Reflected inertia of rotor and gear [kg m^2]: not published, so this is an estimate.
 ARMATURE = 0.1
-# Our choice [rad/s^2]: 800 deg/s^2, about what the maker's own programs ask of these arms at most.
+# Our choice [rad/s^2]: 800 deg/s^2 for every joint, not a figure of the maker.
 A_MAX = math.radians(800.0)
 # Upper arm upright, forearm level, tool straight down in front of the base (+x); far from every singularity [rad].
 Q_HOME = (math.pi, -math.pi / 2, math.pi / 2, -math.pi / 2, -math.pi / 2, 0.0)
@@ -116,7 +119,7 @@ def _link_frames(f: Facts) -> list[tuple[tuple[float, float, float], float]]:
 
 
 def ur_spec(name: str, *, visual: bool) -> mujoco.MjSpec:
-    """An arm of the series as a MuJoCo spec with the site `flange`; `visual` adds shapes that touch and weigh nothing."""
+    """An arm of the series as a MuJoCo spec with the site `flange`; `visual` adds shapes without mass or contact."""
     facts = ur_facts(name)
     spec = mujoco.MjSpec()
     spec.modelname = name

@@ -1,5 +1,8 @@
 """How an e-Series arm looks: dark joints, light tubes and blue lids out of cylinders and domes, in proportion."""
 
+# pyright: reportAttributeAccessIssue=false
+# MuJoCo is a compiled module without type information.
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -50,7 +53,7 @@ def _lid(body: mujoco.MjsBody, axis: int, end: float, outward: int, radius: floa
 
 
 def _tube(body: mujoco.MjsBody, length: float, offset: float, radius: tuple[float, float, float]) -> None:
-    """A light tube along -x between two dark collars; radii [m] of the joint at x = 0, of the one at -length, of the tube."""
+    """A light tube along -x between two dark collars; `radius` [m] is that of the near joint, the far one, the tube."""
     near, far, tube = radius
     cylinder(body, (0, 0, offset), (-1.35 * near, 0, offset), 0.98 * near, DARK)
     cylinder(body, (-1.35 * near, 0, offset), (-length + 1.35 * far, 0, offset), tube, LIGHT)

@@ -172,13 +172,18 @@ def _fill_bounds(section: type[Section], low: Any, high: Any) -> None:
 # ---- changing a value ----------------------------------------------------------------------------------------------
 
 
-def changed(section: Section, values: dict[str, Any]) -> Any:
-    """A new set with the dotted `values` in place, validated as a whole; the old one is untouched."""
-    names = {item.name for item in declared(type(section))}
+def changed(section: Section, values: dict[str, Any], *, live_only: bool = False) -> Any:
+    """A new set with the dotted `values` in place, validated as a whole; the old one is untouched.
+
+    A single number for a list of numbers sets all of them. `live_only` refuses what may not change while running.
+    """
+    known = {item.name: item for item in declared(type(section))}
     data = section.model_dump()
     for dotted, value in values.items():
-        if dotted not in names:
-            raise UnknownNameError("parameter", dotted, names)
+        if dotted not in known:
+            raise UnknownNameError("parameter", dotted, known)
+        if live_only and not known[dotted].live:
+            raise InputError(dotted, value, "left as it is while the loop runs", "Set it before the start.")
         *path, last = dotted.split(".")
         node = data
         for part in path:
@@ -223,6 +228,8 @@ def _readable(error: ValidationError, where: str) -> InputError:
     hint = f"({more} more problem{'s' if more > 1 else ''} follow in the same set.)" if more else ""
     if kind == "extra_forbidden":
         return InputError(field, first["input"], "left out: no parameter has this name", hint)
+    if kind == "missing" and isinstance(first["loc"][-1], int):
+        return InputError(field.rpartition(".")[0], first["input"], "a longer list of numbers", hint)
     if kind == "missing":
         return InputError(field, None, "given", hint)
     allowed = words.get(kind, lambda: first["msg"][0].lower() + first["msg"][1:])()

@@ -26,7 +26,9 @@ from pliant.records import TELEMETRY, Layout
 Array = np.ndarray[Any, Any]
 
 # What the libraries raise for bytes that are not what they should be.
-_DAMAGE = (McapError, CRCValidationError, ZstdError, struct.error, ValueError, EOFError, MemoryError, RuntimeError)
+_DAMAGE = (McapError, CRCValidationError, ZstdError, struct.error, ValueError, OverflowError, MemoryError)
+
+_UNREADABLE = (ValueError, TypeError, LookupError, OverflowError)  # what a damaged definition leads to
 
 
 class ParameterSet(NamedTuple):
@@ -71,7 +73,7 @@ class Recording:
     def load(cls, path: Path | str, partial: bool = False) -> Recording:
         """Read the recording at `path`; with `partial`, also what is left of one that was cut off or damaged."""
         path = Path(path)
-        contents = _scan(path, _read(path))
+        contents = _scan(_read(path))
         telemetry = contents.channel(TELEMETRY_TOPIC)
         if not contents.complete and not (contents.messages[telemetry.id] if telemetry else contents.channels):
             raise RecordingError(path, "is truncated before its first record: nothing can be recovered.")
@@ -127,7 +129,7 @@ def _read(path: Path) -> bytes:
     return data
 
 
-def _scan(path: Path, data: bytes) -> _Contents:
+def _scan(data: bytes) -> _Contents:
     found = _Contents()
     end = len(MAGIC)
     opcode = 0
@@ -185,7 +187,7 @@ def _check_layout(path: Path, contents: _Contents, channel: Any) -> None:
         sizes = {len(body) for body in contents.messages[channel.id]}
         if not why and sizes - {TELEMETRY.dtype.itemsize}:
             why = "its size differs"
-    except (ValueError, KeyError):
+    except _UNREADABLE:
         why = "its definition cannot be read"
     if why:
         writer = contents.library or "another program"
@@ -200,7 +202,7 @@ def _parameters(path: Path, contents: _Contents) -> tuple[Layout | None, list[Pa
         layout = _layout(contents, channel)
         rows = np.frombuffer(b"".join(contents.messages[channel.id]), layout.dtype)
         return layout.fields[-1].kind, [ParameterSet(int(r["revision"]), float(r["time_s"]), r["values"]) for r in rows]
-    except (ValueError, KeyError, IndexError):
+    except _UNREADABLE:
         raise RecordingError(path, f"was written by {contents.library}: its parameters cannot be read.") from None
 
 

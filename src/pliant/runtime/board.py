@@ -41,7 +41,7 @@ HEADER = Layout(
     "Header",
     (
         Field("magic", "", "marks a board", kind="i8"),
-        Field("size", "", "bytes in all", kind="i8"),
+        Field("total_bytes", "", "bytes in all", kind="i8"),
         Field("record_size", "", "bytes of one telemetry record", kind="i8"),
         Field("ring_slots", "", "records that the ring holds", kind="i8"),
         Field("loop_pid", "", "process of the loop", kind="i8"),
@@ -170,7 +170,7 @@ class Board:
         except FileExistsError:
             raise InputError("name", name, "free: a loop of this name is running") from None
         head = board.header
-        head.size, head.record_size, head.ring_slots = len(board._bytes), TELEMETRY.dtype.itemsize, ring_slots
+        head.total_bytes, head.record_size, head.ring_slots = len(board._bytes), TELEMETRY.dtype.itemsize, ring_slots
         head.owner_pid, head.status = os.getpid(), STARTING
         board._write_text("config", json.dumps(config))
         head.magic = MAGIC
@@ -206,7 +206,7 @@ class Board:
 
     def _check(self, size: int) -> None:
         head = self.header
-        if head.magic != MAGIC or head.size != size or head.record_size != TELEMETRY.dtype.itemsize:
+        if head.magic != MAGIC or head.total_bytes != size or head.record_size != TELEMETRY.dtype.itemsize:
             raise InputError(
                 "board", str(self.path), "made by this version of Pliant", "Stop the old loop and start it again."
             )

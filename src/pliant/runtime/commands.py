@@ -1,25 +1,32 @@
-"""What can be asked of a running loop, and how each request changes the goal.
+"""What can be asked of a running controller, and how each request changes the goal.
 
 Requests never touch the controller's state: they change the goal, which is an input of the tick and is recorded with it.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from pliant.laws import LAWS
+from pliant.runtime.task import Event
 
 QUIT, LAW, GOAL_Q, GOAL_POSE, GOAL_TWIST, GOAL_WRENCH, HALT, RESUME, PUSH = range(1, 10)
 
 
-def apply(item: Any, goal: Any, robot: Any, n: int) -> bool:
-    """Carry out one request on the goal record (or, for a push, on the simulated robot); False ends the loop."""
-    code, values = int(item.code), item["values"]
-    if code == QUIT:
-        return False
-    if code == LAW:
-        if int(item.number) in LAWS.values():
-            goal.law = item.number
+class Request(NamedTuple):
+    """One request: what, and the numbers that go with it."""
+
+    code: int
+    number: int = 0
+    values: Any = ()
+
+
+def apply(request: Request, goal: Any, robot: Any, n: int) -> None:
+    """Carry out one request on the goal record (or, for a push, on the simulated robot)."""
+    code, number, values = request
+    if code == LAW and number in LAWS.values():
+        goal.law = number
     elif code == GOAL_Q:
         goal.q[:n] = values[:n]
     elif code == GOAL_POSE:
@@ -32,4 +39,19 @@ def apply(item: Any, goal: Any, robot: Any, n: int) -> bool:
         goal.stop = int(code == HALT)
     elif code == PUSH:
         robot.push(values[:6], float(values[6]))
-    return True
+
+
+def requests_of(event: Event, start_pose: Any) -> Iterator[Request]:
+    """The requests that a scripted event makes."""
+    if event.law:
+        yield Request(LAW, LAWS[event.law])
+    if event.goal_q:
+        yield Request(GOAL_Q, 0, event.goal_q)
+    if event.goal_offset_m:
+        pose = start_pose.copy()
+        pose[:3] += event.goal_offset_m
+        yield Request(GOAL_POSE, 0, pose)
+    if event.wrench_goal is not None:
+        yield Request(GOAL_WRENCH, 0, event.wrench_goal)
+    if event.stop:
+        yield Request(HALT)

@@ -15,7 +15,8 @@ from pliant.runtime.tick import WORK, tick
 
 
 @kernel
-def _fill(t, number, dt, revision, r, g, o, c, s):
+def fill(t, number, dt, revision, r, g, o, c, s):
+    """`telemetry.fill` for one-element record arrays."""
     telemetry.fill(t[0], number, dt, revision, r[0], g[0], o[0], c[0], s[0])
 
 
@@ -57,9 +58,7 @@ class Controller:
 
     def fill(self, record: np.ndarray[Any, Any], number: int, revision: int) -> None:
         """Write the telemetry of the tick that just ran."""
-        _fill(
-            record, number, self.dt, revision, self.reading, self.goal, self.observed, self.command, self.state
-        )
+        fill(record, number, self.dt, revision, self.reading, self.goal, self.observed, self.command, self.state)
 
     @property
     def fault(self) -> int:
@@ -69,11 +68,3 @@ class Controller:
     def at_rest(self) -> bool:
         """Whether nothing is commanded to move."""
         return not np.any(self.state[0].qd_cmd)
-
-    def snapshot(self) -> tuple[np.ndarray[Any, Any], ...]:
-        """A copy of everything that a tick changes."""
-        return self.state.copy(), self.command.copy(), self.observed.copy()
-
-    def restore(self, kept: tuple[np.ndarray[Any, Any], ...]) -> None:
-        """Put back what `snapshot` gave."""
-        self.state[:], self.command[:], self.observed[:] = kept

@@ -18,48 +18,45 @@ from typing import Any
 import numpy as np
 
 from pliant.params.control import PARAMETERS, Parameters
-from pliant.params.declare import bounds_arrays, to_record
+from pliant.params.declare import bounds_arrays
 from pliant.records import FAULTS, TELEMETRY
-from pliant.robots import open_robot
 from pliant.runtime import commands
 from pliant.runtime.board import FAULT, RUNNING, STOPPED, Board, publish
-from pliant.runtime.controller import Controller
+from pliant.runtime.cell import Cell
 from pliant.runtime.realtime import Pacer, memory_kib, prepare
 from pliant.runtime.task import Task
+from pliant.runtime.warm import load_loop_kernels
 
 # After a fault the robot brakes within its acceleration limits; this long it may take before the loop ends [s].
 _BRAKE_S = 0.5
 
 
 class Loop:
-    """One running loop: robot, controller, board, and what connects them."""
+    """One running loop: a cell, a board, and what connects them."""
 
     def __init__(self, board: Board) -> None:
         self.board = board
-        self.task = Task.model_validate(board.config["task"])
-        self.robot = open_robot(self.task.robot, self.task)
-        self.controller = Controller(self.robot.arm, to_record(self.task.params), self.task.interface, self.task.dt)
+        config = board.config
+        self.task = Task.model_validate(config["task"])
+        self.last = int(config["ticks"])
+        self.cell = Cell(self.task, lambda revision, tick, values: board.adopt(revision, tick, values))
         self.low, self.high = bounds_arrays(Parameters)
         self.proposal = PARAMETERS.new()
         self.telemetry = TELEMETRY.new()
         self.pending: list[Any] = []
-        self.revision, self.seen = 0, 0
-        self.stopping = False
+        self.seen = 0
+        self.asked = ""
         self.owner = int(board.header.owner_pid)
 
     def run(self) -> tuple[int, str]:
         """Run until asked to stop or until a fault; returns the board status to end with, and the reason."""
-        controller, robot, board = self.controller, self.robot, self.board
-        robot.open()
-        robot.read(controller.reading)
-        controller.begin(self.task.law)
-        board.adopt(0, 0, controller.parameters)
-        self._warm_up()
+        controller, robot, board = self.cell.controller, self.cell.robot, self.board
+        self.cell.begin()
+        load_loop_kernels()
         granted = prepare()
         resident, private = memory_kib()
         board.annotate({"granted": granted.as_dict(), "resident_kib": resident, "private_kib": private})
-        pacer = Pacer(self.task.dt)
-        timing = self.telemetry[0].timing
+        pacer, timing = Pacer(self.task.dt), self.telemetry[0].timing
         target = (*board.publisher, self.telemetry.ctypes.data, self.telemetry.nbytes)
         number, brake_until, busy = 0, 0, 0
         board.set_status(RUNNING)
@@ -69,13 +66,12 @@ class Loop:
             began = time.monotonic_ns()
             robot.read(controller.reading)
             if not self._obey(number):
-                return STOPPED, self.reason
-            self._adopt(number)
+                return STOPPED, self.asked
             controller.tick()
             robot.write(controller.command)
             timing.wall_ns = time.time_ns()
             timing.late_s, timing.busy_s, timing.overruns = late * 1e-9, busy * 1e-9, pacer.overruns
-            controller.fill(self.telemetry, number, self.revision)
+            controller.fill(self.telemetry, number, self.cell.revision)
             publish(*target, number)
             number += 1
             if controller.fault:
@@ -84,47 +80,37 @@ class Loop:
                     return FAULT, FAULTS[controller.fault]
             busy = time.monotonic_ns() - began
 
-    reason = "asked to stop"
-
-    def _warm_up(self) -> None:
-        """Load every compiled function before time counts; the controller is put back as it was."""
-        kept = self.controller.snapshot()
-        self.controller.tick()
-        self.controller.fill(self.telemetry, 0, 0)
-        self.controller.restore(kept)
-
     def _obey(self, number: int) -> bool:
-        """Take requests from the board and carry out those that are due; False: end the loop."""
-        board = self.board
-        while (item := board.take()) is not None:
+        """The one point of a tick where the world outside is heard: script, requests, parameters. False: end."""
+        if number == self.last:
+            self.asked = "the task is complete"
+        elif number % 64 == 0 and os.getppid() != self.owner:
+            self.asked = "the process that started the loop is gone"
+        self.cell.perform(number)
+        while (item := self.board.take()) is not None:
             self.pending.append(item)
-        if self.stopping:
-            return False
-        if number % 64 == 0 and os.getppid() != self.owner:
-            self.reason = "the process that started the loop is gone"
-            return False
         if self.pending:
             due = [item for item in self.pending if item.at_tick <= number]
             self.pending = [item for item in self.pending if item.at_tick > number]
             for item in due:
-                if not commands.apply(item, self.controller.goal[0], self.robot, self.robot.arm.n):
-                    return False
-        return True
+                if item.code == commands.QUIT:
+                    self.asked = "asked to stop"
+                else:
+                    self.cell.request(commands.Request(int(item.code), int(item.number), item["values"]))
+        self._adopt(number)
+        return not self.asked
 
     def _adopt(self, number: int) -> None:
-        """At this one point of a tick, take over a proposed parameter set: all of it or, out of bounds, none of it."""
+        """Take over a proposed parameter set: all of it or, out of bounds, none of it."""
         seen = self.board.proposal(self.seen, self.proposal)
         if seen == self.seen:
             return
         self.seen = seen
         values = self.proposal.view(np.float64)
-        if not bool(np.all((values >= self.low) & (values <= self.high))):
-            self.board.answer(seen, refused=True)
-            return
-        self.revision += 1
-        self.controller.parameters[0] = self.proposal[0]
-        self.board.adopt(self.revision, number, self.proposal)
-        self.board.answer(seen)
+        good = bool(np.all((values >= self.low) & (values <= self.high)))
+        if good:
+            self.cell.adopt(self.proposal, number)
+        self.board.answer(seen, refused=not good)
 
 
 def main(path: str) -> int:
@@ -139,7 +125,7 @@ def main(path: str) -> int:
         current = loop
 
         def ask(*_: object) -> None:
-            current.stopping = True
+            current.asked = "asked to stop by a signal"
 
         signal.signal(signal.SIGTERM, ask)
         status, reason = loop.run()
@@ -149,20 +135,20 @@ def main(path: str) -> int:
         reason = f"{type(error).__name__}: {error} ({where})"
     finally:
         if loop is not None:
-            loop.robot.stop()
+            loop.cell.robot.stop()
     _leave(board, status, reason)
     if loop is not None:
-        loop.robot.close()
+        loop.cell.robot.close()
     return 0 if status == STOPPED else 3
 
 
 def _leave(board: Board, status: int, reason: str) -> None:
     """The robot stands: save what happened if it was a fault, then tell everyone, then clear away."""
     if status == FAULT and board.head > 0:
-        from pliant.runtime.blackbox import save
+        from pliant.runtime.save import save_black_box
 
         try:
-            board.annotate({"black_box": str(save(board, reason))})
+            board.annotate({"black_box": str(save_black_box(board, reason))})
         except Exception as error:
             reason += f" (and the last seconds could not be saved: {error})"
     board.finish(status, reason)

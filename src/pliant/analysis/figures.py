@@ -1,0 +1,71 @@
+"""Figures: a measured value beside the bar it must meet, and the outcome that collects them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured value. `bar` is what it must meet, in words; empty for a value that is only told."""
+
+    name: str
+    value: float
+    unit: str = ""
+    bar: str = ""
+    holds: bool = True
+
+    def as_dict(self) -> dict[str, Any]:
+        value = self.value if math.isfinite(self.value) else None
+        return {"name": self.name, "value": value, "unit": self.unit, "bar": self.bar, "holds": self.holds}
+
+
+def at_most(name: str, value: float, unit: str, bar: float) -> Figure:
+    """A value that must not exceed `bar`. Not a number holds nothing."""
+    return Figure(name, float(value), unit, f"≤ {bar:g}", bool(value <= bar))
+
+
+def at_least(name: str, value: float, unit: str, bar: float) -> Figure:
+    """A value that must reach `bar`."""
+    return Figure(name, float(value), unit, f"≥ {bar:g}", bool(value >= bar))
+
+
+def within(name: str, value: float, unit: str, target: float, tolerance: float) -> Figure:
+    """A value that must lie within `tolerance` of `target`."""
+    return Figure(name, float(value), unit, f"{target:g} ± {tolerance:g}", bool(abs(value - target) <= tolerance))
+
+
+def told(name: str, value: float, unit: str = "") -> Figure:
+    """A value without a bar."""
+    return Figure(name, float(value), unit)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an experiment or a benchmark found."""
+
+    name: str
+    seed: int
+    seconds: float
+    figures: list[Figure]
+    notes: list[str] = field(default_factory=list)
+    draw: Callable[[Path], None] | None = None
+    """Makes the picture, if there is one."""
+
+    @property
+    def holds(self) -> bool:
+        return all(figure.holds for figure in self.figures)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The one JSON object that ``--json`` prints."""
+        return {
+            "name": self.name,
+            "seed": self.seed,
+            "seconds": round(self.seconds, 3),
+            "figures": [figure.as_dict() for figure in self.figures],
+            "holds": self.holds,
+        }

@@ -1,0 +1,183 @@
+"""The numbers that sum up a run: pure functions from a recording to lists of (name, value, unit)."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pliant.analysis import signals
+from pliant.analysis.signals import Names
+from pliant.record import Recording
+
+Array = np.ndarray[Any, Any]
+
+
+class Figure(NamedTuple):
+    """One number of a run; None where the recording cannot tell."""
+
+    name: str
+    value: float | int | str | None
+    unit: str = ""
+
+
+def overview(recording: Recording) -> list[Figure]:
+    """What was run: robot, law, rate, duration and whatever else describes the run."""
+    meta = dict(recording.meta)
+    start_ns = meta.pop("start_wall_ns", 0)
+    versions = meta.pop("versions", None)
+    step_s = signals.period_s(recording)
+    rows = [
+        Figure("Robot", meta.pop("robot", None)),
+        Figure("Law", meta.pop("law", None)),
+        Figure("Rate", float(f"{1 / step_s:.6g}") if step_s > 0 else None, "Hz"),
+        Figure("Duration", recording.duration_s, "s"),
+        Figure("Records", len(recording.records)),
+        Figure("Joints", ", ".join(recording.joint_names)),
+    ]
+    meta.pop("rate_hz", None)
+    if "seed" in meta:
+        rows.append(Figure("Seed", _plain(meta.pop("seed"))))
+    if start_ns:
+        started = datetime.fromtimestamp(start_ns / 1e9, UTC)
+        rows.append(Figure("Started", started.strftime("%Y-%m-%d %H:%M:%S UTC")))
+    rows += [Figure(key.replace("_", " ").capitalize(), _plain(value)) for key, value in sorted(meta.items())]
+    rows.append(Figure("Recorded by", recording.written_by))
+    if isinstance(versions, dict):
+        rows.append(Figure("Software", ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))))
+    elif versions is not None:
+        rows.append(Figure("Software", _plain(versions)))
+    return rows
+
+
+def figures(recording: Recording, names: Names | None = None) -> list[Figure]:
+    """Peaks and averages of contact, motion, tracking and timing, what the limits did, and the faults."""
+    return [
+        *contact(recording),
+        *motion(recording),
+        *timing(recording),
+        *limits(recording, names),
+        *faults(recording, names),
+    ]
+
+
+def contact(recording: Recording) -> list[Figure]:
+    """External force and moment at the tool."""
+    wrench = signals.finite(recording.records["observed"]["wrench"])
+    force, moment = _norm(wrench[:, :3]), _norm(wrench[:, 3:])
+    return [
+        Figure("Peak force", _peak(force), "N"),
+        Figure("RMS force", _rms(force), "N"),
+        Figure("Peak moment", _peak(moment), "N m"),
+        Figure("RMS moment", _rms(moment), "N m"),
+    ]
+
+
+def motion(recording: Recording) -> list[Figure]:
+    """Speed of the tool and of the joints, travel, and how well the joints follow their commands."""
+    n = recording.n
+    speed = _norm(signals.finite(recording.records["observed"]["twist"][:, :3]))
+    place = signals.position(recording, "observed")
+    away = _norm(place - place[:1])
+    joint_speed = np.abs(signals.finite(recording.records["reading"]["qd"][:, :n]))
+    error, quantity, unit = signals.tracking(recording)
+    scale, shown = (1e3, "m" + unit) if unit.startswith("rad") else (1.0, unit)
+    peak = _peak(np.abs(error))
+    worst = f" ({recording.joint_names[_arg_peak(np.abs(error))]})" if peak is not None else ""
+    manipulability = signals.finite(recording.records["observed"]["manipulability"])
+    return [
+        Figure("Peak tool speed", _times(1e3, _peak(speed)), "mm/s"),
+        Figure("Largest distance from the start", _times(1e3, _peak(away)), "mm"),
+        Figure("Peak joint velocity", _peak(joint_speed), "rad/s"),
+        Figure(f"Peak {quantity} tracking error{worst}", _times(scale, peak), shown),
+        Figure(f"RMS {quantity} tracking error", _times(scale, _rms(error)), shown),
+        Figure("Smallest manipulability", _times(-1, _peak(-manipulability)), "-"),
+    ]
+
+
+def timing(recording: Recording) -> list[Figure]:
+    """How punctual the loop was (nothing in a run without pacing), and what is missing in the file."""
+    clock = recording.records["timing"]
+    rows = []
+    if signals.is_paced(recording):
+        late_us = signals.finite(clock["late_s"]) * 1e6
+        busy_us = signals.finite(clock["busy_s"]) * 1e6
+        for name, values in (("Lateness", late_us), ("Busy time", busy_us)):
+            middle, high = _quantiles(values, (0.5, 0.99))
+            rows += [
+                Figure(f"{name}, median", middle, "µs"),
+                Figure(f"{name}, 99th percentile", high, "µs"),
+                Figure(f"{name}, largest", _peak(values), "µs"),
+            ]
+        rows.append(Figure("Overruns", int(clock["overruns"].max())))
+    return [*rows, Figure("Lost ticks", recording.lost)]
+
+
+def limits(recording: Recording, names: Names | None = None) -> list[Figure]:
+    """How far the limits cut the motion, and for how long each of them acted."""
+    scale = signals.finite(recording.records["observed"]["scale"])
+    rows = [Figure("Smallest share of the motion let through", _times(-100, _peak(-scale)), "%")]
+    acted = signals.limits(recording, names)
+    for name, active in acted.items():
+        total_s = sum(span.end_s - span.start_s for span in signals.spans(recording, active))
+        rows.append(Figure(f"Limit that acted: {name}", total_s, "s"))
+    return rows if acted else [*rows, Figure("Limits that acted", "none")]
+
+
+def faults(recording: Recording, names: Names | None = None) -> list[Figure]:
+    """Each fault with the time at which it stopped the robot."""
+    found = [Figure(f"Fault: {name}", began_s, "s") for began_s, name in signals.faults(recording, names)]
+    return found or [Figure("Faults", "none")]
+
+
+def text(value: object) -> str:
+    """A value as a reader wants it: four digits, no noise, a dash for what is not known."""
+    if value is None or (isinstance(value, float) and not np.isfinite(value)):
+        return "–"
+    if isinstance(value, float):
+        if value == 0 or 1e-3 <= abs(value) < 1e5:
+            digits = max(0, 3 - int(np.floor(np.log10(abs(value))))) if value else 0
+            fixed = f"{value:.{min(digits, 6)}f}"
+            return fixed.rstrip("0").rstrip(".") if "." in fixed else fixed
+        return f"{value:.3g}"
+    return str(value)
+
+
+def _plain(value: Any) -> float | int | str | None:
+    if value is None or isinstance(value, bool | str):
+        return None if value is None else str(value)
+    return value if isinstance(value, int | float) else json.dumps(value, ensure_ascii=False)
+
+
+def _norm(vectors: Array) -> Array:
+    return np.sqrt(np.sum(vectors**2, axis=1))
+
+
+def _known(values: Array) -> Array:
+    return values[np.isfinite(values)]
+
+
+def _peak(values: Array) -> float | None:
+    known = _known(values)
+    return float(known.max()) if known.size else None
+
+
+def _arg_peak(values: Array) -> int:
+    """The column of the largest value that is a number."""
+    return int(np.nanargmax(values)) % values.shape[1]
+
+
+def _rms(values: Array) -> float | None:
+    known = _known(values)
+    return float(np.sqrt(np.mean(known**2))) if known.size else None
+
+
+def _quantiles(values: Array, shares: tuple[float, ...]) -> list[float | None]:
+    known = _known(values)
+    return [float(q) for q in np.quantile(known, shares)] if known.size else [None] * len(shares)
+
+
+def _times(factor: float, value: float | None) -> float | None:
+    return None if value is None else factor * value

@@ -1,0 +1,99 @@
+"""Running recorded inputs through the tick again: same inputs, same outputs, bit for bit, or it says where not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pliant.errors import RecordingError
+from pliant.kernel import kernel
+from pliant.model.arm import Arm
+from pliant.params.control import PARAMETERS
+from pliant.record.reader import Recording
+from pliant.records import COMMAND, MODES, OBSERVED, STATE
+from pliant.runtime.describe import MODEL, model_bytes
+from pliant.runtime.task import Task
+from pliant.runtime.tick import WORK, step
+
+
+@kernel
+def rerun(handle, sets, which, records, state, command, observed, work, mode, dt, first, last, out):
+    """Ticks first … last-1 with the recorded readings and goals; results into `out`."""
+    s, c, o = state[0], command[0], observed[0]
+    for i in range(first, last):
+        t = records[i]
+        step(handle[0], sets[which[i]], s, t.reading, t.goal, c, o, work[0], mode, dt)
+        out[i].state = s
+        out[i].command = c
+        out[i].observed = o
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """The outcome: how many ticks ran again, the largest difference, and where it was."""
+
+    ticks: int
+    largest: float
+    where: str
+    gaps: int
+    records: np.ndarray[Any, Any]
+
+
+def replay(recording: Recording) -> Replayed:
+    """Run a recording through the tick. After a gap in the records it goes on from the recorded state."""
+    task = Task.model_validate(recording.meta["task"])
+    arm = Arm.load(task.robot.partition(":")[2], task.tool)
+    kept = recording.attachments.get(MODEL)
+    if kept is not None and kept != model_bytes(arm):
+        raise RecordingError(recording.path, "was made with another model of the arm: it cannot be run again exactly.")
+    records = recording.records
+    sets, which = _parameter_sets(recording)
+    out = records.copy()
+    state, command, observed, work = STATE.new(), COMMAND.new(), OBSERVED.new(), WORK.new()
+    starts = np.flatnonzero(np.diff(records["tick"]) != 1) + 1
+    edges = [0, *starts.tolist(), len(records)]
+    ran = 0
+    for first, last in zip(edges, edges[1:], strict=False):
+        begin = first
+        if records["tick"][first] != 0:  # the state before this tick is that of no record: start one tick later
+            state[0], command[0], observed[0] = (records[name][first] for name in ("state", "command", "observed"))
+            begin = first + 1
+        rerun(
+            arm.handle, sets, which, records, state, command, observed, work,
+            MODES[task.interface], task.dt, begin, last, out,
+        )  # fmt: skip
+        ran += last - begin
+    largest, where = _difference(records, out)
+    return Replayed(ran, largest, where, len(starts), out)
+
+
+def _parameter_sets(recording: Recording) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """All sets as one array, and for every record the index of the set in force."""
+    revisions = [item.revision for item in recording.parameters]
+    missing = set(np.unique(recording.records["revision"]).tolist()) - set(revisions)
+    if missing:
+        raise RecordingError(recording.path, f"lacks the parameter sets {sorted(missing)}: it cannot be run again.")
+    kept = recording.parameter_layout
+    if kept is None or kept.dtype.descr != PARAMETERS.dtype.descr:
+        raise RecordingError(recording.path, "was made with other parameters than this version has: it cannot be run again.")
+    sets = PARAMETERS.new(len(revisions))
+    for i, item in enumerate(recording.parameters):
+        sets[i] = item.values
+    index = {revision: i for i, revision in enumerate(revisions)}
+    return sets, np.array([index[int(r)] for r in recording.records["revision"]], np.int64)
+
+
+def _difference(one: np.ndarray[Any, Any], two: np.ndarray[Any, Any]) -> tuple[float, str]:
+    """The largest absolute difference between two telemetry arrays, and the field and tick where it is."""
+    largest, where = 0.0, ""
+    for part in ("observed", "command", "state"):
+        for name in one[part].dtype.names:
+            a, b = one[part][name].astype(float), two[part][name].astype(float)
+            gap = np.abs(a - b)
+            gap[(a == b) | (np.isnan(a) & np.isnan(b))] = 0.0
+            if gap.size and not gap.max() <= largest:
+                row = int(np.unravel_index(np.argmax(gap), gap.shape)[0])
+                largest, where = float(gap.max()), f"{part}.{name} at tick {int(one['tick'][row])}"
+    return largest, where

@@ -1,0 +1,101 @@
+"""Putting runs into files: a simulated run, the last seconds of a loop, and a loop while it runs.
+
+``python -m pliant.runtime.save <board> <file>`` is the recorder: a process of its own that reads the board's ring until
+the loop has ended. The loop does not know about it.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from pliant.model.arm import Arm
+from pliant.params.control import PARAMETERS
+from pliant.record.writer import RecordingWriter
+from pliant.runtime.batch import Run
+from pliant.runtime.board import RUNNING, STARTING, Board, alive
+from pliant.runtime.describe import MODEL, model_bytes, run_meta
+from pliant.runtime.task import Task
+
+BLACK_BOX_S = 5.0
+
+
+def output_folder() -> Path:
+    """Where files go that nobody gave a name: $PLIANT_OUT, or `out` here."""
+    return Path(os.environ.get("PLIANT_OUT", "out"))
+
+
+def _arm_of(task: Task) -> Arm:
+    return Arm.load(task.robot.partition(":")[2], task.tool)
+
+
+def _writer(path: Path, task: Task, arm: Arm, **more: object) -> RecordingWriter:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    writer = RecordingWriter(path, run_meta(task, arm, **more), list(arm.joint_names), PARAMETERS)
+    writer.attach(MODEL, model_bytes(arm), "application/octet-stream")
+    return writer
+
+
+def save_run(run: Run, path: Path) -> None:
+    """Write a simulated run."""
+    with _writer(path, run.task, _arm_of(run.task), fault=run.fault) as writer:
+        for revision, tick, values in run.sets:
+            writer.parameters(revision, values[0], tick * run.task.dt)
+        writer.append(run.records)
+
+
+def save_black_box(board: Board, reason: str) -> Path:
+    """Write the last seconds that the board still holds, with the reason of the stop."""
+    task = Task.model_validate(board.config["task"])
+    stamp = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
+    path = output_folder() / f"fault-{stamp}-{os.getpid()}.mcap"
+    first = max(0, board.head - round(BLACK_BOX_S * task.rate_hz))
+    records, _, _ = board.read(first)
+    with _writer(path, task, _arm_of(task), fault=reason) as writer:
+        _sets(writer, board, records, -1, task.dt)
+        writer.append(records)
+    return path
+
+
+def _sets(writer: RecordingWriter, board: Board, records: np.ndarray, known: int, dt: float) -> int:
+    """Write the parameter sets that came into force in `records`; returns the newest revision written."""
+    for revision in np.unique(records["revision"]):
+        if revision > known:
+            entry = board.parameter_set(int(revision))
+            if entry is not None:
+                writer.parameters(int(revision), entry.values, int(entry.tick) * dt)
+            known = int(revision)
+    return known
+
+
+def record(board: Board, path: Path) -> int:
+    """Follow a loop to its end and write everything it publishes; returns how many records were lost on the way."""
+    task = Task.model_validate(board.config["task"])
+    at, lost, known = 0, 0, -1
+    with _writer(path, task, _arm_of(task)) as writer:
+        while True:
+            ended = board.status not in (STARTING, RUNNING) or _loop_died(board)
+            records, at, gone = board.read(at)
+            lost += gone
+            if len(records):
+                known = _sets(writer, board, records, known, task.dt)
+                writer.append(records)
+            elif ended:
+                return lost
+            time.sleep(0.02)
+
+
+def _loop_died(board: Board) -> bool:
+    pid = int(board.header.loop_pid)
+    return (pid > 0 and not alive(pid)) or (pid == 0 and not alive(int(board.header.owner_pid)))
+
+
+if __name__ == "__main__":
+    missing = record(Board.attach(Path(sys.argv[1])), Path(sys.argv[2]))
+    if missing:
+        print(f"{missing} records were lost: the recorder could not keep up.", file=sys.stderr)

@@ -1,0 +1,68 @@
+"""Compiling everything once, with progress; afterwards every start takes machine code from the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from pliant.kernel import cache_is_warm, kernel_count, load, mark_cache_warm, on_compile
+from pliant.model import kinematics
+from pliant.model.handle import HANDLE
+from pliant.params.control import PARAMETERS
+from pliant.records import COMMAND, GOAL, OBSERVED, READING, STATE, TELEMETRY
+from pliant.robots.sim.layout import WORLD
+from pliant.robots.sim.step import advance_sim, read_sim
+from pliant.runtime import board, controller
+from pliant.runtime.tick import WORK, tick
+
+
+def _arguments() -> tuple[object, ...]:
+    """Arguments like those of the tick."""
+    layouts = (HANDLE, PARAMETERS, STATE, READING, GOAL, COMMAND, OBSERVED, WORK)
+    return (*(layout.new() for layout in layouts), 1, 0.002)
+
+
+def load_loop_kernels() -> None:
+    """Everything that the loop calls while it runs."""
+    load(tick, *_arguments())
+    load(controller.fill, TELEMETRY.new(), 0, 0.0, 0, READING.new(), GOAL.new(), OBSERVED.new(), COMMAND.new(), STATE.new())
+    load(read_sim, WORLD.new(), READING.new())
+    load(advance_sim, WORLD.new(), COMMAND.new())
+    load(board.publish, 0, 0, 0, 0, 0, 0)
+    load(board.put, 0, 0, 0, 0, 0)
+    load(board.get, 0, 0, 0, 0, 0)
+    load(board.lock_word, 0)
+    load(board.store_word, 0, 0)
+
+
+def load_all() -> None:
+    """Every entry point there is."""
+    from pliant.runtime import batch, replay
+
+    load_loop_kernels()
+    q = np.zeros(1)
+    load(kinematics.forward_at, HANDLE.new(), q)
+    load(kinematics.jacobian_at, HANDLE.new(), q)
+    load(kinematics.dynamics_at, HANDLE.new(), q, q)
+    load(board.collect, 0, 0, 0, 0, 0, 0)
+    load(batch.run, WORLD.new(), *_arguments(), 0, 0, TELEMETRY.new())
+    one = (STATE.new(), COMMAND.new(), OBSERVED.new(), WORK.new())
+    which = np.zeros(1, np.int64)
+    load(replay.rerun, HANDLE.new(), PARAMETERS.new(), which, TELEMETRY.new(), *one, 1, 0.0, 0, 0, TELEMETRY.new())
+
+
+def warm(progress: Callable[[int, int], None] | None = None) -> None:
+    """Compile what is not in the cache yet; `progress(done, of)` is told. Returns at once when all of it is."""
+    if cache_is_warm():
+        return
+    compiled: set[str] = set()
+
+    def notice(name: str) -> None:
+        compiled.add(name)
+        if progress:
+            progress(min(len(compiled), kernel_count()), kernel_count())
+
+    with on_compile(notice):
+        load_all()
+    mark_cache_warm()
