@@ -9,7 +9,8 @@ from rosbags.typesys import Stores, get_typestore
 
 from pliant.record import RecordingWriter, topics
 from pliant.record.block import TELEMETRY_TOPIC
-from pliant.records import TELEMETRY
+from pliant.record.writer import PARAMETERS_TOPIC
+from pliant.records import TELEMETRY, Field, Layout
 
 STORE = get_typestore(Stores.ROS2_JAZZY)
 T = STORE.types
@@ -84,6 +85,21 @@ def test_values_that_are_not_numbers_pass_unchanged(tmp_path, joint_names):
     block = np.frombuffer(template.data, np.uint8)[None].copy()
     topics.fill(block, 0, template, made.columns(record, 6), np.array([5]))
     assert block.tobytes() == serialized(record[0], joint_names, 5)["/joint_states"]
+
+
+def test_a_parameter_section_may_share_its_name_with_a_part_of_the_telemetry(tmp_path, random_run, joint_names):
+    goal = Layout("Goal", (Field("speed_m_s", "m/s", "how fast to go"),))
+    section = Layout("Parameters", (Field("goal", "", "where to go", kind=goal),))
+    values = section.new()
+    values["goal"]["speed_m_s"] = 0.25
+    records = random_run(3)
+    with RecordingWriter(tmp_path / "run.mcap", {}, joint_names, section) as writer:
+        writer.parameters(1, values, 0.0)
+        writer.append(records)
+    with AnyReader([tmp_path / "run.mcap"]) as reader:
+        found: dict[str, Any] = {c.topic: reader.deserialize(d, c.msgtype) for c, _, d in reader.messages()}
+    assert found[PARAMETERS_TOPIC].values.goal.speed_m_s == 0.25
+    assert found[TELEMETRY_TOPIC].goal.law == records["goal"]["law"][2]
 
 
 def test_rosbags_opens_the_bare_file_and_knows_every_type(tmp_path, random_run, joint_names, parameters):

@@ -36,7 +36,7 @@ def at_least(name: str, value: float, unit: str, bar: float) -> Figure:
 
 def within(name: str, value: float, unit: str, target: float, tolerance: float) -> Figure:
     """A value that must lie within `tolerance` of `target`."""
-    return Figure(name, float(value), unit, f"{target:g} ± {tolerance:g}", bool(abs(value - target) <= tolerance))
+    return Figure(name, float(value), unit, f"{target:.4g} ± {tolerance:.3g}", bool(abs(value - target) <= tolerance))
 
 
 def told(name: str, value: float, unit: str = "") -> Figure:

@@ -11,11 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pliant.record import Recording
-from pliant.records import IDLE, POSITION, TORQUE, VELOCITY
+from pliant.records import FAULTS, IDLE, LIMITS, POSITION, TORQUE, VELOCITY
 
 Array = np.ndarray[Any, Any]
 Names = Mapping[str, Mapping[int, str]]
-"""Words for numbers in a record: {"limits": {bit: name}, "faults": {number: name}}; bits count from 0."""
+"""Words for numbers in a record: {"limits": {1 << bit: name}, "faults": {number: name}}."""
+
+DEFAULT_NAMES: Names = {"limits": LIMITS, "faults": FAULTS}
 
 
 class Tracking(NamedTuple):
@@ -59,6 +61,12 @@ def position(recording: Recording, part: str) -> Array:
     return np.where(is_set[:, None], finite(pose[:, :3]), np.nan)
 
 
+def start(positions: Array) -> Array:
+    """The first of the positions that is known; NaN if none is."""
+    known = positions[np.isfinite(positions).all(axis=1)]
+    return known[0] if len(known) else np.full(positions.shape[1], np.nan)
+
+
 def tracking(recording: Recording) -> Tracking:
     """Tracking error of the joints in the mode that the run used most; ticks in another mode are NaN."""
     n = recording.n
@@ -82,19 +90,19 @@ def is_paced(recording: Recording) -> bool:
 def limits(recording: Recording, names: Names | None = None) -> dict[str, Array]:
     """For each limit that ever acted, the ticks in which it did."""
     bits = recording.records["observed"]["limits"].astype(np.uint64)
-    known = (names or {}).get("limits", {})
+    known = (names or DEFAULT_NAMES).get("limits", {})
     acted: dict[str, Array] = {}
     for bit in range(64):
         active = (bits >> np.uint64(bit)) & np.uint64(1) == 1
         if active.any():
-            acted[known.get(bit, f"limit {bit}")] = active
+            acted[known.get(1 << bit, f"limit {bit}")] = active
     return acted
 
 
 def faults(recording: Recording, names: Names | None = None) -> list[tuple[float, str]]:
     """Time [s] and name of each fault at the tick where it began."""
     number = recording.records["state"]["fault"]
-    known = (names or {}).get("faults", {})
+    known = (names or DEFAULT_NAMES).get("faults", {})
     began = np.flatnonzero((number != 0) & (np.concatenate(([0], number[:-1])) != number))
     times = time_s(recording)
     return [(float(times[i]), known.get(int(number[i]), f"fault {number[i]}")) for i in began]

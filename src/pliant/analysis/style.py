@@ -20,6 +20,7 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -74,7 +75,7 @@ DARK = Theme(
 )
 
 
-def settings(theme: Theme) -> dict[str, Any]:
+def settings(theme: Theme) -> dict[Any, Any]:
     """The Matplotlib settings of a theme."""
     colours = [theme.lines[i % len(theme.lines)] for i in range(12)]
     dashes = ["-" if i < len(theme.lines) else "--" for i in range(12)]
@@ -98,7 +99,7 @@ def settings(theme: Theme) -> dict[str, Any]:
         "axes.titlelocation": "left",
         "axes.titlepad": 7.0,
         "axes.formatter.useoffset": False,
-        "axes.prop_cycle": mpl.cycler(color=colours, linestyle=dashes),
+        "axes.prop_cycle": cycler(color=colours, linestyle=dashes),
         "grid.color": theme.grid,
         "grid.linewidth": 0.8,
         "xtick.color": theme.faint,
@@ -161,9 +162,7 @@ def legend(ax: Axes, handles: list[Any] | None = None, labels: list[str] | None 
     if handles is None or labels is None:
         handles, labels = ax.get_legend_handles_labels()
     if handles:
-        ax.legend(
-            handles, labels, ncols=len(handles), loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.25
-        )
+        ax.legend(handles, labels, ncols=len(handles), loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.25)
 
 
 def least_span(ax: Axes, span: float) -> None:

@@ -15,7 +15,7 @@ from pliant.record import Recording
 Array = np.ndarray[Any, Any]
 
 
-class Figure(NamedTuple):
+class Row(NamedTuple):
     """One number of a run; None where the recording cannot tell."""
 
     name: str
@@ -23,36 +23,36 @@ class Figure(NamedTuple):
     unit: str = ""
 
 
-def overview(recording: Recording) -> list[Figure]:
+def overview(recording: Recording) -> list[Row]:
     """What was run: robot, law, rate, duration and whatever else describes the run."""
     meta = dict(recording.meta)
     start_ns = meta.pop("start_wall_ns", 0)
     versions = meta.pop("versions", None)
     step_s = signals.period_s(recording)
     rows = [
-        Figure("Robot", meta.pop("robot", None)),
-        Figure("Law", meta.pop("law", None)),
-        Figure("Rate", float(f"{1 / step_s:.6g}") if step_s > 0 else None, "Hz"),
-        Figure("Duration", recording.duration_s, "s"),
-        Figure("Records", len(recording.records)),
-        Figure("Joints", ", ".join(recording.joint_names)),
+        Row("Robot", meta.pop("robot", None)),
+        Row("Law", meta.pop("law", None)),
+        Row("Rate", float(f"{1 / step_s:.6g}") if step_s > 0 else None, "Hz"),
+        Row("Duration", recording.duration_s, "s"),
+        Row("Records", len(recording.records)),
+        Row("Joints", ", ".join(recording.joint_names)),
     ]
     meta.pop("rate_hz", None)
     if "seed" in meta:
-        rows.append(Figure("Seed", _plain(meta.pop("seed"))))
+        rows.append(Row("Seed", _plain(meta.pop("seed"))))
     if start_ns:
         started = datetime.fromtimestamp(start_ns / 1e9, UTC)
-        rows.append(Figure("Started", started.strftime("%Y-%m-%d %H:%M:%S UTC")))
-    rows += [Figure(key.replace("_", " ").capitalize(), _plain(value)) for key, value in sorted(meta.items())]
-    rows.append(Figure("Recorded by", recording.written_by))
+        rows.append(Row("Started", started.strftime("%Y-%m-%d %H:%M:%S UTC")))
+    rows += [Row(key.replace("_", " ").capitalize(), _plain(value)) for key, value in sorted(meta.items())]
+    rows.append(Row("Recorded by", recording.written_by))
     if isinstance(versions, dict):
-        rows.append(Figure("Software", ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))))
+        rows.append(Row("Software", ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))))
     elif versions is not None:
-        rows.append(Figure("Software", _plain(versions)))
+        rows.append(Row("Software", _plain(versions)))
     return rows
 
 
-def figures(recording: Recording, names: Names | None = None) -> list[Figure]:
+def numbers(recording: Recording, names: Names | None = None) -> list[Row]:
     """Peaks and averages of contact, motion, tracking and timing, what the limits did, and the faults."""
     return [
         *contact(recording),
@@ -63,41 +63,41 @@ def figures(recording: Recording, names: Names | None = None) -> list[Figure]:
     ]
 
 
-def contact(recording: Recording) -> list[Figure]:
+def contact(recording: Recording) -> list[Row]:
     """External force and moment at the tool."""
     wrench = signals.finite(recording.records["observed"]["wrench"])
     force, moment = _norm(wrench[:, :3]), _norm(wrench[:, 3:])
     return [
-        Figure("Peak force", _peak(force), "N"),
-        Figure("RMS force", _rms(force), "N"),
-        Figure("Peak moment", _peak(moment), "N m"),
-        Figure("RMS moment", _rms(moment), "N m"),
+        Row("Peak force", _peak(force), "N"),
+        Row("RMS force", _rms(force), "N"),
+        Row("Peak moment", _peak(moment), "N m"),
+        Row("RMS moment", _rms(moment), "N m"),
     ]
 
 
-def motion(recording: Recording) -> list[Figure]:
+def motion(recording: Recording) -> list[Row]:
     """Speed of the tool and of the joints, travel, and how well the joints follow their commands."""
     n = recording.n
     speed = _norm(signals.finite(recording.records["observed"]["twist"][:, :3]))
     place = signals.position(recording, "observed")
-    away = _norm(place - place[:1])
+    away = _norm(place - signals.start(place))
     joint_speed = np.abs(signals.finite(recording.records["reading"]["qd"][:, :n]))
     error, quantity, unit = signals.tracking(recording)
     scale, shown = (1e3, "m" + unit) if unit.startswith("rad") else (1.0, unit)
     peak = _peak(np.abs(error))
     worst = f" ({recording.joint_names[_arg_peak(np.abs(error))]})" if peak is not None else ""
-    manipulability = signals.finite(recording.records["observed"]["manipulability"])
+    singular_value = signals.finite(recording.records["observed"]["singular_value"])
     return [
-        Figure("Peak tool speed", _times(1e3, _peak(speed)), "mm/s"),
-        Figure("Largest distance from the start", _times(1e3, _peak(away)), "mm"),
-        Figure("Peak joint velocity", _peak(joint_speed), "rad/s"),
-        Figure(f"Peak {quantity} tracking error{worst}", _times(scale, peak), shown),
-        Figure(f"RMS {quantity} tracking error", _times(scale, _rms(error)), shown),
-        Figure("Smallest manipulability", _times(-1, _peak(-manipulability)), "-"),
+        Row("Peak tool speed", _times(1e3, _peak(speed)), "mm/s"),
+        Row("Largest distance from the start", _times(1e3, _peak(away)), "mm"),
+        Row("Peak joint velocity", _peak(joint_speed), "rad/s"),
+        Row(f"Peak {quantity} tracking error{worst}", _times(scale, peak), shown),
+        Row(f"RMS {quantity} tracking error", _times(scale, _rms(error)), shown),
+        Row("Smallest singular value of the Jacobian", _times(-1, _peak(-singular_value)), "m/rad, -"),
     ]
 
 
-def timing(recording: Recording) -> list[Figure]:
+def timing(recording: Recording) -> list[Row]:
     """How punctual the loop was (nothing in a run without pacing), and what is missing in the file."""
     clock = recording.records["timing"]
     rows = []
@@ -107,29 +107,29 @@ def timing(recording: Recording) -> list[Figure]:
         for name, values in (("Lateness", late_us), ("Busy time", busy_us)):
             middle, high = _quantiles(values, (0.5, 0.99))
             rows += [
-                Figure(f"{name}, median", middle, "µs"),
-                Figure(f"{name}, 99th percentile", high, "µs"),
-                Figure(f"{name}, largest", _peak(values), "µs"),
+                Row(f"{name}, median", middle, "µs"),
+                Row(f"{name}, 99th percentile", high, "µs"),
+                Row(f"{name}, largest", _peak(values), "µs"),
             ]
-        rows.append(Figure("Overruns", int(clock["overruns"].max())))
-    return [*rows, Figure("Lost ticks", recording.lost)]
+        rows.append(Row("Overruns", int(clock["overruns"].max())))
+    return [*rows, Row("Lost ticks", recording.lost)]
 
 
-def limits(recording: Recording, names: Names | None = None) -> list[Figure]:
+def limits(recording: Recording, names: Names | None = None) -> list[Row]:
     """How far the limits cut the motion, and for how long each of them acted."""
     scale = signals.finite(recording.records["observed"]["scale"])
-    rows = [Figure("Smallest share of the motion let through", _times(-100, _peak(-scale)), "%")]
+    rows = [Row("Smallest share of the motion let through", _times(-100, _peak(-scale)), "%")]
     acted = signals.limits(recording, names)
     for name, active in acted.items():
         total_s = sum(span.end_s - span.start_s for span in signals.spans(recording, active))
-        rows.append(Figure(f"Limit that acted: {name}", total_s, "s"))
-    return rows if acted else [*rows, Figure("Limits that acted", "none")]
+        rows.append(Row(f"Limit that acted: {name}", total_s, "s"))
+    return rows if acted else [*rows, Row("Limits that acted", "none")]
 
 
-def faults(recording: Recording, names: Names | None = None) -> list[Figure]:
+def faults(recording: Recording, names: Names | None = None) -> list[Row]:
     """Each fault with the time at which it stopped the robot."""
-    found = [Figure(f"Fault: {name}", began_s, "s") for began_s, name in signals.faults(recording, names)]
-    return found or [Figure("Faults", "none")]
+    found = [Row(f"Fault: {name}", began_s, "s") for began_s, name in signals.faults(recording, names)]
+    return found or [Row("Faults", "none")]
 
 
 def text(value: object) -> str:

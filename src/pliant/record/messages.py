@@ -30,9 +30,9 @@ _LINE = re.compile(r"(?P<type>[\w/]+)(?:\[(?P<count>\d+)\])? (?P<name>\w+)(?: # 
 _COMMENT = re.compile(r"(?:\((?P<shape>\d+(?: x \d+)+)\) ?)?(?:\[(?P<unit>[^\]]*)\] ?)?(?P<help>.*)")
 
 
-def message_type(layout: Layout) -> str:
+def message_type(layout: Layout, package: str = PACKAGE) -> str:
     """The full ROS 2 name of the message, as in `pliant_msgs/msg/Telemetry`."""
-    return f"{PACKAGE}/msg/{layout.name}"
+    return f"{package}/msg/{layout.name}"
 
 
 def layout_of(name: str, dtype: np.dtype[np.void]) -> Layout:
@@ -67,11 +67,11 @@ def _ros_type(path: str, kind: object) -> str:
     return _ROS_TYPE[scalar.str.removeprefix("<")]
 
 
-def definition(layout: Layout) -> str:
+def definition(layout: Layout, package: str = PACKAGE) -> str:
     """The `ros2msg` text of the layout with all messages nested in it; arrays of two dimensions are flattened."""
-    parts = [_lines(layout)]
+    parts = [_lines(layout, package)]
     for nested in _nested(layout):
-        parts += [_SEPARATOR, f"MSG: {PACKAGE}/{nested.name}", _lines(nested)]
+        parts += [_SEPARATOR, f"MSG: {package}/{nested.name}", _lines(nested, package)]
     return "\n".join(parts) + "\n"
 
 
@@ -91,13 +91,13 @@ def _nested(layout: Layout) -> list[Layout]:
     return list(found.values())
 
 
-def _lines(layout: Layout) -> str:
-    return "\n".join(_line(layout.name, field) for field in layout.fields)
+def _lines(layout: Layout, package: str) -> str:
+    return "\n".join(_line(f"{layout.name}.{field.name}", field, package) for field in layout.fields)
 
 
-def _line(parent: str, field: Field) -> str:
+def _line(path: str, field: Field, package: str) -> str:
     nested = isinstance(field.kind, Layout)
-    kind = f"{PACKAGE}/{field.kind.name}" if nested else _ros_type(f"{parent}.{field.name}", field.kind)
+    kind = f"{package}/{field.kind.name}" if nested else _ros_type(path, field.kind)
     count = f"[{int(np.prod(field.shape))}]" if field.shape else ""
     shape = f"({' x '.join(map(str, field.shape))})" if len(field.shape) > 1 else ""
     unit = f"[{field.unit}]" if field.unit else ""
@@ -111,7 +111,7 @@ def parse(name: str, text: str) -> Layout:
     bodies = {name: head}
     for part in rest:
         title, _, body = part.partition("\n")
-        bodies[title.removeprefix(f"MSG: {PACKAGE}/")] = body
+        bodies[title.rpartition("/")[2]] = body
     return Layout(name, tuple(_fields(name, bodies, ())))
 
 
@@ -131,7 +131,7 @@ def _fields(name: str, bodies: dict[str, str], above: tuple[str, ...]) -> Iterat
                 raise ValueError(f"shape and size differ in {line!r}")
         kind = _KIND.get(match["type"])
         if kind is None:
-            inner = match["type"].removeprefix(f"{PACKAGE}/")
+            inner = match["type"].rpartition("/")[2]
             kind = Layout(inner, tuple(_fields(inner, bodies, (*above, name))))
         yield Field(match["name"], comment["unit"] or "", comment["help"], shape, kind)
 

@@ -24,6 +24,7 @@ from pliant.records import MAX_JOINTS, TELEMETRY, Field, Layout
 Array = np.ndarray[Any, Any]
 
 PARAMETERS_TOPIC = "/pliant/parameters"
+PARAMETERS_PACKAGE = "pliant_parameters"  # apart from the telemetry, whose messages may have the same names
 META_RECORD = "pliant"
 _DTYPE = TELEMETRY.dtype
 CHUNK_S = 1.0  # what a crash can cost
@@ -50,7 +51,7 @@ class RecordingWriter:
             raise InputError("joint_names", joint_names, f"a list of 1 to {MAX_JOINTS} names")
         self.path = Path(path)
         self._layout = None if param_dtype is None else parameter_set_layout(param_dtype)
-        definition = "" if self._layout is None else messages.definition(self._layout)
+        definition = "" if self._layout is None else messages.definition(self._layout, PARAMETERS_PACKAGE)
         texts = {key: _text(value) for key, value in {**meta, "joint_names": list(joint_names)}.items()}
         self._origin_ns = int(meta["start_wall_ns"]) if "start_wall_ns" in meta else None
         self._last_set: tuple[int, bytes] | None = None
@@ -66,7 +67,7 @@ class RecordingWriter:
         self._container.add_metadata(META_RECORD, texts)
         self._encoder = BlockEncoder(self._container, joint_names)
         if self._layout is not None:
-            kind = messages.message_type(self._layout)
+            kind = messages.message_type(self._layout, PARAMETERS_PACKAGE)
             self._parameters_channel = self._container.add_channel(PARAMETERS_TOPIC, kind, definition)
         self._stream.flush()
 

@@ -18,7 +18,7 @@ def open_robot(address: str, task: Any) -> Robot:
         raise InputError("robot", address, "of the form kind:which", f"Known: {'; '.join(KINDS.values())}.")
     if kind not in KINDS:
         raise UnknownNameError("kind of robot", kind, KINDS)
-    robot = SimRobot(which, task.tool, task.sim, task.dt, task.start_q)
+    robot = SimRobot(which, task.tool, task.sim, task.dt, task.start_q, task.interface)
     if task.interface not in robot.interfaces:
         raise InputError("interface", task.interface, f"one that {address} takes: {', '.join(robot.interfaces)}")
     return robot

@@ -65,7 +65,7 @@ def replay(recording: Recording) -> Replayed:
             MODES[task.interface], task.dt, begin, last, out,
         )  # fmt: skip
         ran += last - begin
-    largest, where = _difference(records, out)
+    largest, where = difference(records, out)
     return Replayed(ran, largest, where, len(starts), out)
 
 
@@ -85,10 +85,10 @@ def _parameter_sets(recording: Recording) -> tuple[np.ndarray[Any, Any], np.ndar
     return sets, np.array([index[int(r)] for r in recording.records["revision"]], np.int64)
 
 
-def _difference(one: np.ndarray[Any, Any], two: np.ndarray[Any, Any]) -> tuple[float, str]:
+def difference(one: np.ndarray[Any, Any], two: np.ndarray[Any, Any]) -> tuple[float, str]:
     """The largest absolute difference between two telemetry arrays, and the field and tick where it is."""
     largest, where = 0.0, ""
-    for part in ("observed", "command", "state"):
+    for part in ("reading", "goal", "observed", "command", "state"):
         for name in one[part].dtype.names:
             a, b = one[part][name].astype(float), two[part][name].astype(float)
             gap = np.abs(a - b)

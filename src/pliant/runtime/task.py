@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -9,7 +10,7 @@ from pydantic import Field
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError
 
-from pliant.errors import InputError
+from pliant.errors import InputError, UnknownNameError
 from pliant.model.tool import Tool
 from pliant.params.control import Parameters
 from pliant.params.declare import Section, Six, param, validated
@@ -54,6 +55,19 @@ class Task(Section):
     def ticks(self) -> int:
         """Number of ticks in the whole run."""
         return max(1, round(self.duration_s * self.rate_hz))
+
+
+def find_task(name: str) -> Task:
+    """The task in the file `name`; where there is no such file, the task of that name that comes with Pliant."""
+    own = resources.files("pliant") / "tasks"
+    if not Path(name).exists():
+        shipped = {Path(entry.name).stem: entry for entry in own.iterdir() if entry.name.endswith(".yaml")}
+        stem = Path(name).stem
+        if stem in shipped and Path(name).suffix in ("", ".yaml"):
+            return load_task(Path(str(shipped[stem])))
+        if not Path(name).suffix:
+            raise UnknownNameError("task", name, shipped)
+    return load_task(name)
 
 
 def load_task(path: Path | str) -> Task:

@@ -21,7 +21,9 @@ class Servo(Section):
     bandwidth_hz: float = param(
         6.8, unit="Hz", gt=0, le=60, help="Frequency at which the joints follow a command with -3 dB."
     )
-    delay_s: float = param(0.004, unit="s", ge=0, le=0.1, help="Transport delay between a command and its first effect.")
+    delay_s: float = param(
+        0.004, unit="s", ge=0, le=0.1, help="Transport delay of a command; at least one period, over which the servo interpolates."
+    )
     stiffness_hz: float = param(
         40.0,
         unit="Hz",

@@ -19,13 +19,15 @@ class SimRobot:
 
     interfaces = ("position", "velocity", "torque")
 
-    def __init__(self, source: str, tool: Tool, config: SimConfig, dt: float, start_q: Any = ()) -> None:
+    def __init__(
+        self, source: str, tool: Tool, config: SimConfig, dt: float, start_q: Any = (), interface: str = "position"
+    ) -> None:
         self.name = f"sim:{source}"
         self.arm = Arm.load(source, tool)
         q = np.array(start_q if len(start_q) else self.arm.q_home, float)
         if q.shape != (self.arm.n,) or not np.all((q >= self.arm.q_min) & (q <= self.arm.q_max)):
             raise InputError("start_q", tuple(q.tolist()), f"{self.arm.n} angles within the joint ranges of {source}")
-        self.world = World(self.arm, source, tool, config, dt, q)
+        self.world = World(self.arm, source, tool, config, dt, q, interface)
 
     def open(self) -> None:
         """Nothing to connect to."""

@@ -1,5 +1,8 @@
 """The robot's own servo: transport delay, command filter, stiff joint loop with full knowledge of its dynamics.
 
+Like a real one it interpolates: positions and velocities reach the commanded value at the end of the period, because a
+staircase would shake the arm at the rate of the loop. That period is part of the declared delay. Torques act as they come.
+
     ref'' = ω² (target - ref) - 2 ω ref'                        what an outside controller sees of the robot
     τ = M (ref'' + 2 ω_s (ref' - q̇) + ω_s² (ref - q)) + bias    how hard the joints hold on to ref
 """
@@ -14,17 +17,39 @@ from pliant.robots.sim.layout import DELAY_SLOTS
 
 
 @kernel
-def send(w, c):
-    """Put a command at the end of the delay line."""
+def send(w, c, share):
+    """Put a command at the end of the delay line, `share` of the way from the last period's command to this one."""
     slot = w.count % DELAY_SLOTS
     w.line_mode[slot] = c.mode
     for i in range(w.n):
+        value = c.tau[i]
         if c.mode == POSITION:
-            w.line[slot, i] = c.q[i]
+            value = w.last[i] + share * (c.q[i] - w.last[i])
         elif c.mode == VELOCITY:
-            w.line[slot, i] = c.qd[i]
-        else:
-            w.line[slot, i] = c.tau[i]
+            value = w.last[i] + share * (c.qd[i] - w.last[i])
+        w.line[slot, i] = value
+
+
+@kernel
+def remember(w, c):
+    """At the end of a period: its command is where the next interpolation starts."""
+    for i in range(w.n):
+        w.last[i] = c.q[i] if c.mode == POSITION else c.qd[i]
+
+
+@kernel
+def _arrived(w):
+    """Mode and slot of the command that takes effect in this physics step."""
+    if w.halted == 0:
+        slot = (w.count - w.delay) % DELAY_SLOTS
+        if w.count >= w.delay and w.line_mode[slot] == TORQUE:
+            return TORQUE, slot
+        # interpolation has used up one period of the delay
+        delay = max(0, w.delay - w.substeps)
+        slot = (w.count - delay) % DELAY_SLOTS
+        if w.count >= delay and w.line_mode[slot] != TORQUE:
+            return w.line_mode[slot], slot
+    return IDLE, 0
 
 
 @kernel
@@ -32,10 +57,7 @@ def drive(w):
     """Compute the joint torques of this physics step from what comes out of the delay line."""
     q, qd = floats(w.qpos, w.n), floats(w.qvel, w.n)
     tau = floats(w.qfrc_applied, w.n)
-    mode = IDLE
-    slot = (w.count - w.delay) % DELAY_SLOTS
-    if w.count >= w.delay and w.halted == 0:
-        mode = w.line_mode[slot]
+    mode, slot = _arrived(w)
     if mode == TORQUE:
         for i in range(w.n):
             tau[i] = w.line[slot, i]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pliant.kernel import floats, kernel, mj_objectVelocity, mj_step1, mj_step2
 from pliant.robots.sim.contact import contacts
 from pliant.robots.sim.sensor import sample
-from pliant.robots.sim.servo import drive, send
+from pliant.robots.sim.servo import drive, remember, send
 
 
 @kernel
@@ -23,17 +23,18 @@ def read(w, r):
 @kernel
 def advance(w, c):
     """Carry out the command for one period: physics steps with servo, contact and pushes."""
-    for _ in range(w.substeps):
+    for k in range(w.substeps):
         mj_step1(w.model, w.data)
         mj_objectVelocity(w.model, w.data, w.site_type, w.tool_site, w.velocity.ctypes.data, 0)
         floats(w.tool_xfrc, 6)[:] = 0.0
         contacts(w)
         _pushes(w)
-        send(w, c)
+        send(w, c, k / w.substeps)
         drive(w)
         mj_step2(w.model, w.data)
         w.count += 1
         w.time = w.count * w.h
+    remember(w, c)
 
 
 @kernel

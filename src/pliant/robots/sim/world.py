@@ -41,7 +41,10 @@ def build_model(name: str, tool: Tool, step_s: float, gravity: Any) -> mujoco.Mj
 class World:
     """One simulated cell; `record` is what the compiled functions work on."""
 
-    def __init__(self, arm: Arm, source: str, tool: Tool, config: SimConfig, dt: float, start_q: Any) -> None:
+    def __init__(
+        self, arm: Arm, source: str, tool: Tool, config: SimConfig, dt: float, start_q: Any, interface: str
+    ) -> None:
+        self._interface = interface
         substeps = max(1, math.ceil(dt / config.substep_s - 1e-9))
         self.model = build_model(source, tool, dt / substeps, arm.gravity)
         self.data = mujoco.MjData(self.model)
@@ -90,6 +93,8 @@ class World:
         mujoco.mj_forward(self.model, self.data)
         n = int(w.n)
         w.target[:n], w.ref[:n] = q, q
+        if self._interface == "position":
+            w.last[:n] = q
         w.tau[:n] = self.data.qfrc_bias
         self.data.qfrc_applied[:] = self.data.qfrc_bias
         mujoco.mj_forward(self.model, self.data)

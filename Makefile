@@ -1,0 +1,52 @@
+# Needs Python 3.11 or newer and make; everything else goes into .venv, at the versions in constraints.txt.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready-dev
+
+.PHONY: help setup demo test lint docs reference examples clean
+
+help: ## list what can be made
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 18
+
+setup: $(READY) ## make the environment in .venv (all others do this first)
+
+demo: $(READY) ## see it work: a simulated arm is pushed and yields
+	$(BIN)/pliant demo
+
+test: $(READY) ## run the tests
+	$(BIN)/pytest
+
+lint: $(READY) ## check style and types
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/pyright
+
+docs: $(READY) ## check links, code and commands in the documentation
+	$(BIN)/python docs/check.py
+
+reference: $(READY) ## write docs/reference anew from the declarations
+	$(BIN)/python docs/generate.py
+
+examples: $(READY) ## run every example, without a display
+	@set -e; for file in examples/*.py; do \
+	  test -e "$$file" || { echo "There is no example."; exit 1; }; \
+	  echo "$$file"; MPLBACKEND=agg MUJOCO_GL=egl $(BIN)/python "$$file"; \
+	done
+
+clean: ## remove what make has made; recordings in out/ stay
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis build dist
+	find src tests docs examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+# Pinned also for the build of the package itself, which pip does in an environment apart (the two variables are the
+# old and the new way to say so).
+$(READY): export PIP_CONSTRAINT = constraints.txt
+$(READY): export PIP_BUILD_CONSTRAINT = constraints.txt
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Pliant needs Python 3.11 or newer, and '$(PYTHON)' is not. Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@test -x $(BIN)/pip || $(PYTHON) -m venv .venv || { \
+	  echo "'$(PYTHON)' cannot make a virtual environment. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
+	@echo "Setting up .venv (once; the first time it has to download everything)"
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	@touch $@

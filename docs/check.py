@@ -1,0 +1,156 @@
+"""Checks the documentation: links lead somewhere, code runs, commands exist, reference pages are up to date.
+
+One line per problem; exit code 1 if there is any. Python blocks run one by one in a folder of their own, in which
+`tasks` and `examples` are at hand. A line ``<!-- not run -->`` before a block keeps it from running; it must compile.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import generate
+
+ROOT = Path(__file__).parent.parent
+TIMEOUT_S = 120
+NOT_RUN = "<!-- not run -->"
+CLI = "from pliant.cli.main import main; main()"
+
+_FENCE = re.compile(r"^( *)(`{3,}|~{3,})\s*([\w-]*)[^\n]*\n(.*?)^\1\2[ \t]*$", re.MULTILINE | re.DOTALL)
+_CODE = re.compile(r"`[^`\n]*`")
+_LINK = re.compile(r"\]\(\s*<?([^)\s>]+)>?[^)]*\)|^ *\[[^\]]+\]:\s*(\S+)|(?:src|href)=\"([^\"]+)\"", re.MULTILINE)
+_HEADING = re.compile(r"^#+ +(.*?) *#*$", re.MULTILINE)
+_COMMAND = re.compile(r"(?:\S+=\S+ +)*(?:\S*/)?pliant +(.*)")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its language, its text, the line on which its text begins, and whether it is to be run."""
+
+    language: str
+    text: str
+    line: int
+    run: bool
+
+
+def blocks(text: str) -> Iterator[Block]:
+    """The fenced blocks of a page."""
+    for match in _FENCE.finditer(text):
+        before = text[: match.start()].rstrip().rpartition("\n")[2].strip()
+        body = "\n".join(line.removeprefix(match[1]) for line in match[4].splitlines())
+        yield Block(match[3], body, text.count("\n", 0, match.start(4)) + 1, before != NOT_RUN)
+
+
+def prose(text: str) -> str:
+    """The page without code, with its lines where they were."""
+    text = _FENCE.sub(lambda match: "\n" * match[0].count("\n"), text)
+    return _CODE.sub("``", text)
+
+
+def anchors(page: Path) -> set[str]:
+    """The headings of a page as links name them."""
+    titles = _HEADING.findall(_FENCE.sub("", page.read_text()))
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def check_links(page: Path, text: str) -> Iterator[str]:
+    """Links and pictures that lead nowhere."""
+    words = prose(text)
+    for match in _LINK.finditer(words):
+        target = next(group for group in match.groups() if group)
+        if re.match(r"[a-z]+:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        path = page.parent / name if name else page
+        where = words.count("\n", 0, match.start()) + 1
+        if not path.exists():
+            yield f"{where}: the link {target} leads nowhere"
+        elif anchor and path.suffix == ".md" and anchor not in anchors(path):
+            yield f"{where}: {path.name} has no heading #{anchor}"
+
+
+def check_python(page: Path, block: Block) -> Iterator[str]:
+    """A block that does not compile, or does not run."""
+    # empty lines in front, so that a traceback names the line of the page
+    code = "\n" * (block.line - 1) + block.text
+    try:
+        compile(code, page.name, "exec")
+    except SyntaxError as error:
+        yield f"{error.lineno}: Python does not understand this: {error.msg}"
+        return
+    if not block.run:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder, f"{page.stem}.py")
+        script.write_text(code)
+        for name in ("tasks", "examples"):
+            if (ROOT / name).is_dir():
+                Path(folder, name).symlink_to(ROOT / name)
+        env = {**os.environ, "MPLBACKEND": "agg", "MUJOCO_GL": "egl"}
+        try:
+            done = subprocess.run(
+                [sys.executable, script.name], cwd=folder, env=env, capture_output=True, text=True, timeout=TIMEOUT_S
+            )
+        except subprocess.TimeoutExpired:
+            yield f"{block.line}: the code still ran after {TIMEOUT_S} s"
+            return
+    if done.returncode:
+        last = (done.stderr.strip() or "no message").splitlines()[-1]
+        lines = re.findall(rf'{re.escape(script.name)}", line (\d+)', done.stderr)
+        yield f"{lines[-1] if lines else block.line}: the code ended with {done.returncode}: {last}"
+
+
+@cache
+def has_verb(verb: str) -> bool:
+    """Whether the command line knows `verb`."""
+    return subprocess.run([sys.executable, "-c", CLI, verb, "--help"], capture_output=True).returncode == 0
+
+
+def check_commands(block: Block) -> Iterator[str]:
+    """Commands of `pliant` that there are not. Where some lines begin with a prompt, the others are output."""
+    lines = [(block.line + i, line.strip()) for i, line in enumerate(block.text.splitlines())]
+    if any(line.startswith("$ ") for _, line in lines):
+        lines = [(number, line[2:]) for number, line in lines if line.startswith("$ ")]
+    for number, line in lines:
+        for part in re.split(r"&&|\|\||[|;]", line):
+            match = _COMMAND.fullmatch(part.strip())
+            verb = match[1].split()[0] if match else "-"
+            if not verb.startswith("-") and not has_verb(verb):
+                yield f"{number}: there is no command 'pliant {verb}'"
+
+
+def check_page(page: Path) -> Iterator[str]:
+    """All problems of a page, each as ``line: problem``."""
+    text = page.read_text()
+    yield from check_links(page, text)
+    for block in blocks(text):
+        if block.language in ("python", "py"):
+            yield from check_python(page, block)
+        elif block.language in ("console", "sh", "bash", "shell"):
+            yield from check_commands(block)
+
+
+def pages() -> list[Path]:
+    """Every page of the documentation."""
+    top = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")]
+    return [*(path for path in top if path.exists()), *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def main() -> int:
+    problems = [f"{page.relative_to(ROOT)}:{problem}" for page in pages() for problem in check_page(page)]
+    for path, make in generate.PAGES.items():
+        if not path.exists() or path.read_text() != make():
+            problems.append(f"{path.relative_to(ROOT)}:1: out of date; run: make reference")
+    print("\n".join(problems) if problems else f"{len(pages())} pages are in order.")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,184 @@
+"""Writes the reference pages from the declarations in the code, so that they cannot disagree with it."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import inspect
+import textwrap
+import typing
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from pliant import records
+from pliant.laws import LAWS
+from pliant.model.tool import Tool
+from pliant.params.control import Parameters
+from pliant.params.declare import Declared, Section, declared
+from pliant.robots.sim.config import SimConfig
+from pliant.runtime.task import Task
+
+FOLDER = Path(__file__).parent / "reference"
+NOTE = "<!-- Written by docs/generate.py (make reference). Do not edit. -->"
+LAYOUTS = (
+    records.READING,
+    records.GOAL,
+    records.STATE,
+    records.COMMAND,
+    records.OBSERVED,
+    records.TIMING,
+    records.TELEMETRY,
+)
+
+
+def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    """A Markdown table."""
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "\n".join("| " + " | ".join(plain(cell) for cell in line) + " |" for line in lines)
+
+
+def plain(text: str) -> str:
+    """Text that Markdown shows as it stands."""
+    return text.replace("|", "\\|").replace("<", "&lt;")
+
+
+# ---- parameters ----------------------------------------------------------------------------------------------------
+
+
+def show(value: Any) -> str:
+    """A default as it would stand in a task file."""
+    if isinstance(value, tuple | list):
+        return "[" + ", ".join(show(item) for item in value) + "]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return "none" if value is None else str(value) if str(value) and value != {} else "empty"
+
+
+def allowed(kind: Any, item: Declared) -> str:
+    """What a parameter may be: bounds, or the choices there are."""
+    if typing.get_origin(kind) is typing.Literal:
+        return " or ".join(f"`{choice}`" if choice else "empty" for choice in typing.get_args(kind))
+    return "true or false" if kind is bool else item.bounds
+
+
+def listed(kind: Any) -> type[Section] | None:
+    """The section that a field holds a list of, if it does."""
+    inner = typing.get_args(kind)[:1] if typing.get_origin(kind) is tuple else ()
+    return inner[0] if inner and isinstance(inner[0], type) and issubclass(inner[0], Section) else None
+
+
+def sections(section: type[Section], prefix: str, skip: tuple[type, ...] = ()) -> Iterator[str]:
+    """A table for the parameters of `section` itself, then one for each section inside it."""
+    leaves = {item.name: item for item in declared(section) if "." not in item.name}
+    rows, nested = [], []
+    for name, field in section.model_fields.items():
+        kind: Any = field.annotation
+        if isinstance(kind, type) and kind in skip:
+            continue
+        if isinstance(kind, type) and issubclass(kind, Section):
+            nested.append((kind, f"{prefix}{name}."))
+        elif inner := listed(kind):
+            nested.append((inner, f"{prefix}{name}[]."))
+        elif kind is Tool:
+            nested.append((Tool, f"{prefix}{name}."))
+        else:
+            item = leaves[name]
+            live = "live" if item.live else ""
+            rows.append((f"`{prefix}{name}`", show(item.default), item.unit, allowed(kind, item), item.help, live))
+    if rows:
+        wide = 6 if any(row[-1] for row in rows) else 5
+        yield table(("Name", "Default", "Unit", "Allowed", "Meaning", "Live")[:wide], [row[:wide] for row in rows])
+    for kind, path in nested:
+        yield f"### `{path.rstrip('.')}`\n\n{inspect.getdoc(kind)}"
+        yield from tool(path) if kind is Tool else sections(kind, path)
+
+
+def tool(prefix: str) -> Iterator[str]:
+    """The fields of a tool: a dataclass whose fields are explained by the strings below them."""
+    body = typing.cast(ast.ClassDef, ast.parse(textwrap.dedent(inspect.getsource(Tool))).body[0]).body
+    words = {
+        before.target.id: after.value.value
+        for before, after in pairwise(body)
+        if isinstance(before, ast.AnnAssign) and isinstance(before.target, ast.Name)
+        if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) and isinstance(after.value.value, str)
+    }
+    rows = [(f"`{prefix}{field.name}`", show(field.default), words[field.name]) for field in dataclasses.fields(Tool)]
+    yield table(("Name", "Default", "Meaning"), rows)
+
+
+def parameters_page() -> str:
+    """The page of everything that can be set."""
+    parts = [
+        NOTE,
+        "# Parameters",
+        "Everything that can be set, with its default. An unknown name, a value out of bounds and a number that is not"
+        " finite are refused before anything moves.",
+        "## Of the tick",
+        "Under `params:` in a task file; by these names in `arm.set({...})`, in the `set:` of an event, and after"
+        " `--set`. There, one number for a list sets all of it. Those marked live may change while the loop runs.",
+        *sections(Parameters, ""),
+        "## Of a task",
+        "The entries of a task file, which are the fields of `pliant.Task` and the keywords of `pliant.connect`.",
+        *sections(Task, "", skip=(Parameters, SimConfig)),
+        "## Of the simulated cell",
+        "Under `sim:` in a task file. What the figures mean physically: [the simulator](../simulator.md).",
+        *sections(SimConfig, "sim."),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+# ---- records -------------------------------------------------------------------------------------------------------
+
+
+def kind_of(field: records.Field) -> str:
+    """The type of a field as a reader of a recording sees it."""
+    if isinstance(field.kind, records.Layout):
+        name = f"[{field.kind.name}](#{field.kind.name.lower()})"
+    else:
+        name = {"f8": "float64", "i8": "int64"}[field.kind]
+    return name + (f" × {' × '.join(map(str, field.shape))}" if field.shape else "")
+
+
+def numbers(title: str, names: dict[int, str]) -> str:
+    """What the whole numbers of a field stand for."""
+    return f"### {title}\n\n" + table(("Number", "Meaning"), [(str(key), text) for key, text in names.items()])
+
+
+def records_page() -> str:
+    """The page of the records that one tick moves."""
+    parts = [
+        NOTE,
+        "# Records",
+        "What one tick reads and writes. The same bytes lie in memory, in shared memory and in a recording. Frames,"
+        f" order and signs: [conventions](../conventions.md). Joint arrays have room for {records.MAX_JOINTS} joints;"
+        " the first n count.",
+    ]
+    for layout in LAYOUTS:
+        rows = [(f"`{field.name}`", kind_of(field), field.unit, field.help) for field in layout.fields]
+        parts.append(f"## {layout.name}")
+        parts.append(table(("Field", "Type", "Unit", "Meaning"), rows))
+    parts += [
+        "## What the numbers stand for",
+        numbers("Laws: `goal.law`, `state.law`", {number: name for name, number in LAWS.items()}),
+        numbers("Modes: `command.mode`", {records.IDLE: "idle", **{v: name for name, v in records.MODES.items()}}),
+        numbers("Faults: `state.fault`", {0: "none", **records.FAULTS}),
+        numbers("Limits: bits of `observed.limits`", records.LIMITS),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+PAGES = {FOLDER / "parameters.md": parameters_page, FOLDER / "records.md": records_page}
+
+
+def main() -> None:
+    FOLDER.mkdir(exist_ok=True)
+    for path, page in PAGES.items():
+        path.write_text(page())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What a recording shows: numbers, pictures and reports."""

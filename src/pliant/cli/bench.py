@@ -1,0 +1,24 @@
+"""`pliant bench`: how fast, measured here and now, beside something to compare with."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+EXAMPLE = "Example: [bold]pliant bench tick --json[/bold]"
+
+
+def command(
+    what: Annotated[Literal["tick", "loop", "sim", "start"], typer.Argument(help="What to measure.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    seconds: Annotated[float, typer.Option(min=0.5, max=600, help="Length of each measured stretch.")] = 5.0,
+) -> int:
+    """Measure the tick, the loop, the simulator or the start, each beside a rival in the same run."""
+    from pliant.cli.show import compile_first, progress, report
+    from pliant.experiments import bench
+
+    compile_first()
+    with progress(f"bench {what}") as update:
+        outcome = getattr(bench, what)(seconds, update)
+    return report(outcome, as_json=as_json, picture=None)

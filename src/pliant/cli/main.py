@@ -1,0 +1,71 @@
+"""`pliant`: the one executable. Verbs import what they need when they run, so that help is quick.
+
+Exit codes: 0 done (Ctrl-C is a normal stop); 1 a bar was not reached or a replay differs; 2 bad input;
+3 the robot or the loop stopped by a fault.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+from typer.exceptions import TyperException
+
+from pliant.cli import bench, demo, experiment, plot, replay, run
+from pliant.errors import PliantError
+
+app = typer.Typer(
+    name="pliant",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Example: [bold]pliant run tasks/push.yaml --record push.mcap && pliant plot push.mcap[/bold]",
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from pliant.runtime.describe import versions
+
+        print(" ".join(f"{name} {version}" for name, version in versions().items()))
+        raise typer.Exit
+
+
+@app.callback()
+def _root(version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Say which.")) -> None:
+    """Robots that feel: compliant control for robot arms, in simulation and on hardware.
+
+    Exit codes: 0 done, 1 a bar not reached, 2 bad input, 3 stopped by a fault.
+    """
+
+
+for verb in (demo, run, plot, replay, experiment, bench):
+    app.command(verb.__name__.rpartition(".")[2], epilog=verb.EXAMPLE)(verb.command)
+
+
+def main() -> None:
+    """Entry point: every error of ours is one sentence on standard error and an exit code."""
+    try:
+        result = app(standalone_mode=False)
+        code = result if isinstance(result, int) else 0
+    except PliantError as error:
+        print(f"pliant: {error}", file=sys.stderr)
+        code = error.exit_code
+    except typer.Exit as error:
+        code = error.exit_code
+    except TyperException as error:
+        print(f"pliant: {error} Try 'pliant --help'.", file=sys.stderr)
+        code = 2
+    except (KeyboardInterrupt, typer.Abort):
+        print("Stopped.", file=sys.stderr)
+        code = 0
+    except BrokenPipeError:
+        sys.stderr.close()
+        code = 0
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

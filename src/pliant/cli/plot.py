@@ -1,0 +1,30 @@
+"""`pliant plot`: a recording as a picture and a report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+EXAMPLE = "Example: [bold]pliant plot push.mcap --report push.html[/bold]"
+
+
+def command(
+    recording: Annotated[Path, typer.Argument(help="A recording (.mcap).")],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Picture to write (default: beside it).")] = None,
+    report: Annotated[Path | None, typer.Option(help="HTML report to write (default: beside it).")] = None,
+    partial: Annotated[bool, typer.Option("--partial", help="Accept a truncated recording.")] = False,
+) -> int:
+    """Draw a recording: forces, motion, tracking, limits and timing, as a picture and as a self-contained HTML page."""
+    from pliant.analysis.plot import plot_recording
+    from pliant.analysis.report import write_report
+    from pliant.cli.show import out
+    from pliant.record.reader import Recording
+
+    loaded = Recording.load(recording, partial=partial)
+    picture, page = output or recording.with_suffix(".png"), report or recording.with_suffix(".html")
+    plot_recording(loaded, picture)
+    write_report(loaded, page)
+    out.print(f"Picture: {picture}\nReport: {page}")
+    return 0

@@ -1,0 +1,34 @@
+"""`pliant run`: a task on a robot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+EXAMPLE = "Example: [bold]pliant run tasks/push.yaml --set admittance.stiffness=400 --record push.mcap[/bold]"
+
+
+def command(
+    task: Annotated[str, typer.Argument(help="Task file, or the name of a task that comes with Pliant.")],
+    robot: Annotated[str | None, typer.Option(help="Another robot than the task's, for instance sim:ur10e.")] = None,
+    record: Annotated[Path | None, typer.Option(help="File for the recording (.mcap).")] = None,
+    assign: Annotated[list[str] | None, typer.Option("--set", help="name=value; may be repeated.")] = None,
+    rate: Annotated[float | None, typer.Option(help="Ticks per second, 125 to 1000.")] = None,
+    duration: Annotated[float | None, typer.Option(help="Seconds to run.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the simulated robot.")] = None,
+    fast: Annotated[bool, typer.Option("--fast", help="Simulate as fast as possible instead of in real time.")] = False,
+) -> int:
+    """Run a task in real time, or as fast as possible (--fast).
+
+    Ctrl-C stops the robot and ends normally.
+    """
+    from pliant.cli.running import change_task, run_fast, run_paced
+    from pliant.cli.show import compile_first
+    from pliant.runtime.task import find_task
+
+    changes = {"robot": robot, "rate_hz": rate, "duration_s": duration, "seed": seed}
+    wanted = change_task(find_task(task), changes, assign or [])
+    compile_first()
+    return run_fast(wanted, record) if fast else run_paced(wanted, record)

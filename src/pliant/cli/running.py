@@ -1,0 +1,106 @@
+"""Running a task for the command line: in real time or as fast as possible, with progress and a summary."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant.cli.show import err, figures_table, out, progress
+from pliant.errors import LoopError
+from pliant.params.declare import changed, parse_assignment, validated
+from pliant.runtime.batch import simulate
+from pliant.runtime.save import save_run
+from pliant.runtime.session import Session
+from pliant.runtime.task import Task
+
+
+def change_task(task: Task, changes: dict[str, Any], assignments: list[str]) -> Task:
+    """The task with other robot, rate, duration or seed, and with ``--set`` values; validated as a whole."""
+    data = task.model_dump()
+    for name, value in changes.items():
+        if value is not None:
+            (data["sim"] if name == "seed" else data)[name] = value
+    data["params"] = changed(task.params, dict(parse_assignment(text) for text in assignments)).model_dump()
+    return validated(Task, data)
+
+
+def say_start(task: Task) -> None:
+    """What is about to move, and within which limits."""
+    limits = task.params.limits
+    out.print(
+        f"[bold]{task.name}[/bold]: {task.law} on {task.robot} by {task.interface} at {task.rate_hz:g} Hz for "
+        f"{task.duration_s:g} s; joint speed ≤ {limits.speed_scale:.0%}, acceleration ≤ {limits.acceleration_scale:.0%} "
+        "of the robot's own limits."
+    )
+
+
+def run_fast(task: Task, record: Path | None) -> int:
+    """Simulate the whole task in compiled code."""
+    say_start(task)
+    began = time.perf_counter()
+    with progress("simulating") as update:
+        run = simulate(task, update)
+    taken = time.perf_counter() - began
+    if record:
+        save_run(run, record)
+    done = len(run.records) * task.dt
+    out.print(f"{done:.2f} s simulated in {taken:.2f} s ({done / taken:.0f}× real time).")
+    _summary(task, run.records)
+    if record:
+        out.print(f"Recording: {record}")
+    if run.fault:
+        raise LoopError(run.fault, record)
+    return 0
+
+
+def run_paced(task: Task, record: Path | None) -> int:
+    """Run the task in the control process, in real time."""
+    say_start(task)
+    parts = []
+    with Session(task, record=record, ticks=task.ticks) as session:
+        granted = session.notes.get("granted", {})
+        out.print(f"Loop: {', '.join(granted.values())}.")
+        with progress("running") as update:
+            try:
+                while session.running:
+                    parts.append(session.read())
+                    update(session.board.head / task.ticks)
+                    time.sleep(0.05)
+            except KeyboardInterrupt:
+                err.print("Stopping.")
+        session.stop()
+        parts.append(session.read())
+        if session.lost:
+            err.print(f"{session.lost} records came too late to be shown.")
+    _summary(task, np.concatenate(parts))
+    if record:
+        out.print(f"Recording: {record}")
+    return 0
+
+
+def _summary(task: Task, records: np.ndarray[Any, Any]) -> None:
+    from pliant.analysis.figures import told
+
+    if not len(records):
+        out.print("Nothing was recorded.")
+        return
+    moved = records["observed"]["pose"][:, :3] - records["observed"]["pose"][0, :3]
+    force = np.linalg.norm(records["observed"]["wrench"][:, :3], axis=1)
+    figures = [
+        told("peak external force", force.max(), "N"),
+        told("farthest from the start", np.linalg.norm(moved, axis=1).max() * 1e3, "mm"),
+        told("distance from the start at the end", np.linalg.norm(moved[-1]) * 1e3, "mm"),
+        told("peak tool speed", np.linalg.norm(records["observed"]["twist"][:, :3], axis=1).max() * 1e3, "mm/s"),
+    ]
+    timing = records["timing"]
+    if timing["wall_ns"][0]:
+        late = timing["late_s"] * 1e6
+        figures += [
+            told("wake-up lateness, median", np.median(late), "µs"),
+            told("wake-up lateness, 99 %", np.percentile(late, 99), "µs"),
+            told("periods missed", timing["overruns"][-1]),
+        ]
+    out.print(figures_table(figures, f"{len(records) * task.dt:.2f} s, {len(records)} ticks"))

@@ -1,0 +1,83 @@
+"""What the verbs share in showing things: progress, tables of figures, JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from pliant.analysis.figures import Figure, Outcome
+
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+
+@contextmanager
+def progress(label: str) -> Iterator[Callable[[float], None]]:
+    """A progress bar on standard error, fed with the share that is done; it goes away when it is full."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=err, transient=True) as bars:
+        bar = bars.add_task(label, total=1.0)
+        yield lambda share: bars.update(bar, completed=share)
+
+
+def compile_first() -> None:
+    """Compile the kernels if this machine has never done so, and show how far it is."""
+    from pliant.kernel import cache_is_warm
+
+    if cache_is_warm():
+        return
+    from pliant.runtime.warm import warm
+
+    err.print("Compiling the control kernels. This happens once on a machine and takes about a minute.")
+    with progress("compiling") as update:
+        warm(lambda done, of: update(done / of))
+
+
+def number(value: float) -> str:
+    """A value with as many digits as a reader wants."""
+    if not math.isfinite(value):
+        return "-"
+    if value == 0 or 0.001 <= abs(value) < 1e5:
+        return f"{value:.4g}"
+    return f"{value:.2e}"
+
+
+def figures_table(figures: list[Figure], title: str) -> Table:
+    """Figures beside their bars."""
+    table = Table(title=title, title_justify="left", title_style="bold")
+    table.add_column("figure")
+    table.add_column("value", justify="right")
+    table.add_column("unit")
+    table.add_column("bar", justify="right")
+    table.add_column("holds")
+    for figure in figures:
+        mark = "" if not figure.bar else "[green]yes[/green]" if figure.holds else "[red]no[/red]"
+        table.add_row(figure.name, number(figure.value), figure.unit, figure.bar, mark)
+    return table
+
+
+def report(outcome: Outcome, *, as_json: bool, picture: Path | None) -> int:
+    """Show an outcome and make its picture; returns the exit code that says whether every bar holds."""
+    if picture is not None and outcome.draw is not None:
+        picture.parent.mkdir(parents=True, exist_ok=True)
+        outcome.draw(picture)
+    if as_json:
+        json.dump(outcome.as_dict(), sys.stdout, indent=1, ensure_ascii=False)
+        print()
+    else:
+        out.print(figures_table(outcome.figures, outcome.name))
+        for note in outcome.notes:
+            out.print(note)
+        if picture is not None and outcome.draw is not None:
+            out.print(f"Picture: {picture}")
+    return 0 if outcome.holds else 1

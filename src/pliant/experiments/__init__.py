@@ -1,0 +1,34 @@
+"""Named, reproducible scenarios. Each is one file with `run(seed, progress)`, and prints figures beside their bars."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+
+from pliant.analysis.figures import Outcome
+from pliant.errors import UnknownNameError
+
+Progress = Callable[[float], None]
+Experiment = Callable[[int, Progress], Outcome]
+
+# Name and one sentence; the module of the same name (with _ for -) holds it.
+_ALL = {
+    "push": "A pushed arm settles where spring and push balance, and returns.",
+    "press": "A static press finds the declared stiffness of a surface, from 10³ to 10⁵ N/m.",
+    "bounce": "A body that bounces never leaves a surface with more energy than it brought.",
+    "servo": "The simulated servo follows with the declared bandwidth and delay.",
+    "sensor": "The simulated force sensor feels weight, inertia, noise, steps, range and drop-outs as declared.",
+    "repeat": "The same seed gives the same numbers: twice, in the paced loop, and replayed from a recording.",
+}
+
+
+def summaries() -> dict[str, str]:
+    """All experiments by name, with one sentence each."""
+    return dict(_ALL)
+
+
+def find(name: str) -> Experiment:
+    """The experiment called `name`."""
+    if name not in _ALL:
+        raise UnknownNameError("experiment", name, _ALL)
+    return importlib.import_module(f"pliant.experiments.{name.replace('-', '_')}").run

@@ -1,0 +1,31 @@
+"""Two ways to see whether compiled code allocates memory."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+
+from numba.core.runtime import _nrt_python, rtsys
+
+
+def numba_allocations() -> int:
+    """Blocks that compiled code has asked Numba's memory system for, since the first call."""
+    if not _nrt_python.memsys_stats_enabled():
+        _nrt_python.memsys_enable_stats()
+    return rtsys.get_allocation_stats().alloc
+
+
+class _MallInfo(ctypes.Structure):
+    _fields_ = [  # noqa: RUF012 (the form that ctypes wants)
+        (name, ctypes.c_size_t)
+        for name in "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()
+    ]
+
+
+def heap_in_use() -> int:
+    """Bytes in use on the C heap of this process (0 where the C library cannot tell)."""
+    libc = ctypes.CDLL(None)
+    if not sys.platform.startswith("linux") or not hasattr(libc, "mallinfo2"):
+        return 0
+    libc.mallinfo2.restype = _MallInfo
+    return int(libc.mallinfo2().uordblks)

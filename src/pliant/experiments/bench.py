@@ -1,0 +1,217 @@
+"""Benchmarks: each measures beside a rival in the same run, because machines are shared and absolute times are not."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from typing import Any
+
+import numpy as np
+
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told
+from pliant.experiments import Progress
+from pliant.experiments.allocation import heap_in_use, numba_allocations
+from pliant.experiments.lateness import busy_reader, cyclictest, lateness, plain_loop
+from pliant.experiments.push import TOOL
+from pliant.kernel import kernel, mj_step
+from pliant.robots.sim.config import Push, SimConfig
+from pliant.runtime.batch import Simulation
+from pliant.runtime.controller import Controller
+from pliant.runtime.session import Session
+from pliant.runtime.task import Task
+from pliant.runtime.tick import step
+
+
+@kernel
+def _many_ticks(handle, parameters, state, reading, goal, command, observed, work, mode, dt, n):
+    h, p, s, r = handle[0], parameters[0], state[0], reading[0]
+    g, c, o, w = goal[0], command[0], observed[0], work[0]
+    for _ in range(n):
+        step(h, p, s, r, g, c, o, w, mode, dt)
+
+
+@kernel
+def _many_steps(model, data, n):
+    for _ in range(n):
+        mj_step(model, data)
+
+
+def _moving_controller(law: str = "admittance") -> Controller:
+    """A UR5e controller in the middle of a push: every branch of the tick that matters is taken."""
+    task = Task(law=law, tool=TOOL, sim=SimConfig(pushes=(Push(at_s=0.0, wrench=(20.0, 5.0, -10.0, 0.5, 0.0, 0.0)),)))
+    simulation = Simulation(task)
+    simulation.advance(100)
+    return simulation.cell.controller
+
+
+def _best(function: Any, repeat: int = 7) -> float:
+    """The shortest of several timings [s]: the one that other programs disturbed least."""
+    taken = []
+    for _ in range(repeat):
+        began = time.perf_counter()
+        function()
+        taken.append(time.perf_counter() - began)
+    return min(taken)
+
+
+def tick(seconds: float, progress: Progress) -> Outcome:
+    """The compiled tick, inside compiled code and called from Python, beside the same in NumPy and Pinocchio."""
+    began = time.perf_counter()
+    controller = _moving_controller()
+    n = 20000
+    _many_ticks(*controller.arguments, 10)
+    inside = _best(lambda: _many_ticks(*controller.arguments, n)) / n
+    progress(0.3)
+    arguments = controller.arguments
+    from pliant.runtime.tick import tick as compiled
+
+    outside = _best(lambda: [compiled(*arguments) for _ in range(2000)]) / 2000
+    before, heap = numba_allocations(), heap_in_use()
+    _many_ticks(*controller.arguments, 100000)
+    blocks, grown = numba_allocations() - before, heap_in_use() - heap
+    progress(0.6)
+    figures: list[Figure] = [
+        at_most("tick inside compiled code", inside * 1e6, "µs", 2.0),
+        at_most("tick called from Python", outside * 1e6, "µs", 12.0),
+        at_most("blocks that 100,000 ticks allocated (Numba's own count)", blocks, "", 1.0),
+        at_most("growth of the C heap over 100,000 ticks", grown, "bytes", 0.0),
+    ]
+    notes = [
+        "One block is the cost of the call itself, not of a tick: it does not grow with their number.",
+    ]
+    try:
+        from pliant.experiments.rival_tick import RivalTick
+    except ImportError:
+        figures.append(at_least("times faster than NumPy + Pinocchio", float("nan"), "×", 10.0))
+        notes.append("Pinocchio is not installed: pip install 'pliant[dev]' to compare.")
+    else:
+        rival = RivalTick(controller)
+        gap = rival.largest_difference(200)
+        slow = _best(lambda: [rival.tick() for _ in range(200)], 5) / 200
+        figures += [
+            told("the same in NumPy + Pinocchio", slow * 1e6, "µs"),
+            at_least("times faster than NumPy + Pinocchio, inside compiled code", slow / inside, "×", 10.0),
+            told("times faster than NumPy + Pinocchio, called from Python", slow / outside, "×"),
+            at_most("largest difference between the two", gap, "rad", 1e-9),
+        ]
+    progress(1.0)
+    return Outcome("tick", 0, time.perf_counter() - began, figures, notes)
+
+
+def sim(seconds: float, progress: Progress) -> Outcome:
+    """Closed-loop simulation as a multiple of real time, beside bare mj_step, and in two threads."""
+    began = time.perf_counter()
+    task = Task(law="admittance", tool=TOOL, sim=SimConfig(pushes=(Push(at_s=0.1, for_s=60, wrench=(10.0, 0, 0, 0, 0, 0)),)))
+    ticks = round(seconds * task.rate_hz)
+    one, two = Simulation(task), Simulation(task)
+    one.advance(10)
+    alone = _best(lambda: one.advance(ticks), 3)
+    progress(0.3)
+    world = one.world
+    substeps = int(world.record[0].substeps)
+    bare = _best(lambda: _many_steps(world.model._address, world.data._address, ticks * substeps), 3)
+    progress(0.6)
+
+    def both() -> None:
+        threads = [threading.Thread(target=each.advance, args=(ticks,)) for each in (one, two)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    scaling = max(2 * _best(lambda: one.advance(ticks), 1) / _best(both, 1) for _ in range(3))
+    progress(1.0)
+    simulated = ticks * task.dt
+    figures = [
+        at_least("closed loop, UR5e, 500 Hz", simulated / alone, "× real time", 50.0),
+        told("physics steps per tick", substeps),
+        told("bare mj_step with the same steps", simulated / bare, "× real time"),
+        told("closed loop over bare mj_step", alone / bare, "× the time"),
+        at_least("two runs in two threads over one after the other", scaling, "×", 1.7),
+    ]
+    return Outcome("sim", 0, time.perf_counter() - began, figures)
+
+
+def loop(seconds: float, progress: Progress) -> Outcome:
+    """Wake-up lateness of the control process, idle and beside busy readers, beside a plain loop and cyclictest."""
+    began = time.perf_counter()
+    task = Task(law="admittance", tool=TOOL)
+    figures: list[Figure] = []
+    notes: list[str] = []
+    idle, cpu, note = _paced(task, seconds, busy=False)
+    figures += lateness("loop, idle", idle)
+    progress(0.25)
+    busy, _, _ = _paced(task, seconds, busy=True)
+    figures += lateness("loop, beside a busy reader", busy)
+    progress(0.5)
+    figures += lateness("plain Python loop, idle", plain_loop(task.dt, seconds, threads=0))
+    figures += lateness("plain Python loop, beside a busy thread", plain_loop(task.dt, seconds, threads=1))
+    progress(0.75)
+    found = cyclictest(task.dt, seconds)
+    if found is None:
+        notes.append("cyclictest is not installed (Debian: rt-tests), so there is nothing to compare with.")
+    else:
+        figures += lateness("cyclictest", found)
+    resident, private = note["resident_kib"] / 1024, note["private_kib"] / 1024
+    figures += [
+        at_most("share of one core at 500 Hz, simulated robot included", 100 * cpu, "%", 5.0),
+        told("resident memory of the loop", resident, "MiB"),
+        told("private memory of the loop", private, "MiB"),
+    ]
+    notes.append(f"The loop was granted: {', '.join(note['granted'].values())}.")
+    progress(1.0)
+    return Outcome("loop", 0, time.perf_counter() - began, figures, notes)
+
+
+def _paced(task: Task, seconds: float, *, busy: bool) -> tuple[np.ndarray[Any, Any], float, dict[str, Any]]:
+    """Lateness [s] of every tick of a paced loop, the share of a core it used, and its notes."""
+    with Session(task) as session:
+        reader = busy_reader(session.board.path) if busy else None
+        session.wait(0.5)
+        session.read()
+        ran, clock = _cpu_s(int(session.board.header.loop_pid)), time.monotonic()
+        session.wait(seconds)
+        used = _cpu_s(int(session.board.header.loop_pid)) - ran
+        share = used / (time.monotonic() - clock)
+        records, note = session.read(), session.notes
+        if reader is not None:
+            reader.kill()
+            reader.wait()
+    return records["timing"]["late_s"], share, note
+
+
+def _cpu_s(pid: int) -> float:
+    """Processor time that a process has used [s]."""
+    with open(f"/proc/{pid}/stat") as file:  # noqa: PTH123 (a pseudo-file)
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def start(seconds: float, progress: Progress) -> Outcome:
+    """How long the commands take from nothing, once the kernels are compiled."""
+    began = time.perf_counter()
+    executable = shutil.which("pliant")
+    base = [executable] if executable else [sys.executable, "-m", "pliant.cli.main"]
+    figures = []
+    for i, (words, bar) in enumerate(((["--help"], 1.0), (["experiment"], 1.0), (["demo"], 8.0))):
+        taken = _best(lambda words=words: subprocess.run([*base, *words], check=True, capture_output=True), 3)
+        figures.append(at_most(f"pliant {' '.join(words)}", taken, "s", bar))
+        progress((i + 1) / 3)
+    figures.append(at_most("kernels compiled anew by a second start", _compiled_by_a_second_start(), "", 0.0))
+    return Outcome("start", 0, time.perf_counter() - began, figures)
+
+
+def _compiled_by_a_second_start() -> float:
+    """Start a process that loads every kernel, and count what it has to compile."""
+    code = (
+        "from pliant.kernel import on_compile\nfrom pliant.runtime.warm import load_all\nnames = []\n"
+        "with on_compile(names.append):\n    load_all()\nprint(len(names))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    return float(done.stdout)
+
+

@@ -1,0 +1,96 @@
+"""A body that bounces never leaves a surface with more energy than it brought, however stiff the surface."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from pliant.analysis.figures import Outcome, at_least, at_most, told
+from pliant.analysis import style
+from pliant.experiments import Progress
+from pliant.model.tool import Tool
+from pliant.records import COMMAND, TORQUE
+from pliant.robots.sim.config import SimConfig, Surface
+from pliant.robots.sim.robot import SimRobot
+
+# A 2 kg ball that slides freely in the x–z plane: every joule can be counted.
+BALL = """<mujoco><worldbody><body name="carrier">
+<joint name="x" type="slide" axis="1 0 0" range="-50 50"/><inertial pos="0 0 0" mass="0.001" diaginertia="1e-6 1e-6 1e-6"/>
+<body name="ball"><joint name="z" type="slide" axis="0 0 1" range="-50 50"/>
+<inertial pos="0 0 0" mass="2" diaginertia="1e-3 1e-3 1e-3"/><site name="tool"/></body></body></worldbody></mujoco>"""
+MASS, GRAVITY, RADIUS = 2.0, 9.81, 0.01
+STIFFNESS = (1e3, 1e4, 1e5)
+DAMPING = (0.0, 20.0)
+FRICTION = (0.0, 0.3)
+SLOPES_DEG = (0.0, 15.0)
+DROPS = 12
+
+
+def _drop(path: Path, surface: Surface, height: float, seconds: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Let the ball fall; returns time, height and energy above the surface at every tick (energy only in free flight)."""
+    robot = SimRobot(str(path), Tool(tip_radius_m=RADIUS), SimConfig(surfaces=(surface,)), 0.001, (0.0, height), "torque")
+    w = robot.world.record[0]
+    command = COMMAND.new()
+    command[0].mode = TORQUE
+    n = round(seconds / 0.001)
+    rows = np.zeros((n, 3))
+    for i in range(n):
+        robot.write(command)
+        q, v = robot.world.data.qpos, robot.world.data.qvel
+        energy = 0.5 * (MASS * v[1] ** 2 + (MASS + 0.001) * v[0] ** 2) + MASS * GRAVITY * q[1]
+        rows[i] = w.time, q[1], np.nan if w.surface[0].touching else energy
+    return rows[:, 0], rows[:, 1], rows[:, 2]
+
+
+def run(seed: int, progress: Progress) -> Outcome:
+    """Drop the ball from seeded heights on surfaces of every stiffness, damping, friction and slope."""
+    began = time.perf_counter()
+    random = np.random.default_rng(seed)
+    worst, bounces, done, lines = -np.inf, 0, 0, []
+    cases = [(k, d, mu, s) for k in STIFFNESS for d in DAMPING for mu in FRICTION for s in SLOPES_DEG]
+    kept: list[float] = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "ball.xml"
+        path.write_text(BALL)
+        for k, d, mu, slope in cases:
+            surface = Surface(stiffness_n_m=k, damping_n_s_m=d, friction=mu, rpy_deg=(0.0, slope, 0.0))
+            for drop in range(DROPS // 4):
+                height = RADIUS + 0.02 + 0.2 * float(random.random())
+                t, z, energy = _drop(path, surface, height, 1.5)
+                flights = _flights(energy)
+                ratios = flights[1:] / flights[:-1]
+                bounces += len(ratios)
+                worst = max(worst, float((np.diff(flights) / flights[:-1]).max(initial=-1.0)))
+                kept += [float(r) for r in ratios]
+                if drop == 0 and mu == 0.0 and slope == 0.0:
+                    lines.append((f"{k:g} N/m, {d:g} N s/m", t, z - RADIUS))
+            done += 1
+            progress(done / len(cases))
+    figures = [
+        at_least("bounces seen", bounces, "", 100),
+        at_most("largest gain of energy in a bounce", worst, "of the energy", 0.0),
+        told("smallest loss of energy in a bounce", 1 - max(kept), "of the energy"),
+    ]
+    return Outcome("bounce", seed, time.perf_counter() - began, figures, draw=lambda path: _draw(lines, path))
+
+
+def _flights(energy: np.ndarray) -> np.ndarray:
+    """The energy at the last tick before and the first tick after every contact: one value per flight."""
+    free = ~np.isnan(energy)
+    edges = np.flatnonzero(np.diff(free.astype(int)))
+    parts = np.split(energy, edges + 1)
+    return np.array([part[0] for part in parts if not np.isnan(part[0]) and len(part) > 1])
+
+
+def _draw(lines: list[tuple[str, np.ndarray, np.ndarray]], path: Path) -> None:
+    with style.applied() as theme:
+        fig, axes = style.figure(1, 1, "A ball of 2 kg dropped on level surfaces", panel_inches=(8, 4))
+        for i, (name, t, z) in enumerate(lines):
+            axes[0, 0].plot(t, z * 1e3, color=theme.lines[i], ls="-", lw=1, label=name)
+        axes[0, 0].set_xlabel("time [s]")
+        style.label(axes[0, 0], "Height of the tip", "mm")
+        axes[0, 0].legend(loc="upper right")
+    style.save(fig, path)

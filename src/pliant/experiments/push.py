@@ -1,0 +1,74 @@
+"""A pushed arm settles where spring and push balance, and returns when let go."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant.analysis.figures import Outcome, at_most, told, within
+from pliant.analysis import style
+from pliant.experiments import Progress
+from pliant.model.tool import Tool
+from pliant.params.control import Admittance, Parameters, Sense
+from pliant.robots.sim.config import Push, SimConfig
+from pliant.runtime.batch import simulate
+from pliant.runtime.task import Task
+
+TOOL = Tool(mass_kg=0.8, com_m=(0.0, 0.0, 0.06), tcp_m=(0.0, 0.0, 0.15), tip_radius_m=0.01)
+STIFFNESS, DEADBAND, FORCE = 200.0, 1.0, 20.0
+
+
+def _run(axis: int, seed: int) -> tuple[Task, np.ndarray[Any, Any]]:
+    wrench = [0.0] * 6
+    wrench[axis] = FORCE
+    linear = (STIFFNESS,) * 3
+    parameters = Parameters(
+        sense=Sense(deadband_n=DEADBAND), admittance=Admittance(stiffness=(*linear, 20.0, 20.0, 20.0))
+    )
+    pushes = (Push.model_validate({"at_s": 1.0, "for_s": 4.0, "wrench": tuple(wrench)}),)
+    task = Task(
+        name=f"push {'xyz'[axis]}", law="admittance", duration_s=9.0, tool=TOOL, params=parameters,
+        sim=SimConfig(seed=seed, pushes=pushes),
+    )  # fmt: skip
+    return task, simulate(task).records
+
+
+def run(seed: int, progress: Progress) -> Outcome:
+    """Push along x, y and z."""
+    began = time.perf_counter()
+    runs, figures = [], []
+    expected = (FORCE - DEADBAND) / STIFFNESS * 1e3
+    for axis in range(3):
+        task, records = _run(axis, seed)
+        runs.append(records)
+        moved = (records["observed"]["pose"][:, :3] - records["observed"]["pose"][0, :3]) * 1e3
+        held = (records["time_s"] > 4.0) & (records["time_s"] < 4.9)
+        name = "xyz"[axis]
+        figures += [
+            within(f"rest under {FORCE:g} N along {name}", moved[held, axis].mean(), "mm", expected, 0.01 * expected),
+            at_most(f"motion across, push along {name}", np.abs(np.delete(moved, axis, 1)).max(), "mm", 1.0),
+            at_most(f"left over after the push along {name}", np.linalg.norm(moved[-1]), "mm", 0.2),
+        ]
+        progress((axis + 1) / 3)
+    figures.append(told("where spring and push balance", expected, "mm"))
+    return Outcome("push", seed, time.perf_counter() - began, figures, draw=lambda path: _draw(runs, path))
+
+
+def _draw(runs: list[np.ndarray[Any, Any]], path: Path) -> None:
+    with style.applied() as theme:
+        title = f"A push of {FORCE:g} N on a spring of {STIFFNESS:g} N/m at the tool"
+        fig, axes = style.figure(2, 1, title, "three runs, pushed along x, y and z; sim:ur5e, 500 Hz")
+        for axis, records in enumerate(runs):
+            moved = (records["observed"]["pose"][:, axis] - records["observed"]["pose"][0, axis]) * 1e3
+            axes[0, 0].plot(records["time_s"], records["observed"]["wrench"][:, axis], color=theme.xyz[axis], lw=0.7)
+            axes[1, 0].plot(records["time_s"], moved, color=theme.xyz[axis], label=f"along {'xyz'[axis]}")
+        rest = (FORCE - DEADBAND) / STIFFNESS * 1e3
+        axes[1, 0].axhline(rest, color=theme.faint, ls="--", lw=1, label="(push − deadband) / stiffness")
+        style.label(axes[0, 0], "External force at the tool", "N")
+        style.label(axes[1, 0], "Tool position", "mm")
+        axes[1, 0].set_xlabel("time [s]")
+        style.legend(axes[1, 0])
+    style.save(fig, path)

@@ -1,0 +1,48 @@
+"""The same seed gives the same numbers: in a second run, in the paced loop, and replayed from a recording."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from pliant.analysis.figures import Outcome, at_least, at_most, told
+from pliant.experiments import Progress
+from pliant.record.reader import Recording
+from pliant.runtime.batch import simulate
+from pliant.runtime.replay import difference, replay
+from pliant.runtime.session import Session
+from pliant.runtime.task import Task, find_task
+
+
+def run(seed: int, progress: Progress) -> Outcome:
+    """Run the demonstration task four ways and compare every number of every tick."""
+    began = time.perf_counter()
+    demo = find_task("demo")
+    task = Task.model_validate({**demo.model_dump(), "sim": {**demo.sim.model_dump(), "seed": seed}})
+    first = simulate(task).records
+    second = simulate(task).records
+    other = simulate(
+        Task.model_validate({**task.model_dump(), "sim": {**task.sim.model_dump(), "seed": seed + 1}})
+    ).records
+    progress(0.2)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run.mcap"
+        with Session(task, record=path, ticks=task.ticks) as session:
+            session.join()
+        progress(0.8)
+        recording = Recording.load(path)
+        again = replay(recording)
+    paced = recording.records
+    same_length = len(paced) == len(first)
+    figures = [
+        at_most("largest difference, run twice", difference(first, second)[0], "", 0.0),
+        at_most("largest difference, compiled run and paced loop", difference(first, paced)[0] if same_length else np.nan, "", 0.0),
+        at_most("largest difference, recording and replay", again.largest, "", 0.0),
+        at_most("ticks lost by the recorder", recording.lost, "", 0.0),
+        at_least("largest difference, another seed", difference(first, other)[0], "", 1e-6),
+        told("ticks compared", len(first)),
+    ]  # fmt: skip
+    return Outcome("repeat", seed, time.perf_counter() - began, figures)

@@ -1,0 +1,214 @@
+"""Pictures and reports of any run: complete, readable, self-contained and the same every time."""
+
+import re
+import warnings
+from html.parser import HTMLParser
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+from pliant.analysis import plot, report, style
+from pliant.errors import InputError
+from pliant.records import LIMIT_SPEED, TELEMETRY
+
+VOID = {"meta", "img", "source", "br", "link"}
+
+
+@pytest.fixture(autouse=True)
+def no_warnings():
+    """A warning of NumPy or Matplotlib is a picture that somebody will not understand."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
+@pytest.fixture
+def no_picture(monkeypatch):
+    """For claims about the words of a report, which need no picture."""
+    monkeypatch.setattr(report, "_picture", lambda recording, names: "")
+
+
+def noise(records: Any) -> None:
+    records["observed"]["limits"][50:90] = LIMIT_SPEED | 1 << 50
+    records["state"]["fault"][-20:] = 1
+
+
+def nothing_is_a_number(records: Any) -> None:
+    for part in ("reading", "observed", "command", "state", "goal", "timing"):
+        for name in TELEMETRY.dtype[part].names or ():
+            if records[part][name].dtype.kind == "f":
+                records[part][name] = np.nan
+
+
+def infinite(records: Any) -> None:
+    records["observed"]["wrench"][3] = np.inf
+    records["observed"]["twist"][3] = -np.inf
+
+
+@pytest.mark.parametrize("change", [noise, nothing_is_a_number, infinite])
+def test_a_run_with_any_values_can_be_drawn(make, tmp_path, change):
+    path = plot.plot_recording(make(change), tmp_path / "run.png")
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_a_run_of_any_length_can_be_drawn(make, pace, tmp_path, n):
+    path = plot.plot_recording(make(pace, n=n), tmp_path / "run.png")
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_paced_run_shows_its_timing_and_another_the_singular_value(make, pace):
+    assert plot.draw(make(pace)).axes[-1].get_title("left") == "Loop timing"
+    assert "singular value" in plot.draw(make()).axes[-1].get_title("left")
+
+
+def test_every_axis_has_a_title_and_a_unit(make, pace):
+    for recording in (make(noise), make(pace)):
+        fig = plot.draw(recording)
+        assert len(fig.axes) == 8
+        for ax in fig.axes:
+            assert ax.get_title("left")
+            assert re.search(r"\[.+\]", ax.get_ylabel()), ax.get_title("left")
+        assert [ax.get_xlabel() for ax in fig.axes[-2:]] == ["time [s]", "time [s]"]
+
+
+def test_titles_and_legends_do_not_overlap(make, pace):
+    for recording in (make(noise), make(pace)):
+        fig = plot.draw(recording)
+        canvas: Any = fig.canvas
+        canvas.draw()
+        for ax in fig.axes:
+            legend = ax.get_legend()
+            words = [text for text in (ax.title, ax._left_title) if text.get_text()]  # pyright: ignore[reportAttributeAccessIssue]
+            if legend is not None:
+                assert not any(legend.get_window_extent().overlaps(word.get_window_extent()) for word in words)
+
+
+def test_the_title_names_robot_law_rate_and_duration(make):
+    recording = make()
+    assert plot.title(recording) == "sim:two & <more> · admittance"
+    assert plot.extent(recording) == "100 Hz · 3.99 s · 400 records"
+    assert plot.title(make(meta={})) == "run.mcap"
+
+
+def test_long_joint_names_become_numbers():
+    assert plot.short_names(["elbow_joint", "wrist_1_joint"]) == ["elbow", "wrist_1"]
+    assert plot.short_names([f"shoulder_number_{i}_joint" for i in range(6)]) == ["1", "2", "3", "4", "5", "6"]
+
+
+def test_drawing_leaves_matplotlib_as_it_was(make, tmp_path):
+    before = dict(mpl.rcParams)
+    plot.plot_recording(make(), tmp_path / "run.png", theme=style.DARK)
+    assert dict(mpl.rcParams) == before
+
+
+@pytest.mark.parametrize("ending", style.FORMATS)
+def test_the_same_run_gives_the_same_picture(make, tmp_path, ending):
+    one = plot.plot_recording(make(n=50), tmp_path / f"one.{ending}").read_bytes()
+    assert plot.plot_recording(make(n=50), tmp_path / f"two.{ending}").read_bytes() == one
+
+
+def test_a_picture_that_cannot_be_written_is_refused_by_name(tmp_path):
+    fig, _ = style.figure(1, 1, "empty")
+    with pytest.raises(InputError, match=r"\.png, \.svg, \.pdf"):
+        style.save(fig, tmp_path / "run.txt")
+    with pytest.raises(InputError, match="No such file"):
+        style.save(fig, tmp_path / "nowhere" / "run.png")
+
+
+@pytest.mark.usefixtures("no_picture")
+def test_a_report_that_cannot_be_written_is_refused_by_name(make, tmp_path):
+    with pytest.raises(InputError, match="No such file"):
+        report.write_report(make(n=2), tmp_path / "nowhere" / "run.html")
+
+
+class Page(HTMLParser):
+    """Checks that tags are balanced, and collects text and addresses."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.words = ""
+        self.addresses: list[str] = []
+        self.feed(html)
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in VOID:
+            self.open.append(tag)
+        self.addresses += [value or "" for name, value in attrs if name in ("src", "srcset", "href")]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.words += data + "\n"
+
+
+@pytest.mark.parametrize("n", [0, 400])
+def test_a_report_is_one_well_formed_page_that_asks_for_nothing_else(make, tmp_path, n):
+    page = report.write_report(make(n=n), tmp_path / "run.html").read_text()
+    found = Page(page)
+    assert len(found.addresses) == 2
+    assert all(address.startswith("data:image/png;base64,") for address in found.addresses)
+    assert "http" not in re.sub(r"base64,[^\"]*", "", page)
+    assert "url(" not in page
+    assert "@import" not in page
+
+
+@pytest.mark.usefixtures("no_picture")
+def test_text_of_the_run_is_text_on_the_page(make):
+    page = report.html(make(noise), {"limits": {LIMIT_SPEED: "<script>alert(1)</script>"}, "faults": {1: "<i>x"}})
+    assert "<script" not in page
+    assert "<i>" not in page
+    words = Page(page).words
+    assert "sim:two & <more>" in words
+    assert "Limit that acted: <script>alert(1)</script>" in words
+    assert "spring <of the virtual mass>" in words
+
+
+@pytest.mark.usefixtures("no_picture")
+def test_a_report_tells_faults_and_missing_ticks_first(make):
+    def lossy(records: Any) -> None:
+        noise(records)
+        records["tick"][100:] += 3
+
+    words = Page(report.html(make(lossy))).words
+    assert words.index("Fault at 3.8 s:") < words.index("3 ticks are missing:") < words.index("Peak force")
+
+
+@pytest.mark.usefixtures("no_picture")
+def test_parameters_are_told_with_unit_and_the_time_of_their_change(make):
+    recording = make()
+    assert [(c.time_s, c.name, c.unit, c.before, c.after) for c in report.changes(recording)] == [
+        (1.25, "limits.speed_m_s", "m/s", 0.25, 0.5)
+    ]
+    words = Page(report.html(recording)).words.split("\n")
+    assert {"stiffness", "N/m", "diag(250, 250, 250)", "limits.speed_m_s", "1.25 s"} <= set(words)
+
+
+@pytest.mark.usefixtures("no_picture")
+def test_a_thousand_changes_do_not_make_a_thousand_lines(make):
+    recording = make()
+    steps = [p._replace(revision=i, time_s=i / 100) for i in range(500) for p in recording.parameters]
+    recording.parameters[:] = steps
+    words = Page(report.html(recording)).words
+    assert f"And {999 - report.MOST_CHANGES} more in the recording." in words
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (np.float64(0.25), "0.25"),
+        (np.int64(3), "3"),
+        (np.array([1.0, 2.5]), "[1, 2.5]"),
+        (np.diag([1.0, 2.0]), "diag(1, 2)"),
+        (np.array([[1.0, 2.0], [3.0, 4.0]]), "[[1, 2], [3, 4]]"),
+        (np.array([[1.0, 2.0, 3.0]]), "[[1, 2, 3]]"),
+    ],
+)
+def test_values_are_written_as_a_reader_would(value: Any, shown: str):
+    assert report.value_text(value) == shown

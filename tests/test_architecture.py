@@ -1,0 +1,231 @@
+"""How the source hangs together: layers, purity, size, and nothing that belongs to one machine."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "pliant"
+FILES = sorted(SOURCE.rglob("*.py"))
+
+# From top to bottom. A module may import what is in a lower row; neighbours in a row do not import each other.
+ROWS = (
+    ("cli",),
+    ("studio",),
+    ("experiments",),
+    ("analysis",),
+    ("runtime",),
+    ("record", "ros2"),
+    ("robots",),
+    ("laws", "limits", "sense", "contact", "mobile"),
+    ("model", "params"),
+    ("spatial",),
+    ("kernel", "records"),
+    ("errors",),
+)
+ROW = {layer: number for number, row in enumerate(ROWS) for layer in row}
+FACADE = "pliant"
+
+PURE = ("laws", "limits", "sense", "contact", "mobile", "spatial", "records", "params.declare")
+IMPURE_MODULES = {
+    *("os", "sys", "io", "pathlib", "shutil", "tempfile", "mmap", "socket", "subprocess", "multiprocessing"),
+    *("threading", "asyncio", "time", "datetime", "random", "secrets", "uuid", "logging", "importlib"),
+}
+IMPURE_CALLS = {"open", "print", "input", "exec", "eval"}
+
+MOST_LINES = 400
+
+# Addresses that may appear anywhere in the tree: the licence, and names (not places) of XML vocabularies.
+KNOWN_HOSTS = {"www.apache.org", "www.w3.org", "doi.org"}
+ADDRESS = re.compile(r"https?://([\w.-]+)")
+MACHINE_PATH = re.compile(rf"(?<![\w.~/>)}}-])/(?:{'|'.join(('work', 'root', 'tmp', 'home', 'Users', 'opt'))})\b")
+
+
+# ---- the checks ----------------------------------------------------------------------------------------------------
+
+
+def module_name(path: Path) -> str:
+    """The name under which `path` is imported, below the package: ``laws.admittance``, or "" for the package."""
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports(tree: ast.AST, module: str, *, is_package: bool = False) -> Iterator[str]:
+    """Full names of everything that is imported, wherever in the file; relative imports are resolved."""
+    package = [FACADE, *module.split(".")] if is_package else [FACADE, *module.split(".")][:-1]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            source = ".".join([*above, *([node.module] if node.module else [])])
+            yield from (f"{source}.{alias.name}" for alias in node.names)
+
+
+def upward_imports(source: str, module: str, *, is_package: bool = False) -> list[str]:
+    """Imports of `module` that do not point downward."""
+    layer = module.split(".")[0]
+    if layer not in ROW:
+        return [f"{module} is in no layer: give {layer!r} a place in ROWS"]
+    found = []
+    for name in imports(ast.parse(source), module, is_package=is_package):
+        top, _, rest = name.partition(".")
+        target = rest.split(".")[0]
+        if top != FACADE or target == layer:
+            continue
+        if target not in ROW:
+            found.append(f"{module} imports {name}, the package's front door: import from the module itself")
+        elif ROW[target] <= ROW[layer]:
+            found.append(f"{module} imports {name}, which is not below {layer!r}")
+    return found
+
+
+def impurities(source: str, module: str) -> list[str]:
+    """What a pure module does that depends on more than its arguments."""
+    tree = ast.parse(source)
+    found = [name for name in imports(tree, module) if name.split(".")[0] in IMPURE_MODULES]
+    found += [name for name in imports(tree, module) if name.startswith("numpy.random")]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in IMPURE_CALLS:
+            found.append(f"{node.func.id}()")
+        elif isinstance(node, ast.Attribute) and node.attr == "random" and isinstance(node.value, ast.Name):
+            found.append(f"{node.value.id}.random")
+    return [f"{module} uses {what}" for what in found]
+
+
+def strays(text: str) -> list[str]:
+    """Addresses and paths in `text` that belong to one place or one machine."""
+    hosts = [match[0] for match in ADDRESS.finditer(text) if match[1] not in KNOWN_HOSTS]
+    return hosts + [match[0] for match in MACHINE_PATH.finditer(text)]
+
+
+def tracked_texts() -> Iterator[tuple[Path, str]]:
+    """Every text file that is in the repository, or would be with the next commit."""
+    listing = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    if listing.returncode:
+        pytest.skip("This is not a git checkout.")
+    for name in filter(None, listing.stdout.split("\0")):
+        path = ROOT / name
+        if path.is_file() and not path.is_symlink():
+            data = path.read_bytes()
+            if b"\0" not in data:
+                yield path.relative_to(ROOT), data.decode(errors="replace")
+
+
+def is_pure(module: str) -> bool:
+    return any(module == name or module.startswith(f"{name}.") for name in PURE)
+
+
+# ---- the claims ----------------------------------------------------------------------------------------------------
+
+
+def test_imports_point_downward() -> None:
+    found = []
+    for path in FILES:
+        if module := module_name(path):
+            found += upward_imports(path.read_text(), module, is_package=path.name == "__init__.py")
+    assert not found, "\n".join(found)
+
+
+def test_pure_layers_do_no_io_and_read_no_clock() -> None:
+    pure = [path for path in FILES if is_pure(module_name(path))]
+    assert len(pure) > 5
+    found = [line for path in pure for line in impurities(path.read_text(), module_name(path))]
+    assert not found, "\n".join(found)
+
+
+def test_no_file_is_too_long_to_read() -> None:
+    lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in FILES}
+    assert not {name: n for name, n in lengths.items() if n > MOST_LINES}
+
+
+def test_every_public_module_says_what_it_is() -> None:
+    public = [path for path in FILES if not re.match(r"_(?!_init__)", path.name)]
+    assert not [str(path.relative_to(ROOT)) for path in public if not ast.get_docstring(ast.parse(path.read_text()))]
+
+
+def test_every_package_has_an_init_file() -> None:
+    folders = {path.parent for path in FILES}
+    assert not [str(folder.relative_to(ROOT)) for folder in folders if not (folder / "__init__.py").exists()]
+
+
+def test_nothing_names_a_machine_or_an_unknown_address() -> None:
+    found = [f"{path}: {stray}" for path, text in tracked_texts() for stray in strays(text)]
+    assert not found, "\n".join(found)
+
+
+# ---- the checks can fail -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("laws.fake", "from pliant.runtime.tick import step"),
+        ("laws.fake", "from pliant import limits"),
+        ("laws.fake", "import pliant.sense.wrench"),
+        ("laws.fake", "def f():\n    from ..robots import open_robot"),
+        ("laws.fake", "if TYPE_CHECKING:\n    from pliant.record import Recording"),
+        ("robots.sim.fake", "from ...runtime.task import Task"),
+        ("analysis.fake", "from pliant.experiments.push import run"),
+        ("records", "from pliant.kernel import kernel"),
+        ("kernel", "from pliant.spatial import pose_error"),
+        ("errors", "from pliant import records"),
+        ("cli.fake", "import pliant"),
+        ("cli.fake", "from pliant import connect"),
+        ("helpers.fake", "import math"),
+    ],
+)
+def test_an_upward_import_is_found(module: str, source: str) -> None:
+    assert len(upward_imports(source, module)) == 1
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("laws.fake", "from pliant.spatial import pose_error"),
+        ("laws.fake", "from .hold import step\nfrom . import hold"),
+        ("spatial", "from pliant.kernel import kernel"),
+        ("runtime.fake", "from ..record import Recording\nimport numpy.linalg"),
+        ("cli.fake", "from pliant.experiments import find"),
+    ],
+)
+def test_a_downward_import_is_allowed(module: str, source: str) -> None:
+    assert upward_imports(source, module) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import time",
+        "import os.path",
+        "from pathlib import Path",
+        "def f():\n    print(1)",
+        "text = open('file').read()",
+        "import numpy as np\nx = np.random.default_rng(0)",
+        "from numpy.random import default_rng",
+    ],
+)
+def test_an_impure_module_is_found(source: str) -> None:
+    assert len(impurities(source, "laws.fake")) == 1
+
+
+def test_a_pure_module_is_not_accused() -> None:
+    assert impurities("import math\nimport numpy as np\n\ndef opened(x):\n    return math.sqrt(x)", "laws.fake") == []
+
+
+def test_strays_are_found() -> None:
+    slash, colon = "/", ":"
+    assert strays(f"see https{colon}//example.com{slash}x") == [f"https{colon}//example.com"]
+    assert strays(f"cd {slash}work/here, '{slash}tmp/x'") == [f"{slash}work", f"{slash}tmp"]
+    assert strays("N/work, a/tmp/b, ~/home, https://doi.org/10.1000/1") == []
