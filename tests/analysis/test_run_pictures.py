@@ -1,5 +1,6 @@
 """Pictures and reports of any run: complete, readable, self-contained and the same every time."""
 
+import dataclasses
 import re
 import warnings
 from html.parser import HTMLParser
@@ -11,7 +12,7 @@ import pytest
 
 from pliant.analysis import plot, report, style
 from pliant.errors import InputError
-from pliant.records import LIMIT_SPEED, TELEMETRY
+from pliant.records import LIMIT_SPEED, MAX_JOINTS, TELEMETRY
 
 VOID = {"meta", "img", "source", "br", "link"}
 
@@ -75,7 +76,8 @@ def test_every_axis_has_a_title_and_a_unit(make, pace):
 
 
 def test_titles_and_legends_do_not_overlap(make, pace):
-    for recording in (make(noise), make(pace)):
+    many = dataclasses.replace(make(noise), joint_names=[f"joint_{i}" for i in range(MAX_JOINTS)])
+    for recording in (many, make(pace)):
         fig = plot.draw(recording)
         canvas: Any = fig.canvas
         canvas.draw()

@@ -59,7 +59,7 @@ def extent(recording: Recording) -> str:
     """Rate, duration, and what is missing."""
     step_s = signals.period_s(recording)
     parts = [f"{text(float(f'{1 / step_s:.6g}'))} Hz"] if step_s > 0 else []
-    parts += [f"{recording.duration_s:.3g} s", f"{len(recording.records)} records"]
+    parts += [f"{recording.duration_s:.3g} s", f"{len(recording.records)} record{'s' * (len(recording.records) != 1)}"]
     if recording.lost:
         parts.append(f"{recording.lost} ticks lost")
     if not recording.complete:

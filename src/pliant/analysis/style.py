@@ -162,7 +162,9 @@ def legend(ax: Axes, handles: list[Any] | None = None, labels: list[str] | None 
     if handles is None or labels is None:
         handles, labels = ax.get_legend_handles_labels()
     if handles:
-        ax.legend(handles, labels, ncols=len(handles), loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.25)
+        place = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.25}
+        tight = {"fontsize": 8, "handlelength": 1.0, "handletextpad": 0.3, "columnspacing": 0.6}
+        ax.legend(handles, labels, ncols=len(handles), **place, **(tight if len(handles) > 7 else {}))
 
 
 def least_span(ax: Axes, span: float) -> None:

@@ -11,11 +11,10 @@ EXAMPLE = "Example: [bold]pliant demo --folder out[/bold]"
 
 
 def command(
-    folder: Annotated[Path, typer.Option(help="Where the recording, the picture and the report go.")] = Path("out"),
+    folder: Annotated[Path, typer.Option(help="Where the recording and the picture go.")] = Path("out"),
 ) -> int:
-    """A simulated UR5e holds still, moves, is pushed, yields and returns: recording, picture, report and replay."""
+    """A simulated UR5e holds still, moves, is pushed, yields and returns: recording, picture and replay."""
     from pliant.analysis.plot import plot_recording
-    from pliant.analysis.report import write_report
     from pliant.cli.running import run_paced
     from pliant.cli.show import compile_first, out
     from pliant.record.reader import Recording
@@ -27,8 +26,7 @@ def command(
     run_paced(find_task("demo"), path)
     recording = Recording.load(path)
     plot_recording(recording, folder / "demo.png")
-    write_report(recording, folder / "demo.html")
     again = replay(recording)
     out.print(f"Replayed through the same tick: largest difference {again.largest:g}.")
-    out.print(f"Picture: {folder / 'demo.png'}\nReport: {folder / 'demo.html'}")
+    out.print(f"Picture: {folder / 'demo.png'}\nFor a report with every figure: pliant plot {path}")
     return 0 if again.largest == 0.0 else 1

@@ -39,28 +39,32 @@ def _gram(J, n, extra, A):
 
 @kernel
 def _factor(A):
-    """Cholesky in place: A = L Lᵀ (lower triangle)."""
+    """Cholesky in place: A = L Lᵀ (lower triangle), with 1/L_ii on the diagonal because divisions are slow."""
     for i in range(6):
-        for j in range(i + 1):
+        for j in range(i):
             total = A[i, j]
             for k in range(j):
                 total -= A[i, k] * A[j, k]
-            A[i, j] = math.sqrt(max(total, _FLOOR)) if i == j else total / A[j, j]
+            A[i, j] = total * A[j, j]
+        total = A[i, i]
+        for k in range(i):
+            total -= A[i, k] * A[i, k]
+        A[i, i] = 1.0 / math.sqrt(max(total, _FLOOR))
 
 
 @kernel
 def _solve(L, b, x):
-    """Solve L Lᵀ x = b."""
+    """Solve L Lᵀ x = b with the factor of `_factor`."""
     for i in range(6):
         total = b[i]
         for k in range(i):
             total -= L[i, k] * x[k]
-        x[i] = total / L[i, i]
+        x[i] = total * L[i, i]
     for i in range(5, -1, -1):
         total = x[i]
         for k in range(i + 1, 6):
             total -= L[k, i] * x[k]
-        x[i] = total / L[i, i]
+        x[i] = total * L[i, i]
 
 
 @kernel

@@ -1,7 +1,8 @@
 """The MCAP file: writing whole chunks of ready-made messages, and walking over a file that may be cut off.
 
-The `mcap` library takes messages one by one (50 µs for the eight of a tick). Here a chunk comes as one block of bytes
-with its index as arrays; every record that is not a message is still written and read by the library's own classes.
+The `mcap` library takes messages one by one: 46 µs at best for the eight of a tick, against 8 µs here, where a chunk
+comes as one block of bytes with its index as arrays (compression included, records handed over in blocks of 50). Every
+record that is not a message is still written and read by the library's own classes.
 Schemas, channels and metadata come before the first chunk and every chunk is flushed, so that a file that ends early
 can be read up to its last complete chunk.
 """
@@ -40,7 +41,7 @@ class ContainerWriter:
 
     def __init__(self, stream: BinaryIO, library: str) -> None:
         self._stream = stream
-        self._compressor = zstandard.ZstdCompressor(level=1)  # a third of the time of level 3 for 4 % more bytes
+        self._compressor = zstandard.ZstdCompressor(level=1)  # never slower than level 3, for 2 % more bytes
         self._position = 0
         self._schemas: list[mcap.Schema] = []
         self._channels: list[mcap.Channel] = []

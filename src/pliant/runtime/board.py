@@ -118,6 +118,12 @@ def publish(head, ring, slots, record, size, number):
 
 
 @kernel
+def knock(queue_in, queue_out, proposed, seen):
+    """Whether anyone wants something of the loop: a request in the queue, or a proposal other than `seen`."""
+    return load_acquire(queue_in) != load_acquire(queue_out) or load_acquire(proposed) != seen
+
+
+@kernel
 def collect(ring, slots, size, first, last, out):
     """Copy records first … last-1 to `out`, leaving out those that are gone; returns how many were copied."""
     kept = 0
@@ -319,6 +325,11 @@ class Board:
         store_word(self._word["queue_out"], count + 1)
         return item
 
+    @property
+    def door(self) -> tuple[int, int, int]:
+        """Loop side: what the compiled `knock` looks at."""
+        return self._word["queue_in"], self._word["queue_out"], self._word["proposed"]
+
     @contextmanager
     def _turn(self) -> Iterator[None]:
         """One writer at a time; a writer that dies gives its turn back."""
@@ -330,13 +341,9 @@ class Board:
 
     # -- telemetry --
 
-    def publish(self, record: np.ndarray[Any, Any], number: int) -> None:
-        """Loop side: put one telemetry record into the ring."""
-        publish(self._word["head"], self._at["ring"], self.header.ring_slots, record.ctypes.data, record.nbytes, number)
-
     @property
     def publisher(self) -> tuple[int, int, int]:
-        """Loop side: (head, ring, slots) for calling the compiled `publish` without detours."""
+        """Loop side: (head, ring, slots), where the compiled `publish` puts records."""
         return self._word["head"], self._at["ring"], int(self.header.ring_slots)
 
     @property

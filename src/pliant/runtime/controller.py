@@ -11,13 +11,18 @@ from pliant.laws import LAWS
 from pliant.model.arm import Arm
 from pliant.records import COMMAND, GOAL, MODES, OBSERVED, READING, STATE
 from pliant.runtime import telemetry
+from pliant.runtime.board import publish
 from pliant.runtime.tick import WORK, tick
 
 
 @kernel
-def fill(t, number, dt, revision, r, g, o, c, s):
-    """`telemetry.fill` for one-element record arrays."""
+def finish(t, number, dt, revision, wall, late, busy, overruns, r, g, o, c, s, head, ring, slots):
+    """Fill the telemetry of a tick, with its timing [ns], and put it into a ring (see board)."""
+    timing = t[0].timing
+    timing.wall_ns = wall
+    timing.late_s, timing.busy_s, timing.overruns = late * 1e-9, busy * 1e-9, overruns
     telemetry.fill(t[0], number, dt, revision, r[0], g[0], o[0], c[0], s[0])
+    publish(head, ring, slots, t.ctypes.data, t.itemsize, number)
 
 
 class Controller:
@@ -56,9 +61,10 @@ class Controller:
             self.dt,
         )
 
-    def fill(self, record: np.ndarray[Any, Any], number: int, revision: int) -> None:
-        """Write the telemetry of the tick that just ran."""
-        fill(record, number, self.dt, revision, self.reading, self.goal, self.observed, self.command, self.state)
+    @property
+    def results(self) -> tuple[Any, ...]:
+        """What the telemetry of a tick is made of, in the order of `finish`."""
+        return self.reading, self.goal, self.observed, self.command, self.state
 
     @property
     def fault(self) -> int:

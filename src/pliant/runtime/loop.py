@@ -21,10 +21,12 @@ from pliant.params.control import PARAMETERS, Parameters
 from pliant.params.declare import bounds_arrays
 from pliant.records import FAULTS, TELEMETRY
 from pliant.runtime import commands
-from pliant.runtime.board import FAULT, RUNNING, STOPPED, Board, publish
+from pliant.runtime.board import FAULT, RUNNING, STOPPED, Board, knock
 from pliant.runtime.cell import Cell
+from pliant.runtime.controller import finish
 from pliant.runtime.realtime import Pacer, memory_kib, prepare
 from pliant.runtime.task import Task
+from pliant.runtime.tick import tick
 from pliant.runtime.warm import load_loop_kernels
 
 # After a fault the robot brakes within its acceleration limits; this long it may take before the loop ends [s].
@@ -47,6 +49,7 @@ class Loop:
         self.seen = 0
         self.asked = ""
         self.owner = int(board.header.owner_pid)
+        self.door = board.door
 
     def run(self) -> tuple[int, str]:
         """Run until asked to stop or until a fault; returns the board status to end with, and the reason."""
@@ -56,49 +59,53 @@ class Loop:
         granted = prepare()
         resident, private = memory_kib()
         board.annotate({"granted": granted.as_dict(), "resident_kib": resident, "private_kib": private})
-        pacer, timing = Pacer(self.task.dt), self.telemetry[0].timing
-        target = (*board.publisher, self.telemetry.ctypes.data, self.telemetry.nbytes)
-        number, brake_until, busy = 0, 0, 0
+        pacer, number, brake_until, busy = Pacer(self.task.dt), 0, 0, 0
+        inputs, results, ring, dt = controller.arguments, controller.results, board.publisher, self.task.dt
+        state = controller.state[0]
         board.set_status(RUNNING)
         pacer.start()
         while True:
             late = pacer.wait()
             began = time.monotonic_ns()
             robot.read(controller.reading)
-            if not self._obey(number):
+            if not self._listen(number):
                 return STOPPED, self.asked
-            controller.tick()
+            tick(*inputs)
             robot.write(controller.command)
-            timing.wall_ns = time.time_ns()
-            timing.late_s, timing.busy_s, timing.overruns = late * 1e-9, busy * 1e-9, pacer.overruns
-            controller.fill(self.telemetry, number, self.cell.revision)
-            publish(*target, number)
+            wall, revision = time.time_ns(), self.cell.revision
+            finish(self.telemetry, number, dt, revision, wall, late, busy, pacer.overruns, *results, *ring)
             number += 1
-            if controller.fault:
-                brake_until = brake_until or number + round(_BRAKE_S / self.task.dt)
+            if state["fault"]:
+                brake_until = brake_until or number + round(_BRAKE_S / dt)
                 if controller.at_rest or number >= brake_until:
                     return FAULT, FAULTS[controller.fault]
             busy = time.monotonic_ns() - began
 
-    def _obey(self, number: int) -> bool:
+    def _listen(self, number: int) -> bool:
         """The one point of a tick where the world outside is heard: script, requests, parameters. False: end."""
         if number == self.last:
             self.asked = "the task is complete"
         elif number % 64 == 0 and os.getppid() != self.owner:
             self.asked = "the process that started the loop is gone"
-        self.cell.perform(number)
-        while (item := self.board.take()) is not None:
-            self.pending.append(item)
+        if number in self.cell.script:
+            self.cell.perform(number)
+        if knock(*self.door, self.seen):
+            while (item := self.board.take()) is not None:
+                self.pending.append(item)
+            self._adopt(number)
         if self.pending:
-            due = [item for item in self.pending if item.at_tick <= number]
-            self.pending = [item for item in self.pending if item.at_tick > number]
-            for item in due:
-                if item.code == commands.QUIT:
-                    self.asked = "asked to stop"
-                else:
-                    self.cell.request(commands.Request(int(item.code), int(item.number), item["values"]))
-        self._adopt(number)
+            self._obey(number)
         return not self.asked
+
+    def _obey(self, number: int) -> None:
+        """Carry out the requests that are due."""
+        due = [item for item in self.pending if item.at_tick <= number]
+        self.pending = [item for item in self.pending if item.at_tick > number]
+        for item in due:
+            if item.code == commands.QUIT:
+                self.asked = "asked to stop"
+            else:
+                self.cell.request(commands.Request(int(item.code), int(item.number), item["values"]))
 
     def _adopt(self, number: int) -> None:
         """Take over a proposed parameter set: all of it or, out of bounds, none of it."""

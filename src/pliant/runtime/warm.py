@@ -26,10 +26,11 @@ def _arguments() -> tuple[object, ...]:
 def load_loop_kernels() -> None:
     """Everything that the loop calls while it runs."""
     load(tick, *_arguments())
-    load(controller.fill, TELEMETRY.new(), 0, 0.0, 0, READING.new(), GOAL.new(), OBSERVED.new(), COMMAND.new(), STATE.new())
+    results = (layout.new() for layout in (READING, GOAL, OBSERVED, COMMAND, STATE))
+    load(controller.finish, TELEMETRY.new(), 0, 0.0, 0, 0, 0, 0, 0, *results, 0, 0, 0)
     load(read_sim, WORLD.new(), READING.new())
     load(advance_sim, WORLD.new(), COMMAND.new())
-    load(board.publish, 0, 0, 0, 0, 0, 0)
+    load(board.knock, 0, 0, 0, 0)
     load(board.put, 0, 0, 0, 0, 0)
     load(board.get, 0, 0, 0, 0, 0)
     load(board.lock_word, 0)
