@@ -18,17 +18,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import llvmlite.binding as llvm
-import numba
+import numba as _numba
 from llvmlite import ir
 from numba import types
 from numba.core import event
 from numba.core.caching import FunctionCache, _CacheLocator
-from numba.extending import intrinsic
+from numba.extending import intrinsic as _intrinsic
 
-F = TypeVar("F", bound=Callable[..., Any])
+# Numba's annotations describe its own use, not ours: a kernel is called like the function it was made from.
+numba: Any = _numba
+intrinsic: Any = _intrinsic
 
 # Folders whose files never hold a kernel of the tick: editing them does not invalidate the cache.
 _NOT_COMPILED = {"cli", "studio", "analysis", "experiments", "record", "ros2"}
@@ -65,15 +67,15 @@ class _Locator(_CacheLocator):
         self._line = py_func.__code__.co_firstlineno
         self._file = Path(py_file)
 
-    def get_cache_path(self) -> str:
+    def get_cache_path(self) -> Any:
         tag = hashlib.sha256(str(self._file).encode()).hexdigest()[:12]
         return str(cache_folder() / f"{self._file.stem}-{tag}")
 
-    def get_source_stamp(self) -> str:
+    def get_source_stamp(self) -> Any:
         own = hashlib.sha256(self._file.read_bytes()).hexdigest()[:16]
         return f"{source_digest()}-{own}"
 
-    def get_disambiguator(self) -> str:
+    def get_disambiguator(self) -> Any:
         return str(self._line)
 
     @classmethod
@@ -89,7 +91,7 @@ class _Cache(FunctionCache):
     _impl_class = _Impl
 
 
-def kernel(function: F) -> F:
+def kernel(function: Callable[..., Any]) -> Any:
     """Compile `function` for the control loop: no GIL, cached on disk, IEEE arithmetic in the order written."""
     dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
     if not numba.config.DISABLE_JIT and Path(function.__code__.co_filename).is_file():
@@ -150,10 +152,10 @@ def on_compile(notice: Callable[[str], None]) -> Iterator[None]:
 
 
 @intrinsic
-def _float_pointer(typingctx, address):  # noqa: ANN001, ANN202 (Numba reads the signature)
+def _float_pointer(typingctx, address):
     signature = types.CPointer(types.float64)(address)
 
-    def generate(context, builder, signature, args):  # noqa: ANN001, ANN202
+    def generate(context, builder, signature, args):
         return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
 
     return signature, generate
@@ -166,10 +168,10 @@ def floats(address, n):
 
 
 @intrinsic
-def load_acquire(typingctx, address):  # noqa: ANN001, ANN201
+def load_acquire(typingctx, address):
     """Read an int64 at `address`; nothing that follows is read before it."""
 
-    def generate(context, builder, signature, args):  # noqa: ANN001, ANN202
+    def generate(context, builder, signature, args):
         pointer = builder.inttoptr(args[0], ir.IntType(64).as_pointer())
         return builder.load_atomic(pointer, "acquire", 8)
 
@@ -177,10 +179,10 @@ def load_acquire(typingctx, address):  # noqa: ANN001, ANN201
 
 
 @intrinsic
-def store_release(typingctx, address, value):  # noqa: ANN001, ANN201
+def store_release(typingctx, address, value):
     """Write an int64 at `address`; nothing that precedes is written after it."""
 
-    def generate(context, builder, signature, args):  # noqa: ANN001, ANN202
+    def generate(context, builder, signature, args):
         pointer = builder.inttoptr(args[0], ir.IntType(64).as_pointer())
         builder.store_atomic(args[1], pointer, "release", 8)
         return context.get_dummy_value()
@@ -189,10 +191,10 @@ def store_release(typingctx, address, value):  # noqa: ANN001, ANN201
 
 
 @intrinsic
-def fence(typingctx):  # noqa: ANN001, ANN201
+def fence(typingctx):
     """A full memory fence: on weakly ordered processors too, reads and writes do not cross it."""
 
-    def generate(context, builder, signature, args):  # noqa: ANN001, ANN202
+    def generate(context, builder, signature, args):
         builder.fence("seq_cst")
         return context.get_dummy_value()
 
@@ -200,10 +202,10 @@ def fence(typingctx):  # noqa: ANN001, ANN201
 
 
 @intrinsic
-def copy_bytes(typingctx, target, source, n):  # noqa: ANN001, ANN201
+def copy_bytes(typingctx, target, source, n):
     """memcpy(target, source, n) between two addresses."""
 
-    def generate(context, builder, signature, args):  # noqa: ANN001, ANN202
+    def generate(context, builder, signature, args):
         byte = ir.IntType(8).as_pointer()
         move = builder.module.declare_intrinsic("llvm.memcpy", [byte, byte, ir.IntType(64)])
         builder.call(

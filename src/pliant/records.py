@@ -98,7 +98,9 @@ GOAL = Layout(
 STATE = Layout(
     "State",
     (
-        Field("law", "", "the law that ran last (a change starts the new one from rest at the present pose)", kind="i8"),
+        Field(
+            "law", "", "the law that ran last (a change starts the new one from rest at the present pose)", kind="i8"
+        ),
         Field("started", "", "0 before the first tick", kind="i8"),
         Field("fault", "", "0 or the number of the fault that stopped the robot (see FAULTS)", kind="i8"),
         Field("q_cmd", "rad", "commanded joint positions", _J),

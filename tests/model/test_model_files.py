@@ -1,6 +1,5 @@
 """Arms from a user's MJCF and URDF files: what is read, what is filled in, what is refused."""
 
-# pyright: reportAttributeAccessIssue=false
 # MuJoCo is a compiled module without type information.
 
 from __future__ import annotations

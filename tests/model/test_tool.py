@@ -1,6 +1,5 @@
 """The tool: what is refused, where its frames are, and what a force sensor at its root reads."""
 
-# pyright: reportAttributeAccessIssue=false
 # MuJoCo is a compiled module without type information.
 
 from __future__ import annotations

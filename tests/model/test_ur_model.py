@@ -1,6 +1,5 @@
 """The e-Series arms: published geometry, limits, and a home pose that a controller can start from."""
 
-# pyright: reportAttributeAccessIssue=false
 # MuJoCo is a compiled module without type information.
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsFloat
 
 
 @dataclass(frozen=True)
@@ -24,22 +24,24 @@ class Figure:
         return {"name": self.name, "value": value, "unit": self.unit, "bar": self.bar, "holds": self.holds}
 
 
-def at_most(name: str, value: float, unit: str, bar: float) -> Figure:
+def at_most(name: str, value: SupportsFloat, unit: str, bar: float) -> Figure:
     """A value that must not exceed `bar`. Not a number holds nothing."""
-    return Figure(name, float(value), unit, f"≤ {bar:g}", bool(value <= bar))
+    return Figure(name, float(value), unit, f"≤ {bar:g}", bool(float(value) <= bar))
 
 
-def at_least(name: str, value: float, unit: str, bar: float) -> Figure:
+def at_least(name: str, value: SupportsFloat, unit: str, bar: float) -> Figure:
     """A value that must reach `bar`."""
-    return Figure(name, float(value), unit, f"≥ {bar:g}", bool(value >= bar))
+    return Figure(name, float(value), unit, f"≥ {bar:g}", bool(float(value) >= bar))
 
 
-def within(name: str, value: float, unit: str, target: float, tolerance: float) -> Figure:
+def within(name: str, value: SupportsFloat, unit: str, target: float, tolerance: float) -> Figure:
     """A value that must lie within `tolerance` of `target`."""
-    return Figure(name, float(value), unit, f"{target:.4g} ± {tolerance:.3g}", bool(abs(value - target) <= tolerance))
+    return Figure(
+        name, float(value), unit, f"{target:.4g} ± {tolerance:.3g}", bool(abs(float(value) - target) <= tolerance)
+    )
 
 
-def told(name: str, value: float, unit: str = "") -> Figure:
+def told(name: str, value: SupportsFloat, unit: str = "") -> Figure:
     """A value without a bar."""
     return Figure(name, float(value), unit)
 

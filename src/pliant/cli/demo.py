@@ -13,8 +13,9 @@ EXAMPLE = "Example: [bold]pliant demo --folder out[/bold]"
 def command(
     folder: Annotated[Path, typer.Option(help="Where the recording and the picture go.")] = Path("out"),
 ) -> int:
-    """A simulated UR5e holds still, moves, is pushed, yields and returns: recording, picture and replay."""
-    from pliant.analysis.plot import plot_recording
+    """A simulated UR5e is pushed, yields, is made stiffer and pushed again: recording, table, picture, replay."""
+    import importlib
+
     from pliant.cli.running import run_paced
     from pliant.cli.show import compile_first, out
     from pliant.record.reader import Recording
@@ -23,7 +24,10 @@ def command(
 
     compile_first()
     path = folder / "demo.mcap"
-    run_paced(find_task("demo"), path)
+    # Matplotlib takes a while to import: do it while the arm moves
+    run_paced(find_task("demo"), path, meanwhile=lambda: importlib.import_module("pliant.analysis.plot"))
+    from pliant.analysis.plot import plot_recording
+
     recording = Recording.load(path)
     plot_recording(recording, folder / "demo.png")
     again = replay(recording)

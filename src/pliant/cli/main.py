@@ -34,7 +34,9 @@ def _version(wanted: bool) -> None:
 
 
 @app.callback()
-def _root(version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Say which.")) -> None:
+def _root(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Say which."),
+) -> None:
     """Robots that feel: compliant control for robot arms, in simulation and on hardware.
 
     Exit codes: 0 done, 1 a bar not reached, 2 bad input, 3 stopped by a fault.

@@ -12,7 +12,9 @@ EXAMPLE = "Example: [bold]pliant plot push.mcap --report push.html[/bold]"
 
 def command(
     recording: Annotated[Path, typer.Argument(help="A recording (.mcap).")],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Picture to write (default: beside it).")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Picture to write (default: beside it).")
+    ] = None,
     report: Annotated[Path | None, typer.Option(help="HTML report to write (default: beside it).")] = None,
     partial: Annotated[bool, typer.Option("--partial", help="Accept a truncated recording.")] = False,
 ) -> int:

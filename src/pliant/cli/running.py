@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +33,8 @@ def say_start(task: Task) -> None:
     limits = task.params.limits
     out.print(
         f"[bold]{task.name}[/bold]: {task.law} on {task.robot} by {task.interface} at {task.rate_hz:g} Hz for "
-        f"{task.duration_s:g} s; joint speed ≤ {limits.speed_scale:.0%}, acceleration ≤ {limits.acceleration_scale:.0%} "
-        "of the robot's own limits."
+        f"{task.duration_s:g} s; joint speed ≤ {limits.speed_scale:.0%} and acceleration ≤ "
+        f"{limits.acceleration_scale:.0%} of the robot's own limits."
     )
 
 
@@ -56,8 +57,8 @@ def run_fast(task: Task, record: Path | None) -> int:
     return 0
 
 
-def run_paced(task: Task, record: Path | None) -> int:
-    """Run the task in the control process, in real time."""
+def run_paced(task: Task, record: Path | None, meanwhile: Callable[[], object] | None = None) -> int:
+    """Run the task in the control process, in real time; `meanwhile` is called once it runs."""
     say_start(task)
     parts = []
     with Session(task, record=record, ticks=task.ticks) as session:
@@ -65,6 +66,8 @@ def run_paced(task: Task, record: Path | None) -> int:
         out.print(f"Loop: {', '.join(granted.values())}.")
         with progress("running") as update:
             try:
+                if meanwhile:
+                    meanwhile()
                 while session.running:
                     parts.append(session.read())
                     update(session.board.head / task.ticks)

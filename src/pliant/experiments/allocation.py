@@ -4,21 +4,35 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from typing import Any
 
-from numba.core.runtime import _nrt_python, rtsys
+from numba.core import runtime
+
+_runtime: Any = runtime
 
 
 def numba_allocations() -> int:
     """Blocks that compiled code has asked Numba's memory system for, since the first call."""
-    if not _nrt_python.memsys_stats_enabled():
-        _nrt_python.memsys_enable_stats()
-    return rtsys.get_allocation_stats().alloc
+    if not _runtime._nrt_python.memsys_stats_enabled():
+        _runtime._nrt_python.memsys_enable_stats()
+    return _runtime.rtsys.get_allocation_stats().alloc
 
 
 class _MallInfo(ctypes.Structure):
-    _fields_ = [  # noqa: RUF012 (the form that ctypes wants)
+    _fields_ = [
         (name, ctypes.c_size_t)
-        for name in "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()
+        for name in [
+            "arena",
+            "ordblks",
+            "smblks",
+            "hblks",
+            "hblkhd",
+            "usmblks",
+            "fsmblks",
+            "uordblks",
+            "fordblks",
+            "keepcost",
+        ]
     ]
 
 

@@ -40,9 +40,11 @@ def _many_steps(model, data, n):
         mj_step(model, data)
 
 
-def _moving_controller(law: str = "admittance") -> Controller:
+def _moving_controller() -> Controller:
     """A UR5e controller in the middle of a push: every branch of the tick that matters is taken."""
-    task = Task(law=law, tool=TOOL, sim=SimConfig(pushes=(Push(at_s=0.0, wrench=(20.0, 5.0, -10.0, 0.5, 0.0, 0.0)),)))
+    task = Task(
+        law="admittance", tool=TOOL, sim=SimConfig(pushes=(Push(at_s=0.0, wrench=(20.0, 5.0, -10.0, 0.5, 0.0, 0.0)),))
+    )
     simulation = Simulation(task)
     simulation.advance(100)
     return simulation.cell.controller
@@ -91,7 +93,9 @@ def tick(seconds: float, progress: Progress) -> Outcome:
         at_most("blocks allocated by 100,000 ticks more", blocks, "", 0.0),
         at_most("growth of the C heap by 100,000 ticks", grown, "bytes", 0.0),
     ]
-    notes = ["Allocation: Numba's own count of blocks, one compiled call with 100,001 ticks against one with 1; mallinfo2."]
+    notes = [
+        "Allocation: Numba's own count of blocks, one compiled call with 100,001 ticks against one with 1; mallinfo2."
+    ]
     try:
         from pliant.experiments.rival_tick import RivalTick
     except ImportError:
@@ -114,7 +118,9 @@ def tick(seconds: float, progress: Progress) -> Outcome:
 def sim(seconds: float, progress: Progress) -> Outcome:
     """Closed-loop simulation as a multiple of real time, beside bare mj_step, and in two threads."""
     began = time.perf_counter()
-    task = Task(law="admittance", tool=TOOL, sim=SimConfig(pushes=(Push(at_s=0.1, for_s=60, wrench=(10.0, 0, 0, 0, 0, 0)),)))
+    task = Task(
+        law="admittance", tool=TOOL, sim=SimConfig(pushes=(Push(at_s=0.1, for_s=60, wrench=(10.0, 0, 0, 0, 0, 0)),))
+    )
     ticks = round(seconds * task.rate_hz)
     one, two = Simulation(task), Simulation(task)
     one.advance(10)
@@ -224,5 +230,3 @@ def _compiled_by_a_second_start() -> float:
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     return float(done.stdout)
-
-

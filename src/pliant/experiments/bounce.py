@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pliant.analysis.figures import Outcome, at_least, at_most, told
 from pliant.analysis import style
+from pliant.analysis.figures import Outcome, at_least, at_most, told
 from pliant.experiments import Progress
 from pliant.model.tool import Tool
 from pliant.records import COMMAND, TORQUE
@@ -18,7 +18,8 @@ from pliant.robots.sim.robot import SimRobot
 
 # A 2 kg ball that slides freely in the x–z plane: every joule can be counted.
 BALL = """<mujoco><worldbody><body name="carrier">
-<joint name="x" type="slide" axis="1 0 0" range="-50 50"/><inertial pos="0 0 0" mass="0.001" diaginertia="1e-6 1e-6 1e-6"/>
+<joint name="x" type="slide" axis="1 0 0" range="-50 50"/>
+<inertial pos="0 0 0" mass="0.001" diaginertia="1e-6 1e-6 1e-6"/>
 <body name="ball"><joint name="z" type="slide" axis="0 0 1" range="-50 50"/>
 <inertial pos="0 0 0" mass="2" diaginertia="1e-3 1e-3 1e-3"/><site name="tool"/></body></body></worldbody></mujoco>"""
 MASS, GRAVITY, RADIUS = 2.0, 9.81, 0.01
@@ -30,8 +31,10 @@ DROPS = 12
 
 
 def _drop(path: Path, surface: Surface, height: float, seconds: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Let the ball fall; returns time, height and energy above the surface at every tick (energy only in free flight)."""
-    robot = SimRobot(str(path), Tool(tip_radius_m=RADIUS), SimConfig(surfaces=(surface,)), 0.001, (0.0, height), "torque")
+    """Let the ball fall; returns time, height and energy at every tick (energy only in free flight)."""
+    robot = SimRobot(
+        str(path), Tool(tip_radius_m=RADIUS), SimConfig(surfaces=(surface,)), 0.001, (0.0, height), "torque"
+    )
     w = robot.world.record[0]
     command = COMMAND.new()
     command[0].mode = TORQUE

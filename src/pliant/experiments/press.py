@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pliant.analysis.figures import Outcome, at_most, told
 from pliant.analysis import style
+from pliant.analysis.figures import Outcome, at_most, told
 from pliant.experiments import Progress
 from pliant.experiments.push import TOOL
 from pliant.model.arm import Arm
@@ -41,7 +41,8 @@ def _task(stiffness: float, seed: int) -> Task:
         ),
     )
     events = tuple(
-        Event(at_s=i * (_SETTLE_S + _LOOK_S), wrench_goal=(0.0, 0.0, load, 0.0, 0.0, 0.0)) for i, load in enumerate(LOADS)
+        Event(at_s=i * (_SETTLE_S + _LOOK_S), wrench_goal=(0.0, 0.0, load, 0.0, 0.0, 0.0))
+        for i, load in enumerate(LOADS)
     )
     return Task(
         name="press", law="admittance", duration_s=len(LOADS) * (_SETTLE_S + _LOOK_S), tool=TOOL, params=parameters,

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis.figures import Outcome, at_most, told, within
 from pliant.analysis import style
+from pliant.analysis.figures import Outcome, at_most, told, within
 from pliant.experiments import Progress
 from pliant.model.tool import Tool
 from pliant.params.control import Admittance, Parameters, Sense
@@ -21,19 +21,19 @@ TOOL = Tool(mass_kg=0.8, com_m=(0.0, 0.0, 0.06), tcp_m=(0.0, 0.0, 0.15), tip_rad
 STIFFNESS, DEADBAND, FORCE = 200.0, 1.0, 20.0
 
 
-def _run(axis: int, seed: int) -> tuple[Task, np.ndarray[Any, Any]]:
+def _run(axis: int, seed: int) -> np.ndarray[Any, Any]:
     wrench = [0.0] * 6
     wrench[axis] = FORCE
-    linear = (STIFFNESS,) * 3
     parameters = Parameters(
-        sense=Sense(deadband_n=DEADBAND), admittance=Admittance(stiffness=(*linear, 20.0, 20.0, 20.0))
+        sense=Sense(deadband_n=DEADBAND),
+        admittance=Admittance(stiffness=(STIFFNESS, STIFFNESS, STIFFNESS, 20.0, 20.0, 20.0)),
     )
     pushes = (Push.model_validate({"at_s": 1.0, "for_s": 4.0, "wrench": tuple(wrench)}),)
     task = Task(
         name=f"push {'xyz'[axis]}", law="admittance", duration_s=9.0, tool=TOOL, params=parameters,
         sim=SimConfig(seed=seed, pushes=pushes),
     )  # fmt: skip
-    return task, simulate(task).records
+    return simulate(task).records
 
 
 def run(seed: int, progress: Progress) -> Outcome:
@@ -42,7 +42,7 @@ def run(seed: int, progress: Progress) -> Outcome:
     runs, figures = [], []
     expected = (FORCE - DEADBAND) / STIFFNESS * 1e3
     for axis in range(3):
-        task, records = _run(axis, seed)
+        records = _run(axis, seed)
         runs.append(records)
         moved = (records["observed"]["pose"][:, :3] - records["observed"]["pose"][0, :3]) * 1e3
         held = (records["time_s"] > 4.0) & (records["time_s"] < 4.9)

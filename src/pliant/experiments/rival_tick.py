@@ -1,7 +1,7 @@
 """The tick once more, as one would write it with NumPy and Pinocchio: for comparing speed, and numbers.
 
-Same steps, same order: kinematics and Jacobian at the measured joints, wrench at the tool, low-pass, deadband, admittance,
-kinematics and Jacobian at the commanded joints, damped inverse, limits. Pinocchio is allowed what it is good at.
+Same steps, same order: kinematics and Jacobian at the measured joints, wrench at the tool, low-pass, deadband,
+admittance, kinematics and Jacobian at the commanded joints, damped inverse, limits.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pinocchio
+import pinocchio  # pyright: ignore[reportMissingImports] (an optional package)
 
 from pliant.runtime.controller import Controller
 
@@ -50,7 +50,7 @@ class RivalTick:
         s, r, g, p, n = self.ours.state[0], self.ours.reading[0], self.ours.goal[0], self.ours.parameters[0], self.n
         self.q_cmd, self.qd_cmd, self.twist = s.q_cmd[:n].copy(), s.qd_cmd[:n].copy(), s.twist.copy()
         self.wrench_lp = s.wrench_lp.copy()
-        self.q, self.qd, self.raw = r.q[:n].copy(), r.qd[:n].copy(), r.wrench.copy()
+        self.q, self.qd, self.raw = r.q[:n].copy(), r.qd[:n].copy(), r.wrench - p.sense.bias
         self.goal = pin.SE3(pin.Quaternion(*g.pose[3:]).matrix(), g.pose[:3].copy())
         self.M, self.D, self.K = (p.admittance[name].copy() for name in ("mass", "damping", "stiffness"))
         self.gain = 1.0 - np.exp(-2 * np.pi * p.sense.cutoff_hz * self.dt)

@@ -18,7 +18,9 @@ from pliant.robots.sim.config import Push, Sensor, SimConfig
 from pliant.robots.sim.robot import SimRobot
 
 DT = 0.002
-TOOL = Tool(mass_kg=1.2, com_m=(0.01, -0.02, 0.05), tcp_m=(0.0, 0.0, 0.12), sensor_quat=(math.cos(0.3), 0, 0, math.sin(0.3)))
+TOOL = Tool(
+    mass_kg=1.2, com_m=(0.01, -0.02, 0.05), tcp_m=(0.0, 0.0, 0.12), sensor_quat=(math.cos(0.3), 0, 0, math.sin(0.3))
+)
 QUIET = Sensor(noise_n=0.0, noise_nm=0.0, step_n=0.0, step_nm=0.0)
 
 

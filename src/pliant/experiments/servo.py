@@ -43,7 +43,11 @@ def respond(servo: Servo, frequency: float, seed: int) -> tuple[float, float]:
 def run(seed: int, progress: Progress) -> Outcome:
     """Swing a joint over a range of frequencies, for three servos."""
     began = time.perf_counter()
-    servos = {"default": Servo(), "quick": Servo(bandwidth_hz=20, delay_s=0.002), "slow": Servo(bandwidth_hz=4, delay_s=0.02)}
+    servos = {
+        "default": Servo(),
+        "quick": Servo(bandwidth_hz=20, delay_s=0.002),
+        "slow": Servo(bandwidth_hz=4, delay_s=0.02),
+    }
     figures, curves = [], []
     for i, (name, servo) in enumerate(servos.items()):
         gain, _ = respond(servo, servo.bandwidth_hz, seed)

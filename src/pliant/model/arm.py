@@ -1,6 +1,5 @@
 """An arm as the controller knows it: MuJoCo model without shapes, limits, tool, and the handle for kernels."""
 
-# pyright: reportAttributeAccessIssue=false
 # MuJoCo is a compiled module without type information.
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
 """What a model builder hands over: the tree as MuJoCo's spec, and what a spec cannot hold."""
 
-# pyright: reportAttributeAccessIssue=false
 # MuJoCo is a compiled module without type information.
 
 from __future__ import annotations

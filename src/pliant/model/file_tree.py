@@ -4,7 +4,6 @@ Copying the compiled figures, instead of editing the user's spec, leaves behind 
 default classes, nested frames, fused links, names that would clash with ours.
 """
 
-# pyright: reportAttributeAccessIssue=false
 # MuJoCo is a compiled module without type information.
 
 from __future__ import annotations

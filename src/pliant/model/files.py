@@ -5,7 +5,6 @@ their force limits), sensors, contacts, constraints. Joints that do not move the
 them. The base frame is the file's world frame.
 """
 
-# pyright: reportAttributeAccessIssue=false
 # MuJoCo is a compiled module without type information.
 
 from __future__ import annotations

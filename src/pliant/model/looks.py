@@ -1,6 +1,5 @@
 """Shapes for the eye: they touch nothing, weigh nothing, and sit in geom group 1."""
 
-# pyright: reportAttributeAccessIssue=false
 # MuJoCo is a compiled module without type information.
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 All positions are given in flange axes from the flange's origin, as on the teach pendant.
 """
 
-# pyright: reportAttributeAccessIssue=false
 # MuJoCo is a compiled module without type information.
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ Its plane is the x-y plane of the base frame, y up, and both joints turn about z
 the textbook does: (1.3071, 0.7071) m at q = (45, -45) deg.
 """
 
-# pyright: reportAttributeAccessIssue=false
 # MuJoCo is a compiled module without type information.
 
 from __future__ import annotations

@@ -5,7 +5,6 @@ arm stretches along -x. (The ROS description's `base_link` is turned by 180 deg 
 is the frame after the last DH row, z out of the flange, so that forward kinematics is exactly the DH product.
 """
 
-# pyright: reportAttributeAccessIssue=false
 # MuJoCo is a compiled module without type information.
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
 """How an e-Series arm looks: dark joints, light tubes and blue lids out of cylinders and domes, in proportion."""
 
-# pyright: reportAttributeAccessIssue=false
 # MuJoCo is a compiled module without type information.
 
 from __future__ import annotations

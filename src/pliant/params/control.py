@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pliant.params.declare import Section, SixNotNegative, SixPositive, layout_of, param
+from pliant.params.declare import Section, Six, SixNotNegative, SixPositive, layout_of, param
 
 
 class Sense(Section):
@@ -16,6 +16,9 @@ class Sense(Section):
     )
     deadband_nm: float = param(
         0.1, unit="N m", live=True, ge=0, le=5, help="Moment below which a law feels nothing (subtracted, so no jump)."
+    )
+    bias: Six = param(
+        (0.0,) * 6, unit="N, N m", live=True, help="Offset of the sensor, in its own axes; subtracted first."
     )
     hold_s: float = param(
         0.02, unit="s", live=True, ge=0, le=0.5, help="How long the last good wrench is held when the sensor fails."

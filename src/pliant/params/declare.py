@@ -33,7 +33,7 @@ SixPositive = tuple[Positive, Positive, Positive, Positive, Positive, Positive]
 SixNotNegative = tuple[NotNegative, NotNegative, NotNegative, NotNegative, NotNegative, NotNegative]
 
 
-def param(default: Any, *, unit: str = "", live: bool = False, help: str, **bounds: Any) -> Any:
+def param(default: Any, *, unit: str = "", live: bool = False, help: str, **bounds: Any) -> Any:  # noqa: A002 (the word a reader expects)
     """Declare a parameter: its default, unit, whether it may change while the loop runs, one sentence, and bounds."""
     return Field(default, description=help, json_schema_extra={"unit": unit, "live": live}, **bounds)
 
@@ -72,7 +72,8 @@ def declared(section: type[Section], prefix: str = "") -> Iterator[Declared]:
 
 def _type_name(kind: Any) -> str:
     if typing.get_origin(kind) is tuple:
-        return f"{len(typing.get_args(kind))} numbers"
+        parts = typing.get_args(kind)
+        return "list" if parts[-1] is Ellipsis else f"{len(parts)} numbers"
     if typing.get_origin(kind) is Literal:
         return " or ".join(str(choice) for choice in typing.get_args(kind))
     return {float: "number", int: "whole number", bool: "yes or no", str: "text"}.get(kind, "list")
@@ -84,7 +85,7 @@ def _bounds(metadata: list[Any]) -> str:
     for item in metadata:
         for kind, sign in signs.items():
             if isinstance(item, kind):
-                parts.append(f"{sign} {getattr(item, kind.__name__.lower()):g}")
+                parts.append(f"{sign} {getattr(item, kind.__name__.lower()):.10g}")
     return " and ".join(parts)
 
 
@@ -139,8 +140,8 @@ def to_record(section: Section) -> np.ndarray[Any, Any]:
 def bounds_arrays(section: type[Section]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Lowest and highest admissible number for every 8-byte value of the section's record, in order.
 
-    This is the loop's own check of a proposed set: it needs no pydantic, and NaN fails it. Whole numbers are compared by
-    their bytes' value as floats would be, so their bounds are left open here; validation at the door has checked them.
+    This is the loop's own check of a proposed set: it needs no pydantic, and NaN fails it. Whole numbers are
+    left open here (their bytes mean nothing as floats); validation at the door has checked them.
     """
     low, high = layout_of(section).new(), layout_of(section).new()
     _fill_bounds(section, low[0], high[0])
@@ -255,5 +256,3 @@ def _parse_value(raw: str) -> Any:
         except ValueError:
             continue
     return raw
-
-

@@ -10,13 +10,15 @@ from pliant.model.arm import Arm
 class Robot(Protocol):
     """An arm that can be read and commanded once per period.
 
-    `interfaces` names the commands it takes. `read` fills a reading record; `write` carries out a command record for one
-    period. `stop` brings it to rest and is called on every way out; it must not raise.
+    `interfaces` names the commands it takes. `read` fills a reading record; `write` carries out a command
+    record for one period. `stop` brings it to rest and is called on every way out; it must not raise.
     """
 
     name: str
     arm: Arm
-    interfaces: tuple[str, ...]
+
+    @property
+    def interfaces(self) -> tuple[str, ...]: ...
 
     def open(self) -> None: ...
 

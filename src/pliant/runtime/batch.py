@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -84,7 +85,7 @@ def simulate(task: Task, progress: Callable[[float], None] | None = None) -> Run
     events = [tick for tick in simulation.cell.script if tick < task.ticks]
     cuts = sorted({*range(0, task.ticks, chunk), *events, task.ticks})
     parts = []
-    for first, last in zip(cuts, cuts[1:], strict=False):
+    for first, last in pairwise(cuts):
         simulation.cell.perform(first)
         parts.append(simulation.advance(last - first))
         if progress:

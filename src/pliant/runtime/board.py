@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import InputError, LoopError, UnknownNameError
-from pliant.kernel import copy_bytes, fence, kernel, load_acquire, store_release
 from pliant.params.control import PARAMETERS
 from pliant.records import TELEMETRY, Field, Layout
+from pliant.runtime.slots import collect, get, lock_word, put, store_word
 
 STARTING, RUNNING, STOPPED, FAULT = 1, 2, 3, 4
 STATUS = {STARTING: "starting", RUNNING: "running", STOPPED: "stopped", FAULT: "fault"}
@@ -78,63 +78,6 @@ SET = Layout(
         Field("values", "", "the set", kind=PARAMETERS),
     ),
 )
-
-
-# ---- compiled access -----------------------------------------------------------------------------------------------
-
-
-@kernel
-def put(lock, target, source, size, sequence):
-    """Write `size` bytes at `target` under the lock word: odd while writing, `sequence` (even) when done."""
-    store_release(lock, sequence - 1)
-    fence()
-    copy_bytes(target, source, size)
-    fence()
-    store_release(lock, sequence)
-
-
-@kernel
-def get(lock, source, target, size, sequence):
-    """Copy `size` bytes from `source` if the lock word is `sequence` before and after; True when it was."""
-    if load_acquire(lock) != sequence:
-        return False
-    copy_bytes(target, source, size)
-    fence()
-    return load_acquire(lock) == sequence
-
-
-@kernel
-def lock_word(address):
-    """The sequence number at `address`."""
-    return load_acquire(address)
-
-
-@kernel
-def publish(head, ring, slots, record, size, number):
-    """Put telemetry record `number` into the ring and move the head past it."""
-    slot = ring + (number % slots) * (size + 8)
-    put(slot, slot + 8, record, size, 2 * number + 2)
-    store_release(head, number + 1)
-
-
-@kernel
-def knock(queue_in, queue_out, proposed, seen):
-    """Whether anyone wants something of the loop: a request in the queue, or a proposal other than `seen`."""
-    return load_acquire(queue_in) != load_acquire(queue_out) or load_acquire(proposed) != seen
-
-
-@kernel
-def collect(ring, slots, size, first, last, out):
-    """Copy records first … last-1 to `out`, leaving out those that are gone; returns how many were copied."""
-    kept = 0
-    for number in range(first, last):
-        slot = ring + (number % slots) * (size + 8)
-        if get(slot, slot + 8, out + kept * size, size, 2 * number + 2):
-            kept += 1
-    return kept
-
-
-# ---- the block -----------------------------------------------------------------------------------------------------
 
 
 def board_folder() -> Path:
@@ -388,12 +331,6 @@ class Board:
 
     def close(self) -> None:
         os.close(self._fd)
-
-
-@kernel
-def store_word(address, value):
-    """Write one 8-byte word so that everything before it is visible first."""
-    store_release(address, value)
 
 
 def alive(pid: int) -> bool:

@@ -18,7 +18,7 @@ Adopted = Callable[[int, int, np.ndarray[Any, Any]], None]
 
 
 class Cell:
-    """Robot, controller, script. `adopted(revision, tick, set)` is told of every parameter set that comes into force."""
+    """Robot, controller, script. `adopted(revision, tick, set)` hears of every parameter set that comes into force."""
 
     def __init__(self, task: Task, adopted: Adopted) -> None:
         self.task, self._adopted = task, adopted

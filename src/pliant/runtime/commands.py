@@ -1,6 +1,6 @@
 """What can be asked of a running controller, and how each request changes the goal.
 
-Requests never touch the controller's state: they change the goal, which is an input of the tick and is recorded with it.
+Requests never touch the controller's state: they change the goal, an input of the tick that is recorded with it.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from pliant.laws import LAWS
 from pliant.model.arm import Arm
 from pliant.records import COMMAND, GOAL, MODES, OBSERVED, READING, STATE
 from pliant.runtime import telemetry
-from pliant.runtime.board import publish
+from pliant.runtime.slots import publish
 from pliant.runtime.tick import WORK, tick
 
 

@@ -1,8 +1,8 @@
 """The control loop: read, tick, write, publish, in a process of its own.
 
 Started as ``python -m pliant.runtime.loop <board>`` by a `Session`. It takes its task from the board, obeys the board's
-command queue, and ends in one of three ways: asked to, by a fault that the tick reported, or by an exception. On every way
-out the robot is stopped first; then the last seconds are saved and the reason is put on the board.
+command queue, and ends in one of three ways: asked to, by a fault that the tick reported, or by an exception. On every
+way out the robot is stopped first; then the last seconds are saved and the reason is put on the board.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from pliant.params.control import PARAMETERS, Parameters
 from pliant.params.declare import bounds_arrays
 from pliant.records import FAULTS, TELEMETRY
 from pliant.runtime import commands
-from pliant.runtime.board import FAULT, RUNNING, STOPPED, Board, knock
+from pliant.runtime.board import FAULT, RUNNING, STOPPED, Board
 from pliant.runtime.cell import Cell
 from pliant.runtime.controller import finish
 from pliant.runtime.realtime import Pacer, memory_kib, prepare
+from pliant.runtime.slots import knock
 from pliant.runtime.task import Task
 from pliant.runtime.tick import tick
 from pliant.runtime.warm import load_loop_kernels

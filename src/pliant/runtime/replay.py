@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,7 @@ def replay(recording: Recording) -> Replayed:
     starts = np.flatnonzero(np.diff(records["tick"]) != 1) + 1
     edges = [0, *starts.tolist(), len(records)]
     ran = 0
-    for first, last in zip(edges, edges[1:], strict=False):
+    for first, last in pairwise(edges):
         begin = first
         if records["tick"][first] != 0:  # the state before this tick is that of no record: start one tick later
             state[0], command[0], observed[0] = (records[name][first] for name in ("state", "command", "observed"))
@@ -77,7 +78,7 @@ def _parameter_sets(recording: Recording) -> tuple[np.ndarray[Any, Any], np.ndar
         raise RecordingError(recording.path, f"lacks the parameter sets {sorted(missing)}: it cannot be run again.")
     kept = recording.parameter_layout
     if kept is None or kept.dtype.descr != PARAMETERS.dtype.descr:
-        raise RecordingError(recording.path, "was made with other parameters than this version has: it cannot be run again.")
+        raise RecordingError(recording.path, "was made with other parameters than this version has.")
     sets = PARAMETERS.new(len(revisions))
     for i, item in enumerate(recording.parameters):
         sets[i] = item.values
@@ -89,7 +90,7 @@ def difference(one: np.ndarray[Any, Any], two: np.ndarray[Any, Any]) -> tuple[fl
     """The largest absolute difference between two telemetry arrays, and the field and tick where it is."""
     largest, where = 0.0, ""
     for part in ("reading", "goal", "observed", "command", "state"):
-        for name in one[part].dtype.names:
+        for name in one[part].dtype.names or ():
             a, b = one[part][name].astype(float), two[part][name].astype(float)
             gap = np.abs(a - b)
             gap[(a == b) | (np.isnan(a) & np.isnan(b))] = 0.0

@@ -42,7 +42,12 @@ class Session:
     """A running loop. Use it as a context manager; leaving it stops the robot."""
 
     def __init__(
-        self, task: Task, *, record: Path | None = None, ticks: int = 0, name: str | None = None,
+        self,
+        task: Task,
+        *,
+        record: Path | None = None,
+        ticks: int = 0,
+        name: str | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self.task = task

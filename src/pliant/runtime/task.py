@@ -39,7 +39,9 @@ class Task(Section):
     law: Literal["hold", "admittance"] = param("hold", help="Law to start with.")
     interface: Literal["position", "velocity", "torque"] = param("position", help="Kind of command the robot is given.")
     rate_hz: float = param(500.0, unit="Hz", ge=125, le=1000, help="Ticks per second.")
-    duration_s: float = param(10.0, unit="s", gt=0, le=86400, help="How long to run (a paced loop may be stopped sooner).")
+    duration_s: float = param(
+        10.0, unit="s", gt=0, le=86400, help="How long to run (a paced loop may be stopped sooner)."
+    )
     start_q: tuple[float, ...] = param((), unit="rad", help="Joint positions to start from (default: the home pose).")
     tool: Tool = Tool()
     params: Parameters = Parameters()

@@ -58,7 +58,7 @@ def step(h, p, s, r, g, c, o, w, mode, dt):
     good = wrench.usable(r)
     wrench.supervise(p.sense, s, good, dt)
     if good:
-        wrench.external(h, r.wrench, w.three, o.wrench)
+        wrench.external(h, p.sense, r.wrench, w.three, o.wrench)
     if s.fault != FAULT_NUMBER and (s.started == 0 or s.law != g.law):
         _start(s, r, g, o)
     wrench.low_pass(p.sense, s, o.wrench, dt)

@@ -13,7 +13,7 @@ from pliant.params.control import PARAMETERS
 from pliant.records import COMMAND, GOAL, OBSERVED, READING, STATE, TELEMETRY
 from pliant.robots.sim.layout import WORLD
 from pliant.robots.sim.step import advance_sim, read_sim
-from pliant.runtime import board, controller
+from pliant.runtime import controller, slots
 from pliant.runtime.tick import WORK, tick
 
 
@@ -30,11 +30,11 @@ def load_loop_kernels() -> None:
     load(controller.finish, TELEMETRY.new(), 0, 0.0, 0, 0, 0, 0, 0, *results, 0, 0, 0)
     load(read_sim, WORLD.new(), READING.new())
     load(advance_sim, WORLD.new(), COMMAND.new())
-    load(board.knock, 0, 0, 0, 0)
-    load(board.put, 0, 0, 0, 0, 0)
-    load(board.get, 0, 0, 0, 0, 0)
-    load(board.lock_word, 0)
-    load(board.store_word, 0, 0)
+    load(slots.knock, 0, 0, 0, 0)
+    load(slots.put, 0, 0, 0, 0, 0)
+    load(slots.get, 0, 0, 0, 0, 0)
+    load(slots.lock_word, 0)
+    load(slots.store_word, 0, 0)
 
 
 def load_all() -> None:
@@ -46,7 +46,7 @@ def load_all() -> None:
     load(kinematics.forward_at, HANDLE.new(), q)
     load(kinematics.jacobian_at, HANDLE.new(), q)
     load(kinematics.dynamics_at, HANDLE.new(), q, q)
-    load(board.collect, 0, 0, 0, 0, 0, 0)
+    load(slots.collect, 0, 0, 0, 0, 0, 0)
     load(batch.run, WORLD.new(), *_arguments(), 0, 0, TELEMETRY.new())
     one = (STATE.new(), COMMAND.new(), OBSERVED.new(), WORK.new())
     which = np.zeros(1, np.int64)

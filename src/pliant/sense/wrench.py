@@ -1,10 +1,10 @@
 """The external wrench at the tool: remove the tool's weight, move it to the tool, low-pass, deadband.
 
-    f_S = f_raw - R_SB m g            τ_S = τ_raw - c × (R_SB m g)
+    f_S = f_raw - f_bias - R_SB m g   τ_S = τ_raw - τ_bias - c × (R_SB m g)
     f   = R_BS f_S                    τ   = R_BS τ_S + (p_S - p_T) × f
 
-The moment goes to the tool, the point of compliance, never to the base origin: a pure push at the tool must not turn it.
-The pose is that of this tick. A sensor that fails is not a sensor that reads zero: its last good value is held for
+The moment goes to the tool, the point of compliance, never to the base origin: a pure push at the tool must not turn
+it. The pose is that of this tick. A sensor that fails is not a sensor that reads zero: its last good value is held for
 `hold_s`, then the robot stops.
 """
 
@@ -18,16 +18,20 @@ from pliant.spatial import quat_rotate, quat_rotate_inv
 
 
 @kernel
-def external(h, raw, work, out):
+def external(h, p, raw, work, out):
     """The wrench of the environment on the tool, in base axes at the tool, for the pose in the handle `h`."""
     # weight of the tool in sensor axes
     quat_rotate_inv(h.X_sensor[3:7], h.gravity, work)
     wx, wy, wz = h.tool_mass * work[0], h.tool_mass * work[1], h.tool_mass * work[2]
     cx, cy, cz = h.tool_com[0], h.tool_com[1], h.tool_com[2]
-    out[0], out[1], out[2] = raw[0] - wx, raw[1] - wy, raw[2] - wz
-    out[3] = raw[3] - (cy * wz - cz * wy)
-    out[4] = raw[4] - (cz * wx - cx * wz)
-    out[5] = raw[5] - (cx * wy - cy * wx)
+    for i in range(6):
+        out[i] = raw[i] - p.bias[i]
+    out[0] -= wx
+    out[1] -= wy
+    out[2] -= wz
+    out[3] -= cy * wz - cz * wy
+    out[4] -= cz * wx - cx * wz
+    out[5] -= cx * wy - cy * wx
     # to base axes
     quat_rotate(h.X_sensor[3:7], out[0:3], out[0:3])
     quat_rotate(h.X_sensor[3:7], out[3:6], out[3:6])

@@ -22,7 +22,11 @@ class Servo(Section):
         6.8, unit="Hz", gt=0, le=60, help="Frequency at which the joints follow a command with -3 dB."
     )
     delay_s: float = param(
-        0.004, unit="s", ge=0, le=0.1, help="Transport delay of a command; at least one period, over which the servo interpolates."
+        0.004,
+        unit="s",
+        ge=0,
+        le=0.1,
+        help="Transport delay of a command; at least one period, over which the servo interpolates.",
     )
     stiffness_hz: float = param(
         40.0,

@@ -1,11 +1,11 @@
 """Surfaces of declared stiffness: the force that a surface puts on the tool's tip.
 
     f_n = max(0, k δ + d δ̇)                    along the normal; a surface pushes, it never pulls
-    f_t = -k z,  |f_t| ≤ µ f_n                 along the surface; z is how far the material was dragged: sticking, then sliding
+    f_t = -(k z + d ż),  |f_t| ≤ µ f_n         along the surface; z is how far the material was dragged: stick, then slip
 
-This is a force law of our own, because a soft MuJoCo contact is not a spring in N/m. The tip is a ball at the tool point.
-In continuous time the law cannot create energy; so that a bounce in whole steps cannot either, the damping is never less
-than `LEAST_DAMPING · k · h` (at k = 10⁵ N/m and half a millisecond: 5 N s/m).
+This is a force law of our own, because a soft MuJoCo contact is not a spring in N/m. The tip is a ball at the tool
+point. In continuous time the law cannot create energy; so that a bounce in whole steps cannot either, the damping is
+never less than `LEAST_DAMPING · k · h` (at k = 10⁵ N/m and half a millisecond: 5 N s/m).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _distance_box(half, p, normal):
 
 @kernel
 def distance(c, p, normal):
-    """Signed distance of the point `p` (surface frame, overwritten normal) from the surface `c`; far away where it ends."""
+    """Signed distance of the point `p` (surface frame) from the surface `c`, and the normal there."""
     if c.kind == PLANE:
         normal[0], normal[1], normal[2] = 0.0, 0.0, 1.0
         return p[2]
@@ -87,7 +87,7 @@ def touch(w, c, tip):
 
 @kernel
 def _drag(w, c, n, along, press, damping):
-    """Friction: the material is dragged along like a spring until µ·f_n tears it loose. Result (to subtract) in w.six."""
+    """Friction: the material is dragged along like a spring until µ·f_n tears it loose; to subtract, in w.six."""
     lean = c.stretch[0] * n[0] + c.stretch[1] * n[1] + c.stretch[2] * n[2]
     size = 0.0
     for i in range(3):

@@ -1,0 +1,67 @@
+"""Slots in shared memory that are written by one process and read by others, without locks.
+
+Every slot has a sequence number: odd while it is being written, even when it holds something whole. A reader copies and
+looks again; if the number is not the same, the copy is thrown away. Release and acquire order and fences make this
+hold on weakly ordered processors too.
+"""
+
+from __future__ import annotations
+
+from pliant.kernel import copy_bytes, fence, kernel, load_acquire, store_release
+
+
+@kernel
+def put(lock, target, source, size, sequence):
+    """Write `size` bytes at `target` under the lock word: odd while writing, `sequence` (even) when done."""
+    store_release(lock, sequence - 1)
+    fence()
+    copy_bytes(target, source, size)
+    fence()
+    store_release(lock, sequence)
+
+
+@kernel
+def get(lock, source, target, size, sequence):
+    """Copy `size` bytes from `source` if the lock word is `sequence` before and after; True when it was."""
+    if load_acquire(lock) != sequence:
+        return False
+    copy_bytes(target, source, size)
+    fence()
+    return load_acquire(lock) == sequence
+
+
+@kernel
+def lock_word(address):
+    """The sequence number at `address`."""
+    return load_acquire(address)
+
+
+@kernel
+def publish(head, ring, slots, record, size, number):
+    """Put telemetry record `number` into the ring and move the head past it."""
+    slot = ring + (number % slots) * (size + 8)
+    put(slot, slot + 8, record, size, 2 * number + 2)
+    store_release(head, number + 1)
+
+
+@kernel
+def knock(queue_in, queue_out, proposed, seen):
+    """Whether anyone wants something of the loop: a request in the queue, or a proposal other than `seen`."""
+    return load_acquire(queue_in) != load_acquire(queue_out) or load_acquire(proposed) != seen
+
+
+@kernel
+def collect(ring, slots, size, first, last, out):
+    """Copy records first … last-1 to `out`, leaving out those that are gone; returns how many were copied."""
+    kept = 0
+    for number in range(first, last):
+        slot = ring + (number % slots) * (size + 8)
+        if get(slot, slot + 8, out + kept * size, size, 2 * number + 2):
+            kept += 1
+    return kept
+
+
+@kernel
+def store_word(address, value):
+    """Write one 8-byte word so that everything before it is visible first."""
+    store_release(address, value)
