@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready-dev
 
-.PHONY: help setup demo test lint docs reference examples clean
+.PHONY: help setup demo test lint docs reference pictures examples clean
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 18
@@ -27,6 +27,9 @@ docs: $(READY) ## check links, code and commands in the documentation
 
 reference: $(READY) ## write docs/reference anew from the declarations
 	$(BIN)/python docs/generate.py
+
+pictures: $(READY) ## draw the pictures of README and docs anew (needs EGL)
+	MUJOCO_GL=egl $(BIN)/python docs/pictures.py
 
 examples: $(READY) ## run every example, without a display
 	@set -e; for file in examples/*.py; do \

@@ -19,6 +19,7 @@ from pliant.runtime.task import Task
 
 TOOL = Tool(mass_kg=0.8, com_m=(0.0, 0.0, 0.06), tcp_m=(0.0, 0.0, 0.15), tip_radius_m=0.01)
 STIFFNESS, DEADBAND, FORCE = 200.0, 1.0, 20.0
+LINEAR = (STIFFNESS, STIFFNESS, STIFFNESS)
 
 
 def _run(axis: int, seed: int) -> np.ndarray[Any, Any]:
@@ -26,7 +27,7 @@ def _run(axis: int, seed: int) -> np.ndarray[Any, Any]:
     wrench[axis] = FORCE
     parameters = Parameters(
         sense=Sense(deadband_n=DEADBAND),
-        admittance=Admittance(stiffness=(STIFFNESS, STIFFNESS, STIFFNESS, 20.0, 20.0, 20.0)),
+        admittance=Admittance(stiffness=(*LINEAR, 20.0, 20.0, 20.0)),
     )
     pushes = (Push.model_validate({"at_s": 1.0, "for_s": 4.0, "wrench": tuple(wrench)}),)
     task = Task(

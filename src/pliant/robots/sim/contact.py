@@ -1,7 +1,7 @@
 """Surfaces of declared stiffness: the force that a surface puts on the tool's tip.
 
     f_n = max(0, k δ + d δ̇)                    along the normal; a surface pushes, it never pulls
-    f_t = -(k z + d ż),  |f_t| ≤ µ f_n         along the surface; z is how far the material was dragged: stick, then slip
+    f_t = -(k z + d ż),  |f_t| ≤ µ f_n         along the surface; z is how far the material was dragged
 
 This is a force law of our own, because a soft MuJoCo contact is not a spring in N/m. The tip is a ball at the tool
 point. In continuous time the law cannot create energy; so that a bounce in whole steps cannot either, the damping is
@@ -89,19 +89,23 @@ def touch(w, c, tip):
 def _drag(w, c, n, along, press, damping):
     """Friction: the material is dragged along like a spring until µ·f_n tears it loose; to subtract, in w.six."""
     lean = c.stretch[0] * n[0] + c.stretch[1] * n[1] + c.stretch[2] * n[2]
-    size = 0.0
     for i in range(3):
-        slide = w.point_velocity[i] - along * n[i]
-        c.stretch[i] += w.h * slide - lean * n[i]
-        w.six[i] = c.stiffness * c.stretch[i] + damping * slide
-        size += w.six[i] * w.six[i]
-    size = math.sqrt(size)
+        c.stretch[i] += w.h * (w.point_velocity[i] - along * n[i]) - lean * n[i]
     most = c.friction * press
+    # what the spring alone cannot hold has slipped; cutting the sum instead would fill the spring with energy nobody gave
+    _shorten(c.stretch, most / c.stiffness)
+    for i in range(3):
+        w.six[i] = c.stiffness * c.stretch[i] + damping * (w.point_velocity[i] - along * n[i])
+    _shorten(w.six, most)
+
+
+@kernel
+def _shorten(vector, most):
+    """Bring the first three numbers of `vector` to the length `most` if they are longer."""
+    size = math.sqrt(vector[0] ** 2 + vector[1] ** 2 + vector[2] ** 2)
     if size > most:
         for i in range(3):
-            w.six[i] *= most / size
-            # what the spring alone would hold: the rest has slipped
-            c.stretch[i] = w.six[i] / c.stiffness
+            vector[i] *= most / size
 
 
 @kernel

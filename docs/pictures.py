@@ -1,0 +1,86 @@
+"""Makes every picture that the README and the docs show, with the project's own commands: ``make pictures``.
+
+Drawing the cell needs MUJOCO_GL=egl; the Makefile sets it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from pliant.analysis import style
+from pliant.analysis.render import render
+from pliant.experiments import find
+from pliant.model.catalogue import available_models
+from pliant.runtime.batch import simulate
+from pliant.runtime.task import Task, find_task
+
+FOLDER = Path(__file__).parent / "pictures"
+PUSHED = (0.85, 0.3, 0.05, 1.0)
+
+
+def hero() -> None:
+    """The demonstration: the arm in the middle of a push, and what force and motion were."""
+    task = find_task("demo")
+    records = simulate(task).records
+    observed, t = records["observed"], records["time_s"]
+    at = int(np.searchsorted(t, 1.15))
+    tip, force = observed["pose"][at, :3], observed["wrench"][at, :3]
+    picture = render(
+        task, records["reading"]["q"][at, :6], size=(1000, 860), distance_m=1.55, look_at=(0.28, 0.0, 0.36),
+        arrows=[(tip - 0.02 * force, tip, PUSHED)],
+    )  # fmt: skip
+    with style.applied() as theme:
+        fig, axes = style.figure(
+            2, 2, "A simulated UR5e that is pushed, yields and returns",
+            "admittance at 500 Hz; red line: the moment shown; dashed line: the spring is made twice as stiff", panel_inches=(6, 2.7),
+        )  # fmt: skip
+        grid = axes[0, 0].get_gridspec()
+        for ax in axes[:, 0]:
+            ax.remove()
+        scene = fig.add_subplot(grid[:, 0])
+        scene.imshow(picture)
+        scene.set_axis_off()
+        moved = (observed["pose"][:, :3] - observed["pose"][0, :3]) * 1e3
+        for axis in range(3):
+            axes[0, 1].plot(t, observed["wrench"][:, axis], color=theme.xyz[axis], label="xyz"[axis], lw=1)
+            axes[1, 1].plot(t, moved[:, axis], color=theme.xyz[axis], label="xyz"[axis])
+        for ax in axes[:, 1]:
+            ax.axvline(1.7, color=theme.faint, ls="--", lw=1)
+            ax.axvline(t[at], color=theme.alarm, lw=0.8)
+        style.label(axes[0, 1], "Force that the arm feels", "N")
+        style.label(axes[1, 1], "How far it gives way", "mm")
+        axes[1, 1].set_xlabel("time [s]")
+        style.legend(axes[0, 1])
+    style.save(fig, FOLDER / "demo.png")
+
+
+def robots() -> None:
+    """The arms that come with Pliant."""
+    names = [name for name in available_models() if name.startswith("ur")]
+    with style.applied():
+        fig, axes = style.figure(1, len(names), "The arms", panel_inches=(3.3, 3.2))
+        for ax, name in zip(axes[0], names, strict=True):
+            task = Task(robot=f"sim:{name}")
+            q = simulate(Task(robot=f"sim:{name}", duration_s=0.01)).records["reading"]["q"][0, :6]
+            ax.imshow(render(task, q, size=(620, 600), distance_m=1.9, look_at=(0.15, 0.0, 0.33)))
+            ax.set_axis_off()
+            ax.set_title(name.upper().replace("E", "e"))
+    style.save(fig, FOLDER / "robots.png")
+
+
+def main() -> None:
+    """All pictures."""
+    FOLDER.mkdir(exist_ok=True)
+    hero()
+    robots()
+    for name in ("push", "press", "bounce", "servo", "sensor"):
+        outcome = find(name)(0, lambda share: None)
+        if outcome.draw is not None:
+            outcome.draw(FOLDER / f"{name}.png")
+        print(f"{name}: {'all bars hold' if outcome.holds else 'A BAR DOES NOT HOLD'}")
+
+
+if __name__ == "__main__":
+    main()

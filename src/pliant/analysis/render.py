@@ -1,0 +1,63 @@
+"""Pictures of the simulated cell.
+
+Needs the extra `render` (PyOpenGL), a graphics library (EGL) on the system, and MUJOCO_GL=egl in the environment before
+Python starts, because MuJoCo chooses its graphics when it is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from pliant.errors import PliantError
+from pliant.robots.sim.scene import scene_model
+from pliant.runtime.task import Task
+
+Arrow = tuple[Sequence[float], Sequence[float], Sequence[float]]
+"""Start [m], end [m], colour (red, green, blue, opacity)."""
+
+
+def render(
+    task: Task,
+    q: Sequence[float],
+    *,
+    size: tuple[int, int] = (960, 720),
+    look_at: Sequence[float] = (0.25, 0.0, 0.35),
+    distance_m: float = 1.9,
+    azimuth_deg: float = 140.0,
+    elevation_deg: float = -18.0,
+    arrows: Sequence[Arrow] = (),
+) -> np.ndarray[Any, Any]:
+    """The cell of `task` with the arm at joint positions q [rad], as an image (height, width, 3)."""
+    model = scene_model(task.robot.partition(":")[2], task.tool, task.sim)
+    data = mujoco.MjData(model)
+    data.qpos[:] = q
+    mujoco.mj_forward(model, data)
+    camera = mujoco.MjvCamera()
+    camera.lookat[:], camera.distance = look_at, distance_m
+    camera.azimuth, camera.elevation = azimuth_deg, elevation_deg
+    width, height = size
+    try:
+        with mujoco.Renderer(model, height, width) as renderer:
+            renderer.update_scene(data, camera)
+            for start, end, colour in arrows:
+                _arrow(renderer.scene, start, end, colour)
+            return renderer.render()
+    except (ImportError, AttributeError, RuntimeError) as error:
+        raise PliantError(
+            f"Cannot draw the cell: {str(error).rstrip('.')}. It needs pliant[render], an EGL library (Debian: libegl1, "
+            "libgl1-mesa-dri) and the environment variable MUJOCO_GL=egl."
+        ) from None
+
+
+def _arrow(scene: Any, start: Sequence[float], end: Sequence[float], colour: Sequence[float]) -> None:
+    if scene.ngeom >= scene.maxgeom:
+        return
+    geom = scene.geoms[scene.ngeom]
+    kind = mujoco.mjtGeom.mjGEOM_ARROW
+    mujoco.mjv_initGeom(geom, kind, np.zeros(3), np.zeros(3), np.zeros(9), np.array(colour, np.float32))
+    mujoco.mjv_connector(geom, kind, 0.008, np.array(start, float), np.array(end, float))
+    scene.ngeom += 1

@@ -1,0 +1,184 @@
+"""The command line as a user meets it: in a process of its own, by its output and its exit code."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pliant.runtime.board import board_folder
+
+SHORT = "name: short\nrobot: sim:ur5e\nlaw: admittance\nduration_s: 0.3\n"
+
+
+def pliant(*words: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, "-m", "pliant.cli.main", *map(str, words)]
+    return subprocess.run(line, capture_output=True, text=True, timeout=300, cwd=cwd)
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("run")
+    (folder / "short.yaml").write_text(SHORT)
+    done = pliant("run", "short.yaml", "--record", "short.mcap", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder / "short.mcap"
+
+
+VERBS = ("demo", "run", "plot", "replay", "experiment", "bench")
+
+
+def test_help_names_every_verb_and_fits_a_screen() -> None:
+    done = pliant("--help")
+    assert done.returncode == 0
+    assert all(verb in done.stdout for verb in VERBS)
+    assert len(done.stdout.splitlines()) <= 36
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_of_each_verb_fits_a_screen_and_ends_with_an_example(verb: str) -> None:
+    lines = [line for line in pliant(verb, "--help").stdout.splitlines() if line.strip()]
+    assert len(lines) <= 36
+    assert any("Example: pliant" in line for line in lines[-2:])
+
+
+BAD = {
+    "an unknown verb": ("fly",),
+    "an unknown experiment": ("experiment", "pres"),
+    "an unknown arm": ("run", "push", "--robot", "sim:ur7"),
+    "an unknown kind of robot": ("run", "push", "--robot", "kuka:1"),
+    "a robot without a kind": ("run", "push", "--robot", "ur5e"),
+    "an impossible rate": ("run", "push", "--rate", "5000"),
+    "a rate that is no number": ("run", "push", "--rate", "fast"),
+    "a task that is not there": ("run", "missing.yaml"),
+    "a task that is no YAML": ("run", "bad.yaml"),
+    "a task with a key given twice": ("run", "twice.yaml"),
+    "an unknown parameter": ("run", "push", "--set", "admittance.stifness=1"),
+    "a value out of bounds": ("run", "push", "--set", "admittance.mass=-1"),
+    "an assignment without a value": ("run", "push", "--set", "admittance.mass"),
+    "an unreadable URDF": ("run", "push", "--robot", "sim:broken.urdf"),
+    "a URDF that is not there": ("run", "push", "--robot", "sim:missing.urdf"),
+    "a recording that is not there": ("plot", "missing.mcap"),
+    "a file that is no recording": ("plot", "bad.yaml"),
+    "a replay of a file that is no recording": ("replay", "bad.yaml"),
+    "an unknown benchmark": ("bench", "everything"),
+    "a missing argument": ("run",),
+}
+
+
+@pytest.mark.parametrize("words", BAD.values(), ids=BAD.keys())
+def test_bad_input_gets_one_sentence_and_exit_code_two(words: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "bad.yaml").write_text("law: [admittance\nrobot: :\n")
+    (tmp_path / "twice.yaml").write_text("law: hold\nrate_hz: 500\nlaw: hold\n")
+    (tmp_path / "broken.urdf").write_text("<robot name='x'><link name='a'></robot>")
+    done = pliant(*words, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    said = done.stderr.strip().splitlines()
+    assert said[-1].startswith("pliant: ")
+    assert len(said[-1]) > 25
+    assert list(tmp_path.glob("*.mcap")) == []
+
+
+def test_a_duplicate_key_is_named_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "twice.yaml").write_text("law: hold\nrate_hz: 500\nlaw: hold\n")
+    done = pliant("run", "twice.yaml", cwd=tmp_path)
+    assert "twice.yaml:3" in done.stderr
+    assert "duplicate" in done.stderr
+
+
+def test_json_is_exactly_one_object_and_agrees_with_the_exit_code() -> None:
+    done = pliant("experiment", "servo", "--json", "--seed", "5")
+    found = json.loads(done.stdout)
+    assert set(found) == {"name", "seed", "seconds", "figures", "holds"}
+    assert (found["name"], found["seed"]) == ("servo", 5)
+    assert all(set(figure) == {"name", "value", "unit", "bar", "holds"} for figure in found["figures"])
+    assert found["holds"] == all(figure["holds"] for figure in found["figures"])
+    assert done.returncode == (0 if found["holds"] else 1)
+
+
+def test_the_sim_benchmark_prints_json_too() -> None:
+    done = pliant("bench", "sim", "--json", "--seconds", "0.5")
+    found = json.loads(done.stdout)
+    assert found["name"] == "sim"
+    assert done.returncode == (0 if found["holds"] else 1)
+
+
+def test_experiments_are_listed_without_a_name() -> None:
+    done = pliant("experiment")
+    assert done.returncode == 0
+    assert "press" in done.stdout
+
+
+def test_a_recorded_run_replays_without_a_difference(recording: Path) -> None:
+    done = pliant("replay", recording)
+    assert done.returncode == 0, done.stderr
+    assert "150 ticks replayed, 0 gaps, largest difference 0." in done.stdout
+
+
+def test_plot_makes_a_picture_and_a_page_that_asks_for_nothing_from_outside(recording: Path) -> None:
+    done = pliant("plot", recording)
+    assert done.returncode == 0, done.stderr
+    assert recording.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
+    page = recording.with_suffix(".html").read_text()
+    assert "http://" not in page.replace("http://www.w3.org/", "")
+    assert "https://" not in page
+
+
+def test_a_truncated_recording_says_so_and_loads_in_part(recording: Path, tmp_path: Path) -> None:
+    cut = tmp_path / "cut.mcap"
+    cut.write_bytes(recording.read_bytes()[:-200])
+    done = pliant("plot", cut)
+    assert done.returncode == 2
+    assert "truncated" in done.stderr
+    assert "--partial" in done.stderr
+    assert pliant("plot", cut, "--partial").returncode == 0
+
+
+def test_a_fast_run_records_the_same_numbers_as_a_paced_one(recording: Path) -> None:
+    from pliant.record.reader import Recording
+    from pliant.runtime.replay import difference
+
+    fast = recording.with_name("fast.mcap")
+    done = pliant("run", recording.with_name("short.yaml"), "--fast", "--record", fast)
+    assert done.returncode == 0, done.stderr
+    assert "real time" in done.stdout
+    assert difference(Recording.load(fast).records, Recording.load(recording).records)[0] == 0.0
+
+
+def test_ctrl_c_is_a_normal_stop_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "long.yaml").write_text(SHORT.replace("0.3", "60"))
+    line = [sys.executable, "-m", "pliant.cli.main", "run", "long.yaml", "--record", "long.mcap"]
+    process = subprocess.Popen(line, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    for _ in range(600):
+        if any(path.name.startswith(f"pliant-{process.pid}-") for path in board_folder().iterdir()):
+            break
+        time.sleep(0.1)
+    time.sleep(3.0)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert "Traceback" not in err
+    assert "ticks" in out
+    assert pliant("replay", "long.mcap", cwd=tmp_path).returncode == 0
+    assert not [path for path in board_folder().iterdir() if path.name.startswith(f"pliant-{process.pid}-")]
+
+
+def test_a_fault_ends_with_code_three_and_names_the_black_box(tmp_path: Path) -> None:
+    (tmp_path / "deaf.yaml").write_text(SHORT + "sim: {sensor: {dropout: 1.0}}\n")
+    done = pliant("run", "deaf.yaml", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "force sensor" in done.stderr
+    assert len(list((tmp_path / "out").glob("fault-*.mcap"))) == 1
+
+
+def test_the_demo_runs_by_itself_and_leaves_a_picture(tmp_path: Path) -> None:
+    done = pliant("demo", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "largest difference 0." in done.stdout
+    assert (tmp_path / "out" / "demo.png").read_bytes().startswith(b"\x89PNG")

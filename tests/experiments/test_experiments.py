@@ -1,0 +1,49 @@
+"""Every experiment meets its bars, and says so in the agreed form."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from pliant.analysis.figures import Outcome, at_least, at_most, told, within
+from pliant.errors import UnknownNameError
+from pliant.experiments import find, summaries
+
+
+@pytest.mark.parametrize("name", list(summaries()))
+def test_every_experiment_meets_its_bars_and_draws_its_picture(name: str, tmp_path: Path) -> None:
+    shares: list[float] = []
+    outcome = find(name)(3, shares.append)
+    assert outcome.holds, [figure for figure in outcome.figures if not figure.holds]
+    assert outcome.name == name
+    assert any(figure.bar for figure in outcome.figures)
+    assert shares == sorted(shares)
+    assert shares[-1] <= 1.0
+    if outcome.draw is not None:
+        outcome.draw(tmp_path / "picture.png")
+        assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_an_unknown_experiment_is_named_with_the_known_ones() -> None:
+    with pytest.raises(UnknownNameError, match="Did you mean 'press'"):
+        find("pres")
+
+
+def test_a_figure_beyond_its_bar_does_not_hold_and_neither_does_the_outcome() -> None:
+    good, bad = at_most("a", 1.0, "N", 1.0), at_most("b", 1.01, "N", 1.0)
+    assert good.holds
+    assert not bad.holds
+    assert not Outcome("x", 0, 0.0, [good, bad]).holds
+    assert not at_least("c", 0.9, "", 1.0).holds
+    assert not within("d", 1.2, "", 1.0, 0.1).holds
+    assert told("e", 7.0).holds
+
+
+def test_not_a_number_meets_no_bar_and_is_null_in_json() -> None:
+    figures = [at_most("a", math.nan, "", 1.0), at_least("b", math.nan, "", 1.0), within("c", math.nan, "", 1.0, 9.0)]
+    assert not any(figure.holds for figure in figures)
+    text = json.dumps(Outcome("x", 0, 0.0, figures).as_dict(), allow_nan=False)
+    assert json.loads(text)["figures"][0]["value"] is None
