@@ -4,6 +4,8 @@
 
 σ is the smallest singular value of J. It comes from one step of inverse iteration per tick, started where the last tick
 ended: the direction turns slowly, so the estimate is exact when it matters and costs one triangular solve.
+
+An arm with fewer than six joints cannot follow every V, which is no singularity: there q̇ = (Jᵀ J + λ² I)⁻¹ Jᵀ V.
 """
 
 from __future__ import annotations
@@ -16,18 +18,32 @@ from pliant.records import Field, Layout
 SCRATCH = Layout(
     "Inverse",
     (
-        Field("A", "", "J Jᵀ, then its Cholesky factor", (6, 6)),
+        Field("A", "", "J Jᵀ (or Jᵀ J), then its Cholesky factor", (6, 6)),
+        Field("b", "", "Jᵀ V", (6,)),
         Field("y", "", "solution of the 6×6 system", (6,)),
     ),
 )
 
 # Keeps the factorisation of a rank-deficient J finite; far below any singular value that the damping lets through.
 _FLOOR = 1e-12
+# Stands on the diagonal for a joint that is not there: larger than the square of any singular value.
+_ABSENT = 1e6
+# Part of every axis that the guess keeps, so that it can turn into a direction that was not the weakest so far.
+_TRACE = 1e-9
 
 
 @kernel
 def _gram(J, n, extra, A):
-    """A = J Jᵀ + extra I (lower triangle)."""
+    """A = J Jᵀ + extra I, or Jᵀ J + extra I for fewer than six joints (lower triangle)."""
+    if n < 6:
+        for i in range(6):
+            for j in range(i + 1):
+                A[i, j] = 0.0
+                if i < n:
+                    for k in range(6):
+                        A[i, j] += J[k, i] * J[k, j]
+            A[i, i] += extra if i < n else _ABSENT
+        return
     for i in range(6):
         for j in range(i + 1):
             total = 0.0
@@ -88,15 +104,27 @@ def damped_inverse(J, n, V, threshold, damping, weakest, w, qd):
         size += w.y[i] * w.y[i]
     size = math.sqrt(size)
     for i in range(6):
-        weakest[i] = w.y[i] / size
+        weakest[i] = math.copysign(max(abs(w.y[i]) / size, _TRACE), w.y[i])
     sigma = math.sqrt(1.0 / size)
     if sigma < threshold:
         _gram(J, n, damping * damping * (1.0 - (sigma / threshold) ** 2), w.A)
         _factor(w.A)
-    _solve(w.A, V, w.y)
+    if n < 6:
+        _turn_back(J, n, V, w.b)
+        _solve(w.A, w.b, w.y)
+        for k in range(n):
+            qd[k] = w.y[k]
+    else:
+        _solve(w.A, V, w.y)
+        _turn_back(J, n, w.y, qd)
+    return sigma
+
+
+@kernel
+def _turn_back(J, n, y, out):
+    """out = Jᵀ y."""
     for k in range(n):
         total = 0.0
         for i in range(6):
-            total += J[i, k] * w.y[i]
-        qd[k] = total
-    return sigma
+            total += J[i, k] * y[i]
+        out[k] = total

@@ -9,11 +9,13 @@ from __future__ import annotations
 import typing
 from collections.abc import Iterator
 from dataclasses import dataclass
+from numbers import Real
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from annotated_types import Ge, Gt, Le, Lt
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+from pydantic_core import PydanticKnownError
 
 from pliant import records
 from pliant.errors import InputError, UnknownNameError
@@ -23,6 +25,13 @@ class Section(BaseModel):
     """A group of parameters: closed (an unknown name is an error), immutable (a change makes a new set)."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _a_flag_is_no_number(cls, value: Any, info: ValidationInfo) -> Any:
+        if isinstance(value, bool) and cls.model_fields[str(info.field_name)].annotation in (float, int):
+            raise PydanticKnownError("float_type")
+        return value
 
 
 Positive = Annotated[float, Field(gt=0)]
@@ -140,8 +149,9 @@ def to_record(section: Section) -> np.ndarray[Any, Any]:
 def bounds_arrays(section: type[Section]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Lowest and highest admissible number for every 8-byte value of the section's record, in order.
 
-    This is the loop's own check of a proposed set: it needs no pydantic, and NaN fails it. Whole numbers are
-    left open here (their bytes mean nothing as floats); validation at the door has checked them.
+    This is the loop's own check of a proposed set: it needs no pydantic, and no number that is not finite passes it.
+    Whole numbers, flags and choices are seen as the floats that their bytes would be: from 0 up all of them pass;
+    validation at the door has checked them.
     """
     low, high = layout_of(section).new(), layout_of(section).new()
     _fill_bounds(section, low[0], high[0])
@@ -157,7 +167,8 @@ def _fill_bounds(section: type[Section], low: Any, high: Any) -> None:
         metadata = list(field.metadata)
         if typing.get_origin(kind) is tuple and typing.get_origin(typing.get_args(kind)[0]) is Annotated:
             metadata += typing.get_args(typing.get_args(kind)[0])[1].metadata
-        least, most = -np.inf, np.inf
+        most = np.finfo(float).max
+        least = -most
         for item in metadata:
             if isinstance(item, Ge):
                 least = item.ge
@@ -167,7 +178,10 @@ def _fill_bounds(section: type[Section], low: Any, high: Any) -> None:
                 most = item.le
             elif isinstance(item, Lt):
                 most = np.nextafter(item.lt, -np.inf)  # type: ignore[arg-type]
-        low[name], high[name] = least, most
+        if typing.get_origin(kind) is tuple or kind is float:
+            low[name], high[name] = least, most
+        else:
+            low[name], high[name] = np.array([-np.inf, np.inf]).view(np.int64)
 
 
 # ---- changing a value ----------------------------------------------------------------------------------------------
@@ -189,8 +203,8 @@ def changed(section: Section, values: dict[str, Any], *, live_only: bool = False
         node = data
         for part in path:
             node = node[part]
-        old = node[last]
-        node[last] = (value,) * len(old) if isinstance(old, tuple) and isinstance(value, int | float) else value
+        number = isinstance(value, Real) and not isinstance(value, bool)
+        node[last] = (value,) * len(node[last]) if isinstance(node[last], tuple) and number else value
     return validated(type(section), data)
 
 

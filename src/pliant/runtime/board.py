@@ -16,7 +16,10 @@ import fcntl
 import json
 import mmap
 import os
+import re
 import tempfile
+import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,59 +28,21 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import InputError, LoopError, UnknownNameError
-from pliant.params.control import PARAMETERS
-from pliant.records import TELEMETRY, Field, Layout
+from pliant.records import TELEMETRY
+from pliant.runtime.board_layout import (
+    CONFIG_BYTES,
+    HEADER,
+    ITEM,
+    MAGIC,
+    QUEUE_SLOTS,
+    SET,
+    SET_SLOTS,
+    STARTING,
+    TEXT_BYTES,
+    fingerprint,
+    offsets,
+)
 from pliant.runtime.slots import collect, get, lock_word, put, store_word
-
-STARTING, RUNNING, STOPPED, FAULT = 1, 2, 3, 4
-STATUS = {STARTING: "starting", RUNNING: "running", STOPPED: "stopped", FAULT: "fault"}
-
-MAGIC = 0x504C49414E5431
-QUEUE_SLOTS = 256
-SET_SLOTS = 64
-CONFIG_BYTES, TEXT_BYTES = 1 << 17, 1 << 12
-
-HEADER = Layout(
-    "Header",
-    (
-        Field("magic", "", "marks a board", kind="i8"),
-        Field("total_bytes", "", "bytes in all", kind="i8"),
-        Field("record_size", "", "bytes of one telemetry record", kind="i8"),
-        Field("ring_slots", "", "records that the ring holds", kind="i8"),
-        Field("loop_pid", "", "process of the loop", kind="i8"),
-        Field("owner_pid", "", "process that started the loop", kind="i8"),
-        Field("status", "", "1 starting, 2 running, 3 stopped, 4 fault", kind="i8"),
-        Field("head", "", "number of the next telemetry record", kind="i8"),
-        Field("proposed", "", "sequence lock of the proposed parameter set", kind="i8"),
-        Field("adopted", "", "revision of the set in force", kind="i8"),
-        Field("answered", "", "sequence number of the last proposal that the loop decided on", kind="i8"),
-        Field("refused", "", "sequence number of the last proposal that the loop refused", kind="i8"),
-        Field("queue_in", "", "commands ever put in", kind="i8"),
-        Field("queue_out", "", "commands ever taken out", kind="i8"),
-        Field("config_bytes", "", "length of the configuration text", kind="i8"),
-        Field("notes_bytes", "", "length of the notes text", kind="i8"),
-        Field("reason_bytes", "", "length of the reason text", kind="i8"),
-    ),
-)
-
-ITEM = Layout(
-    "Item",
-    (
-        Field("code", "", "what is asked (see commands)", kind="i8"),
-        Field("at_tick", "", "first tick at which it may act", kind="i8"),
-        Field("number", "", "a whole number that goes with it", kind="i8"),
-        Field("values", "", "numbers that go with it", (16,)),
-    ),
-)
-
-SET = Layout(
-    "Set",
-    (
-        Field("revision", "", "number of the set", kind="i8"),
-        Field("tick", "", "tick from which it held", kind="i8"),
-        Field("values", "", "the set", kind=PARAMETERS),
-    ),
-)
 
 
 def board_folder() -> Path:
@@ -91,14 +56,15 @@ class Board:
 
     def __init__(self, path: Path, ring_slots: int = 0, *, create: bool = False) -> None:
         self.path = path
-        self._offsets = self._layout(ring_slots) if create else {}
+        self._offsets = offsets(ring_slots) if create else {}
         flags = os.O_RDWR | (os.O_CREAT | os.O_EXCL if create else 0)
         self._fd = os.open(path, flags, 0o600)
+        self.close = weakref.finalize(self, os.close, self._fd)
+        self._mutex = threading.Lock()
         size = self._offsets["end"] if create else os.fstat(self._fd).st_size
         if create:
-            os.ftruncate(self._fd, size)
+            self._allocate(size)
         elif size < HEADER.dtype.itemsize:
-            os.close(self._fd)
             raise InputError("board", str(path), "the shared memory of a running loop")
         self._map = mmap.mmap(self._fd, size)
         self._bytes = np.frombuffer(self._map, np.uint8)
@@ -106,12 +72,17 @@ class Board:
         self.header = self._view(0, HEADER.dtype)[0]
         if not create:
             self._check(size)
-            self._offsets = self._layout(int(self.header.ring_slots))
+            self._offsets = offsets(int(self.header.ring_slots))
         self._bind()
 
     @classmethod
     def create(cls, name: str, config: dict[str, Any], ring_slots: int) -> Board:
         """Make a board for a loop called `name`; the caller becomes its owner."""
+        if not re.fullmatch(r"[\w.-]{1,80}", name):
+            raise InputError("name", name, "made of letters, digits, '.', '_' and '-'")
+        text = json.dumps(config)
+        if len(text) > CONFIG_BYTES:
+            raise InputError("task", f"{len(text)} bytes long", f"at most {CONFIG_BYTES}")
         sweep()
         path = board_folder() / f"pliant-{name}"
         try:
@@ -119,9 +90,9 @@ class Board:
         except FileExistsError:
             raise InputError("name", name, "free: a loop of this name is running") from None
         head = board.header
-        head.total_bytes, head.record_size, head.ring_slots = len(board._bytes), TELEMETRY.dtype.itemsize, ring_slots
+        head.version, head.total_bytes, head.ring_slots = fingerprint(), len(board._bytes), ring_slots
         head.owner_pid, head.status = os.getpid(), STARTING
-        board._write_text("config", json.dumps(config))
+        board._write_text("config", text)
         head.magic = MAGIC
         return board
 
@@ -133,29 +104,20 @@ class Board:
             return cls(path)
         except FileNotFoundError:
             raise UnknownNameError("running loop", str(name), running()) from None
+        except (IsADirectoryError, PermissionError):
+            raise InputError("board", str(path), "the shared memory of a loop of yours") from None
 
-    @staticmethod
-    def _layout(ring_slots: int) -> dict[str, int]:
-        """Byte offsets of the regions, each on a cache line of its own."""
-        sizes = {
-            "header": HEADER.dtype.itemsize,
-            "config": CONFIG_BYTES,
-            "notes": TEXT_BYTES,
-            "reason": TEXT_BYTES,
-            "proposal": PARAMETERS.dtype.itemsize,
-            "sets": SET_SLOTS * (8 + SET.dtype.itemsize),
-            "queue": QUEUE_SLOTS * ITEM.dtype.itemsize,
-            "ring": ring_slots * (8 + TELEMETRY.dtype.itemsize),
-        }
-        offsets, at = {}, 0
-        for name, size in sizes.items():
-            offsets[name] = at
-            at += (size + 63) // 64 * 64
-        return {**offsets, "end": at}
+    def _allocate(self, size: int) -> None:
+        """Claim the memory now: if there is too little, better no start than a crash in the middle of a run."""
+        try:
+            os.posix_fallocate(self._fd, 0, size)
+        except OSError as error:
+            self.remove()
+            raise InputError("board", f"{size} bytes", f"small enough for {self.path.parent} ({error})") from None
 
     def _check(self, size: int) -> None:
         head = self.header
-        if head.magic != MAGIC or head.total_bytes != size or head.record_size != TELEMETRY.dtype.itemsize:
+        if head.magic != MAGIC or head.total_bytes != size or head.version != fingerprint():
             raise InputError(
                 "board", str(self.path), "made by this version of Pliant", "Stop the old loop and start it again."
             )
@@ -175,14 +137,19 @@ class Board:
     # -- text --
 
     def _write_text(self, region: str, text: str) -> None:
+        """Replace a text: lock word, length, bytes. One process at a time writes a region."""
         data = text.encode()[: CONFIG_BYTES if region == "config" else TEXT_BYTES]
-        at = self._offsets[region]
-        self._bytes[at : at + len(data)] = np.frombuffer(data, np.uint8)
-        self.header[f"{region}_bytes"] = len(data)
+        block, at = np.frombuffer(len(data).to_bytes(8, "little") + data, np.uint8), self._at[region]
+        put(at, at + 8, block.ctypes.data, len(block), (lock_word(at) | 1) + 1)
 
     def _read_text(self, region: str) -> str:
-        at, n = self._offsets[region], int(self.header[f"{region}_bytes"])
-        return bytes(self._bytes[at : at + n]).decode(errors="replace")
+        """A text as it was written; empty when its writer was killed in the middle."""
+        block, at = np.zeros(8 + (CONFIG_BYTES if region == "config" else TEXT_BYTES), np.uint8), self._at[region]
+        for _ in range(1000):
+            sequence = lock_word(at)
+            if not sequence & 1 and get(at, at + 8, block.ctypes.data, len(block), sequence):
+                return bytes(block[8 : 8 + int(block[:8].view(np.int64)[0])]).decode(errors="replace")
+        return ""
 
     @property
     def config(self) -> dict[str, Any]:
@@ -210,11 +177,12 @@ class Board:
 
     # -- parameters --
 
-    def propose(self, parameters: np.ndarray[Any, Any]) -> int:
-        """Offer a whole parameter set to the loop; returns the proposal's sequence number."""
+    def propose(self, parameters: np.ndarray[Any, Any], base: int) -> int:
+        """Offer a whole set, made by changing the set with revision `base`; returns the proposal's (even) number."""
+        entry = _set(base, 0, parameters)
         with self._turn():
             sequence = (int(self.header.proposed) | 1) + 1
-            put(self._word["proposed"], self._at["proposal"], parameters.ctypes.data, parameters.nbytes, sequence)
+            put(self._word["proposed"], self._at["proposal"], entry.ctypes.data, entry.nbytes, sequence)
         return sequence
 
     def proposal(self, seen: int, into: np.ndarray[Any, Any]) -> int:
@@ -227,17 +195,24 @@ class Board:
 
     def adopt(self, revision: int, tick: int, parameters: np.ndarray[Any, Any]) -> None:
         """Loop side: `parameters` are in force from `tick` on, as `revision`."""
-        entry = SET.new()
-        entry[0].revision, entry[0].tick, entry[0].values = revision, tick, parameters[0]
+        entry = _set(revision, tick, parameters)
         slot = self._at["sets"] + (revision % SET_SLOTS) * (8 + SET.dtype.itemsize)
         put(slot, slot + 8, entry.ctypes.data, entry.nbytes, 2 * revision + 2)
-        self.header.adopted = revision
+        store_word(self._word["adopted"], revision)
 
     def answer(self, sequence: int, *, refused: bool = False) -> None:
         """Loop side: proposal `sequence` has been decided on."""
-        if refused:
-            self.header.refused = sequence
-        store_word(self._word["answered"], sequence)
+        store_word(self._word["answered"], sequence + refused)
+
+    @property
+    def answered(self) -> int:
+        """Number of the last proposal that was decided on, plus 1 if it was refused."""
+        return lock_word(self._word["answered"])
+
+    @property
+    def adopted(self) -> int:
+        """Revision of the set in force."""
+        return lock_word(self._word["adopted"])
 
     def parameter_set(self, revision: int) -> Any | None:
         """The set that was adopted as `revision`, or None when it is no longer kept."""
@@ -276,11 +251,12 @@ class Board:
     @contextmanager
     def _turn(self) -> Iterator[None]:
         """One writer at a time; a writer that dies gives its turn back."""
-        fcntl.flock(self._fd, fcntl.LOCK_EX)
-        try:
-            yield
-        finally:
-            fcntl.flock(self._fd, fcntl.LOCK_UN)
+        with self._mutex:  # the file lock is between processes: threads share it
+            fcntl.flock(self._fd, fcntl.LOCK_EX)
+            try:
+                yield
+            finally:
+                fcntl.flock(self._fd, fcntl.LOCK_UN)
 
     # -- telemetry --
 
@@ -329,8 +305,11 @@ class Board:
         """Take the block out of the file system; those who have it open keep it until they close."""
         self.path.unlink(missing_ok=True)
 
-    def close(self) -> None:
-        os.close(self._fd)
+
+def _set(revision: int, tick: int, parameters: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    entry = SET.new()
+    entry[0].revision, entry[0].tick, entry[0].values = revision, tick, parameters[0]
+    return entry
 
 
 def alive(pid: int) -> bool:

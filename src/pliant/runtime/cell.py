@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from pliant.params.declare import changed, to_record
 from pliant.robots import open_robot
 from pliant.runtime import commands
 from pliant.runtime.controller import Controller
-from pliant.runtime.task import Task
+from pliant.runtime.task import Event, Task
 
 Adopted = Callable[[int, int, np.ndarray[Any, Any]], None]
 
@@ -25,7 +25,7 @@ class Cell:
         self.robot = open_robot(task.robot, task)
         self.controller = Controller(self.robot.arm, to_record(task.params), task.interface, task.dt)
         self.revision = 0
-        self.script: dict[int, list[tuple[np.ndarray[Any, Any] | None, list[commands.Request]]]] = {}
+        self.script: dict[int, list[tuple[Event, np.ndarray[Any, Any], list[commands.Request]]]] = {}
 
     def begin(self) -> None:
         """Connect, look where the robot is, aim there, and prepare the script: every set in it is validated now."""
@@ -40,23 +40,25 @@ class Cell:
                 raise InputError("goal_q", event.goal_q, f"{n} angles, one per joint of {self.robot.name}")
             if event.goal_offset_m and len(event.goal_offset_m) != 3:
                 raise InputError("goal_offset_m", event.goal_offset_m, "3 numbers")
-            record = None
-            if event.set:
-                parameters = changed(parameters, event.set, live_only=True)
-                record = to_record(parameters)
+            parameters = changed(parameters, event.set, live_only=True)
             tick = round(event.at_s * self.task.rate_hz)
-            self.script.setdefault(tick, []).append((record, list(commands.requests_of(event, start_pose))))
+            requests = list(commands.requests_of(event, start_pose))
+            self.script.setdefault(tick, []).append((event, to_record(parameters), requests))
 
     def perform(self, number: int) -> None:
         """Let the events of tick `number` happen."""
-        for record, requests in self.script.pop(number, ()):
-            if record is not None:
-                self.adopt(record, number)
+        for event, values, requests in self.script.pop(number, ()):
+            if event.set:
+                parameters = self.controller.parameters.copy()  # what was set from outside meanwhile stays
+                _overlay(parameters[0], values[0], event.set)
+                self.adopt(parameters, number)
             for request in requests:
                 self.request(request)
 
     def request(self, request: commands.Request) -> None:
-        """Carry out a request now."""
+        """Carry out a request now. Another law begins where the robot is, not at a goal from before."""
+        if request.code == commands.LAW and request.number != self.controller.goal[0].law:
+            self.controller.aim()
         commands.apply(request, self.controller.goal[0], self.robot, self.robot.arm.n)
 
     def adopt(self, parameters: np.ndarray[Any, Any], number: int) -> None:
@@ -64,3 +66,13 @@ class Cell:
         self.revision += 1
         self.controller.parameters[:] = parameters
         self._adopted(self.revision, number, parameters)
+
+
+def _overlay(target: Any, source: Any, names: Iterable[str]) -> None:
+    """Copy the parameters of these dotted names from one record to another."""
+    for dotted in names:
+        *path, last = dotted.split(".")
+        to, of = target, source
+        for part in path:
+            to, of = to[part], of[part]
+        to[last] = of[last]

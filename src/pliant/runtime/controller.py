@@ -35,11 +35,16 @@ class Controller:
         self.command, self.observed, self.work = COMMAND.new(), OBSERVED.new(), WORK.new()
 
     def begin(self, law: str) -> None:
-        """Aim at where the robot is: the joints and the tool pose of the present reading become the goal."""
-        goal, q = self.goal[0], self.reading[0].q
-        goal.law = LAWS[law]
-        goal.q[:] = q
-        goal.pose[:] = self.arm.pose(q[: self.arm.n])
+        """Start with `law`, at rest where the robot is."""
+        self.goal[0].law = LAWS[law]
+        self.aim()
+
+    def aim(self) -> None:
+        """Make the place where the robot was sent last (before the first tick: where it is) the goal, at rest."""
+        goal, state = self.goal[0], self.state[0]
+        goal.q[:] = state.q_cmd if state.started else self.reading[0].q
+        goal.pose[:] = self.arm.pose(goal.q[: self.arm.n])
+        goal.twist[:] = 0.0
 
     def tick(self) -> None:
         """Run one tick on the records."""

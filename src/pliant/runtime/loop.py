@@ -17,11 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from pliant.params.control import PARAMETERS, Parameters
+from pliant.params.control import Parameters
 from pliant.params.declare import bounds_arrays
 from pliant.records import FAULTS, TELEMETRY
 from pliant.runtime import commands
-from pliant.runtime.board import FAULT, RUNNING, STOPPED, Board
+from pliant.runtime.board import Board
+from pliant.runtime.board_layout import FAULT, RUNNING, SET, STOPPED
 from pliant.runtime.cell import Cell
 from pliant.runtime.controller import finish
 from pliant.runtime.realtime import Pacer, memory_kib, prepare
@@ -44,7 +45,7 @@ class Loop:
         self.last = int(config["ticks"])
         self.cell = Cell(self.task, lambda revision, tick, values: board.adopt(revision, tick, values))
         self.low, self.high = bounds_arrays(Parameters)
-        self.proposal = PARAMETERS.new()
+        self.proposal = SET.new()
         self.telemetry = TELEMETRY.new()
         self.pending: list[Any] = []
         self.seen = 0
@@ -109,15 +110,17 @@ class Loop:
                 self.cell.request(commands.Request(int(item.code), int(item.number), item["values"]))
 
     def _adopt(self, number: int) -> None:
-        """Take over a proposed parameter set: all of it or, out of bounds, none of it."""
+        """Take over a proposed parameter set: all of it; or none, out of bounds or made from a set that has gone."""
         seen = self.board.proposal(self.seen, self.proposal)
         if seen == self.seen:
             return
         self.seen = seen
-        values = self.proposal.view(np.float64)
-        good = bool(np.all((values >= self.low) & (values <= self.high)))
+        parameters = self.proposal["values"]
+        values = parameters.copy().view(np.float64)
+        good = self.proposal[0].revision == self.cell.revision
+        good = good and bool(np.all((values >= self.low) & (values <= self.high)))
         if good:
-            self.cell.adopt(self.proposal, number)
+            self.cell.adopt(parameters, number)
         self.board.answer(seen, refused=not good)
 
 

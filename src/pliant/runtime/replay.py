@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import RecordingError
+from pliant.errors import InputError, RecordingError
 from pliant.kernel import kernel
 from pliant.model.arm import Arm
 from pliant.params.control import PARAMETERS
+from pliant.params.declare import validated
 from pliant.record.reader import Recording
 from pliant.records import COMMAND, MODES, OBSERVED, STATE
 from pliant.runtime.describe import MODEL, model_bytes
@@ -44,7 +45,7 @@ class Replayed:
 
 def replay(recording: Recording) -> Replayed:
     """Run a recording through the tick. After a gap in the records it goes on from the recorded state."""
-    task = Task.model_validate(recording.meta["task"])
+    task = _task_of(recording)
     arm = Arm.load(task.robot.partition(":")[2], task.tool)
     kept = recording.attachments.get(MODEL)
     if kept is not None and kept != model_bytes(arm):
@@ -68,6 +69,17 @@ def replay(recording: Recording) -> Replayed:
         ran += last - begin
     largest, where = difference(records, out)
     return Replayed(ran, largest, where, len(starts), out)
+
+
+def _task_of(recording: Recording) -> Task:
+    if not len(recording.records):
+        raise RecordingError(recording.path, "has no records: there is nothing to run again.")
+    if "task" not in recording.meta:
+        raise RecordingError(recording.path, "does not say which task it is of: it cannot be run again.")
+    try:
+        return validated(Task, recording.meta["task"])
+    except InputError as error:
+        raise RecordingError(recording.path, f"is of a task that this version cannot run: {error}") from None
 
 
 def _parameter_sets(recording: Recording) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -94,7 +106,8 @@ def difference(one: np.ndarray[Any, Any], two: np.ndarray[Any, Any]) -> tuple[fl
             a, b = one[part][name].astype(float), two[part][name].astype(float)
             gap = np.abs(a - b)
             gap[(a == b) | (np.isnan(a) & np.isnan(b))] = 0.0
-            if gap.size and not gap.max() <= largest:
+            gap[np.isnan(gap)] = np.inf  # a number here, none there
+            if gap.size and gap.max() > largest:
                 row = int(np.unravel_index(np.argmax(gap), gap.shape)[0])
                 largest, where = float(gap.max()), f"{part}.{name} at tick {int(one['tick'][row])}"
     return largest, where

@@ -18,7 +18,8 @@ from pliant.model.arm import Arm
 from pliant.params.control import PARAMETERS
 from pliant.record.writer import RecordingWriter
 from pliant.runtime.batch import Run
-from pliant.runtime.board import RUNNING, STARTING, Board, alive
+from pliant.runtime.board import Board, alive
+from pliant.runtime.board_layout import RUNNING, STARTING
 from pliant.runtime.describe import MODEL, model_bytes, run_meta
 from pliant.runtime.task import Task
 
@@ -53,7 +54,7 @@ def save_black_box(board: Board, reason: str) -> Path:
     """Write the last seconds that the board still holds, with the reason of the stop."""
     task = Task.model_validate(board.config["task"])
     stamp = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
-    path = output_folder() / f"fault-{stamp}-{os.getpid()}.mcap"
+    path = output_folder() / f"fault-{stamp}-{board.path.name.removeprefix('pliant-')}.mcap"
     first = max(0, board.head - round(BLACK_BOX_S * task.rate_hz))
     records, _, _ = board.read(first)
     with _writer(path, task, _arm_of(task), fault=reason) as writer:

@@ -11,6 +11,8 @@ reaches it; when this process ends, it stops the robot.
 from __future__ import annotations
 
 import atexit
+import contextlib
+import itertools
 import os
 import subprocess
 import sys
@@ -22,20 +24,23 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.errors import InputError, LoopError, UnknownNameError
+from pliant.errors import InputError, LoopError, PliantError, RecordingError, UnknownNameError
 from pliant.laws import LAWS
 from pliant.model.arm import Arm
 from pliant.params.control import Parameters
 from pliant.params.declare import changed, to_record
 from pliant.records import TELEMETRY
 from pliant.runtime import commands
-from pliant.runtime.board import FAULT, RUNNING, STARTING, STATUS, Board
+from pliant.runtime.board import Board
+from pliant.runtime.board_layout import FAULT, RUNNING, STARTING, STATUS
 from pliant.runtime.task import Task
 from pliant.runtime.warm import warm
 
 # The ring holds this much, whatever the rate [s]: more than the black box needs, and time for a slow reader.
 RING_S = 8.0
 _START_S, _STOP_S, _ANSWER_S = 60.0, 5.0, 1.0
+
+_numbers = itertools.count(1)
 
 
 class Session:
@@ -51,8 +56,7 @@ class Session:
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self.task = task
-        self.name = name or f"{os.getpid()}-{id(self) & 0xFFFF:04x}"
-        self.parameters: Parameters = task.params
+        self.name = name or f"{os.getpid()}-{next(_numbers)}"
         self.arm = Arm.load(task.robot.partition(":")[2], task.tool)
         self._record = record
         self._progress = progress
@@ -62,6 +66,8 @@ class Session:
 
     def start(self) -> Self:
         """Start the loop process (and the recorder, if a file was named); returns when it runs."""
+        if self._record is not None:
+            _claim(self._record)
         warm(self._progress)
         config = {"task": self.task.model_dump(mode="json"), "ticks": self._ticks}
         self.board = Board.create(self.name, config, ring_slots=round(RING_S * self.task.rate_hz))
@@ -70,12 +76,21 @@ class Session:
         self._recorder = None
         if self._record is not None:
             self._recorder = _spawn("pliant.runtime.save", str(self.board.path), str(self._record))
+        try:
+            self._await_start()
+        except KeyboardInterrupt:
+            self._loop.terminate()
+            with contextlib.suppress(PliantError):
+                self._end()
+            raise
+        return self
+
+    def _await_start(self) -> None:
         deadline = time.monotonic() + _START_S
         while self.board.status == STARTING:
             if self._loop.poll() is not None or time.monotonic() > deadline:
                 self._end()
             time.sleep(0.005)
-        return self
 
     # -- what is going on --
 
@@ -115,6 +130,12 @@ class Session:
         return records
 
     @property
+    def parameters(self) -> Parameters:
+        """The parameters in force."""
+        entry = self.board.parameter_set(self.board.adopted)
+        return self.task.params if entry is None else Parameters.model_validate(_plain(entry["values"]))
+
+    @property
     def notes(self) -> dict[str, Any]:
         """What the loop says about itself: scheduling and memory it was granted."""
         return self.board.notes
@@ -126,10 +147,10 @@ class Session:
 
     def check(self) -> None:
         """Raise `LoopError` if the loop ended by a fault or was killed."""
-        if not self.running and (self.board.status != STARTING or self._loop.poll() is not None):
-            self._loop.wait(_STOP_S)
-            if self.board.status == FAULT or self.board.status in (RUNNING, STARTING):
-                self._end()
+        ended = self._loop.poll() is not None  # asked first: then the status is the last word
+        status = self.board.status
+        if status == FAULT or (ended and status in (STARTING, RUNNING)):
+            self._end()
 
     def wait(self, seconds: float) -> Any:
         """Let `seconds` of loop time pass; returns the newest record. Raises if the loop faults meanwhile."""
@@ -172,34 +193,45 @@ class Session:
 
     def push(self, force: ArrayLike, for_s: float = 0.5) -> None:
         """Push a simulated arm at its tool: a force [N], or a wrench of six numbers, in base axes."""
-        values = np.atleast_1d(np.asarray(force, float))
-        values = self._numbers("force", np.pad(values, (0, max(0, 6 - len(values)))), 6)
+        values = self._numbers("force", force, 3 if np.size(force) == 3 else 6)
         if not (np.isfinite(for_s) and 0 < for_s <= 60):
             raise InputError("for_s", for_s, "more than 0 and at most 60 seconds")
-        self._send(commands.PUSH, values=[*values, for_s])
+        self._send(commands.PUSH, values=[*values, *[0.0] * (6 - len(values)), for_s])
 
     def set(self, values: dict[str, Any]) -> None:
         """Change live parameters, all of them or none: ``arm.set({"admittance.stiffness": 400})``."""
-        self.check()
-        proposed = changed(self.parameters, values, live_only=True)
-        sequence = self.board.propose(to_record(proposed))
         deadline = time.monotonic() + _ANSWER_S
-        while int(self.board.header.answered) < sequence:
-            if time.monotonic() > deadline:
-                raise LoopError("it did not answer a parameter change")
-            time.sleep(self.task.dt / 2)
-        if int(self.board.header.refused) == sequence:
-            raise InputError("the parameter set", values, "within the declared bounds")
-        self.parameters = proposed
+        while True:
+            base = self.board.adopted
+            proposed = changed(self.parameters, values, live_only=True)
+            sequence = self.board.propose(to_record(proposed), base)
+            while (answered := self.board.answered) < sequence:
+                self._must_run()
+                if time.monotonic() > deadline:
+                    raise LoopError("it did not answer a parameter change")
+                time.sleep(self.task.dt / 2)
+            if answered == sequence:
+                return
+            if answered == sequence + 1 and self.board.adopted == base:
+                raise InputError("the parameter set", values, "within the declared bounds")
+            # Someone else's change came first, and ours was not made from it: once more.
 
     def _numbers(self, field: str, values: ArrayLike, n: int) -> np.ndarray[Any, Any]:
-        array = np.array(values, float)
+        try:
+            array = np.array(values, float)
+        except (ValueError, TypeError):
+            array = np.zeros(0)
         if array.shape != (n,) or not np.isfinite(array).all():
-            raise InputError(field, np.asarray(values).tolist(), f"{n} finite numbers")
+            raise InputError(field, values, f"{n} finite numbers")
         return array
 
-    def _send(self, code: int, *, number: int = 0, values: Any = ()) -> None:
+    def _must_run(self) -> None:
         self.check()
+        if not self.running:
+            raise LoopError(self.board.reason)
+
+    def _send(self, code: int, *, number: int = 0, values: Any = ()) -> None:
+        self._must_run()
         self.board.send(code, number=number, values=values)
 
     # -- the end --
@@ -218,7 +250,7 @@ class Session:
             self._end()
 
     def _end(self) -> None:
-        """See the loop out, save what a killed one left, clear the shared memory away, and report a fault."""
+        """See the loop out, save what a killed one left, clear the shared memory away, and report what went wrong."""
         try:
             self._loop.wait(_STOP_S)
         except subprocess.TimeoutExpired:
@@ -229,22 +261,32 @@ class Session:
         if killed:
             reason = f"its process ended without a word (exit code {self._loop.returncode}, {STATUS[status]})"
             if self.board.head > 0:
-                from pliant.runtime.save import save_black_box
-
-                box = str(save_black_box(self.board, reason))
+                reason, box = self._save(reason)
             self.board.finish(FAULT, reason)
-        if self._recorder is not None:
-            self._recorder.wait()
+        recorded = self._recorder.wait() if self._recorder is not None else 0
         self.board.remove()
         atexit.unregister(self._abandon)
         if killed or status == FAULT:
             raise LoopError(reason, Path(box) if box else None)
+        if recorded and self._record is not None:
+            raise RecordingError(self._record, f"is not complete: its recorder ended early (exit code {recorded}).")
+
+    def _save(self, reason: str) -> tuple[str, str | None]:
+        """Save what a killed loop left on the board; returns the reason of its end, and where the file is."""
+        from pliant.runtime.save import save_black_box
+
+        try:
+            box = str(save_black_box(self.board, reason))
+        except (OSError, PliantError) as error:
+            return f"{reason} (and the last seconds could not be saved: {error})", None
+        self.board.annotate({"black_box": box})
+        return reason, box
 
     def _abandon(self) -> None:
         """At the exit of the interpreter, for a session that nobody stopped."""
         try:
             self.stop()
-        except LoopError as error:
+        except PliantError as error:
             print(error, file=sys.stderr)
 
     def __enter__(self) -> Self:
@@ -253,9 +295,24 @@ class Session:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
             self.stop()
-        except LoopError:
+        except PliantError:
             if kind is None:
                 raise
+
+
+def _claim(path: Path) -> None:
+    """Make sure now that a recording can be written there; its process would notice when the robot moves already."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    except OSError as error:
+        raise RecordingError(path, f"cannot be written: {error.strerror or error}.") from None
+
+
+def _plain(record: Any) -> Any:
+    """A record as plain data: nested dicts, lists and numbers."""
+    names = record.dtype.names
+    return {name: _plain(record[name]) for name in names} if names else record.tolist()
 
 
 def _spawn(module: str, *arguments: str) -> subprocess.Popen[bytes]:

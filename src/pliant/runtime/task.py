@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from pliant.errors import InputError, UnknownNameError
 from pliant.model.tool import Tool
@@ -62,7 +62,7 @@ class Task(Section):
 def find_task(name: str) -> Task:
     """The task in the file `name`; where there is no such file, the task of that name that comes with Pliant."""
     own = resources.files("pliant") / "tasks"
-    if not Path(name).exists():
+    if not Path(name).is_file():
         shipped = {Path(entry.name).stem: entry for entry in own.iterdir() if entry.name.endswith(".yaml")}
         stem = Path(name).stem
         if stem in shipped and Path(name).suffix in ("", ".yaml"):
@@ -87,6 +87,8 @@ def load_task(path: Path | str) -> Task:
         line = error.problem_mark.line + 1 if error.problem_mark else 0
         problem = (error.problem or "not YAML").splitlines()[0]
         raise InputError("the task file", f"{path}:{line}", f"valid YAML ({problem})") from None
+    except (YAMLError, ValueError) as error:  # a character that is none, a date that is none
+        raise InputError("the task file", str(path), f"valid YAML ({str(error).splitlines()[0]})") from None
     if not isinstance(data, dict):
         raise InputError("the task file", str(path), "a YAML mapping with entries like robot, law, params")
     data.setdefault("name", path.stem)

@@ -59,7 +59,7 @@ def step(h, p, s, r, g, c, o, w, mode, dt):
     wrench.supervise(p.sense, s, good, dt)
     if good:
         wrench.external(h, p.sense, r.wrench, w.three, o.wrench)
-    if s.fault != FAULT_NUMBER and (s.started == 0 or s.law != g.law):
+    if s.fault == 0 and (good if s.started == 0 else s.law != g.law):
         _start(s, r, g, o)
     wrench.low_pass(p.sense, s, o.wrench, dt)
     _want(h, p, s, g, w, o, dt)
@@ -72,9 +72,9 @@ def step(h, p, s, r, g, c, o, w, mode, dt):
 def _observe(h, s, r, o):
     """Where the tool is and how it moves, from the measured joints."""
     for i in range(h.n):
-        if not (math.isfinite(r.q[i]) and math.isfinite(r.qd[i])) and s.fault == 0:
+        if not (math.isfinite(r.q[i]) and math.isfinite(r.qd[i])):
             s.fault = FAULT_NUMBER
-    if s.fault == FAULT_NUMBER:
+    if s.fault == FAULT_NUMBER:  # from now on no joint reading is looked at
         return
     forward(h, r.q)
     jacobian(h)
@@ -100,15 +100,15 @@ def _start(s, r, g, o):
 
 @kernel
 def _want(h, p, s, g, w, o, dt):
-    """The joint velocities that the law asks for, in `w.qd`. Stopped or faulted, that is none."""
+    """The joint velocities that the law asks for, in `w.qd`. Not begun, stopped or faulted, that is none."""
     forward(h, s.q_cmd)
     jacobian(h)
     s.pose[:] = h.X_tool
     w.qd[:] = 0.0
-    if g.stop != 0 or s.fault != 0:
+    if s.started == 0 or g.stop != 0 or s.fault != 0:
         return
     if g.law == HOLD:
-        hold.step(p.hold, h, s, g.q, p.limits.acceleration_scale, w.qd)
+        hold.step(p.hold, h, s, g.q, p.limits.acceleration_scale, dt, w.qd)
     elif g.law == ADMITTANCE:
         wrench.deadband(p.sense, s.wrench_lp, w.F)
         for i in range(6):
@@ -137,7 +137,8 @@ def _follow(h, s, w, dt):
 @kernel
 def _drive(h, p, s, r, c, w, o, mode):
     """Say the command in the words of the robot's interface; before a first good reading there is nothing to say."""
-    if s.started == 0:
+    blind = s.fault == FAULT_NUMBER
+    if s.started == 0 or (blind and mode == TORQUE):
         c.mode = IDLE
         return
     c.mode = mode
@@ -145,9 +146,10 @@ def _drive(h, p, s, r, c, w, o, mode):
         c.q[i] = s.q_cmd[i]
         c.qd[i] = s.qd_cmd[i]
         c.tau[i] = 0.0
-    if mode == VELOCITY:
+    if mode == VELOCITY and not blind:
         for i in range(h.n):
-            c.qd[i] += VELOCITY_PULL * (s.q_cmd[i] - r.q[i])
+            qd = c.qd[i] + VELOCITY_PULL * (s.q_cmd[i] - r.q[i])
+            c.qd[i] = math.copysign(min(abs(qd), h.v_max[i]), qd)
     elif mode == TORQUE:
         _torque(h, p, s, r, c, w, o)
 

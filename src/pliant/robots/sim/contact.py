@@ -42,6 +42,25 @@ def _distance_box(half, p, normal):
 
 
 @kernel
+def _distance_dome(radius, p, normal):
+    """Distance of the point `p` from the half ball above z = 0 (negative inside) and the direction out of it."""
+    across = math.hypot(p[0], p[1])
+    if p[2] < 0.0 and across > radius:
+        beyond = across - radius
+        away = math.hypot(beyond, p[2])
+        normal[0], normal[1] = beyond / away * p[0] / across, beyond / away * p[1] / across
+        normal[2] = p[2] / away
+        return away
+    away = math.hypot(across, p[2])
+    if away - radius <= -p[2]:
+        normal[0], normal[1], normal[2] = 0.0, 0.0, -1.0
+        return -p[2]
+    for i in range(3):
+        normal[i] = p[i] / away
+    return away - radius
+
+
+@kernel
 def distance(c, p, normal):
     """Signed distance of the point `p` (surface frame) from the surface `c`, and the normal there."""
     if c.kind == PLANE:
@@ -49,12 +68,7 @@ def distance(c, p, normal):
         return p[2]
     if c.kind == BOX:
         return _distance_box(c.half_size, p, normal)
-    away = math.sqrt(p[0] ** 2 + p[1] ** 2 + p[2] ** 2)
-    if p[2] < 0.0 or away == 0.0:
-        return 1e9
-    for i in range(3):
-        normal[i] = p[i] / away
-    return away - c.radius
+    return _distance_dome(c.radius, p, normal)
 
 
 @kernel
@@ -92,7 +106,7 @@ def _drag(w, c, n, along, press, damping):
     for i in range(3):
         c.stretch[i] += w.h * (w.point_velocity[i] - along * n[i]) - lean * n[i]
     most = c.friction * press
-    # what the spring alone cannot hold has slipped; cutting the sum instead would fill the spring with energy nobody gave
+    # what the spring alone cannot hold has slipped; it must not take up the damper's share, which nobody has stored
     _shorten(c.stretch, most / c.stiffness)
     for i in range(3):
         w.six[i] = c.stiffness * c.stretch[i] + damping * (w.point_velocity[i] - along * n[i])

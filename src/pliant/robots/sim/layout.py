@@ -79,6 +79,7 @@ WORLD = Layout(
         Field("line_mode", "", "delay line: command modes", (DELAY_SLOTS,), "i8"),
         Field("line", "", "delay line: commanded values", (DELAY_SLOTS, MAX_JOINTS)),
         Field("last", "rad, rad/s", "command of the last period", _J),
+        Field("last_mode", "", "its mode", kind="i8"),
         Field("target", "rad", "position asked of the servo", _J),
         Field("ref", "rad", "filtered position", _J),
         Field("ref_d", "rad/s", "its velocity", _J),

@@ -22,6 +22,8 @@ def send(w, c, share):
     """Put a command at the end of the delay line, `share` of the way from the last period's command to this one."""
     slot = w.count % DELAY_SLOTS
     w.line_mode[slot] = c.mode
+    if c.mode != w.last_mode:  # the last command was of another kind: there is nothing to interpolate from
+        share = 1.0
     for i in range(w.n):
         value = c.tau[i]
         if c.mode == POSITION:
@@ -34,6 +36,7 @@ def send(w, c, share):
 @kernel
 def remember(w, c):
     """At the end of a period: its command is where the next interpolation starts."""
+    w.last_mode = c.mode
     for i in range(w.n):
         w.last[i] = c.q[i] if c.mode == POSITION else c.qd[i]
 

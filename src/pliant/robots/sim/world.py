@@ -12,6 +12,7 @@ from pliant.errors import InputError
 from pliant.model.arm import Arm
 from pliant.model.catalogue import design
 from pliant.model.tool import SENSOR, TOOL, Tool, attach
+from pliant.records import MODES, POSITION
 from pliant.robots.sim.config import SimConfig, Surface
 from pliant.robots.sim.layout import DELAY_SLOTS, WORLD
 
@@ -95,7 +96,8 @@ class World:
         mujoco.mj_forward(self.model, self.data)
         n = int(w.n)
         w.target[:n], w.ref[:n] = q, q
-        if self._interface == "position":
+        w.last_mode = MODES[self._interface]
+        if w.last_mode == POSITION:
             w.last[:n] = q
         w.tau[:n] = self.data.qfrc_bias
         self.data.qfrc_applied[:] = self.data.qfrc_bias

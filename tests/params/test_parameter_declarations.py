@@ -1,0 +1,364 @@
+"""Declared parameters: the record that kernels read, bounds, changes, and what a user is told about a mistake."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import Field, ValidationError
+
+from pliant.errors import InputError, UnknownNameError
+from pliant.params.control import PARAMETERS, Parameters
+from pliant.params.declare import (
+    NotNegative,
+    Section,
+    SixPositive,
+    bounds_arrays,
+    changed,
+    declared,
+    fill,
+    layout_of,
+    param,
+    parse_assignment,
+    to_record,
+    validated,
+)
+from pliant.robots.sim.config import SimConfig
+from pliant.runtime.task import Task
+
+Above = Annotated[float, Field(gt=1.0, lt=3.0)]
+
+
+class Inner(Section):
+    closed: float = param(2.0, unit="m", live=True, ge=1, le=3, help="Both ends belong to it.")
+    open: float = param(2.0, unit="m", gt=1, lt=3, help="Neither end belongs to it.")
+
+
+class Outer(Section):
+    free: float = param(0.5, help="Any finite number.")
+    pair: tuple[Above, Above] = param((2.0, 2.5), help="Bounds on each element.")
+    count: int = param(3, ge=0, le=5, help="A whole number.")
+    choice: Literal["red", "green", "blue"] = param("green", help="A choice.")
+    flag: bool = param(True, help="A flag.")
+    inner: Inner = Inner()
+
+
+LEAST, MOST = np.nextafter(1.0, 2.0), np.nextafter(3.0, 2.0)
+
+
+def passes(record: np.ndarray[Any, Any], section: type[Section]) -> bool:
+    """The check that the loop makes."""
+    low, high = bounds_arrays(section)
+    values = record.view(np.float64)
+    return bool(np.all((values >= low) & (values <= high)))
+
+
+# ---- the record ----------------------------------------------------------------------------------------------------
+
+
+def test_layout_follows_the_declaration() -> None:
+    dtype = layout_of(Outer).dtype
+    assert dtype.names == ("free", "pair", "count", "choice", "flag", "inner")
+    kinds = [dtype[name].base.str for name in ("free", "pair", "count", "choice", "flag")]
+    assert kinds == ["<f8", "<f8", "<i8", "<i8", "<i8"]
+    assert dtype["pair"].shape == (2,)
+    assert dtype["inner"].names == ("closed", "open")
+
+
+def test_layout_keeps_unit_and_help() -> None:
+    fields = {field.name: field for field in layout_of(Inner).fields}
+    assert (fields["closed"].unit, fields["closed"].help) == ("m", "Both ends belong to it.")
+
+
+@pytest.mark.parametrize("section", [Outer, Parameters])
+def test_every_value_of_a_record_has_eight_bytes(section: type[Section]) -> None:
+    def values(layout: Any) -> int:
+        nested = (values(field.kind) if hasattr(field.kind, "fields") else 1 for field in layout.fields)
+        return sum(n * math.prod(field.shape) for n, field in zip(nested, layout.fields, strict=True))
+
+    layout = layout_of(section)
+    assert layout.dtype.itemsize == 8 * values(layout)
+
+
+def test_record_holds_the_values_of_the_section() -> None:
+    record = to_record(Outer(free=7.5, pair=(1.5, 2.5), count=4, choice="blue", flag=False))[0]
+    assert record.free == 7.5
+    assert record.pair.tolist() == [1.5, 2.5]
+    assert (record.count, record.choice, record.flag) == (4, 2, 0)
+    assert (record.inner.closed, record.inner.open) == (2.0, 2.0)
+
+
+def test_fill_writes_into_the_record_that_is_given() -> None:
+    records = PARAMETERS.new(3)
+    fill(changed(Parameters(), {"admittance.mass": 4.0}), records[1])
+    assert records["admittance"]["mass"][:, 0].tolist() == [0.0, 4.0, 0.0]
+
+
+# ---- the loop's own check ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "admissible"),
+    [
+        (("inner", "closed"), 1.0, True),
+        (("inner", "closed"), np.nextafter(1.0, 0.0), False),
+        (("inner", "closed"), 3.0, True),
+        (("inner", "closed"), np.nextafter(3.0, 4.0), False),
+        (("inner", "open"), 1.0, False),
+        (("inner", "open"), LEAST, True),
+        (("inner", "open"), 3.0, False),
+        (("inner", "open"), MOST, True),
+        (("pair",), (1.0, 2.0), False),
+        (("pair",), (2.0, 3.0), False),
+        (("pair",), (LEAST, MOST), True),
+        (("free",), -1e300, True),
+        (("count",), 0, True),
+        (("choice",), 2, True),
+        (("flag",), 0, True),
+    ],
+)
+def test_each_bound_includes_its_end_or_not_as_declared(field: tuple[str, ...], value: Any, admissible: bool) -> None:
+    record = to_record(Outer())
+    *path, last = field
+    node = record[0]
+    for part in path:
+        node = node[part]
+    node[last] = value
+    assert passes(record, Outer) is admissible
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_a_number_that_is_not_finite_fails_in_every_place(bad: float) -> None:
+    assert passes(to_record(Parameters()), Parameters)
+    values = len(to_record(Parameters()).view(np.float64))
+    for place in range(values):
+        record = to_record(Parameters())
+        record.view(np.float64)[place] = bad
+        assert not passes(record, Parameters), place
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=200)
+def test_the_loop_accepts_what_the_door_accepts_and_nothing_else(data: st.DataObject) -> None:
+    bounded = [item for item in declared(Parameters) if item.type == "number"]
+    item = data.draw(st.sampled_from(bounded))
+    value = data.draw(st.one_of(st.floats(-2, 2), st.floats(), st.sampled_from([0.0, 0.1, 0.5, 1.0, 20.0, 50.0, 400.0])))
+    section, name = item.name.split(".")
+    record = to_record(Parameters())
+    record[0][section][name] = value
+    try:
+        changed(Parameters(), {item.name: value})
+    except InputError:
+        assert not passes(record, Parameters)
+    else:
+        assert passes(record, Parameters)
+
+
+# ---- sections ------------------------------------------------------------------------------------------------------
+
+
+def test_a_section_is_closed() -> None:
+    with pytest.raises(ValidationError):
+        Outer.model_validate({"fre": 1.0})
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, "nan", "inf"])
+def test_a_section_refuses_numbers_that_are_not_finite(bad: Any) -> None:
+    for data in ({"free": bad}, {"pair": (2.0, bad)}, {"inner": {"closed": bad}}):
+        with pytest.raises(ValidationError):
+            Outer.model_validate(data)
+
+
+def test_a_section_cannot_be_edited_in_place() -> None:
+    with pytest.raises(ValidationError):
+        Outer().free = 1.0  # pyright: ignore[reportAttributeAccessIssue]
+
+
+# ---- changes -------------------------------------------------------------------------------------------------------
+
+
+def test_a_change_makes_a_new_set_and_leaves_the_old_one() -> None:
+    old = Parameters()
+    new = changed(old, {"sense.cutoff_hz": 50.0, "admittance.stiffness": (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)})
+    assert old == Parameters()
+    assert (new.sense.cutoff_hz, new.admittance.stiffness) == (50.0, (1.0, 2.0, 3.0, 4.0, 5.0, 6.0))
+    assert new.hold == old.hold
+
+
+@pytest.mark.parametrize("value", [3, 3.0, np.float64(3.0), np.int64(3)])
+def test_one_number_for_a_list_sets_all_of_it(value: Any) -> None:
+    assert changed(Parameters(), {"admittance.mass": value}).admittance.mass == (3.0,) * 6
+
+
+def test_an_unknown_name_is_refused_with_the_nearest_one() -> None:
+    with pytest.raises(UnknownNameError, match=r"'sense\.cutof_hz'.*Did you mean 'sense\.cutoff_hz'\?"):
+        changed(Parameters(), {"sense.cutof_hz": 10.0})
+
+
+@pytest.mark.parametrize("name", ["sense", "sense.", ".cutoff_hz", "", "sense.cutoff_hz.x", "sense.__class__"])
+def test_a_name_that_is_no_leaf_is_refused(name: str) -> None:
+    with pytest.raises(UnknownNameError):
+        changed(Parameters(), {name: 1.0})
+
+
+def test_one_bad_value_refuses_the_whole_change() -> None:
+    old = Parameters()
+    with pytest.raises(InputError):
+        changed(old, {"sense.cutoff_hz": 50.0, "admittance.mass": -1.0})
+    assert old == Parameters()
+
+
+def test_live_only_refuses_what_is_fixed_while_the_loop_runs() -> None:
+    assert changed(Parameters(), {"limits.acceleration_scale": 0.2}).limits.acceleration_scale == 0.2
+    with pytest.raises(InputError, match=r"limits\.acceleration_scale is 0\.2.*while the loop runs"):
+        changed(Parameters(), {"limits.acceleration_scale": 0.2}, live_only=True)
+    assert changed(Parameters(), {"limits.speed_scale": 0.2}, live_only=True).limits.speed_scale == 0.2
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"sense.cutoff_hz": 1000.0}, ("sense.cutoff_hz", "1000", "at most 400")),
+        ({"sense.deadband_n": -1.0}, ("sense.deadband_n", "-1", "at least 0")),
+        ({"limits.speed_scale": 0.0}, ("limits.speed_scale", "0.0", "greater than 0")),
+        ({"admittance.mass": (1, 1, 0, 1, 1, 1)}, ("admittance.mass.2", "0", "greater than 0")),
+        ({"admittance.mass": (1, 1)}, ("admittance.mass", "(1, 1)", "a longer list")),
+        ({"admittance.mass": [1] * 7}, ("admittance.mass", "a list of 6 values")),
+        ({"admittance.mass": "heavy"}, ("admittance.mass", "'heavy'", "a list of numbers")),
+        ({"sense.hold_s": "soon"}, ("sense.hold_s", "'soon'", "a number")),
+        ({"sense.hold_s": math.nan}, ("sense.hold_s", "nan", "a finite number")),
+        ({"sense.hold_s": None}, ("sense.hold_s", "None", "a number")),
+        ({"sense.hold_s": True}, ("sense.hold_s", "True", "a number")),
+        ({"admittance.mass": True}, ("admittance.mass", "True", "number")),
+    ],
+)
+def test_a_refusal_names_field_value_and_what_is_allowed(values: dict[str, Any], words: tuple[str, ...]) -> None:
+    with pytest.raises(InputError) as caught:
+        changed(Parameters(), values)
+    for word in words:
+        assert word in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({"choice": "black"}, ("choice", "'black'", "'red', 'green' or 'blue'")),
+        ({"count": 2.5}, ("count", "2.5", "a whole number")),
+        ({"count": "two"}, ("count", "'two'", "a whole number")),
+        ({"flag": "perhaps"}, ("flag", "'perhaps'", "true or false")),
+        ({"inner": {"open": 3.0}}, ("inner.open", "3.0", "less than 3")),
+        ({"inner": {"opne": 3.0}}, ("inner.opne", "no parameter has this name")),
+        ({"free": "x", "count": -1}, ("free", "1 more problem")),
+    ],
+)
+def test_plain_data_is_refused_with_the_place_of_the_mistake(data: Any, words: tuple[str, ...]) -> None:
+    with pytest.raises(InputError) as caught:
+        validated(Outer, data, "task.yaml")
+    assert caught.value.field.startswith("task.yaml.")
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_a_missing_entry_is_named() -> None:
+    class Needs(Section):
+        size: NotNegative
+
+    with pytest.raises(InputError, match=r"size is None, but it must be given"):
+        validated(Needs, {})
+
+
+# ---- the command line ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "value"),
+    [
+        ("sense.cutoff_hz=12.5", "sense.cutoff_hz", 12.5),
+        ("sim.seed=7", "sim.seed", 7),
+        ("a = 1e-3 ", "a", 1e-3),
+        ("a=1,2,3.5", "a", (1, 2, 3.5)),
+        ("a=[1, 2]", "a", (1, 2)),
+        ("a=(1,-2)", "a", (1, -2)),
+        ("a=yes", "a", True),
+        ("a=Off", "a", False),
+        ("robot=sim:ur5e", "robot", "sim:ur5e"),
+        ("name=a=b", "name", "a=b"),
+    ],
+)
+def test_assignments_are_split_into_name_and_value(text: str, name: str, value: Any) -> None:
+    found_name, found = parse_assignment(text)
+    assert (found_name, found) == (name, value)
+    assert type(found) is type(value)
+
+
+@pytest.mark.parametrize("text", ["", "a", "a=", "=1", "="])
+def test_what_is_no_assignment_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(InputError, match=r"name=value, for instance"):
+        parse_assignment(text)
+
+
+def test_nan_on_the_command_line_does_not_get_in() -> None:
+    with pytest.raises(InputError, match="a finite number"):
+        changed(Parameters(), dict([parse_assignment("sense.cutoff_hz=nan")]))
+
+
+# ---- the declarations of Pliant ------------------------------------------------------------------------------------
+
+# Shares, ratios, probabilities, counts and words: the only parameters without a unit.
+PURE_NUMBERS = {"damping_ratio", "speed_scale", "acceleration_scale", "dropout", "friction", "seed"}
+# m/rad for some directions and 1 for others: no unit would be true.
+MIXED = {"singular_threshold", "singular_damping"}
+
+
+@pytest.mark.parametrize("section", [Parameters, SimConfig, Task])
+def test_every_parameter_has_a_sentence_of_help(section: type[Section]) -> None:
+    for item in declared(section):
+        if item.name in ("tool", "surfaces", "pushes", "events", "sim.surfaces", "sim.pushes"):
+            continue
+        assert item.help.endswith("."), item.name
+        assert item.help[0].isupper(), item.name
+
+
+@pytest.mark.parametrize("section", [Parameters, SimConfig])
+def test_every_physical_number_has_a_unit(section: type[Section]) -> None:
+    for item in declared(section):
+        number = "number" in item.type
+        last = item.name.split(".")[-1]
+        assert not number or bool(item.unit) != (last in PURE_NUMBERS | MIXED), item.name
+
+
+def test_a_scalar_name_ends_in_its_unit() -> None:
+    endings = {"_hz": "Hz", "_n": "N", "_nm": "N m", "_s": "s", "_m": "m", "_n_m": "N/m", "_n_s_m": "N s/m"}
+    for section in (Parameters, SimConfig):
+        for item in declared(section):
+            last = item.name.split(".")[-1]
+            fitting = [end for end in endings if last.endswith(end)]
+            if fitting:
+                assert item.unit == endings[max(fitting, key=len)], item.name
+
+
+def test_defaults_are_within_their_own_bounds() -> None:
+    for section in (Parameters, SimConfig, Task):
+        assert section.model_validate(section().model_dump()) == section()
+
+
+def test_bounds_are_told_in_words() -> None:
+    told = {item.name: item.bounds for item in declared(Parameters)}
+    assert told["sense.cutoff_hz"] == "≥ 0.1 and ≤ 400"
+    assert told["admittance.mass"] == "each > 0"
+    assert {item.name: item.type for item in declared(Outer)}["choice"] == "red or green or blue"
+
+
+def test_masses_are_positive_whatever_the_axis() -> None:
+    class Masses(Section):
+        mass: SixPositive = param((1.0,) * 6, help="Six masses.")
+
+    for axis in range(6):
+        mass = [1.0] * 6
+        mass[axis] = 0.0
+        with pytest.raises(InputError, match=rf"mass\.{axis} is 0\.0"):
+            validated(Masses, {"mass": mass})

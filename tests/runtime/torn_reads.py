@@ -1,0 +1,134 @@
+"""Compiled writer and readers that try to tear records on a board: every 8-byte word of a record is the same number.
+
+Run as a program it is a reader: ``python torn_reads.py <board> <counts> <which reader>``.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from pliant.kernel import copy_bytes, floats, kernel
+from pliant.records import TELEMETRY
+from pliant.runtime.board import Board
+from pliant.runtime.board_layout import SET
+from pliant.runtime.slots import collect, get, lock_word, publish, put, store_word
+
+RECORD_BYTES, SET_BYTES = TELEMETRY.dtype.itemsize, SET.dtype.itemsize
+
+# One reader's row of words in the file of counts, which are raised as it goes.
+READY, WHOLE, MIXED, RAW_MIXED, REFUSED, DONE = range(6)
+WORDS, PHASES, READERS = 8, 2, 2
+
+ENOUGH = 30_000
+"""Whole reads of each reader after which the writer may stop."""
+
+GIVE_UP = 2_000_000_000
+"""Writes after which it stops in any case: far more than a minute of them."""
+
+
+@kernel
+def uniform(address, words):
+    """Whether all `words` 8-byte words at `address` are the same."""
+    values = floats(address, words)
+    for i in range(1, words):
+        if values[i] != values[0]:
+            return False
+    return True
+
+
+@kernel
+def tally(counts, record, raw, words, read, expected):
+    """Count one attempt: `read` says whether the board called the copy in `record` whole; `raw` was copied without asking."""
+    if not uniform(raw, words):
+        store_word(counts + 8 * RAW_MIXED, lock_word(counts + 8 * RAW_MIXED) + 1)
+    if not read:
+        store_word(counts + 8 * REFUSED, lock_word(counts + 8 * REFUSED) + 1)
+    elif uniform(record, words) and floats(record, 1)[0] == expected:
+        store_word(counts + 8 * WHOLE, lock_word(counts + 8 * WHOLE) + 1)
+    else:
+        store_word(counts + 8 * MIXED, lock_word(counts + 8 * MIXED) + 1)
+
+
+@kernel
+def content(counts, readers):
+    """Whether every reader has seen enough: whole records by asking, and a torn one by not asking."""
+    for i in range(readers):
+        row = counts + 8 * WORDS * i
+        if lock_word(row + 8 * WHOLE) < ENOUGH or lock_word(row + 8 * RAW_MIXED) < 1:
+            return False
+    return True
+
+
+@kernel
+def write_ring(head, ring, slots, record, size, counts, readers):
+    """Publish records until the readers are content; returns how many."""
+    words, number = floats(record, size // 8), 0
+    while number < GIVE_UP and not (number % 1000 == 0 and content(counts, readers)):
+        words[:] = number
+        publish(head, ring, slots, record, size, number)
+        number += 1
+    return number
+
+
+@kernel
+def read_ring(head, ring, slots, record, raw, size, counts):
+    """Read the newest record, with and without asking whether it is whole, until told that it is over."""
+    while lock_word(counts + 8 * DONE) == 0:
+        number = lock_word(head) - 1
+        if number >= 0:
+            copy_bytes(raw, ring + (number % slots) * (size + 8) + 8, size)
+            read = collect(ring, slots, size, number, number + 1, record) == 1
+            tally(counts, record, raw, size // 8, read, number)
+
+
+@kernel
+def write_slot(lock, slot, record, size, counts, readers):
+    """Put sets into the one slot until the readers are content; returns how many."""
+    words, number = floats(record, size // 8), 0
+    while number < GIVE_UP and not (number % 1000 == 0 and content(counts, readers)):
+        number += 1
+        words[:] = 2 * number
+        put(lock, slot, record, size, 2 * number)
+    return number
+
+
+@kernel
+def read_slot(lock, slot, record, raw, size, counts):
+    """Read the slot, with and without asking, until told that it is over."""
+    while lock_word(counts + 8 * DONE) == 0:
+        sequence = lock_word(lock)
+        copy_bytes(raw, slot, size)
+        if sequence > 0:
+            read = sequence % 2 == 0 and get(lock, slot, record, size, sequence)
+            tally(counts, record, raw, size // 8, read, sequence)
+
+
+def read(board: Board, counts: np.ndarray, reader: int) -> None:
+    """Both phases of one reader."""
+    record, raw = np.zeros(RECORD_BYTES // 8), np.zeros(RECORD_BYTES // 8)
+    buffers = record.ctypes.data, raw.ctypes.data
+    ring, slot = counts[0, reader], counts[1, reader]
+    slot[READY] = ring[READY] = 1
+    read_ring(*board.publisher, *buffers, RECORD_BYTES, ring.ctypes.data)
+    read_slot(board._word["proposed"], board._at["proposal"], *buffers, SET_BYTES, slot.ctypes.data)
+
+
+def write(board: Board, counts: np.ndarray) -> tuple[int, int]:
+    """Both phases of the writer; returns how many records and sets it wrote."""
+    record = np.zeros(RECORD_BYTES // 8)
+    records = write_ring(*board.publisher, record.ctypes.data, RECORD_BYTES, counts[0].ctypes.data, READERS)
+    counts[0, :, DONE] = 1
+    lock, slot = board._word["proposed"], board._at["proposal"]
+    sets = write_slot(lock, slot, record.ctypes.data, SET_BYTES, counts[1].ctypes.data, READERS)
+    counts[1, :, DONE] = 1
+    return records, sets
+
+
+def open_counts(path: Path) -> np.ndarray:
+    """The shared counts: phase × reader × word."""
+    return np.memmap(path, np.int64, "r+", shape=(PHASES, READERS, WORDS))
+
+
+if __name__ == "__main__":
+    read(Board.attach(Path(sys.argv[1])), open_counts(Path(sys.argv[2])), int(sys.argv[3]))
