@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from pliant.params.declare import validated
 from pliant.runtime import board as board_module
+from pliant.runtime.task import Task
 from pliant.runtime.warm import warm
 
 Until = Callable[..., Any]
@@ -47,3 +49,19 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     monkeypatch.setattr(board_module, "board_folder", lambda: folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def faulting_task() -> Task:
+    """On its way to another pose the arm is pushed harder than its sensor can show: a fault in full motion."""
+    return validated(
+        Task,
+        {
+            "params": {"sense": {"hold_s": 0.05}},
+            "sim": {
+                "sensor": {"range_n": 40.0},
+                "pushes": [{"at_s": 0.3, "for_s": 9, "ramp_s": 0, "wrench": [60, 60, 60, 0, 0, 0]}],
+            },
+            "events": [{"at_s": 0.1, "goal_q": [0.4, -1.4, 1.7, -1.9, -1.5, 0.3]}],
+        },
+    )

@@ -1,8 +1,7 @@
-"""Torn reads: one process writes and two read as fast as they can, and nobody ever sees half of one and half of another."""
+"""Torn reads: one process writes and two read as fast as they can, and nobody ever sees parts of two records as one."""
 
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest

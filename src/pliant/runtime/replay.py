@@ -104,7 +104,8 @@ def difference(one: np.ndarray[Any, Any], two: np.ndarray[Any, Any]) -> tuple[fl
     for part in ("reading", "goal", "observed", "command", "state"):
         for name in one[part].dtype.names or ():
             a, b = one[part][name].astype(float), two[part][name].astype(float)
-            gap = np.abs(a - b)
+            with np.errstate(invalid="ignore"):
+                gap = np.abs(a - b)
             gap[(a == b) | (np.isnan(a) & np.isnan(b))] = 0.0
             gap[np.isnan(gap)] = np.inf  # a number here, none there
             if gap.size and gap.max() > largest:

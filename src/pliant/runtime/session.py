@@ -91,6 +91,7 @@ class Session:
             if self._loop.poll() is not None or time.monotonic() > deadline:
                 self._end()
             time.sleep(0.005)
+        self.check()
 
     # -- what is going on --
 

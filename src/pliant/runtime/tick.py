@@ -110,9 +110,9 @@ def _want(h, p, s, g, w, o, dt):
     if g.law == HOLD:
         hold.step(p.hold, h, s, g.q, p.limits.acceleration_scale, dt, w.qd)
     elif g.law == ADMITTANCE:
-        wrench.deadband(p.sense, s.wrench_lp, w.F)
         for i in range(6):
-            w.F[i] -= g.wrench[i]
+            w.F[i] = s.wrench_lp[i] - g.wrench[i]
+        wrench.deadband(p.sense, w.F, w.F)
         admittance.step(p.admittance, s, w.F, g.pose, g.twist, dt, w.e)
         o.singular_value = damped_inverse(
             h.J, h.n, s.twist, p.limits.singular_threshold, p.limits.singular_damping, s.weakest, w.inverse, w.qd

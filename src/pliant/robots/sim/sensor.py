@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from pliant.kernel import floats, kernel
 from pliant.records import WRENCH_MISSING, WRENCH_OK, WRENCH_SATURATED
 from pliant.robots.sim.random import normals, uniform
@@ -27,7 +29,7 @@ def sample(w, r):
                 value = math.copysign(w.range[i], value)
                 r.wrench_state = WRENCH_SATURATED
             if w.step[i] > 0.0:
-                value = w.step[i] * math.floor(value / w.step[i] + 0.5)
+                value = w.step[i] * np.floor(value / w.step[i] + 0.5)
             w.last_wrench[i] = value
         w.last_stamp = w.time
     else:

@@ -36,6 +36,8 @@ def build_model(name: str, tool: Tool, step_s: float, gravity: Any) -> mujoco.Mj
     model.opt.timestep = step_s
     model.opt.gravity[:] = gravity
     model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
+    # a simulation that has blown up must be seen: by itself MuJoCo would go on from its zero pose
+    model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
     return model
 
 

@@ -1,0 +1,106 @@
+"""Laws, limits and sensing run without compilation too, and give the same numbers to the last bit."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pliant.laws import admittance, hold
+from pliant.limits.joint import braking_speed, limit
+from pliant.model import HANDLE
+from pliant.params.control import PARAMETERS
+from pliant.records import OBSERVED, READING, STATE
+from pliant.robots.sim.contact import distance
+from pliant.robots.sim.layout import SURFACE
+from pliant.sense import wrench
+
+SAMPLES = 40
+
+
+def _unit(random: np.random.Generator) -> np.ndarray:
+    q = random.normal(size=4)
+    return q / np.linalg.norm(q)
+
+
+def _admittance(random: np.random.Generator) -> list[float]:
+    p, s = PARAMETERS.new()[0].admittance, STATE.new()[0]
+    p.mass[:], p.damping[:], p.stiffness[:] = 10.0 ** random.uniform(-2, 2, (3, 6))
+    s.pose[:], s.twist[:] = (*random.normal(size=3), *_unit(random)), random.normal(size=6)
+    goal = np.array([*random.normal(size=3), *_unit(random)])
+    admittance.step(p, s, random.normal(size=6), goal, random.normal(size=6), 0.002, np.zeros(6))
+    return s.twist.tolist()
+
+
+def _hold(random: np.random.Generator) -> list[float]:
+    p, s, h, qd = PARAMETERS.new()[0].hold, STATE.new()[0], HANDLE.new()[0], np.zeros(12)
+    p.bandwidth_hz, h.n, h.a_max[:], s.q_cmd[:] = random.uniform(1, 20), 6, random.uniform(1, 20, 12), random.normal(size=12)
+    hold.step(p, h, s, random.normal(size=12), 0.5, 0.002, qd)
+    return qd.tolist()
+
+
+def _limit(random: np.random.Generator) -> list[float]:
+    p, s, h, o, qd = PARAMETERS.new()[0].limits, STATE.new()[0], HANDLE.new()[0], OBSERVED.new()[0], random.normal(size=12)
+    p.speed_scale, p.acceleration_scale, h.n = random.uniform(0.1, 1), random.uniform(0.1, 1), 7
+    h.v_max[:], h.a_max[:], h.q_min[:], h.q_max[:] = 2.0, 50.0, -1.0, 1.0
+    s.q_cmd[:], s.qd_cmd[:] = random.uniform(-1, 1, 12), random.normal(size=12)
+    limit(p, h, s, qd, 0.002, o)
+    return [*qd.tolist(), float(o.limits), float(o.scale), braking_speed(random.random(), 3.0, 0.002)]
+
+
+def _sense(random: np.random.Generator) -> list[float]:
+    p, s, h, r, out = PARAMETERS.new()[0].sense, STATE.new()[0], HANDLE.new()[0], READING.new()[0], np.zeros(6)
+    p.cutoff_hz, p.deadband_n, p.deadband_nm, p.bias[:] = 20.0, 0.5, 0.1, random.normal(size=6)
+    h.X_sensor[:], h.X_tool[:] = (*random.normal(size=3), *_unit(random)), (*random.normal(size=3), *_unit(random))
+    h.gravity[:], h.tool_mass, h.tool_com[:] = random.normal(size=3), 1.5, random.normal(size=3)
+    r.wrench[:] = random.normal(size=6)
+    wrench.external(h, p, r.wrench, np.zeros(3), out)
+    wrench.supervise(p, s, wrench.usable(r), 0.002)
+    wrench.low_pass(p, s, out, 0.002)
+    felt = np.zeros(6)
+    wrench.deadband(p, s.wrench_lp, felt)
+    return [*out.tolist(), *felt.tolist(), float(s.wrench_age_s)]
+
+
+def _distance(random: np.random.Generator) -> list[float]:
+    found = []
+    for kind in range(3):
+        c, normal = SURFACE.new()[0], np.zeros(3)
+        c.kind, c.half_size[:], c.radius = kind, (0.5, 0.3, 0.2), 0.7
+        found += [float(distance(c, random.normal(size=3), normal)), *normal.tolist()]
+    return found
+
+
+PARTS = {"admittance": _admittance, "hold": _hold, "limit": _limit, "sense": _sense, "distance": _distance}
+
+
+def results(part: str) -> str:
+    """Everything that a part computes from random numbers, in hexadecimal."""
+    random = np.random.default_rng(11)
+    return " ".join(float(x).hex() for _ in range(SAMPLES) for x in PARTS[part](random))
+
+
+@pytest.fixture(scope="module")
+def uncompiled() -> dict[str, str]:
+    code = "import test_laws_uncompiled as t\nfor part in t.PARTS: print(part, t.results(part))"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).parent,
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return dict(line.split(" ", 1) for line in done.stdout.splitlines())
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_compiled_and_uncompiled_numbers_are_the_same_to_the_last_bit(part: str, uncompiled: dict[str, str]) -> None:
+    numbers = uncompiled[part].split()
+    assert len(set(numbers)) > SAMPLES
+    assert results(part).split() == numbers

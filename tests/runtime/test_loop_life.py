@@ -1,0 +1,391 @@
+"""Life and death of the control process: whoever dies, the robot is stopped or goes on, and somebody says so."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pliant.errors import InputError, LoopError, RecordingError
+from pliant.params.declare import validated
+from pliant.record.reader import Recording
+from pliant.records import FAULT_SENSOR
+from pliant.runtime import save
+from pliant.runtime import session as session_module
+from pliant.runtime.board import Board, alive, running
+from pliant.runtime.board_layout import FAULT, STOPPED
+from pliant.runtime.replay import replay
+from pliant.runtime.session import Session, connect
+from pliant.runtime.task import Task
+
+GOAL = (0.4, -1.4, 1.7, -1.9, -1.5, 0.3)
+
+
+def loop_pid(arm: Session) -> int:
+    return int(arm.board.header.loop_pid)
+
+
+def nothing_is_left_of(arm: Session) -> bool:
+    """No process, no shared memory."""
+    return not alive(loop_pid(arm)) and arm.name not in running() and not arm.board.path.exists()
+
+
+def run_python(code: str, *arguments: Any) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+# ---- ordinary ends -------------------------------------------------------------------------------------------------
+
+
+def test_the_end_of_with_stops_the_loop_and_leaves_nothing(out: Path) -> None:
+    with connect("sim:ur5e") as arm:
+        assert arm.running
+        assert alive(loop_pid(arm))
+        assert loop_pid(arm) != os.getpid()
+        assert arm.wait(0.05).tick > 0
+    assert not arm.running
+    assert (arm.board.status, arm.board.reason) == (STOPPED, "asked to stop")
+    assert nothing_is_left_of(arm)
+    assert not out.exists()
+    arm.stop()  # once more does no harm
+    with pytest.raises(LoopError, match="asked to stop"):
+        arm.move_joints(GOAL)  # nobody is there to carry it out
+
+
+def test_sigint_is_ignored_and_sigterm_is_a_normal_stop(out: Path, until) -> None:
+    with connect("sim:ur5e") as arm:
+        head = arm.board.head
+        os.kill(loop_pid(arm), signal.SIGINT)
+        until(lambda: arm.board.head > head + 50)
+        assert arm.running
+        os.kill(loop_pid(arm), signal.SIGTERM)
+        until(lambda: not arm.running)
+    assert (arm.board.status, arm.board.reason) == (STOPPED, "asked to stop by a signal")
+    assert arm._loop.returncode == 0
+    assert nothing_is_left_of(arm)
+    assert not out.exists()
+
+
+def test_a_task_with_a_duration_ends_by_itself(out: Path) -> None:
+    task = validated(Task, {"duration_s": 0.2})
+    with Session(task, ticks=task.ticks) as arm:
+        arm.join()
+        assert (arm.board.status, arm.board.reason) == (STOPPED, "the task is complete")
+        assert arm.read()["tick"].tolist() == list(range(100))
+    assert nothing_is_left_of(arm)
+
+
+def test_an_error_in_the_body_of_with_stops_the_loop_and_passes_through() -> None:
+    arm = connect("sim:ur5e")
+    with pytest.raises(ZeroDivisionError), arm:
+        raise ZeroDivisionError
+    assert nothing_is_left_of(arm)
+
+
+def test_ctrl_c_during_the_start_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
+        monkeypatch.undo()  # once
+        raise KeyboardInterrupt
+
+    arm = connect("sim:ur5e")
+    monkeypatch.setattr(session_module.time, "sleep", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        arm.start()
+    assert not arm.board.path.exists()
+    assert arm._loop.poll() is not None
+
+
+def test_a_script_needs_no_main_guard(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import pliant\n"
+        "arm = pliant.connect('sim:ur5e').start()\n"
+        "print(arm.wait(0.02).tick > 0, arm.name, int(arm.board.header.loop_pid))\n"
+    )  # and it never stops the loop: the end of the interpreter does
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    ticked, name, pid = done.stdout.split()
+    assert ticked == "True"
+    assert name not in running()
+    assert not alive(int(pid))
+
+
+# ---- two at once ---------------------------------------------------------------------------------------------------
+
+
+def test_two_loops_run_at_once_and_do_not_touch_each_other(until) -> None:
+    with connect("sim:ur5e") as one, connect("sim:ur5e") as two:
+        assert one.name != two.name
+        assert loop_pid(one) != loop_pid(two)
+        one.move_joints(GOAL)
+        until(lambda: np.abs(one.q - GOAL).max() < 1e-3)
+        head = two.board.head
+        two.wait(0.05)
+        assert two.board.head > head
+        assert (two.read()["command"]["qd"] == 0).all()
+
+
+def test_the_same_name_twice_is_an_error_and_the_first_goes_on(until) -> None:
+    name = f"twice-{os.getpid()}"
+    with connect("sim:ur5e", name=name) as arm:
+        with pytest.raises(InputError, match=f"{name}.*free"):
+            connect("sim:ur5e", name=name).start()
+        head = arm.board.head
+        until(lambda: arm.board.head > head + 20)
+        assert name in running()
+    with connect("sim:ur5e", name=name):
+        pass
+
+
+# ---- somebody is killed --------------------------------------------------------------------------------------------
+
+
+def test_a_killed_loop_is_reported_and_its_last_seconds_are_saved(
+    out: Path, tmp_path: Path, until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(save, "BLACK_BOX_S", 1.0)
+    arm = connect("sim:ur5e", law="admittance", record=tmp_path / "run.mcap", rate_hz=1000).start()
+    arm.set({"sense.cutoff_hz": 40})
+    arm.push([20, 0, 0], for_s=1)
+    until(lambda: arm.board.head > 1100)
+    os.kill(loop_pid(arm), signal.SIGKILL)
+    with pytest.raises(LoopError, match=r"without a word \(exit code -9") as caught:
+        arm.wait(1)
+    last = arm.board.head
+    with pytest.raises(LoopError) as again:
+        arm.move_joints(GOAL)
+    assert again.value.black_box == caught.value.black_box
+    arm.stop()  # it has ended
+    assert nothing_is_left_of(arm)
+    assert arm._recorder is not None
+    assert arm._recorder.poll() == 0
+
+    box = caught.value.black_box
+    assert box is not None
+    assert box.parent == out
+    saved = Recording.load(box)
+    assert saved.complete
+    assert saved.records["tick"].tolist() == list(range(last - 1000, last))
+    assert "exit code -9" in saved.meta["fault"]
+    again = replay(saved)
+    assert (again.ticks, again.largest) == (len(saved.records) - 1, 0.0)
+    recorded = Recording.load(tmp_path / "run.mcap")
+    assert recorded.complete
+    assert recorded.records["tick"].tolist() == list(range(last))
+
+
+def test_two_loops_killed_at_once_leave_two_black_boxes(out: Path) -> None:
+    arms = [connect("sim:ur5e").start() for _ in range(2)]
+    boxes = []
+    for arm in arms:
+        arm.wait(0.02)
+        os.kill(loop_pid(arm), signal.SIGKILL)
+    for arm in arms:
+        with pytest.raises(LoopError) as caught:
+            arm.stop()
+        boxes.append(caught.value.black_box)
+    assert len(set(boxes)) == 2
+    assert sorted(out.iterdir()) == sorted(boxes)
+
+
+def test_a_black_box_that_cannot_be_saved_hides_neither_the_reason_nor_the_mess(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "out").write_text("a file where the folder should be")
+    monkeypatch.setenv("PLIANT_OUT", str(tmp_path / "out"))
+    arm = connect("sim:ur5e").start()
+    arm.wait(0.02)
+    os.kill(loop_pid(arm), signal.SIGKILL)
+    with pytest.raises(LoopError, match=r"without a word.*could not be saved") as caught:
+        arm.wait(1)
+    assert caught.value.black_box is None
+    assert nothing_is_left_of(arm)
+
+
+def test_a_loop_without_an_owner_stops_and_clears_up(out: Path, tmp_path: Path, until) -> None:
+    owner = run_python(
+        "import sys, time, pliant\n"
+        "arm = pliant.connect('sim:ur5e', record=sys.argv[1]).start()\n"
+        "arm.wait(0.05)\n"
+        "print(arm.name, int(arm.board.header.loop_pid), arm._recorder.pid, flush=True)\n"
+        "time.sleep(600)\n",
+        tmp_path / "run.mcap",
+    )
+    assert owner.stdout is not None
+    name, loop, recorder = owner.stdout.readline().split()
+    board = Board.attach(name)
+    owner.kill()
+    owner.wait()
+    until(lambda: not alive(int(loop)))
+    assert board.status == STOPPED
+    assert "started the loop is gone" in board.reason
+    assert name not in running()
+    until(lambda: not alive(int(recorder)))
+    assert len(Recording.load(tmp_path / "run.mcap").records) == board.head
+    assert not out.exists()
+
+
+def test_a_killed_reader_and_a_killed_recorder_do_not_disturb_the_loop(tmp_path: Path, until) -> None:
+    arm = connect("sim:ur5e", record=tmp_path / "run.mcap").start()
+    reader = run_python(
+        "import sys; from pathlib import Path; from pliant.runtime.board import Board\n"
+        "board, at = Board.attach(Path(sys.argv[1])), 0\n"
+        "print('reading', flush=True)\n"
+        "while True:\n    _, at, _ = board.read(at)\n    board.latest()\n",
+        arm.board.path,
+    )
+    assert reader.stdout is not None
+    assert reader.stdout.readline() == "reading\n"
+    assert arm._recorder is not None
+    until(lambda: (tmp_path / "run.mcap").stat().st_size > 0)
+    arm._recorder.kill()
+    reader.kill()
+    reader.wait()
+    head = arm.board.head
+    until(lambda: arm.board.head > head + 100)
+    assert arm.running
+    ticks = arm.read()["tick"]
+    assert len(ticks) > 100
+    assert (np.diff(ticks) == 1).all()
+    with pytest.raises(RecordingError, match=r"run\.mcap is not complete.*exit code -9"):
+        arm.stop()
+    assert nothing_is_left_of(arm)
+
+
+def test_a_recording_that_cannot_be_written_is_refused_before_anything_moves(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    arm = connect("sim:ur5e", record=tmp_path / "file" / "run.mcap")
+    with pytest.raises(RecordingError, match="cannot be written"):
+        arm.start()
+    assert arm.name not in running()
+
+
+# ---- the loop itself fails -----------------------------------------------------------------------------------------
+
+# A loop whose robot fails to answer at its 150th reading; what the robot is asked to do is noted in a file.
+FAILING = """
+import sys
+from pathlib import Path
+from pliant.robots.sim.robot import SimRobot
+from pliant.runtime import loop
+
+log = Path(sys.argv[2])
+read, count = SimRobot.read, 0
+
+def failing(self, reading):
+    global count
+    count += 1
+    if count == 150:
+        raise ConnectionResetError("the cable is out")
+    read(self, reading)
+
+def note(name):
+    def method(self):
+        with log.open("a") as file:
+            print(name, file=file)
+    return method
+
+SimRobot.read, SimRobot.stop, SimRobot.close = failing, note("stop"), note("close")
+sys.exit(loop.main(sys.argv[1]))
+"""
+
+
+@pytest.fixture
+def loop_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Path], None]:
+    """`loop_program(code, argument)`: sessions run this program as their loop."""
+
+    def use(code: str, argument: Path) -> None:
+        program = tmp_path / "loop_program.py"
+        program.write_text(code)
+
+        def spawn(module: str, board: str) -> subprocess.Popen[bytes]:
+            assert module == "pliant.runtime.loop"
+            return subprocess.Popen([sys.executable, str(program), board, str(argument)])
+
+        monkeypatch.setattr(session_module, "_spawn", spawn)
+
+    return use
+
+
+def test_an_exception_in_the_loop_stops_the_robot_and_says_where(out: Path, tmp_path: Path, loop_program) -> None:
+    loop_program(FAILING, tmp_path / "log")
+    arm = connect("sim:ur5e").start()
+    with pytest.raises(LoopError, match=r"ConnectionResetError: the cable is out \(loop_program.py:14\)") as caught:
+        arm.wait(60)
+    assert (tmp_path / "log").read_text().split() == ["stop", "close"]
+    assert arm._loop.returncode == 3
+    assert nothing_is_left_of(arm)
+    box = caught.value.black_box
+    assert box is not None
+    saved = Recording.load(box)
+    assert saved.records["tick"].tolist() == list(
+        range(148)
+    )  # one reading before the first tick, and the one that failed
+    assert "the cable is out" in saved.meta["fault"]
+    assert replay(saved).largest == 0.0
+
+
+def test_a_robot_that_cannot_be_opened_is_reported_at_the_start(out: Path) -> None:
+    arm = connect("sim:ur5e", start_q=(0.0, 0.0))
+    with pytest.raises(LoopError, match=r"start_q is \(0\.0, 0\.0\).*6 angles") as caught:
+        arm.start()
+    assert caught.value.black_box is None
+    assert nothing_is_left_of(arm)
+
+
+def test_a_fault_brakes_the_moving_arm_within_its_limits(out: Path, faulting_task: Task) -> None:
+    arm = Session(faulting_task).start()
+    with pytest.raises(LoopError, match=r"force sensor.*sense\.hold_s\. The last seconds are in ") as caught:
+        arm.wait(60)
+    assert arm.board.status == FAULT
+    assert arm._loop.returncode == 3
+    assert nothing_is_left_of(arm)
+    assert caught.value.black_box is not None
+    saved = Recording.load(caught.value.black_box)
+    assert "force sensor" in saved.meta["fault"]
+    state = saved.records["state"]
+    first = int(np.flatnonzero(state["fault"])[0])
+    assert state["wrench_age_s"][first - 1] <= 0.05 < state["wrench_age_s"][first]
+    assert (state["fault"][first:] == FAULT_SENSOR).all()
+    speed = state["qd_cmd"][:, : arm.arm.n]
+    assert np.abs(speed[first - 1]).max() > 0.5  # it was moving
+    assert (speed[-1] == 0).all()  # and stands
+    most = faulting_task.params.limits.acceleration_scale * arm.arm.a_max * faulting_task.dt
+    assert (np.abs(np.diff(speed, axis=0)) <= most * (1 + 1e-9)).all()
+    assert (np.diff(np.abs(speed[first - 1 :]).max(axis=1)) < 0).all()  # slower in every tick
+    assert replay(saved).largest == 0.0
+
+
+def test_a_sensor_that_never_answers_is_a_fault_before_anything_moves(out: Path) -> None:
+    arm = connect("sim:ur5e", sim={"sensor": {"dropout": 1.0}}, events=[{"at_s": 0.0, "goal_q": GOAL}]).start()
+    with pytest.raises(LoopError, match="force sensor") as caught:
+        arm.wait(60)
+    assert caught.value.black_box is not None
+    records = Recording.load(caught.value.black_box).records
+    assert (records["reading"]["q"] == records["reading"]["q"][0]).all()
+    assert (records["command"]["qd"] == 0).all()
+
+
+def test_nothing_is_compiled_in_a_loop_whose_kernels_are_cached(tmp_path: Path, loop_program) -> None:
+    loop_program(
+        "import sys; from pathlib import Path; from pliant.kernel import on_compile\n"
+        "names = []\n"
+        "with on_compile(names.append):\n"
+        "    from pliant.runtime import loop\n"
+        "    code = loop.main(sys.argv[1])\n"
+        "Path(sys.argv[2]).write_text(repr(names))\n"
+        "sys.exit(code)\n",
+        tmp_path / "names",
+    )
+    with connect("sim:ur5e", law="admittance") as arm:
+        arm.set({"sense.cutoff_hz": 40})
+        arm.push([10, 0, 0], for_s=0.05)
+        arm.law("hold")
+        arm.wait(0.1)
+    assert (tmp_path / "names").read_text() == "[]"

@@ -1,0 +1,164 @@
+"""Tasks: found by name or path, and every mistake in one is named with its place and what is allowed."""
+
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pliant.errors import InputError, PliantError, UnknownNameError
+from pliant.params.declare import validated
+from pliant.runtime.batch import simulate
+from pliant.runtime.task import Task, find_task, load_task
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+# ---- finding -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", sorted(entry.name for entry in (resources.files("pliant") / "tasks").iterdir()))
+def test_every_task_that_comes_along_is_found_by_name_and_can_begin(here: Path, name: str) -> None:
+    task = find_task(name.removesuffix(".yaml"))
+    assert find_task(name) == task
+    assert task.name == name.removesuffix(".yaml")
+    short = task.model_copy(update={"duration_s": 0.01})
+    assert len(simulate(short).records) == short.ticks
+
+
+def test_a_file_of_ones_own_comes_before_one_that_comes_along(here: Path) -> None:
+    (here / "push.yaml").write_text("duration_s: 1.5\n")
+    assert find_task("push.yaml").duration_s == 1.5
+    assert find_task("push").duration_s != 1.5
+    assert load_task(here / "push.yaml") == find_task(str(here / "push.yaml"))
+
+
+def test_a_folder_of_that_name_does_not_hide_a_task(here: Path) -> None:
+    (here / "push").mkdir()
+    assert find_task("push").name == "push"
+
+
+def test_an_unknown_name_lists_the_tasks_there_are(here: Path) -> None:
+    with pytest.raises(UnknownNameError, match=r"'pusch'.*Did you mean 'push'.*demo"):
+        find_task("pusch")
+
+
+@pytest.mark.parametrize("name", ["nowhere/task.yaml", "task.yml", "run.mcap"])
+def test_a_file_that_does_not_exist_is_named(here: Path, name: str) -> None:
+    with pytest.raises(InputError, match=name):
+        find_task(name)
+
+
+# ---- reading -------------------------------------------------------------------------------------------------------
+
+
+def test_a_file_gives_its_name_to_a_task_without_one(here: Path) -> None:
+    (here / "grind.yaml").write_text("robot: sim:ur10e\n")
+    (here / "other.yaml").write_text("name: polish\n")
+    assert load_task("grind.yaml").name == "grind"
+    assert load_task("other.yaml").name == "polish"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("robot: sim:ur5e\nlaw: [hold\nrate_hz: 500\n", r"bad\.yaml:3.*valid YAML"),
+        ("robot: sim:ur5e\n\tlaw: hold\n", r"bad\.yaml:2.*valid YAML"),
+        ("law: hold\nrate_hz: 250\nlaw: admittance\n", r"bad\.yaml:3.*duplicate key"),
+        ("params:\n  sense:\n    cutoff_hz: 20\n    cutoff_hz: 30\n", r"bad\.yaml:4.*duplicate key"),
+        ("a: 1\n---\nb: 2\n", r"bad\.yaml:2.*valid YAML"),
+        ("name: \x07\n", r"bad\.yaml.*valid YAML"),
+        ("name: 2024-99-99\n", r"bad\.yaml.*valid YAML"),
+        ("- hold\n- push\n", r"bad\.yaml.*mapping"),
+        ("hold", r"bad\.yaml.*mapping"),
+        ("", r"bad\.yaml.*mapping"),
+    ],
+)
+def test_what_is_not_yaml_is_refused_with_its_line(here: Path, text: str, words: str) -> None:
+    (here / "bad.yaml").write_text(text)
+    with pytest.raises(InputError, match=words):
+        load_task("bad.yaml")
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00", None])
+def test_what_is_not_a_text_file_is_refused(here: Path, content: bytes | None) -> None:
+    path = here / "bad.yaml"
+    path.mkdir() if content is None else path.write_bytes(content)
+    with pytest.raises(InputError, match=r"bad\.yaml"):
+        load_task(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "allowed"),
+    [
+        ("robott: sim:ur5e", "robott", "left out"),
+        ("params: {sense: {cutoff: 3}}", "params.sense.cutoff", "left out"),
+        ("sim: {sensor: {noise: 3}}", "sim.sensor.noise", "left out"),
+        ("events: [{at: 3}]", "events.0.at", "left out"),
+        ("rate_hz: fast", "rate_hz", "a number"),
+        ("rate_hz: [500]", "rate_hz", "a number"),
+        ("law: springy", "law", "'hold'"),
+        ("interface: pneumatic", "interface", "'position'"),
+        ("start_q: 0.3", "start_q", "a list of numbers"),
+        ("start_q: [a, b]", "start_q.0", "a number"),
+        ("duration_s: 0", "duration_s", "greater than 0"),
+        ("duration_s: .inf", "duration_s", "finite|at most"),
+        ("duration_s: .nan", "duration_s", "finite|greater"),
+        ("params: {admittance: {mass: [1, 2, 3]}}", "params.admittance.mass", "longer"),
+        ("params: {admittance: {mass: [1, 1, 1, 1, 1, 0]}}", "params.admittance.mass.5", "greater than 0"),
+        ("params: [1]", "params", "must be"),
+        ("sim: {seed: 1.5}", "sim.seed", "a whole number"),
+        ("events: [{at_s: -1}]", "events.0.at_s", "at least 0"),
+        ("events: {at_s: 1}", "events", "must be"),
+        ("1: 2", "1", "must be"),
+    ],
+)
+def test_a_wrong_entry_is_named_with_what_is_allowed(here: Path, text: str, field: str, allowed: str) -> None:
+    (here / "bad.yaml").write_text(text + "\n")
+    with pytest.raises(InputError, match=allowed) as caught:
+        load_task("bad.yaml")
+    assert caught.value.field == f"bad.yaml.{field}"
+
+
+# ---- bounds --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rate_hz", [125, 1000])
+def test_the_slowest_and_the_fastest_rate_run(rate_hz: float) -> None:
+    task = validated(Task, {"rate_hz": rate_hz, "duration_s": 0.2})
+    run = simulate(task)
+    assert len(run.records) == task.ticks == round(0.2 * rate_hz)
+    assert run.records["time_s"][-1] == pytest.approx(0.2 - 1 / rate_hz)
+    assert run.records["reading"]["stamp_s"][-1] == pytest.approx(0.2 - 1 / rate_hz)
+
+
+@pytest.mark.parametrize("rate_hz", [124.9, 1000.1, 0, -500])
+def test_a_rate_out_of_bounds_is_refused(rate_hz: float) -> None:
+    with pytest.raises(InputError, match="rate_hz"):
+        validated(Task, {"rate_hz": rate_hz})
+
+
+@pytest.mark.parametrize(
+    "start_q", [(0.0,) * 5, (0.0,) * 7, (0.0, 0.0, 0.0, 0.0, 0.0, 6.5), (-6.5, 0.0, 0.0, 0.0, 0.0, 0.0)]
+)
+def test_a_start_that_the_arm_cannot_take_is_refused(start_q: tuple[float, ...]) -> None:
+    with pytest.raises(InputError, match=r"start_q.*6 angles within the joint ranges of ur5e"):
+        simulate(validated(Task, {"start_q": start_q}))
+
+
+def test_a_run_starts_where_it_is_told_to() -> None:
+    start = (0.1, -1.2, 1.1, -1.3, -1.4, 0.2)
+    run = simulate(validated(Task, {"start_q": start, "duration_s": 0.1}))
+    assert run.records["reading"]["q"][0, :6].tolist() == list(start)
+    assert run.records["reading"]["q"][-1, :6] == pytest.approx(start, abs=1e-6)
+
+
+def test_too_many_events_are_refused() -> None:
+    events: list[dict[str, Any]] = [{"at_s": 0.1}] * 101
+    assert validated(Task, {"events": events[:100]})
+    with pytest.raises(PliantError, match="events"):
+        validated(Task, {"events": events})

@@ -1,0 +1,270 @@
+"""From the raw sensor to the wrench at the tool: weight, bias, lever arms, low-pass, deadband, failing sensors."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.transform import Rotation
+
+from pliant.kernel import kernel
+from pliant.model import HANDLE, Arm, Tool
+from pliant.params.control import Parameters, Sense
+from pliant.params.declare import to_record
+from pliant.records import FAULT_SENSOR, READING, STATE, WRENCH_MISSING, WRENCH_OK, WRENCH_SATURATED
+from pliant.sense import wrench
+
+Array = np.ndarray[Any, Any]
+
+
+def sense(**values: Any) -> Any:
+    return to_record(Sense(**values))[0]
+
+
+def external(handle: Any, raw: Any, **values: Any) -> Array:
+    out = np.full(6, np.nan)
+    wrench.external(handle, sense(**values), np.asarray(raw, float), np.zeros(3), out)
+    return out
+
+
+def random_handle(random: np.random.Generator) -> Any:
+    """A tool and a sensor anywhere, in a gravity that points anywhere."""
+    h = HANDLE.new()[0]
+    for pose in (h.X_tool, h.X_sensor):
+        pose[:3] = random.uniform(-1, 1, 3)
+        pose[3:] = Rotation.random(random_state=random).as_quat(scalar_first=True)
+    h.gravity[:] = random.uniform(-10, 10, 3)
+    h.tool_mass, h.tool_com[:] = random.uniform(0, 5), random.uniform(-0.3, 0.3, 3)
+    return h
+
+
+def rotation(pose: Any) -> Array:
+    return Rotation.from_quat(pose[3:], scalar_first=True).as_matrix()
+
+
+def raw_wrench(h: Any, outside: Array, bias: Array) -> Array:
+    """What a sensor shows: the outside wrench (base axes, at the tool) and the tool's weight, moved to its origin."""
+    R, weight = rotation(h.X_sensor), h.tool_mass * h.gravity
+    arm = h.X_tool[:3] - h.X_sensor[:3]
+    force = outside[:3] + weight
+    moment = outside[3:] + np.cross(arm, outside[:3]) + np.cross(R @ h.tool_com, weight)
+    return np.concatenate([R.T @ force, R.T @ moment]) + bias
+
+
+# ---- weight, bias, transport ---------------------------------------------------------------------------------------
+
+
+def test_weight_and_bias_are_removed_exactly_in_any_pose() -> None:
+    random = np.random.default_rng(1)
+    for _ in range(500):
+        h, outside, bias = random_handle(random), random.uniform(-20, 20, 6), random.uniform(-5, 5, 6)
+        found = external(h, raw_wrench(h, outside, bias), bias=tuple(bias))
+        assert_allclose(found, outside, rtol=0, atol=1e-12)
+
+
+def test_weight_is_removed_exactly_from_a_real_arm_in_any_pose() -> None:
+    tool = Tool(
+        mass_kg=1.3, com_m=(0.02, -0.01, 0.07), tcp_m=(0.01, 0.02, 0.2), sensor_m=(0, 0, 0.03), sensor_quat=(0.6, 0, 0, 0.8)
+    )  # fmt: skip
+    arm, random = Arm.load("ur5e", tool, mount_rpy_deg=(30, 20, 10)), np.random.default_rng(2)
+    for q in random.uniform(-3, 3, (200, 6)):
+        arm.pose(q)
+        outside = random.uniform(-20, 20, 6)
+        assert_allclose(external(arm.handle[0], raw_wrench(arm.handle[0], outside, np.zeros(6))), outside, atol=1e-12)
+
+
+def test_lever_arm_of_254_mm_turns_10_n_into_254_centimetre_newtons() -> None:
+    h = HANDLE.new()[0]
+    h.X_tool[:], h.X_sensor[:] = (0, 0, 0, 1, 0, 0, 0), (0, 0, -0.254, 1, 0, 0, 0)
+    assert_array_equal(external(h, (10, 0, 0, 0, 0, 0)), (10, 0, 0, 0, -2.54, 0))
+    assert_array_equal(external(h, (0, 10, 0, 0, 0, 0)), (0, 10, 0, 2.54, 0, 0))
+    # a pure push at the tip, as the sensor sees it, has no moment at the tip
+    assert_array_equal(external(h, (10, 0, 0, 0, 2.54, 0)), (10, 0, 0, 0, 0, 0))
+
+
+def test_a_push_at_the_tool_has_no_moment_wherever_the_base_is() -> None:
+    h = HANDLE.new()[0]
+    h.X_tool[:], h.X_sensor[:] = (0.492, 0.133, 0.205, 1, 0, 0, 0), (0.492, 0.133, 0.205, 1, 0, 0, 0)
+    assert_array_equal(external(h, (10, 0, 0, 0, 0, 0)), (10, 0, 0, 0, 0, 0))
+
+
+def test_a_push_up_reads_positive_z_although_the_tool_points_down() -> None:
+    arm = Arm.load("ur5e")
+    arm.pose(arm.q_home)
+    R = rotation(arm.handle[0].X_sensor)
+    assert_allclose(R[:, 2], (0, 0, -1), atol=1e-12)
+    felt = R.T @ (0, 0, 5.0)
+    assert felt[2] < 0
+    assert_allclose(external(arm.handle[0], (*felt, 0, 0, 0)), (0, 0, 5, 0, 0, 0), atol=1e-12)
+
+
+def test_power_is_the_same_at_the_sensor_and_at_the_tool() -> None:
+    random = np.random.default_rng(3)
+    for _ in range(200):
+        h = random_handle(random)
+        h.tool_mass = 0.0
+        raw, v, omega = random.normal(size=6), random.normal(size=3), random.normal(size=3)
+        R = rotation(h.X_sensor)
+        v_sensor = v + np.cross(omega, h.X_sensor[:3] - h.X_tool[:3])
+        at_sensor = raw[:3] @ R.T @ v_sensor + raw[3:] @ R.T @ omega
+        assert math.isclose(external(h, raw) @ np.concatenate([v, omega]), at_sensor, abs_tol=1e-12)
+
+
+def test_the_raw_reading_is_left_alone() -> None:
+    raw = np.arange(6.0)
+    h = random_handle(np.random.default_rng(4))
+    external(h, raw)
+    assert_array_equal(raw, np.arange(6.0))
+
+
+# ---- low-pass ------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def _filtered(p, s, inputs, dt, outputs):
+    for k in range(inputs.shape[0]):
+        wrench.low_pass(p[0], s[0], inputs[k], dt)
+        outputs[k] = s[0].wrench_lp
+
+
+def filtered(inputs: Array, cutoff: float, rate: float) -> Array:
+    outputs, six = np.zeros((len(inputs), 6)), np.repeat(inputs[:, None], 6, 1)
+    _filtered(to_record(Sense(cutoff_hz=cutoff)), STATE.new(), six, 1 / rate, outputs)
+    assert_array_equal(outputs, np.repeat(outputs[:, :1], 6, 1))
+    return outputs[:, 0]
+
+
+@pytest.mark.parametrize("rate", [125.0, 250.0, 500.0, 1000.0])
+@pytest.mark.parametrize("cutoff", [1.0, 8.0, 20.0])
+def test_step_response_is_that_of_the_declared_cutoff_at_any_rate(rate: float, cutoff: float) -> None:
+    answer = filtered(np.ones(200), cutoff, rate)
+    times = np.arange(1, 201) / rate
+    assert_allclose(answer, 1 - np.exp(-2 * np.pi * cutoff * times), atol=1e-12)
+
+
+@pytest.mark.parametrize("rate", [125.0, 500.0, 1000.0])
+@pytest.mark.parametrize("share", [0.01, 0.02, 0.05])
+def test_a_swing_at_the_cutoff_arrives_with_minus_three_decibels(rate: float, share: float) -> None:
+    cutoff = share * rate
+    times = np.arange(round(400 / share)) / rate
+    answer = filtered(np.sin(2 * np.pi * cutoff * times), cutoff, rate)
+    half = len(times) // 2
+    basis = np.column_stack([np.sin(2 * np.pi * cutoff * times), np.cos(2 * np.pi * cutoff * times)])[half:]
+    gain = np.linalg.norm(np.linalg.lstsq(basis, answer[half:], rcond=None)[0])
+    assert abs(20 * math.log10(gain) + 3.01) < 0.05
+
+
+def test_a_constant_passes_the_filter_unchanged() -> None:
+    assert abs(filtered(np.full(20000, 7.5), 20.0, 500.0)[-1] - 7.5) < 1e-12
+
+
+@pytest.mark.parametrize("cutoff", [0.1, 400.0])
+def test_the_filter_never_overshoots_at_either_end_of_its_bounds(cutoff: float) -> None:
+    answer = filtered(np.ones(1000), cutoff, 125.0)
+    assert (np.diff(answer) >= 0).all()
+    assert answer.max() <= 1.0
+
+
+# ---- deadband ------------------------------------------------------------------------------------------------------
+
+directions = st.lists(st.floats(-1, 1), min_size=3, max_size=3).filter(lambda v: np.linalg.norm(v) > 0.1)
+
+
+def after_deadband(force: Any, moment: Any, **values: Any) -> Array:
+    out = np.full(6, np.nan)
+    wrench.deadband(sense(**values), np.concatenate([force, moment]).astype(float), out)
+    return out
+
+
+@given(directions, directions, st.floats(0, 40), st.floats(0, 5), st.floats(0, 50), st.floats(0, 5))
+@settings(deadline=None, max_examples=200)
+def test_deadband_shortens_force_and_moment_by_its_width_and_keeps_their_direction(
+    f: list[float], t: list[float], force: float, moment: float, width_n: float, width_nm: float
+) -> None:
+    f_unit, t_unit = np.array(f) / np.linalg.norm(f), np.array(t) / np.linalg.norm(t)
+    found = after_deadband(force * f_unit, moment * t_unit, deadband_n=width_n, deadband_nm=width_nm)
+    assert_allclose(found[:3], max(0.0, force - width_n) * f_unit, atol=1e-12)
+    assert_allclose(found[3:], max(0.0, moment - width_nm) * t_unit, atol=1e-12)
+
+
+def test_deadband_is_continuous_at_its_edge() -> None:
+    for excess in (1e-3, 1e-6, 1e-9):
+        assert_allclose(after_deadband((0, 0, 1 + excess), (0, 0, 0), deadband_n=1.0)[2], excess, rtol=1e-6)
+        assert after_deadband((0, 0, 1 - excess), (0, 0, 0), deadband_n=1.0)[2] == 0.0
+
+
+def test_force_and_moment_have_deadbands_of_their_own() -> None:
+    found = after_deadband((0.5, 0, 0), (0, 2, 0), deadband_n=1.0, deadband_nm=0.1)
+    assert_allclose(found, (0, 0, 0, 0, 1.9, 0))
+
+
+def test_deadband_of_nothing_is_nothing() -> None:
+    assert_array_equal(after_deadband((0, 0, 0), (0, 0, 0)), np.zeros(6))
+    assert_array_equal(after_deadband((0, 0, 0), (0, 0, 0), deadband_n=0.0, deadband_nm=0.0), np.zeros(6))
+
+
+def test_deadband_of_zero_width_lets_everything_through() -> None:
+    given = np.array([1e-9, 2.0, -3.0, 0.1, 1e-12, 4.0])
+    assert_allclose(after_deadband(given[:3], given[3:], deadband_n=0.0, deadband_nm=0.0), given, rtol=1e-15)
+
+
+# ---- failing sensors -----------------------------------------------------------------------------------------------
+
+
+def test_a_finite_good_reading_is_usable() -> None:
+    assert wrench.usable(READING.new()[0])
+
+
+@pytest.mark.parametrize("state", [WRENCH_MISSING, WRENCH_SATURATED, 7, -1])
+def test_a_reading_that_is_not_called_good_is_not_usable(state: int) -> None:
+    reading = READING.new()[0]
+    reading.wrench_state = state
+    assert not wrench.usable(reading)
+
+
+@pytest.mark.parametrize("channel", range(6))
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_a_channel_that_is_not_finite_makes_the_reading_unusable(channel: int, value: float) -> None:
+    reading = READING.new()[0]
+    reading.wrench[channel] = value
+    assert reading.wrench_state == WRENCH_OK
+    assert not wrench.usable(reading)
+
+
+@pytest.mark.parametrize("hold_s", [0.0, 0.02, 0.5])
+@pytest.mark.parametrize("dt", [0.001, 0.002, 0.008])
+def test_a_failed_sensor_becomes_a_fault_when_the_declared_time_is_over(hold_s: float, dt: float) -> None:
+    state, p = STATE.new()[0], sense(hold_s=hold_s)
+    ticks = 0
+    while state.fault == 0:
+        wrench.supervise(p, state, False, dt)
+        ticks += 1
+        assert ticks < 1000
+    assert state.fault == FAULT_SENSOR
+    # the reading in hand is one period old when its successor is missed
+    assert hold_s < ticks * dt + 1e-9
+    assert (ticks - 1) * dt <= hold_s + 1e-9
+
+
+def test_one_good_reading_starts_the_count_anew() -> None:
+    state, p = STATE.new()[0], sense(hold_s=0.02)
+    for tick in range(1000):
+        wrench.supervise(p, state, tick % 10 == 0, 0.002)
+    assert state.fault == 0
+
+
+def test_a_fault_is_not_replaced_by_a_later_one() -> None:
+    state = STATE.new()[0]
+    state.fault = 42
+    for _ in range(100):
+        wrench.supervise(sense(), state, False, 0.01)
+    assert state.fault == 42
+
+
+def test_defaults_hold_a_wrench_for_a_moment_only() -> None:
+    assert 0 < Parameters().sense.hold_s <= 0.05
