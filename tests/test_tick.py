@@ -1,4 +1,4 @@
-"""The whole tick: pure, never NaN, safe on every fault, continuous, and equal to the same written with other libraries."""
+"""The whole tick: pure, never NaN, safe on every fault, continuous, and equal to the same in other libraries."""
 
 from __future__ import annotations
 
@@ -146,7 +146,9 @@ def test_inputs_are_left_alone() -> None:
     cell = moving()
     kept = [array.tobytes() for array in (cell.controller.reading, cell.controller.goal, cell.controller.parameters)]
     cell.controller.tick()
-    assert kept == [array.tobytes() for array in (cell.controller.reading, cell.controller.goal, cell.controller.parameters)]
+    assert kept == [
+        array.tobytes() for array in (cell.controller.reading, cell.controller.goal, cell.controller.parameters)
+    ]
 
 
 # ---- the law in the loop -------------------------------------------------------------------------------------------
@@ -237,7 +239,10 @@ def test_the_robot_may_lag_behind_its_command_without_changing_it() -> None:
 
 
 def test_commands_stay_within_speed_and_acceleration_limits_under_any_push() -> None:
-    random, cell = np.random.default_rng(3), Cell(admittance__mass=0.05, admittance__damping=0.5, sense__cutoff_hz=400.0)
+    random, cell = (
+        np.random.default_rng(3),
+        Cell(admittance__mass=0.05, admittance__damping=0.5, sense__cutoff_hz=400.0),
+    )
     fastest = 0.0
     for _ in range(30):
         cell.push[:] = random.normal(size=6) * (100, 100, 100, 10, 10, 10)
@@ -508,7 +513,9 @@ def test_velocity_commands_do_not_drift() -> None:
 
 @pytest.mark.parametrize("interface", INTERFACES)
 def test_a_sensor_that_drops_out_for_good_ends_the_run_at_rest(interface: str) -> None:
-    sim = SimConfig.model_validate({"sensor": {"dropout": 0.9}, "pushes": [{"at_s": 0.0, "wrench": [20, 0, 0, 0, 0, 0]}]})
+    sim = SimConfig.model_validate(
+        {"sensor": {"dropout": 0.9}, "pushes": [{"at_s": 0.0, "wrench": [20, 0, 0, 0, 0, 0]}]}
+    )
     run = simulate(Task(law="admittance", interface=interface, duration_s=5.0, sim=sim))  # pyright: ignore[reportArgumentType]
     assert "force sensor" in run.fault
     assert len(run.records) < 2500
@@ -526,7 +533,7 @@ def test_the_tick_equals_the_same_in_numpy_and_pinocchio() -> None:
     random, cell = np.random.default_rng(5), Cell()
     free, singular = [], []
     rival = RivalTick(cell.controller)
-    for _ in range(300):
+    for _ in range(150):
         parameters, state, q = cell.controller.parameters[0], cell.state, random.uniform(-2.5, 2.5, 6)
         parameters.sense.cutoff_hz, parameters.limits.speed_scale = random.uniform(1, 100), random.uniform(0.1, 1)
         for name, size in (("mass", 0.0), ("damping", 1.5), ("stiffness", 2.0)):
@@ -542,4 +549,4 @@ def test_the_tick_equals_the_same_in_numpy_and_pinocchio() -> None:
         (free if sigma[-1] > 0.1 else singular).append(rival.largest_difference(20))
     assert max(free) < 1e-12
     assert max(singular) < 2e-6  # there the estimate of the smallest singular value counts
-    assert min(len(free), len(singular)) > 50
+    assert min(len(free), len(singular)) > 30

@@ -1,4 +1,4 @@
-"""The admittance law against its equation: rest, damping, stability for every admissible set, passivity, moving goals."""
+"""The admittance law against its equation: rest, damping, every admissible set, passivity, moving goals."""
 
 from __future__ import annotations
 
@@ -44,7 +44,17 @@ def run(
     p[0].mass[:], p[0].damping[:], p[0].stiffness[:] = M, D, K
     s[0].pose[:], s[0].twist[:] = start, twist
     poses, twists, goal = np.zeros((ticks, 7)), np.zeros((ticks, 6)), REST.copy()
-    _run(p, s, np.broadcast_to(F, 6).astype(float), goal, np.broadcast_to(goal_twist, 6).astype(float), dt, ticks, poses, twists)
+    _run(
+        p,
+        s,
+        np.broadcast_to(F, 6).astype(float),
+        goal,
+        np.broadcast_to(goal_twist, 6).astype(float),
+        dt,
+        ticks,
+        poses,
+        twists,
+    )
     return poses, twists, goal
 
 
@@ -124,7 +134,9 @@ def test_motion_is_the_solution_of_the_equation_and_the_error_shrinks_with_the_p
 def test_overshoot_is_that_of_the_damping_ratio(ratio: float) -> None:
     M, K = 8.0, 200.0
     poses, _, _ = run(M, 2 * ratio * math.sqrt(M * K), K, (10.0, 0, 0, 0, 0, 0), dt=1e-5, seconds=2.0)
-    assert poses[:, 0].max() / (10.0 / K) - 1 == pytest.approx(math.exp(-math.pi * ratio / math.sqrt(1 - ratio**2)), abs=2e-3)
+    assert poses[:, 0].max() / (10.0 / K) - 1 == pytest.approx(
+        math.exp(-math.pi * ratio / math.sqrt(1 - ratio**2)), abs=2e-3
+    )
 
 
 @pytest.mark.parametrize("ratio", [1.0, 1.5, 4.0])
@@ -182,7 +194,9 @@ def test_no_admissible_set_gains_energy_without_a_force() -> None:
     assert (end <= 1 + 1e-9).all()
     explicit = dt * p["damping"][:, 0] / p["mass"][:, 0]
     stiff = dt**2 * p["stiffness"][:, 0] / p["mass"][:, 0]
-    assert ((explicit > 2).mean() > 0.2) & ((stiff > 4).mean() > 0.2)  # sets that would make simpler integration explode
+    assert ((explicit > 2).mean() > 0.2) & (
+        (stiff > 4).mean() > 0.2
+    )  # sets that would make simpler integration explode
 
 
 def test_every_admissible_set_settles_under_a_constant_force() -> None:

@@ -38,13 +38,24 @@ def _admittance(random: np.random.Generator) -> list[float]:
 
 def _hold(random: np.random.Generator) -> list[float]:
     p, s, h, qd = PARAMETERS.new()[0].hold, STATE.new()[0], HANDLE.new()[0], np.zeros(12)
-    p.bandwidth_hz, h.n, h.a_max[:], s.q_cmd[:] = random.uniform(1, 20), 6, random.uniform(1, 20, 12), random.normal(size=12)
+    p.bandwidth_hz, h.n, h.a_max[:], s.q_cmd[:] = (
+        random.uniform(1, 20),
+        6,
+        random.uniform(1, 20, 12),
+        random.normal(size=12),
+    )
     hold.step(p, h, s, random.normal(size=12), 0.5, 0.002, qd)
     return qd.tolist()
 
 
 def _limit(random: np.random.Generator) -> list[float]:
-    p, s, h, o, qd = PARAMETERS.new()[0].limits, STATE.new()[0], HANDLE.new()[0], OBSERVED.new()[0], random.normal(size=12)
+    p, s, h, o, qd = (
+        PARAMETERS.new()[0].limits,
+        STATE.new()[0],
+        HANDLE.new()[0],
+        OBSERVED.new()[0],
+        random.normal(size=12),
+    )
     p.speed_scale, p.acceleration_scale, h.n = random.uniform(0.1, 1), random.uniform(0.1, 1), 7
     h.v_max[:], h.a_max[:], h.q_min[:], h.q_max[:] = 2.0, 50.0, -1.0, 1.0
     s.q_cmd[:], s.qd_cmd[:] = random.uniform(-1, 1, 12), random.normal(size=12)

@@ -27,7 +27,9 @@ def handle(**limits: Any) -> Any:
     return h
 
 
-def cut(wanted: Any, *, q: Any = 0.0, qd: Any = 0.0, dt: float = 0.002, h: Any = None, **values: Any) -> tuple[Array, Any]:
+def cut(
+    wanted: Any, *, q: Any = 0.0, qd: Any = 0.0, dt: float = 0.002, h: Any = None, **values: Any
+) -> tuple[Array, Any]:
     """The demand after the limits, and what they say about it."""
     s, o, demand = STATE.new()[0], OBSERVED.new()[0], np.zeros(MAX_JOINTS)
     s.q_cmd[:N], s.qd_cmd[:N], demand[:N] = q, qd, wanted
@@ -87,11 +89,15 @@ def worst() -> Array:
     step = a * dt[:, None]
     brake = step * (np.sqrt(1 + 2 * room / (step * dt[:, None])) - 1)
     top = np.minimum(brake, p["speed_scale"][:, None] * h.v_max[:N])
-    s["qd_cmd"][:, :N] = side * np.where(random.random((STATES, N)) < 0.5, 1.0, random.uniform(-0.9, 1, (STATES, N))) * top
+    s["qd_cmd"][:, :N] = (
+        side * np.where(random.random((STATES, N)) < 0.5, 1.0, random.uniform(-0.9, 1, (STATES, N))) * top
+    )
     back = s["qd_cmd"][:, :N] * side < 0
     far = 2 * reach[:, None] - room  # room on the other side
     s["qd_cmd"][:, :N] = np.where(
-        back & (np.abs(s["qd_cmd"][:, :N]) > step * (np.sqrt(1 + 2 * far / (step * dt[:, None])) - 1)), 0, s["qd_cmd"][:, :N]
+        back & (np.abs(s["qd_cmd"][:, :N]) > step * (np.sqrt(1 + 2 * far / (step * dt[:, None])) - 1)),
+        0,
+        s["qd_cmd"][:, :N],
     )
     demands = random.choice([-1, 1], 99991) * 10 ** random.uniform(-3, 3, 99991) * (random.random(99991) > 0.1)
     out = np.zeros((STATES, 3))

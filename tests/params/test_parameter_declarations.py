@@ -146,7 +146,9 @@ def test_a_number_that_is_not_finite_fails_in_every_place(bad: float) -> None:
 def test_the_loop_accepts_what_the_door_accepts_and_nothing_else(data: st.DataObject) -> None:
     bounded = [item for item in declared(Parameters) if item.type == "number"]
     item = data.draw(st.sampled_from(bounded))
-    value = data.draw(st.one_of(st.floats(-2, 2), st.floats(), st.sampled_from([0.0, 0.1, 0.5, 1.0, 20.0, 50.0, 400.0])))
+    value = data.draw(
+        st.one_of(st.floats(-2, 2), st.floats(), st.sampled_from([0.0, 0.1, 0.5, 1.0, 20.0, 50.0, 400.0]))
+    )
     section, name = item.name.split(".")
     record = to_record(Parameters())
     record[0][section][name] = value

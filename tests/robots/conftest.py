@@ -1,4 +1,4 @@
-"""Simulated bodies that every joule of can be counted."""
+"""Simulated bodies of which every joule can be counted."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ QUIET = Sensor(noise_n=0.0, noise_nm=0.0, step_n=0.0, step_nm=0.0, range_n=1e6, 
 
 @kernel
 def _fly(world, command, rows):
-    """Physics steps one by one: position, velocity, force of all surfaces, how many touch, and what is stored in them."""
+    """Physics steps one by one: position, velocity, force of all surfaces, how many touch, what is stored in them."""
     w, c = world[0], command[0]
     q, qd = floats(w.qpos, w.n), floats(w.qvel, w.n)
     for k in range(rows.shape[0]):
@@ -61,6 +61,12 @@ class Body:
         self.world, self.data = robot.world.record[0], robot.world.data
         self.command = COMMAND.new()
         self.command[0].mode = TORQUE
+
+    def throw(self, at: Any, moving: Any) -> None:
+        """Begin anew at another place with another velocity."""
+        self.data.qpos[:], self.data.qvel[:] = at, moving
+        for surface in self.world.surface:
+            surface.stretch[:] = 0.0
 
     def fly(self, seconds: float) -> Flight:
         rows = np.zeros((round(seconds / float(self.world.h)), 11))

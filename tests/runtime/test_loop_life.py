@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -119,28 +119,31 @@ def test_a_script_needs_no_main_guard(tmp_path: Path) -> None:
 # ---- two at once ---------------------------------------------------------------------------------------------------
 
 
-def test_two_loops_run_at_once_and_do_not_touch_each_other(until) -> None:
-    with connect("sim:ur5e") as one, connect("sim:ur5e") as two:
-        assert one.name != two.name
-        assert loop_pid(one) != loop_pid(two)
-        one.move_joints(GOAL)
-        until(lambda: np.abs(one.q - GOAL).max() < 1e-3)
-        head = two.board.head
-        two.wait(0.05)
-        assert two.board.head > head
-        assert (two.read()["command"]["qd"] == 0).all()
+@pytest.fixture(scope="module")
+def pair() -> Iterator[tuple[Session, Session]]:
+    with connect("sim:ur5e") as one, connect("sim:ur5e", name=f"two-{os.getpid()}") as two:
+        yield one, two
 
 
-def test_the_same_name_twice_is_an_error_and_the_first_goes_on(until) -> None:
-    name = f"twice-{os.getpid()}"
-    with connect("sim:ur5e", name=name) as arm:
-        with pytest.raises(InputError, match=f"{name}.*free"):
-            connect("sim:ur5e", name=name).start()
-        head = arm.board.head
-        until(lambda: arm.board.head > head + 20)
-        assert name in running()
-    with connect("sim:ur5e", name=name):
-        pass
+def test_two_loops_run_at_once_and_do_not_touch_each_other(pair: tuple[Session, Session], until) -> None:
+    one, two = pair
+    assert one.name != two.name
+    assert loop_pid(one) != loop_pid(two)
+    one.move_joints(GOAL)
+    until(lambda: np.abs(one.q - GOAL).max() < 1e-3)
+    head = two.board.head
+    until(lambda: two.board.head > head)
+    assert (two.read()["command"]["qd"] == 0).all()
+
+
+def test_the_same_name_twice_is_an_error_and_the_first_goes_on(pair: tuple[Session, Session], until) -> None:
+    first = pair[1]
+    with pytest.raises(InputError, match=f"{first.name}.*free"):
+        connect("sim:ur5e", name=first.name).start()
+    head = first.board.head
+    until(lambda: first.board.head > head + 20)
+    assert first.name in running()
+    assert first.running
 
 
 # ---- somebody is killed --------------------------------------------------------------------------------------------

@@ -75,7 +75,9 @@ class Surface(Section):
     )
     radius_m: float = param(0.045, unit="m", gt=0, help="Radius of a dome.")
     stiffness_n_m: float = param(2e4, unit="N/m", gt=0, le=1e6, help="Force per penetration, along the normal.")
-    damping_n_s_m: float = param(50.0, unit="N s/m", ge=0, help="Force per speed of penetration, along the normal.")
+    damping_n_s_m: float = param(
+        50.0, unit="N s/m", ge=0, le=2000, help="Force per speed of penetration, along the normal."
+    )
     friction: float = param(0.3, ge=0, le=2, help="Coulomb friction coefficient.")
 
 
@@ -93,7 +95,7 @@ class SimConfig(Section):
 
     seed: int = param(0, ge=0, le=2**31 - 1, help="Everything random follows from this number.")
     substep_s: float = param(
-        0.0005, unit="s", ge=1e-5, le=0.002, help="Longest step of the physics; a period is divided evenly."
+        0.0005, unit="s", ge=1e-5, le=0.001, help="Longest step of the physics; a period is divided evenly."
     )
     servo: Servo = Servo()
     sensor: Sensor = Sensor()

@@ -73,10 +73,10 @@ def drive(w):
             elif mode == VELOCITY:
                 w.target[i] += w.h * w.line[slot, i]
             acc = w.omega * w.omega * (w.target[i] - w.ref[i]) - 2.0 * w.omega * w.ref_d[i]
-            w.ref_d[i] += w.h * acc
-            w.ref[i] += w.h * w.ref_d[i]
             k = w.omega_stiff
             w.acc[i] = acc + 2.0 * k * (w.ref_d[i] - qd[i]) + k * k * (w.ref[i] - q[i])
+            w.ref_d[i] += w.h * acc
+            w.ref[i] += w.h * w.ref_d[i]
         mj_mulM(w.model, w.data, w.qfrc_applied, w.acc.ctypes.data)
         bias, passive = floats(w.qfrc_bias, w.n), floats(w.qfrc_passive, w.n)
         for i in range(w.n):

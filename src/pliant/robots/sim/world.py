@@ -76,9 +76,7 @@ class World:
         w.delay = round(servo.delay_s / w.h)
         if w.delay >= DELAY_SLOTS:
             most = (DELAY_SLOTS - 1) * w.h
-            raise InputError(
-                "sim.servo.delay_s", servo.delay_s, f"at most {most:.3f} s with physics steps of {w.h:g} s"
-            )
+            raise InputError("sim.servo.delay_s", servo.delay_s, f"at most {most:g} s with physics steps of {w.h:g} s")
         w.tau_max[: arm.n] = arm.tau_max
         w.tip_radius = tool.tip_radius_m
         w.noise[:3], w.noise[3:] = sensor.noise_n, sensor.noise_nm
