@@ -20,12 +20,14 @@ if TYPE_CHECKING:
     from pliant.model.tool import Tool
     from pliant.record.reader import Recording
     from pliant.runtime.batch import Run, simulate
+    from pliant.runtime.link import Link, attach
     from pliant.runtime.session import Session, connect
     from pliant.runtime.task import Task, load_task
 
 _HOME = {
     "Arm": "pliant.model.arm",
     "InputError": "pliant.errors",
+    "Link": "pliant.runtime.link",
     "LoopError": "pliant.errors",
     "PliantError": "pliant.errors",
     "Recording": "pliant.record.reader",
@@ -33,6 +35,7 @@ _HOME = {
     "Session": "pliant.runtime.session",
     "Task": "pliant.runtime.task",
     "Tool": "pliant.model.tool",
+    "attach": "pliant.runtime.link",
     "connect": "pliant.runtime.session",
     "load_task": "pliant.runtime.task",
     "simulate": "pliant.runtime.batch",
@@ -41,6 +44,7 @@ _HOME = {
 __all__ = [
     "Arm",
     "InputError",
+    "Link",
     "LoopError",
     "PliantError",
     "Recording",
@@ -48,6 +52,7 @@ __all__ = [
     "Session",
     "Task",
     "Tool",
+    "attach",
     "connect",
     "load_task",
     "simulate",

@@ -47,12 +47,6 @@ class RecordingError(PliantError):
         super().__init__(f"{path} {why}")
 
 
-class RobotError(PliantError):
-    """A robot that cannot be reached or does not do what is asked of it."""
-
-    exit_code = 3
-
-
 class LoopError(PliantError):
     """The control loop stopped for a reason of its own; `black_box` holds the last seconds of records."""
 

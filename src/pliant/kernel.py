@@ -14,6 +14,8 @@ import ctypes
 import hashlib
 import importlib.util
 import os
+import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -28,6 +30,8 @@ from numba.core import event
 from numba.core.caching import FunctionCache, _CacheLocator
 from numba.extending import intrinsic as _intrinsic
 
+from pliant.errors import InputError
+
 # Numba's annotations describe its own use, not ours: a kernel is called like the function it was made from.
 numba: Any = _numba
 intrinsic: Any = _intrinsic
@@ -35,7 +39,10 @@ intrinsic: Any = _intrinsic
 # Folders whose files never hold a kernel of the tick: editing them does not invalidate the cache.
 _NOT_COMPILED = {"cli", "studio", "analysis", "experiments", "record", "ros2"}
 
+_PACKAGE = Path(__file__).parent
+
 _registered: list[str] = []
+_outside: set[Path] = set()
 
 
 # ---- cache ---------------------------------------------------------------------------------------------------------
@@ -55,9 +62,20 @@ def source_digest() -> str:
 def cache_folder() -> Path:
     """Where compiled kernels are kept: $PLIANT_CACHE, or the user's cache folder."""
     if own := os.environ.get("PLIANT_CACHE"):
+        try:
+            Path(own).mkdir(parents=True, exist_ok=True)
+        except OSError:
+            raise InputError("PLIANT_CACHE", own, "a folder that can be written") from None
         return Path(own)
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "pliant" / "kernels"
+    folder = Path(base) / "pliant" / "kernels"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK):
+            return folder
+    except OSError:
+        pass
+    return Path(tempfile.gettempdir()) / f"pliant-kernels-{os.getuid()}"
 
 
 class _Locator(_CacheLocator):
@@ -72,7 +90,13 @@ class _Locator(_CacheLocator):
         return str(cache_folder() / f"{self._file.stem}-{tag}")
 
     def get_source_stamp(self) -> Any:
-        own = hashlib.sha256(self._file.read_bytes()).hexdigest()[:16]
+        # a kernel of yours may call one in another file of yours: all files with kernels seen so far count
+        if _PACKAGE in self._file.parents:
+            mine = [self._file]
+        else:
+            _outside.add(self._file)
+            mine = sorted(_outside)
+        own = hashlib.sha256(b"".join(path.read_bytes() for path in mine)).hexdigest()[:16]
         return f"{source_digest()}-{own}"
 
     def get_disambiguator(self) -> Any:
@@ -123,8 +147,15 @@ def mark_cache_warm() -> None:
 
 
 def _marker() -> Path:
-    system = f"{numba.__version__}-{llvm.get_host_cpu_name()}-{source_digest()}"
-    return cache_folder() / f"ready-{system}"
+    system = (
+        str(Path(__file__).parent),  # the cache knows files by their path
+        sys.version,
+        numba.__version__,
+        llvm.get_host_cpu_name(),
+        llvm.get_host_cpu_features().flatten(),
+        source_digest(),
+    )
+    return cache_folder() / f"ready-{hashlib.sha256(repr(system).encode()).hexdigest()[:24]}"
 
 
 @contextmanager
@@ -258,6 +289,5 @@ mj_fullM = mujoco_function("mj_fullM", _p, _p, _p)
 mj_step1 = mujoco_function("mj_step1", _p, _p)
 mj_step2 = mujoco_function("mj_step2", _p, _p)
 mj_step = mujoco_function("mj_step", _p, _p)
-mj_forward = mujoco_function("mj_forward", _p, _p)
 mj_objectVelocity = mujoco_function("mj_objectVelocity", _p, _p, _i, _i, _p, _i)
 mj_mulM = mujoco_function("mj_mulM", _p, _p, _p, _p)

@@ -20,24 +20,40 @@ IDLE, POSITION, VELOCITY, TORQUE = 0, 1, 2, 3
 MODES = {"position": POSITION, "velocity": VELOCITY, "torque": TORQUE}
 
 # Why the controller stopped the robot. A fault is latched: it ends with the loop.
-FAULT_SENSOR, FAULT_NUMBER = 1, 2
+FAULT_NUMBER, FAULT_POSE_ERROR, FAULT_COMMAND = 1, 2, 3
+# Sensor trouble t becomes the fault FAULT_SENSOR + t once it has lasted longer than sense.hold_s.
+FAULT_SENSOR = 10
+WRENCH_OK, WRENCH_MISSING, WRENCH_SATURATED, WRENCH_NAN, WRENCH_RANGE, WRENCH_STALE, WRENCH_FROZEN = range(7)
+TROUBLES = {
+    WRENCH_MISSING: "gave no reading",
+    WRENCH_SATURATED: "was saturated",
+    WRENCH_NAN: "gave a value that is not a finite number",
+    WRENCH_RANGE: "gave a value outside sense.range_n or sense.range_nm",
+    WRENCH_STALE: "gave readings older than sense.stale_s",
+    WRENCH_FROZEN: "gave the same reading for longer than sense.frozen_s",
+}
 FAULTS = {
-    FAULT_SENSOR: "the force sensor gave no good reading for longer than sense.hold_s",
     FAULT_NUMBER: "a joint reading was not a finite number",
+    FAULT_COMMAND: "the command came out as no finite number: a goal or a parameter is beyond all measure",
+    FAULT_POSE_ERROR: "the virtual spring was stretched beyond limits.pose_error_m or limits.pose_error_rad",
+    **{FAULT_SENSOR + number: f"the force sensor {words}" for number, words in TROUBLES.items()},
 }
 
 # Limits that can act in a tick (bits of `observed.limits`).
+# Bit n belongs to entry n of `observed.asked` and `observed.allowed`, which say how much was cut.
 LIMIT_SPEED, LIMIT_ACCELERATION, LIMIT_POSITION, LIMIT_SINGULAR, LIMIT_TORQUE = 1, 2, 4, 8, 16
+LIMIT_TOOL_SPEED, LIMIT_TOOL_ACCELERATION, LIMIT_WORKSPACE = 32, 64, 128
 LIMITS = {
     LIMIT_SPEED: "joint speed",
     LIMIT_ACCELERATION: "joint acceleration",
     LIMIT_POSITION: "joint position",
     LIMIT_SINGULAR: "near a singularity",
     LIMIT_TORQUE: "joint torque",
+    LIMIT_TOOL_SPEED: "tool speed",
+    LIMIT_TOOL_ACCELERATION: "tool acceleration",
+    LIMIT_WORKSPACE: "workspace",
 }
-
-# State of the wrench reading: a driver says what it knows, the tick reacts.
-WRENCH_OK, WRENCH_MISSING, WRENCH_SATURATED = 0, 1, 2
+LIMIT_UNITS = ("rad/s", "rad/s²", "rad/s", "m/rad", "N m", "m/s or rad/s", "m/s² or rad/s²", "m/s")
 
 
 @dataclass(frozen=True)
@@ -79,7 +95,7 @@ READING = Layout(
         Field("tau", "N m", "joint torques that the drives apply", _J),
         Field("wrench", "N, N m", "raw force sensor, in sensor axes at the sensor's origin", (6,)),
         Field("wrench_stamp_s", "s", "robot time at which the wrench was sampled"),
-        Field("wrench_state", "", "0 good, 1 missing, 2 saturated", kind="i8"),
+        Field("wrench_state", "", "what the driver says of the wrench: 0 good, 1 missing, 2 saturated", kind="i8"),
     ),
 )
 
@@ -107,8 +123,17 @@ STATE = Layout(
         Field("qd_cmd", "rad/s", "commanded joint velocities", _J),
         Field("pose", "m, -", "X_BC: pose of the compliant frame: the tool at the commanded joints", (7,)),
         Field("twist", "m/s, rad/s", "velocity of the compliant frame (the virtual mass), in base axes", (6,)),
+        Field("goal_twist", "m/s, rad/s", "velocity of the goal a tick ago, in base axes", (6,)),
+        Field("wrench", "N, N m", "last good external wrench at the tool, in base axes", (6,)),
         Field("wrench_lp", "N, N m", "low-passed external wrench at the tool, in base axes", (6,)),
         Field("wrench_age_s", "s", "time since the last good wrench"),
+        Field("trouble", "", "what is wrong with the force sensor in this tick (see TROUBLES)", kind="i8"),
+        Field("wrench_last", "N, N m", "the raw reading before, to notice one that never changes", (6,)),
+        Field("same_s", "s", "how long the raw reading has not changed"),
+        Field("set", "", "number of the parameter set that the gains are moving to", kind="i8"),
+        Field("ramp", "", "how far changed gains have come into force, 0 to 1"),
+        Field("tank_j", "J", "energy left for changes of gains"),
+        Field("injected_j", "J", "energy that changes of gains have taken from the tank so far"),
         Field("weakest", "-", "direction of the smallest singular value, kept as the next tick's first guess", (6,)),
     ),
 )
@@ -129,9 +154,15 @@ OBSERVED = Layout(
         Field("pose", "m, -", "X_BT: pose of the tool in the base, from the measured joints", (7,)),
         Field("twist", "m/s, rad/s", "velocity of the tool, in base axes", (6,)),
         Field("wrench", "N, N m", "external wrench at the tool in base axes: bias and tool weight removed", (6,)),
-        Field("singular_value", "m/rad, -", "smallest singular value of the Jacobian at the commanded joints"),
+        Field(
+            "singular_value",
+            "m/rad, -",
+            "smallest singular value of J at the commanded joints (NaN in a law without one)",
+        ),
         Field("scale", "", "share of the asked joint velocity that the limits let through"),
         Field("limits", "", "bits of the limits that acted in this tick (see LIMITS)", kind="i8"),
+        Field("asked", "", "what was asked of each limit that acted", (8,)),
+        Field("allowed", "", "what each limit that acted let through", (8,)),
     ),
 )
 

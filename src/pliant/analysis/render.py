@@ -11,18 +11,19 @@ from typing import Any
 
 import mujoco
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pliant.errors import PliantError
 from pliant.robots.sim.scene import scene_model
 from pliant.runtime.task import Task
 
-Arrow = tuple[Sequence[float], Sequence[float], Sequence[float]]
+Arrow = tuple[ArrayLike, ArrayLike, Sequence[float]]
 """Start [m], end [m], colour (red, green, blue, opacity)."""
 
 
 def render(
     task: Task,
-    q: Sequence[float],
+    q: ArrayLike,
     *,
     size: tuple[int, int] = (960, 720),
     look_at: Sequence[float] = (0.25, 0.0, 0.35),
@@ -48,12 +49,12 @@ def render(
             return renderer.render()
     except (ImportError, AttributeError, RuntimeError) as error:
         raise PliantError(
-            f"Cannot draw the cell: {str(error).rstrip('.')}. It needs pliant[render], an EGL library (Debian: libegl1, "
-            "libgl1-mesa-dri) and the environment variable MUJOCO_GL=egl."
+            f"Cannot draw the cell: {str(error).rstrip('.')}. It needs pliant[render], an EGL library (Debian: "
+            "libegl1, libgl1-mesa-dri) and the environment variable MUJOCO_GL=egl."
         ) from None
 
 
-def _arrow(scene: Any, start: Sequence[float], end: Sequence[float], colour: Sequence[float]) -> None:
+def _arrow(scene: Any, start: ArrayLike, end: ArrayLike, colour: Sequence[float]) -> None:
     if scene.ngeom >= scene.maxgeom:
         return
     geom = scene.geoms[scene.ngeom]

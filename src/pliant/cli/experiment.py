@@ -17,7 +17,7 @@ def command(
     seed: Annotated[int, typer.Option(min=0, help="Everything random follows from it.")] = 0,
 ) -> int:
     """Run a named experiment and show each figure beside the bar it must meet; exit code 1 if one does not."""
-    from pliant.cli.show import compile_first, out, progress, report
+    from pliant.cli.show import claim, compile_first, out, progress, report
     from pliant.experiments import find, summaries
 
     if name is None:
@@ -25,6 +25,7 @@ def command(
             out.print(f"[bold]{key:14}[/bold] {summary}")
         return 0
     chosen = find(name)
+    claim(plot)
     compile_first()
     with progress(name) as update:
         outcome = chosen(seed, update)

@@ -12,6 +12,7 @@ import typer
 from typer.exceptions import TyperException
 
 from pliant.cli import bench, demo, experiment, plot, replay, run
+from pliant.cli import set as set_verb
 from pliant.errors import PliantError
 
 app = typer.Typer(
@@ -43,8 +44,11 @@ def _root(
     """
 
 
-for verb in (demo, run, plot, replay, experiment, bench):
-    app.command(verb.__name__.rpartition(".")[2], epilog=verb.EXAMPLE)(verb.command)
+for verb in (demo, run, set_verb, plot, replay, experiment, bench):
+    name = verb.__name__.rpartition(".")[2]
+    # `pliant set NAME -4` means the number, not an option
+    settings = {"ignore_unknown_options": True} if verb is set_verb else None
+    app.command(name, epilog=verb.EXAMPLE, context_settings=settings)(verb.command)
 
 
 def main() -> None:
@@ -66,6 +70,9 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         code = 0
+    except OSError as error:
+        print(f"pliant: {error.filename or 'a file'} cannot be used: {error.strerror or error}.", file=sys.stderr)
+        code = 2
     sys.exit(code)
 
 

@@ -21,11 +21,12 @@ def command(
     """Draw a recording: forces, motion, tracking, limits and timing, as a picture and as a self-contained HTML page."""
     from pliant.analysis.plot import plot_recording
     from pliant.analysis.report import write_report
-    from pliant.cli.show import out
+    from pliant.cli.show import claim, out
     from pliant.record.reader import Recording
 
     loaded = Recording.load(recording, partial=partial)
     picture, page = output or recording.with_suffix(".png"), report or recording.with_suffix(".html")
+    claim(picture, page)
     plot_recording(loaded, picture)
     write_report(loaded, page)
     out.print(f"Picture: {picture}\nReport: {page}")

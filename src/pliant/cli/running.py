@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from pliant.cli.show import err, figures_table, out, progress
+from pliant.cli.show import claim, err, figures_table, out, progress
 from pliant.errors import LoopError
 from pliant.params.declare import changed, parse_assignment, validated
 from pliant.runtime.batch import simulate
 from pliant.runtime.save import save_run
 from pliant.runtime.session import Session
 from pliant.runtime.task import Task
+from pliant.runtime.watch import FileWatch
 
 
 def change_task(task: Task, changes: dict[str, Any], assignments: list[str]) -> Task:
@@ -34,12 +35,16 @@ def say_start(task: Task) -> None:
     out.print(
         f"[bold]{task.name}[/bold]: {task.law} on {task.robot} by {task.interface} at {task.rate_hz:g} Hz for "
         f"{task.duration_s:g} s; joint speed ≤ {limits.speed_scale:.0%} and acceleration ≤ "
-        f"{limits.acceleration_scale:.0%} of the robot's own limits."
+        f"{limits.acceleration_scale:.0%} of the robot's own limits, tool speed ≤ {limits.linear_speed_m_s:g} m/s and "
+        f"{limits.angular_speed_rad_s:g} rad/s."
     )
+    for note in task.notes:
+        out.print(f"  {note}")
 
 
 def run_fast(task: Task, record: Path | None) -> int:
     """Simulate the whole task in compiled code."""
+    claim(record)
     say_start(task)
     began = time.perf_counter()
     with progress("simulating") as update:
@@ -57,8 +62,13 @@ def run_fast(task: Task, record: Path | None) -> int:
     return 0
 
 
-def run_paced(task: Task, record: Path | None, meanwhile: Callable[[], object] | None = None) -> int:
-    """Run the task in the control process, in real time; `meanwhile` is called once it runs."""
+def run_paced(
+    task: Task, record: Path | None, meanwhile: Callable[[], object] | None = None, watch: Path | None = None
+) -> int:
+    """Run the task in the control process, in real time; `meanwhile` is called once it runs.
+
+    `watch` names a task file whose parameters are applied whenever it is saved.
+    """
     say_start(task)
     parts = []
     with Session(task, record=record, ticks=task.ticks) as session:
@@ -68,7 +78,10 @@ def run_paced(task: Task, record: Path | None, meanwhile: Callable[[], object] |
             try:
                 if meanwhile:
                     meanwhile()
+                watcher = FileWatch(watch, session) if watch else None
                 while session.running:
+                    if watcher and (said := watcher.poll()):
+                        err.print(said)
                     parts.append(session.read())
                     update(session.board.head / task.ticks)
                     time.sleep(0.05)
@@ -98,6 +111,12 @@ def _summary(task: Task, records: np.ndarray[Any, Any]) -> None:
         told("distance from the start at the end", np.linalg.norm(moved[-1]) * 1e3, "mm"),
         told("peak tool speed", np.linalg.norm(records["observed"]["twist"][:, :3], axis=1).max() * 1e3, "mm/s"),
     ]
+    silent = int((records["state"]["trouble"] != 0).sum())
+    if silent:
+        figures.append(told("ticks without a good force reading", silent))
+    if records["revision"].max() > 0:
+        figures.append(told("changes of parameters", records["revision"].max()))
+        figures.append(told("energy that they took from the tank", records["state"]["injected_j"][-1], "J"))
     timing = records["timing"]
     if timing["wall_ns"][0]:
         late = timing["late_s"] * 1e6

@@ -43,6 +43,15 @@ def compile_first() -> None:
         warm(lambda done, of: update(done / of))
 
 
+def claim(*paths: Path | None) -> None:
+    """Make sure now that results can be written there, not after the work is done."""
+    for path in paths:
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("ab"):
+                pass
+
+
 def number(value: float) -> str:
     """A value with as many digits as a reader wants."""
     if not math.isfinite(value):

@@ -15,6 +15,10 @@ Experiment = Callable[[int, Progress], Outcome]
 _ALL = {
     "push": "A pushed arm settles where spring and push balance, and returns.",
     "press": "A static press finds the declared stiffness of a surface, from 10³ to 10⁵ N/m.",
+    "admittance-response": "The law rests at force over stiffness, damps every mode as asked, and no set is unstable.",
+    "deadband": "A deadband on the law's input alone: no wrong way, no jump at its edge, a spring that springs back.",
+    "drift": "Any push above the deadband moves the tool, none lets it rest, and a spring is never forgotten.",
+    "live-tuning": "Gains changed while the arm is pushed inject no more energy than allowed, and nothing jumps.",
     "bounce": "A body that bounces never leaves a surface with more energy than it brought.",
     "servo": "The simulated servo follows with the declared bandwidth and delay.",
     "sensor": "The simulated force sensor feels weight, inertia, noise, steps, range and drop-outs as declared.",

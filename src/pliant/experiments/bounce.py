@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from pliant.analysis import style
-from pliant.analysis.figures import Outcome, at_least, at_most, told
+from pliant.analysis.figures import Outcome, at_least, at_most
 from pliant.experiments import Progress
 from pliant.model.tool import Tool
 from pliant.records import COMMAND, TORQUE
@@ -23,7 +23,7 @@ BALL = """<mujoco><worldbody><body name="carrier">
 <body name="ball"><joint name="z" type="slide" axis="0 0 1" range="-50 50"/>
 <inertial pos="0 0 0" mass="2" diaginertia="1e-3 1e-3 1e-3"/><site name="tool"/></body></body></worldbody></mujoco>"""
 MASS, GRAVITY, RADIUS = 2.0, 9.81, 0.01
-STIFFNESS = (1e3, 1e4, 1e5)
+STIFFNESS = (1e3, 1e4, 1e5, 1e6)
 DAMPING = (0.0, 20.0)
 FRICTION = (0.0, 0.3)
 SLOPES_DEG = (0.0, 15.0)
@@ -43,7 +43,10 @@ def _drop(path: Path, surface: Surface, height: float, seconds: float) -> tuple[
     for i in range(n):
         robot.write(command)
         q, v = robot.world.data.qpos, robot.world.data.qvel
-        energy = 0.5 * (MASS * v[1] ** 2 + (MASS + 0.001) * v[0] ** 2) + MASS * GRAVITY * q[1]
+        # the integrator's velocity belongs to the middle of the step: half a step of gravity on, it belongs to q,
+        # and the energy of free flight is constant to the last digit
+        vz = v[1] - 0.5 * GRAVITY * float(w.h)
+        energy = 0.5 * (MASS * vz**2 + (MASS + 0.001) * v[0] ** 2) + MASS * GRAVITY * q[1]
         rows[i] = w.time, q[1], np.nan if w.surface[0].touching else energy
     return rows[:, 0], rows[:, 1], rows[:, 2]
 
@@ -54,7 +57,6 @@ def run(seed: int, progress: Progress) -> Outcome:
     random = np.random.default_rng(seed)
     worst, bounces, done, lines = -np.inf, 0, 0, []
     cases = [(k, d, mu, s) for k in STIFFNESS for d in DAMPING for mu in FRICTION for s in SLOPES_DEG]
-    kept: list[float] = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "ball.xml"
         path.write_text(BALL)
@@ -64,10 +66,9 @@ def run(seed: int, progress: Progress) -> Outcome:
                 height = RADIUS + 0.02 + 0.2 * float(random.random())
                 _, _, energy = _drop(path, surface, height, 1.5)
                 flights = _flights(energy)
-                ratios = flights[1:] / flights[:-1]
-                bounces += len(ratios)
-                worst = max(worst, float((np.diff(flights) / flights[:-1]).max(initial=-1.0)))
-                kept += [float(r) for r in ratios]
+                gains = np.diff(flights) / flights[0]
+                bounces += len(gains)
+                worst = max(worst, float(gains.max(initial=-1.0)))
                 if drop == 0 and mu == 0.0 and slope == 0.0:
                     t, z, _ = _drop(path, surface, RADIUS + 0.1, 1.5)
                     lines.append((f"{k:g} N/m, {d:g} N s/m", t, z - RADIUS))
@@ -75,14 +76,13 @@ def run(seed: int, progress: Progress) -> Outcome:
             progress(done / len(cases))
     figures = [
         at_least("bounces seen", bounces, "", 100),
-        at_most("largest gain of energy in a bounce", worst, "of the energy", 0.0),
-        told("smallest loss of energy in a bounce", 1 - max(kept), "of the energy"),
+        at_most("largest gain of energy in a bounce", worst, "of the energy at the start", 0.0),
     ]
     return Outcome("bounce", seed, time.perf_counter() - began, figures, draw=lambda path: _draw(lines, path))
 
 
 def _flights(energy: np.ndarray) -> np.ndarray:
-    """The energy at the last tick before and the first tick after every contact: one value per flight."""
+    """The energy of every flight between two contacts: it is constant in flight, so its first tick stands for it."""
     free = ~np.isnan(energy)
     edges = np.flatnonzero(np.diff(free.astype(int)))
     parts = np.split(energy, edges + 1)
@@ -93,7 +93,7 @@ def _draw(lines: list[tuple[str, np.ndarray, np.ndarray]], path: Path) -> None:
     with style.applied() as theme:
         fig, axes = style.figure(1, 1, "A ball of 2 kg dropped from 100 mm on level surfaces", panel_inches=(9, 3.6))
         for i, (name, t, z) in enumerate(lines):
-            axes[0, 0].plot(t, z * 1e3, color=theme.lines[i], ls="-", lw=1, label=name)
+            axes[0, 0].plot(t, z * 1e3, color=theme.lines[i % 7], ls="-" if i < 7 else "--", lw=1, label=name)
         axes[0, 0].set_xlabel("time [s]")
         style.label(axes[0, 0], "Height of the tip", "mm")
         axes[0, 0].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))

@@ -12,7 +12,7 @@ from pliant.analysis.figures import Outcome, at_most, told
 from pliant.experiments import Progress
 from pliant.experiments.push import TOOL
 from pliant.model.arm import Arm
-from pliant.params.control import Admittance, Parameters, Sense
+from pliant.params.control import Admittance, Parameters, Sense, diagonal
 from pliant.robots.sim.config import SimConfig, Surface
 from pliant.runtime.batch import simulate
 from pliant.runtime.task import Event, Task
@@ -35,9 +35,10 @@ def _task(stiffness: float, seed: int) -> Task:
     parameters = Parameters(
         sense=Sense(deadband_n=0.0, deadband_nm=0.0),
         admittance=Admittance(
-            mass=(8.0, 8.0, 2.0, 0.5, 0.5, 0.5),
-            damping=(*linear, 1e3, 1e3, 1e3),
-            stiffness=(1e4, 1e4, 0.0, 1e3, 1e3, 1e3),
+            mass=diagonal(8.0, 8.0, 2.0, 0.5, 0.5, 0.5),
+            damping_by="value",
+            damping=diagonal(*linear, 1e3, 1e3, 1e3),
+            stiffness=diagonal(1e4, 1e4, 0.0, 1e3, 1e3, 1e3),
         ),
     )
     events = tuple(

@@ -12,7 +12,7 @@ from pliant.analysis import style
 from pliant.analysis.figures import Outcome, at_most, told, within
 from pliant.experiments import Progress
 from pliant.model.tool import Tool
-from pliant.params.control import Admittance, Parameters, Sense
+from pliant.params.control import Admittance, Parameters, Sense, diagonal
 from pliant.robots.sim.config import Push, SimConfig
 from pliant.runtime.batch import simulate
 from pliant.runtime.task import Task
@@ -27,7 +27,7 @@ def _run(axis: int, seed: int) -> np.ndarray[Any, Any]:
     wrench[axis] = FORCE
     parameters = Parameters(
         sense=Sense(deadband_n=DEADBAND),
-        admittance=Admittance(stiffness=(*LINEAR, 20.0, 20.0, 20.0)),
+        admittance=Admittance(stiffness=diagonal(*LINEAR, 20.0, 20.0, 20.0)),
     )
     pushes = (Push.model_validate({"at_s": 1.0, "for_s": 4.0, "wrench": tuple(wrench)}),)
     task = Task(

@@ -52,8 +52,9 @@ class RivalTick:
         self.wrench_lp = s.wrench_lp.copy()
         self.q, self.qd, self.raw = r.q[:n].copy(), r.qd[:n].copy(), r.wrench - p.sense.bias
         self.goal = pin.SE3(pin.Quaternion(*g.pose[3:]).matrix(), g.pose[:3].copy())
-        self.M, self.D, self.K = (p.admittance[name].copy() for name in ("mass", "damping", "stiffness"))
-        self.gain = 1.0 - np.exp(-2 * np.pi * p.sense.cutoff_hz * self.dt)
+        self.M, self.D, self.K = (p.gains[name].copy() for name in ("M1", "D1", "K1"))
+        c = 1 - np.cos(2 * np.pi * p.sense.cutoff_hz * self.dt)
+        self.gain = np.sqrt(c * c + 2 * c) - c
         self.dead = p.sense.deadband_n, p.sense.deadband_nm
         self.limits = p.limits
         arm = self.ours.arm
@@ -79,7 +80,8 @@ class RivalTick:
         F = np.concatenate([_shrink(self.wrench_lp[:3], self.dead[0]), _shrink(self.wrench_lp[3:], self.dead[1])])
         tool, _, J = self._kinematics(self.q_cmd)
         e = np.concatenate([tool.translation - self.goal.translation, pin.log3(tool.rotation @ self.goal.rotation.T)])
-        v = (self.M * self.twist + dt * (F - self.K * e)) / (self.M + dt * self.D + dt * dt * self.K)
+        A = self.M + dt * self.D + dt * dt * self.K
+        v = self._limit_tool(np.linalg.solve(A, self.M @ self.twist + dt * (F - self.K @ e)), tool.translation)
         sigma = np.linalg.svd(J, compute_uv=False)[-1]
         A = J @ J.T + 1e-12 * np.eye(6)
         if sigma < limits.singular_threshold:
@@ -89,6 +91,20 @@ class RivalTick:
         self.q_cmd = self.q_cmd + dt * qd
         self.twist = J @ qd
         return self.q_cmd
+
+    def _limit_tool(self, v: Any, position: Any) -> Any:
+        limits, dt = self.limits, self.dt
+        for part, a, top in (
+            (slice(0, 3), limits.linear_acceleration_m_s2, limits.linear_speed_m_s),
+            (slice(3, 6), limits.angular_acceleration_rad_s2, limits.angular_speed_rad_s),
+        ):
+            change = v[part] - self.twist[part]
+            v[part] = self.twist[part] + change * min(1.0, a * dt / max(np.linalg.norm(change), 1e-12))
+            v[part] *= min(1.0, top / max(np.linalg.norm(v[part]), 1e-12))
+        up = self._brake(limits.workspace_max_m - position, limits.linear_acceleration_m_s2)
+        down = self._brake(position - limits.workspace_min_m, limits.linear_acceleration_m_s2)
+        v[:3] = np.clip(v[:3], -down, up)
+        return v
 
     def _limit(self, qd: Any) -> Any:
         limits, dt = self.limits, self.dt

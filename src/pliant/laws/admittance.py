@@ -5,21 +5,107 @@
 Solved implicitly, so every admissible (M, D, K, dt) is stable: (M + dt D + dt² K) v⁺ = M v + dt (F - K e).
 The compliant frame is the pose of the *commanded* joints: what the limits cut from the command is cut from the virtual
 mass too, so nothing winds up behind a limit, and nothing depends on how far the robot lags behind its command.
+
+Changed gains come into force over `ramp_s`. A stiffer spring or a heavier mass holds more energy for the same stretch
+and speed; that energy comes from a tank that only the damper refills. An empty tank stops the change until it is
+refilled.
 """
 
 from __future__ import annotations
 
 from pliant.kernel import kernel
-from pliant.spatial import pose_error
+from pliant.records import Field, Layout
+from pliant.solve import factor, solve
+
+SCRATCH = Layout(
+    "Admittance",
+    (
+        Field("M", "", "mass now", (6, 6)),
+        Field("D", "", "damping now", (6, 6)),
+        Field("K", "", "stiffness now", (6, 6)),
+        Field("A", "", "M + dt D + dt² K, then its factor", (6, 6)),
+        Field("b", "", "right-hand side", (6,)),
+        Field("v", "", "velocity relative to the goal", (6,)),
+    ),
+)
 
 
 @kernel
-def step(p, s, F, goal_pose, goal_twist, dt, e):
-    """Advance the velocity `s.twist` of the compliant frame by dt [s] under the wrench F [N, N m]; `e` is scratch."""
-    pose_error(s.pose, goal_pose, e)
+def _energy_per_ramp(g, v, e):
+    """What the whole change would add to ½ vᵀ M v + ½ eᵀ K e at the present speed and stretch [J]."""
+    total = 0.0
     for i in range(6):
-        M, D, K = p.mass[i], p.damping[i], p.stiffness[i]
-        v = s.twist[i] - goal_twist[i]
-        # (M + dt D + dt² K) v⁺ = M v + dt (F - K e)
-        v = (M * v + dt * (F[i] - K * e[i])) / (M + dt * D + dt * dt * K)
-        s.twist[i] = v + goal_twist[i]
+        for j in range(6):
+            total += 0.5 * v[i] * (g.M1[i, j] - g.M0[i, j]) * v[j]
+            total += 0.5 * e[i] * (g.K1[i, j] - g.K0[i, j]) * e[j]
+    return total
+
+
+@kernel
+def advance_change(p, g, s, v, e, dt):
+    """Let changed gains come a step further into force: as fast as `ramp_s` says and the tank can pay."""
+    step = min(dt / p.ramp_s, 1.0 - s.ramp)
+    price = _energy_per_ramp(g, v, e)
+    if step * price > s.tank_j:
+        step = s.tank_j / price
+    s.ramp = min(1.0, s.ramp + step)
+    if 1.0 - s.ramp < 1e-12:
+        s.ramp = 1.0
+    paid = max(0.0, step * price)
+    s.tank_j = max(0.0, s.tank_j - paid)
+    s.injected_j += paid
+
+
+@kernel
+def _blend(a, b, share, out):
+    for i in range(6):
+        for j in range(6):
+            out[i, j] = a[i, j] + share * (b[i, j] - a[i, j])
+
+
+@kernel
+def _solve_step(p, M, D, K, s, F, e, dt, w):
+    """v⁺ in w.v, and what the damper takes in this tick goes into the tank."""
+    for i in range(6):
+        total = dt * F[i]
+        for j in range(6):
+            w.A[i, j] = M[i, j] + dt * (D[i, j] + dt * K[i, j])
+            total += M[i, j] * w.v[j] - dt * K[i, j] * e[j]
+        w.b[i] = total
+    factor(w.A)
+    solve(w.A, w.b, w.v)
+    lost = 0.0
+    for i in range(6):
+        for j in range(6):
+            lost += w.v[i] * D[i, j] * w.v[j]
+    # even a tank of no size passes on what was just taken: a change may be slow, but it is never refused for ever
+    s.tank_j = max(dt * lost, min(p.tank_j, s.tank_j + dt * lost))
+
+
+@kernel
+def step(p, g, s, F, e, goal_twist, still, dt, w):
+    """Advance the velocity `s.twist` of the compliant frame by dt [s] under the wrench F [N, N m].
+
+    `e` is the pose error and all vectors are in the axes that the gains `g` are given in. `still` is a speed
+    [m/s, rad/s] below which a direction without a spring comes to rest when nothing pushes.
+    """
+    for i in range(6):
+        w.v[i] = s.twist[i] - goal_twist[i]
+    if s.ramp < 1.0:
+        advance_change(p, g, s, w.v, e, dt)
+    if s.ramp < 1.0:
+        _blend(g.M0, g.M1, s.ramp, w.M)
+        _blend(g.D0, g.D1, s.ramp, w.D)
+        _blend(g.K0, g.K1, s.ramp, w.K)
+        _solve_step(p, w.M, w.D, w.K, s, F, e, dt, w)
+    else:
+        _solve_step(p, g.M1, g.D1, g.K1, s, F, e, dt, w)
+    pushed, fast = False, False
+    for i in range(6):
+        pushed = pushed or F[i] != 0.0
+        fast = fast or (g.free[i] != 0 and abs(w.v[i]) > still)
+    for i in range(6):
+        # no drift: without a spring and without a push, a crawl is rest. A push, however small, moves it again.
+        if not pushed and not fast and g.free[i] != 0:
+            w.v[i] = 0.0
+        s.twist[i] = w.v[i] + goal_twist[i]

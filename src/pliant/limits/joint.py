@@ -1,4 +1,4 @@
-"""Joint limits: speed, then acceleration, then braking distance to the stops.
+"""Limits on the command: joint and tool speed, joint acceleration, the stops; and a way to rest from whatever is left.
 
 One factor scales all joints, so the tool keeps its direction; only the stops may bend it, because a joint that must
 brake cannot wait for the others.
@@ -6,57 +6,74 @@ brake cannot wait for the others.
 
 from __future__ import annotations
 
-import math
-
 from pliant.kernel import kernel
-from pliant.records import LIMIT_ACCELERATION, LIMIT_POSITION, LIMIT_SPEED
-
-
-@kernel
-def braking_speed(distance, accel, dt):
-    """The largest speed from which `accel` still stops within `distance`, in whole ticks of dt.
-
-    v dt + v²/(2a) ≤ d   gives   v = a dt (√(1 + 2 d/(a dt²)) - 1); the step in hand counts, so nothing overshoots.
-    """
-    if distance <= 0.0:
-        return 0.0
-    step = accel * dt
-    return step * (math.sqrt(1.0 + 2.0 * distance / (step * dt)) - 1.0)
+from pliant.limits.braking import braking_speed, rest_span
+from pliant.limits.inside import DUST, keep_inside, tool_speeds
+from pliant.limits.report import ACCELERATION, POSITION, SPEED, TOOL_SPEED, cut
 
 
 @kernel
 def limit(p, h, s, qd, dt, o):
     """Cut the wanted joint velocities `qd` [rad/s] in place; what acted is added to `o.limits` and `o.scale`."""
-    # 1. speed: one factor for all
-    scale = 1.0
+    scale = _cut_speed(p, h, s, qd, o)
+    o.scale = scale * _cut_change(p, h, s, qd, dt, o)
+    _slow_before_stops(p, h, s, qd, dt, o)
+    keep_inside(p, h, s, qd, dt, o)
+
+
+@kernel
+def _cut_speed(p, h, s, qd, o):
+    """Scale all joints by one factor until none is too fast, nor the tool; returns the factor."""
+    scale, worst = 1.0, 0
     for i in range(h.n):
         top = p.speed_scale * h.v_max[i]
         if abs(qd[i]) * scale > top:
-            scale = top / abs(qd[i])
+            scale, worst = top / abs(qd[i]), i
     if scale < 1.0:
-        o.limits |= LIMIT_SPEED
+        cut(o, SPEED, abs(qd[worst]), scale * abs(qd[worst]))
+    linear, angular = tool_speeds(h, s, qd, 0.0, 1.0)
+    for speed, top in ((linear, p.linear_speed_m_s), (angular, p.angular_speed_rad_s)):
+        if speed * scale > top * (1.0 + DUST):
+            cut(o, TOOL_SPEED, speed * scale, top)
+            scale = top / speed
+    if scale < 1.0:
         for i in range(h.n):
             qd[i] *= scale
-    # 2. acceleration: the way from the last velocity to the wanted one is cut by one factor
-    share = 1.0
+    return scale
+
+
+@kernel
+def _cut_change(p, h, s, qd, dt, o):
+    """Cut the way from the last velocity to the wanted one by one factor, which is returned."""
+    share, worst = 1.0, 0
     for i in range(h.n):
         top = p.acceleration_scale * h.a_max[i] * dt
         change = abs(qd[i] - s.qd_cmd[i])
         if change * share > top:
-            share = top / change
+            share, worst = top / change, i
     if share < 1.0:
-        o.limits |= LIMIT_ACCELERATION
+        change = abs(qd[worst] - s.qd_cmd[worst]) / dt
+        cut(o, ACCELERATION, change, share * change)
         for i in range(h.n):
             qd[i] = s.qd_cmd[i] + share * (qd[i] - s.qd_cmd[i])
-    o.scale = scale * share
-    # 3. stops: v ≤ what can still brake
+    return share
+
+
+@kernel
+def _slow_before_stops(p, h, s, qd, dt, o):
+    """Slow each joint that nears its stop, so that it can brake alone and together with the others."""
+    ticks = 0.0
+    for i in range(h.n):
+        ticks = max(ticks, abs(qd[i]) / (p.acceleration_scale * h.a_max[i] * dt))
+    span = rest_span(ticks, dt)
     for i in range(h.n):
         a = p.acceleration_scale * h.a_max[i]
-        up = braking_speed(h.q_max[i] - p.position_margin - s.q_cmd[i], a, dt)
-        down = braking_speed(s.q_cmd[i] - h.q_min[i] - p.position_margin, a, dt)
-        if qd[i] > up:
-            qd[i] = up
-            o.limits |= LIMIT_POSITION
-        elif qd[i] < -down:
-            qd[i] = -down
-            o.limits |= LIMIT_POSITION
+        side = 1.0 if qd[i] > 0.0 else -1.0
+        room = h.q_max[i] - s.q_cmd[i] if qd[i] > 0.0 else s.q_cmd[i] - h.q_min[i]
+        room = max(0.0, room - p.position_margin)
+        top = min(braking_speed(room, a, dt), room / span)
+        # no harder than it may brake; keep_inside has seen to it that this is enough
+        top = max(top, side * s.qd_cmd[i] - a * dt)
+        if side * qd[i] > top:
+            cut(o, POSITION, side * qd[i], top)
+            qd[i] = side * top

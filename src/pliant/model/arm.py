@@ -113,6 +113,13 @@ class Arm:
         kinematics.forward_at(self.handle, self._joints("q", q))
         return self.handle["X_sensor"][0].copy()
 
+    def tool_weight(self, q: ArrayLike) -> Floats:
+        """The wrench [N, N m] that the tool's weight puts on the sensor at joint positions q, in sensor axes."""
+        inverse, force = np.zeros(4), np.zeros(3)
+        mujoco.mju_negQuat(inverse, self.sensor_pose(q)[3:])
+        mujoco.mju_rotVecQuat(force, self.tool.mass_kg * self.gravity, inverse)
+        return np.concatenate([force, np.cross(self.tool.com_in_sensor_m, force)])
+
     def jacobian(self, q: ArrayLike) -> Floats:
         """The (6, n) Jacobian of the tool point, rows [linear; angular] in base axes."""
         kinematics.jacobian_at(self.handle, self._joints("q", q))

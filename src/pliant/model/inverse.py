@@ -14,6 +14,7 @@ import math
 
 from pliant.kernel import kernel
 from pliant.records import Field, Layout
+from pliant.solve import FLOOR, factor, solve
 
 SCRATCH = Layout(
     "Inverse",
@@ -24,8 +25,6 @@ SCRATCH = Layout(
     ),
 )
 
-# Keeps the factorisation of a rank-deficient J finite; far below any singular value that the damping lets through.
-_FLOOR = 1e-12
 # Stands on the diagonal for a joint that is not there: larger than the square of any singular value.
 _ABSENT = 1e6
 # Part of every axis that the guess keeps, so that it can turn into a direction that was not the weakest so far.
@@ -54,43 +53,13 @@ def _gram(J, n, extra, A):
 
 
 @kernel
-def _factor(A):
-    """Cholesky in place: A = L Lᵀ (lower triangle), with 1/L_ii on the diagonal because divisions are slow."""
-    for i in range(6):
-        for j in range(i):
-            total = A[i, j]
-            for k in range(j):
-                total -= A[i, k] * A[j, k]
-            A[i, j] = total * A[j, j]
-        total = A[i, i]
-        for k in range(i):
-            total -= A[i, k] * A[i, k]
-        A[i, i] = 1.0 / math.sqrt(max(total, _FLOOR))
-
-
-@kernel
-def _solve(L, b, x):
-    """Solve L Lᵀ x = b with the factor of `_factor`."""
-    for i in range(6):
-        total = b[i]
-        for k in range(i):
-            total -= L[i, k] * x[k]
-        x[i] = total * L[i, i]
-    for i in range(5, -1, -1):
-        total = x[i]
-        for k in range(i + 1, 6):
-            total -= L[k, i] * x[k]
-        x[i] = total * L[i, i]
-
-
-@kernel
 def damped_inverse(J, n, V, threshold, damping, weakest, w, qd):
     """Joint velocities for the tool velocity V; returns the smallest singular value of J (as estimated).
 
     `weakest` (6) carries the direction of that singular value from tick to tick; `w` is scratch.
     """
-    _gram(J, n, _FLOOR, w.A)
-    _factor(w.A)
+    _gram(J, n, FLOOR, w.A)
+    factor(w.A)
     # inverse iteration: u⁺ = A⁻¹u / |A⁻¹u|, σ² ≈ 1 / |A⁻¹u|
     size = 0.0
     for i in range(6):
@@ -98,7 +67,7 @@ def damped_inverse(J, n, V, threshold, damping, weakest, w, qd):
     if not size > 0.5:
         for i in range(6):
             weakest[i] = 1.0 / math.sqrt(6.0)
-    _solve(w.A, weakest, w.y)
+    solve(w.A, weakest, w.y)
     size = 0.0
     for i in range(6):
         size += w.y[i] * w.y[i]
@@ -108,14 +77,14 @@ def damped_inverse(J, n, V, threshold, damping, weakest, w, qd):
     sigma = math.sqrt(1.0 / size)
     if sigma < threshold:
         _gram(J, n, damping * damping * (1.0 - (sigma / threshold) ** 2), w.A)
-        _factor(w.A)
+        factor(w.A)
     if n < 6:
         _turn_back(J, n, V, w.b)
-        _solve(w.A, w.b, w.y)
+        solve(w.A, w.b, w.y)
         for k in range(n):
             qd[k] = w.y[k]
     else:
-        _solve(w.A, V, w.y)
+        solve(w.A, V, w.y)
         _turn_back(J, n, w.y, qd)
     return sigma
 

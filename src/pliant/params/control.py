@@ -2,7 +2,23 @@
 
 from __future__ import annotations
 
-from pliant.params.declare import Section, Six, SixNotNegative, SixPositive, layout_of, param
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field as Bounds
+
+from pliant.params.declare import Flag6, Matrix, Section, Six, Three, fill, layout_of, param
+from pliant.params.matrix import NotNegativeMatrix, PositiveMatrix
+from pliant.records import Field, Layout
+
+Ratio = Annotated[float, Bounds(ge=0.05, le=5)]
+
+
+def diagonal(*values: float) -> Matrix:
+    """A diagonal matrix as a parameter takes it: six numbers, or two (for x y z, and for the turns about them)."""
+    six = values if len(values) == 6 else (values[0],) * 3 + (values[1],) * 3
+    a, b, c, d, e, f = (tuple(v if i == j else 0.0 for j in range(6)) for i, v in enumerate(six))
+    return a, b, c, d, e, f  # type: ignore[return-value]
 
 
 class Sense(Section):
@@ -20,6 +36,17 @@ class Sense(Section):
     bias: Six = param(
         (0.0,) * 6, unit="N, N m", live=True, help="Offset of the sensor, in its own axes; subtracted first."
     )
+    range_n: float = param(500.0, unit="N", gt=0, help="A force beyond this is no reading.")
+    range_nm: float = param(50.0, unit="N m", gt=0, help="A moment beyond this is no reading.")
+    stale_s: float = param(0.01, unit="s", live=True, gt=0, le=1, help="Age at which a reading counts as stale.")
+    frozen_s: float = param(
+        0.05,
+        unit="s",
+        live=True,
+        ge=0,
+        le=10,
+        help="Time after which readings that never change count as frozen (0: never; a real sensor has noise).",
+    )
     hold_s: float = param(
         0.02, unit="s", live=True, ge=0, le=0.5, help="How long the last good wrench is held when the sensor fails."
     )
@@ -31,28 +58,50 @@ class Hold(Section):
     bandwidth_hz: float = param(
         3.0, unit="Hz", live=True, gt=0, le=20, help="How fast the joints close in on their goal."
     )
-    damping_ratio: float = param(
-        1.0, live=True, ge=0.3, le=3, help="Damping of the joint-space spring (torque interface)."
+    drive_hz: float = param(
+        8.0,
+        unit="Hz",
+        live=True,
+        gt=0,
+        le=12,
+        help="Stiffness of the joint loop on the torque interface, all laws.",
     )
+    damping_ratio: float = param(1.0, live=True, ge=0.5, le=1.5, help="Damping ratio of that loop.")
 
 
 class Admittance(Section):
-    """A virtual mass with a spring and a damper at the tool; the robot follows it."""
+    """A virtual mass with a spring and a damper at the tool; the robot follows it.
 
-    mass: SixPositive = param(
-        (8.0, 8.0, 8.0, 0.5, 0.5, 0.5), unit="kg, kg m²", live=True, help="Virtual mass and inertia, per base axis."
-    )
-    damping: SixNotNegative = param(
-        (80.0, 80.0, 80.0, 5.0, 5.0, 5.0),
-        unit="N s/m, N m s/rad",
-        live=True,
-        help="Virtual damping, per base axis.",
-    )
-    stiffness: SixNotNegative = param(
-        (200.0, 200.0, 200.0, 20.0, 20.0, 20.0),
+    Mass, stiffness and damping are six numbers (a diagonal: x y z, then about x y z) or a full symmetric matrix.
+    """
+
+    frame: Literal["base", "tool"] = param("base", help="Axes in which mass, damping, stiffness and axes are given.")
+    mass: PositiveMatrix = param(diagonal(8.0, 0.5), unit="kg, kg m²", live=True, help="Virtual mass and inertia.")
+    stiffness: NotNegativeMatrix = param(
+        diagonal(200.0, 20.0),
         unit="N/m, N m/rad",
         live=True,
-        help="Virtual spring towards the goal pose, per base axis; 0 lets go of that axis.",
+        help="Virtual spring towards the goal pose; 0 lets go of that direction.",
+    )
+    damping_by: Literal["ratio", "value"] = param(
+        "ratio", live=True, help="Whether damping comes from damping_ratio or is given by damping."
+    )
+    damping_ratio: tuple[Ratio, Ratio, Ratio, Ratio, Ratio, Ratio] = param(
+        (1.0,) * 6, live=True, help="Damping ratio of every mode: 1 returns without overshoot."
+    )
+    damping: NotNegativeMatrix = param(
+        diagonal(80.0, 6.0), unit="N s/m, N m s/rad", live=True, help="Virtual damping, when damping_by is value."
+    )
+    axes: Flag6 = param((True,) * 6, live=True, help="Directions that give way; the others are held at the goal.")
+    ramp_s: float = param(
+        0.5, unit="s", live=True, ge=0.01, le=10, help="Time over which changed gains come into force."
+    )
+    tank_j: float = param(
+        0.05,
+        unit="J",
+        ge=0,
+        le=10,
+        help="Energy that changes of gains may inject before as much was dissipated.",
     )
 
 
@@ -64,6 +113,28 @@ class Limits(Section):
     )
     acceleration_scale: float = param(
         0.5, gt=0, le=1, help="Share of the robot's own joint acceleration limits that may be used."
+    )
+    linear_speed_m_s: float = param(
+        0.5, unit="m/s", live=True, gt=0, le=3, help="Largest speed of the compliant frame."
+    )
+    angular_speed_rad_s: float = param(
+        1.5, unit="rad/s", live=True, gt=0, le=10, help="Largest turning speed of the compliant frame."
+    )
+    linear_acceleration_m_s2: float = param(
+        5.0, unit="m/s²", gt=0, le=50, help="Largest acceleration of the compliant frame."
+    )
+    angular_acceleration_rad_s2: float = param(
+        20.0, unit="rad/s²", gt=0, le=200, help="Largest angular acceleration of the compliant frame."
+    )
+    workspace_min_m: Three = param(
+        (-10.0, -10.0, -10.0), unit="m", help="Lower corner of the box that the tool may not leave, in base axes."
+    )
+    workspace_max_m: Three = param((10.0, 10.0, 10.0), unit="m", help="Upper corner of that box.")
+    pose_error_m: float = param(
+        0.5, unit="m", gt=0, le=5, help="Stretch of the virtual spring at which the robot is stopped."
+    )
+    pose_error_rad: float = param(
+        0.5, unit="rad", gt=0, le=3.1, help="Twist of the virtual spring at which the robot is stopped."
     )
     position_margin: float = param(0.02, unit="rad", ge=0, le=0.5, help="Distance kept from the joint stops.")
     singular_threshold: float = param(
@@ -81,4 +152,34 @@ class Parameters(Section):
     limits: Limits = Limits()
 
 
-PARAMETERS = layout_of(Parameters)
+_MATRIX = (6, 6)
+
+GAINS = Layout(
+    "Gains",
+    (
+        Field("M0", "kg, kg m^2", "mass at the start of the change", _MATRIX),
+        Field("D0", "N s/m, N m s/rad", "damping at the start of the change", _MATRIX),
+        Field("K0", "N/m, N m/rad", "stiffness at the start of the change", _MATRIX),
+        Field("M1", "kg, kg m^2", "mass at its end", _MATRIX),
+        Field("D1", "N s/m, N m s/rad", "damping at its end", _MATRIX),
+        Field("K1", "N/m, N m/rad", "stiffness at its end", _MATRIX),
+        Field("free", "", "1 where nothing pulls an axis back", (6,), "i8"),
+    ),
+)
+"""What the law computes with, worked out from the parameters when they come into force (see laws.gains)."""
+
+PARAMETERS = Layout(
+    "Parameters",
+    (
+        *layout_of(Parameters).fields,
+        Field("revision", "", "number of the set; another number than before starts the change", kind="i8"),
+        Field("gains", "", "matrices of the admittance", kind=GAINS),
+    ),
+)
+
+
+def record_of(parameters: Parameters) -> np.ndarray[Any, Any]:
+    """A one-element array with the declared values in place; the gains are worked out when it comes into force."""
+    record = PARAMETERS.new()
+    fill(parameters, record[0])
+    return record

@@ -35,9 +35,11 @@ class Section(BaseModel):
 
 
 Positive = Annotated[float, Field(gt=0)]
+Flag6 = tuple[bool, bool, bool, bool, bool, bool]
 NotNegative = Annotated[float, Field(ge=0)]
 Three = tuple[float, float, float]
 Six = tuple[float, float, float, float, float, float]
+Matrix = tuple[Six, Six, Six, Six, Six, Six]
 SixPositive = tuple[Positive, Positive, Positive, Positive, Positive, Positive]
 SixNotNegative = tuple[NotNegative, NotNegative, NotNegative, NotNegative, NotNegative, NotNegative]
 
@@ -82,6 +84,10 @@ def declared(section: type[Section], prefix: str = "") -> Iterator[Declared]:
 def _type_name(kind: Any) -> str:
     if typing.get_origin(kind) is tuple:
         parts = typing.get_args(kind)
+        if parts[0] is bool:
+            return f"{len(parts)} flags"
+        if typing.get_origin(parts[0]) is tuple:
+            return f"{len(parts)} numbers (a diagonal) or a {len(parts)}×{len(parts)} matrix"
         return "list" if parts[-1] is Ellipsis else f"{len(parts)} numbers"
     if typing.get_origin(kind) is Literal:
         return " or ".join(str(choice) for choice in typing.get_args(kind))
@@ -121,10 +127,16 @@ def layout_of(section: type[Section]) -> records.Layout:
         if isinstance(kind, type) and issubclass(kind, Section):
             fields.append(records.Field(name, "", text, kind=layout_of(kind)))
         elif typing.get_origin(kind) is tuple:
-            fields.append(records.Field(name, unit, text, (len(typing.get_args(kind)),)))
+            fields.append(records.Field(name, unit, text, _shape(kind)))
         else:
             fields.append(records.Field(name, unit, text, kind="f8" if kind is float else "i8"))
     return records.Layout(section.__name__, tuple(fields))
+
+
+def _shape(kind: Any) -> tuple[int, ...]:
+    """Shape of the array that holds a tuple of numbers, or a tuple of such tuples."""
+    parts = typing.get_args(kind)
+    return (len(parts), *_shape(parts[0])) if typing.get_origin(kind) is tuple else ()
 
 
 def fill(section: Section, record: Any) -> None:
@@ -150,8 +162,8 @@ def bounds_arrays(section: type[Section]) -> tuple[np.ndarray[Any, Any], np.ndar
     """Lowest and highest admissible number for every 8-byte value of the section's record, in order.
 
     This is the loop's own check of a proposed set: it needs no pydantic, and no number that is not finite passes it.
-    Whole numbers, flags and choices are seen as the floats that their bytes would be: from 0 up all of them pass;
-    validation at the door has checked them.
+    Whole numbers, flags and choices are seen as the floats that their bytes would be: of choices only those that exist
+    pass, of the others all from 0 up; validation at the door has checked them.
     """
     low, high = layout_of(section).new(), layout_of(section).new()
     _fill_bounds(section, low[0], high[0])
@@ -180,8 +192,38 @@ def _fill_bounds(section: type[Section], low: Any, high: Any) -> None:
                 most = np.nextafter(item.lt, -np.inf)  # type: ignore[arg-type]
         if typing.get_origin(kind) is tuple or kind is float:
             low[name], high[name] = least, most
+        elif typing.get_origin(kind) is Literal:  # small whole numbers keep their order when seen as floats
+            low[name], high[name] = 0, len(typing.get_args(kind)) - 1
         else:
             low[name], high[name] = np.array([-np.inf, np.inf]).view(np.int64)
+
+
+def from_record(section: type[Section], record: Any) -> Any:
+    """The section whose values a record holds: the inverse of `fill`."""
+    data: dict[str, Any] = {}
+    for name, field in section.model_fields.items():
+        kind, value = field.annotation, record[name]
+        if isinstance(kind, type) and issubclass(kind, Section):
+            data[name] = from_record(kind, value)
+        elif typing.get_origin(kind) is Literal:
+            data[name] = typing.get_args(kind)[int(value)]
+        elif kind is bool or (typing.get_origin(kind) is tuple and typing.get_args(kind)[0] is bool):
+            data[name] = np.asarray(value).astype(bool).tolist()
+        else:
+            data[name] = np.asarray(value).tolist()
+    return section.model_validate(data)
+
+
+def flat(section: Section, prefix: str = "") -> dict[str, Any]:
+    """Every value under `section`, by dotted name."""
+    values: dict[str, Any] = {}
+    for name in type(section).model_fields:
+        value = getattr(section, name)
+        if isinstance(value, Section):
+            values.update(flat(value, f"{prefix}{name}."))
+        else:
+            values[prefix + name] = value
+    return values
 
 
 # ---- changing a value ----------------------------------------------------------------------------------------------
@@ -256,12 +298,13 @@ def parse_assignment(text: str) -> tuple[str, Any]:
     name, equals, raw = text.partition("=")
     if not equals or not name or not raw:
         raise InputError("--set", text, "of the form name=value, for instance admittance.stiffness=200")
-    return name.strip(), _parse_value(raw.strip())
+    return name.strip(), parse_value(raw.strip())
 
 
-def _parse_value(raw: str) -> Any:
+def parse_value(raw: str) -> Any:
+    """A value as written on a command line: a number, numbers with commas, a flag, or a word."""
     if "," in raw:
-        return tuple(_parse_value(part.strip()) for part in raw.strip("[]() ").split(","))
+        return tuple(parse_value(part.strip()) for part in raw.strip("[]() ").split(","))
     if raw.lower() in ("true", "yes", "on", "false", "no", "off"):
         return raw.lower() in ("true", "yes", "on")
     for convert in (int, float):

@@ -40,6 +40,19 @@ def _six(part: str, name: str) -> Callable[[Array, int], list[Array]]:
     return lambda records, n: [records[part][name]]
 
 
+def _in_tool_axes(name: str) -> Callable[[Array, int], list[Array]]:
+    """A six-vector at the tool, turned from base axes into those of the tool, which its frame_id names."""
+
+    def columns(records: Array, n: int) -> list[Array]:
+        quat, six = records["observed"]["pose"][:, 3:], records["observed"][name]
+        w, u = quat[:, :1], -quat[:, 1:]
+        with np.errstate(invalid="ignore", over="ignore"):  # what is not finite stays so
+            turned = [v + 2.0 * np.cross(u, np.cross(u, v) + w * v) for v in (six[:, :3], six[:, 3:])]
+        return [np.hstack(turned)]
+
+    return columns
+
+
 def _pose(part: str) -> Callable[[Array, int], list[Array]]:
     return lambda records, n: [records[part]["pose"][:, _XYZW]]
 
@@ -48,9 +61,9 @@ TOPICS = (
     Topic("/joint_states", "sensor_msgs/msg/JointState", "", _joints("reading")),
     Topic("/joint_command", "sensor_msgs/msg/JointState", "", _joints("command")),
     Topic("/ft_sensor_readings", "geometry_msgs/msg/WrenchStamped", "sensor", _six("reading", "wrench")),
-    Topic("/external_wrench", "geometry_msgs/msg/WrenchStamped", "base", _six("observed", "wrench")),
+    Topic("/external_wrench", "geometry_msgs/msg/WrenchStamped", "tool", _in_tool_axes("wrench")),
     Topic("/tool_pose", "geometry_msgs/msg/PoseStamped", "base", _pose("observed")),
-    Topic("/tool_twist", "geometry_msgs/msg/TwistStamped", "base", _six("observed", "twist")),
+    Topic("/tool_twist", "geometry_msgs/msg/TwistStamped", "tool", _in_tool_axes("twist")),
     Topic("/goal_pose", "geometry_msgs/msg/PoseStamped", "base", _pose("goal")),
 )
 

@@ -147,7 +147,9 @@ class RecordingWriter:
             index[self._parameters_channel] = (np.array(times), np.array(places))
         if self._count:
             records = self._buffer[: self._count]
-            log_ns = self._log_ns(records["time_s"])
+            # a paced loop that missed periods has fallen behind its own count: the wall clock says when it really was
+            wall = records["timing"]["wall_ns"]
+            log_ns = np.where(wall > 0, wall, self._log_ns(records["time_s"]))
             block = self._encoder.encode(records, log_ns)
             rows = len(body) + block.shape[1] * np.arange(len(block))
             index |= {channel: (log_ns, offsets) for channel, offsets in self._encoder.index(rows).items()}

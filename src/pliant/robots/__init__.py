@@ -11,13 +11,19 @@ from pliant.robots.sim.robot import SimRobot
 KINDS = {"sim": "a simulated arm: sim:ur3e, sim:ur5e, sim:ur10e, sim:ur16e, sim:two_link, sim:<MJCF or URDF file>"}
 
 
-def open_robot(address: str, task: Any) -> Robot:
-    """The robot that `address` names (``kind:which``), set up for `task` but not yet moving."""
+def parse_address(address: str) -> tuple[str, str]:
+    """Split ``kind:which``; an address of no known kind is an error that says which there are."""
     kind, colon, which = address.partition(":")
     if not colon or not which:
         raise InputError("robot", address, "of the form kind:which", f"Known: {'; '.join(KINDS.values())}.")
     if kind not in KINDS:
         raise UnknownNameError("kind of robot", kind, KINDS)
+    return kind, which
+
+
+def open_robot(address: str, task: Any) -> Robot:
+    """The robot that `address` names (``kind:which``), set up for `task` but not yet moving."""
+    _, which = parse_address(address)
     robot = SimRobot(which, task.tool, task.sim, task.dt, task.start_q, task.interface)
     if task.interface not in robot.interfaces:
         raise InputError("interface", task.interface, f"one that {address} takes: {', '.join(robot.interfaces)}")

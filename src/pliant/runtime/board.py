@@ -93,7 +93,7 @@ class Board:
         head.version, head.total_bytes, head.ring_slots = fingerprint(), len(board._bytes), ring_slots
         head.owner_pid, head.status = os.getpid(), STARTING
         board._write_text("config", text)
-        head.magic = MAGIC
+        store_word(board._word["magic"], MAGIC)  # last: from now on the rest can be believed
         return board
 
     @classmethod
@@ -129,7 +129,6 @@ class Board:
         self._word = {name: self.base + int(place[1]) for name, place in field.items()}
         self._at = {name: self.base + offset for name, offset in self._offsets.items()}
         self._queue = self._view(self._offsets["queue"], ITEM.dtype, QUEUE_SLOTS)
-        self._item_size = ITEM.dtype.itemsize
 
     def _view(self, offset: int, dtype: np.dtype[Any], n: int = 1) -> np.ndarray[Any, Any]:
         return self._bytes[offset : offset + n * dtype.itemsize].view(dtype)
@@ -229,7 +228,7 @@ class Board:
         item[0]["values"][: len(values)] = values
         with self._turn():
             count = int(self.header.queue_in)
-            if count - int(self.header.queue_out) >= QUEUE_SLOTS:
+            if count - lock_word(self._word["queue_out"]) >= QUEUE_SLOTS:
                 raise LoopError("it takes no more commands (its queue is full)")
             self._queue[count % QUEUE_SLOTS] = item[0]
             store_word(self._word["queue_in"], count + 1)
@@ -293,6 +292,15 @@ class Board:
         return None
 
     # -- life --
+
+    @property
+    def recording(self) -> bool:
+        """Whether a recorder follows the loop."""
+        return lock_word(self._word["recording"]) != 0
+
+    @recording.setter
+    def recording(self, on: bool) -> None:
+        store_word(self._word["recording"], int(on))
 
     @property
     def status(self) -> int:

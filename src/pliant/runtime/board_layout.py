@@ -30,6 +30,7 @@ HEADER = Layout(
         Field("proposed", "", "sequence lock of the proposed parameter set", kind="i8"),
         Field("adopted", "", "revision of the set in force", kind="i8"),
         Field("answered", "", "number of the last proposal that the loop decided on, plus 1 if refused", kind="i8"),
+        Field("recording", "", "1 once a recorder follows the loop", kind="i8"),
         Field("queue_in", "", "commands ever put in", kind="i8"),
         Field("queue_out", "", "commands ever taken out", kind="i8"),
     ),

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import InputError
-from pliant.params.declare import changed, to_record
+from pliant.laws.gains import prepare
+from pliant.params.control import record_of
+from pliant.params.declare import changed
 from pliant.robots import open_robot
 from pliant.runtime import commands
 from pliant.runtime.controller import Controller
-from pliant.runtime.task import Event, Task
+from pliant.runtime.task import Event, Task, check_fits
 
 Adopted = Callable[[int, int, np.ndarray[Any, Any]], None]
 
@@ -23,7 +24,9 @@ class Cell:
     def __init__(self, task: Task, adopted: Adopted) -> None:
         self.task, self._adopted = task, adopted
         self.robot = open_robot(task.robot, task)
-        self.controller = Controller(self.robot.arm, to_record(task.params), task.interface, task.dt)
+        parameters = record_of(task.params)
+        prepare(parameters[0], None, 1.0, 0, task.dt)
+        self.controller = Controller(self.robot.arm, parameters, task.interface, task.dt)
         self.revision = 0
         self.script: dict[int, list[tuple[Event, np.ndarray[Any, Any], list[commands.Request]]]] = {}
 
@@ -34,16 +37,12 @@ class Cell:
         self.controller.begin(self.task.law)
         self._adopted(0, 0, self.controller.parameters)
         start_pose, parameters = self.controller.goal[0].pose.copy(), self.task.params
-        n = self.robot.arm.n
+        check_fits(self.task, self.robot.arm)
         for event in sorted(self.task.events, key=lambda event: event.at_s):
-            if event.goal_q and len(event.goal_q) != n:
-                raise InputError("goal_q", event.goal_q, f"{n} angles, one per joint of {self.robot.name}")
-            if event.goal_offset_m and len(event.goal_offset_m) != 3:
-                raise InputError("goal_offset_m", event.goal_offset_m, "3 numbers")
             parameters = changed(parameters, event.set, live_only=True)
             tick = round(event.at_s * self.task.rate_hz)
             requests = list(commands.requests_of(event, start_pose))
-            self.script.setdefault(tick, []).append((event, to_record(parameters), requests))
+            self.script.setdefault(tick, []).append((event, record_of(parameters), requests))
 
     def perform(self, number: int) -> None:
         """Let the events of tick `number` happen."""
@@ -62,8 +61,11 @@ class Cell:
         commands.apply(request, self.controller.goal[0], self.robot, self.robot.arm.n)
 
     def adopt(self, parameters: np.ndarray[Any, Any], number: int) -> None:
-        """Put a parameter set into force from tick `number` on."""
+        """Put a parameter set into force from tick `number` on: its gains move on from where those before have come."""
         self.revision += 1
+        before, state = self.controller.parameters[0], self.controller.state[0]
+        ramp = float(state.ramp) if state.set == before.revision else 0.0
+        prepare(parameters[0], before, ramp, self.revision, self.task.dt)
         self.controller.parameters[:] = parameters
         self._adopted(self.revision, number, parameters)
 

@@ -45,6 +45,7 @@ class Controller:
         goal.q[:] = state.q_cmd if state.started else self.reading[0].q
         goal.pose[:] = self.arm.pose(goal.q[: self.arm.n])
         goal.twist[:] = 0.0
+        goal.wrench[:] = 0.0
 
     def tick(self) -> None:
         """Run one tick on the records."""

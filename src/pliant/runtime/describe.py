@@ -26,7 +26,7 @@ def versions() -> dict[str, str]:
     return found
 
 
-def run_meta(task: Task, arm: Arm, **more: Any) -> dict[str, Any]:
+def run_meta(task: Task, **more: Any) -> dict[str, Any]:
     """The description that goes into a recording."""
     return {
         "name": task.name,
@@ -42,7 +42,7 @@ def run_meta(task: Task, arm: Arm, **more: Any) -> dict[str, Any]:
 
 
 def model_bytes(arm: Arm) -> bytes:
-    """The controller's model of the arm, exactly, so that a recording can be replayed without the file it came from."""
+    """The controller's model of the arm, exactly: a replay can tell whether it still has the same."""
     buffer = np.empty(mujoco.mj_sizeModel(arm.mjmodel), np.uint8)
     mujoco.mj_saveModel(arm.mjmodel, None, buffer)
     return buffer.tobytes()

@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from pliant.errors import PliantError
+from pliant.laws.gains import admissible
 from pliant.params.control import Parameters
 from pliant.params.declare import bounds_arrays
 from pliant.records import FAULTS, TELEMETRY
@@ -106,7 +108,7 @@ class Loop:
         for item in due:
             if item.code == commands.QUIT:
                 self.asked = "asked to stop"
-            else:
+            elif np.isfinite(item["values"]).all():
                 self.cell.request(commands.Request(int(item.code), int(item.number), item["values"]))
 
     def _adopt(self, number: int) -> None:
@@ -115,10 +117,11 @@ class Loop:
         if seen == self.seen:
             return
         self.seen = seen
-        parameters = self.proposal["values"]
-        values = parameters.copy().view(np.float64)
+        parameters = self.proposal["values"].copy()
+        values = parameters.view(np.float64)[: len(self.low)]
         good = self.proposal[0].revision == self.cell.revision
         good = good and bool(np.all((values >= self.low) & (values <= self.high)))
+        good = good and admissible(parameters[0]["admittance"])
         if good:
             self.cell.adopt(parameters, number)
         self.board.answer(seen, refused=not good)
@@ -140,13 +143,19 @@ def main(path: str) -> int:
 
         signal.signal(signal.SIGTERM, ask)
         status, reason = loop.run()
+    except PliantError as error:
+        board.annotate({"refused": True})
+        reason = str(error).rstrip(".")
     except Exception as error:
         frames = traceback.extract_tb(error.__traceback__)
         where = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "?"
         reason = f"{type(error).__name__}: {error} ({where})"
     finally:
         if loop is not None:
-            loop.cell.robot.stop()
+            try:
+                loop.cell.robot.stop()
+            except Exception as error:
+                status, reason = FAULT, f"{reason}; and the robot did not take the stop: {error}"
     _leave(board, status, reason)
     if loop is not None:
         loop.cell.robot.close()

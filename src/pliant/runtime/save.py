@@ -21,7 +21,7 @@ from pliant.runtime.batch import Run
 from pliant.runtime.board import Board, alive
 from pliant.runtime.board_layout import RUNNING, STARTING
 from pliant.runtime.describe import MODEL, model_bytes, run_meta
-from pliant.runtime.task import Task
+from pliant.runtime.task import Task, arm_of
 
 BLACK_BOX_S = 5.0
 
@@ -31,20 +31,16 @@ def output_folder() -> Path:
     return Path(os.environ.get("PLIANT_OUT", "out"))
 
 
-def _arm_of(task: Task) -> Arm:
-    return Arm.load(task.robot.partition(":")[2], task.tool)
-
-
 def _writer(path: Path, task: Task, arm: Arm, **more: object) -> RecordingWriter:
     path.parent.mkdir(parents=True, exist_ok=True)
-    writer = RecordingWriter(path, run_meta(task, arm, **more), list(arm.joint_names), PARAMETERS)
+    writer = RecordingWriter(path, run_meta(task, **more), list(arm.joint_names), PARAMETERS)
     writer.attach(MODEL, model_bytes(arm), "application/octet-stream")
     return writer
 
 
 def save_run(run: Run, path: Path) -> None:
     """Write a simulated run."""
-    with _writer(path, run.task, _arm_of(run.task), fault=run.fault) as writer:
+    with _writer(path, run.task, arm_of(run.task), fault=run.fault) as writer:
         for revision, tick, values in run.sets:
             writer.parameters(revision, values[0], tick * run.task.dt)
         writer.append(run.records)
@@ -57,7 +53,7 @@ def save_black_box(board: Board, reason: str) -> Path:
     path = output_folder() / f"fault-{stamp}-{board.path.name.removeprefix('pliant-')}.mcap"
     first = max(0, board.head - round(BLACK_BOX_S * task.rate_hz))
     records, _, _ = board.read(first)
-    with _writer(path, task, _arm_of(task), fault=reason) as writer:
+    with _writer(path, task, arm_of(task), fault=reason) as writer:
         _sets(writer, board, records, -1, task.dt)
         writer.append(records)
     return path
@@ -78,7 +74,8 @@ def record(board: Board, path: Path) -> int:
     """Follow a loop to its end and write everything it publishes; returns how many records were lost on the way."""
     task = Task.model_validate(board.config["task"])
     at, lost, known = 0, 0, -1
-    with _writer(path, task, _arm_of(task)) as writer:
+    board.recording = True
+    with _writer(path, task, arm_of(task)) as writer:
         while True:
             ended = board.status not in (STARTING, RUNNING) or _loop_died(board)
             records, at, gone = board.read(at)
@@ -100,3 +97,4 @@ if __name__ == "__main__":
     missing = record(Board.attach(Path(sys.argv[1])), Path(sys.argv[2]))
     if missing:
         print(f"{missing} records were lost: the recorder could not keep up.", file=sys.stderr)
+        sys.exit(4)

@@ -21,29 +21,22 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from pliant.errors import InputError, LoopError, PliantError, RecordingError, UnknownNameError
-from pliant.laws import LAWS
-from pliant.model.arm import Arm
-from pliant.params.control import Parameters
-from pliant.params.declare import changed, to_record
-from pliant.records import TELEMETRY
+from pliant.errors import LoopError, PliantError, RecordingError
 from pliant.runtime import commands
 from pliant.runtime.board import Board
 from pliant.runtime.board_layout import FAULT, RUNNING, STARTING, STATUS
+from pliant.runtime.link import Link
 from pliant.runtime.task import Task
 from pliant.runtime.warm import warm
 
 # The ring holds this much, whatever the rate [s]: more than the black box needs, and time for a slow reader.
 RING_S = 8.0
-_START_S, _STOP_S, _ANSWER_S = 60.0, 5.0, 1.0
+_START_S, _STOP_S = 300.0, 5.0
 
 _numbers = itertools.count(1)
 
 
-class Session:
+class Session(Link):
     """A running loop. Use it as a context manager; leaving it stops the robot."""
 
     def __init__(
@@ -55,14 +48,12 @@ class Session:
         name: str | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        self.task = task
+        super().__init__(task)
         self.name = name or f"{os.getpid()}-{next(_numbers)}"
-        self.arm = Arm.load(task.robot.partition(":")[2], task.tool)
         self._record = record
         self._progress = progress
         self._ticks = ticks or -1
-        self._at = 0
-        self.lost = 0
+        self._started = False
 
     def start(self) -> Self:
         """Start the loop process (and the recorder, if a file was named); returns when it runs."""
@@ -72,6 +63,7 @@ class Session:
         config = {"task": self.task.model_dump(mode="json"), "ticks": self._ticks}
         self.board = Board.create(self.name, config, ring_slots=round(RING_S * self.task.rate_hz))
         atexit.register(self._abandon)
+        self._started = True
         self._loop = _spawn("pliant.runtime.loop", str(self.board.path))
         self._recorder = None
         if self._record is not None:
@@ -92,148 +84,23 @@ class Session:
                 self._end()
             time.sleep(0.005)
         self.check()
-
-    # -- what is going on --
-
-    @property
-    def state(self) -> Any:
-        """The newest telemetry record: `.reading`, `.observed`, `.command`, `.goal`, `.state`, `.timing`."""
-        self.check()
-        latest = self.board.latest()
-        if latest is None:
-            deadline = time.monotonic() + _ANSWER_S
-            while latest is None and time.monotonic() < deadline:
-                time.sleep(self.task.dt)
-                latest = self.board.latest()
-        if latest is None:
-            raise LoopError("it has not ticked yet")
-        return latest
-
-    @property
-    def q(self) -> np.ndarray[Any, Any]:
-        """Measured joint positions [rad]."""
-        return self.state.reading.q[: self.arm.n].copy()
-
-    @property
-    def pose(self) -> np.ndarray[Any, Any]:
-        """Measured pose of the tool in the base [x, y, z, qw, qx, qy, qz]."""
-        return self.state.observed.pose.copy()
-
-    @property
-    def wrench(self) -> np.ndarray[Any, Any]:
-        """External wrench at the tool, in base axes [N, N m]."""
-        return self.state.observed.wrench.copy()
-
-    def read(self) -> np.ndarray[Any, Any]:
-        """All telemetry since the last call, as one structured array; `lost` counts what came too late to read."""
-        records, self._at, gone = self.board.read(self._at)
-        self.lost += gone
-        return records
-
-    @property
-    def parameters(self) -> Parameters:
-        """The parameters in force."""
-        entry = self.board.parameter_set(self.board.adopted)
-        return self.task.params if entry is None else Parameters.model_validate(_plain(entry["values"]))
-
-    @property
-    def notes(self) -> dict[str, Any]:
-        """What the loop says about itself: scheduling and memory it was granted."""
-        return self.board.notes
+        # a loop that ticks fills its ring; the recorder must be there before it is full
+        while self._recorder is not None and self._recorder.poll() is None and not self.board.recording:
+            time.sleep(0.005)
 
     @property
     def running(self) -> bool:
         """Whether the loop is still going."""
-        return self.board.status == RUNNING and self._loop.poll() is None
+        return self._started and self.board.status == RUNNING and self._loop.poll() is None
 
     def check(self) -> None:
-        """Raise `LoopError` if the loop ended by a fault or was killed."""
+        """Raise `LoopError` if the loop ended by a fault or was killed, or was never started."""
+        if not self._started:
+            raise LoopError("it has not been started: use the session in a with statement, or call start()")
         ended = self._loop.poll() is not None  # asked first: then the status is the last word
         status = self.board.status
         if status == FAULT or (ended and status in (STARTING, RUNNING)):
             self._end()
-
-    def wait(self, seconds: float) -> Any:
-        """Let `seconds` of loop time pass; returns the newest record. Raises if the loop faults meanwhile."""
-        goal = self.board.head + round(seconds * self.task.rate_hz)
-        while self.running and self.board.head < goal:
-            time.sleep(min(0.02, max(0.0, (goal - self.board.head) * self.task.dt)))
-        return self.state
-
-    # -- what to do --
-
-    def move_joints(self, q: ArrayLike) -> None:
-        """Set the joint goal [rad] of the law `hold`."""
-        self._send(commands.GOAL_Q, values=self._numbers("q", q, self.arm.n))
-
-    def goal_pose(self, pose: ArrayLike) -> None:
-        """Set the goal pose [x, y, z, qw, qx, qy, qz] in base axes."""
-        values = self._numbers("pose", pose, 7)
-        if abs(np.linalg.norm(values[3:]) - 1.0) > 1e-3:
-            raise InputError("pose", values.tolist(), "a position and a unit quaternion (w, x, y, z)")
-        values[3:] /= np.linalg.norm(values[3:])
-        self._send(commands.GOAL_POSE, values=values)
-
-    def goal_wrench(self, wrench: ArrayLike) -> None:
-        """Set the wrench [N, N m] to be held, in base axes."""
-        self._send(commands.GOAL_WRENCH, values=self._numbers("wrench", wrench, 6))
-
-    def law(self, name: str) -> None:
-        """Change to another law, from rest at the present pose."""
-        if name not in LAWS:
-            raise UnknownNameError("law", name, LAWS)
-        self._send(commands.LAW, number=LAWS[name])
-
-    def halt(self) -> None:
-        """Come to rest and stay there; the loop goes on."""
-        self._send(commands.HALT)
-
-    def resume(self) -> None:
-        """Go on after `halt`."""
-        self._send(commands.RESUME)
-
-    def push(self, force: ArrayLike, for_s: float = 0.5) -> None:
-        """Push a simulated arm at its tool: a force [N], or a wrench of six numbers, in base axes."""
-        values = self._numbers("force", force, 3 if np.size(force) == 3 else 6)
-        if not (np.isfinite(for_s) and 0 < for_s <= 60):
-            raise InputError("for_s", for_s, "more than 0 and at most 60 seconds")
-        self._send(commands.PUSH, values=[*values, *[0.0] * (6 - len(values)), for_s])
-
-    def set(self, values: dict[str, Any]) -> None:
-        """Change live parameters, all of them or none: ``arm.set({"admittance.stiffness": 400})``."""
-        deadline = time.monotonic() + _ANSWER_S
-        while True:
-            base = self.board.adopted
-            proposed = changed(self.parameters, values, live_only=True)
-            sequence = self.board.propose(to_record(proposed), base)
-            while (answered := self.board.answered) < sequence:
-                self._must_run()
-                if time.monotonic() > deadline:
-                    raise LoopError("it did not answer a parameter change")
-                time.sleep(self.task.dt / 2)
-            if answered == sequence:
-                return
-            if answered == sequence + 1 and self.board.adopted == base:
-                raise InputError("the parameter set", values, "within the declared bounds")
-            # Someone else's change came first, and ours was not made from it: once more.
-
-    def _numbers(self, field: str, values: ArrayLike, n: int) -> np.ndarray[Any, Any]:
-        try:
-            array = np.array(values, float)
-        except (ValueError, TypeError):
-            array = np.zeros(0)
-        if array.shape != (n,) or not np.isfinite(array).all():
-            raise InputError(field, values, f"{n} finite numbers")
-        return array
-
-    def _must_run(self) -> None:
-        self.check()
-        if not self.running:
-            raise LoopError(self.board.reason)
-
-    def _send(self, code: int, *, number: int = 0, values: Any = ()) -> None:
-        self._must_run()
-        self.board.send(code, number=number, values=values)
 
     # -- the end --
 
@@ -245,18 +112,23 @@ class Session:
 
     def stop(self) -> None:
         """Stop the robot and end the loop. Does nothing when it has ended; raises if it ended by a fault."""
-        if self.board.path.exists() or self._loop.poll() is None:
+        if self._started and (self.board.path.exists() or self._loop.poll() is None):
             if self.running:
-                self.board.send(commands.QUIT)
+                try:
+                    self.board.send(commands.QUIT)
+                except LoopError:  # its queue is full: it does not listen
+                    self._loop.terminate()
             self._end()
 
     def _end(self) -> None:
         """See the loop out, save what a killed one left, clear the shared memory away, and report what went wrong."""
-        try:
-            self._loop.wait(_STOP_S)
-        except subprocess.TimeoutExpired:
-            self._loop.kill()
-            self._loop.wait()
+        for insist in (self._loop.terminate, self._loop.kill):
+            try:
+                self._loop.wait(_STOP_S)
+                break
+            except subprocess.TimeoutExpired:
+                insist()
+        self._loop.wait()
         status, reason, box = self.board.status, self.board.reason, self.board.notes.get("black_box")
         killed = status in (STARTING, RUNNING)
         if killed:
@@ -267,6 +139,8 @@ class Session:
         recorded = self._recorder.wait() if self._recorder is not None else 0
         self.board.remove()
         atexit.unregister(self._abandon)
+        if status == FAULT and self.board.notes.get("refused"):
+            raise PliantError(f"{reason}.")
         if killed or status == FAULT:
             raise LoopError(reason, Path(box) if box else None)
         if recorded and self._record is not None:
@@ -310,12 +184,6 @@ def _claim(path: Path) -> None:
         raise RecordingError(path, f"cannot be written: {error.strerror or error}.") from None
 
 
-def _plain(record: Any) -> Any:
-    """A record as plain data: nested dicts, lists and numbers."""
-    names = record.dtype.names
-    return {name: _plain(record[name]) for name in names} if names else record.tolist()
-
-
 def _spawn(module: str, *arguments: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-m", module, *arguments], stdin=subprocess.DEVNULL, start_new_session=True
@@ -333,6 +201,3 @@ def connect(robot: str = "sim:ur5e", law: str = "hold", **task: Any) -> Session:
     if "record" in session:
         session["record"] = Path(session["record"])
     return Session(validated(Task, {"robot": robot, "law": law, **task}), **session)
-
-
-__all__ = ["TELEMETRY", "Session", "connect"]

@@ -6,17 +6,19 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from pydantic import Field
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from pliant.errors import InputError, UnknownNameError
+from pliant.model.arm import Arm
 from pliant.model.tool import Tool
 from pliant.params.control import Parameters
-from pliant.params.declare import Section, Six, param, validated
+from pliant.params.declare import Section, Six, changed, param, validated
+from pliant.params.ros_file import is_ros_file, to_task
+from pliant.robots import parse_address
 from pliant.robots.sim.config import SimConfig
-
-Pose = tuple[float, float, float, float, float, float, float]
 
 
 class Event(Section):
@@ -47,6 +49,7 @@ class Task(Section):
     params: Parameters = Parameters()
     sim: SimConfig = SimConfig()
     events: Annotated[tuple[Event, ...], Field(max_length=100)] = ()
+    notes: tuple[str, ...] = param((), help="What was converted when the task was read from another format.")
 
     @property
     def dt(self) -> float:
@@ -59,21 +62,44 @@ class Task(Section):
         return max(1, round(self.duration_s * self.rate_hz))
 
 
-def find_task(name: str) -> Task:
+def arm_of(task: Task) -> Arm:
+    """The controller's model of the task's arm, with its tool."""
+    _, which = parse_address(task.robot)
+    return Arm.load(which, task.tool)
+
+
+def check_fits(task: Task, arm: Arm) -> None:
+    """Raise `InputError` if start, goals or parameter changes of the task do not fit the arm: before anything moves."""
+    q = np.array(task.start_q, float)
+    if len(q) and (q.shape != (arm.n,) or not np.all((q >= arm.q_min) & (q <= arm.q_max))):
+        raise InputError("start_q", task.start_q, f"{arm.n} angles within the joint ranges of {arm.name}")
+    parameters = task.params
+    for event in sorted(task.events, key=lambda event: event.at_s):
+        if event.goal_q and len(event.goal_q) != arm.n:
+            raise InputError("goal_q", event.goal_q, f"{arm.n} angles, one per joint of {arm.name}")
+        if event.goal_offset_m and len(event.goal_offset_m) != 3:
+            raise InputError("goal_offset_m", event.goal_offset_m, "3 numbers")
+        parameters = changed(parameters, event.set, live_only=True)
+
+
+def find_task(name: str, rate_hz: float | None = None) -> Task:
     """The task in the file `name`; where there is no such file, the task of that name that comes with Pliant."""
-    own = resources.files("pliant") / "tasks"
     if not Path(name).is_file():
+        own = resources.files("pliant") / "tasks"
         shipped = {Path(entry.name).stem: entry for entry in own.iterdir() if entry.name.endswith(".yaml")}
-        stem = Path(name).stem
-        if stem in shipped and Path(name).suffix in ("", ".yaml"):
-            return load_task(Path(str(shipped[stem])))
-        if not Path(name).suffix:
+        bare = name.removeprefix("tasks/").removesuffix(".yaml") if name.startswith("tasks/") else name
+        if bare in shipped:  # only by its name: a wrong path must not run another task
+            return load_task(Path(str(shipped[bare])), rate_hz)
+        if "/" not in name and not Path(name).suffix:
             raise UnknownNameError("task", name, shipped)
-    return load_task(name)
+    return load_task(name, rate_hz)
 
 
-def load_task(path: Path | str) -> Task:
-    """Read a task file; every mistake in it is one `InputError` that says where and what is allowed."""
+def load_task(path: Path | str, rate_hz: float | None = None) -> Task:
+    """Read a task file; every mistake in it is one `InputError` that says where and what is allowed.
+
+    `rate_hz` is the rate for which a filter coefficient in a ROS 2 parameter file is converted.
+    """
     path = Path(path)
     try:
         text = path.read_text()
@@ -91,5 +117,7 @@ def load_task(path: Path | str) -> Task:
         raise InputError("the task file", str(path), f"valid YAML ({str(error).splitlines()[0]})") from None
     if not isinstance(data, dict):
         raise InputError("the task file", str(path), "a YAML mapping with entries like robot, law, params")
+    if is_ros_file(data):
+        data = to_task(data, rate_hz or 500.0)
     data.setdefault("name", path.stem)
     return validated(Task, data, path.name)

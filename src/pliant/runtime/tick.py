@@ -13,13 +13,16 @@ import math
 from pliant.kernel import kernel
 from pliant.laws import ADMITTANCE, HOLD, admittance, hold
 from pliant.limits.joint import limit
+from pliant.limits.report import SINGULAR, cut
+from pliant.limits.report import TORQUE as TORQUE_LIMIT
+from pliant.limits.tool import limit_tool
 from pliant.model.inverse import SCRATCH, damped_inverse
 from pliant.model.kinematics import dynamics, forward, jacobian
 from pliant.records import (
+    FAULT_COMMAND,
     FAULT_NUMBER,
+    FAULT_POSE_ERROR,
     IDLE,
-    LIMIT_SINGULAR,
-    LIMIT_TORQUE,
     MAX_JOINTS,
     TORQUE,
     VELOCITY,
@@ -27,15 +30,23 @@ from pliant.records import (
     Layout,
 )
 from pliant.sense import wrench
+from pliant.spatial import pose_error, quat_rotate, quat_rotate_inv
 
 # How fast a velocity-driven robot is pulled back onto the commanded position [1/s]: far below its servo.
 VELOCITY_PULL = 1.0
+
+# Below this speed [m/s, rad/s] a tool without a spring is at rest once nothing pushes it.
+STILL = 1e-3
 
 WORK = Layout(
     "Work",
     (
         Field("inverse", "", "scratch of the damped inverse", kind=SCRATCH),
+        Field("admittance", "", "scratch of the law", kind=admittance.SCRATCH),
         Field("e", "", "pose error", (6,)),
+        Field("before", "", "velocity of the compliant frame a tick ago", (6,)),
+        Field("asked", "", "velocity of the compliant frame that law and limits of the tool ask for", (6,)),
+        Field("goal_twist", "", "velocity of the goal, in the law's axes", (6,)),
         Field("F", "", "wrench that the law feels", (6,)),
         Field("qd", "", "joint velocities asked for", (MAX_JOINTS,)),
         Field("three", "", "a vector", (3,)),
@@ -52,20 +63,43 @@ def tick(handle, parameters, state, reading, goal, command, observed, work, mode
 @kernel
 def step(h, p, s, r, g, c, o, w, mode, dt):
     """The tick on records: see `tick`."""
-    o.limits = 0
-    o.scale = 1.0
+    _clear(o)
     _observe(h, s, r, o)
-    good = wrench.usable(r)
-    wrench.supervise(p.sense, s, good, dt)
-    if good:
-        wrench.external(h, p.sense, r.wrench, w.three, o.wrench)
+    good = wrench.supervise(p.sense, s, r, dt)
+    if good and s.fault != FAULT_NUMBER:
+        wrench.external(h, p.sense, r.wrench, w.three, s.wrench)
+    o.wrench[:] = s.wrench
     if s.fault == 0 and (good if s.started == 0 else s.law != g.law):
-        _start(s, r, g, o)
-    wrench.low_pass(p.sense, s, o.wrench, dt)
+        _start(p, s, r, g)
+    wrench.low_pass(p.sense, s, s.wrench, dt)
     _want(h, p, s, g, w, o, dt)
+    _vet(h, s, w)
     limit(p.limits, h, s, w.qd, dt, o)
     _follow(h, s, w, dt)
     _drive(h, p, s, r, c, w, o, mode)
+
+
+@kernel
+def _clear(o):
+    """Nothing of the tick before is left: what is observed follows from this tick alone."""
+    o.limits = 0
+    o.scale = 1.0
+    o.singular_value = math.nan
+    o.asked[:] = 0.0
+    o.allowed[:] = 0.0
+    o.pose[:] = 0.0
+    o.pose[3] = 1.0
+    o.twist[:] = 0.0
+
+
+@kernel
+def _vet(h, s, w):
+    """No number that is not finite may reach the limits, the command or the virtual mass."""
+    for i in range(h.n):
+        if not math.isfinite(w.qd[i]) and s.fault == 0:
+            s.fault = FAULT_COMMAND
+    if s.fault == FAULT_COMMAND:
+        w.qd[:] = 0.0
 
 
 @kernel
@@ -87,15 +121,19 @@ def _observe(h, s, r, o):
 
 
 @kernel
-def _start(s, r, g, o):
+def _start(p, s, r, g):
     """Begin a law at rest: at the measured joints first, at the commanded ones when one law takes over from another."""
     if s.started == 0:
         s.q_cmd[:] = r.q
         s.qd_cmd[:] = 0.0
-        s.wrench_lp[:] = o.wrench
+        s.wrench_lp[:] = s.wrench
         s.started = 1
+        s.set = p.revision
+        s.ramp = 1.0
+        s.tank_j = p.admittance.tank_j
     s.law = g.law
     s.twist[:] = 0.0
+    s.goal_twist[:] = 0.0
 
 
 @kernel
@@ -113,12 +151,63 @@ def _want(h, p, s, g, w, o, dt):
         for i in range(6):
             w.F[i] = s.wrench_lp[i] - g.wrench[i]
         wrench.deadband(p.sense, w.F, w.F)
-        admittance.step(p.admittance, s, w.F, g.pose, g.twist, dt, w.e)
-        o.singular_value = damped_inverse(
-            h.J, h.n, s.twist, p.limits.singular_threshold, p.limits.singular_damping, s.weakest, w.inverse, w.qd
-        )
-        if o.singular_value < p.limits.singular_threshold:
-            o.limits |= LIMIT_SINGULAR
+        _comply(h, p, s, g, w, o, dt)
+
+
+@kernel
+def _comply(h, p, s, g, w, o, dt):
+    """Admittance at the compliant frame, its limits, and the joint velocities that follow from it."""
+    if s.set != p.revision:
+        s.set = p.revision
+        s.ramp = 0.0
+    pose_error(s.pose, g.pose, w.e)
+    w.before[:] = s.twist
+    w.goal_twist[:] = g.twist
+    for i in range(6):
+        # the mass rides on the goal: a goal that speeds up takes it along instead of leaving it behind by M a / K
+        s.twist[i] += g.twist[i] - s.goal_twist[i]
+        s.goal_twist[i] = g.twist[i]
+    if p.admittance.frame == 1:
+        for six in (s.twist, w.e, w.F, w.goal_twist):
+            _turn(h.X_tool, six, True)
+    _trip(p, s, w.e)
+    for i in range(6):
+        if p.admittance.axes[i] == 0:  # what does not give way does not feel
+            w.F[i] = 0.0
+    admittance.step(p.admittance, p.gains, s, w.F, w.e, w.goal_twist, STILL, dt, w.admittance)
+    if p.admittance.frame == 1:
+        _turn(h.X_tool, s.twist, False)
+    limit_tool(p.limits, s.pose, w.before, s.twist, dt, o)
+    w.asked[:] = s.twist
+    o.singular_value = damped_inverse(
+        h.J, h.n, s.twist, p.limits.singular_threshold, p.limits.singular_damping, s.weakest, w.inverse, w.qd
+    )
+    if o.singular_value < p.limits.singular_threshold:
+        cut(o, SINGULAR, p.limits.singular_threshold, o.singular_value)
+
+
+@kernel
+def _trip(p, s, e):
+    """A virtual spring that is stretched too far (`e` in the law's axes) is a fault: something is not as planned."""
+    far, turned = 0.0, 0.0
+    for i in range(3):
+        if p.gains.free[i] == 0:
+            far += e[i] * e[i]
+        if p.gains.free[3 + i] == 0:
+            turned += e[3 + i] * e[3 + i]
+    if s.fault == 0 and (far > p.limits.pose_error_m**2 or turned > p.limits.pose_error_rad**2):
+        s.fault = FAULT_POSE_ERROR
+
+
+@kernel
+def _turn(X, six, inward):
+    """Turn a six-vector from base axes into those of the pose X, or back."""
+    for first in (0, 3):
+        part = six[first : first + 3]
+        if inward:
+            quat_rotate_inv(X[3:7], part, part)
+        else:
+            quat_rotate(X[3:7], part, part)
 
 
 @kernel
@@ -149,23 +238,29 @@ def _drive(h, p, s, r, c, w, o, mode):
     if mode == VELOCITY and not blind:
         for i in range(h.n):
             qd = c.qd[i] + VELOCITY_PULL * (s.q_cmd[i] - r.q[i])
-            c.qd[i] = math.copysign(min(abs(qd), h.v_max[i]), qd)
+            c.qd[i] = math.copysign(min(abs(qd), p.limits.speed_scale * h.v_max[i]), qd)
     elif mode == TORQUE:
         _torque(h, p, s, r, c, w, o)
 
 
 @kernel
 def _torque(h, p, s, r, c, w, o):
-    """Computed torque around the commanded joints: τ = M (ω² e + 2 ζ ω ė) + bias, cut at the drives' limits."""
+    """Computed torque around the commanded joints, cut at the drives' limits.
+
+    τ = M (ω² e + 2 ζ ω ė) + bias + friction - Jᵀ F: a push that the law has answered must not push a second time.
+    """
     dynamics(h, r.q, r.qd)
-    omega = 2.0 * math.pi * p.hold.bandwidth_hz
+    omega = 2.0 * math.pi * p.hold.drive_hz
     for i in range(h.n):
         w.qd[i] = omega * omega * (s.q_cmd[i] - r.q[i]) + 2.0 * p.hold.damping_ratio * omega * (s.qd_cmd[i] - r.qd[i])
     for i in range(h.n):
-        total = h.bias[i]
+        total = h.bias[i] + h.damping[i] * r.qd[i]
         for k in range(h.n):
             total += h.M[i, k] * w.qd[k]
-        if abs(total) > h.tau_max[i]:
-            total = math.copysign(h.tau_max[i], total)
-            o.limits |= LIMIT_TORQUE
+        for k in range(6):
+            total -= h.J[k, i] * s.wrench_lp[k]
+        if not abs(total) <= h.tau_max[i]:
+            most = math.copysign(h.tau_max[i], total)
+            cut(o, TORQUE_LIMIT, total, most)
+            total = most
         c.tau[i] = total

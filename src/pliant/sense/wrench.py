@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 from pliant.kernel import kernel
-from pliant.records import FAULT_SENSOR, WRENCH_OK
+from pliant.records import FAULT_SENSOR, WRENCH_FROZEN, WRENCH_NAN, WRENCH_OK, WRENCH_RANGE, WRENCH_STALE
 from pliant.spatial import quat_rotate, quat_rotate_inv
 
 
@@ -43,30 +43,56 @@ def external(h, p, raw, work, out):
 
 
 @kernel
-def usable(r):
-    """Whether the sensor reading can be trusted in this tick."""
-    ok = r.wrench_state == WRENCH_OK
+def trouble(p, s, r, dt):
+    """What is wrong with the raw reading: 0, or a number of TROUBLES. Remembers it to notice one that never changes."""
+    same, finite, inside = True, True, True
     for i in range(6):
-        ok = ok and math.isfinite(r.wrench[i])
-    return ok
+        same = same and r.wrench[i] == s.wrench_last[i]
+        finite = finite and math.isfinite(r.wrench[i])
+        inside = inside and abs(r.wrench[i]) <= (p.range_n if i < 3 else p.range_nm)
+    s.wrench_last[:] = r.wrench
+    s.same_s = s.same_s + dt if same else 0.0
+    if r.wrench_state != WRENCH_OK:
+        return r.wrench_state
+    if not finite:
+        return WRENCH_NAN
+    if not inside:
+        return WRENCH_RANGE
+    if r.stamp_s - r.wrench_stamp_s > p.stale_s:
+        return WRENCH_STALE
+    if p.frozen_s > 0.0 and s.same_s > p.frozen_s:
+        return WRENCH_FROZEN
+    return WRENCH_OK
 
 
 @kernel
-def supervise(p, s, good, dt):
-    """Count how long the sensor has been unusable; past `hold_s` that is a fault."""
-    if good:
+def supervise(p, s, r, dt):
+    """Whether this reading can be used; one that cannot is held against the sensor, past `hold_s` as a fault."""
+    s.trouble = trouble(p, s, r, dt)
+    if s.trouble == WRENCH_OK:
         s.wrench_age_s = 0.0
-    else:
-        s.wrench_age_s += dt
-        if s.wrench_age_s > p.hold_s and s.fault == 0:
-            s.fault = FAULT_SENSOR
+        return True
+    s.wrench_age_s += dt
+    if s.wrench_age_s > p.hold_s and s.fault == 0:
+        s.fault = FAULT_SENSOR + s.trouble
+    return False
+
+
+@kernel
+def smoothing(cutoff_hz, dt):
+    """Share of the new sample in a first-order low-pass whose gain is -3 dB at `cutoff_hz` exactly.
+
+    |H|² = α² / (1 - 2 (1 - α) cos ω + (1 - α)²) = 1/2   gives   α = √(c² + 2 c) - c   with   c = 1 - cos ω
+    """
+    c = 1.0 - math.cos(2.0 * math.pi * min(cutoff_hz * dt, 0.5))
+    return math.sqrt(c * c + 2.0 * c) - c
 
 
 @kernel
 def low_pass(p, s, wrench, dt):
-    """First-order low-pass with the cut-off given in hertz, exact for the sampled signal."""
-    # y⁺ = y + (1 - exp(-2π f dt)) (u - y)
-    gain = 1.0 - math.exp(-2.0 * math.pi * p.cutoff_hz * dt)
+    """First-order low-pass with the cut-off given in hertz."""
+    # y⁺ = y + α (u - y)
+    gain = smoothing(p.cutoff_hz, dt)
     for i in range(6):
         s.wrench_lp[i] += gain * (wrench[i] - s.wrench_lp[i])
 

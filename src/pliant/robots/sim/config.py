@@ -48,6 +48,14 @@ class Servo(Section):
         return 2.0 * 3.141592653589793 * self.bandwidth_hz / (2.0**0.5 - 1.0) ** 0.5
 
 
+class Failure(Section):
+    """A scripted failure of the force sensor."""
+
+    kind: Literal["missing", "saturated", "nan", "range", "stale", "frozen"] = param("missing", help="How it fails.")
+    at_s: float = param(1.0, unit="s", ge=0, help="When the failure begins.")
+    for_s: float = param(1e6, unit="s", gt=0, help="How long it lasts.")
+
+
 class Sensor(Section):
     """A six-axis force sensor at the wrist. It feels the tool's weight and inertia like a real one."""
 
@@ -59,6 +67,7 @@ class Sensor(Section):
     range_n: float = param(200.0, unit="N", gt=0, help="Largest force the sensor can show; beyond, it saturates.")
     range_nm: float = param(20.0, unit="N m", gt=0, help="Largest moment the sensor can show; beyond, it saturates.")
     dropout: float = param(0.0, ge=0, le=1, help="Probability that a tick gets no fresh reading.")
+    failures: Annotated[tuple[Failure, ...], Field(max_length=8)] = ()
 
 
 class Surface(Section):

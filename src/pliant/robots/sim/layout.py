@@ -6,6 +6,7 @@ from pliant.records import MAX_JOINTS, Field, Layout
 
 MAX_SURFACES = 8
 MAX_PUSHES = 32
+MAX_FAILURES = 8
 DELAY_SLOTS = 256
 
 _J = (MAX_JOINTS,)
@@ -33,6 +34,15 @@ PUSH = Layout(
         Field("end", "s", "end"),
         Field("ramp", "s", "rise and fall"),
         Field("wrench", "N, N m", "at the tool, base axes", (6,)),
+    ),
+)
+
+FAILURE = Layout(
+    "Failure",
+    (
+        Field("kind", "", "number of the trouble (see records.TROUBLES)", kind="i8"),
+        Field("start", "s", "begin"),
+        Field("end", "s", "end"),
     ),
 )
 
@@ -70,6 +80,8 @@ WORLD = Layout(
         Field("n_surfaces", "", "surfaces in use", kind="i8"),
         Field("n_pushes", "", "pushes in use", kind="i8"),
         Field("push", "", "scripted pushes", (MAX_PUSHES,), PUSH),
+        Field("n_failures", "", "sensor failures in use", kind="i8"),
+        Field("failure", "", "scripted failures of the sensor", (MAX_FAILURES,), FAILURE),
         # state
         Field("time", "s", "simulated time"),
         Field("count", "", "physics steps done", kind="i8"),

@@ -11,8 +11,25 @@ import math
 import numpy as np
 
 from pliant.kernel import floats, kernel
-from pliant.records import WRENCH_MISSING, WRENCH_OK, WRENCH_SATURATED
+from pliant.records import (
+    WRENCH_FROZEN,
+    WRENCH_MISSING,
+    WRENCH_NAN,
+    WRENCH_OK,
+    WRENCH_RANGE,
+    WRENCH_SATURATED,
+    WRENCH_STALE,
+)
 from pliant.robots.sim.random import normals, uniform
+
+
+@kernel
+def _failure(w):
+    """The failure that is scripted for this moment, 0 for none."""
+    for k in range(w.n_failures):
+        if w.failure[k].start <= w.time < w.failure[k].end:
+            return w.failure[k].kind
+    return WRENCH_OK
 
 
 @kernel
@@ -34,5 +51,17 @@ def sample(w, r):
         w.last_stamp = w.time
     else:
         r.wrench_state = WRENCH_MISSING
+    failure = _failure(w)
+    if failure in (WRENCH_FROZEN, WRENCH_STALE):
+        # frozen: the value stays, the clock goes on; stale: the value is late and says so
+        w.last_wrench[:] = r.wrench
+        r.wrench_stamp_s = w.last_stamp if failure == WRENCH_FROZEN else r.wrench_stamp_s
+        return
     r.wrench[:] = w.last_wrench
     r.wrench_stamp_s = w.last_stamp
+    if failure in (WRENCH_MISSING, WRENCH_SATURATED):
+        r.wrench_state = failure
+    elif failure == WRENCH_NAN:
+        r.wrench[2] = math.nan
+    elif failure == WRENCH_RANGE:
+        r.wrench[2] = 1e6

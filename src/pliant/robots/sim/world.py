@@ -12,11 +12,28 @@ from pliant.errors import InputError
 from pliant.model.arm import Arm
 from pliant.model.catalogue import design
 from pliant.model.tool import SENSOR, TOOL, Tool, attach
-from pliant.records import MODES, POSITION
+from pliant.records import (
+    MODES,
+    POSITION,
+    WRENCH_FROZEN,
+    WRENCH_MISSING,
+    WRENCH_NAN,
+    WRENCH_RANGE,
+    WRENCH_SATURATED,
+    WRENCH_STALE,
+)
 from pliant.robots.sim.config import SimConfig, Surface
 from pliant.robots.sim.layout import DELAY_SLOTS, WORLD
 
 _KINDS = {"plane": 0, "box": 1, "dome": 2}
+_FAILURES = {
+    "missing": WRENCH_MISSING,
+    "saturated": WRENCH_SATURATED,
+    "nan": WRENCH_NAN,
+    "range": WRENCH_RANGE,
+    "stale": WRENCH_STALE,
+    "frozen": WRENCH_FROZEN,
+}
 
 
 def quaternion(rpy_deg: tuple[float, float, float]) -> np.ndarray[Any, Any]:
@@ -86,6 +103,10 @@ class World:
         w.n_surfaces, w.n_pushes = len(config.surfaces), len(config.pushes)
         for slot, surface in zip(w.surface, config.surfaces, strict=False):
             _surface(slot, surface)
+        w.n_failures = len(sensor.failures)
+        for slot, failure in zip(w.failure, sensor.failures, strict=False):
+            slot.kind = _FAILURES[failure.kind]
+            slot.start, slot.end = failure.at_s, failure.at_s + failure.for_s
         for slot, push in zip(w.push, config.pushes, strict=False):
             slot.start, slot.end, slot.ramp = push.at_s, push.at_s + push.for_s, push.ramp_s
             slot.wrench[:] = push.wrench

@@ -1,0 +1,197 @@
+"""A rival: the explicit admittance law as it was published for UR arms, each of its choices a switch of its own.
+
+    a = M⁻¹ (F - D v - K e),   v⁺ = v + dt a,   Δx = dt v⁺
+
+It runs in the same simulator, feels the same wrench at the tool, and drives the arm by the same position interface.
+With every switch as it is by default it is a sound law that happens to be integrated explicitly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from pliant.laws.gains import VIRTUAL_STIFFNESS, damping_for
+from pliant.model.arm import Arm
+from pliant.model.tool import Tool
+from pliant.params.declare import Six
+from pliant.records import COMMAND, POSITION, READING
+from pliant.robots.sim.config import SimConfig
+from pliant.robots.sim.robot import SimRobot
+from pliant.spatial import cross, pose_error, quat_rotate_inv, quat_to_mat, transport_wrench
+
+Array = np.ndarray[Any, Any]
+
+# Below this smallest singular value [m/rad] the arm is stretched out: a run of the rival ends there.
+_STRETCHED = 0.03
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the published law does differently; the defaults do not."""
+
+    early_return: bool = False
+    """Inside the deadband leave the tick at once: nothing is computed, the velocity stays as it was."""
+    reanchor_m_s: float = 0.0
+    """Below this speed set the velocity to zero and move the spring's anchor to the present pose; 0: never."""
+    spring_sign: float = 1.0
+    """1 pulls back to the goal, -1 pushes away from it."""
+    damping: Literal["modal", "diagonal", "blend", "ratio"] = "modal"
+    """From the modes; from the diagonal alone; blended between K = 0 and K = 1; the ratio taken as N s/m for K = 0."""
+    explicit: bool = True
+    """Explicit integration; otherwise implicit."""
+    from_measured: bool = False
+    """Command the measured joints plus a step; otherwise the command is integrated by itself."""
+    ramp_s: float = 0.0
+    """Time over which changed gains come into force; 0: at once."""
+    coefficient: float = 0.2
+    """Share of the new sample in the filter of the wrench."""
+    deadband: float = 1.0
+    """Norm of the wrench [N and N m together] below which nothing is felt; with early_return, else subtracted."""
+    speed_m_s: float = 0.5
+    """Largest speed of the tool."""
+
+
+def alike(value: float) -> Six:
+    """Six times the same number, as a parameter takes it."""
+    return value, value, value, value, value, value
+
+
+def damping_of(kind: str, mass: Array, stiffness: Array, ratio: float) -> Array:
+    """The damping matrix [N s/m, N m s/rad] by one of the four rules."""
+    if kind == "modal":
+        return damping_for(mass, stiffness, np.full(len(mass), ratio))
+    m, k = np.diag(mass), np.diag(stiffness)
+    sprung, free = 2 * ratio * np.sqrt(m * k), 2 * ratio * np.sqrt(m * VIRTUAL_STIFFNESS)
+    if kind == "blend":
+        share = np.clip(k, 0.0, 1.0)
+        return np.diag((1 - share) * free + share * sprung)
+    return np.diag(np.where(k > 0, sprung, ratio)) if kind == "ratio" else np.diag(sprung)
+
+
+class ExplicitLaw:
+    """The law alone: a wrench and a pose in, a velocity out (None: no new command)."""
+
+    def __init__(self, mass: Array, stiffness: Array, ratio: float, dt: float, choices: Choices) -> None:
+        self.M, self.ratio, self.dt, self.choices = mass, ratio, dt, choices
+        self.M_inverse = np.linalg.inv(mass)
+        self.v, self.felt, self.anchor = np.zeros(6), np.zeros(6), np.zeros(7)
+        self.K = self._from = self._to = stiffness
+        self.D, self._ramped = damping_of(choices.damping, mass, stiffness, ratio), math.inf
+
+    def change(self, stiffness: Array) -> None:
+        """Change the stiffness, over `ramp_s`."""
+        self._from, self._to, self._ramped = self.K, stiffness, 0.0
+
+    def _ramp(self) -> None:
+        self._ramped += self.dt
+        share = min(1.0, self._ramped / self.choices.ramp_s) if self.choices.ramp_s > 0 else 1.0
+        self.K = self._from + share * (self._to - self._from)
+        self.D = damping_of(self.choices.damping, self.M, self.K, self.ratio)
+        self._ramped = self._ramped if share < 1.0 else math.inf
+
+    def step(self, wrench: Array, pose: Array) -> Array | None:
+        """One tick under `wrench` [N, N m] at the tool, which is at `pose`."""
+        c, dt = self.choices, self.dt
+        if math.isfinite(self._ramped):
+            self._ramp()
+        self.felt = c.coefficient * wrench + (1 - c.coefficient) * self.felt
+        size, F = float(np.linalg.norm(self.felt)), self.felt
+        if size < c.deadband and c.early_return:
+            return None
+        if not c.early_return:
+            F = self.felt * (max(0.0, size - c.deadband) / size if size > 0 else 0.0)
+        e = np.zeros(6)
+        pose_error(pose, self.anchor, e)
+        K = c.spring_sign * self.K
+        if c.explicit:
+            v = self.v + dt * self.M_inverse @ (F - self.D @ self.v - K @ e)
+        else:
+            v = np.linalg.solve(self.M + dt * self.D + dt * dt * K, self.M @ self.v + dt * (F - K @ e))
+        v[:3] *= min(1.0, c.speed_m_s / max(float(np.linalg.norm(v[:3])), 1e-12))
+        self.v = v
+        if float(np.linalg.norm(v)) < c.reanchor_m_s:
+            self.v, self.anchor = np.zeros(6), pose.copy()
+        return self.v
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What a run left: per tick the time, the commanded velocity (NaN: no new command) and the tool's pose."""
+
+    time_s: Array
+    velocity: Array
+    pose: Array
+    anchor: Array
+
+    def moved(self, axis: int = 0) -> Array:
+        """How far the tool is from where it began [m]."""
+        return self.pose[:, axis] - self.pose[0, axis]
+
+
+def run_freely(law: ExplicitLaw, force: Callable[[float], Array], seconds: float) -> Trace:
+    """The law on a tool that follows at once and can go anywhere: no arm, no servo, no sensor."""
+    pose, rows = np.array([0, 0, 0, 1.0, 0, 0, 0]), []
+    law.anchor = pose.copy()
+    for i in range(round(seconds / law.dt)):
+        twist = law.step(force(i * law.dt), pose)
+        if twist is not None:
+            pose[:3] += law.dt * twist[:3]
+        rows.append((i * law.dt, np.full(6, np.nan) if twist is None else twist, pose.copy(), law.anchor[:3]))
+    return Trace(*(np.array(column) for column in zip(*rows, strict=True)))
+
+
+def wrench_at_tool(arm: Arm, raw: Array, X_tool: Array, X_sensor: Array) -> Array:
+    """The external wrench at the tool in base axes, its weight removed, as our own law feels it."""
+    weight, out = np.zeros(6), np.zeros(6)
+    quat_rotate_inv(X_sensor[3:], arm.tool.mass_kg * arm.gravity, weight[:3])
+    cross(np.array(arm.tool.com_in_sensor_m), weight[:3], weight[3:])
+    transport_wrench(np.concatenate([X_sensor[:3] - X_tool[:3], X_sensor[3:]]), raw - weight, out)
+    return out
+
+
+def matrix_of(quat: Array) -> Array:
+    """The rotation matrix of a quaternion (wxyz)."""
+    R = np.zeros((3, 3))
+    quat_to_mat(quat, R)
+    return R
+
+
+def run_in_simulator(
+    law: ExplicitLaw,
+    sim: SimConfig,
+    tool: Tool,
+    seconds: float,
+    *,
+    start_q: tuple[float, ...] = (),
+    changes: Mapping[int, Array] | None = None,
+) -> Trace:
+    """The law on a simulated UR5e; `changes` are new stiffnesses by tick. Ends early where the arm is stretched out."""
+    robot = SimRobot("ur5e", tool, sim, law.dt, start_q)
+    arm, reading, command, rows = robot.arm, READING.new(), COMMAND.new(), []
+    command[0].mode = POSITION
+    q_cmd = np.array(start_q or arm.q_home)
+    law.anchor = arm.pose(q_cmd)
+    for i in range(round(seconds / law.dt)):
+        robot.read(reading)
+        seen = q = reading[0].q[: arm.n].copy()
+        pose = measured = arm.pose(q)
+        wrench = wrench_at_tool(arm, reading[0].wrench, pose, arm.handle[0].X_sensor.copy())
+        if not law.choices.from_measured:
+            seen, pose = q_cmd, arm.pose(q_cmd)
+        if changes and i in changes:
+            law.change(changes[i])
+        twist = law.step(wrench, pose)
+        if twist is not None:
+            J = arm.jacobian(seen)
+            if i % 25 == 0 and np.linalg.svd(J, compute_uv=False)[-1] < _STRETCHED:
+                break
+            q_cmd = seen + law.dt * np.linalg.solve(J, twist)
+        command[0].q[: arm.n] = q_cmd
+        robot.write(command)
+        rows.append((i * law.dt, np.full(6, np.nan) if twist is None else twist, measured, law.anchor[:3]))
+    return Trace(*(np.array(column) for column in zip(*rows, strict=True)))

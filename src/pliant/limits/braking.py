@@ -1,0 +1,29 @@
+"""The speed from which one can still stop, and the way that it takes."""
+
+from __future__ import annotations
+
+import math
+
+from pliant.kernel import kernel
+
+
+@kernel
+def braking_speed(distance, accel, dt):
+    """The largest speed from which `accel` still stops within `distance`, in whole ticks of dt.
+
+    v dt + v²/(2a) ≤ d   gives   v = a dt (√(1 + 2 d/(a dt²)) - 1); the step in hand counts, so nothing overshoots.
+    """
+    if distance <= 0.0:
+        return 0.0
+    step = accel * dt
+    return step * (math.sqrt(1.0 + 2.0 * distance / (step * dt)) - 1.0)
+
+
+@kernel
+def rest_span(ticks, dt):
+    """The way to rest, this tick included, as the time that it would take at the speed of this tick.
+
+    All joints lose the same share of their speed in each tick: N + (N - 1) + (N - 2) + … of N parts, for N `ticks`.
+    """
+    whole = math.floor(ticks)
+    return dt * (whole + 1.0) * (ticks - 0.5 * whole) / ticks if ticks > 1.0 else dt

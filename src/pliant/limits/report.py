@@ -1,0 +1,16 @@
+"""Saying which limit acted, on what, and what it left."""
+
+from __future__ import annotations
+
+from pliant.kernel import kernel
+
+# Position of each limit in `observed.asked` and `observed.allowed`; its bit in `observed.limits` is 1 << position.
+SPEED, ACCELERATION, POSITION, SINGULAR, TORQUE, TOOL_SPEED, TOOL_ACCELERATION, WORKSPACE = range(8)
+
+
+@kernel
+def cut(o, limit, asked, allowed):
+    """Note in the observed record `o` that `limit` let `allowed` through of what was `asked`."""
+    o.limits |= 1 << limit
+    o.asked[limit] = asked
+    o.allowed[limit] = allowed

@@ -1,0 +1,119 @@
+"""Limits on the compliant frame: speed, acceleration, and a box that its origin may not leave.
+
+They act on the virtual mass itself, so nothing winds up behind them. Linear and angular motion are cut apart, each by
+one factor, so that the direction is kept; the box blocks outward motion only and lets the tool brake before it. Above
+the top speed (it was lowered, or the joints could not follow) the mass brakes within its acceleration.
+"""
+
+from __future__ import annotations
+
+import math
+
+from pliant.kernel import kernel
+from pliant.limits.braking import braking_speed
+from pliant.limits.report import TOOL_ACCELERATION, TOOL_SPEED, WORKSPACE, cut
+
+# The virtual mass turns this far before a face of the box [m]: sliding along it, the arm needs some room to brake.
+MARGIN = 0.002
+# It brakes before a face with this share of its acceleration: before three at once it brakes along all three axes.
+_SHARE = 1.0 / math.sqrt(3.0)
+# Whoever slides along a face beyond that margin is led back at this slope, and in no less than so many ticks.
+_SLOPE, _TICKS = 0.05, 20.0
+
+
+@kernel
+def _length(v, first):
+    return math.sqrt(v[first] ** 2 + v[first + 1] ** 2 + v[first + 2] ** 2)
+
+
+@kernel
+def _cut_speed(v, first, most, o):
+    speed = _length(v, first)
+    if speed > most:
+        cut(o, TOOL_SPEED, speed, most)
+        for i in range(first, first + 3):
+            v[i] *= most / speed
+
+
+@kernel
+def _outward(p, position, speed, i, side, dt):
+    """The largest speed [m/s] along axis `i` towards its upper (`side` 1) or lower (-1) face."""
+    margin = max(0.0, min(MARGIN, 0.25 * (p.workspace_max_m[i] - p.workspace_min_m[i])))
+    face = p.workspace_max_m[i] if side > 0.0 else p.workspace_min_m[i]
+    room = side * (face - position[i]) - margin
+    if room < 0.0 and margin > 0.0:
+        return -min(-room / (_TICKS * dt), _SLOPE * speed)
+    return braking_speed(room, _SHARE * p.linear_acceleration_m_s2, dt)
+
+
+@kernel
+def _cut_box(p, position, v, dt, o):
+    """Cut what leads out of the box too fast."""
+    speed = _length(v, 0)
+    for i in range(3):
+        for side in (1.0, -1.0):
+            top = _outward(p, position, speed, i, side, dt)
+            if side * v[i] > top:
+                cut(o, WORKSPACE, side * v[i], top)
+                v[i] = side * top
+    back = _length(v, 0)
+    if back > speed:  # being led back is not to be faster
+        for i in range(3):
+            v[i] *= speed / back
+
+
+@kernel
+def _change(v, before, first):
+    return math.sqrt(
+        (v[first] - before[first]) ** 2
+        + (v[first + 1] - before[first + 1]) ** 2
+        + (v[first + 2] - before[first + 2]) ** 2
+    )
+
+
+@kernel
+def _cut_change(v, before, first, most, dt, o):
+    """Cut the change from `before` to `v` of three components to `most` per second."""
+    change = _change(v, before, first)
+    if change > most * dt:
+        cut(o, TOOL_ACCELERATION, change / dt, most)
+        for i in range(first, first + 3):
+            v[i] = before[i] + (v[i] - before[i]) * (most * dt / change)
+
+
+@kernel
+def _must_brake(p, position, before, v, share, i, dt):
+    """The change [m/s] that axis `i` needs to stop before its face; 0 if `share` of the wanted one is enough."""
+    side = math.copysign(1.0, before[i])
+    top = max(0.0, _outward(p, position, 0.0, i, side, dt))
+    change = max(top - side * before[i], -_SHARE * p.linear_acceleration_m_s2 * dt)
+    return side * change if change < share * side * (v[i] - before[i]) else 0.0
+
+
+@kernel
+def _cut_change_but_brake(p, position, before, v, dt, o):
+    """Like `_cut_change` for x, y, z, but an axis that must brake before a face does not wait for the others."""
+    most = p.linear_acceleration_m_s2 * dt
+    change = _change(v, before, 0)
+    if change <= most:
+        return
+    cut(o, TOOL_ACCELERATION, change / dt, most / dt)
+    share, forced, free = most / change, 0.0, 0.0
+    for i in range(3):
+        needed = _must_brake(p, position, before, v, share, i, dt)
+        forced += needed * needed
+        free += (v[i] - before[i]) ** 2 if needed == 0.0 else 0.0
+    rest = min(share, math.sqrt(max(0.0, most * most - forced) / free)) if free > 0.0 else share
+    for i in range(3):
+        needed = _must_brake(p, position, before, v, share, i, dt)
+        v[i] = before[i] + (needed if needed != 0.0 else rest * (v[i] - before[i]))
+
+
+@kernel
+def limit_tool(p, position, before, v, dt, o):
+    """Cut the velocity `v` [m/s, rad/s] of the compliant frame at `position` [m], that was `before` a tick ago."""
+    _cut_speed(v, 0, p.linear_speed_m_s, o)
+    _cut_speed(v, 3, p.angular_speed_rad_s, o)
+    _cut_box(p, position, v, dt, o)
+    _cut_change_but_brake(p, position, before, v, dt, o)
+    _cut_change(v, before, 3, p.angular_acceleration_rad_s2, dt, o)

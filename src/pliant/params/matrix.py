@@ -1,0 +1,65 @@
+"""Matrices as parameters: six numbers are a diagonal, six rows are a full symmetric matrix."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import AfterValidator, BeforeValidator
+from pydantic_core import PydanticCustomError
+
+from pliant.params.declare import Matrix
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _expand(value: Any) -> Any:
+    """One number or six numbers become a diagonal matrix; anything else is left to the type check."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if _is_number(value):
+        value = (value,) * 6
+    if isinstance(value, list | tuple) and len(value) == 6 and all(_is_number(v) for v in value):
+        return tuple(tuple(v if i == j else 0.0 for j in range(6)) for i, v in enumerate(value))
+    if isinstance(value, list | tuple) and len(value) != 6:
+        raise PydanticCustomError("matrix", "six numbers (a diagonal) or six rows of six")
+    return value
+
+
+def _spectrum(value: Matrix) -> tuple[float, float]:
+    """Smallest and largest eigenvalue; refuses what is not symmetric."""
+    M = np.array(value)
+    if not np.allclose(M, M.T, rtol=0, atol=1e-9 * max(1.0, float(np.abs(M).max()))):
+        raise PydanticCustomError("matrix", "symmetric")
+    values = np.linalg.eigvalsh(M)
+    return float(values[0]), float(values[-1])
+
+
+def _positive(value: Matrix) -> Matrix:
+    low, high = _spectrum(value)
+    if not low > 1e-6 * max(high, 1e-3):
+        raise PydanticCustomError("matrix", "positive definite: every mass must be greater than 0")
+    return value
+
+
+def _not_negative(value: Matrix) -> Matrix:
+    low, high = _spectrum(value)
+    if low < -1e-9 * max(high, 1.0):
+        raise PydanticCustomError("matrix", "positive semidefinite: no direction may have a negative value")
+    return value
+
+
+PositiveMatrix = Annotated[Matrix, BeforeValidator(_expand), AfterValidator(_positive)]
+NotNegativeMatrix = Annotated[Matrix, BeforeValidator(_expand), AfterValidator(_not_negative)]
+
+
+def compact(value: Any) -> Any:
+    """A diagonal matrix as its six diagonal numbers, for showing and saving; anything else as it is."""
+    if isinstance(value, list | tuple) and len(value) == 6 and all(isinstance(row, list | tuple) for row in value):
+        M = np.array(value)
+        if np.array_equal(M, np.diag(np.diag(M))):
+            return np.diag(M).tolist()
+    return value

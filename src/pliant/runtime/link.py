@@ -1,0 +1,266 @@
+"""Your end of a running loop: see what it does, and tell it what to do.
+
+A `Session` (which started the loop) and whoever attached to it from another process have the same means.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pliant.errors import InputError, LoopError, UnknownNameError
+from pliant.laws import LAWS
+from pliant.params.control import Parameters, record_of
+from pliant.params.declare import changed, flat, from_record
+from pliant.runtime import commands
+from pliant.runtime.board import Board, alive, running
+from pliant.runtime.board_layout import FAULT, RUNNING
+from pliant.runtime.task import Task, arm_of, check_fits
+
+_ANSWER_S = 1.0
+# A loop that lives but has not ticked for this long is stuck [s].
+_STALL_S = 5.0
+# A coordinate beyond this is a mistake [m, rad, N, N m].
+_SANE = 1e4
+# Joint speed below which an arm counts as standing [rad/s].
+_STILL = 0.01
+
+
+class Link:
+    """A connection to the board of a running loop."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.arm = arm_of(task)
+        check_fits(task, self.arm)
+        self.board: Board
+        self.lost = 0
+        self._at = 0
+        self._past: list[Parameters] = []
+        self._future: list[Parameters] = []
+
+    @property
+    def running(self) -> bool:
+        """Whether the loop is still going."""
+        return self.board.status == RUNNING and alive(int(self.board.header.loop_pid))
+
+    def check(self) -> None:
+        """Raise `LoopError` if the loop ended by a fault or was killed."""
+        if self.board.status == FAULT:
+            raise LoopError(self.board.reason)
+
+    # -- what is going on --
+
+    @property
+    def state(self) -> Any:
+        """The newest telemetry record: `.reading`, `.observed`, `.command`, `.goal`, `.state`, `.timing`."""
+        self.check()
+        latest = self.board.latest()
+        if latest is None:
+            deadline = time.monotonic() + _ANSWER_S
+            while latest is None and time.monotonic() < deadline:
+                time.sleep(self.task.dt)
+                latest = self.board.latest()
+        if latest is None:
+            raise LoopError("it has not ticked yet")
+        return latest
+
+    @property
+    def q(self) -> np.ndarray[Any, Any]:
+        """Measured joint positions [rad]."""
+        return self.state.reading.q[: self.arm.n].copy()
+
+    @property
+    def pose(self) -> np.ndarray[Any, Any]:
+        """Measured pose of the tool in the base [x, y, z, qw, qx, qy, qz]."""
+        return self.state.observed.pose.copy()
+
+    @property
+    def wrench(self) -> np.ndarray[Any, Any]:
+        """External wrench at the tool, in base axes [N, N m]."""
+        return self.state.observed.wrench.copy()
+
+    def read(self) -> np.ndarray[Any, Any]:
+        """All telemetry since the last call, as one structured array; `lost` counts what came too late to read."""
+        records, self._at, gone = self.board.read(self._at)
+        self.lost += gone
+        return records
+
+    @property
+    def parameters(self) -> Parameters:
+        """The parameters in force."""
+        entry = self.board.parameter_set(self.board.adopted)
+        return self.task.params if entry is None else from_record(Parameters, entry["values"])
+
+    @property
+    def notes(self) -> dict[str, Any]:
+        """What the loop says about itself: scheduling and memory it was granted."""
+        return self.board.notes
+
+    def wait(self, seconds: float) -> Any:
+        """Let `seconds` of loop time pass; returns the newest record. Raises if the loop faults meanwhile."""
+        self.check()
+        goal = self.board.head + round(seconds * self.task.rate_hz)
+        head, moved = -1, time.monotonic()
+        while self.running and self.board.head < goal:
+            if self.board.head != head:
+                head, moved = self.board.head, time.monotonic()
+            elif time.monotonic() - moved > _STALL_S:
+                raise LoopError(f"it has not ticked for {_STALL_S:g} s")
+            time.sleep(min(0.02, max(0.0, (goal - self.board.head) * self.task.dt)))
+        return self.state
+
+    # -- what to do --
+
+    def move_joints(self, q: ArrayLike) -> None:
+        """Set the joint goal [rad] of the law `hold`."""
+        self._send(commands.GOAL_Q, values=self._numbers("q", q, self.arm.n))
+
+    def goal_pose(self, pose: ArrayLike) -> None:
+        """Set the goal pose [x, y, z, qw, qx, qy, qz] in base axes."""
+        values = self._numbers("pose", pose, 7)
+        if abs(np.linalg.norm(values[3:]) - 1.0) > 1e-3:
+            raise InputError("pose", values.tolist(), "a position and a unit quaternion (w, x, y, z)")
+        values[3:] /= np.linalg.norm(values[3:])
+        self._send(commands.GOAL_POSE, values=values)
+
+    def goal_twist(self, twist: ArrayLike) -> None:
+        """Say how the goal pose moves [m/s, rad/s], in base axes: the law rides along instead of lagging behind."""
+        self._send(commands.GOAL_TWIST, values=self._numbers("twist", twist, 6))
+
+    def goal_wrench(self, wrench: ArrayLike) -> None:
+        """Set the wrench [N, N m] to be held, in base axes."""
+        self._send(commands.GOAL_WRENCH, values=self._numbers("wrench", wrench, 6))
+
+    def law(self, name: str) -> None:
+        """Change to another law, from rest at the present pose."""
+        if name not in LAWS:
+            raise UnknownNameError("law", name, LAWS)
+        self._send(commands.LAW, number=LAWS[name])
+
+    def halt(self) -> None:
+        """Come to rest and stay there; the loop goes on."""
+        self._send(commands.HALT)
+
+    def resume(self) -> None:
+        """Go on after `halt`."""
+        self._send(commands.RESUME)
+
+    def push(self, force: ArrayLike, for_s: float = 0.5) -> None:
+        """Push a simulated arm at its tool: a force [N], or a wrench of six numbers, in base axes."""
+        values = self._numbers("force", force, 3 if np.size(force) == 3 else 6)
+        if not (np.isfinite(for_s) and 0 < for_s <= 60):
+            raise InputError("for_s", for_s, "more than 0 and at most 60 seconds")
+        self._send(commands.PUSH, values=[*values, *[0.0] * (6 - len(values)), for_s])
+
+    def set(self, values: dict[str, Any]) -> None:
+        """Change live parameters, all of them or none: ``arm.set({"admittance.stiffness": 400})``."""
+        before = self._propose(lambda now: changed(now, values, live_only=True), values)
+        self._past.append(before)
+        self._future.clear()
+
+    def undo(self) -> None:
+        """Take the last change of parameters back; again, the one before."""
+        before = self._past.pop() if self._past else self._previous()
+        self._future.append(self._propose(lambda now: before, "undo"))
+
+    def redo(self) -> None:
+        """Make the last change that was undone once more."""
+        if not self._future:
+            raise InputError("redo", "nothing", "preceded by an undo")
+        after = self._future.pop()
+        self._past.append(self._propose(lambda now: after, "redo"))
+
+    def history(self) -> list[tuple[int, float, dict[str, Any]]]:
+        """Every change that the board still knows: (revision, when [s], what changed to what)."""
+        found, last = [], None
+        for revision in range(self.board.adopted + 1):
+            entry = self.board.parameter_set(revision)
+            if entry is None:
+                last = None
+                continue
+            now = flat(from_record(Parameters, entry["values"]))
+            if last is not None:
+                changes = {name: value for name, value in now.items() if value != last[name]}
+                found.append((revision, float(entry["tick"]) * self.task.dt, changes))
+            last = now
+        return found
+
+    def tare(self, over_s: float = 0.5) -> np.ndarray[Any, Any]:
+        """Make the present reading of the sensor zero, the tool's weight at this pose excepted; returns the bias.
+
+        The arm must stand still and touch nothing.
+        """
+        first = self.board.head
+        self.wait(over_s)
+        records, _, _ = self.board.read(first)
+        reading = records["reading"]
+        if not len(records) or np.abs(reading["qd"]).max() > _STILL:
+            raise InputError("tare", "a moving arm", "done at rest", "Wait until it stands, or call halt() first.")
+        if records["state"]["trouble"].any():
+            raise InputError("tare", "a sensor in trouble", "done with good readings")
+        q = reading["q"][:, : self.arm.n].mean(axis=0)
+        bias = reading["wrench"].mean(axis=0) - self.arm.tool_weight(q)
+        self.set({"sense.bias": tuple(bias.tolist())})
+        return bias
+
+    def _previous(self) -> Parameters:
+        entry = self.board.parameter_set(self.board.adopted - 1)
+        if entry is None:
+            raise InputError("undo", "nothing", "preceded by a change of parameters")
+        return from_record(Parameters, entry["values"])
+
+    def _propose(self, make: Callable[[Parameters], Parameters], what: Any) -> Parameters:
+        """Offer a set made from the one in force until the loop has decided on it; returns the one before."""
+        deadline = time.monotonic() + _ANSWER_S
+        while True:
+            self._must_run()
+            base, before = self.board.adopted, self.parameters
+            sequence = self.board.propose(record_of(make(before)), base)
+            while (answered := self.board.answered) < sequence:
+                self._must_run()
+                if time.monotonic() > deadline:
+                    raise LoopError("it did not answer a parameter change")
+                time.sleep(self.task.dt / 2)
+            if answered == sequence:
+                return before
+            if answered == sequence + 1 and self.board.adopted == base:
+                raise InputError("the parameter set", what, "within the declared bounds")
+            # Someone else's change came first, and ours was not made from it: once more.
+
+    def _numbers(self, field: str, values: ArrayLike, n: int) -> np.ndarray[Any, Any]:
+        try:
+            array = np.array(values, float)
+        except (ValueError, TypeError):
+            array = np.zeros(0)
+        if array.shape != (n,) or not np.all(np.abs(array) <= _SANE):
+            raise InputError(field, values, f"{n} finite numbers of at most {_SANE:g}")
+        return array
+
+    def _must_run(self) -> None:
+        self.check()
+        if not self.running:
+            raise LoopError(self.board.reason or "it has ended")
+
+    def _send(self, code: int, *, number: int = 0, values: Any = ()) -> None:
+        self._must_run()
+        self.board.send(code, number=number, values=values)
+
+
+def attach(name: str | None = None) -> Link:
+    """Connect to a loop that someone else started; without a name, to the only one that runs."""
+    if name is None:
+        names = running()
+        if len(names) != 1:
+            if names:
+                raise InputError("the loop", "one of several", f"named (--loop): {', '.join(names)}")
+            raise LoopError("none is running: start one with pliant run")
+        name = names[0]
+    board = Board.attach(name)
+    link = Link(Task.model_validate(board.config["task"]))
+    link.board = board
+    return link

@@ -1,0 +1,46 @@
+"""Applying a task file while its task runs: save it, and the loop has the new parameters, or you are told why not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pliant.errors import PliantError
+from pliant.params.declare import flat
+from pliant.params.matrix import compact
+from pliant.runtime.link import Link
+from pliant.runtime.task import load_task
+
+
+class FileWatch:
+    """Looks at a task file when asked to; a change of its parameters is applied as a whole or not at all."""
+
+    def __init__(self, path: Path, link: Link) -> None:
+        self.path, self.link = path, link
+        self._seen = self._stamp()
+        self._parameters = load_task(path, link.task.rate_hz).params
+
+    def _stamp(self) -> tuple[int, int]:
+        try:
+            found = self.path.stat()
+        except FileNotFoundError:
+            return 0, 0
+        return found.st_mtime_ns, found.st_size
+
+    def poll(self) -> str:
+        """What happened: a sentence, or "" when the file is as it was."""
+        stamp = self._stamp()
+        if stamp in (self._seen, (0, 0)):
+            return ""
+        self._seen = stamp
+        try:
+            wanted = load_task(self.path, self.link.task.rate_hz).params
+            before, after = flat(self._parameters), flat(wanted)
+            changes = {name: value for name, value in after.items() if value != before[name]}
+            if not changes:
+                return f"{self.path.name} was saved; no parameter changed."
+            self.link.set(changes)
+        except PliantError as error:
+            return f"Not applied: {error}"
+        self._parameters = wanted
+        words = ", ".join(f"{name} = {compact(value)}" for name, value in changes.items())
+        return f"Applied: {words}."
