@@ -5,7 +5,7 @@ import numpy as np
 import pliant
 
 with pliant.connect("sim:ur10e") as arm:
-    goal = arm.q + [0.3, -0.2, 0.2, 0.0, 0.1, 0.5]
+    goal = arm.q + np.array([0.3, -0.2, 0.2, 0.0, 0.1, 0.5])
     arm.move_joints(goal)
     while np.abs(arm.q - goal).max() > 1e-3:
         arm.wait(0.1)

@@ -25,14 +25,14 @@ ROWS = (
     ("robots",),
     ("laws", "limits", "sense", "contact", "mobile"),
     ("model", "params"),
-    ("spatial",),
+    ("spatial", "solve"),
     ("kernel", "records"),
     ("errors",),
 )
 ROW = {layer: number for number, row in enumerate(ROWS) for layer in row}
 FACADE = "pliant"
 
-PURE = ("laws", "limits", "sense", "contact", "mobile", "spatial", "records", "params.declare")
+PURE = ("laws", "limits", "sense", "contact", "mobile", "spatial", "solve", "records", "params.declare")
 IMPURE_MODULES = {
     *("os", "sys", "io", "pathlib", "shutil", "tempfile", "mmap", "socket", "subprocess", "multiprocessing"),
     *("threading", "asyncio", "time", "datetime", "random", "secrets", "uuid", "logging", "importlib"),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pliant.analysis import signals, summary
-from pliant.records import FAULT_SENSOR, FAULTS, IDLE, LIMIT_SINGULAR, LIMIT_SPEED, TORQUE, VELOCITY
+from pliant.records import FAULT_SENSOR, FAULTS, IDLE, LIMIT_SINGULAR, LIMIT_SPEED, TORQUE, VELOCITY, WRENCH_STALE
 
 
 def numbers(recording: Any, names: Any = None) -> dict[str, Any]:
@@ -78,10 +78,10 @@ def test_a_run_without_limits_or_faults_says_none(make):
 
 def test_a_fault_is_told_once_with_its_time(make):
     def faulty(records: Any) -> None:
-        records["state"]["fault"][150:] = FAULT_SENSOR
+        records["state"]["fault"][150:] = FAULT_SENSOR + WRENCH_STALE
         records["state"]["fault"][300:] = 77
 
-    assert signals.faults(make(faulty)) == [(1.5, FAULTS[FAULT_SENSOR]), (3.0, "fault 77")]
+    assert signals.faults(make(faulty)) == [(1.5, FAULTS[FAULT_SENSOR + WRENCH_STALE]), (3.0, "fault 77")]
     assert numbers(make(faulty))["Fault: fault 77"] == 3.0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
 import subprocess
@@ -11,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from pliant.runtime.board import board_folder
+from pliant.errors import InputError
+from pliant.runtime.board import Board, board_folder
 
 SHORT = "name: short\nrobot: sim:ur5e\nlaw: admittance\nduration_s: 0.3\n"
 
@@ -30,7 +32,7 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "short.mcap"
 
 
-VERBS = ("demo", "run", "plot", "replay", "experiment", "bench")
+VERBS = ("demo", "run", "set", "plot", "replay", "experiment", "bench")
 
 
 def test_help_names_every_verb_and_fits_a_screen() -> None:
@@ -68,6 +70,9 @@ BAD = {
     "a replay of a file that is no recording": ("replay", "bad.yaml"),
     "an unknown benchmark": ("bench", "everything"),
     "a missing argument": ("run",),
+    "watching while simulating": ("run", "push", "--fast", "--watch"),
+    "watching a task that is not yours": ("run", "push", "--watch"),
+    "a loop that does not run": ("set", "--loop", "nobody"),
 }
 
 
@@ -155,11 +160,12 @@ def test_ctrl_c_is_a_normal_stop_and_leaves_nothing_behind(tmp_path: Path) -> No
     (tmp_path / "long.yaml").write_text(SHORT.replace("0.3", "60"))
     line = [sys.executable, "-m", "pliant.cli.main", "run", "long.yaml", "--record", "long.mcap"]
     process = subprocess.Popen(line, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    for _ in range(600):
-        if any(path.name.startswith(f"pliant-{process.pid}-") for path in board_folder().iterdir()):
-            break
+    for _ in range(3000):
+        boards = [path for path in board_folder().iterdir() if path.name.startswith(f"pliant-{process.pid}-")]
+        with contextlib.suppress(InputError):  # it is just being made
+            if boards and Board.attach(boards[0]).head > 100:
+                break
         time.sleep(0.1)
-    time.sleep(3.0)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 0, err

@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 from pliant.laws import admittance, hold
-from pliant.limits.joint import braking_speed, limit
+from pliant.limits.braking import braking_speed
+from pliant.limits.joint import limit
+from pliant.limits.tool import limit_tool
 from pliant.model import HANDLE
-from pliant.params.control import PARAMETERS
+from pliant.params.control import GAINS, PARAMETERS
 from pliant.records import OBSERVED, READING, STATE
 from pliant.robots.sim.contact import distance
 from pliant.robots.sim.layout import SURFACE
@@ -27,13 +29,20 @@ def _unit(random: np.random.Generator) -> np.ndarray:
     return q / np.linalg.norm(q)
 
 
+def _definite(random: np.random.Generator) -> np.ndarray:
+    A = random.normal(size=(6, 6))
+    return A @ A.T + 0.1 * np.eye(6)
+
+
 def _admittance(random: np.random.Generator) -> list[float]:
-    p, s = PARAMETERS.new()[0].admittance, STATE.new()[0]
-    p.mass[:], p.damping[:], p.stiffness[:] = 10.0 ** random.uniform(-2, 2, (3, 6))
-    s.pose[:], s.twist[:] = (*random.normal(size=3), *_unit(random)), random.normal(size=6)
-    goal = np.array([*random.normal(size=3), *_unit(random)])
-    admittance.step(p, s, random.normal(size=6), goal, random.normal(size=6), 0.002, np.zeros(6))
-    return s.twist.tolist()
+    p, g, s = PARAMETERS.new()[0].admittance, GAINS.new()[0], STATE.new()[0]
+    for name in ("M0", "D0", "K0", "M1", "D1", "K1"):
+        g[name] = _definite(random)
+    p.ramp_s, p.tank_j, s.tank_j, s.ramp = 0.5, 0.05, 0.05, random.choice([0.3, 1.0])
+    s.twist[:] = random.normal(size=6)
+    F, e, goal_twist = random.normal(size=(3, 6))
+    admittance.step(p, g, s, F, e, goal_twist, 1e-3, 0.002, admittance.SCRATCH.new()[0])
+    return [*s.twist.tolist(), float(s.ramp), float(s.tank_j), float(s.injected_j)]
 
 
 def _hold(random: np.random.Generator) -> list[float]:
@@ -63,6 +72,15 @@ def _limit(random: np.random.Generator) -> list[float]:
     return [*qd.tolist(), float(o.limits), float(o.scale), braking_speed(random.random(), 3.0, 0.002)]
 
 
+def _limit_tool(random: np.random.Generator) -> list[float]:
+    p, o, v = PARAMETERS.new()[0].limits, OBSERVED.new()[0], random.normal(size=6)
+    p.linear_speed_m_s, p.angular_speed_rad_s = random.uniform(0.1, 1, 2)
+    p.linear_acceleration_m_s2, p.angular_acceleration_rad_s2 = random.uniform(1, 400, 2)
+    p.workspace_min_m[:], p.workspace_max_m[:] = -0.5, 0.5
+    limit_tool(p, random.uniform(-0.6, 0.6, 3), random.normal(size=6), v, 0.002, o)
+    return [*v.tolist(), float(o.limits), *o.asked.tolist(), *o.allowed.tolist()]
+
+
 def _sense(random: np.random.Generator) -> list[float]:
     p, s, h, r, out = PARAMETERS.new()[0].sense, STATE.new()[0], HANDLE.new()[0], READING.new()[0], np.zeros(6)
     p.cutoff_hz, p.deadband_n, p.deadband_nm, p.bias[:] = 20.0, 0.5, 0.1, random.normal(size=6)
@@ -70,11 +88,12 @@ def _sense(random: np.random.Generator) -> list[float]:
     h.gravity[:], h.tool_mass, h.tool_com[:] = random.normal(size=3), 1.5, random.normal(size=3)
     r.wrench[:] = random.normal(size=6)
     wrench.external(h, p, r.wrench, np.zeros(3), out)
-    wrench.supervise(p, s, wrench.usable(r), 0.002)
+    p.range_n, p.range_nm, p.stale_s, p.frozen_s = 2.0, 2.0, 0.01, 0.05
+    wrench.supervise(p, s, r, 0.002)
     wrench.low_pass(p, s, out, 0.002)
     felt = np.zeros(6)
     wrench.deadband(p, s.wrench_lp, felt)
-    return [*out.tolist(), *felt.tolist(), float(s.wrench_age_s)]
+    return [*out.tolist(), *felt.tolist(), float(s.wrench_age_s), float(s.trouble), float(s.fault)]
 
 
 def _distance(random: np.random.Generator) -> list[float]:
@@ -86,7 +105,14 @@ def _distance(random: np.random.Generator) -> list[float]:
     return found
 
 
-PARTS = {"admittance": _admittance, "hold": _hold, "limit": _limit, "sense": _sense, "distance": _distance}
+PARTS = {
+    "admittance": _admittance,
+    "hold": _hold,
+    "limit": _limit,
+    "limit_tool": _limit_tool,
+    "sense": _sense,
+    "distance": _distance,
+}
 
 
 def results(part: str) -> str:

@@ -9,14 +9,16 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from pliant.kernel import kernel
-from pliant.limits.joint import braking_speed, limit
+from pliant.limits.braking import braking_speed
+from pliant.limits.inside import DUST
+from pliant.limits.joint import limit
 from pliant.model import HANDLE
 from pliant.params.control import Limits
 from pliant.params.declare import layout_of, to_record
 from pliant.records import LIMIT_ACCELERATION, LIMIT_POSITION, LIMIT_SPEED, MAX_JOINTS, OBSERVED, STATE
 
 Array = np.ndarray[Any, Any]
-STATES, TICKS, N = 100_000, 20, 7
+STATES, TICKS, HOLD, N = 10_000, 200, 40, 7
 
 
 def handle(**limits: Any) -> Any:
@@ -43,7 +45,7 @@ def cut(
 
 @kernel
 def _worst(p, h, s, o, demands, dt, reach):
-    """Run the limiter on demands that change in every tick; the largest use of each limit, as a share of it."""
+    """Run the limiter on demands that jump now and then; the largest use of each limit, as a share of it."""
     speed, acceleration, beyond = 0.0, 0.0, -np.inf
     for k in range(demands.shape[0]):
         qd = demands[k]
@@ -64,41 +66,25 @@ def _all_worst(p, handle, s, o, random, dt, reach, out):
     for j in range(s.shape[0]):
         for k in range(TICKS):
             for i in range(N):
-                demands[k, i] = random[(j * TICKS * 13 + k * N + i) % random.shape[0]]
+                demands[k, i] = random[(j * TICKS * 13 + k // HOLD * N + i) % random.shape[0]]
         out[j, 0], out[j, 1], out[j, 2] = _worst(p[j], handle[0], s[j], o[0], demands, dt[j], reach[j])
 
 
 @pytest.fixture(scope="module")
 def worst() -> Array:
-    """Speed, acceleration and way beyond the stops in 100,000 runs from states that can still brake."""
+    """Speed, acceleration and way beyond the stops in 10,000 runs."""
     random = np.random.default_rng(1)
     p, s, o = layout_of(Limits).new(STATES), STATE.new(STATES), OBSERVED.new()
     handles = HANDLE.new()
     handles[0] = handle(v_max=random.uniform(0.5, 5, MAX_JOINTS), a_max=10 ** random.uniform(0, 2.5, MAX_JOINTS))
-    h = handles[0]
     p["speed_scale"], p["acceleration_scale"] = random.uniform(0.05, 1, STATES), 10 ** random.uniform(-2, 0, STATES)
     p["position_margin"] = random.uniform(0, 0.5, STATES)
     dt = random.choice([1 / 125, 1 / 250, 1 / 500, 1 / 1000], STATES)
     reach = 3.0 - p["position_margin"]
-    # half of the joints anywhere, half of them close to a stop; speeds up to what can still brake there
+    # at rest, half of the joints anywhere, half of them close to a stop
     near = random.random((STATES, N)) < 0.5
     room = np.where(near, 10 ** random.uniform(-9, -1, (STATES, N)), random.uniform(0, 2, (STATES, N)))
-    side = random.choice([-1.0, 1.0], (STATES, N))
-    s["q_cmd"][:, :N] = side * (reach[:, None] - room)
-    a = p["acceleration_scale"][:, None] * h.a_max[:N]
-    step = a * dt[:, None]
-    brake = step * (np.sqrt(1 + 2 * room / (step * dt[:, None])) - 1)
-    top = np.minimum(brake, p["speed_scale"][:, None] * h.v_max[:N])
-    s["qd_cmd"][:, :N] = (
-        side * np.where(random.random((STATES, N)) < 0.5, 1.0, random.uniform(-0.9, 1, (STATES, N))) * top
-    )
-    back = s["qd_cmd"][:, :N] * side < 0
-    far = 2 * reach[:, None] - room  # room on the other side
-    s["qd_cmd"][:, :N] = np.where(
-        back & (np.abs(s["qd_cmd"][:, :N]) > step * (np.sqrt(1 + 2 * far / (step * dt[:, None])) - 1)),
-        0,
-        s["qd_cmd"][:, :N],
-    )
+    s["q_cmd"][:, :N] = random.choice([-1.0, 1.0], (STATES, N)) * (reach[:, None] - room)
     demands = random.choice([-1, 1], 99991) * 10 ** random.uniform(-3, 3, 99991) * (random.random(99991) > 0.1)
     out = np.zeros((STATES, 3))
     _all_worst(p, handles, s, o, demands, dt, reach, out)
@@ -116,14 +102,13 @@ def test_no_joint_accelerates_harder_than_its_limit_not_even_before_a_stop(worst
 
 
 def test_no_joint_passes_the_margin_before_its_stop(worst: Array) -> None:
-    assert worst[:, 2].max() <= 1e-14
+    assert worst[:, 2].max() <= DUST
     assert (worst[:, 2] > -1e-4).mean() > 0.05
 
 
-def test_a_joint_too_fast_to_brake_is_stopped_harder_rather_than_let_through() -> None:
+def test_a_joint_that_was_never_to_be_so_fast_brakes_as_hard_as_it_may() -> None:
     qd, o = cut([2.0] * N, q=2.999, qd=2.0)
-    assert (qd * 0.002 <= 0.001).all()
-    assert (2.0 - qd > 10.0 * 0.002).all()
+    assert_allclose(qd, 2.0 - 10.0 * 0.002)
     assert o.limits & LIMIT_POSITION
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from mcap.reader import make_reader
 from rosbags.highlevel import AnyReader
 from rosbags.typesys import Stores, get_typestore
+from scipy.spatial.transform import Rotation
 
 from pliant.record import RecordingWriter, topics
 from pliant.record.block import TELEMETRY_TOPIC
@@ -41,15 +42,19 @@ def expected(record: Any, names: list[str], stamp_ns: int) -> dict[str, Any]:
         point, turn = T["geometry_msgs/msg/Point"](x, y, z), T["geometry_msgs/msg/Quaternion"](x=qx, y=qy, z=qz, w=qw)
         return T["geometry_msgs/msg/PoseStamped"](header("base"), T["geometry_msgs/msg/Pose"](point, turn))
 
-    twist = record["observed"]["twist"]
+    def in_tool_axes(topic: str) -> Any:
+        (columns,) = next(t for t in topics.TOPICS if t.name == topic).columns(np.array([record]), n)
+        return columns[0]
+
+    twist = in_tool_axes("/tool_twist")
     moving = T["geometry_msgs/msg/Twist"](vector(twist[:3]), vector(twist[3:]))
     return {
         "/joint_states": joints(record["reading"]),
         "/joint_command": joints(record["command"]),
         "/ft_sensor_readings": wrench(record["reading"]["wrench"], "sensor"),
-        "/external_wrench": wrench(record["observed"]["wrench"], "base"),
+        "/external_wrench": wrench(in_tool_axes("/external_wrench"), "tool"),
         "/tool_pose": pose(record["observed"]["pose"]),
-        "/tool_twist": T["geometry_msgs/msg/TwistStamped"](header("base"), moving),
+        "/tool_twist": T["geometry_msgs/msg/TwistStamped"](header("tool"), moving),
         "/goal_pose": pose(record["goal"]["pose"]),
     }
 
@@ -120,3 +125,16 @@ def test_rosbags_opens_the_bare_file_and_knows_every_type(tmp_path, random_run, 
                 assert message.reading.q.tobytes() == records["reading"]["q"][message.tick].tobytes()
     turns = np.array([(q.w, q.x, q.y, q.z) for q in pose_at.values()])
     np.testing.assert_array_equal(turns, records["observed"]["pose"][:, 3:])
+
+
+def test_wrench_and_twist_are_given_in_the_axes_that_their_frame_names() -> None:
+    random = np.random.default_rng(5)
+    records = TELEMETRY.new(50)
+    turns = Rotation.random(50, rng=np.random.default_rng(5))
+    records["observed"]["pose"][:, 3:] = turns.as_quat()[:, [3, 0, 1, 2]]
+    for topic, name in (("/external_wrench", "wrench"), ("/tool_twist", "twist")):
+        six = random.normal(size=(50, 6))
+        records["observed"][name] = six
+        (columns,) = next(t for t in topics.TOPICS if t.name == topic).columns(records, 6)
+        due = np.hstack([turns.inv().apply(six[:, :3]), turns.inv().apply(six[:, 3:])])
+        np.testing.assert_allclose(columns, due, atol=1e-12)

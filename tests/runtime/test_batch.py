@@ -106,7 +106,7 @@ def test_events_happen_at_their_tick(task: Task, run: Run) -> None:
     assert first(goal["q"][:, 0] == 0.1) == round(1.3 * task.rate_hz)
     assert first(goal["stop"] == 1) == round(1.6 * task.rate_hz)
     assert [(revision, tick) for revision, tick, _ in run.sets] == [(0, 0), (1, 350)]
-    assert run.sets[1][2]["admittance"]["stiffness"].tolist() == [[500.0] * 6]
+    assert run.sets[1][2]["admittance"]["stiffness"][0].tolist() == np.diag([500.0] * 6).tolist()
     assert not records["state"]["qd_cmd"][-1].any()
     assert run.fault == ""
 

@@ -24,7 +24,7 @@ TASK = {
     "duration_s": 1.0,
     "law": "admittance",
     "sim": {"sensor": {"dropout": 0.2}, "pushes": [{"at_s": 0.1, "for_s": 0.5, "wrench": [20, 5, 0, 0, 0, 0]}]},
-    "events": [{"at_s": 0.4, "set": {"admittance.damping": 150.0}}, {"at_s": 0.7, "law": "hold"}],
+    "events": [{"at_s": 0.4, "set": {"admittance.stiffness": 150.0}}, {"at_s": 0.7, "law": "hold"}],
 }
 
 
@@ -84,7 +84,7 @@ def test_the_smallest_change_of_an_output_is_found_and_located(recording: Record
 def test_a_changed_parameter_makes_a_difference(recording: Recording) -> None:
     sets = list(recording.parameters)
     values = sets[1].values.copy()
-    values["admittance"]["damping"][0] += 1.0
+    values["gains"]["K1"][0, 0] += 1.0
     sets[1] = sets[1]._replace(values=values)
     again = replay(replace(recording, parameters=sets))
     assert again.largest > 0

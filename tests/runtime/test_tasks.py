@@ -24,7 +24,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("name", sorted(entry.name for entry in (resources.files("pliant") / "tasks").iterdir()))
 def test_every_task_that_comes_along_is_found_by_name_and_can_begin(here: Path, name: str) -> None:
     task = find_task(name.removesuffix(".yaml"))
-    assert find_task(name) == task
+    assert find_task(f"tasks/{name}") == task
     assert task.name == name.removesuffix(".yaml")
     short = task.model_copy(update={"duration_s": 0.01})
     assert len(simulate(short).records) == short.ticks
@@ -108,8 +108,8 @@ def test_what_is_not_a_text_file_is_refused(here: Path, content: bytes | None) -
         ("duration_s: 0", "duration_s", "greater than 0"),
         ("duration_s: .inf", "duration_s", "finite|at most"),
         ("duration_s: .nan", "duration_s", "finite|greater"),
-        ("params: {admittance: {mass: [1, 2, 3]}}", "params.admittance.mass", "longer"),
-        ("params: {admittance: {mass: [1, 1, 1, 1, 1, 0]}}", "params.admittance.mass.5", "greater than 0"),
+        ("params: {admittance: {mass: [1, 2, 3]}}", "params.admittance.mass", "six numbers"),
+        ("params: {admittance: {mass: [1, 1, 1, 1, 1, 0]}}", "params.admittance.mass", "greater than 0"),
         ("params: [1]", "params", "must be"),
         ("sim: {seed: 1.5}", "sim.seed", "a whole number"),
         ("events: [{at_s: -1}]", "events.0.at_s", "at least 0"),

@@ -15,6 +15,7 @@ from pliant.runtime.board_layout import SET
 from pliant.runtime.slots import collect, get, lock_word, publish, put, store_word
 
 RECORD_BYTES, SET_BYTES = TELEMETRY.dtype.itemsize, SET.dtype.itemsize
+BUFFER = max(RECORD_BYTES, SET_BYTES) // 8
 
 # One reader's row of words in the file of counts, which are raised as it goes.
 READY, WHOLE, MIXED, RAW_MIXED, REFUSED, DONE = range(6)
@@ -106,7 +107,7 @@ def read_slot(lock, slot, record, raw, size, counts):
 
 def read(board: Board, counts: np.ndarray, reader: int) -> None:
     """Both phases of one reader."""
-    record, raw = np.zeros(RECORD_BYTES // 8), np.zeros(RECORD_BYTES // 8)
+    record, raw = np.zeros(BUFFER), np.zeros(BUFFER)
     buffers = record.ctypes.data, raw.ctypes.data
     ring, slot = counts[0, reader], counts[1, reader]
     slot[READY] = ring[READY] = 1
@@ -116,7 +117,7 @@ def read(board: Board, counts: np.ndarray, reader: int) -> None:
 
 def write(board: Board, counts: np.ndarray) -> tuple[int, int]:
     """Both phases of the writer; returns how many records and sets it wrote."""
-    record = np.zeros(RECORD_BYTES // 8)
+    record = np.zeros(BUFFER)
     records = write_ring(*board.publisher, record.ctypes.data, RECORD_BYTES, counts[0].ctypes.data, READERS)
     counts[0, :, DONE] = 1
     lock, slot = board._word["proposed"], board._at["proposal"]

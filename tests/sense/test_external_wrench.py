@@ -1,4 +1,4 @@
-"""From the raw sensor to the wrench at the tool: weight, bias, lever arms, low-pass, deadband, failing sensors."""
+"""From the raw sensor to the wrench at the tool: weight, bias, lever arms, low-pass, deadband."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from scipy.spatial.transform import Rotation
 
 from pliant.kernel import kernel
 from pliant.model import HANDLE, Arm, Tool
-from pliant.params.control import Parameters, Sense
+from pliant.params.control import Sense
 from pliant.params.declare import to_record
-from pliant.records import FAULT_SENSOR, READING, STATE, WRENCH_MISSING, WRENCH_OK, WRENCH_SATURATED
+from pliant.records import STATE
 from pliant.sense import wrench
 
 Array = np.ndarray[Any, Any]
@@ -37,8 +37,7 @@ def random_handle(random: np.random.Generator) -> Any:
     h = HANDLE.new()[0]
     for pose in (h.X_tool, h.X_sensor):
         pose[:3] = random.uniform(-1, 1, 3)
-        pose[3:] = random.normal(size=4)
-        pose[3:] /= np.linalg.norm(pose[3:])
+        pose[3:] = Rotation.from_quat(random.normal(size=4)).as_quat(scalar_first=True)
     h.gravity[:] = random.uniform(-10, 10, 3)
     h.tool_mass, h.tool_com[:] = random.uniform(0, 5), random.uniform(-0.3, 0.3, 3)
     return h
@@ -144,24 +143,29 @@ def filtered(inputs: Array, cutoff: float, rate: float) -> Array:
     return outputs[:, 0]
 
 
-@pytest.mark.parametrize("rate", [125.0, 250.0, 500.0, 1000.0])
-@pytest.mark.parametrize("cutoff", [1.0, 8.0, 20.0])
-def test_step_response_is_that_of_the_declared_cutoff_at_any_rate(rate: float, cutoff: float) -> None:
-    answer = filtered(np.ones(200), cutoff, rate)
-    times = np.arange(1, 201) / rate
-    assert_allclose(answer, 1 - np.exp(-2 * np.pi * cutoff * times), atol=1e-12)
+@pytest.mark.parametrize("rate", [250.0, 500.0, 1000.0])
+@pytest.mark.parametrize("cutoff", [1.0, 2.0, 4.0])
+def test_step_response_is_that_of_a_first_order_lag_far_below_the_rate(rate: float, cutoff: float) -> None:
+    answer = filtered(np.ones(400), cutoff, rate)
+    times = np.arange(1, 401) / rate
+    assert_allclose(answer, 1 - np.exp(-2 * np.pi * cutoff * times), atol=0.003)
 
 
 @pytest.mark.parametrize("rate", [125.0, 500.0, 1000.0])
-@pytest.mark.parametrize("share", [0.01, 0.02, 0.05])
-def test_a_swing_at_the_cutoff_arrives_with_minus_three_decibels(rate: float, share: float) -> None:
+@pytest.mark.parametrize("share", [0.01, 0.05, 0.2, 0.4])
+def test_a_swing_at_the_cutoff_arrives_with_minus_three_decibels_at_any_rate(rate: float, share: float) -> None:
     cutoff = share * rate
     times = np.arange(round(400 / share)) / rate
     answer = filtered(np.sin(2 * np.pi * cutoff * times), cutoff, rate)
     half = len(times) // 2
     basis = np.column_stack([np.sin(2 * np.pi * cutoff * times), np.cos(2 * np.pi * cutoff * times)])[half:]
     gain = np.linalg.norm(np.linalg.lstsq(basis, answer[half:], rcond=None)[0])
-    assert abs(20 * math.log10(gain) + 3.01) < 0.05
+    assert gain == pytest.approx(math.sqrt(0.5), rel=1e-6)
+
+
+@pytest.mark.parametrize(("coefficient", "hertz"), [(0.10, 8.4), (0.15, 13.0), (0.2, 17.8), (0.8, 176.0)])
+def test_the_share_of_a_new_sample_follows_from_the_cutoff(coefficient: float, hertz: float) -> None:
+    assert wrench.smoothing(hertz, 0.002) == pytest.approx(coefficient, rel=0.01)
 
 
 def test_a_constant_passes_the_filter_unchanged() -> None:
@@ -216,60 +220,3 @@ def test_deadband_of_nothing_is_nothing() -> None:
 def test_deadband_of_zero_width_lets_everything_through() -> None:
     given = np.array([1e-9, 2.0, -3.0, 0.1, 1e-12, 4.0])
     assert_allclose(after_deadband(given[:3], given[3:], deadband_n=0.0, deadband_nm=0.0), given, rtol=1e-15)
-
-
-# ---- failing sensors -----------------------------------------------------------------------------------------------
-
-
-def test_a_finite_good_reading_is_usable() -> None:
-    assert wrench.usable(READING.new()[0])
-
-
-@pytest.mark.parametrize("state", [WRENCH_MISSING, WRENCH_SATURATED, 7, -1])
-def test_a_reading_that_is_not_called_good_is_not_usable(state: int) -> None:
-    reading = READING.new()[0]
-    reading.wrench_state = state
-    assert not wrench.usable(reading)
-
-
-@pytest.mark.parametrize("channel", range(6))
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-def test_a_channel_that_is_not_finite_makes_the_reading_unusable(channel: int, value: float) -> None:
-    reading = READING.new()[0]
-    reading.wrench[channel] = value
-    assert reading.wrench_state == WRENCH_OK
-    assert not wrench.usable(reading)
-
-
-@pytest.mark.parametrize("hold_s", [0.0, 0.02, 0.5])
-@pytest.mark.parametrize("dt", [0.001, 0.002, 0.008])
-def test_a_failed_sensor_becomes_a_fault_when_the_declared_time_is_over(hold_s: float, dt: float) -> None:
-    state, p = STATE.new()[0], sense(hold_s=hold_s)
-    ticks = 0
-    while state.fault == 0:
-        wrench.supervise(p, state, False, dt)
-        ticks += 1
-        assert ticks < 1000
-    assert state.fault == FAULT_SENSOR
-    # the reading in hand is one period old when its successor is missed
-    assert hold_s < ticks * dt + 1e-9
-    assert (ticks - 1) * dt <= hold_s + 1e-9
-
-
-def test_one_good_reading_starts_the_count_anew() -> None:
-    state, p = STATE.new()[0], sense(hold_s=0.02)
-    for tick in range(1000):
-        wrench.supervise(p, state, tick % 10 == 0, 0.002)
-    assert state.fault == 0
-
-
-def test_a_fault_is_not_replaced_by_a_later_one() -> None:
-    state = STATE.new()[0]
-    state.fault = 42
-    for _ in range(100):
-        wrench.supervise(sense(), state, False, 0.01)
-    assert state.fault == 42
-
-
-def test_defaults_hold_a_wrench_for_a_moment_only() -> None:
-    assert 0 < Parameters().sense.hold_s <= 0.05

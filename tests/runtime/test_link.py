@@ -1,0 +1,280 @@
+"""Tuning a loop that someone else started: from another process, by the command line, by saving a file."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pliant.errors import InputError, LoopError, UnknownNameError
+from pliant.params.control import Parameters
+from pliant.params.declare import flat, validated
+from pliant.params.matrix import compact
+from pliant.runtime.link import Link, attach
+from pliant.runtime.session import Session
+from pliant.runtime.task import Task
+from pliant.runtime.watch import FileWatch
+
+CLI = [sys.executable, "-c", "from pliant.cli.main import main; main()"]
+NAME = f"link-test-{os.getpid()}"
+BIAS = (3.0, -2.0, 1.0, 0.1, -0.2, 0.05)
+TASK = {
+    "law": "hold",
+    "tool": {"mass_kg": 0.8, "com_m": [0, 0, 0.06], "tcp_m": [0, 0, 0.15]},
+    "sim": {"sensor": {"bias": BIAS}},
+}
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Session]:
+    with Session(validated(Task, TASK), name=NAME) as arm:
+        yield arm
+
+
+@pytest.fixture
+def link(session: Session) -> Link:
+    """A fresh connection to a loop with the parameters of its task."""
+    before = flat(Parameters())
+    session.set(
+        {name: before[name] for name in ("admittance.stiffness", "sense.cutoff_hz", "sense.bias", "sense.deadband_n")}
+    )
+    return attach(NAME)
+
+
+def pliant_set(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*CLI, "set", *words, "--loop", NAME], capture_output=True, text=True, check=False)
+
+
+# ---- from another end ----------------------------------------------------------------------------------------------
+
+
+def test_an_attached_link_sees_the_same_loop(link: Link, session: Session) -> None:
+    assert link.running
+    assert link.task == session.task
+    assert link.parameters == session.parameters
+    assert link.state.tick > 0
+    assert np.abs(link.q - session.q).max() < 1e-3
+
+
+def test_a_change_from_one_end_is_in_force_at_the_other(link: Link, session: Session) -> None:
+    link.set({"sense.cutoff_hz": 33.0})
+    assert session.parameters.sense.cutoff_hz == 33.0
+    session.set({"sense.deadband_n": 2.0})
+    assert (link.parameters.sense.cutoff_hz, link.parameters.sense.deadband_n) == (33.0, 2.0)
+
+
+def test_another_process_can_attach_and_change_it(link: Link) -> None:
+    code = (
+        "from pliant.runtime.link import attach\n"
+        f"link = attach({NAME!r})\n"
+        "link.set({'sense.cutoff_hz': 44.0})\n"
+        "link.wait(0.05)\n"
+        "print(link.state.revision, link.parameters.sense.cutoff_hz)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [str(link.board.adopted), "44.0"]
+    assert link.parameters.sense.cutoff_hz == 44.0
+
+
+def test_a_name_that_does_not_run_is_refused_with_those_that_do() -> None:
+    with pytest.raises(UnknownNameError, match="running loop 'nobody'"):
+        attach("nobody")
+
+
+# ---- undo, redo, history -------------------------------------------------------------------------------------------
+
+
+def test_undo_takes_changes_back_one_by_one_and_redo_makes_them_again(link: Link) -> None:
+    first = link.parameters.sense.cutoff_hz
+    link.set({"sense.cutoff_hz": 11.0})
+    link.set({"sense.cutoff_hz": 12.0})
+    seen = []
+    for act in (link.undo, link.undo, link.redo, link.redo):
+        act()
+        seen.append(link.parameters.sense.cutoff_hz)
+    assert seen == [11.0, first, 11.0, 12.0]
+
+
+def test_a_new_change_forgets_what_was_undone(link: Link) -> None:
+    link.set({"sense.cutoff_hz": 11.0})
+    link.undo()
+    link.set({"sense.cutoff_hz": 13.0})
+    with pytest.raises(InputError, match="preceded by an undo"):
+        link.redo()
+    assert link.parameters.sense.cutoff_hz == 13.0
+
+
+def test_a_fresh_link_undoes_the_last_change_whoever_made_it(link: Link, session: Session) -> None:
+    session.set({"sense.cutoff_hz": 21.0})
+    session.set({"sense.cutoff_hz": 22.0})
+    attach(NAME).undo()
+    assert link.parameters.sense.cutoff_hz == 21.0
+
+
+def test_history_tells_what_changed_and_when(link: Link) -> None:
+    link.set({"sense.cutoff_hz": 31.0, "sense.deadband_n": 1.5})
+    link.set({"admittance.stiffness": 321.0})
+    (first, when, what), (second, later, stiffness) = link.history()[-2:]
+    assert second == first + 1 == link.board.adopted
+    assert 0 < when < later
+    assert what == {"sense.cutoff_hz": 31.0, "sense.deadband_n": 1.5}
+    assert list(stiffness) == ["admittance.stiffness"]
+    assert compact(stiffness["admittance.stiffness"]) == [321.0] * 6
+
+
+def test_a_refused_change_is_no_change_and_cannot_be_undone(link: Link) -> None:
+    link.set({"sense.cutoff_hz": 15.0})
+    length = len(link.history())
+    with pytest.raises(InputError, match=r"sense\.deadband_n"):
+        link.set({"sense.cutoff_hz": 16.0, "sense.deadband_n": -1.0})
+    assert len(link.history()) == length
+    assert link.parameters.sense.cutoff_hz == 15.0
+    link.undo()
+    assert link.parameters.sense.cutoff_hz == 20.0
+
+
+# ---- tare ----------------------------------------------------------------------------------------------------------
+
+
+def test_tare_finds_the_bias_of_the_sensor_and_not_the_weight_of_the_tool(link: Link, until) -> None:
+    until(lambda: np.abs(link.state.reading.qd).max() < 1e-3)
+    found = link.tare(0.5)
+    assert np.abs(found - BIAS)[:3].max() < 0.1
+    assert np.abs(found - BIAS)[3:].max() < 0.01
+    assert link.parameters.sense.bias == tuple(found.tolist())
+    link.wait(0.3)
+    records = link.read()[-100:]
+    assert np.abs(records["observed"]["wrench"][:, :3].mean(axis=0)).max() < 0.2
+
+
+def test_a_moving_arm_is_not_tared(link: Link, session: Session, until) -> None:
+    home, before = session.q, session.parameters
+    session.move_joints(home + 0.5)
+    until(lambda: np.abs(session.state.reading.qd).max() > 0.05)
+    with pytest.raises(InputError, match="at rest"):
+        link.tare(0.2)
+    assert session.parameters == before
+    session.move_joints(home)
+    until(lambda: np.abs(session.q - home).max() < 1e-3 and np.abs(session.state.reading.qd).max() < 1e-3)
+
+
+# ---- the command line ----------------------------------------------------------------------------------------------
+
+
+def test_pliant_set_changes_a_running_loop(link: Link) -> None:
+    done = pliant_set("admittance.stiffness", "456")
+    assert (done.returncode, done.stdout) == (0, "admittance.stiffness = [456.0, 456.0, 456.0, 456.0, 456.0, 456.0]\n")
+    assert compact(link.parameters.admittance.stiffness) == [456.0] * 6
+
+
+def test_pliant_set_shows_what_is_in_force(link: Link) -> None:
+    assert pliant_set("sense.cutoff_hz").stdout == "sense.cutoff_hz = 20.0\n"
+    everything = pliant_set().stdout.splitlines()
+    assert len(everything) >= len(flat(link.parameters))
+
+
+def test_pliant_set_takes_negative_numbers(link: Link) -> None:
+    done = pliant_set("sense.bias", "-1,2,-3,0.1,-0.2,0.3")
+    assert done.returncode == 0, done.stderr
+    assert link.parameters.sense.bias == (-1.0, 2.0, -3.0, 0.1, -0.2, 0.3)
+
+
+def test_pliant_set_takes_negative_numbers_after_two_dashes_as_well(link: Link) -> None:
+    done = subprocess.run(
+        [*CLI, "set", "--loop", NAME, "sense.bias", "--", "-4,0,0,0,0,-0.5"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert link.parameters.sense.bias == (-4.0, 0.0, 0.0, 0.0, 0.0, -0.5)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("sense.cutoff_hz", "5000"), "at most 400"),
+        (("sense.cutof_hz", "50"), "Did you mean 'sense.cutoff_hz'"),
+        (("sense.deadband_n", "-4"), "at least 0"),
+        (("limits.position_margin", "0.1"), "while the loop runs"),
+        (("admittance.mass", "1,1,1,1,1,0"), "greater than 0"),
+    ],
+)
+def test_pliant_set_refuses_with_one_sentence_and_changes_nothing(
+    link: Link, words: tuple[str, str], said: str
+) -> None:
+    before = link.board.adopted
+    done = pliant_set(*words)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert said in done.stderr
+    assert link.board.adopted == before
+
+
+def test_pliant_set_takes_a_change_back_and_shows_the_history(link: Link) -> None:
+    pliant_set("sense.cutoff_hz", "77")
+    assert link.parameters.sense.cutoff_hz == 77.0
+    assert "sense.cutoff_hz = 77.0" in pliant_set("--history").stdout.splitlines()[-1]
+    assert pliant_set("--undo").returncode == 0
+    assert link.parameters.sense.cutoff_hz == 20.0
+
+
+# ---- a file that is saved ------------------------------------------------------------------------------------------
+
+
+def text(**params: str) -> str:
+    return "law: hold\nparams:\n" + "".join(f"  {name}: {value}\n" for name, value in params.items())
+
+
+def test_a_saved_file_is_applied_as_a_whole_or_not_at_all(link: Link, tmp_path: Path) -> None:
+    path = tmp_path / "task.yaml"
+    path.write_text(text(sense="{cutoff_hz: 20}"))
+    watch = FileWatch(path, link)
+    assert watch.poll() == ""
+    path.write_text(text(sense="{cutoff_hz: 35, deadband_n: 1.25}"))
+    assert watch.poll() == "Applied: sense.cutoff_hz = 35.0, sense.deadband_n = 1.25."
+    assert (link.parameters.sense.cutoff_hz, link.parameters.sense.deadband_n) == (35.0, 1.25)
+    assert watch.poll() == ""
+    adopted = link.board.adopted
+    for bad, said in (
+        (text(sense="{cutoff_hz: 36, deadband_n: -1}"), "at least 0"),
+        (text(sense="{cutoff_hz: 36, deadband: 1}"), "no parameter has this name"),
+        ("law: [", "valid YAML"),
+        (text(limits="{position_margin: 0.1}"), "while the loop runs"),
+    ):
+        path.write_text(bad)
+        assert watch.poll().startswith("Not applied: ")
+        assert link.board.adopted == adopted
+        path.write_text(bad + "\n")
+        assert said in watch.poll()
+    path.write_text(text(sense="{cutoff_hz: 37, deadband_n: 1.25}"))
+    assert watch.poll() == "Applied: sense.cutoff_hz = 37.0."
+    path.unlink()
+    assert watch.poll() == ""
+    path.write_text(text(sense="{cutoff_hz: 37, deadband_n: 1.25}") + "# a remark\n")
+    assert "no parameter changed" in watch.poll()
+
+
+def test_a_watched_file_leaves_alone_what_was_set_from_elsewhere(link: Link, tmp_path: Path) -> None:
+    path = tmp_path / "task.yaml"
+    path.write_text(text(sense="{cutoff_hz: 20}"))
+    watch = FileWatch(path, link)
+    link.set({"sense.deadband_n": 3.0})
+    path.write_text(text(sense="{cutoff_hz: 26}"))
+    watch.poll()
+    assert (link.parameters.sense.cutoff_hz, link.parameters.sense.deadband_n) == (26.0, 3.0)
+
+
+def test_after_the_end_a_link_says_so() -> None:
+    with Session(validated(Task, TASK), name=NAME + "-short") as arm:
+        other = attach(NAME + "-short")
+        arm.stop()
+        with pytest.raises(LoopError):
+            other.set({"sense.cutoff_hz": 11.0})
+        assert not other.running
