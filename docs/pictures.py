@@ -34,7 +34,7 @@ def hero() -> None:
     with style.applied() as theme:
         fig, axes = style.figure(
             2, 2, "A simulated UR5e that is pushed, yields and returns",
-            "admittance at 500 Hz; red line: the moment shown; dashed line: the spring is made twice as stiff", panel_inches=(6, 2.7),
+            "admittance at 500 Hz; red: the moment shown; dashed: made twice as stiff", panel_inches=(6, 2.7),
         )  # fmt: skip
         grid = axes[0, 0].get_gridspec()
         for ax in axes[:, 0]:
