@@ -185,11 +185,12 @@ def _fill(arm: Arm) -> None:
     """Write addresses, limits and tool into the handle."""
     h, model, data, n = arm.handle[0], arm.mjmodel, arm.mjdata, arm.n
     h.model, h.data, h.n = model._address, data._address, n
-    for field in ("qpos", "qvel", "qacc", "xpos", "site_xpos", "site_xmat"):
+    for field in ("qpos", "qvel", "qacc", "xpos", "xanchor", "xaxis", "site_xpos", "site_xmat"):
         h[field] = getattr(data, field).ctypes.data
     h.tool_site, h.sensor_site, h.tool_body = model.site(TOOL).id, model.site(SENSOR).id, model.body(TOOL).id
     for field in ("q_min", "q_max", "v_max", "a_max", "tau_max"):
         h[field][:n] = getattr(arm, field)
+    h.slides[:n] = model.jnt_type == mujoco.mjtJoint.mjJNT_SLIDE
     h.damping[:n] = model.dof_damping
     h.gravity[:] = arm.gravity
     h.tool_mass, h.tool_com[:] = arm.tool.mass_kg, arm.tool.com_in_sensor_m

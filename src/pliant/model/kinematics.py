@@ -16,7 +16,6 @@ from pliant.kernel import (
     mj_crb,
     mj_fullM,
     mj_jacDot,
-    mj_jacSite,
     mj_kinematics,
     mj_rne,
     mujoco_function,
@@ -35,26 +34,38 @@ def _site_pose(h, site, pose):
 
 
 @kernel
-def forward(h, q):
-    """Place the arm at joint positions q [rad]: sets X_tool and X_sensor."""
+def place(h, q):
+    """Place the arm at joint positions q [rad]: sets X_tool."""
     qpos = floats(h.qpos, h.n)
     for i in range(h.n):
         qpos[i] = q[i]
     mj_kinematics(h.model, h.data)
     _site_pose(h, h.tool_site, h.X_tool)
+
+
+@kernel
+def forward(h, q):
+    """Place the arm at joint positions q [rad]: sets X_tool and X_sensor."""
+    place(h, q)
     _site_pose(h, h.sensor_site, h.X_sensor)
 
 
 @kernel
 def jacobian(h):
     """Set J, the Jacobian of the tool point at the pose of the last `forward`: twist = J qd."""
-    n = h.n
-    mj_comPos(h.model, h.data)
-    mj_jacSite(h.model, h.data, h.jacp.ctypes.data, h.jacr.ctypes.data, h.tool_site)
-    for k in range(3):
-        for i in range(n):
-            h.J[k, i] = h.jacp[k * n + i]
-            h.J[3 + k, i] = h.jacr[k * n + i]
+    # MuJoCo's own mj_comPos and mj_jacSite take twice as long, and the tick needs two Jacobians
+    tool, anchor, axis = floats(h.site_xpos + 24 * h.tool_site, 3), floats(h.xanchor, 3 * h.n), floats(h.xaxis, 3 * h.n)
+    J = h.J
+    for i in range(h.n):
+        zx, zy, zz = axis[3 * i], axis[3 * i + 1], axis[3 * i + 2]
+        if h.slides[i] != 0:
+            J[0, i], J[1, i], J[2, i] = zx, zy, zz
+            J[3, i], J[4, i], J[5, i] = 0.0, 0.0, 0.0
+        else:
+            # z × (p_tool - p_anchor)
+            rx, ry, rz = tool[0] - anchor[3 * i], tool[1] - anchor[3 * i + 1], tool[2] - anchor[3 * i + 2]
+            J[0, i], J[1, i], J[2, i] = zy * rz - zz * ry, zz * rx - zx * rz, zx * ry - zy * rx
+            J[3, i], J[4, i], J[5, i] = zx, zy, zz
 
 
 @kernel
@@ -66,6 +77,7 @@ def dynamics(h, q, qd):
         qvel[i] = qd[i]
     forward(h, q)
     jacobian(h)
+    mj_comPos(h.model, h.data)
     mj_crb(h.model, h.data)
     mj_fullM(h.model, h.data, h.dense.ctypes.data)
     for i in range(n):

@@ -17,7 +17,7 @@ from pliant.limits.report import SINGULAR, cut
 from pliant.limits.report import TORQUE as TORQUE_LIMIT
 from pliant.limits.tool import limit_tool
 from pliant.model.inverse import SCRATCH, damped_inverse
-from pliant.model.kinematics import dynamics, forward, jacobian
+from pliant.model.kinematics import dynamics, forward, jacobian, place
 from pliant.records import (
     FAULT_COMMAND,
     FAULT_NUMBER,
@@ -139,7 +139,7 @@ def _start(p, s, r, g):
 @kernel
 def _want(h, p, s, g, w, o, dt):
     """The joint velocities that the law asks for, in `w.qd`. Not begun, stopped or faulted, that is none."""
-    forward(h, s.q_cmd)
+    place(h, s.q_cmd)
     jacobian(h)
     s.pose[:] = h.X_tool
     w.qd[:] = 0.0
