@@ -27,3 +27,12 @@ def rest_span(ticks, dt):
     """
     whole = math.floor(ticks)
     return dt * (whole + 1.0) * (ticks - 0.5 * whole) / ticks if ticks > 1.0 else dt
+
+
+@kernel
+def rest_span_of(p, h, qd, dt):
+    """`rest_span` of an arm at joint velocities `qd` [rad/s]: the joint that brakes longest decides."""
+    ticks = 0.0
+    for i in range(h.n):
+        ticks = max(ticks, abs(qd[i]) / (p.acceleration_scale * h.a_max[i] * dt))
+    return rest_span(ticks, dt)

@@ -7,18 +7,22 @@ brake cannot wait for the others.
 from __future__ import annotations
 
 from pliant.kernel import kernel
-from pliant.limits.braking import braking_speed, rest_span
+from pliant.limits.braking import braking_speed, rest_span_of
 from pliant.limits.inside import DUST, keep_inside, tool_speeds
 from pliant.limits.report import ACCELERATION, POSITION, SPEED, TOOL_SPEED, cut
 
 
 @kernel
 def limit(p, h, s, qd, dt, o):
-    """Cut the wanted joint velocities `qd` [rad/s] in place; what acted is added to `o.limits` and `o.scale`."""
+    """Cut the wanted joint velocities `qd` [rad/s] in place; what acted is added to `o.limits` and `o.scale`.
+
+    Returns the factor by which speed was scaled, all joints alike.
+    """
     scale = _cut_speed(p, h, s, qd, o)
     o.scale = scale * _cut_change(p, h, s, qd, dt, o)
     _slow_before_stops(p, h, s, qd, dt, o)
     keep_inside(p, h, s, qd, dt, o)
+    return scale
 
 
 @kernel
@@ -62,10 +66,7 @@ def _cut_change(p, h, s, qd, dt, o):
 @kernel
 def _slow_before_stops(p, h, s, qd, dt, o):
     """Slow each joint that nears its stop, so that it can brake alone and together with the others."""
-    ticks = 0.0
-    for i in range(h.n):
-        ticks = max(ticks, abs(qd[i]) / (p.acceleration_scale * h.a_max[i] * dt))
-    span = rest_span(ticks, dt)
+    span = rest_span_of(p, h, qd, dt)
     for i in range(h.n):
         a = p.acceleration_scale * h.a_max[i]
         side = 1.0 if qd[i] > 0.0 else -1.0

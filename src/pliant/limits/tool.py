@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from pliant.kernel import kernel
-from pliant.limits.braking import braking_speed
+from pliant.limits.braking import braking_speed, rest_span_of
 from pliant.limits.report import TOOL_ACCELERATION, TOOL_SPEED, WORKSPACE, cut
 
 # The virtual mass turns this far before a face of the box [m]: sliding along it, the arm needs some room to brake.
@@ -36,30 +36,41 @@ def _cut_speed(v, first, most, o):
 
 
 @kernel
-def _outward(p, position, speed, i, side, dt):
-    """The largest speed [m/s] along axis `i` towards its upper (`side` 1) or lower (-1) face."""
+def _room(p, position, i, side):
+    """How far [m] it is along axis `i` to the upper (`side` 1) or lower (-1) face, less the margin."""
     margin = max(0.0, min(MARGIN, 0.25 * (p.workspace_max_m[i] - p.workspace_min_m[i])))
     face = p.workspace_max_m[i] if side > 0.0 else p.workspace_min_m[i]
-    room = side * (face - position[i]) - margin
-    if room < 0.0 and margin > 0.0:
-        return -min(-room / (_TICKS * dt), _SLOPE * speed)
-    return braking_speed(room, _SHARE * p.linear_acceleration_m_s2, dt)
+    return side * (face - position[i]) - margin
 
 
 @kernel
-def _cut_box(p, position, v, dt, o):
-    """Cut what leads out of the box too fast."""
-    speed = _length(v, 0)
+def _outward(p, position, span, i, side, dt):
+    """The largest speed [m/s] towards a face: the mass can brake from it, and so can the joints, in `span` [s]."""
+    room = max(0.0, _room(p, position, i, side))
+    return min(braking_speed(room, _SHARE * p.linear_acceleration_m_s2, dt), room / span)
+
+
+@kernel
+def _cut_box(p, position, v, span, dt, o):
+    """Cut what leads out of the box too fast, and lead back what slides along beyond its margin."""
     for i in range(3):
         for side in (1.0, -1.0):
-            top = _outward(p, position, speed, i, side, dt)
+            top = _outward(p, position, span, i, side, dt)
             if side * v[i] > top:
                 cut(o, WORKSPACE, side * v[i], top)
                 v[i] = side * top
-    back = _length(v, 0)
-    if back > speed:  # being led back is not to be faster
+    speed = _length(v, 0)
+    for i in range(3):
+        up, down = _room(p, position, i, 1.0), _room(p, position, i, -1.0)
+        if (up < 0.0) != (down < 0.0):
+            side = 1.0 if up < 0.0 else -1.0
+            back = min(-min(up, down) / (_TICKS * dt), _SLOPE * speed)
+            if side * v[i] > -back:
+                v[i] = -side * back
+    faster = _length(v, 0)
+    if faster > speed:
         for i in range(3):
-            v[i] *= speed / back
+            v[i] *= speed / faster
 
 
 @kernel
@@ -82,16 +93,15 @@ def _cut_change(v, before, first, most, dt, o):
 
 
 @kernel
-def _must_brake(p, position, before, v, share, i, dt):
+def _must_brake(p, position, before, v, share, span, i, dt):
     """The change [m/s] that axis `i` needs to stop before its face; 0 if `share` of the wanted one is enough."""
     side = math.copysign(1.0, before[i])
-    top = max(0.0, _outward(p, position, 0.0, i, side, dt))
-    change = max(top - side * before[i], -_SHARE * p.linear_acceleration_m_s2 * dt)
+    change = max(_outward(p, position, span, i, side, dt) - side * before[i], -_SHARE * p.linear_acceleration_m_s2 * dt)
     return side * change if change < share * side * (v[i] - before[i]) else 0.0
 
 
 @kernel
-def _cut_change_but_brake(p, position, before, v, dt, o):
+def _cut_change_but_brake(p, position, before, v, span, dt, o):
     """Like `_cut_change` for x, y, z, but an axis that must brake before a face does not wait for the others."""
     most = p.linear_acceleration_m_s2 * dt
     change = _change(v, before, 0)
@@ -100,20 +110,21 @@ def _cut_change_but_brake(p, position, before, v, dt, o):
     cut(o, TOOL_ACCELERATION, change / dt, most / dt)
     share, forced, free = most / change, 0.0, 0.0
     for i in range(3):
-        needed = _must_brake(p, position, before, v, share, i, dt)
+        needed = _must_brake(p, position, before, v, share, span, i, dt)
         forced += needed * needed
         free += (v[i] - before[i]) ** 2 if needed == 0.0 else 0.0
     rest = min(share, math.sqrt(max(0.0, most * most - forced) / free)) if free > 0.0 else share
     for i in range(3):
-        needed = _must_brake(p, position, before, v, share, i, dt)
+        needed = _must_brake(p, position, before, v, share, span, i, dt)
         v[i] = before[i] + (needed if needed != 0.0 else rest * (v[i] - before[i]))
 
 
 @kernel
-def limit_tool(p, position, before, v, dt, o):
-    """Cut the velocity `v` [m/s, rad/s] of the compliant frame at `position` [m], that was `before` a tick ago."""
+def limit_tool(p, h, s, before, dt, o):
+    """Cut the velocity `s.twist` [m/s, rad/s] of the compliant frame, that was `before` a tick ago."""
+    v, span = s.twist, rest_span_of(p, h, s.qd_cmd, dt)
     _cut_speed(v, 0, p.linear_speed_m_s, o)
     _cut_speed(v, 3, p.angular_speed_rad_s, o)
-    _cut_box(p, position, v, dt, o)
-    _cut_change_but_brake(p, position, before, v, dt, o)
+    _cut_box(p, s.pose, v, span, dt, o)
+    _cut_change_but_brake(p, s.pose, before, v, span, dt, o)
     _cut_change(v, before, 3, p.angular_acceleration_rad_s2, dt, o)

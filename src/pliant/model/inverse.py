@@ -22,6 +22,7 @@ SCRATCH = Layout(
         Field("A", "", "J Jᵀ (or Jᵀ J), then its Cholesky factor", (6, 6)),
         Field("b", "", "Jᵀ V", (6,)),
         Field("y", "", "solution of the 6×6 system", (6,)),
+        Field("lost", "", "V - J q̇: what damping takes away", (6,)),
     ),
 )
 
@@ -53,10 +54,10 @@ def _gram(J, n, extra, A):
 
 
 @kernel
-def damped_inverse(J, n, V, threshold, damping, weakest, w, qd):
-    """Joint velocities for the tool velocity V; returns the smallest singular value of J (as estimated).
+def smallest_singular_value(J, n, weakest, w):
+    """The smallest singular value of J (as estimated), and the factor of J Jᵀ in `w.A`.
 
-    `weakest` (6) carries the direction of that singular value from tick to tick; `w` is scratch.
+    `weakest` (6) carries its direction from tick to tick: a tool velocity, or with fewer than six joints a joint one.
     """
     _gram(J, n, FLOOR, w.A)
     factor(w.A)
@@ -74,19 +75,49 @@ def damped_inverse(J, n, V, threshold, damping, weakest, w, qd):
     size = math.sqrt(size)
     for i in range(6):
         weakest[i] = math.copysign(max(abs(w.y[i]) / size, _TRACE), w.y[i])
-    sigma = math.sqrt(1.0 / size)
-    if sigma < threshold:
-        _gram(J, n, damping * damping * (1.0 - (sigma / threshold) ** 2), w.A)
-        factor(w.A)
+    return math.sqrt(1.0 / size)
+
+
+@kernel
+def damping_at(sigma, threshold, damping):
+    """λ²."""
+    return damping * damping * (1.0 - (sigma / threshold) ** 2) if sigma < threshold else 0.0
+
+
+@kernel
+def damped_inverse(J, n, V, sigma, threshold, damping, w, qd):
+    """Joint velocities for the tool velocity V, and in `w.lost` what damping takes away from it.
+
+    Call `smallest_singular_value` first: it leaves the factor in `w.A`.
+    """
+    w.lost[:] = 0.0
     if n < 6:
         _turn_back(J, n, V, w.b)
+    if sigma < threshold:
+        if n < 6:
+            solve(w.A, w.b, w.y)
+            _turn(J, n, w.y, 1.0, w.lost)
+        else:
+            w.lost[:] = V
+        _gram(J, n, damping_at(sigma, threshold, damping), w.A)
+        factor(w.A)
+    if n < 6:
         solve(w.A, w.b, w.y)
         for k in range(n):
             qd[k] = w.y[k]
     else:
         solve(w.A, V, w.y)
         _turn_back(J, n, w.y, qd)
-    return sigma
+    if sigma < threshold:
+        _turn(J, n, qd, -1.0, w.lost)
+
+
+@kernel
+def _turn(J, n, qd, sign, out):
+    """out += sign J q̇."""
+    for i in range(6):
+        for k in range(n):
+            out[i] += sign * J[i, k] * qd[k]
 
 
 @kernel

@@ -12,11 +12,13 @@ import math
 
 from pliant.kernel import kernel
 from pliant.laws import ADMITTANCE, HOLD, admittance, hold
+from pliant.limits.edge import SCRATCH as EDGE
+from pliant.limits.edge import limit_edge
 from pliant.limits.joint import limit
 from pliant.limits.report import SINGULAR, cut
 from pliant.limits.report import TORQUE as TORQUE_LIMIT
 from pliant.limits.tool import limit_tool
-from pliant.model.inverse import SCRATCH, damped_inverse
+from pliant.model.inverse import SCRATCH, damped_inverse, damping_at, smallest_singular_value
 from pliant.model.kinematics import dynamics, forward, jacobian, place
 from pliant.records import (
     FAULT_COMMAND,
@@ -48,6 +50,8 @@ WORK = Layout(
         Field("asked", "", "velocity of the compliant frame that law and limits of the tool ask for", (6,)),
         Field("goal_twist", "", "velocity of the goal, in the law's axes", (6,)),
         Field("F", "", "wrench that the law feels", (6,)),
+        Field("lost", "", "velocity that the damped inverse took from the compliant frame", (6,)),
+        Field("edge", "", "scratch of the limit before the edge of the reach", kind=EDGE),
         Field("qd", "", "joint velocities asked for", (MAX_JOINTS,)),
         Field("three", "", "a vector", (3,)),
     ),
@@ -74,8 +78,8 @@ def step(h, p, s, r, g, c, o, w, mode, dt):
     wrench.low_pass(p.sense, s, s.wrench, dt)
     _want(h, p, s, g, w, o, dt)
     _vet(h, s, w)
-    limit(p.limits, h, s, w.qd, dt, o)
-    _follow(h, s, w, dt)
+    scale = limit(p.limits, h, s, w.qd, dt, o)
+    _follow(h, s, w, scale, dt)
     _drive(h, p, s, r, c, w, o, mode)
 
 
@@ -143,6 +147,7 @@ def _want(h, p, s, g, w, o, dt):
     jacobian(h)
     s.pose[:] = h.X_tool
     w.qd[:] = 0.0
+    w.lost[:] = 0.0
     if s.started == 0 or g.stop != 0 or s.fault != 0:
         return
     if g.law == HOLD:
@@ -177,13 +182,15 @@ def _comply(h, p, s, g, w, o, dt):
     admittance.step(p.admittance, p.gains, s, w.F, w.e, w.goal_twist, STILL, dt, w.admittance)
     if p.admittance.frame == 1:
         _turn(h.X_tool, s.twist, False)
-    limit_tool(p.limits, s.pose, w.before, s.twist, dt, o)
+    limit_tool(p.limits, h, s, w.before, dt, o)
     w.asked[:] = s.twist
-    o.singular_value = damped_inverse(
-        h.J, h.n, s.twist, p.limits.singular_threshold, p.limits.singular_damping, s.weakest, w.inverse, w.qd
-    )
+    o.singular_value = smallest_singular_value(h.J, h.n, s.weakest, w.inverse)
     if o.singular_value < p.limits.singular_threshold:
         cut(o, SINGULAR, p.limits.singular_threshold, o.singular_value)
+    sigma, near, damping = o.singular_value, p.limits.singular_threshold, p.limits.singular_damping
+    limit_edge(p.limits, h, s, sigma, damping_at(sigma, near, damping), w.edge, dt, o)
+    damped_inverse(h.J, h.n, s.twist, sigma, near, damping, w.inverse, w.qd)
+    w.lost[:] = w.inverse.lost
 
 
 @kernel
@@ -211,8 +218,11 @@ def _turn(X, six, inward):
 
 
 @kernel
-def _follow(h, s, w, dt):
-    """Integrate the command, and give the virtual mass the velocity that the limits left of it."""
+def _follow(h, s, w, scale, dt):
+    """Integrate the command, and give the virtual mass the velocity that the limits left of it.
+
+    What damping near a singularity took is left to the mass: else it would be a friction that holds the arm there.
+    """
     for i in range(h.n):
         s.qd_cmd[i] = w.qd[i]
         s.q_cmd[i] += dt * w.qd[i]
@@ -220,7 +230,7 @@ def _follow(h, s, w, dt):
         total = 0.0
         for k in range(h.n):
             total += h.J[i, k] * w.qd[k]
-        s.twist[i] = total
+        s.twist[i] = total + scale * w.lost[i]
 
 
 @kernel

@@ -1,0 +1,242 @@
+"""No command exceeds a limit, nothing winds up behind one, and every cut is reported."""
+
+from __future__ import annotations
+
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant.analysis import style
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told
+from pliant.experiments import Progress
+from pliant.experiments.push import TOOL
+from pliant.experiments.random_runs import RATIOS, SETS, collect
+from pliant.model.arm import Arm
+from pliant.params.control import Admittance, Limits, Parameters, diagonal
+from pliant.records import FAULT_POSE_ERROR, LIMITS
+from pliant.robots.sim.config import Push, SimConfig
+from pliant.runtime.batch import simulate
+from pliant.runtime.task import Task
+
+Array = np.ndarray[Any, Any]
+
+BATCHES, RUNS, TICKS = 20, 5000, 30
+LONG_BATCHES, LONG_RUNS, LONG_TICKS = 4, 200, 750
+# Rounding, relative.
+DUST = 1e-9
+
+MASS, WALL_M, FORCE = 8.0, 0.1, 30.0
+PUSH_S, BACK_S, END_S = 0.5, 5.5, 11.5
+FREE = Admittance(mass=diagonal(MASS, 0.5), stiffness=diagonal(0.0, 20.0))
+DAMPING = 2.0 * math.sqrt(MASS * 10.0)
+
+BEYOND = 0.05
+TRIP_N, SOFT = 60.0, 50.0
+
+
+_OVER = {"tool speed, or braking": ", over the larger of both"}
+
+
+# ---- random runs ---------------------------------------------------------------------------------------------------
+
+
+def _random(seed: int, progress: Progress) -> tuple[list[Figure], Array, Array]:
+    """Short runs by the hundred thousand, and long ones that have time to reach every limit."""
+    short = collect(seed, BATCHES, RUNS, TICKS, lambda share: progress(0.7 * share))
+    long = collect(seed + 1, LONG_BATCHES, LONG_RUNS, LONG_TICKS, lambda share: progress(0.7 + 0.2 * share))
+    tally = np.concatenate([short, long])
+    default, any_set = tally["worst"].max(axis=0), tally["worst_any"].max(axis=0)
+    figures = [
+        at_least("random runs", tally["runs"].sum(), "", BATCHES * RUNS),
+        told(f"ticks in them, with {SETS * len(tally)} parameter sets", tally["ticks"].sum()),
+        at_most("commands that are not finite", tally["not_finite"].sum(), "", 0),
+    ]
+    for name, ratio, own in zip(RATIOS, any_set, default, strict=True):
+        if name in ("tool speed", "turning speed"):
+            # the joints come first: a tool that they cannot slow down in time is late by this much
+            figures.append(at_most(f"{name} reached over its limit, default limits", own, "×", 1 + DUST))
+            figures.append(told(f"{name} reached over its limit, any limits", ratio, "×"))
+        else:
+            figures.append(at_most(f"{name}{_OVER.get(name, ' over its limit')}", ratio, "×", 1 + DUST))
+    cuts, silent = tally["acted"].sum(axis=0), int(tally["unreported"].sum())
+    figures += [
+        at_most("part across the asked direction while speeds are scaled", tally["bend"].max(), "×", DUST),
+        told("cuts by limits", cuts.sum()),
+        at_most("cuts that do not say how much was asked and allowed", silent, "", 0),
+    ]
+    figures += [told(f"cuts: {LIMITS[1 << k]}", count) for k, count in enumerate(cuts) if count]
+    return figures, default, any_set
+
+
+# ---- no wind-up ----------------------------------------------------------------------------------------------------
+
+
+def _in_a_box(seed: int, seconds: float, wall_m: float, *pushes: Push) -> Array:
+    """An arm without a spring whose tool may go `wall_m` along x."""
+    arm = Arm.load("ur5e", TOOL)
+    x = float(arm.pose(arm.q_home)[0])
+    limits = Limits(workspace_max_m=(x + wall_m, 10.0, 10.0))
+    task = Task(
+        law="admittance", tool=TOOL, duration_s=seconds, params=Parameters(admittance=FREE, limits=limits),
+        sim=SimConfig(seed=seed, pushes=pushes),
+    )  # fmt: skip
+    return simulate(task).records
+
+
+def _along_x(at_s: float, until_s: float, force: float) -> Push:
+    return Push(at_s=at_s, for_s=until_s - at_s, ramp_s=0.0, wrench=(force, 0.0, 0.0, 0.0, 0.0, 0.0))
+
+
+def _slide(seed: int) -> list[Figure]:
+    """Push at an angle: with a face in the way, the tool goes along it as far as without one."""
+    oblique = Push(at_s=PUSH_S, for_s=1.0, wrench=(6.0, 6.0, 0.0, 0.0, 0.0, 0.0))
+    free, held = (_in_a_box(seed, 1.5, wall, oblique)["state"]["pose"][:, :3] for wall in (10.0, 0.02))
+    return [
+        at_least("pushed at 45°: way along the face over that without it",
+                 (held[-1, 1] - held[0, 1]) / (free[-1, 1] - free[0, 1]), "×", 0.95),
+        at_most("pushed at 45°: beyond the face", (held[:, 0].max() - held[0, 0] - 0.02) * 1e3, "mm", 0.0),
+    ]  # fmt: skip
+
+
+def _clamped_last(records: Array) -> tuple[Array, Array]:
+    """The same mass under the same pull, held back in the last step only: its own position, and the command [m]."""
+    dt = records["time_s"][1] - records["time_s"][0]
+    virtual = np.zeros(len(records))
+    x = v = 0.0
+    for i, F in enumerate(records["state"]["wrench_lp"][:, 0]):
+        F = math.copysign(max(0.0, abs(F) - 1.0), F)
+        if records["time_s"][i] > BACK_S + 1.0:
+            F = -(FORCE - 1.0)  # it is still pulled: it has not come back yet
+        v = (MASS * v + dt * F) / (MASS + dt * DAMPING)
+        v = math.copysign(min(abs(v), 0.5), v)
+        x += dt * v
+        virtual[i] = x
+    return virtual, np.minimum(virtual, WALL_M)
+
+
+def _wind_up(seed: int) -> tuple[list[Figure], tuple[Array, Array, Array]]:
+    pushes = (_along_x(PUSH_S, BACK_S, FORCE), _along_x(BACK_S, BACK_S + 1.0, -FORCE))
+    records = _in_a_box(seed, END_S, WALL_M, *pushes)
+    t = records["time_s"]
+    x = records["state"]["pose"][:, 0] - records["state"]["pose"][0, 0]
+    virtual, clamped = _clamped_last(records)
+    # from the tick in which the law feels the pull to the first one that moves back
+    felt = int(np.argmax((t > BACK_S) & (records["state"]["wrench_lp"][:, 0] < -1.0)))
+    ours = int(np.argmax(records["state"]["twist"][felt:, 0] < -1e-4))
+    rival = int(np.argmax(np.diff(clamped[felt:]) < 0.0))
+    dt = t[1] - t[0]
+    figures = [
+        at_most("pushed 5 s against the box: beyond its face", (x.max() - WALL_M) * 1e3, "mm", 0.0),
+        at_most("then pulled: ticks until it moves back", ours, "", 3),
+        told("clamped in the last step: ticks until it moves back", rival),
+        told("clamped in the last step: time until it moves back", rival * dt, "s"),
+        told("clamped in the last step: wound up behind the face", (virtual[felt] - WALL_M) * 1e3, "mm"),
+    ]
+    return figures, (t, x, np.column_stack([virtual, clamped]))
+
+
+# ---- a joint beyond its stop, a spring beyond its trip -------------------------------------------------------------
+
+
+def _beyond_the_stop(seed: int) -> tuple[list[Figure], tuple[Array, Array]]:
+    """A joint that stands 0.05 rad beyond where it may go: ours stays, a clamp of the position jumps."""
+    arm = Arm.load("ur5e", TOOL)
+    margin = 0.1
+    q = np.array(arm.q_home)
+    q[5] = arm.q_max[5] - margin + BEYOND
+    task = Task(
+        law="admittance", tool=TOOL, duration_s=0.2, start_q=tuple(q.tolist()), sim=SimConfig(seed=seed),
+        params=Parameters(limits=Limits(position_margin=margin)),
+    )  # fmt: skip
+    records = simulate(task).records
+    q_cmd = records["command"]["q"][:, 5]
+    ours = np.diff(q_cmd, prepend=q[5]) / task.dt
+    # position limit last: desired = measured + step, then clamp(desired, q_min, q_max)
+    clamped = np.minimum(records["reading"]["q"][:, 5], arm.q_max[5] - margin)
+    rival = np.diff(clamped, prepend=q[5]) / task.dt
+    figures = [
+        at_most(f"a joint {BEYOND:g} rad beyond its stop: speed asked at once", np.abs(ours).max(), "rad/s", 0.1),
+        told("clamped in the last step: speed asked at once", np.abs(rival).max(), "rad/s"),
+    ]
+    return figures, (ours, rival)
+
+
+def _trip(seed: int) -> list[Figure]:
+    """A soft spring under a long push is stretched to half a metre: that is a fault, and the arm stops."""
+    wrench = (0.0, 0.0, TRIP_N, 0.0, 0.0, 0.0)
+    limits = Limits()
+    task = Task(
+        law="admittance", tool=TOOL, duration_s=6.0,
+        params=Parameters(admittance=Admittance(stiffness=diagonal(SOFT, 20.0))),
+        start_q=(math.pi, -2.0, 2.4, -1.97, -math.pi / 2, 0.0),
+        sim=SimConfig(seed=seed, pushes=(Push(at_s=0.5, for_s=6.0, wrench=wrench),)),
+    )  # fmt: skip
+    records = simulate(task).records
+    state = records["state"]
+    tripped = int(np.argmax(state["fault"] == FAULT_POSE_ERROR)) if state["fault"].any() else len(records) - 1
+    stretch = np.linalg.norm(state["pose"][:, :3] - records["goal"]["pose"][:, :3], axis=1)
+    braking = np.abs(state["qd_cmd"][tripped - 1]).max() / (limits.acceleration_scale * Arm.load("ur5e").a_max.min())
+    return [
+        at_most("spring stretched when the robot was stopped", stretch[tripped] * 1e3, "mm", 501.0),
+        at_most("time to rest after the trip", (len(records) - tripped) * task.dt, "s", braking + 3 * task.dt),
+        at_most("speed left at the end", np.abs(state["qd_cmd"][-1]).max(), "rad/s", 0.0),
+    ]
+
+
+def run(seed: int, progress: Progress) -> Outcome:
+    """Random runs, a long push against the box, a joint beyond its stop, a spring beyond its trip."""
+    began = time.perf_counter()
+    random, default, any_set = _random(seed, progress)
+    wind_up, paths = _wind_up(seed)
+    slide = _slide(seed)
+    progress(0.97)
+    beyond, jumps = _beyond_the_stop(seed)
+    trip = _trip(seed)
+    progress(1.0)
+    figures = [*random, *wind_up, *slide, *beyond, *trip]
+    notes = [
+        "Asked: what law and tool limits want of the compliant frame. Reached: what the joint limits leave of it; the "
+        "tool is never faster than its limit allows or, where that is more, than the hardest braking would leave it.",
+    ]
+    return Outcome(
+        "limits", seed, time.perf_counter() - began, figures, notes,
+        draw=lambda path: _draw(default, any_set, paths, jumps, path),
+    )  # fmt: skip
+
+
+def _draw(default: Array, any_set: Array, paths: tuple[Array, Array, Array], jumps: Any, path: Path) -> None:
+    with style.applied() as theme:
+        subtitle = f"{BATCHES * RUNS:,} random runs; sim:ur5e, 500 Hz; dashed red: a clamp in the last step"
+        fig, axes = style.figure(2, 2, "Limits", subtitle, share_x=False, panel_inches=(6.2, 2.9))
+        own, alarm = theme.lines[0], theme.alarm
+        ax, rows = axes[0, 0], np.arange(len(RATIOS))
+        ax.barh(rows + 0.2, any_set, 0.38, color=theme.lines[5], label="any limits")
+        ax.barh(rows - 0.2, default, 0.38, color=own, label="default limits")
+        ax.axvline(1.0, color=alarm, lw=1)
+        ax.set_yticks(rows, RATIOS)
+        ax.invert_yaxis()
+        ax.set_xlabel("largest ratio to the limit [-]")
+        ax.set_title("Closest approach")
+        t, x, rival = paths
+        for axis, window in ((axes[0, 1], t > 0), (axes[1, 0], (t > BACK_S - 0.1) & (t < BACK_S + 0.5))):
+            axis.axhline(WALL_M * 1e3, color=theme.faint, lw=0.9)
+            axis.plot(t[window], x[window] * 1e3, color=own, label="ours")
+            axis.plot(t[window], rival[window, 1] * 1e3, "--", color=alarm, label="clamped last")
+            axis.set_xlabel("time [s]")
+        axes[1, 0].annotate("face of the box", (0.98, WALL_M * 1e3 + 1), xycoords=("axes fraction", "data"), ha="right")
+        axes[0, 1].plot(t, rival[:, 0] * 1e3, ":", color=alarm, lw=1, label="its mass")
+        style.label(axes[0, 1], "Pushed 5 s, then pulled", "mm", "command")
+        style.label(axes[1, 0], "The moment of reversal", "mm", "command")
+        axes[1, 0].set_ylim(WALL_M * 1e3 - 40, WALL_M * 1e3 + 10)
+        ours, jump = jumps
+        ms = np.arange(len(ours)) * 2.0
+        axes[1, 1].plot(ms[:20], ours[:20], ".-", color=own, label="ours")
+        axes[1, 1].plot(ms[:20], jump[:20], ".--", color=alarm, label="clamped last")
+        axes[1, 1].set_xlabel("time [ms]")
+        style.label(axes[1, 1], f"A joint {BEYOND:g} rad beyond its stop", "rad/s", "speed asked")
+        for axis in axes.flat:
+            style.legend(axis)
+    style.save(fig, path)

@@ -1,0 +1,190 @@
+"""A force sensor that fails stops the arm within the declared time; a failure shorter than that is ridden out."""
+
+from __future__ import annotations
+
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant.analysis import style
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told
+from pliant.experiments import Progress
+from pliant.experiments.push import TOOL
+from pliant.model.arm import Arm
+from pliant.params.control import Admittance, Limits, Parameters, Sense, diagonal
+from pliant.records import TROUBLES
+from pliant.robots.sim.config import Push, Sensor, SimConfig
+from pliant.runtime.batch import simulate
+from pliant.runtime.task import Task
+
+Array = np.ndarray[Any, Any]
+
+DT, FORCE, MASS = 0.002, 8.0, 8.0
+AT_S, END_S = 1.0, 1.5
+SENSE, LIMITS = Sense(), Limits()
+DAMPING = 2.0 * math.sqrt(MASS * 10.0)
+
+# When each failure can be noticed [s] after it began.
+NOTICED_S = {
+    "missing": 0.0,
+    "saturated": 0.0,
+    "nan": 0.0,
+    "range": 0.0,
+    "stale": SENSE.stale_s,
+    "frozen": SENSE.frozen_s,
+}
+
+
+def _guided(seed: int, kind: str = "", for_s: float = 1e3) -> Array:
+    """A hand guides the arm (no spring) at about 0.3 m/s along y when the sensor fails."""
+    failures = [{"kind": kind, "at_s": AT_S, "for_s": for_s}] if kind else []
+    task = Task(
+        law="admittance", tool=TOOL, duration_s=END_S,
+        params=Parameters(admittance=Admittance(mass=diagonal(MASS, 0.5), stiffness=diagonal(0.0, 20.0))),
+        sim=SimConfig(
+            seed=seed, sensor=Sensor.model_validate({"failures": failures}),
+            pushes=(Push(at_s=0.3, for_s=END_S, wrench=(0.0, -FORCE, 0.0, 0.0, 0.0, 0.0)),),
+        ),
+    )  # fmt: skip
+    return simulate(task).records
+
+
+def _speed(records: Array) -> Array:
+    """Speed of the commanded tool [m/s]."""
+    return np.linalg.norm(records["state"]["twist"][:, :3], axis=1)
+
+
+def _after(records: Array) -> Array:
+    """Time since the failure began [s]."""
+    return records["time_s"] - AT_S
+
+
+def _for_ever(kind: str, records: Array, most_accel: float) -> tuple[list[Figure], float, float]:
+    """Figures of a sensor that stays broken; way after the failure, and the way that is declared [m]."""
+    fails = int(np.searchsorted(records["time_s"], AT_S - 1e-9))
+    qd, pose = records["state"]["qd_cmd"], records["state"]["pose"][:, :3]
+    moving = np.abs(qd).max(axis=1)
+    fault = int(np.argmax(records["state"]["fault"] != 0)) if records["state"]["fault"].any() else len(records) - 1
+    braking = moving[fault - 1] / most_accel
+    notice = NOTICED_S[kind] + SENSE.hold_s
+    stopped = np.flatnonzero(moving > 0.0)[-1] + 1 - fails
+    way = float(np.linalg.norm(pose[fails:] - pose[fails], axis=1).max())
+    v = float(_speed(records)[fails:].max())
+    declared = v * (notice + braking / 2 + 3 * DT)
+    return [
+        at_most(f"{kind}: time to rest", stopped * DT, "s", round(notice + braking + 3 * DT, 3)),
+        at_most(f"{kind}: way after the failure", way * 1e3, "mm", round(declared * 1e3, 1)),
+    ], way, declared  # fmt: skip
+
+
+def _at_all_times(lasting: list[Array]) -> list[Figure]:
+    """A failing sensor is never a sensor that reads zero, and nothing that it says reaches the command."""
+    felt = [_felt(records) for records in lasting]
+    lost = sum(int((~np.isfinite(records["command"]["q"])).sum()) for records in lasting)
+    return [
+        at_least("least part of the push that was felt until the fault", min(felt), "×", 0.9),
+        at_most("commands that are not finite", lost, "", 0),
+    ]
+
+
+def _felt(records: Array) -> float:
+    fault = int(np.argmax(records["state"]["fault"] != 0))
+    between = (_after(records) >= 0.0) & (np.arange(len(records)) < fault)
+    return float(-records["state"]["wrench_lp"][between, 1].max() / FORCE)
+
+
+def _ridden_out(short: list[Array], good: Array) -> list[Figure]:
+    """Failures that are over before anyone may stop: compared with a run without them."""
+    faults = sum(int(records["state"]["fault"].any()) for records in short)
+    gap = max(np.abs(_speed(records) - _speed(good)[: len(records)]).max() for records in short)
+    return [
+        at_most("failures shorter than the time that is held: faults", faults, "", 0),
+        at_most("failures shorter than the time that is held: speed off the run without", gap * 1e3, "mm/s", 5.0),
+    ]
+
+
+def _length(kind: str) -> float:
+    """How long a failure may last [s] and be ridden out: notice and hold count in whole ticks."""
+    return NOTICED_S[kind] + SENSE.hold_s - 3 * DT
+
+
+# ---- what others do ------------------------------------------------------------------------------------------------
+
+
+def _simple_law(force: Array) -> Array:
+    """M a + D v = F behind a filter, without a look at the sensor: its velocity [m/s]."""
+    v = felt = 0.0
+    speeds = []
+    for F in force:
+        felt += 0.2 * (F - felt)
+        v = (MASS * v + DT * felt) / (MASS + DT * DAMPING)
+        speeds.append(v)
+    return np.array(speeds)
+
+
+def _rivals(good: Array) -> tuple[list[Figure], Array]:
+    """The same push; from the failure on the reading counts as zero, or one single sample is not a number."""
+    force = np.concatenate([-good["observed"]["wrench"][:, 1], np.zeros(2500)])
+    fails = int(AT_S / DT)
+    zero = force.copy()
+    zero[fails:] = 0.0
+    v = _simple_law(zero)
+    poisoned = force.copy()
+    poisoned[fails] = math.nan
+    still = np.flatnonzero(np.abs(v) > 1e-3)[-1] + 1 - fails
+    return [
+        told("reading taken as zero: time to rest", still * DT, "s"),
+        told("reading taken as zero: way after the failure", v[fails:].sum() * DT * 1e3, "mm"),
+        told("one sample that is not a number: commands lost in the second after it",
+             (~np.isfinite(_simple_law(poisoned)[fails : fails + 500])).sum()),
+    ], v  # fmt: skip
+
+
+def run(seed: int, progress: Progress) -> Outcome:
+    """Every failure for good, and each once for as long as may be ridden out."""
+    began = time.perf_counter()
+    most_accel = LIMITS.acceleration_scale * float(Arm.load("ur5e").a_max.min())
+    good = _guided(seed)
+    rival, zero = _rivals(good)
+    lasting, short, ways, figures = {}, {}, {}, []
+    for i, kind in enumerate(NOTICED_S):
+        lasting[kind], short[kind] = _guided(seed, kind), _guided(seed, kind, _length(kind))
+        found, way, declared = _for_ever(kind, lasting[kind], most_accel)
+        figures += found
+        ways[kind] = (way, declared)
+        progress((i + 1) / len(NOTICED_S))
+    notes = [f"The sensor {words}: {kind}." for kind, words in zip(NOTICED_S, TROUBLES.values(), strict=True)]
+    figures += _at_all_times(list(lasting.values())) + _ridden_out(list(short.values()), good) + rival
+    return Outcome(
+        "sensor-faults", seed, time.perf_counter() - began, figures, notes,
+        draw=lambda path: _draw(good, lasting, short, ways, zero, path),
+    )  # fmt: skip
+
+
+def _draw(good: Array, lasting: dict[str, Array], short: dict[str, Array], ways: Any, zero: Array, path: Path) -> None:
+    with style.applied() as theme:
+        subtitle = f"a hand guides the arm with {FORCE:g} N, no spring; sim:ur5e, 500 Hz; dashed red: taken as zero"
+        fig, axes = style.figure(3, 1, "A force sensor that fails", subtitle, share_x=False, panel_inches=(8.5, 2.4))
+        top, middle, ax = axes[:, 0]
+        top.plot(_after(good) * 1e3, _speed(good) * 1e3, color=theme.faint, lw=2.5, alpha=0.4, label="no failure")
+        for colour, (kind, records) in zip(theme.lines, lasting.items(), strict=False):
+            speed = _speed(records) * 1e3
+            top.plot([*_after(records) * 1e3, 350.0], [*speed, speed[-1]], color=colour, label=kind)
+            middle.plot(_after(short[kind]) * 1e3, (_speed(short[kind]) - _speed(good)) * 1e3, color=colour)
+        for panel in (top, middle):
+            panel.set_xlim(-50, 300)
+            panel.set_xlabel("time since the failure began [ms]")
+        since = np.arange(len(zero)) * DT - AT_S
+        top.plot(since * 1e3, zero * 1e3, "--", color=theme.alarm, label="taken as zero")
+        style.label(top, "For good", "mm/s", "tool speed")
+        style.label(middle, "Just short enough: off the run without a failure", "mm/s", "tool speed")
+        style.legend(top)
+        names = list(ways)
+        ax.bar(names, [way * 1e3 for way, _ in ways.values()], color=[theme.lines[i] for i in range(len(names))])
+        for i, (_, declared) in enumerate(ways.values()):
+            ax.plot([i - 0.4, i + 0.4], [declared * 1e3] * 2, color=theme.text, lw=1.5)
+        style.label(ax, "Way after the failure (line: at most)", "mm")
+    style.save(fig, path)

@@ -1,0 +1,194 @@
+"""Guided through its singularities, an arm keeps to its limits, does not jump, and comes back."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant.analysis import style
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told, within
+from pliant.experiments import Progress
+from pliant.experiments.push import TOOL
+from pliant.kernel import kernel
+from pliant.model.arm import Arm
+from pliant.model.inverse import SCRATCH, damped_inverse, smallest_singular_value
+from pliant.params.control import Admittance, Limits, Parameters, diagonal
+from pliant.robots.sim.config import Push, SimConfig
+from pliant.runtime.batch import simulate
+from pliant.runtime.task import Event, Task
+
+Array = np.ndarray[Any, Any]
+
+LIMITS = Limits()
+DT, FORCE, STIFFNESS = 0.002, 30.0, 200.0
+OUT_S, BACK_S, END_S = 0.5, 3.5, 9.0
+# Least squares that drop singular values below this are no help above it.
+EPS = 1e-5
+
+
+@dataclass(frozen=True)
+class Way:
+    """A start pose, and the direction [m] that leads from there into a singularity."""
+
+    name: str
+    what: str
+    start_q: tuple[float, ...]
+    out_m: tuple[float, float, float]
+
+
+PI = math.pi
+WAYS = (
+    Way("elbow", "Elbow stretched out", (PI, -1.2, 1.2, -PI / 2, -PI / 2, 0.0), (0.35, 0.0, 0.0)),
+    Way("wrist", "Wrist aligned", (PI, -PI / 2, PI / 2, 0.3, 0.35, 0.0), (0.0, -0.3, 0.0)),
+    Way("shoulder", "Over the shoulder", (PI, -2.2, 2.2, -PI / 2, -PI / 2, 0.0), (-0.4, 0.0, 0.0)),
+)
+
+
+def _run(way: Way, seed: int, *, by_force: bool) -> Array:
+    """Out and back: led by a spring to a goal, or pushed and pulled without one."""
+    towards = np.array(way.out_m) / np.linalg.norm(way.out_m) * FORCE
+    pushes, events = (), ()
+    if by_force:
+        wrench = [(*(sign * towards).tolist(), 0.0, 0.0, 0.0) for sign in (1.0, -1.0)]
+        pushes = (
+            Push.model_validate({"at_s": OUT_S, "for_s": 2.0, "wrench": wrench[0]}),
+            Push.model_validate({"at_s": BACK_S, "for_s": 2.0, "wrench": wrench[1]}),
+        )
+    else:
+        events = (Event(at_s=OUT_S, goal_offset_m=way.out_m), Event(at_s=BACK_S, goal_offset_m=(0.0, 0.0, 0.0)))
+    task = Task(
+        law="admittance", tool=TOOL, start_q=way.start_q, duration_s=END_S, events=events,
+        params=Parameters(admittance=Admittance(stiffness=diagonal(0.0 if by_force else STIFFNESS, 20.0))),
+        sim=SimConfig(seed=seed, pushes=pushes),
+    )  # fmt: skip
+    return simulate(task).records
+
+
+def _asked(records: Array) -> Array:
+    """Largest joint speed of each tick that the damped inverse asked for, before the limits."""
+    return np.maximum(records["observed"]["asked"][:, 0], np.abs(records["state"]["qd_cmd"]).max(axis=1))
+
+
+def _undamped(arm: Arm, records: Array) -> Array:
+    """What plain least squares would ask for the same velocities in the same poses; every second tick."""
+    speeds = []
+    for state, before in zip(records["state"][2::2], records["state"][1::2], strict=False):
+        speeds.append(np.abs(_least_squares(arm.jacobian(before["q_cmd"][: arm.n]), state["twist"])).max())
+    return np.array(speeds)
+
+
+def _least_squares(J: Array, V: Array) -> Array:
+    U, sigma, Wt = np.linalg.svd(J)
+    inverse = np.where(sigma > EPS, 1.0 / np.maximum(sigma, EPS), 0.0)
+    return Wt.T @ (inverse * (U.T @ V))
+
+
+def _figures(way: Way, arm: Arm, led: Array, forced: Array) -> list[Figure]:
+    """What differs from one singularity to the other."""
+    out = np.array(way.out_m) / np.linalg.norm(way.out_m)
+    most = math.hypot(LIMITS.linear_speed_m_s, LIMITS.angular_speed_rad_s) / LIMITS.singular_threshold
+    smallest = min(np.nanmin(records["observed"]["singular_value"]) for records in (led, forced))
+    left = np.linalg.norm(led["observed"]["pose"][-1, :3] - led["observed"]["pose"][0, :3])
+    along = (forced["state"]["pose"][:, :3] - forced["state"]["pose"][0, :3]) @ out
+    pulled = int(BACK_S / DT)
+    return [
+        told(f"{way.name}: smallest singular value", smallest, "m/rad"),
+        at_most(f"{way.name}: joint speed asked before the limits",
+                max(_asked(led).max(), _asked(forced).max()), "rad/s", most),
+        told(f"{way.name}: the same, undamped",
+             max(_undamped(arm, led).max(), _undamped(arm, forced).max()), "rad/s"),
+        at_most(f"{way.name}, led out and back: left over", left * 1e3, "mm", 1.0),
+        at_least(f"{way.name}, pushed, then pulled 2 s: way back", (along[pulled] - along[-1]) * 1e3, "mm", 50.0),
+    ]  # fmt: skip
+
+
+def _promises(arm: Arm, runs: list[Array]) -> list[Figure]:
+    """What holds for all of them."""
+    speed = change = 0.0
+    for records in runs:
+        qd = records["state"]["qd_cmd"][:, : arm.n]
+        speed = max(speed, (np.abs(qd) / (LIMITS.speed_scale * arm.v_max)).max())
+        change = max(change, (np.abs(np.diff(qd, axis=0)) / (LIMITS.acceleration_scale * arm.a_max * DT)).max())
+    return [
+        at_most("values that are not finite", sum(_not_finite(records) for records in runs), "", 0),
+        at_most("joint speed over its limit", speed, "×", 1 + 1e-9),
+        at_most("joint acceleration over its limit: no jump", change, "×", 1 + 1e-9),
+    ]
+
+
+def _not_finite(records: Array) -> int:
+    fields = [records["state"][name] for name in ("q_cmd", "qd_cmd", "pose", "twist")]
+    return int(sum((~np.isfinite(field)).sum() for field in fields))
+
+
+# ---- one figure by itself ------------------------------------------------------------------------------------------
+
+
+@kernel
+def _ours(J, n, V, threshold, damping, weakest, scratch, qd):
+    sigma = 0.0
+    for _ in range(20):
+        sigma = smallest_singular_value(J, n, weakest, scratch[0])
+    damped_inverse(J, n, V, sigma, threshold, damping, scratch[0], qd)
+    return sigma
+
+
+def _compare(arm: Arm) -> list[Figure]:
+    """A tool velocity of 0.1 m/s along the weakest direction where the smallest singular value is 0.001."""
+    q, low, high = np.array(WAYS[0].start_q), 0.0, 1.0
+    for _ in range(60):
+        q[2] = (low + high) / 2
+        near = np.linalg.svd(arm.jacobian(q), compute_uv=False)[-1] < 1e-3
+        low, high = (q[2], high) if near else (low, q[2])
+    J = np.ascontiguousarray(arm.jacobian(q))
+    V, qd = 0.1 * np.linalg.svd(J)[0][:, -1], np.zeros(arm.n)
+    sigma = _ours(J, arm.n, V, LIMITS.singular_threshold, LIMITS.singular_damping, np.zeros(6), SCRATCH.new(), qd)
+    return [
+        within("elbow, smallest singular value as estimated", sigma, "", 1e-3, 1e-6),
+        at_most("0.1 m/s there: joint speed asked", np.linalg.norm(qd), "rad/s", 2.0),
+        told(f"undamped least squares, cut at {EPS:g}", np.linalg.norm(_least_squares(J, V)), "rad/s"),
+    ]
+
+
+def run(seed: int, progress: Progress) -> Outcome:
+    """Elbow, wrist and shoulder: out and back, by a goal and by force."""
+    began = time.perf_counter()
+    arm = Arm.load("ur5e", TOOL)
+    figures, runs, drawn = _compare(arm), [], []
+    for i, way in enumerate(WAYS):
+        led, forced = _run(way, seed, by_force=False), _run(way, seed, by_force=True)
+        figures += _figures(way, arm, led, forced)
+        runs += [led, forced]
+        drawn.append((way, led, _undamped(arm, led)))
+        progress((i + 1) / len(WAYS))
+    figures += _promises(arm, runs)
+    return Outcome("singularity", seed, time.perf_counter() - began, figures, draw=lambda path: _draw(drawn, path))
+
+
+def _draw(runs: list[tuple[Way, Array, Array]], path: Path) -> None:
+    with style.applied() as theme:
+        subtitle = "a spring leads the tool to a goal and back; sim:ur5e, 500 Hz; dashed red: undamped least squares"
+        fig, axes = style.figure(3, 3, "Three singularities", subtitle, panel_inches=(4.4, 2.4))
+        for row, (way, records, undamped) in zip(axes, runs, strict=True):
+            t, out = records["time_s"], np.array(way.out_m) / np.linalg.norm(way.out_m)
+            start = records["state"]["pose"][0, :3]
+            row[0].plot(t, (records["goal"]["pose"][:, :3] - start) @ out * 1e3, color=theme.faint, label="goal")
+            row[0].plot(t, (records["state"]["pose"][:, :3] - start) @ out * 1e3, color=theme.lines[0], label="tool")
+            row[1].plot(t, records["observed"]["singular_value"], color=theme.lines[3])
+            row[1].axhline(LIMITS.singular_threshold, color=theme.faint, lw=1, label="threshold")
+            row[2].semilogy(t[2::2], np.maximum(undamped, 1e-3), "--", color=theme.alarm, lw=0.9, label="undamped")
+            row[2].semilogy(t, np.maximum(_asked(records), 1e-3), color=theme.lines[0], label="asked")
+            row[2].axhline(LIMITS.speed_scale * PI, color=theme.faint, lw=1, label="limit")
+            style.label(row[0], way.what, "mm", "way")
+            style.label(row[1], "Smallest singular value", "m/rad")
+            style.label(row[2], "Joint speed", "rad/s")
+            for ax in row:
+                style.legend(ax)
+        for ax in axes[-1]:
+            ax.set_xlabel("time [s]")
+    style.save(fig, path)

@@ -1,0 +1,175 @@
+"""Changing values in a YAML file without touching anything else: comments, order, spaces, line ends stay as they are.
+
+The parser says where in the text each value stands, and only that stretch is replaced; a value that is not there is put
+at the end of its mapping. Before the file is replaced, in one step, the new text is read again: it must say exactly
+what was asked for, and otherwise what it said before.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
+
+from pliant.errors import InputError
+
+
+def update_file(path: Path | str, values: Mapping[str, Any]) -> None:
+    """Set dotted names to numbers, words, flags or lists of them: ``update_file("a.yaml", {"tool.mass_kg": 1.2})``."""
+    path = Path(path).resolve()
+    text = _read(path)
+    wanted = _load(path, text)
+    for dotted, value in values.items():
+        text = _with_value(path, text, dotted.split("."), value)
+        _put(path, wanted, dotted, value)
+    if _load(path, text) != wanted:
+        raise InputError("the file", str(path), "simpler YAML to be changed by a program (no anchors, no merge keys)")
+    _replace(path, text)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_bytes().decode()
+    except FileNotFoundError:
+        raise InputError("the file", str(path), "an existing YAML file") from None
+    except (OSError, UnicodeDecodeError):
+        raise InputError("the file", str(path), "a readable text file in YAML") from None
+
+
+def _load(path: Path, text: str) -> dict[str, Any]:
+    try:
+        data = YAML(typ="safe").load(text)
+    except (YAMLError, ValueError) as error:
+        raise InputError("the file", str(path), f"valid YAML ({str(error).splitlines()[0]})") from None
+    if data is not None and not isinstance(data, dict):
+        raise InputError("the file", str(path), "a YAML mapping")
+    return _copy(data or {})
+
+
+def _copy(data: Any) -> Any:
+    """The same values without shared parts: an alias is one object, but must not change in two places."""
+    if isinstance(data, dict):
+        return {key: _copy(value) for key, value in data.items()}
+    return [_copy(value) for value in data] if isinstance(data, list) else data
+
+
+def _put(path: Path, data: dict[str, Any], dotted: str, value: Any) -> None:
+    """The same change on plain data."""
+    *parents, last = dotted.split(".")
+    for name in parents:
+        data[name] = data.get(name) or {}
+        data = data[name]
+        if not isinstance(data, dict):
+            raise InputError(dotted, value, f"left out: {name} in {path.name} is not a mapping")
+    data[last] = list(value) if isinstance(value, list | tuple) else value
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write beside the file, then take its place: at no moment is there half a file."""
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(text.encode())
+                file.flush()
+                os.fsync(file.fileno())
+            Path(name).chmod(path.stat().st_mode & 0o7777)
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise InputError("the file", str(path), f"a place that can be written ({error.strerror})") from None
+
+
+# ---- where the text changes ----------------------------------------------------------------------------------------
+
+
+def _with_value(path: Path, text: str, names: list[str], value: Any) -> str:
+    """The text with one value set."""
+    node: Any = YAML().compose(text)
+    if node is None:
+        return text + ("" if not text or text.endswith("\n") else "\n") + _block(names, value, 0, "\n")
+    for depth, name in enumerate(names):
+        if not isinstance(node, MappingNode):
+            raise InputError(".".join(names), value, f"left out: {names[depth - 1]} in {path.name} is not a mapping")
+        found = next((pair for pair in node.value if pair[0].value == name), None)
+        if found is None:
+            return _inserted(text, node, names[depth:], value)
+        key: Node = found[0]
+        node = found[1]
+        if _is_nothing(node):  # a key without a value
+            return _filled(text, key, names[depth + 1 :], value)
+    return text[: node.start_mark.index] + _flow(value) + text[_end(node) :]
+
+
+def _is_nothing(node: Node) -> bool:
+    return node.tag.endswith(":null") and node.start_mark.index == node.end_mark.index
+
+
+def _filled(text: str, key: Node, rest: list[str], value: Any) -> str:
+    """Give a key that has no value one, on its own line."""
+    at = text.index(":", key.end_mark.index) + 1
+    return f"{text[:at]} {_nested(rest, value)}{text[at:]}"
+
+
+def _inserted(text: str, node: MappingNode, names: list[str], value: Any) -> str:
+    """A new entry at the end of a mapping, in the mapping's own style."""
+    if node.flow_style:
+        entry = f"{names[0]}: {_nested(names[1:], value)}"
+        if not node.value:
+            at = _end(node) - 1
+            return f"{text[:at]}{entry}{text[at:]}"
+        last = _end(node.value[-1][1])
+        return f"{text[:last]}, {entry}{text[last:]}"
+    newline = "\r\n" if "\r\n" in text else "\n"
+    end = text.find("\n", _end(node.value[-1][1]))
+    head, tail = (text, "") if end < 0 else (text[: end + 1], text[end + 1 :])
+    if not head.endswith("\n"):
+        head += newline
+    return head + _block(names, value, node.value[0][0].start_mark.column, newline) + tail
+
+
+def _end(node: Node) -> int:
+    """Where a node's own text ends; that of a block ends with its last entry, not with the comments behind it."""
+    if isinstance(node, MappingNode | SequenceNode) and not node.flow_style and node.value:
+        last = node.value[-1]
+        return _end(last[1] if isinstance(last, tuple) else last)
+    return node.end_mark.index
+
+
+def _block(names: list[str], value: Any, indent: int, newline: str) -> str:
+    """Nested entries, two spaces deeper each."""
+    lines = [f"{' ' * (indent + 2 * i)}{name}:" for i, name in enumerate(names)]
+    lines[-1] += f" {_flow(value)}"
+    return "".join(line + newline for line in lines)
+
+
+def _nested(names: list[str], value: Any) -> str:
+    """Nested entries in braces."""
+    text = _flow(value)
+    for name in reversed(names):
+        text = f"{{{name}: {text}}}"
+    return text
+
+
+def _flow(value: Any) -> str:
+    """A value on one line."""
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_flow(item) for item in value) + "]"
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "null"}[value]
+    if isinstance(value, str):
+        plain = re.fullmatch(r"[A-Za-z_][\w./-]*", value) and YAML(typ="safe").load(value) == value
+        return value if plain else json.dumps(value, ensure_ascii=False)
+    text = repr(float(value)) if isinstance(value, float) else repr(int(value))
+    # older readers of YAML take 1e-05 for a word
+    return re.sub(r"^(-?\d+)e", r"\1.0e", text)

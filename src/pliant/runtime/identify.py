@@ -1,0 +1,236 @@
+"""Finding a tool's mass, centre of mass and the sensor's bias: turn the wrist, stand still, average, fit.
+
+Only the last three joints move, slowly, by the law `hold`. What the sensor should feel is worked out from the pose and
+gravity alone, so nothing that the task says about the tool's mass enters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, Protocol
+
+import numpy as np
+
+from pliant.errors import InputError, LoopError
+from pliant.model.arm import Arm
+from pliant.model.tool import Tool
+from pliant.model.ur import ur_facts, ur_names
+from pliant.params.declare import changed, validated
+from pliant.records import FAULTS
+from pliant.runtime import commands
+from pliant.runtime.batch import Simulation
+from pliant.runtime.session import Session
+from pliant.runtime.task import Task, arm_of
+from pliant.sense.payload import Payload, check, identify
+from pliant.spatial import mat_to_quat, quat_rotate_inv, quat_to_mat
+
+Array = np.ndarray[Any, Any]
+
+POSES, REACH, AVERAGE_S = 12, 1.2, 0.5
+# Share of the robot's speed and acceleration that is used; at rest below this joint speed [rad/s]; longest wait [s].
+_SLOW, _STILL, _PATIENCE_S = 0.2, 1e-3, 30.0
+_STEPS, _MARGIN = 5, 0.1
+# What an arm may carry if nobody says [kg].
+_UNKNOWN_KG = 50.0
+
+
+@dataclass(frozen=True)
+class Readings:
+    """What the sensor showed at rest: one row per pose."""
+
+    wrenches: Array
+    """Mean raw readings [N, N m]."""
+    gravity: Array
+    """Gravity in sensor axes, where the model has them [m/s²]."""
+    q: Array
+    """Mean measured joints [rad]."""
+
+
+class _Mover(Protocol):
+    def move_joints(self, q: Any) -> None: ...
+
+    def pass_time(self, seconds: float) -> Array:
+        """Let time pass; returns its telemetry."""
+        ...
+
+
+class _Paced:
+    """The arm in real time."""
+
+    def __init__(self, session: Session) -> None:
+        self._session, self.move_joints = session, session.move_joints
+
+    def pass_time(self, seconds: float) -> Array:
+        self._session.read()
+        self._session.wait(seconds)
+        return self._session.read()
+
+
+class _Fast:
+    """A simulated arm as fast as possible."""
+
+    def __init__(self, task: Task) -> None:
+        self._simulation = Simulation(task)
+
+    def move_joints(self, q: Any) -> None:
+        self._simulation.cell.request(commands.Request(commands.GOAL_Q, 0, q))
+
+    def pass_time(self, seconds: float) -> Array:
+        ticks = max(1, round(seconds * self._simulation.task.rate_hz))
+        records = self._simulation.advance(ticks)
+        if len(records) < ticks:
+            raise LoopError(FAULTS[self._simulation.cell.controller.fault])
+        return records
+
+
+def collect(
+    task: Task,
+    poses: int = POSES,
+    *,
+    find_mount: bool = False,
+    fast: bool = False,
+    average_s: float = AVERAGE_S,
+    progress: Callable[[float], None] = lambda share: None,
+) -> Payload:
+    """Identify the tool on the task's robot; raises `PayloadError` when the result cannot be trusted."""
+    found = take_readings(task, poses, fast=fast, average_s=average_s, progress=progress)
+    payload = identify(found.wrenches, found.gravity, find_mount=find_mount)
+    check(payload, max_mass_kg=most_kg(arm_of(task)))
+    return payload
+
+
+def most_kg(arm: Arm) -> float:
+    """What the arm may carry [kg]."""
+    return ur_facts(arm.name).payload_kg if arm.name in ur_names() else _UNKNOWN_KG
+
+
+def take_readings(
+    task: Task,
+    poses: int = POSES,
+    *,
+    fast: bool = False,
+    average_s: float = AVERAGE_S,
+    reach: float = REACH,
+    progress: Callable[[float], None] = lambda share: None,
+) -> Readings:
+    """Turn the wrist by up to `reach` [rad] from the start pose, stand still in each pose and average the readings."""
+    arm, slow = arm_of(task), slowed(task)
+    start = np.array(task.start_q if len(task.start_q) else arm.q_home)
+    goals = choose_poses(arm, start, poses, reach)
+    session: AbstractContextManager[Session | None] = nullcontext() if fast else Session(slow)
+    rows = []
+    with session as running:
+        mover: _Mover = _Fast(slow) if running is None else _Paced(running)
+        for i, q in enumerate(goals):
+            mover.move_joints(q)
+            _come_to_rest(mover, q, i)
+            records = mover.pass_time(average_s)
+            if records["state"]["trouble"].any():
+                raise InputError("the force sensor", "in trouble", "good while it is averaged")
+            reading = records["reading"]
+            rows.append((reading["wrench"].mean(axis=0), reading["q"][:, : arm.n].mean(axis=0)))
+            progress((i + 1) / len(goals))
+        mover.move_joints(start)
+        _come_to_rest(mover, start, len(goals))
+    wrenches, q = (np.array(column) for column in zip(*rows, strict=True))
+    return Readings(wrenches, np.array([gravity_in_sensor(arm, row) for row in q]), q)
+
+
+def slowed(task: Task) -> Task:
+    """The task as it is moved here: by `hold`, slowly, without its script."""
+    limits = task.params.limits
+    values = {
+        "limits.speed_scale": min(limits.speed_scale, _SLOW),
+        "limits.acceleration_scale": min(limits.acceleration_scale, _SLOW),
+    }
+    params = changed(task.params, values)
+    return validated(
+        Task,
+        {**task.model_dump(), "law": "hold", "events": (), "duration_s": 86400.0, "params": params.model_dump()},
+    )
+
+
+def _come_to_rest(mover: _Mover, q: Array, number: int) -> None:
+    waited = 0.0
+    while waited < _PATIENCE_S:
+        last = mover.pass_time(0.1)
+        waited += 0.1
+        n, reading = len(q), last["reading"]
+        if np.abs(reading["qd"][:, :n]).max() < _STILL and np.abs(reading["q"][-1, :n] - q).max() < 0.01:
+            return
+    raise InputError(
+        f"pose {number + 1}", np.round(q, 2).tolist(), "reachable", "Does a stop, the workspace or an obstacle hold it?"
+    )
+
+
+def gravity_in_sensor(arm: Arm, q: Array) -> Array:
+    """Gravity in sensor axes [m/s²] at joint positions q."""
+    out = np.zeros(3)
+    quat_rotate_inv(arm.sensor_pose(q)[3:], np.array(arm.gravity), out)
+    return out
+
+
+def choose_poses(arm: Arm, start: Array, poses: int, reach: float = REACH) -> Array:
+    """Joint positions (poses, n) around `start` in which gravity passes the sensor in clearly different directions."""
+    turned = min(3, arm.n)
+    offsets = np.linspace(-reach, reach, _STEPS)
+    candidates = np.repeat(start[None, :], _STEPS**turned, axis=0)
+    candidates[:, arm.n - turned :] += np.array(list(product(offsets, repeat=turned)))
+    inside = np.all((candidates >= arm.q_min + _MARGIN) & (candidates <= arm.q_max - _MARGIN), axis=1)
+    candidates = candidates[inside]
+    if len(candidates) < poses:
+        raise InputError("poses", poses, f"at most {len(candidates)}: so many are within the joint ranges")
+    down = np.array([gravity_in_sensor(arm, q) for q in candidates])
+    down /= np.maximum(np.linalg.norm(down, axis=1, keepdims=True), 1e-9)
+    effort = np.abs(candidates - start).sum(axis=1)
+    # the nearest first, then always the one whose gravity is farthest from all before; a long way counts a little
+    chosen = [int(effort.argmin())]
+    apart = np.full(len(candidates), np.inf)
+    while len(chosen) < poses:
+        apart = np.minimum(apart, np.linalg.norm(down - down[chosen[-1]], axis=1))
+        score = apart - 0.02 * effort
+        score[chosen] = -np.inf
+        chosen.append(int(score.argmax()))
+    return _short_tour(candidates[chosen])
+
+
+def _short_tour(points: Array) -> Array:
+    """The same rows, each followed by the nearest that is left."""
+    order, left = [0], set(range(1, len(points)))
+    while left:
+        here = points[order[-1]]
+        order.append(min(left, key=lambda k: float(np.abs(points[k] - here).max())))
+        left.remove(order[-1])
+    return points[order]
+
+
+# ---- into the task -------------------------------------------------------------------------------------------------
+
+
+def sensor_rotation(tool: Tool, found: Payload) -> Array:
+    """Sensor axes in flange axes (3, 3): those of the tool, corrected by the mount rotation that was found."""
+    R = np.zeros((3, 3))
+    quat_to_mat(np.array(tool.sensor_quat), R)
+    return R @ found.mount.T
+
+
+def com_in_flange(tool: Tool, found: Payload) -> Array:
+    """The centre of mass in flange axes from the flange's origin [m]."""
+    return np.array(tool.sensor_m) + sensor_rotation(tool, found) @ found.com_m
+
+
+def as_settings(tool: Tool, found: Payload) -> dict[str, Any]:
+    """What was found, by the names that it has in a task file."""
+    settings: dict[str, Any] = {
+        "tool.mass_kg": round(found.mass_kg, 5),
+        "tool.com_m": [round(float(c), 6) for c in com_in_flange(tool, found)],
+        "params.sense.bias": [round(float(b), 5) for b in found.bias],
+    }
+    if not np.array_equal(found.mount, np.eye(3)):
+        quat = np.zeros(4)
+        mat_to_quat(np.ascontiguousarray(sensor_rotation(tool, found)), quat)
+        settings["tool.sensor_quat"] = [round(float(c), 7) for c in quat]
+    return settings
