@@ -33,6 +33,8 @@ POSES, REACH, AVERAGE_S = 12, 1.2, 0.5
 # Share of the robot's speed and acceleration that is used; at rest below this joint speed [rad/s]; longest wait [s].
 _SLOW, _STILL, _PATIENCE_S = 0.2, 1e-3, 30.0
 _STEPS, _MARGIN = 5, 0.1
+# Share of the readings that must be good in every pose.
+_GOOD = 0.9
 # What an arm may carry if nobody says [kg].
 _UNKNOWN_KG = 50.0
 
@@ -128,9 +130,10 @@ def take_readings(
             mover.move_joints(q)
             _come_to_rest(mover, q, i)
             records = mover.pass_time(average_s)
-            if records["state"]["trouble"].any():
+            good = records["state"]["trouble"] == 0
+            if good.mean() < _GOOD:
                 raise InputError("the force sensor", "in trouble", "good while it is averaged")
-            reading = records["reading"]
+            reading = records["reading"][good]
             rows.append((reading["wrench"].mean(axis=0), reading["q"][:, : arm.n].mean(axis=0)))
             progress((i + 1) / len(goals))
         mover.move_joints(start)
@@ -140,17 +143,17 @@ def take_readings(
 
 
 def slowed(task: Task) -> Task:
-    """The task as it is moved here: by `hold`, slowly, without its script."""
+    """The task as it is moved here: by `hold`, slowly, without its events, pushes and failures of the sensor."""
     limits = task.params.limits
     values = {
         "limits.speed_scale": min(limits.speed_scale, _SLOW),
         "limits.acceleration_scale": min(limits.acceleration_scale, _SLOW),
     }
-    params = changed(task.params, values)
-    return validated(
-        Task,
-        {**task.model_dump(), "law": "hold", "events": (), "duration_s": 86400.0, "params": params.model_dump()},
-    )
+    data = task.model_dump()
+    data |= {"law": "hold", "events": (), "duration_s": 86400.0}
+    data["params"] = changed(task.params, values).model_dump()
+    data["sim"]["pushes"], data["sim"]["sensor"]["failures"] = (), ()
+    return validated(Task, data)
 
 
 def _come_to_rest(mover: _Mover, q: Array, number: int) -> None:
@@ -215,6 +218,13 @@ def sensor_rotation(tool: Tool, found: Payload) -> Array:
     R = np.zeros((3, 3))
     quat_to_mat(np.array(tool.sensor_quat), R)
     return R @ found.mount.T
+
+
+def com_std_in_flange(tool: Tool, found: Payload) -> Array:
+    """Its standard deviation along flange axes [m]."""
+    R = np.zeros((3, 3))
+    quat_to_mat(np.array(tool.sensor_quat), R)
+    return np.sqrt(np.diag(R @ found.com_covariance_m2 @ R.T))
 
 
 def com_in_flange(tool: Tool, found: Payload) -> Array:
