@@ -103,7 +103,7 @@ def check(found: Payload, *, max_mass_kg: float, max_residual_n: float = 1.0) ->
         )
     if found.mass_std_kg > MAX_MASS_STD * found.mass_kg or found.com_std_m.max() > MAX_COM_STD_M:
         raise PayloadError(
-            f"The result is too uncertain: mass {found.mass_kg:.3f} ± {found.mass_std_kg:.3f} kg, centre of mass ± "
+            f"The result is too uncertain: mass {found.mass_kg:.4f} ± {found.mass_std_kg:.4f} kg, centre of mass ± "
             f"{found.com_std_m.max() * 1e3:.1f} mm. Take more poses or longer averages."
         )
 
