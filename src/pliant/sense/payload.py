@@ -28,6 +28,7 @@ MAX_MASS_STD = 0.02
 MAX_COM_STD_M = 0.005
 # Gauss-Newton steps at most; what stands for no noise at all [N², (N m)²].
 _STEPS, _DUST = 20, 1e-24
+_NOTHING_KG = 1e-9
 
 
 class PayloadError(PliantError):
@@ -79,6 +80,8 @@ def identify(wrenches: Array, gravity: Array, *, find_mount: bool = False) -> Pa
     if find_mount:
         mount = _improved(wrenches, gravity, mount)
     theta, left, columns = _fit(wrenches, gravity @ mount.T)
+    if abs(theta[0]) < _NOTHING_KG:
+        raise PayloadError("The sensor feels no weight at all: is it connected, and is a tool mounted?")
     covariance = _covariance(columns if find_mount else columns[:, :10], left)
     return _payload(theta, covariance, condition, left, mount)
 
@@ -184,10 +187,10 @@ def _covariance(columns: Array, left: Array) -> Array:
 
 def _payload(theta: Array, covariance: Array, condition: float, left: Array, mount: Array) -> Payload:
     m, mc = float(theta[0]), theta[1:4]
-    com = mc / m if m != 0.0 else np.full(3, np.inf)
+    com = mc / m
     # δc = (δ(m c) - c δm) / m, and seen from the model's axes exp(-φ) c:   δc + c × φ
     J = np.zeros((3, len(covariance)))
-    J[:, :4] = np.hstack([-com[:, None], np.eye(3)]) / m if m != 0.0 else np.inf
+    J[:, :4] = np.hstack([-com[:, None], np.eye(3)]) / m
     com_covariance = J @ covariance @ J.T
     com_std = np.sqrt(np.diag(com_covariance))
     if len(covariance) > 10:
