@@ -156,7 +156,7 @@ REFUSED: dict[str, tuple[Array, Array, str]] = {
     "three poses": (noisy(gravity(3)), gravity(3), "3 poses are too few: at least 4"),
     "poses that are alike": (noisy(ALIKE), ALIKE, r"too alike to tell weight from bias \(condition number \d+, at m"),
     "too heavy": (noisy(gravity(), mass=6.0), gravity(), r"6\.00 kg is more than the arm can carry \(5 kg\)"),
-    "something that touches": (touched(gravity()), gravity(), r"not fit a rigid tool: \d\.\d+ N are left over.*--mount"),
+    "something that touches": (touched(gravity()), gravity(), r"not fit a rigid tool: \d\.\d+ N are left.*--mount"),
     "too light": (noisy(gravity(), mass=0.01), gravity(), r"too uncertain: mass 0\.0\d+ ± 0\.000\d kg"),
     "the opposite sign": (-noisy(gravity()), gravity(), r"came out as -1\.\d+ kg: check the sign"),
     "no weight": (np.zeros((12, 6)), gravity(), "no weight at all"),

@@ -18,7 +18,7 @@ EXAMPLE = "Example: [bold]pliant identify payload my_task.yaml --write[/bold]"
 def command(
     what: Annotated[Literal["payload"], typer.Argument(help="What to identify.")],
     task: Annotated[str, typer.Argument(help="Task file, or the name of a task that comes with Pliant.")],
-    poses: Annotated[int, typer.Option(min=1, max=60, help="How many orientations of the wrist.")] = 12,
+    poses: Annotated[int, typer.Option(help="How many orientations of the wrist, 4 to 60.")] = 12,
     mount: Annotated[bool, typer.Option("--mount", help="Find the rotation of the sensor on the flange too.")] = False,
     write: Annotated[bool, typer.Option("--write", help="Put the result into the task file.")] = False,
     fast: Annotated[bool, typer.Option("--fast", help="Simulate as fast as possible instead of in real time.")] = False,
@@ -55,8 +55,8 @@ def _say_start(task: Task, poses: int) -> None:
 
     limits = slowed(task).params.limits
     out.print(
-        f"[bold]{task.name}[/bold]: the wrist of {task.robot} turns to {poses} poses by up to {degrees(REACH):.0f}° per "
-        f"joint; joint speed ≤ {limits.speed_scale:.0%} and acceleration ≤ {limits.acceleration_scale:.0%} of the "
+        f"[bold]{task.name}[/bold]: the wrist of {task.robot} turns to {poses} poses, by up to {degrees(REACH):.0f}° "
+        f"per joint; joint speed ≤ {limits.speed_scale:.0%} and acceleration ≤ {limits.acceleration_scale:.0%} of the "
         "robot's own limits."
     )
 

@@ -64,7 +64,7 @@ def _copy(data: Any) -> Any:
     """The same values without shared parts: an alias is one object, but must not change in two places."""
     if isinstance(data, dict):
         return {key: _copy(value) for key, value in data.items()}
-    return [_copy(value) for value in data] if isinstance(data, list) else data
+    return [_copy(value) for value in data] if isinstance(data, list | tuple) else data
 
 
 def _put(path: Path, data: dict[str, Any], dotted: str, value: Any) -> None:
@@ -75,7 +75,7 @@ def _put(path: Path, data: dict[str, Any], dotted: str, value: Any) -> None:
         data = data[name]
         if not isinstance(data, dict):
             raise InputError(dotted, value, f"left out: {name} in {path.name} is not a mapping")
-    data[last] = list(value) if isinstance(value, list | tuple) else value
+    data[last] = _copy(value)
 
 
 def _replace(path: Path, text: str) -> None:

@@ -24,12 +24,13 @@ from pliant.runtime import commands
 from pliant.runtime.batch import Simulation
 from pliant.runtime.session import Session
 from pliant.runtime.task import Task, arm_of
-from pliant.sense.payload import Payload, check, identify
+from pliant.sense.payload import LEAST_POSES, Payload, check, identify
 from pliant.spatial import mat_to_quat, quat_rotate_inv, quat_to_mat
 
 Array = np.ndarray[Any, Any]
 
 POSES, REACH, AVERAGE_S = 12, 1.2, 0.5
+MOST_POSES = 60
 # Share of the robot's speed and acceleration that is used; at rest below this joint speed [rad/s]; longest wait [s].
 _SLOW, _STILL, _PATIENCE_S = 0.2, 1e-3, 30.0
 _STEPS, _MARGIN = 5, 0.1
@@ -98,6 +99,8 @@ def collect(
     progress: Callable[[float], None] = lambda share: None,
 ) -> Payload:
     """Identify the tool on the task's robot; raises `PayloadError` when the result cannot be trusted."""
+    if not LEAST_POSES <= poses <= MOST_POSES:
+        raise InputError("poses", poses, f"from {LEAST_POSES} to {MOST_POSES}")
     found = take_readings(task, poses, fast=fast, average_s=average_s, progress=progress)
     payload = identify(found.wrenches, found.gravity, find_mount=find_mount)
     check(payload, max_mass_kg=most_kg(arm_of(task)))

@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ruamel.yaml import YAML
+
 from pliant.errors import InputError
 from pliant.params.control import Parameters
 from pliant.params.declare import changed, flat, validated
 from pliant.params.matrix import compact
+from pliant.params.ros_file import is_ros_file
 from pliant.params.yaml_file import update_file
 from pliant.robots import parse_address
 from pliant.runtime.task import Task, load_task
@@ -20,7 +23,7 @@ def own_task(path: Path | str) -> Task:
     if not Path(path).is_file():
         raise InputError("the task file", str(path), "an existing file of your own", "Copy a task first.")
     task = load_task(path)
-    if task.notes:
+    if is_ros_file(YAML(typ="safe").load(Path(path).read_text())):
         raise InputError("the task file", str(path), "a task of Pliant", "This is a parameter file of ROS 2.")
     return task
 

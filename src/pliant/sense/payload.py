@@ -22,6 +22,7 @@ Array = np.ndarray[Any, Any]
 
 # What these do not fit is no tool: its centre farther from the sensor, or heavier, than anything a wrist carries.
 MAX_COM_M = 0.6
+LEAST_POSES = 4
 MAX_CONDITION = 30.0
 MAX_MASS_STD = 0.02
 """Largest relative standard deviation of the mass that still counts as knowing it."""
@@ -64,9 +65,9 @@ class Payload:
 def identify(wrenches: Array, gravity: Array, *, find_mount: bool = False) -> Payload:
     """Fit a payload to mean wrenches (n, 6) at rest and gravity in sensor axes (n, 3) [m/s²] in as many poses."""
     wrenches, gravity = np.asarray(wrenches, float), np.asarray(gravity, float)
-    if len(wrenches) < 4:
+    if len(wrenches) < LEAST_POSES:
         raise PayloadError(
-            f"{len(wrenches)} poses are too few: at least 4 with clearly different orientation are needed."
+            f"{len(wrenches)} poses are too few: at least {LEAST_POSES} with clearly different orientation are needed."
         )
     if not (np.isfinite(wrenches).all() and np.isfinite(gravity).all()):
         raise PayloadError("A reading is not a finite number: the sensor must be good in every pose.")
