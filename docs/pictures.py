@@ -29,7 +29,7 @@ def hero() -> None:
     tip, force = observed["pose"][at, :3], observed["wrench"][at, :3]
     picture = render(
         task, records["reading"]["q"][at, :6], size=(1000, 860), distance_m=1.55, look_at=(0.28, 0.0, 0.36),
-        arrows=[(tip - 0.02 * force, tip, PUSHED)],
+        arrows=[(tip - 0.01 * force, tip, PUSHED)],
     )  # fmt: skip
     with style.applied() as theme:
         fig, axes = style.figure(
