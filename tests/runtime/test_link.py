@@ -311,3 +311,14 @@ def test_saving_into_another_arms_file_is_refused_in_one_sentence(link: Link, tm
     assert "one for sim:ur5e: it is for sim:ur10e" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert "ur10e" in file.read_text()
+
+
+def test_a_watched_file_that_was_saved_from_the_loop_is_not_applied_once_more(link: Link, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(MINE)
+    watch = FileWatch(file, link)
+    link.set({"sense.cutoff_hz": 18.0})
+    link.save(file)
+    adopted = link.board.adopted
+    assert watch.poll() == "mine.yaml was saved; it says what is in force."
+    assert link.board.adopted == adopted
