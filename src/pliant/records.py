@@ -130,7 +130,7 @@ STATE = Layout(
         Field("trouble", "", "what is wrong with the force sensor in this tick (see TROUBLES)", kind="i8"),
         Field("wrench_last", "N, N m", "the raw reading before, to notice one that never changes", (6,)),
         Field("same_s", "s", "how long the raw reading has not changed"),
-        Field("set", "", "number of the parameter set that the gains are moving to", kind="i8"),
+        Field("set", "", "number of the parameter set that the gains came with", kind="i8"),
         Field("ramp", "", "how far changed gains have come into force, 0 to 1"),
         Field("tank_j", "J", "energy left for changes of gains"),
         Field("injected_j", "J", "energy that changes of gains have taken from the tank so far"),

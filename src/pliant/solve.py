@@ -1,8 +1,6 @@
-"""Symmetric positive definite 6×6 systems: factor once, solve. No allocation, no pivoting, no library call."""
+"""Symmetric positive definite 6×6 systems: factor once, solve. No allocation, no pivoting, no library call, no root."""
 
 from __future__ import annotations
-
-import math
 
 from pliant.kernel import kernel
 
@@ -12,29 +10,33 @@ FLOOR = 1e-12
 
 @kernel
 def factor(A):
-    """Cholesky in place: A = L Lᵀ (lower triangle), with 1/L_ii on the diagonal because divisions are slow."""
+    """A = L D Lᵀ in place, from its lower triangle: L below the diagonal, 1/D on it, L D above it.
+
+    Without square roots, and with the divisions done here, because both make the next line wait.
+    """
     for i in range(6):
         for j in range(i):
             total = A[i, j]
             for k in range(j):
-                total -= A[i, k] * A[j, k]
+                total -= A[k, i] * A[j, k]
+            A[j, i] = total
             A[i, j] = total * A[j, j]
         total = A[i, i]
         for k in range(i):
-            total -= A[i, k] * A[i, k]
-        A[i, i] = 1.0 / math.sqrt(max(total, FLOOR))
+            total -= A[k, i] * A[i, k]
+        A[i, i] = 1.0 / max(total, FLOOR)
 
 
 @kernel
 def solve(L, b, x):
-    """Solve L Lᵀ x = b with the factor of `factor`; x may not be b."""
+    """Solve A x = b with the factor of `factor`; x may not be b."""
     for i in range(6):
         total = b[i]
         for k in range(i):
             total -= L[i, k] * x[k]
-        x[i] = total * L[i, i]
+        x[i] = total
     for i in range(5, -1, -1):
-        total = x[i]
+        total = x[i] * L[i, i]
         for k in range(i + 1, 6):
             total -= L[k, i] * x[k]
-        x[i] = total * L[i, i]
+        x[i] = total

@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from pliant.kernel import kernel
 from pliant.laws import hold
+from pliant.limits.inside import SCRATCH
 from pliant.limits.joint import limit
 from pliant.model import HANDLE
 from pliant.params.control import Parameters
@@ -22,12 +23,12 @@ N = 6
 
 
 @kernel
-def _move(h, p, s, o, goal, dt, ticks, q, qd):
+def _move(h, p, s, o, w, goal, dt, ticks, q, qd):
     """Ticks of the law and the limits, as in the controller; the joints go where they are told."""
     wanted = np.zeros(12)
     for k in range(ticks):
         hold.step(p.hold, h, s, goal, p.limits.acceleration_scale, dt, wanted)
-        limit(p.limits, h, s, wanted, dt, o)
+        limit(p.limits, h, s, wanted, dt, o, w)
         for i in range(h.n):
             s.qd_cmd[i] = wanted[i]
             s.q_cmd[i] += dt * wanted[i]
@@ -47,7 +48,8 @@ def move(start: Any, goal: Any, seconds: float, dt: float = 0.002, h: Any = None
     s, ticks = STATE.new()[0], round(seconds / dt)
     s.q_cmd[:N] = start
     q, qd = np.zeros((ticks, N)), np.zeros((ticks, N))
-    _move(arm() if h is None else h, p, s, OBSERVED.new()[0], np.array([*goal, *[0.0] * (12 - N)]), dt, ticks, q, qd)
+    padded, o, w = np.array([*goal, *[0.0] * (12 - N)]), OBSERVED.new()[0], SCRATCH.new()[0]
+    _move(arm() if h is None else h, p, s, o, w, padded, dt, ticks, q, qd)
     return q, qd
 
 
@@ -131,10 +133,10 @@ def test_a_goal_that_turns_around_on_the_way_is_reached_within_the_limits() -> N
     for end in ([1.0, 0.5, -0.2, 0, 0, 0], [-1.0, 0.5, 0.7, 0.1, 0, 0]):
         goal[:N] = end
         q, qd = np.zeros((300, N)), np.zeros((300, N))
-        _move(h, p, s, OBSERVED.new()[0], goal, 0.002, 300, q, qd)
+        _move(h, p, s, OBSERVED.new()[0], SCRATCH.new()[0], goal, 0.002, 300, q, qd)
         parts.append(qd)
     q, qd = np.zeros((4000, N)), np.zeros((4000, N))
-    _move(h, p, s, OBSERVED.new()[0], goal, 0.002, 4000, q, qd)
+    _move(h, p, s, OBSERVED.new()[0], SCRATCH.new()[0], goal, 0.002, 4000, q, qd)
     speeds = np.vstack([*parts, qd])
     assert np.abs(np.diff(speeds, axis=0)).max() <= 7.0 * 0.002 * (1 + 1e-9)
     assert_allclose(q[-1], goal[:N], atol=1e-9)

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 from pliant.laws import admittance, hold
+from pliant.laws.gains import work_out
 from pliant.limits.braking import braking_speed
+from pliant.limits.inside import SCRATCH
 from pliant.limits.joint import limit
 from pliant.limits.tool import limit_tool
 from pliant.model import HANDLE
@@ -38,6 +40,7 @@ def _admittance(random: np.random.Generator) -> list[float]:
     p, g, s = PARAMETERS.new()[0].admittance, GAINS.new()[0], STATE.new()[0]
     for name in ("M0", "D0", "K0", "M1", "D1", "K1"):
         g[name] = _definite(random)
+    work_out(g, 0.002)
     p.ramp_s, p.tank_j, s.tank_j, s.ramp = 0.5, 0.05, 0.05, random.choice([0.3, 1.0])
     s.twist[:] = random.normal(size=6)
     F, e, goal_twist = random.normal(size=(3, 6))
@@ -68,17 +71,19 @@ def _limit(random: np.random.Generator) -> list[float]:
     p.speed_scale, p.acceleration_scale, h.n = random.uniform(0.1, 1), random.uniform(0.1, 1), 7
     h.v_max[:], h.a_max[:], h.q_min[:], h.q_max[:] = 2.0, 50.0, -1.0, 1.0
     s.q_cmd[:], s.qd_cmd[:] = random.uniform(-1, 1, 12), random.normal(size=12)
-    limit(p, h, s, qd, 0.002, o)
+    limit(p, h, s, qd, 0.002, o, SCRATCH.new()[0])
     return [*qd.tolist(), float(o.limits), float(o.scale), braking_speed(random.random(), 3.0, 0.002)]
 
 
 def _limit_tool(random: np.random.Generator) -> list[float]:
-    p, o, v = PARAMETERS.new()[0].limits, OBSERVED.new()[0], random.normal(size=6)
+    p, h, s, o = PARAMETERS.new()[0].limits, HANDLE.new()[0], STATE.new()[0], OBSERVED.new()[0]
+    h.n, h.a_max[:], p.acceleration_scale, s.qd_cmd[:] = 6, 20.0, 0.5, random.normal(size=12)
+    s.twist[:], s.pose[:3] = random.normal(size=6), random.uniform(-0.6, 0.6, 3)
     p.linear_speed_m_s, p.angular_speed_rad_s = random.uniform(0.1, 1, 2)
     p.linear_acceleration_m_s2, p.angular_acceleration_rad_s2 = random.uniform(1, 400, 2)
     p.workspace_min_m[:], p.workspace_max_m[:] = -0.5, 0.5
-    limit_tool(p, random.uniform(-0.6, 0.6, 3), random.normal(size=6), v, 0.002, o)
-    return [*v.tolist(), float(o.limits), *o.asked.tolist(), *o.allowed.tolist()]
+    limit_tool(p, h, s, random.normal(size=6), 0.002, o)
+    return [*s.twist.tolist(), float(o.limits), *o.asked.tolist(), *o.allowed.tolist()]
 
 
 def _sense(random: np.random.Generator) -> list[float]:

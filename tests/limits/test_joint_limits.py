@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from pliant.kernel import kernel
 from pliant.limits.braking import braking_speed
-from pliant.limits.inside import DUST
+from pliant.limits.inside import DUST, SCRATCH
 from pliant.limits.joint import limit
 from pliant.model import HANDLE
 from pliant.params.control import Limits
@@ -36,7 +36,7 @@ def cut(
     s, o, demand = STATE.new()[0], OBSERVED.new()[0], np.zeros(MAX_JOINTS)
     s.q_cmd[:N], s.qd_cmd[:N], demand[:N] = q, qd, wanted
     values = {"speed_scale": 1.0, "acceleration_scale": 1.0, "position_margin": 0.0, **values}
-    limit(to_record(Limits(**values))[0], handle() if h is None else h, s, demand, dt, o)
+    limit(to_record(Limits(**values))[0], handle() if h is None else h, s, demand, dt, o, SCRATCH.new()[0])
     return demand[:N], o
 
 
@@ -44,12 +44,12 @@ def cut(
 
 
 @kernel
-def _worst(p, h, s, o, demands, dt, reach):
+def _worst(p, h, s, o, w, demands, dt, reach):
     """Run the limiter on demands that jump now and then; the largest use of each limit, as a share of it."""
     speed, acceleration, beyond = 0.0, 0.0, -np.inf
     for k in range(demands.shape[0]):
         qd = demands[k]
-        limit(p, h, s, qd, dt, o)
+        limit(p, h, s, qd, dt, o, w)
         for i in range(h.n):
             speed = max(speed, abs(qd[i]) / (p.speed_scale * h.v_max[i]))
             change = abs(qd[i] - s.qd_cmd[i])
@@ -61,13 +61,13 @@ def _worst(p, h, s, o, demands, dt, reach):
 
 
 @kernel
-def _all_worst(p, handle, s, o, random, dt, reach, out):
+def _all_worst(p, handle, s, o, w, random, dt, reach, out):
     demands = np.zeros((TICKS, MAX_JOINTS))
     for j in range(s.shape[0]):
         for k in range(TICKS):
             for i in range(N):
                 demands[k, i] = random[(j * TICKS * 13 + k // HOLD * N + i) % random.shape[0]]
-        out[j, 0], out[j, 1], out[j, 2] = _worst(p[j], handle[0], s[j], o[0], demands, dt[j], reach[j])
+        out[j, 0], out[j, 1], out[j, 2] = _worst(p[j], handle[0], s[j], o[0], w[0], demands, dt[j], reach[j])
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def worst() -> Array:
     s["q_cmd"][:, :N] = random.choice([-1.0, 1.0], (STATES, N)) * (reach[:, None] - room)
     demands = random.choice([-1, 1], 99991) * 10 ** random.uniform(-3, 3, 99991) * (random.random(99991) > 0.1)
     out = np.zeros((STATES, 3))
-    _all_worst(p, handles, s, o, demands, dt, reach, out)
+    _all_worst(p, handles, s, o, SCRATCH.new(), demands, dt, reach, out)
     return out
 
 
@@ -223,6 +223,6 @@ def test_a_joint_without_stops_is_never_held_back() -> None:
 def test_only_as_many_joints_as_the_arm_has_are_looked_at() -> None:
     s, o, demand = STATE.new()[0], OBSERVED.new()[0], np.full(MAX_JOINTS, 1e6)
     demand[:2] = 0.001
-    limit(to_record(Limits())[0], handle(n=2), s, demand, 0.002, o)
+    limit(to_record(Limits())[0], handle(n=2), s, demand, 0.002, o, SCRATCH.new()[0])
     assert_array_equal(demand, [0.001, 0.001, *[1e6] * 10])
     assert o.limits == 0

@@ -9,9 +9,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from pliant.limits.tool import MARGIN, limit_tool
+from pliant.model import HANDLE
 from pliant.params.control import Limits
 from pliant.params.declare import to_record
-from pliant.records import LIMIT_TOOL_ACCELERATION, LIMIT_TOOL_SPEED, LIMIT_WORKSPACE, LIMITS, OBSERVED
+from pliant.records import LIMIT_TOOL_ACCELERATION, LIMIT_TOOL_SPEED, LIMIT_WORKSPACE, LIMITS, OBSERVED, STATE
 
 Array = np.ndarray[Any, Any]
 DT = 0.002
@@ -19,10 +20,11 @@ DT = 0.002
 
 def cut(v: Any, *, before: Any = 0.0, at: Any = 0.0, dt: float = DT, **values: Any) -> tuple[Array, Any]:
     """The demand after the limits, and what they say about it."""
-    o, out = OBSERVED.new()[0], np.array(np.broadcast_to(v, 6), float)
-    before, at = np.array(np.broadcast_to(before, 6), float), np.array(np.broadcast_to(at, 3), float)
-    limit_tool(to_record(Limits(**values))[0], at, before, out, dt, o)
-    return out, o
+    h, s, o = HANDLE.new()[0], STATE.new()[0], OBSERVED.new()[0]
+    h.n, h.a_max[:] = 6, 1e6  # joints that can always brake faster than the tool
+    s.twist[:], s.pose[:3] = v, at
+    limit_tool(to_record(Limits(**values))[0], h, s, np.array(np.broadcast_to(before, 6), float), dt, o)
+    return s.twist.copy(), o
 
 
 def test_a_demand_within_all_limits_passes_untouched() -> None:

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from pliant.kernel import kernel
 from pliant.model import Arm
-from pliant.model.inverse import SCRATCH, damped_inverse
+from pliant.model.inverse import SCRATCH, damped_inverse, smallest_singular_value
 from pliant.params.control import Parameters
 from pliant.records import MAX_JOINTS
 
@@ -27,7 +27,9 @@ ELBOW = (np.pi, -np.pi / 2, 0.0, -np.pi / 2, -np.pi / 2, 0.0)
 
 @kernel
 def _invert(J, n, V, threshold, damping, weakest, scratch, qd):
-    return damped_inverse(J, n, V, threshold, damping, weakest, scratch[0], qd)
+    sigma = smallest_singular_value(J, n, weakest, scratch[0])
+    damped_inverse(J, n, V, sigma, threshold, damping, scratch[0], qd)
+    return sigma
 
 
 class Inverse:

@@ -16,6 +16,7 @@ from pliant.experiments.push import TOOL
 from pliant.kernel import kernel
 from pliant.laws import ADMITTANCE, HOLD
 from pliant.laws.gains import prepare
+from pliant.limits.inside import tool_speeds
 from pliant.model.arm import Arm
 from pliant.model.kinematics import forward
 from pliant.params.control import PARAMETERS, Admittance, Limits, Parameters, Sense, record_of
@@ -41,7 +42,6 @@ RATIOS = (
     "turning speed",
     "workspace",
     "velocity command",
-    "tool speed, or braking",
 )
 TALLY = Layout(
     "Tally",
@@ -122,20 +122,6 @@ def _change(a, b, first):
 
 
 @kernel
-def _tool_speeds(h, qd):
-    """How fast the tool moves [m/s] and turns [rad/s] at joint velocities `qd`, where the tick began."""
-    linear, angular = 0.0, 0.0
-    for i in range(3):
-        along, about = 0.0, 0.0
-        for k in range(h.n):
-            along += h.J[i, k] * qd[k]
-            about += h.J[3 + i, k] * qd[k]
-        linear += along * along
-        angular += about * about
-    return math.sqrt(linear), math.sqrt(angular)
-
-
-@kernel
 def _measure(h, p, s, c, w, t, mode, compliant, dt):
     """The ratios of this tick."""
     x, m = t.now, p.limits
@@ -153,19 +139,9 @@ def _measure(h, p, s, c, w, t, mode, compliant, dt):
         x[4] = _length(w.asked, 3) / max(m.angular_speed_rad_s, _length(w.before, 3))
         x[5] = _change(w.asked, w.before, 0) / (m.linear_acceleration_m_s2 * dt)
         x[6] = _change(w.asked, w.before, 3) / (m.angular_acceleration_rad_s2 * dt)
-    linear, angular = _tool_speeds(h, s.qd_cmd)
+    linear, angular = tool_speeds(h, s.qd_cmd)
     x[7] = linear / m.linear_speed_m_s
     x[8] = angular / m.angular_speed_rad_s
-    # how fast it would be if the arm had braked as hard as its joints may together
-    ticks = 1.0
-    for i in range(h.n):
-        ticks = max(ticks, abs(t.qd[i]) / (m.acceleration_scale * h.a_max[i] * dt))
-    least_linear, least_angular = _tool_speeds(h, t.qd)
-    left = 1.0 - 1.0 / ticks
-    x[11] = max(
-        linear / max(m.linear_speed_m_s, left * least_linear),
-        angular / max(m.angular_speed_rad_s, left * least_angular),
-    )
     forward(h, s.q_cmd)
     for i in range(3):
         middle = 0.5 * (m.workspace_max_m[i] + m.workspace_min_m[i])
@@ -173,13 +149,15 @@ def _measure(h, p, s, c, w, t, mode, compliant, dt):
 
 
 @kernel
-def _bend(asked, got):
-    """The part of `got` across `asked`, relative."""
+def _bend(asked, got, scale):
+    """The part of `got` across `asked`, relative; 0 where more than the one factor `scale` acted."""
     along, size, across, total = 0.0, 0.0, 0.0, 0.0
     for i in range(6):
         along += asked[i] * got[i]
         size += asked[i] * asked[i]
         total += got[i] * got[i]
+    if abs(math.sqrt(total) - scale * math.sqrt(size)) > 1e-6 * math.sqrt(size):
+        return 0.0
     for i in range(6):
         across += (got[i] - along / size * asked[i]) ** 2
     return math.sqrt(across / total)
@@ -203,7 +181,7 @@ def _judge(s, o, w, t, default, compliant):
                 t.unreported[k] += 1
     scaled = o.limits & (1 | 1 << 5)
     if compliant and scaled != 0 and scaled == o.limits:
-        t.bend = max(t.bend, _bend(w.asked, s.twist))
+        t.bend = max(t.bend, _bend(w.asked, s.twist, o.scale))
 
 
 @kernel

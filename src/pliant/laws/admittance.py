@@ -65,7 +65,7 @@ def _blend(a, b, share, out):
 
 @kernel
 def _solve_step(p, M, D, K, s, F, e, dt, w):
-    """v⁺ in w.v, and what the damper takes in this tick goes into the tank."""
+    """v⁺ in w.v, from the equation above."""
     for i in range(6):
         total = dt * F[i]
         for j in range(6):
@@ -74,6 +74,24 @@ def _solve_step(p, M, D, K, s, F, e, dt, w):
         w.b[i] = total
     factor(w.A)
     solve(w.A, w.b, w.v)
+    _refill(p, D, s, dt, w)
+
+
+@kernel
+def _settled_step(p, g, s, F, e, dt, w):
+    """The same for gains that are not changing: the inverse was worked out when they came into force."""
+    for i in range(6):
+        total = 0.0
+        for j in range(6):
+            total += g.of_v[i, j] * w.v[j] + g.of_F[i, j] * F[j] - g.of_e[i, j] * e[j]
+        w.b[i] = total
+    w.v[:] = w.b
+    _refill(p, g.D1, s, dt, w)
+
+
+@kernel
+def _refill(p, D, s, dt, w):
+    """What the damper takes in this tick goes into the tank."""
     lost = 0.0
     for i in range(6):
         for j in range(6):
@@ -98,6 +116,8 @@ def step(p, g, s, F, e, goal_twist, still, dt, w):
         _blend(g.D0, g.D1, s.ramp, w.D)
         _blend(g.K0, g.K1, s.ramp, w.K)
         _solve_step(p, w.M, w.D, w.K, s, F, e, dt, w)
+    elif g.dt == dt:
+        _settled_step(p, g, s, F, e, dt, w)
     else:
         _solve_step(p, g.M1, g.D1, g.K1, s, F, e, dt, w)
     pushed, fast = False, False

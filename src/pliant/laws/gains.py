@@ -109,22 +109,20 @@ def target(p: Any, dt: float = 0.0) -> tuple[Matrix, Matrix, Matrix]:
 _MATTER = ("mass", "stiffness", "damping_by", "damping_ratio", "damping", "axes")
 
 
-def prepare(record: Any, previous: Any | None, ramp: float, revision: int, dt: float = 0.0) -> bool:
+def prepare(record: Any, previous: Any | None, ramp: float, revision: int, dt: float) -> bool:
     """Fill the gains of a parameter record that follows `previous`, `ramp` of the way through its change.
 
-    Returns whether the matrices had to be worked out anew: only a change of what they depend on does that.
+    `dt` [s] is the period of the ticks. Returns whether the matrices had to be worked out anew: only a change of what they depend on does that.
     """
     record["revision"] = revision
     gains = record["gains"]
     if previous is not None and all(
         np.array_equal(record["admittance"][n], previous["admittance"][n]) for n in _MATTER
     ):
-        old = previous["gains"]
-        for name in ("M", "D", "K"):
-            gains[name + "0"] = old[name + "0"] + ramp * (old[name + "1"] - old[name + "0"])
-            gains[name + "1"] = old[name + "1"]
-        gains["free"] = old["free"]
+        for name in gains.dtype.names:  # a change under way goes on undisturbed
+            gains[name] = previous["gains"][name]
         return False
+    gains["number"] = revision
     for name, matrix in zip("MDK", target(record["admittance"], dt), strict=True):
         gains[name + "1"] = matrix
         if previous is None:
@@ -132,5 +130,14 @@ def prepare(record: Any, previous: Any | None, ramp: float, revision: int, dt: f
         else:
             old = previous["gains"]
             gains[name + "0"] = old[name + "0"] + ramp * (old[name + "1"] - old[name + "0"])
-    gains["free"] = ~gains["K1"].any(axis=1)
+    work_out(gains, dt)
     return True
+
+
+def work_out(gains: Any, dt: float) -> None:
+    """Fill what follows from M1, D1, K1: free directions, and v⁺ = of_v v + of_F F - of_e e for ticks of dt [s]."""
+    M, D, K = gains["M1"], gains["D1"], gains["K1"]
+    A = M + dt * (D + dt * K)
+    gains["free"], gains["dt"] = ~K.any(axis=1), dt
+    gains["of_v"], gains["of_F"] = np.linalg.solve(A, M), dt * np.linalg.inv(A)
+    gains["of_e"] = gains["of_F"] @ K

@@ -30,9 +30,15 @@ def rest_span(ticks, dt):
 
 
 @kernel
-def rest_span_of(p, h, qd, dt):
-    """`rest_span` of an arm at joint velocities `qd` [rad/s]: the joint that brakes longest decides."""
-    ticks = 0.0
+def ticks_to_rest(p, h, qd, dt):
+    """How many ticks the joint that brakes longest needs from joint velocities `qd` [rad/s]."""
+    most = 0.0
     for i in range(h.n):
-        ticks = max(ticks, abs(qd[i]) / (p.acceleration_scale * h.a_max[i] * dt))
-    return rest_span(ticks, dt)
+        most = max(most, abs(qd[i]) / h.a_max[i])
+    return most / (p.acceleration_scale * dt)
+
+
+@kernel
+def rest_span_of(p, h, qd, dt):
+    """`rest_span` of an arm at joint velocities `qd` [rad/s]."""
+    return rest_span(ticks_to_rest(p, h, qd, dt), dt)

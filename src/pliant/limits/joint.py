@@ -13,20 +13,20 @@ from pliant.limits.report import ACCELERATION, POSITION, SPEED, TOOL_SPEED, cut
 
 
 @kernel
-def limit(p, h, s, qd, dt, o):
+def limit(p, h, s, qd, dt, o, w):
     """Cut the wanted joint velocities `qd` [rad/s] in place; what acted is added to `o.limits` and `o.scale`.
 
-    Returns the factor by which speed was scaled, all joints alike.
+    Returns the factor by which speed was scaled, all joints alike. `w` is scratch (`inside.SCRATCH`).
     """
-    scale = _cut_speed(p, h, s, qd, o)
+    scale = _cut_speed(p, h, qd, o)
     o.scale = scale * _cut_change(p, h, s, qd, dt, o)
     _slow_before_stops(p, h, s, qd, dt, o)
-    keep_inside(p, h, s, qd, dt, o)
+    keep_inside(p, h, s, qd, dt, o, w)
     return scale
 
 
 @kernel
-def _cut_speed(p, h, s, qd, o):
+def _cut_speed(p, h, qd, o):
     """Scale all joints by one factor until none is too fast, nor the tool; returns the factor."""
     scale, worst = 1.0, 0
     for i in range(h.n):
@@ -35,7 +35,7 @@ def _cut_speed(p, h, s, qd, o):
             scale, worst = top / abs(qd[i]), i
     if scale < 1.0:
         cut(o, SPEED, abs(qd[worst]), scale * abs(qd[worst]))
-    linear, angular = tool_speeds(h, s, qd, 0.0, 1.0)
+    linear, angular = tool_speeds(h, qd)
     for speed, top in ((linear, p.linear_speed_m_s), (angular, p.angular_speed_rad_s)):
         if speed * scale > top * (1.0 + DUST):
             cut(o, TOOL_SPEED, speed * scale, top)
@@ -72,9 +72,12 @@ def _slow_before_stops(p, h, s, qd, dt, o):
         side = 1.0 if qd[i] > 0.0 else -1.0
         room = h.q_max[i] - s.q_cmd[i] if qd[i] > 0.0 else s.q_cmd[i] - h.q_min[i]
         room = max(0.0, room - p.position_margin)
+        v = side * qd[i]
+        if v * max(span, dt + 0.5 * v / a) <= room:
+            continue
         top = min(braking_speed(room, a, dt), room / span)
         # no harder than it may brake; keep_inside has seen to it that this is enough
         top = max(top, side * s.qd_cmd[i] - a * dt)
-        if side * qd[i] > top:
-            cut(o, POSITION, side * qd[i], top)
+        if v > top:
+            cut(o, POSITION, v, top)
             qd[i] = side * top

@@ -51,8 +51,19 @@ def _outward(p, position, span, i, side, dt):
 
 
 @kernel
+def _far(p, position, v, span, dt):
+    """Whether every face is so far that nobody needs to brake before it."""
+    speed, room = _length(v, 0), math.inf
+    for i in range(3):
+        room = min(room, _room(p, position, i, 1.0), _room(p, position, i, -1.0))
+    return speed * max(span, dt + 0.5 * speed / (_SHARE * p.linear_acceleration_m_s2)) <= room
+
+
+@kernel
 def _cut_box(p, position, v, span, dt, o):
     """Cut what leads out of the box too fast, and lead back what slides along beyond its margin."""
+    if _far(p, position, v, span, dt):
+        return
     for i in range(3):
         for side in (1.0, -1.0):
             top = _outward(p, position, span, i, side, dt)

@@ -157,6 +157,7 @@ _MATRIX = (6, 6)
 GAINS = Layout(
     "Gains",
     (
+        Field("number", "", "number of the set that brought this change", kind="i8"),
         Field("M0", "kg, kg m^2", "mass at the start of the change", _MATRIX),
         Field("D0", "N s/m, N m s/rad", "damping at the start of the change", _MATRIX),
         Field("K0", "N/m, N m/rad", "stiffness at the start of the change", _MATRIX),
@@ -164,6 +165,10 @@ GAINS = Layout(
         Field("D1", "N s/m, N m s/rad", "damping at its end", _MATRIX),
         Field("K1", "N/m, N m/rad", "stiffness at its end", _MATRIX),
         Field("free", "", "1 where nothing pulls an axis back", (6,), "i8"),
+        Field("dt", "s", "period for which the next three are worked out"),
+        Field("of_v", "", "(M + dt D + dt^2 K)^-1 M, at the end of the change", _MATRIX),
+        Field("of_F", "1/kg, 1/(kg m^2), s", "dt (M + dt D + dt^2 K)^-1", _MATRIX),
+        Field("of_e", "1/s", "dt (M + dt D + dt^2 K)^-1 K", _MATRIX),
     ),
 )
 """What the law computes with, worked out from the parameters when they come into force (see laws.gains)."""
@@ -172,7 +177,7 @@ PARAMETERS = Layout(
     "Parameters",
     (
         *layout_of(Parameters).fields,
-        Field("revision", "", "number of the set; another number than before starts the change", kind="i8"),
+        Field("revision", "", "number of the set", kind="i8"),
         Field("gains", "", "matrices of the admittance", kind=GAINS),
     ),
 )

@@ -64,7 +64,7 @@ class Cell:
         """Put a parameter set into force from tick `number` on: its gains move on from where those before have come."""
         self.revision += 1
         before, state = self.controller.parameters[0], self.controller.state[0]
-        ramp = float(state.ramp) if state.set == before.revision else 0.0
+        ramp = float(state.ramp) if state.set == before.gains.number else 0.0
         prepare(parameters[0], before, ramp, self.revision, self.task.dt)
         self.controller.parameters[:] = parameters
         self._adopted(self.revision, number, parameters)

@@ -14,6 +14,7 @@ from pliant.kernel import kernel
 from pliant.laws import ADMITTANCE, HOLD, admittance, hold
 from pliant.limits.edge import SCRATCH as EDGE
 from pliant.limits.edge import limit_edge
+from pliant.limits.inside import SCRATCH as INSIDE
 from pliant.limits.joint import limit
 from pliant.limits.report import SINGULAR, cut
 from pliant.limits.report import TORQUE as TORQUE_LIMIT
@@ -52,6 +53,7 @@ WORK = Layout(
         Field("F", "", "wrench that the law feels", (6,)),
         Field("lost", "", "velocity that the damped inverse took from the compliant frame", (6,)),
         Field("edge", "", "scratch of the limit before the edge of the reach", kind=EDGE),
+        Field("inside", "", "scratch of the limits that keep a way to rest", kind=INSIDE),
         Field("qd", "", "joint velocities asked for", (MAX_JOINTS,)),
         Field("three", "", "a vector", (3,)),
     ),
@@ -78,7 +80,7 @@ def step(h, p, s, r, g, c, o, w, mode, dt):
     wrench.low_pass(p.sense, s, s.wrench, dt)
     _want(h, p, s, g, w, o, dt)
     _vet(h, s, w)
-    scale = limit(p.limits, h, s, w.qd, dt, o)
+    scale = limit(p.limits, h, s, w.qd, dt, o, w.inside)
     _follow(h, s, w, scale, dt)
     _drive(h, p, s, r, c, w, o, mode)
 
@@ -132,7 +134,7 @@ def _start(p, s, r, g):
         s.qd_cmd[:] = 0.0
         s.wrench_lp[:] = s.wrench
         s.started = 1
-        s.set = p.revision
+        s.set = p.gains.number
         s.ramp = 1.0
         s.tank_j = p.admittance.tank_j
     s.law = g.law
@@ -162,8 +164,8 @@ def _want(h, p, s, g, w, o, dt):
 @kernel
 def _comply(h, p, s, g, w, o, dt):
     """Admittance at the compliant frame, its limits, and the joint velocities that follow from it."""
-    if s.set != p.revision:
-        s.set = p.revision
+    if s.set != p.gains.number:
+        s.set = p.gains.number
         s.ramp = 0.0
     pose_error(s.pose, g.pose, w.e)
     w.before[:] = s.twist
