@@ -77,7 +77,7 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     hero()
     robots()
-    for name in ("push", "press", "bounce", "servo", "sensor", "singularity", "sensor-faults", "payload"):
+    for name in ("push", "press", "bounce", "servo", "sensor", "singularity", "limits", "sensor-faults", "payload"):
         outcome = find(name)(0, lambda share: None)
         if outcome.draw is not None:
             outcome.draw(FOLDER / f"{name}.png")
