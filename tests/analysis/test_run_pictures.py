@@ -108,7 +108,7 @@ def test_new_parameters_and_a_failing_sensor_are_marked_where_they_happen(make):
         records["revision"] = records["time_s"] >= 1.5
         records["state"]["trouble"] = (records["time_s"] >= 2.0) & (records["time_s"] < 2.1)
 
-    words = {word.get_text(): word for word in plot.draw(make(happenings)).axes[0].texts}
+    words: dict[str, Any] = {word.get_text(): word for word in plot.draw(make(happenings)).axes[0].texts}
     assert words["parameters"].xy[0] == pytest.approx(1.5)
     assert words["sensor fails"].xy[0] == pytest.approx(2.1)
     assert not plot.draw(make()).axes[0].texts
