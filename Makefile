@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+VENV := .venv/.ready
 READY := .venv/.ready-dev
 
 .PHONY: help setup demo test lint docs reference pictures examples clean
@@ -11,7 +12,7 @@ help: ## list what can be made
 
 setup: $(READY) ## make the environment in .venv (all others do this first)
 
-demo: $(READY) ## see it work: a simulated arm is pushed and yields
+demo: $(VENV) ## see it work: a simulated arm is pushed and yields
 	$(BIN)/pliant demo
 
 test: $(READY) ## run the tests
@@ -42,14 +43,21 @@ clean: ## remove what make has made; recordings in out/ stay
 	find src tests docs examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # Pinned also for the build of the package itself, which pip does in an environment apart (the two variables are the
-# old and the new way to say so).
-$(READY): export PIP_CONSTRAINT = constraints.txt
-$(READY): export PIP_BUILD_CONSTRAINT = constraints.txt
-$(READY): pyproject.toml constraints.txt
+# old and the new way to say so). The demonstration does without the tools of the developers.
+export PIP_CONSTRAINT = constraints.txt
+export PIP_BUILD_CONSTRAINT = constraints.txt
+INSTALL = $(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e
+
+$(VENV): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "Pliant needs Python 3.11 or newer, and '$(PYTHON)' is not. Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	@test -x $(BIN)/pip || $(PYTHON) -m venv .venv || { \
 	  echo "'$(PYTHON)' cannot make a virtual environment. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
 	@echo "Setting up .venv (once; the first time it has to download everything)"
-	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	@$(INSTALL) ".[render]"
+	@touch $@
+
+$(READY): $(VENV)
+	@echo "Adding the developers' tools to .venv (once)"
+	@$(INSTALL) ".[dev]"
 	@touch $@

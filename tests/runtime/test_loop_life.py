@@ -271,30 +271,39 @@ def test_a_recording_that_cannot_be_written_is_refused_before_anything_moves(tmp
 
 # ---- the loop itself fails -----------------------------------------------------------------------------------------
 
-# A loop whose robot fails to answer at its 150th reading; what the robot is asked to do is noted in a file.
+# A loop with a robot at the end of a cable: it fails to answer at its 150th reading, and notes what it is asked to do.
 FAILING = """
 import sys
 from pathlib import Path
-from pliant.robots.sim.robot import SimRobot
-from pliant.runtime import loop
+from pliant.robots import open_robot
+from pliant.runtime import cell, loop
 
-log = Path(sys.argv[2])
-read, count = SimRobot.read, 0
 
-def failing(self, reading):
-    global count
-    count += 1
-    if count == 150:
-        raise ConnectionResetError("the cable is out")
-    read(self, reading)
+class Cabled:
+    def __init__(self, inner):
+        self.inner, self.count, self.log = inner, 0, Path(sys.argv[2])
 
-def note(name):
-    def method(self):
-        with log.open("a") as file:
-            print(name, file=file)
-    return method
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
 
-SimRobot.read, SimRobot.stop, SimRobot.close = failing, note("stop"), note("close")
+    def read(self, reading):
+        self.count += 1
+        if self.count == 150:
+            raise ConnectionResetError("the cable is out")
+        self.inner.read(reading)
+
+    def stop(self):
+        self.note("stop")
+
+    def close(self):
+        self.note("close")
+
+    def note(self, word):
+        with self.log.open("a") as file:
+            print(word, file=file)
+
+
+cell.open_robot = lambda address, task: Cabled(open_robot(address, task))
 sys.exit(loop.main(sys.argv[1]))
 """
 
@@ -319,7 +328,7 @@ def loop_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[s
 def test_an_exception_in_the_loop_stops_the_robot_and_says_where(out: Path, tmp_path: Path, loop_program) -> None:
     loop_program(FAILING, tmp_path / "log")
     arm = connect("sim:ur5e").start()
-    with pytest.raises(LoopError, match=r"ConnectionResetError: the cable is out \(loop_program.py:14\)") as caught:
+    with pytest.raises(LoopError, match=r"ConnectionResetError: the cable is out \(loop_program.py:18\)") as caught:
         arm.wait(60)
     assert (tmp_path / "log").read_text().split() == ["stop", "close"]
     assert arm._loop.returncode == 3

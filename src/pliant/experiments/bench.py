@@ -17,6 +17,7 @@ from pliant.experiments import Progress
 from pliant.experiments.allocation import heap_in_use, numba_allocations
 from pliant.experiments.lateness import busy_reader, cyclictest, lateness, plain_loop
 from pliant.experiments.push import TOOL
+from pliant.experiments.upkeep import upkeep
 from pliant.kernel import kernel, mj_step
 from pliant.robots.sim.config import Push, SimConfig
 from pliant.runtime.batch import Simulation
@@ -122,6 +123,7 @@ def tick(seconds: float, progress: Progress) -> Outcome:
             told("times faster than NumPy + Pinocchio, called from Python", slow / outside, "×"),
             at_most("largest difference between the two", gap, "rad", 1e-9),
         ]
+    figures += upkeep()
     progress(1.0)
     return Outcome("tick", 0, time.perf_counter() - began, figures, notes)
 

@@ -112,7 +112,8 @@ _MATTER = ("mass", "stiffness", "damping_by", "damping_ratio", "damping", "axes"
 def prepare(record: Any, previous: Any | None, ramp: float, revision: int, dt: float) -> bool:
     """Fill the gains of a parameter record that follows `previous`, `ramp` of the way through its change.
 
-    `dt` [s] is the period of the ticks. Returns whether the matrices had to be worked out anew: only a change of what they depend on does that.
+    `dt` [s] is the period of the ticks. Returns whether the matrices had to be worked out anew: only a change of what
+    they depend on does that.
     """
     record["revision"] = revision
     gains = record["gains"]

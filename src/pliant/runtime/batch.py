@@ -16,11 +16,10 @@ from pliant.errors import InputError
 from pliant.kernel import kernel
 from pliant.records import FAULTS, TELEMETRY
 from pliant.robots.sim.robot import SimRobot
-from pliant.robots.sim.step import advance, read
 from pliant.runtime import telemetry
 from pliant.runtime.cell import Cell
+from pliant.runtime.cycle import period
 from pliant.runtime.task import Task
-from pliant.runtime.tick import step
 
 # Long stretches are cut, so that progress can be shown and Ctrl-C is heard [s of simulated time].
 _CHUNK_S = 5.0
@@ -32,9 +31,7 @@ def run(world, handle, parameters, state, reading, goal, command, observed, work
     w, h, p, s, r = world[0], handle[0], parameters[0], state[0], reading[0]
     g, c, o, k = goal[0], command[0], observed[0], work[0]
     for i in range(out.shape[0]):
-        read(w, r)
-        step(h, p, s, r, g, c, o, k, mode, dt)
-        advance(w, c)
+        period(w, h, p, s, r, g, c, o, k, mode, dt)
         telemetry.fill(out[i], first + i, dt, revision, r, g, o, c, s)
         if s.fault != 0:
             moving = False

@@ -6,23 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from pliant.kernel import kernel
 from pliant.laws import LAWS
 from pliant.model.arm import Arm
 from pliant.records import COMMAND, GOAL, MODES, OBSERVED, READING, STATE
-from pliant.runtime import telemetry
-from pliant.runtime.slots import publish
 from pliant.runtime.tick import WORK, tick
-
-
-@kernel
-def finish(t, number, dt, revision, wall, late, busy, overruns, r, g, o, c, s, head, ring, slots):
-    """Fill the telemetry of a tick, with its timing [ns], and put it into a ring (see board)."""
-    timing = t[0].timing
-    timing.wall_ns = wall
-    timing.late_s, timing.busy_s, timing.overruns = late * 1e-9, busy * 1e-9, overruns
-    telemetry.fill(t[0], number, dt, revision, r[0], g[0], o[0], c[0], s[0])
-    publish(head, ring, slots, t.ctypes.data, t.itemsize, number)
 
 
 class Controller:
@@ -69,7 +56,7 @@ class Controller:
 
     @property
     def results(self) -> tuple[Any, ...]:
-        """What the telemetry of a tick is made of, in the order of `finish`."""
+        """What the telemetry of a tick is made of, in the order of `cycle.finish`."""
         return self.reading, self.goal, self.observed, self.command, self.state
 
     @property

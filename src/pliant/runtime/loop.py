@@ -26,11 +26,10 @@ from pliant.runtime import commands
 from pliant.runtime.board import Board
 from pliant.runtime.board_layout import FAULT, RUNNING, SET, STOPPED
 from pliant.runtime.cell import Cell
-from pliant.runtime.controller import finish
+from pliant.runtime.cycle import cycle_of
 from pliant.runtime.realtime import Pacer, memory_kib, prepare
 from pliant.runtime.slots import knock
 from pliant.runtime.task import Task
-from pliant.runtime.tick import tick
 from pliant.runtime.warm import load_loop_kernels
 
 # After a fault the robot brakes within its acceleration limits; this long it may take before the loop ends [s].
@@ -57,32 +56,27 @@ class Loop:
 
     def run(self) -> tuple[int, str]:
         """Run until asked to stop or until a fault; returns the board status to end with, and the reason."""
-        controller, robot, board = self.cell.controller, self.cell.robot, self.board
+        controller, board = self.cell.controller, self.board
         self.cell.begin()
         load_loop_kernels()
         granted = prepare()
         resident, private = memory_kib()
         board.annotate({"granted": granted.as_dict(), "resident_kib": resident, "private_kib": private})
         pacer, number, brake_until, busy = Pacer(self.task.dt), 0, 0, 0
-        inputs, results, ring, dt = controller.arguments, controller.results, board.publisher, self.task.dt
-        state = controller.state[0]
+        cycle = cycle_of(self.cell.robot, controller, self.telemetry, board.publisher)
         board.set_status(RUNNING)
         pacer.start()
         while True:
             late = pacer.wait()
             began = time.monotonic_ns()
-            robot.read(controller.reading)
             if not self._listen(number):
                 return STOPPED, self.asked
-            tick(*inputs)
-            robot.write(controller.command)
-            wall, revision = time.time_ns(), self.cell.revision
-            finish(self.telemetry, number, dt, revision, wall, late, busy, pacer.overruns, *results, *ring)
+            fault = cycle(number, self.cell.revision, late, busy, pacer.overruns)
             number += 1
-            if state["fault"]:
-                brake_until = brake_until or number + round(_BRAKE_S / dt)
+            if fault:
+                brake_until = brake_until or number + round(_BRAKE_S / self.task.dt)
                 if controller.at_rest or number >= brake_until:
-                    return FAULT, FAULTS[controller.fault]
+                    return FAULT, FAULTS[fault]
             busy = time.monotonic_ns() - began
 
     def _listen(self, number: int) -> bool:

@@ -13,7 +13,7 @@ from pliant.params.control import PARAMETERS
 from pliant.records import COMMAND, GOAL, OBSERVED, READING, STATE, TELEMETRY
 from pliant.robots.sim.layout import WORLD
 from pliant.robots.sim.step import advance_sim, read_sim
-from pliant.runtime import controller, slots
+from pliant.runtime import cycle, slots
 from pliant.runtime.tick import WORK, tick
 
 
@@ -27,7 +27,8 @@ def load_loop_kernels() -> None:
     """Everything that the loop calls while it runs."""
     load(tick, *_arguments())
     results = (layout.new() for layout in (READING, GOAL, OBSERVED, COMMAND, STATE))
-    load(controller.finish, TELEMETRY.new(), 0, 0.0, 0, 0, 0, 0, 0, *results, 0, 0, 0)
+    load(cycle.finish, TELEMETRY.new(), 0, 0, 0, *results, 0.0, 0, 0, 0, 0, 0, 0)
+    load(cycle.cycle, WORLD.new(), *_arguments(), TELEMETRY.new(), *(0,) * 9)
     load(read_sim, WORLD.new(), READING.new())
     load(advance_sim, WORLD.new(), COMMAND.new())
     load(slots.knock, 0, 0, 0, 0)

@@ -1,0 +1,78 @@
+"""What the tick costs beside the control itself: telemetry, looking for new parameters, taking them over."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from pliant.analysis.figures import Figure, at_most, told
+from pliant.experiments.push import TOOL
+from pliant.kernel import kernel
+from pliant.params.control import record_of
+from pliant.params.declare import changed
+from pliant.records import TELEMETRY
+from pliant.runtime.batch import Simulation
+from pliant.runtime.cycle import finish
+from pliant.runtime.slots import knock
+from pliant.runtime.task import Task
+
+_SLOTS, _TICKS = 2500, 5000  # five seconds at 500 Hz, as on the board
+
+
+@kernel
+def _publish(t, head, ring, slots, r, g, o, c, s, dt, n):
+    for number in range(n):
+        finish(t, head, ring, slots, r, g, o, c, s, dt, number, 0, 0, 0, 0, 0)
+
+
+@kernel
+def _look(queue_in, queue_out, proposed, n):
+    found = 0
+    for _ in range(n):
+        found += knock(queue_in, queue_out, proposed, 0)
+    return found
+
+
+def _shortest(function: Any, *args: Any, repeat: int = 9) -> float:
+    taken = []
+    for _ in range(repeat):
+        began = time.perf_counter()
+        function(*args)
+        taken.append(time.perf_counter() - began)
+    return min(taken)
+
+
+def _adoption(simulation: Simulation, **values: float) -> float:
+    """Taking over a set with these changes [s]."""
+    cell, times = simulation.cell, []
+    base = cell.task.params
+    for i in range(20):
+        names = {name.replace("__", "."): value * (1 + i % 2) for name, value in values.items()}
+        proposed = record_of(changed(base, names))
+        began = time.perf_counter()
+        cell.adopt(proposed, i)
+        times.append(time.perf_counter() - began)
+    return min(times)
+
+
+def upkeep() -> list[Figure]:
+    """Figures of the costs beside the control."""
+    simulation = Simulation(Task(law="admittance", tool=TOOL))
+    simulation.advance(10)
+    t, head, words = TELEMETRY.new(), np.zeros(1, np.int64), np.zeros(3, np.int64)
+    ring = np.zeros(_SLOTS * (t.itemsize + 8), np.uint8)
+    where = (head.ctypes.data, ring.ctypes.data, _SLOTS, *simulation.cell.controller.results, simulation.task.dt)
+    _publish(t, *where, 1)
+    telemetry = _shortest(_publish, t, *where, _TICKS) / _TICKS
+    door = [words.ctypes.data + 8 * i for i in range(3)]
+    _look(*door, 1)
+    look = _shortest(_look, *door, 100_000) / 100_000
+    return [
+        at_most("telemetry of a tick: filled and published", telemetry * 1e6, "µs", 2.0),
+        told("bytes of it", t.itemsize),
+        at_most("a look for new parameters and requests, every tick", look * 1e6, "µs", 2.0),
+        told("taking over a set without new gains, once", _adoption(simulation, sense__cutoff_hz=10.0) * 1e6, "µs"),
+        told("taking over a set with new gains, once", _adoption(simulation, admittance__stiffness=150.0) * 1e6, "µs"),
+    ]
