@@ -29,12 +29,13 @@ def hero() -> None:
     tip, force = observed["pose"][at, :3], observed["wrench"][at, :3]
     picture = render(
         task, records["reading"]["q"][at, :6], size=(1000, 860), distance_m=1.55, look_at=(0.28, 0.0, 0.36),
-        arrows=[(tip - 0.02 * force, tip, PUSHED)],
+        arrows=[(tip - 0.01 * force, tip, PUSHED)],
     )  # fmt: skip
     with style.applied() as theme:
         fig, axes = style.figure(
             2, 2, "A simulated UR5e that is pushed, yields and returns",
-            "admittance at 500 Hz; red: the moment shown; dashed: made twice as stiff", panel_inches=(6, 2.7),
+            "admittance at 500 Hz; red: the moment shown; dashed: made twice as stiff; grey: its force sensor fails",
+            panel_inches=(6, 2.7),
         )  # fmt: skip
         grid = axes[0, 0].get_gridspec()
         for ax in axes[:, 0]:
@@ -49,6 +50,7 @@ def hero() -> None:
         for ax in axes[:, 1]:
             ax.axvline(1.7, color=theme.faint, ls="--", lw=1)
             ax.axvline(t[at], color=theme.alarm, lw=0.8)
+            ax.axvspan(2.3, 2.314, color=theme.faint, alpha=0.4, lw=0)
         style.label(axes[0, 1], "Force that the arm feels", "N")
         style.label(axes[1, 1], "How far it gives way", "mm")
         axes[1, 1].set_xlabel("time [s]")
@@ -75,7 +77,7 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     hero()
     robots()
-    for name in ("push", "press", "bounce", "servo", "sensor"):
+    for name in ("push", "press", "bounce", "servo", "sensor", "singularity", "limits", "sensor-faults", "payload"):
         outcome = find(name)(0, lambda share: None)
         if outcome.draw is not None:
             outcome.draw(FOLDER / f"{name}.png")

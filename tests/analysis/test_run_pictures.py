@@ -12,6 +12,7 @@ import pytest
 
 from pliant.analysis import plot, report, style
 from pliant.errors import InputError
+from pliant.laws import LAWS
 from pliant.records import LIMIT_SPEED, MAX_JOINTS, TELEMETRY
 
 VOID = {"meta", "img", "source", "br", "link"}
@@ -93,6 +94,24 @@ def test_the_title_names_robot_law_rate_and_duration(make):
     assert plot.title(recording) == "sim:two & <more> · admittance"
     assert plot.extent(recording) == "100 Hz · 3.99 s · 400 records"
     assert plot.title(make(meta={})) == "run.mcap"
+
+
+def test_the_title_names_the_laws_in_the_order_in_which_they_ran(make):
+    def two_laws(records):
+        records["goal"]["law"] = np.where(records["time_s"] < 1, LAWS["hold"], LAWS["admittance"])
+
+    assert plot.title(make(two_laws, meta={"robot": "sim:ur5e", "law": "hold"})) == "sim:ur5e · hold, admittance"
+
+
+def test_new_parameters_and_a_failing_sensor_are_marked_where_they_happen(make):
+    def happenings(records):
+        records["revision"] = records["time_s"] >= 1.5
+        records["state"]["trouble"] = (records["time_s"] >= 2.0) & (records["time_s"] < 2.1)
+
+    words: dict[str, Any] = {word.get_text(): word for word in plot.draw(make(happenings)).axes[0].texts}
+    assert words["parameters"].xy[0] == pytest.approx(1.5)
+    assert words["sensor fails"].xy[0] == pytest.approx(2.1)
+    assert not plot.draw(make()).axes[0].texts
 
 
 def test_long_joint_names_become_numbers():

@@ -32,7 +32,7 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "short.mcap"
 
 
-VERBS = ("demo", "run", "set", "plot", "replay", "experiment", "bench")
+VERBS = ("demo", "run", "set", "identify", "plot", "replay", "experiment", "bench")
 
 
 def test_help_names_every_verb_and_fits_a_screen() -> None:

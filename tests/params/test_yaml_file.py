@@ -67,6 +67,21 @@ def test_a_list_in_braces_and_a_list_by_lines_are_replaced(task: Path) -> None:
     assert "# the deadband follows\n        deadband_n: 1.0\n" in task.read_text()
 
 
+def test_a_matrix_is_written_as_rows(task: Path) -> None:
+    matrix = tuple(tuple(float(i == j) for j in range(3)) for i in range(3))
+    update_file(task, {"params.matrix": matrix})
+    assert load(task)["params"]["matrix"] == [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+
+
+def test_a_content_that_the_caller_refuses_is_not_written(task: Path) -> None:
+    def refuse(data: dict[str, Any]) -> None:
+        raise InputError("tool.mass_kg", data["tool"]["mass_kg"], "smaller")
+
+    with pytest.raises(InputError, match=r"tool\.mass_kg is 9\.0, but it must be smaller"):
+        update_file(task, {"tool.mass_kg": 9.0}, check=refuse)
+    assert task.read_text() == TASK
+
+
 def test_what_is_not_there_is_put_at_the_end_of_its_mapping(task: Path) -> None:
     update_file(task, {"tool.tip_radius_m": 0.01, "params.sense.range_n": 100, "params.limits.speed_scale": 0.25})
     text = task.read_text()
@@ -148,7 +163,7 @@ values = st.one_of(
 names = st.sampled_from(["law", "tool.mass_kg", "tool.extra.deep", "params.sense.bias", "params.new", "sim.x", "top"])
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(changes=st.dictionaries(names, values, min_size=1))
 def test_any_values_are_read_back_and_comments_stay(changes: dict[str, Any], tmp_path_factory: Any) -> None:
     path = tmp_path_factory.mktemp("yaml") / "task.yaml"

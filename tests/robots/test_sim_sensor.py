@@ -55,6 +55,15 @@ class Watched:
 # ---- what it measures ----------------------------------------------------------------------------------------------
 
 
+def test_it_feels_the_tool_that_is_mounted_not_the_one_that_is_believed() -> None:
+    believed = Tool(mass_kg=0.3, tcp_m=TOOL.tcp_m)
+    robot = SimRobot("ur5e", believed, SimConfig(sensor=QUIET, tool=TOOL), DT)
+    assert robot.arm.tool == believed
+    reading = READING.new()
+    robot.read(reading)
+    assert_allclose(reading[0].wrench, Watched().expected(), atol=1e-6)
+
+
 @pytest.mark.parametrize("axis", range(6))
 @pytest.mark.parametrize("sign", [1, -1])
 def test_an_outside_push_reads_as_that_push_in_sensor_axes(axis: int, sign: int) -> None:

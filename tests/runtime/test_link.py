@@ -278,3 +278,47 @@ def test_after_the_end_a_link_says_so() -> None:
         with pytest.raises(LoopError):
             other.set({"sense.cutoff_hz": 11.0})
         assert not other.running
+
+
+# ---- keeping it ----------------------------------------------------------------------------------------------------
+
+MINE = "# Mine.\nrobot: sim:ur5e\nparams:\n  sense: {cutoff_hz: 20.0}   # quiet\n"
+
+
+def test_what_is_in_force_is_saved_into_a_task_file(link: Link, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(MINE)
+    link.set({"sense.cutoff_hz": 17.0})
+    assert link.save(file) == {"sense.cutoff_hz": 17.0}
+    assert file.read_text() == MINE.replace("20.0", "17.0")
+
+
+def test_the_command_line_saves_it_too_and_says_what(link: Link, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(MINE)
+    done = pliant_set("sense.cutoff_hz", "16", "--save", str(file))
+    assert done.returncode == 0, done.stderr
+    assert "sense.cutoff_hz = 16.0" in done.stdout
+    assert "cutoff_hz: 16.0}   # quiet" in file.read_text()
+    assert "says what is in force already" in " ".join(pliant_set("--save", str(file)).stdout.split())
+
+
+def test_saving_into_another_arms_file_is_refused_in_one_sentence(link: Link, tmp_path: Path) -> None:
+    file = tmp_path / "other.yaml"
+    file.write_text(MINE.replace("ur5e", "ur10e"))
+    done = pliant_set("--save", str(file))
+    assert done.returncode == 2
+    assert "one for sim:ur5e: it is for sim:ur10e" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert "ur10e" in file.read_text()
+
+
+def test_a_watched_file_that_was_saved_from_the_loop_is_not_applied_once_more(link: Link, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(MINE)
+    watch = FileWatch(file, link)
+    link.set({"sense.cutoff_hz": 18.0})
+    link.save(file)
+    adopted = link.board.adopted
+    assert watch.poll() == "mine.yaml was saved; it says what is in force."
+    assert link.board.adopted == adopted

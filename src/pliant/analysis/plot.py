@@ -18,6 +18,7 @@ from pliant.record import Recording
 
 Array = np.ndarray[Any, Any]
 
+_MARKS = 20  # of each kind; more of them would be a curtain
 _ROW = 36.0  # room for the name and the bar of a limit, in units of the panel's percent scale
 
 
@@ -43,6 +44,8 @@ def draw(recording: Recording, names: Names | None = None, theme: Theme = LIGHT)
             _singular_value(axes[3, 1], recording, theme)
         for ax in axes.flat:
             _mark_faults(ax, recording, theme)
+        for ax in axes[:, 0]:
+            _mark_happenings(ax, recording, theme, words=ax is axes[0, 0])
         for ax in axes[-1]:
             ax.set_xlabel("time [s]")
         _time_axis(axes[0, 0], recording)
@@ -50,9 +53,10 @@ def draw(recording: Recording, names: Names | None = None, theme: Theme = LIGHT)
 
 
 def title(recording: Recording) -> str:
-    """Robot and law, as far as the recording names them."""
-    known = [str(recording.meta[key]) for key in ("robot", "law") if recording.meta.get(key)]
-    return " · ".join(known) or recording.path.name
+    """Robot and laws, as far as the recording names them."""
+    laws = dict.fromkeys([str(recording.meta.get("law") or ""), *signals.laws(recording)])
+    known = [str(recording.meta.get("robot") or ""), ", ".join(filter(None, laws))]
+    return " · ".join(filter(None, known)) or recording.path.name
 
 
 def extent(recording: Recording) -> str:
@@ -194,6 +198,21 @@ def _mark_faults(ax: Axes, recording: Recording, theme: Theme) -> None:
     for span in signals.spans(recording, recording.records["state"]["fault"] != 0):
         ax.axvspan(*span, color=theme.alarm, alpha=0.12, lw=0)
         ax.axvline(span.start_s, color=theme.alarm, lw=1.0)
+
+
+def _mark_happenings(ax: Axes, recording: Recording, theme: Theme, *, words: bool) -> None:
+    """A dashed line where a parameter set came into force, a grey band where the force sensor was in trouble."""
+    marks = [(start_s, start_s, "parameters") for start_s in signals.changes(recording)[:_MARKS]]
+    troubles = signals.spans(recording, recording.records["state"]["trouble"] != 0)
+    marks += [(*span, "sensor fails") for span in troubles[:_MARKS]]
+    for start_s, end_s, word in marks:
+        if end_s > start_s:
+            ax.axvspan(start_s, end_s, color=theme.faint, alpha=0.35, lw=0)
+        else:
+            ax.axvline(start_s, color=theme.faint, lw=1.0, ls=(0, (5, 3)))
+        if words:
+            place = {"xycoords": ("data", "axes fraction"), "xytext": (3, -2), "textcoords": "offset points"}
+            ax.annotate(word, (end_s, 1.0), va="top", fontsize=8, color=theme.faint, **place)
 
 
 def _time_axis(ax: Axes, recording: Recording) -> None:

@@ -61,4 +61,5 @@ def _arrow(scene: Any, start: ArrayLike, end: ArrayLike, colour: Sequence[float]
     kind = mujoco.mjtGeom.mjGEOM_ARROW
     mujoco.mjv_initGeom(geom, kind, np.zeros(3), np.zeros(3), np.zeros(9), np.array(colour, np.float32))
     mujoco.mjv_connector(geom, kind, 0.008, np.array(start, float), np.array(end, float))
+    geom.size[2] *= 2.0  # arrows are drawn half as long as they are
     scene.ngeom += 1

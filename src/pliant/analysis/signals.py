@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pliant.laws import LAWS
 from pliant.record import Recording
 from pliant.records import FAULTS, IDLE, LIMITS, POSITION, TORQUE, VELOCITY
 
@@ -106,6 +107,18 @@ def faults(recording: Recording, names: Names | None = None) -> list[tuple[float
     began = np.flatnonzero((number != 0) & (np.concatenate(([0], number[:-1])) != number))
     times = time_s(recording)
     return [(float(times[i]), known.get(int(number[i]), f"fault {number[i]}")) for i in began]
+
+
+def changes(recording: Recording) -> list[float]:
+    """Times [s] at which another parameter set came into force."""
+    return time_s(recording)[1:][np.diff(recording.records["revision"]) != 0].tolist()
+
+
+def laws(recording: Recording) -> list[str]:
+    """Names of the laws that ran, in the order of their first ticks."""
+    names = {number: name for name, number in LAWS.items()}
+    numbers, first = np.unique(recording.records["goal"]["law"], return_index=True)
+    return [names[int(number)] for number in numbers[np.argsort(first)] if int(number) in names]
 
 
 def spans(recording: Recording, active: Array) -> list[Span]:

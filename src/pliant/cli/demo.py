@@ -13,7 +13,10 @@ EXAMPLE = "Example: [bold]pliant demo --folder out[/bold]"
 def command(
     folder: Annotated[Path, typer.Option(help="Where the recording and the picture go.")] = Path("out"),
 ) -> int:
-    """A simulated UR5e is pushed, yields, is made stiffer and pushed again: recording, table, picture, replay."""
+    """A simulated UR5e is pushed, yields, returns, is made stiffer, and is pushed again while its sensor fails.
+
+    Leaves a recording and a picture, shows a table, and replays the recording through the same tick.
+    """
     import importlib
 
     from pliant.cli.running import run_paced

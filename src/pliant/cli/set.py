@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,8 +16,9 @@ def command(
     loop: Annotated[str | None, typer.Option(help="Which loop, if several run.")] = None,
     undo: Annotated[bool, typer.Option("--undo", help="Take the last change back.")] = False,
     history: Annotated[bool, typer.Option("--history", help="Show the changes so far.")] = False,
+    save: Annotated[Path | None, typer.Option(help="Put what is in force into this task file; comments stay.")] = None,
 ) -> int:
-    """Change a live parameter of a running loop, show what is in force, or take a change back.
+    """Change a live parameter of a running loop, show what is in force, take a change back, or keep it in a file.
 
     A change that is not allowed changes nothing and says why.
     """
@@ -40,6 +42,10 @@ def command(
         raise UnknownNameError("parameter", name, flat(link.parameters))
     elif value is not None:
         raise InputError("name", name, "given before the value")
+    if save is not None:
+        kept = ", ".join(f"{key} = {compact(new)}" for key, new in link.save(save).items())
+        out.print(f"Written to {save}: {kept}." if kept else f"{save} says what is in force already.")
+        return 0
     for key, now in flat(link.parameters).items():
         if name is None or key == name:
             out.print(f"{key} = {compact(now)}")

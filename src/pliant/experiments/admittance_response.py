@@ -32,6 +32,7 @@ from pliant.params.declare import to_record
 from pliant.robots.sim.config import Push, Sensor, SimConfig
 from pliant.runtime.batch import Simulation, simulate
 from pliant.runtime.task import Event, Task
+from pliant.spatial import transport_wrench
 
 Array = np.ndarray[Any, Any]
 
@@ -189,7 +190,31 @@ def _lever(seed: int) -> list[Figure]:
         ),
         at_most("the same at the tool: moment left", np.abs(at_tip[3:]).max(), "N m", 1e-12),
         within("10 N at the sensor: moment at the tool", np.linalg.norm(at_sensor[3:]), "N m", 2.54, 1e-12),
+        *_at_base(seed),
     ]
+
+
+def _at_base(seed: int) -> list[Figure]:
+    """A pure push at the tool; the rival takes its moment about the base's origin."""
+    moved = np.zeros(6)
+    transport_wrench(np.array([0.492, 0.133, 0.205, 1.0, 0, 0, 0]), np.array([10.0, 0, 0, 0, 0, 0]), moved)
+    sim = SimConfig(seed=seed, sensor=SILENT, pushes=(Push(at_s=0.5, for_s=9.0, wrench=(10.0, 0, 0, 0, 0, 0)),))
+    soft = Admittance(stiffness=diagonal(STIFFNESS, 20.0))
+    sense = Sense(deadband_n=0.0, deadband_nm=0.0, frozen_s=0.0)
+    task = Task(law="admittance", tool=TOOL, duration_s=3.0, params=Parameters(sense=sense, admittance=soft), sim=sim)
+    law = ExplicitLaw(np.array(soft.mass), np.array(soft.stiffness), 1.0, DT, Choices(at_base=True, deadband=0.0))
+    rival = run_in_simulator(law, sim, TOOL, 3.0)
+    return [
+        at_most("10 N at the tool: it turns by", _turned(simulate(task).records["observed"]["pose"]), "°", 0.1),
+        told("moment about the base's origin: it turns by", _turned(rival.pose), "°"),
+        told("10 N along x at (0.492, 0.133, 0.205) m: moment about y at the base", moved[4], "N m"),
+        told("10 N along x at (0.492, 0.133, 0.205) m: moment about z at the base", moved[5], "N m"),
+    ]
+
+
+def _turned(poses: Array) -> float:
+    """Largest angle [°] between the first pose and another."""
+    return float(np.degrees(2 * np.arccos(np.clip(np.abs(poses[:, 3:] @ poses[0, 3:]), 0, 1)).max()))
 
 
 def _follow(seed: int, *, told_speed: bool) -> tuple[Array, Array, Array, Array]:

@@ -54,6 +54,8 @@ class Choices:
     """Norm of the wrench [N and N m together] below which nothing is felt; with early_return, else subtracted."""
     speed_m_s: float = 0.5
     """Largest speed of the tool."""
+    at_base: bool = False
+    """Take moments about the base's origin; otherwise about the tool."""
 
 
 def alike(value: float) -> Six:
@@ -169,8 +171,12 @@ def run_in_simulator(
     *,
     start_q: tuple[float, ...] = (),
     changes: Mapping[int, Array] | None = None,
+    deaf_from_s: float = np.inf,
 ) -> Trace:
-    """The law on a simulated UR5e; `changes` are new stiffnesses by tick. Ends early where the arm is stretched out."""
+    """The law on a simulated UR5e; `changes` are new stiffnesses by tick. Ends early where the arm is stretched out.
+
+    From `deaf_from_s` on the force sensor fails, and its reading counts as zero.
+    """
     robot = SimRobot("ur5e", tool, sim, law.dt, start_q)
     arm, reading, command, rows = robot.arm, READING.new(), COMMAND.new(), []
     command[0].mode = POSITION
@@ -181,6 +187,10 @@ def run_in_simulator(
         seen = q = reading[0].q[: arm.n].copy()
         pose = measured = arm.pose(q)
         wrench = wrench_at_tool(arm, reading[0].wrench, pose, arm.handle[0].X_sensor.copy())
+        if i * law.dt >= deaf_from_s:
+            wrench[:] = 0.0
+        if law.choices.at_base:
+            wrench[3:] += np.cross(pose[:3], wrench[:3])
         if not law.choices.from_measured:
             seen, pose = q_cmd, arm.pose(q_cmd)
         if changes and i in changes:

@@ -11,7 +11,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,13 @@ from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 from pliant.errors import InputError
 
 
-def update_file(path: Path | str, values: Mapping[str, Any]) -> None:
-    """Set dotted names to numbers, words, flags or lists of them: ``update_file("a.yaml", {"tool.mass_kg": 1.2})``."""
+def update_file(
+    path: Path | str, values: Mapping[str, Any], *, check: Callable[[dict[str, Any]], object] = lambda data: None
+) -> None:
+    """Set dotted names to numbers, words, flags or lists of them: ``update_file("a.yaml", {"tool.mass_kg": 1.2})``.
+
+    `check` sees the new content before it takes the place of the old one, and refuses it by raising.
+    """
     path = Path(path).resolve()
     text = _read(path)
     wanted = _load(path, text)
@@ -32,6 +37,7 @@ def update_file(path: Path | str, values: Mapping[str, Any]) -> None:
         _put(path, wanted, dotted, value)
     if _load(path, text) != wanted:
         raise InputError("the file", str(path), "simpler YAML to be changed by a program (no anchors, no merge keys)")
+    check(_copy(wanted))
     _replace(path, text)
 
 
@@ -58,7 +64,7 @@ def _copy(data: Any) -> Any:
     """The same values without shared parts: an alias is one object, but must not change in two places."""
     if isinstance(data, dict):
         return {key: _copy(value) for key, value in data.items()}
-    return [_copy(value) for value in data] if isinstance(data, list) else data
+    return [_copy(value) for value in data] if isinstance(data, list | tuple) else data
 
 
 def _put(path: Path, data: dict[str, Any], dotted: str, value: Any) -> None:
@@ -69,7 +75,7 @@ def _put(path: Path, data: dict[str, Any], dotted: str, value: Any) -> None:
         data = data[name]
         if not isinstance(data, dict):
             raise InputError(dotted, value, f"left out: {name} in {path.name} is not a mapping")
-    data[last] = list(value) if isinstance(value, list | tuple) else value
+    data[last] = _copy(value)
 
 
 def _replace(path: Path, text: str) -> None:

@@ -24,15 +24,18 @@ from pliant.runtime import commands
 from pliant.runtime.batch import Simulation
 from pliant.runtime.session import Session
 from pliant.runtime.task import Task, arm_of
-from pliant.sense.payload import Payload, check, identify
+from pliant.sense.payload import LEAST_POSES, Payload, check, identify
 from pliant.spatial import mat_to_quat, quat_rotate_inv, quat_to_mat
 
 Array = np.ndarray[Any, Any]
 
 POSES, REACH, AVERAGE_S = 12, 1.2, 0.5
+MOST_POSES = 60
 # Share of the robot's speed and acceleration that is used; at rest below this joint speed [rad/s]; longest wait [s].
 _SLOW, _STILL, _PATIENCE_S = 0.2, 1e-3, 30.0
 _STEPS, _MARGIN = 5, 0.1
+# Share of the readings that must be good in every pose.
+_GOOD = 0.9
 # What an arm may carry if nobody says [kg].
 _UNKNOWN_KG = 50.0
 
@@ -96,6 +99,8 @@ def collect(
     progress: Callable[[float], None] = lambda share: None,
 ) -> Payload:
     """Identify the tool on the task's robot; raises `PayloadError` when the result cannot be trusted."""
+    if not LEAST_POSES <= poses <= MOST_POSES:
+        raise InputError("poses", poses, f"from {LEAST_POSES} to {MOST_POSES}")
     found = take_readings(task, poses, fast=fast, average_s=average_s, progress=progress)
     payload = identify(found.wrenches, found.gravity, find_mount=find_mount)
     check(payload, max_mass_kg=most_kg(arm_of(task)))
@@ -128,9 +133,10 @@ def take_readings(
             mover.move_joints(q)
             _come_to_rest(mover, q, i)
             records = mover.pass_time(average_s)
-            if records["state"]["trouble"].any():
+            good = records["state"]["trouble"] == 0
+            if good.mean() < _GOOD:
                 raise InputError("the force sensor", "in trouble", "good while it is averaged")
-            reading = records["reading"]
+            reading = records["reading"][good]
             rows.append((reading["wrench"].mean(axis=0), reading["q"][:, : arm.n].mean(axis=0)))
             progress((i + 1) / len(goals))
         mover.move_joints(start)
@@ -140,17 +146,17 @@ def take_readings(
 
 
 def slowed(task: Task) -> Task:
-    """The task as it is moved here: by `hold`, slowly, without its script."""
+    """The task as it is moved here: by `hold`, slowly, without its events, pushes and failures of the sensor."""
     limits = task.params.limits
     values = {
         "limits.speed_scale": min(limits.speed_scale, _SLOW),
         "limits.acceleration_scale": min(limits.acceleration_scale, _SLOW),
     }
-    params = changed(task.params, values)
-    return validated(
-        Task,
-        {**task.model_dump(), "law": "hold", "events": (), "duration_s": 86400.0, "params": params.model_dump()},
-    )
+    data = task.model_dump()
+    data |= {"law": "hold", "events": (), "duration_s": 86400.0}
+    data["params"] = changed(task.params, values).model_dump()
+    data["sim"]["pushes"], data["sim"]["sensor"]["failures"] = (), ()
+    return validated(Task, data)
 
 
 def _come_to_rest(mover: _Mover, q: Array, number: int) -> None:
@@ -215,6 +221,13 @@ def sensor_rotation(tool: Tool, found: Payload) -> Array:
     R = np.zeros((3, 3))
     quat_to_mat(np.array(tool.sensor_quat), R)
     return R @ found.mount.T
+
+
+def com_std_in_flange(tool: Tool, found: Payload) -> Array:
+    """Its standard deviation along flange axes [m]."""
+    R = np.zeros((3, 3))
+    quat_to_mat(np.array(tool.sensor_quat), R)
+    return np.sqrt(np.diag(R @ found.com_covariance_m2 @ R.T))
 
 
 def com_in_flange(tool: Tool, found: Payload) -> Array:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from pliant.params.declare import changed, flat, from_record
 from pliant.runtime import commands
 from pliant.runtime.board import Board, alive, running
 from pliant.runtime.board_layout import FAULT, RUNNING
+from pliant.runtime.keep import keep_parameters
 from pliant.runtime.task import Task, arm_of, check_fits
 
 _ANSWER_S = 1.0
@@ -189,6 +191,10 @@ class Link:
                 found.append((revision, float(entry["tick"]) * self.task.dt, changes))
             last = now
         return found
+
+    def save(self, path: Path | str) -> dict[str, Any]:
+        """Put the parameters in force into a task file, its comments kept; returns those that differed from it."""
+        return keep_parameters(path, self.parameters, self.task, self.board.head * self.task.dt)
 
     def tare(self, over_s: float = 0.5) -> np.ndarray[Any, Any]:
         """Make the present reading of the sensor zero, the tool's weight at this pose excepted; returns the bias.

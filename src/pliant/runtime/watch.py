@@ -38,6 +38,10 @@ class FileWatch:
             changes = {name: value for name, value in after.items() if value != before[name]}
             if not changes:
                 return f"{self.path.name} was saved; no parameter changed."
+            now = flat(self.link.parameters)
+            if all(now[name] == value for name, value in changes.items()):
+                self._parameters = wanted
+                return f"{self.path.name} was saved; it says what is in force."
             self.link.set(changes)
         except PliantError as error:
             return f"Not applied: {error}"

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from pliant.model.tool import Tool
 from pliant.params.declare import NotNegative, Section, Six, Three, param
 
 
@@ -108,5 +109,8 @@ class SimConfig(Section):
     )
     servo: Servo = Servo()
     sensor: Sensor = Sensor()
+    tool: Tool | None = param(
+        None, help="The tool that is really mounted, if it is not what the controller believes (the task's tool)."
+    )
     surfaces: Annotated[tuple[Surface, ...], Field(max_length=8)] = ()
     pushes: Annotated[tuple[Push, ...], Field(max_length=32)] = ()

@@ -27,7 +27,7 @@ class SimRobot:
         q = np.array(start_q if len(start_q) else self.arm.q_home, float)
         if q.shape != (self.arm.n,) or not np.all((q >= self.arm.q_min) & (q <= self.arm.q_max)):
             raise InputError("start_q", tuple(q.tolist()), f"{self.arm.n} angles within the joint ranges of {source}")
-        self.world = World(self.arm, source, tool, config, dt, q, interface)
+        self.world = World(self.arm, source, config.tool or tool, config, dt, q, interface)
 
     def open(self) -> None:
         """Nothing to connect to."""

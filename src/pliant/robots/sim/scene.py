@@ -18,7 +18,7 @@ _FLOOR = ((0.60, 0.61, 0.63), (0.66, 0.67, 0.69))
 def scene_model(source: str, tool: Tool, config: SimConfig) -> mujoco.MjModel:
     """A MuJoCo model with shapes, for drawing only; its joints are those of the arm."""
     spec = design(source, visual=True).spec
-    attach(spec, tool, visual=True)
+    attach(spec, config.tool or tool, visual=True)
     spec.visual.headlight.ambient = (0.35, 0.35, 0.35)
     spec.visual.headlight.diffuse = (0.35, 0.35, 0.35)
     spec.visual.global_.offwidth, spec.visual.global_.offheight = 1920, 1080

@@ -1,0 +1,64 @@
+"""Putting values into a task file: comments stay, and what is written is a valid task, or nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from pliant.errors import InputError
+from pliant.params.control import Parameters
+from pliant.params.declare import changed, flat, validated
+from pliant.params.matrix import compact
+from pliant.params.ros_file import is_ros_file
+from pliant.params.yaml_file import update_file
+from pliant.robots import parse_address
+from pliant.runtime.task import Task, load_task
+
+
+def own_task(path: Path | str) -> Task:
+    """The task in a file that can be written to; raises `InputError` for anything else."""
+    if not Path(path).is_file():
+        raise InputError("the task file", str(path), "an existing file of your own", "Copy a task first.")
+    task = load_task(path)
+    if is_ros_file(YAML(typ="safe").load(Path(path).read_text())):
+        raise InputError("the task file", str(path), "a task of Pliant", "This is a parameter file of ROS 2.")
+    return task
+
+
+def write_values(path: Path | str, values: Mapping[str, Any]) -> None:
+    """Set dotted names of a task file, such as ``tool.mass_kg`` or ``params.sense.bias``."""
+    own_task(path)
+    update_file(path, values, check=lambda data: validated(Task, data, Path(path).name))
+
+
+def keep_parameters(path: Path | str, now: Parameters, task: Task, time_s: float) -> dict[str, Any]:
+    """Write what is in force in a loop of `task` into a task file; returns what differed, by dotted name.
+
+    What an event of the task has set by `time_s` is left out: the file's own events will do so again.
+    """
+    own = own_task(path)
+    if parse_address(own.robot)[1] != parse_address(task.robot)[1]:
+        raise InputError("the task file", str(path), f"one for {task.robot}: it is for {own.robot}")
+    before, after, scripted = flat(own.params), flat(now), _scripted(own, time_s)
+    values = {
+        name: compact(value)
+        for name, value in after.items()
+        if value != before[name] and value != scripted.get(name, before[name])
+    }
+    if values:
+        write_values(path, {f"params.{name}": value for name, value in values.items()})
+    return values
+
+
+def _scripted(task: Task, time_s: float) -> dict[str, Any]:
+    """The parameters that the events until `time_s` have set."""
+    parameters, names = task.params, set()
+    for event in sorted(task.events, key=lambda event: event.at_s):
+        if event.at_s <= time_s:
+            parameters = changed(parameters, event.set)
+            names |= event.set.keys()
+    values = flat(parameters)
+    return {name: values[name] for name in names}

@@ -1,0 +1,81 @@
+"""`pliant identify payload` as a user meets it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pliant.runtime.task import load_task
+
+MINE = """\
+# My gripper.
+robot: sim:ur5e
+law: admittance
+tool: {tcp_m: [0, 0, 0.15]}   # nobody has weighed it
+params:
+  sense: {cutoff_hz: 25}  # quiet
+sim:
+  tool: {mass_kg: 1.2, com_m: [0.02, -0.03, 0.07], tcp_m: [0, 0, 0.15]}
+  sensor: {bias: [4, -6, 9, 0.3, -0.2, 0.1]}
+  pushes: [{at_s: 0.5, for_s: 9, wrench: [20, 0, 0, 0, 0, 0]}]
+"""
+
+
+def identify(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, "-m", "pliant.cli.main", "identify", *map(str, words)]
+    return subprocess.run(line, capture_output=True, text=True, timeout=300, cwd=cwd)
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.yaml"
+    path.write_text(MINE)
+    return path
+
+
+def test_it_writes_mass_centre_and_bias_into_the_task_and_keeps_the_comments(mine: Path) -> None:
+    done = identify("payload", "mine.yaml", "--fast", "--write", cwd=mine.parent)
+    assert done.returncode == 0, done.stderr
+    assert "condition number" in done.stdout
+    assert "Written to mine.yaml: tool.mass_kg, tool.com_m, params.sense.bias" in " ".join(done.stdout.split())
+    task = load_task(mine)
+    assert task.tool.mass_kg == pytest.approx(1.2, rel=0.01)
+    assert task.tool.com_m == pytest.approx((0.02, -0.03, 0.07), abs=2e-3)
+    assert task.params.sense.bias == pytest.approx((4, -6, 9, 0.3, -0.2, 0.1), abs=0.05)
+    text = mine.read_text()
+    assert text.startswith("# My gripper.\nrobot: sim:ur5e\n")
+    assert "# nobody has weighed it\n" in text
+    assert "]}  # quiet\n" in text
+    assert text.endswith(MINE[MINE.index("sim:\n") :])
+
+
+def test_without_write_the_file_stays_as_it_is(mine: Path) -> None:
+    done = identify("payload", "mine.yaml", "--fast", "--poses", "6", cwd=mine.parent)
+    assert done.returncode == 0, done.stderr
+    assert mine.read_text() == MINE
+
+
+ROS = "controller:\n  ros__parameters:\n    admittance: {mass: [5, 5, 5, 1, 1, 1]}\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("payload", "push", "--write"), "an existing file of your own"),
+        (("payload", "ros.yaml", "--write"), "parameter file of ROS 2"),
+        (("payload", "missing.yaml"), "an existing YAML file"),
+        (("payload", "mine.yaml", "--poses", "3"), "poses is 3, but it must be from 4 to 60"),
+        (("friction", "mine.yaml"), "friction"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_changes_nothing(words: tuple[str, ...], why: str, mine: Path) -> None:
+    (mine.parent / "ros.yaml").write_text(ROS)
+    done = identify(*words, cwd=mine.parent)
+    assert done.returncode == 2
+    assert why in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len([line for line in done.stderr.splitlines() if line.strip()]) == 1
+    assert mine.read_text() == MINE
