@@ -28,6 +28,8 @@ def command(
     from pliant.params.matrix import compact
     from pliant.runtime.link import attach
 
+    if history and (undo or save is not None or name is not None):
+        raise InputError("--history", "beside something else", "used alone")
     link = attach(loop)
     if history:
         for revision, when, changes in link.history():

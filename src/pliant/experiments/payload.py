@@ -300,7 +300,7 @@ def _draw(rows: list[tuple[Tool, Array, Array]], normal: Array, forces: tuple[Ar
         axes[1, 1].plot(t, naive, "--", color=theme.alarm, label="tare without gravity")
         axes[1, 1].plot(t, ours, color=theme.lines[0], label="ours")
         axes[1, 1].set_xlabel("time since the tare [s]")
-        style.label(axes[1, 1], "3 kg, turned by 90° (bumps: its inertia)", "N", "force left")
+        style.label(axes[1, 1], "3 kg, turned by 90°", "N", "force left")
         for ax in (axes[0, 1], axes[1, 0], axes[1, 1]):
             style.legend(ax)
     style.save(fig, path)

@@ -30,6 +30,8 @@ SCRATCH = Layout(
 _ABSENT = 1e6
 # Part of every axis that the guess keeps, so that it can turn into a direction that was not the weakest so far.
 _TRACE = 1e-9
+# Steps of the first tick, which has no guess.
+_FIRST = 20
 
 
 @kernel
@@ -61,13 +63,20 @@ def smallest_singular_value(J, n, weakest, w):
     """
     _gram(J, n, FLOOR, w.A)
     factor(w.A)
-    # inverse iteration: u⁺ = A⁻¹u / |A⁻¹u|, σ² ≈ 1 / |A⁻¹u|
     size = 0.0
     for i in range(6):
         size += weakest[i] * weakest[i]
-    if not size > 0.5:
+    if not size > 0.5:  # there is no guess yet
         for i in range(6):
             weakest[i] = 1.0 / math.sqrt(6.0)
+        for _ in range(_FIRST):
+            _iterate(w, weakest)
+    return math.sqrt(1.0 / _iterate(w, weakest))
+
+
+@kernel
+def _iterate(w, weakest):
+    """Inverse iteration u⁺ = A⁻¹u / |A⁻¹u|; returns |A⁻¹u|, which tends to 1/σ²."""
     solve(w.A, weakest, w.y)
     size = 0.0
     for i in range(6):
@@ -75,7 +84,7 @@ def smallest_singular_value(J, n, weakest, w):
     size = math.sqrt(size)
     for i in range(6):
         weakest[i] = math.copysign(max(abs(w.y[i]) / size, _TRACE), w.y[i])
-    return math.sqrt(1.0 / size)
+    return size
 
 
 @kernel
