@@ -13,7 +13,7 @@ from pliant.params.declare import changed
 from pliant.robots import open_robot
 from pliant.runtime import commands
 from pliant.runtime.controller import Controller
-from pliant.runtime.task import Event, Task, check_fits
+from pliant.runtime.task import Belief, Event, Task, arm_of, check_fits
 
 Adopted = Callable[[int, int, np.ndarray[Any, Any]], None]
 
@@ -26,7 +26,8 @@ class Cell:
         self.robot = open_robot(task.robot, task)
         parameters = record_of(task.params)
         prepare(parameters[0], None, 1.0, 0, task.dt)
-        self.controller = Controller(self.robot.arm, parameters, task.interface, task.dt)
+        arm = self.robot.arm if task.belief == Belief() else arm_of(task)
+        self.controller = Controller(arm, parameters, task.interface, task.dt)
         self.revision = 0
         self.script: dict[int, list[tuple[Event, np.ndarray[Any, Any], list[commands.Request]]]] = {}
 
