@@ -39,10 +39,10 @@ SCRATCH = Layout(
         Field("v", "m/s, rad/s", "velocity relative to the goal", (6,)),
         Field("accel", "m/s^2, rad/s^2", "acceleration of the goal", (6,)),
         Field("F", "N, N m", "wrench that the law feels", (6,)),
-        Field("measured", "N, N m", "wrench that acts on the arm", (6,)),
+        Field("open", "N m", "joint torques that act and that nobody compensates", _J),
         # out
         Field("qdd", "rad/s^2", "joint accelerations that are expected", _J),
-        Field("pushed", "rad/s^2", "the part of them that pushes cause by themselves", _J),
+        Field("pushed", "rad/s^2", "the part of them that comes by itself", _J),
         # scratch
         Field("M", "", "mass now", (6, 6)),
         Field("D", "", "damping now", (6, 6)),
@@ -95,20 +95,6 @@ def weigh(Mq, n, axes, damping, x):
 
 
 @kernel
-def _react(n, x):
-    """What the measured push does by itself: M_q⁻¹ Jᵀ F at the joints (x.pushed), and J of it at the tool (x.f)."""
-    for k in range(n):
-        x.pushed[k] = 0.0
-        for i in range(6):
-            x.pushed[k] += x.Y[i, k] * x.measured[i]
-    for i in range(6):
-        x.f[i] = 0.0
-        for k in range(n):
-            x.f[i] += x.Y[i, k] * x.pushed[k]
-    solve_upper(x.L, n, x.pushed)
-
-
-@kernel
 def _middle(M, D, K, dt, x):
     """B = M + G, and b = F - D v - K (e + v dt/2): the middle of the step as far as it is known."""
     for i in range(6):
@@ -120,27 +106,26 @@ def _middle(M, D, K, dt, x):
 
 
 @kernel
-def _shape(p, M, D, K, n, dt, x):
+def _shape(M, D, K, n, dt, x):
     """a of M a = F - D v̄ - K ē, with speed v̄ = v + a dt/2 and stretch ē = e + v̄ dt/2 of the middle of the step."""
     _middle(M, D, K, dt, x)
-    if p.cancel_force == 0:  # a push that is not taken off the joints moves the tool beyond a
-        _react(n, x)
-        x.qdd[:] = x.pushed
+    for j in range(6):
+        more = 0.0  # what is not compensated moves the tool beyond a
+        for k in range(n):
+            more += x.J[j, k] * x.pushed[k]
         for i in range(6):
-            for j in range(6):
-                x.b[i] -= (x.B[i, j] - M[i, j]) * x.f[j]
+            x.b[i] -= (x.B[i, j] - M[i, j]) * more
     factor(x.B)
     solve(x.B, x.b, x.a)
 
 
 @kernel
 def _pull(Mq, n, x):
-    """Joint accelerations of the simple form, push included, in x.qdd. B holds G, b the wrench as far as known."""
-    _react(n, x)
+    """Joint accelerations of the simple form in x.qdd. B holds G, b the wrench as far as it is known."""
     for k in range(n):
-        x.qdd[k] = 0.0
+        x.qdd[k] = x.open[k]
         for i in range(6):
-            x.qdd[k] += x.J[i, k] * (x.b[i] + x.measured[i])
+            x.qdd[k] += x.J[i, k] * x.b[i]
             x.Y[i, k] = 0.0
             for j in range(6):
                 x.Y[i, k] += x.B[i, j] * x.J[j, k]
@@ -200,7 +185,7 @@ def feel_others(J, F, axes, n, x):
 def step(p, g, s, Mq, q, qd, posture, n, spare, dt, x):
     """Joint accelerations `x.qdd` [rad/s²] from what the caller put into `x`, for the coming dt [s].
 
-    Of them, `x.pushed` comes by itself, from pushes that nobody takes off the joints.
+    Of them, `x.pushed` comes by itself, from torques that nobody compensates.
 
     Call `weigh` first. `Mq` is the joint mass matrix; `spare` says whether the joints can do more than the tool needs.
     """
@@ -208,11 +193,13 @@ def step(p, g, s, Mq, q, qd, posture, n, spare, dt, x):
         advance_change(p, g, s, x.v, x.e, dt)
     blend(g.D0, g.D1, s.ramp, x.D)
     blend(g.K0, g.K1, s.ramp, x.K)
-    x.qdd[:] = 0.0
-    x.pushed[:] = 0.0
+    x.pushed[:] = x.open
+    solve_lower(x.L, n, x.pushed)
+    solve_upper(x.L, n, x.pushed)
     if p.form == SHAPED:
         blend(g.M0, g.M1, s.ramp, x.M)
-        _shape(p, x.M, x.D, x.K, n, dt, x)
+        _shape(x.M, x.D, x.K, n, dt, x)
+        x.qdd[:] = x.pushed
     else:
         x.M[:] = 0.0
         _middle(x.M, x.D, x.K, dt, x)

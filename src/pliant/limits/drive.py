@@ -33,7 +33,9 @@ def limit_drive(p, h, q, qd, qdd, dt, o):
         a = p.acceleration_scale * h.a_max[i]
         for side in (1.0, -1.0):
             room = h.q_max[i] - q[i] if side > 0.0 else q[i] - h.q_min[i]
-            before = braking_speed(room - p.position_margin, _SHARE * a, dt)
+            # the room that is left when the joint has been bent
+            room -= p.position_margin + _BEND * max(0.0, side * qd[i])
+            before = braking_speed(room, _SHARE * a, dt)
             top = min(p.speed_scale * h.v_max[i], before)
             most = max(-a, (top - side * qd[i]) / max(_BEND, dt))
             if side * qdd[i] > most:

@@ -114,7 +114,7 @@ class Impedance(Section):
     form: Literal["shaped", "simple"] = param(
         "shaped",
         live=True,
-        help="shaped: the tool moves like the virtual mass; simple: spring and damper on the arm's own inertia.",
+        help="Whether the tool moves like the virtual mass (shaped) or keeps the arm's own inertia (simple).",
     )
     frame: Literal["base", "tool"] = param("base", help="Axes in which mass, damping, stiffness and axes are given.")
     axes: Flag6 = param(

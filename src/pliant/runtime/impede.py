@@ -46,13 +46,13 @@ def impede(h, p, s, r, g, c, w, o, dt):
     x.known[:] = 0.0
     if rows < 6 and law.cancel_force != 0 and law.form == impedance.SHAPED:
         _feel_others(h, law, s, x)
+    _compensate(h, law, s, r, x)
     spare = h.n > rows or damping > 0.0
     impedance.step(law, p.impedance_gains, s, h.M, r.q, r.qd, g.q, h.n, spare, dt, x)
     if not _finite(x.qdd, h.n):
         s.fault = FAULT_COMMAND
         return
     limit_drive(p.limits, h, r.q, r.qd, x.qdd, dt, o)
-    _compensate(h, law, r, x)
     _command(h, p, s, c, x, dt, o)
 
 
@@ -93,8 +93,7 @@ def _aim(h, p, s, g, x, o):
 
 @kernel
 def _feel(p, s, g, x):
-    """What the law feels, and what acts on the arm. In the simple form a push acts by itself and is not felt again."""
-    x.measured[:] = s.wrench_lp
+    """What the law feels. In the simple form a push acts by itself and is not felt again."""
     for i in range(6):
         x.F[i] = s.wrench_lp[i] - g.wrench[i]
     wrench.deadband(p.sense, x.F, x.F)
@@ -107,7 +106,7 @@ def _into_law_axes(h, law, s, g, x, o):
     """Everything in the law's axes, nothing in directions that are not controlled; returns how many are."""
     x.J[:] = h.J
     if law.frame == 1:
-        for six in (x.e, x.v, x.accel, x.F, x.measured, x.Jdot_qd):
+        for six in (x.e, x.v, x.accel, x.F, x.Jdot_qd):
             turn(h.X_tool, six, True)
         for k in range(h.n):
             turn(h.X_tool, x.J[:, k], True)
@@ -116,25 +115,35 @@ def _into_law_axes(h, law, s, g, x, o):
         if law.axes[i] != 0:
             rows += 1
             continue
-        x.e[i] = x.v[i] = x.accel[i] = x.F[i] = x.measured[i] = x.Jdot_qd[i] = 0.0
+        x.e[i] = x.v[i] = x.accel[i] = x.F[i] = x.Jdot_qd[i] = 0.0
         x.J[i, :] = 0.0
     return rows
 
 
 @kernel
-def _feel_others(h, law, s, x):
-    """Pushes in directions that are not controlled act on the joints; the tool must not give way to them."""
-    x.b[:] = s.wrench_lp
+def _measured(h, law, s, x):
+    """The measured push in the law's axes, in x.f."""
+    x.f[:] = s.wrench_lp
     if law.frame == 1:
-        turn(h.X_tool, x.b, True)
-        for k in range(h.n):
-            turn(h.X_tool, h.J[:, k], True)
-    impedance.feel_others(h.J, x.b, law.axes, h.n, x)
+        turn(h.X_tool, x.f, True)
 
 
 @kernel
-def _compensate(h, law, r, x):
-    """Torques that take the arm's own dynamics, and the push that the law has answered, off the joints, in x.tau."""
+def _feel_others(h, law, s, x):
+    """Pushes in directions that are not controlled act on the joints; the tool must not give way to them."""
+    _measured(h, law, s, x)
+    if law.frame == 1:
+        for k in range(h.n):
+            turn(h.X_tool, h.J[:, k], True)
+    impedance.feel_others(h.J, x.f, law.axes, h.n, x)
+
+
+@kernel
+def _compensate(h, law, s, r, x):
+    """Torques that take the arm's own dynamics, and the push that the law answers, off the joints, in x.tau.
+
+    What acts and is left on the joints is in x.open: the law reckons with it.
+    """
     x.tau[:] = h.bias
     if law.cancel_coriolis == 0 or law.cancel_gravity == 0:
         x.tau[:] = 0.0
@@ -142,12 +151,19 @@ def _compensate(h, law, r, x):
             weight(h, x.rest)
             for i in range(h.n):
                 x.tau[i] = x.rest[i] if law.cancel_gravity != 0 else h.bias[i] - x.rest[i]
+    _measured(h, law, s, x)
+    cancel = law.cancel_force != 0 and law.form == impedance.SHAPED
     for i in range(h.n):
+        friction, push = h.damping[i] * r.qd[i], 0.0
+        for k in range(6):
+            push += x.J[k, i] * x.f[k]
+        x.open[i] = x.tau[i] - h.bias[i] + (0.0 if cancel else push)
         if law.cancel_friction != 0:
-            x.tau[i] += h.damping[i] * r.qd[i]
-        if law.cancel_force != 0 and law.form == impedance.SHAPED:
-            for k in range(6):
-                x.tau[i] -= x.J[k, i] * x.measured[k]
+            x.tau[i] += friction
+        else:
+            x.open[i] -= friction
+        if cancel:
+            x.tau[i] -= push
 
 
 @kernel
