@@ -189,7 +189,7 @@ def test_energy_is_balanced_exactly_in_every_step_for_every_mass_damping_and_sti
         F = random.normal(size=6)
         x.e[:], x.v[:], x.F[:] = e, v, F
         impedance.weigh(Mq, 6, np.ones(6), 0.0, x)
-        impedance.step(p, g, s, Mq, zeros, zeros, zeros, 6, False, dt, x)
+        impedance.step(p, g, s, Mq, zeros, zeros, zeros, 6, False, 0.0, dt, x)
         a = x.qdd[:6].copy()
         middle = v + 0.5 * dt * a
         before = 0.5 * v @ M @ v + 0.5 * e @ K @ e

@@ -8,12 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from pliant.kernel import kernel
 from pliant.model.two_link import LENGTH, Q_HOME
 from pliant.params.control import Impedance, Limits, Parameters, Sense, diagonal
 from pliant.records import TELEMETRY
 from pliant.robots.sim.config import Push, Sensor, Servo, SimConfig
+from pliant.robots.sim.step import advance, read
 from pliant.runtime.batch import Run, Simulation, simulate
 from pliant.runtime.task import Belief, Event, Task
+from pliant.runtime.telemetry import fill
+from pliant.runtime.tick import step
 
 Array = np.ndarray[Any, Any]
 Goal = Callable[[float], tuple[Array, Array, Array]]
@@ -34,9 +38,10 @@ SILENT = Sensor(noise_n=0.0, noise_nm=0.0, step_n=0.0, step_nm=0.0)
 OPEN = Sense(cutoff_hz=400.0, deadband_n=0.0, deadband_nm=0.0, frozen_s=0.0)
 
 
-def law(mass: float = MASS, damping: float = DAMPING, stiffness: float = STIFFNESS, **more: Any) -> Impedance:
-    """The impedance of the lab: alike in x and y, damping by value; `more` are switches by name."""
-    wide = {"mass": diagonal(mass, 1.0), "damping": diagonal(damping, 0.0), "stiffness": diagonal(stiffness, 0.0)}
+def law(mass: float = MASS, damping: Any = DAMPING, stiffness: Any = STIFFNESS, **more: Any) -> Impedance:
+    """The impedance of the lab: a number for x and y alike, or a matrix; `more` are switches by name."""
+    wide = {"mass": diagonal(mass, 1.0), "damping": damping, "stiffness": stiffness}
+    wide |= {name: diagonal(value, 0.0) for name, value in wide.items() if isinstance(value, float | int)}
     return Impedance.model_validate({"axes": PLANE, "damping_by": "value", **wide, **more})
 
 
@@ -92,19 +97,25 @@ def rest(records: Array, seconds: float = 0.2) -> Array:
     return moved(records)[-round(seconds / DT) :].mean(axis=0)
 
 
+@kernel
+def _along(world, handle, parameters, state, reading, goal, command, observed, work, mode, dt, goals, out):
+    """A run whose goal is another one in every tick: position, velocity and acceleration in x and y."""
+    w, h, p, s, r = world[0], handle[0], parameters[0], state[0], reading[0]
+    g, c, o, k = goal[0], command[0], observed[0], work[0]
+    for i in range(out.shape[0]):
+        for axis in range(2):
+            g.pose[axis], g.twist[axis], g.accel[axis] = goals[i, axis], goals[i, 2 + axis], goals[i, 4 + axis]
+        read(w, r)
+        step(h, p, s, r, g, c, o, k, mode, dt)
+        advance(w, c)
+        fill(out[i], i, dt, 0, r, g, o, c, s)
+
+
 def run_along(task: Task, goal: Goal) -> Array:
-    """A run whose equilibrium moves with time, with its velocity and acceleration; the records."""
-    simulation = Simulation(task)
-    record = simulation.cell.controller.goal[0]
-    out = TELEMETRY.new(task.ticks)
-    for i in range(task.ticks):
-        simulation.cell.perform(i)
-        position, velocity, acceleration = goal(i * task.dt)
-        record.pose[:2], record.twist[:2], record.accel[:2] = position, velocity, acceleration
-        done = simulation.advance(1)
-        out[i] = done[0]
-        if simulation.cell.controller.fault:
-            return out[: i + 1]
+    """The records of a run whose equilibrium moves with time, with its velocity and acceleration."""
+    simulation, out = Simulation(task), TELEMETRY.new(task.ticks)
+    goals = np.array([np.concatenate(goal(i * task.dt)) for i in range(task.ticks)])
+    _along(simulation.world.record, *simulation.cell.controller.arguments, goals, out)
     return out
 
 

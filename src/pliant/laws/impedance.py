@@ -27,6 +27,10 @@ from pliant.solve import factor, factor_n, solve, solve_lower, solve_upper
 
 SHAPED, SIMPLE = 0, 1
 
+# Damping [1/s], at a singularity, of the joint motion that it hides from the tool: an elbow that swings through it
+# unbraked comes out on the other side with energy that no spring has put in.
+BRAKE = 50.0
+
 _J = (MAX_JOINTS,)
 
 SCRATCH = Layout(
@@ -141,10 +145,11 @@ def _pull(Mq, n, x):
 
 
 @kernel
-def _posture(p, q, qd, posture, n, x):
-    """q̈₀, where there is room for it."""
+def _posture(p, q, qd, posture, n, lost, x):
+    """q̈₀; as a direction is lost near a singularity, the joints that swing through it there are braked."""
+    d = p.posture_damping + BRAKE * lost
     for k in range(n):
-        x.rest[k] = -p.posture_stiffness * (q[k] - posture[k]) - p.posture_damping * qd[k]
+        x.rest[k] = -p.posture_stiffness * (q[k] - posture[k]) - d * qd[k]
 
 
 @kernel
@@ -182,12 +187,13 @@ def feel_others(J, F, axes, n, x):
 
 
 @kernel
-def step(p, g, s, Mq, q, qd, posture, n, spare, dt, x):
+def step(p, g, s, Mq, q, qd, posture, n, spare, lost, dt, x):
     """Joint accelerations `x.qdd` [rad/s²] from what the caller put into `x`, for the coming dt [s].
 
     Of them, `x.pushed` comes by itself, from torques that nobody compensates.
 
-    Call `weigh` first. `Mq` is the joint mass matrix; `spare` says whether the joints can do more than the tool needs.
+    Call `weigh` first. `Mq` is the joint mass matrix; `spare` says whether the joints can do more than the tool needs,
+    `lost` (0 to 1) how near a singularity is.
     """
     if s.ramp < 1.0:
         advance_change(p, g, s, x.v, x.e, dt)
@@ -211,5 +217,5 @@ def step(p, g, s, Mq, q, qd, posture, n, spare, dt, x):
     refill(p, s, dt * lost)
     x.rest[:] = 0.0
     if spare:
-        _posture(p, q, qd, posture, n, x)
+        _posture(p, q, qd, posture, n, lost, x)
     _project(p, n, x)

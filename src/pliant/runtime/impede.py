@@ -48,7 +48,8 @@ def impede(h, p, s, r, g, c, w, o, dt):
         _feel_others(h, law, s, x)
     _compensate(h, law, s, r, x)
     spare = h.n > rows or damping > 0.0
-    impedance.step(law, p.impedance_gains, s, h.M, r.q, r.qd, g.q, h.n, spare, dt, x)
+    lost = damping / p.limits.singular_damping**2
+    impedance.step(law, p.impedance_gains, s, h.M, r.q, r.qd, g.q, h.n, spare, lost, dt, x)
     if not _finite(x.qdd, h.n):
         s.fault = FAULT_COMMAND
         return
