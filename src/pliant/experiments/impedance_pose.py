@@ -1,4 +1,4 @@
-"""Impedance by torque on a UR5e: shifts and turns at force over stiffness, through noise and delay; energy; a posture."""
+"""Impedance by torque on a UR5e: shifts and turns at force over stiffness, through noise and delay, and its energy."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pliant.analysis import style
 from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told, within
 from pliant.experiments import Progress
 from pliant.experiments.push import TOOL
+from pliant.model.arm import Arm
 from pliant.params.control import Impedance, Parameters, Sense, diagonal
 from pliant.params.declare import changed
 from pliant.robots.sim.config import Push, SimConfig
@@ -74,7 +75,7 @@ def _energy(seed: int) -> tuple[list[Figure], Array]:
         Push(at_s=0.2 + 0.4 * i, for_s=0.4, wrench=(*random.uniform(-15, 15, 3), *random.uniform(-1.0, 1.0, 3)))
         for i in range(24)
     )
-    records = simulate(_task(seed, 11.0, pushes, damping_ratio=(0.3,) * 6)).records
+    records = simulate(_task(seed, 14.0, pushes, damping_ratio=(0.3,) * 6)).records
     observed = records["observed"]
     put = np.cumsum((observed["wrench"] * observed["twist"]).sum(axis=1)) * 0.002
     return [
@@ -119,8 +120,6 @@ def _torques(seed: int) -> list[Figure]:
     task = _task(seed, 8.0, (push,), events)
     run = simulate(task.model_copy(update={"params": changed(task.params, {"sense.hold_s": 0.5})}))
     tau, qd = run.records["command"]["tau"][:, :6], run.records["reading"]["qd"][:, :6]
-    from pliant.model.arm import Arm
-
     arm = Arm.load("ur5e", TOOL)
     rise = np.abs(np.diff(tau, axis=0)).max(axis=0) / arm.tau_max / 0.002
     return [
