@@ -200,7 +200,9 @@ def test_energy_is_balanced_exactly_in_every_step_for_every_mass_damping_and_sti
 
 
 def test_uncontrolled_directions_are_coupled_to_nothing_and_damping_keeps_its_ratio() -> None:
-    section = Impedance(mass=diagonal(5.0, 0.5), stiffness=diagonal(300.0, 10.0), damping_ratio=(0.4,) * 6)
+    section = Impedance(
+        mass=diagonal(5.0, 0.5), stiffness=diagonal(300.0, 10.0), damping_ratio=(0.4, 0.4, 0.4, 0.4, 0.4, 0.4)
+    )
     record = to_record(section)[0]
     record.axes[:] = (1, 1, 0, 0, 0, 1)
     M, D, K = impedance_target(record)

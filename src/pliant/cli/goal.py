@@ -29,8 +29,8 @@ def command(
     if position:
         if len(position) not in (2, 3):
             raise InputError("position", position, "two or three numbers: x y, or x y z")
-        start = now.goal.pose[: len(position)] if by else 0.0
-        link.goal_position([float(x) for x in start + position] if by else position)
+        start = now.goal.pose if by else [0.0] * 3
+        link.goal_position([float(a + b) for a, b in zip(start[:3], position, strict=False)])
         link.wait(2 * link.task.dt)
         now = link.state
     for name, place in (("goal", now.goal.pose), ("tool", now.observed.pose)):

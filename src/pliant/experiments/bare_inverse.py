@@ -137,4 +137,5 @@ def run_bare(law: BareLaw, seconds: float, goal: Goal | None = None, sim: SimCon
         command[0].tau[:2] = tau
         rows.append((i * DT, q, qd, tau))
         robot.write(command)
-    return Trace(*(np.array(column) for column in zip(*rows, strict=True)), ran_away)
+    times, q, qd, tau = (np.array(column) for column in zip(*rows, strict=True))
+    return Trace(times, q, qd, tau, ran_away)

@@ -60,7 +60,7 @@ def _turned() -> tuple[list[Figure], Array]:
 def _out_of_reach() -> tuple[list[Figure], Array]:
     """The soft direction, with little damping, pulled to full length and let go."""
     hand = (push(1, 40.0, 0.5, 3.0, 0.1),)
-    records = simulate(lab_task(25.0, _axes(soft_damping=2.0), pushes=hand)).records
+    records = simulate(lab_task(14.0, _axes(soft_damping=2.0), pushes=hand)).records
     tau, qd = records["command"]["tau"][:, :2], records["reading"]["qd"][:, :2]
     return [
         at_least(
@@ -92,7 +92,11 @@ def _draw(both: Array, tilted: Array, far: Array, path: Path) -> None:
         title = "Stiff in one direction, soft in the other"
         subtitle = f"two-link arm, 1 kHz; {STIFF:g} and {SOFT:g} N/m"
         fig, axes = style.figure(1, 3, title, subtitle, share_x=False, panel_inches=(4.6, 3.0))
-        names = ("10 N along x, −10 N along y", "stiff axis turned by 30°, 10 N along x", "40 N along y for 3 s")
+        names = (
+            "10 N along x, −10 N along y",
+            "Stiff axis turned by 30°, 10 N along x",
+            "40 N along y for 3 s, little damping",
+        )
         for ax, records, name in zip(axes[0], (both, tilted, far), names, strict=True):
             for axis in (0, 1):
                 ax.plot(records["time_s"], moved(records)[:, axis], color=theme.xyz[axis], label="xy"[axis])

@@ -30,8 +30,8 @@ def _without_acceleration(goal: Goal) -> Goal:
 
 
 def _followed() -> tuple[list[Figure], Array]:
-    """A circle of 0.3 m across, twice a second round, with a heavy mass: its acceleration matters."""
-    way, heavy = circle(RADIUS, HERTZ, X0 - [0.0, 0.1]), law(mass=20.0, damping=200.0)
+    """A circle of 0.3 m across, once round in two seconds, with a heavy mass: its acceleration matters."""
+    way, heavy = circle(RADIUS, HERTZ), law(mass=20.0, damping=200.0)
     off = {}
     for name, goal in (("with", way), ("without", _without_acceleration(way))):
         records = run_along(lab_task(8.0, heavy), _after(goal, 2.0))
@@ -85,7 +85,7 @@ def _unreachable() -> tuple[list[Figure], dict[tuple[float, float], tuple[Array,
 
 def _through() -> tuple[list[Figure], Array]:
     """From one side of the shoulder to the other in 4 s, straight through the hole in the reach, and back."""
-    first, last = np.array([1.0, 0.6]), np.array([-1.0, 0.4])
+    first, last = np.array([1.0, 0.3]), np.array([-1.0, -0.1])
 
     def at(t: float) -> tuple[Array, Array, Array]:
         s = min(max(t - 2.0, 0.0) / 4.0, 1.0) if t < 9 else 1.0 - min((t - 9.0) / 4.0, 1.0)
@@ -163,6 +163,7 @@ def _draw(round_trip: Array, runs: dict[tuple[float, float], tuple[Array, Trace]
         axes[1, 1].set_ylim(-1, 1)
         axes[1, 1].set_xlabel("time [s]")
         style.label(axes[1, 1], "On the circle: off the way in x and y", "mm")
-        for ax in (axes[0, 0], axes[0, 1], axes[1, 0]):
-            style.legend(ax)
+        style.legend(axes[0, 1])
+        for ax in (axes[0, 0], axes[1, 0]):
+            ax.legend(loc="lower left", bbox_to_anchor=(1.0, 0.0))
     style.save(fig, path)

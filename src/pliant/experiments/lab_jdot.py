@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import time
 from pathlib import Path
 from typing import Any, Literal
@@ -12,13 +13,12 @@ from pliant.analysis import style
 from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told, within
 from pliant.experiments import Progress
 from pliant.experiments.bare_inverse import L2, BareLaw, jacobian, jacobian_rate, run_bare, short_jacobian_rate
-from pliant.experiments.lab import X0, circle, lab_task, law, place, run_along
+from pliant.experiments.lab import circle, lab_task, law, place, run_along
 from pliant.model.arm import Arm
 
 Array = np.ndarray[Any, Any]
 Rate = Literal["right", "short", "none"]
 RADIUS, HERTZ, SECONDS = 0.2, 0.8, 6.0
-MIDDLE = X0 - [0.15, 0.1]
 
 
 def _states(seed: int, n: int = 500) -> list[tuple[Array, Array]]:
@@ -48,10 +48,10 @@ def _against_differences(seed: int) -> list[Figure]:
 
 def _against_pinocchio(seed: int) -> tuple[list[Figure], list[str]]:
     try:
-        import pinocchio as pin
+        pin: Any = importlib.import_module("pinocchio")
     except ImportError:
         return [], ["Pinocchio is not installed: pip install 'pliant[dev]' to compare."]
-    model: Any = pin.Model()
+    model = pin.Model()
     first = model.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "one")
     second = model.addJoint(first, pin.JointModelRZ(), pin.SE3(np.eye(3), np.array([1.0, 0, 0])), "two")
     tip = model.addFrame(pin.Frame("tip", second, pin.SE3(np.eye(3), np.array([L2, 0, 0])), pin.FrameType.OP_FRAME))
@@ -81,8 +81,8 @@ def _short(seed: int) -> list[Figure]:
 
 
 def _circles() -> tuple[list[Figure], dict[str, Array]]:
-    way = circle(RADIUS, HERTZ, MIDDLE)
-    soft = {"mass": 5.0, "damping": 100.0, "stiffness": 250.0}
+    way = circle(RADIUS, HERTZ)
+    soft: dict[str, Any] = {"mass": 5.0, "damping": 100.0, "stiffness": 250.0}
     gaps: dict[str, Array] = {}
 
     def waiting(t: float) -> tuple[Array, Array, Array]:
@@ -129,7 +129,7 @@ def _draw(gaps: dict[str, Array], path: Path) -> None:
             times = 0.001 * np.arange(len(gap))
             axes[0, 0].plot(times, 1e3 * np.linalg.norm(gap, axis=1), line, color=colour, label=name)
         axes[0, 0].set_xlim(1.4, SECONDS)
-        axes[0, 0].set_ylim(0, None)
+        axes[0, 0].set_ylim(0, 30)
         axes[0, 0].set_xlabel("time [s]")
         style.label(axes[0, 0], "Off the way", "mm")
         style.legend(axes[0, 0])

@@ -43,7 +43,7 @@ def _sag(belief: Belief, **more: Any) -> tuple[float, Array]:
 
 def _expected_sag(scale: float) -> float:
     """Static balance for wrong masses [mm]: s M_q J⁻¹ (M + B dt/2)⁻¹ K e = (s - 1) g, solved at the pose of rest."""
-    q = np.radians([45.0, -45.0])
+    q, e = np.radians([45.0, -45.0]), np.zeros(2)
     shaped = MASS + 0.5 * DT * DAMPING + 0.25 * DT * DT * STIFFNESS
     for _ in range(50):
         carried = (scale - 1) / scale * np.linalg.solve(mass_matrix(q), other_torques(q, np.zeros(2)))
@@ -124,22 +124,19 @@ def _bars(sags: dict[str, float], all_of_them: list[Figure]) -> list[Figure]:
 def _draw(figures: list[Figure], curves: dict[str, Array], path: Path) -> None:
     values = {figure.name: figure.value for figure in figures}
     with style.applied() as theme:
-        subtitle = (
-            f"two-link arm, 1 kHz; M = {MASS:g} kg, B = {DAMPING:g} N s/m, K = {STIFFNESS:g} N/m; the arm is the same"
-        )
+        subtitle = f"two-link arm; M {MASS:g} kg, B {DAMPING:g} N s/m, K {STIFFNESS:g} N/m; colours as in the bars"
         fig, axes = style.figure(
             1, 3, "A controller that is wrong about its arm", subtitle, share_x=False, panel_inches=(4.8, 3.2)
         )
-        for (name, records), colour in zip(curves.items(), theme.lines, strict=True):
-            axes[0, 0].plot(records["time_s"], 1e3 * (_true(records)[:, 1] - X0[1]), color=colour, label=name)
+        for records, colour in zip(curves.values(), theme.lines, strict=True):
+            axes[0, 0].plot(records["time_s"], 1e3 * (_true(records)[:, 1] - X0[1]), color=colour)
         axes[0, 0].set_xlabel("time [s]")
         style.label(axes[0, 0], "Left to itself: y of the tool", "mm")
-        axes[0, 0].legend(fontsize=7)
         rows = list(BELIEFS)
         for ax, what in ((axes[0, 1], "deflection under 10 N"), (axes[0, 2], "off a circle, largest")):
             ax.barh(rows, [values[f"{row}: {what}"] for row in rows], color=list(theme.lines))
             ax.invert_yaxis()
             ax.set_title(what[0].upper() + what[1:])
-            ax.set_xlabel("mm")
+            ax.set_xlabel("[mm]")
         axes[0, 2].set_yticklabels([])
     style.save(fig, path)

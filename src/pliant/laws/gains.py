@@ -135,7 +135,8 @@ def prepare(record: Any, previous: Any | None, ramp: float, revision: int, dt: f
     record["revision"] = revision
     anew = False
     for section, where, work_out in _LAWS:
-        gains, old = record[where], None if previous is None else previous[where]
+        gains: Any = record[where]
+        old: Any = None if previous is None else previous[where]
         same = previous is not None and all(np.array_equal(record[section][n], previous[section][n]) for n in _MATTER)
         wanted = [old[name + "1"] for name in "MDK"] if same else work_out(record[section], dt)
         for name, matrix in zip("MDK", wanted, strict=True):
