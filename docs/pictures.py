@@ -17,6 +17,10 @@ from pliant.runtime.batch import simulate
 from pliant.runtime.task import Task, find_task
 
 FOLDER = Path(__file__).parent / "pictures"
+LAB = (
+    *("lab-forces", "lab-parameters", "lab-anisotropic", "lab-cross-coupling", "lab-equilibrium", "lab-model-errors"),
+    *("lab-jdot", "impedance-pose"),
+)
 PUSHED = (0.85, 0.3, 0.05, 1.0)
 
 
@@ -77,7 +81,8 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     hero()
     robots()
-    for name in ("push", "press", "bounce", "servo", "sensor", "singularity", "limits", "sensor-faults", "payload"):
+    shipped = ("push", "press", "bounce", "servo", "sensor", "singularity", "limits", "sensor-faults", "payload", *LAB)
+    for name in shipped:
         outcome = find(name)(0, lambda share: None)
         if outcome.draw is not None:
             outcome.draw(FOLDER / f"{name}.png")

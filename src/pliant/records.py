@@ -43,6 +43,7 @@ FAULTS = {
 # Bit n belongs to entry n of `observed.asked` and `observed.allowed`, which say how much was cut.
 LIMIT_SPEED, LIMIT_ACCELERATION, LIMIT_POSITION, LIMIT_SINGULAR, LIMIT_TORQUE = 1, 2, 4, 8, 16
 LIMIT_TOOL_SPEED, LIMIT_TOOL_ACCELERATION, LIMIT_WORKSPACE = 32, 64, 128
+LIMIT_TORQUE_RATE, LIMIT_REACH, LIMIT_STRETCH = 256, 512, 1024
 LIMITS = {
     LIMIT_SPEED: "joint speed",
     LIMIT_ACCELERATION: "joint acceleration",
@@ -52,8 +53,14 @@ LIMITS = {
     LIMIT_TOOL_SPEED: "tool speed",
     LIMIT_TOOL_ACCELERATION: "tool acceleration",
     LIMIT_WORKSPACE: "workspace",
+    LIMIT_TORQUE_RATE: "change of joint torque",
+    LIMIT_REACH: "reach: the goal was brought into it",
+    LIMIT_STRETCH: "stretch of the virtual spring",
 }
-LIMIT_UNITS = ("rad/s", "rad/s²", "rad/s", "m/rad", "N m", "m/s or rad/s", "m/s² or rad/s²", "m/s")
+LIMIT_UNITS = (
+    *("rad/s", "rad/s²", "rad/s", "m/rad", "N m", "m/s or rad/s", "m/s² or rad/s²", "m/s or m"),
+    *("N m/s", "m", "m or rad"),
+)
 
 
 @dataclass(frozen=True)
@@ -106,7 +113,9 @@ GOAL = Layout(
         Field("q", "rad", "joint goal of the joint-space laws", _J),
         Field("pose", "m, -", "X_BG: pose of the goal frame in the base", (7,)),
         Field("twist", "m/s, rad/s", "velocity of the goal frame, in base axes", (6,)),
+        Field("accel", "m/s^2, rad/s^2", "acceleration of the goal frame, in base axes (torque laws)", (6,)),
         Field("wrench", "N, N m", "wrench to be held, in base axes at the tool", (6,)),
+        Field("push", "N, N m", "virtual push that the law feels beside the measured wrench, in base axes", (6,)),
         Field("stop", "", "1: come to rest and stay there", kind="i8"),
     ),
 )
@@ -134,6 +143,7 @@ STATE = Layout(
         Field("ramp", "", "how far changed gains have come into force, 0 to 1"),
         Field("tank_j", "J", "energy left for changes of gains"),
         Field("injected_j", "J", "energy that changes of gains have taken from the tank so far"),
+        Field("tau", "N m", "joint torques commanded last (torque interface)", _J),
         Field("weakest", "-", "direction of the smallest singular value, kept as the next tick's first guess", (6,)),
     ),
 )
@@ -157,12 +167,12 @@ OBSERVED = Layout(
         Field(
             "singular_value",
             "m/rad, -",
-            "smallest singular value of J at the commanded joints (NaN in a law without one)",
+            "smallest singular value of J in the directions that the law controls (NaN in a law without one)",
         ),
         Field("scale", "", "share of the asked joint velocity that the limits let through"),
         Field("limits", "", "bits of the limits that acted in this tick (see LIMITS)", kind="i8"),
-        Field("asked", "", "what was asked of each limit that acted", (8,)),
-        Field("allowed", "", "what each limit that acted let through", (8,)),
+        Field("asked", "", "what was asked of each limit that acted", (len(LIMITS),)),
+        Field("allowed", "", "what each limit that acted let through", (len(LIMITS),)),
     ),
 )
 

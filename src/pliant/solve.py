@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from pliant.kernel import kernel
 
 # Keeps the factorisation of a rank-deficient matrix finite.
@@ -40,3 +42,41 @@ def solve(L, b, x):
         for k in range(i + 1, 6):
             total -= L[k, i] * x[k]
         x[i] = total
+
+
+# ---- of any size ---------------------------------------------------------------------------------------------------
+
+
+@kernel
+def factor_n(A, n, L):
+    """Cholesky of the leading n×n part: A = L Lᵀ (lower triangle of L), with 1/L_ii on the diagonal."""
+    for i in range(n):
+        for j in range(i):
+            total = A[i, j]
+            for k in range(j):
+                total -= L[i, k] * L[j, k]
+            L[i, j] = total * L[j, j]
+        total = A[i, i]
+        for k in range(i):
+            total -= L[i, k] * L[i, k]
+        L[i, i] = 1.0 / math.sqrt(max(total, FLOOR))
+
+
+@kernel
+def solve_lower(L, n, b):
+    """Replace b by L⁻¹ b, with the factor of `factor_n`."""
+    for i in range(n):
+        total = b[i]
+        for k in range(i):
+            total -= L[i, k] * b[k]
+        b[i] = total * L[i, i]
+
+
+@kernel
+def solve_upper(L, n, b):
+    """Replace b by L⁻ᵀ b, with the factor of `factor_n`."""
+    for i in range(n - 1, -1, -1):
+        total = b[i]
+        for k in range(i + 1, n):
+            total -= L[k, i] * b[k]
+        b[i] = total * L[i, i]

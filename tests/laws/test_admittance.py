@@ -13,6 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from pliant.kernel import kernel
 from pliant.laws import admittance
+from pliant.laws.change import advance_change
 from pliant.laws.gains import modal_ratios, target
 from pliant.params.control import GAINS, Admittance
 from pliant.params.declare import to_record
@@ -382,7 +383,7 @@ def test_a_stiffer_spring_takes_its_energy_from_the_tank_and_waits_when_it_is_em
     g, p, s = change((8, 80, 100), (8, 80, 1000)), to_record(Admittance(ramp_s=0.1, tank_j=0.05))[0], STATE.new()[0]
     s.tank_j = 0.05
     for _ in range(200):
-        admittance.advance_change(p, g[0], s, np.zeros(6), np.array([0.05, 0, 0, 0, 0, 0]), 0.002)
+        advance_change(p, g[0], s, np.zeros(6), np.array([0.05, 0, 0, 0, 0, 0]), 0.002)
     assert s.injected_j == pytest.approx(0.05)
     assert s.ramp == pytest.approx(0.05 / 1.125)
     free = changing(change((8, 80, 100), (8, 80, 1000)), 5000, e=(0.05, 0, 0, 0, 0, 0), ramp_s=0.01, tank_j=0.05)

@@ -15,6 +15,7 @@ import numpy as np
 from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told
 from pliant.experiments import Progress
 from pliant.experiments.allocation import heap_in_use, numba_allocations
+from pliant.experiments.bench_impedance import impedance_tick
 from pliant.experiments.lateness import busy_reader, cyclictest, lateness, plain_loop
 from pliant.experiments.push import TOOL
 from pliant.experiments.upkeep import upkeep
@@ -104,6 +105,7 @@ def tick(seconds: float, progress: Progress) -> Outcome:
         at_most("tick called from Python", outside * 1e6, "µs", 12.0),
         at_most("blocks allocated by 100,000 ticks more", blocks, "", 0.0),
         at_most("growth of the C heap by 100,000 ticks", grown, "bytes", 0.0),
+        impedance_tick(_many_ticks, _best),
     ]
     notes = [
         "Allocation: Numba's own count of blocks, one compiled call with 100,001 ticks against one with 1; mallinfo2."

@@ -1,4 +1,7 @@
 """The laws of compliance. A law turns what the robot feels into how it wants to move; it touches nothing else."""
 
-HOLD, ADMITTANCE = 1, 2
-LAWS = {"hold": HOLD, "admittance": ADMITTANCE}
+HOLD, ADMITTANCE, IMPEDANCE = 1, 2, 3
+LAWS = {"hold": HOLD, "admittance": ADMITTANCE, "impedance": IMPEDANCE}
+
+TORQUE_LAWS = ("impedance",)
+"""Laws that answer with joint torques, not with a motion: they need the torque interface."""

@@ -6,14 +6,13 @@ Solved implicitly, so every admissible (M, D, K, dt) is stable: (M + dt D + dt²
 The compliant frame is the pose of the *commanded* joints: what the limits cut from the command is cut from the virtual
 mass too, so nothing winds up behind a limit, and nothing depends on how far the robot lags behind its command.
 
-Changed gains come into force over `ramp_s`. A stiffer spring or a heavier mass holds more energy for the same stretch
-and speed; that energy comes from a tank that only the damper refills. An empty tank stops the change until it is
-refilled.
+Changed gains come into force over `ramp_s`, as fast as the energy that they add can be paid for (see `change`).
 """
 
 from __future__ import annotations
 
 from pliant.kernel import kernel
+from pliant.laws.change import advance_change, blend, refill
 from pliant.records import Field, Layout
 from pliant.solve import factor, solve
 
@@ -31,39 +30,6 @@ SCRATCH = Layout(
 
 
 @kernel
-def _energy_per_ramp(g, v, e):
-    """What the whole change would add to ½ vᵀ M v + ½ eᵀ K e at the present speed and stretch [J]."""
-    total = 0.0
-    for i in range(6):
-        for j in range(6):
-            total += 0.5 * v[i] * (g.M1[i, j] - g.M0[i, j]) * v[j]
-            total += 0.5 * e[i] * (g.K1[i, j] - g.K0[i, j]) * e[j]
-    return total
-
-
-@kernel
-def advance_change(p, g, s, v, e, dt):
-    """Let changed gains come a step further into force: as fast as `ramp_s` says and the tank can pay."""
-    step = min(dt / p.ramp_s, 1.0 - s.ramp)
-    price = _energy_per_ramp(g, v, e)
-    if step * price > s.tank_j:
-        step = s.tank_j / price
-    s.ramp = min(1.0, s.ramp + step)
-    if 1.0 - s.ramp < 1e-12:
-        s.ramp = 1.0
-    paid = max(0.0, step * price)
-    s.tank_j = max(0.0, s.tank_j - paid)
-    s.injected_j += paid
-
-
-@kernel
-def _blend(a, b, share, out):
-    for i in range(6):
-        for j in range(6):
-            out[i, j] = a[i, j] + share * (b[i, j] - a[i, j])
-
-
-@kernel
 def _solve_step(p, M, D, K, s, F, e, dt, w):
     """v⁺ in w.v, from the equation above."""
     for i in range(6):
@@ -74,7 +40,7 @@ def _solve_step(p, M, D, K, s, F, e, dt, w):
         w.b[i] = total
     factor(w.A)
     solve(w.A, w.b, w.v)
-    _refill(p, D, s, dt, w)
+    refill(p, s, D, w.v, dt)
 
 
 @kernel
@@ -86,18 +52,7 @@ def _settled_step(p, g, s, F, e, dt, w):
             total += g.of_v[i, j] * w.v[j] + g.of_F[i, j] * F[j] - g.of_e[i, j] * e[j]
         w.b[i] = total
     w.v[:] = w.b
-    _refill(p, g.D1, s, dt, w)
-
-
-@kernel
-def _refill(p, D, s, dt, w):
-    """What the damper takes in this tick goes into the tank."""
-    lost = 0.0
-    for i in range(6):
-        for j in range(6):
-            lost += w.v[i] * D[i, j] * w.v[j]
-    # even a tank of no size passes on what was just taken: a change may be slow, but it is never refused for ever
-    s.tank_j = max(dt * lost, min(p.tank_j, s.tank_j + dt * lost))
+    refill(p, s, g.D1, w.v, dt)
 
 
 @kernel
@@ -112,9 +67,9 @@ def step(p, g, s, F, e, goal_twist, still, dt, w):
     if s.ramp < 1.0:
         advance_change(p, g, s, w.v, e, dt)
     if s.ramp < 1.0:
-        _blend(g.M0, g.M1, s.ramp, w.M)
-        _blend(g.D0, g.D1, s.ramp, w.D)
-        _blend(g.K0, g.K1, s.ramp, w.K)
+        blend(g.M0, g.M1, s.ramp, w.M)
+        blend(g.D0, g.D1, s.ramp, w.D)
+        blend(g.K0, g.K1, s.ramp, w.K)
         _solve_step(p, w.M, w.D, w.K, s, F, e, dt, w)
     elif g.dt == dt:
         _settled_step(p, g, s, F, e, dt, w)

@@ -81,7 +81,7 @@ def modal_ratios(M: Matrix, D: Matrix, K: Matrix) -> Matrix:
 
 
 def admissible(p: Any) -> bool:
-    """Whether the matrices of an admittance section (as a record) are symmetric and not negative, the mass positive."""
+    """Whether the matrices of a law's section (as a record) are symmetric and not negative, the mass positive."""
     for name, least in (("mass", 1e-7), ("stiffness", -1e-8), ("damping", -1e-8)):
         A = np.array(p[name])
         if np.abs(A - A.T).max() > 1e-8 * max(1.0, np.abs(A).max()):
@@ -106,33 +106,47 @@ def target(p: Any, dt: float = 0.0) -> tuple[Matrix, Matrix, Matrix]:
     return M, D, K
 
 
+def impedance_target(p: Any, dt: float = 0.0) -> tuple[Matrix, Matrix, Matrix]:
+    """M, D and K that an impedance section (as a record) asks for. A direction without control is coupled to nothing.
+
+    The law's step needs no correction for the period (it keeps the ratio), so `dt` is not looked at.
+    """
+    M, K, D = np.array(p["mass"]), np.array(p["stiffness"]), np.array(p["damping"])
+    off = np.flatnonzero(np.asarray(p["axes"]) == 0)
+    for A in (M, K, D):
+        A[off, :] = A[:, off] = 0.0
+    M[off, off] = 1.0
+    if p["damping_by"] == 0:
+        D = damping_for(M, K, np.array(p["damping_ratio"]))
+        D[off, :] = D[:, off] = 0.0
+    return M, D, K
+
+
 _MATTER = ("mass", "stiffness", "damping_by", "damping_ratio", "damping", "axes")
+# Section of the parameters, where its matrices go, and how they are worked out.
+_LAWS = (("admittance", "gains", target), ("impedance", "impedance_gains", impedance_target))
 
 
 def prepare(record: Any, previous: Any | None, ramp: float, revision: int, dt: float) -> bool:
     """Fill the gains of a parameter record that follows `previous`, `ramp` of the way through its change.
 
-    `dt` [s] is the period of the ticks. Returns whether the matrices had to be worked out anew: only a change of what
+    `dt` [s] is the period of the ticks. Returns whether any matrices had to be worked out anew: only a change of what
     they depend on does that.
     """
     record["revision"] = revision
-    gains = record["gains"]
-    if previous is not None and all(
-        np.array_equal(record["admittance"][n], previous["admittance"][n]) for n in _MATTER
-    ):
-        for name in gains.dtype.names:  # a change under way goes on undisturbed
-            gains[name] = previous["gains"][name]
-        return False
-    gains["number"] = revision
-    for name, matrix in zip("MDK", target(record["admittance"], dt), strict=True):
-        gains[name + "1"] = matrix
-        if previous is None:
-            gains[name + "0"] = matrix
-        else:
-            old = previous["gains"]
-            gains[name + "0"] = old[name + "0"] + ramp * (old[name + "1"] - old[name + "0"])
-    work_out(gains, dt)
-    return True
+    anew = False
+    for section, where, wanted in _LAWS:
+        gains, old = record[where], None if previous is None else previous[where]
+        if previous is not None and all(np.array_equal(record[section][n], previous[section][n]) for n in _MATTER):
+            for name in gains.dtype.names:  # a change under way goes on undisturbed
+                gains[name] = previous[where][name]
+            continue
+        gains["number"], anew = revision, True
+        for name, matrix in zip("MDK", wanted(record[section], dt), strict=True):
+            gains[name + "1"] = matrix
+            gains[name + "0"] = matrix if old is None else old[name + "0"] + ramp * (old[name + "1"] - old[name + "0"])
+        work_out(gains, dt)
+    return anew
 
 
 def work_out(gains: Any, dt: float) -> None:

@@ -18,6 +18,7 @@ from pliant.model import kinematics
 from pliant.model.catalogue import design
 from pliant.model.design import Design
 from pliant.model.handle import HANDLE
+from pliant.model.reach import misjudge, reach_of
 from pliant.model.tool import SENSOR, TOOL, Tool, attach
 
 Floats = NDArray[np.float64]
@@ -61,12 +62,16 @@ class Arm:
         gravity: Sequence[float] | None = None,
         mount_rpy_deg: Sequence[float] | None = None,
         flange: str | None = None,
+        mass_scale: float = 1.0,
+        length_scale: float = 1.0,
+        friction_scale: float = 1.0,
     ) -> Arm:
         """Load a built-in arm ("ur5e", "two_link", …) or the arm in an MJCF or URDF file.
 
         `gravity` [m/s^2] is given in base axes; or `mount_rpy_deg` says how the base is turned against upright (about
         the fixed axes x, y, z in this order). Without both, the description's own gravity counts. `flange` names the
-        site or body of a file that carries the tool.
+        site or body of a file that carries the tool. The three scales make a model that is wrong on purpose: masses,
+        lengths and joint friction of the arm by these factors.
         """
         plan, tool = design(name_or_path, flange=flange), tool or Tool()
         attach(plan.spec, tool, visual=False)
@@ -76,6 +81,9 @@ class Arm:
         except ValueError as error:
             raise ModelError(f"The arm {plan.name!r} cannot be built: {str(error).splitlines()[0]}.") from None
         model.opt.gravity[:] = _gravity(model, gravity, mount_rpy_deg)
+        if (mass_scale, length_scale, friction_scale) != (1.0, 1.0, 1.0):
+            scales = mass_scale, length_scale, friction_scale
+            misjudge(model, mujoco.MjData(model), *scales, model.body(TOOL).id)
         return cls._build(plan, tool, model)
 
     @classmethod
@@ -194,4 +202,5 @@ def _fill(arm: Arm) -> None:
     h.slides[:n] = model.jnt_type == mujoco.mjtJoint.mjJNT_SLIDE
     h.damping[:n] = model.dof_damping
     h.gravity[:] = arm.gravity
+    h.reach_center[:], h.reach_min, h.reach_max = reach_of(model, data, h.tool_site)
     h.tool_mass, h.tool_com[:] = arm.tool.mass_kg, arm.tool.com_in_sensor_m

@@ -63,6 +63,30 @@ def smallest_singular_value(J, n, weakest, w):
     """
     _gram(J, n, FLOOR, w.A)
     factor(w.A)
+    return _root_of_smallest(weakest, w)
+
+
+@kernel
+def smallest_of_rows(J, rows, n, weakest, w):
+    """The smallest singular value of those rows of J for which `rows` is not 0, no more of them than joints.
+
+    `weakest` (6) carries its direction, a tool velocity, from tick to tick.
+    """
+    for i in range(6):
+        for j in range(i + 1):
+            total = 0.0
+            if rows[i] != 0 and rows[j] != 0:
+                for k in range(n):
+                    total += J[i, k] * J[j, k]
+            w.A[i, j] = total
+        w.A[i, i] += FLOOR if rows[i] != 0 else _ABSENT
+    factor(w.A)
+    return _root_of_smallest(weakest, w)
+
+
+@kernel
+def _root_of_smallest(weakest, w):
+    """√ of the smallest eigenvalue of the matrix whose factor is in `w.A` (as estimated); turns `weakest` to it."""
     size = 0.0
     for i in range(6):
         size += weakest[i] * weakest[i]

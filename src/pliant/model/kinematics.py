@@ -95,6 +95,16 @@ def dynamics(h, q, qd):
 
 
 @kernel
+def weight(h, tau):
+    """The torques [N m] that carry the arm at the pose of the last `dynamics`, which has to run again afterwards."""
+    qvel = floats(h.qvel, h.n)
+    for i in range(h.n):
+        qvel[i] = 0.0
+    mj_comVel(h.model, h.data)
+    mj_rne(h.model, h.data, 0, tau.ctypes.data)
+
+
+@kernel
 def forward_at(handle, q):
     """`forward` on a one-element handle array, for calls from Python."""
     forward(handle[0], q)

@@ -105,6 +105,62 @@ class Admittance(Section):
     )
 
 
+class Impedance(Section):
+    """A spring, a damper and a virtual mass at the tool, made by joint torques (the torque interface only).
+
+    Mass, stiffness and damping are six numbers (a diagonal: x y z, then about x y z) or a full symmetric matrix.
+    """
+
+    form: Literal["shaped", "simple"] = param(
+        "shaped",
+        live=True,
+        help="Whether the tool moves like the virtual mass (shaped) or keeps the arm's own inertia (simple).",
+    )
+    frame: Literal["base", "tool"] = param("base", help="Axes in which mass, damping, stiffness and axes are given.")
+    axes: Flag6 = param(
+        (True,) * 6, help="Directions that are controlled, at most one per joint; the others are left to the posture."
+    )
+    mass: PositiveMatrix = param(diagonal(8.0, 0.5), unit="kg, kg m²", live=True, help="Virtual mass and inertia.")
+    stiffness: NotNegativeMatrix = param(
+        diagonal(200.0, 20.0), unit="N/m, N m/rad", live=True, help="Virtual spring towards the goal pose."
+    )
+    damping_by: Literal["ratio", "value"] = param(
+        "ratio", live=True, help="Whether damping comes from damping_ratio or is given by damping."
+    )
+    damping_ratio: tuple[Ratio, Ratio, Ratio, Ratio, Ratio, Ratio] = param(
+        (1.0,) * 6, live=True, help="Damping ratio of every mode of mass and spring."
+    )
+    damping: NotNegativeMatrix = param(
+        diagonal(80.0, 6.0), unit="N s/m, N m s/rad", live=True, help="Virtual damping, when damping_by is value."
+    )
+    use_jdot: bool = param(True, live=True, help="Whether the acceleration J̇ q̇ that a moving arm has is considered.")
+    cancel_coriolis: bool = param(True, live=True, help="Whether Coriolis and centrifugal torques are compensated.")
+    cancel_gravity: bool = param(True, live=True, help="Whether the arm's weight is compensated.")
+    cancel_friction: bool = param(True, live=True, help="Whether viscous joint friction is compensated.")
+    cancel_force: bool = param(
+        True,
+        live=True,
+        help="Whether the measured push is taken off the joints (-Jᵀ f, shaped form): else it counts twice.",
+    )
+    posture_stiffness: float = param(
+        10.0,
+        unit="1/s²",
+        live=True,
+        ge=0,
+        le=400,
+        help="Pull of the joints towards the posture (the joint goal), where it does not disturb the tool.",
+    )
+    posture_damping: float = param(
+        6.0, unit="1/s", live=True, ge=0, le=100, help="Damping of joint motion that does not move the tool."
+    )
+    ramp_s: float = param(
+        0.5, unit="s", live=True, ge=0.01, le=10, help="Time over which changed gains come into force."
+    )
+    tank_j: float = param(
+        0.05, unit="J", ge=0, le=10, help="Energy that changes of gains may inject before as much was dissipated."
+    )
+
+
 class Limits(Section):
     """What the command may never exceed."""
 
@@ -141,6 +197,12 @@ class Limits(Section):
         0.06, gt=0, le=0.5, help="Singular value below which the inverse is damped so that joint speeds stay bounded."
     )
     singular_damping: float = param(0.05, gt=0, le=1, help="Damping of the inverse at the singularity itself.")
+    torque_rise_s: float = param(
+        0.02, unit="s", gt=0, le=1, help="Shortest time in which a joint torque may go from nothing to its limit."
+    )
+    reach_margin_m: float = param(
+        0.02, unit="m", ge=0, le=0.5, help="Distance from the edges of the reach at which a torque law keeps its goal."
+    )
 
 
 class Parameters(Section):
@@ -149,6 +211,7 @@ class Parameters(Section):
     sense: Sense = Sense()
     hold: Hold = Hold()
     admittance: Admittance = Admittance()
+    impedance: Impedance = Impedance()
     limits: Limits = Limits()
 
 
@@ -179,6 +242,7 @@ PARAMETERS = Layout(
         *layout_of(Parameters).fields,
         Field("revision", "", "number of the set", kind="i8"),
         Field("gains", "", "matrices of the admittance", kind=GAINS),
+        Field("impedance_gains", "", "matrices of the impedance", kind=GAINS),
     ),
 )
 

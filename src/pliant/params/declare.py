@@ -194,6 +194,8 @@ def _fill_bounds(section: type[Section], low: Any, high: Any) -> None:
             low[name], high[name] = least, most
         elif typing.get_origin(kind) is Literal:  # small whole numbers keep their order when seen as floats
             low[name], high[name] = 0, len(typing.get_args(kind)) - 1
+        elif kind is bool:
+            low[name], high[name] = 0, 1
         else:
             low[name], high[name] = np.array([-np.inf, np.inf]).view(np.int64)
 

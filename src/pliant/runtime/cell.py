@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from pliant.laws import LAWS
 from pliant.laws.gains import prepare
 from pliant.params.control import record_of
 from pliant.params.declare import changed
 from pliant.robots import open_robot
 from pliant.runtime import commands
 from pliant.runtime.controller import Controller
-from pliant.runtime.task import Event, Task, check_fits
+from pliant.runtime.task import Belief, Event, Task, arm_of, check_fits
 
 Adopted = Callable[[int, int, np.ndarray[Any, Any]], None]
 
@@ -26,7 +27,8 @@ class Cell:
         self.robot = open_robot(task.robot, task)
         parameters = record_of(task.params)
         prepare(parameters[0], None, 1.0, 0, task.dt)
-        self.controller = Controller(self.robot.arm, parameters, task.interface, task.dt)
+        arm = self.robot.arm if task.belief == Belief() else arm_of(task)
+        self.controller = Controller(arm, parameters, task.interface, task.dt)
         self.revision = 0
         self.script: dict[int, list[tuple[Event, np.ndarray[Any, Any], list[commands.Request]]]] = {}
 
@@ -64,7 +66,8 @@ class Cell:
         """Put a parameter set into force from tick `number` on: its gains move on from where those before have come."""
         self.revision += 1
         before, state = self.controller.parameters[0], self.controller.state[0]
-        ramp = float(state.ramp) if state.set == before.gains.number else 0.0
+        running = before.impedance_gains if state.law == LAWS["impedance"] else before.gains
+        ramp = float(state.ramp) if state.set == running.number else 0.0
         prepare(parameters[0], before, ramp, self.revision, self.task.dt)
         # as bytes: field by field takes ten times as long
         self.controller.parameters.view(np.uint8)[:] = parameters.view(np.uint8)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from pliant.laws import LAWS
 from pliant.runtime.task import Event
 
-QUIT, LAW, GOAL_Q, GOAL_POSE, GOAL_TWIST, GOAL_WRENCH, HALT, RESUME, PUSH = range(1, 10)
+QUIT, LAW, GOAL_Q, GOAL_POSE, GOAL_TWIST, GOAL_WRENCH, HALT, RESUME, PUSH, GOAL_ACCEL, VIRTUAL_PUSH = range(1, 12)
 
 
 class Request(NamedTuple):
@@ -33,8 +33,12 @@ def apply(request: Request, goal: Any, robot: Any, n: int) -> None:
         goal.pose[:] = values[:7]
     elif code == GOAL_TWIST:
         goal.twist[:] = values[:6]
+    elif code == GOAL_ACCEL:
+        goal.accel[:] = values[:6]
     elif code == GOAL_WRENCH:
         goal.wrench[:] = values[:6]
+    elif code == VIRTUAL_PUSH:
+        goal.push[:] = values[:6]
     elif code in (HALT, RESUME):
         goal.stop = int(code == HALT)
     elif code == PUSH:
@@ -53,5 +57,7 @@ def requests_of(event: Event, start_pose: Any) -> Iterator[Request]:
         yield Request(GOAL_POSE, 0, pose)
     if event.wrench_goal is not None:
         yield Request(GOAL_WRENCH, 0, event.wrench_goal)
+    if event.virtual_push is not None:
+        yield Request(VIRTUAL_PUSH, 0, event.virtual_push)
     if event.stop:
         yield Request(HALT)

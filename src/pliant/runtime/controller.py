@@ -31,8 +31,8 @@ class Controller:
         goal, state = self.goal[0], self.state[0]
         goal.q[:] = state.q_cmd if state.started else self.reading[0].q
         goal.pose[:] = self.arm.pose(goal.q[: self.arm.n])
-        goal.twist[:] = 0.0
-        goal.wrench[:] = 0.0
+        for field in ("twist", "accel", "wrench", "push"):
+            goal[field] = 0.0
 
     def tick(self) -> None:
         """Run one tick on the records."""

@@ -21,7 +21,7 @@ from pliant.runtime import commands
 from pliant.runtime.board import Board, alive, running
 from pliant.runtime.board_layout import FAULT, RUNNING
 from pliant.runtime.keep import keep_parameters
-from pliant.runtime.task import Task, arm_of, check_fits
+from pliant.runtime.task import Task, arm_of, check_fits, check_law
 
 _ANSWER_S = 1.0
 # A loop that lives but has not ticked for this long is stuck [s].
@@ -134,6 +134,29 @@ class Link:
         """Say how the goal pose moves [m/s, rad/s], in base axes: the law rides along instead of lagging behind."""
         self._send(commands.GOAL_TWIST, values=self._numbers("twist", twist, 6))
 
+    def goal_position(self, position: ArrayLike) -> None:
+        """Set the position of the goal [m] in base axes; two numbers leave z as it is, and the goal keeps its turn."""
+        values = self._numbers("position", position, 2 if np.size(position) == 2 else 3)
+        pose = self.state.goal.pose.copy()
+        pose[: len(values)] = values
+        self._send(commands.GOAL_POSE, values=pose)
+
+    def goal_accel(self, accel: ArrayLike) -> None:
+        """Say how the goal pose accelerates [m/s², rad/s²], in base axes: a torque law feeds it forward."""
+        self._send(commands.GOAL_ACCEL, values=self._numbers("accel", accel, 6))
+
+    def virtual_push(self, wrench: ArrayLike) -> None:
+        """Let the law feel a push [N, N m] in base axes beside the measured one, until another is given.
+
+        Nothing pushes: the arm gives way as if something did. Three numbers are a force.
+        """
+        values = self._numbers("wrench", wrench, 3 if np.size(wrench) == 3 else 6)
+        sense = self.parameters.sense
+        if np.abs(values[:3]).max() > sense.range_n or np.abs(values[3:]).max(initial=0.0) > sense.range_nm:
+            allowed = f"within sense.range_n ({sense.range_n:g} N) and sense.range_nm ({sense.range_nm:g} N m)"
+            raise InputError("the virtual push", values.tolist(), allowed)
+        self._send(commands.VIRTUAL_PUSH, values=[*values, *[0.0] * (6 - len(values))])
+
     def goal_wrench(self, wrench: ArrayLike) -> None:
         """Set the wrench [N, N m] to be held, in base axes."""
         self._send(commands.GOAL_WRENCH, values=self._numbers("wrench", wrench, 6))
@@ -142,6 +165,7 @@ class Link:
         """Change to another law, from rest at the present pose."""
         if name not in LAWS:
             raise UnknownNameError("law", name, LAWS)
+        check_law(self.task, self.arm, name)
         self._send(commands.LAW, number=LAWS[name])
 
     def halt(self) -> None:

@@ -115,7 +115,7 @@ class Loop:
         values = parameters.view(np.float64)[: len(self.low)]
         good = self.proposal[0].revision == self.cell.revision
         good = good and bool(np.all((values >= self.low) & (values <= self.high)))
-        good = good and admissible(parameters[0]["admittance"])
+        good = good and all(admissible(parameters[0][law]) for law in ("admittance", "impedance"))
         if good:
             self.cell.adopt(parameters, number)
         self.board.answer(seen, refused=not good)

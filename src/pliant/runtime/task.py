@@ -12,6 +12,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from pliant.errors import InputError, UnknownNameError
+from pliant.laws import LAWS, TORQUE_LAWS
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
 from pliant.params.control import Parameters
@@ -26,11 +27,22 @@ class Event(Section):
 
     at_s: float = param(0.0, unit="s", ge=0, help="When it happens.")
     set: dict[str, Any] = param({}, help="Parameters to change, by dotted name.")
-    law: Literal["", "hold", "admittance"] = param("", help="Law to change to.")
+    law: Literal["", "hold", "admittance", "impedance"] = param("", help="Law to change to.")
     goal_q: tuple[float, ...] = param((), unit="rad", help="New joint goal.")
     goal_offset_m: tuple[float, ...] = param((), unit="m", help="New goal position, relative to the start.")
     wrench_goal: Six | None = param(None, unit="N, N m", help="Wrench to be held, in base axes.")
+    virtual_push: Six | None = param(
+        None, unit="N, N m", help="Virtual push that the law feels from now on, in base axes."
+    )
     stop: bool = param(False, help="Come to rest and stay there.")
+
+
+class Belief(Section):
+    """What the controller believes of the arm, as factors of what it is: to try out a wrong model."""
+
+    mass_scale: float = param(1.0, ge=0.1, le=10, help="Masses and inertias of the links.")
+    length_scale: float = param(1.0, ge=0.1, le=10, help="Lengths of the links.")
+    friction_scale: float = param(1.0, ge=0, le=10, help="Viscous friction of the joints.")
 
 
 class Task(Section):
@@ -38,7 +50,7 @@ class Task(Section):
 
     name: str = param("task", help="A name for titles and file names.")
     robot: str = param("sim:ur5e", help="Which robot: sim:<model>, or sim:<path to an MJCF or URDF file>.")
-    law: Literal["hold", "admittance"] = param("hold", help="Law to start with.")
+    law: Literal["hold", "admittance", "impedance"] = param("hold", help="Law to start with.")
     interface: Literal["position", "velocity", "torque"] = param("position", help="Kind of command the robot is given.")
     rate_hz: float = param(500.0, unit="Hz", ge=125, le=1000, help="Ticks per second.")
     duration_s: float = param(
@@ -46,6 +58,7 @@ class Task(Section):
     )
     start_q: tuple[float, ...] = param((), unit="rad", help="Joint positions to start from (default: the home pose).")
     tool: Tool = Tool()
+    belief: Belief = Belief()
     params: Parameters = Parameters()
     sim: SimConfig = SimConfig()
     events: Annotated[tuple[Event, ...], Field(max_length=100)] = ()
@@ -65,7 +78,21 @@ class Task(Section):
 def arm_of(task: Task) -> Arm:
     """The controller's model of the task's arm, with its tool."""
     _, which = parse_address(task.robot)
-    return Arm.load(which, task.tool)
+    return Arm.load(which, task.tool, **task.belief.model_dump())
+
+
+def check_law(task: Task, arm: Arm, law: str) -> None:
+    """Raise `InputError` if the task's interface, or the arm's number of joints, does not fit the law."""
+    if law not in TORQUE_LAWS:
+        return
+    if task.interface != "torque":
+        others = ", ".join(name for name in LAWS if name not in TORQUE_LAWS)
+        hint = f"By {task.interface} there are: {others}."
+        raise InputError("interface", task.interface, f"torque for the law {law}", hint)
+    axes = task.params.impedance.axes
+    if sum(axes) > arm.n or not any(axes):
+        allowed = f"one to {min(6, arm.n)} directions for an arm of {arm.n} joints (x y z, then about x y z)"
+        raise InputError("impedance.axes", list(axes), allowed)
 
 
 def check_fits(task: Task, arm: Arm) -> None:
@@ -73,6 +100,8 @@ def check_fits(task: Task, arm: Arm) -> None:
     q = np.array(task.start_q, float)
     if len(q) and (q.shape != (arm.n,) or not np.all((q >= arm.q_min) & (q <= arm.q_max))):
         raise InputError("start_q", task.start_q, f"{arm.n} angles within the joint ranges of {arm.name}")
+    for law in (task.law, *(event.law for event in task.events)):
+        check_law(task, arm, law)
     parameters = task.params
     for event in sorted(task.events, key=lambda event: event.at_s):
         if event.goal_q and len(event.goal_q) != arm.n:

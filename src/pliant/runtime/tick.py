@@ -11,14 +11,14 @@ from __future__ import annotations
 import math
 
 from pliant.kernel import kernel
-from pliant.laws import ADMITTANCE, HOLD, admittance, hold
+from pliant.laws import ADMITTANCE, HOLD, IMPEDANCE, admittance, hold, impedance
 from pliant.limits.edge import SCRATCH as EDGE
 from pliant.limits.edge import limit_edge
 from pliant.limits.inside import SCRATCH as INSIDE
 from pliant.limits.joint import limit
 from pliant.limits.report import SINGULAR, cut
-from pliant.limits.report import TORQUE as TORQUE_LIMIT
 from pliant.limits.tool import limit_tool
+from pliant.limits.torque import limit_torque
 from pliant.model.inverse import SCRATCH, damped_inverse, damping_at, smallest_singular_value
 from pliant.model.kinematics import dynamics, forward, jacobian, place
 from pliant.records import (
@@ -32,8 +32,10 @@ from pliant.records import (
     Field,
     Layout,
 )
+from pliant.runtime.axes import turn as _turn
+from pliant.runtime.impede import impede
 from pliant.sense import wrench
-from pliant.spatial import pose_error, quat_rotate, quat_rotate_inv
+from pliant.spatial import pose_error
 
 # How fast a velocity-driven robot is pulled back onto the commanded position [1/s]: far below its servo.
 VELOCITY_PULL = 1.0
@@ -46,6 +48,7 @@ WORK = Layout(
     (
         Field("inverse", "", "scratch of the damped inverse", kind=SCRATCH),
         Field("admittance", "", "scratch of the law", kind=admittance.SCRATCH),
+        Field("impedance", "", "scratch of the torque law", kind=impedance.SCRATCH),
         Field("e", "", "pose error", (6,)),
         Field("before", "", "velocity of the compliant frame a tick ago", (6,)),
         Field("asked", "", "velocity of the compliant frame that law and limits of the tool ask for", (6,)),
@@ -78,11 +81,15 @@ def step(h, p, s, r, g, c, o, w, mode, dt):
     if s.fault == 0 and (good if s.started == 0 else s.law != g.law):
         _start(p, s, r, g)
     wrench.low_pass(p.sense, s, s.wrench, dt)
-    _want(h, p, s, g, w, o, dt)
-    _vet(h, s, w)
-    scale = limit(p.limits, h, s, w.qd, dt, o, w.inside)
-    _follow(h, s, w, scale, dt)
-    _drive(h, p, s, r, c, w, o, mode)
+    by_torque = s.started != 0 and s.fault == 0 and g.stop == 0 and s.law == IMPEDANCE and mode == TORQUE
+    if by_torque:
+        impede(h, p, s, r, g, c, w, o, dt)
+    if not by_torque or s.fault != 0:  # a torque law that has just failed hands over at once
+        _want(h, p, s, g, w, o, dt)
+        _vet(h, s, w)
+        scale = limit(p.limits, h, s, w.qd, dt, o, w.inside)
+        _follow(h, s, w, scale, dt)
+        _drive(h, p, s, r, c, w, o, mode, dt)
 
 
 @kernel
@@ -134,10 +141,13 @@ def _start(p, s, r, g):
         s.qd_cmd[:] = 0.0
         s.wrench_lp[:] = s.wrench
         s.started = 1
-        s.set = p.gains.number
-        s.ramp = 1.0
-        s.tank_j = p.admittance.tank_j
+        s.tank_j = p.impedance.tank_j if g.law == IMPEDANCE else p.admittance.tank_j
+        for i in range(MAX_JOINTS):
+            s.tau[i] = r.tau[i] if math.isfinite(r.tau[i]) else 0.0
     s.law = g.law
+    s.set = p.impedance_gains.number if g.law == IMPEDANCE else p.gains.number
+    s.ramp = 1.0  # at rest at the goal, new gains hold no energy
+    s.weakest[:] = 0.0
     s.twist[:] = 0.0
     s.goal_twist[:] = 0.0
 
@@ -158,6 +168,8 @@ def _want(h, p, s, g, w, o, dt):
         for i in range(6):
             w.F[i] = s.wrench_lp[i] - g.wrench[i]
         wrench.deadband(p.sense, w.F, w.F)
+        for i in range(6):
+            w.F[i] += g.push[i]
         _comply(h, p, s, g, w, o, dt)
 
 
@@ -209,17 +221,6 @@ def _trip(p, s, e):
 
 
 @kernel
-def _turn(X, six, inward):
-    """Turn a six-vector from base axes into those of the pose X, or back."""
-    for first in (0, 3):
-        part = six[first : first + 3]
-        if inward:
-            quat_rotate_inv(X[3:7], part, part)
-        else:
-            quat_rotate(X[3:7], part, part)
-
-
-@kernel
 def _follow(h, s, w, scale, dt):
     """Integrate the command, and give the virtual mass the velocity that the limits left of it.
 
@@ -236,7 +237,7 @@ def _follow(h, s, w, scale, dt):
 
 
 @kernel
-def _drive(h, p, s, r, c, w, o, mode):
+def _drive(h, p, s, r, c, w, o, mode, dt):
     """Say the command in the words of the robot's interface; before a first good reading there is nothing to say."""
     blind = s.fault == FAULT_NUMBER
     if s.started == 0 or (blind and mode == TORQUE):
@@ -252,11 +253,11 @@ def _drive(h, p, s, r, c, w, o, mode):
             qd = c.qd[i] + VELOCITY_PULL * (s.q_cmd[i] - r.q[i])
             c.qd[i] = math.copysign(min(abs(qd), p.limits.speed_scale * h.v_max[i]), qd)
     elif mode == TORQUE:
-        _torque(h, p, s, r, c, w, o)
+        _torque(h, p, s, r, c, w, o, dt)
 
 
 @kernel
-def _torque(h, p, s, r, c, w, o):
+def _torque(h, p, s, r, c, w, o, dt):
     """Computed torque around the commanded joints, cut at the drives' limits.
 
     τ = M (ω² e + 2 ζ ω ė) + bias + friction - Jᵀ F: a push that the law has answered must not push a second time.
@@ -271,8 +272,5 @@ def _torque(h, p, s, r, c, w, o):
             total += h.M[i, k] * w.qd[k]
         for k in range(6):
             total -= h.J[k, i] * s.wrench_lp[k]
-        if not abs(total) <= h.tau_max[i]:
-            most = math.copysign(h.tau_max[i], total)
-            cut(o, TORQUE_LIMIT, total, most)
-            total = most
         c.tau[i] = total
+    limit_torque(p.limits, h, s, c.tau, dt, o)

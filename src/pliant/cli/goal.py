@@ -1,0 +1,38 @@
+"""`pliant goal`: move the goal of a loop that runs in another terminal."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+EXAMPLE = "Example: [bold]pliant goal 1.1 0.9[/bold]"
+
+
+def command(
+    position: Annotated[
+        list[float] | None, typer.Argument(help="x y, or x y z [m] in base axes; without them the goal is shown.")
+    ] = None,
+    by: Annotated[bool, typer.Option("--by", help="The numbers are added to where the goal is.")] = False,
+    loop: Annotated[str | None, typer.Option(help="Which loop, if several run.")] = None,
+) -> int:
+    """Move the goal (the equilibrium of a compliant law) of a running loop, or show it beside where the tool is.
+
+    The goal keeps its orientation. A torque law brings a goal that is out of reach to the edge of it.
+    """
+    from pliant.cli.show import out
+    from pliant.errors import InputError
+    from pliant.runtime.link import attach
+
+    link = attach(loop)
+    now = link.state
+    if position:
+        if len(position) not in (2, 3):
+            raise InputError("position", position, "two or three numbers: x y, or x y z")
+        start = now.goal.pose if by else [0.0] * 3
+        link.goal_position([float(a + b) for a, b in zip(start[:3], position, strict=False)])
+        link.wait(2 * link.task.dt)
+        now = link.state
+    for name, place in (("goal", now.goal.pose), ("tool", now.observed.pose)):
+        out.print(f"{name} at {place[0]:.4f} {place[1]:.4f} {place[2]:.4f} m")
+    return 0

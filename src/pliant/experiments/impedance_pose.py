@@ -1,0 +1,172 @@
+"""Impedance by torque on a UR5e: shifts and turns at force over stiffness, through noise and delay, and its energy."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant.analysis import style
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told, within
+from pliant.experiments import Progress
+from pliant.experiments.push import TOOL
+from pliant.model.arm import Arm
+from pliant.params.control import Impedance, Parameters, Sense, diagonal
+from pliant.params.declare import changed
+from pliant.robots.sim.config import Push, SimConfig
+from pliant.runtime.batch import Run, simulate
+from pliant.runtime.task import Event, Task
+from pliant.spatial import rotation_error
+
+Array = np.ndarray[Any, Any]
+STIFF, TURN = 200.0, 20.0
+OPEN = Sense(cutoff_hz=60.0, deadband_n=0.0, deadband_nm=0.0)
+ON_S, END_S = 0.5, 4.5
+
+
+def _task(seed: int, seconds: float, pushes: tuple[Push, ...], events: tuple[Event, ...] = (), **law: Any) -> Task:
+    return Task(
+        law="impedance", interface="torque", tool=TOOL, duration_s=seconds, events=events,
+        sim=SimConfig(seed=seed, pushes=pushes),
+        params=Parameters(sense=OPEN, impedance=Impedance.model_validate({"stiffness": diagonal(STIFF, TURN), **law})),
+    )  # fmt: skip
+
+
+def turned(records: Array) -> Array:
+    """The rotation vector from the first pose to each [rad], in base axes."""
+    pose, out = records["observed"]["pose"], np.zeros((len(records), 3))
+    for row, X in zip(out, pose, strict=True):
+        rotation_error(X[3:], pose[0, 3:], row)
+    return out
+
+
+def _deflections(seed: int) -> tuple[list[Figure], dict[str, Array]]:
+    """20 N along each axis, 2 N m about each, by both forms."""
+    figures, curves = [], {}
+    for form in ("shaped", "simple"):
+        far, across, wide = [], [], []
+        for axis in range(6):
+            wrench = [0.0] * 6
+            wrench[axis] = 20.0 if axis < 3 else 2.0
+            push = Push.model_validate({"at_s": ON_S, "for_s": 1e3, "wrench": wrench})
+            records = simulate(_task(seed, END_S, (push,), form=form)).records
+            shift = records["observed"]["pose"][:, :3] - records["observed"]["pose"][0, :3]
+            way = np.concatenate(
+                [shift[-500:].mean(axis=0) / 20.0 * STIFF, turned(records)[-500:].mean(axis=0) / 2.0 * TURN]
+            )
+            (far if axis < 3 else wide).append(way[axis])
+            across.append(np.abs(np.delete(way, axis)).max())
+            if form == "shaped" and axis == 2:
+                curves["way"] = np.column_stack([records["time_s"], 1e3 * shift])
+        figures += [
+            at_most(f"{form}: 20 N along x, y, z: off F/K, largest", 100 * np.abs(np.array(far) - 1).max(), "%", 1.0),
+            at_most(f"{form}: 2 N m about x, y, z: off M/K, largest", 100 * np.abs(np.array(wide) - 1).max(), "%", 1.0),
+            at_most(f"{form}: across the push, largest share of it", 100 * np.max(across), "%", 1.0),
+        ]
+    return figures, curves
+
+
+def _energy(seed: int) -> tuple[list[Figure], Array]:
+    """Random pushes and moments: the hand never gets back more than it has put in."""
+    random = np.random.default_rng(seed)
+    pushes = tuple(
+        Push(at_s=0.2 + 0.4 * i, for_s=0.4, wrench=(*random.uniform(-15, 15, 3), *random.uniform(-1.0, 1.0, 3)))
+        for i in range(24)
+    )
+    records = simulate(_task(seed, 14.0, pushes, damping_ratio=(0.3,) * 6)).records
+    observed = records["observed"]
+    put = np.cumsum((observed["wrench"] * observed["twist"]).sum(axis=1)) * 0.002
+    return [
+        told("24 random pushes: energy that the hand put in, in all", put[-1], "J"),
+        at_least("energy that the hand has put in, smallest at any time", put.min(), "J", -0.01),
+        at_most("away from the start after the last one", 1e3 * float(_away(records)), "mm", 2.0),
+    ], np.column_stack([records["time_s"], put])
+
+
+def _away(records: Array) -> float:
+    pose = records["observed"]["pose"]
+    return float(np.linalg.norm(pose[-200:, :3].mean(axis=0) - pose[0, :3]))
+
+
+def _stiffened(seed: int) -> tuple[list[Figure], Run]:
+    """The spring is made ten times as stiff while it is stretched by 50 mm."""
+    push = Push(at_s=0.2, for_s=1e3, wrench=(5.0, 0, 0, 0, 0, 0))
+    change = Event(at_s=3.0, set={"impedance.stiffness": diagonal(1000.0, TURN)})
+    run = simulate(_task(seed, 6.0, (push,), (change,), stiffness=diagonal(100.0, TURN)))
+    state, v = run.records["state"], run.records["observed"]["twist"]
+    after = run.records["time_s"] > 3.0 - 1e-6
+    gains = run.sets[-1][2][0]["impedance_gains"]
+    share = np.where(after, state["ramp"], 0.0)[:, None, None]
+    D = gains["D0"] + share * (gains["D1"] - gains["D0"])
+    taken = np.cumsum(np.where(after, np.einsum("ti,tij,tj->t", v, D, v), 0.0)) * 0.002
+    ahead = (state["injected_j"] - np.concatenate([[0.0], taken[:-1]])).max()
+    tank = Impedance().tank_j
+    return [
+        at_most("K 100 → 1000 N/m at 50 mm: energy injected ahead of the damper", round(float(ahead), 6), "J", tank),
+        told("the same change at once would inject", 0.5 * 900 * 0.05**2, "J"),
+    ], run
+
+
+def _torques(seed: int) -> list[Figure]:
+    """Every torque of a rough run against the limits."""
+    random = np.random.default_rng(seed)
+    events = tuple(
+        Event.model_validate({"at_s": 0.3 + 0.6 * i, "goal_offset_m": random.uniform(-1.5, 1.5, 3).tolist()})
+        for i in range(10)
+    )
+    push = Push(at_s=2.0, for_s=2.0, wrench=(60.0, -40.0, 30.0, 0, 0, 0))
+    task = _task(seed, 8.0, (push,), events)
+    run = simulate(task.model_copy(update={"params": changed(task.params, {"sense.hold_s": 0.5})}))
+    tau, qd = run.records["command"]["tau"][:, :6], run.records["reading"]["qd"][:, :6]
+    arm = Arm.load("ur5e", TOOL)
+    rise = np.abs(np.diff(tau, axis=0)).max(axis=0) / arm.tau_max / 0.002
+    return [
+        at_most(
+            "goals up to 2.6 m away, and 78 N: share of the torque limits",
+            100 * (np.abs(tau) / arm.tau_max).max(),
+            "%",
+            100.0,
+        ),
+        at_most("the same: shortest time from no torque to its limit, as a rate", rise.max(), "1/s", 50.0 * (1 + 1e-9)),
+        at_most("the same: share of the joint speed limits", 100 * (np.abs(qd) / arm.v_max).max(), "%", 100.0),
+        within("the same: runs that ended by a fault", float(run.fault != ""), "", 0.0, 0.0),
+    ]
+
+
+def run(seed: int, progress: Progress) -> Outcome:
+    """Pushes and moments along every axis, random ones, a stiffer spring under load, goals far away."""
+    began = time.perf_counter()
+    deflections, curves = _deflections(seed)
+    progress(0.5)
+    energy, put = _energy(seed)
+    stiffened, changed_run = _stiffened(seed)
+    progress(0.8)
+    figures = [*deflections, *energy, *stiffened, *_torques(seed)]
+    progress(1.0)
+    return Outcome(
+        "impedance-pose", seed, time.perf_counter() - began, figures,
+        draw=lambda path: _draw(curves["way"], put, changed_run.records, path),
+    )  # fmt: skip
+
+
+def _draw(way: Array, put: Array, records: Array, path: Path) -> None:
+    with style.applied() as theme:
+        subtitle = "sim:ur5e by torque, 500 Hz, 4 ms of delay, a sensor with noise"
+        fig, axes = style.figure(
+            1, 3, "A UR5e with the impedance of a spring", subtitle, share_x=False, panel_inches=(4.6, 3.0)
+        )
+        for axis in range(3):
+            axes[0, 0].plot(way[:, 0], way[:, 1 + axis], color=theme.xyz[axis], label="xyz"[axis])
+        style.label(axes[0, 0], "20 N along z on 200 N/m", "mm", "way")
+        axes[0, 1].plot(put[:, 0], put[:, 1], color=theme.lines[0])
+        style.label(axes[0, 1], "Put in by 24 random pushes", "J", "energy")
+        moved = records["observed"]["pose"][:, 0] - records["observed"]["pose"][0, 0]
+        axes[0, 2].plot(records["time_s"], 1e3 * moved, color=theme.lines[0])
+        axes[0, 2].axvline(3.0, color=theme.faint, ls="--", lw=0.8)
+        style.label(axes[0, 2], "5 N; K 100 → 1000 N/m at 3 s", "mm", "way")
+        for ax in axes.flat:
+            ax.set_xlabel("time [s]")
+        style.legend(axes[0, 0])
+    style.save(fig, path)

@@ -1,0 +1,153 @@
+"""The two-link arm of the lab experiments: its task, goals that move, and how a run is looked at."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pliant.kernel import kernel
+from pliant.model.two_link import LENGTH, Q_HOME
+from pliant.params.control import Impedance, Limits, Parameters, Sense, diagonal
+from pliant.records import TELEMETRY
+from pliant.robots.sim.config import Push, Sensor, Servo, SimConfig
+from pliant.robots.sim.step import advance, read
+from pliant.runtime.batch import Run, Simulation, simulate
+from pliant.runtime.task import Belief, Event, Task
+from pliant.runtime.telemetry import fill
+from pliant.runtime.tick import step
+
+Array = np.ndarray[Any, Any]
+Goal = Callable[[float], tuple[Array, Array, Array]]
+"""Position, velocity and acceleration (two numbers each) of the equilibrium at a time [s]."""
+
+DT = 0.001
+MASS, DAMPING, STIFFNESS = 1.0, 100.0, 250.0
+X0 = np.array(
+    [
+        LENGTH[0] * math.cos(Q_HOME[0]) + LENGTH[1] * math.cos(sum(Q_HOME)),
+        LENGTH[0] * math.sin(Q_HOME[0]) + LENGTH[1] * math.sin(sum(Q_HOME)),
+    ]
+)
+"""Where the tool starts [m]."""
+PLANE = (True, True, False, False, False, False)
+SILENT = Sensor(noise_n=0.0, noise_nm=0.0, step_n=0.0, step_nm=0.0)
+# A sensor that shows everything at once, so that what is seen is the law. A silent one always says the same.
+OPEN = Sense(cutoff_hz=400.0, deadband_n=0.0, deadband_nm=0.0, frozen_s=0.0)
+
+
+def law(mass: float = MASS, damping: Any = DAMPING, stiffness: Any = STIFFNESS, **more: Any) -> Impedance:
+    """The impedance of the lab: a number for x and y alike, or a matrix; `more` are switches by name."""
+    wide = {"mass": diagonal(mass, 1.0), "damping": damping, "stiffness": stiffness}
+    wide |= {name: diagonal(value, 0.0) for name, value in wide.items() if isinstance(value, float | int)}
+    return Impedance.model_validate({"axes": PLANE, "damping_by": "value", **wide, **more})
+
+
+def lab_task(
+    seconds: float,
+    impedance: Impedance | None = None,
+    *,
+    seed: int = 0,
+    pushes: tuple[Push, ...] = (),
+    events: tuple[Event, ...] = (),
+    belief: Belief | None = None,
+    sensor: Sensor = SILENT,
+    limits: Limits | None = None,
+) -> Task:
+    """The two-link arm, 1 kHz, torque, no delay."""
+    return Task(
+        name="lab", robot="sim:two_link", law="impedance", interface="torque", rate_hz=1 / DT, duration_s=seconds,
+        params=Parameters(sense=OPEN, impedance=impedance or law(), limits=limits or Limits()),
+        sim=SimConfig(seed=seed, servo=Servo(delay_s=0.0), sensor=sensor, pushes=pushes),
+        events=events, belief=belief or Belief(),
+    )  # fmt: skip
+
+
+def push(axis: int, force: float, at_s: float = 0.5, for_s: float = 1e3, ramp_s: float = 0.0) -> Push:
+    """A push along x (0) or y (1) [N]."""
+    wrench = [0.0] * 6
+    wrench[axis] = force
+    return Push.model_validate({"at_s": at_s, "for_s": for_s, "ramp_s": ramp_s, "wrench": wrench})
+
+
+def goal_at(x: float, y: float, at_s: float = 0.5) -> Event:
+    """The equilibrium at (x, y) [m] from `at_s` on."""
+    return Event(at_s=at_s, goal_offset_m=(x - X0[0], y - X0[1], 0.0))
+
+
+def pushed(axis: int, force: float, seconds: float, impedance: Impedance | None = None, **more: Any) -> Run:
+    """A push along one axis from half a second on."""
+    return simulate(lab_task(seconds, impedance, pushes=(push(axis, force),), **more))
+
+
+def place(records: Array) -> Array:
+    """Where the tool is in the plane [m]."""
+    return records["observed"]["pose"][:, :2]
+
+
+def moved(records: Array) -> Array:
+    """How far the tool is from where it began, in x and y [mm]."""
+    return 1e3 * (place(records) - place(records)[0])
+
+
+def rest(records: Array, seconds: float = 0.2) -> Array:
+    """Where it rests, in x and y from the start [mm]: the mean of the last part of a run."""
+    return moved(records)[-round(seconds / DT) :].mean(axis=0)
+
+
+@kernel
+def _along(world, handle, parameters, state, reading, goal, command, observed, work, mode, dt, goals, out):
+    """A run whose goal is another one in every tick: position, velocity and acceleration in x and y."""
+    w, h, p, s, r = world[0], handle[0], parameters[0], state[0], reading[0]
+    g, c, o, k = goal[0], command[0], observed[0], work[0]
+    for i in range(out.shape[0]):
+        for axis in range(2):
+            g.pose[axis], g.twist[axis], g.accel[axis] = goals[i, axis], goals[i, 2 + axis], goals[i, 4 + axis]
+        read(w, r)
+        step(h, p, s, r, g, c, o, k, mode, dt)
+        advance(w, c)
+        fill(out[i], i, dt, 0, r, g, o, c, s)
+
+
+def run_along(task: Task, goal: Goal) -> Array:
+    """The records of a run whose equilibrium moves with time, with its velocity and acceleration."""
+    simulation, out = Simulation(task), TELEMETRY.new(task.ticks)
+    goals = np.array([np.concatenate(goal(i * task.dt)) for i in range(task.ticks)])
+    _along(simulation.world.record, *simulation.cell.controller.arguments, goals, out)
+    return out
+
+
+def circle(radius: float, hertz: float, middle: Array = X0) -> Goal:
+    """An equilibrium on a circle that starts at rest: the speed rises over the first turn."""
+
+    def at(t: float) -> tuple[Array, Array, Array]:
+        omega, period = 2 * math.pi * hertz, 1 / hertz
+        s = min(t / period, 1.0)
+        # angle, its speed and its acceleration: a smooth start, then constant
+        rate, slope = (s * s * (3 - 2 * s), 6 * s * (1 - s) / period) if s < 1 else (1.0, 0.0)
+        angle = omega * period * (s**3 - 0.5 * s**4) + omega * max(0.0, t - period)
+        w, a = omega * rate, omega * slope
+        c, d = np.array([math.cos(angle) - 1, math.sin(angle)]), np.array([-math.sin(angle), math.cos(angle)])
+        return middle + radius * c, radius * w * d, radius * (a * d - w * w * np.array([c[0] + 1, c[1]]))
+
+    return at
+
+
+def damping_ratio(time_s: Array, way: Array, target: float, mass: float, stiffness: float) -> float:
+    """The damping ratio that a step response shows, with the natural frequency √(K/M) known.
+
+    Swinging: from the size of successive peaks around the target. Creeping: from the slower of the two time constants.
+    """
+    off = way - target
+    turns = np.flatnonzero(np.diff(np.sign(np.diff(way)))) + 1
+    peaks = np.abs(off[turns])
+    peaks = peaks[peaks > 1e-3 * abs(target)]
+    if len(peaks) >= 3:
+        fall = math.log(peaks[0] / peaks[-1]) / (len(peaks) - 1)
+        return fall / math.hypot(math.pi, fall)
+    # the slow one rules once the fast one is over: off ~ exp(-t/T), 1/T = ω (ζ - √(ζ² - 1))
+    late = (np.abs(off) < 0.3 * abs(target)) & (np.abs(off) > 0.003 * abs(target))
+    slow = -np.polyfit(time_s[late], np.log(np.abs(off[late])), 1)[0] / math.sqrt(stiffness / mass)
+    return 0.5 * (slow + 1 / slow)

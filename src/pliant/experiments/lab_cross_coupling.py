@@ -1,0 +1,116 @@
+"""Does a force along x move the tool along y? With the push taken off the joints it does not; without, it does."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant.analysis import style
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told, within
+from pliant.experiments import Progress
+from pliant.experiments.bare_inverse import BareLaw, jacobian, mass_matrix, run_bare
+from pliant.experiments.lab import STIFFNESS, lab_task, law, moved, push, pushed, rest
+
+Array = np.ndarray[Any, Any]
+FORCE = 10.0
+# What a static balance of the equations gives when the push counts twice: K e = f + M J M_q⁻¹ Jᵀ f [mm].
+TWICE = (43.93, 59.83)
+HEAVY = (1.0, 2.0, 5.0, 10.0)
+
+
+def _compare() -> tuple[list[Figure], dict[tuple[int, bool], Array]]:
+    figures, runs = [], {}
+    for axis in (0, 1):
+        name = "xy"[axis]
+        for cancel in (True, False):
+            runs[axis, cancel] = pushed(axis, FORCE, 6.0, law(cancel_force=cancel)).records
+        good, bad = rest(runs[axis, True]), rest(runs[axis, False])
+        across = np.abs(moved(runs[axis, True])[:, 1 - axis]).max()
+        figures += [
+            within(f"10 N along {name}, −Jᵀf in place: rest", good[axis], "mm", 40.0, 0.2),
+            at_most(f"10 N along {name}, −Jᵀf in place: motion across, largest", across, "mm", 0.1),
+            within(f"10 N along {name}, −Jᵀf left out: rest", bad[axis], "mm", TWICE[axis], 0.05),
+            told(f"10 N along {name}, −Jᵀf left out: across at rest", bad[1 - axis], "mm"),
+        ]
+    return figures, runs
+
+
+def _independent() -> list[Figure]:
+    """The explicit law in closed form, which shares nothing with ours but the simulator."""
+    figures = []
+    for axis in (0, 1):
+        sim = lab_task(6.0, pushes=(push(axis, FORCE),)).sim
+        trace = run_bare(BareLaw(cancel_force=False), 6.0, sim=sim)
+        way = 1e3 * (trace.place[-1] - trace.place[0])[axis]
+        figures.append(
+            within(f"the explicit law, −Jᵀf left out, along {'xy'[axis]}: rest", way, "mm", TWICE[axis], 0.05)
+        )
+    return figures
+
+
+def _masses() -> tuple[list[Figure], tuple[Array, Array, Array]]:
+    """Deflection against the virtual mass: it must not matter."""
+    good, bad = [], []
+    for mass in HEAVY:
+        damping = max(100.0, 2 * np.sqrt(STIFFNESS * mass))
+        good.append(rest(pushed(1, FORCE, 6.0, law(mass, damping)).records)[1])
+        bad.append(rest(pushed(1, FORCE, 12.0, law(mass, damping, cancel_force=False)).records)[1])
+    q = np.radians([45.0, -45.0])
+    lightness = (jacobian(q) @ np.linalg.solve(mass_matrix(q), jacobian(q).T))[1, 1]
+    figures = [
+        at_most("−Jᵀf in place: rest off 40 mm, M = 1 … 10 kg, largest", np.abs(np.array(good) - 40).max(), "mm", 0.2),
+        told("−Jᵀf left out, M = 2 kg: rest along y", bad[1], "mm"),
+        at_least("−Jᵀf left out, M = 10 kg: rest along y", bad[-1], "mm", 80.0),
+        told("by how much a push at the start accelerates the tool along y by itself", lightness, "1/kg"),
+    ]
+    sim = lab_task(20.0, pushes=(push(1, FORCE),)).sim
+    heavy = run_bare(BareLaw(mass=100.0, cancel_force=False), 20.0, sim=sim)
+    ours = pushed(1, FORCE, 20.0, law(100.0, cancel_force=False)).records
+    figures += [
+        told("M = 100 kg, −Jᵀf left out, explicit law: runs away after the push by", heavy.ran_away_s - 0.5, "s"),
+        at_most("the same with our limits: largest joint speed", np.abs(ours["reading"]["qd"]).max(), "rad/s", 10.0),
+    ]
+    return figures, (np.array(HEAVY), np.array(good), np.array(bad))
+
+
+def run(seed: int, progress: Progress) -> Outcome:
+    """The same push with and without −Jᵀf, by two laws, with several masses."""
+    began = time.perf_counter()
+    compared, runs = _compare()
+    progress(0.4)
+    other = _independent()
+    progress(0.6)
+    masses, points = _masses()
+    progress(1.0)
+    return Outcome(
+        "lab-cross-coupling", seed, time.perf_counter() - began, [*compared, *other, *masses],
+        draw=lambda path: _draw(runs, points, path),
+    )  # fmt: skip
+
+
+def _draw(runs: dict[tuple[int, bool], Array], points: tuple[Array, Array, Array], path: Path) -> None:
+    with style.applied() as theme:
+        subtitle = "two-link arm, 1 kHz, K = 250 N/m; 10 N from 0.5 s on; dashed: the push is left on the joints"
+        fig, axes = style.figure(
+            1, 3, "Does a force along one axis move the other?", subtitle, share_x=False, panel_inches=(4.6, 3.0)
+        )
+        for axis in (0, 1):
+            ax = axes[0, axis]
+            for cancel, line in ((True, "-"), (False, "--")):
+                records = runs[axis, cancel]
+                for k in (0, 1):
+                    name = "xy"[k] if cancel else None
+                    ax.plot(records["time_s"], moved(records)[:, k], line, color=theme.xyz[k], label=name)
+            style.label(ax, f"10 N along {'xy'[axis]}", "mm", "way")
+            ax.set_xlabel("time [s]")
+            style.legend(ax)
+        masses, good, bad = points
+        axes[0, 2].plot(masses, good, "o-", color=theme.lines[0], label="−Jᵀf in place")
+        axes[0, 2].plot(masses, bad, "o--", color=theme.alarm, label="left out")
+        axes[0, 2].set_xlabel("virtual mass [kg]")
+        style.label(axes[0, 2], "10 N along y", "mm", "rest")
+        style.legend(axes[0, 2])
+    style.save(fig, path)

@@ -1,0 +1,169 @@
+"""An equilibrium that moves: followed without lag, out of reach, through the middle, and to twenty random places."""
+
+from __future__ import annotations
+
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant.analysis import style
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told, within
+from pliant.experiments import Progress
+from pliant.experiments.bare_inverse import BareLaw, Trace, run_bare, still
+from pliant.experiments.lab import STIFFNESS, X0, Goal, circle, goal_at, lab_task, law, moved, place, run_along
+from pliant.model.two_link import LENGTH, TAU_MAX, V_MAX
+from pliant.params.control import Limits
+from pliant.runtime.batch import simulate
+
+Array = np.ndarray[Any, Any]
+FAR = ((0.2, 0.1), (1.5, 1.5))
+RADIUS, HERTZ = 0.15, 0.5
+INNER, OUTER = abs(LENGTH[0] - LENGTH[1]), sum(LENGTH)
+MARGIN = Limits().reach_margin_m
+
+
+def _without_acceleration(goal: Goal) -> Goal:
+    return lambda t: (goal(t)[0], goal(t)[1], np.zeros(2))
+
+
+def _followed() -> tuple[list[Figure], Array]:
+    """A circle of 0.3 m across, once round in two seconds, with a heavy mass: its acceleration matters."""
+    way, heavy = circle(RADIUS, HERTZ), law(mass=20.0, damping=200.0)
+    off = {}
+    for name, goal in (("with", way), ("without", _without_acceleration(way))):
+        records = run_along(lab_task(8.0, heavy), _after(goal, 2.0))
+        late = records["time_s"] > 4.0
+        wanted = np.array([_after(way, 2.0)(t)[0] for t in records["time_s"][late]])
+        off[name] = 1e3 * np.linalg.norm(place(records)[late] - wanted, axis=1).max(), records
+    omega = 2 * math.pi * HERTZ
+    # M a turned by the spring and the damper: |M a| / |K - M ω² + i B ω|
+    left = 1e3 * 20.0 * RADIUS * omega**2 / math.hypot(STIFFNESS - 20.0 * omega**2, 200.0 * omega)
+    return [
+        at_most(
+            "circle of 0.15 m at 0.5 Hz, M 20 kg, acceleration told: off the way, largest", off["with"][0], "mm", 0.5
+        ),
+        within("the same without the acceleration: off the way, largest", off["without"][0], "mm", left, 0.1 * left),
+    ], off["with"][1]
+
+
+def _after(goal: Goal, seconds: float) -> Goal:
+    """The goal waits at its start for a while."""
+    return lambda t: goal(max(0.0, t - seconds))
+
+
+def _edge(x: float, y: float) -> Array:
+    """Where an equilibrium out of reach is brought to."""
+    far = math.hypot(x, y)
+    return np.array([x, y]) / far * min(max(far, INNER + MARGIN), OUTER - MARGIN)
+
+
+def _unreachable() -> tuple[list[Figure], dict[tuple[float, float], tuple[Array, Trace]]]:
+    figures, runs = [], {}
+    for x, y in FAR:
+        back = (goal_at(x, y), goal_at(X0[0], X0[1], 5.0))
+        records = simulate(lab_task(10.0, events=back)).records
+        bare = run_bare(BareLaw(), 2.0, still(x, y))
+        runs[x, y] = records, bare
+        tau, qd = records["command"]["tau"][:, :2], records["reading"]["qd"][:, :2]
+        name = f"({x:g}, {y:g})"
+        off = 1e3 * np.linalg.norm(place(records)[4990] - _edge(x, y))
+        figures += [
+            at_most(
+                f"{name}: largest share of the joint torque limits", 100 * (np.abs(tau) / TAU_MAX).max(), "%", 100.0
+            ),
+            at_most(f"{name}: largest share of the joint speed limits", 100 * (np.abs(qd) / V_MAX).max(), "%", 100.0),
+            at_most(f"{name}: away from the nearest place within reach", off, "mm", 1.0),
+            at_most(f"{name}: away from the start after it came back", np.linalg.norm(moved(records)[-1]), "mm", 1.0),
+            told(f"{name}, bare inverse: faster than 100 rad/s after", bare.ran_away_s, "s"),
+            told(f"{name}, bare inverse: largest torque until then", np.abs(bare.tau).max(), "N m"),
+        ]
+    return figures, runs
+
+
+def _through() -> tuple[list[Figure], Array]:
+    """From one side of the shoulder to the other in 4 s, straight through the hole in the reach, and back."""
+    first, last = np.array([1.0, 0.3]), np.array([-1.0, -0.1])
+
+    def at(t: float) -> tuple[Array, Array, Array]:
+        s = min(max(t - 2.0, 0.0) / 4.0, 1.0) if t < 9 else 1.0 - min((t - 9.0) / 4.0, 1.0)
+        share = s * s * (3 - 2 * s)
+        return first + share * (last - first), np.zeros(2), np.zeros(2)
+
+    records = run_along(lab_task(18.0), at)
+    reached = [1e3 * np.linalg.norm(place(records)[i] - goal) for i, goal in ((8990, last), (-1, first))]
+    return [
+        at_most("straight through the middle: away from the far side in the end", reached[0], "mm", 1.0),
+        at_most("and back again: away from the near side in the end", reached[1], "mm", 1.0),
+        told("on the way: smallest distance from the shoulder", np.linalg.norm(place(records), axis=1).min(), "m"),
+        at_most("on the way: largest joint speed", np.abs(records["reading"]["qd"]).max(), "rad/s", V_MAX[0]),
+    ], records
+
+
+def _random(seed: int) -> list[Figure]:
+    random, worst, reached = np.random.default_rng(seed), 0.0, []
+    for _ in range(20):
+        x, y = random.uniform(-3, 3, 2)
+        records = simulate(lab_task(9.0, events=(goal_at(x, y),))).records
+        worst = max(worst, float(np.abs(records["reading"]["qd"]).max()))
+        off = np.linalg.norm(place(records)[-1] - _edge(x, y))
+        reached.append(off < 2e-3 and len(records) == 9000)
+    return [
+        at_most("20 random places within 3 m: largest joint speed", worst, "rad/s", V_MAX[0]),
+        at_least("of them, rest at the place or at the edge next to it", 100 * np.mean(reached), "%", 100.0),
+    ]
+
+
+def run(seed: int, progress: Progress) -> Outcome:
+    """A circle, two places out of reach, a way through the middle, twenty random places."""
+    began = time.perf_counter()
+    followed, round_trip = _followed()
+    progress(0.25)
+    unreachable, runs = _unreachable()
+    progress(0.5)
+    through, crossing = _through()
+    progress(0.75)
+    figures = [*followed, *unreachable, *through, *_random(seed)]
+    progress(1.0)
+    return Outcome(
+        "lab-equilibrium", seed, time.perf_counter() - began, figures,
+        draw=lambda path: _draw(round_trip, runs, crossing, path),
+    )  # fmt: skip
+
+
+def _draw(round_trip: Array, runs: dict[tuple[float, float], tuple[Array, Trace]], crossing: Array, path: Path) -> None:
+    with style.applied() as theme:
+        subtitle = "two-link arm, 1 kHz; grey: the edges of the reach; dashed: the bare inverse"
+        fig, axes = style.figure(2, 2, "An equilibrium that moves", subtitle, share_x=False, panel_inches=(5.4, 3.6))
+        angle = np.linspace(0, 2 * math.pi, 200)
+        for ax in (axes[0, 0], axes[1, 0]):
+            for radius in (INNER, OUTER):
+                ax.plot(radius * np.cos(angle), radius * np.sin(angle), color=theme.grid, lw=2)
+            ax.set_aspect("equal")
+            ax.set_xlabel("x [m]")
+        for (goal, (records, bare)), colour in zip(runs.items(), theme.lines, strict=False):
+            x, y = place(records)[:5000].T
+            axes[0, 0].plot(x, y, color=colour, label=f"to {goal}")
+            axes[0, 0].plot(*bare.place.T, "--", color=colour, lw=1)
+            axes[0, 0].plot(*goal, "x", color=colour)
+            axes[0, 1].plot(records["time_s"], records["reading"]["qd"][:, 0], color=colour, label=f"to {goal}")
+            axes[0, 1].plot(bare.time_s + 0.5, bare.qd[:, 0], "--", color=colour, lw=1)
+        style.label(axes[0, 0], "Out of reach", "m", "y")
+        axes[0, 1].set_ylim(-12, 12)
+        axes[0, 1].set_xlim(0, 6)
+        axes[0, 1].set_xlabel("time [s]")
+        style.label(axes[0, 1], "Speed of the first joint", "rad/s")
+        axes[1, 0].plot(*place(crossing).T, color=theme.lines[0], label="tool")
+        axes[1, 0].plot(*crossing["goal"]["pose"][:, :2].T, ":", color=theme.alarm, label="equilibrium")
+        style.label(axes[1, 0], "Through the middle and back", "m", "y")
+        axes[1, 1].plot(round_trip["time_s"], 1e3 * (place(round_trip) - round_trip["goal"]["pose"][:, :2]))
+        axes[1, 1].set_xlim(2, 8)
+        axes[1, 1].set_ylim(-1, 1)
+        axes[1, 1].set_xlabel("time [s]")
+        style.label(axes[1, 1], "On the circle: off the way in x and y", "mm")
+        style.legend(axes[0, 1])
+        for ax in (axes[0, 0], axes[1, 0]):
+            ax.legend(loc="lower left", bbox_to_anchor=(1.0, 0.0))
+    style.save(fig, path)

@@ -1,0 +1,43 @@
+"""Limits of the joint accelerations that a torque law asks for: acceleration, speed, and braking before the stops.
+
+A motion law is cut in what it commands. A torque law starts from where the joints are and how fast they really move, so
+its speed can only be bent: beyond the top speed, or too fast for the room to a stop, a joint is braked.
+"""
+
+from __future__ import annotations
+
+from pliant.kernel import kernel
+from pliant.limits.braking import braking_speed
+from pliant.limits.report import ACCELERATION, POSITION, SPEED, cut
+
+# Time over which a joint is brought back to its top speed [s]: well above the period and a robot's delay.
+_BEND = 0.02
+# Share of the acceleration with which a joint brakes before its stop; the rest is left for what was not foreseen.
+_SHARE = 0.5
+
+
+@kernel
+def limit_drive(p, h, q, qd, qdd, dt, o):
+    """Cut joint accelerations `qdd` [rad/s²] in place, at joints `q` [rad] that move with `qd` [rad/s]."""
+    share, worst = 1.0, 0
+    for i in range(h.n):
+        top = p.acceleration_scale * h.a_max[i]
+        if abs(qdd[i]) * share > top:
+            share, worst = top / abs(qdd[i]), i
+    if share < 1.0:
+        cut(o, ACCELERATION, abs(qdd[worst]), share * abs(qdd[worst]))
+        for i in range(h.n):
+            qdd[i] *= share
+    o.scale = share
+    for i in range(h.n):
+        a = p.acceleration_scale * h.a_max[i]
+        for side in (1.0, -1.0):
+            room = h.q_max[i] - q[i] if side > 0.0 else q[i] - h.q_min[i]
+            # the room that is left when the joint has been bent
+            room -= p.position_margin + _BEND * max(0.0, side * qd[i])
+            before = braking_speed(room, _SHARE * a, dt)
+            top = min(p.speed_scale * h.v_max[i], before)
+            most = max(-a, (top - side * qd[i]) / max(_BEND, dt))
+            if side * qdd[i] > most:
+                cut(o, POSITION if before <= top else SPEED, abs(qd[i]), top)
+                qdd[i] = side * most

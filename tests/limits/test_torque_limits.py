@@ -1,0 +1,205 @@
+"""Limits of torque laws for any demand: torque, its change, joint acceleration, speed, stops, reach and stretch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from pliant.limits.drive import limit_drive
+from pliant.limits.reach import bring_into_reach, limit_stretch
+from pliant.limits.torque import limit_torque, share_torque
+from pliant.model import Arm
+from pliant.params.control import Limits
+from pliant.params.declare import to_record
+from pliant.records import (
+    LIMIT_ACCELERATION,
+    LIMIT_POSITION,
+    LIMIT_REACH,
+    LIMIT_SPEED,
+    LIMIT_STRETCH,
+    LIMIT_TORQUE,
+    LIMIT_TORQUE_RATE,
+    LIMIT_WORKSPACE,
+    LIMITS,
+    OBSERVED,
+    STATE,
+)
+
+Array = np.ndarray[Any, Any]
+DT = 0.001
+
+
+@pytest.fixture(scope="module")
+def arm() -> Arm:
+    return Arm.load("two_link")
+
+
+def limits(**values: Any) -> Any:
+    return to_record(Limits(**values))[0]
+
+
+def twelve(*values: float) -> Array:
+    return np.array([*values, *[0.0] * (12 - len(values))])
+
+
+# ---- torque --------------------------------------------------------------------------------------------------------
+
+
+def test_torques_and_their_changes_never_exceed_what_is_allowed(arm: Arm) -> None:
+    random, s = np.random.default_rng(0), STATE.new()[0]
+    p, before = limits(torque_rise_s=0.02), np.zeros(2)
+    for _ in range(2000):
+        tau = twelve(*(random.normal(size=2) * 10 ** random.uniform(0, 6)))
+        limit_torque(p, arm.handle[0], s, tau, DT, OBSERVED.new()[0])
+        assert (np.abs(tau[:2]) <= arm.tau_max).all()
+        assert (np.abs(tau[:2] - before) <= arm.tau_max * DT / 0.02 * (1 + 1e-12)).all()
+        before = tau[:2].copy()
+
+
+def test_a_torque_within_its_limits_passes_untouched_and_what_is_cut_is_said(arm: Arm) -> None:
+    s, o, tau = STATE.new()[0], OBSERVED.new()[0], twelve(3.0, -2.0)
+    limit_torque(limits(), arm.handle[0], s, tau, DT, o)
+    assert_array_equal(tau[:2], [3.0, -2.0])
+    assert o.limits == 0
+    limit_torque(limits(torque_rise_s=1e-6), arm.handle[0], s, twelve(900.0, 0.0), DT, o)
+    assert o.limits == LIMIT_TORQUE
+    assert (o.asked[4], o.allowed[4]) == (900.0, 200.0)
+    o = OBSERVED.new()[0]
+    limit_torque(limits(torque_rise_s=0.02), arm.handle[0], STATE.new()[0], twelve(100.0, 0.0), DT, o)
+    assert o.limits == LIMIT_TORQUE_RATE
+    assert (o.asked[8], o.allowed[8]) == pytest.approx((1e5, 1e4))
+    assert len(o.asked) == len(LIMITS)
+
+
+def test_a_torque_that_is_no_number_becomes_one(arm: Arm) -> None:
+    s, tau = STATE.new()[0], twelve(np.nan, -np.inf)
+    limit_torque(limits(), arm.handle[0], s, tau, DT, OBSERVED.new()[0])
+    assert np.isfinite(tau).all()
+
+
+def test_what_compensates_comes_first_and_what_drives_is_scaled_by_one_factor(arm: Arm) -> None:
+    random = np.random.default_rng(1)
+    for _ in range(1000):
+        base = random.uniform(-0.9, 0.9, 2) * arm.tau_max
+        drive = random.normal(size=2) * 10 ** random.uniform(0, 4)
+        share = share_torque(arm.handle[0], twelve(*base), twelve(*drive), OBSERVED.new()[0])
+        total = base + share * drive
+        assert 0.0 < share <= 1.0
+        assert (np.abs(total) <= arm.tau_max * (1 + 1e-12)).all()
+        if share < 1.0:  # no more than needed
+            assert np.abs(np.abs(total) - arm.tau_max).min() < 1e-9
+
+
+def test_a_joint_that_its_load_overwhelms_does_not_stop_the_others(arm: Arm) -> None:
+    assert share_torque(arm.handle[0], twelve(250.0, 0.0), twelve(50.0, 30.0), OBSERVED.new()[0]) == 1.0
+
+
+# ---- joint accelerations -------------------------------------------------------------------------------------------
+
+
+def cut(arm: Arm, qdd: Array, q: Array, qd: Array, **values: Any) -> tuple[Array, Any]:
+    out, o = twelve(*qdd), OBSERVED.new()[0]
+    limit_drive(limits(**values), arm.handle[0], twelve(*q), twelve(*qd), out, DT, o)
+    return out[:2], o
+
+
+def test_accelerations_are_scaled_by_one_factor(arm: Arm) -> None:
+    out, o = cut(arm, np.array([400.0, -100.0]), np.zeros(2), np.zeros(2))
+    assert_allclose(out, [100.0, -25.0])
+    assert o.limits == LIMIT_ACCELERATION
+    assert o.scale == pytest.approx(0.25)
+
+
+def test_a_joint_beyond_its_top_speed_is_braked_and_one_below_is_left_alone(arm: Arm) -> None:
+    out, o = cut(arm, np.array([10.0, 10.0]), np.zeros(2), np.array([5.5, 1.0]))
+    assert out[0] < 0
+    assert out[1] == 10.0
+    assert o.limits == LIMIT_SPEED
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_a_joint_that_is_driven_towards_its_stop_comes_to_rest_before_it(side: float, arm: Arm) -> None:
+    q, qd, speeds, acted = np.zeros(2), np.zeros(2), [], 0
+    for _ in range(5000):
+        out, o = cut(arm, np.array([side * 30.0, 0.0]), q, qd)
+        acted |= int(o.limits)
+        qd = qd + DT * out
+        q = q + DT * qd
+        speeds.append(abs(qd[0]))
+    assert max(speeds) <= 5.0 * 1.001
+    assert side * q[0] < arm.q_max[0]
+    assert side * q[0] > arm.q_max[0] - 0.1
+    assert speeds[-1] < 1e-3
+    assert acted & LIMIT_SPEED
+    assert acted & LIMIT_POSITION
+
+
+# ---- reach and stretch ---------------------------------------------------------------------------------------------
+
+
+def brought(arm: Arm, x: float, y: float, twist: Any = 0.0, tool: Any = (1.0, 0.5, 0.0), **values: Any) -> Any:
+    goal, v, a, o = np.array([x, y, 0.0]), np.zeros(6), np.ones(6), OBSERVED.new()[0]
+    v[:2] = twist
+    bring_into_reach(limits(**values), arm.handle[0], np.array(tool), goal, v, a, o)
+    return goal, v, a, o
+
+
+def test_the_reach_of_two_links_is_the_sum_and_the_difference_of_their_lengths(arm: Arm) -> None:
+    assert arm.handle["reach_min"][0] == pytest.approx(0.4)
+    assert arm.handle["reach_max"][0] == pytest.approx(1.6)
+    assert_array_equal(arm.handle["reach_center"][0], 0.0)
+
+
+@pytest.mark.parametrize("name", ["ur3e", "ur10e"])
+def test_no_posture_of_an_arm_leaves_its_reach(name: str) -> None:
+    larger, random = Arm.load(name), np.random.default_rng(0)
+    center, low, high = (larger.handle[field][0] for field in ("reach_center", "reach_min", "reach_max"))
+    far = [np.linalg.norm(larger.pose(random.uniform(-3, 3, 6))[:3] - center) for _ in range(500)]
+    assert low <= min(far)
+    assert max(far) <= high
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "radius"), [(0.2, 0.1, 0.42), (1.5, 1.5, 1.58), (-3.0, 4.0, 1.58), (1e4, 0.0, 1.58)]
+)
+def test_a_goal_out_of_reach_is_brought_to_its_edge_in_the_same_direction(
+    arm: Arm, x: float, y: float, radius: float
+) -> None:
+    goal, _, a, o = brought(arm, x, y)
+    assert_allclose(goal[:2], radius * np.array([x, y]) / np.hypot(x, y))
+    assert o.limits == (LIMIT_REACH if abs(x) < 10 else LIMIT_REACH | LIMIT_WORKSPACE)
+    assert not a[:3].any()
+
+
+def test_a_goal_within_reach_is_left_alone(arm: Arm) -> None:
+    goal, v, a, o = brought(arm, 1.1, -0.7, twist=(0.3, 0.2))
+    assert_array_equal(goal, [1.1, -0.7, 0.0])
+    assert_array_equal(v[:2], [0.3, 0.2])
+    assert a.all()
+    assert o.limits == 0
+
+
+def test_a_goal_at_the_very_middle_is_brought_to_the_side_where_the_tool_is(arm: Arm) -> None:
+    goal, _, _, _ = brought(arm, 0.0, 0.0, tool=(0.0, 1.2, 0.0))
+    assert_allclose(goal, [0.0, 0.42, 0.0], atol=1e-9)
+
+
+def test_the_velocity_of_a_goal_beyond_the_reach_is_that_of_its_image(arm: Arm) -> None:
+    for angle in np.linspace(0, 6, 7):
+        here = 2.0 * np.array([np.cos(angle), np.sin(angle)])
+        v = np.array([0.3, -0.5])
+        step = 1e-6
+        goal, image, _, _ = brought(arm, *here, twist=v)
+        later, _, _, _ = brought(arm, *(here + step * v))
+        assert_allclose(image[:2], (later - goal)[:2] / step, atol=1e-5)
+
+
+def test_a_spring_pulls_no_harder_than_at_its_largest_stretch_and_keeps_its_direction() -> None:
+    e, o = np.array([3.0, 0.0, 4.0, 0.1, 0.0, 0.0]), OBSERVED.new()[0]
+    limit_stretch(limits(), e, o)
+    assert_allclose(e, [0.3, 0.0, 0.4, 0.1, 0.0, 0.0])
+    assert o.limits == LIMIT_STRETCH
+    assert (o.asked[10], o.allowed[10]) == (5.0, 0.5)
