@@ -75,14 +75,16 @@ class Arm:
         """
         plan, tool = design(name_or_path, flange=flange), tool or Tool()
         attach(plan.spec, tool, visual=False)
-        plan.spec.compiler.fusestatic = True  # every rigid body less is time saved in every tick
+        scales = mass_scale, length_scale, friction_scale
+        wrong = scales != (1.0, 1.0, 1.0)
+        # every rigid body less is time saved in every tick; but a wrong arm may carry a tool that is right
+        plan.spec.compiler.fusestatic = not wrong
         try:
             model = plan.spec.compile()
         except ValueError as error:
             raise ModelError(f"The arm {plan.name!r} cannot be built: {str(error).splitlines()[0]}.") from None
         model.opt.gravity[:] = _gravity(model, gravity, mount_rpy_deg)
-        if (mass_scale, length_scale, friction_scale) != (1.0, 1.0, 1.0):
-            scales = mass_scale, length_scale, friction_scale
+        if wrong:
             misjudge(model, mujoco.MjData(model), *scales, model.body(TOOL).id)
         return cls._build(plan, tool, model)
 
