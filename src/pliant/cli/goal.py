@@ -18,7 +18,8 @@ def command(
 ) -> int:
     """Move the goal of a running loop, or show it.
 
-    It is the equilibrium of a compliant law, and keeps its orientation. A torque law brings a goal that is out of reach to the edge of it.
+    It is the equilibrium of a compliant law, and keeps its orientation. A torque law brings a goal that is out of reach
+    to the edge of it.
     """
     from pliant.cli.show import out
     from pliant.errors import InputError

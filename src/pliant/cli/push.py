@@ -19,7 +19,8 @@ def command(
 ) -> int:
     """Push the tool of a running loop.
 
-    A simulated arm is really pushed, in base axes, and its force sensor measures it. With --virtual the law feels the push beside what is measured: any robot, any law that yields.
+    A simulated arm is really pushed, in base axes, and its force sensor measures it. With --virtual the law feels the
+    push beside what is measured: any robot, any law that yields.
     """
     from pliant.cli.show import out
     from pliant.errors import InputError
