@@ -32,7 +32,7 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "short.mcap"
 
 
-VERBS = ("demo", "run", "set", "identify", "plot", "replay", "experiment", "bench")
+VERBS = ("demo", "run", "set", "goal", "push", "identify", "plot", "replay", "experiment", "bench")
 
 
 def test_help_names_every_verb_and_fits_a_screen() -> None:
@@ -55,6 +55,7 @@ BAD = {
     "an unknown arm": ("run", "push", "--robot", "sim:ur7"),
     "an unknown kind of robot": ("run", "push", "--robot", "kuka:1"),
     "a robot without a kind": ("run", "push", "--robot", "ur5e"),
+    "a virtual mass below zero": ("run", "lab", "--fast", "--set", "impedance.mass=-1"),
     "an impossible rate": ("run", "push", "--rate", "5000"),
     "a rate that is no number": ("run", "push", "--rate", "fast"),
     "a task that is not there": ("run", "missing.yaml"),

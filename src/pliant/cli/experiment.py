@@ -22,7 +22,7 @@ def command(
 
     if name is None:
         for key, summary in summaries().items():
-            out.print(f"[bold]{key:14}[/bold] {summary}")
+            out.print(f"[bold]{key:20}[/bold] {summary}")
         return 0
     chosen = find(name)
     claim(plot)

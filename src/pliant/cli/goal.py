@@ -16,9 +16,10 @@ def command(
     by: Annotated[bool, typer.Option("--by", help="The numbers are added to where the goal is.")] = False,
     loop: Annotated[str | None, typer.Option(help="Which loop, if several run.")] = None,
 ) -> int:
-    """Move the goal (the equilibrium of a compliant law) of a running loop, or show it beside where the tool is.
+    """Move the goal of a running loop, or show it.
 
-    The goal keeps its orientation. A torque law brings a goal that is out of reach to the edge of it.
+    It is the equilibrium of a compliant law, and keeps its orientation. A torque law brings a goal that is out of reach
+    to the edge of it.
     """
     from pliant.cli.show import out
     from pliant.errors import InputError

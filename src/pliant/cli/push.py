@@ -17,9 +17,10 @@ def command(
     ] = False,
     loop: Annotated[str | None, typer.Option(help="Which loop, if several run.")] = None,
 ) -> int:
-    """Push the tool of a simulated arm that runs, in base axes; its force sensor measures it.
+    """Push the tool of a running loop.
 
-    With --virtual the law feels the push beside what is measured: any robot, any law that yields.
+    A simulated arm is really pushed, in base axes, and its force sensor measures it. With --virtual the law feels the
+    push beside what is measured: any robot, any law that yields.
     """
     from pliant.cli.show import out
     from pliant.errors import InputError

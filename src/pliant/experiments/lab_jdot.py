@@ -129,7 +129,7 @@ def _draw(gaps: dict[str, Array], path: Path) -> None:
             times = 0.001 * np.arange(len(gap))
             axes[0, 0].plot(times, 1e3 * np.linalg.norm(gap, axis=1), line, color=colour, label=name)
         axes[0, 0].set_xlim(1.4, SECONDS)
-        axes[0, 0].set_ylim(0, 30)
+        axes[0, 0].set_ylim(0, 40)
         axes[0, 0].set_xlabel("time [s]")
         style.label(axes[0, 0], "Off the way", "mm")
         style.legend(axes[0, 0])

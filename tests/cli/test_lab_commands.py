@@ -1,0 +1,118 @@
+"""The lab from two terminals: one runs it, the other moves the equilibrium, pushes and tunes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pliant.runtime.link import Link, attach
+from pliant.runtime.warm import warm
+
+CLI = [sys.executable, "-m", "pliant.cli.main"]
+
+
+def until(condition: Callable[[], Any], within_s: float = 60.0) -> None:
+    deadline = time.monotonic() + within_s
+    while not condition():
+        assert time.monotonic() < deadline, "it never happened"
+        time.sleep(0.02)
+
+
+@pytest.fixture(scope="module")
+def loop() -> Iterator[str]:
+    warm()
+    process = subprocess.Popen([*CLI, "run", "lab"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    name = f"{process.pid}-1"
+
+    def runs() -> bool:
+        with contextlib.suppress(Exception):
+            return attach(name).running
+        return False
+
+    try:
+        until(runs)
+        yield name
+    finally:
+        os.kill(process.pid, signal.SIGINT)
+        process.wait(30)
+
+
+@pytest.fixture
+def link(loop: str) -> Link:
+    return attach(loop)
+
+
+def pliant(loop: str, *words: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*CLI, *map(str, words), "--loop", loop], capture_output=True, text=True, timeout=120)
+
+
+def near(link: Link, x: float, y: float) -> Callable[[], bool]:
+    return lambda: bool(np.linalg.norm(link.pose[:2] - [x, y]) < 2e-3)
+
+
+def test_goal_moves_the_equilibrium_and_says_where_goal_and_tool_are(loop: str, link: Link) -> None:
+    done = pliant(loop, "goal", 1.1, 0.9)
+    assert done.returncode == 0, done.stderr
+    assert "goal at 1.1000 0.9000" in done.stdout
+    until(near(link, 1.1, 0.9))
+    assert pliant(loop, "goal", -0.1, 0.0, "--by").returncode == 0
+    until(near(link, 1.0, 0.9))
+    pliant(loop, "goal", 1.1, 0.9)
+
+
+def test_a_virtual_push_lasts_until_another_is_given(loop: str, link: Link) -> None:
+    pliant(loop, "goal", 1.1, 0.9)
+    done = pliant(loop, "push", -10, 0, "--virtual")
+    assert done.returncode == 0, done.stderr
+    until(near(link, 1.06, 0.9))
+    assert pliant(loop, "push", 0, 0, "--virtual").returncode == 0
+    until(near(link, 1.1, 0.9))
+
+
+def test_a_real_push_is_measured_and_ends(loop: str, link: Link) -> None:
+    pliant(loop, "goal", 1.1, 0.9)
+    assert pliant(loop, "push", 0, -10, "--for", 3).returncode == 0
+    until(lambda: abs(link.wrench[1] + 10.0) < 0.5)
+    until(lambda: abs(link.wrench[1]) < 0.5)
+    until(near(link, 1.1, 0.9))
+
+
+BAD = {
+    "one number for a goal": (("goal", 1.0), "two or three numbers"),
+    "a goal that is no number": (("goal", "nan", 0.5), "finite"),
+    "four numbers for a push": (("push", 1, 2, 3, 4), "two or three numbers, or six"),
+    "a push that is no number": (("push", "inf", 0), "finite"),
+    "a virtual push beyond the sensor": (("push", 900, 0, "--virtual"), "sense.range_n"),
+    "an endless push": (("push", 1, 0, "--for", 1e9), "at most 60 seconds"),
+}
+
+
+@pytest.mark.parametrize(("words", "why"), list(BAD.values()), ids=list(BAD))
+def test_bad_input_is_one_sentence_and_changes_nothing(
+    loop: str, link: Link, words: tuple[object, ...], why: str
+) -> None:
+    before = link.state.goal.copy()
+    done = pliant(loop, *words)
+    assert done.returncode == 2
+    assert why in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert link.state.goal == before
+
+
+def test_the_switches_of_the_law_are_set_live(loop: str, link: Link) -> None:
+    assert pliant(loop, "set", "impedance.cancel_force", "no").returncode == 0
+    assert link.parameters.impedance.cancel_force is False
+    assert pliant(loop, "set", "--undo").returncode == 0
+    assert link.parameters.impedance.cancel_force is True
+    done = pliant(loop, "set", "impedance.axes", "1,1,1,0,0,0")
+    assert done.returncode == 2
+    assert "while the loop runs" in done.stderr
