@@ -43,7 +43,7 @@ FAULTS = {
 # Bit n belongs to entry n of `observed.asked` and `observed.allowed`, which say how much was cut.
 LIMIT_SPEED, LIMIT_ACCELERATION, LIMIT_POSITION, LIMIT_SINGULAR, LIMIT_TORQUE = 1, 2, 4, 8, 16
 LIMIT_TOOL_SPEED, LIMIT_TOOL_ACCELERATION, LIMIT_WORKSPACE = 32, 64, 128
-LIMIT_TORQUE_RATE, LIMIT_REACH, LIMIT_STRETCH = 256, 512, 1024
+LIMIT_TORQUE_RATE, LIMIT_REACH, LIMIT_STRETCH, LIMIT_EDGE = 256, 512, 1024, 2048
 LIMITS = {
     LIMIT_SPEED: "joint speed",
     LIMIT_ACCELERATION: "joint acceleration",
@@ -56,10 +56,11 @@ LIMITS = {
     LIMIT_TORQUE_RATE: "change of joint torque",
     LIMIT_REACH: "reach: the goal was brought into it",
     LIMIT_STRETCH: "stretch of the virtual spring",
+    LIMIT_EDGE: "braking before the edge of the reach",
 }
 LIMIT_UNITS = (
     *("rad/s", "rad/s²", "rad/s", "m/rad", "N m", "m/s or rad/s", "m/s² or rad/s²", "m/s or m"),
-    *("N m/s", "m", "m or rad"),
+    *("N m/s", "m", "m or rad", "m/s or rad/s"),
 )
 
 
@@ -114,6 +115,7 @@ GOAL = Layout(
         Field("pose", "m, -", "X_BG: pose of the goal frame in the base", (7,)),
         Field("twist", "m/s, rad/s", "velocity of the goal frame, in base axes", (6,)),
         Field("accel", "m/s^2, rad/s^2", "acceleration of the goal frame, in base axes (torque laws)", (6,)),
+        Field("motion_s", "s", "how long the goal still moves by itself; 0: it stays, or is told anew in every tick"),
         Field("wrench", "N, N m", "wrench to be held, in base axes at the tool", (6,)),
         Field("push", "N, N m", "virtual push that the law feels beside the measured wrench, in base axes", (6,)),
         Field("stop", "", "1: come to rest and stay there", kind="i8"),
@@ -132,6 +134,7 @@ STATE = Layout(
         Field("qd_cmd", "rad/s", "commanded joint velocities", _J),
         Field("pose", "m, -", "X_BC: pose of the compliant frame: the tool at the commanded joints", (7,)),
         Field("twist", "m/s, rad/s", "velocity of the compliant frame (the virtual mass), in base axes", (6,)),
+        Field("moved", "m/s, rad/s", "velocity that the commanded joints really give the tool, in base axes", (6,)),
         Field("goal_twist", "m/s, rad/s", "velocity of the goal a tick ago, in base axes", (6,)),
         Field("wrench", "N, N m", "last good external wrench at the tool, in base axes", (6,)),
         Field("wrench_lp", "N, N m", "low-passed external wrench at the tool, in base axes", (6,)),

@@ -31,10 +31,11 @@ def apply(request: Request, goal: Any, robot: Any, n: int) -> None:
         goal.q[:n] = values[:n]
     elif code == GOAL_POSE:
         goal.pose[:] = values[:7]
+        goal.twist[:], goal.accel[:], goal.motion_s = 0.0, 0.0, 0.0
     elif code == GOAL_TWIST:
-        goal.twist[:] = values[:6]
+        goal.twist[:], goal.motion_s = values[:6], values[6]
     elif code == GOAL_ACCEL:
-        goal.accel[:] = values[:6]
+        goal.accel[:], goal.motion_s = values[:6], max(goal.motion_s, values[6])
     elif code == GOAL_WRENCH:
         goal.wrench[:] = values[:6]
     elif code == VIRTUAL_PUSH:

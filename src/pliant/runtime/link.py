@@ -32,6 +32,13 @@ _SANE = 1e4
 _STILL = 0.01
 
 
+def _lasting(for_s: float) -> float:
+    """A time for which something is asked [s]."""
+    if not 0.0 < for_s <= 60.0:
+        raise InputError("for_s", for_s, "more than 0 and at most 60 s")
+    return for_s
+
+
 class Link:
     """A connection to the board of a running loop."""
 
@@ -123,16 +130,19 @@ class Link:
         self._send(commands.GOAL_Q, values=self._numbers("q", q, self.arm.n))
 
     def goal_pose(self, pose: ArrayLike) -> None:
-        """Set the goal pose [x, y, z, qw, qx, qy, qz] in base axes."""
+        """Set the goal pose [x, y, z, qw, qx, qy, qz] in base axes, at rest."""
         values = self._numbers("pose", pose, 7)
         if abs(np.linalg.norm(values[3:]) - 1.0) > 1e-3:
             raise InputError("pose", values.tolist(), "a position and a unit quaternion (w, x, y, z)")
         values[3:] /= np.linalg.norm(values[3:])
         self._send(commands.GOAL_POSE, values=values)
 
-    def goal_twist(self, twist: ArrayLike) -> None:
-        """Say how the goal pose moves [m/s, rad/s], in base axes: the law rides along instead of lagging behind."""
-        self._send(commands.GOAL_TWIST, values=self._numbers("twist", twist, 6))
+    def goal_twist(self, twist: ArrayLike, for_s: float = 0.1) -> None:
+        """Let the goal pose move with a twist [m/s, rad/s] in base axes, and the law ride along without lag.
+
+        It ends after `for_s` seconds unless it is said again: a program that dies leaves a goal that stands.
+        """
+        self._send(commands.GOAL_TWIST, values=[*self._numbers("twist", twist, 6), _lasting(for_s)])
 
     def goal_position(self, position: ArrayLike) -> None:
         """Set the position of the goal [m] in base axes; two numbers leave z as it is, and the goal keeps its turn."""
@@ -141,9 +151,9 @@ class Link:
         pose[: len(values)] = values
         self._send(commands.GOAL_POSE, values=pose)
 
-    def goal_accel(self, accel: ArrayLike) -> None:
-        """Say how the goal pose accelerates [m/s², rad/s²], in base axes: a torque law feeds it forward."""
-        self._send(commands.GOAL_ACCEL, values=self._numbers("accel", accel, 6))
+    def goal_accel(self, accel: ArrayLike, for_s: float = 0.1) -> None:
+        """Say for `for_s` seconds how the goal accelerates [m/s², rad/s²] in base axes: torque laws feed it forward."""
+        self._send(commands.GOAL_ACCEL, values=[*self._numbers("accel", accel, 6), _lasting(for_s)])
 
     def virtual_push(self, wrench: ArrayLike) -> None:
         """Let the law feel a push [N, N m] in base axes beside the measured one, until another is given.
