@@ -48,11 +48,13 @@ def changes(request: Request, n: int = 6, **before: Any) -> dict[str, list[Any]]
     return {name: goal[0][name].tolist() for name in names if goal[0][name].tobytes() != old[0][name].tobytes()}
 
 
-@pytest.mark.parametrize(
-    ("code", "field", "n"), [(GOAL_POSE, "pose", 7), (GOAL_TWIST, "twist", 6), (GOAL_WRENCH, "wrench", 6)]
-)
+@pytest.mark.parametrize(("code", "field", "n"), [(GOAL_POSE, "pose", 7), (GOAL_WRENCH, "wrench", 6)])
 def test_a_goal_takes_as_many_numbers_as_it_has(code: int, field: str, n: int) -> None:
     assert changes(Request(code, 0, NUMBERS)) == {field: NUMBERS[:n].tolist()}
+
+
+def test_a_twist_comes_with_the_time_that_it_lasts() -> None:
+    assert changes(Request(GOAL_TWIST, 0, NUMBERS)) == {"twist": NUMBERS[:6].tolist(), "motion_s": NUMBERS[6]}
 
 
 @pytest.mark.parametrize("n", [2, 6, 12])
