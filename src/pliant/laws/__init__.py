@@ -1,4 +1,5 @@
 """The laws of compliance. A law turns what the robot feels into how it wants to move; it touches nothing else."""
 
 HOLD, ADMITTANCE = 1, 2
-LAWS = {"hold": HOLD, "admittance": ADMITTANCE}
+HYBRID = 4
+LAWS = {"hold": HOLD, "admittance": ADMITTANCE, "hybrid": HYBRID}

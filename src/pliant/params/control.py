@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field as Bounds
 
+from pliant.params.contact import Contact
 from pliant.params.declare import Flag6, Matrix, Section, Six, Three, fill, layout_of, param
 from pliant.params.matrix import NotNegativeMatrix, PositiveMatrix
 from pliant.records import Field, Layout
@@ -149,6 +150,7 @@ class Parameters(Section):
     sense: Sense = Sense()
     hold: Hold = Hold()
     admittance: Admittance = Admittance()
+    contact: Contact = Contact()
     limits: Limits = Limits()
 
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from pliant.contact.states import ORDERS
 from pliant.laws import LAWS
 from pliant.runtime.task import Event
 
 QUIT, LAW, GOAL_Q, GOAL_POSE, GOAL_TWIST, GOAL_WRENCH, HALT, RESUME, PUSH = range(1, 10)
+ORDER = 20
 
 
 class Request(NamedTuple):
@@ -37,6 +39,9 @@ def apply(request: Request, goal: Any, robot: Any, n: int) -> None:
         goal.wrench[:] = values[:6]
     elif code in (HALT, RESUME):
         goal.stop = int(code == HALT)
+    elif code == ORDER and number in ORDERS.values():
+        goal.order = number
+        goal.orders += 1
     elif code == PUSH:
         robot.push(values[:6], float(values[6]))
 
@@ -53,5 +58,7 @@ def requests_of(event: Event, start_pose: Any) -> Iterator[Request]:
         yield Request(GOAL_POSE, 0, pose)
     if event.wrench_goal is not None:
         yield Request(GOAL_WRENCH, 0, event.wrench_goal)
+    if event.order:
+        yield Request(ORDER, ORDERS[event.order])
     if event.stop:
         yield Request(HALT)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pliant.contact.states import ORDERS
 from pliant.errors import InputError, LoopError, UnknownNameError
 from pliant.laws import LAWS
 from pliant.params.control import Parameters, record_of
@@ -141,6 +142,15 @@ class Link:
         if name not in LAWS:
             raise UnknownNameError("law", name, LAWS)
         self._send(commands.LAW, number=LAWS[name])
+
+    def order(self, name: str) -> None:
+        """Give the contact law an order: set_start, start, pause, resume, stop or abort.
+
+        `state.state.contact` says what became of it: the state, the reason, and an order that was refused.
+        """
+        if name not in ORDERS:
+            raise UnknownNameError("order", name, ORDERS)
+        self._send(commands.ORDER, number=ORDERS[name])
 
     def halt(self) -> None:
         """Come to rest and stay there; the loop goes on."""

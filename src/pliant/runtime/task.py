@@ -26,10 +26,13 @@ class Event(Section):
 
     at_s: float = param(0.0, unit="s", ge=0, help="When it happens.")
     set: dict[str, Any] = param({}, help="Parameters to change, by dotted name.")
-    law: Literal["", "hold", "admittance"] = param("", help="Law to change to.")
+    law: Literal["", "hold", "admittance", "hybrid"] = param("", help="Law to change to.")
     goal_q: tuple[float, ...] = param((), unit="rad", help="New joint goal.")
     goal_offset_m: tuple[float, ...] = param((), unit="m", help="New goal position, relative to the start.")
     wrench_goal: Six | None = param(None, unit="N, N m", help="Wrench to be held, in base axes.")
+    order: Literal["", "set_start", "start", "pause", "resume", "stop", "abort"] = param(
+        "", help="Order to the contact law."
+    )
     stop: bool = param(False, help="Come to rest and stay there.")
 
 
@@ -38,7 +41,7 @@ class Task(Section):
 
     name: str = param("task", help="A name for titles and file names.")
     robot: str = param("sim:ur5e", help="Which robot: sim:<model>, or sim:<path to an MJCF or URDF file>.")
-    law: Literal["hold", "admittance"] = param("hold", help="Law to start with.")
+    law: Literal["hold", "admittance", "hybrid"] = param("hold", help="Law to start with.")
     interface: Literal["position", "velocity", "torque"] = param("position", help="Kind of command the robot is given.")
     rate_hz: float = param(500.0, unit="Hz", ge=125, le=1000, help="Ticks per second.")
     duration_s: float = param(

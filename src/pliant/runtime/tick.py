@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import math
 
+from pliant.contact import step as contact
 from pliant.kernel import kernel
-from pliant.laws import ADMITTANCE, HOLD, admittance, hold
+from pliant.laws import ADMITTANCE, HOLD, HYBRID, admittance, hold
 from pliant.limits.edge import SCRATCH as EDGE
 from pliant.limits.edge import limit_edge
 from pliant.limits.joint import limit
@@ -24,6 +25,7 @@ from pliant.records import (
     FAULT_COMMAND,
     FAULT_NUMBER,
     FAULT_POSE_ERROR,
+    FAULT_SENSOR,
     IDLE,
     MAX_JOINTS,
     TORQUE,
@@ -45,6 +47,7 @@ WORK = Layout(
     (
         Field("inverse", "", "scratch of the damped inverse", kind=SCRATCH),
         Field("admittance", "", "scratch of the law", kind=admittance.SCRATCH),
+        Field("contact", "", "scratch of the contact law", kind=contact.SCRATCH),
         Field("e", "", "pose error", (6,)),
         Field("before", "", "velocity of the compliant frame a tick ago", (6,)),
         Field("asked", "", "velocity of the compliant frame that law and limits of the tool ask for", (6,)),
@@ -138,6 +141,8 @@ def _start(p, s, r, g):
     s.law = g.law
     s.twist[:] = 0.0
     s.goal_twist[:] = 0.0
+    s.contact.state = 0
+    s.contact.orders = g.orders
 
 
 @kernel
@@ -148,7 +153,7 @@ def _want(h, p, s, g, w, o, dt):
     s.pose[:] = h.X_tool
     w.qd[:] = 0.0
     w.lost[:] = 0.0
-    if s.started == 0 or g.stop != 0 or s.fault != 0:
+    if s.started == 0 or g.stop != 0 or (s.fault != 0 and not _must_lift(s, g)):
         return
     if g.law == HOLD:
         hold.step(p.hold, h, s, g.q, p.limits.acceleration_scale, dt, w.qd)
@@ -157,6 +162,16 @@ def _want(h, p, s, g, w, o, dt):
             w.F[i] = s.wrench_lp[i] - g.wrench[i]
         wrench.deadband(p.sense, w.F, w.F)
         _comply(h, p, s, g, w, o, dt)
+    elif g.law == HYBRID:
+        w.before[:] = s.twist
+        contact.step(p.contact, s, o, g, wrench.smoothing(p.sense.cutoff_hz, dt), w.contact, dt)
+        _to_joints(h, p, s, w, o, dt)
+
+
+@kernel
+def _must_lift(s, g):
+    """A force sensor that fails must not leave the tool pressed: the contact law lifts it off first."""
+    return g.law == HYBRID and s.fault > FAULT_SENSOR and s.contact.lifted == 0
 
 
 @kernel
@@ -182,6 +197,12 @@ def _comply(h, p, s, g, w, o, dt):
     admittance.step(p.admittance, p.gains, s, w.F, w.e, w.goal_twist, STILL, dt, w.admittance)
     if p.admittance.frame == 1:
         _turn(h.X_tool, s.twist, False)
+    _to_joints(h, p, s, w, o, dt)
+
+
+@kernel
+def _to_joints(h, p, s, w, o, dt):
+    """Limits of the compliant frame, and the joint velocities that move it as `s.twist` says."""
     limit_tool(p.limits, h, s, w.before, dt, o)
     w.asked[:] = s.twist
     o.singular_value = smallest_singular_value(h.J, h.n, s.weakest, w.inverse)
