@@ -52,7 +52,7 @@ class PointRobot:
             press = self.stiffness * max(0.0, self.height - float(self.x @ self.n))
             self.pressed.append(press)
             self.s.wrench[:3] = self.s.wrench_lp[:3] = press * self.n + self.push
-            contact.step(self.p, self.s, self.o, self.g, 1.0, self.work, DT)
+            contact.step(self.p, self.s, self.o, self.g, 1.0, 0.0, self.work, DT)
             target = self.sent
             self.s.pose[:3] += DT * self.s.twist[:3]
             self.sent = self.s.pose[:3].copy()

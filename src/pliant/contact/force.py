@@ -16,6 +16,8 @@ from pliant.kernel import kernel
 
 # Weight of the surface's damping beside stiffness × lag.
 DAMPING_SHARE = 0.5
+# Share of the gain at which the inertia of the tool alone would make it swing.
+INERTIA_SHARE = 0.3
 # The gain rises over so many lags, and falls at once.
 RISE_LAGS = 1.0
 # What a limit took from the speed is taken from the integral within so many lags.
@@ -36,9 +38,11 @@ def approach_speed(p):
 
 
 @kernel
-def tune(p, c, dt):
-    """Bring the gain to what stiffness and lag allow."""
+def tune(p, c, mass, dt):
+    """Bring the gain to what stiffness and lag allow, and the `mass` [kg] whose inertia the sensor feels."""
     goal = p.margin / (p.lag_s * c.bound + DAMPING_SHARE * c.damping)
+    # v = -kp m v̇(t - T) swings by itself from kp m/T = 1 on
+    goal = min(goal, INERTIA_SHARE * p.lag_s / max(mass, 1e-3))
     share = min(1.0, dt / (RISE_LAGS * p.lag_s)) if goal > c.gain else 1.0
     c.gain += share * (goal - c.gain)
 

@@ -37,14 +37,17 @@ SCRATCH = Layout(
 
 
 @kernel
-def step(p, s, o, g, alpha, w, dt):
-    """Set `s.twist`, the wanted velocity of the compliant frame; `alpha` is the share of the wrench's low-pass."""
+def step(p, s, o, g, alpha, mass, w, dt):
+    """Set `s.twist`, the wanted velocity of the compliant frame.
+
+    `alpha` is the share of a new sample in the wrench's low-pass, `mass` [kg] what the force sensor carries.
+    """
     c = s.contact
     w.axis[0], w.axis[1], w.axis[2] = 0.0, 0.0, 1.0
     quat_rotate(s.pose[3:7], w.axis, w.axis)
     done = _dot(c.way, c.normal) - _dot(s.twist, c.normal)
     c.since_s += dt
-    _feel(p, c, s.wrench_lp, o.twist, alpha, w, dt)
+    _feel(p, c, s.wrench_lp, o.twist, alpha, mass, w, dt)
     _decide(p, c, s, g, w, dt)
     v_in = _normal_speed(p, c, s.pose, done, dt)
     _go_along(p, c, w, dt)
@@ -59,7 +62,7 @@ def _dot(a, b):
 
 
 @kernel
-def _feel(p, c, F, v, alpha, w, dt):
+def _feel(p, c, F, v, alpha, mass, w, dt):
     """Force along the normal, whether it is contact, and what it says of the surface."""
     c.force_n = _dot(F, c.normal)
     c.steady_n += dt / STEADY_S * (c.force_n - c.steady_n)
@@ -72,11 +75,11 @@ def _feel(p, c, F, v, alpha, w, dt):
     c.lost_s = 0.0 if c.touching != 0 else c.lost_s + dt
     if states.is_pressing(c):
         if c.touching != 0:
-            surface.learn(p, c, dt)
+            surface.learn(p, c, mass * acceleration, dt)
             surface.follow(p, c, rate, acceleration, dt)
             if c.state == SLIDE:
                 surface.turn(p, c, F, v, w.six, dt)
-        force.tune(p, c, dt)
+        force.tune(p, c, mass, dt)
         force.raise_target(p, c, dt)
         held = abs(c.steady_n - p.target_n) <= p.band_n
         c.held_s = c.held_s + dt if held else 0.0

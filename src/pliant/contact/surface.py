@@ -20,7 +20,7 @@ SLOW_LAGS = 8.0
 # Once known, a stiffness only grows until the next touch: from changes of force this many times the noise in which
 # force and depth go together (their correlation, over so many lags). When the surface moves, or the robot answers
 # noise, every surface looks softer than it is, and a surface taken for softer than it is makes the law unstable.
-EXCITED, TOGETHER, WINDOW_LAGS, STIFFER_LAGS = 3.0, 0.9, 6.0, 2.0
+EXCITED, TOGETHER, WINDOW_LAGS, STIFFER_LAGS = 3.0, 0.9, 3.0, 1.0
 # Over so many lags the misfit is judged by which the first touch trusts itself less.
 MISFIT_LAGS = 4.0
 # A stiffness is never known better than to this share.
@@ -54,20 +54,23 @@ def forget(p, c):
 
 
 @kernel
-def is_known(c):
-    """Whether the stiffness is known well enough to build on it."""
-    return c.covariance[0] < (KNOWN * c.stiffness) ** 2
+def is_known(p, c):
+    """Whether stiffness and damping are known well enough to build on them."""
+    return c.covariance[0] < (KNOWN * c.stiffness) ** 2 and c.covariance[2] < (KNOWN * c.stiffness * p.lag_s) ** 2
 
 
 @kernel
-def learn(p, c, dt):
-    """Learn stiffness and damping from c.seen (depth, speed, force)."""
-    share = min(1.0, dt / (SLOW_LAGS * p.lag_s))
-    c.slow[0] += share * (c.seen[2] - c.slow[0])
+def learn(p, c, inertia, dt):
+    """Learn stiffness and damping from c.seen (depth, speed, force) and the `inertia` [N] of the tool in that force."""
+    force = c.seen[2] - inertia
+    # first the mean since the touch: the sample that made it a touch was noisier than others
+    span = SLOW_LAGS * p.lag_s
+    share = min(1.0, dt / (min(span, c.since_s) if c.following == 0 else span))
+    c.slow[0] += share * (force - c.slow[0])
     c.slow[1] += share * (c.seen[0] - c.slow[1])
     c.slow[2] += share * (c.seen[1] - c.slow[2])
-    f, x, v = c.seen[2] - c.slow[0], c.seen[0] - c.slow[1], c.seen[1] - c.slow[2]
-    if c.following == 0 or not is_known(c):
+    f, x, v = force - c.slow[0], c.seen[0] - c.slow[1], c.seen[1] - c.slow[2]
+    if c.following == 0 or not is_known(p, c):
         _learn_touch(p, c, f, x, v, dt)
     else:
         _learn_anew(p, c, f - c.damping * v, x, dt)
@@ -88,7 +91,15 @@ def _learn_touch(p, c, f, x, v, dt):
     off = f - c.stiffness * x - c.damping * v
     c.misfit += min(1.0, dt / (MISFIT_LAGS * p.lag_s)) * ((off * noise / size) ** 2 - c.misfit)
     c.stiffness += a / size * off
-    c.damping = max(0.0, c.damping + b / size * off)
+    c.damping += b / size * off
+    # where one leaves what is possible, the other follows as far as the two go together
+    least = 0.5 * p.stiffness_min_n_m
+    if c.stiffness < least:
+        c.damping += kd / kk * (least - c.stiffness)
+        c.stiffness = least
+    if c.damping < 0.0:
+        c.stiffness = max(least, c.stiffness - kd / dd * c.damping)
+        c.damping = 0.0
     c.covariance[0] = max((SUREST * c.stiffness) ** 2, kk - a * a / size)
     c.covariance[1] = kd - a * b / size
     c.covariance[2] = max(1.0, dd - b * b / size)
@@ -123,7 +134,7 @@ def _follow_s(p, c):
 def follow(p, c, rate, acceleration, dt):
     """Observe how the surface moves: `rate` is ḟ [N/s], `acceleration` that of the tool into the surface [m/s²]."""
     c.following = 1 if c.following != 0 or _has_arrived(p, c) else 0
-    if c.following == 0 or not is_known(c):
+    if c.following == 0 or not is_known(p, c):
         c.surface_v, c.surface_a = 0.0, 0.0
         return
     # w = (ḟ - d v̇_in)/k - v_in, then an α-β filter: critically damped, exact for a steady acceleration

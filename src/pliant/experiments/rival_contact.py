@@ -46,6 +46,7 @@ _RIVAL = Layout(
         Field("integral", "N s", "state of the integral"),
         Field("v", "m/s", "state of the speed"),
         Field("way", "m", "way of the reference into the surface"),
+        Field("end", "m", "where the reference stops"),
         Field("depth", "m", "way of the tool towards the surface"),
         Field("centre", "m", "centre of the dome", (3,)),
         Field("round", "", "1: the normal is that of the dome", kind="i8"),
@@ -80,7 +81,7 @@ RIVALS = {
         {"kind": SPRING, "mass": 8.0, "damping": 2 * 0.8 * math.sqrt(8.0 * 200.0), "stiffness": 200.0, "most": 0.01},
     ),
     "force_mode": Rival(
-        "a force mode along a fixed axis", {"kind": FORCE_MODE, "kp": 0.001, "most": 0.05, "lag": 0.05}
+        "a force mode along a fixed axis", {"kind": FORCE_MODE, "kp": 0.002, "most": 0.05, "lag": 0.05}
     ),
 }
 
@@ -153,11 +154,12 @@ def _run(world, handle, sense, rival, reading, command, alpha, dwell, length, sp
                 into -= h.J[k, j] * m.qd[j] * r.n[k]
         if phase == SEEKING and f_n > 1.0:
             phase, touched = DWELLING, i
+            r.end = r.depth + FORCE / max(r.stiffness, 1.0)
         elif phase == DWELLING and (i - touched) * dt > dwell:
             phase = SLIDING
         elif phase == SLIDING and gone >= length:
             phase = OVER
-        if r.kind == SPRING and (phase == SEEKING or r.way < r.depth + FORCE / r.stiffness) and touched == 0:
+        if phase == SEEKING or r.way < r.end:
             r.way += r.most * dt
         v_in = _speed(r, FORCE - f_n, into, dt)
         r.depth += dt * v_in

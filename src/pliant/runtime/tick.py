@@ -164,7 +164,7 @@ def _want(h, p, s, g, w, o, dt):
         _comply(h, p, s, g, w, o, dt)
     elif g.law == HYBRID:
         w.before[:] = s.twist
-        contact.step(p.contact, s, o, g, wrench.smoothing(p.sense.cutoff_hz, dt), w.contact, dt)
+        contact.step(p.contact, s, o, g, wrench.smoothing(p.sense.cutoff_hz, dt), h.tool_mass, w.contact, dt)
         _to_joints(h, p, s, w, o, dt)
 
 
