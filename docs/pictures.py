@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from pliant.analysis import style
+from pliant.analysis.machine import draw as draw_states
 from pliant.analysis.render import render
 from pliant.experiments import find
 from pliant.model.catalogue import available_models
@@ -75,10 +76,11 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     hero()
     robots()
-    for name in ("push", "press", "bounce", "servo", "sensor"):
+    draw_states(FOLDER / "states.png")
+    for name in ("push", "press", "bounce", "servo", "sensor", "dome", "contact-scenes", "contact-sweep"):
         outcome = find(name)(0, lambda share: None)
         if outcome.draw is not None:
-            outcome.draw(FOLDER / f"{name}.png")
+            outcome.draw(FOLDER / f"{name.replace('-', '_')}.png")
         print(f"{name}: {'all bars hold' if outcome.holds else 'A BAR DOES NOT HOLD'}")
 
 

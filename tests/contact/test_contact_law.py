@@ -153,7 +153,7 @@ def test_the_turns_of_a_spiral_are_a_pitch_apart() -> None:
 
 
 def test_a_raster_covers_its_rectangle() -> None:
-    way = walked(parameters(path="raster", length_m=0.02, pitch_m=0.003, lines=4), np.array([0, 0, 1.0]))
+    way = walked(parameters(path="raster", length_m=0.02, pitch_m=0.003, width_m=0.009), np.array([0, 0, 1.0]))
     assert np.ptp(way[:, 0]) == pytest.approx(0.02, abs=1e-4)
     assert np.ptp(way[:, 1]) == pytest.approx(0.009, abs=1e-4)
     assert len(way) * 1e-5 == pytest.approx(4 * 0.02 + 3 * 0.003, abs=1e-4)

@@ -16,7 +16,8 @@ NONE, STRAIGHT, SPIRAL, RASTER = range(4)
 def length(p):
     """Length of the whole path [m]."""
     if p.path == RASTER:
-        return p.lines * p.length_m + (p.lines - 1) * p.pitch_m
+        steps = math.floor(p.width_m / p.pitch_m + 1e-9)
+        return (steps + 1) * p.length_m + steps * p.pitch_m
     return p.length_m if p.path != NONE else 0.0
 
 

@@ -71,7 +71,8 @@ def _feel(p, c, F, v, alpha, mass, w, dt):
     rate, acceleration = (c.force_n - c.seen[2]) / dt, (into - c.seen[1]) / dt
     c.seen[0] += dt * into
     c.seen[1], c.seen[2] = into, c.force_n
-    c.touching = 1 if c.force_n > (p.loss_n if c.touching != 0 else p.touch_n) else 0
+    # the inertia of the tool is no contact
+    c.touching = 1 if c.force_n - mass * acceleration > (p.loss_n if c.touching != 0 else p.touch_n) else 0
     c.lost_s = 0.0 if c.touching != 0 else c.lost_s + dt
     if states.is_pressing(c):
         if c.touching != 0:
@@ -105,7 +106,7 @@ def _decide(p, c, s, g, w, dt):
             return
         c.refused = event
     event = _noticed(p, c, s.pose)
-    if event == states.LOST:
+    if event == states.LOST and c.following != 0:  # what never became firm was no contact: it goes on seeking
         c.losses += 1
     if event != states.NOTHING and states.enter(c, event, s.pose) and event == states.TOUCHED:
         force.begin(p, c)

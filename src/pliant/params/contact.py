@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
-
-from pydantic import model_validator
+from typing import Literal
 
 from pliant.errors import InputError
 from pliant.params.declare import Section, Three, param
@@ -80,7 +78,7 @@ class Contact(Section):
         0.05, unit="m", gt=0, le=10, help="Length of a straight path or a spiral, or of one line of a raster."
     )
     pitch_m: float = param(0.004, unit="m", gt=0, le=1, help="Distance between turns of a spiral or lines of a raster.")
-    lines: int = param(5, ge=1, le=1000, help="Lines of a raster.")
+    width_m: float = param(0.016, unit="m", ge=0, le=10, help="Width of a raster: a line at every pitch of it.")
     speed_m_s: float = param(0.01, unit="m/s", live=True, gt=0, le=0.5, help="Speed along the path.")
     slope_deg: float = param(
         20.0,
@@ -102,20 +100,18 @@ class Contact(Section):
     retract_m: float = param(0.02, unit="m", live=True, gt=0, le=1, help="How far to lift off.")
     retract_m_s: float = param(0.05, unit="m/s", live=True, gt=0, le=0.5, help="How fast to lift off.")
 
-    @model_validator(mode="after")
-    def _in_order(self) -> Self:
-        """Thresholds that stand the wrong way round would make a machine that can never come to its end."""
-        for low, high in (
-            ("loss_n", "touch_n"),
-            ("touch_n", "target_n"),
-            ("band_n", "target_n"),
-            ("target_n", "force_limit_n"),
-            ("peak_n", "force_limit_n"),
-            ("stiffness_min_n_m", "stiffness_max_n_m"),
-        ):
-            if not getattr(self, low) < getattr(self, high):
-                most = f"less than contact.{high} ({getattr(self, high):g})"
-                raise InputError(f"contact.{low}", getattr(self, low), most)
-        if not any(self.heading):
-            raise InputError("contact.heading", self.heading, "a direction, not zero")
-        return self
+
+def check_order(p: Contact) -> None:
+    """Raise `InputError` for thresholds that stand the wrong way round: such a contact could never come to its end."""
+    for low, high in (
+        ("loss_n", "touch_n"),
+        ("touch_n", "target_n"),
+        ("band_n", "target_n"),
+        ("target_n", "force_limit_n"),
+        ("peak_n", "force_limit_n"),
+        ("stiffness_min_n_m", "stiffness_max_n_m"),
+    ):
+        if not getattr(p, low) < getattr(p, high):
+            raise InputError(f"contact.{low}", getattr(p, low), f"less than contact.{high} ({getattr(p, high):g})")
+    if not any(p.heading):
+        raise InputError("contact.heading", p.heading, "a direction, not zero")

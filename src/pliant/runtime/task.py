@@ -14,6 +14,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from pliant.errors import InputError, UnknownNameError
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
+from pliant.params.contact import check_order
 from pliant.params.control import Parameters
 from pliant.params.declare import Section, Six, changed, param, validated
 from pliant.params.ros_file import is_ros_file, to_task
@@ -77,12 +78,14 @@ def check_fits(task: Task, arm: Arm) -> None:
     if len(q) and (q.shape != (arm.n,) or not np.all((q >= arm.q_min) & (q <= arm.q_max))):
         raise InputError("start_q", task.start_q, f"{arm.n} angles within the joint ranges of {arm.name}")
     parameters = task.params
+    check_order(parameters.contact)
     for event in sorted(task.events, key=lambda event: event.at_s):
         if event.goal_q and len(event.goal_q) != arm.n:
             raise InputError("goal_q", event.goal_q, f"{arm.n} angles, one per joint of {arm.name}")
         if event.goal_offset_m and len(event.goal_offset_m) != 3:
             raise InputError("goal_offset_m", event.goal_offset_m, "3 numbers")
         parameters = changed(parameters, event.set, live_only=True)
+        check_order(parameters.contact)
 
 
 def find_task(name: str, rate_hz: float | None = None) -> Task:
