@@ -97,6 +97,26 @@ def test_an_unknown_slope_is_learned_while_sliding(slope_deg: float) -> None:
     robot.until(DONE)
 
 
+def test_what_a_limit_left_in_the_integral_does_not_stay_as_an_error_of_the_force() -> None:
+    robot = PointRobot(1e3, dwell_s=600.0).begin()
+    robot.until(DWELL)
+    robot.tick(500)
+    robot.contact.integral = -0.002
+    robot.tick(1000)
+    assert robot.pressed[-1] == pytest.approx(robot.p.target_n, rel=0.01)
+
+
+@pytest.mark.parametrize("feed_forward", ["none", "surface"])
+def test_a_surface_that_moves_steadily_leaves_no_error(feed_forward: str) -> None:
+    robot = PointRobot(2e4, dwell_s=600.0, feed_forward=feed_forward).begin()
+    robot.until(DWELL)
+    robot.tick(500)
+    for i in range(2000):
+        robot.height = -0.001 * i * DT
+        robot.tick()
+    assert robot.pressed[-1] == pytest.approx(robot.p.target_n, rel=0.01)
+
+
 # ---- stiffness that is not fooled ----------------------------------------------------------------------------------
 
 

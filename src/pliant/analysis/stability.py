@@ -91,7 +91,7 @@ def loop_matrix(p: Contact, plant: Plant, stiffness: float, damping: float, gain
     The state is: command line, reference and its speed, depth and its speed, filtered force and speed; then what the
     law has seen of the surface (speed, acceleration), or its integral.
     """
-    n, own = plant.transport, 2 if p.feed_forward else 1
+    n, own = plant.transport, 2 if p.feed_forward == "surface" else 1
     state = np.eye(n + 6 + own)
     line = [state[i] for i in range(n)]
     ref, ref_d, x, v, f_lp, v_lp = (state[n + i] for i in range(6))
@@ -109,7 +109,7 @@ def loop_matrix(p: Contact, plant: Plant, stiffness: float, damping: float, gain
     felt = stiffness * x + damping * v + plant.tool * push(pull(ref, ref_d, line[0]))
     f_new, v_new = f_lp + alpha * (felt - f_lp), v_lp + alpha * (v - v_lp)
     # the law about its target: e = -f
-    if p.feed_forward:
+    if p.feed_forward == "surface":
         seen = ((f_new - f_lp) - damping * (v_new - v_lp)) / (dt * known) - v_new
         theta = math.exp(-dt / (FOLLOW_LAGS * p.lag_s + p.noise_n / (known * QUIET)))
         w = memory[0] + dt * memory[1]

@@ -24,8 +24,6 @@ RISE_LAGS = 1.0
 BACK_LAGS = 2.0
 # A first touch is firm at so many times the force that counts as contact.
 FIRM = 2.0
-# The integral waits until the error is smaller than this share of the target.
-NEAR = 0.2
 # Share of the allowed peak that speed × stiffness × lag may make up: the rest is the time it takes to turn round.
 APPROACH_SHARE = 0.9
 
@@ -63,6 +61,17 @@ def raise_target(p, c, dt):
 
 
 @kernel
+def _integral_rate(p, c, e, done):
+    """How fast the integral changes [m/s²]; `done` is what the limits left of the speed asked for a tick ago."""
+    back = 1.0 / (BACK_LAGS * p.lag_s)
+    if p.feed_forward != 0:
+        return -back * c.integral  # what is fed forward needs none, and nothing may be left of one
+    # on the way to the target there is nothing to integrate yet
+    error = c.gain * e / (p.integral_lags * p.lag_s) if c.following != 0 else 0.0
+    return error + back * (done - c.asked)
+
+
+@kernel
 def press(p, c, done, dt):
     """The speed into the surface [m/s]; `done` is what the limits left of the speed asked for a tick ago."""
     e, fastest = c.target_n - c.force_n, p.press_m_s
@@ -73,10 +82,7 @@ def press(p, c, done, dt):
         c.integral = max(-fastest, min(fastest, own))
         v = c.integral - ahead
     else:
-        cut = done - c.asked
-        near = abs(e) < NEAR * p.target_n and p.feed_forward == 0  # what is fed forward needs no integral
-        error = c.gain * e / (p.integral_lags * p.lag_s) if near else 0.0
-        c.integral += dt * (error + cut / (BACK_LAGS * p.lag_s))
+        c.integral += dt * _integral_rate(p, c, e, done)
         c.integral = max(-fastest, min(fastest, c.integral))
         v = c.gain * e + c.integral - ahead
     # where contact is being lost nothing is faster than an approach: nobody dives where the surface ends

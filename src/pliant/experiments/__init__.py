@@ -26,6 +26,7 @@ _ALL = {
     "dome": "A probe finds a dome, holds 5 N, dwells and slides over it, 10³ to 10⁵ N/m; rivals beside.",
     "contact-sweep": "Stiffness × total lag: contact settles over the whole grid, with nothing tuned by hand.",
     "contact-scenes": "A plane, an unknown tilt, a surface that moves, one that ends, one that becomes stiff.",
+    "compare": "The same contact by six laws: what each presses with, how often it bounces, how well it holds.",
     "predictions": "What `pliant check` predicts of a first touch is what the simulator shows, within 15 %.",
     "bounce": "A body that bounces never leaves a surface with more energy than it brought.",
     "servo": "The simulated servo follows with the declared bandwidth and delay.",

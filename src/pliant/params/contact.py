@@ -47,7 +47,11 @@ class Contact(Section):
         0.37, live=True, gt=0, le=0.7, help="Gain × stiffness × lag: 0.37 does not overshoot, 1.57 is unstable."
     )
     integral_lags: float = param(12.0, live=True, ge=4, le=1000, help="Time of the integral, in total lags.")
-    feed_forward: bool = param(True, live=True, help="Whether the observed motion of the surface is fed forward.")
+    feed_forward: Literal["none", "surface"] = param(
+        "surface",
+        live=True,
+        help="What is fed forward: the observed motion of the surface, or nothing (then an integral).",
+    )
     soft_start_s: float = param(
         0.1, unit="s", live=True, ge=0, le=10, help="Time over which the force rises to its target, from contact on."
     )
