@@ -38,7 +38,7 @@ ARRIVED, ARRIVE_LAGS = 0.2, 10.0
 # this sliding speed on [m/s]. One step counts no steeper slope than this [rad].
 TURN_S, SHAKY, LEAST_SLIDE, STEEPEST = 0.2, 0.05, 1e-4, 0.5
 # The slope is never known better than this [rad].
-LEAST_DOUBT = 0.01
+LEAST_DOUBT = 0.005
 # While the tool moves along the normal by more than this share of its sliding, the force says nothing of the slope.
 LEAN = 0.3
 

@@ -29,11 +29,14 @@ def _laws(surface: Surface, seed: int) -> Rows:
 
 
 def _figures(where: str, rows: Rows) -> list[Figure]:
-    ours = rows[0][1]
+    ours, records = rows[0][1], rows[0][2].records
+    assert records is not None
+    travelled = float(records["state"]["contact"]["travelled_m"].max())
     figures = [
         at_most(f"{where}: peak of ours", ours.peak_n, "N", 10.0),
         at_most(f"{where}: contact losses of ours", ours.losses, "", 0.0),
         told(f"{where}: RMS error of ours while sliding", ours.slide_rms_n, "N"),
+        told(f"{where}: mean speed of ours while sliding", 1e3 * travelled / ours.slide_s, "mm/s"),
         at_least(
             f"{where}: least peak of the others over ours", min(f.peak_n for _, f, _ in rows[1:]) / ours.peak_n, "×", 1
         ),

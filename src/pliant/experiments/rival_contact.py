@@ -161,6 +161,7 @@ def _run(world, handle, sense, rival, reading, command, alpha, dwell, length, sp
             phase = OVER
         if phase == SEEKING or r.way < r.end:
             r.way += r.most * dt
+        out[i, 2], out[i, 3], out[i, 4] = h.X_tool[0], h.X_tool[1], h.X_tool[2]
         v_in = _speed(r, FORCE - f_n, into, dt)
         r.depth += dt * v_in
         _drive(h, r, c, v_in, speed if phase == SLIDING else 0.0, dt)
@@ -169,7 +170,6 @@ def _run(world, handle, sense, rival, reading, command, alpha, dwell, length, sp
         out[i, 0], out[i, 1] = 0.0, phase
         for j in range(w.n_surfaces):
             out[i, 0] += w.surface[j].press
-        out[i, 2], out[i, 3], out[i, 4] = h.X_tool[0], h.X_tool[1], h.X_tool[2]
         if phase == OVER:
             return i + 1
     return out.shape[0]
