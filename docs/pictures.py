@@ -77,7 +77,7 @@ def main() -> None:
     hero()
     robots()
     draw_states(FOLDER / "states.png")
-    for name in ("push", "press", "bounce", "servo", "sensor", "dome", "contact-scenes", "contact-sweep"):
+    for name in ("push", "press", "bounce", "servo", "sensor", "dome", "contact-scenes", "contact-sweep", "compare"):
         outcome = find(name)(0, lambda share: None)
         if outcome.draw is not None:
             outcome.draw(FOLDER / f"{name.replace('-', '_')}.png")

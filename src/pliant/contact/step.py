@@ -50,7 +50,7 @@ def step(p, s, o, g, alpha, mass, w, dt):
     _feel(p, c, s.wrench_lp, o.twist, alpha, mass, w, dt)
     _decide(p, c, s, g, w, dt)
     v_in = _normal_speed(p, c, s.pose, done, dt)
-    _go_along(p, c, w, dt)
+    _go_along(p, c, alpha, w, dt)
     for i in range(3):
         s.twist[i] = c.way[i] - v_in * c.normal[i]
     _face(p, c, w, s.twist)
@@ -193,8 +193,9 @@ def _normal_speed(p, c, position, done, dt):
 
 
 @kernel
-def _go_along(p, c, w, dt):
+def _go_along(p, c, alpha, w, dt):
     """The velocity along the surface, in the plane that will be tangent when the robot gets there."""
+    robot = max(0.0, p.lag_s - (1.0 - alpha) / alpha * dt)  # the filter of the wrench delays no motion
     speed = math.sqrt(_dot(c.way, c.way))
     wanted = 0.0
     if c.state == SLIDE:
@@ -208,7 +209,7 @@ def _go_along(p, c, w, dt):
         return
     # n + κ s t is the normal a way s ahead: the robot answers a lag later
     path.direction(p, c.travelled_m, c.normal, w.tangent)
-    lead = c.curvature * speed * p.lag_s
+    lead = c.curvature * speed * robot
     for i in range(3):
         w.ahead[i] = c.normal[i] + lead * w.tangent[i]
     size = math.sqrt(_dot(w.ahead, w.ahead))

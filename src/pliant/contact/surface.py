@@ -36,7 +36,7 @@ FOLLOW_LAGS, KNOWN, QUIET = 3.0, 0.3, 1e-3
 ARRIVED, ARRIVE_LAGS = 0.2, 10.0
 # The normal takes slopes over within this time [s], longer where noise would tilt it by more than this [rad], and from
 # this sliding speed on [m/s]. One step counts no steeper slope than this [rad].
-TURN_S, SHAKY, LEAST_SLIDE, STEEPEST = 0.2, 0.05, 1e-4, 0.5
+TURN_S, SHAKY, LEAST_SLIDE, STEEPEST = 0.2, 0.05, 1e-5, 0.5
 # The slope is never known better than this [rad].
 LEAST_DOUBT = 0.005
 # While the tool moves along the normal by more than this share of its sliding, the force says nothing of the slope.

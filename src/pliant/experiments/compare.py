@@ -83,6 +83,9 @@ def _draw(drawn: list[tuple[str, Rows]], path: Path) -> None:
                 )  # fmt: skip
             ax.axhline(FORCE, color=theme.faint, lw=0.6)
             ax.set_xlim(0.0, 1.5)
+            ax.set_yscale("symlog", linthresh=10.0)
+            ax.set_ylim(0.0, 600.0)
+            ax.set_yticks([0, 5, 10, 100, 500], labels=["0", "5", "10", "100", "500"])
             style.label(ax, where, "N", "force")
         for ax in axes[-1]:
             ax.set_xlabel("time since first touch [s]")
