@@ -16,7 +16,7 @@ from pliant.params.declare import changed
 from pliant.runtime.task import Task, find_task
 
 # A servo so quick and an arm so stiff that the lag is all transport: the textbook's pure delay.
-DELAY = Plant(omega=800.0, transport=25, hold=500.0, mass=1e3, tool=0.0, cutoff_hz=249.0, dt=0.002)
+DELAY = Plant(omega=800.0, transport=50, hold=500.0, mass=1e3, tool=0.0, cutoff_hz=249.0, dt=0.002)
 PLAIN = Contact(feed_forward="none", integral_lags=1000.0, lag_s=DELAY.lag_s, stiffness_max_n_m=1e6)
 
 

@@ -20,7 +20,7 @@ SLOW_LAGS = 8.0
 # Once known, a stiffness only grows until the next touch: from changes of force this many times the noise in which
 # force and depth go together (their correlation, over so many lags). When the surface moves, or the robot answers
 # noise, every surface looks softer than it is, and a surface taken for softer than it is makes the law unstable.
-EXCITED, TOGETHER, WINDOW_LAGS, STIFFER_LAGS = 3.0, 0.9, 3.0, 1.0
+EXCITED, TOGETHER, WINDOW_LAGS, STIFFER_LAGS = 1.5, 0.8, 3.0, 1.0
 # Over so many lags the misfit is judged by which the first touch trusts itself less.
 MISFIT_LAGS = 4.0
 # A stiffness is never known better than to this share.
