@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pliant.contact.states import ORDERS
 from pliant.laws import ADMITTANCE, HOLD, LAWS
 from pliant.records import GOAL
 from pliant.runtime.commands import (
@@ -14,6 +15,7 @@ from pliant.runtime.commands import (
     GOAL_WRENCH,
     HALT,
     LAW,
+    ORDER,
     PUSH,
     QUIT,
     RESUME,
@@ -109,3 +111,9 @@ def test_an_event_changes_the_law_before_its_goal() -> None:
     assert asked[0].number == ADMITTANCE
     assert asked[2].values.tolist() == pytest.approx([0.2, 0.2, 0.2, 1.0, 0.0, 0.0, 0.0])
     assert start.tolist() == [0.1, 0.2, 0.3, 1.0, 0.0, 0.0, 0.0]
+
+
+def test_every_order_counts_even_the_same_one_twice() -> None:
+    assert changes(Request(ORDER, ORDERS["pause"]), order=ORDERS["pause"], orders=4) == {"orders": 5}
+    assert changes(Request(ORDER, ORDERS["start"])) == {"order": ORDERS["start"], "orders": 1}
+    assert changes(Request(ORDER, 99)) == {}

@@ -11,7 +11,7 @@ import sys
 import typer
 from typer.exceptions import TyperException
 
-from pliant.cli import bench, demo, experiment, goal, identify, plot, push, replay, run
+from pliant.cli import bench, check, demo, experiment, goal, identify, plot, push, replay, run
 from pliant.cli import set as set_verb
 from pliant.errors import PliantError
 
@@ -44,7 +44,7 @@ def _root(
     """
 
 
-for verb in (demo, run, set_verb, goal, push, identify, plot, replay, experiment, bench):
+for verb in (demo, run, check, set_verb, goal, push, identify, plot, replay, experiment, bench):
     name = verb.__name__.rpartition(".")[2]
     # `pliant set NAME -4` means the number, not an option
     settings = {"ignore_unknown_options": True} if verb in (set_verb, goal, push) else None

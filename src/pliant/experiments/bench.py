@@ -69,6 +69,19 @@ def _hard_tick(controller: Controller) -> float:
     return taken
 
 
+def _sliding_controller() -> Controller:
+    """A UR5e controller in the middle of a slide over a dome, for longer than any benchmark takes."""
+    from pliant.experiments.contact_scene import QUICK, dome, task
+
+    simulation = Simulation(task((dome(2e4),), QUICK, 0, 60.0, dwell_s=0.2, length_m=10.0, speed_m_s=1e-4))
+    for first, ticks in ((0, 50), (50, 50), (100, 1400)):
+        simulation.cell.perform(first)
+        simulation.advance(ticks)
+    controller = simulation.cell.controller
+    controller.parameters[0].sense.frozen_s = 0.0
+    return controller
+
+
 def _allocated_by(controller: Controller) -> tuple[int, int]:
     """Blocks and bytes that 100,000 ticks allocate beyond what one compiled call takes for its arguments."""
 
@@ -115,10 +128,13 @@ def tick(seconds: float, progress: Progress) -> Outcome:
     outside = _best(lambda: [compiled(*arguments) for _ in range(2000)]) / 2000
     blocks, grown = _allocated_by(controller)
     controller.state[:] = state
+    sliding = _sliding_controller()
+    contact = _best(lambda: _many_ticks(*sliding.arguments, n)) / n
     progress(0.6)
     figures: list[Figure] = [
         at_most("tick inside compiled code", inside * 1e6, "µs", 2.0),
         told("while gains change and a face of the workspace is in the way", hard * 1e6, "µs"),
+        at_most("tick of the contact law, sliding", contact * 1e6, "µs", 5.0),
         at_most("tick called from Python", outside * 1e6, "µs", 12.0),
         at_most("blocks allocated by 100,000 ticks more", blocks, "", 0.0),
         at_most("growth of the C heap by 100,000 ticks", grown, "bytes", 0.0),

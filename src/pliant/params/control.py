@@ -9,6 +9,7 @@ from pydantic import Field as Bounds
 from pydantic import ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
+from pliant.params.contact import Contact
 from pliant.params.declare import Flag6, Matrix, Section, Six, Three, fill, layout_of, param
 from pliant.params.matrix import NotNegativeMatrix, PositiveMatrix
 from pliant.records import Field, Layout
@@ -227,6 +228,7 @@ class Parameters(Section):
     hold: Hold = Hold()
     admittance: Admittance = Admittance()
     impedance: Impedance = Impedance()
+    contact: Contact = Contact()
     limits: Limits = Limits()
 
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from pliant.contact.states import ORDERS
 from pliant.laws import LAWS
 from pliant.runtime.task import Event
 
-QUIT, LAW, GOAL_Q, GOAL_POSE, GOAL_TWIST, GOAL_WRENCH, HALT, RESUME, PUSH, GOAL_ACCEL, VIRTUAL_PUSH = range(1, 12)
+(
+    QUIT, LAW, GOAL_Q, GOAL_POSE, GOAL_TWIST, GOAL_WRENCH, HALT, RESUME, PUSH, GOAL_ACCEL, VIRTUAL_PUSH, ORDER,
+) = range(1, 13)  # fmt: skip
 
 
 class Request(NamedTuple):
@@ -42,6 +45,9 @@ def apply(request: Request, goal: Any, robot: Any, n: int) -> None:
         goal.push[:] = values[:6]
     elif code in (HALT, RESUME):
         goal.stop = int(code == HALT)
+    elif code == ORDER and number in ORDERS.values():
+        goal.order = number
+        goal.orders += 1
     elif code == PUSH:
         robot.push(values[:6], float(values[6]))
 
@@ -60,5 +66,7 @@ def requests_of(event: Event, start_pose: Any) -> Iterator[Request]:
         yield Request(GOAL_WRENCH, 0, event.wrench_goal)
     if event.virtual_push is not None:
         yield Request(VIRTUAL_PUSH, 0, event.virtual_push)
+    if event.order:
+        yield Request(ORDER, ORDERS[event.order])
     if event.stop:
         yield Request(HALT)

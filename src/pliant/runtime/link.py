@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pliant.contact.states import ORDERS
 from pliant.errors import InputError, LoopError, UnknownNameError
 from pliant.laws import LAWS
+from pliant.params.contact import check_order
 from pliant.params.control import Parameters, record_of
 from pliant.params.declare import changed, flat, from_record
 from pliant.runtime import commands
@@ -178,6 +180,15 @@ class Link:
         check_law(self.task, self.arm, name)
         self._send(commands.LAW, number=LAWS[name])
 
+    def order(self, name: str) -> None:
+        """Give the contact law an order: set_start, start, pause, resume, stop or abort.
+
+        `state.state.contact` says what became of it: the state, the reason, and an order that was refused.
+        """
+        if name not in ORDERS:
+            raise UnknownNameError("order", name, ORDERS)
+        self._send(commands.ORDER, number=ORDERS[name])
+
     def halt(self) -> None:
         """Come to rest and stay there; the loop goes on."""
         self._send(commands.HALT)
@@ -195,7 +206,7 @@ class Link:
 
     def set(self, values: dict[str, Any]) -> None:
         """Change live parameters, all of them or none: ``arm.set({"admittance.stiffness": 400})``."""
-        before = self._propose(lambda now: changed(now, values, live_only=True), values)
+        before = self._propose(lambda now: _changed(now, values), values)
         self._past.append(before)
         self._future.clear()
 
@@ -289,6 +300,13 @@ class Link:
     def _send(self, code: int, *, number: int = 0, values: Any = ()) -> None:
         self._must_run()
         self.board.send(code, number=number, values=values)
+
+
+def _changed(now: Parameters, values: dict[str, Any]) -> Parameters:
+    """The set with these values in place, whose thresholds still stand in their order."""
+    after: Parameters = changed(now, values, live_only=True)
+    check_order(after.contact)
+    return after
 
 
 def attach(name: str | None = None) -> Link:

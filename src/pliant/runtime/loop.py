@@ -26,7 +26,7 @@ from pliant.runtime import commands
 from pliant.runtime.board import Board
 from pliant.runtime.board_layout import FAULT, RUNNING, SET, STOPPED
 from pliant.runtime.cell import Cell
-from pliant.runtime.cycle import cycle_of, stands_at
+from pliant.runtime.cycle import cycle_of, must_lift_at, stands_at
 from pliant.runtime.realtime import Pacer, memory_kib, prepare
 from pliant.runtime.slots import knock
 from pliant.runtime.task import Task
@@ -74,8 +74,10 @@ class Loop:
             fault = cycle(number, self.cell.revision, late, busy, pacer.overruns)
             number += 1
             if fault:
-                brake_until = brake_until or number + round(self._braking_s() / self.task.dt)
-                if stands_at(controller.arm.handle, controller.state, controller.reading) or number >= brake_until:
+                if not brake_until and not must_lift_at(controller.state):
+                    brake_until = number + round(self._braking_s() / self.task.dt)
+                stands = stands_at(controller.arm.handle, controller.state, controller.reading)
+                if stands or 0 < brake_until <= number:
                     return FAULT, FAULTS[fault]
             busy = time.monotonic_ns() - began
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import math
 
+from pliant.contact import step as contact
 from pliant.kernel import kernel
-from pliant.laws import ADMITTANCE, HOLD, IMPEDANCE, admittance, hold, impedance
+from pliant.laws import ADMITTANCE, HOLD, HYBRID, IMPEDANCE, admittance, hold, impedance
 from pliant.limits.edge import SCRATCH as EDGE
 from pliant.limits.edge import limit_edge
 from pliant.limits.inside import SCRATCH as INSIDE
@@ -25,6 +26,7 @@ from pliant.records import (
     FAULT_COMMAND,
     FAULT_NUMBER,
     FAULT_POSE_ERROR,
+    FAULT_SENSOR,
     IDLE,
     MAX_JOINTS,
     TORQUE,
@@ -49,6 +51,7 @@ WORK = Layout(
         Field("inverse", "", "scratch of the damped inverse", kind=SCRATCH),
         Field("admittance", "", "scratch of the law", kind=admittance.SCRATCH),
         Field("impedance", "", "scratch of the torque law", kind=impedance.SCRATCH),
+        Field("contact", "", "scratch of the contact law", kind=contact.SCRATCH),
         Field("e", "", "pose error", (6,)),
         Field("before", "", "velocity of the compliant frame a tick ago", (6,)),
         Field("asked", "", "velocity of the compliant frame that law and limits of the tool ask for", (6,)),
@@ -166,6 +169,8 @@ def _start(p, s, r, g):
     s.twist[:] = 0.0
     s.moved[:] = 0.0
     s.goal_twist[:] = 0.0
+    s.contact.state = 0
+    s.contact.orders = g.orders
 
 
 @kernel
@@ -176,7 +181,7 @@ def _want(h, p, s, g, w, o, dt):
     s.pose[:] = h.X_tool
     w.qd[:] = 0.0
     w.lost[:] = 0.0
-    if s.started == 0 or g.stop != 0 or s.fault != 0:
+    if s.started == 0 or g.stop != 0 or (s.fault != 0 and not must_lift(s)):
         return
     if g.law == HOLD:
         hold.step(p.hold, h, s, g.q, p.limits.acceleration_scale, dt, w.qd)
@@ -187,6 +192,16 @@ def _want(h, p, s, g, w, o, dt):
         for i in range(6):
             w.F[i] += g.push[i]
         _comply(h, p, s, g, w, o, dt)
+    elif g.law == HYBRID:
+        w.before[:] = s.twist
+        contact.step(p.contact, s, o, g, wrench.smoothing(p.sense.cutoff_hz, dt), h.tool_mass, w.contact, dt)
+        _to_joints(h, p, s, w, o, dt)
+
+
+@kernel
+def must_lift(s):
+    """A force sensor that fails must not leave the tool pressed: the contact law lifts it off first."""
+    return s.law == HYBRID and s.fault > FAULT_SENSOR and s.contact.lifted == 0
 
 
 @kernel
@@ -213,6 +228,12 @@ def _comply(h, p, s, g, w, o, dt):
     admittance.step(p.admittance, p.gains, s, w.F, w.e, w.goal_twist, w.moved, STILL, dt, w.admittance)
     if p.admittance.frame == 1:
         _turn(h.X_tool, s.twist, False)
+    _to_joints(h, p, s, w, o, dt)
+
+
+@kernel
+def _to_joints(h, p, s, w, o, dt):
+    """Limits of the compliant frame, and the joint velocities that move it as `s.twist` says."""
     limit_tool(p.limits, h, s, w.before, dt, o)
     w.asked[:] = s.twist
     o.singular_value = smallest_singular_value(h.J, h.n, s.weakest, w.inverse)
