@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from numbers import Real
 from typing import Annotated, Any, Literal
 
@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationIn
 from pydantic_core import PydanticKnownError
 
 from pliant import records
-from pliant.errors import InputError, UnknownNameError
+from pliant.errors import InputError, RefusedError, UnknownNameError, did_you_mean
 
 
 class Section(BaseModel):
@@ -257,10 +257,30 @@ def validated(section: type[Section], data: Any, where: str = "") -> Any:
     try:
         return section.model_validate(data)
     except ValidationError as error:
-        raise _readable(error, where) from None
+        raise _readable(section, error, where) from None
 
 
-def _readable(error: ValidationError, where: str) -> InputError:
+def _names_at(kind: Any, place: tuple[int | str, ...]) -> list[str]:
+    """The names that are declared at a place of a section: of a section in it, a list of them, or a plain dataclass."""
+    if typing.get_origin(kind) is Annotated:
+        return _names_at(typing.get_args(kind)[0], place)
+    if inner := [part for part in typing.get_args(kind) if part not in (Ellipsis, type(None))]:
+        return _names_at(inner[0], place[1:] if typing.get_origin(kind) is tuple else place)
+    if isinstance(kind, type) and issubclass(kind, Section):
+        if not place:
+            return list(kind.model_fields)
+        field = kind.model_fields.get(str(place[0]))
+        return _names_at(field.annotation, place[1:]) if field else []
+    return [field.name for field in fields(kind)] if is_dataclass(kind) and not place else []
+
+
+def _unknown(section: type[Section], place: tuple[int | str, ...], field: str, value: Any, hint: str) -> InputError:
+    known = _names_at(section, place[:-1])
+    words = did_you_mean(str(place[-1]), known) if known else ""
+    return RefusedError(f"{field}: no parameter has this name.{words} {hint}".strip(), field=field, value=value)
+
+
+def _readable(section: type[Section], error: ValidationError, where: str) -> InputError:
     """The first complaint of pydantic, in the words of a person."""
     first = error.errors(include_url=False)[0]
     name = ".".join(str(part) for part in first["loc"])
@@ -280,17 +300,25 @@ def _readable(error: ValidationError, where: str) -> InputError:
         "int_parsing": lambda: "a whole number",
         "int_from_float": lambda: "a whole number",
         "bool_parsing": lambda: "true or false",
-        "tuple_type": lambda: "a list of numbers",
+        "bool_type": lambda: "true or false",
+        "string_type": lambda: "text",
+        "invalid_key": lambda: "a name made of letters",
+        "tuple_type": lambda: "a list" if _names_at(section, (*first["loc"], 0)) else "a list of numbers",
         "too_long": lambda: f"a list of {context['max_length']} values",
     }
     more = len(error.errors()) - 1
     hint = f"({more} more problem{'s' if more > 1 else ''} follow in the same set.)" if more else ""
-    if kind == "extra_forbidden":
-        return InputError(field, first["input"], "left out: no parameter has this name", hint)
+    if kind in ("extra_forbidden", "unexpected_keyword_argument"):
+        return _unknown(section, first["loc"], field, first["input"], hint)
     if kind == "missing" and isinstance(first["loc"][-1], int):
         return InputError(field.rpartition(".")[0], first["input"], "a longer list of numbers", hint)
     if kind == "missing":
         return InputError(field, None, "given", hint)
+    if kind in ("model_type", "dataclass_type", "dict_type"):
+        known = ", ".join(_names_at(section, first["loc"]))
+        return InputError(field, first["input"], f"a mapping of names to values{f' ({known})' if known else ''}", hint)
+    if kind == "value_error":
+        return RefusedError(f"{field}: {context.get('error', first['msg'])}. {hint}".strip(), field=field)
     allowed = words.get(kind, lambda: first["msg"][0].lower() + first["msg"][1:])()
     return InputError(field, first["input"], allowed, hint)
 
