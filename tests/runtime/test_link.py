@@ -171,7 +171,10 @@ def test_a_moving_arm_is_not_tared(link: Link, session: Session, until) -> None:
 
 def test_pliant_set_changes_a_running_loop(link: Link) -> None:
     done = pliant_set("admittance.stiffness", "456")
-    assert (done.returncode, done.stdout) == (0, f"Loop {NAME}: admittance.stiffness = [456, 456, 456, 456, 456, 456]\n")
+    assert (done.returncode, done.stdout) == (
+        0,
+        f"Loop {NAME}: admittance.stiffness = [456, 456, 456, 456, 456, 456]\n",
+    )
     assert compact(link.parameters.admittance.stiffness) == [456.0] * 6
 
 

@@ -113,8 +113,8 @@ def run_paced(
 
 
 def _mm(metres: SupportsFloat) -> float:
-    """In millimetres, to the nanometre: what rounding in floating point leaves is nothing to a reader."""
-    return round(float(metres) * 1e3, 6)
+    """In millimetres, to the micrometre: what is less is nothing to a reader."""
+    return round(float(metres) * 1e3, 3)
 
 
 def _summary(task: Task, records: np.ndarray[Any, Any]) -> None:
