@@ -236,6 +236,29 @@ def test_ctrl_c_is_a_normal_stop_and_leaves_nothing_behind(tmp_path: Path) -> No
     assert not [path for path in board_folder().iterdir() if path.name.startswith(f"pliant-{process.pid}-")]
 
 
+def test_ctrl_c_while_simulating_is_told_in_one_line_and_leaves_no_file(tmp_path: Path) -> None:
+    line = [
+        sys.executable,
+        "-m",
+        "pliant.cli.main",
+        "run",
+        "push",
+        "--fast",
+        "--duration",
+        "9999",
+        "--record",
+        "a.mcap",
+    ]
+    process = subprocess.Popen(line, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith("push: admittance")
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert err.strip() == "Stopped by Ctrl-C before the end: there is no result."
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_fault_ends_with_code_three_and_names_the_black_box(tmp_path: Path) -> None:
     (tmp_path / "deaf.yaml").write_text(SHORT + "sim: {sensor: {dropout: 1.0}}\n")
     done = pliant("run", "deaf.yaml", cwd=tmp_path)

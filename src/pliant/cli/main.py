@@ -27,6 +27,10 @@ app = typer.Typer(
 )
 
 
+# What the parser of the command line makes of Ctrl-C.
+_INTERRUPTED = 130
+
+
 def _version(wanted: bool) -> None:
     if wanted:
         from pliant.runtime.describe import versions
@@ -68,6 +72,8 @@ def main() -> None:
     try:
         result = app(standalone_mode=False)
         code = result if isinstance(result, int) else 0
+        if code == _INTERRUPTED:
+            raise KeyboardInterrupt
     except PliantError as error:
         print(f"pliant: {error}", file=sys.stderr)
         code = error.exit_code

@@ -50,8 +50,11 @@ def claim(*paths: Path | None) -> None:
     for path in paths:
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
+            there = path.exists()
             with path.open("ab"):
                 pass
+            if not there:  # work that is broken off leaves no empty file
+                path.unlink()
 
 
 def number(value: float) -> str:
