@@ -33,9 +33,10 @@ def change_task(task: Task, changes: dict[str, Any], assignments: list[str]) -> 
 def say_start(task: Task, loop: str = "") -> None:
     """What is about to move, in which loop, and within which limits."""
     limits = task.params.limits
+    kind, _, which = task.robot.partition(":")
     out.print(
         Text(task.name, "bold"),
-        f"{task.law} on {task.robot} by {task.interface} at {task.rate_hz:g} Hz for "
+        f"{task.law} on {kind}:{Path(which).name} by {task.interface} at {task.rate_hz:g} Hz for "
         f"{task.duration_s:g} s; joint speed ≤ {limits.speed_scale:.0%} and acceleration ≤ "
         f"{limits.acceleration_scale:.0%} of the robot's own limits, tool speed ≤ {limits.linear_speed_m_s:g} m/s and "
         f"{limits.angular_speed_rad_s:g} rad/s." + (f" Loop {loop}." if loop else ""),

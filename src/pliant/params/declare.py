@@ -242,7 +242,8 @@ def changed(section: Section, values: dict[str, Any], *, live_only: bool = False
         if dotted not in known:
             raise UnknownNameError("parameter", dotted, known)
         if live_only and not known[dotted].live:
-            raise InputError(dotted, value, "left as it is while the loop runs", "Set it before the start.")
+            sentence = f"{dotted} cannot be changed to {value!r} while the loop runs: set it before the start."
+            raise RefusedError(sentence, field=dotted, value=value)
         *path, last = dotted.split(".")
         node = data
         for part in path:
@@ -260,18 +261,36 @@ def validated(section: type[Section], data: Any, where: str = "") -> Any:
         raise _readable(section, error, where) from None
 
 
-def _names_at(kind: Any, place: tuple[int | str, ...]) -> list[str]:
-    """The names that are declared at a place of a section: of a section in it, a list of them, or a plain dataclass."""
-    if typing.get_origin(kind) is Annotated:
-        return _names_at(typing.get_args(kind)[0], place)
-    if inner := [part for part in typing.get_args(kind) if part not in (Ellipsis, type(None))]:
-        return _names_at(inner[0], place[1:] if typing.get_origin(kind) is tuple else place)
+def _kind_at(kind: Any, place: tuple[int | str, ...]) -> Any:
+    """The type that is declared at a place of a section; None where nothing is."""
+    inner = [part for part in typing.get_args(kind) if part not in (Ellipsis, type(None))]
+    if (inner and typing.get_origin(kind) is Annotated) or type(None) in typing.get_args(kind):
+        return _kind_at(inner[0], place)
+    if not place:
+        return kind
+    if typing.get_origin(kind) is tuple:
+        return _kind_at(inner[0], place[1:])
+    if isinstance(kind, type) and issubclass(kind, Section) and place[0] in kind.model_fields:
+        return _kind_at(kind.model_fields[str(place[0])].annotation, place[1:])
+    return None
+
+
+def _names_at(section: type[Section], place: tuple[int | str, ...]) -> list[str]:
+    """The names that are declared at a place of a section: those of a section or a plain dataclass."""
+    kind = _kind_at(section, place)
     if isinstance(kind, type) and issubclass(kind, Section):
-        if not place:
-            return list(kind.model_fields)
-        field = kind.model_fields.get(str(place[0]))
-        return _names_at(field.annotation, place[1:]) if field else []
-    return [field.name for field in fields(kind)] if is_dataclass(kind) and not place else []
+        return list(kind.model_fields)
+    return [field.name for field in fields(kind)] if isinstance(kind, type) and is_dataclass(kind) else []
+
+
+def _list_at(section: type[Section], place: tuple[int | str, ...]) -> str:
+    """What a list at a place of a section consists of, in words."""
+    parts = typing.get_args(_kind_at(section, place))
+    if _names_at(section, (*place, 0)):
+        return "a list of mappings"
+    if not parts or parts[-1] is Ellipsis:
+        return "a list of numbers"
+    return f"a list of {len(parts)} flags" if parts[0] is bool else f"a list of numbers, {len(parts)} in all"
 
 
 def _unknown(section: type[Section], place: tuple[int | str, ...], field: str, value: Any, hint: str) -> InputError:
@@ -303,7 +322,7 @@ def _readable(section: type[Section], error: ValidationError, where: str) -> Inp
         "bool_type": lambda: "true or false",
         "string_type": lambda: "text",
         "invalid_key": lambda: "a name made of letters",
-        "tuple_type": lambda: "a list" if _names_at(section, (*first["loc"], 0)) else "a list of numbers",
+        "tuple_type": lambda: _list_at(section, first["loc"]),
         "too_long": lambda: f"a list of {context['max_length']} values",
     }
     more = len(error.errors()) - 1
