@@ -1,7 +1,8 @@
 """Checks the documentation: links lead somewhere, code runs, commands exist, reference pages are up to date.
 
 One line per problem; exit code 1 if there is any. Python blocks run one by one in a folder of their own, in which
-`tasks` and `examples` are at hand. A line ``<!-- not run -->`` before a block keeps it from running; it must compile.
+`tasks` and `examples` are at hand. Blocks of YAML that name a robot must be valid tasks. A line ``<!-- not run -->``
+before a block of Python keeps it from running; it must compile.
 """
 
 from __future__ import annotations
@@ -17,6 +18,11 @@ from functools import cache
 from pathlib import Path
 
 import generate
+from ruamel.yaml import YAML
+
+from pliant.errors import PliantError
+from pliant.params.declare import validated
+from pliant.runtime.task import Task
 
 ROOT = Path(__file__).parent.parent
 TIMEOUT_S = 120
@@ -107,6 +113,16 @@ def check_python(page: Path, block: Block) -> Iterator[str]:
         yield f"{lines[-1] if lines else block.line}: the code ended with {done.returncode}: {last}"
 
 
+def check_task(page: Path, block: Block) -> Iterator[str]:
+    """A block of YAML that is a task, but not a valid one."""
+    data = YAML(typ="safe").load(block.text)
+    if isinstance(data, dict) and "robot" in data:
+        try:
+            validated(Task, data, page.name)
+        except PliantError as error:
+            yield f"{block.line}: this is no valid task: {error}"
+
+
 @cache
 def has_verb(verb: str) -> bool:
     """Whether the command line knows `verb`."""
@@ -133,6 +149,8 @@ def check_page(page: Path) -> Iterator[str]:
     for block in blocks(text):
         if block.language in ("python", "py"):
             yield from check_python(page, block)
+        elif block.language == "yaml":
+            yield from check_task(page, block)
         elif block.language in ("console", "sh", "bash", "shell"):
             yield from check_commands(block)
 

@@ -25,14 +25,28 @@ class InputError(PliantError):
         super().__init__(f"{field} is {value!r}, but it must be {allowed}." + (f" {hint}" if hint else ""))
 
 
+class RefusedError(InputError):
+    """Something that cannot be done as it was asked for, in a sentence of its own."""
+
+    def __init__(self, sentence: str, *, field: str = "", value: object = None) -> None:
+        PliantError.__init__(self, sentence)
+        self.field, self.value, self.allowed, self.hint = field, value, "", ""
+
+
 class UnknownNameError(PliantError):
     """A name that nobody registered: lists the names there are and the nearest one."""
 
     def __init__(self, kind: str, name: str, choices: Iterable[str]) -> None:
         self.kind, self.name, self.choices = kind, name, sorted(choices)
-        near = difflib.get_close_matches(name, self.choices, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        super().__init__(f"There is no {kind} {name!r}.{hint} Known: {', '.join(self.choices)}.")
+        super().__init__(f"There is no {kind} {name!r}.{did_you_mean(name, self.choices)}")
+
+
+def did_you_mean(name: str, choices: Iterable[str]) -> str:
+    """The nearest of the names there are, and all of them."""
+    known = sorted(choices)
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    return f"{hint} Known: {', '.join(known) or 'none'}."
 
 
 class ModelError(PliantError):

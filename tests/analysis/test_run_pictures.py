@@ -192,6 +192,21 @@ def test_text_of_the_run_is_text_on_the_page(make):
 
 
 @pytest.mark.usefixtures("no_picture")
+def test_a_report_has_the_task_as_a_file_would_say_it_and_in_its_title(make):
+    task = {
+        "name": "grind",
+        "robot": "sim:ur5e",
+        "start_q": [0.0, 1.5],
+        "events": [],
+        "params": {"sense": {"hold_s": 1}},
+    }
+    recording = make(meta={"name": "grind", "robot": "sim:ur5e", "task": task, "arm": {"v_max": [1.0]}})
+    page = report.html(recording)
+    assert "<h1>grind · sim:ur5e" in page
+    assert "name: grind\nrobot: sim:ur5e\nstart_q: [0.0, 1.5]\n" in page
+    assert "v_max" not in page
+
+
 def test_a_report_tells_faults_and_missing_ticks_first(make):
     def lossy(records: Any) -> None:
         noise(records)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -32,7 +33,9 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "short.mcap"
 
 
-VERBS = ("demo", "run", "set", "goal", "push", "identify", "plot", "replay", "experiment", "bench")
+VERBS = (
+    "demo", "run", "check", "info", "set", "goal", "push", "tare", "identify", "plot", "replay", "experiment", "bench",
+)  # fmt: skip
 
 
 def test_help_names_every_verb_and_fits_a_screen() -> None:
@@ -73,7 +76,11 @@ BAD = {
     "a missing argument": ("run",),
     "watching while simulating": ("run", "push", "--fast", "--watch"),
     "watching a task that is not yours": ("run", "push", "--watch"),
+    "a name for a loop that there is not": ("run", "push", "--fast", "--name", "mine"),
     "a loop that does not run": ("set", "--loop", "nobody"),
+    "undo of a value": ("set", "--undo", "sense.cutoff_hz", "3"),
+    "information on nothing": ("info", "nothing"),
+    "a word too many": ("replay", "one.mcap", "two.mcap"),
 }
 
 
@@ -89,6 +96,61 @@ def test_bad_input_gets_one_sentence_and_exit_code_two(words: tuple[str, ...], t
     assert said[-1].startswith("pliant: ")
     assert len(said[-1]) > 25
     assert list(tmp_path.glob("*.mcap")) == []
+
+
+def test_no_word_at_all_shows_the_help_and_complains_of_nothing() -> None:
+    done = pliant()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Usage" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ("run", "push", "--rate", "fast"),
+            "Invalid value for '--rate': it must be a number. Try 'pliant run --help'.",
+        ),
+        (("run",), "Missing argument 'task'. Try 'pliant run --help'."),
+        (("run", "push", "--fast", "--watch"), "--watch is for a loop in real time, and --fast has none: leave one"),
+        (
+            ("run", "wrong.yaml"),
+            "wrong.yaml.params.sense.cutof_hz: no parameter has this name. Did you mean 'cutoff_hz'?",
+        ),
+        (
+            ("run", "tool.yaml"),
+            "tool.yaml.tool.mass: no parameter has this name. Did you mean 'mass_kg'? Known: com_m,",
+        ),
+        (("run", "push.yaml"), "push.yaml.sim.pushes.0.wrnch: no parameter has this name. Did you mean 'wrench'?"),
+        (("run", "bad.yaml"), "bad.yaml:2 is not valid YAML: "),
+    ],
+)
+def test_each_mistake_has_its_own_sentence(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    (tmp_path / "wrong.yaml").write_text("params: {sense: {cutof_hz: 3}}\n")
+    (tmp_path / "tool.yaml").write_text("tool: {mass: 3}\n")
+    (tmp_path / "push.yaml").write_text("sim: {pushes: [{wrnch: 3}]}\n")
+    (tmp_path / "bad.yaml").write_text("law: [admittance\nrobot: :\n")
+    done = pliant(*words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_robot_that_is_not_there_is_refused_before_its_start_is_told(tmp_path: Path) -> None:
+    for words in ((), ("--fast",)):
+        done = pliant("run", "push", "--robot", "sim:missing.urdf", *words, cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_info_shows_joints_home_payload_and_what_was_assumed() -> None:
+    ur = pliant("info", "sim:ur10e").stdout
+    assert "wrist_3_joint" in ur
+    assert "Payload: 12.5 kg" in ur
+    seven = " ".join(pliant("info", Path(__file__).parent.parent / "data" / "seven_joints.xml").stdout.split())
+    assert "seven_joints: 7 joints" in seven
+    assert "Joint 'j7' has no speed limit; 2 rad/s is assumed." in seven
+    assert "The acceleration limits are assumed" in seven
+    assert "0.8 kg, its point at [0, 0, 0.15] m" in " ".join(pliant("info", "push").stdout.split())
 
 
 def test_a_duplicate_key_is_named_with_its_line(tmp_path: Path) -> None:
@@ -176,12 +238,55 @@ def test_ctrl_c_is_a_normal_stop_and_leaves_nothing_behind(tmp_path: Path) -> No
     assert not [path for path in board_folder().iterdir() if path.name.startswith(f"pliant-{process.pid}-")]
 
 
+def test_ctrl_c_while_simulating_is_told_in_one_line_and_leaves_no_file(tmp_path: Path) -> None:
+    line = [
+        sys.executable,
+        "-m",
+        "pliant.cli.main",
+        "run",
+        "push",
+        "--fast",
+        "--duration",
+        "9999",
+        "--record",
+        "a.mcap",
+    ]
+    process = subprocess.Popen(line, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith("push: admittance")
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert err.strip() == "Stopped by Ctrl-C before the end: there is no result."
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_fault_ends_with_code_three_and_names_the_black_box(tmp_path: Path) -> None:
     (tmp_path / "deaf.yaml").write_text(SHORT + "sim: {sensor: {dropout: 1.0}}\n")
     done = pliant("run", "deaf.yaml", cwd=tmp_path)
     assert done.returncode == 3
     assert "force sensor" in done.stderr
+    assert "peak external force" in done.stdout
+    assert "holds" not in done.stdout
     assert len(list((tmp_path / "out").glob("fault-*.mcap"))) == 1
+
+
+def test_a_fault_in_a_recorded_run_says_where_the_recording_is(tmp_path: Path) -> None:
+    (tmp_path / "deaf.yaml").write_text(SHORT + "sim: {sensor: {dropout: 1.0}}\n")
+    done = pliant("run", "deaf.yaml", "--record", "deaf.mcap", "--name", f"deaf-{os.getpid()}", cwd=tmp_path)
+    assert done.returncode == 3
+    assert f"Loop deaf-{os.getpid()}." in " ".join(done.stdout.split())
+    assert "Recording: deaf.mcap" in done.stdout
+    assert pliant("replay", "deaf.mcap", cwd=tmp_path).returncode == 0
+
+
+def test_a_fault_in_a_fast_run_leaves_a_black_box_too(tmp_path: Path) -> None:
+    (tmp_path / "deaf.yaml").write_text(SHORT + "sim: {sensor: {dropout: 1.0}}\n")
+    done = pliant("run", "deaf.yaml", "--fast", cwd=tmp_path)
+    assert done.returncode == 3
+    box = next((tmp_path / "out").glob("fault-*.mcap"))
+    assert str(Path("out", box.name)) in done.stderr
+    assert pliant("replay", box).returncode == 0
 
 
 def test_the_demo_runs_by_itself_and_leaves_a_picture(tmp_path: Path) -> None:

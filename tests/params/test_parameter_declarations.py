@@ -220,7 +220,7 @@ def test_one_bad_value_refuses_the_whole_change() -> None:
 
 def test_live_only_refuses_what_is_fixed_while_the_loop_runs() -> None:
     assert changed(Parameters(), {"limits.acceleration_scale": 0.2}).limits.acceleration_scale == 0.2
-    with pytest.raises(InputError, match=r"limits\.acceleration_scale is 0\.2.*while the loop runs"):
+    with pytest.raises(InputError, match=r"limits\.acceleration_scale cannot be changed to 0\.2 while the loop runs"):
         changed(Parameters(), {"limits.acceleration_scale": 0.2}, live_only=True)
     assert changed(Parameters(), {"limits.speed_scale": 0.2}, live_only=True).limits.speed_scale == 0.2
 
@@ -238,6 +238,8 @@ def test_live_only_refuses_what_is_fixed_while_the_loop_runs() -> None:
         ({"admittance.damping_ratio": [1] * 7}, ("admittance.damping_ratio", "a list of 6 values")),
         ({"admittance.damping_ratio": (1, 1, 0, 1, 1, 1)}, ("admittance.damping_ratio.2", "0", "at least 0.05")),
         ({"admittance.frame": "world"}, ("admittance.frame", "'world'", "'base' or 'tool'")),
+        ({"admittance.axes": "x"}, ("admittance.axes", "'x'", "a list of 6 flags")),
+        ({"admittance.damping_ratio": "x"}, ("admittance.damping_ratio", "'x'", "a list of numbers, 6 in all")),
         ({"admittance.axes": (True,) * 5}, ("admittance.axes", "a longer list")),
         ({"admittance.mass": "heavy"}, ("admittance.mass", "'heavy'", "a list of numbers")),
         ({"sense.hold_s": "soon"}, ("sense.hold_s", "'soon'", "a number")),
@@ -262,7 +264,8 @@ def test_a_refusal_names_field_value_and_what_is_allowed(values: dict[str, Any],
         ({"count": "two"}, ("count", "'two'", "a whole number")),
         ({"flag": "perhaps"}, ("flag", "'perhaps'", "true or false")),
         ({"inner": {"open": 3.0}}, ("inner.open", "3.0", "less than 3")),
-        ({"inner": {"opne": 3.0}}, ("inner.opne", "no parameter has this name")),
+        ({"inner": {"opne": 3.0}}, ("inner.opne", "no parameter has this name", "Did you mean 'open'?")),
+        ({"inner": 3.0}, ("inner", "3.0", "a mapping of names to values")),
         ({"free": "x", "count": -1}, ("free", "1 more problem")),
     ],
 )

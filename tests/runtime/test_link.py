@@ -15,6 +15,8 @@ from pliant.errors import InputError, LoopError, UnknownNameError
 from pliant.params.control import Parameters
 from pliant.params.declare import flat, validated
 from pliant.params.matrix import compact
+from pliant.runtime import link as link_module
+from pliant.runtime.board import Board
 from pliant.runtime.link import Link, attach
 from pliant.runtime.session import Session
 from pliant.runtime.task import Task
@@ -169,12 +171,15 @@ def test_a_moving_arm_is_not_tared(link: Link, session: Session, until) -> None:
 
 def test_pliant_set_changes_a_running_loop(link: Link) -> None:
     done = pliant_set("admittance.stiffness", "456")
-    assert (done.returncode, done.stdout) == (0, "admittance.stiffness = [456.0, 456.0, 456.0, 456.0, 456.0, 456.0]\n")
+    assert (done.returncode, done.stdout) == (
+        0,
+        f"Loop {NAME}: admittance.stiffness = [456, 456, 456, 456, 456, 456]\n",
+    )
     assert compact(link.parameters.admittance.stiffness) == [456.0] * 6
 
 
 def test_pliant_set_shows_what_is_in_force(link: Link) -> None:
-    assert pliant_set("sense.cutoff_hz").stdout == "sense.cutoff_hz = 20.0\n"
+    assert pliant_set("sense.cutoff_hz").stdout == "sense.cutoff_hz = 20\n"
     everything = pliant_set().stdout.splitlines()
     assert len(everything) >= len(flat(link.parameters))
 
@@ -220,9 +225,57 @@ def test_pliant_set_refuses_with_one_sentence_and_changes_nothing(
 def test_pliant_set_takes_a_change_back_and_shows_the_history(link: Link) -> None:
     pliant_set("sense.cutoff_hz", "77")
     assert link.parameters.sense.cutoff_hz == 77.0
-    assert "sense.cutoff_hz = 77.0" in pliant_set("--history").stdout.splitlines()[-1]
-    assert pliant_set("--undo").returncode == 0
+    assert "sense.cutoff_hz = 77" in pliant_set("--history").stdout.splitlines()[-1]
+    done = pliant_set("--undo")
+    assert done.returncode == 0, done.stderr
+    assert " ".join(done.stdout.split()) == f"Loop {NAME}: taken back, sense.cutoff_hz from 77 to 20."
     assert link.parameters.sense.cutoff_hz == 20.0
+
+
+def test_pliant_set_undo_takes_no_value(link: Link) -> None:
+    before = link.board.adopted
+    done = pliant_set("--undo", "sense.cutoff_hz", "50")
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "--undo takes no parameter" in done.stderr
+    assert link.board.adopted == before
+
+
+def test_a_loop_without_changes_has_nothing_to_undo_and_says_so() -> None:
+    with Session(validated(Task, TASK), name=NAME + "-fresh"):
+        fresh = attach(NAME + "-fresh")
+        with pytest.raises(InputError, match="nothing to undo"):
+            fresh.undo()
+        done = subprocess.run([*CLI, "set", "--undo", "--loop", fresh.name], capture_output=True, text=True)
+        assert done.returncode == 2
+        assert done.stderr == "pliant: There is nothing to undo: no parameter of this loop has been changed.\n"
+        fresh.set({"sense.cutoff_hz": 15.0})
+        assert fresh.undo() == {"sense.cutoff_hz": (15.0, 20.0)}
+
+
+def test_a_change_names_its_loop(link: Link) -> None:
+    assert pliant_set("sense.cutoff_hz", "50").stdout == f"Loop {NAME}: sense.cutoff_hz = 50\n"
+
+
+def test_several_loops_are_listed_with_task_and_robot_and_none_is_a_sentence(
+    shelf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(link_module, "running", lambda: sorted(path.name[7:] for path in shelf.iterdir()))
+    with pytest.raises(InputError, match=r"^No loop is running\. Start one with pliant run"):
+        attach()
+    for name, robot in (("left", "sim:ur5e"), ("right", "sim:two_link")):
+        Board.create(name, {"task": Task(name="job", robot=robot).model_dump(mode="json")}, 8)
+    said = r"^2 loops are running: left \(job on sim:ur5e\) and right \(job on sim:two_link\)\. Say which"
+    with pytest.raises(InputError, match=said):
+        attach()
+
+
+def test_the_command_line_tares(link: Link, until) -> None:
+    until(lambda: np.abs(link.state.reading.qd).max() < 1e-3)
+    done = subprocess.run([*CLI, "tare", "--loop", NAME], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert f"Loop {NAME}: the sensor's offset is" in done.stdout
+    assert link.parameters.sense.bias == pytest.approx(BIAS, abs=0.1)
 
 
 # ---- a file that is saved ------------------------------------------------------------------------------------------
@@ -238,7 +291,7 @@ def test_a_saved_file_is_applied_as_a_whole_or_not_at_all(link: Link, tmp_path: 
     watch = FileWatch(path, link)
     assert watch.poll() == ""
     path.write_text(text(sense="{cutoff_hz: 35, deadband_n: 1.25}"))
-    assert watch.poll() == "Applied: sense.cutoff_hz = 35.0, sense.deadband_n = 1.25."
+    assert watch.poll() == "Applied: sense.cutoff_hz = 35, sense.deadband_n = 1.25."
     assert (link.parameters.sense.cutoff_hz, link.parameters.sense.deadband_n) == (35.0, 1.25)
     assert watch.poll() == ""
     adopted = link.board.adopted
@@ -254,7 +307,7 @@ def test_a_saved_file_is_applied_as_a_whole_or_not_at_all(link: Link, tmp_path: 
         path.write_text(bad + "\n")
         assert said in watch.poll()
     path.write_text(text(sense="{cutoff_hz: 37, deadband_n: 1.25}"))
-    assert watch.poll() == "Applied: sense.cutoff_hz = 37.0."
+    assert watch.poll() == "Applied: sense.cutoff_hz = 37."
     path.unlink()
     assert watch.poll() == ""
     path.write_text(text(sense="{cutoff_hz: 37, deadband_n: 1.25}") + "# a remark\n")
@@ -298,7 +351,7 @@ def test_the_command_line_saves_it_too_and_says_what(link: Link, tmp_path: Path)
     file.write_text(MINE)
     done = pliant_set("sense.cutoff_hz", "16", "--save", str(file))
     assert done.returncode == 0, done.stderr
-    assert "sense.cutoff_hz = 16.0" in done.stdout
+    assert "sense.cutoff_hz = 16" in done.stdout
     assert "cutoff_hz: 16.0}   # quiet" in file.read_text()
     assert "says what is in force already" in " ".join(pliant_set("--save", str(file)).stdout.split())
 

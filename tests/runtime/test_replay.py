@@ -1,6 +1,7 @@
 """Replay: a recording runs through the tick again without a difference, or it is said where, or why it cannot."""
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pliant.errors import RecordingError
+from pliant.errors import ModelError, RecordingError
 from pliant.params.declare import validated
 from pliant.record.reader import Recording
 from pliant.record.writer import RecordingWriter
@@ -18,7 +19,7 @@ from pliant.runtime.batch import simulate
 from pliant.runtime.describe import MODEL
 from pliant.runtime.replay import difference, replay
 from pliant.runtime.save import save_run
-from pliant.runtime.task import Task
+from pliant.runtime.task import Task, load_task
 
 TASK = {
     "duration_s": 1.0,
@@ -26,6 +27,9 @@ TASK = {
     "sim": {"sensor": {"dropout": 0.2}, "pushes": [{"at_s": 0.1, "for_s": 0.5, "wrench": [20, 5, 0, 0, 0, 0]}]},
     "events": [{"at_s": 0.4, "set": {"admittance.stiffness": 150.0}}, {"at_s": 0.7, "law": "hold"}],
 }
+
+
+PUSHED = "sim: {pushes: [{at_s: 0.1, for_s: 0.2, wrench: [20, 5, 0, 0, 0, 0]}]}\n"
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +116,25 @@ def test_a_run_that_ended_for_want_of_a_finite_joint_reading_runs_again(recordin
     assert (changed["state"]["fault"][400:] != 0).all()
     assert np.isfinite(changed["command"]["q"]).all()
     assert again.largest == 0.0
+
+
+def test_an_arm_from_a_file_is_run_again_from_anywhere_and_without_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cell, elsewhere = tmp_path / "cell", tmp_path / "elsewhere"
+    cell.mkdir()
+    elsewhere.mkdir()
+    shutil.copy(Path(__file__).parent.parent / "data" / "seven_joints.xml", cell / "arm.xml")
+    (cell / "job.yaml").write_text("robot: sim:arm.xml\nlaw: admittance\nduration_s: 0.4\n" + PUSHED)
+    monkeypatch.chdir(elsewhere)
+    save_run(simulate(load_task(cell / "job.yaml")), tmp_path / "run.mcap")
+    recording = Recording.load(tmp_path / "run.mcap")
+    assert replay(recording).largest == 0.0
+    (cell / "arm.xml").unlink()
+    again = replay(recording)
+    assert (again.ticks, again.largest) == (200, 0.0)
+    with pytest.raises(ModelError, match="There is no file"):
+        replay(replace(recording, attachments={}))
 
 
 # ---- what cannot be run again --------------------------------------------------------------------------------------

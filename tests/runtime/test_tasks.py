@@ -95,10 +95,10 @@ def test_what_is_not_a_text_file_is_refused(here: Path, content: bytes | None) -
 @pytest.mark.parametrize(
     ("text", "field", "allowed"),
     [
-        ("robott: sim:ur5e", "robott", "left out"),
-        ("params: {sense: {cutoff: 3}}", "params.sense.cutoff", "left out"),
-        ("sim: {sensor: {noise: 3}}", "sim.sensor.noise", "left out"),
-        ("events: [{at: 3}]", "events.0.at", "left out"),
+        ("robott: sim:ur5e", "robott", "no parameter has this name"),
+        ("params: {sense: {cutoff: 3}}", "params.sense.cutoff", "no parameter has this name"),
+        ("sim: {sensor: {noise: 3}}", "sim.sensor.noise", "no parameter has this name"),
+        ("events: [{at: 3}]", "events.0.at", "no parameter has this name"),
         ("rate_hz: fast", "rate_hz", "a number"),
         ("rate_hz: [500]", "rate_hz", "a number"),
         ("law: springy", "law", "'hold'"),

@@ -53,9 +53,10 @@ def draw(recording: Recording, names: Names | None = None, theme: Theme = LIGHT)
 
 
 def title(recording: Recording) -> str:
-    """Robot and laws, as far as the recording names them."""
+    """Task, robot and laws, as far as the recording names them."""
     laws = dict.fromkeys([str(recording.meta.get("law") or ""), *signals.laws(recording)])
-    known = [str(recording.meta.get("robot") or ""), ", ".join(filter(None, laws))]
+    named = (str(recording.meta.get(key) or "") for key in ("name", "robot"))
+    known = [*named, ", ".join(filter(None, laws))]
     return " · ".join(filter(None, known)) or recording.path.name
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterable, Iterator
 from html import escape
+from io import StringIO
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from ruamel.yaml import YAML
 
 from pliant.analysis import plot, signals, style, summary
 from pliant.analysis.signals import Names
@@ -52,6 +54,7 @@ thead th { color: var(--faint); font-weight: 500; font-size: 0.85rem; }
 tbody th { min-width: 7.5rem; font-weight: 500; overflow-wrap: normal; }
 td.number { font-variant-numeric: tabular-nums; white-space: nowrap; }
 code { font: 0.88em ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
+pre { margin: 0; padding: 0.8rem 1rem; border-radius: 8px; background: var(--card); font-size: 0.9rem; }
 footer { margin-top: 3rem; font-size: 0.85rem; color: var(--faint); }
 @media print { body { max-width: none; padding: 0; } h2 { break-after: avoid; } tr { break-inside: avoid; } }
 """
@@ -101,6 +104,7 @@ def html(recording: Recording, names: Names | None = None) -> str:
         f"<section><h2>The run</h2>{_rows(summary.overview(recording))}</section>",
         f"<section><h2>In numbers</h2>{_rows(summary.numbers(recording, names))}</section>",
         "</div>",
+        *_task(recording),
         *_parameters(recording),
         f"<footer>Report of <code>{escape(recording.path.name)}</code>. Forces are what the environment does to the "
         "robot, in base axes at the tool.</footer>",
@@ -154,6 +158,26 @@ def _rows(rows: Iterable[Row]) -> str:
         kind = "" if isinstance(value, str) else ' class="number"'
         lines.append(f'<tr><th scope="row">{escape(name)}</th><td{kind}>{shown}</td></tr>')
     return f"<table><tbody>{''.join(lines)}</tbody></table>"
+
+
+def _task(recording: Recording) -> Iterator[str]:
+    """The task as a file would say it; its parameters have a table of their own."""
+    task = recording.meta.get("task")
+    if not isinstance(task, dict):
+        return
+    yield "<section><h2>The task</h2>"
+    yield f'<pre class="scroll"><code>{escape(task_text(task))}</code></pre></section>'
+
+
+def task_text(task: dict[str, Any]) -> str:
+    """A task without its parameters, in YAML."""
+    stream = StringIO()
+    yaml = YAML(typ="safe")
+    yaml.default_flow_style, yaml.sort_base_mapping_type_on_output = None, False  # pyright: ignore[reportAttributeAccessIssue]
+    yaml.width = 110
+    said = {name: value for name, value in task.items() if name != "params" and value not in ([], None, "")}
+    yaml.dump(said, stream)
+    return stream.getvalue()
 
 
 def _parameters(recording: Recording) -> Iterator[str]:

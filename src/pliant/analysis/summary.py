@@ -15,6 +15,10 @@ from pliant.record import Recording
 Array = np.ndarray[Any, Any]
 
 
+# What is smaller, in whatever unit a report has, is left over from rounding.
+_NOTHING = 1e-9
+
+
 class Row(NamedTuple):
     """One number of a run; None where the recording cannot tell."""
 
@@ -28,8 +32,11 @@ def overview(recording: Recording) -> list[Row]:
     meta = dict(recording.meta)
     start_ns = meta.pop("start_wall_ns", 0)
     versions = meta.pop("versions", None)
+    for key in ("task", "arm"):  # too long for a row: a report has them in a place of their own
+        meta.pop(key, None)
     step_s = signals.period_s(recording)
     rows = [
+        *([Row("Task", meta.pop("name"))] if "name" in meta else []),
         Row("Robot", meta.pop("robot", None)),
         Row("Law", meta.pop("law", None)),
         Row("Rate", float(f"{1 / step_s:.6g}") if step_s > 0 else None, "Hz"),
@@ -43,7 +50,9 @@ def overview(recording: Recording) -> list[Row]:
     if start_ns:
         started = datetime.fromtimestamp(start_ns / 1e9, UTC)
         rows.append(Row("Started", started.strftime("%Y-%m-%d %H:%M:%S UTC")))
-    rows += [Row(key.replace("_", " ").capitalize(), _plain(value)) for key, value in sorted(meta.items())]
+    rows += [
+        Row(key.replace("_", " ").capitalize(), _plain(value)) for key, value in sorted(meta.items()) if value != ""
+    ]
     rows.append(Row("Recorded by", recording.written_by))
     if isinstance(versions, dict):
         rows.append(Row("Software", ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))))
@@ -137,6 +146,8 @@ def text(value: object) -> str:
     if value is None or (isinstance(value, float) and not np.isfinite(value)):
         return "–"
     if isinstance(value, float):
+        if abs(value) < _NOTHING:
+            return "0"
         if value == 0 or 1e-3 <= abs(value) < 1e5:
             digits = max(0, 3 - int(np.floor(np.log10(abs(value))))) if value else 0
             fixed = f"{value:.{min(digits, 6)}f}"

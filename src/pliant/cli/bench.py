@@ -14,7 +14,10 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
     seconds: Annotated[float, typer.Option(min=0.5, max=600, help="Length of each measured stretch.")] = 5.0,
 ) -> int:
-    """Measure the tick, the loop, the simulator or the start, each beside a rival in the same run."""
+    """Measure how fast it is, here and now.
+
+    The tick, the loop, the simulator or the start, each beside a rival in the same run.
+    """
     from pliant.cli.show import compile_first, progress, report
     from pliant.experiments import bench
 

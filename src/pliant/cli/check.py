@@ -18,7 +18,10 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Picture to make.")] = None,
 ) -> int:
-    """Predict margins, peak and settling of a contact over the declared surfaces; exit code 1 if one will not do."""
+    """Predict whether a contact will settle, before it moves.
+
+    Margins, peak and settling time over the declared surfaces; exit code 1 if one of them will not do.
+    """
     from pliant.analysis.check import check
     from pliant.cli.show import claim, compile_first, report
     from pliant.params.declare import changed, parse_assignment

@@ -13,9 +13,10 @@ EXAMPLE = "Example: [bold]pliant demo --folder out[/bold]"
 def command(
     folder: Annotated[Path, typer.Option(help="Where the recording and the picture go.")] = Path("out"),
 ) -> int:
-    """A simulated UR5e is pushed, yields, returns, is made stiffer, and is pushed again while its sensor fails.
+    """See it work: a simulated UR5e is pushed and yields.
 
-    Leaves a recording and a picture, shows a table, and replays the recording through the same tick.
+    Then it is made stiffer, and pushed again while its sensor fails. Leaves a recording and a picture, shows a
+    table, and replays the recording through the same tick.
     """
     import importlib
 
@@ -27,6 +28,10 @@ def command(
 
     compile_first()
     path = folder / "demo.mcap"
+    out.print(
+        "A simulated UR5e is pushed, yields and returns; its spring is made twice as stiff; then it is pushed again "
+        "while its force sensor is silent for a moment."
+    )
     # Matplotlib takes a while to import: do it while the arm moves
     run_paced(find_task("demo"), path, meanwhile=lambda: importlib.import_module("pliant.analysis.plot"))
     from pliant.analysis.plot import plot_recording

@@ -16,13 +16,18 @@ def command(
     plot: Annotated[Path | None, typer.Option(help="Picture to make.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Everything random follows from it.")] = 0,
 ) -> int:
-    """Run a named experiment and show each figure beside the bar it must meet; exit code 1 if one does not."""
+    """Run a named experiment, or list them.
+
+    Each figure is shown beside the bar it must meet; exit code 1 if one does not.
+    """
+    from rich.text import Text
+
     from pliant.cli.show import claim, compile_first, out, progress, report
     from pliant.experiments import find, summaries
 
     if name is None:
         for key, summary in summaries().items():
-            out.print(f"[bold]{key:20}[/bold] {summary}")
+            out.print(Text.assemble((f"{key:20}", "bold"), f" {summary}"))
         return 0
     chosen = find(name)
     claim(plot)

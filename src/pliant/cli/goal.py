@@ -23,17 +23,20 @@ def command(
     """
     from pliant.cli.show import out
     from pliant.errors import InputError
+    from pliant.params.matrix import shown
     from pliant.runtime.link import attach
 
     link = attach(loop)
     now = link.state
     if position:
         if len(position) not in (2, 3):
-            raise InputError("position", position, "two or three numbers: x y, or x y z")
+            raise InputError("position", shown(position), "two or three numbers: x y, or x y z")
         start = now.goal.pose if by else [0.0] * 3
         link.goal_position([float(a + b) for a, b in zip(start[:3], position, strict=False)])
         link.wait(2 * link.task.dt)
         now = link.state
+    if position:
+        out.print(f"Loop {link.name}: the goal was moved.")
     for name, place in (("goal", now.goal.pose), ("tool", now.observed.pose)):
         out.print(f"{name} at {place[0]:.4f} {place[1]:.4f} {place[2]:.4f} m")
     return 0

@@ -23,9 +23,10 @@ def command(
     write: Annotated[bool, typer.Option("--write", help="Put the result into the task file.")] = False,
     fast: Annotated[bool, typer.Option("--fast", help="Simulate as fast as possible instead of in real time.")] = False,
 ) -> int:
-    """Turn the wrist, stand still, and find the tool's mass, its centre and the sensor's bias.
+    """Find the tool's mass and centre and the sensor's bias.
 
-    The last three joints turn by up to 69° each way: nothing may be in their way, and nothing may touch the tool.
+    The wrist turns and stands still, again and again. The last three joints turn by up to 69° each way:
+    nothing may be in their way, and nothing may touch the tool.
     A result that cannot be trusted is refused with a reason.
     """
     from pliant.cli.show import compile_first, out, progress
@@ -50,14 +51,18 @@ def _say_start(task: Task, poses: int) -> None:
     """What is about to move."""
     from math import degrees
 
+    from rich.text import Text
+
     from pliant.cli.show import out
     from pliant.runtime.identify import REACH, slowed
 
     limits = slowed(task).params.limits
     out.print(
-        f"[bold]{task.name}[/bold]: the wrist of {task.robot} turns to {poses} poses, by up to {degrees(REACH):.0f}° "
+        Text(task.name, "bold"),
+        f"the wrist of {task.robot} turns to {poses} poses, by up to {degrees(REACH):.0f}° "
         f"per joint; joint speed ≤ {limits.speed_scale:.0%} and acceleration ≤ {limits.acceleration_scale:.0%} of the "
-        "robot's own limits."
+        "robot's own limits.",
+        sep=": ",
     )
 
 

@@ -6,12 +6,13 @@ Exit codes: 0 done (Ctrl-C is a normal stop); 1 a bar was not reached or a repla
 
 from __future__ import annotations
 
+import re
 import sys
 
 import typer
 from typer.exceptions import TyperException
 
-from pliant.cli import bench, check, demo, experiment, goal, identify, plot, push, replay, run
+from pliant.cli import bench, check, demo, experiment, goal, identify, info, plot, push, replay, run, tare
 from pliant.cli import set as set_verb
 from pliant.errors import PliantError
 
@@ -24,6 +25,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Example: [bold]pliant run tasks/push.yaml --record push.mcap && pliant plot push.mcap[/bold]",
 )
+
+
+# What the parser of the command line makes of Ctrl-C.
+_INTERRUPTED = 130
 
 
 def _version(wanted: bool) -> None:
@@ -44,11 +49,22 @@ def _root(
     """
 
 
-for verb in (demo, run, check, set_verb, goal, push, identify, plot, replay, experiment, bench):
+for verb in (demo, run, check, info, set_verb, goal, push, tare, identify, plot, replay, experiment, bench):
     name = verb.__name__.rpartition(".")[2]
     # `pliant set NAME -4` means the number, not an option
     settings = {"ignore_unknown_options": True} if verb in (set_verb, goal, push) else None
     app.command(name, epilog=verb.EXAMPLE, context_settings=settings)(verb.command)
+
+
+def _sentence(error: TyperException) -> str:
+    """What the parser of the command line complains about, in our words."""
+    text = " ".join(getattr(error, "format_message", lambda: str(error))().split())
+    text = re.sub(r"unable to parse.*|Value error, ", "", text).rstrip(" ,.")
+    text = text.replace("Input should be a valid ", "it must be a ").replace("Input should be ", "it must be ")
+    text = text.replace("Got unexpected extra argument(s)", "There is no place for the word")
+    context = getattr(error, "ctx", None)
+    verb = f" {context.info_name}" if context is not None and context.parent is not None else ""
+    return f"{text}. Try 'pliant{verb} --help'." if text else ""
 
 
 def main() -> None:
@@ -56,16 +72,20 @@ def main() -> None:
     try:
         result = app(standalone_mode=False)
         code = result if isinstance(result, int) else 0
+        if code == _INTERRUPTED:
+            raise KeyboardInterrupt
     except PliantError as error:
         print(f"pliant: {error}", file=sys.stderr)
         code = error.exit_code
     except typer.Exit as error:
         code = error.exit_code
     except TyperException as error:
-        print(f"pliant: {error} Try 'pliant --help'.", file=sys.stderr)
-        code = 2
+        said = _sentence(error)
+        if said:  # without any word the help was shown, and that is all
+            print(f"pliant: {said}", file=sys.stderr)
+        code = 2 if said else 0
     except (KeyboardInterrupt, typer.Abort):
-        print("Stopped.", file=sys.stderr)
+        print("Stopped by Ctrl-C before the end: there is no result.", file=sys.stderr)
         code = 0
     except BrokenPipeError:
         sys.stderr.close()

@@ -18,7 +18,10 @@ def command(
     report: Annotated[Path | None, typer.Option(help="HTML report to write (default: beside it).")] = None,
     partial: Annotated[bool, typer.Option("--partial", help="Accept a truncated recording.")] = False,
 ) -> int:
-    """Draw a recording: forces, motion, tracking, limits and timing, as a picture and as a self-contained HTML page."""
+    """Draw a recording as a picture and as an HTML page.
+
+    Forces, motion, tracking, limits and timing; the page needs nothing else.
+    """
     from pliant.analysis.plot import plot_recording
     from pliant.analysis.report import write_report
     from pliant.cli.show import claim, out

@@ -32,10 +32,10 @@ def command(
     link = attach(loop)
     if virtual:
         link.virtual_push(wrench)
-        out.print(f"The law feels {_words(force)} until another virtual push is given.")
+        out.print(f"Loop {link.name}: the law feels {_words(force)} until another virtual push is given.")
     else:
         link.push(wrench, for_s=for_s)
-        out.print(f"Pushed with {_words(force)} for {for_s:g} s.")
+        out.print(f"Loop {link.name}: pushed with {_words(force)} for {for_s:g} s.")
     return 0
 
 

@@ -14,7 +14,10 @@ def command(
     recording: Annotated[Path, typer.Argument(help="A recording (.mcap).")],
     partial: Annotated[bool, typer.Option("--partial", help="Accept a truncated recording.")] = False,
 ) -> int:
-    """Run a recording through the tick again and report the largest difference: it must be exactly zero."""
+    """Run a recording through the tick again.
+
+    Reports the largest difference: it must be exactly zero.
+    """
     from pliant.cli.show import compile_first, out
     from pliant.record.reader import Recording
     from pliant.runtime.replay import replay

@@ -18,6 +18,7 @@ def command(
     rate: Annotated[float | None, typer.Option(help="Ticks per second, 125 to 1000.")] = None,
     duration: Annotated[float | None, typer.Option(help="Seconds to run.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the simulated robot.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the loop, by which others reach it.")] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Apply the task file whenever it is saved.")] = False,
     fast: Annotated[bool, typer.Option("--fast", help="Simulate as fast as possible instead of in real time.")] = False,
 ) -> int:
@@ -27,14 +28,18 @@ def command(
     """
     from pliant.cli.running import change_task, run_fast, run_paced
     from pliant.cli.show import compile_first
-    from pliant.errors import InputError
-    from pliant.runtime.task import find_task
+    from pliant.errors import RefusedError
+    from pliant.runtime.task import arm_of, check_fits, find_task
 
     changes = {"robot": robot, "rate_hz": rate, "duration_s": duration, "seed": seed}
     wanted = change_task(find_task(task, rate), changes, assign or [])
-    compile_first()
-    if fast and watch:
-        raise InputError("--watch", "--fast", "used in real time: leave one of the two out")
+    if fast and (watch or name):
+        option = "--watch" if watch else "--name"
+        raise RefusedError(f"{option} is for a loop in real time, and --fast has none: leave one of the two out.")
     if watch and not Path(task).is_file():
-        raise InputError("--watch", task, "used with a task file of your own")
-    return run_fast(wanted, record) if fast else run_paced(wanted, record, watch=Path(task) if watch else None)
+        raise RefusedError(f"--watch needs a task file of your own, and {task} is none: copy a task first.")
+    check_fits(wanted, arm_of(wanted))
+    compile_first()
+    if fast:
+        return run_fast(wanted, record)
+    return run_paced(wanted, record, watch=Path(task) if watch else None, name=name)

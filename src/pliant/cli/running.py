@@ -5,17 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsFloat
 
 import numpy as np
+from rich.text import Text
 
 from pliant.cli.show import claim, err, figures_table, out, progress
 from pliant.errors import LoopError
 from pliant.params.declare import changed, parse_assignment, validated
 from pliant.runtime.batch import simulate
-from pliant.runtime.save import save_run
+from pliant.runtime.save import save_last_seconds, save_run
 from pliant.runtime.session import Session
-from pliant.runtime.task import Task
+from pliant.runtime.task import Task, located
 from pliant.runtime.watch import FileWatch
 
 
@@ -26,17 +27,20 @@ def change_task(task: Task, changes: dict[str, Any], assignments: list[str]) -> 
         if value is not None:
             (data["sim"] if name == "seed" else data)[name] = value
     data["params"] = changed(task.params, dict(parse_assignment(text) for text in assignments)).model_dump()
-    return validated(Task, data)
+    return located(validated(Task, data))
 
 
-def say_start(task: Task) -> None:
-    """What is about to move, and within which limits."""
+def say_start(task: Task, loop: str = "") -> None:
+    """What is about to move, in which loop, and within which limits."""
     limits = task.params.limits
+    kind, _, which = task.robot.partition(":")
     out.print(
-        f"[bold]{task.name}[/bold]: {task.law} on {task.robot} by {task.interface} at {task.rate_hz:g} Hz for "
+        Text(task.name, "bold"),
+        f"{task.law} on {kind}:{Path(which).name} by {task.interface} at {task.rate_hz:g} Hz for "
         f"{task.duration_s:g} s; joint speed ≤ {limits.speed_scale:.0%} and acceleration ≤ "
         f"{limits.acceleration_scale:.0%} of the robot's own limits, tool speed ≤ {limits.linear_speed_m_s:g} m/s and "
-        f"{limits.angular_speed_rad_s:g} rad/s."
+        f"{limits.angular_speed_rad_s:g} rad/s." + (f" Loop {loop}." if loop else ""),
+        sep=": ",
     )
     for note in task.notes:
         out.print(f"  {note}")
@@ -58,22 +62,29 @@ def run_fast(task: Task, record: Path | None) -> int:
     if record:
         out.print(f"Recording: {record}")
     if run.fault:
-        raise LoopError(run.fault, record)
+        raise LoopError(run.fault, record or save_last_seconds(run))
     return 0
 
 
 def run_paced(
-    task: Task, record: Path | None, meanwhile: Callable[[], object] | None = None, watch: Path | None = None
+    task: Task,
+    record: Path | None,
+    *,
+    meanwhile: Callable[[], object] | None = None,
+    watch: Path | None = None,
+    name: str | None = None,
 ) -> int:
     """Run the task in the control process, in real time; `meanwhile` is called once it runs.
 
-    `watch` names a task file whose parameters are applied whenever it is saved.
+    `watch` names a task file whose parameters are applied whenever it is saved, `name` the loop. A run that a fault
+    has ended is summed up too, before the error is raised.
     """
-    say_start(task)
-    parts = []
-    with Session(task, record=record, ticks=task.ticks) as session:
+    session = Session(task, record=record, ticks=task.ticks, name=name)
+    say_start(task, session.name)
+    parts, fault = [], None
+    with session:
         granted = session.notes.get("granted", {})
-        out.print(f"Loop: {', '.join(granted.values())}.")
+        out.print(f"The loop was granted: {', '.join(granted.values())}.")
         with progress("running") as update:
             try:
                 if meanwhile:
@@ -87,14 +98,24 @@ def run_paced(
                     time.sleep(0.05)
             except KeyboardInterrupt:
                 err.print("Stopping.")
-        session.stop()
+        try:
+            session.stop()
+        except LoopError as error:
+            fault = error
         parts.append(session.read())
         if session.lost:
             err.print(f"{session.lost} records came too late to be shown.")
     _summary(task, np.concatenate(parts))
     if record:
         out.print(f"Recording: {record}")
+    if fault is not None:
+        raise fault
     return 0
+
+
+def _mm(metres: SupportsFloat) -> float:
+    """In millimetres, to the micrometre: what is less is nothing to a reader."""
+    return round(float(metres) * 1e3, 3)
 
 
 def _summary(task: Task, records: np.ndarray[Any, Any]) -> None:
@@ -106,17 +127,17 @@ def _summary(task: Task, records: np.ndarray[Any, Any]) -> None:
     moved = records["observed"]["pose"][:, :3] - records["observed"]["pose"][0, :3]
     force = np.linalg.norm(records["observed"]["wrench"][:, :3], axis=1)
     figures = [
-        told("peak external force", force.max(), "N"),
-        told("farthest from the start", np.linalg.norm(moved, axis=1).max() * 1e3, "mm"),
-        told("distance from the start at the end", np.linalg.norm(moved[-1]) * 1e3, "mm"),
-        told("peak tool speed", np.linalg.norm(records["observed"]["twist"][:, :3], axis=1).max() * 1e3, "mm/s"),
+        told("peak external force", round(force.max(), 6), "N"),
+        told("farthest from the start", _mm(np.linalg.norm(moved, axis=1).max()), "mm"),
+        told("distance from the start at the end", _mm(np.linalg.norm(moved[-1])), "mm"),
+        told("peak tool speed", _mm(np.linalg.norm(records["observed"]["twist"][:, :3], axis=1).max()), "mm/s"),
     ]
     silent = int((records["state"]["trouble"] != 0).sum())
     if silent:
         figures.append(told("ticks without a good force reading", silent))
     if records["revision"].max() > 0:
         figures.append(told("changes of parameters", records["revision"].max()))
-        figures.append(told("energy that they took from the tank", records["state"]["injected_j"][-1], "J"))
+        figures.append(told("energy that they took from the tank", round(records["state"]["injected_j"][-1], 6), "J"))
     timing = records["timing"]
     if timing["wall_ns"][0]:
         late = timing["late_s"] * 1e6

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from pliant.runtime.link import Link
 
 EXAMPLE = "Example: [bold]pliant set admittance.stiffness 400[/bold]"
 
@@ -18,37 +21,80 @@ def command(
     history: Annotated[bool, typer.Option("--history", help="Show the changes so far.")] = False,
     save: Annotated[Path | None, typer.Option(help="Put what is in force into this task file; comments stay.")] = None,
 ) -> int:
-    """Change a live parameter of a running loop, show what is in force, take a change back, or keep it in a file.
+    """Change a parameter of a running loop, or show them.
 
-    A change that is not allowed changes nothing and says why.
+    Also takes the last change back, and keeps what is in force in a file. A change that is not allowed
+    changes nothing and says why.
     """
-    from pliant.cli.show import out
-    from pliant.errors import InputError, UnknownNameError
-    from pliant.params.declare import flat, parse_value
-    from pliant.params.matrix import compact
+    from pliant.errors import RefusedError
     from pliant.runtime.link import attach
 
     if history and (undo or save is not None or name is not None):
-        raise InputError("--history", "beside something else", "used alone")
+        raise RefusedError("--history is used alone: it shows the changes so far and makes none.")
+    if undo and name is not None:
+        raise RefusedError(f"--undo takes no parameter: it takes the last change back, and {name} was given beside it.")
     link = attach(loop)
     if history:
-        for revision, when, changes in link.history():
-            words = ", ".join(f"{key} = {compact(new)}" for key, new in changes.items())
-            out.print(f"{revision:4}  {when:8.3f} s  {words or 'nothing'}")
-        return 0
-    if undo:
-        link.undo()
+        _show_history(link)
+    elif undo:
+        _undo(link)
     elif name is not None and value is not None:
-        link.set({name: parse_value(value)})
-    elif name is not None and name not in flat(link.parameters):
-        raise UnknownNameError("parameter", name, flat(link.parameters))
-    elif value is not None:
-        raise InputError("name", name, "given before the value")
+        _set(link, name, value)
+    elif save is None or name is not None:
+        _show(link, name)
     if save is not None:
-        kept = ", ".join(f"{key} = {compact(new)}" for key, new in link.save(save).items())
-        out.print(f"Written to {save}: {kept}." if kept else f"{save} says what is in force already.")
-        return 0
-    for key, now in flat(link.parameters).items():
-        if name is None or key == name:
-            out.print(f"{key} = {compact(now)}")
+        _save(link, save)
     return 0
+
+
+def _set(link: Link, name: str, value: str) -> None:
+    from pliant.cli.show import out
+    from pliant.params.declare import flat, parse_value
+    from pliant.params.matrix import shown
+
+    link.set({name: parse_value(value)})
+    out.print(f"Loop {link.name}: {name} = {shown(flat(link.parameters)[name])}")
+
+
+def _undo(link: Link) -> None:
+    from pliant.cli.show import out
+    from pliant.params.matrix import shown
+
+    back = ", ".join(f"{name} from {shown(was)} to {shown(now)}" for name, (was, now) in link.undo().items())
+    out.print(f"Loop {link.name}: taken back, {back}." if back else f"Loop {link.name}: taken back; no value differed.")
+
+
+def _show(link: Link, name: str | None) -> None:
+    from pliant.cli.show import out
+    from pliant.errors import UnknownNameError
+    from pliant.params.declare import flat
+    from pliant.params.matrix import shown
+
+    values = flat(link.parameters)
+    if name is not None and name not in values:
+        raise UnknownNameError("parameter", name, values)
+    if name is None:
+        out.print(f"Loop {link.name} ({link.task.name} on {link.task.robot}):")
+    for key, now in values.items():
+        if name is None or key == name:
+            out.print(f"{key} = {shown(now)}")
+
+
+def _show_history(link: Link) -> None:
+    from pliant.cli.show import out
+    from pliant.params.matrix import shown
+
+    changes = link.history()
+    if not changes:
+        out.print(f"Loop {link.name}: no parameter has been changed.")
+    for revision, when, values in changes:
+        words = ", ".join(f"{key} = {shown(new)}" for key, new in values.items())
+        out.print(f"{revision:4}  {when:8.3f} s  {words or 'nothing'}")
+
+
+def _save(link: Link, path: Path) -> None:
+    from pliant.cli.show import out
+    from pliant.params.matrix import shown
+
+    kept = ", ".join(f"{key} = {shown(new)}" for key, new in link.save(path).items())
+    out.print(f"Written to {path}: {kept}." if kept else f"{path} says what is in force already.")

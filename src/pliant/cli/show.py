@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 if TYPE_CHECKING:
     from pliant.analysis.figures import Figure, Outcome
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+# Without markup: a name or a message may hold brackets, and they are to be seen
+out = Console(highlight=False, markup=False)
+err = Console(stderr=True, highlight=False, markup=False)
 
 
 @contextmanager
@@ -48,8 +50,11 @@ def claim(*paths: Path | None) -> None:
     for path in paths:
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
+            there = path.exists()
             with path.open("ab"):
                 pass
+            if not there:  # work that is broken off leaves no empty file
+                path.unlink()
 
 
 def number(value: float) -> str:
@@ -62,16 +67,22 @@ def number(value: float) -> str:
 
 
 def figures_table(figures: list[Figure], title: str) -> Table:
-    """Figures beside their bars."""
+    """Figures beside their bars, if one of them has a bar."""
     table = Table(title=title, title_justify="left", title_style="bold")
     table.add_column("figure")
     table.add_column("value", justify="right")
     table.add_column("unit")
-    table.add_column("bar", justify="right")
-    table.add_column("holds")
+    judged = any(figure.bar for figure in figures)
+    if judged:
+        table.add_column("bar", justify="right")
+        table.add_column("holds")
     for figure in figures:
-        mark = "" if not figure.bar else "[green]yes[/green]" if figure.holds else "[red]no[/red]"
-        table.add_row(figure.name, number(figure.value), figure.unit, figure.bar, mark)
+        measured = bool(figure.bar) or math.isfinite(figure.value)
+        row = [figure.name, number(figure.value) if measured else "not measured", figure.unit if measured else ""]
+        if judged:
+            mark = Text("yes", "green") if figure.holds else Text("no", "red")
+            row += [figure.bar, mark if figure.bar else ""]
+        table.add_row(*row)
     return table
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from numbers import Real
 from typing import Annotated, Any, Literal
 
@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationIn
 from pydantic_core import PydanticKnownError
 
 from pliant import records
-from pliant.errors import InputError, UnknownNameError
+from pliant.errors import InputError, RefusedError, UnknownNameError, did_you_mean
 
 
 class Section(BaseModel):
@@ -242,7 +242,8 @@ def changed(section: Section, values: dict[str, Any], *, live_only: bool = False
         if dotted not in known:
             raise UnknownNameError("parameter", dotted, known)
         if live_only and not known[dotted].live:
-            raise InputError(dotted, value, "left as it is while the loop runs", "Set it before the start.")
+            sentence = f"{dotted} cannot be changed to {value!r} while the loop runs: set it before the start."
+            raise RefusedError(sentence, field=dotted, value=value)
         *path, last = dotted.split(".")
         node = data
         for part in path:
@@ -257,10 +258,48 @@ def validated(section: type[Section], data: Any, where: str = "") -> Any:
     try:
         return section.model_validate(data)
     except ValidationError as error:
-        raise _readable(error, where) from None
+        raise _readable(section, error, where) from None
 
 
-def _readable(error: ValidationError, where: str) -> InputError:
+def _kind_at(kind: Any, place: tuple[int | str, ...]) -> Any:
+    """The type that is declared at a place of a section; None where nothing is."""
+    inner = [part for part in typing.get_args(kind) if part not in (Ellipsis, type(None))]
+    if (inner and typing.get_origin(kind) is Annotated) or type(None) in typing.get_args(kind):
+        return _kind_at(inner[0], place)
+    if not place:
+        return kind
+    if typing.get_origin(kind) is tuple:
+        return _kind_at(inner[0], place[1:])
+    if isinstance(kind, type) and issubclass(kind, Section) and place[0] in kind.model_fields:
+        return _kind_at(kind.model_fields[str(place[0])].annotation, place[1:])
+    return None
+
+
+def _names_at(section: type[Section], place: tuple[int | str, ...]) -> list[str]:
+    """The names that are declared at a place of a section: those of a section or a plain dataclass."""
+    kind = _kind_at(section, place)
+    if isinstance(kind, type) and issubclass(kind, Section):
+        return list(kind.model_fields)
+    return [field.name for field in fields(kind)] if isinstance(kind, type) and is_dataclass(kind) else []
+
+
+def _list_at(section: type[Section], place: tuple[int | str, ...]) -> str:
+    """What a list at a place of a section consists of, in words."""
+    parts = typing.get_args(_kind_at(section, place))
+    if _names_at(section, (*place, 0)):
+        return "a list of mappings"
+    if not parts or parts[-1] is Ellipsis:
+        return "a list of numbers"
+    return f"a list of {len(parts)} flags" if parts[0] is bool else f"a list of numbers, {len(parts)} in all"
+
+
+def _unknown(section: type[Section], place: tuple[int | str, ...], field: str, value: Any, hint: str) -> InputError:
+    known = _names_at(section, place[:-1])
+    words = did_you_mean(str(place[-1]), known) if known else ""
+    return RefusedError(f"{field}: no parameter has this name.{words} {hint}".strip(), field=field, value=value)
+
+
+def _readable(section: type[Section], error: ValidationError, where: str) -> InputError:
     """The first complaint of pydantic, in the words of a person."""
     first = error.errors(include_url=False)[0]
     name = ".".join(str(part) for part in first["loc"])
@@ -280,17 +319,25 @@ def _readable(error: ValidationError, where: str) -> InputError:
         "int_parsing": lambda: "a whole number",
         "int_from_float": lambda: "a whole number",
         "bool_parsing": lambda: "true or false",
-        "tuple_type": lambda: "a list of numbers",
+        "bool_type": lambda: "true or false",
+        "string_type": lambda: "text",
+        "invalid_key": lambda: "a name made of letters",
+        "tuple_type": lambda: _list_at(section, first["loc"]),
         "too_long": lambda: f"a list of {context['max_length']} values",
     }
     more = len(error.errors()) - 1
     hint = f"({more} more problem{'s' if more > 1 else ''} follow in the same set.)" if more else ""
-    if kind == "extra_forbidden":
-        return InputError(field, first["input"], "left out: no parameter has this name", hint)
+    if kind in ("extra_forbidden", "unexpected_keyword_argument"):
+        return _unknown(section, first["loc"], field, first["input"], hint)
     if kind == "missing" and isinstance(first["loc"][-1], int):
         return InputError(field.rpartition(".")[0], first["input"], "a longer list of numbers", hint)
     if kind == "missing":
         return InputError(field, None, "given", hint)
+    if kind in ("model_type", "dataclass_type", "dict_type"):
+        known = ", ".join(_names_at(section, first["loc"]))
+        return InputError(field, first["input"], f"a mapping of names to values{f' ({known})' if known else ''}", hint)
+    if kind == "value_error":
+        return RefusedError(f"{field}: {context.get('error', first['msg'])}. {hint}".strip(), field=field)
     allowed = words.get(kind, lambda: first["msg"][0].lower() + first["msg"][1:])()
     return InputError(field, first["input"], allowed, hint)
 

@@ -63,3 +63,15 @@ def compact(value: Any) -> Any:
         if np.array_equal(M, np.diag(np.diag(M))):
             return np.diag(M).tolist()
     return value
+
+
+def shown(value: Any) -> str:
+    """A value as it is printed everywhere: six digits at most, lists in brackets, a diagonal matrix as its diagonal."""
+    value = compact(value)
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    if isinstance(value, Real):
+        return f"{float(value):.6g}"
+    if isinstance(value, list | tuple | np.ndarray):
+        return f"[{', '.join(shown(item) for item in value)}]"
+    return str(value)

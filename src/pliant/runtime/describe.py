@@ -9,8 +9,10 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from pliant.errors import ModelError
 from pliant.model.arm import Arm
-from pliant.runtime.task import Task
+from pliant.model.design import Design
+from pliant.runtime.task import Task, arm_of, located
 
 MODEL = "model.mjb"
 
@@ -26,8 +28,9 @@ def versions() -> dict[str, str]:
     return found
 
 
-def run_meta(task: Task, **more: Any) -> dict[str, Any]:
+def run_meta(task: Task, arm: Arm, **more: Any) -> dict[str, Any]:
     """The description that goes into a recording."""
+    task = located(task)
     return {
         "name": task.name,
         "robot": task.robot,
@@ -37,6 +40,12 @@ def run_meta(task: Task, **more: Any) -> dict[str, Any]:
         "seed": task.sim.seed,
         "versions": versions(),
         "task": task.model_dump(mode="json"),
+        "arm": {
+            "name": arm.name,
+            "v_max": arm.v_max.tolist(),
+            "a_max": arm.a_max.tolist(),
+            "q_home": arm.q_home.tolist(),
+        },
         **more,
     }
 
@@ -46,3 +55,17 @@ def model_bytes(arm: Arm) -> bytes:
     buffer = np.empty(mujoco.mj_sizeModel(arm.mjmodel), np.uint8)
     mujoco.mj_saveModel(arm.mjmodel, None, buffer)
     return buffer.tobytes()
+
+
+def recorded_arm(task: Task, meta: dict[str, Any], model: bytes | None) -> Arm:
+    """The arm of a recorded task; one whose file is gone is built from what the recording holds of it."""
+    try:
+        return arm_of(task)
+    except ModelError:
+        if model is None or "arm" not in meta:
+            raise
+    facts = meta["arm"]
+    kept = mujoco.MjModel.from_binary_path(MODEL, {MODEL: model})
+    # the model is compiled already: what a design adds to it are the limits that no model holds
+    plan = Design(facts["name"], mujoco.MjSpec(), tuple(facts["v_max"]), tuple(facts["a_max"]), tuple(facts["q_home"]))
+    return Arm._build(plan, task.tool, kept)

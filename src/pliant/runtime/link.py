@@ -5,6 +5,7 @@ A `Session` (which started the loop) and whoever attached to it from another pro
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,13 +15,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.contact.states import ORDERS
-from pliant.errors import InputError, LoopError, UnknownNameError
+from pliant.errors import InputError, LoopError, PliantError, RefusedError, UnknownNameError
 from pliant.laws import LAWS
 from pliant.params.contact import check_order
 from pliant.params.control import Parameters, record_of
 from pliant.params.declare import changed, flat, from_record
 from pliant.runtime import commands
-from pliant.runtime.board import Board, alive, running
+from pliant.runtime.board import Board, alive, running, sweep
 from pliant.runtime.board_layout import FAULT, RUNNING
 from pliant.runtime.keep import keep_parameters
 from pliant.runtime.task import Task, arm_of, check_fits, check_law
@@ -48,6 +49,7 @@ class Link:
         self.task = task
         self.arm = arm_of(task)
         check_fits(task, self.arm)
+        self.name = ""
         self.board: Board
         self.lost = 0
         self._at = 0
@@ -210,15 +212,18 @@ class Link:
         self._past.append(before)
         self._future.clear()
 
-    def undo(self) -> None:
-        """Take the last change of parameters back; again, the one before."""
+    def undo(self) -> dict[str, tuple[Any, Any]]:
+        """Take the last change of parameters back; again, the one before. Returns what went from what to what."""
         before = self._past.pop() if self._past else self._previous()
-        self._future.append(self._propose(lambda now: before, "undo"))
+        after = self._propose(lambda now: before, "undo")
+        self._future.append(after)
+        then, now = flat(after), flat(before)
+        return {name: (then[name], value) for name, value in now.items() if value != then[name]}
 
     def redo(self) -> None:
         """Make the last change that was undone once more."""
         if not self._future:
-            raise InputError("redo", "nothing", "preceded by an undo")
+            raise RefusedError("There is nothing to redo: it must be preceded by an undo.")
         after = self._future.pop()
         self._past.append(self._propose(lambda now: after, "redo"))
 
@@ -251,18 +256,21 @@ class Link:
         records, _, _ = self.board.read(first)
         reading = records["reading"]
         if not len(records) or np.abs(reading["qd"]).max() > _STILL:
-            raise InputError("tare", "a moving arm", "done at rest", "Wait until it stands, or call halt() first.")
+            raise RefusedError(
+                "The sensor is tared at rest, and the arm moves. Wait until it stands, or halt it first."
+            )
         if records["state"]["trouble"].any():
-            raise InputError("tare", "a sensor in trouble", "done with good readings")
+            raise RefusedError("The sensor is tared with good readings, and it is in trouble now.")
         q = reading["q"][:, : self.arm.n].mean(axis=0)
         bias = reading["wrench"].mean(axis=0) - self.arm.tool_weight(q)
         self.set({"sense.bias": tuple(bias.tolist())})
         return bias
 
     def _previous(self) -> Parameters:
-        entry = self.board.parameter_set(self.board.adopted - 1)
+        adopted = self.board.adopted
+        entry = self.board.parameter_set(adopted - 1) if adopted > 0 else None
         if entry is None:
-            raise InputError("undo", "nothing", "preceded by a change of parameters")
+            raise RefusedError("There is nothing to undo: no parameter of this loop has been changed.")
         return from_record(Parameters, entry["values"])
 
     def _propose(self, make: Callable[[Parameters], Parameters], what: Any) -> Parameters:
@@ -311,14 +319,30 @@ def _changed(now: Parameters, values: dict[str, Any]) -> Parameters:
 
 def attach(name: str | None = None) -> Link:
     """Connect to a loop that someone else started; without a name, to the only one that runs."""
-    if name is None:
-        names = running()
-        if len(names) != 1:
-            if names:
-                raise InputError("the loop", "one of several", f"named (--loop): {', '.join(names)}")
-            raise LoopError("none is running: start one with pliant run")
-        name = names[0]
-    board = Board.attach(name)
+    board = Board.attach(name) if name is not None else _only_board()
     link = Link(Task.model_validate(board.config["task"]))
-    link.board = board
+    link.board, link.name = board, _name_of(board)
     return link
+
+
+def _name_of(board: Board) -> str:
+    return board.path.name.removeprefix("pliant-")
+
+
+def _only_board() -> Board:
+    """The board of the only loop that runs; where there are several, the error says which."""
+    sweep()
+    boards = []
+    for name in running():
+        with contextlib.suppress(PliantError):  # it has just ended, or is being made, or another version's
+            boards.append(Board.attach(name))
+    if not boards:
+        raise RefusedError("No loop is running. Start one with pliant run, in another terminal.")
+    if len(boards) > 1:
+        words = [
+            f"{_name_of(board)} ({task.get('name', 'task')} on {task.get('robot', 'a robot')})"
+            for board, task in ((board, board.config.get("task", {})) for board in boards)
+        ]
+        listed = f"{', '.join(words[:-1])} and {words[-1]}"
+        raise RefusedError(f"{len(boards)} loops are running: {listed}. Say which one you mean, with --loop NAME.")
+    return boards[0]

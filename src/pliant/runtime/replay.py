@@ -14,8 +14,8 @@ from pliant.params.control import PARAMETERS
 from pliant.params.declare import validated
 from pliant.record.reader import Recording
 from pliant.records import COMMAND, MODES, OBSERVED, STATE
-from pliant.runtime.describe import MODEL, model_bytes
-from pliant.runtime.task import Task, arm_of
+from pliant.runtime.describe import MODEL, model_bytes, recorded_arm
+from pliant.runtime.task import Task
 from pliant.runtime.tick import WORK, step
 
 
@@ -45,8 +45,8 @@ class Replayed:
 def replay(recording: Recording) -> Replayed:
     """Run a recording through the tick. After a gap in the records it goes on from the recorded state."""
     task = _task_of(recording)
-    arm = arm_of(task)
     kept = recording.attachments.get(MODEL)
+    arm = recorded_arm(task, recording.meta, kept)
     if kept is not None and kept != model_bytes(arm):
         raise RecordingError(recording.path, "was made with another model of the arm: it cannot be run again exactly.")
     records = recording.records

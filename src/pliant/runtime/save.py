@@ -10,6 +10,7 @@ import datetime
 import os
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +34,7 @@ def output_folder() -> Path:
 
 def _writer(path: Path, task: Task, arm: Arm, **more: object) -> RecordingWriter:
     path.parent.mkdir(parents=True, exist_ok=True)
-    writer = RecordingWriter(path, run_meta(task, **more), list(arm.joint_names), PARAMETERS)
+    writer = RecordingWriter(path, run_meta(task, arm, **more), list(arm.joint_names), PARAMETERS)
     writer.attach(MODEL, model_bytes(arm), "application/octet-stream")
     return writer
 
@@ -46,11 +47,24 @@ def save_run(run: Run, path: Path) -> None:
         writer.append(run.records)
 
 
+def _fault_file(name: str) -> Path:
+    stamp = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
+    return output_folder() / f"fault-{stamp}-{name}.mcap"
+
+
+def save_last_seconds(run: Run) -> Path:
+    """Write the end of a simulated run that a fault has stopped."""
+    path = _fault_file(f"{os.getpid()}")
+    records = run.records[-max(1, round(BLACK_BOX_S * run.task.rate_hz)) :]
+    first = int(records["revision"][0])
+    save_run(replace(run, records=records, sets=[item for item in run.sets if item[0] >= first]), path)
+    return path
+
+
 def save_black_box(board: Board, reason: str) -> Path:
     """Write the last seconds that the board still holds, with the reason of the stop."""
     task = Task.model_validate(board.config["task"])
-    stamp = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
-    path = output_folder() / f"fault-{stamp}-{board.path.name.removeprefix('pliant-')}.mcap"
+    path = _fault_file(board.path.name.removeprefix("pliant-"))
     first = max(0, board.head - round(BLACK_BOX_S * task.rate_hz))
     records, _, _ = board.read(first)
     with _writer(path, task, arm_of(task), fault=reason) as writer:

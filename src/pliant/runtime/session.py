@@ -26,7 +26,7 @@ from pliant.runtime import commands
 from pliant.runtime.board import Board
 from pliant.runtime.board_layout import FAULT, RUNNING, STARTING, STATUS
 from pliant.runtime.link import Link
-from pliant.runtime.task import Task
+from pliant.runtime.task import Task, located
 from pliant.runtime.warm import warm
 
 # The ring holds this much, whatever the rate [s]: more than the black box needs, and time for a slow reader.
@@ -48,7 +48,7 @@ class Session(Link):
         name: str | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        super().__init__(task)
+        super().__init__(located(task))
         self.name = name or f"{os.getpid()}-{next(_numbers)}"
         self._record = record
         self._progress = progress

@@ -11,7 +11,7 @@ from pydantic import Field
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from pliant.errors import InputError, UnknownNameError
+from pliant.errors import InputError, RefusedError, UnknownNameError
 from pliant.laws import LAWS, TORQUE_LAWS
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
@@ -53,7 +53,10 @@ class Task(Section):
     """What to run."""
 
     name: str = param("task", help="A name for titles and file names.")
-    robot: str = param("sim:ur5e", help="Which robot: sim:<model>, or sim:<path to an MJCF or URDF file>.")
+    robot: str = param(
+        "sim:ur5e",
+        help="Which robot: sim:<model>, or sim:<MJCF or URDF file>, from the task file's folder or from here.",
+    )
     law: Literal["hold", "admittance", "impedance", "hybrid"] = param("hold", help="Law to start with.")
     interface: Literal["position", "velocity", "torque"] = param("position", help="Kind of command the robot is given.")
     rate_hz: float = param(500.0, unit="Hz", ge=125, le=1000, help="Ticks per second.")
@@ -83,6 +86,15 @@ def arm_of(task: Task) -> Arm:
     """The controller's model of the task's arm, with its tool."""
     _, which = parse_address(task.robot)
     return Arm.load(which, task.tool, **task.belief.model_dump())
+
+
+def located(task: Task, folder: Path | None = None) -> Task:
+    """The task with the whole path of its robot's file, from `folder` or from here: it then holds from anywhere."""
+    kind, colon, which = task.robot.partition(":")
+    if not colon or not (Path(which).suffix or "/" in which) or Path(which).is_absolute():
+        return task
+    found = next((path for path in (*([folder / which] if folder else []), Path(which)) if path.is_file()), None)
+    return task if found is None else task.model_copy(update={"robot": f"{kind}:{found.resolve()}"})
 
 
 def check_law(task: Task, arm: Arm, law: str) -> None:
@@ -139,7 +151,7 @@ def load_task(path: Path | str, rate_hz: float | None = None) -> Task:
     try:
         text = path.read_text()
     except FileNotFoundError:
-        raise InputError("the task file", str(path), "an existing YAML file") from None
+        raise RefusedError(f"There is no task file {path}: give the path of an existing YAML file.") from None
     except (OSError, UnicodeDecodeError):
         raise InputError("the task file", str(path), "a readable text file in YAML") from None
     try:
@@ -147,12 +159,12 @@ def load_task(path: Path | str, rate_hz: float | None = None) -> Task:
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 0
         problem = (error.problem or "not YAML").splitlines()[0]
-        raise InputError("the task file", f"{path}:{line}", f"valid YAML ({problem})") from None
+        raise RefusedError(f"{path}:{line} is not valid YAML: {problem}.", field=str(path)) from None
     except (YAMLError, ValueError) as error:  # a character that is none, a date that is none
-        raise InputError("the task file", str(path), f"valid YAML ({str(error).splitlines()[0]})") from None
+        raise RefusedError(f"{path} is not valid YAML: {str(error).splitlines()[0]}.", field=str(path)) from None
     if not isinstance(data, dict):
         raise InputError("the task file", str(path), "a YAML mapping with entries like robot, law, params")
     if is_ros_file(data):
         data = to_task(data, rate_hz or 500.0)
     data.setdefault("name", path.stem)
-    return validated(Task, data, path.name)
+    return located(validated(Task, data, path.name), path.parent)

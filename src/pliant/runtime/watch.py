@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pliant.errors import PliantError
 from pliant.params.declare import flat
-from pliant.params.matrix import compact
+from pliant.params.matrix import shown
 from pliant.runtime.link import Link
 from pliant.runtime.task import load_task
 
@@ -46,5 +46,5 @@ class FileWatch:
         except PliantError as error:
             return f"Not applied: {error}"
         self._parameters = wanted
-        words = ", ".join(f"{name} = {compact(value)}" for name, value in changes.items())
+        words = ", ".join(f"{name} = {shown(value)}" for name, value in changes.items())
         return f"Applied: {words}."

@@ -1,0 +1,48 @@
+"""Showing figures: what was measured, what was not, and text as it is."""
+
+from __future__ import annotations
+
+import math
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from pliant.analysis.figures import Figure, Outcome, at_least, told
+from pliant.cli import show
+
+
+@pytest.fixture
+def printed(monkeypatch: pytest.MonkeyPatch) -> StringIO:
+    stream = StringIO()
+    monkeypatch.setattr(show, "out", Console(file=stream, width=120, highlight=False, markup=show.out._markup))
+    return stream
+
+
+def shown(printed: StringIO, figures: list[Figure], notes: list[str]) -> str:
+    code = show.report(Outcome("tick [1]", 0, 1.0, figures, notes), as_json=False, picture=None)
+    return f"{code} {printed.getvalue()}"
+
+
+def test_brackets_in_names_and_notes_are_seen(printed: StringIO) -> None:
+    said = shown(printed, [told("mass [kg]", 1.0)], ["pip install 'pliant[dev]' to compare."])
+    assert "pip install 'pliant[dev]' to compare." in said
+    assert "tick [1]" in said
+    assert "mass [kg]" in said
+
+
+def test_what_was_not_measured_is_told_so_and_fails_nothing(printed: StringIO) -> None:
+    said = shown(printed, [told("times faster", math.nan, "×"), at_least("other", 3.0, "×", 2.0)], [])
+    assert said.startswith("0 ")
+    assert "not measured" in said
+
+
+def test_a_value_that_is_no_number_fails_its_bar(printed: StringIO) -> None:
+    said = shown(printed, [at_least("times faster", math.nan, "×", 10.0)], [])
+    assert said.startswith("1 ")
+    assert "not measured" not in said
+
+
+def test_a_table_without_bars_has_no_columns_for_them(printed: StringIO) -> None:
+    assert "holds" not in shown(printed, [told("mass", 1.0, "kg")], [])
+    assert "holds" in shown(printed, [at_least("mass", 1.0, "kg", 0.5)], [])
