@@ -54,6 +54,24 @@ def task(tmp_path: Path) -> Path:
     return path
 
 
+LISTS = """\
+mass: [{}, {},  # kg
+  {}]  # all
+com_m:
+  - {}  # x
+  # between
+  - {}  # y
+K: [[{}, 0.0], [0.0, 1.0]]
+"""
+
+
+def test_of_a_list_as_long_as_before_every_comment_stays(tmp_path: Path) -> None:
+    path = tmp_path / "lists.yaml"
+    path.write_text(LISTS.format(8, 8, 8, 0.1, 0.2, 1.0))
+    update_file(path, {"mass": [5.0, 6.0, 7.0], "com_m": [0.3, 0.4], "K": [[2.0, 0.0], [0.0, 1.0]]})
+    assert path.read_text() == LISTS.format(5.0, 6.0, 7.0, 0.3, 0.4, 2.0)
+
+
 def test_only_the_value_changes(task: Path) -> None:
     update_file(task, {"params.sense.cutoff_hz": 25.5, "tool.mass_kg": 1.25, "law": "admittance"})
     expected = TASK.replace("cutoff_hz: 30 ", "cutoff_hz: 25.5 ").replace("mass_kg: 0.8,", "mass_kg: 1.25,")

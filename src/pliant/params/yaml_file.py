@@ -11,7 +11,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +114,18 @@ def _with_value(path: Path, text: str, names: list[str], value: Any) -> str:
         node = found[1]
         if _is_nothing(node):  # a key without a value
             return _filled(text, key, names[depth + 1 :], value)
-    return text[: node.start_mark.index] + _flow(value) + text[_end(node) :]
+    for start, end, new in reversed(list(_stretches(node, value))):
+        text = text[:start] + new + text[end:]
+    return text
+
+
+def _stretches(node: Node, value: Any) -> Iterator[tuple[int, int, str]]:
+    """What of the text becomes what: of a list as long as before, each item by itself, so that its comments stay."""
+    if isinstance(node, SequenceNode) and isinstance(value, list | tuple) and len(node.value) == len(value) > 0:
+        for item, new in zip(node.value, value, strict=True):
+            yield from _stretches(item, new)
+    else:
+        yield node.start_mark.index, _end(node), _flow(value)
 
 
 def _is_nothing(node: Node) -> bool:
