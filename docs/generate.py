@@ -26,6 +26,7 @@ LAYOUTS = (
     records.READING,
     records.GOAL,
     records.STATE,
+    records.CONTACT,
     records.COMMAND,
     records.OBSERVED,
     records.TIMING,

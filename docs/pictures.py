@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from pliant.analysis import style
+from pliant.analysis.machine import draw as draw_states
 from pliant.analysis.render import render
 from pliant.experiments import find
 from pliant.model.catalogue import available_models
@@ -81,11 +82,12 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     hero()
     robots()
+    draw_states(FOLDER / "states.png")
     shipped = ("push", "press", "bounce", "servo", "sensor", "singularity", "limits", "sensor-faults", "payload", *LAB)
-    for name in shipped:
+    for name in (*shipped, "dome", "contact-scenes", "contact-sweep", "compare"):
         outcome = find(name)(0, lambda share: None)
         if outcome.draw is not None:
-            outcome.draw(FOLDER / f"{name}.png")
+            outcome.draw(FOLDER / f"{name.replace('-', '_')}.png")
         print(f"{name}: {'all bars hold' if outcome.holds else 'A BAR DOES NOT HOLD'}")
 
 

@@ -31,6 +31,7 @@ from pliant.records import (
     WRENCH_SATURATED,
 )
 from pliant.robots.sim.config import Push, SimConfig
+from pliant.runtime import commands
 from pliant.runtime.batch import simulate
 from pliant.runtime.controller import Controller
 from pliant.runtime.task import Event, Task
@@ -705,6 +706,56 @@ def test_a_sensor_that_drops_out_for_good_ends_the_run_at_rest(interface: str) -
     assert len(run.records) < 2500
     assert np.isfinite(run.records["command"]["tau"]).all()
     assert not np.any(run.records["state"]["qd_cmd"][-1])
+
+
+# ---- a goal that moves ---------------------------------------------------------------------------------------------
+
+
+def test_a_goal_that_moves_takes_the_tool_along_and_ends_by_itself() -> None:
+    cell = Cell(admittance__stiffness=0.0)
+    start, goal = cell.arm.pose(cell.arm.q_home)[0], cell.goal.pose[0]
+    cell.goal.twist[0], cell.goal.motion_s = 0.1, 0.5
+    cell.tick(1500)
+    assert cell.goal.pose[0] - goal == pytest.approx(0.05, abs=1e-9)
+    assert_array_equal(cell.goal.twist, 0.0)
+    assert_allclose(cell.state.moved[:3], 0.0, atol=1e-6)
+    assert cell.state.pose[0] - start == pytest.approx(0.05, abs=5e-3)
+
+
+def test_a_new_goal_pose_ends_the_motion_of_the_one_before() -> None:
+    cell = Cell(admittance__stiffness=0.0)
+    cell.goal.twist[0], cell.goal.motion_s = 0.1, 60.0
+    cell.tick(200)
+    assert cell.state.moved[0] > 0.05
+    commands.apply(commands.Request(commands.GOAL_POSE, 0, cell.state.pose.copy()), cell.goal, None, 6)
+    cell.tick(3000)
+    assert_allclose(cell.state.moved, 0.0, atol=1e-5)
+
+
+def test_behind_a_limit_nothing_refills_the_tank() -> None:
+    wall = float(Arm.load("ur5e", TOOL).pose(Arm.load("ur5e", TOOL).q_home)[0]) + 0.05
+    cell = Cell(admittance__mass=0.3, admittance__stiffness=100.0, limits__workspace_max_m=(wall, 10.0, 10.0))
+    cell.push[0] = 40.0
+    cell.tick(1000)
+    cell.adopt(admittance__stiffness=1000.0)
+    before = float(cell.state.injected_j)
+    cell.tick(2500)
+    assert abs(cell.state.moved[0]) < 1e-9  # it has stood at the face all the time
+    assert cell.state.injected_j - before <= 0.05 * (1 + 1e-9)
+
+
+def test_a_top_speed_that_is_lowered_is_reached_within_the_tools_acceleration() -> None:
+    cell = Cell(admittance__stiffness=0.0, limits__linear_acceleration_m_s2=1.0, limits__linear_speed_m_s=0.3)
+    cell.push[:3] = 10.0, 10.0, 0.0
+    cell.tick(400)
+    assert np.linalg.norm(cell.state.moved[:3]) > 0.2
+    cell.adopt(limits__linear_speed_m_s=0.05)
+    moved = cell.state.moved.copy()
+    for _ in range(200):
+        cell.tick()
+        assert np.linalg.norm(cell.state.moved[:3] - moved[:3]) <= 1.0 * DT * (1 + 1e-3)
+        moved = cell.state.moved.copy()
+    assert np.linalg.norm(moved[:3]) <= 0.05 * (1 + 1e-9)
 
 
 # ---- the same, written otherwise -----------------------------------------------------------------------------------

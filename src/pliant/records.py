@@ -43,7 +43,7 @@ FAULTS = {
 # Bit n belongs to entry n of `observed.asked` and `observed.allowed`, which say how much was cut.
 LIMIT_SPEED, LIMIT_ACCELERATION, LIMIT_POSITION, LIMIT_SINGULAR, LIMIT_TORQUE = 1, 2, 4, 8, 16
 LIMIT_TOOL_SPEED, LIMIT_TOOL_ACCELERATION, LIMIT_WORKSPACE = 32, 64, 128
-LIMIT_TORQUE_RATE, LIMIT_REACH, LIMIT_STRETCH = 256, 512, 1024
+LIMIT_TORQUE_RATE, LIMIT_REACH, LIMIT_STRETCH, LIMIT_EDGE = 256, 512, 1024, 2048
 LIMITS = {
     LIMIT_SPEED: "joint speed",
     LIMIT_ACCELERATION: "joint acceleration",
@@ -56,10 +56,11 @@ LIMITS = {
     LIMIT_TORQUE_RATE: "change of joint torque",
     LIMIT_REACH: "reach: the goal was brought into it",
     LIMIT_STRETCH: "stretch of the virtual spring",
+    LIMIT_EDGE: "braking before the edge of the reach",
 }
 LIMIT_UNITS = (
     *("rad/s", "rad/s²", "rad/s", "m/rad", "N m", "m/s or rad/s", "m/s² or rad/s²", "m/s or m"),
-    *("N m/s", "m", "m or rad"),
+    *("N m/s", "m", "m or rad", "m/s or rad/s"),
 )
 
 
@@ -114,9 +115,55 @@ GOAL = Layout(
         Field("pose", "m, -", "X_BG: pose of the goal frame in the base", (7,)),
         Field("twist", "m/s, rad/s", "velocity of the goal frame, in base axes", (6,)),
         Field("accel", "m/s^2, rad/s^2", "acceleration of the goal frame, in base axes (torque laws)", (6,)),
+        Field("motion_s", "s", "how long the goal still moves by itself; 0: it stays, or is told anew in every tick"),
         Field("wrench", "N, N m", "wrench to be held, in base axes at the tool", (6,)),
         Field("push", "N, N m", "virtual push that the law feels beside the measured wrench, in base axes", (6,)),
         Field("stop", "", "1: come to rest and stay there", kind="i8"),
+        Field("order", "", "last order to the contact law (see contact.states.ORDERS)", kind="i8"),
+        Field("orders", "", "number of orders given so far; another number than before is a new order", kind="i8"),
+    ),
+)
+
+CONTACT = Layout(
+    "ContactState",
+    (
+        Field("state", "", "state of the contact law (see contact.states.STATES)", kind="i8"),
+        Field("reason", "", "the event that led into this state (see contact.states.EVENTS)", kind="i8"),
+        Field("refused", "", "the last order that was refused, 0 for none (see contact.states.EVENTS)", kind="i8"),
+        Field("orders", "", "orders heard so far", kind="i8"),
+        Field("before", "", "the state that was paused", kind="i8"),
+        Field("since_s", "s", "time in this state"),
+        Field("approach", "", "direction of approach: the tool's axis at the start, in base axes", (3,)),
+        Field("anchor", "m", "where the present search or lift-off began", (3,)),
+        Field("normal", "", "estimated direction out of the surface, in base axes", (3,)),
+        Field("curvature", "1/m", "how fast the normal turns towards the way it slides"),
+        Field("doubt", "rad", "how far the slope along the path may be from what was learned"),
+        Field("force_n", "N", "force along the normal"),
+        Field("steady_n", "N", "the same, low-passed once more for decisions"),
+        Field("target_n", "N", "force asked for at this moment"),
+        Field("peak_n", "N", "largest force along the normal since the start"),
+        Field("friction", "", "learned coefficient of friction"),
+        Field("touching", "", "1 while in contact", kind="i8"),
+        Field("lost_s", "s", "how long the force has been below contact.loss_n"),
+        Field("losses", "", "contacts lost since the start", kind="i8"),
+        Field("stiffness", "N/m", "learned stiffness of the surface"),
+        Field("damping", "N s/m", "learned damping of the surface"),
+        Field("covariance", "", "of stiffness and damping: kk, kd, dd", (3,)),
+        Field("misfit", "N^2", "mean square of what stiffness and damping leave unexplained"),
+        Field("bound", "N/m", "stiffness that the gain reckons with: learned, and what it may be more"),
+        Field("gain", "m/(N s)", "speed per force error"),
+        Field("integral", "m/s", "speed that the integral adds"),
+        Field("asked", "m/s", "speed into the surface that the law asked for"),
+        Field("following", "", "1 once the motion of the surface is observed", kind="i8"),
+        Field("surface_v", "m/s", "speed of the surface along the normal, as observed"),
+        Field("surface_a", "m/s^2", "its acceleration, as observed"),
+        Field("slow", "", "slow parts of force, depth and speed, taken off before stiffness is learned", (3,)),
+        Field("sums", "", "mean squares of the quick parts: depth, depth × force, force", (3,)),
+        Field("seen", "", "depth, speed and force a tick ago, filtered alike", (3,)),
+        Field("travelled_m", "m", "way along the path"),
+        Field("way", "m/s", "velocity along the surface that is asked for", (3,)),
+        Field("held_s", "s", "how long the force has stayed in its band"),
+        Field("lifted", "", "1 when there is nothing more to lift off from", kind="i8"),
     ),
 )
 
@@ -132,6 +179,7 @@ STATE = Layout(
         Field("qd_cmd", "rad/s", "commanded joint velocities", _J),
         Field("pose", "m, -", "X_BC: pose of the compliant frame: the tool at the commanded joints", (7,)),
         Field("twist", "m/s, rad/s", "velocity of the compliant frame (the virtual mass), in base axes", (6,)),
+        Field("moved", "m/s, rad/s", "velocity that the commanded joints really give the tool, in base axes", (6,)),
         Field("goal_twist", "m/s, rad/s", "velocity of the goal a tick ago, in base axes", (6,)),
         Field("wrench", "N, N m", "last good external wrench at the tool, in base axes", (6,)),
         Field("wrench_lp", "N, N m", "low-passed external wrench at the tool, in base axes", (6,)),
@@ -144,6 +192,7 @@ STATE = Layout(
         Field("tank_j", "J", "energy left for changes of gains"),
         Field("injected_j", "J", "energy that changes of gains have taken from the tank so far"),
         Field("tau", "N m", "joint torques commanded last (torque interface)", _J),
+        Field("contact", "", "state of the contact law", kind=CONTACT),
         Field("weakest", "-", "direction of the smallest singular value, kept as the next tick's first guess", (6,)),
     ),
 )

@@ -33,7 +33,21 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "short.mcap"
 
 
-VERBS = ("demo", "run", "info", "set", "goal", "push", "tare", "identify", "plot", "replay", "experiment", "bench")
+VERBS = (
+    "demo",
+    "run",
+    "info",
+    "check",
+    "set",
+    "goal",
+    "push",
+    "tare",
+    "identify",
+    "plot",
+    "replay",
+    "experiment",
+    "bench",
+)
 
 
 def test_help_names_every_verb_and_fits_a_screen() -> None:

@@ -31,7 +31,7 @@ def _run(p, g, s, F, goal, goal_twist, still, dt, ticks, w, poses, twists):
     e = np.zeros(6)
     for k in range(ticks):
         pose_error(s[0].pose, goal, e)
-        admittance.step(p[0], g[0], s[0], F, e, goal_twist, still, dt, w[0])
+        admittance.step(p[0], g[0], s[0], F, e, goal_twist, s[0].twist - goal_twist, still, dt, w[0])
         pose_integrate(s[0].pose, s[0].twist, dt, s[0].pose)
         pose_integrate(goal, goal_twist, dt, goal)
         poses[k] = s[0].pose
@@ -167,7 +167,7 @@ def _growth(p, g, s, F, e, dt, ticks, w):
     first, last, worst = 0.0, 0.0, -np.inf
     for k in range(ticks + 1):
         if k > 0:
-            admittance.step(p, g, s, F, e, still, 0.0, dt, w)
+            admittance.step(p, g, s, F, e, still, s.twist - still, 0.0, dt, w)
             e += dt * s.twist
         energy = 0.0
         for i in range(6):
@@ -342,7 +342,7 @@ def changing(g: Array, ticks: int, dt: float = 0.002, F: Any = 0.0, e: Any = 0.0
     s.twist[:], s.tank_j = twist, parameters.tank_j
     e, F, rows = np.array(np.broadcast_to(e, 6), float), np.array(np.broadcast_to(F, 6), float), np.zeros((ticks, 4))
     for k in range(ticks):
-        admittance.step(parameters, g[0], s, F, e, np.zeros(6), 0.0, dt, w)
+        admittance.step(parameters, g[0], s, F, e, np.zeros(6), s.twist.copy(), 0.0, dt, w)
         e += dt * s.twist
         M, K = (g[0][n + "0"] + s.ramp * (g[0][n + "1"] - g[0][n + "0"]) for n in "MK")
         rows[k] = s.ramp, s.tank_j, s.injected_j, 0.5 * s.twist @ M @ s.twist + 0.5 * e @ K @ e
@@ -374,7 +374,7 @@ def test_a_ramp_is_a_straight_line_between_the_gains() -> None:
         share = ramp + 0.002
         between = gains(*(a + share * (b - a) for a, b in zip((8, 80, 200), (4, 40, 400), strict=True)))
         for s, now in ((one, g), (two, between)):
-            admittance.step(p, now[0], s, F, np.full(6, 0.01), np.zeros(6), 0.0, 0.002, w)
+            admittance.step(p, now[0], s, F, np.full(6, 0.01), np.zeros(6), s.twist.copy(), 0.0, 0.002, w)
         assert_allclose(one.twist, two.twist, rtol=1e-12)
 
 

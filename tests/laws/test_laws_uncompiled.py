@@ -44,7 +44,7 @@ def _admittance(random: np.random.Generator) -> list[float]:
     p.ramp_s, p.tank_j, s.tank_j, s.ramp = 0.5, 0.05, 0.05, random.choice([0.3, 1.0])
     s.twist[:] = random.normal(size=6)
     F, e, goal_twist = random.normal(size=(3, 6))
-    admittance.step(p, g, s, F, e, goal_twist, 1e-3, 0.002, admittance.SCRATCH.new()[0])
+    admittance.step(p, g, s, F, e, goal_twist, s.twist - goal_twist, 1e-3, 0.002, admittance.SCRATCH.new()[0])
     return [*s.twist.tolist(), float(s.ramp), float(s.tank_j), float(s.injected_j)]
 
 

@@ -15,7 +15,7 @@ from pliant.model.inverse import SCRATCH as INVERSE
 from pliant.model.inverse import smallest_singular_value
 from pliant.params.control import Limits
 from pliant.params.declare import to_record
-from pliant.records import LIMIT_SINGULAR, OBSERVED, STATE
+from pliant.records import LIMIT_EDGE, OBSERVED, STATE
 
 Array = np.ndarray[Any, Any]
 DT = 0.002
@@ -86,7 +86,7 @@ def test_only_the_part_that_leads_out_is_cut_and_the_way_back_is_open(q: Any) ->
     outward = -np.sign(near.bend) * near.u
     across = np.linalg.svd(near.arm.jacobian(near.q))[0][:, 0]
     left = near.limited(5.0 * outward + 0.1 * across)
-    assert near.observed[0].limits == LIMIT_SINGULAR
+    assert near.observed[0].limits == LIMIT_EDGE
     assert 0.0 <= left @ outward < 5.0
     assert_allclose(left - (left @ outward) * outward, 0.1 * across, atol=1e-9)
     back = -5.0 * outward + 0.1 * across

@@ -192,8 +192,9 @@ def test_the_velocity_of_a_goal_beyond_the_reach_is_that_of_its_image(arm: Arm) 
         here = 2.0 * np.array([np.cos(angle), np.sin(angle)])
         v = np.array([0.3, -0.5])
         step = 1e-6
-        goal, image, _, _ = brought(arm, *here, twist=v)
-        later, _, _, _ = brought(arm, *(here + step * v))
+        tool = (*(0.6 * here), 0.0)
+        goal, image, _, _ = brought(arm, *here, twist=v, tool=tool)
+        later, _, _, _ = brought(arm, *(here + step * v), tool=tool)
         assert_allclose(image[:2], (later - goal)[:2] / step, atol=1e-5)
 
 
@@ -203,3 +204,39 @@ def test_a_spring_pulls_no_harder_than_at_its_largest_stretch_and_keeps_its_dire
     assert_allclose(e, [0.3, 0.0, 0.4, 0.1, 0.0, 0.0])
     assert o.limits == LIMIT_STRETCH
     assert (o.asked[10], o.allowed[10]) == (5.0, 0.5)
+
+
+def test_a_way_through_the_hole_is_led_round_it_along_the_tangent(arm: Arm) -> None:
+    tool = np.array([1.0, 0.1, 0.0])
+    goal, v, _, o = brought(arm, -1.0, 0.1, twist=(0.1, 0.0), tool=tool)
+    way = goal - tool
+    assert np.linalg.norm(way) == pytest.approx(2.0)
+    nearest = tool - (tool @ way) / (way @ way) * way
+    assert np.linalg.norm(nearest) == pytest.approx(0.42)
+    assert way[1] > 0  # over the top: the goal is above the line from the tool through the shoulder
+    assert not v[:3].any()
+    assert o.limits == LIMIT_REACH
+
+
+def test_exactly_opposite_one_way_round_is_chosen(arm: Arm) -> None:
+    goal, _, _, _ = brought(arm, -1.0, -0.5, tool=(1.0, 0.5, 0.0))
+    assert np.isfinite(goal).all()
+    way = goal[:2] - [1.0, 0.5]
+    assert abs(1.0 * way[1] - 0.5 * way[0]) > 0.1
+
+
+@pytest.mark.parametrize("goal", [(1.2, -0.4), (-0.5, 1.0), (0.43, 0.0)])
+def test_a_way_that_passes_the_hole_is_left_straight(arm: Arm, goal: tuple[float, float]) -> None:
+    out, _, _, o = brought(arm, *goal, tool=(1.0, 0.6, 0.0))
+    assert_array_equal(out[:2], goal)
+    assert o.limits == 0
+
+
+def test_led_round_the_hole_a_tool_that_simply_follows_arrives_without_entering_it(arm: Arm) -> None:
+    tool, least = np.array([1.1, 0.2, 0.0]), 9.0
+    for _ in range(4000):
+        goal, _, _, _ = brought(arm, -1.1, -0.25, tool=tool)
+        tool = tool + 0.002 * (goal - tool) / max(np.linalg.norm(goal - tool), 0.002)
+        least = min(least, float(np.linalg.norm(tool)))
+    assert_allclose(tool[:2], [-1.1, -0.25], atol=1e-3)
+    assert least > 0.41

@@ -324,6 +324,7 @@ def test_nan_on_the_command_line_does_not_get_in() -> None:
 
 # Shares, ratios, probabilities, counts and words: the only parameters without a unit.
 PURE_NUMBERS = {"damping_ratio", "speed_scale", "acceleration_scale", "dropout", "friction", "seed"}
+PURE_NUMBERS |= {"margin", "integral_lags", "heading"}
 # m/rad for some directions and 1 for others: no unit would be true.
 MIXED = {"singular_threshold", "singular_damping"}
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pliant.contact.states import ORDERS
 from pliant.laws import ADMITTANCE, HOLD, LAWS
 from pliant.records import GOAL
 from pliant.runtime.commands import (
@@ -14,6 +15,7 @@ from pliant.runtime.commands import (
     GOAL_WRENCH,
     HALT,
     LAW,
+    ORDER,
     PUSH,
     QUIT,
     RESUME,
@@ -48,11 +50,13 @@ def changes(request: Request, n: int = 6, **before: Any) -> dict[str, list[Any]]
     return {name: goal[0][name].tolist() for name in names if goal[0][name].tobytes() != old[0][name].tobytes()}
 
 
-@pytest.mark.parametrize(
-    ("code", "field", "n"), [(GOAL_POSE, "pose", 7), (GOAL_TWIST, "twist", 6), (GOAL_WRENCH, "wrench", 6)]
-)
+@pytest.mark.parametrize(("code", "field", "n"), [(GOAL_POSE, "pose", 7), (GOAL_WRENCH, "wrench", 6)])
 def test_a_goal_takes_as_many_numbers_as_it_has(code: int, field: str, n: int) -> None:
     assert changes(Request(code, 0, NUMBERS)) == {field: NUMBERS[:n].tolist()}
+
+
+def test_a_twist_comes_with_the_time_that_it_lasts() -> None:
+    assert changes(Request(GOAL_TWIST, 0, NUMBERS)) == {"twist": NUMBERS[:6].tolist(), "motion_s": NUMBERS[6]}
 
 
 @pytest.mark.parametrize("n", [2, 6, 12])
@@ -107,3 +111,9 @@ def test_an_event_changes_the_law_before_its_goal() -> None:
     assert asked[0].number == ADMITTANCE
     assert asked[2].values.tolist() == pytest.approx([0.2, 0.2, 0.2, 1.0, 0.0, 0.0, 0.0])
     assert start.tolist() == [0.1, 0.2, 0.3, 1.0, 0.0, 0.0, 0.0]
+
+
+def test_every_order_counts_even_the_same_one_twice() -> None:
+    assert changes(Request(ORDER, ORDERS["pause"]), order=ORDERS["pause"], orders=4) == {"orders": 5}
+    assert changes(Request(ORDER, ORDERS["start"])) == {"order": ORDERS["start"], "orders": 1}
+    assert changes(Request(ORDER, 99)) == {}

@@ -43,7 +43,7 @@ def _many_steps(model, data, n):
 
 
 def _moving_controller() -> Controller:
-    """A UR5e controller in the middle of a push: every branch of the tick that matters is taken."""
+    """A UR5e controller in the middle of a push, away from limits and singularities: the ordinary tick."""
     task = Task(
         law="admittance", tool=TOOL, sim=SimConfig(pushes=(Push(at_s=0.0, wrench=(20.0, 5.0, -10.0, 0.5, 0.0, 0.0)),))
     )
@@ -51,6 +51,34 @@ def _moving_controller() -> Controller:
     simulation.advance(100)
     controller = simulation.cell.controller
     controller.parameters[0].sense.frozen_s = 0.0  # the benchmark shows the same reading to every tick
+    return controller
+
+
+def _hard_tick(controller: Controller) -> float:
+    """Time of a tick [s] in which gains are ramped and the way to rest has to be worked out against a face."""
+    parameters, state = controller.parameters.copy(), controller.state.copy()
+    controller.parameters[0].limits.workspace_max_m[:] = state[0].pose[:3] + 0.02
+
+    def move() -> None:
+        controller.state[:] = state
+        controller.state[0].ramp = 0.0
+        _many_ticks(*controller.arguments, 100)
+
+    taken = _best(move, 100) / 100
+    controller.parameters[:], controller.state[:] = parameters, state
+    return taken
+
+
+def _sliding_controller() -> Controller:
+    """A UR5e controller in the middle of a slide over a dome, for longer than any benchmark takes."""
+    from pliant.experiments.contact_scene import QUICK, dome, task
+
+    simulation = Simulation(task((dome(2e4),), QUICK, 0, 60.0, dwell_s=0.2, length_m=10.0, speed_m_s=1e-4))
+    for first, ticks in ((0, 50), (50, 50), (100, 1400)):
+        simulation.cell.perform(first)
+        simulation.advance(ticks)
+    controller = simulation.cell.controller
+    controller.parameters[0].sense.frozen_s = 0.0
     return controller
 
 
@@ -93,15 +121,20 @@ def tick(seconds: float, progress: Progress) -> Outcome:
 
     move()
     inside = _best(move, 300) / n
+    hard = _hard_tick(controller)
     progress(0.3)
     from pliant.runtime.tick import tick as compiled
 
     outside = _best(lambda: [compiled(*arguments) for _ in range(2000)]) / 2000
     blocks, grown = _allocated_by(controller)
     controller.state[:] = state
+    sliding = _sliding_controller()
+    contact = _best(lambda: _many_ticks(*sliding.arguments, n)) / n
     progress(0.6)
     figures: list[Figure] = [
         at_most("tick inside compiled code", inside * 1e6, "µs", 2.0),
+        told("while gains change and a face of the workspace is in the way", hard * 1e6, "µs"),
+        at_most("tick of the contact law, sliding", contact * 1e6, "µs", 5.0),
         at_most("tick called from Python", outside * 1e6, "µs", 12.0),
         at_most("blocks allocated by 100,000 ticks more", blocks, "", 0.0),
         at_most("growth of the C heap by 100,000 ticks", grown, "bytes", 0.0),

@@ -144,8 +144,8 @@ def damping_ratio(time_s: Array, way: Array, target: float, mass: float, stiffne
     turns = np.flatnonzero(np.diff(np.sign(np.diff(way)))) + 1
     peaks = np.abs(off[turns])
     peaks = peaks[peaks > 1e-3 * abs(target)]
-    if len(peaks) >= 3:
-        fall = math.log(peaks[0] / peaks[-1]) / (len(peaks) - 1)
+    if len(peaks):
+        fall = math.log(peaks[0] / peaks[-1]) / (len(peaks) - 1) if len(peaks) > 1 else math.log(abs(target) / peaks[0])
         return fall / math.hypot(math.pi, fall)
     # the slow one rules once the fast one is over: off ~ exp(-t/T), 1/T = ω (ζ - √(ζ² - 1))
     late = (np.abs(off) < 0.3 * abs(target)) & (np.abs(off) > 0.003 * abs(target))

@@ -51,8 +51,12 @@ def _random(seed: int, progress: Progress) -> tuple[list[Figure], Array, Array]:
         told(f"ticks in them, with {SETS * len(tally)} parameter sets", tally["ticks"].sum()),
         at_most("commands that are not finite", tally["not_finite"].sum(), "", 0),
     ]
-    for name, ratio in zip(RATIOS, any_set, strict=True):
-        figures.append(at_most(f"{name} over its limit", ratio, "×", 1 + DUST))
+    for name, ratio, own in zip(RATIOS, any_set, default, strict=True):
+        if name.endswith(" a joint is cut"):  # its own limits and its braking go before those of the tool
+            figures.append(told(f"{name}, default limits", own, "×"))
+            figures.append(told(f"{name}, any limits", ratio, "×"))
+        else:
+            figures.append(at_most(f"{name} over its limit", ratio, "×", 1 + DUST))
     cuts, silent = tally["acted"].sum(axis=0), int(tally["unreported"].sum())
     figures += [
         at_most("part across the asked direction while speeds are scaled", tally["bend"].max(), "×", DUST),

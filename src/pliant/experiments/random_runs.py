@@ -20,7 +20,20 @@ from pliant.limits.inside import tool_speeds
 from pliant.model.arm import Arm
 from pliant.model.kinematics import forward
 from pliant.params.control import PARAMETERS, Admittance, Limits, Parameters, Sense, record_of
-from pliant.records import COMMAND, GOAL, MAX_JOINTS, OBSERVED, READING, STATE, VELOCITY, Field, Layout
+from pliant.records import (
+    COMMAND,
+    GOAL,
+    LIMIT_TOOL_ACCELERATION,
+    LIMIT_TOOL_SPEED,
+    LIMITS,
+    MAX_JOINTS,
+    OBSERVED,
+    READING,
+    STATE,
+    VELOCITY,
+    Field,
+    Layout,
+)
 from pliant.robots.sim.random import uniform
 from pliant.runtime.tick import WORK, step
 from pliant.spatial import quat_mul, so3_exp
@@ -42,7 +55,13 @@ RATIOS = (
     "turning speed",
     "workspace",
     "velocity command",
+    "tool acceleration",
+    "turning acceleration",
+    "tool acceleration while a joint is cut",
+    "turning acceleration while a joint is cut",
 )
+# Limits of the tool alone: with these bits and no other, no joint is cut.
+_TOOL_ALONE = LIMIT_TOOL_SPEED | LIMIT_TOOL_ACCELERATION
 TALLY = Layout(
     "Tally",
     (
@@ -55,9 +74,11 @@ TALLY = Layout(
         Field("runs", "", "runs", kind="i8"),
         Field("faults", "", "runs that ended in a fault", kind="i8"),
         Field("not_finite", "", "ticks with a command that is not finite", kind="i8"),
-        Field("acted", "", "ticks in which each limit acted", (8,), "i8"),
-        Field("unreported", "", "cuts that do not say that less was allowed than asked", (8,), "i8"),
+        Field("acted", "", "ticks in which each limit acted", (len(LIMITS),), "i8"),
+        Field("unreported", "", "cuts that do not say that less was allowed than asked", (len(LIMITS),), "i8"),
         Field("qd", "rad/s", "command a tick ago", (MAX_JOINTS,)),
+        Field("moved", "m/s, rad/s", "velocity of the tool a tick ago", (6,)),
+        Field("limits", "", "limits that acted a tick ago", kind="i8"),
         Field("three", "", "a vector", (3,)),
         Field("quat", "", "a quaternion", (4,)),
     ),
@@ -122,7 +143,7 @@ def _change(a, b, first):
 
 
 @kernel
-def _measure(h, p, s, c, w, t, mode, compliant, dt):
+def _measure(h, p, s, c, o, w, t, mode, compliant, going, dt):
     """The ratios of this tick."""
     x, m = t.now, p.limits
     x[:] = 0.0
@@ -139,6 +160,10 @@ def _measure(h, p, s, c, w, t, mode, compliant, dt):
         x[4] = _length(w.asked, 3) / max(m.angular_speed_rad_s, _length(w.before, 3))
         x[5] = _change(w.asked, w.before, 0) / (m.linear_acceleration_m_s2 * dt)
         x[6] = _change(w.asked, w.before, 3) / (m.angular_acceleration_rad_s2 * dt)
+    if compliant and going:
+        k = 11 if (o.limits | t.limits) & ~_TOOL_ALONE == 0 else 13
+        x[k] = _change(s.moved, t.moved, 0) / (m.linear_acceleration_m_s2 * dt)
+        x[k + 1] = _change(s.moved, t.moved, 3) / (m.angular_acceleration_rad_s2 * dt)
     linear, angular = tool_speeds(h, s.qd_cmd)
     x[7] = linear / m.linear_speed_m_s
     x[8] = angular / m.angular_speed_rad_s
@@ -174,7 +199,7 @@ def _judge(s, o, w, t, default, compliant):
         t.worst_any[k] = max(t.worst_any[k], t.now[k])
         if default:
             t.worst[k] = max(t.worst[k], t.now[k])
-    for k in range(8):
+    for k in range(len(o.asked)):
         if o.limits & (1 << k):
             t.acted[k] += 1
             if not o.asked[k] > o.allowed[k]:
@@ -195,14 +220,15 @@ def random_runs(handle, sets, blank, state, reading, goal, command, observed, wo
         state[0] = blank[0]
         t.qd[:] = 0.0
         _place(h, p, r, g, t)
-        switch = int(ticks * uniform(t))
+        switch, compliant = int(ticks * uniform(t)), False
         for k in range(ticks):
             if k == 0 or k == switch:
                 _disturb(h, p, r, g, t, k == 0)
             r.stamp_s = r.wrench_stamp_s = k * dt
             step(h, p, s, r, g, c, o, w, mode, dt)
-            compliant = g.law == ADMITTANCE and g.stop == 0 and s.fault == 0
-            _measure(h, p, s, c, w, t, mode, compliant, dt)
+            going, compliant = compliant, g.law == ADMITTANCE and g.stop == 0 and s.fault == 0
+            _measure(h, p, s, c, o, w, t, mode, compliant, going, dt)
+            t.moved[:], t.limits = s.moved, o.limits
             _judge(s, o, w, t, number % len(sets) < len(sets) // 4, compliant)
             for i in range(h.n):
                 t.qd[i] = r.qd[i] = s.qd_cmd[i]

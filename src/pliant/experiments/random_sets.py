@@ -43,7 +43,7 @@ def count_unstable(p, gains, dts, starts, ticks, state, work, e, nothing):
             s.twist[i], e[i] = starts[n, i], starts[n, 6 + i]
         start = before = _energy(g, s.twist, e)
         for _ in range(ticks):
-            admittance.step(p[0], g, s, nothing, e, nothing, 0.0, dts[n], work[0])
+            admittance.step(p[0], g, s, nothing, e, nothing, s.twist, 0.0, dts[n], work[0])
             for i in range(6):
                 e[i] += dts[n] * s.twist[i]
             after = _energy(g, s.twist, e)

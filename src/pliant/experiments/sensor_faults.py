@@ -17,7 +17,7 @@ from pliant.experiments.push import TOOL
 from pliant.model.arm import Arm
 from pliant.params.control import Admittance, Limits, Parameters, Sense, diagonal
 from pliant.records import TROUBLES
-from pliant.robots.sim.config import Push, Sensor, SimConfig
+from pliant.robots.sim.config import Push, Sensor, Servo, SimConfig
 from pliant.runtime.batch import simulate
 from pliant.runtime.task import Task
 
@@ -29,7 +29,9 @@ AT_S, END_S = 1.0, 1.5
 ZERO_S = 5.0
 FREE = Admittance(mass=diagonal(MASS, 0.5), stiffness=diagonal(0.0, 20.0))
 PUSHES = (Push(at_s=0.3, for_s=10.0, wrench=(0.0, -FORCE, 0.0, 0.0, 0.0, 0.0)),)
-SENSE, LIMITS = Sense(), Limits()
+SENSE, LIMITS, SERVO = Sense(), Limits(), Servo()
+# A tool that is slower than this rests [m/s].
+REST = 0.005
 
 # When each failure can be noticed [s] after it began.
 NOTICED_S = {
@@ -58,27 +60,47 @@ def _speed(records: Array) -> Array:
     return np.linalg.norm(records["state"]["twist"][:, :3], axis=1)
 
 
+def _real_speed(records: Array) -> Array:
+    """Speed of the tool itself [m/s]."""
+    return np.linalg.norm(records["observed"]["twist"][:, :3], axis=1)
+
+
 def _after(records: Array) -> Array:
     """Time since the failure began [s]."""
     return records["time_s"] - AT_S
 
 
 def _for_ever(kind: str, records: Array, most_accel: float) -> tuple[list[Figure], float, float]:
-    """Figures of a sensor that stays broken; way after the failure, and the way that is declared [m]."""
+    """Figures of a sensor that stays broken; way of the tool after the failure, and the way that is declared [m].
+
+    Declared is: the time to notice it and to hold on, then braking, which the servo follows with its own lag.
+    """
     fails = int(np.searchsorted(records["time_s"], AT_S - 1e-9))
-    qd, pose = records["state"]["qd_cmd"], records["state"]["pose"][:, :3]
+    qd, pose = records["state"]["qd_cmd"], records["observed"]["pose"][:, :3]
     moving = np.abs(qd).max(axis=1)
     fault = int(np.argmax(records["state"]["fault"] != 0)) if records["state"]["fault"].any() else len(records) - 1
     braking = moving[fault - 1] / most_accel
     notice = NOTICED_S[kind] + SENSE.hold_s
-    stopped = np.flatnonzero(moving > 0.0)[-1] + 1 - fails
+    still = np.flatnonzero(moving > 0.0)[-1] + 1 - fails
+    stopped = np.flatnonzero(_real_speed(records) > REST)[-1] + 1 - fails
     way = float(np.linalg.norm(pose[fails:] - pose[fails], axis=1).max())
     v = float(_speed(records)[fails:].max())
-    declared = v * (notice + braking / 2 + 3 * DT)
+    command = notice + braking + 3 * DT
+    declared = v * (notice + braking / 2 + 3 * DT + SERVO.lag_s)
     return [
-        at_most(f"{kind}: time to rest", stopped * DT, "s", round(notice + braking + 3 * DT, 3)),
+        at_most(f"{kind}: the command rests after", still * DT, "s", round(command, 3)),
+        at_most(f"{kind}: the tool rests after", stopped * DT, "s", round(command + _follows_s(REST / v), 3)),
         at_most(f"{kind}: way after the failure", way * 1e3, "mm", round(declared * 1e3, 1)),
     ], way, declared  # fmt: skip
+
+
+def _follows_s(share: float) -> float:
+    """When the servo has no more than `share` of its speed left after its command stopped [s]."""
+    # (1 + x) exp(-x) = share,  x = ω t: a critically damped lag
+    x = 1.0
+    for _ in range(100):
+        x = math.log((1.0 + x) / share)
+    return SERVO.delay_s + DT + x / SERVO.omega
 
 
 def _at_all_times(lasting: list[Array]) -> list[Figure]:
@@ -162,9 +184,9 @@ def _draw(good: Array, lasting: dict[str, Array], short: dict[str, Array], ways:
         subtitle = f"a hand guides the arm with {FORCE:g} N, no spring; sim:ur5e, 500 Hz; dashed red: taken as zero"
         fig, axes = style.figure(3, 1, "A force sensor that fails", subtitle, share_x=False, panel_inches=(8.5, 2.4))
         top, middle, ax = axes[:, 0]
-        top.plot(_after(good) * 1e3, _speed(good) * 1e3, color=theme.faint, lw=2.5, alpha=0.4, label="no failure")
+        top.plot(_after(good) * 1e3, _real_speed(good) * 1e3, color=theme.faint, lw=2.5, alpha=0.4, label="no failure")
         for colour, (kind, records) in zip(theme.lines, lasting.items(), strict=False):
-            speed = _speed(records) * 1e3
+            speed = _real_speed(records) * 1e3
             top.plot([*_after(records) * 1e3, 350.0], [*speed, speed[-1]], color=colour, label=kind)
             middle.plot(_after(short[kind]) * 1e3, (_speed(short[kind]) - _speed(good)) * 1e3, color=colour)
         for panel in (top, middle):

@@ -28,6 +28,8 @@ LIMITS = Limits()
 DT, FORCE, STIFFNESS = 0.002, 30.0, 200.0
 OUT_S, BACK_S, END_S = 0.5, 3.5, 9.0
 # Least squares that drop singular values below this are no help above it.
+# What the inverse may ask of a joint before the limits [rad/s]: little more than the limits allow.
+MOST = 2.0
 EPS = 1e-5
 
 
@@ -91,7 +93,6 @@ def _least_squares(J: Array, V: Array) -> Array:
 def _figures(way: Way, arm: Arm, led: Array, forced: Array) -> list[Figure]:
     """What differs from one singularity to the other."""
     out = np.array(way.out_m) / np.linalg.norm(way.out_m)
-    most = math.hypot(LIMITS.linear_speed_m_s, LIMITS.angular_speed_rad_s) / LIMITS.singular_threshold
     smallest = min(np.nanmin(records["observed"]["singular_value"]) for records in (led, forced))
     left = np.linalg.norm(led["observed"]["pose"][-1, :3] - led["observed"]["pose"][0, :3])
     along = (forced["state"]["pose"][:, :3] - forced["state"]["pose"][0, :3]) @ out
@@ -99,7 +100,7 @@ def _figures(way: Way, arm: Arm, led: Array, forced: Array) -> list[Figure]:
     return [
         told(f"{way.name}: smallest singular value", smallest, "m/rad"),
         at_most(f"{way.name}: joint speed asked before the limits",
-                max(_asked(led).max(), _asked(forced).max()), "rad/s", most),
+                max(_asked(led).max(), _asked(forced).max()), "rad/s", MOST),
         told(f"{way.name}: the same, undamped",
              max(_undamped(arm, led).max(), _undamped(arm, forced).max()), "rad/s"),
         at_most(f"{way.name}, led out and back: left over", left * 1e3, "mm", 1.0),

@@ -27,14 +27,6 @@ def _publish(t, head, ring, slots, r, g, o, c, s, dt, n):
         finish(t, head, ring, slots, r, g, o, c, s, dt, number, 0, 0, 0, 0, 0)
 
 
-@kernel
-def _look(queue_in, queue_out, proposed, n):
-    found = 0
-    for _ in range(n):
-        found += knock(queue_in, queue_out, proposed, 0)
-    return found
-
-
 def _shortest(function: Any, *args: Any, repeat: int = 9) -> float:
     taken = []
     for _ in range(repeat):
@@ -67,8 +59,8 @@ def upkeep() -> list[Figure]:
     _publish(t, *where, 1)
     telemetry = _shortest(_publish, t, *where, _TICKS) / _TICKS
     door = [words.ctypes.data + 8 * i for i in range(3)]
-    _look(*door, 1)
-    look = _shortest(_look, *door, 100_000) / 100_000
+    knock(*door, 0)
+    look = _shortest(lambda: [knock(*door, 0) for _ in range(_TICKS)]) / _TICKS  # as the loop does it, from Python
     return [
         at_most("telemetry of a tick: filled and published", telemetry * 1e6, "µs", 2.0),
         told("bytes of it", t.itemsize),

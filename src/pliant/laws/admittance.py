@@ -30,7 +30,7 @@ SCRATCH = Layout(
 
 
 @kernel
-def _solve_step(p, M, D, K, s, F, e, dt, w):
+def _solve_step(M, D, K, F, e, dt, w):
     """v⁺ in w.v, from the equation above."""
     for i in range(6):
         total = dt * F[i]
@@ -40,11 +40,10 @@ def _solve_step(p, M, D, K, s, F, e, dt, w):
         w.b[i] = total
     factor(w.A)
     solve(w.A, w.b, w.v)
-    refill(p, s, D, w.v, dt)
 
 
 @kernel
-def _settled_step(p, g, s, F, e, dt, w):
+def _settled_step(g, F, e, w):
     """The same for gains that are not changing: the inverse was worked out when they came into force."""
     for i in range(6):
         total = 0.0
@@ -52,14 +51,14 @@ def _settled_step(p, g, s, F, e, dt, w):
             total += g.of_v[i, j] * w.v[j] + g.of_F[i, j] * F[j] - g.of_e[i, j] * e[j]
         w.b[i] = total
     w.v[:] = w.b
-    refill(p, s, g.D1, w.v, dt)
 
 
 @kernel
-def step(p, g, s, F, e, goal_twist, still, dt, w):
+def step(p, g, s, F, e, goal_twist, moved, still, dt, w):
     """Advance the velocity `s.twist` of the compliant frame by dt [s] under the wrench F [N, N m].
 
-    `e` is the pose error and all vectors are in the axes that the gains `g` are given in. `still` is a speed
+    `e` is the pose error, `moved` the velocity relative to the goal that the limits left of the last step: only that
+    refills the tank. All vectors are in the axes that the gains `g` are given in. `still` is a speed
     [m/s, rad/s] below which a direction without a spring comes to rest when nothing pushes.
     """
     for i in range(6):
@@ -70,11 +69,14 @@ def step(p, g, s, F, e, goal_twist, still, dt, w):
         blend(g.M0, g.M1, s.ramp, w.M)
         blend(g.D0, g.D1, s.ramp, w.D)
         blend(g.K0, g.K1, s.ramp, w.K)
-        _solve_step(p, w.M, w.D, w.K, s, F, e, dt, w)
-    elif g.dt == dt:
-        _settled_step(p, g, s, F, e, dt, w)
+        refill(p, s, w.D, moved, dt)
+        _solve_step(w.M, w.D, w.K, F, e, dt, w)
     else:
-        _solve_step(p, g.M1, g.D1, g.K1, s, F, e, dt, w)
+        refill(p, s, g.D1, moved, dt)
+        if g.dt == dt:
+            _settled_step(g, F, e, w)
+        else:
+            _solve_step(g.M1, g.D1, g.K1, F, e, dt, w)
     pushed, fast = False, False
     for i in range(6):
         pushed = pushed or F[i] != 0.0

@@ -4,10 +4,11 @@
     D = M Q diag(2 ζ √λ') Qᵀ M       λ' = max(λ, K_v |q|²)
 
 A damping ratio means nothing without a spring, so a mode softer than the virtual stiffness K_v is damped as if it had
-that stiffness. For diagonal matrices this is D = 2 ζ √(M max(K, K_v)): never falling when K rises.
+that stiffness. For diagonal matrices this is D = 2 ζ √(M max(K, K_v)): never falling when K rises, in continuous time.
 
 The law's implicit step adds some damping of its own to a mode that swings: about ½ √λ dt (1 - ζ²), so that 0.70 comes
-out as 0.72 at 30 rad/s and 500 Hz. Given the period, the matrix is made for that much less.
+out as 0.72 at 30 rad/s and 500 Hz. Given the period, the matrix is made for that much less; so a spring that is stiff
+for the period and lightly damped (ζ 0.05 above 5 kN/m with 8 kg at 500 Hz) gets most of its damping from the step.
 """
 
 from __future__ import annotations

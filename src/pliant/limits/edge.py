@@ -14,7 +14,7 @@ import math
 
 from pliant.kernel import kernel
 from pliant.limits.braking import braking_speed
-from pliant.limits.report import SINGULAR, cut
+from pliant.limits.report import EDGE, cut
 from pliant.records import MAX_JOINTS, Field, Layout
 
 SCRATCH = Layout(
@@ -53,7 +53,7 @@ def limit_edge(p, h, s, sigma, damping, w, dt, o):
     room = (sigma - KEPT * p.singular_threshold) / abs(bend)
     top = braking_speed(room, accel, dt) * (sigma * sigma + damping) / sigma
     if abs(along) > top:
-        cut(o, SINGULAR, abs(along), top)
+        cut(o, EDGE, abs(along), top)
         for i in range(6):
             s.twist[i] -= w.u[i] * (along - math.copysign(top, along))
 

@@ -29,9 +29,9 @@ _HALVINGS = 12
 
 
 @kernel
-def keep_inside(p, h, s, qd, dt, o, w):
-    """Move `qd` [rad/s] towards braking as far as it takes, all joints alike."""
-    met, asked, allowed = _meets(p, h, s, qd, dt)
+def keep_inside(p, h, s, qd, linear, angular, dt, o, w):
+    """Move `qd` [rad/s] towards braking as far as it takes, all joints alike; the tool may be so fast [m/s, rad/s]."""
+    met, asked, allowed = _meets(p, h, s, qd, linear, angular, dt)
     if met == _NOTHING:
         return
     ticks = ticks_to_rest(p, h, s.qd_cmd, dt)
@@ -40,7 +40,7 @@ def keep_inside(p, h, s, qd, dt, o, w):
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
         _blend(h, s, qd, brake, middle, w.v)
-        if _meets(p, h, s, w.v, dt)[0] == _NOTHING:
+        if _meets(p, h, s, w.v, linear, angular, dt)[0] == _NOTHING:
             low = middle
         else:
             high = middle
@@ -70,7 +70,7 @@ def tool_speeds(h, qd):
 
 
 @kernel
-def _meets(p, h, s, v, dt):
+def _meets(p, h, s, v, linear, angular, dt):
     """The limit that stands in the way of this command, the speed towards it, and the one that it leaves room for."""
     t = rest_span_of(p, h, v, dt)
     for i in range(h.n):
@@ -80,24 +80,24 @@ def _meets(p, h, s, v, dt):
         if abs(v[i]) * t > room:
             return POSITION, abs(v[i]), room / t
     fast, turning = _sums(h, v)
-    if _far(p, h, s, v, fast, turning, t):
+    if _far(p, h, s, v, fast, turning, linear, angular, t):
         return _NOTHING, 0.0, 0.0
-    return _meets_tool(p, h, s, v, t, turning)
+    return _meets_tool(p, h, s, v, turning, linear, angular, t)
 
 
 @kernel
-def _far(p, h, s, v, fast, turning, t):
+def _far(p, h, s, v, fast, turning, top_linear, top_angular, t):
     """Whether the tool is so far from every face and from its top speed that there is nothing to work out."""
     turned = turning * t
     if turned > 1.0:
         return False
-    # no |J_k| grows on the way by more than exp(angle turned) < 1 + a + a²; |A| ≤ 2 Σ|ω| Σ|J q̇|
+    # Σ|q̇_k||J_k| grows on the way by no more than exp(angle turned) < 1 + a + a²; |A| ≤ 2 Σ|ω| Σ|J q̇|
     grown = fast * (1.0 + turned * (1.0 + turned))
     linear, angular = tool_speeds(h, v)
     return (
         grown * t < _nearest(p, s)
-        and linear + 2.0 * turned * grown < p.linear_speed_m_s
-        and angular + turned * turning < p.angular_speed_rad_s
+        and linear + 2.0 * turned * grown < top_linear
+        and angular + turned * turning < top_angular
     )
 
 
@@ -121,7 +121,7 @@ def _nearest(p, s):
 
 
 @kernel
-def _meets_tool(p, h, s, v, t, turning):
+def _meets_tool(p, h, s, v, turning, linear, angular, t):
     """Like `_meets`, for the box and the speed of the tool, worked out."""
     V, A, W, B = _expand(h, v)
     third, turn_third = _third(h, v)
@@ -133,7 +133,7 @@ def _meets_tool(p, h, s, v, t, turning):
             way = _farthest(side * V[k], side * A[k], rho, t)
             if way > room:
                 return WORKSPACE, way / t, room / t
-    for top, U, C, r in ((p.linear_speed_m_s, V, A, rho), (p.angular_speed_rad_s, W, B, turn_third / 6.0)):
+    for top, U, C, r in ((linear, V, A, rho), (angular, W, B, turn_third / 6.0)):
         speed = _fastest(U, C, r, t)
         if speed > top * (1.0 + DUST):
             return TOOL_SPEED, speed, top

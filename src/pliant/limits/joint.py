@@ -6,6 +6,8 @@ brake cannot wait for the others.
 
 from __future__ import annotations
 
+import math
+
 from pliant.kernel import kernel
 from pliant.limits.braking import braking_speed, rest_span_of
 from pliant.limits.inside import DUST, keep_inside, tool_speeds
@@ -18,15 +20,27 @@ def limit(p, h, s, qd, dt, o, w):
 
     Returns the factor by which speed was scaled, all joints alike. `w` is scratch (`inside.SCRATCH`).
     """
-    scale = _cut_speed(p, h, qd, o)
+    linear, angular = top_speeds(p, s, dt)
+    scale = _cut_speed(p, h, qd, linear, angular, o)
     o.scale = scale * _cut_change(p, h, s, qd, dt, o)
     _slow_before_stops(p, h, s, qd, dt, o)
-    keep_inside(p, h, s, qd, dt, o, w)
+    keep_inside(p, h, s, qd, linear, angular, dt, o, w)
     return scale
 
 
 @kernel
-def _cut_speed(p, h, qd, o):
+def top_speeds(p, s, dt):
+    """How fast the tool may be [m/s, rad/s]: above a top speed that was lowered it brakes within its acceleration."""
+    linear = math.sqrt(s.moved[0] ** 2 + s.moved[1] ** 2 + s.moved[2] ** 2)
+    angular = math.sqrt(s.moved[3] ** 2 + s.moved[4] ** 2 + s.moved[5] ** 2)
+    return (
+        max(p.linear_speed_m_s, linear - dt * p.linear_acceleration_m_s2),
+        max(p.angular_speed_rad_s, angular - dt * p.angular_acceleration_rad_s2),
+    )
+
+
+@kernel
+def _cut_speed(p, h, qd, top_linear, top_angular, o):
     """Scale all joints by one factor until none is too fast, nor the tool; returns the factor."""
     scale, worst = 1.0, 0
     for i in range(h.n):
@@ -36,7 +50,7 @@ def _cut_speed(p, h, qd, o):
     if scale < 1.0:
         cut(o, SPEED, abs(qd[worst]), scale * abs(qd[worst]))
     linear, angular = tool_speeds(h, qd)
-    for speed, top in ((linear, p.linear_speed_m_s), (angular, p.angular_speed_rad_s)):
+    for speed, top in ((linear, top_linear), (angular, top_angular)):
         if speed * scale > top * (1.0 + DUST):
             cut(o, TOOL_SPEED, speed * scale, top)
             scale = top / speed

@@ -17,41 +17,74 @@ from pliant.limits.report import REACH, STRETCH, WORKSPACE, cut
 def bring_into_reach(p, h, tool, goal, twist, accel, o):
     """Move the goal (its first three numbers [m]) into the workspace box and the reach; its velocity follows suit.
 
-    `tool` is where the tool is: a goal at the very middle of the reach has no direction of its own.
+    `tool` is where the tool is. Where the straight way to the goal leads through the hole around the first joint, the
+    goal is put on the way round it.
     """
     for i in range(3):
         kept = min(max(goal[i], p.workspace_min_m[i]), p.workspace_max_m[i])
         if kept != goal[i]:
             cut(o, WORKSPACE, goal[i], kept)
             goal[i], twist[i], accel[i] = kept, 0.0, 0.0
-    inner, outer = h.reach_min, h.reach_max
-    margin = min(p.reach_margin_m, 0.25 * (outer - inner))
-    inner = inner + margin if inner > 0.0 else 0.0
-    outer -= margin
-    away = _distance(goal, h.reach_center)
+    margin = min(p.reach_margin_m, 0.25 * (h.reach_max - h.reach_min))
+    inner = h.reach_min + margin if h.reach_min > 0.0 else 0.0
+    _bring_to_edge(h.reach_center, inner, h.reach_max - margin, tool, goal, twist, accel, o)
+    if inner > 0.0:
+        _lead_round(h.reach_center, inner, tool, goal, twist, accel, o)
+
+
+@kernel
+def _bring_to_edge(center, inner, outer, tool, goal, twist, accel, o):
+    """Between the radii `inner` and `outer`; a goal at the very middle goes to the side where the tool is."""
+    away = _distance(goal, center)
     kept = min(max(away, inner), outer)
     if kept == away:
         return
     cut(o, REACH, away, kept)
     along = goal if away > 1e-6 else tool
-    length = max(_distance(along, h.reach_center), 1e-9)
-    nx = (along[0] - h.reach_center[0]) / length
-    ny = (along[1] - h.reach_center[1]) / length
-    nz = (along[2] - h.reach_center[2]) / length
+    length = max(_distance(along, center), 1e-9)
+    nx, ny, nz = (along[0] - center[0]) / length, (along[1] - center[1]) / length, (along[2] - center[2]) / length
     # on the shell, the goal moves as its direction turns: (r/|d|) (v - n n·v)
     out = nx * twist[0] + ny * twist[1] + nz * twist[2]
     turn = kept / max(away, inner, 1e-6)
-    goal[0], goal[1], goal[2] = (
-        h.reach_center[0] + kept * nx,
-        h.reach_center[1] + kept * ny,
-        h.reach_center[2] + kept * nz,
-    )
+    goal[0], goal[1], goal[2] = center[0] + kept * nx, center[1] + kept * ny, center[2] + kept * nz
     twist[0], twist[1], twist[2] = (
         turn * (twist[0] - out * nx),
         turn * (twist[1] - out * ny),
         turn * (twist[2] - out * nz),
     )
     accel[0], accel[1], accel[2] = 0.0, 0.0, 0.0
+
+
+@kernel
+def _lead_round(center, inner, tool, goal, twist, accel, o):
+    """Put the goal on the tangent from the tool to the hole, as far away as it was, if the hole is in the way."""
+    ax, ay, az = tool[0] - center[0], tool[1] - center[1], tool[2] - center[2]
+    wx, wy, wz = goal[0] - tool[0], goal[1] - tool[1], goal[2] - tool[2]
+    far = math.sqrt(wx * wx + wy * wy + wz * wz)
+    inward = -(ax * wx + ay * wy + az * wz)
+    if inward <= 0.0 or inward >= far * far:  # the nearest point of the way is one of its ends
+        return
+    share = inward / (far * far)
+    nearest = math.sqrt((ax + share * wx) ** 2 + (ay + share * wy) ** 2 + (az + share * wz) ** 2)
+    if nearest >= inner:
+        return
+    cut(o, REACH, nearest, inner)
+    r = max(math.sqrt(ax * ax + ay * ay + az * az), 1e-9)
+    ax, ay, az = ax / r, ay / r, az / r
+    along = ax * wx + ay * wy + az * wz
+    sx, sy, sz = wx - along * ax, wy - along * ay, wz - along * az
+    side = math.sqrt(sx * sx + sy * sy + sz * sz)
+    if side < 1e-6:  # exactly opposite: both ways round are as long
+        sx, sy, sz = (-ay, ax, 0.0) if ax * ax + ay * ay > 0.01 else (0.0, -az, ay)
+        side = math.sqrt(sx * sx + sy * sy + sz * sz)
+    # the tangent makes the angle β with the way to the middle: sin β = inner/r
+    sine = min(1.0, inner / r)
+    cosine = math.sqrt(1.0 - sine * sine)
+    goal[0] = tool[0] + far * (sine * sx / side - cosine * ax)
+    goal[1] = tool[1] + far * (sine * sy / side - cosine * ay)
+    goal[2] = tool[2] + far * (sine * sz / side - cosine * az)
+    for i in range(3):
+        twist[i], accel[i] = 0.0, 0.0
 
 
 @kernel

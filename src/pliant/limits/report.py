@@ -6,7 +6,7 @@ from pliant.kernel import kernel
 
 # Position of each limit in `observed.asked` and `observed.allowed`; its bit in `observed.limits` is 1 << position.
 SPEED, ACCELERATION, POSITION, SINGULAR, TORQUE, TOOL_SPEED, TOOL_ACCELERATION, WORKSPACE = range(8)
-TORQUE_RATE, REACH, STRETCH = range(8, 11)
+TORQUE_RATE, REACH, STRETCH, EDGE = range(8, 12)
 
 
 @kernel

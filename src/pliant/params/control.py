@@ -6,7 +6,10 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field as Bounds
+from pydantic import ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
 
+from pliant.params.contact import Contact
 from pliant.params.declare import Flag6, Matrix, Section, Six, Three, fill, layout_of, param
 from pliant.params.matrix import NotNegativeMatrix, PositiveMatrix
 from pliant.records import Field, Layout
@@ -177,15 +180,28 @@ class Limits(Section):
         1.5, unit="rad/s", live=True, gt=0, le=10, help="Largest turning speed of the compliant frame."
     )
     linear_acceleration_m_s2: float = param(
-        5.0, unit="m/s²", gt=0, le=50, help="Largest acceleration of the compliant frame."
+        5.0,
+        unit="m/s²",
+        gt=0,
+        le=50,
+        help="Largest acceleration that a law asks of the compliant frame; braking for another limit goes before it.",
     )
     angular_acceleration_rad_s2: float = param(
-        20.0, unit="rad/s²", gt=0, le=200, help="Largest angular acceleration of the compliant frame."
+        20.0, unit="rad/s²", gt=0, le=200, help="Largest angular acceleration that a law asks of it, likewise."
     )
     workspace_min_m: Three = param(
         (-10.0, -10.0, -10.0), unit="m", help="Lower corner of the box that the tool may not leave, in base axes."
     )
     workspace_max_m: Three = param((10.0, 10.0, 10.0), unit="m", help="Upper corner of that box.")
+
+    @field_validator("workspace_max_m")
+    @classmethod
+    def _box_has_an_inside(cls, value: Three, info: ValidationInfo) -> Three:
+        low = info.data.get("workspace_min_m")
+        if low is not None and not all(a < b for a, b in zip(low, value, strict=True)):
+            raise PydanticCustomError("box", "must be greater than workspace_min_m in x, y and z")
+        return value
+
     pose_error_m: float = param(
         0.5, unit="m", gt=0, le=5, help="Stretch of the virtual spring at which the robot is stopped."
     )
@@ -212,6 +228,7 @@ class Parameters(Section):
     hold: Hold = Hold()
     admittance: Admittance = Admittance()
     impedance: Impedance = Impedance()
+    contact: Contact = Contact()
     limits: Limits = Limits()
 
 

@@ -18,7 +18,7 @@ from pliant.records import FAULTS, TELEMETRY
 from pliant.robots.sim.robot import SimRobot
 from pliant.runtime import telemetry
 from pliant.runtime.cell import Cell
-from pliant.runtime.cycle import period
+from pliant.runtime.cycle import period, stands
 from pliant.runtime.task import Task
 
 # Long stretches are cut, so that progress can be shown and Ctrl-C is heard [s of simulated time].
@@ -27,18 +27,14 @@ _CHUNK_S = 5.0
 
 @kernel
 def run(world, handle, parameters, state, reading, goal, command, observed, work, mode, dt, first, revision, out):
-    """Ticks `first` … `first + len(out) - 1` of a simulated run; ends short at a fault once the arm stands still."""
+    """Ticks `first` … `first + len(out) - 1` of a simulated run; ends short at a fault once the arm stands."""
     w, h, p, s, r = world[0], handle[0], parameters[0], state[0], reading[0]
     g, c, o, k = goal[0], command[0], observed[0], work[0]
     for i in range(out.shape[0]):
         period(w, h, p, s, r, g, c, o, k, mode, dt)
         telemetry.fill(out[i], first + i, dt, revision, r, g, o, c, s)
-        if s.fault != 0:
-            moving = False
-            for j in range(h.n):
-                moving = moving or s.qd_cmd[j] != 0.0
-            if not moving:
-                return i + 1
+        if s.fault != 0 and stands(h, s, r):
+            return i + 1
     return out.shape[0]
 
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from pliant.contact.states import ORDERS
 from pliant.laws import LAWS
 from pliant.runtime.task import Event
 
-QUIT, LAW, GOAL_Q, GOAL_POSE, GOAL_TWIST, GOAL_WRENCH, HALT, RESUME, PUSH, GOAL_ACCEL, VIRTUAL_PUSH = range(1, 12)
+(
+    QUIT, LAW, GOAL_Q, GOAL_POSE, GOAL_TWIST, GOAL_WRENCH, HALT, RESUME, PUSH, GOAL_ACCEL, VIRTUAL_PUSH, ORDER,
+) = range(1, 13)  # fmt: skip
 
 
 class Request(NamedTuple):
@@ -31,16 +34,20 @@ def apply(request: Request, goal: Any, robot: Any, n: int) -> None:
         goal.q[:n] = values[:n]
     elif code == GOAL_POSE:
         goal.pose[:] = values[:7]
+        goal.twist[:], goal.accel[:], goal.motion_s = 0.0, 0.0, 0.0
     elif code == GOAL_TWIST:
-        goal.twist[:] = values[:6]
+        goal.twist[:], goal.motion_s = values[:6], values[6]
     elif code == GOAL_ACCEL:
-        goal.accel[:] = values[:6]
+        goal.accel[:], goal.motion_s = values[:6], max(goal.motion_s, values[6])
     elif code == GOAL_WRENCH:
         goal.wrench[:] = values[:6]
     elif code == VIRTUAL_PUSH:
         goal.push[:] = values[:6]
     elif code in (HALT, RESUME):
         goal.stop = int(code == HALT)
+    elif code == ORDER and number in ORDERS.values():
+        goal.order = number
+        goal.orders += 1
     elif code == PUSH:
         robot.push(values[:6], float(values[6]))
 
@@ -59,5 +66,7 @@ def requests_of(event: Event, start_pose: Any) -> Iterator[Request]:
         yield Request(GOAL_WRENCH, 0, event.wrench_goal)
     if event.virtual_push is not None:
         yield Request(VIRTUAL_PUSH, 0, event.virtual_push)
+    if event.order:
+        yield Request(ORDER, ORDERS[event.order])
     if event.stop:
         yield Request(HALT)

@@ -14,7 +14,10 @@ from pliant.robots.sim.step import advance, read
 from pliant.runtime import telemetry
 from pliant.runtime.controller import Controller
 from pliant.runtime.slots import publish
-from pliant.runtime.tick import step, tick
+from pliant.runtime.tick import move_goal, must_lift, step, tick
+
+# A joint that is measured to move slower than this stands still [rad/s].
+STANDS = 2e-3
 
 Cycle = Callable[[int, int, int, int, int], int]
 """(number of the tick, revision, late [ns], busy [ns], overruns) → fault, 0 if there is none."""
@@ -33,9 +36,31 @@ def finish(t, head, ring, slots, r, g, o, c, s, dt, number, revision, wall, late
 @kernel
 def period(w, h, p, s, r, g, c, o, k, mode, dt):
     """Read, tick and write of a simulated cell, on records."""
+    move_goal(g, dt)
     read(w, r)
     step(h, p, s, r, g, c, o, k, mode, dt)
     advance(w, c)
+
+
+@kernel
+def stands(h, s, r):
+    """Whether nothing is commanded to move, and nothing is measured to (a reading that is no number says nothing)."""
+    still = not must_lift(s)
+    for i in range(h.n):
+        still = still and s.qd_cmd[i] == 0.0 and not abs(r.qd[i]) > STANDS
+    return still
+
+
+@kernel
+def stands_at(handle, state, reading):
+    """`stands` for one-element record arrays."""
+    return stands(handle[0], state[0], reading[0])
+
+
+@kernel
+def must_lift_at(state):
+    """`must_lift` for a one-element record array."""
+    return must_lift(state[0])
 
 
 @kernel

@@ -73,6 +73,7 @@ def _follow_measured(h, s, r, g, o):
         s.qd_cmd[i] = r.qd[i]
     s.pose[:] = o.pose
     s.twist[:] = o.twist
+    s.moved[:] = o.twist
     s.goal_twist[:] = g.twist
 
 

@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pliant.contact.states import ORDERS
 from pliant.errors import InputError, LoopError, PliantError, RefusedError, UnknownNameError
 from pliant.laws import LAWS
+from pliant.params.contact import check_order
 from pliant.params.control import Parameters, record_of
 from pliant.params.declare import changed, flat, from_record
 from pliant.runtime import commands
@@ -31,6 +33,13 @@ _STALL_S = 5.0
 _SANE = 1e4
 # Joint speed below which an arm counts as standing [rad/s].
 _STILL = 0.01
+
+
+def _lasting(for_s: float) -> float:
+    """A time for which something is asked [s]."""
+    if not 0.0 < for_s <= 60.0:
+        raise InputError("for_s", for_s, "more than 0 and at most 60 s")
+    return for_s
 
 
 class Link:
@@ -125,16 +134,19 @@ class Link:
         self._send(commands.GOAL_Q, values=self._numbers("q", q, self.arm.n))
 
     def goal_pose(self, pose: ArrayLike) -> None:
-        """Set the goal pose [x, y, z, qw, qx, qy, qz] in base axes."""
+        """Set the goal pose [x, y, z, qw, qx, qy, qz] in base axes, at rest."""
         values = self._numbers("pose", pose, 7)
         if abs(np.linalg.norm(values[3:]) - 1.0) > 1e-3:
             raise InputError("pose", values.tolist(), "a position and a unit quaternion (w, x, y, z)")
         values[3:] /= np.linalg.norm(values[3:])
         self._send(commands.GOAL_POSE, values=values)
 
-    def goal_twist(self, twist: ArrayLike) -> None:
-        """Say how the goal pose moves [m/s, rad/s], in base axes: the law rides along instead of lagging behind."""
-        self._send(commands.GOAL_TWIST, values=self._numbers("twist", twist, 6))
+    def goal_twist(self, twist: ArrayLike, for_s: float = 0.1) -> None:
+        """Let the goal pose move with a twist [m/s, rad/s] in base axes, and the law ride along without lag.
+
+        It ends after `for_s` seconds unless it is said again: a program that dies leaves a goal that stands.
+        """
+        self._send(commands.GOAL_TWIST, values=[*self._numbers("twist", twist, 6), _lasting(for_s)])
 
     def goal_position(self, position: ArrayLike) -> None:
         """Set the position of the goal [m] in base axes; two numbers leave z as it is, and the goal keeps its turn."""
@@ -143,9 +155,9 @@ class Link:
         pose[: len(values)] = values
         self._send(commands.GOAL_POSE, values=pose)
 
-    def goal_accel(self, accel: ArrayLike) -> None:
-        """Say how the goal pose accelerates [m/s², rad/s²], in base axes: a torque law feeds it forward."""
-        self._send(commands.GOAL_ACCEL, values=self._numbers("accel", accel, 6))
+    def goal_accel(self, accel: ArrayLike, for_s: float = 0.1) -> None:
+        """Say for `for_s` seconds how the goal accelerates [m/s², rad/s²] in base axes: torque laws feed it forward."""
+        self._send(commands.GOAL_ACCEL, values=[*self._numbers("accel", accel, 6), _lasting(for_s)])
 
     def virtual_push(self, wrench: ArrayLike) -> None:
         """Let the law feel a push [N, N m] in base axes beside the measured one, until another is given.
@@ -170,6 +182,15 @@ class Link:
         check_law(self.task, self.arm, name)
         self._send(commands.LAW, number=LAWS[name])
 
+    def order(self, name: str) -> None:
+        """Give the contact law an order: set_start, start, pause, resume, stop or abort.
+
+        `state.state.contact` says what became of it: the state, the reason, and an order that was refused.
+        """
+        if name not in ORDERS:
+            raise UnknownNameError("order", name, ORDERS)
+        self._send(commands.ORDER, number=ORDERS[name])
+
     def halt(self) -> None:
         """Come to rest and stay there; the loop goes on."""
         self._send(commands.HALT)
@@ -187,7 +208,7 @@ class Link:
 
     def set(self, values: dict[str, Any]) -> None:
         """Change live parameters, all of them or none: ``arm.set({"admittance.stiffness": 400})``."""
-        before = self._propose(lambda now: changed(now, values, live_only=True), values)
+        before = self._propose(lambda now: _changed(now, values), values)
         self._past.append(before)
         self._future.clear()
 
@@ -287,6 +308,13 @@ class Link:
     def _send(self, code: int, *, number: int = 0, values: Any = ()) -> None:
         self._must_run()
         self.board.send(code, number=number, values=values)
+
+
+def _changed(now: Parameters, values: dict[str, Any]) -> Parameters:
+    """The set with these values in place, whose thresholds still stand in their order."""
+    after: Parameters = changed(now, values, live_only=True)
+    check_order(after.contact)
+    return after
 
 
 def attach(name: str | None = None) -> Link:

@@ -26,14 +26,14 @@ from pliant.runtime import commands
 from pliant.runtime.board import Board
 from pliant.runtime.board_layout import FAULT, RUNNING, SET, STOPPED
 from pliant.runtime.cell import Cell
-from pliant.runtime.cycle import cycle_of
+from pliant.runtime.cycle import cycle_of, must_lift_at, stands_at
 from pliant.runtime.realtime import Pacer, memory_kib, prepare
 from pliant.runtime.slots import knock
 from pliant.runtime.task import Task
 from pliant.runtime.warm import load_loop_kernels
 
-# After a fault the robot brakes within its acceleration limits; this long it may take before the loop ends [s].
-_BRAKE_S = 0.5
+# After a fault the robot brakes within its acceleration limits; this much longer it may take until it stands [s].
+_SETTLE_S = 1.0
 
 
 class Loop:
@@ -74,10 +74,19 @@ class Loop:
             fault = cycle(number, self.cell.revision, late, busy, pacer.overruns)
             number += 1
             if fault:
-                brake_until = brake_until or number + round(_BRAKE_S / self.task.dt)
-                if controller.at_rest or number >= brake_until:
+                if not brake_until and not must_lift_at(controller.state):
+                    brake_until = number + round(self._braking_s() / self.task.dt)
+                stands = stands_at(controller.arm.handle, controller.state, controller.reading)
+                if stands or 0 < brake_until <= number:
                     return FAULT, FAULTS[fault]
             busy = time.monotonic_ns() - began
+
+    def _braking_s(self) -> float:
+        """How long it takes at most until the arm stands [s]."""
+        controller = self.cell.controller
+        n, scale = controller.arm.n, float(controller.parameters[0].limits.acceleration_scale)
+        slowest = np.max(np.abs(controller.state[0].qd_cmd[:n]) / (scale * controller.arm.a_max))
+        return float(slowest) + _SETTLE_S
 
     def _listen(self, number: int) -> bool:
         """The one point of a tick where the world outside is heard: script, requests, parameters. False: end."""

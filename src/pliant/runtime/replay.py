@@ -100,9 +100,14 @@ def _parameter_sets(recording: Recording) -> tuple[np.ndarray[Any, Any], np.ndar
 def difference(one: np.ndarray[Any, Any], two: np.ndarray[Any, Any]) -> tuple[float, str]:
     """The largest absolute difference between two telemetry arrays, and the field and tick where it is."""
     largest, where = 0.0, ""
-    for part in ("reading", "goal", "observed", "command", "state"):
-        for name in one[part].dtype.names or ():
-            a, b = one[part][name].astype(float), two[part][name].astype(float)
+    for part in ("reading", "goal", "observed", "command", "state", "state.contact"):
+        first, second = one, two
+        for name in part.split("."):
+            first, second = first[name], second[name]
+        for name in first.dtype.names or ():
+            if first[name].dtype.names:
+                continue
+            a, b = first[name].astype(float), second[name].astype(float)
             with np.errstate(invalid="ignore"):
                 gap = np.abs(a - b)
             gap[(a == b) | (np.isnan(a) & np.isnan(b))] = 0.0

@@ -15,6 +15,7 @@ from pliant.errors import InputError, RefusedError, UnknownNameError
 from pliant.laws import LAWS, TORQUE_LAWS
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
+from pliant.params.contact import check_order
 from pliant.params.control import Parameters
 from pliant.params.declare import Section, Six, changed, param, validated
 from pliant.params.ros_file import is_ros_file, to_task
@@ -27,12 +28,15 @@ class Event(Section):
 
     at_s: float = param(0.0, unit="s", ge=0, help="When it happens.")
     set: dict[str, Any] = param({}, help="Parameters to change, by dotted name.")
-    law: Literal["", "hold", "admittance", "impedance"] = param("", help="Law to change to.")
+    law: Literal["", "hold", "admittance", "impedance", "hybrid"] = param("", help="Law to change to.")
     goal_q: tuple[float, ...] = param((), unit="rad", help="New joint goal.")
     goal_offset_m: tuple[float, ...] = param((), unit="m", help="New goal position, relative to the start.")
     wrench_goal: Six | None = param(None, unit="N, N m", help="Wrench to be held, in base axes.")
     virtual_push: Six | None = param(
         None, unit="N, N m", help="Virtual push that the law feels from now on, in base axes."
+    )
+    order: Literal["", "set_start", "start", "pause", "resume", "stop", "abort"] = param(
+        "", help="Order to the contact law."
     )
     stop: bool = param(False, help="Come to rest and stay there.")
 
@@ -53,7 +57,7 @@ class Task(Section):
         "sim:ur5e",
         help="Which robot: sim:<model>, or sim:<MJCF or URDF file>, from the task file's folder or from here.",
     )
-    law: Literal["hold", "admittance", "impedance"] = param("hold", help="Law to start with.")
+    law: Literal["hold", "admittance", "impedance", "hybrid"] = param("hold", help="Law to start with.")
     interface: Literal["position", "velocity", "torque"] = param("position", help="Kind of command the robot is given.")
     rate_hz: float = param(500.0, unit="Hz", ge=125, le=1000, help="Ticks per second.")
     duration_s: float = param(
@@ -115,12 +119,14 @@ def check_fits(task: Task, arm: Arm) -> None:
     for law in (task.law, *(event.law for event in task.events)):
         check_law(task, arm, law)
     parameters = task.params
+    check_order(parameters.contact)
     for event in sorted(task.events, key=lambda event: event.at_s):
         if event.goal_q and len(event.goal_q) != arm.n:
             raise InputError("goal_q", event.goal_q, f"{arm.n} angles, one per joint of {arm.name}")
         if event.goal_offset_m and len(event.goal_offset_m) != 3:
             raise InputError("goal_offset_m", event.goal_offset_m, "3 numbers")
         parameters = changed(parameters, event.set, live_only=True)
+        check_order(parameters.contact)
 
 
 def find_task(name: str, rate_hz: float | None = None) -> Task:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import math
 
+from pliant.contact import step as contact
 from pliant.kernel import kernel
-from pliant.laws import ADMITTANCE, HOLD, IMPEDANCE, admittance, hold, impedance
+from pliant.laws import ADMITTANCE, HOLD, HYBRID, IMPEDANCE, admittance, hold, impedance
 from pliant.limits.edge import SCRATCH as EDGE
 from pliant.limits.edge import limit_edge
 from pliant.limits.inside import SCRATCH as INSIDE
@@ -25,6 +26,7 @@ from pliant.records import (
     FAULT_COMMAND,
     FAULT_NUMBER,
     FAULT_POSE_ERROR,
+    FAULT_SENSOR,
     IDLE,
     MAX_JOINTS,
     TORQUE,
@@ -35,7 +37,7 @@ from pliant.records import (
 from pliant.runtime.axes import turn as _turn
 from pliant.runtime.impede import impede
 from pliant.sense import wrench
-from pliant.spatial import pose_error
+from pliant.spatial import pose_error, pose_integrate
 
 # How fast a velocity-driven robot is pulled back onto the commanded position [1/s]: far below its servo.
 VELOCITY_PULL = 1.0
@@ -49,9 +51,11 @@ WORK = Layout(
         Field("inverse", "", "scratch of the damped inverse", kind=SCRATCH),
         Field("admittance", "", "scratch of the law", kind=admittance.SCRATCH),
         Field("impedance", "", "scratch of the torque law", kind=impedance.SCRATCH),
+        Field("contact", "", "scratch of the contact law", kind=contact.SCRATCH),
         Field("e", "", "pose error", (6,)),
         Field("before", "", "velocity of the compliant frame a tick ago", (6,)),
         Field("asked", "", "velocity of the compliant frame that law and limits of the tool ask for", (6,)),
+        Field("moved", "", "velocity that the frame really had, relative to the goal, in the law's axes", (6,)),
         Field("goal_twist", "", "velocity of the goal, in the law's axes", (6,)),
         Field("F", "", "wrench that the law feels", (6,)),
         Field("lost", "", "velocity that the damped inverse took from the compliant frame", (6,)),
@@ -66,7 +70,21 @@ WORK = Layout(
 @kernel
 def tick(handle, parameters, state, reading, goal, command, observed, work, mode, dt):
     """Run one tick of `dt` seconds; every argument but the last two is a one-element record array."""
+    move_goal(goal[0], dt)
     step(handle[0], parameters[0], state[0], reading[0], goal[0], command[0], observed[0], work[0], mode, dt)
+
+
+@kernel
+def move_goal(g, dt):
+    """Move a goal that was told to move on; its motion ends when its time is over. Before the tick: it is an input."""
+    if g.motion_s <= 0.0:
+        return
+    pose_integrate(g.pose, g.twist, dt, g.pose)
+    g.motion_s -= dt
+    if g.motion_s < 0.5 * dt:
+        g.motion_s = 0.0
+        g.twist[:] = 0.0
+        g.accel[:] = 0.0
 
 
 @kernel
@@ -149,7 +167,10 @@ def _start(p, s, r, g):
     s.ramp = 1.0  # at rest at the goal, new gains hold no energy
     s.weakest[:] = 0.0
     s.twist[:] = 0.0
+    s.moved[:] = 0.0
     s.goal_twist[:] = 0.0
+    s.contact.state = 0
+    s.contact.orders = g.orders
 
 
 @kernel
@@ -160,7 +181,7 @@ def _want(h, p, s, g, w, o, dt):
     s.pose[:] = h.X_tool
     w.qd[:] = 0.0
     w.lost[:] = 0.0
-    if s.started == 0 or g.stop != 0 or s.fault != 0:
+    if s.started == 0 or g.stop != 0 or (s.fault != 0 and not must_lift(s)):
         return
     if g.law == HOLD:
         hold.step(p.hold, h, s, g.q, p.limits.acceleration_scale, dt, w.qd)
@@ -171,6 +192,16 @@ def _want(h, p, s, g, w, o, dt):
         for i in range(6):
             w.F[i] += g.push[i]
         _comply(h, p, s, g, w, o, dt)
+    elif g.law == HYBRID:
+        w.before[:] = s.twist
+        contact.step(p.contact, s, o, g, wrench.smoothing(p.sense.cutoff_hz, dt), h.tool_mass, w.contact, dt)
+        _to_joints(h, p, s, w, o, dt)
+
+
+@kernel
+def must_lift(s):
+    """A force sensor that fails must not leave the tool pressed: the contact law lifts it off first."""
+    return s.law == HYBRID and s.fault > FAULT_SENSOR and s.contact.lifted == 0
 
 
 @kernel
@@ -185,17 +216,24 @@ def _comply(h, p, s, g, w, o, dt):
     for i in range(6):
         # the mass rides on the goal: a goal that speeds up takes it along instead of leaving it behind by M a / K
         s.twist[i] += g.twist[i] - s.goal_twist[i]
+        w.moved[i] = s.moved[i] - s.goal_twist[i]
         s.goal_twist[i] = g.twist[i]
     if p.admittance.frame == 1:
-        for six in (s.twist, w.e, w.F, w.goal_twist):
+        for six in (s.twist, w.e, w.F, w.goal_twist, w.moved):
             _turn(h.X_tool, six, True)
     _trip(p, s, w.e)
     for i in range(6):
         if p.admittance.axes[i] == 0:  # what does not give way does not feel
             w.F[i] = 0.0
-    admittance.step(p.admittance, p.gains, s, w.F, w.e, w.goal_twist, STILL, dt, w.admittance)
+    admittance.step(p.admittance, p.gains, s, w.F, w.e, w.goal_twist, w.moved, STILL, dt, w.admittance)
     if p.admittance.frame == 1:
         _turn(h.X_tool, s.twist, False)
+    _to_joints(h, p, s, w, o, dt)
+
+
+@kernel
+def _to_joints(h, p, s, w, o, dt):
+    """Limits of the compliant frame, and the joint velocities that move it as `s.twist` says."""
     limit_tool(p.limits, h, s, w.before, dt, o)
     w.asked[:] = s.twist
     o.singular_value = smallest_singular_value(h.J, h.n, s.weakest, w.inverse)
@@ -233,6 +271,7 @@ def _follow(h, s, w, scale, dt):
         total = 0.0
         for k in range(h.n):
             total += h.J[i, k] * w.qd[k]
+        s.moved[i] = total
         s.twist[i] = total + scale * w.lost[i]
 
 

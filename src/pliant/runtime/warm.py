@@ -28,6 +28,8 @@ def load_loop_kernels() -> None:
     load(tick, *_arguments())
     results = (layout.new() for layout in (READING, GOAL, OBSERVED, COMMAND, STATE))
     load(cycle.finish, TELEMETRY.new(), 0, 0, 0, *results, 0.0, 0, 0, 0, 0, 0, 0)
+    load(cycle.stands_at, HANDLE.new(), STATE.new(), READING.new())
+    load(cycle.must_lift_at, STATE.new())
     load(cycle.cycle, WORLD.new(), *_arguments(), TELEMETRY.new(), *(0,) * 9)
     load(read_sim, WORLD.new(), READING.new())
     load(advance_sim, WORLD.new(), COMMAND.new())

@@ -89,6 +89,17 @@ class Surface(Section):
         50.0, unit="N s/m", ge=0, le=2000, help="Force per speed of penetration, along the normal."
     )
     friction: float = param(0.3, ge=0, le=2, help="Coulomb friction coefficient.")
+    stiffness_end_n_m: float = param(
+        0.0, unit="N/m", ge=0, le=1e6, help="Stiffness where the change is complete (0: it does not change)."
+    )
+    change_m: tuple[float, float] = param(
+        (0.0, 0.01), unit="m", help="From where to where along its x axis the stiffness changes."
+    )
+    swing_m: float = param(
+        0.0, unit="m", ge=0, le=0.2, help="Amplitude of its motion along its z axis: down by twice as much, and back."
+    )
+    swing_hz: float = param(0.2, unit="Hz", gt=0, le=20, help="Frequency of that motion.")
+    swing_at_s: float = param(0.0, unit="s", ge=0, help="When that motion begins, from rest.")
 
 
 class Push(Section):

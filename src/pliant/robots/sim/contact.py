@@ -74,10 +74,14 @@ def distance(c, p, normal):
 @kernel
 def touch(w, c, tip):
     """Force of surface `c` on a tip at `tip` [m] that moves with w.velocity, into c.force (base axes)."""
-    c.force[:] = 0.0
+    c.force[:], c.press = 0.0, 0.0
     for i in range(3):
         w.six[i] = tip[i] - c.pose[i]
     quat_rotate_inv(c.pose[3:7], w.six[0:3], w.six[0:3])
+    rate = 2.0 * math.pi * c.swing_hz
+    turn = rate * max(0.0, w.time - c.swing_at)
+    w.six[2] += c.swing * (1.0 - math.cos(turn))
+    c.here = _stiffness_at(c, w.six[0])
     depth = w.tip_radius - distance(c, w.six[0:3], w.normal)
     if depth <= 0.0:
         c.touching = 0
@@ -91,12 +95,30 @@ def touch(w, c, tip):
     v[0] = w.velocity[3] - r * (omega[1] * n[2] - omega[2] * n[1])
     v[1] = w.velocity[4] - r * (omega[2] * n[0] - omega[0] * n[2])
     v[2] = w.velocity[5] - r * (omega[0] * n[1] - omega[1] * n[0])
+    _leave_behind(w, c, v, -rate * c.swing * math.sin(turn))
     along = v[0] * n[0] + v[1] * n[1] + v[2] * n[2]
-    damping = max(c.damping, LEAST_DAMPING * c.stiffness * w.h)
-    press = max(0.0, c.stiffness * depth - damping * along)
-    _drag(w, c, n, along, press, damping)
+    damping = max(c.damping, LEAST_DAMPING * c.here * w.h)
+    c.press = max(0.0, c.here * depth - damping * along)
+    _drag(w, c, n, along, c.press, damping)
     for i in range(3):
-        c.force[i] = press * n[i] - w.six[i]
+        c.force[i] = c.press * n[i] - w.six[i]
+
+
+@kernel
+def _stiffness_at(c, x):
+    """Stiffness at `x` [m] along the surface: it changes evenly from one place to another."""
+    span = c.change[1] - c.change[0]
+    share = (x - c.change[0]) / span if span > 0.0 else (1.0 if x > c.change[0] else 0.0)
+    return c.stiffness + max(0.0, min(1.0, share)) * c.stiffness_change
+
+
+@kernel
+def _leave_behind(w, c, v, speed):
+    """Take the surface's own velocity, `speed` along its z axis, from the velocity `v` of the touching point."""
+    w.six[0], w.six[1], w.six[2] = 0.0, 0.0, speed
+    quat_rotate(c.pose[3:7], w.six[0:3], w.six[0:3])
+    for i in range(3):
+        v[i] -= w.six[i]
 
 
 @kernel
@@ -107,9 +129,9 @@ def _drag(w, c, n, along, press, damping):
         c.stretch[i] += w.h * (w.point_velocity[i] - along * n[i]) - lean * n[i]
     most = c.friction * press
     # what the spring alone cannot hold has slipped; it must not take up the damper's share, which nobody has stored
-    _shorten(c.stretch, most / c.stiffness)
+    _shorten(c.stretch, most / c.here)
     for i in range(3):
-        w.six[i] = c.stiffness * c.stretch[i] + damping * (w.point_velocity[i] - along * n[i])
+        w.six[i] = c.here * c.stretch[i] + damping * (w.point_velocity[i] - along * n[i])
     _shorten(w.six, most)
 
 

@@ -19,11 +19,18 @@ SURFACE = Layout(
         Field("half_size", "m", "half-sizes of a box", (3,)),
         Field("radius", "m", "radius of a dome"),
         Field("stiffness", "N/m", "along the normal"),
+        Field("stiffness_change", "N/m", "how much stiffer it is beyond the change"),
+        Field("change", "m", "where the stiffness changes, along x of the surface", (2,)),
+        Field("here", "N/m", "stiffness where the tip is"),
         Field("damping", "N s/m", "along the normal"),
+        Field("swing", "m", "amplitude of its motion along its z axis"),
+        Field("swing_hz", "Hz", "frequency of that motion"),
+        Field("swing_at", "s", "when it begins"),
         Field("friction", "", "Coulomb coefficient"),
         Field("stretch", "m", "deflection of the material along the surface (sticking friction)", (3,)),
         Field("touching", "", "1 while in contact", kind="i8"),
         Field("force", "N", "force on the robot in the last step, base axes", (3,)),
+        Field("press", "N", "its part along the normal"),
     ),
 )
 

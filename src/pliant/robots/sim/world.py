@@ -131,3 +131,7 @@ def _surface(slot: Any, surface: Surface) -> None:
     slot.pose[:3], slot.pose[3:] = surface.position_m, quaternion(surface.rpy_deg)
     slot.half_size[:], slot.radius = surface.half_size_m, surface.radius_m
     slot.stiffness, slot.damping, slot.friction = surface.stiffness_n_m, surface.damping_n_s_m, surface.friction
+    slot.change[:] = surface.change_m
+    if surface.stiffness_end_n_m > 0.0:
+        slot.stiffness_change = surface.stiffness_end_n_m - surface.stiffness_n_m
+    slot.swing, slot.swing_hz, slot.swing_at = surface.swing_m, surface.swing_hz, surface.swing_at_s

@@ -1,0 +1,69 @@
+"""The picture of the contact law's states, drawn from the very table that the tick follows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from matplotlib.axes import Axes
+
+from pliant.analysis import style
+from pliant.contact.states import BACK, DONE, FAULT, NEXT, NONE, PAUSED, RETRACT, SEEK, SLIDE, STATES
+
+# Where each state stands, in the order of STATES.
+PLACES = ((0, 2), (1.5, 2), (3, 2), (4.5, 2), (6, 2), (6, 0.6), (4.5, 3.3), (3, 0.6), (0.6, 0.6))
+NAMES = (
+    "", "sensor failed", "force limit", "abort", "stop", "pause", "resume", "set_start", "start", "", "touched", "lost",
+    "gone", "dwelt", "ended", "lifted", "too far", "timeout",
+)  # fmt: skip
+# Ways that would cross others.
+BENDS = {(RETRACT, DONE): 0.0, (SEEK, RETRACT): 0.08, (PAUSED, RETRACT): -0.75, (SLIDE, SEEK): -0.3}
+Place = tuple[float, float]
+_ORDERS = {"abort", "stop", "pause", "resume", "set_start", "start"}
+
+
+def ways() -> dict[tuple[int, int], list[str]]:
+    """For every pair of states the events that lead from one to the other; what leads to a fault is left out."""
+    found: dict[tuple[int, int], list[str]] = {}
+    for state in range(len(STATES)):
+        for event, name in enumerate(NAMES):
+            to = int(NEXT[state, event])
+            if to in (NONE, FAULT, state):
+                continue
+            for goal in (2, 3, 4) if to == BACK else (to,):
+                found.setdefault((state, goal), []).append(name)
+    return found
+
+
+def _arrow(ax: Axes, here: Place, there: Place, text: str, colour: str, bend: float) -> None:
+    ax.annotate(
+        "", there, here,
+        arrowprops={
+            "arrowstyle": "-|>", "color": colour, "shrinkA": 26, "shrinkB": 26, "lw": 1.1,
+            "connectionstyle": f"arc3,rad={bend}",
+        },
+    )  # fmt: skip
+    dx, dy = there[0] - here[0], there[1] - here[1]
+    x, y = (here[0] + there[0]) / 2 + 0.5 * bend * dy, (here[1] + there[1]) / 2 - 0.5 * bend * dx
+    box = {"fc": "white", "ec": "none", "pad": 1}
+    ax.text(x, y, text, fontsize=7.5, ha="center", va="center", color=colour, bbox=box)
+
+
+def draw(path: Path) -> None:
+    """Draw every state and every way between them."""
+    with style.applied() as theme:
+        subtitle = "blue: asked for; black: noticed too; force limit and failed sensor lead to fault from everywhere"
+        fig, axes = style.figure(1, 1, "States of a contact", subtitle, panel_inches=(10.5, 5.0))
+        ax = axes[0, 0]
+        ax.set_axis_off()
+        ax.set_xlim(-0.5, 7.6)
+        ax.set_ylim(0.0, 3.9)
+        for (state, to), events in ways().items():
+            asked = all(event in _ORDERS for event in events)
+            there_and_back = (to, state) in ways() or PAUSED in (state, to)
+            bend = BENDS.get((state, to), 0.22 if there_and_back else 0.0)
+            _arrow(ax, PLACES[state], PLACES[to], ", ".join(events), theme.lines[0] if asked else theme.text, bend)
+        for state, (x, y) in enumerate(PLACES):
+            edge = theme.alarm if state == FAULT else theme.faint
+            box = {"boxstyle": "round,pad=0.5", "fc": theme.background, "ec": edge, "lw": 1.4}
+            ax.text(x, y, STATES[state].upper(), ha="center", va="center", fontweight="bold", bbox=box, zorder=5)
+    style.save(fig, path)

@@ -1,0 +1,32 @@
+"""`pliant check`: what is to be expected of a contact, before anything moves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+EXAMPLE = "Example: [bold]pliant check dome --plot check.png[/bold]"
+
+
+def command(
+    task: Annotated[str, typer.Argument(help="A task file, or the name of a task that comes with Pliant.")],
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="name=value, as often as needed: another parameter.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    plot: Annotated[Path | None, typer.Option(help="Picture to make.")] = None,
+) -> int:
+    """Predict margins, peak and settling of a contact over the declared surfaces; exit code 1 if one will not do."""
+    from pliant.analysis.check import check
+    from pliant.cli.show import claim, compile_first, report
+    from pliant.params.declare import changed, parse_assignment
+    from pliant.runtime.task import find_task
+
+    chosen = find_task(task)
+    values = dict(parse_assignment(text) for text in settings or ())
+    chosen = chosen.model_copy(update={"params": changed(chosen.params, values)})
+    claim(plot)
+    compile_first()
+    return report(check(chosen), as_json=as_json, picture=plot)

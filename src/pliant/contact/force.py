@@ -1,0 +1,99 @@
+"""The force law: a speed into the surface from the force error.
+
+    PI            v = kp e + I - w        İ = kp e / T_i + (v_done - v_asked) / T_b
+    mass–damper   m v̇ + d v = e,  d = 1/kp,  m = d T;  then - w
+
+e = f_target - f_n, and w is how the surface is seen to move. Against a spring k with the total lag T, v = kp e is
+stable for kp k T < π/2 and does not overshoot up to 1/e ≈ 0.37: so the gain follows from the stiffness, as far as it is
+known, and until then from the stiffest that was declared. Contact damping acts like more gain at high frequencies.
+"""
+
+from __future__ import annotations
+
+import math
+
+from pliant.kernel import kernel
+
+# Weight of the surface's damping beside stiffness × lag.
+DAMPING_SHARE = 0.5
+# Share of the gain at which the inertia of the tool alone would make it swing.
+INERTIA_SHARE = 0.3
+# The gain rises over so many lags, and falls at once.
+RISE_LAGS = 1.0
+# What a limit took from the speed is taken from the integral within so many lags.
+BACK_LAGS = 2.0
+# A first touch is firm at so many times the force that counts as contact.
+FIRM = 2.0
+# Share of the allowed peak that speed × stiffness × lag may make up: the rest is the time it takes to turn round.
+APPROACH_SHARE = 0.9
+
+
+@kernel
+def approach_speed(p):
+    """The fastest approach [m/s] after which the stiffest declared surface is not pressed beyond the allowed peak."""
+    # peak ≈ v k T
+    return min(p.approach_m_s, APPROACH_SHARE * p.peak_n / (p.stiffness_max_n_m * p.lag_s))
+
+
+@kernel
+def tune(p, c, mass, dt):
+    """Bring the gain to what stiffness and lag allow, and the `mass` [kg] whose inertia the sensor feels."""
+    goal = p.margin / (p.lag_s * c.bound + DAMPING_SHARE * c.damping)
+    # v = -kp m v̇(t - T) swings by itself from kp m/T = 1 on
+    goal = min(goal, INERTIA_SHARE * p.lag_s / max(mass, 1e-3))
+    share = min(1.0, dt / (RISE_LAGS * p.lag_s)) if goal > c.gain else 1.0
+    c.gain += share * (goal - c.gain)
+
+
+@kernel
+def begin(p, c):
+    """At first touch nothing is known of the surface: the gain of the stiffest one, no integral, no motion seen."""
+    c.gain = p.margin / (p.lag_s * p.stiffness_max_n_m)
+    c.integral = 0.0
+    c.surface_v, c.surface_a = 0.0, 0.0
+
+
+@kernel
+def raise_target(p, c, dt):
+    """Soft start: from the force that was there at contact to the target, at a steady rate."""
+    step = p.target_n * dt / p.soft_start_s if p.soft_start_s > 0.0 else p.target_n
+    c.target_n += max(-step, min(step, p.target_n - c.target_n))
+
+
+@kernel
+def _integral_rate(p, c, e, done):
+    """How fast the integral changes [m/s²]; `done` is what the limits left of the speed asked for a tick ago."""
+    back = 1.0 / (BACK_LAGS * p.lag_s)
+    if p.feed_forward != 0:
+        return -back * c.integral  # what is fed forward needs none, and nothing may be left of one
+    # on the way to the target there is nothing to integrate yet
+    error = c.gain * e / (p.integral_lags * p.lag_s) if c.following != 0 else 0.0
+    return error + back * (done - c.asked)
+
+
+@kernel
+def press(p, c, done, dt):
+    """The speed into the surface [m/s]; `done` is what the limits left of the speed asked for a tick ago."""
+    e, fastest = c.target_n - c.force_n, p.press_m_s
+    ahead = c.surface_v + p.lag_s * c.surface_a if p.feed_forward != 0 else 0.0
+    if p.law == 1:
+        # (m + dt d) v⁺ = m v + dt e   with   m = d T
+        own = c.integral + (c.gain * e - c.integral) * dt / (p.lag_s + dt)
+        c.integral = max(-fastest, min(fastest, own))
+        v = c.integral - ahead
+    else:
+        c.integral += dt * _integral_rate(p, c, e, done)
+        c.integral = max(-fastest, min(fastest, c.integral))
+        v = c.gain * e + c.integral - ahead
+    # where contact is being lost nothing is faster than an approach: nobody dives where the surface ends
+    fastest_in = approach_speed(p) if c.force_n < p.touch_n else fastest
+    if c.following == 0 and c.force_n < FIRM * p.touch_n:
+        v = max(v, approach_speed(p))  # barely touched, on a soft surface perhaps: go on as before
+    c.asked = max(-fastest, min(fastest_in, v))
+    return c.asked
+
+
+@kernel
+def braked(way, acceleration):
+    """The largest speed [m/s] from which one can brake within `way` [m]."""
+    return math.sqrt(2.0 * acceleration * max(0.0, way))

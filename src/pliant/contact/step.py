@@ -1,0 +1,251 @@
+"""One tick of the contact law: feel, decide, and say how the compliant frame should move.
+
+    twist = way along the surface - v_in n,   and the turn that brings the tool to face the surface
+
+Limits, the damped inverse and the joint limits come after it, as for every law of the tool.
+"""
+
+from __future__ import annotations
+
+import math
+
+from pliant.contact import force, path, states, surface
+from pliant.contact.states import DWELL, FAULT, PAUSED, RETRACT, SEEK, SLIDE
+from pliant.kernel import kernel
+from pliant.records import Field, Layout
+from pliant.spatial import quat_rotate
+
+# Low-pass of the force on which decisions are made [s].
+STEADY_S = 0.05
+# Where the error is larger than the first share of the target the path slows down, at the second it creeps.
+SLOW_FROM, SLOW_TO, CREEP = 0.2, 0.5, 0.1
+# How fast a tilt of the tool is corrected [1/s].
+FACE_RATE = 3.0
+# A lift-off is complete this close to its end [m]; if limits stop it, after so many times its duration and a second.
+NEAR, PATIENCE = 2e-5, 3.0
+
+SCRATCH = Layout(
+    "ContactScratch",
+    (
+        Field("six", "", "vectors of the surface", (6,)),
+        Field("tangent", "", "direction of the path", (3,)),
+        Field("ahead", "", "normal where the robot will be when it answers", (3,)),
+        Field("axis", "", "the tool's axis", (3,)),
+        Field("faces", "", "where it should point", (3,)),
+    ),
+)
+
+
+@kernel
+def step(p, s, o, g, alpha, mass, w, dt):
+    """Set `s.twist`, the wanted velocity of the compliant frame.
+
+    `alpha` is the share of a new sample in the wrench's low-pass, `mass` [kg] what the force sensor carries.
+    """
+    c = s.contact
+    w.axis[0], w.axis[1], w.axis[2] = 0.0, 0.0, 1.0
+    quat_rotate(s.pose[3:7], w.axis, w.axis)
+    done = _dot(c.way, c.normal) - _dot(s.twist, c.normal)
+    c.since_s += dt
+    _feel(p, c, s.wrench_lp, o.twist, alpha, mass, w, dt)
+    _decide(p, c, s, g, w, dt)
+    v_in = _normal_speed(p, c, s.pose, done, dt)
+    _go_along(p, c, alpha, w, dt)
+    for i in range(3):
+        s.twist[i] = c.way[i] - v_in * c.normal[i]
+    _face(p, c, w, s.twist)
+
+
+@kernel
+def _dot(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@kernel
+def _feel(p, c, F, v, alpha, mass, w, dt):
+    """Force along the normal, whether it is contact, and what it says of the surface."""
+    c.force_n = _dot(F, c.normal)
+    c.steady_n += dt / STEADY_S * (c.force_n - c.steady_n)
+    c.peak_n = max(c.peak_n, c.force_n)
+    into = c.seen[1] + alpha * (-_dot(v, c.normal) - c.seen[1])  # filtered like the force
+    rate, acceleration = (c.force_n - c.seen[2]) / dt, (into - c.seen[1]) / dt
+    c.seen[0] += dt * into
+    c.seen[1], c.seen[2] = into, c.force_n
+    # the inertia of the tool is no contact
+    c.touching = 1 if c.force_n - mass * acceleration > (p.loss_n if c.touching != 0 else p.touch_n) else 0
+    c.lost_s = 0.0 if c.touching != 0 else c.lost_s + dt
+    if states.is_pressing(c):
+        if c.touching != 0:
+            surface.learn(p, c, mass * acceleration, dt)
+            surface.follow(p, c, rate, acceleration, dt)
+            if c.state == SLIDE:
+                surface.turn(p, c, F, v, w.six, dt)
+        force.tune(p, c, mass, dt)
+        force.raise_target(p, c, dt)
+        held = abs(c.steady_n - p.target_n) <= p.band_n
+        c.held_s = c.held_s + dt if held else 0.0
+
+
+# ---- deciding ------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def _decide(p, c, s, g, w, dt):
+    """At most one event leads to another state in a tick: what protects first, then an order, then the rest."""
+    event = _alarm(p, s)
+    if event != states.NOTHING and states.enter(c, event, s.pose):
+        c.orders = g.orders
+        return
+    if g.orders != c.orders:
+        c.orders = g.orders
+        preload = math.sqrt(_dot(s.wrench_lp, s.wrench_lp)) > p.preload_n
+        event = states.guarded(c, g.order, preload, s.trouble == 0)
+        if states.enter(c, event, s.pose):
+            c.refused = states.NOTHING
+            _begin(p, c, event, w.axis)
+            return
+        c.refused = event
+    event = _noticed(p, c, s.pose)
+    if event == states.LOST and c.following != 0:  # what never became firm was no contact: it goes on seeking
+        c.losses += 1
+    if event != states.NOTHING and states.enter(c, event, s.pose) and event == states.TOUCHED:
+        force.begin(p, c)
+        surface.forget(p, c)
+        c.target_n = max(0.0, min(p.target_n, c.force_n))
+
+
+@kernel
+def _alarm(p, s):
+    """What is watched in every state."""
+    if s.fault != 0:
+        return states.SENSOR
+    if math.sqrt(_dot(s.wrench, s.wrench)) > p.force_limit_n:
+        return states.FORCE_LIMIT
+    return states.NOTHING
+
+
+@kernel
+def _begin(p, c, event, axis):
+    """A start that is set or made forgets what was before; the approach is along the tool's axis."""
+    if event not in (states.SET_START, states.START):
+        return
+    if event == states.SET_START:
+        for i in range(3):
+            c.approach[i], c.normal[i] = axis[i], -axis[i]
+    c.asked, c.integral, c.curvature, c.friction = 0.0, 0.0, 0.0, 0.0
+    c.travelled_m, c.peak_n, c.losses, c.lifted = 0.0, 0.0, 0, 0
+    c.steady_n, c.touching, c.doubt = 0.0, 0, p.slope_deg * math.pi / 180.0
+
+
+@kernel
+def _noticed(p, c, position):
+    """What happens by itself in the present state."""
+    if c.state == SEEK:
+        if c.touching != 0:
+            return states.TOUCHED
+        if c.losses > 0 and c.since_s > p.recover_s:
+            return states.GONE
+        return states.TOO_FAR if _gone(c, position) > p.seek_m else states.NOTHING
+    if states.is_pressing(c) and c.lost_s > p.loss_s:
+        return states.LOST
+    if c.state == DWELL:
+        if c.held_s >= p.dwell_s:
+            return states.DWELT
+        return states.TIMEOUT if c.since_s > p.settle_s + p.dwell_s else states.NOTHING
+    if c.state == SLIDE and path.length(p) - c.travelled_m < NEAR:
+        return states.ENDED
+    if c.state == RETRACT and c.lifted != 0:
+        return states.LIFTED
+    return states.NOTHING
+
+
+@kernel
+def _gone(c, position):
+    """Way from the anchor [m]."""
+    x, y, z = position[0] - c.anchor[0], position[1] - c.anchor[1], position[2] - c.anchor[2]
+    return math.sqrt(x * x + y * y + z * z)
+
+
+# ---- moving --------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def _normal_speed(p, c, position, done, dt):
+    """The speed into the surface [m/s] that the present state asks for."""
+    if states.is_pressing(c):
+        return force.press(p, c, done, dt)
+    goal = 0.0
+    if c.state == SEEK:
+        goal = force.approach_speed(p)
+        if c.losses == 0:
+            free = p.height_m - _gone(c, position)
+            goal = max(goal, min(p.free_m_s, force.braked(free, p.acceleration_m_s2)))
+    elif c.state in (RETRACT, FAULT) and c.lifted == 0:
+        left = p.retract_m - _gone(c, position)
+        goal = -min(p.retract_m_s, force.braked(left, p.acceleration_m_s2))
+        late = c.since_s > PATIENCE * p.retract_m / p.retract_m_s + 1.0
+        if left < NEAR or late:
+            c.lifted, goal = 1, 0.0
+    # away from a surface at once; everything else gently, because the sensor feels the tool's inertia
+    most = p.acceleration_m_s2 * dt
+    c.asked = goal if c.state == FAULT else c.asked + max(-most, min(most, goal - c.asked))
+    return c.asked
+
+
+@kernel
+def _go_along(p, c, alpha, w, dt):
+    """The velocity along the surface, in the plane that will be tangent when the robot gets there."""
+    robot = max(0.0, p.lag_s - (1.0 - alpha) / alpha * dt)  # the filter of the wrench delays no motion
+    speed = math.sqrt(_dot(c.way, c.way))
+    wanted = 0.0
+    if c.state == SLIDE:
+        off = abs(c.target_n - c.steady_n) / p.target_n
+        slow = max(CREEP, min(1.0, (SLOW_TO - off) / (SLOW_TO - SLOW_FROM)))
+        wanted = slow * min(p.speed_m_s, force.braked(path.length(p) - c.travelled_m, p.acceleration_m_s2))
+        # a slope that nobody knows yet must not cost more force than the gain makes good
+        wanted = min(wanted, SLOW_FROM * p.target_n * c.gain / math.tan(c.doubt))
+    elif c.state != PAUSED:
+        c.way[:] = 0.0
+        return
+    # n + κ s t is the normal a way s ahead: the robot answers a lag later
+    path.direction(p, c.travelled_m, c.normal, w.tangent)
+    lead = c.curvature * speed * robot
+    for i in range(3):
+        w.ahead[i] = c.normal[i] + lead * w.tangent[i]
+    size = math.sqrt(_dot(w.ahead, w.ahead))
+    for i in range(3):
+        w.ahead[i] /= size
+    path.direction(p, c.travelled_m, w.ahead, w.tangent)
+    most = p.acceleration_m_s2 * dt
+    speed += max(-most, min(most, wanted - speed))
+    for i in range(3):
+        c.way[i] = speed * w.tangent[i]
+    c.travelled_m += speed * dt
+
+
+@kernel
+def _face(p, c, w, twist):
+    """Turn the tool towards the surface, no further from where it began than `tilt_deg`."""
+    twist[3] = twist[4] = twist[5] = 0.0
+    if not states.is_pressing(c):
+        return
+    a, want = c.approach, w.faces
+    inward = -_dot(a, c.normal)
+    angle = math.acos(max(-1.0, min(1.0, inward)))
+    most = p.tilt_deg * math.pi / 180.0
+    share = most / angle if angle > most else 1.0
+    if angle > 1e-9 and math.sin(angle) > 1e-9:
+        # the great circle from the approach to -n, followed as far as allowed
+        x, y = math.sin((1.0 - share) * angle) / math.sin(angle), math.sin(share * angle) / math.sin(angle)
+    else:
+        x, y = 1.0, 0.0
+    for i in range(3):
+        want[i] = x * a[i] - y * c.normal[i]
+    u = w.axis
+    twist[3] = FACE_RATE * (u[1] * want[2] - u[2] * want[1])
+    twist[4] = FACE_RATE * (u[2] * want[0] - u[0] * want[2])
+    twist[5] = FACE_RATE * (u[0] * want[1] - u[1] * want[0])
+    speed = math.sqrt(twist[3] ** 2 + twist[4] ** 2 + twist[5] ** 2)
+    if speed > p.turn_rad_s:
+        for i in range(3, 6):
+            twist[i] *= p.turn_rad_s / speed

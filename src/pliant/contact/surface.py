@@ -1,0 +1,206 @@
+"""What is learned of a surface: stiffness and damping, its motion along the normal, and where the normal points.
+
+    f = k δ + d δ̇         δ̇ = v_in + w        v_in: the tool into the surface, w: the surface towards the tool
+
+Stiffness and damping come from the quick parts of force, depth and speed at the touch, all filtered alike, so that
+neither the filter's lag nor the shape of the surface enters. What is left, w = ḟ/k - v_in, is the motion of the
+surface under the tool. While the tool slides at the speed v_t, a steady w is a slope w/v_t: the normal turns by it, and
+how fast it keeps turning is the curvature. Motion alone says nothing of a slope across the path; there the force does:
+sliding friction, -µ f_n along the path, has no part across it.
+"""
+
+from __future__ import annotations
+
+import math
+
+from pliant.kernel import kernel
+
+# Parts of force and depth slower than so many lags are not used to learn stiffness: they may be the surface's shape.
+SLOW_LAGS = 8.0
+# Once known, a stiffness only grows until the next touch: from changes of force this many times the noise in which
+# force and depth go together (their correlation, over so many lags). When the surface moves, or the robot answers
+# noise, every surface looks softer than it is, and a surface taken for softer than it is makes the law unstable.
+EXCITED, TOGETHER, WINDOW_LAGS, STIFFER_LAGS = 1.5, 0.8, 3.0, 1.0
+# Over so many lags the misfit is judged by which the first touch trusts itself less.
+MISFIT_LAGS = 4.0
+# A stiffness is never known better than to this share.
+SUREST = 0.02
+# Spread of the damping before anything is known [N s/m].
+DAMPING_SPREAD = 100.0
+# So many standard deviations above the learned stiffness the gain reckons with.
+CAUTION = 2.0
+# Motion of the surface is followed over so many lags, once the stiffness is known to this share; longer on a soft
+# surface, where noise of the force looks like motion: until it is slower than this [m/s].
+FOLLOW_LAGS, KNOWN, QUIET = 3.0, 0.3, 1e-3
+# It begins when the force is this close to its target (share), or after so many lags.
+ARRIVED, ARRIVE_LAGS = 0.2, 10.0
+# The normal takes slopes over within this time [s], longer where noise would tilt it by more than this [rad], and from
+# this sliding speed on [m/s]. One step counts no steeper slope than this [rad].
+TURN_S, SHAKY, LEAST_SLIDE, STEEPEST = 0.2, 0.05, 1e-5, 0.5
+# The slope is never known better than this [rad].
+LEAST_DOUBT = 0.005
+# While the tool moves along the normal by more than this share of its sliding, the force says nothing of the slope.
+LEAN = 0.3
+
+
+@kernel
+def forget(p, c):
+    """At a touch: nothing is known but the declared range."""
+    c.stiffness, c.damping, c.bound = p.stiffness_max_n_m, 0.0, p.stiffness_max_n_m
+    c.covariance[0], c.covariance[1] = p.stiffness_max_n_m**2, 0.0
+    c.covariance[2] = DAMPING_SPREAD**2
+    c.following, c.misfit, c.sums[:] = 0, 0.0, 0.0
+    c.slow[0], c.slow[1], c.slow[2] = c.force_n, c.seen[0], c.seen[1]
+
+
+@kernel
+def is_known(p, c):
+    """Whether stiffness and damping are known well enough to build on them."""
+    return c.covariance[0] < (KNOWN * c.stiffness) ** 2 and c.covariance[2] < (KNOWN * c.stiffness * p.lag_s) ** 2
+
+
+@kernel
+def learn(p, c, inertia, dt):
+    """Learn stiffness and damping from c.seen (depth, speed, force) and the `inertia` [N] of the tool in that force."""
+    force = c.seen[2] - inertia
+    # first the mean since the touch: the sample that made it a touch was noisier than others
+    span = SLOW_LAGS * p.lag_s
+    share = min(1.0, dt / (min(span, c.since_s) if c.following == 0 else span))
+    c.slow[0] += share * (force - c.slow[0])
+    c.slow[1] += share * (c.seen[0] - c.slow[1])
+    c.slow[2] += share * (c.seen[1] - c.slow[2])
+    f, x, v = force - c.slow[0], c.seen[0] - c.slow[1], c.seen[1] - c.slow[2]
+    if c.following == 0 or not is_known(p, c):
+        _learn_touch(p, c, f, x, v, dt)
+    else:
+        _learn_anew(p, c, f - c.damping * v, x, dt)
+    c.stiffness = max(0.5 * p.stiffness_min_n_m, min(2.0 * p.stiffness_max_n_m, c.stiffness))
+    bound = max(c.stiffness, p.stiffness_min_n_m) + CAUTION * math.sqrt(c.covariance[0])
+    c.bound = max(p.stiffness_min_n_m, min(p.stiffness_max_n_m, bound))
+
+
+@kernel
+def _learn_touch(p, c, f, x, v, dt):
+    """One step of a Kalman filter for the constants k and d in f = k x + d v: all motion is the tool's own."""
+    kk, kd, dd = c.covariance[0], c.covariance[1], c.covariance[2]
+    # gain K = P φ / (φᵀ P φ + σ²),   φ = (x, v)
+    a, b = kk * x + kd * v, kd * x + dd * v
+    # what does not fit a spring and a damper at rest counts as noise: it may be a surface that moves
+    noise = p.noise_n**2 + c.misfit
+    size = a * x + b * v + noise
+    off = f - c.stiffness * x - c.damping * v
+    c.misfit += min(1.0, dt / (MISFIT_LAGS * p.lag_s)) * ((off * noise / size) ** 2 - c.misfit)
+    c.stiffness += a / size * off
+    c.damping += b / size * off
+    # where one leaves what is possible, the other follows as far as the two go together
+    least = 0.5 * p.stiffness_min_n_m
+    if c.stiffness < least:
+        c.damping += kd / kk * (least - c.stiffness)
+        c.stiffness = least
+    if c.damping < 0.0:
+        c.stiffness = max(least, c.stiffness - kd / dd * c.damping)
+        c.damping = 0.0
+    c.covariance[0] = max((SUREST * c.stiffness) ** 2, kk - a * a / size)
+    c.covariance[1] = kd - a * b / size
+    c.covariance[2] = max(1.0, dd - b * b / size)
+
+
+@kernel
+def _learn_anew(p, c, f, x, dt):
+    """Follow a surface that becomes stiffer, where force and depth show it beyond doubt."""
+    share = min(1.0, dt / (WINDOW_LAGS * p.lag_s))
+    c.sums[0] += share * (x * x - c.sums[0])
+    c.sums[1] += share * (x * f - c.sums[1])
+    c.sums[2] += share * (f * f - c.sums[2])
+    loud = c.sums[2] > (EXCITED * p.noise_n) ** 2
+    if loud and c.sums[1] > TOGETHER * math.sqrt(c.sums[0] * c.sums[2]):
+        now = c.sums[1] / c.sums[0]
+        c.stiffness += min(1.0, dt / (STIFFER_LAGS * p.lag_s)) * max(0.0, now - c.stiffness)
+
+
+@kernel
+def _has_arrived(p, c):
+    """Whether the force has come near its target, or had time enough to: before, all motion is the tool's own."""
+    return abs(p.target_n - c.force_n) < ARRIVED * p.target_n or c.since_s > ARRIVE_LAGS * p.lag_s
+
+
+@kernel
+def _follow_s(p, c):
+    """Time [s] over which the surface's motion is followed."""
+    return FOLLOW_LAGS * p.lag_s + p.noise_n / (c.stiffness * QUIET)
+
+
+@kernel
+def follow(p, c, rate, acceleration, dt):
+    """Observe how the surface moves: `rate` is ḟ [N/s], `acceleration` that of the tool into the surface [m/s²]."""
+    c.following = 1 if c.following != 0 or _has_arrived(p, c) else 0
+    if c.following == 0 or not is_known(p, c):
+        c.surface_v, c.surface_a = 0.0, 0.0
+        return
+    # w = (ḟ - d v̇_in)/k - v_in, then an α-β filter: critically damped, exact for a steady acceleration
+    w = (rate - c.damping * acceleration) / c.stiffness - c.seen[1]
+    theta = math.exp(-dt / _follow_s(p, c))
+    expected = c.surface_v + dt * c.surface_a
+    off = w - expected
+    c.surface_v = expected + (1.0 - theta * theta) * off
+    c.surface_a += (1.0 - theta) ** 2 * off / dt
+
+
+@kernel
+def friction_free(F, t, mu, n, out):
+    """The force without sliding friction: environment on robot it is -µ f_n t, so that is what is taken off."""
+    f_n = F[0] * n[0] + F[1] * n[1] + F[2] * n[2]
+    for i in range(3):
+        out[i] = F[i] + mu * f_n * t[i]
+
+
+@kernel
+def turn(p, c, F, v, scratch, dt):
+    """Turn the normal while the tool slides with the velocity `v` [m/s] under the force `F` [N]."""
+    n = c.normal
+    along = v[0] * n[0] + v[1] * n[1] + v[2] * n[2]
+    for i in range(3):
+        scratch[i] = v[i] - along * n[i]
+    t = scratch[0:3]
+    speed = math.sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2])
+    if speed < LEAST_SLIDE:
+        return
+    for i in range(3):
+        t[i] /= speed
+    # the slope that the motion of the surface amounts to goes over into the normal, and what keeps coming into its turn
+    noise = p.noise_n / (c.stiffness * _follow_s(p, c))
+    theta = math.exp(-dt / (TURN_S * (1.0 + noise / (SHAKY * speed))))
+    slope = max(-STEEPEST, min(STEEPEST, -c.surface_v / speed))
+    share = 1.0 - theta * theta
+    step = c.curvature * speed * dt + share * slope
+    c.doubt = max(LEAST_DOUBT, theta * c.doubt)
+    c.curvature += (1.0 - theta) ** 2 * slope / (speed * dt)
+    c.surface_v += share * slope * speed
+    across = 0.0
+    if abs(along) < LEAN * speed and c.force_n > p.touch_n:
+        across = _slope_across(c, F, t, scratch, dt)
+    _tilt(n, t, step, across)
+
+
+@kernel
+def _slope_across(c, F, t, scratch, dt):
+    """Learn the friction, and the tilt [rad] across the path that the force shows, as a step of a low-pass."""
+    n, free = c.normal, scratch[3:6]
+    dragged = -(F[0] * t[0] + F[1] * t[1] + F[2] * t[2]) / c.force_n
+    c.friction += dt / TURN_S * (max(0.0, min(2.0, dragged)) - c.friction)
+    friction_free(F, t, c.friction, n, free)
+    bx, by, bz = n[1] * t[2] - n[2] * t[1], n[2] * t[0] - n[0] * t[2], n[0] * t[1] - n[1] * t[0]
+    lean = (free[0] * bx + free[1] * by + free[2] * bz) / c.force_n
+    return dt / TURN_S * max(-1.0, min(1.0, lean))
+
+
+@kernel
+def _tilt(n, t, step, across):
+    """Turn the unit vector `n` by `step` towards `t` and by `across` towards n × t."""
+    bx, by, bz = n[1] * t[2] - n[2] * t[1], n[2] * t[0] - n[0] * t[2], n[0] * t[1] - n[1] * t[0]
+    n[0] += step * t[0] + across * bx
+    n[1] += step * t[1] + across * by
+    n[2] += step * t[2] + across * bz
+    size = math.sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2])
+    for i in range(3):
+        n[i] /= size

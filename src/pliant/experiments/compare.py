@@ -1,0 +1,93 @@
+"""The same contact by six laws: what each presses with at the touch, how often it bounces, how well it holds."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from pliant.analysis import style
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told
+from pliant.experiments import Progress
+from pliant.experiments.contact_scene import FORCE, SLOW, Figures, Trace, dome, judge, plane, run_contact, task
+from pliant.experiments.rival_contact import RIVALS, judge_rival, run_rival
+from pliant.robots.sim.config import Surface
+
+STIFFNESS = (2e4, 1e5, 1e6)
+OURS = "hybrid"
+Rows = list[tuple[str, Figures, Trace]]
+
+
+def _laws(surface: Surface, seed: int) -> Rows:
+    """All laws on one surface, with a total lag of 50 ms; ours is told the stiffest surface that may come."""
+    stiffest = max(1e5, surface.stiffness_n_m)
+    ours = run_contact(task((surface,), SLOW, seed, 40.0, stiffness_max_n_m=stiffest, height_m=0.0025))
+    rows: Rows = [(OURS, judge(ours), ours)]
+    for rival in RIVALS.values():
+        trace, phase = run_rival(rival, surface, SLOW, seed)
+        rows.append((rival.name, judge_rival(trace, phase), trace))
+    return rows
+
+
+def _figures(where: str, rows: Rows) -> list[Figure]:
+    ours, records = rows[0][1], rows[0][2].records
+    assert records is not None
+    travelled = float(records["state"]["contact"]["travelled_m"].max())
+    figures = [
+        at_most(f"{where}: peak of ours", ours.peak_n, "N", 10.0),
+        at_most(f"{where}: contact losses of ours", ours.losses, "", 0.0),
+        told(f"{where}: RMS error of ours while sliding", ours.slide_rms_n, "N"),
+        told(f"{where}: mean speed of ours while sliding", 1e3 * travelled / ours.slide_s, "mm/s"),
+        at_least(
+            f"{where}: least peak of the others over ours", min(f.peak_n for _, f, _ in rows[1:]) / ours.peak_n, "×", 1
+        ),
+    ]
+    for name, found, _ in rows[1:]:
+        figures += [
+            told(f"{where}: peak, {name}", found.peak_n, "N"),
+            told(f"{where}: contact losses, {name}", found.losses),
+            told(f"{where}: RMS error while sliding, {name}", found.slide_rms_n, "N"),
+        ]
+    return figures
+
+
+def run(seed: int, progress: Progress) -> Outcome:
+    """A plane and a dome, stiff, stiffer, as stiff as steel."""
+    began = time.perf_counter()
+    figures: list[Figure] = []
+    drawn: list[tuple[str, Rows]] = []
+    for i, stiffness in enumerate(STIFFNESS):
+        for j, surface in enumerate((plane(stiffness), dome(stiffness))):
+            where = f"{surface.kind}, {stiffness:g} N/m"
+            rows = _laws(surface, seed)
+            figures += _figures(where, rows)
+            drawn.append((where, rows))
+            progress((2 * i + j + 1) / (2 * len(STIFFNESS)))
+    return Outcome("compare", seed, time.perf_counter() - began, figures, draw=lambda path: _draw(drawn, path))
+
+
+def _draw(drawn: list[tuple[str, Rows]], path: Path) -> None:
+    with style.applied() as theme:
+        fig, axes = style.figure(
+            len(STIFFNESS), 2, "Six laws, one contact", "true force since first touch, total lag 50 ms",
+            panel_inches=(6.4, 2.2),
+        )  # fmt: skip
+        for i, (where, rows) in enumerate(drawn):
+            ax = axes[i // 2, i % 2]
+            for k, (name, _, trace) in enumerate(rows):
+                touched = int((trace.normal_n > 0).argmax())
+                ours = name == OURS
+                ax.plot(
+                    trace.time_s[touched:] - trace.time_s[touched], trace.normal_n[touched:],
+                    color=theme.lines[k], lw=1.8 if ours else 0.7, zorder=3 if ours else 2,
+                    label=name if i == 0 else None,
+                )  # fmt: skip
+            ax.axhline(FORCE, color=theme.faint, lw=0.6)
+            ax.set_xlim(0.0, 1.5)
+            ax.set_yscale("symlog", linthresh=10.0)
+            ax.set_ylim(0.0, 600.0)
+            ax.set_yticks([0, 5, 10, 100, 500], labels=["0", "5", "10", "100", "500"])
+            style.label(ax, where, "N", "force")
+        for ax in axes[-1]:
+            ax.set_xlabel("time since first touch [s]")
+        fig.legend(loc="outside lower center", ncols=3, frameon=False)
+    style.save(fig, path)

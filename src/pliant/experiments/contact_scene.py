@@ -1,0 +1,185 @@
+"""A probe above a surface in the simulator: the task, the run with the true force, and the figures of a contact."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from pliant.contact.states import DONE, DWELL, SEEK, SLIDE
+from pliant.kernel import kernel
+from pliant.model.arm import Arm
+from pliant.model.tool import Tool
+from pliant.params.contact import Contact
+from pliant.params.control import Parameters, Sense
+from pliant.records import TELEMETRY
+from pliant.robots.sim.config import Sensor, Servo, SimConfig, Surface
+from pliant.robots.sim.step import advance, read
+from pliant.runtime import telemetry
+from pliant.runtime.batch import Simulation
+from pliant.runtime.task import Event, Task
+from pliant.runtime.tick import step
+
+Array = np.ndarray[Any, Any]
+
+# A probe whose tip is a point: what it travels on a dome is what the dome's radius says.
+TOOL = Tool(mass_kg=0.8, com_m=(0.0, 0.0, 0.06), tcp_m=(0.0, 0.0, 0.15))
+FORCE, RADIUS, FRICTION, GAP = 5.0, 0.045, 0.3, 0.003
+HEADING = (0.0, 1.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A robot as quick or as slow as wanted: servo, transport and filter of the wrench make up the total lag."""
+
+    name: str
+    servo: Servo
+    cutoff_hz: float
+
+    def lag_s(self, dt: float = 0.002) -> float:
+        """Filter, period, transport and servo together [s]."""
+        return 1.0 / (2.0 * math.pi * self.cutoff_hz) + dt + self.servo.lag_s
+
+
+# 3.2 ms of filter, 2 ms of period, 4 ms of transport, 15.8 ms of servo: 25 ms
+QUICK = Loop("25 ms", Servo(bandwidth_hz=12.97, delay_s=0.004), 50.0)
+# the default servo: 14 ms of filter, 2 ms of period, 4 ms of transport, 30 ms of servo: 50 ms
+SLOW = Loop("50 ms", Servo(), 11.4)
+
+
+def top_of_home() -> Array:
+    """Where the tip is at the home pose [m]."""
+    arm = Arm.load("ur5e", TOOL)
+    return arm.pose(arm.q_home)[:3]
+
+
+def dome(stiffness: float) -> Surface:
+    """A dome whose top is under the tip."""
+    x, y, z = top_of_home()
+    return Surface(
+        kind="dome",
+        position_m=(float(x), float(y), float(z) - GAP - RADIUS),
+        radius_m=RADIUS,
+        stiffness_n_m=stiffness,
+        friction=FRICTION,
+    )
+
+
+def plane(stiffness: float, tilt_deg: float = 0.0, **more: Any) -> Surface:
+    """A plane under the tip, tilted about the base's x axis so that the path leads up; z of it points out."""
+    x, y, z = (float(v) for v in top_of_home())
+    return Surface(
+        position_m=(x, y, z - GAP), rpy_deg=(tilt_deg, 0.0, 0.0), stiffness_n_m=stiffness, friction=FRICTION, **more
+    )
+
+
+def task(surfaces: tuple[Surface, ...], loop: Loop, seed: int, seconds: float, **contact: Any) -> Task:
+    """Set the start, start, and let it run. The range of stiffness is declared, nothing of the surface is."""
+    parameters = Parameters(
+        sense=Sense(cutoff_hz=loop.cutoff_hz),
+        contact=Contact(lag_s=loop.lag_s(), target_n=FORCE, heading=HEADING, **contact),
+    )
+    return Task(
+        name="contact", law="hybrid", duration_s=seconds, tool=TOOL, params=parameters,
+        sim=SimConfig(seed=seed, servo=loop.servo, sensor=Sensor(), surfaces=surfaces),
+        events=(Event(at_s=0.1, order="set_start"), Event(at_s=0.2, order="start")),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A run: time, true force along the true normal, tip; and what the law recorded, if it is ours."""
+
+    time_s: Array
+    normal_n: Array
+    tip: Array
+    records: Array | None = None
+
+
+@kernel
+def _watched(world, handle, parameters, state, reading, goal, command, observed, work, mode, dt, first, out, press):
+    """The same ticks as in a simulated run, and after each the true force along the normal of whatever is touched."""
+    w, h, p, s, r = world[0], handle[0], parameters[0], state[0], reading[0]
+    g, c, o, k = goal[0], command[0], observed[0], work[0]
+    for i in range(out.shape[0]):
+        read(w, r)
+        step(h, p, s, r, g, c, o, k, mode, dt)
+        advance(w, c)
+        telemetry.fill(out[i], first + i, dt, 0, r, g, o, c, s)
+        press[i] = 0.0
+        for j in range(w.n_surfaces):
+            press[i] += w.surface[j].press
+
+
+def run_contact(what: Task) -> Trace:
+    """Run a task with a look at the truth after every tick; ends soon after the contact is done."""
+    simulation = Simulation(what)
+    chunk = round(0.2 * what.rate_hz)
+    events = [tick for tick in simulation.cell.script if tick < what.ticks]
+    cuts = sorted({*range(0, what.ticks, chunk), *events, what.ticks})
+    parts, pressed = [], []
+    for first, last in pairwise(cuts):
+        simulation.cell.perform(first)
+        out, press = TELEMETRY.new(last - first), np.zeros(last - first)
+        _watched(simulation.world.record, *simulation.cell.controller.arguments, first, out, press)
+        parts.append(out)
+        pressed.append(press)
+        if out[-1]["state"]["contact"]["state"] == DONE or out[-1]["state"]["fault"]:
+            break
+    records = np.concatenate(parts)
+    return Trace(records["time_s"], np.concatenate(pressed), records["observed"]["pose"][:, :3], records)
+
+
+def state_of(trace: Trace) -> Array:
+    """The state of the contact law in every tick."""
+    assert trace.records is not None
+    return trace.records["state"]["contact"]["state"]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What a contact is judged by, all of it from the true force."""
+
+    peak_n: float
+    settle_s: float
+    losses: int
+    slide_rms_n: float
+    slide_s: float
+
+
+def _settling_s(trace: Trace, phase: Array, target: float, share: float) -> float:
+    """Time from first touch until the force stays within `share` of the target while `phase` lasts; NaN: never [s]."""
+    touched = int(np.argmax(trace.normal_n > 0.0))
+    off = phase & (np.abs(trace.normal_n - target) > share * target)
+    off[:touched] = False
+    last = np.flatnonzero(off)
+    inside = phase.copy()
+    inside[: last[-1] + 1 if len(last) else touched] = False
+    if not inside.any():
+        return math.nan
+    return float(trace.time_s[np.flatnonzero(inside)[0]] - trace.time_s[touched])
+
+
+def judged(trace: Trace, before: Array, slide: Array, target: float = FORCE) -> Figures:
+    """The figures of a run whose ticks `before` the slide and in the `slide` are marked."""
+    if not (trace.normal_n > 0.0).any():
+        return Figures(0.0, math.nan, 0, math.nan, 0.0)
+    touched = np.cumsum(trace.normal_n > 0.0) > 0
+    gone = touched & (before | slide) & (trace.normal_n == 0.0)
+    error = trace.normal_n[slide] - target
+    return Figures(
+        peak_n=float(trace.normal_n.max()),
+        settle_s=_settling_s(trace, before, target, 0.05),
+        losses=int(np.sum(np.diff(gone.astype(int)) > 0)),
+        slide_rms_n=float(np.sqrt(np.mean(error**2))) if slide.any() else math.nan,
+        slide_s=float(slide.sum() * (trace.time_s[1] - trace.time_s[0])),
+    )
+
+
+def judge(trace: Trace, target: float = FORCE) -> Figures:
+    """The figures of a run of ours: before the slide is seeking and dwelling."""
+    state = state_of(trace)
+    return judged(trace, np.isin(state, (SEEK, DWELL)), state == SLIDE, target)

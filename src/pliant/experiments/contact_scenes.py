@@ -1,0 +1,137 @@
+"""Other surfaces: a plane, an unknown tilt, a surface that moves, one that ends, one that becomes stiff."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+
+from pliant.analysis import style
+from pliant.analysis.figures import Figure, Outcome, at_most, told, within
+from pliant.contact.states import DWELL, RETRACT, SLIDE, STATES
+from pliant.experiments import Progress
+from pliant.experiments.contact_scene import (
+    FORCE,
+    GAP,
+    QUICK,
+    SLOW,
+    Loop,
+    Trace,
+    judge,
+    plane,
+    run_contact,
+    state_of,
+    task,
+    top_of_home,
+)
+from pliant.robots.sim.config import Surface
+
+STIFFNESS, SOFT = 2e4, 2e3
+SWING_M, SWING_HZ, SWING_AT_S = 0.005, 0.2, 3.0
+Drawn = list[tuple[str, Trace]]
+
+
+def _planes(loop: Loop, seed: int) -> tuple[list[Figure], Drawn]:
+    figures, drawn = [], []
+    for tilt in (0.0, 20.0, -20.0):
+        trace = run_contact(task((plane(STIFFNESS, tilt),), loop, seed, 20.0))
+        found, name = judge(trace), f"plane tilted by {tilt:g}°, {loop.name}"
+        normal = trace.records["state"]["contact"]["normal"][np.flatnonzero(state_of(trace) == SLIDE)[-1]]  # type: ignore[index]
+        learned = float(np.degrees(np.arctan2(-normal[1], normal[2])))
+        figures += [
+            at_most(f"{name}: peak", found.peak_n, "N", 10.0),
+            at_most(f"{name}: contact losses", found.losses, "", 0.0),
+            told(f"{name}: RMS error while sliding", found.slide_rms_n, "N"),
+            within(f"{name}: tilt learned", learned, "deg", tilt, 2.0),
+        ]
+        drawn.append((f"plane, {tilt:g}°", trace))
+    return figures, drawn
+
+
+def _moving(loop: Loop, seed: int) -> tuple[list[Figure], Drawn]:
+    surface = plane(STIFFNESS, 0.0, swing_m=SWING_M, swing_hz=SWING_HZ, swing_at_s=SWING_AT_S)
+    trace = run_contact(task((surface,), loop, seed, SWING_AT_S + 2 / SWING_HZ, dwell_s=60.0))
+    held = (state_of(trace) == DWELL) & (trace.time_s > SWING_AT_S)
+    error = trace.normal_n[held] - FORCE
+    name = f"surface that moves by ±5 mm at 0.2 Hz, {loop.name}"
+    return [
+        at_most(f"{name}: contact losses", judge(trace).losses, "", 0.0),
+        told(f"{name}: RMS error", np.sqrt(np.mean(error**2)), "N"),
+        told(f"{name}: largest error", np.abs(error).max(), "N"),
+    ], [("moving by ±5 mm", trace)]
+
+
+def _edge(loop: Loop, seed: int) -> tuple[list[Figure], Drawn]:
+    """A box that ends 20 mm after the touch."""
+    x, y, z = (float(v) for v in top_of_home())
+    box = Surface(
+        kind="box", position_m=(x, y, z - GAP - 0.03), half_size_m=(0.05, 0.02, 0.03), stiffness_n_m=STIFFNESS
+    )
+    trace = run_contact(task((box,), loop, seed, 20.0))
+    state = state_of(trace)
+    slid = int(np.argmax(state == SLIDE))
+    off = slid + int(np.argmax(trace.normal_n[slid:] == 0.0))
+    lifted = off + int(np.argmax(state[off:] == RETRACT))
+    name = f"surface that ends, {loop.name}"
+    return [
+        at_most(f"{name}: from the edge to lifting off", trace.time_s[lifted] - trace.time_s[off], "s", 0.2),
+        at_most(f"{name}: dive below the edge", (trace.tip[off, 2] - trace.tip[off:, 2].min()) * 1e3, "mm", 2.0),
+        at_most(f"{name}: peak", judge(trace).peak_n, "N", 10.0),
+        within(f"{name}: ends as {STATES[7]}", float(state[-1]), "", 7.0, 0.0),
+    ], [("ends after 20 mm", trace)]
+
+
+def _patch(loop: Loop, seed: int) -> tuple[list[Figure], Drawn]:
+    """Ten times stiffer within 10 mm; the surface's x axis is turned into the path."""
+    surface = plane(SOFT, 0.0, stiffness_end_n_m=STIFFNESS, change_m=(0.01, 0.02)).model_copy(
+        update={"rpy_deg": (0.0, 0.0, 90.0)}
+    )
+    trace = run_contact(task((surface,), loop, seed, 30.0))
+    found, name = judge(trace), f"{SOFT:g} to {STIFFNESS:g} N/m within 10 mm, {loop.name}"
+    return [
+        told(f"{name}: peak", found.peak_n, "N"),
+        told(f"{name}: contact losses", found.losses),
+        told(f"{name}: RMS error while sliding", found.slide_rms_n, "N"),
+        told(f"{name}: way that it slid, of 50 mm", 1e3 * _way(trace), "mm"),
+    ], [("becomes ten times stiffer", trace)]
+
+
+def _way(trace: Trace) -> float:
+    """How far the path was followed [m]."""
+    assert trace.records is not None
+    return float(trace.records["state"]["contact"]["travelled_m"].max())
+
+
+def run(seed: int, progress: Progress) -> Outcome:
+    """Each scene with a total lag of 25 and of 50 ms."""
+    began = time.perf_counter()
+    figures: list[Figure] = []
+    drawn: list[Drawn] = []
+    for i, loop in enumerate((QUICK, SLOW)):
+        drawn.append([])
+        for j, scene in enumerate((_planes, _moving, _edge, _patch)):
+            found, traces = scene(loop, seed)
+            figures += found
+            drawn[i] += traces
+            progress((4 * i + j + 1) / 8)
+    return Outcome("contact-scenes", seed, time.perf_counter() - began, figures, draw=lambda path: _draw(drawn, path))
+
+
+def _draw(drawn: list[Drawn], path: Path) -> None:
+    with style.applied() as theme:
+        fig, axes = style.figure(
+            6, 2, "5 N on other surfaces", "true force along the normal; left: total lag 25 ms, right: 50 ms",
+            panel_inches=(6.0, 1.6),
+        )  # fmt: skip
+        for column, traces in enumerate(drawn):
+            for row, (name, trace) in enumerate(traces):
+                ax = axes[row, column]
+                ax.axhspan(0.95 * FORCE, 1.05 * FORCE, color=theme.grid, zorder=0)
+                ax.plot(trace.time_s, trace.normal_n, color=theme.lines[column])
+                ax.set_ylim(0.0, 12.0)
+                ax.set_xlim(0.0, 14.0)
+                style.label(ax, name, "N", "force")
+        for ax in axes[-1]:
+            ax.set_xlabel("time [s]")
+    style.save(fig, path)

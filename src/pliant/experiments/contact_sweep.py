@@ -1,0 +1,74 @@
+"""Stiffness × total lag: contact settles over the whole grid, with nothing tuned by hand."""
+
+from __future__ import annotations
+
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant.analysis import style
+from pliant.analysis.figures import Figure, Outcome, at_most, told
+from pliant.experiments import Progress
+from pliant.experiments.contact_scene import Figures, Loop, dome, judge, run_contact, task
+from pliant.robots.sim.config import Servo
+
+Array = np.ndarray[Any, Any]
+
+STIFFNESS = tuple(float(f"{k:.2g}") for k in np.logspace(3, 5, 7))
+LAGS_MS = (15, 25, 35, 50)
+CUTOFF_HZ, TRANSPORT_S = 50.0, 0.004
+
+
+def loop_of(lag_s: float, dt: float = 0.002) -> Loop:
+    """A robot with this total lag: what filter, period and transport leave of it is the servo's."""
+    servo = lag_s - 1.0 / (2.0 * math.pi * CUTOFF_HZ) - dt - TRANSPORT_S
+    bandwidth = 2.0 / servo * math.sqrt(math.sqrt(2.0) - 1.0) / (2.0 * math.pi)
+    return Loop(f"{lag_s * 1e3:.0f} ms", Servo(bandwidth_hz=bandwidth, delay_s=TRANSPORT_S), CUTOFF_HZ)
+
+
+def _bars(lag_ms: int, row: list[Figures]) -> list[Figure]:
+    name, late = f"{STIFFNESS[0]:g} to {STIFFNESS[-1]:g} N/m, {lag_ms} ms", 1.0 if lag_ms <= 25 else 2.0
+    return [
+        at_most(f"{name}: largest peak", np.max([f.peak_n for f in row]), "N", 10.0),
+        at_most(f"{name}: contact losses", sum(f.losses for f in row), "", 0.0),
+        at_most(f"{name}: slowest settling", np.max([f.settle_s for f in row]), "s", late),
+        told(f"{name}: largest RMS error while sliding", np.max([f.slide_rms_n for f in row]), "N"),
+    ]
+
+
+def run(seed: int, progress: Progress) -> Outcome:
+    """The dome, on a grid of seven stiffnesses and four lags."""
+    began = time.perf_counter()
+    figures, rows = [], []
+    for i, lag in enumerate(LAGS_MS):
+        loop, row = loop_of(lag * 1e-3), []
+        for j, stiffness in enumerate(STIFFNESS):
+            row.append(judge(run_contact(task((dome(stiffness),), loop, seed, 20.0))))
+            progress((i * len(STIFFNESS) + j + 1) / (len(LAGS_MS) * len(STIFFNESS)))
+        rows.append(row)
+        figures += _bars(lag, row)
+    return Outcome("contact-sweep", seed, time.perf_counter() - began, figures, draw=lambda path: _draw(rows, path))
+
+
+def _draw(rows: list[list[Figures]], path: Path) -> None:
+    panels = (
+        ("Peak", "N", [[f.peak_n for f in row] for row in rows]),
+        ("Settled to ±5 %", "s", [[f.settle_s for f in row] for row in rows]),
+        ("RMS error while sliding", "N", [[f.slide_rms_n for f in row] for row in rows]),
+    )
+    with style.applied() as theme:
+        fig, axes = style.figure(
+            1, 3, "5 N on a dome: stiffness × total lag", "sim:ur5e, 500 Hz; true forces", panel_inches=(4.6, 3.0)
+        )
+        for ax, (title, unit, values) in zip(axes[0], panels, strict=True):
+            for i, (lag, line) in enumerate(zip(LAGS_MS, values, strict=True)):
+                ax.plot(STIFFNESS, line, "o-", ms=3, color=theme.lines[i], label=f"{lag} ms")
+            ax.set_xscale("log")
+            ax.set_xlabel("stiffness [N/m]")
+            style.label(ax, title, unit)
+            ax.set_ylim(bottom=0.0)
+        style.legend(axes[0, 0])
+    style.save(fig, path)

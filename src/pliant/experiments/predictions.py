@@ -1,0 +1,80 @@
+"""What `pliant check` predicts of a first touch, beside what the simulator then shows, over stiffness and lag."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+
+from pliant.analysis import style
+from pliant.analysis.figures import Figure, Outcome, at_most, told
+from pliant.analysis.stability import touch
+from pliant.experiments import Progress
+from pliant.experiments.contact_scene import QUICK, SLOW, Loop, judge, plane, run_contact, task
+
+STIFFNESS, DAMPING, SEEDS = (1e3, 5e3, 2e4, 1e5), 50.0, 9
+# With the default of 7.5 N a touch of the stiffest surface ends at the edge of the ±5 % band: inside by chance or not.
+PEAK = 6.0
+Pair = tuple[float, float]
+
+
+def _pair(loop: Loop, stiffness: float, seed: int) -> tuple[Pair, Pair]:
+    """Median peak and median settling over several seeds: predicted, and simulated."""
+    predicted, shown = [], []
+    for number in range(seed, seed + SEEDS):
+        surface = plane(stiffness, damping_n_s_m=DAMPING)
+        x, y, z = surface.position_m
+        z -= 1e-5 * float(np.random.default_rng(number).random())  # at any moment of a tick
+        surface = surface.model_copy(update={"position_m": (x, y, z)})
+        what = task((surface,), loop, number, 3.6, dwell_s=60.0, height_m=0.0015, peak_n=PEAK)
+        found = touch(what, stiffness, DAMPING, seed=number)
+        predicted.append((found.peak_n, found.settle_s))
+        real = judge(run_contact(what))
+        shown.append((real.peak_n, real.settle_s))
+    a, b = np.median(predicted, axis=0), np.median(shown, axis=0)
+    return (float(a[0]), float(a[1])), (float(b[0]), float(b[1]))
+
+
+def run(seed: int, progress: Progress) -> Outcome:
+    """Peak and settling of the first touch, four stiffnesses and two lags."""
+    began = time.perf_counter()
+    figures: list[Figure] = []
+    rows: list[tuple[Loop, list[tuple[Pair, Pair]]]] = []
+    for i, loop in enumerate((QUICK, SLOW)):
+        rows.append((loop, []))
+        for j, stiffness in enumerate(STIFFNESS):
+            predicted, shown = _pair(loop, stiffness, 10 * seed)
+            rows[-1][1].append((predicted, shown))
+            for k, (name, unit) in enumerate((("peak", "N"), ("settling", "s"))):
+                where = f"{stiffness:g} N/m, {loop.name}: {name}"
+                off = 100 * abs(predicted[k] / shown[k] - 1)
+                figures += [
+                    told(f"{where} predicted", predicted[k], unit),
+                    told(f"{where} simulated", shown[k], unit),
+                    at_most(f"{where} off", off, "%", 15.0),
+                ]
+            progress((4 * i + j + 1) / 8)
+    notes = [f"Declared peak: {PEAK:g} N. Medians of {SEEDS} seeds; the tool arrives at any moment of a tick."]
+    return Outcome(
+        "predictions", seed, time.perf_counter() - began, figures, notes, draw=lambda path: _draw(rows, path)
+    )
+
+
+def _draw(rows: list[tuple[Loop, list[tuple[Pair, Pair]]]], path: Path) -> None:
+    with style.applied() as theme:
+        fig, axes = style.figure(
+            1, 2, "First touch, predicted and simulated", "circles: predicted; crosses: simulated; medians of nine",
+            panel_inches=(5.6, 3.2),
+        )  # fmt: skip
+        for k, (title, unit) in enumerate((("Peak", "N"), ("Settled to ±5 %", "s"))):
+            ax = axes[0, k]
+            for i, (loop, pairs) in enumerate(rows):
+                ax.plot(STIFFNESS, [p[0][k] for p in pairs], "o", mfc="none", color=theme.lines[i], label=loop.name)
+                ax.plot(STIFFNESS, [p[1][k] for p in pairs], "x", color=theme.lines[i])
+            ax.set_xscale("log")
+            ax.set_ylim(bottom=0.0)
+            ax.set_xlabel("stiffness [N/m]")
+            style.label(ax, title, unit)
+            style.legend(ax)
+    style.save(fig, path)

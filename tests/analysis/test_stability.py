@@ -1,0 +1,67 @@
+"""The model of the contact loop: stable where theory says so, and unstable where it says so."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from pliant.analysis.check import check
+from pliant.analysis.machine import ways
+from pliant.analysis.stability import Plant, gain_for, gain_margin, growth, largest_stiffness, loop_matrix, touch
+from pliant.contact.states import DWELL, FAULT, SEEK, SLIDE
+from pliant.errors import InputError
+from pliant.params.contact import Contact
+from pliant.params.declare import changed
+from pliant.runtime.task import Task, find_task
+
+# A servo so quick and an arm so stiff that the lag is all transport: the textbook's pure delay.
+DELAY = Plant(omega=800.0, transport=50, hold=500.0, mass=1e3, tool=0.0, cutoff_hz=249.0, dt=0.002)
+PLAIN = Contact(feed_forward="none", integral_lags=1000.0, lag_s=DELAY.lag_s, stiffness_max_n_m=1e6)
+
+
+@pytest.mark.parametrize("stiffness", [1e3, 1e4, 1e5])
+def test_a_pure_lag_is_stable_up_to_gain_times_stiffness_times_lag_of_half_pi(stiffness: float) -> None:
+    limit = gain_for(PLAIN, DELAY, stiffness, 0.0) * gain_margin(PLAIN, DELAY, stiffness, 0.0)
+    assert limit * stiffness * DELAY.lag_s == pytest.approx(math.pi / 2, rel=0.06)
+
+
+def test_the_gain_for_a_soft_surface_is_unstable_on_one_that_is_much_stiffer() -> None:
+    most = largest_stiffness(PLAIN, DELAY, 1e3, 0.0)
+    gain = gain_for(PLAIN, DELAY, 1e3, 0.0)
+    assert growth(loop_matrix(PLAIN, DELAY, 0.9 * most, 0.0, gain, 1e3)) < 1.0
+    assert growth(loop_matrix(PLAIN, DELAY, 1.1 * most, 0.0, gain, 1e3)) > 1.0
+    assert most * gain * DELAY.lag_s == pytest.approx(math.pi / 2, rel=0.06)
+
+
+def dome(**values: object) -> Task:
+    task = find_task("dome")
+    return task.model_copy(update={"params": changed(task.params, {f"contact.{n}": v for n, v in values.items()})})
+
+
+def test_a_first_touch_is_predicted_to_settle_without_overshoot() -> None:
+    found = touch(dome(), 2e4, 50.0)
+    assert found.peak_n < 5.5
+    assert found.settle_s < 1.0
+
+
+def test_the_task_that_comes_with_pliant_passes_its_check() -> None:
+    assert check(dome()).holds
+
+
+def test_a_lag_declared_too_short_is_found_out_with_advice() -> None:
+    outcome = check(dome(lag_s=0.005))
+    assert not outcome.holds
+    assert "contact.lag_s" in outcome.notes[0]
+
+
+def test_a_task_without_contact_is_refused() -> None:
+    with pytest.raises(InputError, match="hybrid"):
+        check(find_task("push"))
+
+
+def test_the_picture_of_the_states_shows_the_table() -> None:
+    drawn = ways()
+    assert drawn[SEEK, DWELL] == ["touched"]
+    assert drawn[DWELL, SLIDE] == ["dwelt"]
+    assert not any(to == FAULT for _, to in drawn)

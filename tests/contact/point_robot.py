@@ -1,0 +1,69 @@
+"""A point that follows its command with a lag and touches a plane: the smallest robot for the contact law."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from pliant.contact import step as contact
+from pliant.contact.states import ORDERS
+from pliant.params.control import Parameters, record_of
+from pliant.params.declare import changed
+from pliant.records import GOAL, OBSERVED, STATE
+
+DT = 0.002
+
+
+class PointRobot:
+    """Lag of the first order after a transport of one tick; the force is felt at once and without noise."""
+
+    def __init__(
+        self, stiffness: float, lag_s: float = 0.02, gap: float = 0.001, slope: float = 0.0, **values: Any
+    ) -> None:
+        named = {f"contact.{name}": value for name, value in values.items()}
+        parameters = changed(Parameters(), {"contact.lag_s": lag_s + 2 * DT, "contact.noise_n": 0.02, **named})
+        self.p = record_of(parameters)[0].contact
+        self.s, self.o, self.g = STATE.new()[0], OBSERVED.new()[0], GOAL.new()[0]
+        self.work = contact.SCRATCH.new()[0]
+        self.s.pose[:] = (0, 0, gap, 0, 1, 0, 0)  # its axis points down
+        self.x, self.stiffness, self.lag = np.array([0, 0, gap]), stiffness, lag_s
+        self.n = np.array([-math.sin(slope), 0, math.cos(slope)])
+        self.sent, self.push, self.height = self.x.copy(), np.zeros(3), 0.0
+        self.pressed: list[float] = []
+
+    @property
+    def contact(self) -> Any:
+        return self.s.contact
+
+    def order(self, name: str) -> None:
+        self.g.order, self.g.orders = ORDERS[name], self.g.orders + 1
+
+    def begin(self) -> PointRobot:
+        """Set the start and start."""
+        for name in ("set_start", "start"):
+            self.order(name)
+            self.tick()
+        return self
+
+    def tick(self, times: int = 1) -> None:
+        for _ in range(times):
+            press = self.stiffness * max(0.0, self.height - float(self.x @ self.n))
+            self.pressed.append(press)
+            self.s.wrench[:3] = self.s.wrench_lp[:3] = press * self.n + self.push
+            contact.step(self.p, self.s, self.o, self.g, 1.0, 0.0, self.work, DT)
+            target = self.sent
+            self.s.pose[:3] += DT * self.s.twist[:3]
+            self.sent = self.s.pose[:3].copy()
+            before = self.x
+            self.x = target + (self.x - target) * math.exp(-DT / self.lag)
+            self.o.twist[:3] = (self.x - before) / DT
+
+    def until(self, *states: int, within_s: float = 20.0) -> None:
+        """Tick until one of these states is entered."""
+        for _ in range(round(within_s / DT)):
+            if self.contact.state in states:
+                return
+            self.tick()
+        raise AssertionError(f"state {self.contact.state} after {within_s} s, for the reason {self.contact.reason}")

@@ -1,0 +1,226 @@
+"""The state machine: every state × every order × every fault leads where the table says, and says why."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from point_robot import DT, PointRobot
+
+from pliant.contact.states import (
+    ABORT,
+    DONE,
+    DWELL,
+    EVENTS,
+    FAULT,
+    FORCE_LIMIT,
+    GONE,
+    IDLE,
+    LIFTED,
+    NEXT,
+    NONE,
+    ORDERS,
+    PAUSED,
+    PRELOAD,
+    READY,
+    RETRACT,
+    SEEK,
+    SENSOR,
+    SLIDE,
+    STATES,
+    TIMEOUT,
+    TOO_FAR,
+)  # fmt: skip
+from pliant.records import FAULT_SENSOR, WRENCH_STALE
+
+ALL = range(len(STATES))
+PRESSING = (DWELL, SLIDE)
+
+
+def robot_in(state: int, paused_from: int = DWELL) -> PointRobot:
+    """A robot that has come into this state by itself, as a user would bring it there."""
+    robot = PointRobot(2e4, dwell_s=0.2, length_m=0.01)
+    robot.tick()
+    if state == IDLE:
+        return robot
+    robot.order("set_start")
+    robot.tick()
+    if state == READY:
+        return robot
+    robot.order("start")
+    robot.tick()
+    if state == PAUSED:
+        robot.until(paused_from)
+        robot.order("pause")
+        robot.tick()
+    elif state == FAULT:
+        robot.until(DWELL)
+        robot.order("abort")
+        robot.tick()
+    else:
+        robot.until(state)
+    assert robot.contact.state == state
+    return robot
+
+
+@pytest.mark.parametrize(("state", "order"), list(itertools.product(ALL, ORDERS)))
+def test_an_order_leads_where_the_table_says_or_is_refused_and_changes_nothing(state: int, order: str) -> None:
+    robot = robot_in(state)
+    preloaded = state == READY and order == "start"
+    to = int(NEXT[state, ORDERS[order]])
+    robot.order(order)
+    robot.tick()
+    c = robot.contact
+    if to == NONE:
+        assert (c.state, c.refused) == (state, ORDERS[order])
+    else:
+        assert c.state == (to if to >= 0 else DWELL)
+        assert (c.reason, c.refused) == (ORDERS[order], 0)
+    assert not preloaded or c.state == SEEK
+
+
+@pytest.mark.parametrize("state", ALL)
+def test_too_much_force_is_a_fault_in_every_state(state: int) -> None:
+    robot = robot_in(state)
+    robot.push[1] = 30.0  # from the side: it is the whole force that counts
+    robot.tick()
+    assert robot.contact.state == FAULT
+    assert robot.contact.reason == (FORCE_LIMIT if state != FAULT else ABORT)
+
+
+@pytest.mark.parametrize("state", ALL)
+def test_a_failed_sensor_is_a_fault_in_every_state(state: int) -> None:
+    robot = robot_in(state)
+    robot.s.fault = FAULT_SENSOR + WRENCH_STALE
+    robot.tick()
+    assert robot.contact.state == FAULT
+    assert robot.contact.reason == (SENSOR if state != FAULT else ABORT)
+
+
+@pytest.mark.parametrize(("state", "order"), list(itertools.product(ALL, ORDERS)))
+def test_a_fault_comes_before_an_order(state: int, order: str) -> None:
+    robot = robot_in(state)
+    robot.push[:] = (0.0, 0.0, 40.0)
+    robot.order(order)
+    robot.tick()
+    # the only order that a fault hears is a new start, which is not under such a force for long
+    assert robot.contact.state in ((FAULT, READY) if state == FAULT and order == "set_start" else (FAULT,))
+
+
+@pytest.mark.parametrize("state", [SEEK, DWELL, SLIDE, PAUSED])
+@pytest.mark.parametrize("why", ["force", "sensor", "abort"])
+def test_a_fault_at_work_lifts_off_along_the_normal_and_then_stands(state: int, why: str) -> None:
+    robot = robot_in(state)
+    if why == "force":
+        robot.push[0] = 30.0
+    elif why == "sensor":
+        robot.s.fault = FAULT_SENSOR + WRENCH_STALE
+    else:
+        robot.order("abort")
+    robot.tick()
+    robot.push[:] = 0.0
+    before, normal = robot.s.pose[:3].copy(), robot.contact.normal.copy()
+    robot.tick(2000)
+    assert (robot.s.pose[:3] - before) @ normal == pytest.approx(robot.p.retract_m, abs=1e-3)
+    assert robot.contact.lifted == 1
+    assert not robot.s.twist.any()
+
+
+@pytest.mark.parametrize("state", [IDLE, READY, DONE])
+def test_who_is_not_at_work_does_not_move_when_the_sensor_fails(state: int) -> None:
+    robot = robot_in(state)
+    robot.s.fault = FAULT_SENSOR + WRENCH_STALE
+    robot.tick(200)
+    assert not robot.s.twist.any()
+
+
+def test_a_start_under_preload_is_refused_with_the_reason() -> None:
+    robot = robot_in(READY)
+    robot.push[2] = 3.0
+    robot.order("start")
+    robot.tick()
+    assert (robot.contact.state, robot.contact.refused) == (READY, PRELOAD)
+
+
+def test_no_surface_and_a_force_that_never_settles_end_in_a_fault() -> None:
+    robot = PointRobot(2e4, gap=0.5, seek_m=0.005).begin()
+    robot.until(FAULT)
+    assert robot.contact.reason == TOO_FAR
+    robot = PointRobot(2e4, settle_s=0.5, dwell_s=0.5, band_n=0.01).begin()
+    robot.until(DWELL)
+    for i in range(2000):
+        robot.push[2] = 0.5 * (-1) ** (i // 100)
+        robot.tick()
+    assert (robot.contact.state, robot.contact.reason) == (FAULT, TIMEOUT)
+
+
+def test_a_surface_that_ends_is_noticed_and_the_tool_lifts_off_within_a_fifth_of_a_second() -> None:
+    robot = robot_in(SLIDE)
+    robot.tick(100)
+    lowest = robot.s.pose[2]
+    robot.stiffness = 0.0
+    ticks = 0
+    while robot.contact.state != RETRACT:
+        robot.tick()
+        lowest, ticks = min(lowest, robot.s.pose[2]), ticks + 1
+        assert ticks * DT <= 0.2
+    assert robot.contact.reason == GONE
+    assert lowest > -0.002
+    robot.until(DONE)
+    assert robot.contact.reason == LIFTED
+
+
+def test_lost_contact_that_is_found_again_goes_on_where_it_was() -> None:
+    robot = robot_in(SLIDE)
+    robot.tick(100)
+    way, stiffness = float(robot.contact.travelled_m), robot.stiffness
+    robot.stiffness = 0.0
+    robot.until(SEEK)
+    robot.stiffness = stiffness
+    robot.until(DWELL)
+    assert robot.contact.losses == 1
+    robot.until(SLIDE)
+    assert robot.contact.travelled_m >= way
+    robot.until(DONE)
+
+
+def test_a_pause_holds_the_force_and_going_on_finishes_the_path() -> None:
+    robot = robot_in(PAUSED, paused_from=SLIDE)
+    robot.tick(500)
+    where = robot.s.pose[0]
+    robot.tick(500)
+    assert robot.s.pose[0] == pytest.approx(where, abs=1e-5)
+    assert robot.pressed[-1] == pytest.approx(robot.p.target_n, rel=0.02)
+    robot.order("resume")
+    robot.until(DONE)
+
+
+def test_random_orders_and_pushes_never_lead_out_of_the_table_nor_to_a_number_that_is_none() -> None:
+    random = np.random.default_rng(5)
+    names: Any = list(ORDERS)
+    robot = PointRobot(5e3, dwell_s=0.05, length_m=0.004)
+    for _ in range(6000):
+        if random.random() < 0.02:
+            robot.order(str(random.choice(names)))
+        if random.random() < 0.02:
+            robot.push[:] = random.normal(size=3) * random.choice([0.0, 0.2, 2.0, 15.0])
+        before = int(robot.contact.state)
+        robot.tick()
+        after, c = int(robot.contact.state), robot.contact
+        assert after == before or after in NEXT[before] or -2 in NEXT[before]
+        assert int(c.reason) in EVENTS
+        assert np.isfinite(robot.s.twist).all()
+        assert np.linalg.norm(robot.s.twist[:3]) < 0.1
+        if after in (IDLE, READY, DONE):
+            assert not robot.s.twist[3:].any()
+
+
+def test_every_event_has_words_and_every_state_a_way_out_of_it() -> None:
+    assert set(EVENTS) == set(range(NEXT.shape[1]))
+    for state in ALL:
+        assert (NEXT[state] != NONE).any()
+    for state in ALL:
+        if state != FAULT:
+            assert NEXT[state, FORCE_LIMIT] == NEXT[state, SENSOR] == FAULT

@@ -1,0 +1,66 @@
+"""A contact in the whole cell: orders from a task, a failing sensor, a halt, and bad thresholds refused at the door."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pliant.contact.states import DONE, DWELL, FAULT, RETRACT, SEEK, SENSOR, SLIDE
+from pliant.errors import InputError
+from pliant.params.declare import changed, validated
+from pliant.robots.sim.config import Failure
+from pliant.runtime.batch import Run, simulate
+from pliant.runtime.task import Event, Task, arm_of, check_fits, find_task
+
+Array = np.ndarray[Any, Any]
+
+
+def dome(**more: Any) -> Task:
+    return find_task("dome").model_copy(update=more)
+
+
+def states(run: Run) -> Array:
+    return run.records["state"]["contact"]["state"]
+
+
+def test_the_task_goes_through_its_states_in_order() -> None:
+    seen = states(simulate(dome()))
+    order = [int(seen[0]), *(int(b) for a, b in pairwise(seen) if a != b)]
+    assert order[-5:] == [SEEK, DWELL, SLIDE, RETRACT, DONE]
+
+
+def test_a_sensor_that_fails_in_contact_lifts_the_tool_off_before_the_loop_ends() -> None:
+    task = dome()
+    sensor = task.sim.sensor.model_copy(update={"failures": (Failure(kind="frozen", at_s=4.0),)})
+    run = simulate(task.model_copy(update={"sim": task.sim.model_copy(update={"sensor": sensor})}))
+    assert "same reading" in run.fault
+    last = run.records[-1]["state"]["contact"]
+    assert (last["state"], last["reason"]) == (FAULT, SENSOR)
+    at = int(np.argmax(states(run) == FAULT))
+    pose = run.records["state"]["pose"]
+    assert pose[-1, 2] - pose[at, 2] > 0.018
+    assert run.records[-1]["time_s"] < 5.5
+
+
+def test_stop_lifts_off_and_a_second_start_needs_a_new_one() -> None:
+    events = (*find_task("dome").events, Event(at_s=5.0, order="stop"), Event(at_s=8.0, order="start"))
+    run = simulate(dome(events=events, duration_s=9.0))
+    assert states(run)[-1] == DONE
+    assert run.records[-1]["state"]["contact"]["refused"] > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("loss_n", 0.6), ("touch_n", 6.0), ("force_limit_n", 4.0), ("stiffness_max_n_m", 500.0)]
+)
+def test_thresholds_that_stand_the_wrong_way_round_are_refused(name: str, value: float) -> None:
+    task = dome(params=changed(find_task("dome").params, {f"contact.{name}": value}))
+    with pytest.raises(InputError, match="less than contact"):
+        check_fits(task, arm_of(task))
+
+
+def test_an_unknown_order_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(InputError, match="set_start"):
+        validated(Task, {"events": [{"at_s": 1.0, "order": "go"}]})
