@@ -87,7 +87,7 @@ def main() -> None:
     for name in (*shipped, "dome", "contact-scenes", "contact-sweep", "compare"):
         outcome = find(name)(0, lambda share: None)
         if outcome.draw is not None:
-            outcome.draw(FOLDER / f"{name.replace('-', '_')}.png")
+            outcome.draw(FOLDER / f"{name}.png")
         print(f"{name}: {'all bars hold' if outcome.holds else 'A BAR DOES NOT HOLD'}")
 
 
