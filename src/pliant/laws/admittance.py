@@ -64,19 +64,20 @@ def step(p, g, s, F, e, goal_twist, moved, still, dt, w):
     for i in range(6):
         w.v[i] = s.twist[i] - goal_twist[i]
     if s.ramp < 1.0:
+        blend(g.D0, g.D1, s.ramp, w.D)
+        refill(p, s, w.D, moved, dt)  # by the damper that was there
         advance_change(p, g, s, w.v, e, dt)
+    else:
+        refill(p, s, g.D1, moved, dt)
     if s.ramp < 1.0:
         blend(g.M0, g.M1, s.ramp, w.M)
         blend(g.D0, g.D1, s.ramp, w.D)
         blend(g.K0, g.K1, s.ramp, w.K)
-        refill(p, s, w.D, moved, dt)
         _solve_step(w.M, w.D, w.K, F, e, dt, w)
+    elif g.dt == dt:
+        _settled_step(g, F, e, w)
     else:
-        refill(p, s, g.D1, moved, dt)
-        if g.dt == dt:
-            _settled_step(g, F, e, w)
-        else:
-            _solve_step(g.M1, g.D1, g.K1, F, e, dt, w)
+        _solve_step(g.M1, g.D1, g.K1, F, e, dt, w)
     pushed, fast = False, False
     for i in range(6):
         pushed = pushed or F[i] != 0.0
