@@ -34,7 +34,8 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 VERBS = (
-    "demo", "run", "check", "info", "set", "goal", "push", "tare", "identify", "plot", "replay", "experiment", "bench",
+    "demo", "run", "check", "info", "set", "goal", "push", "tare", "identify", "plan", "plot", "replay",
+    "experiment", "bench",
 )  # fmt: skip
 
 

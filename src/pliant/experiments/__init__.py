@@ -37,6 +37,7 @@ _ALL = {
     "compare": "The same contact by six laws: what each presses with, how often it bounces, how well it holds.",
     "predictions": "What `pliant check` predicts of a first touch is what the simulator shows, within 15 %.",
     "base-velocity": "Velocity of a base from sampled poses: noise, jitter, rounding and faults; a rival beside.",
+    "planner": "Ways through walls, clutter and an office: how many, how fast, beside OMPL and the search uncompiled.",
     "bounce": "A body that bounces never leaves a surface with more energy than it brought.",
     "servo": "The simulated servo follows with the declared bandwidth and delay.",
     "sensor": "The simulated force sensor feels weight, inertia, noise, steps, range and drop-outs as declared.",

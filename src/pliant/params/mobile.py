@@ -41,3 +41,30 @@ class BaseVelocity(Section):
     most_acceleration_rad_s2: float = param(20.0, unit="rad/s²", gt=0, le=2000, help="The same for the heading.")
     degree: int = param(2, ge=1, le=3, help="Degree of the local polynomial.")
     window: int = param(9, ge=3, le=64, help="Samples that the local polynomial is fitted to.")
+
+
+class Footprint(Section):
+    """The rectangle that a base covers, around the point between its wheels."""
+
+    front_m: float = param(0.36, unit="m", gt=0, le=10, help="How far it reaches ahead of the base point.")
+    rear_m: float = param(0.36, unit="m", gt=0, le=10, help="How far it reaches behind the base point.")
+    width_m: float = param(0.60, unit="m", gt=0, le=10, help="Its width.")
+    margin_m: float = param(0.02, unit="m", ge=0, le=2, help="Room that is kept around it on all sides.")
+    step_m: float = param(0.05, unit="m", gt=0, le=1, help="Distance between the poses that are looked at on a path.")
+
+
+class Planner(Section):
+    """The search for a way through a map (Hybrid A*)."""
+
+    footprint: Footprint = Footprint()
+    radius_m: float = param(0.5, unit="m", gt=0, le=20, help="Smallest radius of an arc.")
+    unknown: Literal["blocked", "free"] = param("blocked", help="What cells are that the map does not know.")
+    reverse_cost: float = param(1.3, ge=1, le=10, help="What a metre backwards costs, beside a metre forwards.")
+    cusp_cost_m: float = param(0.5, unit="m", ge=0, le=20, help="What a change of direction costs.")
+    turn_cost: float = param(1.05, ge=1, le=5, help="What a metre on the tightest arc costs, beside a straight one.")
+    narrow_cost: float = param(
+        2.0, ge=1, le=4, help="What a metre costs where the base has no room to turn on the spot."
+    )
+    greed: float = param(1.2, ge=1, le=5, help="Weight of the distance still to go: above 1 faster, and less short.")
+    expansions: int = param(150_000, ge=1, le=10_000_000, help="Poses that are tried before the search gives up.")
+    smooth: bool = param(True, help="Whether the way found is shortened afterwards.")
