@@ -33,7 +33,7 @@ def command(
     Arcs that it can drive, forwards and backwards, exactly to the goal.
     """
     from pliant.analysis.plan import as_dict, draw_plan
-    from pliant.cli.show import claim, out
+    from pliant.cli.show import claim, compile_first, out
     from pliant.mobile.planner import HybridAStar
     from pliant.model.map_files import load_map
     from pliant.params.declare import changed, parse_assignment
@@ -46,6 +46,8 @@ def command(
     picture = output or (None if as_json else file.with_name(f"{file.stem}-plan.png"))
     claim(picture)
     planner = HybridAStar(grid, chosen)
+    planner.check(begin, end)
+    compile_first()
     stop_at = time.monotonic() + timeout
     plan = planner.plan(begin, end, go_on=lambda: time.monotonic() < stop_at)
     if picture is not None:

@@ -38,6 +38,7 @@ _ALL = {
     "predictions": "What `pliant check` predicts of a first touch is what the simulator shows, within 15 %.",
     "base-velocity": "Velocity of a base from sampled poses: noise, jitter, rounding and faults; a rival beside.",
     "planner": "Ways through walls, clutter and an office: how many, how fast, beside OMPL and the search uncompiled.",
+    "follower": "A base that lags follows paths within millimetres, forwards and backwards; pure pursuit beside.",
     "bounce": "A body that bounces never leaves a surface with more energy than it brought.",
     "servo": "The simulated servo follows with the declared bandwidth and delay.",
     "sensor": "The simulated force sensor feels weight, inertia, noise, steps, range and drop-outs as declared.",

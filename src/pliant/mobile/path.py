@@ -16,7 +16,7 @@ Array = np.ndarray[Any, Any]
 
 
 @kernel
-def _sample(start, arcs, at, out):
+def sample(start, arcs, at, out):
     """Pose, curvature and direction at each (rising) length in `at` along the arcs."""
     x, y, h = start[0], start[1], start[2]
     i, begun = 0, 0.0
@@ -72,7 +72,7 @@ class Path:
         if not len(self.arcs):
             out[:, :3], out[:, 4] = self.start, 1.0
             return out
-        _sample(np.array(self.start, float), np.ascontiguousarray(self.arcs, float), at, out)
+        sample(np.array(self.start, float), np.ascontiguousarray(self.arcs, float), at, out)
         return out
 
     def samples(self, step_m: float = 0.05) -> Array:

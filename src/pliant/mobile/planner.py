@@ -51,8 +51,8 @@ class HybridAStar:
         p = self.settings
         self.space = prepared(grid, p.footprint, unknown_is_free=p.unknown == "free")
         block = max(1, round(0.2 / grid.resolution_m))
-        self._waves = coarse(self.space, block, p.narrow_cost), coarse(self.space, block, p.narrow_cost)
-        self._rooms = [(self._made(*size, 0), self._made(*size, 1)) for size in SIZES]
+        self.waves = coarse(self.space, block, p.narrow_cost), coarse(self.space, block, p.narrow_cost)
+        self.rooms = [(self._made(*size, 0), self._made(*size, 1)) for size in SIZES]
         self._arcs, self._spare = np.zeros((MOST_ARCS, 2)), np.zeros((MOST_ARCS, 2))
         self._poses, self._fresh = np.zeros((MOST_ARCS + 1, 3)), np.zeros((8, 2))
 
@@ -67,6 +67,11 @@ class HybridAStar:
     def free(self, pose: Sequence[float]) -> bool:
         """Whether the base can stand there."""
         return bool(free_at(self.space, float(pose[0]), float(pose[1]), float(pose[2])))
+
+    def check(self, start: Sequence[float], goal: Sequence[float]) -> None:
+        """Refuse a start or a goal where the base cannot stand."""
+        self._checked("start", start)
+        self._checked("goal", goal)
 
     def plan(self, start: Sequence[float], goal: Sequence[float], go_on: Callable[[], bool] = lambda: True) -> Plan:
         """The way from start to goal (x [m], y [m], heading [rad]), exactly to the goal.
@@ -96,9 +101,9 @@ class HybridAStar:
     def _search(self, ends: tuple[Any, Any], go_on: Callable[[], bool]) -> tuple[tuple[search.Room, search.Room], int]:
         """The two searches of which one has found a way, and how many poses that took."""
         tried = 0
-        for rooms in self._rooms:
+        for rooms in self.rooms:
             for k in range(2):
-                if not search.begin(self.space, self._waves[k], rooms[k], ends[k], ends[1 - k]):
+                if not search.begin(self.space, self.waves[k], rooms[k], ends[k], ends[1 - k]):
                     raise NoWayError("There is no way from start to goal: what lies between is closed or too narrow.")
             found = self._take_turns(rooms, tried, go_on)
             tried += sum(int(room.state[0].expanded) for room in rooms)
@@ -112,7 +117,7 @@ class HybridAStar:
         left = self.settings.expansions - tried
         while left > 0:
             for k in range(2):
-                said = search.proceed(self.space, self._waves[k], rooms[k], rooms[1 - k], min(CHUNK, left))
+                said = search.proceed(self.space, self.waves[k], rooms[k], rooms[1 - k], min(CHUNK, left))
                 if said != search.MORE:
                     return said == search.DONE
                 left -= CHUNK

@@ -10,6 +10,7 @@ from pliant.kernel import cache_is_warm, kernel_count, load, mark_cache_warm, on
 from pliant.model import kinematics
 from pliant.model.handle import HANDLE
 from pliant.params.control import PARAMETERS
+from pliant.params.mobile import Planner
 from pliant.records import COMMAND, GOAL, OBSERVED, READING, STATE, TELEMETRY
 from pliant.robots.sim.layout import WORLD
 from pliant.robots.sim.step import advance_sim, read_sim
@@ -54,6 +55,27 @@ def load_all() -> None:
     one = (STATE.new(), COMMAND.new(), OBSERVED.new(), WORK.new())
     which = np.zeros(1, np.int64)
     load(replay.rerun, HANDLE.new(), PARAMETERS.new(), which, TELEMETRY.new(), *one, 1, 0.0, 0, 0, TELEMETRY.new())
+    load_mobile_kernels()
+
+
+def load_mobile_kernels() -> None:
+    """What planning a way and following it call."""
+    from pliant.mobile import path, search, shortcut, space
+    from pliant.mobile.planner import HybridAStar
+    from pliant.model.grid import grid_of
+
+    planner = HybridAStar(grid_of(np.zeros((20, 20), bool), 0.2), Planner(expansions=1))
+    pose, arcs, (room, other), wave = np.zeros(3), np.zeros((2, 2)), planner.rooms[0], planner.waves[0]
+    load(space.free_at, planner.space, 0.0, 0.0, 0.0)
+    load(search.begin, planner.space, wave, room, pose, pose)
+    load(search.proceed, planner.space, wave, room, other, 1)
+    load(search.arcs_of, room, other, arcs)
+    load(search.turned_round, arcs, 1)
+    load(shortcut.joined, arcs, 1)
+    load(shortcut.shorten, planner.space, room, pose, arcs, 1, arcs, arcs, arcs)
+    load(shortcut.cost, room.state[0], arcs, 0, 1, 0.0)
+    load(space.moved, 0.0, 0.0, 0.0, 0.0, 0.0)
+    load(path.sample, pose, arcs, pose, arcs)
 
 
 def warm(progress: Callable[[int, int], None] | None = None) -> None:
