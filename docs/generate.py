@@ -17,6 +17,7 @@ from pliant.laws import LAWS
 from pliant.model.tool import Tool
 from pliant.params.control import Parameters
 from pliant.params.declare import Declared, Section, declared
+from pliant.params.mobile import Base, BaseVelocity, Follow, Planner, Pursuit
 from pliant.robots.sim.config import SimConfig
 from pliant.runtime.task import Task
 
@@ -32,6 +33,15 @@ LAYOUTS = (
     records.TIMING,
     records.TELEMETRY,
 )
+
+
+MOBILE = {
+    "Velocity from poses": BaseVelocity,
+    "Limits of the base": Base,
+    "Planner": Planner,
+    "Path follower": Follow,
+    "Pure pursuit": Pursuit,
+}
 
 
 def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
@@ -128,6 +138,10 @@ def parameters_page() -> str:
         "## Of the simulated cell",
         "Under `sim:` in a task file. What the figures mean physically: [the simulator](../simulator.md).",
         *sections(SimConfig, "sim."),
+        "## Of a mobile base",
+        "Given to estimators, planner and followers from Python; those of the planner also after `pliant plan --set`."
+        " What they mean: [a mobile base](../mobile.md).",
+        *(text for name, kind in MOBILE.items() for text in (f"### {name}\n\n{inspect.getdoc(kind)}", *sections(kind, ""))),
     ]
     return "\n\n".join(parts) + "\n"
 

@@ -22,6 +22,7 @@ LAB = (
     *("lab-forces", "lab-parameters", "lab-anisotropic", "lab-cross-coupling", "lab-equilibrium", "lab-model-errors"),
     *("lab-jdot", "impedance-pose"),
 )
+MOBILE = ("base-velocity", "planner", "follower")
 PUSHED = (0.85, 0.3, 0.05, 1.0)
 
 
@@ -84,7 +85,7 @@ def main() -> None:
     robots()
     draw_states(FOLDER / "states.png")
     shipped = ("push", "press", "bounce", "servo", "sensor", "singularity", "limits", "sensor-faults", "payload", *LAB)
-    for name in (*shipped, "dome", "contact-scenes", "contact-sweep", "compare"):
+    for name in (*shipped, "dome", "contact-scenes", "contact-sweep", "compare", *MOBILE):
         outcome = find(name)(0, lambda share: None)
         if outcome.draw is not None:
             outcome.draw(FOLDER / f"{name}.png")

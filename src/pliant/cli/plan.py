@@ -35,9 +35,9 @@ def command(
     from pliant.analysis.plan import as_dict, draw_plan
     from pliant.cli.show import claim, compile_first, out
     from pliant.mobile.planner import HybridAStar
-    from pliant.model.map_files import load_map
     from pliant.params.declare import changed, parse_assignment
     from pliant.params.mobile import Planner
+    from pliant.runtime.map_files import load_map
 
     begin, end = _pose("--start", start), _pose("--goal", goal)
     chosen = changed(Planner(), dict(parse_assignment(text) for text in settings or ()))

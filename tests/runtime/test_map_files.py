@@ -10,7 +10,7 @@ from PIL import Image
 
 from pliant.errors import InputError
 from pliant.model.grid import FREE, OCCUPIED, UNKNOWN, OccupancyGrid, grid_of
-from pliant.model.map_files import load_map
+from pliant.runtime.map_files import load_map
 
 # Top row: black, grey, white. Bottom row: white, a dark grey, black.
 PIXELS = np.array([[0, 128, 255], [255, 100, 0]], np.uint8)
