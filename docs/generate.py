@@ -141,7 +141,11 @@ def parameters_page() -> str:
         "## Of a mobile base",
         "Given to estimators, planner and followers from Python; those of the planner also after `pliant plan --set`."
         " What they mean: [a mobile base](../mobile.md).",
-        *(text for name, kind in MOBILE.items() for text in (f"### {name}\n\n{inspect.getdoc(kind)}", *sections(kind, ""))),
+        *(
+            text
+            for name, kind in MOBILE.items()
+            for text in (f"### {name}\n\n{inspect.getdoc(kind)}", *sections(kind, ""))
+        ),
     ]
     return "\n\n".join(parts) + "\n"
 

@@ -43,7 +43,8 @@ def clutter(seed: int) -> OccupancyGrid:
     random, cells = np.random.default_rng([2, seed]), _empty()
     for _ in range(220):
         width, height = random.uniform(0.2, 1.8, 2)
-        _box(cells, *random.uniform(0.5, SIZE_M - 2.5, 2), width, height)
+        x, y = random.uniform(0.5, SIZE_M - 2.5, 2)
+        _box(cells, x, y, width, height)
     return grid_of(cells, CELL_M, name="clutter")
 
 

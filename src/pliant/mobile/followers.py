@@ -25,6 +25,9 @@ from pliant.model.grid import grid_of
 from pliant.params.declare import to_record
 from pliant.params.mobile import Base, Follow, Footprint, Pursuit
 
+Pose = Sequence[float] | np.ndarray[Any, Any]
+"""x [m], y [m] and heading [rad]."""
+
 
 class Follower:
     """What both have in common: a path, a state, and one verb."""
@@ -40,7 +43,7 @@ class Follower:
         """Whether the base has come to rest at the end."""
         return bool(self._twist[0].state == DONE)
 
-    def update(self, pose: Sequence[float], v: float, omega: float, *, age_s: float = 0.0, dt: float = 0.02) -> Any:
+    def update(self, pose: Pose, v: float, omega: float, *, age_s: float = 0.0, dt: float = 0.02) -> Any:
         """The next command (see `TWIST`) from odometry: pose (x, y, heading), speeds, and how old they are."""
         if not (0.0 < dt <= 1.0):
             raise InputError("dt", dt, "a period of at most 1 s")

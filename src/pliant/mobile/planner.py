@@ -22,6 +22,8 @@ from pliant.mobile.wave import coarse
 from pliant.model.grid import OccupancyGrid
 from pliant.params.mobile import Planner
 
+Pose = Sequence[float] | np.ndarray[Any, Any]
+"""x [m], y [m] and heading [rad]."""
 MOST_ARCS = 4096
 SIZES = ((0.4, 18, 0.6), (0.2, 36, 0.3), (0.12, 48, 0.15))
 """Cells [m], headings and shortest arcs [m] of the first search, and of those that follow when it has found no way."""
@@ -64,16 +66,16 @@ class HybridAStar:
         s.forward, s.reverse = (p.reverse_cost, 1.0) if from_goal else (1.0, p.reverse_cost)
         return room
 
-    def free(self, pose: Sequence[float]) -> bool:
+    def free(self, pose: Pose) -> bool:
         """Whether the base can stand there."""
         return bool(free_at(self.space, float(pose[0]), float(pose[1]), float(pose[2])))
 
-    def check(self, start: Sequence[float], goal: Sequence[float]) -> None:
+    def check(self, start: Pose, goal: Pose) -> None:
         """Refuse a start or a goal where the base cannot stand."""
         self._checked("start", start)
         self._checked("goal", goal)
 
-    def plan(self, start: Sequence[float], goal: Sequence[float], go_on: Callable[[], bool] = lambda: True) -> Plan:
+    def plan(self, start: Pose, goal: Pose, go_on: Callable[[], bool] = lambda: True) -> Plan:
         """The way from start to goal (x [m], y [m], heading [rad]), exactly to the goal.
 
         `go_on` is asked from time to time; when it says no, the search ends with `NoWayError`.
@@ -125,7 +127,7 @@ class HybridAStar:
                 raise NoWayError("No way was found from start to goal in the time allowed.")
         return False
 
-    def _checked(self, name: str, pose: Sequence[float]) -> Any:
+    def _checked(self, name: str, pose: Pose) -> Any:
         values = np.array(pose, float)
         if values.shape != (3,) or not np.isfinite(values).all():
             said = f"{name} is {list(pose)!r}, but it must be three finite numbers: x [m], y [m] and heading."

@@ -24,6 +24,8 @@ from pliant.params.mobile import BaseVelocity
 from pliant.records import Layout
 
 Array = np.ndarray[Any, Any]
+Pose = Sequence[float] | np.ndarray[Any, Any]
+"""x [m], y [m] and heading [rad]."""
 
 
 class Estimator:
@@ -42,7 +44,7 @@ class Estimator:
         self._last = ESTIMATE.new()
         self._last[0].sigma[:] = np.nan
 
-    def update(self, stamp_s: float, pose: Sequence[float]) -> Any:
+    def update(self, stamp_s: float, pose: Pose) -> Any:
         """The estimate after one more pose (x [m], y [m], heading [rad]) with its stamp [s]."""
         return self.run([stamp_s], [pose])[0]
 

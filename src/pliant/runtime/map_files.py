@@ -57,6 +57,10 @@ class MapFile(Section):
         return value
 
 
+_PLAIN = MapFile.model_validate({"image": "", "resolution": 1.0, "origin": (0.0, 0.0, 0.0)})
+"""The rules for an image without a YAML file: the usual ones."""
+
+
 def load_map(
     path: Path | str, *, resolution_m: float | None = None, origin: tuple[float, float] | None = None
 ) -> OccupancyGrid:
@@ -69,9 +73,7 @@ def load_map(
         raise InputError("the map", str(path), "an existing file")
     if kind in (".yaml", ".yml"):
         return _from_yaml(path)
-    cells = (
-        _array(path) if kind == ".npy" else occupancy(_pixels(path), MapFile(image="", resolution=1, origin=(0, 0, 0)))
-    )
+    cells = _array(path) if kind == ".npy" else occupancy(_pixels(path), _PLAIN)
     return OccupancyGrid(cells, resolution_m or DEFAULT_RESOLUTION_M, origin or (0.0, 0.0), path.stem)
 
 
