@@ -63,6 +63,8 @@ _RIVAL = Layout(
         Field("late", "", "ticks that the force sensor is late", kind="i8"),
         Field("honest", "", "1: its stamps say so", kind="i8"),
         Field("halt", "", "tick from which on the robot stands still, whatever it is told; -1: never", kind="i8"),
+        Field("raw", "N, N m", "the sensor's last reading", (6,)),
+        Field("raw_stamp", "s", "when it was taken"),
         Field("line", "N, N m", "readings on their way", (_LINE, 6)),
         Field("line_stamp", "s", "when they were taken", (_LINE,)),
         Field("gone", "m", "way along the surface"),
@@ -162,6 +164,7 @@ def _drive(h, r, c, v_in, speed, dt):
 def _feel(h, sense, r, m, o, i):
     """Pose, speed and wrench of this tick, from a sensor that may be late. Returns force and speed into the surface."""
     slot = i % _LINE
+    r.raw[:], r.raw_stamp = m.wrench, m.wrench_stamp_s
     r.line[slot, :], r.line_stamp[slot] = m.wrench, m.wrench_stamp_s
     slot = max(0, i - r.late) % _LINE
     m.wrench[:] = r.line[slot]
@@ -211,6 +214,7 @@ def _run(world, handle, sense, rival, reading, goal, command, observed, state, p
     for i in range(out.shape[0]):
         if i == r.halt:
             w.halted = 1
+        m.wrench[:], m.wrench_stamp_s = r.raw, r.raw_stamp  # a sensor that fails goes on from its own last reading
         read(w, m)
         f_n, into = _feel(h, sense, r, m, o, i)
         if i < r.wait:
