@@ -1,4 +1,4 @@
-"""What the doctor is tried on: the saturated PI loop with each of its defects alone and with all of them, and sound runs.
+"""Rivals that the doctor is tried on: the saturated PI loop with each of its defects alone, and with all of them.
 
 The sound loop has a gain that fits stiffness and lag. A defect changes one thing; `must` names what the doctor has to
 find then, `may` what follows from it and may be found too. Anything else is a false alarm.
@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from pliant.experiments.contact_scene import GAP, QUICK, SLOW, Loop, Trace, plane, top_of_home
 from pliant.experiments.rival_contact import RIVALS, Rival, Scene, run_rival
+from pliant.experiments.rival_record import save_rival
 from pliant.robots.sim.config import Failure, Sensor, Surface
 
 STIFFNESS = (5e3, 2e4, 1e5)
@@ -30,8 +34,22 @@ class Setup:
     declared: Loop
     scene: Scene
 
-    def run(self, seed: int) -> Trace:
-        return run_rival(self.rival, self.surface, self.loop, seed, self.scene)[0]
+    def record(self, path: Path, seed: int) -> Trace:
+        """Make the run and its recording; returns what really happened."""
+        trace = run_rival(self.rival, self.surface, self.loop, seed, self.scene)[0]
+        save_rival(path, self.rival, self.declared, seed, trace)
+        return trace
+
+
+@dataclass(frozen=True)
+class Truth:
+    """A figure that the doctor tells, and what it really was: `value(setup, trace)`, within `tolerance`."""
+
+    finding: str
+    figure: str
+    unit: str
+    tolerance: float
+    value: Callable[[Setup, Trace], float]
 
 
 @dataclass(frozen=True)
@@ -39,9 +57,13 @@ class Defect:
     """One thing that is wrong (or nothing): how it is set up for a stiffness, what must and what may be found."""
 
     name: str
-    make: Callable[[float], Setup]
+    make: Callable[[float], Any]
     must: frozenset[str] = frozenset()
     may: frozenset[str] = frozenset()
+    truths: tuple[Truth, ...] = ()
+    says: str = ""
+    """What the cause of every finding that must be there has to speak of."""
+    stiffness: tuple[float, ...] = STIFFNESS
 
 
 def _above(stiffness: float, gap: float) -> Surface:
@@ -74,11 +96,14 @@ def _saturated(stiffness: float) -> Setup:
     return _changed(setup, most=setup.rival.values["kp"])
 
 
+def _bare(setup: Setup) -> Setup:
+    """On a surface that hardly damps."""
+    return replace(setup, surface=setup.surface.model_copy(update={"damping_n_s_m": 10.0}))
+
+
 def _too_much_gain(stiffness: float) -> Setup:
     """On a surface that hardly damps, with a lag of 50 ms: what damps a contact bears more gain."""
-    setup = sound(stiffness)
-    surface = setup.surface.model_copy(update={"damping_n_s_m": 10.0})
-    setup = replace(setup, surface=surface, loop=SLOW, declared=SLOW)
+    setup = replace(_bare(sound(stiffness)), loop=SLOW, declared=SLOW)
     return _changed(setup, kp=TOO_MUCH * setup.rival.values["kp"] * QUICK.lag_s() / SLOW.lag_s())
 
 
@@ -117,6 +142,12 @@ def _standing(stiffness: float) -> Setup:
     return _changed(sound(stiffness), scene={"halt_s": 5.5})
 
 
+def _too_much_integral(stiffness: float) -> Setup:
+    """An integral over less than the lag, at any error."""
+    setup = _bare(sound(stiffness))
+    return _changed(setup, ki=100.0 * setup.rival.values["kp"], band=100.0)
+
+
 def _published(stiffness: float) -> Setup:
     """The loop with its published gains on a stiff surface and with a lag of 50 ms."""
     stiff = 10 * stiffness
@@ -131,29 +162,82 @@ def _everything(stiffness: float) -> Setup:
     return replace(setup, surface=_above(stiff, -5 * PRELOAD_N / stiff), scene=scene)
 
 
+def _frequency(trace: Trace) -> float:
+    """Of the true force over the last four seconds: the tallest line of its spectrum [Hz]."""
+    dt = float(trace.time_s[1] - trace.time_s[0])
+    force = trace.normal_n[-round(4.0 / dt) :]
+    power = np.abs(np.fft.rfft((force - force.mean()) * np.hanning(len(force)), 8 * len(force)))
+    return float(np.fft.rfftfreq(8 * len(force), dt)[int(np.argmax(power))])
+
+
+def _at_start(setup: Setup, trace: Trace) -> float:
+    return float(trace.normal_n[int(np.searchsorted(trace.time_s, setup.scene.wait_s)) - 1])
+
+
+def _after_halt(setup: Setup, trace: Trace) -> float:
+    return float(trace.time_s[-1]) - setup.scene.halt_s
+
+
+def _without_contact(setup: Setup, trace: Trace) -> float:
+    touched = np.cumsum(trace.normal_n > 0) > 0
+    return float(np.count_nonzero(touched & (trace.normal_n == 0)) * (trace.time_s[1] - trace.time_s[0]))
+
+
+_CYCLE = Truth("limit cycle", "frequency", "Hz", 0.3, lambda setup, trace: _frequency(trace))
+_LOOP = Truth("effective delay", "total lag", "ms", 2.0, lambda setup, _: 1e3 * setup.loop.lag_s())
 _BOUNCES = frozenset({"limit cycle", "contact losses", "saturation", "anti-damping"})
+_RESTLESS = frozenset({"saturation", "contact losses", "force beyond its limit"})
+_LATE = frozenset({"effective delay"})
 
 DEFECTS = (
-    Defect("nothing", sound),
-    Defect("damping with the wrong sign", _wrong_sign, frozenset({"anti-damping"})),
-    Defect("a speed limit that is too low", _saturated, frozenset({"saturation"})),
+    Defect("nothing", sound, truths=(_LOOP,)),
     Defect(
-        "a gain that is too high", _too_much_gain, frozenset({"limit cycle"}),
-        frozenset({"saturation", "contact losses", "force beyond its limit"}),
+        "damping with the wrong sign", _wrong_sign, frozenset({"anti-damping"}),
+        truths=(Truth("anti-damping", "share put in", "%", 1.0, lambda setup, trace: 100.0),), says="wrong sign",
     ),
-    Defect("a preload at the start", _preloaded, frozenset({"preload at start"})),
-    Defect("a sensor that freezes", _frozen, frozenset({"frozen sensor"}), frozenset({"contact losses"})),
-    Defect("a sensor that is late", _late, frozenset({"late sensor"}), frozenset({"effective delay"})),
+    Defect("a speed limit that is too low", _saturated, frozenset({"saturation"}), says="speed limit"),
     Defect(
-        "a sensor that is late and hides it", _secretly_late, frozenset({"late sensor"}), frozenset({"effective delay"})
+        "a gain that is too high", _too_much_gain, frozenset({"limit cycle"}), _RESTLESS, (_CYCLE,),
+        "from where on a pure delay is unstable",
     ),
-    Defect("a robot slower than declared", _slow_robot, frozenset({"effective delay"})),
-    Defect("a surface that ends", _ending, frozenset({"contact losses"})),
-    Defect("a robot that stands", _standing, frozenset({"command not realised"})),
-    Defect("the published gains", _published, _BOUNCES, frozenset({"force beyond its limit"})),
+    Defect(
+        "an integral that is too strong", _too_much_integral, frozenset({"limit cycle"}), _RESTLESS, (_CYCLE,),
+        "the integral swings",
+    ),
+    Defect(
+        "a preload at the start", _preloaded, frozenset({"preload at start"}),
+        truths=(Truth("preload at start", "force before the start", "N", 0.5, _at_start),),
+    ),
+    Defect(
+        "a sensor that freezes", _frozen, frozenset({"frozen sensor"}), frozenset({"contact losses"}),
+        (Truth("frozen sensor", "time frozen", "s", 0.01, lambda setup, trace: 0.8),),
+    ),
+    Defect(
+        "a sensor that is late", _late, frozenset({"late sensor"}), _LATE,
+        (Truth("late sensor", "age by its stamps, median", "ms", 1.0, lambda setup, _: 1e3 * setup.scene.late_s),),
+        "by their own stamps",
+    ),
+    Defect(
+        "a sensor that is late and hides it", _secretly_late, frozenset({"late sensor"}), _LATE,
+        # the damping of a surface makes its force lead by damping over stiffness
+        (Truth("late sensor", "force behind the motion", "ms", 6.0, lambda setup, trace: 1e3 * (
+            setup.scene.late_s - setup.surface.damping_n_s_m / setup.surface.stiffness_n_m)),),
+        "older than they say",
+    ),
+    Defect("a robot slower than declared", _slow_robot, _LATE, truths=(_LOOP,)),
+    Defect(
+        "a surface that ends", _ending, frozenset({"contact losses"}),
+        truths=(Truth("contact losses", "time without contact", "s", 0.1, _without_contact),), says="ended",
+    ),
+    Defect(
+        "a robot that stands", _standing, frozenset({"command not realised"}),
+        truths=(Truth("command not realised", "time", "s", 0.2, _after_halt),),
+    ),
+    Defect("the published gains", _published, _BOUNCES, frozenset({"force beyond its limit"}), (_CYCLE,)),
     Defect(
         "all of it together", _everything,
-        _BOUNCES | {"preload at start", "frozen sensor", "late sensor", "command not realised", "force beyond its limit"},
+        _BOUNCES | {"preload at start", "frozen sensor", "late sensor", "command not realised"}
+        | {"force beyond its limit"},
         frozenset({"effective delay", "failing sensor"}),
     ),
 )  # fmt: skip

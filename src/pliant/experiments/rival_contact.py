@@ -8,7 +8,7 @@ Each tick leaves the same record as ours does, with the terms of the law in `sta
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -254,7 +254,7 @@ class Scene:
     seconds: float = 12.0
     wait_s: float = 0.0
     """How long it stands before it starts."""
-    sensor: Sensor = Sensor()
+    sensor: Sensor = field(default_factory=Sensor)
     late_s: float = 0.0
     """How late the force sensor is."""
     honest: bool = True

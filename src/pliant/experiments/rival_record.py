@@ -1,4 +1,4 @@
-"""Recordings of rivals: ordinary files, which every tool that reads a recording can open."""
+"""Recordings of compared laws: ordinary files, which every tool that reads a recording can open."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ from pathlib import Path
 
 from pliant.experiments.contact_scene import TOOL, Loop, Trace
 from pliant.experiments.rival_contact import Rival, parameters_of
+from pliant.laws.gains import prepare
 from pliant.model.arm import Arm
 from pliant.params.control import PARAMETERS, record_of
 from pliant.record.writer import RecordingWriter
+from pliant.runtime.batch import Run
 from pliant.runtime.describe import versions
+from pliant.runtime.save import save_run
+from pliant.runtime.task import Task
 
 
 def save_rival(path: Path, rival: Rival, loop: Loop, seed: int, trace: Trace) -> None:
@@ -25,3 +29,11 @@ def save_rival(path: Path, rival: Rival, loop: Loop, seed: int, trace: Trace) ->
     with RecordingWriter(path, meta, list(arm.joint_names), PARAMETERS) as writer:
         writer.parameters(0, record_of(parameters_of(loop))[0], 0.0)
         writer.append(trace.records)
+
+
+def save_ours(path: Path, task: Task, trace: Trace) -> None:
+    """Write a run of our own law that was watched by the simulator; it has one parameter set."""
+    assert trace.records is not None
+    parameters = record_of(task.params)
+    prepare(parameters[0], None, 1.0, 0, task.dt)
+    save_run(Run(task, trace.records, [(0, 0, parameters)], ""), path)

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from pliant.analysis.doctor.case import Case
-from pliant.analysis.doctor.finding import Finding, millis
+from pliant.analysis.doctor.finding import Finding, millis, share
 from pliant.analysis.doctor.lag import Follows, Touch, follows, touch
 from pliant.analysis.figures import Figure, told
 
@@ -91,8 +91,8 @@ def effective_delay(case: Case) -> Finding:
     found, lag = following(case), total(case)
     if lag is None:
         why = "Nothing was told to move: there is nothing to compare." if found is None else (
-            f"Delay and servo explain only {100 * max(0.0, found.explained):.0f} % of how the joints moved, in the better "
-            "half of the run: what is left is not a lag."
+            f"Delay and servo explain only {share(max(0.0, found.explained))} of how the joints moved, in the better half "
+            "of the run: what is left is not a lag."
         )  # fmt: skip
         return Finding("effective delay", "unknown", (), f"The delay cannot be told. {why}")
     figures: tuple[Figure, ...] = (
@@ -120,4 +120,3 @@ def effective_delay(case: Case) -> Finding:
 def _declared(case: Case) -> float:
     values = case.setting("contact.lag_s", math.nan)[case.at_work]
     return float(np.median(values)) if len(values) else math.nan
-

@@ -73,3 +73,9 @@ def share(value: float) -> str:
 def millis(seconds: float) -> str:
     """A short time in words."""
     return f"{1e3 * seconds:.3g} ms" if seconds < 1.0 else f"{seconds:.3g} s"
+
+
+def plain(value: float) -> str:
+    """A number with three digits that count, and no exponent while it can be read without."""
+    rounded = float(f"{value:.3g}")
+    return f"{rounded:,.0f}" if abs(rounded) >= 1000 else f"{rounded:g}"

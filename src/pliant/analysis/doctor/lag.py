@@ -1,7 +1,9 @@
 """How late things are: the robot behind its command, the force behind the motion, and both together.
 
 The robot is taken for a delay and two equal lags, as a servo is; the best of a grid is the one that leaves least
-unexplained in most of the run. The force behind the motion shows where the tool touches and presses: f = k max(0, x(t - δ) - c).
+unexplained in most of the run. The force behind the motion shows where the tool touches and presses:
+
+    f = k max(0, x(t - δ) - c)
 """
 
 from __future__ import annotations
@@ -22,6 +24,8 @@ Array = np.ndarray[Any, Any]
 LONGEST_S, LAGS_S = 0.15, (0.0, 0.002, 0.004, 0.006, 0.008, 0.01, 0.0125, 0.015, 0.02, 0.025, 0.03, 0.04)
 # Windows in which a fit is judged [s]; the better half of those in which something moves decides.
 WINDOW_S = 0.2
+# Longer runs are judged by so many ticks.
+MOST_TICKS = 30_000
 # Slower than this nothing moves: in rad/s for positions and velocities; for torques, N m per second.
 MOVES = 2e-3
 # Of the motion this share must be explained before a delay is believed.
@@ -32,11 +36,13 @@ TOUCH_S, FORCE_S, LOUD, TOGETHER = 0.3, 0.1, 4.0, 0.8
 POSSIBLE = 9.0
 # A force behind the motion is counted if it is known to this [s].
 SURE_S = 0.01
+# A tool that moves along the surface by less than this in a window stays where it is [m].
+STAYS_M = 5e-4
 
 
 @dataclass(frozen=True)
 class Follows:
-    """How the robot follows its command: the lag of delay and servo, what it may be off, what of the motion it explains."""
+    """How the robot follows: the lag of delay and servo, what it may be off, the share of the motion that it explains."""
 
     lag_s: float
     doubt_s: float
@@ -87,41 +93,52 @@ def rates(case: Case) -> tuple[Array, Array, Array]:
     return told, np.gradient(told, case.dt, axis=0), smooth(np.gradient(done, case.dt, axis=0), 3)
 
 
+def _busiest(want: Array, got: Array) -> tuple[Array, Array]:
+    """Of a long run the stretch of `MOST_TICKS` in which most is told to move: it is enough to know the delay."""
+    if len(want) <= MOST_TICKS:
+        return want, got
+    total = np.concatenate(([0.0], np.cumsum(np.sum(want**2, axis=1))))
+    begin = int(np.argmax(total[MOST_TICKS:] - total[:-MOST_TICKS]))
+    return want[begin : begin + MOST_TICKS], got[begin : begin + MOST_TICKS]
+
+
+def _squares(values: Array, chunk: int) -> Array:
+    """Mean square in each window of `chunk` ticks, over all joints."""
+    rows = len(values) // chunk
+    return (values[: rows * chunk] ** 2).reshape(rows, chunk, -1).mean(axis=(1, 2))
+
+
+def _better_half(left: Array) -> Array:
+    return np.argsort(left)[: max(2, len(left) // 2)]
+
+
+def _scores(want: Array, got: Array, moving: Array, chunk: int, dt: float) -> dict[tuple[int, float], float]:
+    """What each delay [ticks] and time constant [s] of the grid leaves in the better half of the windows."""
+    scores = {}
+    for tau in LAGS_S:
+        slow = _through(want, tau, dt)
+        for ticks in range(round((LONGEST_S - 2 * tau) / dt)):
+            left = _squares(got - _late(slow, ticks), chunk)[moving]
+            scores[ticks, tau] = float(left[_better_half(left)].sum())
+    return scores
+
+
 def follows(case: Case) -> Follows | None:
     """How the robot follows, or None if nothing was told to move."""
     told, want, got = rates(case)
-    chunk = max(2, round(WINDOW_S / case.dt))
-    rows = len(want) // chunk
-    used = rows * chunk
-    if rows < 3:
-        return None
-
-    def per_window(values: Array) -> Array:
-        return (values[:used] ** 2).reshape(rows, chunk, -1).mean(axis=(1, 2))
-
-    moving = per_window(want) > MOVES**2
+    want, got = _busiest(want, got)
+    dt, chunk = case.dt, max(2, round(WINDOW_S / case.dt))
+    moving = _squares(want, chunk) > MOVES**2
     if np.count_nonzero(moving) < 2:
         return None
-    best: tuple[float, int, float] = (math.inf, 0, 0.0)
-    scores: dict[float, float] = {}
-    most = round(LONGEST_S / case.dt)
-    for tau in LAGS_S:
-        slow = _through(want, tau, case.dt)
-        for ticks in range(most):
-            lag = ticks * case.dt + 2 * tau
-            if lag > LONGEST_S:
-                break
-            left = per_window(got - _late(slow, ticks))[moving]
-            score = float(np.sort(left)[: max(2, len(left) // 2)].sum())
-            scores[lag] = min(scores.get(lag, math.inf), score)
-            best = min(best, (score, ticks, tau))
-    score, ticks, tau = best
-    left = per_window(got - _late(_through(want, tau, case.dt), ticks))[moving]
-    kept = np.argsort(left)[: max(2, len(left) // 2)]
-    explained = 1.0 - float(left[kept].sum() / per_window(got)[moving][kept].sum())
-    near = [lag for lag, value in scores.items() if value <= 1.1 * score + 1e-12]
-    model = _late(_through(told, tau, case.dt), ticks)
-    return Follows(ticks * case.dt + 2 * tau, 0.5 * (max(near) - min(near)) + 0.5 * case.dt, explained, model)
+    scores = _scores(want, got, moving, chunk, dt)
+    ticks, tau = min(scores, key=lambda key: scores[key])
+    left = _squares(got - _late(_through(want, tau, dt), ticks), chunk)[moving]
+    kept = _better_half(left)
+    explained = 1.0 - float(left[kept].sum() / _squares(got, chunk)[moving][kept].sum())
+    near = [key[0] * dt + 2 * key[1] for key, score in scores.items() if score <= 1.1 * scores[ticks, tau] + 1e-12]
+    model = _late(_through(told, tau, dt), ticks)
+    return Follows(ticks * dt + 2 * tau, 0.5 * (max(near) - min(near)) + 0.5 * dt, explained, model)
 
 
 @dataclass(frozen=True)
@@ -151,29 +168,36 @@ def touch(case: Case, firm_n: float) -> Touch | None:
     """Delay and stiffness from the windows in which the tool presses with more than `firm_n` and moves enough."""
     most, noise = round(FORCE_S / case.dt), max(noise_n(case), 1e-3)
     depth, force = np.cumsum(np.nan_to_num(case.into)) * case.dt, np.nan_to_num(case.pressed)
-    curve, slopes = np.zeros(most), []
+    curve, slopes, bests = np.zeros(most), [], []
     for begin, end in _loud_windows(case, force, firm_n, noise, most):
         f = force[begin:end]
-        fits = [_hinge(f, depth[begin - late : end - late], firm_n) for late in range(most)]
+        fits = [hinge(f, depth[begin - late : end - late], firm_n) for late in range(most)]
         left = np.array([fit[0] for fit in fits])
         best = int(np.argmin(left))
         if left[best] > (1.0 - TOGETHER) * float(np.sum((f - f.mean()) ** 2)):
             continue
         curve += left / max(noise**2, left[best] / len(f))
         slopes.append([fit[1] for fit in fits])
+        bests.append(best)
     if not slopes:
         return None
     best = int(np.argmin(curve))
     possible = np.flatnonzero(curve <= curve[best] + POSSIBLE)
-    doubt = max(best - possible[0], possible[-1] - best, 1) * case.dt
+    spread = 1.4826 * float(np.median(np.abs(np.array(bests) - best)))  # windows that do not agree leave a doubt
+    doubt = max(best - possible[0], possible[-1] - best, 1, spread) * case.dt
     return Touch(best * case.dt, float(doubt), float(np.median([row[best] for row in slopes])), len(slopes))
 
 
 def _loud_windows(case: Case, force: Array, firm_n: float, noise: float, most: int) -> list[tuple[int, int]]:
-    """Windows at work, from shortly before a touch on, in which the force is firm and changes by more than noise."""
+    """Windows at work, from shortly before a touch on, in which the force is firm and changes by more than noise.
+
+    The tool must not slide: where it does, the shape of the surface makes force as well as its own motion does.
+    """
     size = round(TOUCH_S / case.dt)
     smoothed, raw = smooth(force, 3), case.records["reading"]["wrench"]
     fresh = np.concatenate(([True], np.any(raw[1:] != raw[:-1], axis=1)))
+    along = case.records["observed"]["twist"][:, :3] + case.into[:, None] * case.contact["normal"]
+    slid = np.cumsum(np.linalg.norm(np.nan_to_num(along), axis=1)) * case.dt
     firm, ready = smoothed > firm_n, case.at_work & fresh
     found, i = [], most + size
     while i < len(force):
@@ -182,14 +206,14 @@ def _loud_windows(case: Case, force: Array, firm_n: float, noise: float, most: i
             continue
         begin = i - size // 3
         end = min(begin + size, len(force))
-        whole = bool(ready[begin:end].all()) and end - begin > size // 2
+        whole = bool(ready[begin:end].all()) and end - begin > size // 2 and slid[end - 1] - slid[begin] < STAYS_M
         if whole and smoothed[begin:end].std() > LOUD * noise:
             found.append((begin, end))
         i = end
     return found
 
 
-def _hinge(f: Array, x: Array, firm_n: float) -> tuple[float, float]:
+def hinge(f: Array, x: Array, firm_n: float) -> tuple[float, float]:
     """Squares left by f = k max(0, x - c), and k [N/m]; k and c by regression over what lies beyond c."""
     inside = f > firm_n
     k, c = math.nan, math.nan

@@ -26,6 +26,9 @@ def command_not_realised(case: Case) -> Finding:
     found = following(case)
     if found is None:
         return Finding("command not realised", "fine", (), "Nothing was told to move.")
+    if not found.known:
+        why = f"Delay and servo explain {share(max(0.0, found.explained))} of the motion: there is no measure for the rest."
+        return Finding("command not realised", "unknown", (told("motion explained", 100 * found.explained, "%"),), why)
     told_rate, done = _speeds(case, found.model)
     ticks = round(WINDOW_S / case.dt)
     off = np.sqrt(smooth(np.sum((done - told_rate) ** 2, axis=1), ticks))
@@ -51,9 +54,9 @@ def command_not_realised(case: Case) -> Finding:
         told("time", case.seconds(rows), "s"),
     )
     cause = (
-        f"For {millis(case.seconds(rows))} in all, first at {spans[0].start_s:.2f} s, the joints did {share(max(0.0, part))} of "
-        f"what they were told, with the delay of {millis(found.lag_s)} taken off. The robot stood, held back, or obeyed "
-        f"somebody else; the longest stretch is {millis(longest_s(spans))}."
+        f"For {millis(case.seconds(rows))} in all, first at {spans[0].start_s:.2f} s, the joints did "
+        f"{share(max(0.0, part))} of what they were told, with the delay of {millis(found.lag_s)} taken off. The robot "
+        f"stood, held back, or obeyed somebody else; the longest stretch is {millis(longest_s(spans))}."
     )
     remedy = "Look at the robot's state: protective stop, speed slider, its own limits, another program that moves it."
     return Finding("command not realised", "alarm", figures, cause, remedy, spans)

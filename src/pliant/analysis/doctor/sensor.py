@@ -32,9 +32,9 @@ def frozen_sensor(case: Case) -> Finding:
     lasted = sum(span.end_s - span.start_s for span in spans)
     figures += (told("time frozen", lasted, "s"),)
     cause = (
-        f"All six channels of the force sensor stood still for {millis(lasted)} in all, first at {spans[0].start_s:.2f} s, "
-        f"for {millis(longest_s(spans))} at a time, while the driver called them good. A sensor that measures has noise: "
-        "in that time the law was blind."
+        f"All six channels of the force sensor stood still for {millis(lasted)} in all, first at "
+        f"{spans[0].start_s:.2f} s, for up to {millis(longest_s(spans))}, while the driver called them good. A sensor "
+        "that measures has noise: in that time the law was blind."
     )
     remedy = "Look at cable, driver and rate of the sensor; supervise it (sense.frozen_s) and stop when it freezes."
     return Finding("frozen sensor", "alarm", figures, cause, remedy, spans)
@@ -66,8 +66,8 @@ def late_sensor(case: Case) -> Finding:
     hidden = shown.behind_s - age if shown is not None else 0.0
     if shown is not None and hidden - shown.doubt_s > HIDDEN_S:
         cause = (
-            f"While the tool pressed, the force came {millis(shown.behind_s)} (± {millis(shown.doubt_s)}) behind the motion "
-            f"that made it, but the stamps speak of {millis(age)}: the readings are older than they say."
+            f"While the tool pressed, the force came {millis(shown.behind_s)} (± {millis(shown.doubt_s)}) behind the "
+            f"motion that made it, but the stamps speak of {millis(age)}: the readings are older than they say."
         )
         return Finding("late sensor", "warning", figures, cause, remedy)
     return Finding("late sensor", "fine", figures)
@@ -87,8 +87,8 @@ def failing_sensor(case: Case) -> Finding:
         name for number, name in ((1, "missing"), (2, "saturated")) if (reading["wrench_state"] == number).any()
     )
     cause = (
-        f"For up to {millis(longest_s(spans))} there was no good reading of the force ({states or 'no numbers'}), longer "
-        f"than the {millis(hold)} over which the last one is held."
+        f"For up to {millis(longest_s(spans))} there was no good reading of the force ({states or 'no numbers'}), "
+        f"longer than the {millis(hold)} over which the last one is held."
     )
     remedy = "Look at the sensor, its range and its connection."
     return Finding("failing sensor", "alarm", figures, cause, remedy, spans)

@@ -43,7 +43,12 @@ def contact_losses(case: Case) -> Finding:
         return Finding("contact losses", "fine", (), "No contact law ran.")
     off = _is_off(case)
     spans = case.spans(off, least_s=LOST_S)
-    figures = (told("contacts lost", len(spans)), told("time without contact", case.seconds(off), "s"))
+    noticed = int(case.contact["losses"].max())
+    figures = (
+        told("contacts lost", len(spans)),
+        told("of which the law noticed", noticed),
+        told("time without contact", case.seconds(off), "s"),
+    )
     if not spans:
         return Finding("contact losses", "fine", figures)
     back = [span for span in spans if span.end_s < case.time_s[-1] - case.dt and span.end_s - span.start_s < BOUNCE_S]
@@ -122,7 +127,7 @@ def overload(case: Case) -> Finding:
         return Finding("force beyond its limit", "fine", figures, said)
     cause = (
         f"The force reached {size.max():.3g} N and was beyond its limit of {limit[first]:.3g} N for "
-        f"{millis(case.seconds(over))} in all, first at {spans[0].start_s:.2f} s, and the law went on as if nothing were."
+        f"{millis(case.seconds(over))} in all, first at {spans[0].start_s:.2f} s, and the law went on all the same."
     )
     remedy = "Watch the force in every state, not only while sliding, and lift off when it is exceeded."
     return Finding("force beyond its limit", "alarm", figures, cause, remedy, spans)
