@@ -90,10 +90,9 @@ def effective_delay(case: Case) -> Finding:
     """The total lag beside the one that was declared."""
     found, lag = following(case), total(case)
     if lag is None:
-        why = "Nothing was told to move: there is nothing to compare." if found is None else (
-            f"Delay and servo explain only {share(max(0.0, found.explained))} of how the joints moved, in the better half "
-            "of the run: what is left is not a lag."
-        )  # fmt: skip
+        why = "Nothing was told to move: there is nothing to compare."
+        if found is not None:
+            why = f"Delay and servo explain only {share(max(0.0, found.explained))} of how the joints moved."
         return Finding("effective delay", "unknown", (), f"The delay cannot be told. {why}")
     figures: tuple[Figure, ...] = (
         told("total lag", 1e3 * lag.total_s, "ms"),

@@ -22,8 +22,8 @@ Array = np.ndarray[Any, Any]
 
 # Grid: delays up to so long, and time constants of the two lags [s].
 LONGEST_S, LAGS_S = 0.15, (0.0, 0.002, 0.004, 0.006, 0.008, 0.01, 0.0125, 0.015, 0.02, 0.025, 0.03, 0.04)
-# Windows in which a fit is judged [s]; the better half of those in which something moves decides.
-WINDOW_S = 0.2
+# Windows in which a fit is judged [s], and the share of the motion that a bad one leaves.
+WINDOW_S, BAD = 0.2, 0.1
 # Longer runs are judged by so many ticks.
 MOST_TICKS = 30_000
 # Slower than this nothing moves: in rad/s for positions and velocities; for torques, N m per second.
@@ -42,13 +42,15 @@ STAYS_M = 5e-4
 
 @dataclass(frozen=True)
 class Follows:
-    """How the robot follows: the lag of delay and servo, what it may be off, the share of the motion that it explains."""
+    """How the robot follows: lag of delay and servo, what it may be off, the share of the motion that it explains."""
 
     lag_s: float
     doubt_s: float
     explained: float
     model: Array
     """The command through that delay and servo (ticks × joints)."""
+    moved: float
+    """How fast the joints moved beside how fast they were told to, on average."""
 
     @property
     def known(self) -> bool:
@@ -90,7 +92,8 @@ def rates(case: Case) -> tuple[Array, Array, Array]:
     told, done = _filled(case.commanded), _filled(case.measured)
     if case.mode != POSITION:
         return told, told, done
-    return told, np.gradient(told, case.dt, axis=0), smooth(np.gradient(done, case.dt, axis=0), 3)
+    want, got = (smooth(np.gradient(values, case.dt, axis=0), 3) for values in (told, done))
+    return told, want, got
 
 
 def _busiest(want: Array, got: Array) -> tuple[Array, Array]:
@@ -108,37 +111,42 @@ def _squares(values: Array, chunk: int) -> Array:
     return (values[: rows * chunk] ** 2).reshape(rows, chunk, -1).mean(axis=(1, 2))
 
 
-def _better_half(left: Array) -> Array:
-    return np.argsort(left)[: max(2, len(left) // 2)]
-
-
-def _scores(want: Array, got: Array, moving: Array, chunk: int, dt: float) -> dict[tuple[int, float], float]:
-    """What each delay [ticks] and time constant [s] of the grid leaves in the better half of the windows."""
-    scores = {}
+def _grid(want: Array, got: Array, chunk: int, dt: float) -> tuple[list[tuple[int, float]], Array]:
+    """Delays [ticks] and time constants [s], and what each pair of them leaves in every window."""
+    keys, left = [], []
     for tau in LAGS_S:
         slow = _through(want, tau, dt)
         for ticks in range(round((LONGEST_S - 2 * tau) / dt)):
-            left = _squares(got - _late(slow, ticks), chunk)[moving]
-            scores[ticks, tau] = float(left[_better_half(left)].sum())
-    return scores
+            keys.append((ticks, tau))
+            left.append(_squares(got - _late(slow, ticks), chunk))
+    return keys, np.array(left)
 
 
 def follows(case: Case) -> Follows | None:
-    """How the robot follows, or None if nothing was told to move."""
+    """How the robot follows, or None if nothing was told to move.
+
+    A window in which it does not follow at all counts no more than one in which it follows badly, and one in which the
+    speed does not change counts nothing, because there every delay fits.
+    """
     told, want, got = rates(case)
     want, got = _busiest(want, got)
     dt, chunk = case.dt, max(2, round(WINDOW_S / case.dt))
-    moving = _squares(want, chunk) > MOVES**2
+    asked, done = _squares(want, chunk), _squares(got, chunk)
+    moving = asked > MOVES**2
     if np.count_nonzero(moving) < 2:
         return None
-    scores = _scores(want, got, moving, chunk, dt)
-    ticks, tau = min(scores, key=lambda key: scores[key])
-    left = _squares(got - _late(_through(want, tau, dt), ticks), chunk)[moving]
-    kept = _better_half(left)
-    explained = 1.0 - float(left[kept].sum() / _squares(got, chunk)[moving][kept].sum())
-    near = [key[0] * dt + 2 * key[1] for key, score in scores.items() if score <= 1.1 * scores[ticks, tau] + 1e-12]
-    model = _late(_through(told, tau, dt), ticks)
-    return Follows(ticks * dt + 2 * tau, 0.5 * (max(near) - min(near)) + 0.5 * dt, explained, model)
+    keys, left = _grid(want, got, chunk, dt)
+    asked, done, left = asked[moving], done[moving], left[:, moving]
+    off = left / (BAD**2 * asked)
+    best = int(np.argmin(np.sum(off / (1.0 + off), axis=1)))
+    ticks, tau = keys[best]
+    kept = np.argsort(off[best])[: max(2, len(asked) // 2)]
+    explained = 1.0 - float(left[best, kept].sum() / np.maximum(asked, done)[kept].sum())
+    scores = left[:, off[best] <= max(1.0, float(np.median(off[best])))].sum(axis=1)
+    near = [key[0] * dt + 2 * key[1] for key, score in zip(keys, scores, strict=True) if score <= 1.1 * scores[best]]
+    doubt = 0.5 * (max(near) - min(near)) + 0.5 * dt
+    model, moved = _late(_through(told, tau, dt), ticks), math.sqrt(done.sum() / asked.sum())
+    return Follows(ticks * dt + 2 * tau, doubt, explained, model, moved)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,9 @@ Array = np.ndarray[Any, Any]
 WINDOW_S, LEAST_S = 0.3, 0.3
 # What is left must exceed this share of the motion, and the floor: rad/s, or N m.
 SHARE, FLOOR, FLOOR_NM = 0.5, 5e-3, 1.0
+# Joints with less than this share of the speed that they were told stood all the time.
+STANDS = 0.1
+REMEDY = "Look at the robot's state: protective stop, speed slider, its own limits, another program that moves it."
 
 
 def command_not_realised(case: Case) -> Finding:
@@ -26,8 +29,10 @@ def command_not_realised(case: Case) -> Finding:
     found = following(case)
     if found is None:
         return Finding("command not realised", "fine", (), "Nothing was told to move.")
+    if found.moved < STANDS:
+        return _stood(case, found.moved)
     if not found.known:
-        why = f"Delay and servo explain {share(max(0.0, found.explained))} of the motion: there is no measure for the rest."
+        why = f"Delay and servo explain only {share(max(0.0, found.explained))} of how the joints moved."
         return Finding("command not realised", "unknown", (told("motion explained", 100 * found.explained, "%"),), why)
     told_rate, done = _speeds(case, found.model)
     ticks = round(WINDOW_S / case.dt)
@@ -58,8 +63,18 @@ def command_not_realised(case: Case) -> Finding:
         f"{share(max(0.0, part))} of what they were told, with the delay of {millis(found.lag_s)} taken off. The robot "
         f"stood, held back, or obeyed somebody else; the longest stretch is {millis(longest_s(spans))}."
     )
-    remedy = "Look at the robot's state: protective stop, speed slider, its own limits, another program that moves it."
-    return Finding("command not realised", "alarm", figures, cause, remedy, spans)
+    return Finding("command not realised", "alarm", figures, cause, REMEDY, spans)
+
+
+def _stood(case: Case, moved: float) -> Finding:
+    """A robot that hardly moved at all."""
+    figures = (told("share of the command that was carried out", 100 * moved, "%"),)
+    cause = (
+        f"The joints moved with {share(moved)} of the speed that they were told, over the whole run: the robot stood."
+    )
+    return Finding(
+        "command not realised", "alarm", figures, cause, REMEDY, case.spans(np.ones(len(case.records), bool))
+    )
 
 
 def _speeds(case: Case, model: Array) -> tuple[Array, Array]:

@@ -73,9 +73,9 @@ def _own(case: Case, active: Array, spent: float) -> tuple[str, str, tuple[Any, 
     )
     cause = (
         f"The law asked for more than its speed limit of {1e3 * limit:.3g} mm/s in {share(inward + outward)} of the "
-        f"time ({share(inward)} inward, {share(outward)} outward) and went from one limit to the other {flips:.2g} times "
-        f"a second. With a gain of {1e3 * steep:.3g} mm/(N s) it saturates at an error of {linear:.3g} N, and errors "
-        f"reached {largest:.3g} N: a law at its limit is a switch, whose gain, integral and damping do nothing."
+        f"time ({share(inward)} inward, {share(outward)} outward) and went from one limit to the other {flips:.2g} "
+        f"times a second. With a gain of {1e3 * steep:.3g} mm/(N s) it saturates at an error of {linear:.3g} N, and "
+        f"errors reached {largest:.3g} N: a law at its limit is a switch, whose gain, integral and damping do nothing."
     )
     remedy = (
         f"Lower the gain to {1e3 * limit / largest:.2g} mm/(N s) or less, or approach more slowly, so that the errors "
@@ -91,8 +91,8 @@ def _of_tick(case: Case, name: str, value: float) -> tuple[str, str, tuple[Any, 
     after = np.abs(case.records["observed"]["allowed"][on, position])
     left = float(np.median(after / np.maximum(before, 1e-12)))
     cause = (
-        f"The limit on {name} cut the command in {share(value)} of the time and left {share(left)} of it in the middle: "
-        "in that time the limit decides how the robot moves, not the law."
+        f"The limit on {name} cut the command in {share(value)} of the time and left {share(left)} of it in the "
+        "middle: in that time the limit decides how the robot moves, not the law."
     )
     remedy = (
         f"Ask for less (a softer or more damped law, a slower goal), or raise the limit on {name} if it may be raised."
