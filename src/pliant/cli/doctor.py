@@ -98,5 +98,5 @@ def _table(findings: list[Finding], title: str) -> Table:
     for finding in findings:
         figures = [f"{f.name} {number(f.value)} {f.unit}".rstrip() for f in finding.figures]
         told = "; ".join(figures) + (". " if figures and finding.cause else "") + finding.cause
-        table.add_row(finding.name, "not found" if finding.severity == "fine" else "cannot be told", told)
+        table.add_row(finding.name, "in order" if finding.severity == "fine" else "cannot be told", told)
     return table

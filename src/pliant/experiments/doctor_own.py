@@ -42,6 +42,10 @@ def _shipped(name: str) -> Callable[[float], Own]:
     return make
 
 
+def _pushed(**changes: Any) -> Callable[[float], Own]:
+    return lambda stiffness: Own(find_task("push").model_copy(update=changes))
+
+
 def _contact(loop: Loop, **contact: Any) -> Callable[[float], Own]:
     return lambda stiffness: Own(task((dome(stiffness),), loop, 0, 16.0, **contact))
 
@@ -106,6 +110,9 @@ def _stiff_admittance(stiffness: float) -> Own:
 
 SOUND = (
     *(Defect(f"task {name}", _shipped(name), stiffness=ONCE) for name in SHIPPED),
+    Defect("task push, by velocity", _pushed(interface="velocity"), stiffness=ONCE),
+    Defect("task push, by torque", _pushed(interface="torque"), stiffness=ONCE),
+    Defect("task push, impedance by torque", _pushed(interface="torque", law="impedance"), stiffness=ONCE),
     Defect("dome, 25 ms", _contact(QUICK)),
     Defect("dome, 50 ms", _contact(SLOW)),
     Defect("dome, 50 ms, mass and damper", _contact(SLOW, law="mass")),

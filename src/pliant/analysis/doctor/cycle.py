@@ -38,7 +38,10 @@ def limit_cycle(case: Case) -> Finding:
     """Frequency and amplitude of a motion that keeps itself going."""
     marked, found, unit, sure = _in_force(case) if case.is_contact else _in_motion(case)
     if not found:
-        return Finding("limit cycle", "fine", (told("windows that repeat themselves", 0.0),))
+        active = case.at_work if case.is_contact else np.ones(len(case.records), bool)
+        looked = sum(len(windows(active, case.dt, seconds)) for seconds in WINDOWS_S)
+        figures = (told("windows looked at", looked), told("windows in which it swings by itself", 0.0))
+        return Finding("limit cycle", "fine", figures)
     frequency = float(np.median([item.frequency_hz for item in found]))
     amplitude = float(max(item.amplitude for item in found))
     scale, shown = (1e3, "mm/s") if unit == "m/s" else (1.0, unit)

@@ -29,8 +29,7 @@ def saturation(case: Case) -> Finding:
     figures = tuple(told(f"share of the time, {name}", 100 * value, "%") for name, value in shares.items())
     worst = max(shares, key=lambda name: shares[name], default="")
     if not worst or shares[worst] < SOME:
-        said = f"The limit that cut most is {worst}, in {share(shares[worst])} of the time." if worst else ""
-        return Finding("saturation", "fine", figures or (told("share of the time", 0.0, "%"),), said)
+        return Finding("saturation", "fine", figures or (told("share of the time", 0.0, "%"),))
     cause, remedy, more = _own(case, acted[OWN], spent) if worst == OWN else _of_tick(case, worst, shares[worst])
     spans = case.spans(acted[worst], least_s=0.02, join_s=0.05)
     severity = "alarm" if shares[worst] >= MUCH else "warning"
