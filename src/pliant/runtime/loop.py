@@ -19,7 +19,7 @@ import numpy as np
 from pliant.errors import PliantError
 from pliant.laws.gains import admissible
 from pliant.params.control import Parameters
-from pliant.params.declare import bounds_arrays
+from pliant.params.declare import bounds_arrays, live_places
 from pliant.records import FAULTS, TELEMETRY
 from pliant.runtime import commands
 from pliant.runtime.board import Board
@@ -48,6 +48,7 @@ class Loop:
         self.last = int(config["ticks"])
         self.cell = Cell(self.task, lambda revision, tick, values: board.adopt(revision, tick, values))
         self.low, self.high = bounds_arrays(Parameters)
+        self.fixed = np.flatnonzero(~live_places(Parameters))
         self.proposal = SET.new()
         self.telemetry = TELEMETRY.new()
         self.pending: list[Any] = []
@@ -119,7 +120,7 @@ class Loop:
                 self.cell.request(commands.Request(int(item.code), int(item.number), item["values"]))
 
     def _adopt(self, number: int) -> None:
-        """Take over a proposed parameter set: all of it; or none, out of bounds or made from a set that has gone."""
+        """Take over a proposed set: all of it; or none, if out of bounds, from a set that has gone, or not live."""
         seen = self.board.proposal(self.seen, self.proposal)
         if seen == self.seen:
             return
@@ -128,6 +129,8 @@ class Loop:
         values = parameters.view(np.float64)[: len(self.low)]
         good = self.proposal[0].revision == self.cell.revision
         good = good and bool(np.all((values >= self.low) & (values <= self.high)))
+        now = self.cell.controller.parameters.view(np.int64)
+        good = good and np.array_equal(parameters.view(np.int64)[self.fixed], now[self.fixed])
         good = good and all(admissible(parameters[0][law]) for law in ("admittance", "impedance"))
         if good:
             self.cell.adopt(parameters, number)
