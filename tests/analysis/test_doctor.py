@@ -197,7 +197,7 @@ def test_noise_of_any_colour_is_no_limit_cycle(cutoff_hz: float) -> None:
     share = 1.0 - math.exp(-2 * math.pi * cutoff_hz * DT)
     for seed in range(25):
         white = np.random.default_rng(seed).normal(size=TICKS)
-        noise = lfilter([share], [1.0, share - 1.0], white)
+        noise = np.asarray(lfilter([share], [1.0, share - 1.0], white))
         force = np.where(np.arange(TICKS) < TOUCH, 0.0, TARGET + noise / noise.std())
         assert not found(contact_run(force), "limit cycle").wrong, seed
 
