@@ -6,11 +6,14 @@ import json
 import math
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pliant.errors import InputError
+
+if TYPE_CHECKING:
+    from pliant.mobile.planner import Plan
 
 EXAMPLE = "Example: [bold]pliant plan office.yaml --start 2,2,0 --goal 17,8,90 -o plan.png[/bold]"
 
@@ -32,8 +35,8 @@ def command(
 
     Arcs that it can drive, forwards and backwards, exactly to the goal.
     """
-    from pliant.analysis.plan import as_dict, draw_plan
-    from pliant.cli.show import claim, compile_first, out
+    from pliant.analysis.plan import draw_plan
+    from pliant.cli.show import claim, compile_first
     from pliant.mobile.planner import HybridAStar
     from pliant.params.declare import changed, parse_assignment
     from pliant.params.mobile import Planner
@@ -52,16 +55,23 @@ def command(
     plan = planner.plan(begin, end, go_on=lambda: time.monotonic() < stop_at)
     if picture is not None:
         draw_plan(grid, plan, chosen.footprint, picture)
+    _tell(plan, end, picture, as_json=as_json)
+    return 0
+
+
+def _tell(plan: Plan, goal: tuple[float, float, float], picture: Path | None, *, as_json: bool) -> None:
+    from pliant.analysis.plan import as_dict
+    from pliant.cli.show import out
+
     if as_json:
-        print(json.dumps(as_dict(plan, end), indent=1))
-        return 0
+        print(json.dumps(as_dict(plan, goal), indent=1))
+        return
     path = plan.path
     out.print(
         f"{path.length_m:.2f} m in {len(path.arcs)} arcs, {path.backward_m:.2f} m of it backwards, "
         f"{path.cusps} changes of direction ({plan.expanded} poses tried)."
     )
     out.print(f"Picture: {picture}")
-    return 0
 
 
 def _numbers(name: str, text: str, n: int) -> list[float]:
