@@ -76,7 +76,7 @@ def _feel(p, c, F, v, alpha, mass, w, dt):
     c.lost_s = 0.0 if c.touching != 0 else c.lost_s + dt
     if states.is_pressing(c):
         if c.touching != 0:
-            surface.learn(p, c, mass * acceleration, dt)
+            surface.learn(p, c, mass * acceleration, alpha, dt)
             surface.follow(p, c, rate, acceleration, dt)
             if c.state == SLIDE:
                 surface.turn(p, c, F, v, w.six, dt)
@@ -95,6 +95,7 @@ def _decide(p, c, s, g, w, dt):
     event = _alarm(p, s)
     if event != states.NOTHING and states.enter(c, event, s.pose):
         c.orders = g.orders
+        _mind_the_force(p, c, s)
         return
     if g.orders != c.orders:
         c.orders = g.orders
@@ -103,6 +104,7 @@ def _decide(p, c, s, g, w, dt):
         if states.enter(c, event, s.pose):
             c.refused = states.NOTHING
             _begin(p, c, event, w.axis)
+            _mind_the_force(p, c, s)
             return
         c.refused = event
     event = _noticed(p, c, s.pose)
@@ -112,6 +114,21 @@ def _decide(p, c, s, g, w, dt):
         force.begin(p, c)
         surface.forget(p, c)
         c.target_n = max(0.0, min(p.target_n, c.force_n))
+
+
+@kernel
+def _mind_the_force(p, c, s):
+    """A fault lifts off along the normal. One that was learned wrong would press on: then it goes with the force.
+
+    That is where the force is against the normal, and yet out of what was approached.
+    """
+    F = s.wrench_lp
+    size = math.sqrt(_dot(F, F))
+    if c.state != FAULT or s.fault != 0 or size < p.touch_n:
+        return
+    if _dot(F, c.normal) < 0.0 and _dot(F, c.approach) < 0.0:
+        for i in range(3):
+            c.normal[i] = F[i] / size
 
 
 @kernel
