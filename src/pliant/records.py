@@ -161,6 +161,7 @@ CONTACT = Layout(
         Field("sums", "", "means of the quick parts: depth, force, and their products xx, xf, ff", (5,)),
         Field("seen", "", "depth, speed and force a tick ago, filtered alike", (3,)),
         Field("travelled_m", "m", "way along the path"),
+        Field("stuck_s", "s", "how long limits have kept the tool from moving on"),
         Field("way", "m/s", "velocity along the surface that is asked for", (3,)),
         Field("held_s", "s", "how long the force has stayed in its band"),
         Field("lifted", "", "1 when there is nothing more to lift off from", kind="i8"),

@@ -36,9 +36,9 @@ CAUTION = 2.0
 FOLLOW_LAGS, KNOWN, QUIET = 3.0, 0.3, 1e-3
 # It begins when the force is this close to its target (share), or after so many lags.
 ARRIVED, ARRIVE_LAGS = 0.2, 10.0
-# The normal takes slopes over within this time [s], or so many lags if that is longer (it must be slower than the motion
-# of the surface is followed), still longer where noise would tilt it by more than this [rad], and from this sliding speed
-# on [m/s]. One step counts no steeper slope than this [rad], and no surface is curved more than this [1/m].
+# The normal takes slopes over within this time [s], or so many lags if that is longer (it must be slower than the
+# motion of the surface is followed), still longer where noise would tilt it by more than this [rad], and from this
+# sliding speed on [m/s]. One step counts no steeper slope than this [rad], and no surface is curved more [1/m].
 TURN_S, TURN_LAGS, SHAKY, LEAST_SLIDE, STEEPEST, MOST_CURVED = 0.2, 6.0, 0.05, 1e-5, 0.5, 100.0
 # The slope is never known better than this [rad].
 LEAST_DOUBT = 0.005

@@ -24,7 +24,7 @@ BANDWIDTH_HZ, DELAY_MS = (3.0, 6.8, 13.0, 25.0), (2.0, 4.0, 8.0, 16.0, 30.0)
 # Noise of the joint angles, as the tool shows it [m]: a hundredth of the amplitude.
 NOISE_M = 2e-5
 REPEATS = 6
-STIFFNESS = (1e3, 2e4, 1e5)
+STIFFNESS = (5e3, 2e4, 1e5)
 LATE_TICKS = 4
 # What must hold: this much, or this share of the lag.
 BAR_S, BAR = 0.002, 0.05
@@ -102,7 +102,7 @@ def _pressed(stiffness: float, seed: int) -> list[Figure]:
 def _force_lag(moved: Motion, ticks: int) -> float:
     n = len(moved.force)
     late = replace(moved, force=np.concatenate([np.full(ticks, moved.force[0]), moved.force[: n - ticks]]))
-    return identify_force(-late.position, -late.speed, late.force).lag_s
+    return identify_force(-late.position, -late.speed, late.force, late.dt).lag_s
 
 
 def _refusals(seed: int) -> list[Figure]:

@@ -93,7 +93,7 @@ def find_lag(
     if contact:
         pressed = move_pressed(task, how, fast=fast, progress=lambda share: progress(0.5 + 0.5 * share))
         # it was moved out of the surface, and stiffness counts inwards
-        force = identify_force(-pressed.position, -pressed.speed, pressed.force)
+        force = identify_force(-pressed.position, -pressed.speed, pressed.force, pressed.dt)
         check_force(force)
     cutoff = task.params.sense.cutoff_hz
     return Lag(found, force, 1.0 / (2.0 * math.pi * cutoff), task.dt)

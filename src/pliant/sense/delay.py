@@ -6,7 +6,7 @@ The command is taken to be interpolated between its samples, as servos do. τ an
 whole recording; offset and gain are linear in between. What is left over is not white, so the covariance counts only as
 many samples as are independent. A result is refused when the recording cannot tell, or when no such robot answered.
 
-In contact, force against motion, f = k y + d ẏ + c, says by -d/k how much later than the motion the force arrives.
+In contact, force against motion, f = k y + d ẏ + m ÿ + c, says by -d/k how much later than the motion the force comes.
 """
 
 from __future__ import annotations
@@ -192,12 +192,13 @@ def check(found: Delay, amplitude: float) -> None:
         )
 
 
-def identify_force(motion: Array, speed: Array, force: Array) -> ForceDelay:
+def identify_force(motion: Array, speed: Array, force: Array, dt: float) -> ForceDelay:
     """How much later than `motion` [m] (and its `speed` [m/s]) into a surface the `force` [N] out of it is felt."""
-    A = np.column_stack([motion, speed, np.ones(len(motion))])
+    # the tool's inertia is in the force too
+    A = np.column_stack([motion, speed, np.gradient(speed, dt), np.ones(len(motion))])
     x = np.linalg.lstsq(A, force, rcond=None)[0]
     left = force - A @ x
-    covariance = np.linalg.pinv(A.T @ A) * (left @ left) / max(1, len(force) - 3) * _repeats(left)
+    covariance = np.linalg.pinv(A.T @ A) * (left @ left) / max(1, len(force) - 4) * _repeats(left)
     lag = -float(x[1] / x[0])
     # δ(d/k) = (δd - (d/k) δk)/k
     c = np.array([lag, 1.0]) / x[0]
