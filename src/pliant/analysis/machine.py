@@ -51,7 +51,7 @@ def _arrow(ax: Axes, here: Place, there: Place, text: str, colour: str, bend: fl
 def draw(path: Path) -> None:
     """Draw every state and every way between them."""
     with style.applied() as theme:
-        subtitle = "blue: asked for; black: noticed too; force limit, failed sensor and failed robot lead to fault from everywhere"
+        subtitle = "blue: asked for; black: noticed too; force limit, failed sensor or robot: to fault from everywhere"
         fig, axes = style.figure(1, 1, "States of a contact", subtitle, panel_inches=(10.5, 5.0))
         ax = axes[0, 0]
         ax.set_axis_off()

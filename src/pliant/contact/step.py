@@ -113,7 +113,7 @@ def _decide(p, c, s, g, w, dt):
     if g.orders != c.orders:
         c.orders = g.orders
         preload = math.sqrt(_dot(s.wrench_lp, s.wrench_lp)) > p.preload_n
-        event = states.guarded(c, g.order, preload, s.trouble == 0)
+        event = states.guarded(c, g.order, preload, s.trouble == 0 and s.fault == 0)
         if states.enter(c, event, s.pose):
             c.refused = states.NOTHING
             _begin(p, c, event, w.axis)
