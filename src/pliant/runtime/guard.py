@@ -30,7 +30,7 @@ from pliant.runtime.stability import (
     gain_for,
     is_stable,
     loop_matrix,
-    plant_of,
+    plants_of,
 )
 from pliant.runtime.task import Task, arm_of
 from pliant.spatial import quat_rotate_inv
@@ -77,9 +77,9 @@ def range_of(parameters: Parameters) -> list[float]:
 def places(task: Task, parameters: Parameters, law: str, damping: float = DAMPING) -> Iterator[Place]:
     """Every surface on which this law may press; none for a law that is not judged."""
     if law == "hybrid":
-        p = parameters.contact
+        p, pressing = parameters.contact, plants_of(task, parameters)
         for stiffness in range_of(parameters):
-            plant = plant_of(task, parameters, stiffness=stiffness)
+            plant = pressing(stiffness)
             gain = gain_for(p, plant, stiffness, damping)
             yield Place(law, stiffness, _contact(p, plant, stiffness, damping, gain))
     elif law == "admittance":
@@ -95,7 +95,7 @@ def _complying(task: Task, parameters: Parameters) -> Iterator[Place]:
     arm, gains = arm_of(task), target(p, task.dt)
     pose = arm.pose(np.array(task.start_q or arm.q_home, float))
     for stiffness, damping, into in _surfaces(task):
-        plant, inward = plant_of(task, parameters, stiffness=stiffness, axis=into), into.copy()
+        plant, inward = plants_of(task, parameters, into)(stiffness), into.copy()
         if parameters.admittance.frame == "tool":
             quat_rotate_inv(pose[3:], into, inward)
         feels = np.array(parameters.admittance.axes, float)
@@ -159,7 +159,7 @@ def _unstable(place: Place) -> Objection:
 
 def _hit(task: Task, parameters: Parameters) -> Objection | None:
     """A first touch of the stiffest declared surface that is too hard: about v k T."""
-    p, lag = parameters.contact, plant_of(task, parameters).lag_s
+    p, lag = parameters.contact, plants_of(task, parameters)(0.0).lag_s
     speed = min(p.approach_m_s, APPROACH_SHARE * p.peak_n / (p.stiffness_max_n_m * p.lag_s))
     peak = speed * p.stiffness_max_n_m * lag
     if peak <= p.force_limit_n:

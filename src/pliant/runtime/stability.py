@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -53,31 +53,40 @@ class Plant:
         return 1.0 / (2.0 * math.pi * self.cutoff_hz) + self.dt + self.transport * self.dt + 2.0 / self.omega
 
 
-def plant_of(
-    task: Task, parameters: Parameters | None = None, *, stiffness: float = 0.0, axis: Array | None = None
-) -> Plant:
-    """The loop of a task: how its robot answers, its arm at the start along `axis` (the tool's), its filter, its rate.
+def plant_of(task: Task, *, stiffness: float = 0.0) -> Plant:
+    """The loop of a task along the tool's axis, free or on a surface of this `stiffness` [N/m]."""
+    return plants_of(task)(stiffness)
 
-    `parameters` stand in for those of the task. A tip that presses on a surface of this `stiffness` [N/m] sticks to it.
+
+def plants_of(task: Task, parameters: Parameters | None = None, axis: Array | None = None) -> Callable[[float], Plant]:
+    """The loop of a task for any stiffness [N/m] of the surface: a tip that presses sticks to it.
+
+    It is how the robot answers, the arm at the start along `axis` (the tool's), the filter and the rate; `parameters`
+    stand in for those of the task.
     """
     arm, servo, answer = arm_of(task), task.sim.servo, task.response
     q = np.array(task.start_q or arm.q_home, float)
     J = arm.jacobian(q)[:3]
     axis = tool_axis(arm.pose(q)) if axis is None else axis
     hold = 2.0 * math.pi * servo.stiffness_hz
-    inverse = _mobility(J @ np.linalg.solve(arm.mass_matrix(q), J.T), axis, stiffness / hold**2)
+    mobility = J @ np.linalg.solve(arm.mass_matrix(q), J.T)
     delay, lag = (answer.delay_s, answer.servo_s) if answer.is_known else (servo.delay_s, 2.0 / servo.omega)
     delay += answer.force_s  # wherever in the loop it waits
     transport = max(1, round(delay / task.dt))
-    return Plant(
+    free = Plant(
         omega=2.0 / max(lag + delay - transport * task.dt if transport > 1 else lag, 0.5 * task.dt),
         transport=transport,
         hold=hold,
-        mass=1.0 / max(inverse, 1e-9),
+        mass=1.0,
         tool=arm.tool.mass_kg,
         cutoff_hz=(parameters or task.params).sense.cutoff_hz,
         dt=task.dt,
     )
+
+    def pressing(stiffness: float) -> Plant:
+        return replace(free, mass=1.0 / max(_mobility(mobility, axis, stiffness / hold**2), 1e-9))
+
+    return pressing
 
 
 def _mobility(L: Array, axis: Array, held: float) -> float:
