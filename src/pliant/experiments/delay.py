@@ -23,7 +23,7 @@ Array = np.ndarray[Any, Any]
 BANDWIDTH_HZ, DELAY_MS = (3.0, 6.8, 13.0, 25.0), (2.0, 4.0, 8.0, 16.0, 30.0)
 # Noise of the joint angles, as the tool shows it [m]: a hundredth of the amplitude.
 NOISE_M = 2e-5
-REPEATS = 6
+REPEATS = 3
 STIFFNESS = (5e3, 2e4, 1e5)
 LATE_TICKS = 4
 # What must hold: this much, or this share of the lag.
