@@ -73,7 +73,7 @@ def _draw(rows: list[tuple[Loop, list[tuple[Pair, Pair]]]], path: Path) -> None:
                 ax.plot(STIFFNESS, [p[0][k] for p in pairs], "o", mfc="none", color=theme.lines[i], label=loop.name)
                 ax.plot(STIFFNESS, [p[1][k] for p in pairs], "x", color=theme.lines[i])
             ax.set_xscale("log")
-            ax.set_ylim(bottom=0.0)
+            ax.set_ylim(0.0, 1.15 * ax.get_ylim()[1])
             ax.set_xlabel("stiffness [N/m]")
             style.label(ax, title, unit)
             style.legend(ax)
