@@ -94,7 +94,7 @@ def _sense(random: np.random.Generator) -> list[float]:
     r.wrench[:] = random.normal(size=6)
     wrench.external(h, p, r.wrench, np.zeros(3), out)
     p.range_n, p.range_nm, p.stale_s, p.frozen_s = 2.0, 2.0, 0.01, 0.05
-    wrench.supervise(p, s, r, 0.002)
+    wrench.supervise(p, s, r, True, 0.002)
     wrench.low_pass(p, s, out, 0.002)
     felt = np.zeros(6)
     wrench.deadband(p, s.wrench_lp, felt)

@@ -41,7 +41,7 @@ class Sensor:
 
     def __init__(self, **values: Any) -> None:
         self.p, self.state, self.reading = sense(**values), STATE.new()[0], READING.new()[0]
-        self.random = np.random.default_rng(1)
+        self.random, self.needed = np.random.default_rng(1), True
 
     def tick(self, times: int = 1, *, fresh: bool = True, dt: float = DT) -> bool:
         good = False
@@ -50,7 +50,7 @@ class Sensor:
             if fresh:
                 self.reading.wrench[:] = self.random.normal(size=6)
                 self.reading.wrench_stamp_s = self.reading.stamp_s
-            good = bool(wrench.supervise(self.p, self.state, self.reading, dt))
+            good = bool(wrench.supervise(self.p, self.state, self.reading, self.needed, dt))
         return good
 
 
