@@ -18,8 +18,8 @@ The simple form has no virtual mass and no inverse: τ = Jᵀ (F - D v - K e) on
 the same middle of the step in the joints: (M_q + Jᵀ G J) q̈ = Jᵀ (F - D v - K (e + v dt/2)) + τ_open, where
 G = D dt/2 + K dt²/4 and τ_open is what pushes the joints from outside.
 
-Of the joint accelerations, the part that F and the spring make is told apart: what limits them cuts the pull before
-the damper.
+Of the joint accelerations, the part that F and the spring make is told apart: a spring that pulls harder than the
+joints can is known by it.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ _J = (MAX_JOINTS,)
 SCRATCH = Layout(
     "Impedance",
     (
+        Field("q", "rad", "joints at the middle of the coming step", _J),
+        Field("qd", "rad/s", "their velocities there", _J),
         # in, all in the law's axes, zero in directions that are not controlled
         Field("J", "m, -", "Jacobian", (6, *_J)),
         Field("Jdot_qd", "m/s^2, rad/s^2", "acceleration of the tool while no joint accelerates", (6,)),

@@ -10,32 +10,30 @@ import math
 
 from pliant.kernel import kernel
 from pliant.limits.braking import braking_speed
-from pliant.limits.report import ACCELERATION, POSITION, SPEED, TOOL_SPEED, TORQUE, cut
+from pliant.limits.report import ACCELERATION, POSITION, SPEED, TOOL_SPEED, cut
 
 # Time over which a joint is brought back to its top speed [s]: well above the period and a robot's delay.
 _BEND = 0.02
 # Share of the acceleration with which a joint brakes before its stop; the rest is left for what was not foreseen.
 _SHARE = 0.5
-# Share of what the joints can do that may pull; the rest is left to the damper. What pulls with half brakes with all.
+# Share of what the joints can do that a goal may ask for; the rest is left to damper and pushes.
 PULL = 0.5
 
 
 @kernel
-def pull_share(p, h, base, pull, torque, o):
-    """The share of the pull that is let through: joint accelerations `pull` [rad/s²], made by `torque` [N m].
+def pull_share(p, h, base, pull, torque):
+    """The share of a pull that the joints can have: joint accelerations `pull` [rad/s²], made by `torque` [N m].
 
-    `base` [N m] only compensates. A pull that used up all that the joints can do would leave the damper nothing.
+    `base` [N m] only compensates.
     """
     share = 1.0
     for i in range(h.n):
         top = PULL * p.acceleration_scale * h.a_max[i]
         if abs(pull[i]) * share > top:
             share = top / abs(pull[i])
-            cut(o, ACCELERATION, abs(pull[i]), top)
         room = PULL * (h.tau_max[i] - abs(base[i]))
         if room > 0.0 and abs(torque[i]) * share > room:
             share = room / abs(torque[i])
-            cut(o, TORQUE, abs(torque[i]), room)
     return share
 
 

@@ -99,11 +99,17 @@ def lead(p, s, goal, twist, accel, gap, pace, dt, o):
 
 
 @kernel
-def yield_lead(s, tool, twist, share, gap, dt):
-    """Let the led goal give way to a tool that can follow it by `share` only: nothing winds up between them."""
-    kept = 1.0 - (1.0 - share) * min(1.0, dt / _YIELD)
+def yield_lead(s, tool, twist, shift, turns, gap, dt):
+    """Let the led goal give way to a tool that its spring can pull by the shares `shift` and `turns` only.
+
+    Nothing winds up between them: a spring that was stretched beyond what the joints can do does not snap back, it
+    is led back.
+    """
+    if shift == 1.0 and turns == 1.0:
+        return
     pose_error(s.led, tool, gap)
     for i in range(6):
+        kept = 1.0 - (1.0 - (shift if i < 3 else turns)) * min(1.0, dt / _YIELD)
         gap[i] *= kept
         s.led_twist[i] = twist[i] + kept * (s.led_twist[i] - twist[i])
     pose_integrate(tool, gap, 1.0, s.led)

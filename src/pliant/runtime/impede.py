@@ -40,8 +40,8 @@ def impede(h, p, s, r, g, c, w, o, dt):
     if s.set != p.impedance_gains.number:
         s.set = p.impedance_gains.number
         s.ramp = 0.0
-    dynamics(h, r.q, r.qd)
     begins = s.driven != BY_LAW
+    _foresee(h, s, r, x, begins, dt)
     if begins:
         s.led[:] = o.pose
         s.led_twist[:] = 0.0
@@ -61,17 +61,29 @@ def impede(h, p, s, r, g, c, w, o, dt):
     anew = begins or _asked_anew(p, s, g, x, dt)
     _into_law_axes(h, law, x)
     limit_stretch(p.limits, x.e, o)
-    _compensate(h, law, s, r, x, rows)
+    _compensate(h, law, s, x, rows)
     for i in range(h.n):
         x.top[i] = PULL * p.limits.acceleration_scale * h.a_max[i]
     spare = h.n > rows or damping > 0.0
     lost = damping / p.limits.singular_damping**2
     impedance.step(law, p.impedance_gains, s, h.M, r.q, r.qd, g.q, h.n, spare, lost, dt, x)
-    _limit(h, p, r, x, dt, o)
+    shift, turns = _pulled(h, p, x)
+    _brake_tool(h, p.limits, r, x, o)
+    limit_drive(p.limits, h, r.q, r.qd, x.qdd, dt, o)
     if not _command(h, p, s, c, x, dt, anew, o):
         s.fault = FAULT_COMMAND
-    elif o.scale < 1.0:
-        yield_lead(s, o.pose, o.twist, o.scale, x.e, dt)
+    else:
+        yield_lead(s, o.pose, o.twist, shift, turns, x.e, dt)
+
+
+@kernel
+def _foresee(h, s, r, x, begins, dt):
+    """The arm's dynamics at the middle of the coming step: what holds on average while its torques act."""
+    for i in range(h.n):
+        gain = 0.0 if begins else r.qd[i] - s.qd_cmd[i]
+        x.q[i] = r.q[i] + 0.5 * dt * r.qd[i]
+        x.qd[i] = r.qd[i] + 0.5 * gain
+    dynamics(h, x.q, x.qd)
 
 
 @kernel
@@ -210,7 +222,7 @@ def _feel_others(h, law, s, x):
 
 
 @kernel
-def _compensate(h, law, s, r, x, rows):
+def _compensate(h, law, s, x, rows):
     """Torques that take the arm's own dynamics, and the push that the law answers, off the joints, in x.tau.
 
     What acts and is left on the joints is in x.open: the law reckons with it.
@@ -228,7 +240,7 @@ def _compensate(h, law, s, r, x, rows):
                 x.tau[i] = x.rest[i] if law.cancel_gravity != 0 else h.bias[i] - x.rest[i]
     _measured(h, law, s, x)
     for i in range(h.n):
-        friction, push = h.damping[i] * r.qd[i], 0.0
+        friction, push = h.damping[i] * x.qd[i], 0.0
         if law.form == impedance.SHAPED:
             for k in range(6):
                 push += x.J[k, i] * x.f[k]
@@ -244,18 +256,23 @@ def _compensate(h, law, s, r, x, rows):
 
 
 @kernel
-def _limit(h, p, r, x, dt, o):
-    """Cut the joint accelerations in x.qdd: the pull before the damper, then what makes tool or joints too fast."""
+def _pulled(h, p, x):
+    """The share of its pull that the spring can have, 1 where it does not prevail; for shifts and turns."""
     for i in range(h.n):
         x.drive[i] = 0.0
         for k in range(h.n):
             x.drive[i] += h.M[i, k] * x.pull[k]
-    share = pull_share(p.limits, h, x.tau, x.pull, x.drive, o)
-    for i in range(h.n):
-        x.qdd[i] -= (1.0 - share) * x.pull[i]
-    _brake_tool(h, p.limits, r, x, o)
-    limit_drive(p.limits, h, r.q, r.qd, x.qdd, dt, o)
-    o.scale *= share
+    share, shift, turns = pull_share(p.limits, h, x.tau, x.pull, x.drive), 0.0, 0.0
+    if share < 1.0:
+        for i in range(6):
+            along = 0.0
+            for k in range(h.n):
+                along += x.J[i, k] * x.pull[k]
+            if i < 3:
+                shift += along * (x.c[i] - x.F[i])
+            else:
+                turns += along * (x.c[i] - x.F[i])
+    return share if shift > 0.0 else 1.0, share if turns > 0.0 else 1.0
 
 
 @kernel
