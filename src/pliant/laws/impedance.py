@@ -74,7 +74,9 @@ SCRATCH = Layout(
         Field("drive", "N m", "torques that accelerate", _J),
         Field("goal", "", "goal pose within reach", (7,)),
         Field("goal_twist", "", "its velocity", (6,)),
-        Field("pace", "", "speed and acceleration that the joints can follow: shifts at 0 and 1, turns at 3 and 4", (6,)),
+        Field(
+            "pace", "", "speed and acceleration that the joints can follow: shifts at 0 and 1, turns at 3 and 4", (6,)
+        ),
     ),
 )
 

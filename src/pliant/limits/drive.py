@@ -39,7 +39,7 @@ def pull_share(p, h, base, pull, torque):
 
 @kernel
 def too_fast(v, a, first, top, o):
-    """The damping per mass [1/s] that must be added so that a tool of velocity `v` and acceleration `a` is not too fast.
+    """Damping per mass [1/s] to be added so that a tool of velocity `v` and acceleration `a` does not get too fast.
 
     Three numbers of each, from `first` on. At the `top` speed it may not get faster; above, it is brought back.
     """

@@ -81,9 +81,7 @@ def lead(p, s, goal, twist, accel, gap, pace, dt, o):
                 s.led_twist[i] = twist[i]
         else:
             top = min(pace[first], p.linear_speed_m_s if first == 0 else p.angular_speed_rad_s)
-            most = min(
-                pace[first + 1], p.linear_acceleration_m_s2 if first == 0 else p.angular_acceleration_rad_s2
-            )
+            most = min(pace[first + 1], p.linear_acceleration_m_s2 if first == 0 else p.angular_acceleration_rad_s2)
             for i in range(first, first + 3):
                 accel[i] = -s.led_twist[i] / dt
             _follow(gap, twist, s.led_twist, first, top, most, dt, o)

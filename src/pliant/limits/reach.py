@@ -14,7 +14,6 @@ import math
 from pliant.kernel import kernel
 from pliant.limits.report import REACH, STRETCH, WORKSPACE, cut
 
-
 # A box that cuts through the reach: the goal goes from one to the other and back at most this often.
 _ROUNDS = 8
 

@@ -174,7 +174,12 @@ class Limits(Section):
         0.5, gt=0, le=1, help="Share of the robot's own joint acceleration limits that may be used."
     )
     linear_speed_m_s: float = param(
-        0.5, unit="m/s", live=True, gt=0, le=3, help="Largest speed of the compliant frame; a torque law brakes above it."
+        0.5,
+        unit="m/s",
+        live=True,
+        gt=0,
+        le=3,
+        help="Largest speed of the compliant frame; a torque law brakes above it.",
     )
     angular_speed_rad_s: float = param(
         1.5, unit="rad/s", live=True, gt=0, le=10, help="Largest turning speed of the compliant frame, likewise."
@@ -184,8 +189,8 @@ class Limits(Section):
         unit="m/s²",
         gt=0,
         le=50,
-        help="Largest acceleration that a law asks of the compliant frame (a torque law: of its goal); braking for another "
-        "limit goes before it.",
+        help="Largest acceleration that a law asks of the compliant frame (a torque law: of its goal); braking for "
+        "another limit goes before it.",
     )
     angular_acceleration_rad_s2: float = param(
         20.0, unit="rad/s²", gt=0, le=200, help="Largest angular acceleration that a law asks of it, likewise."
@@ -219,8 +224,8 @@ class Limits(Section):
         unit="s",
         gt=0,
         le=1,
-        help="Shortest time in which what is asked anew (a push, a switch, a law) may take a joint torque from nothing to "
-        "its limit; the answer to motion and force is never slowed.",
+        help="Shortest time in which what is asked anew (a push, a switch, a law) may take a joint torque from "
+        "nothing to its limit; the answer to motion and force is never slowed.",
     )
     reach_margin_m: float = param(
         0.02, unit="m", ge=0, le=0.5, help="Distance from the edges of the reach at which a torque law keeps its goal."

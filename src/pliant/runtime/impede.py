@@ -24,7 +24,6 @@ from pliant.runtime.axes import turn
 from pliant.sense import wrench
 from pliant.spatial import pose_error
 
-
 # What made the last torques (`state.driven`).
 BY_JOINTS, BY_LAW = 1, 2
 # A virtual push or wrench goal that changes by more than this within a tick [N, N m] has jumped.
@@ -36,25 +35,15 @@ _SHOWS = 0.02
 @kernel
 def impede(h, p, s, r, g, c, w, o, dt):
     """Fill the command with the torques of the impedance law; a fault is set where they came out as no numbers."""
-    x, law = w.impedance, p.impedance
+    x, law, begins = w.impedance, p.impedance, s.driven != BY_LAW
     if s.set != p.impedance_gains.number:
         s.set = p.impedance_gains.number
         s.ramp = 0.0
-    begins = s.driven != BY_LAW
     _foresee(h, s, r, x, begins, dt)
-    if begins:
-        s.led[:] = o.pose
-        s.led_twist[:] = 0.0
-        s.load[:] = 0.0
-    elif law.form == impedance.SIMPLE:
-        _feel_load(h, s, r, dt)
-    _follow_measured(h, s, r, g, o)
+    _take_over(h, law, s, r, o, begins, dt)
+    s.goal_twist[:] = g.twist
     rows = _rows(h, law, x)
-    sigma = smallest_of_rows(x.J, law.axes, h.n, s.weakest, w.inverse)
-    o.singular_value = sigma
-    if sigma < p.limits.singular_threshold:
-        cut(o, SINGULAR, p.limits.singular_threshold, sigma)
-    damping = damping_at(sigma, p.limits.singular_threshold, p.limits.singular_damping)
+    damping = _damping(h, p, s, x, w, o)
     impedance.weigh(h.M, h.n, law.axes, damping, x)
     _aim(h, p, s, g, x, dt, o)
     _feel(p, s, g, x)
@@ -74,6 +63,33 @@ def impede(h, p, s, r, g, c, w, o, dt):
         s.fault = FAULT_COMMAND
     else:
         yield_lead(s, o.pose, o.twist, shift, turns, x.e, dt)
+
+
+@kernel
+def _take_over(h, law, s, r, o, begins, dt):
+    """The commanded joints follow the measured ones; a law that begins leads its goal from where the tool is."""
+    if begins:
+        s.led[:] = o.pose
+        s.led_twist[:] = 0.0
+        s.load[:] = 0.0
+    elif law.form == impedance.SIMPLE:
+        _feel_load(h, s, r, dt)
+    for i in range(h.n):
+        s.q_cmd[i] = r.q[i]
+        s.qd_cmd[i] = r.qd[i]
+    s.pose[:] = o.pose
+    s.twist[:] = o.twist
+    s.moved[:] = o.twist
+
+
+@kernel
+def _damping(h, p, s, x, w, o):
+    """Damping λ² of the inverse: near a singularity of the controlled directions, else 0."""
+    sigma = smallest_of_rows(x.J, p.impedance.axes, h.n, s.weakest, w.inverse)
+    o.singular_value = sigma
+    if sigma < p.limits.singular_threshold:
+        cut(o, SINGULAR, p.limits.singular_threshold, sigma)
+    return damping_at(sigma, p.limits.singular_threshold, p.limits.singular_damping)
 
 
 @kernel
@@ -98,17 +114,6 @@ def _feel_load(h, s, r, dt):
         for k in range(h.n):
             total += h.M[i, k] * (r.qd[k] - s.qd_cmd[k]) / dt
         s.load[i] += share * (total - s.load[i])
-
-
-@kernel
-def _follow_measured(h, s, r, g, o):
-    for i in range(h.n):
-        s.q_cmd[i] = r.q[i]
-        s.qd_cmd[i] = r.qd[i]
-    s.pose[:] = o.pose
-    s.twist[:] = o.twist
-    s.moved[:] = o.twist
-    s.goal_twist[:] = g.twist
 
 
 @kernel
