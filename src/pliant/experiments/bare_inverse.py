@@ -102,7 +102,7 @@ class Trace:
     qd: Array
     tau: Array
     ran_away_s: float
-    """Time from the start at which a joint was faster than `RUNAWAY` (NaN: never); the run ends there."""
+    """Time from the start at which a joint was faster than allowed (NaN: never); the run ends there."""
 
     @property
     def place(self) -> Array:
@@ -116,11 +116,16 @@ def still(x: float, y: float) -> Goal:
 
 
 def run_bare(
-    law: BareLaw, seconds: float, goal: Goal | None = None, sim: SimConfig | None = None, tau_max: Any = 1e12
+    law: BareLaw,
+    seconds: float,
+    goal: Goal | None = None,
+    sim: SimConfig | None = None,
+    tau_max: Any = 1e12,
+    runaway: float = RUNAWAY,
 ) -> Trace:
     """The law on the simulated arm at 1 kHz, with the sensor's force, and drives that give whatever is asked.
 
-    Or no more than `tau_max` [N m]: the clamp in the last step.
+    Or no more than `tau_max` [N m]: the clamp in the last step. The run ends at `runaway` [rad/s].
     """
     robot = SimRobot("two_link", Tool(), sim or lab_task(seconds).sim, DT, (), "torque")
     robot.world.record[0].tau_max[:] = 1e12
@@ -136,7 +141,7 @@ def run_bare(
             tau = law.torque(q, qd, goal(i * DT), R @ reading[0].wrench[:2])
         except np.linalg.LinAlgError:
             tau = np.full(2, np.inf)
-        if not (np.abs(qd).max() < RUNAWAY and np.isfinite(tau).all()):
+        if not (np.abs(qd).max() < runaway and np.isfinite(tau).all()):
             ran_away = i * DT
             break
         tau = np.clip(tau, -np.array(tau_max), tau_max)

@@ -162,14 +162,15 @@ def damping_ratio(time_s: Array, way: Array, target: float) -> float:
     if len(peaks):
         fall = math.log(peaks[0] / peaks[-1]) / (len(peaks) - 1) if len(peaks) > 1 else math.log(abs(target) / peaks[0])
         return fall / math.hypot(math.pi, fall)
-    # x/target = 1 + (b e^{-a t} - a e^{-b t})/(a - b), with ζ = (a + b)/(2 √(a b))
-    t = time_s - time_s[0]
+    # x/target = 1 + (b e^{-a t} - a e^{-b t})/(a - b) after a dead time of some ticks, ζ = (a + b)/(2 √(a b))
+    times = time_s - time_s[0]
 
-    def gap(rates: Array) -> Array:
-        a, b = np.exp(rates[0]), np.exp(rates[0]) + np.exp(rates[1])
+    def gap(found: Array) -> Array:
+        a, b, t = np.exp(found[0]), np.exp(found[0]) + np.exp(found[1]), np.maximum(0.0, times - found[2])
         return 1 + (b * np.exp(-a * t) - a * np.exp(-b * t)) / (a - b) - way / target
 
-    half = t[np.argmax(np.abs(way) > 0.5 * abs(target))]
-    found = least_squares(gap, np.log([0.7 / half, 5.0 / half]), x_scale=1.0).x
+    half = times[np.argmax(np.abs(way) > 0.5 * abs(target))]
+    first, bounds = [math.log(0.7 / half), math.log(20.0 / half), 1e-3], ([-20.0, -20.0, 0.0], [20.0, 20.0, 5e-3])
+    found = least_squares(gap, first, bounds=bounds, x_scale=[1.0, 1.0, 1e-3], xtol=1e-12, ftol=1e-12).x
     a, b = math.exp(found[0]), math.exp(found[0]) + math.exp(found[1])
     return 0.5 * (a + b) / math.sqrt(a * b)

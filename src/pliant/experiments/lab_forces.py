@@ -12,6 +12,7 @@ from pliant.analysis import style
 from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told, within
 from pliant.experiments import Progress
 from pliant.experiments.lab import DAMPING, DT, MASS, STIFFNESS, lab_task, law, moved, place, push, pushed, rest
+from pliant.params.control import Limits
 from pliant.robots.sim.config import Push, Sensor
 from pliant.runtime.batch import simulate
 from pliant.runtime.task import Event
@@ -69,7 +70,9 @@ def _energy(seed: int) -> tuple[list[Figure], tuple[Array, Array, Array, Array]]
         Push(at_s=0.2 + 0.35 * i, for_s=0.35, ramp_s=0.02, wrench=(*random.uniform(-8, 8, 2), 0, 0, 0, 0))
         for i in range(20)
     )
-    records = simulate(lab_task(9.0, law(damping=20.0), pushes=pushes)).records
+    # a limit that acts takes energy: what is balanced here is the law
+    free = Limits(linear_speed_m_s=3.0)
+    records = simulate(lab_task(9.0, law(damping=20.0), pushes=pushes, limits=free)).records
     force, v = records["observed"]["wrench"][:, :2], records["observed"]["twist"][:, :2]
     e = place(records) - place(records)[0]
     put = np.concatenate([[0], np.cumsum(np.diff(e, axis=0) * 0.5 * (force[1:] + force[:-1]))[1::2]])
