@@ -24,11 +24,13 @@ from pliant.robots.sim.config import Push, Sensor, Servo, SimConfig
 from pliant.runtime.batch import Simulation, simulate
 from pliant.runtime.controller import Controller
 from pliant.runtime.task import Event, Task
+from pliant.spatial import pose_integrate
 
 Array = np.ndarray[Any, Any]
 SEVEN = str(Path(__file__).parent.parent / "data" / "seven_joints.xml")
 BENT = (0.2, 0.5, 0.1, 1.2, 0.3, 0.8, 0.0)
 TOOL = Tool(mass_kg=0.8, com_m=(0.0, 0.0, 0.06), tcp_m=(0.0, 0.0, 0.15))
+SHORT = 2e-8  # so short a step that its middle is its start
 FREE = Sense(cutoff_hz=100.0, deadband_n=0.0, deadband_nm=0.0)
 
 
@@ -43,8 +45,8 @@ def torques(arm: Arm, q: Array, qd: Array, goal: dict[str, Any], F: Array, **swi
     values |= {"limits.singular_threshold": 1e-6, "limits.pose_error_rad": 3.1, "impedance.posture_damping": 0.0}
     values |= {f"impedance.{name}": value for name, value in switches.items()}
     parameters = record_of(changed(Parameters(), values))
-    prepare(parameters[0], None, 1.0, 0, 1e-9)
-    control = Controller(arm, parameters, "torque", 1e-9)  # so short a step that its middle is its start
+    prepare(parameters[0], None, 1.0, 0, SHORT)
+    control = Controller(arm, parameters, "torque", SHORT)
     reading = control.reading[0]
     reading.q[: arm.n], reading.qd[: arm.n] = q, qd
     # the sensor of a bare flange is at the tool: what acts there, in its axes
@@ -56,7 +58,8 @@ def torques(arm: Arm, q: Array, qd: Array, goal: dict[str, Any], F: Array, **swi
         control.goal[0][name] = value
     state = control.state[0]  # as if the law had run before, with this goal and at this speed
     control.tick()
-    state.led[:], state.led_twist[:] = control.goal[0].pose, control.goal[0].twist
+    pose_integrate(control.goal[0].pose, -control.goal[0].twist, SHORT, state.led)
+    state.led_twist[:] = control.goal[0].twist
     state.qd_cmd[:], state.load[: arm.n] = reading.qd, arm.jacobian(q).T @ F
     state.owed[:], state.accel[:] = 0.0, control.goal[0].accel
     control.tick()

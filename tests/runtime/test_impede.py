@@ -177,8 +177,8 @@ def test_larger_arms_come_to_rest_at_the_goal_with_springs_up_to_20_kn_per_metre
 
 # ---- the tool's speed ----------------------------------------------------------------------------------------------
 
-# What the tool's speed may exceed its limit by while it is bent: it is measured, not foreseen.
-MARGIN = 1.05
+# What the tool's speed may exceed its limit by while it is bent. The simple form knows a push by its motion only.
+MARGIN = {"shaped": 1.05, "simple": 1.1}
 QUICK = {
     "a goal that jumps": {"events": (goal_at(0.9, 1.2, 0.1),)},
     "a virtual push": {"events": (Event(at_s=0.1, virtual_push=(-80.0, 0.0, 0.0, 0.0, 0.0, 0.0)),)},
@@ -195,7 +195,7 @@ def test_the_tool_keeps_to_its_speed_limit(what: str, form: str) -> None:
     )
     speed = lambda records: np.linalg.norm(records["observed"]["twist"][:, :2], axis=1).max()  # noqa: E731
     assert speed(free) > 0.45
-    assert 0.2 < speed(kept) < 0.25 * MARGIN
+    assert 0.2 < speed(kept) < 0.25 * MARGIN[form]
     assert np.bitwise_or.reduce(kept["observed"]["limits"]) & LIMIT_TOOL_SPEED
 
 
@@ -210,7 +210,7 @@ def test_the_tool_keeps_to_its_turning_speed_limit() -> None:
         )  # fmt: skip
         tops.append(np.linalg.norm(simulate(task).records["observed"]["twist"][:, 3:], axis=1).max())
     assert tops[0] > 0.8
-    assert tops[1] < 0.5 * MARGIN
+    assert tops[1] < 0.5 * MARGIN["shaped"]
 
 
 def test_from_a_stretched_arm_it_comes_back() -> None:
@@ -269,8 +269,8 @@ def test_the_simple_form_goes_on_without_a_force_sensor(kind: Any) -> None:
     task = lab_task(7.0, law(form="simple"), events=(goal_at(1.1, 0.9, 0.1),), pushes=hand, sensor=lost)
     run = simulate(task)
     assert run.fault == ""
-    assert run.records["state"]["trouble"].all()
-    assert not run.records["observed"]["wrench"].any()
+    assert run.records["state"]["trouble"][100:].all()  # a reading is stale only after a while
+    assert not run.records["observed"]["wrench"][100:].any()
     assert_allclose(place(run.records)[2990], [1.1, 0.9], atol=2e-4)
     assert_allclose(place(run.records)[-1], [1.14, 0.86], atol=2e-4)
 
@@ -329,7 +329,8 @@ def test_the_state_holds_what_the_arm_really_does() -> None:
     np.testing.assert_array_equal(state["q_cmd"][1:], reading["q"][1:])
     np.testing.assert_array_equal(state["pose"][1:], observed["pose"][1:])
     assert (records["command"]["mode"] == TORQUE).all()
-    J = Arm.load("two_link").jacobian(reading["q"][-1, :2])[:2]
+    middle = reading["q"][-1, :2] + 0.0005 * reading["qd"][-1, :2]
+    J = Arm.load("two_link").jacobian(middle)[:2]
     assert observed["singular_value"][-1] == pytest.approx(np.linalg.svd(J, compute_uv=False)[-1], rel=1e-6)
     assert_allclose(observed["wrench"][-1, :2], [10.0, 0.0], atol=1e-3)
 

@@ -16,7 +16,7 @@ from pliant.experiments.lab import asked_torque
 from pliant.experiments.push import TOOL
 from pliant.model.arm import Arm
 from pliant.params.control import Impedance, Limits, Parameters, Sense, diagonal
-from pliant.robots.sim.config import Push, SimConfig
+from pliant.robots.sim.config import Push, Sensor, SimConfig
 from pliant.runtime.batch import Run, simulate
 from pliant.runtime.task import Event, Task
 from pliant.spatial import rotation_error
@@ -175,6 +175,28 @@ def _torques(seed: int) -> list[Figure]:
     ]
 
 
+def _rests(seed: int) -> list[Figure]:
+    """A jump of the goal with stiffer and stiffer springs, through the delay of the drives: does it come to rest?"""
+    figures = []
+    for form, stiffness, bar in (
+        ("shaped", 2e3, 1e-3),
+        ("shaped", 2e4, 1e-3),
+        ("simple", 2e3, 1e-3),
+        ("simple", 2e4, 0.0),
+    ):
+        event = Event(at_s=0.1, goal_offset_m=(0.1, -0.15, -0.2))
+        task = _task(seed, 5.0, (), (event,), form=form, stiffness=diagonal(stiffness, stiffness / 10))
+        quiet = Sensor(noise_n=0.0, noise_nm=0.0, step_n=0.0, step_nm=0.0)  # what moves then is the law
+        sense = task.params.sense.model_copy(update={"frozen_s": 0.0})
+        task = task.model_copy(
+            update={"sim": SimConfig(sensor=quiet), "params": task.params.model_copy(update={"sense": sense})}
+        )
+        end = np.abs(simulate(task).records["reading"]["qd"][-100:]).max()
+        name = f"{form}, K {stiffness:g} N/m, after a jump of 0.27 m: joint speed in the end"
+        figures.append(at_most(name, end, "rad/s", bar) if bar else told(name, end, "rad/s"))
+    return figures
+
+
 def run(seed: int, progress: Progress) -> Outcome:
     """Pushes and moments along every axis, random ones, a stiffer spring under load, goals far away."""
     began = time.perf_counter()
@@ -183,7 +205,7 @@ def run(seed: int, progress: Progress) -> Outcome:
     energy, put = _energy(seed)
     stiffened, changed_run = _stiffened(seed)
     progress(0.8)
-    figures = [*deflections, *energy, *stiffened, *_torques(seed)]
+    figures = [*deflections, *energy, *stiffened, *_torques(seed), *_rests(seed)]
     progress(1.0)
     return Outcome(
         "impedance-pose", seed, time.perf_counter() - began, figures,

@@ -122,13 +122,13 @@ def _draw(runs: dict[tuple[int, bool], Array], points: tuple[Array, Array, Array
             2, 3, "Does a force along one axis move the other?", subtitle, share_x=False, panel_inches=(4.6, 2.6)
         )
         for axis in (0, 1):
-            for row, k, title in ((0, axis, "along it"), (1, 1 - axis, "across")):
+            for row, k in ((0, axis), (1, 1 - axis)):
                 ax = axes[row, axis]
                 for cancel, line in ((True, "-"), (False, "--")):
                     records = runs[axis, cancel]
                     name = "−Jᵀf in place" if cancel else "left out"
                     ax.plot(records["time_s"], moved(records)[:, k], line, color=theme.xyz[k], label=name)
-                style.label(ax, f"10 N along {'xy'[axis]}: way {title}", "mm", "xy"[k])
+                style.label(ax, f"10 N along {'xy'[axis]}: {'xy'[k]}", "mm", "xy"[k])
                 ax.set_xlabel("time [s]")
                 style.legend(ax)
         axes[1, 2].set_visible(False)
@@ -136,6 +136,6 @@ def _draw(runs: dict[tuple[int, bool], Array], points: tuple[Array, Array, Array
         axes[0, 2].plot(masses, good, "o-", color=theme.lines[0], label="−Jᵀf in place")
         axes[0, 2].plot(masses, bad, "o--", color=theme.alarm, label="left out")
         axes[0, 2].set_xlabel("virtual mass [kg]")
-        style.label(axes[0, 2], "10 N along y", "mm", "rest")
+        style.label(axes[0, 2], "10 N along y: y", "mm", "rest")
         style.legend(axes[0, 2])
     style.save(fig, path)

@@ -184,7 +184,7 @@ def run(seed: int, progress: Progress) -> Outcome:
 
 def _draw(round_trip: Array, runs: dict[tuple[float, float], tuple[Array, Trace]], crossing: Array, path: Path) -> None:
     with style.applied() as theme:
-        subtitle = "two-link arm, 1 kHz; grey: the edges of the reach; dashed: the bare inverse"
+        subtitle = "two-link arm, 1 kHz; grey: edges of the reach; dashed: the bare inverse; dotted: limit of the speed"
         fig, axes = style.figure(2, 2, "An equilibrium that moves", subtitle, share_x=False, panel_inches=(5.4, 3.6))
         angle = np.linspace(0, 2 * math.pi, 200)
         for ax in (axes[0, 0], axes[1, 0]):
@@ -205,7 +205,7 @@ def _draw(round_trip: Array, runs: dict[tuple[float, float], tuple[Array, Trace]
         axes[0, 1].set_ylim(0, 1.5)
         axes[0, 1].set_xlim(0, 8)
         axes[0, 1].set_xlabel("time [s]")
-        style.label(axes[0, 1], "Speed of the tool; dotted: its limit", "m/s")
+        style.label(axes[0, 1], "Speed of the tool", "m/s")
         axes[1, 0].plot(*place(crossing).T, color=theme.lines[0], label="tool")
         axes[1, 0].plot(*crossing["goal"]["pose"][:, :2].T, ":", color=theme.alarm, label="equilibrium")
         style.label(axes[1, 0], "Through the middle and back", "m", "y")
