@@ -224,8 +224,8 @@ OBSERVED = Layout(
         Field(
             "singular_value",
             "m/rad, -",
-            "smallest singular value of J in the directions that the law controls (NaN in a law without one; a torque law "
-            "looks half a period ahead)",
+            "smallest singular value of J in the directions that the law controls (NaN in a law without one; a "
+            "torque law looks half a period ahead)",
         ),
         Field("scale", "", "share of the asked joint velocity that the limits let through"),
         Field("limits", "", "bits of the limits that acted in this tick (see LIMITS)", kind="i8"),

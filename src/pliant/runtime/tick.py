@@ -319,7 +319,7 @@ def _torque(h, p, s, r, c, w, o, dt):
         for k in range(6):
             total -= h.J[k, i] * s.wrench_lp[k]
         c.tau[i] = total
-    # what moves the commanded joints is asked anew in every tick; this loop (hold.drive_hz) is slow enough to wait for it
+    # what moves the commanded joints is asked anew in every tick; this loop (hold.drive_hz) is slow enough to wait
     if not limit_torque(p.limits, h, s, c.tau, dt, True, o):
         s.fault = FAULT_COMMAND if s.fault == 0 else s.fault
         c.mode = IDLE
