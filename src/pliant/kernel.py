@@ -253,7 +253,7 @@ def copy_bytes(typingctx, target, source, n):
     return types.void(types.int64, types.int64, types.int64), generate
 
 
-# ---- MuJoCo's C functions ------------------------------------------------------------------------------------------
+# ---- C functions, MuJoCo's above all -------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=1)
@@ -269,11 +269,17 @@ def _mujoco_library() -> str:
     return str(found[0])
 
 
-def mujoco_function(name: str, *arguments: Any, returns: Any = types.void) -> Any:
-    """A function of MuJoCo's C library that kernels can call; resolved by name, so the cache stays valid."""
-    llvm.load_library_permanently(_mujoco_library())
-    getattr(ctypes.CDLL(_mujoco_library()), name)  # fails here, not in the loop, when MuJoCo has no such function
+def c_function(name: str, *arguments: Any, returns: Any = types.void, library: str | None = None) -> Any:
+    """A C function (of the system, or of a library) that kernels can call; by name, so the cache stays valid."""
+    if library:
+        llvm.load_library_permanently(library)
+    getattr(ctypes.CDLL(library), name)  # fails here, not in the loop, when there is no such function
     return types.ExternalFunction(name, returns(*arguments))
+
+
+def mujoco_function(name: str, *arguments: Any, returns: Any = types.void) -> Any:
+    """A function of MuJoCo's C library that kernels can call."""
+    return c_function(name, *arguments, returns=returns, library=_mujoco_library())
 
 
 _p, _i = types.intp, types.int32

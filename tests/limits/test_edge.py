@@ -16,10 +16,13 @@ from pliant.model.inverse import smallest_singular_value
 from pliant.params.control import Limits
 from pliant.params.declare import to_record
 from pliant.records import LIMIT_EDGE, OBSERVED, STATE
+from pliant.robots.sim.config import SimConfig
+from pliant.runtime.batch import simulate
+from pliant.runtime.task import Event, Task
 
 Array = np.ndarray[Any, Any]
 DT = 0.002
-NEAR = {  # joint positions close to an edge, or to a singularity that is none
+NEAR = {  # joint positions close to an edge
     "elbow": (np.pi, -1.2, 0.08, -1.0, -1.3, 0.3),
     "elbow bent the other way": (np.pi, -1.2, -0.08, -1.0, -1.3, 0.3),
 }
@@ -110,3 +113,27 @@ def test_far_from_an_edge_nothing_is_done() -> None:
     assert near.sigma > 2 * Limits().singular_threshold
     twist = 10.0 * np.ones(6)
     assert_allclose(near.limited(twist), twist)
+
+
+def _led(out_m: tuple[float, float, float], start_q: tuple[float, ...]) -> Array:
+    """A spring leads the tool out for three seconds, and back."""
+    events = (Event(at_s=0.2, goal_offset_m=out_m), Event(at_s=3.2, goal_offset_m=(0.0, 0.0, 0.0)))
+    task = Task(law="admittance", start_q=start_q, duration_s=8.0, events=events, sim=SimConfig(seed=1))
+    return simulate(task).records
+
+
+def test_an_arm_that_was_led_beyond_the_edge_comes_back() -> None:
+    records = _led((0.35, 0.0, 0.0), (np.pi, -1.2, 1.2, -np.pi / 2, -np.pi / 2, 0.0))
+    x = records["observed"]["pose"][:, 0]
+    assert (records["observed"]["limits"] & LIMIT_EDGE).any()
+    assert np.nanmin(records["observed"]["singular_value"]) > 0.5 * KEPT * Limits().singular_threshold
+    assert x.max() - x[0] < 0.34  # the goal is out of reach
+    assert abs(x[-1] - x[0]) < 1e-3
+
+
+def test_a_singularity_that_is_no_edge_is_passed() -> None:
+    records = _led((-0.4, 0.0, 0.0), (np.pi, -2.2, 2.2, -np.pi / 2, -np.pi / 2, 0.0))  # over the shoulder
+    x = records["observed"]["pose"][:, 0]
+    assert np.nanmin(records["observed"]["singular_value"]) < 1e-3
+    assert (x[0] - x).max() == pytest.approx(0.4, abs=2e-3)
+    assert abs(x[-1] - x[0]) < 1e-3

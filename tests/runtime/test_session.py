@@ -229,6 +229,15 @@ def test_the_loop_itself_refuses_what_got_past_the_door(arm: Session, until) -> 
         assert (arm.board.adopted, arm.state.revision) == (before, before)
 
 
+def test_the_loop_itself_refuses_to_change_what_is_fixed(arm: Session, until) -> None:
+    before = arm.board.adopted
+    frames = {"admittance.frame": "tool"}
+    sequence = arm.board.propose(record_of(changed(arm.parameters, frames)), before)
+    until(lambda: arm.board.answered >= sequence)
+    assert arm.board.answered == sequence + 1
+    assert (arm.board.adopted, arm.parameters.admittance.frame) == (before, "base")
+
+
 def test_a_proposal_made_from_a_set_that_has_gone_is_refused(arm: Session, until) -> None:
     stale = arm.board.adopted
     arm.set({"sense.cutoff_hz": 25.0})

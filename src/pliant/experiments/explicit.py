@@ -123,16 +123,23 @@ class ExplicitLaw:
 
 @dataclass(frozen=True)
 class Trace:
-    """What a run left: per tick the time, the commanded velocity (NaN: no new command) and the tool's pose."""
+    """What a run left: per tick the time, the commanded velocity (NaN: no new command), the tool's pose and more."""
 
     time_s: Array
     velocity: Array
     pose: Array
     anchor: Array
+    joints: Array
+    """Joint positions that were sent [rad]; none when there was no arm."""
 
     def moved(self, axis: int = 0) -> Array:
         """How far the tool is from where it began [m]."""
         return self.pose[:, axis] - self.pose[0, axis]
+
+    def joint_speeds(self) -> Array:
+        """The fastest joint that was asked for in each tick [rad/s]."""
+        step = np.diff(self.joints, axis=0, prepend=self.joints[:1])
+        return np.abs(step).max(axis=1) / (self.time_s[1] - self.time_s[0])
 
 
 def run_freely(law: ExplicitLaw, force: Callable[[float], Array], seconds: float) -> Trace:
@@ -143,7 +150,8 @@ def run_freely(law: ExplicitLaw, force: Callable[[float], Array], seconds: float
         twist = law.step(force(i * law.dt), pose)
         if twist is not None:
             pose[:3] += law.dt * twist[:3]
-        rows.append((i * law.dt, np.full(6, np.nan) if twist is None else twist, pose.copy(), law.anchor[:3]))
+        moved = np.full(6, np.nan) if twist is None else twist
+        rows.append((i * law.dt, moved, pose.copy(), law.anchor[:3], ()))
     return Trace(*(np.array(column) for column in zip(*rows, strict=True)))
 
 
@@ -163,6 +171,59 @@ def matrix_of(quat: Array) -> Array:
     return R
 
 
+# ---- from a velocity of the tool to joint positions ------------------------------------------------------------------
+
+ToJoints = Callable[[Arm, Array, Array, float], "Array | None"]
+"""(arm, joint positions, velocity of the tool, period) → joint positions to send; None ends the run."""
+
+
+def exactly(arm: Arm, q: Array, twist: Array, dt: float) -> Array | None:
+    """The inverse itself, as long as the arm is not stretched out."""
+    J = arm.jacobian(q)
+    if np.linalg.svd(J, compute_uv=False)[-1] < _STRETCHED:
+        return None
+    return q + dt * np.linalg.solve(J, twist)
+
+
+def least_squares(J: Array, twist: Array, cut: float) -> Array:
+    """Joint velocities by the pseudoinverse: singular values below `cut` are dropped, others taken as they are."""
+    U, sigma, Wt = np.linalg.svd(J)
+    inverse = np.where(sigma > cut, 1.0 / np.maximum(sigma, cut), 0.0)
+    return Wt.T @ (inverse * (U.T @ twist))
+
+
+def by_least_squares(cut: float) -> ToJoints:
+    """The pseudoinverse, into singularities too."""
+    return lambda arm, q, twist, dt: q + dt * least_squares(arm.jacobian(q), twist, cut)
+
+
+def clamped_to_stops(margin: float) -> ToJoints:
+    """Each joint is slowed by itself, and its position is clamped in the last step."""
+
+    def joints(arm: Arm, q: Array, twist: Array, dt: float) -> Array | None:
+        step = np.clip(np.linalg.solve(arm.jacobian(q), twist), -arm.v_max, arm.v_max) * dt
+        return np.clip(q + step, arm.q_min + margin, arm.q_max - margin)
+
+    return joints
+
+
+class ClampedToFace:
+    """The mass goes where the law takes it; what is sent is clamped in the last step, at a face across x."""
+
+    def __init__(self, face_m: float) -> None:
+        self.face_m, self.mass_m = face_m, []  # where the mass was in each tick, from the start along x
+
+    def __call__(self, arm: Arm, q: Array, twist: Array, dt: float) -> Array | None:
+        x = float(arm.pose(q)[0])
+        if not self.mass_m:
+            self._from, self._at = x, x
+        self._at += dt * twist[0]
+        self.mass_m.append(self._at - self._from)
+        sent = twist.copy()
+        sent[0] = (min(self._at, self._from + self.face_m) - x) / dt
+        return q + dt * np.linalg.solve(arm.jacobian(q), sent)
+
+
 def run_in_simulator(
     law: ExplicitLaw,
     sim: SimConfig,
@@ -170,10 +231,11 @@ def run_in_simulator(
     seconds: float,
     *,
     start_q: tuple[float, ...] = (),
-    changes: Mapping[int, Array] | None = None,
+    changes: Mapping[int, Callable[[ExplicitLaw], None]] | None = None,
+    to_joints: ToJoints = exactly,
     deaf_from_s: float = np.inf,
 ) -> Trace:
-    """The law on a simulated UR5e; `changes` are new stiffnesses by tick. Ends early where the arm is stretched out.
+    """The law on a simulated UR5e; `changes` are made to it at their ticks.
 
     From `deaf_from_s` on the force sensor fails, and its reading counts as zero.
     """
@@ -194,14 +256,15 @@ def run_in_simulator(
         if not law.choices.from_measured:
             seen, pose = q_cmd, arm.pose(q_cmd)
         if changes and i in changes:
-            law.change(changes[i])
+            changes[i](law)
         twist = law.step(wrench, pose)
         if twist is not None:
-            J = arm.jacobian(seen)
-            if i % 25 == 0 and np.linalg.svd(J, compute_uv=False)[-1] < _STRETCHED:
+            sent = to_joints(arm, seen, twist, law.dt)
+            if sent is None:
                 break
-            q_cmd = seen + law.dt * np.linalg.solve(J, twist)
+            q_cmd = sent
         command[0].q[: arm.n] = q_cmd
         robot.write(command)
-        rows.append((i * law.dt, np.full(6, np.nan) if twist is None else twist, measured, law.anchor[:3]))
+        moved = np.full(6, np.nan) if twist is None else twist
+        rows.append((i * law.dt, moved, measured, law.anchor[:3].copy(), q_cmd))
     return Trace(*(np.array(column) for column in zip(*rows, strict=True)))

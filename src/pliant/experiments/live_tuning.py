@@ -52,7 +52,8 @@ def _stiffen(seed: int, tank_j: float) -> Run:
 
 def _stiffen_at_once(seed: int) -> Trace:
     law = ExplicitLaw(np.array(diagonal(8.0, 0.5)), np.array(diagonal(SOFT, 20.0)), 1.0, DT, Choices(deadband=0.0))
-    change = {round(CHANGE_S / DT): np.array(diagonal(STIFF, 20.0))}
+    stiff = np.array(diagonal(STIFF, 20.0))
+    change = {round(CHANGE_S / DT): lambda law: law.change(stiff)}
     return run_in_simulator(law, _scene(seed), TOOL, END_S, changes=change)
 
 

@@ -17,6 +17,7 @@ from pliant.kernel import kernel
 from pliant.laws import ADMITTANCE, HOLD
 from pliant.laws.gains import prepare
 from pliant.limits.inside import tool_speeds
+from pliant.limits.tool import change_of, length_of
 from pliant.model.arm import Arm
 from pliant.model.kinematics import forward
 from pliant.params.control import PARAMETERS, Admittance, Limits, Parameters, Sense, record_of
@@ -69,7 +70,8 @@ TALLY = Layout(
         Field("worst", "", "largest ratio to each limit (see RATIOS), limits as declared by default", (len(RATIOS),)),
         Field("worst_any", "", "the same, any admissible limits", (len(RATIOS),)),
         Field("now", "", "ratios of this tick", (len(RATIOS),)),
-        Field("bend", "", "largest part across the asked direction while only speeds are scaled"),
+        Field("bend", "", "largest part across the asked direction while only the one factor acts"),
+        Field("bend_ahead", "", "the same, while the arm also begins to brake for a speed limit ahead"),
         Field("ticks", "", "ticks run", kind="i8"),
         Field("runs", "", "runs", kind="i8"),
         Field("faults", "", "runs that ended in a fault", kind="i8"),
@@ -131,18 +133,6 @@ def _disturb(h, p, r, g, t, first):
 
 
 @kernel
-def _length(v, first):
-    return math.sqrt(v[first] ** 2 + v[first + 1] ** 2 + v[first + 2] ** 2)
-
-
-@kernel
-def _change(a, b, first):
-    return math.sqrt(
-        (a[first] - b[first]) ** 2 + (a[first + 1] - b[first + 1]) ** 2 + (a[first + 2] - b[first + 2]) ** 2
-    )
-
-
-@kernel
 def _measure(h, p, s, c, o, w, t, mode, compliant, going, dt):
     """The ratios of this tick."""
     x, m = t.now, p.limits
@@ -156,14 +146,14 @@ def _measure(h, p, s, c, o, w, t, mode, compliant, going, dt):
             x[10] = max(x[10], abs(c.qd[i]) / (m.speed_scale * h.v_max[i]))
     if compliant:
         # a mass that is too fast already may brake down to its limit
-        x[3] = _length(w.asked, 0) / max(m.linear_speed_m_s, _length(w.before, 0))
-        x[4] = _length(w.asked, 3) / max(m.angular_speed_rad_s, _length(w.before, 3))
-        x[5] = _change(w.asked, w.before, 0) / (m.linear_acceleration_m_s2 * dt)
-        x[6] = _change(w.asked, w.before, 3) / (m.angular_acceleration_rad_s2 * dt)
+        x[3] = length_of(w.asked, 0) / max(m.linear_speed_m_s, length_of(w.before, 0))
+        x[4] = length_of(w.asked, 3) / max(m.angular_speed_rad_s, length_of(w.before, 3))
+        x[5] = change_of(w.asked, w.before, 0) / (m.linear_acceleration_m_s2 * dt)
+        x[6] = change_of(w.asked, w.before, 3) / (m.angular_acceleration_rad_s2 * dt)
     if compliant and going:
         k = 11 if (o.limits | t.limits) & ~_TOOL_ALONE == 0 else 13
-        x[k] = _change(s.moved, t.moved, 0) / (m.linear_acceleration_m_s2 * dt)
-        x[k + 1] = _change(s.moved, t.moved, 3) / (m.angular_acceleration_rad_s2 * dt)
+        x[k] = change_of(s.moved, t.moved, 0) / (m.linear_acceleration_m_s2 * dt)
+        x[k + 1] = change_of(s.moved, t.moved, 3) / (m.angular_acceleration_rad_s2 * dt)
     linear, angular = tool_speeds(h, s.qd_cmd)
     x[7] = linear / m.linear_speed_m_s
     x[8] = angular / m.angular_speed_rad_s
@@ -174,18 +164,20 @@ def _measure(h, p, s, c, o, w, t, mode, compliant, going, dt):
 
 
 @kernel
-def _bend(asked, got, scale):
-    """The part of `got` across `asked`, relative; 0 where more than the one factor `scale` acted."""
+def _bend(asked, got, scale, t):
+    """Keep the part of `got` across `asked`, relative: where only the factor `scale` acted, and where not."""
     along, size, across, total = 0.0, 0.0, 0.0, 0.0
     for i in range(6):
         along += asked[i] * got[i]
         size += asked[i] * asked[i]
         total += got[i] * got[i]
-    if abs(math.sqrt(total) - scale * math.sqrt(size)) > 1e-6 * math.sqrt(size):
-        return 0.0
     for i in range(6):
         across += (got[i] - along / size * asked[i]) ** 2
-    return math.sqrt(across / total)
+    bend = math.sqrt(across / total)
+    if abs(math.sqrt(total) - scale * math.sqrt(size)) > 1e-6 * math.sqrt(size):
+        t.bend_ahead = max(t.bend_ahead, bend)
+    else:
+        t.bend = max(t.bend, bend)
 
 
 @kernel
@@ -206,7 +198,7 @@ def _judge(s, o, w, t, default, compliant):
                 t.unreported[k] += 1
     scaled = o.limits & (1 | 1 << 5)
     if compliant and scaled != 0 and scaled == o.limits:
-        t.bend = max(t.bend, _bend(w.asked, s.twist, o.scale))
+        _bend(w.asked, s.twist, o.scale, t)
 
 
 @kernel

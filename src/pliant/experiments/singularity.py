@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,14 @@ import numpy as np
 from pliant.analysis import style
 from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told, within
 from pliant.experiments import Progress
+from pliant.experiments.explicit import (
+    Choices,
+    ExplicitLaw,
+    Trace,
+    by_least_squares,
+    least_squares,
+    run_in_simulator,
+)
 from pliant.experiments.push import TOOL
 from pliant.kernel import kernel
 from pliant.model.arm import Arm
@@ -27,9 +36,9 @@ Array = np.ndarray[Any, Any]
 LIMITS = Limits()
 DT, FORCE, STIFFNESS = 0.002, 30.0, 200.0
 OUT_S, BACK_S, END_S = 0.5, 3.5, 9.0
-# Least squares that drop singular values below this are no help above it.
 # What the inverse may ask of a joint before the limits [rad/s]: little more than the limits allow.
 MOST = 2.0
+# Least squares that drop singular values below this are no help above it [m/rad].
 EPS = 1e-5
 
 
@@ -76,21 +85,24 @@ def _asked(records: Array) -> Array:
     return np.maximum(records["observed"]["asked"][:, 0], np.abs(records["state"]["qd_cmd"]).max(axis=1))
 
 
-def _undamped(arm: Arm, records: Array) -> Array:
-    """What plain least squares would ask for the same velocities in the same poses; every second tick."""
-    speeds = []
-    for state, before in zip(records["state"][2::2], records["state"][1::2], strict=False):
-        speeds.append(np.abs(_least_squares(arm.jacobian(before["q_cmd"][: arm.n]), state["twist"])).max())
-    return np.array(speeds)
+def _undamped(way: Way, seed: int) -> Trace:
+    """The explicit law with plain least squares, led out and back through the same singularity."""
+    gains = Admittance(stiffness=diagonal(STIFFNESS, 20.0))
+    law = ExplicitLaw(np.array(gains.mass), np.array(gains.stiffness), gains.damping_ratio[0], DT, Choices())
+
+    def lead(sign: float) -> Callable[[ExplicitLaw], None]:
+        def shift(law: ExplicitLaw) -> None:
+            law.anchor[:3] += sign * np.array(way.out_m)
+
+        return shift
+
+    changes = {round(OUT_S / DT): lead(1.0), round(BACK_S / DT): lead(-1.0)}
+    return run_in_simulator(
+        law, SimConfig(seed=seed), TOOL, END_S, start_q=way.start_q, changes=changes, to_joints=by_least_squares(EPS)
+    )
 
 
-def _least_squares(J: Array, V: Array) -> Array:
-    U, sigma, Wt = np.linalg.svd(J)
-    inverse = np.where(sigma > EPS, 1.0 / np.maximum(sigma, EPS), 0.0)
-    return Wt.T @ (inverse * (U.T @ V))
-
-
-def _figures(way: Way, arm: Arm, led: Array, forced: Array) -> list[Figure]:
+def _figures(way: Way, led: Array, forced: Array, undamped: Trace) -> list[Figure]:
     """What differs from one singularity to the other."""
     out = np.array(way.out_m) / np.linalg.norm(way.out_m)
     smallest = min(np.nanmin(records["observed"]["singular_value"]) for records in (led, forced))
@@ -101,8 +113,7 @@ def _figures(way: Way, arm: Arm, led: Array, forced: Array) -> list[Figure]:
         told(f"{way.name}: smallest singular value", smallest, "m/rad"),
         at_most(f"{way.name}: joint speed asked before the limits",
                 max(_asked(led).max(), _asked(forced).max()), "rad/s", MOST),
-        told(f"{way.name}: the same, undamped",
-             max(_undamped(arm, led).max(), _undamped(arm, forced).max()), "rad/s"),
+        told(f"{way.name}: the same, undamped, led", undamped.joint_speeds().max(), "rad/s"),
         at_most(f"{way.name}, led out and back: left over", left * 1e3, "mm", 1.0),
         at_least(f"{way.name}, pushed, then pulled 2 s: way back", (along[pulled] - along[-1]) * 1e3, "mm", 50.0),
     ]  # fmt: skip
@@ -152,7 +163,7 @@ def _compare(arm: Arm) -> list[Figure]:
     return [
         within("elbow, smallest singular value as estimated", sigma, "", 1e-3, 1e-6),
         at_most("0.1 m/s there: joint speed asked", np.linalg.norm(qd), "rad/s", 2.0),
-        told(f"undamped least squares, cut at {EPS:g}", np.linalg.norm(_least_squares(J, V)), "rad/s"),
+        told(f"undamped least squares, cut at {EPS:g}", np.linalg.norm(least_squares(J, V, EPS)), "rad/s"),
     ]
 
 
@@ -163,17 +174,18 @@ def run(seed: int, progress: Progress) -> Outcome:
     figures, runs, drawn = _compare(arm), [], []
     for i, way in enumerate(WAYS):
         led, forced = _run(way, seed, by_force=False), _run(way, seed, by_force=True)
-        figures += _figures(way, arm, led, forced)
+        undamped = _undamped(way, seed)
+        figures += _figures(way, led, forced, undamped)
         runs += [led, forced]
-        drawn.append((way, led, _undamped(arm, led)))
+        drawn.append((way, led, undamped))
         progress((i + 1) / len(WAYS))
     figures += _promises(arm, runs)
     return Outcome("singularity", seed, time.perf_counter() - began, figures, draw=lambda path: _draw(drawn, path))
 
 
-def _draw(runs: list[tuple[Way, Array, Array]], path: Path) -> None:
+def _draw(runs: list[tuple[Way, Array, Trace]], path: Path) -> None:
     with style.applied() as theme:
-        subtitle = "a spring leads the tool to a goal and back; sim:ur5e, 500 Hz; dashed red: undamped least squares"
+        subtitle = "a spring leads the tool to a goal and back; sim:ur5e, 500 Hz; dashed red: explicit law, undamped"
         fig, axes = style.figure(3, 3, "Three singularities", subtitle, panel_inches=(4.4, 2.4))
         for row, (way, records, undamped) in zip(axes, runs, strict=True):
             t, out = records["time_s"], np.array(way.out_m) / np.linalg.norm(way.out_m)
@@ -182,7 +194,8 @@ def _draw(runs: list[tuple[Way, Array, Array]], path: Path) -> None:
             row[0].plot(t, (records["state"]["pose"][:, :3] - start) @ out * 1e3, color=theme.lines[0], label="tool")
             row[1].plot(t, records["observed"]["singular_value"], color=theme.lines[3])
             row[1].axhline(LIMITS.singular_threshold, color=theme.faint, lw=1, label="threshold")
-            row[2].semilogy(t[2::2], np.maximum(undamped, 1e-3), "--", color=theme.alarm, lw=0.9, label="undamped")
+            rival = undamped.joint_speeds()
+            row[2].semilogy(undamped.time_s, np.maximum(rival, 1e-3), "--", color=theme.alarm, lw=0.9, label="undamped")
             row[2].semilogy(t, np.maximum(_asked(records), 1e-3), color=theme.lines[0], label="asked")
             row[2].axhline(LIMITS.speed_scale * PI, color=theme.faint, lw=1, label="limit")
             style.label(row[0], way.what, "mm", "way")

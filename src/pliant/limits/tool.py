@@ -22,13 +22,13 @@ _SLOPE, _TICKS = 0.05, 20.0
 
 
 @kernel
-def _length(v, first):
+def length_of(v, first):
     return math.sqrt(v[first] ** 2 + v[first + 1] ** 2 + v[first + 2] ** 2)
 
 
 @kernel
 def _cut_speed(v, first, most, o):
-    speed = _length(v, first)
+    speed = length_of(v, first)
     if speed > most:
         cut(o, TOOL_SPEED, speed, most)
         for i in range(first, first + 3):
@@ -53,7 +53,7 @@ def _outward(p, position, span, i, side, dt):
 @kernel
 def _far(p, position, v, span, dt):
     """Whether every face is so far that nobody needs to brake before it."""
-    speed, room = _length(v, 0), math.inf
+    speed, room = length_of(v, 0), math.inf
     for i in range(3):
         room = min(room, _room(p, position, i, 1.0), _room(p, position, i, -1.0))
     return speed * max(span, dt + 0.5 * speed / (_SHARE * p.linear_acceleration_m_s2)) <= room
@@ -70,7 +70,7 @@ def _cut_box(p, position, v, span, dt, o):
             if side * v[i] > top:
                 cut(o, WORKSPACE, side * v[i], top)
                 v[i] = side * top
-    speed = _length(v, 0)
+    speed = length_of(v, 0)
     for i in range(3):
         up, down = _room(p, position, i, 1.0), _room(p, position, i, -1.0)
         if (up < 0.0) != (down < 0.0):
@@ -78,14 +78,14 @@ def _cut_box(p, position, v, span, dt, o):
             back = min(-min(up, down) / (_TICKS * dt), _SLOPE * speed)
             if side * v[i] > -back:
                 v[i] = -side * back
-    faster = _length(v, 0)
+    faster = length_of(v, 0)
     if faster > speed:
         for i in range(3):
             v[i] *= speed / faster
 
 
 @kernel
-def _change(v, before, first):
+def change_of(v, before, first):
     return math.sqrt(
         (v[first] - before[first]) ** 2
         + (v[first + 1] - before[first + 1]) ** 2
@@ -96,7 +96,7 @@ def _change(v, before, first):
 @kernel
 def _cut_change(v, before, first, most, dt, o):
     """Cut the change from `before` to `v` of three components to `most` per second."""
-    change = _change(v, before, first)
+    change = change_of(v, before, first)
     if change > most * dt:
         cut(o, TOOL_ACCELERATION, change / dt, most)
         for i in range(first, first + 3):
@@ -115,7 +115,7 @@ def _must_brake(p, position, before, v, share, span, i, dt):
 def _cut_change_but_brake(p, position, before, v, span, dt, o):
     """Like `_cut_change` for x, y, z, but an axis that must brake before a face does not wait for the others."""
     most = p.linear_acceleration_m_s2 * dt
-    change = _change(v, before, 0)
+    change = change_of(v, before, 0)
     if change <= most:
         return
     cut(o, TOOL_ACCELERATION, change / dt, most / dt)

@@ -170,6 +170,18 @@ def bounds_arrays(section: type[Section]) -> tuple[np.ndarray[Any, Any], np.ndar
     return low.view(np.float64).copy(), high.view(np.float64).copy()
 
 
+def live_places(section: type[Section]) -> np.ndarray[Any, Any]:
+    """For every 8-byte value of the section's record, in order, whether it may change while a loop runs."""
+    marks = layout_of(section).new()
+    for item in declared(section):
+        *path, last = item.name.split(".")
+        entry = marks[0]
+        for part in path:
+            entry = entry[part]
+        entry[last] = item.live
+    return marks.view(np.int64) != 0
+
+
 def _fill_bounds(section: type[Section], low: Any, high: Any) -> None:
     for name, field in section.model_fields.items():
         kind = field.annotation

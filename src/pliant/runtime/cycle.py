@@ -1,8 +1,7 @@
-"""One period: read, tick, write, publish. For a simulated robot it is one compiled call, else four."""
+"""Periods: wait, read, tick, write, publish. Those of a simulated robot run in compiled code, one after the other."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -13,24 +12,29 @@ from pliant.robots.sim.robot import SimRobot
 from pliant.robots.sim.step import advance, read
 from pliant.runtime import telemetry
 from pliant.runtime.controller import Controller
-from pliant.runtime.slots import publish
+from pliant.runtime.pace import civil_time, wait
+from pliant.runtime.slots import knock, publish
 from pliant.runtime.tick import move_goal, must_lift, step, tick
 
 # A joint that is measured to move slower than this stands still [rad/s].
 STANDS = 2e-3
 
-Cycle = Callable[[int, int, int, int, int], int]
-"""(number of the tick, revision, late [ns], busy [ns], overruns) → fault, 0 if there is none."""
+Leg = Callable[[int, int, int, int], int]
+"""(number of the tick, tick to come back at, proposal seen, revision) → number of the tick that has now begun.
+
+Runs the period that has begun and those after it, each with its wait. Comes back at the start of a period: at the given
+tick at the latest, and earlier after a fault or when someone knocks at the board's door (see `slots.knock`).
+"""
 
 
 @kernel
-def finish(t, head, ring, slots, r, g, o, c, s, dt, number, revision, wall, late, busy, overruns):
-    """Fill the telemetry of a tick, with its timing [ns], and put it into a ring (see board)."""
+def finish(t, ring, r, g, o, c, s, dt, number, revision, pace):
+    """Fill the telemetry of a tick, with its timing, and put it into a ring (see board)."""
     timing = t[0].timing
-    timing.wall_ns = wall
-    timing.late_s, timing.busy_s, timing.overruns = late * 1e-9, busy * 1e-9, overruns
+    timing.wall_ns = civil_time(pace[0])
+    timing.late_s, timing.busy_s, timing.overruns = pace[0].late * 1e-9, pace[0].busy * 1e-9, pace[0].overruns
     telemetry.fill(t[0], number, dt, revision, r[0], g[0], o[0], c[0], s[0])
-    publish(head, ring, slots, t.ctypes.data, t.itemsize, number)
+    publish(ring[0], ring[1], ring[2], t.ctypes.data, t.itemsize, number)
 
 
 @kernel
@@ -64,39 +68,43 @@ def must_lift_at(state):
 
 
 @kernel
-def cycle(
+def leg(
     world, handle, parameters, state, reading, goal, command, observed, work, mode, dt,
-    t, head, ring, slots, number, revision, wall, late, busy, overruns,
+    t, ring, door, pace, number, until, seen, revision,
 ):  # fmt: skip
-    """One period of a simulated cell and its telemetry; returns the fault."""
-    period(
-        world[0], handle[0], parameters[0], state[0], reading[0], goal[0], command[0], observed[0], work[0], mode, dt
-    )
-    finish(
-        t, head, ring, slots, reading, goal, observed, command, state, dt,
-        number, revision, wall, late, busy, overruns,
-    )  # fmt: skip
-    return state[0].fault
+    """Periods of a simulated cell (see `Leg`)."""
+    while True:
+        period(
+            world[0], handle[0], parameters[0], state[0], reading[0], goal[0], command[0], observed[0], work[0],
+            mode, dt,
+        )  # fmt: skip
+        finish(t, ring, reading, goal, observed, command, state, dt, number, revision, pace)
+        number += 1
+        wait(pace[0])
+        if number >= until or state[0].fault or knock(door[0], door[1], door[2], seen):
+            return number
 
 
-def cycle_of(robot: Robot, controller: Controller, t: Any, ring: tuple[int, int, int]) -> Cycle:
-    """How to run one period of this robot; `t` is room for a telemetry record, `ring` where it is published."""
+@kernel
+def finish_and_wait(t, ring, r, g, o, c, s, dt, number, revision, pace):
+    """The end of a period, and the beginning of the next."""
+    finish(t, ring, r, g, o, c, s, dt, number, revision, pace)
+    wait(pace[0])
+
+
+def leg_of(robot: Robot, controller: Controller, t: Any, board: tuple[Any, Any], pace: Any) -> Leg:
+    """How to run periods of this robot; `t` is room for a telemetry record, `board` its ring and its door."""
     if isinstance(robot, SimRobot):
-        compiled = partial(cycle, robot.world.record, *controller.arguments, t, *ring)
-
-        def simulated(number: int, revision: int, late: int, busy: int, overruns: int) -> int:
-            return compiled(number, revision, time.time_ns(), late, busy, overruns)
-
-        return simulated
+        return partial(leg, robot.world.record, *controller.arguments, t, *board, pace)
     compiled_tick = partial(tick, *controller.arguments)
-    compiled_finish = partial(finish, t, *ring, *controller.results, controller.dt)
-    reading, command, fault = controller.reading, controller.command, controller.state["fault"]
+    finish_period = partial(finish_and_wait, t, board[0], *controller.results, controller.dt)
+    reading, command = controller.reading, controller.command
 
-    def real(number: int, revision: int, late: int, busy: int, overruns: int) -> int:
+    def real(number: int, until: int, seen: int, revision: int) -> int:
         robot.read(reading)
         compiled_tick()
         robot.write(command)
-        compiled_finish(number, revision, time.time_ns(), late, busy, overruns)
-        return int(fault[0])
+        finish_period(number, revision, pace)
+        return number + 1
 
     return real

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import time
 import traceback
 from pathlib import Path
 from typing import Any
@@ -20,20 +19,23 @@ import numpy as np
 from pliant.errors import PliantError
 from pliant.laws.gains import admissible
 from pliant.params.control import Parameters
-from pliant.params.declare import bounds_arrays
+from pliant.params.declare import bounds_arrays, live_places
 from pliant.records import FAULTS, TELEMETRY
 from pliant.runtime import commands
 from pliant.runtime.board import Board
 from pliant.runtime.board_layout import FAULT, RUNNING, SET, STOPPED
 from pliant.runtime.cell import Cell
-from pliant.runtime.cycle import cycle_of, must_lift_at, stands_at
-from pliant.runtime.realtime import Pacer, memory_kib, prepare
+from pliant.runtime.cycle import leg_of, must_lift_at, stands_at
+from pliant.runtime.pace import PACE, start_at
+from pliant.runtime.realtime import memory_kib, prepare
 from pliant.runtime.slots import knock
 from pliant.runtime.task import Task
 from pliant.runtime.warm import load_loop_kernels
 
 # After a fault the robot brakes within its acceleration limits; this much longer it may take until it stands [s].
 _SETTLE_S = 1.0
+# At the latest after this many ticks the loop looks whether its owner lives, and obeys signals.
+_LEG_TICKS = 32
 
 
 class Loop:
@@ -46,13 +48,13 @@ class Loop:
         self.last = int(config["ticks"])
         self.cell = Cell(self.task, lambda revision, tick, values: board.adopt(revision, tick, values))
         self.low, self.high = bounds_arrays(Parameters)
+        self.fixed = np.flatnonzero(~live_places(Parameters))
         self.proposal = SET.new()
         self.telemetry = TELEMETRY.new()
         self.pending: list[Any] = []
         self.seen = 0
         self.asked = ""
         self.owner = int(board.header.owner_pid)
-        self.door = board.door
 
     def run(self) -> tuple[int, str]:
         """Run until asked to stop or until a fault; returns the board status to end with, and the reason."""
@@ -62,24 +64,27 @@ class Loop:
         granted = prepare()
         resident, private = memory_kib()
         board.annotate({"granted": granted.as_dict(), "resident_kib": resident, "private_kib": private})
-        pacer, number, brake_until, busy = Pacer(self.task.dt), 0, 0, 0
-        cycle = cycle_of(self.cell.robot, controller, self.telemetry, board.publisher)
+        pace, number, brake_until = PACE.new(), 0, 0
+        pace[0].period = round(self.task.dt * 1e9)
+        leg = leg_of(self.cell.robot, controller, self.telemetry, (board.publisher, board.door), pace)
         board.set_status(RUNNING)
-        pacer.start()
-        while True:
-            late = pacer.wait()
-            began = time.monotonic_ns()
-            if not self._listen(number):
-                return STOPPED, self.asked
-            fault = cycle(number, self.cell.revision, late, busy, pacer.overruns)
-            number += 1
-            if fault:
+        start_at(pace)
+        while self._listen(number):
+            number = leg(number, self._until(number), self.seen, self.cell.revision)
+            if controller.fault:
                 if not brake_until and not must_lift_at(controller.state):
                     brake_until = number + round(self._braking_s() / self.task.dt)
                 stands = stands_at(controller.arm.handle, controller.state, controller.reading)
                 if stands or 0 < brake_until <= number:
-                    return FAULT, FAULTS[fault]
-            busy = time.monotonic_ns() - began
+                    return FAULT, FAULTS[controller.fault]
+        return STOPPED, self.asked
+
+    def _until(self, number: int) -> int:
+        """The next tick at which there is something to listen to, as far as is known now."""
+        known = [number + _LEG_TICKS, *self.cell.script, *(item.at_tick for item in self.pending)]
+        if self.last > number:
+            known.append(self.last)
+        return int(min(tick for tick in known if tick > number))
 
     def _braking_s(self) -> float:
         """How long it takes at most until the arm stands [s]."""
@@ -92,11 +97,11 @@ class Loop:
         """The one point of a tick where the world outside is heard: script, requests, parameters. False: end."""
         if number == self.last:
             self.asked = "the task is complete"
-        elif number % 64 == 0 and os.getppid() != self.owner:
+        elif os.getppid() != self.owner:
             self.asked = "the process that started the loop is gone"
         if number in self.cell.script:
             self.cell.perform(number)
-        if knock(*self.door, self.seen):
+        if knock(*self.board.door, self.seen):
             while (item := self.board.take()) is not None:
                 self.pending.append(item)
             self._adopt(number)
@@ -115,7 +120,7 @@ class Loop:
                 self.cell.request(commands.Request(int(item.code), int(item.number), item["values"]))
 
     def _adopt(self, number: int) -> None:
-        """Take over a proposed parameter set: all of it; or none, out of bounds or made from a set that has gone."""
+        """Take over a proposed set: all of it; or none, if out of bounds, from a set that has gone, or not live."""
         seen = self.board.proposal(self.seen, self.proposal)
         if seen == self.seen:
             return
@@ -124,6 +129,8 @@ class Loop:
         values = parameters.view(np.float64)[: len(self.low)]
         good = self.proposal[0].revision == self.cell.revision
         good = good and bool(np.all((values >= self.low) & (values <= self.high)))
+        now = self.cell.controller.parameters.view(np.int64)
+        good = good and np.array_equal(parameters.view(np.int64)[self.fixed], now[self.fixed])
         good = good and all(admissible(parameters[0][law]) for law in ("admittance", "impedance"))
         if good:
             self.cell.adopt(parameters, number)

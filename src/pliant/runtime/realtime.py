@@ -7,7 +7,6 @@ import gc
 import os
 import resource
 import sys
-import time
 from dataclasses import asdict, dataclass
 
 _MCL_CURRENT, _MCL_FUTURE, _MCL_ONFAULT = 1, 2, 4
@@ -49,31 +48,6 @@ def prepare(priority: int = 60) -> Granted:
     memory = f"not locked ({refused})" if refused else "locked as it is touched"
     refused = _libc_call("prctl", _PR_SET_TIMERSLACK, 1, 0, 0, 0)
     return Granted(scheduler, memory, f"default slack ({refused})" if refused else "1 ns slack")
-
-
-class Pacer:
-    """Wakes up at fixed points in time; a missed period is counted and skipped, never made up for in a burst."""
-
-    def __init__(self, period_s: float) -> None:
-        self.period_ns = round(period_s * 1e9)
-        self.overruns = 0
-        self._deadline = 0
-
-    def start(self) -> None:
-        self._deadline = time.monotonic_ns()
-
-    def wait(self) -> int:
-        """Sleep until the next period begins; returns how late this wake-up is [ns]."""
-        self._deadline += self.period_ns
-        left = self._deadline - time.monotonic_ns()
-        if left > 0:
-            time.sleep(left * 1e-9)
-        late = time.monotonic_ns() - self._deadline
-        if late >= self.period_ns:
-            missed = late // self.period_ns
-            self.overruns += missed
-            self._deadline += missed * self.period_ns
-        return late
 
 
 def memory_kib() -> tuple[int, int]:

@@ -13,7 +13,8 @@ from pliant.params.control import PARAMETERS
 from pliant.records import COMMAND, GOAL, OBSERVED, READING, STATE, TELEMETRY
 from pliant.robots.sim.layout import WORLD
 from pliant.robots.sim.step import advance_sim, read_sim
-from pliant.runtime import cycle, slots
+from pliant.runtime import cycle, pace, slots
+from pliant.runtime.pace import PACE
 from pliant.runtime.tick import WORK, tick
 
 
@@ -27,10 +28,12 @@ def load_loop_kernels() -> None:
     """Everything that the loop calls while it runs."""
     load(tick, *_arguments())
     results = (layout.new() for layout in (READING, GOAL, OBSERVED, COMMAND, STATE))
-    load(cycle.finish, TELEMETRY.new(), 0, 0, 0, *results, 0.0, 0, 0, 0, 0, 0, 0)
+    words, timing = (0, 0, 0), PACE.new()
+    load(cycle.finish_and_wait, TELEMETRY.new(), words, *results, 0.0, 0, 0, timing)
     load(cycle.stands_at, HANDLE.new(), STATE.new(), READING.new())
     load(cycle.must_lift_at, STATE.new())
-    load(cycle.cycle, WORLD.new(), *_arguments(), TELEMETRY.new(), *(0,) * 9)
+    load(cycle.leg, WORLD.new(), *_arguments(), TELEMETRY.new(), words, words, timing, 0, 0, 0, 0)
+    load(pace.start_at, timing)
     load(read_sim, WORLD.new(), READING.new())
     load(advance_sim, WORLD.new(), COMMAND.new())
     load(slots.knock, 0, 0, 0, 0)
