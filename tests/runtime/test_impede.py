@@ -130,11 +130,11 @@ def test_every_set_of_gains_brings_two_links_to_rest_after_any_jump_and_push(dat
     rise = data.draw(st.sampled_from([0.005, 0.02, 0.2]))
     impedance = law(mass, 2 * ratio * np.sqrt(mass * stiffness), stiffness, form=form)
     angle, far = data.draw(st.floats(-1.5, 1.5)), data.draw(st.floats(0.6, 1.5))
-    felt = tuple(data.draw(st.floats(-300.0, 300.0)) for _ in range(2))
+    fx, fy = (data.draw(st.floats(-300.0, 300.0)) for _ in range(2))
     events = (
         goal_at(far * np.cos(angle), far * np.sin(angle), 0.1),
-        Event(at_s=0.8, virtual_push=(*felt, 0.0, 0.0, 0.0, 0.0)),
-        Event(at_s=1.3, virtual_push=(0.0,) * 6),
+        Event(at_s=0.8, virtual_push=(fx, fy, 0.0, 0.0, 0.0, 0.0)),
+        Event(at_s=1.3, virtual_push=(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)),
     )
     hand = tuple(push(axis, data.draw(st.floats(-60.0, 60.0)), 0.4, 1.0) for axis in (0, 1))
     slow = (ratio + np.sqrt(max(0.0, ratio**2 - 1))) * np.sqrt(mass / stiffness)
@@ -201,7 +201,7 @@ def test_the_tool_keeps_to_its_speed_limit(what: str, form: str) -> None:
 
 def test_the_tool_keeps_to_its_turning_speed_limit() -> None:
     moment = Event(at_s=0.1, virtual_push=(0.0, 0.0, 0.0, 0.0, 0.0, 6.0))
-    section = Impedance(stiffness=diagonal(200.0, 1.0), damping_ratio=(0.3,) * 6)
+    section = Impedance(stiffness=diagonal(200.0, 1.0), damping_ratio=(0.3, 0.3, 0.3, 0.3, 0.3, 0.3))
     tops = []
     for top in (10.0, 0.5):
         task = Task(
