@@ -45,6 +45,7 @@ _ALL = {
     "base-velocity": "Velocity of a base from sampled poses: noise, jitter, rounding and faults; a rival beside.",
     "planner": "Ways through walls, clutter and an office: how many, how fast, beside OMPL and the search uncompiled.",
     "follower": "A base that lags follows paths within millimetres, forwards and backwards; pure pursuit beside.",
+    "delay": "The lag of a robot is found by moving it a little, over bandwidths and delays, through noise.",
     "doctor": "Every defect of a contact loop, alone and together, is found in its recording; no false alarms.",
     "bounce": "A body that bounces never leaves a surface with more energy than it brought.",
     "servo": "The simulated servo follows with the declared bandwidth and delay.",
