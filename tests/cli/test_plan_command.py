@@ -11,10 +11,18 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from pliant.runtime.warm import load_planner_kernels
+
 
 def plan(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
     line = [sys.executable, "-m", "pliant.cli.main", "plan", *map(str, words)]
     return subprocess.run(line, capture_output=True, text=True, timeout=900, cwd=cwd)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiled() -> None:
+    """The planner is in the cache, so that nothing is said about compiling."""
+    load_planner_kernels()
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ def command(
     Arcs that it can drive, forwards and backwards, exactly to the goal.
     """
     from pliant.analysis.plan import draw_plan
-    from pliant.cli.show import claim, compile_first
+    from pliant.cli.show import claim, compile_planner
     from pliant.mobile.planner import HybridAStar
     from pliant.params.declare import changed, parse_assignment
     from pliant.params.mobile import Planner
@@ -50,7 +50,7 @@ def command(
     claim(picture)
     planner = HybridAStar(grid, chosen)
     planner.check(begin, end)
-    compile_first()
+    compile_planner()
     stop_at = time.monotonic() + timeout
     plan = planner.plan(begin, end, go_on=lambda: time.monotonic() < stop_at)
     if picture is not None:

@@ -50,7 +50,7 @@ class Path:
     @property
     def backward_m(self) -> float:
         """Length of the parts that are driven backwards."""
-        return float(-self.arcs[:, 1].clip(max=0.0).sum())
+        return float(np.abs(self.arcs[:, 1].clip(max=0.0)).sum())
 
     @property
     def cusps(self) -> int:

@@ -45,7 +45,7 @@ def load_loop_kernels() -> None:
 
 
 def load_all() -> None:
-    """Every entry point there is."""
+    """Every entry point but those of the planner, which few need."""
     from pliant.runtime import batch, replay
 
     load_loop_kernels()
@@ -58,11 +58,10 @@ def load_all() -> None:
     one = (STATE.new(), COMMAND.new(), OBSERVED.new(), WORK.new())
     which = np.zeros(1, np.int64)
     load(replay.rerun, HANDLE.new(), PARAMETERS.new(), which, TELEMETRY.new(), *one, 1, 0.0, 0, 0, TELEMETRY.new())
-    load_mobile_kernels()
 
 
-def load_mobile_kernels() -> None:
-    """What planning a way and following it call."""
+def load_planner_kernels() -> None:
+    """What planning a way calls."""
     from pliant.mobile import path, search, shortcut, space
     from pliant.mobile.planner import HybridAStar
     from pliant.model.grid import grid_of
