@@ -62,7 +62,7 @@ for verb in (*_WITH_A_ROBOT, plan, plot, doctor, replay, experiment, bench):
 def _sentence(error: TyperException) -> str:
     """What the parser of the command line complains about, in our words."""
     text = " ".join(getattr(error, "format_message", lambda: str(error))().split())
-    text = re.sub(r"unable to parse.*|Value error, ", "", text).rstrip(" ,.")
+    text = re.sub(r"unable to parse.*|Value error, ", "", text).rstrip(" ,.?")
     text = text.replace("Input should be a valid ", "it must be a ").replace("Input should be ", "it must be ")
     text = text.replace("Got unexpected extra argument(s)", "There is no place for the word")
     context = getattr(error, "ctx", None)
