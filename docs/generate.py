@@ -15,8 +15,10 @@ from typing import Any
 from pliant import records
 from pliant.laws import LAWS
 from pliant.model.tool import Tool
+from pliant.params.body import BaseLimits, Slip, WholeBody
 from pliant.params.control import Parameters
 from pliant.params.declare import Declared, Section, declared
+from pliant.robots.sim.body_config import Drive
 from pliant.robots.sim.config import SimConfig
 from pliant.runtime.task import Task
 
@@ -30,6 +32,7 @@ LAYOUTS = (
     records.COMMAND,
     records.OBSERVED,
     records.TIMING,
+    records.BASE,
     records.TELEMETRY,
 )
 
@@ -128,6 +131,14 @@ def parameters_page() -> str:
         "## Of the simulated cell",
         "Under `sim:` in a task file. What the figures mean physically: [the simulator](../simulator.md).",
         *sections(SimConfig, "sim."),
+        "## Of an arm on a mobile base",
+        "From Python: `Body(limits=...)`, `BodySettings(whole_body=..., slip=...)` and `BodySimConfig(drive=...)`,"
+        " which takes all of the simulated cell as well. How they belong together:"
+        " [an arm on a base](../mobile-body.md).",
+        *sections(BaseLimits, "limits."),
+        *sections(WholeBody, "whole_body."),
+        *sections(Slip, "slip."),
+        *sections(Drive, "drive."),
     ]
     return "\n\n".join(parts) + "\n"
 

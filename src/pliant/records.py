@@ -241,6 +241,7 @@ BASE = Layout(
         Field("present", "", "1: the arm rides on a mobile base; 0: it does not, and all of this is zero", kind="i8"),
         Field("pose", "m, rad", "X_WM: x, y and heading of the base in the world, as measured", (3,)),
         Field("wheels", "rad", "angles of the left and the right wheel", (2,)),
+        Field("twist", "m/s, rad/s", "forward and turning speed by the wheels", (2,)),
         Field("odometry", "m, rad", "x, y and heading by the wheels alone", (3,)),
         Field("apart", "m, rad", "how far odometry and pose have parted within slip.window_s", (2,)),
         Field("slipping", "", "1: that is more than can be put down to anything but slip", kind="i8"),

@@ -36,6 +36,7 @@ _ALL = {
     "contact-scenes": "A plane, an unknown tilt, a surface that moves, one that ends, one that becomes stiff.",
     "compare": "The same contact by six laws: what each presses with, how often it bounces, how well it holds.",
     "predictions": "What `pliant check` predicts of a first touch is what the simulator shows, within 15 %.",
+    "whole-body": "An arm on a driving base: the tool keeps to its path, the base never has to go sideways.",
     "bounce": "A body that bounces never leaves a surface with more energy than it brought.",
     "servo": "The simulated servo follows with the declared bandwidth and delay.",
     "sensor": "The simulated force sensor feels weight, inertia, noise, steps, range and drop-outs as declared.",

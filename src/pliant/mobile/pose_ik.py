@@ -3,9 +3,9 @@
     δ = -D Jᵀ (J D Jᵀ + µ I)⁻¹ e          µ = ½ |e|² + tiny,   D: how readily each joint moves
 
 The damping fades with the error (Sugihara, IEEE Trans. Robotics 27, 2011, doi 10.1109/TRO.2011.2148230), so steps are
-careful far away and quadratic near the end, and no step has to be taken back. A joint that meets its limit stays there and
-the others take over. Where the base stands is free (a base can drive anywhere), or given. Starts are spread evenly by an
-additive recurrence instead of random numbers: the same question has the same answer.
+careful far away and quadratic near the end, and no step has to be taken back. A joint that meets its limit stays there
+and the others take over. Where the base stands is free (a base can drive anywhere), or given. Starts are spread evenly
+by an additive recurrence instead of random numbers: the same question has the same answer.
 """
 
 from __future__ import annotations

@@ -114,8 +114,13 @@ def _cost(h, p, q, posture, c):
 
 @kernel
 def _stopping(room, a, dt):
-    """The fastest that can still come to rest within `room`, braking by a dt per period: v dt/2 + v²/(2a) = room."""
-    return a * (math.sqrt(0.25 * dt * dt + 2.0 * max(room, 0.0) / a) - 0.5 * dt)
+    """The fastest that still comes to rest within `room` when every period takes a dt from it, to the last bit.
+
+    v dt + (v - a dt) dt + … = room, which are n summands: v = room/(n dt) + a dt (n - 1)/2,  n = ⌈(√(1 + 8 δ) - 1)/2⌉
+    """
+    delta = max(room, 0.0) / (a * dt * dt)
+    n = max(1.0, math.ceil(0.5 * (math.sqrt(1.0 + 8.0 * delta) - 1.0)))
+    return a * dt * (delta / n + 0.5 * (n - 1.0))
 
 
 @kernel
@@ -197,7 +202,7 @@ class WholeBodyMotion:
         self._rims[:, 0], self._rims[:, 1] = 1.0, (0.5 * body.base.track_m, -0.5 * body.base.track_m)
         m, c = body.m, self.program[0]
         self._H = c.H[: m * m].reshape(m, m)
-        self._f, self._J = c.f[:m], c.J[:, :m]
+        self._f, self._J, self._V, self._e = c.f[:m], c.J[:, :m], c.V, c.e
         self._low, self._high = c.low[: m + WHEELS], c.high[: m + WHEELS]
         self._sense = np.zeros(m + WHEELS, np.int32)
 
@@ -210,31 +215,32 @@ class WholeBodyMotion:
     def toward(self, q: Any, velocity: Any) -> Motion:
         """Give the tool this velocity [m/s, rad/s], in world axes: what a compliance law asks for."""
         q, velocity = self.body.joints("q", q), _finite("velocity", velocity, 6)
-        c = self.program[0]
-        c.V[:], c.e[:] = velocity, 0.0
+        self._V[:], self._e[:] = velocity, 0.0
         return self._solve(q)
 
     def halt(self, q: Any) -> Motion:
         """Come to rest as fast as is allowed."""
-        q, c = self.body.joints("q", q), self.program[0]
-        c.V[:], c.e[:] = 0.0, 0.0
-        build(self.body.chain.handle, self._weights, self.body.limits_record, q, self.posture, self.u, self.dt,
-              self.program)  # fmt: skip
+        self._V[:], self._e[:] = 0.0, 0.0
+        self._build(self.body.joints("q", q))
         return self._brake()
+
+    def _build(self, q: Array) -> None:
+        handle, limits = self.body.chain.handle, self.body.limits_record
+        build(handle, self._weights, limits, q, self.posture, self.u, self.dt, self.program)
 
     def _brake(self) -> Motion:
         m = self.body.m
         self.u = np.clip(0.0, self._low[:m], self._high[:m])
-        return Motion(self.u.copy(), self._J @ self.u, self.program[0].e.copy(), False)
+        return Motion(self.u.copy(), self._J @ self.u, self._e.copy(), False)
 
     def _solve(self, q: Array) -> Motion:
-        handle, limits = self.body.chain.handle, self.body.limits_record
-        build(handle, self._weights, limits, q, self.posture, self.u, self.dt, self.program)
+        self._build(q)
         u, _, flag, _ = daqp.solve(self._H, self._f, self._rims, self._high, self._low, self._sense)
         if flag != SOLVED or not np.isfinite(u).all():
             return self._brake()
-        self.u = u
-        return Motion(u.copy(), self._J @ u, self.program[0].e.copy(), True)
+        # the solver keeps bounds to a millionth; a limit is a limit
+        self.u = np.minimum(np.maximum(u, self._low[: self.body.m]), self._high[: self.body.m])
+        return Motion(self.u.copy(), self._J @ self.u, self._e.copy(), True)
 
     def _checked(self, q: Any, target: Any, twist: Any) -> tuple[Array, Array, Array]:
         pose = _finite("target", target, 7)

@@ -7,7 +7,7 @@ from pliant.robots.sim.config import SimConfig
 
 
 class Drive(Section):
-    """How the base carries out (v, ω): a first-order lag, then speed loops that can do no more than drives and floor."""
+    """How the base carries out (v, ω): a first-order lag, then speed loops as strong as drives and floor allow."""
 
     lag_s: float = param(0.03, unit="s", ge=0.005, le=1, help="Time constant with which the wheels follow a command.")
     stiffness_hz: float = param(
@@ -22,8 +22,6 @@ class BodySimConfig(SimConfig):
 
     wheels: bool = param(
         False,
-        help="Wheels on a floor, which can slip, or a planar base, which cannot: quick, and right where nothing pushes.",
+        help="Wheels on a floor, which can slip; or else a planar base, which is right where nothing pushes it.",
     )
     drive: Drive = Drive()
-
-

@@ -138,10 +138,14 @@ def read_body(world, carrier, reading, base):
     """The state of arm and base at this moment: the base's pose is the true one."""
     w, b, m = world[0], carrier[0], base[0]
     read(w, reading[0])
-    q = floats(b.qpos, 7)
     m.present = 1
+    m.wheels[:] = b.angles
+    m.command[:] = b.command
+    q, qd = floats(b.qpos, 7), floats(b.qvel, b.nv)
     m.pose[0], m.pose[1], m.pose[2] = q[0], q[1], q[2]
     if b.wheeled != 0:
         m.pose[2] = math.atan2(2.0 * (q[3] * q[6] + q[4] * q[5]), 1.0 - 2.0 * (q[5] * q[5] + q[6] * q[6]))
-    m.wheels[:] = b.angles
-    m.command[:] = b.command
+        left, right = b.radius * qd[b.wheel_dof[0]], b.radius * qd[b.wheel_dof[1]]
+        m.twist[0], m.twist[1] = 0.5 * (left + right), 0.5 * (right - left) / b.half_track
+    else:
+        m.twist[0], m.twist[1] = math.cos(q[2]) * qd[0] + math.sin(q[2]) * qd[1], qd[2]
