@@ -18,6 +18,8 @@ from pliant.model.arm import UNLIMITED
 from pliant.model.files import DEFAULT_TAU_MAX, DEFAULT_V_MAX, file_spec
 from pliant.model.ur import ur_spec
 from pliant.records import MAX_JOINTS
+from pliant.robots import open_robot
+from pliant.runtime.task import Task, located
 
 URDF = """<robot name="desk">
   <link name="base"><visual><geometry><mesh filename="package://desk/base.stl"/></geometry></visual></link>
@@ -206,6 +208,14 @@ def test_the_user_can_name_a_body_or_a_site(tmp_path: Path) -> None:
     arm = Arm.load(write(tmp_path, chain(3)), flange="b1")
     np.testing.assert_allclose(arm.pose(np.zeros(2))[:3], [0, 0, 0.2], atol=1e-12)
     assert arm.joint_names == ("j0", "j1")
+
+
+def test_the_flange_can_be_named_in_a_task_too(tmp_path: Path) -> None:
+    path = write(tmp_path, chain(3))
+    task = located(Task(robot=f"sim:{path.name}#b1"), tmp_path)
+    assert task.robot == f"sim:{path.resolve()}#b1"
+    robot = open_robot(task.robot, task)
+    assert robot.arm.joint_names == ("j0", "j1")
 
 
 def test_an_unknown_flange_lists_what_there_is(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def _task_of(which: str) -> Task:
     from pliant.params.declare import validated
     from pliant.runtime.task import Task, find_task, located
 
-    is_file = Path(which).suffix.lower() in (".urdf", ".xml", ".mjcf") and ":" not in which
+    is_file = Path(which.partition("#")[0]).suffix.lower() in (".urdf", ".xml", ".mjcf") and ":" not in which
     if is_file or which in available_models():
         which = f"sim:{which}"
     return located(validated(Task, {"robot": which})) if ":" in which else find_task(which)

@@ -100,10 +100,11 @@ class Arm:
         model.opt.gravity[:] = _gravity(model, gravity, mount_rpy_deg)
         if wrong:
             misjudge(model, mujoco.MjData(model), *scales, model.body(TOOL).id)
-        return cls._build(plan, tool, model)
+        return cls.from_model(plan, tool, model)
 
     @classmethod
-    def _build(cls, plan: Design, tool: Tool, model: mujoco.MjModel) -> Arm:
+    def from_model(cls, plan: Design, tool: Tool, model: mujoco.MjModel) -> Arm:
+        """The arm of a model that is compiled already, tool included; `plan` adds what no model holds."""
         limited = model.jnt_limited.astype(bool)
         arm = cls(
             name=plan.name,

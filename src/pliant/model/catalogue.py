@@ -18,8 +18,14 @@ def available_models() -> tuple[str, ...]:
 
 
 def design(name_or_path: str | Path, *, flange: str | None = None, visual: bool = False) -> Design:
-    """The design of a built-in arm, or of the arm in an MJCF or URDF file (then `flange` may name the tool's mount)."""
+    """The design of a built-in arm, or of the arm in an MJCF or URDF file.
+
+    With a file, `flange` names the site or link that carries the tool; ``file#flange`` says the same in one word.
+    """
     name = str(name_or_path)
+    if flange is None and "#" in name and not Path(name).is_file():
+        name, _, flange = name.rpartition("#")
+        name_or_path = name
     if name in ur_names():
         return ur_design(name, visual=visual)
     if name == TWO_LINK:

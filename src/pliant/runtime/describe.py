@@ -68,4 +68,4 @@ def recorded_arm(task: Task, meta: dict[str, Any], model: bytes | None) -> Arm:
     kept = mujoco.MjModel.from_binary_path(MODEL, {MODEL: model})
     # the model is compiled already: what a design adds to it are the limits that no model holds
     plan = Design(facts["name"], mujoco.MjSpec(), tuple(facts["v_max"]), tuple(facts["a_max"]), tuple(facts["q_home"]))
-    return Arm._build(plan, task.tool, kept)
+    return Arm.from_model(plan, task.tool, kept)

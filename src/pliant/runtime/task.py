@@ -55,7 +55,8 @@ class Task(Section):
     name: str = param("task", help="A name for titles and file names.")
     robot: str = param(
         "sim:ur5e",
-        help="Which robot: sim:<model>, or sim:<MJCF or URDF file>, from the task file's folder or from here.",
+        help="Which robot: sim:<model>, or sim:<MJCF or URDF file>, from the task file's folder or from here; "
+        "sim:<file>#<site or link> says where the tool is mounted.",
     )
     law: Literal["hold", "admittance", "impedance", "hybrid"] = param("hold", help="Law to start with.")
     interface: Literal["position", "velocity", "torque"] = param("position", help="Kind of command the robot is given.")
@@ -91,10 +92,11 @@ def arm_of(task: Task) -> Arm:
 def located(task: Task, folder: Path | None = None) -> Task:
     """The task with the whole path of its robot's file, from `folder` or from here: it then holds from anywhere."""
     kind, colon, which = task.robot.partition(":")
+    which, mark, flange = which.partition("#")
     if not colon or not (Path(which).suffix or "/" in which) or Path(which).is_absolute():
         return task
     found = next((path for path in (*([folder / which] if folder else []), Path(which)) if path.is_file()), None)
-    return task if found is None else task.model_copy(update={"robot": f"{kind}:{found.resolve()}"})
+    return task if found is None else task.model_copy(update={"robot": f"{kind}:{found.resolve()}{mark}{flange}"})
 
 
 def check_law(task: Task, arm: Arm, law: str) -> None:
