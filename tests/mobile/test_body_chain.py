@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from pliant.errors import InputError
 from pliant.mobile.body import Body
-from pliant.model.mobile_arm import Base
+from pliant.model.mobile_arm import Chassis
 from pliant.model.tool import Tool
 from pliant.spatial import pose_error
 
@@ -68,7 +68,7 @@ def test_pinocchio_agrees_on_pose_and_jacobian(body: Body) -> None:
         np.testing.assert_allclose(body.jacobian(q), J @ body.slide(q[2]), atol=1e-9)
 
 
-def _oracle(pin: Any, base: Base) -> tuple[Any, int]:
+def _oracle(pin: Any, base: Chassis) -> tuple[Any, int]:
     """Base and arm in Pinocchio, from the data file and the mount alone."""
     dh = YAML(typ="safe").load(resources.files("pliant.model").joinpath("data/ur_e_series.yaml").read_text())
     dh = dh["robots"]["ur5e"]["dh"]

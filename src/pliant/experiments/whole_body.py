@@ -65,14 +65,16 @@ def _excess(u: Array, joints: Array, body: Body) -> float:
     limits, half = BaseLimits(), 0.5 * body.base.track_m
     v, omega, arm = u[:, 0], u[:, 1], u[:, 2:]
     last = np.vstack([np.zeros(body.m), u[:-1]])
-    change, slower = np.abs(u - last) / DT, np.abs(u[:, :2]) < np.abs(last[:, :2])
-    most = np.where(slower, limits.deceleration_m_s2, limits.acceleration_m_s2) / (1.0, half)
+    change = np.abs(u - last) / DT
+    braking = (np.abs(v) < np.abs(last[:, 0])) | (v * last[:, 0] < 0.0)
+    most = np.where(braking, limits.deceleration_m_s2, limits.acceleration_m_s2)
     chain, q = body.chain, joints[:, 3:]
     shares = (
         np.maximum(np.abs(v + half * omega), np.abs(v - half * omega)) / limits.wheel_m_s,
-        np.maximum(v / limits.most_speed_m_s, -v / limits.most_reverse_m_s),
-        np.abs(omega) / limits.most_turn_rad_s,
-        change[:, :2] / most,
+        np.maximum(v / limits.forward_m_s, -v / limits.backward_m_s),
+        np.abs(omega) / limits.turn_rad_s,
+        change[:, 0] / most,
+        change[:, 1] / limits.turn_acceleration_rad_s2,
         change[:, 2:] / chain.a_max[3:],
         np.abs(arm) / chain.v_max[3:],
         np.maximum(q / chain.q_max[3:], q / chain.q_min[3:]),

@@ -17,7 +17,7 @@ import numpy as np
 
 from pliant.errors import InputError
 from pliant.kernel import kernel
-from pliant.model.mobile_arm import Base
+from pliant.model.mobile_arm import Chassis
 from pliant.params.body import BaseLimits, Slip
 from pliant.records import Field, Layout
 
@@ -36,15 +36,15 @@ LIMITS = Layout(
 )
 
 
-def limits_record(base: Base, limits: BaseLimits) -> Array:
-    """The limits as kernels read them. Turning grows and falls as fast as the wheels can make it."""
+def limits_record(base: Chassis, limits: BaseLimits) -> Array:
+    """The limits as kernels read them."""
     record = LIMITS.new()
-    r, half = record[0], 0.5 * base.track_m
-    r.half_track, r.wheel = half, limits.wheel_m_s
-    r.most[:] = limits.most_speed_m_s, limits.most_turn_rad_s
-    r.least[:] = -limits.most_reverse_m_s, -limits.most_turn_rad_s
-    r.grow[:] = limits.acceleration_m_s2, limits.acceleration_m_s2 / half
-    r.fall[:] = limits.deceleration_m_s2, limits.deceleration_m_s2 / half
+    r = record[0]
+    r.half_track, r.wheel = 0.5 * base.track_m, limits.wheel_m_s
+    r.most[:] = limits.forward_m_s, limits.turn_rad_s
+    r.least[:] = -limits.backward_m_s, -limits.turn_rad_s
+    r.grow[:] = limits.acceleration_m_s2, limits.turn_acceleration_rad_s2
+    r.fall[:] = limits.deceleration_m_s2, limits.turn_acceleration_rad_s2
     return record
 
 
@@ -93,13 +93,13 @@ def limited(L, last, asked, dt, out):
     out[1] = last[1] + share * (omega - last[1])
 
 
-def wheels_of(base: Base, v: float, omega: float) -> tuple[float, float]:
+def wheels_of(base: Chassis, v: float, omega: float) -> tuple[float, float]:
     """Angular speeds [rad/s] of the left and the right wheel."""
     half = 0.5 * base.track_m * omega
     return (v - half) / base.wheel_radius_m, (v + half) / base.wheel_radius_m
 
 
-def twist_of(base: Base, left: float, right: float) -> tuple[float, float]:
+def twist_of(base: Chassis, left: float, right: float) -> tuple[float, float]:
     """Forward [m/s] and turning speed [rad/s] of a base whose wheels turn this fast [rad/s] and do not slip."""
     r = base.wheel_radius_m
     return 0.5 * r * (left + right), r * (right - left) / base.track_m
@@ -108,7 +108,7 @@ def twist_of(base: Base, left: float, right: float) -> tuple[float, float]:
 class CommandFilter:
     """Lets a twist command change no faster than the base can follow; hand-overs go through it."""
 
-    def __init__(self, base: Base, limits: BaseLimits, dt: float) -> None:
+    def __init__(self, base: Chassis, limits: BaseLimits, dt: float) -> None:
         self._limits, self._dt = limits_record(base, limits), dt
         self.twist = np.zeros(2)
 
@@ -124,7 +124,7 @@ class CommandFilter:
 class Odometry:
     """Pose of a base from the angles of its wheels, on exact arcs."""
 
-    def __init__(self, base: Base, pose: Any = (0.0, 0.0, 0.0)) -> None:
+    def __init__(self, base: Chassis, pose: Any = (0.0, 0.0, 0.0)) -> None:
         self._base = base
         self.pose = _three("pose", pose)
         self._last: tuple[float, float] | None = None

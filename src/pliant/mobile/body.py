@@ -17,7 +17,7 @@ from pliant.errors import InputError
 from pliant.kernel import kernel
 from pliant.mobile.base import along_arc, limits_record
 from pliant.model import kinematics
-from pliant.model.mobile_arm import Base, load_mobile
+from pliant.model.mobile_arm import Chassis, load_mobile
 from pliant.model.tool import Tool
 from pliant.params.body import BaseLimits
 
@@ -59,11 +59,11 @@ class Body:
     def __init__(
         self,
         arm: str = "ur5e",
-        base: Base | None = None,
+        base: Chassis | None = None,
         limits: BaseLimits | None = None,
         tool: Tool | None = None,
     ) -> None:
-        self.base, self.limits, self.arm_name = base or Base(), limits or BaseLimits(), arm
+        self.base, self.limits, self.arm_name = base or Chassis(), limits or BaseLimits(), arm
         self.chain = load_mobile(self.base, arm, tool)
         self.n = self.chain.n
         self.m = self.n - 1

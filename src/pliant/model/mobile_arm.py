@@ -25,7 +25,7 @@ _ARM = "arm/"  # MuJoCo wants a prefix for what is attached; joints and flange g
 
 
 @dataclass(frozen=True)
-class Base:
+class Chassis:
     """A base with two driven wheels and two casters. Its point M is on the floor between the wheels, x ahead."""
 
     track_m: float = 0.574
@@ -53,7 +53,7 @@ class Base:
                 raise InputError(f"base.{field.name}", value, "a finite number above zero")
 
 
-def mount(spec: mujoco.MjSpec, base: Base, arm: str, mass_kg: float, *, visual: bool) -> mujoco.MjsBody:
+def mount(spec: mujoco.MjSpec, base: Chassis, arm: str, mass_kg: float, *, visual: bool) -> mujoco.MjsBody:
     """Put the body of a base into `spec`, still without joints, of this mass [kg] and with the arm on it."""
     l, w, h = base.length_m, base.width_m, base.height_m
     body = spec.worldbody.add_body(
@@ -74,7 +74,7 @@ def mount(spec: mujoco.MjSpec, base: Base, arm: str, mass_kg: float, *, visual: 
     return body
 
 
-def mobile_design(base: Base, arm: str = "ur5e", *, visual: bool = False) -> Design:
+def mobile_design(base: Chassis, arm: str = "ur5e", *, visual: bool = False) -> Design:
     """Base and arm with their limits: a kinematic model, whose base has no wheels."""
     carried = design(arm)
     spec = mujoco.MjSpec()
@@ -96,7 +96,7 @@ def mobile_design(base: Base, arm: str = "ur5e", *, visual: bool = False) -> Des
     )
 
 
-def load_mobile(base: Base, arm: str = "ur5e", tool: Tool | None = None) -> Arm:
+def load_mobile(base: Chassis, arm: str = "ur5e", tool: Tool | None = None) -> Arm:
     """The chain as the controller knows it; its "base" frame is the world, its first three joints are the base's."""
     plan = mobile_design(base, arm)
     if plan.q_home is None:
@@ -104,7 +104,7 @@ def load_mobile(base: Base, arm: str = "ur5e", tool: Tool | None = None) -> Arm:
     return Arm.of(plan, tool)
 
 
-def draw(body: mujoco.MjsBody, base: Base) -> None:
+def draw(body: mujoco.MjsBody, base: Chassis) -> None:
     """A box with a lid, two wheels and two casters."""
     r, half = base.wheel_radius_m, 0.5 * base.track_m
     floor, top = 0.5 * r, base.height_m
@@ -117,6 +117,6 @@ def draw(body: mujoco.MjsBody, base: Base) -> None:
         ball(body, (side * caster_at(base), 0, 0.5 * r), 0.5 * r, DARK)
 
 
-def caster_at(base: Base) -> float:
+def caster_at(base: Chassis) -> float:
     """How far ahead of and behind the wheels the casters stand [m]."""
     return 0.5 * base.length_m - 0.5 * base.wheel_radius_m - 0.03

@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.errors import InputError
 from pliant.model.arm import Arm
-from pliant.model.mobile_arm import Base
+from pliant.model.mobile_arm import Chassis
 from pliant.model.tool import TOOL, Tool
 from pliant.records import COMMAND, POSITION
 from pliant.robots.sim.body_config import BodySimConfig
@@ -26,7 +26,7 @@ class SimBody:
     def __init__(
         self,
         arm: str = "ur5e",
-        base: Base | None = None,
+        base: Chassis | None = None,
         tool: Tool | None = None,
         config: BodySimConfig | None = None,
         dt: float = 0.002,
@@ -34,7 +34,7 @@ class SimBody:
     ) -> None:
         config, tool = config or BodySimConfig(), tool or Tool()
         self.name = f"sim:mobile_{arm}"
-        self.arm, self.base = Arm.load(arm, tool), base or Base()
+        self.arm, self.base = Arm.load(arm, tool), base or Chassis()
         q = np.array(start_q if len(start_q) else (0.0, 0.0, 0.0, *self.arm.q_home), float)
         inside = q.shape == (3 + self.arm.n,) and np.isfinite(q).all()
         if not inside or not np.all((q[3:] >= self.arm.q_min) & (q[3:] <= self.arm.q_max)):

@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant.errors import InputError
 from pliant.model.arm import Arm
-from pliant.model.mobile_arm import Base, caster_at, mobile_design, mount
+from pliant.model.mobile_arm import Chassis, caster_at, mobile_design, mount
 from pliant.model.tool import SENSOR, Tool, attach
 from pliant.robots.sim.body_config import BodySimConfig
 from pliant.robots.sim.body_step import CARRIER, MOST_DOFS
@@ -26,12 +26,12 @@ SOLREF = (0.004, 1.0)
 SOLIMP = (0.95, 0.99, 0.0005, 0.5, 2.0)
 
 
-def planar_spec(base: Base, arm: str, *, visual: bool = False) -> mujoco.MjSpec:
+def planar_spec(base: Chassis, arm: str, *, visual: bool = False) -> mujoco.MjSpec:
     """A base on two slides and a hinge: it cannot tip, lift or roll."""
     return mobile_design(base, arm, visual=visual).spec
 
 
-def wheeled_spec(base: Base, arm: str, friction: float, *, visual: bool = False) -> mujoco.MjSpec:
+def wheeled_spec(base: Chassis, arm: str, friction: float, *, visual: bool = False) -> mujoco.MjSpec:
     """A base that stands on two driven wheels and two casters, by nothing but contact.
 
     The wheels are flat ellipsoids, which touch the floor in one point; a cylinder touches along a line, and its grip
@@ -55,7 +55,7 @@ def wheeled_spec(base: Base, arm: str, friction: float, *, visual: bool = False)
     return spec
 
 
-def _wheel(body: mujoco.MjsBody, name: str, base: Base, y: float, contact: dict[str, Any]) -> None:
+def _wheel(body: mujoco.MjsBody, name: str, base: Chassis, y: float, contact: dict[str, Any]) -> None:
     r = base.wheel_radius_m
     across, about = WHEEL_KG * r * r / 4, WHEEL_KG * r * r / 2
     wheel = body.add_body(
@@ -65,7 +65,7 @@ def _wheel(body: mujoco.MjsBody, name: str, base: Base, y: float, contact: dict[
     wheel.add_geom(type=mujoco.mjtGeom.mjGEOM_ELLIPSOID, size=(r, 0.015, r), condim=3, mass=0, **contact)
 
 
-def _caster(body: mujoco.MjsBody, name: str, base: Base, x: float, contact: dict[str, Any]) -> None:
+def _caster(body: mujoco.MjsBody, name: str, base: Chassis, x: float, contact: dict[str, Any]) -> None:
     """A ball without friction on a stiff spring, which `body_model` loads once the weight is known."""
     r = 0.5 * base.wheel_radius_m
     inertia = (0.4 * CASTER_KG * r * r,) * 3
@@ -76,7 +76,7 @@ def _caster(body: mujoco.MjsBody, name: str, base: Base, x: float, contact: dict
     caster.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=(r, 0, 0), condim=1, priority=1, mass=0, **contact)
 
 
-def body_model(base: Base, arm: str, tool: Tool, config: BodySimConfig, step_s: float) -> mujoco.MjModel:
+def body_model(base: Chassis, arm: str, tool: Tool, config: BodySimConfig, step_s: float) -> mujoco.MjModel:
     """The physics of base, arm and tool, with the force sensor."""
     wheels = config.wheels
     spec = wheeled_spec(base, arm, config.drive.friction) if wheels else planar_spec(base, arm)
@@ -98,7 +98,7 @@ def body_model(base: Base, arm: str, tool: Tool, config: BodySimConfig, step_s: 
 class BodyWorld(World):
     """One simulated mobile manipulator; `record` holds the arm's part, `carrier` the base's."""
 
-    def __init__(self, arm: Arm, base: Base, tool: Tool, config: BodySimConfig, dt: float, q: Any) -> None:
+    def __init__(self, arm: Arm, base: Chassis, tool: Tool, config: BodySimConfig, dt: float, q: Any) -> None:
         substeps = max(1, math.ceil(dt / config.substep_s - 1e-9))
         model = body_model(base, arm.name, tool, config, dt / substeps)
         if model.nv > MOST_DOFS:

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 
 from pliant.model.catalogue import design
-from pliant.model.mobile_arm import Base, mobile_design
+from pliant.model.mobile_arm import Chassis, mobile_design
 from pliant.model.tool import Tool, attach
 from pliant.robots.sim.config import SimConfig, Surface
 from pliant.robots.sim.world import quaternion
@@ -21,7 +21,7 @@ def scene_model(source: str, tool: Tool, config: SimConfig) -> mujoco.MjModel:
     return _dressed(design(source, visual=True).spec, tool, config)
 
 
-def body_scene_model(base: Base, arm: str, tool: Tool, config: SimConfig) -> mujoco.MjModel:
+def body_scene_model(base: Chassis, arm: str, tool: Tool, config: SimConfig) -> mujoco.MjModel:
     """The same for an arm on a mobile base; its joints are x, y and heading of the base, then those of the arm."""
     return _dressed(mobile_design(base, arm, visual=True).spec, tool, config)
 
