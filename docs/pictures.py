@@ -84,7 +84,7 @@ def main() -> None:
     robots()
     draw_states(FOLDER / "states.png")
     shipped = ("push", "press", "bounce", "servo", "sensor", "singularity", "limits", "sensor-faults", "payload", *LAB)
-    for name in (*shipped, "dome", "contact-scenes", "contact-sweep", "compare"):
+    for name in (*shipped, "dome", "contact-scenes", "contact-sweep", "compare", "whole-body"):
         outcome = find(name)(0, lambda share: None)
         if outcome.draw is not None:
             outcome.draw(FOLDER / f"{name}.png")
