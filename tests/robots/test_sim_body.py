@@ -10,12 +10,14 @@ import pytest
 
 from pliant.errors import InputError
 from pliant.mobile.base import CommandFilter, Odometry, SlipDetector, along_arc
+from pliant.model.mobile_arm import Chassis
 from pliant.model.tool import Tool
 from pliant.params.body import BaseLimits
 from pliant.records import BASE, COMMAND, POSITION, READING
 from pliant.robots.sim.body import SimBody
 from pliant.robots.sim.body_config import BodySimConfig, Drive
 from pliant.robots.sim.config import Sensor, Surface
+from pliant.robots.sim.scene import body_scene_model
 
 DT = 0.002
 SILENT = Sensor(noise_n=0.0, noise_nm=0.0, step_n=0.0, step_nm=0.0)
@@ -148,6 +150,12 @@ def test_the_same_seed_gives_the_same_run() -> None:
             cell.step(0.3, 0.2)
         ends.append((cell.base.tobytes(), cell.reading.tobytes()))
     assert ends[0] == ends[1]
+
+
+def test_the_scene_to_draw_has_the_joints_of_base_and_arm_and_shapes_for_both() -> None:
+    model = body_scene_model(Chassis(), "ur5e", Tool(), BodySimConfig())
+    assert model.nq == 9
+    assert {int(model.body(name).geomnum[0]) > 0 for name in ("mobile_base", "arm/forearm")} == {True}
 
 
 @pytest.mark.parametrize("start", [(0.0,) * 6, (math.nan,) * 9, (0.0, 0.0, 0.0, 9.0, 0.0, 0.0, 0.0, 0.0, 0.0)])

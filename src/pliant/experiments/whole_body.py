@@ -39,16 +39,15 @@ SECONDS, SLIDE_S, POSES = 20.0, 18.0, 500
 
 
 def _program(body: Body, path: Path, *, informed: bool = True) -> tuple[Array, Array, Array, Array]:
-    """Along a path with exact motion: error [m], joints, u and processor time [s] of every step."""
+    """Along a path with exact motion: error [m], joints, u, and the time [s] of every step by processor and clock."""
     motion, q, n = WholeBodyMotion(body, dt=DT), body.q_home, round(SECONDS / DT)
-    error, joints, u, cost = np.zeros(n), np.zeros((n + 1, body.n)), np.zeros((n, body.m)), np.zeros(n)
+    error, joints, u, cost = np.zeros(n), np.zeros((n + 1, body.n)), np.zeros((n, body.m)), np.zeros((n, 2))
     joints[0] = q
     for i in range(n):
         target, twist = path.at(i * DT)
-        # the processor's time, not the clock's: on a shared machine the clock measures the neighbours
-        began = time.thread_time_ns()
+        began = time.thread_time_ns(), time.perf_counter_ns()
         step = motion.track(q, target, twist if informed else np.zeros(6))
-        cost[i] = 1e-9 * (time.thread_time_ns() - began)
+        cost[i] = 1e-9 * (time.thread_time_ns() - began[0]), 1e-9 * (time.perf_counter_ns() - began[1])
         error[i], u[i] = np.linalg.norm(step.error[:3]), step.u
         joints[i + 1] = q = body.moved(q, step.u, DT)
     return error, joints, u, cost
@@ -91,9 +90,12 @@ def _alone(body: Body) -> tuple[list[Figure], Array]:
     _, far, most, _ = _program(body, hurried)
     dropped, aware = drop_sideways(body, SECONDS, aware=False), drop_sideways(body, SECONDS, aware=True)
     sideways = max(_sideways(joints), _sideways(far))
+    # the bar is on the processor's time: on a shared machine the clock measures the neighbours as well
+    busy, clock = 1e3 * cost[100:].T
     figures = [
-        at_most("processor time of a step, 99 %", 1e3 * np.percentile(cost[100:], 99), "ms", 0.3),
-        told("the same, median", 1e3 * np.median(cost), "ms"),
+        at_most("processor time of a step, 99 %", np.percentile(busy, 99), "ms", 0.3),
+        told("the same, median", np.median(busy), "ms"),
+        told("time of a step by the clock, 99 %, whatever else the machine did", np.percentile(clock, 99), "ms"),
         at_most("sideways speed that is asked of the base", sideways, "m/s", 1e-9),
         at_most("excess over limits on a path that is too fast", 100 * _excess(most, far, body), "%", 1e-6),
         at_most("RMS distance from the path, exact motion", _rms_mm(error), "mm", 0.1),
