@@ -90,6 +90,7 @@ def _alone(body: Body) -> tuple[list[Figure], Array]:
     _, far, most, _ = _program(body, hurried)
     dropped, aware = drop_sideways(body, SECONDS, aware=False), drop_sideways(body, SECONDS, aware=True)
     sideways = max(_sideways(joints), _sideways(far))
+    excess = max(_excess(u, joints, body), _excess(most, far, body))
     # the bar is on the processor's time: on a shared machine the clock measures the neighbours as well
     busy, clock = 1e3 * cost[100:].T
     figures = [
@@ -97,9 +98,8 @@ def _alone(body: Body) -> tuple[list[Figure], Array]:
         told("the same, median", np.median(busy), "ms"),
         told("time of a step by the clock, 99 %, whatever else the machine did", np.percentile(clock, 99), "ms"),
         at_most("sideways speed that is asked of the base", sideways, "m/s", 1e-9),
-        at_most("excess over limits on a path that is too fast", 100 * _excess(most, far, body), "%", 1e-6),
+        at_most("excess over limits, also on a path that is too fast", 100 * excess, "%", 1e-6),
         at_most("RMS distance from the path, exact motion", _rms_mm(error), "mm", 0.1),
-        at_most("excess over limits meanwhile", 100 * _excess(u, joints, body), "%", 0.0),
         told("the same path without the target's velocity: RMS", _rms_mm(blind), "mm"),
         told("nine free joints, the sideways part dropped: RMS", _rms_mm(dropped[:, 0]), "mm"),
         told("the same, told in every step where the base is: RMS", _rms_mm(aware[:, 0]), "mm"),

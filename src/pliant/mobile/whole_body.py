@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import daqp
 import numpy as np
@@ -57,6 +57,7 @@ PROGRAM = Layout(
         Field("J", "", "J_red", (6, _M)),
         Field("V", "m/s, rad/s", "velocity that the tool should have", (6,)),
         Field("e", "m, rad", "error of the tool: actual minus target", (6,)),
+        Field("target", "m, -", "X_WT of the target, its quaternion of length one", (7,)),
         Field("H", "", "of ½ uᵀ H u + fᵀ u, row by row (m, m)", (_M * _M,)),
         Field("f", "", "", (_M,)),
         Field("low", "", "bounds of u, then of the wheels", (_M + WHEELS,)),
@@ -66,10 +67,19 @@ PROGRAM = Layout(
 
 
 @kernel
-def aim(h, p, q, target, twist, c):
-    """The velocity that brings the tool at q to a target that moves with `twist`: c.V, and the error c.e."""
+def _finite(values):
+    """Whether all of them are finite: nothing times what is not finite is no number."""
+    total = 0.0
+    for i in range(values.shape[0]):
+        total += 0.0 * values[i]
+    return total == 0.0
+
+
+@kernel
+def aim(h, p, q, twist, c):
+    """The velocity that brings the tool at q to the target, which moves with `twist`: c.V, and the error c.e."""
     kinematics.place(h, q)
-    pose_error(h.X_tool, target, c.e)
+    pose_error(h.X_tool, c.target, c.e)
     pull = p.gain * math.sqrt(c.e[0] ** 2 + c.e[1] ** 2 + c.e[2] ** 2)
     turn = p.gain * math.sqrt(c.e[3] ** 2 + c.e[4] ** 2 + c.e[5] ** 2)
     shift = p.gain * min(1.0, p.most_pull / pull if pull > 0.0 else 1.0)
@@ -151,8 +161,30 @@ def build(handle, weights, limits, q, posture, last, dt, program):
 
 @kernel
 def aim_at(handle, weights, q, target, twist, program):
-    """`aim` on one-element record arrays."""
-    aim(handle[0], weights[0], q, target, twist, program[0])
+    """`aim` on one-element record arrays; False, and nothing changed, if anything of it is no number or no pose."""
+    c = program[0]
+    length = math.sqrt(target[3] ** 2 + target[4] ** 2 + target[5] ** 2 + target[6] ** 2)
+    if not (_finite(q) and _finite(target) and _finite(twist) and abs(length - 1.0) <= 1e-3):
+        return False
+    for i in range(7):
+        c.target[i] = target[i] if i < 3 else target[i] / length
+    aim(handle[0], weights[0], q, twist, c)
+    return True
+
+
+@kernel
+def take(program, answer, u, twist):
+    """The solver's answer as u, and the tool's twist that follows; False if it is no number."""
+    c, m = program[0], u.shape[0]
+    if not _finite(answer):
+        return False
+    for i in range(m):  # the solver keeps bounds to a millionth; a limit is a limit
+        u[i] = min(max(answer[i], c.low[i]), c.high[i])
+    for r in range(6):
+        twist[r] = 0.0
+        for i in range(m):
+            twist[r] += c.J[r, i] * u[i]
+    return True
 
 
 @dataclass(frozen=True)
@@ -205,16 +237,18 @@ class WholeBodyMotion:
         self._f, self._J, self._V, self._e = c.f[:m], c.J[:, :m], c.V, c.e
         self._low, self._high = c.low[: m + WHEELS], c.high[: m + WHEELS]
         self._sense = np.zeros(m + WHEELS, np.int32)
+        self._shapes = [(body.n,), (7,), (6,)]
 
     def track(self, q: Any, target: Any, twist: Any) -> Motion:
         """Follow a `target` (X_WT) that moves with `twist` [m/s, rad/s] in world axes, from the joints q."""
-        q, target, twist = self._checked(q, target, twist)
-        aim_at(self.body.chain.handle, self._weights, q, target, twist, self.program)
-        return self._solve(q)
+        arguments = [np.asarray(value, float) for value in (q, target, twist)]
+        shapes = [value.shape for value in arguments]
+        good = shapes == self._shapes and aim_at(self.body.chain.handle, self._weights, *arguments, self.program)
+        return self._solve(arguments[0]) if good else self._refuse(q, target, twist)
 
     def toward(self, q: Any, velocity: Any) -> Motion:
         """Give the tool this velocity [m/s, rad/s], in world axes: what a compliance law asks for."""
-        q, velocity = self.body.joints("q", q), _finite("velocity", velocity, 6)
+        q, velocity = self.body.joints("q", q), _numbers("velocity", velocity, 6)
         self._V[:], self._e[:] = velocity, 0.0
         return self._solve(q)
 
@@ -235,23 +269,22 @@ class WholeBodyMotion:
 
     def _solve(self, q: Array) -> Motion:
         self._build(q)
-        u, _, flag, _ = daqp.solve(self._H, self._f, self._rims, self._high, self._low, self._sense)
-        if flag != SOLVED or not np.isfinite(u).all():
+        answer, _, flag, _ = daqp.solve(self._H, self._f, self._rims, self._high, self._low, self._sense)
+        u, twist = np.empty(self.body.m), np.empty(6)
+        if flag != SOLVED or not take(self.program, answer, u, twist):
             return self._brake()
-        # the solver keeps bounds to a millionth; a limit is a limit
-        self.u = np.minimum(np.maximum(u, self._low[: self.body.m]), self._high[: self.body.m])
-        return Motion(self.u.copy(), self._J @ self.u, self._e.copy(), True)
+        self.u = u
+        return Motion(u.copy(), twist, self._e.copy(), True)
 
-    def _checked(self, q: Any, target: Any, twist: Any) -> tuple[Array, Array, Array]:
-        pose = _finite("target", target, 7)
-        length = float(np.linalg.norm(pose[3:]))
-        if abs(length - 1.0) > 1e-3:
-            raise InputError("target", target, "a pose whose quaternion (w, x, y, z) has length one")
-        pose[3:] /= length
-        return self.body.joints("q", q), pose, _finite("twist", twist, 6)
+    def _refuse(self, q: Any, target: Any, twist: Any) -> NoReturn:
+        """Say which of them cannot be used."""
+        self.body.joints("q", q)
+        _numbers("target", target, 7)
+        _numbers("twist", twist, 6)
+        raise InputError("target", target, "a pose whose quaternion (w, x, y, z) has length one")
 
 
-def _finite(field: str, value: Any, size: int) -> Array:
+def _numbers(field: str, value: Any, size: int) -> Array:
     array = np.array(value, float)
     if array.shape != (size,) or not np.isfinite(array).all():
         raise InputError(field, value, f"{size} finite numbers")
