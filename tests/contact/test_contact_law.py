@@ -131,6 +131,24 @@ def test_a_surface_that_moves_does_not_look_soft() -> None:
     assert robot.contact.stiffness == pytest.approx(known, rel=0.1)
 
 
+def test_a_surface_that_becomes_ten_times_stiffer_is_noticed_before_the_loop_swings() -> None:
+    robot = PointRobot(2e3, dwell_s=600.0, lag_s=0.04).begin()
+    robot.until(DWELL)
+    robot.tick(700)
+    random, worst = np.random.default_rng(2), 0.0
+    for i in range(3000):
+        depth = robot.pressed[-1] / robot.stiffness
+        robot.stiffness = 2e3 * 10 ** min(1.0, i / 500)
+        robot.height += robot.pressed[-1] / robot.stiffness - depth  # as stiff as that, it gives way less
+        robot.push[2] = 0.02 * random.normal()
+        robot.tick()
+        worst = max(worst, abs(robot.pressed[-1] - robot.p.target_n))
+    assert robot.contact.losses == 0
+    assert worst < 2.5
+    assert robot.contact.bound < robot.p.stiffness_max_n_m
+    assert np.std(robot.pressed[-500:]) < 0.1
+
+
 # ---- friction ------------------------------------------------------------------------------------------------------
 
 
@@ -177,3 +195,28 @@ def test_a_raster_covers_its_rectangle() -> None:
     assert np.ptp(way[:, 0]) == pytest.approx(0.02, abs=1e-4)
     assert np.ptp(way[:, 1]) == pytest.approx(0.009, abs=1e-4)
     assert len(way) * 1e-5 == pytest.approx(4 * 0.02 + 3 * 0.003, abs=1e-4)
+
+
+# ---- what a recording shows of the law -----------------------------------------------------------------------------
+
+
+def test_the_law_tells_what_it_wanted_before_its_own_limit() -> None:
+    robot = PointRobot(1e3, dwell_s=1.0, press_m_s=0.0005).begin()
+    robot.tick(50)
+    assert robot.contact.wanted == robot.contact.asked > 0.0  # it seeks: this limit is for contact
+    robot.until(DWELL)
+    robot.tick(20)
+    assert robot.contact.asked == pytest.approx(0.0005)
+    assert robot.contact.wanted > 1.1 * robot.contact.asked
+
+
+def test_the_damper_of_the_virtual_mass_is_told_and_opposes_its_speed() -> None:
+    robot = PointRobot(5e3, law="mass", dwell_s=1.0).begin()
+    robot.until(DWELL)
+    robot.tick(30)
+    assert robot.contact.integral > 0.0
+    assert robot.contact.damper_n == pytest.approx(-robot.contact.integral / robot.contact.gain)
+    other = PointRobot(5e3, law="pi", dwell_s=1.0).begin()
+    other.until(DWELL)
+    other.tick(30)
+    assert other.contact.damper_n == 0.0
