@@ -73,8 +73,11 @@ class BodySettings:
 
 
 @kernel
-def feel(handle, parameters, state, reading, base, observed, work, q, dt):
-    """Where the tool is, how it moves and what acts on it, in world axes, for base and arm as measured."""
+def feel(handle, parameters, state, reading, base, observed, work, q, needed, dt):
+    """Where the tool is, how it moves and what acts on it, in world axes, for base and arm as measured.
+
+    A force sensor that the law does not need may fail.
+    """
     h, p, s, r, b, o, w = handle[0], parameters[0], state[0], reading[0], base[0], observed[0], work[0]
     forward(h, q)
     jacobian(h)
@@ -85,12 +88,13 @@ def feel(handle, parameters, state, reading, base, observed, work, q, dt):
         o.twist[i] = (c * h.J[i, 0] + side * h.J[i, 1]) * b.twist[0] + h.J[i, 2] * b.twist[1]
         for k in range(3, h.n):
             o.twist[i] += h.J[i, k] * r.qd[k - 3]
-    if wrench.supervise(p.sense, s, r, dt):
+    good = wrench.supervise(p.sense, s, r, needed, dt)
+    if good:
         wrench.external(h, p.sense, r.wrench, w.three, s.wrench)
-        if s.started == 0:
-            s.started, s.ramp, s.set = 1, 1.0, p.gains.number
-            s.tank_j = p.admittance.tank_j
-            s.wrench_lp[:] = s.wrench
+    if s.started == 0 and (good or not needed):
+        s.started, s.ramp, s.set = 1, 1.0, p.gains.number
+        s.tank_j = p.admittance.tank_j
+        s.wrench_lp[:] = s.wrench
     o.wrench[:] = s.wrench
     wrench.low_pass(p.sense, s, s.wrench, dt)
 
@@ -186,7 +190,7 @@ class BodyLoop:
         report = self._slip.update(self.time_s, b.odometry, b.pose)
         b.apart[:], b.slipping = (report.apart_m, report.apart_rad), report.slipping
         handle, records = self.body.chain.handle, (self.state, self.reading, self.base, self.observed, self.work)
-        feel(handle, self.parameters, *records, self.q, self.settings.dt)
+        feel(handle, self.parameters, *records, self.q, self.settings.law == "comply", self.settings.dt)
 
     def _expected(self) -> Array:
         """Base and arm when what is commanded now takes effect."""

@@ -78,7 +78,7 @@ def load_body_kernels() -> None:
     load(pose_ik.search, h, pose_ik.SCRATCH.new(), q, q, q, q, 0.0, 0, 0, 1)
     load(read_body, WORLD.new(), CARRIER.new(), r, m)
     load(advance_body, WORLD.new(), CARRIER.new(), c)
-    load(loop.feel, h, p, s, r, m, o, w, q, dt)
+    load(loop.feel, h, p, s, r, m, o, w, q, True, dt)
     load(loop.yielding, h, p, s, g, o, w, q, dt)
     load(loop.keep, TELEMETRY.new(), 0, dt, r, g, o, c, s, m)
 
