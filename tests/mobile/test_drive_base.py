@@ -21,7 +21,8 @@ from pliant.mobile.base import (
     wheels_of,
 )
 from pliant.model.mobile_arm import Chassis
-from pliant.params.body import BaseLimits, Slip
+from pliant.params.body import Slip
+from pliant.params.mobile import Base as BaseLimits
 
 BASE = Chassis()
 DT = 0.01

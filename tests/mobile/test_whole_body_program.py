@@ -12,7 +12,8 @@ from scipy.optimize import nnls
 from pliant.errors import InputError
 from pliant.mobile.body import Body
 from pliant.mobile.whole_body import WholeBodyMotion
-from pliant.params.body import BaseLimits, WholeBody
+from pliant.params.body import WholeBody
+from pliant.params.mobile import Base as BaseLimits
 
 DT = 0.004
 

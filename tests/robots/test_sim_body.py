@@ -12,7 +12,7 @@ from pliant.errors import InputError
 from pliant.mobile.base import CommandFilter, Odometry, SlipDetector, along_arc
 from pliant.model.mobile_arm import Chassis
 from pliant.model.tool import Tool
-from pliant.params.body import BaseLimits
+from pliant.params.mobile import Base as BaseLimits
 from pliant.records import BASE, COMMAND, POSITION, READING
 from pliant.robots.sim.body import SimBody
 from pliant.robots.sim.body_config import BodySimConfig, Drive

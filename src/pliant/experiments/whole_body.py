@@ -28,7 +28,7 @@ from pliant.experiments.rival_body import drop_sideways
 from pliant.mobile.body import Body
 from pliant.mobile.pose_ik import PoseSearch
 from pliant.mobile.whole_body import WholeBodyMotion
-from pliant.params.body import BaseLimits
+from pliant.params.mobile import Base as BaseLimits
 
 Array = np.ndarray[Any, Any]
 

@@ -18,7 +18,8 @@ import numpy as np
 from pliant.errors import InputError
 from pliant.kernel import kernel
 from pliant.model.mobile_arm import Chassis
-from pliant.params.body import BaseLimits, Slip
+from pliant.params.body import Slip
+from pliant.params.mobile import Base as BaseLimits
 from pliant.records import Field, Layout
 
 Array = np.ndarray[Any, Any]

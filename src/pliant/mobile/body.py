@@ -19,7 +19,7 @@ from pliant.mobile.base import along_arc, limits_record
 from pliant.model import kinematics
 from pliant.model.mobile_arm import Chassis, load_mobile
 from pliant.model.tool import Tool
-from pliant.params.body import BaseLimits
+from pliant.params.mobile import Base as BaseLimits
 
 Array = np.ndarray[Any, Any]
 

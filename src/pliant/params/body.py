@@ -1,4 +1,4 @@
-"""The parameters of an arm on a differential-drive base: its limits, slip, and how base and arm share a motion."""
+"""The parameters of an arm on a differential-drive base: slip, and how base and arm share a motion."""
 
 from __future__ import annotations
 
@@ -9,18 +9,6 @@ from pydantic import Field as Bounds
 from pliant.params.declare import Section, param
 
 Weight = Annotated[float, Bounds(ge=0, le=10)]
-
-
-class BaseLimits(Section):
-    """What a differential-drive base may do: as a whole, and at the rim of each wheel."""
-
-    forward_m_s: float = param(1.5, unit="m/s", gt=0, le=10, help="Fastest forward.")
-    backward_m_s: float = param(0.4, unit="m/s", ge=0, le=10, help="Fastest backward.")
-    turn_rad_s: float = param(2.5, unit="rad/s", gt=0, le=20, help="Fastest turn, either way.")
-    wheel_m_s: float = param(3.3, unit="m/s", gt=0, le=20, help="Fastest that the rim of a wheel may run.")
-    acceleration_m_s2: float = param(0.8, unit="m/s²", gt=0, le=20, help="How fast speed may grow.")
-    deceleration_m_s2: float = param(1.8, unit="m/s²", gt=0, le=20, help="How fast speed may fall.")
-    turn_acceleration_rad_s2: float = param(4.0, unit="rad/s²", gt=0, le=50, help="How fast a turn may grow or fall.")
 
 
 class WholeBody(Section):

@@ -10,6 +10,7 @@ from pliant.kernel import cache_is_warm, kernel_count, load, mark_cache_warm, on
 from pliant.model import kinematics
 from pliant.model.handle import HANDLE
 from pliant.params.control import PARAMETERS
+from pliant.params.mobile import Planner
 from pliant.records import BASE, COMMAND, GOAL, OBSERVED, READING, STATE, TELEMETRY
 from pliant.robots.sim.layout import WORLD
 from pliant.robots.sim.step import advance_sim, read_sim
@@ -44,7 +45,7 @@ def load_loop_kernels() -> None:
 
 
 def load_all() -> None:
-    """Every entry point there is."""
+    """Every entry point but those of the planner, which few need."""
     from pliant.runtime import batch, replay
 
     load_loop_kernels()
@@ -81,6 +82,26 @@ def load_body_kernels() -> None:
     load(loop.feel, h, p, s, r, m, o, w, q, True, dt)
     load(loop.yielding, h, p, s, g, o, w, q, dt)
     load(loop.keep, TELEMETRY.new(), 0, dt, r, g, o, c, s, m)
+
+
+def load_planner_kernels() -> None:
+    """What planning a way calls."""
+    from pliant.mobile import path, search, shortcut, space
+    from pliant.mobile.planner import HybridAStar
+    from pliant.model.grid import grid_of
+
+    planner = HybridAStar(grid_of(np.zeros((20, 20), bool), 0.2), Planner(expansions=1))
+    pose, arcs, (room, other), wave = np.zeros(3), np.zeros((2, 2)), planner.rooms[0], planner.waves[0]
+    load(space.free_at, planner.space, 0.0, 0.0, 0.0)
+    load(search.begin, planner.space, wave, room, pose, pose)
+    load(search.proceed, planner.space, wave, room, other, 1)
+    load(search.arcs_of, room, other, arcs)
+    load(search.turned_round, arcs, 1)
+    load(shortcut.joined, arcs, 1)
+    load(shortcut.shorten, planner.space, room, pose, arcs, 1, arcs, arcs, arcs)
+    load(shortcut.cost, room.state[0], arcs, 0, 1, 0.0)
+    load(space.moved, 0.0, 0.0, 0.0, 0.0, 0.0)
+    load(path.sample, pose, arcs, pose, arcs)
 
 
 def warm(progress: Callable[[int, int], None] | None = None) -> None:
