@@ -15,9 +15,11 @@ from typing import Any
 from pliant import records
 from pliant.laws import LAWS
 from pliant.model.tool import Tool
+from pliant.params.body import Slip, WholeBody
 from pliant.params.control import Parameters
 from pliant.params.declare import Declared, Section, declared
 from pliant.params.mobile import Base, BaseVelocity, Follow, Planner, Pursuit
+from pliant.robots.sim.body_config import Drive
 from pliant.robots.sim.config import SimConfig
 from pliant.runtime.task import Task
 
@@ -31,6 +33,7 @@ LAYOUTS = (
     records.COMMAND,
     records.OBSERVED,
     records.TIMING,
+    records.BASE,
     records.TELEMETRY,
 )
 
@@ -146,6 +149,13 @@ def parameters_page() -> str:
             for name, kind in MOBILE.items()
             for text in (f"### {name}\n\n{inspect.getdoc(kind)}", *sections(kind, ""))
         ),
+        "## Of an arm on a mobile base",
+        "Its limits are those of the base above. From Python: `BodySettings(whole_body=..., slip=...)` and"
+        " `BodySimConfig(drive=...)`, which takes all of the simulated cell as well. How they belong together:"
+        " [an arm on a base](../mobile-body.md).",
+        *sections(WholeBody, "whole_body."),
+        *sections(Slip, "slip."),
+        *sections(Drive, "drive."),
     ]
     return "\n\n".join(parts) + "\n"
 
