@@ -38,12 +38,16 @@ def ompl_solves(planner: HybridAStar, start: Array, goal: Array, seconds: float)
         bounds.setHigh(axis, high)
     space.setBounds(bounds)
     setup = geometric.SimpleSetup(space)
-    setup.setStateValidityChecker(lambda state: planner.free((state.getX(), state.getY(), state.getYaw())))
+
+    def free(state: Any) -> bool:  # the state of this space, which OMPL's annotations do not tell
+        return planner.free((state.getX(), state.getY(), state.getYaw()))
+
+    setup.setStateValidityChecker(free)
     information = setup.getSpaceInformation()
     information.setStateValidityCheckingResolution(planner.settings.footprint.step_m / space.getMaximumExtent())
     ends = []
     for pose in (start, goal):
-        state = space.allocState()
+        state: Any = space.allocState()
         state.setXY(float(pose[0]), float(pose[1]))
         state.setYaw(float(np.remainder(pose[2] + np.pi, 2 * np.pi) - np.pi))
         ends.append(state)

@@ -39,11 +39,14 @@ def claim_recording(path: Path) -> None:
 
     An older recording may be written over, any other file not: it may be the task itself.
     """
+    there = path.exists()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a+b") as file:
             file.seek(0)
             begin = file.read(len(MAGIC))
+        if not there:  # a run that is broken off leaves no empty file
+            path.unlink()
     except OSError as error:
         raise RecordingError(path, f"cannot be written: {error.strerror or error}.") from None
     if begin and not MAGIC.startswith(begin):
