@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pliant.experiments.contact_scene import GAP, QUICK, SLOW, Loop, dome, plane, task, top_of_home
-from pliant.experiments.doctor_cases import STIFFNESS, Defect
+from pliant.experiments.doctor_cases import MISSED, STIFFNESS, Defect
 from pliant.params.declare import changed
 from pliant.robots.sim.config import Failure, Push, Surface
 from pliant.runtime.batch import simulate
@@ -91,6 +91,19 @@ def _failing(kind: Literal["frozen", "missing"]) -> Callable[[float], Own]:
     return make
 
 
+def _nothing_there(stiffness: float) -> Own:
+    """The surface is further away than it is looked for."""
+    surface = plane(stiffness)
+    x, y, z = surface.position_m
+    return Own(task((surface.model_copy(update={"position_m": (x, y, z - 0.05)}),), QUICK, 0, 10.0, seek_m=0.02))
+
+
+def _jumping(stiffness: float) -> Own:
+    """A surface that swings by ±5 mm so fast that the law cannot follow: the force limit is exceeded."""
+    surface = plane(stiffness, 0.0, swing_m=0.005, swing_hz=3.0, swing_at_s=3.0)
+    return Own(task((surface,), SLOW, 0, 8.0, dwell_s=60.0))
+
+
 def _pressed(stiffness: float) -> Own:
     """The surface is where the tool is: 6 N at the start."""
     surface = plane(stiffness)
@@ -125,14 +138,39 @@ SOUND = (
 BROKEN = (
     Defect(
         "ours, told a fifth of the lag", _short_lag, frozenset({"effective delay"}),
-        frozenset({"limit cycle", "contact losses", "saturation"}), stiffness=STIFFNESS[1:],
+        frozenset({"limit cycle", "contact losses", "saturation", "force beyond its limit", "contact fault"}),
+        stiffness=STIFFNESS[1:],
     ),
     Defect("ours, on a surface that ends", _ending, frozenset({"contact losses"}), stiffness=STIFFNESS[1:]),
-    Defect("ours, with a sensor that freezes", _failing("frozen"), frozenset({"frozen sensor"}), stiffness=ONCE),
-    Defect("ours, with a sensor that is silent", _failing("missing"), frozenset({"failing sensor"}), stiffness=ONCE),
+    Defect(
+        "ours, with a sensor that freezes", _failing("frozen"), frozenset({"frozen sensor", "contact fault"}),
+        stiffness=ONCE,
+    ),
+    Defect(
+        "ours, with a sensor that is silent", _failing("missing"), frozenset({"failing sensor", "contact fault"}),
+        stiffness=ONCE,
+    ),
+    Defect(
+        "ours, with no surface to find", _nothing_there, frozenset({"contact fault"}),
+        stiffness=ONCE, says="no surface",
+    ),
+    Defect(
+        "ours, on a surface that jumps", _jumping, frozenset({"contact fault", "force beyond its limit"}),
+        frozenset({"contact losses"}), stiffness=ONCE, says="limit",
+    ),
     Defect("ours, started under a preload", _pressed, frozenset({"preload at start"})),
     Defect(
         "a plain admittance on something stiff", _stiff_admittance, frozenset({"limit cycle"}),
         frozenset({"saturation"}), stiffness=STIFFNESS[:2],
+    ),
+)  # fmt: skip
+
+# What is known not to be found: shown, but not counted. Docs: "Limits of validity" of the doctor.
+OVERLOOKED = (
+    *MISSED,
+    Defect("ours, around the edge of something soft", _ending, frozenset({"contact losses"}), stiffness=STIFFNESS[:1]),
+    Defect(
+        "a plain admittance on 1e5 N/m", _stiff_admittance, frozenset({"limit cycle"}),
+        frozenset({"saturation", "failing sensor"}), stiffness=STIFFNESS[2:],
     ),
 )  # fmt: skip

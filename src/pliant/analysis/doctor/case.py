@@ -78,6 +78,19 @@ class Case:
         return -np.sum(self.records["observed"]["twist"][:, :3] * self.contact["normal"], axis=1)
 
     @cached_property
+    def target(self) -> Array:
+        """Force that the contact law is to hold, tick by tick, as it was set [N]; what was recorded, if it was not.
+
+        The recorded one begins with the touch: without a touch it is 0, and everything would be firm.
+        """
+        return self.setting("contact.target_n", float(self.contact["target_n"].max()))
+
+    @cached_property
+    def target_n(self) -> float:
+        """The largest of them while the law was at work [N]; 0 if there is none."""
+        return float(self.target[self.at_work].max(initial=0.0))
+
+    @cached_property
     def mode(self) -> int:
         """The interface that was used most."""
         modes = self.records["command"]["mode"]
