@@ -98,10 +98,11 @@ def _nothing_there(stiffness: float) -> Own:
     return Own(task((surface.model_copy(update={"position_m": (x, y, z - 0.05)}),), QUICK, 0, 10.0, seek_m=0.02))
 
 
-def _jumping(stiffness: float) -> Own:
-    """A surface that swings by ±5 mm so fast that the law cannot follow: the force limit is exceeded."""
-    surface = plane(stiffness, 0.0, swing_m=0.005, swing_hz=3.0, swing_at_s=3.0)
-    return Own(task((surface,), SLOW, 0, 8.0, dwell_s=60.0))
+def _knocked(stiffness: float) -> Own:
+    """Somebody knocks on the tool while it presses: more than the force limit, for a fifth of a second."""
+    whole = task((dome(stiffness),), SLOW, 0, 8.0)
+    push = Push(at_s=4.0, for_s=0.2, ramp_s=0.05, wrench=(0.0, 15.0, 30.0, 0.0, 0.0, 0.0))
+    return Own(whole.model_copy(update={"sim": whole.sim.model_copy(update={"pushes": (push,)})}))
 
 
 def _pressed(stiffness: float) -> Own:
@@ -155,7 +156,7 @@ BROKEN = (
         stiffness=ONCE, says="no surface",
     ),
     Defect(
-        "ours, on a surface that jumps", _jumping, frozenset({"contact fault", "force beyond its limit"}),
+        "ours, with a knock on the tool", _knocked, frozenset({"contact fault", "force beyond its limit"}),
         frozenset({"contact losses"}), stiffness=ONCE, says="limit",
     ),
     Defect("ours, started under a preload", _pressed, frozenset({"preload at start"})),
