@@ -15,7 +15,7 @@ from pliant.experiments.contact_scene import QUICK, SLOW, Loop, judge, plane, ru
 from pliant.params.contact import Contact
 
 STIFFNESS, DAMPING, SEEDS = (1e3, 5e3, 2e4, 1e5), 50.0, 15
-# Median peak, median settling, slowest settling. With 10⁵ N/m and 50 ms a touch in eight falls out of the ±5 % band
+# Median peak, median settling, slowest settling. With 10⁵ N/m and 50 ms some touches fall out of the ±5 % band
 # once more, by chance: a median does not mind, and the slowest shows it.
 Row = tuple[float, float, float]
 
