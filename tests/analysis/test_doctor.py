@@ -337,6 +337,14 @@ def test_a_force_limit_that_nobody_answers_is_an_alarm_and_one_that_is_answered_
     assert "The law stopped." in finding.cause
 
 
+def test_a_force_limit_that_is_exceeded_before_any_start_is_a_warning() -> None:
+    force = np.zeros(TICKS)
+    force[2000:2100] = 35.0
+    records = contact_run(force)
+    records["state"]["contact"]["state"] = np.where(np.arange(TICKS) < 2001, IDLE, FAULT)
+    assert found(records, "force beyond its limit", contact__force_limit_n=20.0).severity == "warning"
+
+
 def test_every_time_beyond_the_force_limit_is_judged_and_not_the_first_only() -> None:
     force = swinging(0.0, 1.0)
     force[1500:1550] = force[3000:3050] = 35.0

@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant.analysis import signals
 from pliant.analysis.signals import Span
-from pliant.contact.states import DWELL, PAUSED, READY, SEEK, SLIDE
+from pliant.contact.states import DWELL, FAULT, PAUSED, READY, SEEK, SLIDE
 from pliant.errors import RecordingError
 from pliant.record import Recording
 from pliant.record.reader import ParameterSet
@@ -59,6 +59,11 @@ class Case:
     def is_contact(self) -> bool:
         """Whether a contact law was at work, or was about to be."""
         return bool(np.isin(self.contact["state"], (READY, SEEK, DWELL, SLIDE, PAUSED)).any())
+
+    @cached_property
+    def failed(self) -> Array:
+        """Ticks in which the contact law is in its fault: it gets there from idle, too."""
+        return self.contact["state"] == FAULT
 
     @cached_property
     def force(self) -> Array:

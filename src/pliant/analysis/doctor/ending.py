@@ -35,10 +35,10 @@ REMEDIES = {
 def contact_fault(case: Case) -> Finding:
     """Every time that the contact law went into its fault, and why."""
     state, reason = case.contact["state"], case.contact["reason"]
-    if not (case.is_contact or (state == FAULT).any()):
+    if not (case.is_contact or case.failed.any()):
         return Finding("contact fault", "fine", (), "No contact law ran.")
     before = np.concatenate(([-1], state[:-1]))
-    entered = np.flatnonzero((state == FAULT) & (before != FAULT))
+    entered = np.flatnonzero(case.failed & (before != FAULT))
     figures = (told("faults", len(entered)),)
     if not len(entered):
         return Finding("contact fault", "fine", figures, f"It ended in the state {STATES[int(state[-1])]}.")
@@ -48,7 +48,7 @@ def contact_fault(case: Case) -> Finding:
     aborted = all(int(reason[i]) == ABORT for i in entered)
     remedy = REMEDIES.get(first, "Look at what the tool met at that place, and at the other findings.")
     return Finding(
-        "contact fault", "warning" if aborted else "alarm", figures, " ".join(said), remedy, case.spans(state == FAULT)
+        "contact fault", "warning" if aborted else "alarm", figures, " ".join(said), remedy, case.spans(case.failed)
     )
 
 

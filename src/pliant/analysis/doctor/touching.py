@@ -10,7 +10,7 @@ from pliant.analysis.doctor.case import Case, longest_s, smooth
 from pliant.analysis.doctor.finding import Finding, millis
 from pliant.analysis.figures import told
 from pliant.analysis.signals import Span
-from pliant.contact.states import FAULT, PRELOAD, READY
+from pliant.contact.states import PRELOAD, READY
 
 Array = np.ndarray[Any, Any]
 
@@ -115,7 +115,7 @@ def overload(case: Case) -> Finding:
     """The largest force beside the limit that was declared, and whether anything was done about it."""
     size = np.nan_to_num(np.linalg.norm(case.force, axis=1))
     figures = (told("largest force", float(size.max()), "N"),)
-    if not case.is_contact:
+    if not (case.is_contact or case.failed.any()):
         return Finding("force beyond its limit", "fine", figures)
     limit = case.setting("contact.force_limit_n", np.inf)
     figures += (told("limit", float(limit.min()), "N"),)
@@ -153,7 +153,7 @@ def overload(case: Case) -> Finding:
 def _answered(case: Case, span: Span) -> bool:
     """Whether the law was in its fault soon after the force exceeded the limit, or already was."""
     soon = (case.time_s >= span.start_s - case.dt / 2) & (case.time_s <= span.start_s + ANSWER_S + case.dt / 2)
-    return bool((case.contact["state"][soon] == FAULT).any())
+    return bool(case.failed[soon].any())
 
 
 def _how_many(some: int, of_all: int) -> str:
