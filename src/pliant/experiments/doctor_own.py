@@ -92,10 +92,10 @@ def _failing(kind: Literal["frozen", "missing"]) -> Callable[[float], Own]:
 
 
 def _nothing_there(stiffness: float) -> Own:
-    """The surface is further away than it is looked for."""
+    """The surface is further away than it is looked for. The slower filter: noise must not feign a touch."""
     surface = plane(stiffness)
     x, y, z = surface.position_m
-    return Own(task((surface.model_copy(update={"position_m": (x, y, z - 0.05)}),), QUICK, 0, 10.0, seek_m=0.02))
+    return Own(task((surface.model_copy(update={"position_m": (x, y, z - 0.05)}),), SLOW, 0, 14.0, seek_m=0.01))
 
 
 def _knocked(stiffness: float) -> Own:
