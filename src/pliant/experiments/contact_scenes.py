@@ -28,7 +28,9 @@ from pliant.experiments.contact_scene import (
 )
 from pliant.robots.sim.config import Surface
 
-STIFF, STIFFNESS, SOFT = 1e5, 2e4, 2e3
+STIFF, STIFFNESS, SOFT, SOFTEST = 1e5, 2e4, 2e3, 1e3
+# Ticks at the end of the dwell over which the force is averaged.
+REST = 100
 # From where to where a surface becomes stiffer within 10 mm.
 PATCHES = ((SOFT, STIFFNESS), (5e3, STIFF))
 SWING_M, SWING_HZ, SWING_AT_S = 0.005, 0.2, 3.0
@@ -45,12 +47,32 @@ def _planes(loop: Loop, seed: int) -> tuple[list[Figure], Drawn]:
         figures += [
             at_most(f"{name}: peak", found.peak_n, "N", 10.0),
             at_most(f"{name}: contact losses", found.losses, "", 0.0),
+            told(f"{name}: settled to ±5 %", found.settle_s, "s"),
             told(f"{name}: RMS error while sliding", found.slide_rms_n, "N"),
             within(f"{name}: tilt learned", learned, "deg", tilt, 2.0),
             within(f"{name}: way that it slid", 1e3 * _way(trace), "mm", 50.0, 0.1),
         ]
         drawn.append((f"plane of {stiffness:g} N/m, {tilt:g}°", trace))
     return figures, drawn
+
+
+def _across(loop: Loop, seed: int) -> tuple[list[Figure], Drawn]:
+    """Planes that are tilted across the path: what it presses with before the slope is known, and until when."""
+    figures = []
+    for stiffness in (SOFTEST, STIFFNESS, STIFF):
+        for tilt in (20.0, -20.0):
+            surface = plane(stiffness).model_copy(update={"rpy_deg": (0.0, tilt, 0.0)})
+            trace = run_contact(task((surface,), loop, seed, 25.0))
+            found, name = judge(trace), f"plane of {stiffness:g} N/m tilted by {tilt:g}° across the path, {loop.name}"
+            rested = trace.normal_n[np.flatnonzero(state_of(trace) == DWELL)[-REST:]]
+            figures += [
+                at_most(f"{name}: peak", found.peak_n, "N", 10.0),
+                at_most(f"{name}: contact losses", found.losses, "", 0.0),
+                told(f"{name}: settled to ±5 % before the slide (none: not)", found.settle_s, "s"),
+                told(f"{name}: force along the true normal, end of the dwell", rested.mean(), "N"),
+                told(f"{name}: RMS error while sliding", found.slide_rms_n, "N"),
+            ]
+    return figures, []
 
 
 def _moving(loop: Loop, seed: int) -> tuple[list[Figure], Drawn]:
@@ -110,6 +132,9 @@ def _way(trace: Trace) -> float:
     return float(contact_of(trace)["travelled_m"].max())
 
 
+SCENES = (_planes, _across, _moving, _edge, _patch)
+
+
 def run(seed: int, progress: Progress) -> Outcome:
     """Each scene with a total lag of 25 and of 50 ms."""
     began = time.perf_counter()
@@ -117,11 +142,11 @@ def run(seed: int, progress: Progress) -> Outcome:
     drawn: list[Drawn] = []
     for i, loop in enumerate((QUICK, SLOW)):
         drawn.append([])
-        for j, scene in enumerate((_planes, _moving, _edge, _patch)):
+        for j, scene in enumerate(SCENES):
             found, traces = scene(loop, seed)
             figures += found
             drawn[i] += traces
-            progress((4 * i + j + 1) / 8)
+            progress((len(SCENES) * i + j + 1) / (2 * len(SCENES)))
     return Outcome("contact-scenes", seed, time.perf_counter() - began, figures, draw=lambda path: _draw(drawn, path))
 
 
