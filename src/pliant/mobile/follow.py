@@ -14,60 +14,32 @@ from pliant.kernel import kernel
 from pliant.mobile.drive import (
     AT_REST_M_S,
     AT_REST_RAD_S,
-    DONE,
     DRIVING,
-    LOST,
     STOPPING,
     TURNING,
     halted,
     limited,
     turn_rate,
-    unusable,
 )
 from pliant.mobile.estimate import wrapped
-from pliant.mobile.track import errors_at, index_at, locate, mean_curvature
-from pliant.records import Field, Layout
+from pliant.mobile.phases import DRIVE, STOP, TURN, is_driving
+from pliant.mobile.track import index_at, mean_curvature
 
-TURN, DRIVE, STOP, ALIGN, END = 0, 1, 2, 3, 4
 EVEN = 0.15
 """Share of a reading in the way that stops are made by; the rest is the way before and the speed."""
-
-FOLLOW_STATE = Layout(
-    "FollowState",
-    (
-        Field("part", "", "part of the track that is driven", kind="i8"),
-        Field("phase", "", "turn first, drive, stop, turn at the end, end", kind="i8"),
-        Field("s", "m", "way along the part"),
-        Field("even", "m", "the same without the noise of single readings, to stop by"),
-    ),
-)
 
 
 @kernel
 def step(base, p, s, track, pose, v, omega, age, dt, o):
     """The next command into `o`, from odometry (pose, speeds) that is `age` [s] old."""
-    bad = unusable(pose, v, omega, age, p.stale_s)
-    if bad != 0:
-        halted(base, dt, o, bad)
+    if not is_driving(base, p, s, track, pose, v, omega, age, dt, o):
         return
-    s.s = locate(track, s.part, s.s, pose[0], pose[1])
-    q = track.parts[s.part]
-    o.cross_m, o.turn_rad = errors_at(track, s.part, s.s, pose)
-    o.way_m, o.part = q.before + s.s, s.part
-    if abs(o.cross_m) > p.lost_m:
-        halted(base, dt, o, LOST)
-    elif s.phase == TURN:
+    if s.phase == TURN:
         _turn_first(base, p, s, track, pose, v, omega, dt, o)
-    elif s.phase == DRIVE:
-        gone = s.even + max(0.0, q.direction * v) * dt
+    else:
+        gone = s.even + max(0.0, track.parts[s.part].direction * v) * dt
         s.even = gone + EVEN * (s.s - gone)
         _drive(base, p, s, track, v, dt, o)
-    elif s.phase == STOP:
-        _stop(base, s, track, v, omega, dt, o)
-    elif s.phase == ALIGN:
-        _align(base, p, s, track, pose, omega, dt, o)
-    else:
-        halted(base, dt, o, DONE)
 
 
 @kernel
@@ -113,30 +85,6 @@ def _drive(base, p, s, track, v, dt, o):
     turn = u * kappa - sigma * sigma * u * o.cross_m * sinc - 2.0 * p.damping_ratio * sigma * abs(u) * e
     limited(base, u, turn, dt, o)
     o.state = DRIVING
-
-
-@kernel
-def _stop(base, s, track, v, omega, dt, o):
-    """Rest before the next part, or before the last turn."""
-    halted(base, dt, o, STOPPING)
-    if abs(v) < AT_REST_M_S and abs(omega) < AT_REST_RAD_S and o.v == 0.0 and o.omega == 0.0:
-        if s.part + 1 < track.parts.shape[0]:
-            s.part += 1
-            s.s, s.phase = 0.0, TURN
-        else:
-            s.phase = ALIGN
-
-
-@kernel
-def _align(base, p, s, track, pose, omega, dt, o):
-    """Turn to the heading at the end."""
-    error = wrapped(track.points[track.points.shape[0] - 1].heading - pose[2])
-    if abs(error) < math.radians(p.goal_deg) and abs(omega) < AT_REST_RAD_S:
-        s.phase = END
-        halted(base, dt, o, DONE)
-        return
-    limited(base, 0.0, turn_rate(base, 0.5, p.settle_s, error, omega), dt, o)
-    o.state = TURNING
 
 
 @kernel

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,8 +18,8 @@ import numpy as np
 from pliant.errors import InputError
 from pliant.mobile import follow, pursuit
 from pliant.mobile.drive import DONE, TWIST
-from pliant.mobile.follow import FOLLOW_STATE
 from pliant.mobile.path import Path
+from pliant.mobile.phases import FOLLOW_STATE
 from pliant.mobile.space import Space, prepared
 from pliant.mobile.track import track_of
 from pliant.model.grid import grid_of
@@ -29,7 +30,7 @@ Pose = Sequence[float] | np.ndarray[Any, Any]
 """x [m], y [m] and heading [rad]."""
 
 
-class Follower:
+class Follower(ABC):
     """What both have in common: a path, a state, and one verb."""
 
     def __init__(self, path: Path, base: Base | None = None, settings: Follow | None = None) -> None:
@@ -53,8 +54,9 @@ class Follower:
         self._step(where, float(v), float(omega), float(age_s), float(dt))
         return self._twist[0]
 
+    @abstractmethod
     def _step(self, pose: Any, v: float, omega: float, age_s: float, dt: float) -> None:
-        raise NotImplementedError
+        """Fill `self._twist`."""
 
 
 class PathFollower(Follower):

@@ -10,24 +10,10 @@ from __future__ import annotations
 import math
 
 from pliant.kernel import kernel
-from pliant.mobile.drive import (
-    AT_REST_M_S,
-    AT_REST_RAD_S,
-    BLOCKED,
-    DONE,
-    DRIVING,
-    LOST,
-    STOPPING,
-    TURNING,
-    halted,
-    limited,
-    turn_rate,
-    unusable,
-)
-from pliant.mobile.estimate import wrapped
-from pliant.mobile.follow import ALIGN, DRIVE, END, STOP, TURN
+from pliant.mobile.drive import BLOCKED, DRIVING, STOPPING, TURNING, halted, limited, turn_rate
+from pliant.mobile.phases import DRIVE, STOP, TURN, is_driving
 from pliant.mobile.space import arc_free, distance_at
-from pliant.mobile.track import errors_at, index_at, locate
+from pliant.mobile.track import index_at
 
 # A turn on the spot ends when this is left [rad].
 TURNED = 0.05
@@ -36,24 +22,8 @@ TURNED = 0.05
 @kernel
 def step(base, p, follow, s, track, space, pose, v, omega, age, dt, o):
     """The next command into `o`, from odometry (pose, speeds) that is `age` [s] old."""
-    bad = unusable(pose, v, omega, age, follow.stale_s)
-    if bad != 0:
-        halted(base, dt, o, bad)
-        return
-    s.s = locate(track, s.part, s.s, pose[0], pose[1])
-    q = track.parts[s.part]
-    o.cross_m, o.turn_rad = errors_at(track, s.part, s.s, pose)
-    o.way_m, o.part = q.before + s.s, s.part
-    if abs(o.cross_m) > follow.lost_m:
-        halted(base, dt, o, LOST)
-    elif s.phase == TURN or s.phase == DRIVE:
+    if is_driving(base, follow, s, track, pose, v, omega, age, dt, o):
         _pursue(base, p, s, track, space, pose, v, omega, dt, o)
-    elif s.phase == STOP:
-        _stop(base, s, track, v, omega, dt, o)
-    elif s.phase == ALIGN:
-        _align(base, follow, s, track, pose, omega, dt, o)
-    else:
-        halted(base, dt, o, DONE)
 
 
 @kernel
@@ -103,27 +73,6 @@ def _regulated(base, p, space, pose, curvature, left, direction):
     if left < p.approach_m:
         speed = min(speed, max(p.approach_speed_m_s, speed * left / p.approach_m))
     return speed
-
-
-@kernel
-def _stop(base, s, track, v, omega, dt, o):
-    halted(base, dt, o, STOPPING)
-    if abs(v) < AT_REST_M_S and abs(omega) < AT_REST_RAD_S and o.v == 0.0 and o.omega == 0.0:
-        s.phase = ALIGN
-        if s.part + 1 < track.parts.shape[0]:
-            s.part += 1
-            s.s, s.phase = 0.0, TURN
-
-
-@kernel
-def _align(base, follow, s, track, pose, omega, dt, o):
-    error = wrapped(track.points[track.points.shape[0] - 1].heading - pose[2])
-    if abs(error) < math.radians(follow.goal_deg) and abs(omega) < AT_REST_RAD_S:
-        s.phase = END
-        halted(base, dt, o, DONE)
-        return
-    limited(base, 0.0, turn_rate(base, 0.5, follow.settle_s, error, omega), dt, o)
-    o.state = TURNING
 
 
 @kernel

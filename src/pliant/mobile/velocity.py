@@ -10,6 +10,7 @@ poses, `Stencil` for references without noise, `LocalPoly` between them.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,7 +29,7 @@ Pose = Sequence[float] | np.ndarray[Any, Any]
 """x [m], y [m] and heading [rad]."""
 
 
-class Estimator:
+class Estimator(ABC):
     """What the three have in common: one sample at a time, or many at once."""
 
     _state: Layout = HISTORY
@@ -61,8 +62,9 @@ class Estimator:
         self._last = out[-1:].copy()
         return out
 
+    @abstractmethod
     def _run(self, stamps: Array, poses: Array, out: Array) -> None:
-        raise NotImplementedError
+        """Fill `out`, whose first entry holds the last estimate."""
 
 
 class Stencil(Estimator):
