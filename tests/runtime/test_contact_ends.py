@@ -1,4 +1,4 @@
-"""A contact in the whole cell that is halted, left for another law, or whose loop ends: the tool is never left pressed."""
+"""A contact that is halted, left for another law, or whose loop ends, in the whole cell: no tool is left pressed."""
 
 from __future__ import annotations
 
