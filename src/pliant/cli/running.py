@@ -174,8 +174,9 @@ def _contact_table(records: np.ndarray[Any, Any]) -> None:
     if not found:
         return
     table = Table(title="Contact", title_justify="left", box=None, pad_edge=False)
-    for name, side in (("at [s]", "right"), ("state", "left"), ("because", "left")):
-        table.add_column(name, justify=side)
+    table.add_column("at [s]", justify="right")
+    table.add_column("state")
+    table.add_column("because")
     shown = found if len(found) <= _MOST else [*found[: _MOST // 2], *found[-_MOST // 2 :]]
     for i, one in enumerate(shown):
         if len(found) > _MOST and i == _MOST // 2:
