@@ -106,3 +106,12 @@ def test_a_loop_that_is_asked_to_end_while_it_presses_refuses_other_laws_and_lif
     last = records[-1]
     assert last["state"]["contact"]["state"] == DONE
     assert last["observed"]["pose"][2] - pressed > 0.015
+
+
+def test_a_sensor_with_an_offset_is_not_started_with_and_the_run_says_why() -> None:
+    sensor = find_task("plane").sim.sensor.model_copy(update={"bias": (0.0, 0.0, 1.0, 0.0, 0.0, 0.0)})
+    run = simulate(pressing(sensor=sensor, seconds=2.0))
+    assert not contact(run)["state"].any()
+    assert np.ptp(run.records["command"]["q"], axis=0).max() < 1e-9
+    first = transitions(run.records)[0]
+    assert (first.state, first.reason) == ("refused", "the sensor showed more than contact.preload_n at the start")

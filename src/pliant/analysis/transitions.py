@@ -10,7 +10,7 @@ from pliant.contact.states import EVENTS, FAULT, STATES
 
 
 class Transition(NamedTuple):
-    """A state that was entered: when [s], which, and why."""
+    """A state that was entered, or an order that was refused: when [s], which, and why."""
 
     time_s: float
     state: str
@@ -18,17 +18,18 @@ class Transition(NamedTuple):
 
 
 def transitions(records: np.ndarray[Any, Any]) -> list[Transition]:
-    """Every change of the contact's state in these telemetry records; none where the law never ran."""
-    contact = records["state"]["contact"]
-    changed = np.flatnonzero(np.diff(contact["state"], prepend=0))
-    return [
-        Transition(
-            float(records["time_s"][i]),
-            STATES[int(contact["state"][i])],
-            EVENTS.get(int(contact["reason"][i]), f"event {int(contact['reason'][i])}"),
-        )
-        for i in changed
-    ]
+    """Every change of the contact's state in these records, and every order refused; none where it never ran."""
+    contact, time_s = records["state"]["contact"], records["time_s"]
+    state, reason, refused = contact["state"], contact["reason"], contact["refused"]
+    changed = np.flatnonzero(np.diff(state, prepend=0))
+    denied = np.flatnonzero((np.diff(refused, prepend=0) != 0) & (refused != 0))
+    found = [Transition(float(time_s[i]), STATES[int(state[i])], _words(reason[i])) for i in changed]
+    found += [Transition(float(time_s[i]), "refused", _words(refused[i])) for i in denied]
+    return sorted(found, key=lambda one: one.time_s)
+
+
+def _words(event: Any) -> str:
+    return EVENTS.get(int(event), f"event {int(event)}")
 
 
 def contact_fault(records: np.ndarray[Any, Any]) -> str:
