@@ -170,9 +170,11 @@ def test_every_change_of_state_is_recorded_with_an_event_that_the_table_has_for_
     random = np.random.default_rng(8)
     names: Any = list(ORDERS)
     robot, seen = PointRobot(2e4, dwell_s=0.05, length_m=0.003), set()
-    for _ in range(12000):
+    for _ in range(24000):
         if random.random() < 0.02:
             robot.order(str(random.choice(["set_start", "start", *names])))
+        if random.random() < 0.003:
+            robot.g.stop = 1 - robot.g.stop
         if random.random() < 0.004:
             robot.push[:] = random.normal(size=3) * random.choice([0.0, 0.0, 0.0, 1.0, 20.0])
         elif random.random() < 0.02:
