@@ -252,6 +252,20 @@ TIMING = Layout(
     ),
 )
 
+BASE = Layout(
+    "Base",
+    (
+        Field("present", "", "1: the arm rides on a mobile base; 0: it does not, and all of this is zero", kind="i8"),
+        Field("pose", "m, rad", "X_WM: x, y and heading of the base in the world, as measured", (3,)),
+        Field("wheels", "rad", "angles of the left and the right wheel", (2,)),
+        Field("twist", "m/s, rad/s", "forward and turning speed by the wheels", (2,)),
+        Field("odometry", "m, rad", "x, y and heading by the wheels alone", (3,)),
+        Field("apart", "m, rad", "how far odometry and pose have parted within slip.window_s", (2,)),
+        Field("slipping", "", "1: that is more than can be put down to anything but slip", kind="i8"),
+        Field("command", "m/s, rad/s", "forward and turning speed that the base was told", (2,)),
+    ),
+)
+
 TELEMETRY = Layout(
     "Telemetry",
     (
@@ -264,5 +278,6 @@ TELEMETRY = Layout(
         Field("observed", "", "what the tick made of it", kind=OBSERVED),
         Field("command", "", "what the robot was told", kind=COMMAND),
         Field("state", "", "the controller's state after the tick", kind=STATE),
+        Field("base", "", "the mobile base that the arm rides on, if it does", kind=BASE),
     ),
 )

@@ -12,7 +12,7 @@ import sys
 import typer
 from typer.exceptions import TyperException
 
-from pliant.cli import bench, check, demo, doctor, experiment, goal, identify, info, plot, push, replay, run, tare
+from pliant.cli import bench, check, demo, doctor, experiment, goal, identify, info, plan, plot, push, replay, run, tare
 from pliant.cli import set as set_verb
 from pliant.errors import PliantError
 
@@ -49,7 +49,8 @@ def _root(
     """
 
 
-for verb in (demo, run, check, info, set_verb, goal, push, tare, identify, plot, doctor, replay, experiment, bench):
+_WITH_A_ROBOT = (demo, run, check, info, set_verb, goal, push, tare, identify)
+for verb in (*_WITH_A_ROBOT, plan, plot, doctor, replay, experiment, bench):
     name = verb.__name__.rpartition(".")[2]
     # `pliant set NAME -4` means the number, not an option
     settings = {"ignore_unknown_options": True} if verb in (set_verb, goal, push) else None
@@ -61,7 +62,7 @@ for verb in (demo, run, check, info, set_verb, goal, push, tare, identify, plot,
 def _sentence(error: TyperException) -> str:
     """What the parser of the command line complains about, in our words."""
     text = " ".join(getattr(error, "format_message", lambda: str(error))().split())
-    text = re.sub(r"unable to parse.*|Value error, ", "", text).rstrip(" ,.")
+    text = re.sub(r"unable to parse.*|Value error, ", "", text).rstrip(" ,.?")
     text = text.replace("Input should be a valid ", "it must be a ").replace("Input should be ", "it must be ")
     text = text.replace("Got unexpected extra argument(s)", "There is no place for the word")
     context = getattr(error, "ctx", None)

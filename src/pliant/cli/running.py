@@ -11,11 +11,11 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from pliant.cli.show import claim, err, figures_table, out, progress
+from pliant.cli.show import err, figures_table, out, progress
 from pliant.errors import ContactError, LoopError
 from pliant.params.declare import changed, parse_assignment, validated
 from pliant.runtime.batch import simulate
-from pliant.runtime.save import save_last_seconds, save_run
+from pliant.runtime.save import claim_recording, save_last_seconds, save_run
 from pliant.runtime.session import Session
 from pliant.runtime.task import Task, located
 from pliant.runtime.watch import FileWatch
@@ -52,7 +52,8 @@ def say_start(task: Task, loop: str = "") -> None:
 
 def run_fast(task: Task, record: Path | None) -> int:
     """Simulate the whole task in compiled code."""
-    claim(record)
+    if record:
+        claim_recording(record)
     say_start(task)
     began = time.perf_counter()
     with progress("simulating") as update:
@@ -88,6 +89,7 @@ def run_paced(
     session = Session(task, record=record, ticks=task.ticks, name=name, unchecked=unchecked)
     say_start(task, session.name)
     parts, fault = [], None
+    watcher = FileWatch(watch, session) if watch else None  # now: what is saved while the loop starts counts too
     with session:
         granted = session.notes.get("granted", {})
         out.print(f"The loop was granted: {', '.join(granted.values())}.")
@@ -95,7 +97,6 @@ def run_paced(
             try:
                 if meanwhile:
                     meanwhile()
-                watcher = FileWatch(watch, session) if watch else None
                 while session.running:
                     if watcher and (said := watcher.poll()):
                         err.print(said)

@@ -253,6 +253,9 @@ def _joints_for(arm: Arm, q: Array, shift: Array) -> Array:
     J = arm.jacobian(q)
     wanted = np.concatenate([shift, np.zeros(3)]) if arm.n >= 6 else shift
     way = np.linalg.lstsq(J if arm.n >= 6 else J[:3], wanted, rcond=None)[0]
+    if np.linalg.norm(J[:3] @ way - shift) > 0.1 * np.linalg.norm(shift):
+        raise InputError("the tool's axis", np.round(shift / np.linalg.norm(shift), 2).tolist(),
+                         "one along which the arm can move", "Name a joint instead: --joint 1.")  # fmt: skip
     if np.abs(way).max() > 0.2:
         raise InputError("the start pose", np.round(q, 2).tolist(), "away from singularities: the tool must be movable")
     return way

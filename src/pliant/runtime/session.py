@@ -28,6 +28,7 @@ from pliant.runtime.board import Board
 from pliant.runtime.board_layout import FAULT, RUNNING, STARTING, STATUS
 from pliant.runtime.guard import guard_start
 from pliant.runtime.link import Link
+from pliant.runtime.save import claim_recording
 from pliant.runtime.task import Task, located
 from pliant.runtime.warm import warm
 
@@ -47,7 +48,7 @@ class Session(Link):
         self,
         task: Task,
         *,
-        record: Path | None = None,
+        record: Path | str | None = None,
         ticks: int = 0,
         name: str | None = None,
         unchecked: bool = False,
@@ -56,7 +57,7 @@ class Session(Link):
         super().__init__(located(task))
         self.name = name or f"{os.getpid()}-{next(_numbers)}"
         self.unchecked = unchecked
-        self._record = record
+        self._record = None if record is None else Path(record)
         self._progress = progress
         self._ticks = ticks or -1
         self._started = False
@@ -69,7 +70,7 @@ class Session(Link):
         if not self.unchecked:
             guard_start(self.task)
         if self._record is not None:
-            _claim(self._record)
+            claim_recording(self._record)
         warm(self._progress)
         config = {"task": self.task.model_dump(mode="json"), "ticks": self._ticks, "unchecked": self.unchecked}
         self.board = Board.create(self.name, config, ring_slots=round(RING_S * self.task.rate_hz))
@@ -193,15 +194,6 @@ class Session(Link):
                 raise
 
 
-def _claim(path: Path) -> None:
-    """Make sure now that a recording can be written there; its process would notice when the robot moves already."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
-    except OSError as error:
-        raise RecordingError(path, f"cannot be written: {error.strerror or error}.") from None
-
-
 def _spawn(module: str, *arguments: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-m", module, *arguments], stdin=subprocess.DEVNULL, start_new_session=True
@@ -217,6 +209,4 @@ def connect(robot: str = "sim:ur5e", law: str = "hold", **task: Any) -> Session:
     from pliant.params.declare import validated
 
     session = {key: task.pop(key) for key in ("record", "name", "unchecked") if key in task}
-    if "record" in session:
-        session["record"] = Path(session["record"])
     return Session(validated(Task, {"robot": robot, "law": law, **task}), **session)

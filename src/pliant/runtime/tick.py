@@ -209,12 +209,8 @@ def _want(h, p, s, g, w, o, dt):
     if s.law == HOLD:
         hold.step(p.hold, h, s, g.q, p.limits.acceleration_scale, dt, w.qd)
     elif s.law == ADMITTANCE:
-        for i in range(6):
-            w.F[i] = s.wrench_lp[i] - g.wrench[i]
-        wrench.deadband(p.sense, w.F, w.F)
-        for i in range(6):
-            w.F[i] += g.push[i]
-        _comply(h, p, s, g, w, o, dt)
+        comply(h, p, s, g, w, dt)
+        _to_joints(h, p, s, w, o, dt)
     elif s.law == HYBRID:
         w.before[:] = s.twist
         contact.step(p.contact, s, o, g, wrench.smoothing(p.sense.cutoff_hz, dt), h.tool_mass, w.contact, dt)
@@ -228,8 +224,13 @@ def must_lift(s):
 
 
 @kernel
-def _comply(h, p, s, g, w, o, dt):
-    """Admittance at the compliant frame, its limits, and the joint velocities that follow from it."""
+def comply(h, p, s, g, w, dt):
+    """Admittance: the velocity `s.twist` of the compliant frame, before any limit; the handle is at that frame."""
+    for i in range(6):
+        w.F[i] = s.wrench_lp[i] - g.wrench[i]
+    wrench.deadband(p.sense, w.F, w.F)
+    for i in range(6):
+        w.F[i] += g.push[i]
     if s.set != p.gains.number:
         s.set = p.gains.number
         s.ramp = 0.0
@@ -251,7 +252,6 @@ def _comply(h, p, s, g, w, o, dt):
     admittance.step(p.admittance, p.gains, s, w.F, w.e, w.goal_twist, w.moved, STILL, dt, w.admittance)
     if p.admittance.frame == 1:
         _turn(h.X_tool, s.twist, False)
-    _to_joints(h, p, s, w, o, dt)
 
 
 @kernel
