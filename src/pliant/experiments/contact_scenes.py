@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from pathlib import Path
 
@@ -42,7 +43,8 @@ def _planes(loop: Loop, seed: int) -> tuple[list[Figure], Drawn]:
     for stiffness, tilt in ((STIFFNESS, 0.0), (STIFFNESS, 20.0), (STIFFNESS, -20.0), (STIFF, 20.0), (STIFF, -20.0)):
         trace = run_contact(task((plane(stiffness, tilt),), loop, seed, 25.0))
         found, name = judge(trace), f"plane of {stiffness:g} N/m tilted by {tilt:g}°, {loop.name}"
-        normal = contact_of(trace)["normal"][np.flatnonzero(state_of(trace) == SLIDE)[-1]]
+        slid = np.flatnonzero(state_of(trace) == SLIDE)
+        normal = contact_of(trace)["normal"][slid[-1]] if len(slid) else np.full(3, np.nan)
         learned = float(np.degrees(np.arctan2(-normal[1], normal[2])))
         figures += [
             at_most(f"{name}: peak", found.peak_n, "N", 10.0),
@@ -95,17 +97,26 @@ def _edge(loop: Loop, seed: int) -> tuple[list[Figure], Drawn]:
         kind="box", position_m=(x, y, z - GAP - 0.03), half_size_m=(0.05, 0.02, 0.03), stiffness_n_m=STIFFNESS
     )
     trace = run_contact(task((box,), loop, seed, 20.0))
-    state = state_of(trace)
-    slid = int(np.argmax(state == SLIDE))
-    off = slid + int(np.argmax(trace.normal_n[slid:] == 0.0))
-    lifted = off + int(np.argmax(state[off:] == RETRACT))
-    name = f"surface that ends, {loop.name}"
+    state, name = state_of(trace), f"surface that ends, {loop.name}"
+    late_s, dive_m = _over_the_edge(trace)
     return [
-        at_most(f"{name}: from the edge to lifting off", trace.time_s[lifted] - trace.time_s[off], "s", 0.2),
-        at_most(f"{name}: dive below the edge", (trace.tip[off, 2] - trace.tip[off:, 2].min()) * 1e3, "mm", 2.0),
+        at_most(f"{name}: from the edge to lifting off", late_s, "s", 0.2),
+        at_most(f"{name}: dive below the edge", dive_m * 1e3, "mm", 2.0),
         at_most(f"{name}: peak", judge(trace).peak_n, "N", 10.0),
         within(f"{name}: ends as {STATES[7]}", float(state[-1]), "", 7.0, 0.0),
     ], [("ends after 20 mm", trace)]
+
+
+def _over_the_edge(trace: Trace) -> tuple[float, float]:
+    """Time from the edge to lifting off [s] and how far the tool dived [m]; NaN for what never happened."""
+    state = state_of(trace)
+    slid = np.flatnonzero(state == SLIDE)
+    off = slid[0] + np.flatnonzero(trace.normal_n[slid[0] :] == 0.0) if len(slid) else slid
+    if not len(off):
+        return math.nan, math.nan
+    lifts = np.flatnonzero(state[off[0] :] == RETRACT)
+    dive = float(trace.tip[off[0], 2] - trace.tip[off[0] :, 2].min())
+    return (float(trace.time_s[off[0] + lifts[0]] - trace.time_s[off[0]]) if len(lifts) else math.nan), dive
 
 
 def _patch(loop: Loop, seed: int) -> tuple[list[Figure], Drawn]:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from pliant.errors import LoopError, PliantError, RecordingError
+from pliant.laws import LAWS
 from pliant.runtime import commands
 from pliant.runtime.board import Board
 from pliant.runtime.board_layout import FAULT, RUNNING, STARTING, STATUS
@@ -34,6 +35,8 @@ from pliant.runtime.warm import warm
 # The ring holds this much, whatever the rate [s]: more than the black box needs, and time for a slow reader.
 RING_S = 8.0
 _START_S, _STOP_S = 300.0, 5.0
+# So many times as long as lifting off takes, the loop waits for it before it ends.
+LIFT_TIMES = 3.0
 
 _numbers = itertools.count(1)
 
@@ -133,7 +136,7 @@ class Session(Link):
         """See the loop out, save what a killed one left, clear the shared memory away, and report what went wrong."""
         for insist in (self._loop.terminate, self._loop.kill):
             try:
-                self._loop.wait(_STOP_S)
+                self._loop.wait(_STOP_S + self._lift_s())
                 break
             except subprocess.TimeoutExpired:
                 insist()
@@ -154,6 +157,13 @@ class Session(Link):
             raise LoopError(reason, Path(box) if box else None)
         if recorded and self._record is not None:
             raise RecordingError(self._record, f"is not complete: its recorder ended early (exit code {recorded}).")
+
+    def _lift_s(self) -> float:
+        """How long a tool that presses may take to lift off [s]: the loop does not end before."""
+        latest, p = self.board.latest(), self.parameters.contact
+        if latest is None or int(latest.state.law) != LAWS["hybrid"]:
+            return 0.0
+        return LIFT_TIMES * p.retract_m / p.retract_m_s
 
     def _save(self, reason: str) -> tuple[str, str | None]:
         """Save what a killed loop left on the board; returns the reason of its end, and where the file is."""

@@ -85,7 +85,7 @@ def preload(case: Case) -> Finding:
     force = float(np.linalg.norm(np.nanmean(case.force[before:start], axis=0)))
     figures = (told("force before the start", force, "N"), told("start", float(case.time_s[start]), "s"))
     if case.is_contact:
-        most = float(case.setting("contact.preload_n", 1.5)[start])
+        most = float(case.setting("contact.preload_n", 0.5)[start])
     else:
         most = float(case.setting("sense.deadband_n", 1.0)[start]) + RESTING_N
     refused = bool((case.contact["refused"] == PRELOAD).any())
