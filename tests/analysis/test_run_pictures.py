@@ -126,7 +126,7 @@ def test_a_contact_shows_its_force_its_target_and_its_states(make):
     panel = plot.draw(make(pressing)).axes[2]
     assert "along the normal" in panel.get_title(loc="left") + panel.get_title()
     assert [text.get_text() for text in panel.texts] == ["seek", "dwell", "fault"]
-    target = panel.get_lines()[1].get_ydata()
+    target = np.asarray(panel.get_lines()[1].get_ydata(), float)
     n = len(target)
     assert np.isnan(target[: n // 3]).all()
     assert (target[n // 3 : 2 * n // 3] == 5.0).all()
