@@ -25,12 +25,9 @@ from pliant.params.mission import MissionSettings
 from pliant.robots import parse_address
 from pliant.robots.sim.body_config import BodySimConfig
 from pliant.runtime.map_files import load_map
-from pliant.runtime.task import find_file, read_yaml
+from pliant.runtime.task import find_file, is_mission, read_yaml
 
 Array = np.ndarray[Any, Any]
-
-KIND = "mission"
-
 
 class MissionTask(MissionSettings):
     """What to do: park the arm, drive through the map, and bring the tool to its goal."""
@@ -68,17 +65,12 @@ class MissionTask(MissionSettings):
         return np.concatenate([self.goal_m, quat])
 
 
-def is_mission(data: Any) -> bool:
-    """Whether what a task file holds is a mission."""
-    return isinstance(data, dict) and data.get("kind") == KIND
-
-
 def find_mission(name: str) -> MissionTask | None:
     """The mission in the file `name`, or that comes with Pliant by this name; None if it is a task of another kind."""
     path = find_file(name)
-    data = read_yaml(path)
-    if not is_mission(data):
+    if not is_mission(path):
         return None
+    data = read_yaml(path)
     data.setdefault("name", path.stem)
     return located(validated(MissionTask, data, path.name), path.parent)
 

@@ -23,6 +23,10 @@ from pliant.robots import parse_address
 from pliant.robots.sim.config import SimConfig
 
 
+MISSION = "mission"
+"""The `kind` of a task file that is not a task of an arm."""
+
+
 class Event(Section):
     """Something that happens at a given time: new parameters, another law, a moved goal, a stop."""
 
@@ -190,6 +194,11 @@ def read_yaml(path: Path) -> dict[str, Any]:
     return data
 
 
+def is_mission(path: Path) -> bool:
+    """Whether a task file is a mission of a mobile robot (see `runtime.mission_task`)."""
+    return read_yaml(path).get("kind") == MISSION
+
+
 def load_task(path: Path | str, rate_hz: float | None = None) -> Task:
     """Read a task file; every mistake in it is one `InputError` that says where and what is allowed.
 
@@ -197,7 +206,7 @@ def load_task(path: Path | str, rate_hz: float | None = None) -> Task:
     """
     path = Path(path)
     data = read_yaml(path)
-    if data.get("kind") == "mission":
+    if data.get("kind") == MISSION:
         raise RefusedError(f"{path} is a mission of a mobile robot: only `pliant run` runs it.", field="kind")
     if is_ros_file(data):
         data = to_task(data, rate_hz or 500.0)
