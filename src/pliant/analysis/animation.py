@@ -1,4 +1,4 @@
-"""A mission as a small animation: from above on its map, and the arm from the side. Drawn without a window, by Pillow."""
+"""A mission as a small animation: from above on its map, and the arm from the side. Pillow draws it, no window."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _Sheet:
     def __init__(self, story: Story, background: Image.Image, theme: Theme) -> None:
         self.story, self.theme, self.image = story, theme, background.copy()
         self.draw = ImageDraw.Draw(self.image)
-        left, right, bottom, top = story.grid.extent
+        left, right, _, top = story.grid.extent
         self._per_m = FINE * MAP_PX / (right - left)
         self._left, self._top, self._head = left, top, FINE * HEAD_PX
         self._side_per_m = FINE * SIDE_PX / (SIDE_M[1] - SIDE_M[0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path as File
 from typing import Any
 
@@ -75,7 +76,7 @@ class Story:
     def spans(self) -> list[tuple[str, float, float]]:
         """Stage, begin and end of everything that took time."""
         edges = [*self.log, Change(self.end_s, "", "")]
-        found = [(a.stage, a.time_s, b.time_s) for a, b in zip(edges, edges[1:], strict=False)]
+        found = [(a.stage, a.time_s, b.time_s) for a, b in pairwise(edges)]
         return [(stage, begin, end) for stage, begin, end in found if stage in STAGES]
 
     def seconds_in(self, stage: str) -> float:
@@ -136,10 +137,10 @@ def _story(said: dict[str, Any], grid: OccupancyGrid, records: Array) -> Story:
 # ---- figures -------------------------------------------------------------------------------------------------------
 
 
-def limit_shares(u: Array, body: Body, base: Base, dt: float) -> dict[str, float]:
-    """How much of each limit the commands u = (v, ω, q̇) used at most, as a share."""
+def limit_shares(u: Array, body: Body, base: Base, dt: float, first: Array | None = None) -> dict[str, float]:
+    """How much of each limit the commands u = (v, ω, q̇) used at most, as a share; before them was `first`, or rest."""
     v, omega, half = u[:, 0], u[:, 1], 0.5 * base.track_m
-    last = np.vstack([np.zeros(u.shape[1]), u[:-1]])
+    last = np.vstack([np.zeros(u.shape[1]) if first is None else first, u[:-1]])
     change = np.abs(u - last) / dt
     braking = (np.abs(v) < np.abs(last[:, 0])) | (v * last[:, 0] < 0.0)
     most = np.where(braking, base.deceleration_m_s2, base.acceleration_m_s2)

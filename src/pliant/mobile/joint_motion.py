@@ -1,6 +1,6 @@
-"""A joint motion from rest to rest: all joints together, along a straight line in joint space, without a jerk at its ends.
+"""A joint motion from rest to rest: all joints together, straight on in joint space, without a jerk at its ends.
 
-    s(τ) = 10 τ³ - 15 τ⁴ + 6 τ⁵        largest speed 1.875/T, largest acceleration 5.774/T²
+s(τ) = 10 τ³ - 15 τ⁴ + 6 τ⁵        largest speed 1.875/T, largest acceleration 5.774/T²
 """
 
 from __future__ import annotations

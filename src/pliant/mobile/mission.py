@@ -97,21 +97,23 @@ class Mission:
     def _touches(self, place: Any) -> bool:
         return not free_at(self._space, float(place[0]), float(place[1]), float(place[2]))
 
-    def _rehearsed(self, planner: HybridAStar, q: Array) -> bool:
-        """Whether stage C, with exact motion from a place, brings the tool to its goal and the base nowhere else."""
+    def _rehearsed(self, q: Array) -> str:
+        """What goes wrong in stage C, with exact motion, from a place (base and joints with the tool at its goal)."""
         stage = ReachStage(self.body, self.settings, self.goal, REHEARSAL_S)
         stage.place = q
         now = np.concatenate([q[:BASE_JOINTS], self.park_q])
         seen, time_s = _exact(now, np.zeros(self.body.m), 0.0), 0.0
-        if stage.enter(seen):
-            return False
-        while not stage.reached(seen) and time_s < stage.limit_s:
-            if self._touches(now) or stage.trouble(seen):
-                return False
+        why = stage.enter(seen)
+        while not why and not stage.reached(seen):
             u = stage.wish(seen)
             now, time_s = self.body.moved(now, u, REHEARSAL_S), time_s + REHEARSAL_S
             seen = _exact(now, u, time_s)
-        return time_s < stage.limit_s
+            why = stage.trouble(seen)
+            if self._touches(now):
+                why = "the base would touch an obstacle while the tool goes to its goal"
+            elif time_s > stage.limit_s:
+                why = f"the tool is not at its goal within {stage.limit_s:g} s"
+        return why
 
     def _place_from(self, place: Any) -> Stand:
         """The stand and the way from here: the prepared one if the base is where that begins."""

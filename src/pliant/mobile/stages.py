@@ -95,6 +95,7 @@ class Stage(ABC):
 
     def let_through(self, u: Array) -> None:
         """What the filter made of the wish."""
+        return
 
     @property
     def share(self) -> float:

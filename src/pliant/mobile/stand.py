@@ -1,4 +1,4 @@
-"""Where to stand for a pose of the tool: places that the arm reaches it from, and the one that is cheapest to drive to."""
+"""Where to stand for a pose of the tool: places that the arm reaches it from; the one that is cheapest to drive to."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ class Stand:
 
 
 class Stands:
-    """Finds the place for one goal of the tool; `suits` may refuse one, for instance after a rehearsal."""
+    """Finds the place for one goal of the tool; `speaks_against` may refuse one in words, as after a rehearsal."""
 
     def __init__(
         self,
         body: Body,
         goal: Array,
         settings: Travel | None = None,
-        suits: Callable[[HybridAStar, Array], bool] = lambda planner, q: True,
+        speaks_against: Callable[[Array], str] = lambda q: "",
     ) -> None:
-        self.goal, self._suits, p = goal, suits, settings or Travel()
+        self.goal, self._speaks_against, p = goal, speaks_against, settings or Travel()
         search = PoseSearch(body, starts=2 * p.candidates + 1)
         found = search.candidates(goal, p.candidates)
         self.places = [place for place in found if np.abs(place.arm - search.posture).max() <= p.stray_rad]
@@ -51,7 +51,7 @@ class Stands:
             )  # fmt: skip
 
     def nearest(self, planner: HybridAStar, start: Any) -> Stand:
-        """The place with the cheapest way from `start` (x [m], y [m], heading [rad]), of those that suit."""
+        """The place with the cheapest way from `start` (x [m], y [m], heading [rad]), of those that will do."""
         planner.check(start, start)
         free = [place for place in self.places if planner.free(place.base)]
         if not free:
@@ -63,13 +63,12 @@ class Stands:
         ways = sorted(self._ways(planner, start, free), key=lambda pair: pair[1].cost_m)
         if not ways:
             raise NoWayError(f"There is no way to any of the {len(free)} places from which the arm reaches the goal.")
+        why = ""
         for place, plan in ways:
-            if self._suits(planner, place.q):
+            why = self._speaks_against(place.q)
+            if not why:
                 return Stand(place.q, plan, len(ways))
-        raise NoWayError(
-            f"At none of the {len(ways)} places from which the arm reaches the goal does the base keep free of "
-            "obstacles while the tool goes there."
-        )
+        raise NoWayError(f"None of the {len(ways)} places from which the arm reaches the goal will do: {why}.")
 
     def _ways(self, planner: HybridAStar, start: Any, places: list[PoseSolution]) -> list[tuple[PoseSolution, Plan]]:
         ways = []

@@ -132,6 +132,7 @@ class BodyLoop:
         n = body.arm_joints
         # views: to look a field up takes longer than to use it
         self._measured_q, self._pose = self.reading["q"][0, :n], self.base["pose"][0]
+        self._wheels, self._rolled, self._apart = (self.base[name][0] for name in ("wheels", "odometry", "apart"))
         self._q_cmd, self._qd_cmd = self.state["q_cmd"][0, :n], self.state["qd_cmd"][0, :n]
         self._twist, self._moved = self.state["twist"][0], self.state["moved"][0]
         self._goal = self.goal["pose"][0], self.goal["twist"][0], self.goal["wrench"][0]
@@ -188,14 +189,14 @@ class BodyLoop:
 
     def _watch(self) -> None:
         """Odometry, slip, and numbers that are none."""
-        b, q = self.base[0], self._measured()
+        q = self._measured()
         if not np.isfinite(q).all():
             self.state[0].fault = FAULT_NUMBER
             return
         self.q = q
-        b.odometry[:] = self._odometry.update(*b.wheels)
-        report = self._slip.update(self.time_s, b.odometry, b.pose)
-        b.apart[:], b.slipping = (report.apart_m, report.apart_rad), report.slipping
+        self._rolled[:] = self._odometry.update(*self._wheels)
+        report = self._slip.update(self.time_s, self._rolled, self._pose)
+        self._apart[:], self.base["slipping"] = (report.apart_m, report.apart_rad), report.slipping
         handle, records = self.body.chain.handle, (self.state, self.reading, self.base, self.observed, self.work)
         feel(handle, self.parameters, *records, self.q, self.settings.law == "comply", self.settings.dt)
 

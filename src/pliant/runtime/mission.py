@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,12 +38,11 @@ class FrozenOdometry:
     def __init__(self) -> None:
         self._last, self.age_s = b"", 0.0
 
-    def update(self, base: Any, dt: float) -> float:
-        """Age [s] of the pose in a base record, one period after the last."""
-        now = base.pose.tobytes() + base.wheels.tobytes()
-        if now != self._last:
-            self._last, self.age_s = now, 0.0
-        elif (np.abs(base.command) > MOVING).any():
+    def update(self, said: bytes, command: Array, dt: float) -> float:
+        """Age [s] of what a base says of its place, one period after the last; `command` is what it was told."""
+        if said != self._last:
+            self._last, self.age_s = said, 0.0
+        elif (np.abs(command) > MOVING).any():
             self.age_s += dt
         return self.age_s
 
@@ -53,24 +53,31 @@ class MissionLoop:
     def __init__(self, robot: MobileRobot, body: Body, mission: Mission, lags: Lags) -> None:
         self.mission = mission
         self.loop = BodyLoop(robot, body, BodySettings(lags=lags, dt=mission.dt))
-        self._frozen, self._n = FrozenOdometry(), body.arm_joints
+        self._frozen, n = FrozenOdometry(), body.arm_joints
+        reading, base = self.loop.reading, self.loop.base
+        # views: to look a field up takes longer than to use it
+        self._q, self._qd, self._goal = reading["q"][0, :n], reading["qd"][0, :n], self.loop.goal["pose"][0]
+        self._pose, self._wheels, self._twist = base["pose"][0], base["wheels"][0], base["twist"][0]
+        self._commanded, self._told = self.loop.state["q_cmd"][0, :n], base["command"][0]
 
     def period(self, out: Array | None = None) -> Array:
         """Read, decide, command; returns the telemetry."""
-        loop, mission = self.loop, self.mission
-        loop.look()
-        u = mission.step(self._seen())
-        loop.goal[0].pose[:] = mission.target
-        return loop.act(u, out)
+        self.loop.look()
+        u = self.mission.step(self._seen())
+        self._goal[:] = self.mission.target
+        return self.loop.act(u, out)
 
     def _seen(self) -> Seen:
-        loop, n = self.loop, self._n
-        reading, base = loop.reading, loop.base[0]
-        q = np.concatenate([base.pose, reading["q"][0, :n]])
-        age_s = self._frozen.update(base, loop.settings.dt)
-        commanded = loop.state["q_cmd"][0, :n].copy()
+        said = self._pose.tobytes() + self._wheels.tobytes()
         return Seen(
-            loop.time_s, q, reading["qd"][0, :n].copy(), base.twist.copy(), commanded, loop.expected(), loop.ahead_s, age_s
+            time_s=self.loop.time_s,
+            q=np.concatenate([self._pose, self._q]),
+            qd=self._qd.copy(),
+            twist=self._twist.copy(),
+            commanded=self._commanded.copy(),
+            expected=self.loop.expected(),
+            ahead_s=self.loop.ahead_s,
+            age_s=self._frozen.update(said, self._told, self.loop.settings.dt),
         )
 
 
@@ -148,7 +155,7 @@ def mission_meta(run: MissionRun) -> dict[str, Any]:
     return {
         "name": task.name,
         "robot": f"{task.robot} on a {'wheeled' if task.sim.wheels else 'planar'} base",
-        "law": "",
+        "law": "mission",
         "rate_hz": task.rate_hz,
         "seed": task.sim.seed,
         "versions": versions(),
@@ -166,8 +173,6 @@ def mission_meta(run: MissionRun) -> dict[str, Any]:
 
 def save_mission(run: MissionRun, path: Path) -> None:
     """Write a mission as a recording: twist of the base, joint targets and poses as ROS 2 messages, and its map."""
-    import io
-
     path.parent.mkdir(parents=True, exist_ok=True)
     names = list(run.body.chain.joint_names[3:])
     cells = io.BytesIO()

@@ -29,6 +29,7 @@ from pliant.runtime.task import find_file, is_mission, read_yaml
 
 Array = np.ndarray[Any, Any]
 
+
 class MissionTask(MissionSettings):
     """What to do: park the arm, drive through the map, and bring the tool to its goal."""
 

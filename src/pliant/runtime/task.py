@@ -22,7 +22,6 @@ from pliant.params.ros_file import is_ros_file, to_task
 from pliant.robots import parse_address
 from pliant.robots.sim.config import SimConfig
 
-
 MISSION = "mission"
 """The `kind` of a task file that is not a task of an arm."""
 
