@@ -32,7 +32,7 @@ from pliant.runtime.map_files import load_map
 from pliant.runtime.mission import simulate_mission
 from pliant.runtime.mission_task import MissionTask, begun
 
-STARTS, ON_WHEELS = 20, 3
+STARTS, ON_WHEELS, MISHAPS = 20, 3, 9
 BAR_MM = 10.0
 
 
@@ -112,7 +112,7 @@ def _tried(task: MissionTask, refused: list[str]) -> list[Result]:
 def run(seed: int, progress: Progress) -> Outcome:
     """Random starts on a planar base, some of them on wheels, then everything that must stop a mission."""
     began, task = time.perf_counter(), fetch()
-    grid, mishap_list = load_map(task.map), mishaps()
+    grid, mishap_list = load_map(task.map), mishaps()[:MISHAPS]
     starts = random_starts(task, seed, STARTS)
     total = STARTS + ON_WHEELS + 0.5 * len(mishap_list)
     results, wheels, stops, refused = list[Result](), list[Result](), list[Stop](), list[str]()

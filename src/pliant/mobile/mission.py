@@ -127,8 +127,8 @@ class Mission:
 
     @property
     def ended(self) -> bool:
-        """Whether it is over: done, or stopped and at rest."""
-        return self.stage in (DONE, STOPPED)
+        """Whether it is over, done or stopped, and everything is told to stand."""
+        return self.stage in (DONE, STOPPED) and self.filter.at_rest
 
     @property
     def target(self) -> Array:

@@ -25,12 +25,15 @@ from pliant.mobile.joint_motion import JointMotion
 from pliant.mobile.stand import Stand
 from pliant.mobile.whole_body import WholeBodyMotion
 from pliant.params.mission import MissionSettings
+from pliant.spatial import pose_error
 
 Array = np.ndarray[Any, Any]
 
 HOLD_1_S = 8.0
 """How fast a joint returns to where it should be."""
 JOINT_REST_RAD_S = 0.02
+EVEN_S = 0.05
+"""Time over which readings are averaged, where a stage asks whether the tool has come to rest."""
 
 
 @dataclass(frozen=True)
@@ -220,8 +223,6 @@ class ReachStage(Stage):
         """Base and joints with the tool at its goal, as the place was chosen for."""
         self.target = goal.copy()
         """Where the tool should be when what is commanded now takes effect."""
-        self.error = np.full(2, math.inf)
-        """Distance [m] and angle [rad] of the measured tool from the goal."""
         self._solved = True
 
     def enter(self, seen: Seen) -> str:
@@ -235,6 +236,7 @@ class ReachStage(Stage):
         end[2] = begin[2] + math.remainder(float(end[2] - begin[2]), math.tau)
         self._motion = JointMotion.between(self.body, begin, end, self.settings.reach.speed)
         self._began_s, self._near_s, self._now_s = seen.time_s, math.inf, seen.time_s
+        self._off, self._speeds = np.full(6, math.nan), np.zeros(self.body.m)
         self.motion.u[:] = 0.0
         return ""
 
@@ -252,17 +254,27 @@ class ReachStage(Stage):
         self.motion.u[:] = u
 
     def reached(self, seen: Seen) -> str:
-        self.error = pose_apart(self.body.pose(seen.q), self.goal)
+        far, turned = self._error(seen)
         reach = self.settings.reach
-        near = self.error[0] <= reach.tolerance_m and math.degrees(self.error[1]) <= reach.tolerance_deg
-        over = seen.time_s - self._began_s >= self._motion.seconds
-        if not (near and over and seen.arm_rests and seen.base_rests):
+        near = far <= reach.tolerance_m and turned <= math.radians(reach.tolerance_deg)
+        slow = np.abs(self._speeds[:2]) < (drive.AT_REST_M_S, drive.AT_REST_RAD_S)
+        rests = bool(slow.all() and np.abs(self._speeds[2:]).max() < JOINT_REST_RAD_S)
+        if not (near and rests and seen.time_s - self._began_s >= self._motion.seconds):
             self._near_s = math.inf
             return ""
         self._near_s = min(self._near_s, seen.time_s)
         if seen.time_s - self._near_s < reach.settle_s:
             return ""
-        return f"the tool is {1e3 * self.error[0]:.2f} mm and {math.degrees(self.error[1]):.3f}° from its goal"
+        return f"the tool is {1e3 * far:.2f} mm and {math.degrees(turned):.3f}° from its goal"
+
+    def _error(self, seen: Seen) -> tuple[float, float]:
+        """Distance [m] and angle [rad] of the tool from its goal; like the speeds, without the noise of one reading."""
+        now = np.zeros(6)
+        pose_error(self.body.pose(seen.q), self.goal, now)
+        share = min(1.0, self.motion.dt / EVEN_S)
+        self._off = now if np.isnan(self._off).any() else self._off + share * (now - self._off)
+        self._speeds += share * (np.concatenate([seen.twist, seen.qd]) - self._speeds)
+        return float(np.linalg.norm(self._off[:3])), float(np.linalg.norm(self._off[3:]))
 
     def trouble(self, seen: Seen) -> str:
         return "" if self._solved else "the whole-body program has no solution"

@@ -35,9 +35,7 @@ class Travel(Section):
 class Reach(Section):
     """Stage C: base and arm bring the tool to the goal together."""
 
-    speed: float = param(
-        0.3, gt=0, le=1, help="Share of the joints' speed and acceleration that the tool's path needs."
-    )
+    speed: float = param(0.3, gt=0, le=1, help="Share of the joints' speed and acceleration that it goes with.")
     tolerance_m: float = param(0.005, unit="m", gt=0, le=0.1, help="How near to the goal the tool must come to rest.")
     tolerance_deg: float = param(0.5, unit="°", gt=0, le=45, help="How near to its orientation.")
     settle_s: float = param(0.2, unit="s", ge=0, le=10, help="How long it must stay there.")
