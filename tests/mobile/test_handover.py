@@ -78,7 +78,8 @@ def test_a_wish_within_the_limits_passes_unchanged() -> None:
 
 
 def test_a_joint_motion_ends_at_rest_and_its_speed_is_its_derivative_within_the_share() -> None:
-    begin, end = BODY.q_home[BASE_JOINTS:], BODY.q_home[BASE_JOINTS:] + (1.0, -0.5, 0.3, 0.0, 2.0, -0.1)
+    begin = BODY.q_home[BASE_JOINTS:]
+    end = begin + np.array((1.0, -0.5, 0.3, 0.0, 2.0, -0.1))
     motion, share, step = JointMotion.between(BODY, begin, end, 0.4), 0.4, 1e-5
     times = np.linspace(0.0, motion.seconds, 400)
     speeds = np.array([motion.at(t)[1] for t in times])

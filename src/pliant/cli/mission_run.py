@@ -64,7 +64,6 @@ def run_mission(name: str, assignments: list[str], record: Path | None, **change
     compile_first()
     compile_planner()
     begun(task)  # what cannot be done is refused before anything is said
-    _say_start(task)
     return _run(task, *files)
 
 
@@ -82,9 +81,11 @@ def _run(task: MissionTask, recording: Path, picture: Path, animation: Path) -> 
     from pliant.analysis.mission import mission_figures, save_picture, story_of
     from pliant.runtime.mission import save_mission, simulate_mission
 
-    began = time.perf_counter()
-    with progress("simulating") as update, until_ctrl_c() as go_on:
-        run = simulate_mission(task, update, go_on=go_on)
+    with until_ctrl_c() as go_on:
+        _say_start(task)
+        began = time.perf_counter()
+        with progress("simulating") as update:
+            run = simulate_mission(task, update, go_on=go_on)
         interrupted = not go_on()
     if interrupted:
         err.print("Stopping.")

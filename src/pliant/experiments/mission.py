@@ -16,6 +16,8 @@ from pliant.errors import PliantError
 from pliant.experiments import Progress
 from pliant.experiments.mission_runs import (
     AROUND_TABLE,
+    NOISE,
+    Noisy,
     Result,
     Stop,
     fetch,
@@ -32,7 +34,7 @@ from pliant.runtime.map_files import load_map
 from pliant.runtime.mission import simulate_mission
 from pliant.runtime.mission_task import MissionTask, begun
 
-STARTS, ON_WHEELS, MISHAPS = 20, 3, 9
+STARTS, ON_WHEELS, WITH_NOISE, MISHAPS = 20, 3, 3, 9
 BAR_MM = 10.0
 
 
@@ -100,9 +102,22 @@ def _refusals(task: MissionTask, grid: OccupancyGrid) -> list[Figure]:
     return [at_least("impossible missions: refused before anything moves", refused, "", len(bad))]
 
 
-def _tried(task: MissionTask, refused: list[str]) -> list[Result]:
-    """What came of a mission, if it was not refused at the door."""
+def _lost(results: list[Result]) -> list[Figure]:
+    """With a place that is known with noise."""
+    name = f"{WITH_NOISE} with noise of {1e3 * NOISE[0]:g} mm, {1e3 * NOISE[1]:g} mrad in the base's pose"
+    off_mm = 1e3 * max((r.apart_m for r in results), default=math.nan)
+    return [
+        at_least(f"{name}: missions to their goal", sum(r.done for r in results), "", WITH_NOISE),
+        at_most(f"{name}: largest distance of the tool at the end", off_mm, "mm", BAR_MM),
+        told(f"{name}: slip reported, though there is none", sum(r.slipping for r in results), "ticks"),
+    ]
+
+
+def _tried(task: MissionTask, refused: list[str], seed: int | None = None) -> list[Result]:
+    """What came of a mission, if it was not refused at the door; with a `seed`, the base knows its place with noise."""
     try:
+        if seed is not None:
+            return [result_of(simulate_mission(task, between=lambda robot: Noisy(robot, seed)))]
         return [result_of(simulate_mission(task))]
     except PliantError as error:
         refused.append(f"Refused from the start {task.start}: {error}")
@@ -114,28 +129,33 @@ def run(seed: int, progress: Progress) -> Outcome:
     began, task = time.perf_counter(), fetch()
     grid, mishap_list = load_map(task.map), mishaps()[:MISHAPS]
     starts = random_starts(task, seed, STARTS)
-    total = STARTS + ON_WHEELS + 0.5 * len(mishap_list)
-    results, wheels, stops, refused = list[Result](), list[Result](), list[Stop](), list[str]()
+    total = STARTS + ON_WHEELS + WITH_NOISE + 0.5 * len(mishap_list)
+    results, wheels, noisy = list[Result](), list[Result](), list[Result]()
+    stops, refused = list[Stop](), list[str]()
     for k, one in enumerate(starts):
         results += _tried(one, refused)
         progress((k + 1) / total)
     for k, one in enumerate(starts[:ON_WHEELS]):
         wheels += _tried(changed(one, {"sim.wheels": True}), refused)
         progress((STARTS + k + 1) / total)
+    for k, one in enumerate(starts[-WITH_NOISE:]):
+        noisy += _tried(one, refused, seed=100 * seed + k)
+        progress((STARTS + ON_WHEELS + k + 1) / total)
     for mishap in mishap_list:
         stops.append(stopped(task, mishap))
-        progress((STARTS + ON_WHEELS + 0.5 * len(stops)) / total)
+        progress((STARTS + ON_WHEELS + WITH_NOISE + 0.5 * len(stops)) / total)
     figures = [
         *_judged(f"{STARTS} random starts", STARTS, results, task),
         *_judged(f"{ON_WHEELS} of them on wheels", ON_WHEELS, wheels, task),
-        *_commands([*results, *wheels]),
+        *_lost(noisy),
+        *_commands([*results, *wheels, *noisy]),
         *_stops(stops),
         *_refusals(task, grid),
     ]
     progress(1.0)
     notes = [*refused]
     notes += [f"Not as expected: {s.name}: {s.reason or 'not stopped'}." for s in stops if not s.as_expected]
-    notes += [f"Start {k}: {r.reason}." for k, r in enumerate([*results, *wheels]) if not r.done]
+    notes += [f"Start {k}: {r.reason}." for k, r in enumerate([*results, *wheels, *noisy]) if not r.done]
     return Outcome(
         "mission", seed, time.perf_counter() - began, figures, notes=notes,
         draw=lambda path: _draw(grid, task, results, stops, path), table=_rows(starts, results, wheels, stops),

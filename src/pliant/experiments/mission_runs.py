@@ -30,6 +30,8 @@ Told = Callable[[float], None]
 
 SWAY_RAD = 0.6
 """How far from home the joints may be at the start."""
+NOISE = (0.002, 0.002)
+"""Of a localisation that is not perfect [m, rad]."""
 
 
 def fetch() -> MissionTask:
@@ -123,6 +125,18 @@ def touches(story: Story) -> int:
     bare = story.task.planner.footprint.model_dump() | {"margin_m": 0.0}
     space = prepared(story.grid, Footprint(**bare))
     return sum(not free_at(space, *map(float, pose)) for pose in story.base[::10] if np.isfinite(pose).all())
+
+
+class Noisy:
+    """A robot that knows its place with noise: every reading is off by itself, with these standard deviations."""
+
+    def __init__(self, robot: SimBody, seed: int, noise: tuple[float, float] = NOISE) -> None:
+        self.robot, self.command, self.write = robot, robot.command, robot.write
+        self._random, self._noise = np.random.default_rng([9, seed]), np.array((noise[0], *noise))
+
+    def read(self, reading: Any, base: Any) -> None:
+        self.robot.read(reading, base)
+        base["pose"] += self._noise * self._random.normal(size=3)
 
 
 # ---- what goes wrong -----------------------------------------------------------------------------------------------
