@@ -44,7 +44,7 @@ def until_ctrl_c() -> Iterator[Callable[[], bool]]:
         signal.signal(signal.SIGINT, before)
 
 
-def refuse(given: dict[str, Any]) -> None:
+def _refuse(given: dict[str, Any]) -> None:
     """Refuse the options of `pliant run` that a mission does not have."""
     for option, value in given.items():
         if value:
@@ -52,11 +52,17 @@ def refuse(given: dict[str, Any]) -> None:
             raise RefusedError(said, field=option)
 
 
-def run_mission(name: str, assignments: list[str], record: Path | None, **changes: Any) -> int:
-    """Run the mission `name` with some values changed, and leave a recording, a picture and an animation."""
+def run_mission(
+    name: str, assignments: list[str], record: Path | None, idle: dict[str, Any], changes: dict[str, Any]
+) -> int:
+    """Run the mission `name` with some values changed, and leave a recording, a picture and an animation.
+
+    `idle` are options that a mission does not have, to be refused where they were given.
+    """
+    _refuse(idle)
     task = find_mission(name)
     assert task is not None
-    task = changed_mission(task, assignments, **changes)
+    task = changed_mission(task, assignments, changes)
     folder = output_folder()
     files = record or folder / f"{task.name}.mcap", folder / f"{task.name}.png", folder / f"{task.name}.gif"
     claim_recording(files[0])

@@ -9,6 +9,7 @@ goal_m: [8.3, 3.0, 0.75]
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -84,10 +85,12 @@ def located(task: MissionTask, folder: Path) -> MissionTask:
     return task.model_copy(update={"map": str(found.resolve() if found.is_file() else found)})
 
 
-def changed_mission(task: MissionTask, assignments: list[str], **changes: Any) -> MissionTask:
-    """The mission with ``--set`` values and other changes; validated as a whole."""
+def changed_mission(
+    task: MissionTask, assignments: Sequence[str], changes: Mapping[str, Any] | None = None
+) -> MissionTask:
+    """The mission with ``--set`` values and other changes (None: none), by dotted name; validated as a whole."""
     values = dict(parse_assignment(text) for text in assignments)
-    values |= {name: value for name, value in changes.items() if value is not None}
+    values |= {name: value for name, value in (changes or {}).items() if value is not None}
     wanted = changed(task, values) if values else task
     return located(wanted, Path()) if wanted.map != task.map else wanted
 
