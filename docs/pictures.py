@@ -11,9 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from pliant.analysis import style
+from pliant.analysis.animation import save_animation
 from pliant.analysis.doctor import Case, examine
 from pliant.analysis.doctor.draw import save_diagnosis
 from pliant.analysis.machine import draw as draw_states
+from pliant.analysis.mission import save_picture, story_of
 from pliant.analysis.plot import title
 from pliant.analysis.render import render
 from pliant.experiments import find
@@ -23,6 +25,8 @@ from pliant.experiments.rival_record import save_rival
 from pliant.model.catalogue import available_models
 from pliant.record import Recording
 from pliant.runtime.batch import simulate
+from pliant.runtime.mission import simulate_mission
+from pliant.runtime.mission_task import find_mission
 from pliant.runtime.task import Task, find_task
 
 FOLDER = Path(__file__).parent / "pictures"
@@ -30,7 +34,7 @@ LAB = (
     *("lab-forces", "lab-parameters", "lab-anisotropic", "lab-cross-coupling", "lab-equilibrium", "lab-model-errors"),
     *("lab-jdot", "impedance-pose"),
 )
-MOBILE = ("base-velocity", "planner", "follower")
+MOBILE = ("base-velocity", "planner", "follower", "whole-body", "mission")
 PUSHED = (0.85, 0.3, 0.05, 1.0)
 
 
@@ -97,16 +101,26 @@ def diagnosis() -> None:
     save_diagnosis(case, examine(case), title(recording), FOLDER / "doctor-saturated.png")
 
 
+def mission() -> None:
+    """The mission that comes along, as a picture and as an animation."""
+    task = find_mission("fetch")
+    assert task is not None
+    story = story_of(simulate_mission(task))
+    save_picture(story, FOLDER / "fetch.png")
+    save_animation(story, FOLDER / "fetch.gif")
+
+
 def main() -> None:
     """All pictures."""
     FOLDER.mkdir(exist_ok=True)
     hero()
+    mission()
     robots()
     draw_states(FOLDER / "states.png")
     diagnosis()
     shipped = ("push", "press", "bounce", "servo", "sensor", "singularity", "limits", "sensor-faults", "payload", *LAB)
     contact = ("dome", "contact-scenes", "contact-sweep", "compare", "predictions", "delay", "doctor")
-    for name in (*shipped, *contact, *MOBILE, "whole-body"):
+    for name in (*shipped, *contact, *MOBILE):
         outcome = find(name)(0, lambda share: None)
         if outcome.draw is not None:
             outcome.draw(FOLDER / f"{name}.png")

@@ -19,6 +19,7 @@ QUICKER = {
     "doctor": {"SEEDS": 1, "SURFACES": 1},
     "whole-body": {"SECONDS": 6.0},
     "planner": {"QUERIES": 40, "OMPL_S": 1.0},
+    "mission": {"STARTS": 2, "ON_WHEELS": 1, "WITH_NOISE": 1, "MISHAPS": 3},
 }
 # Figures in these units come from the clock, and a test on a busy machine says nothing about them.
 CLOCKED = {"planner": ("ms", "×")}

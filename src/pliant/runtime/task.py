@@ -22,6 +22,9 @@ from pliant.params.ros_file import is_ros_file, to_task
 from pliant.robots import parse_address
 from pliant.robots.sim.config import SimConfig
 
+MISSION = "mission"
+"""The `kind` of a task file that is not a task of an arm."""
+
 
 class Event(Section):
     """Something that happens at a given time: new parameters, another law, a moved goal, a stop."""
@@ -153,25 +156,26 @@ def check_fits(task: Task, arm: Arm) -> None:
         check_order(parameters.contact)
 
 
-def find_task(name: str, rate_hz: float | None = None) -> Task:
-    """The task in the file `name`; where there is no such file, the task of that name that comes with Pliant."""
+def find_file(name: str) -> Path:
+    """The task file `name`; where there is no such file, that of the task of this name that comes with Pliant."""
     if not Path(name).is_file():
         own = resources.files("pliant") / "tasks"
         shipped = {Path(entry.name).stem: entry for entry in own.iterdir() if entry.name.endswith(".yaml")}
         bare = name.removeprefix("tasks/").removesuffix(".yaml") if name.startswith("tasks/") else name
         if bare in shipped:  # only by its name: a wrong path must not run another task
-            return load_task(Path(str(shipped[bare])), rate_hz)
+            return Path(str(shipped[bare]))
         if "/" not in name and not Path(name).suffix:
             raise UnknownNameError("task", name, shipped)
-    return load_task(name, rate_hz)
+    return Path(name)
 
 
-def load_task(path: Path | str, rate_hz: float | None = None) -> Task:
-    """Read a task file; every mistake in it is one `InputError` that says where and what is allowed.
+def find_task(name: str, rate_hz: float | None = None) -> Task:
+    """The task in the file `name`; where there is no such file, the task of that name that comes with Pliant."""
+    return load_task(find_file(name), rate_hz)
 
-    `rate_hz` is the rate for which a filter coefficient in a ROS 2 parameter file is converted.
-    """
-    path = Path(path)
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """The mapping in a task file; a file that is none is one `InputError`."""
     try:
         text = path.read_text()
     except FileNotFoundError:
@@ -188,6 +192,23 @@ def load_task(path: Path | str, rate_hz: float | None = None) -> Task:
         raise RefusedError(f"{path} is not valid YAML: {str(error).splitlines()[0]}.", field=str(path)) from None
     if not isinstance(data, dict):
         raise InputError("the task file", str(path), "a YAML mapping with entries like robot, law, params")
+    return data
+
+
+def is_mission(path: Path) -> bool:
+    """Whether a task file is a mission of a mobile robot (see `runtime.mission_task`)."""
+    return read_yaml(path).get("kind") == MISSION
+
+
+def load_task(path: Path | str, rate_hz: float | None = None) -> Task:
+    """Read a task file; every mistake in it is one `InputError` that says where and what is allowed.
+
+    `rate_hz` is the rate for which a filter coefficient in a ROS 2 parameter file is converted.
+    """
+    path = Path(path)
+    data = read_yaml(path)
+    if data.get("kind") == MISSION:
+        raise RefusedError(f"{path} is a mission of a mobile robot: only `pliant run` runs it.", field="kind")
     if is_ros_file(data):
         data = to_task(data, rate_hz or 500.0)
     data.setdefault("name", path.stem)
