@@ -12,7 +12,7 @@ import sys
 import typer
 from typer.exceptions import TyperException
 
-from pliant.cli import bench, check, demo, experiment, goal, identify, info, plot, push, replay, run, tare
+from pliant.cli import bench, check, demo, experiment, goal, identify, info, plot, push, replay, run, studio, tare
 from pliant.cli import set as set_verb
 from pliant.errors import PliantError
 
@@ -49,7 +49,7 @@ def _root(
     """
 
 
-for verb in (demo, run, check, info, set_verb, goal, push, tare, identify, plot, replay, experiment, bench):
+for verb in (demo, run, studio, check, info, set_verb, goal, push, tare, identify, plot, replay, experiment, bench):
     name = verb.__name__.rpartition(".")[2]
     # `pliant set NAME -4` means the number, not an option
     settings = {"ignore_unknown_options": True} if verb in (set_verb, goal, push) else None

@@ -67,7 +67,9 @@ class Session(Link):
         self._loop = _spawn("pliant.runtime.loop", str(self.board.path))
         self._recorder = None
         if self._record is not None:
-            self._recorder = _spawn("pliant.runtime.save", str(self.board.path), str(self._record))
+            from pliant.runtime.save import follow
+
+            self._recorder = follow(self.board.path, self._record)
         try:
             self._await_start()
         except KeyboardInterrupt:

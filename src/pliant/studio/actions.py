@@ -1,0 +1,157 @@
+"""What a page may ask for: one table, from a name to what is done. Everything is checked by the link, as for anyone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pliant.errors import InputError, UnknownNameError
+from pliant.studio.schema import values_of
+from pliant.studio.stage import Stage
+
+Message = dict[str, Any]
+Answer = dict[str, Any]
+
+# A push lasts this long unless it is said again: a page that is gone pushes no more [s].
+PUSH_S = 0.25
+# The hardest push by hand [N].
+PUSH_N = 80.0
+
+
+def _text(message: Message, field: str, default: str | None = None) -> str:
+    value = message.get(field, default)
+    if not isinstance(value, str) or len(value) > 500:
+        raise InputError(field, value, "a text")
+    return value
+
+
+def _numbers(message: Message, field: str, n: int) -> list[float]:
+    value = message.get(field)
+    good = isinstance(value, list) and len(value) == n and all(type(v) in (int, float) for v in value)
+    if not good or not np.isfinite(value).all():
+        raise InputError(field, value, f"{n} finite numbers")
+    return [float(v) for v in value]
+
+
+def _values(message: Message) -> dict[str, Any]:
+    values = message.get("values")
+    if not isinstance(values, dict) or not values:
+        raise InputError("values", values, "parameters by name")
+    return values
+
+
+def _parameters(stage: Stage) -> Answer:
+    link = stage.running
+    return {"values": values_of(link.parameters), "revision": int(link.board.adopted)}
+
+
+# ---- at once: never behind anything else ---------------------------------------------------------------------------
+
+
+def _halt(stage: Stage, message: Message) -> Answer:
+    stage.running.halt()
+    return {}
+
+
+def _push(stage: Stage, message: Message) -> Answer:
+    force = np.array(_numbers(message, "force", 3))
+    force *= min(1.0, PUSH_N / max(float(np.linalg.norm(force)), 1e-9))
+    stage.running.push(force, PUSH_S)
+    return {}
+
+
+def _abort(stage: Stage, message: Message) -> Answer:
+    stage.running.order("abort")
+    return {}
+
+
+# ---- one after the other -------------------------------------------------------------------------------------------
+
+
+def _start(stage: Stage, message: Message) -> Answer:
+    stage.start(_text(message, "task"), _text(message, "robot", ""))
+    return {}
+
+
+def _end(stage: Stage, message: Message) -> Answer:
+    stage.close()
+    return {}
+
+
+def _resume(stage: Stage, message: Message) -> Answer:
+    stage.running.resume()
+    return {}
+
+
+def _order(stage: Stage, message: Message) -> Answer:
+    stage.running.order(_text(message, "order"))
+    return {}
+
+
+def _law(stage: Stage, message: Message) -> Answer:
+    stage.running.law(_text(message, "law"))
+    return {}
+
+
+def _goal(stage: Stage, message: Message) -> Answer:
+    stage.running.goal_position(_numbers(message, "position", 3))
+    return {}
+
+
+def _virtual_push(stage: Stage, message: Message) -> Answer:
+    stage.running.virtual_push(_numbers(message, "force", 3))
+    return {}
+
+
+def _tare(stage: Stage, message: Message) -> Answer:
+    bias = stage.running.tare()
+    return {"bias": bias.tolist(), **_parameters(stage)}
+
+
+def _set(stage: Stage, message: Message) -> Answer:
+    stage.running.set(_values(message))
+    return _parameters(stage)
+
+
+def _undo(stage: Stage, message: Message) -> Answer:
+    stage.running.undo()
+    return _parameters(stage)
+
+
+def _redo(stage: Stage, message: Message) -> Answer:
+    stage.running.redo()
+    return _parameters(stage)
+
+
+def _save(stage: Stage, message: Message) -> Answer:
+    path = _text(message, "path", stage.source)
+    return {"path": path, "saved": list(stage.running.save(path))}
+
+
+def _record(stage: Stage, message: Message) -> Answer:
+    return {"recording": stage.record()}
+
+
+def _stop_recording(stage: Stage, message: Message) -> Answer:
+    return {"recorded": stage.stop_recording()}
+
+
+Action = Callable[[Stage, Message], Answer]
+AT_ONCE: dict[str, Action] = {"halt": _halt, "push": _push, "abort": _abort}
+IN_TURN: dict[str, Action] = {
+    "start": _start, "end": _end, "resume": _resume, "order": _order, "law": _law, "goal": _goal,
+    "virtual_push": _virtual_push, "tare": _tare, "set": _set, "undo": _undo, "redo": _redo, "save": _save,
+    "record": _record, "stop_recording": _stop_recording,
+}  # fmt: skip
+
+
+def action_of(message: Message) -> tuple[Action, bool]:
+    """What a message asks for, and whether it is done at once."""
+    name = message.get("do")
+    if isinstance(name, str) and name in AT_ONCE:
+        return AT_ONCE[name], True
+    if isinstance(name, str) and name in IN_TURN:
+        return IN_TURN[name], False
+    raise UnknownNameError("request", str(name)[:50], [*AT_ONCE, *IN_TURN])
