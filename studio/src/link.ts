@@ -51,7 +51,7 @@ export class Link {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify({ do: what, ...more }));
   }
 
-  ask(what: string, more: Record<string, unknown> = {}): Promise<Answer> {
+  ask(what: string, more: Record<string, unknown> = {}, patience = PATIENCE_MS): Promise<Answer> {
     return new Promise((resolve) => {
       if (this.socket?.readyState !== WebSocket.OPEN) {
         resolve({ type: "answer", id: null, ok: false, error: "There is no connection to the Studio." });
@@ -61,7 +61,7 @@ export class Link {
       this.waiting.set(id, resolve);
       setTimeout(() => {
         if (this.waiting.delete(id)) resolve({ type: "answer", id, ok: false, error: "The Studio did not answer." });
-      }, PATIENCE_MS);
+      }, patience);
       this.socket.send(JSON.stringify({ id, do: what, ...more }));
     });
   }

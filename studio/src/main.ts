@@ -1,5 +1,6 @@
 // The page: brings the parts together. It holds no truth of its own: what it shows is what the loop says.
 
+import { Archive, type Shown } from "./archive";
 import { byId, element } from "./dom";
 import { Link } from "./link";
 import { Panel } from "./panel";
@@ -9,12 +10,16 @@ import { View } from "./view";
 import { readFrame, type Answer, type Frame, type Hello, type Message, type Status } from "./wire";
 
 const KEPT = 3000;
+// Buttons of the contact law.
+const CONTACT = ["seek", "pause", "go-on", "retract"];
 
 class Page {
   private readonly link = new Link();
   private readonly view: View;
   private readonly plots = new Plots(byId("plots"));
   private readonly panel: Panel;
+  private readonly archive: Archive;
+  private past: Shown | null = null;
   private ring = new Ring(1, 2);
   private hello: Hello | null = null;
   private at: Record<string, number> = {};
@@ -28,7 +33,10 @@ class Page {
     const low = new URLSearchParams(location.search).get("quality") === "low";
     this.view = new View(byId("view"), byId("pushing"), low);
     this.view.onPush = (force) => this.link.tell("push", { force });
+    this.view.onGoal = (position) => this.link.tell("goal", { position });
     this.panel = new Panel(byId("dynamics"), byId("more"), this.link, (words, good) => this.notice(words, good));
+    this.archive = new Archive(byId("archive"), this.link, (words, good) => this.notice(words, good));
+    this.archive.onShow = (shown) => this.show(shown);
     this.makeButtons();
     this.makeViews();
     this.keys();
@@ -62,6 +70,7 @@ class Page {
     this.plots.build(hello.channels, this.isLight());
     this.makeScenario(hello);
     const loop = hello.loop;
+    this.archive.build(hello);
     byId("loop").textContent = loop ? `${loop.rate_hz} Hz · ${loop.task} · ${loop.robot.split("/").pop()}` : "";
     if (!loop) return;
     this.view.pushable = loop.pushable;
@@ -77,7 +86,7 @@ class Page {
     if (!frame) return;
     this.ring.add(frame.samples, frame.rows);
     this.showFrame(frame, hello);
-    this.plots.draw(this.ring, performance.now());
+    if (!this.past) this.plots.draw(this.ring, performance.now());
   }
 
   private showFrame(frame: Frame, hello: Hello): void {
@@ -85,14 +94,16 @@ class Page {
     const from = (name: string, n: number) => head.subarray(this.at[name]!, this.at[name]! + n);
     const number = (name: string) => Math.round(head[this.at[name]!]!);
     const force = from("force x", 3);
-    this.view.show(frame.poses, { goal: from("goal x", 7), tool: from("tool x", 7), force, normal: from("normal x", 3) });
+    if (!this.past) {
+      this.view.show(frame.poses, { goal: from("goal x", 7), tool: from("tool x", 7), force, normal: from("normal x", 3) });
+    }
     byId("force").textContent = `|F| ${Math.hypot(force[0]!, force[1]!, force[2]!).toFixed(1)} N`;
     const loop = hello.loop!;
-    const law = loop.laws[number("law")] ?? "";
+    const law = loop.laws[String(number("law"))] ?? "";
     if (law !== this.law) {
       this.law = law;
-      byId("law").textContent = law;
       this.panel.setLaw(law);
+      for (const id of CONTACT) this.buttons.get(id)!.hidden = law !== "hybrid";
     }
     this.showState(law, number("state"), number("reason"), number("refused"));
     this.showCuts(hello, number("limits"), head);
@@ -101,6 +112,28 @@ class Page {
     document.body.dataset["time"] = frame.time.toFixed(3);
     byId("law").classList.toggle("warn", stopped);
     byId("law").textContent = stopped ? `${law}, stopped` : law;
+  }
+
+  /** Shows a moment of a recording; null goes back to the loop. */
+  private show(shown: Shown | null): void {
+    const loop = this.hello?.loop;
+    if (shown === null) {
+      if (this.past && loop) this.view.build(loop.shapes, loop.bodies);
+      this.past = null;
+      this.view.pushable = loop?.pushable ?? false;
+      return;
+    }
+    const { recording, at } = shown;
+    if (this.past?.recording !== recording) this.view.build(recording.shapes, recording.bodies);
+    this.view.pushable = false;
+    this.past = shown;
+    this.view.show(recording.poses[at]!, {
+      goal: recording.goal[at]!,
+      tool: recording.tool[at]!,
+      force: recording.force[at]!,
+      normal: recording.normal[at]!,
+    });
+    this.plots.past(recording.columns, shown.otherwise, at);
   }
 
   private showState(law: string, state: number, reason: number, refused: number): void {
@@ -152,12 +185,12 @@ class Page {
     add("tare", "Tare", "Make the present reading of the force sensor zero", () => void this.ask("tare", {}, "The sensor is tared."));
     add("record", "Record", "Record the loop into a file", () => void this.record());
     add("theme", "☾", "Dark or light", () => this.theme(!this.isLight()));
-    add("freeze", "Freeze plots", "Hold the plots still; the loop goes on", () => this.freeze());
     add("resume", "Resume", "Go on after a stop", () => void this.ask("resume"));
     add("stop", "Stop", "Come to rest now (Space or Esc)", () => this.halt(), "stop");
   }
 
   private makeViews(): void {
+    byId("freeze").onclick = () => this.freeze();
     for (const name of View.views()) {
       const made = element("button", { "data-testid": `view-${name}` }, [name]);
       made.onclick = () => this.view.look(name);
@@ -204,7 +237,7 @@ class Page {
   }
 
   private freeze(): void {
-    const button = this.buttons.get("freeze")!;
+    const button = byId("freeze");
     const on = button.getAttribute("aria-pressed") !== "true";
     button.setAttribute("aria-pressed", String(on));
     this.plots.pause(on);

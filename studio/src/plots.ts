@@ -3,10 +3,12 @@
 import uPlot from "uplot";
 
 import { element } from "./dom";
+import { resampled } from "./resample";
 import type { Ring } from "./ring";
 
 const REDRAWS_HZ = 15;
 const SECONDS = 12;
+const HEIGHT = 92;
 
 export interface PlotWords {
   title: string;
@@ -15,15 +17,16 @@ export interface PlotWords {
 }
 
 export const PLOTS: PlotWords[] = [
-  { title: "Force", unit: "N", lines: ["force x", "force y", "force z", "force target"] },
+  { title: "Force", unit: "N", lines: ["force x", "force y", "force z", "force target", "contact force"] },
   { title: "Velocity", unit: "m/s", lines: ["velocity x", "velocity y", "velocity z"] },
   { title: "Distance from goal", unit: "mm", lines: ["distance from goal"] },
   { title: "Energy tank", unit: "J", lines: ["energy tank"] },
-  { title: "Lateness of the loop", unit: "µs", lines: ["lateness"] },
+  { title: "Lateness", unit: "µs", lines: ["lateness"] },
 ];
-const COLOURS = ["#e5707a", "#55b97b", "#4c9be8", "#f5a623"];
+const COLOURS = ["#e5707a", "#55b97b", "#4c9be8", "#f5a623", "#b48ead"];
 
 interface Panel {
+  card: HTMLElement;
   words: PlotWords;
   plot: uPlot;
   columns: number[];
@@ -54,11 +57,11 @@ export class Plots {
     const axis = { stroke: faint, grid, ticks: { show: false }, font: "11px system-ui" };
     const plot = new uPlot(
       {
-        width: Math.max(200, this.holder.clientWidth - 24),
-        height: 96,
+        width: card.clientWidth - 16,
+        height: HEIGHT,
         scales: { x: { time: false } },
         cursor: { points: { size: 5 } },
-        axes: [{ ...axis, size: 22 }, { ...axis, size: 46 }],
+        axes: [{ ...axis, size: 22 }, { ...axis, size: 38 }],
         series: [
           {},
           ...words.lines.map((line, i) => ({
@@ -68,13 +71,20 @@ export class Plots {
             ...(line === "force target" ? { dash: [5, 4] } : {}),
             points: { show: false },
           })),
+          ...words.lines.map((line, i) => ({
+            label: `${line}, otherwise`,
+            stroke: COLOURS[i]!,
+            width: 1,
+            dash: [2, 3],
+            points: { show: false },
+          })),
         ],
         hooks: { setCursor: [(u) => this.tell(words, u, values)] },
       },
-      [[0], ...words.lines.map(() => [0])],
+      [[0], ...words.lines.map(() => [0]), ...words.lines.map(() => [null])],
       card,
     );
-    return { words, plot, columns: words.lines.map((line) => names.indexOf(line)), values };
+    return { card, words, plot, columns: words.lines.map((line) => names.indexOf(line)), values };
   }
 
   private tell(words: PlotWords, plot: uPlot, values: HTMLElement): void {
@@ -84,13 +94,22 @@ export class Plots {
     values.textContent = `${Number(plot.data[0][at] ?? 0).toFixed(2)} s: ${numbers.join("  ")}`;
   }
 
+  /** Shows a whole recording, with how it would have gone otherwise beside it, and marks a moment. */
+  past(columns: number[][], otherwise: number[][] | null, at: number): void {
+    for (const panel of this.panels) {
+      const time = columns[0]!;
+      const other = otherwise ? resampled(otherwise, panel.columns, time) : panel.columns.map(() => time.map(() => null));
+      panel.plot.setData([time, ...panel.columns.map((c) => columns[c]!), ...other] as unknown as uPlot.AlignedData);
+      panel.plot.setCursor({ left: panel.plot.valToPos(time[at]!, "x"), top: 10 });
+    }
+  }
+
   pause(on: boolean): void {
     this.paused = on;
   }
 
   resize(): void {
-    const width = Math.max(200, this.holder.clientWidth - 24);
-    for (const panel of this.panels) panel.plot.setSize({ width, height: 96 });
+    for (const panel of this.panels) panel.plot.setSize({ width: panel.card.clientWidth - 16, height: HEIGHT });
   }
 
   draw(ring: Ring, now: number): void {
@@ -102,7 +121,8 @@ export class Plots {
     const x = time.subarray(first);
     for (const panel of this.panels) {
       const lines = panel.columns.map((c) => ring.column(c).subarray(first));
-      panel.plot.setData([x, ...lines] as unknown as uPlot.AlignedData);
+      const none = lines.map(() => [] as number[]);
+      panel.plot.setData([x, ...lines, ...none] as unknown as uPlot.AlignedData);
     }
   }
 }

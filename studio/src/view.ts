@@ -17,7 +17,7 @@ export interface Look {
 }
 
 const VIEWS: Record<string, [Vector, Vector]> = {
-  Free: [[1.5, -1.4, 1.1], [0.25, 0, 0.35]],
+  Free: [[1.6, -1.5, 1.15], [0.2, 0, 0.4]],
   Front: [[2.2, 0, 0.6], [0.2, 0, 0.4]],
   Side: [[0.2, -2.2, 0.6], [0.2, 0, 0.4]],
   Top: [[0.2, -0.01, 2.6], [0.2, 0, 0.3]],
@@ -25,6 +25,7 @@ const VIEWS: Record<string, [Vector, Vector]> = {
 
 export class View {
   onPush: (force: Vector) => void = () => {};
+  onGoal: (position: Vector) => void = () => {};
   pushable = false;
 
   private readonly renderer: THREE.WebGLRenderer;
@@ -37,8 +38,13 @@ export class View {
   private readonly force = new THREE.ArrowHelper(new THREE.Vector3(1, 0, 0), new THREE.Vector3(), 0.1, 0xf5a623);
   private readonly normal = new THREE.ArrowHelper(new THREE.Vector3(0, 0, 1), new THREE.Vector3(), 0.12, 0x4cc38a);
   private readonly pull = new THREE.ArrowHelper(new THREE.Vector3(1, 0, 0), new THREE.Vector3(), 0.1, 0x4c9be8);
-  private readonly grid = new THREE.GridHelper(6, 24, 0x55606c, 0x39424d);
+  private grid = new THREE.GridHelper();
   private readonly tool = new THREE.Vector3();
+  private readonly knob = new THREE.Mesh(
+    new THREE.SphereGeometry(0.022, 24, 16),
+    new THREE.MeshBasicMaterial({ color: 0xf5a623, transparent: true, opacity: 0.55 }),
+  );
+  private carry: { plane: THREE.Plane; off: THREE.Vector3; sent: number } | null = null;
   private drag: { plane: THREE.Plane; from: THREE.Vector3; at: THREE.Vector3; pointer: number } | null = null;
   private pushTimer = 0;
   private dirty = true;
@@ -82,22 +88,26 @@ export class View {
 
   theme(light: boolean): void {
     this.scene.background = new THREE.Color(light ? 0xe6ebf1 : 0x161b22);
-    for (const material of [this.grid.material].flat()) material.color.set(light ? 0xffffff : 0x8a8a8a);
+    this.scene.remove(this.grid);
+    this.grid.dispose();
+    this.grid = light ? new THREE.GridHelper(6, 24, 0xa9b5c2, 0xcdd6df) : new THREE.GridHelper(6, 24, 0x46515d, 0x2b343f);
+    this.grid.rotation.x = Math.PI / 2;
+    this.scene.add(this.grid);
     this.dirty = true;
   }
 
   private furnish(low: boolean): void {
-    this.grid.rotation.x = Math.PI / 2;
     const sun = new THREE.DirectionalLight(0xffffff, 2.2);
     sun.position.set(1.2, -1.6, 3);
     sun.castShadow = !low;
     sun.shadow.mapSize.set(1024, 1024);
     for (const side of ["left", "bottom"] as const) sun.shadow.camera[side] = -1.5;
     for (const side of ["right", "top"] as const) sun.shadow.camera[side] = 1.5;
-    this.scene.add(new THREE.HemisphereLight(0xffffff, 0x556070, 1.3), sun, this.grid, this.arm);
+    this.scene.add(new THREE.HemisphereLight(0xffffff, 0x556070, 1.3), sun, this.arm);
     this.scene.add(this.goal, this.force, this.normal, this.pull);
     for (const arrow of [this.force, this.normal, this.pull]) arrow.visible = false;
     this.goal.visible = false;
+    this.goal.add(this.knob);
   }
 
   /** Builds the bodies of a cell anew. */
@@ -168,6 +178,7 @@ export class View {
 
   private grab(event: PointerEvent): void {
     if (!this.pushable || event.button !== 0) return;
+    if (this.take(event)) return;
     const hit = this.ray(event).intersectObject(this.arm, true).find((item) => item.object.userData["body"] !== 0);
     if (!hit) return;
     const plane = new THREE.Plane().setFromNormalAndCoplanarPoint(this.camera.getWorldDirection(new THREE.Vector3()), hit.point);
@@ -179,7 +190,30 @@ export class View {
     event.stopImmediatePropagation();
   }
 
+  /** Takes hold of the goal, if it is under the pointer. */
+  private take(event: PointerEvent): boolean {
+    const [hit] = this.ray(event).intersectObject(this.knob);
+    if (!hit) return false;
+    const at = this.goal.position.clone();
+    const plane = new THREE.Plane().setFromNormalAndCoplanarPoint(this.camera.getWorldDirection(new THREE.Vector3()), hit.point);
+    this.carry = { plane, off: at.sub(hit.point), sent: 0 };
+    this.controls.enabled = false;
+    this.renderer.domElement.setPointerCapture(event.pointerId);
+    event.stopImmediatePropagation();
+    return true;
+  }
+
+  private bring(event: PointerEvent): void {
+    const now = performance.now();
+    const to = new THREE.Vector3();
+    if (!this.carry || now - this.carry.sent < PUSH_EVERY_MS || !this.ray(event).ray.intersectPlane(this.carry.plane, to)) return;
+    this.carry.sent = now;
+    to.add(this.carry.off);
+    this.onGoal([to.x, to.y, to.z]);
+  }
+
   private move(event: PointerEvent): void {
+    if (this.carry) this.bring(event);
     if (!this.drag) return;
     this.ray(event).ray.intersectPlane(this.drag.plane, this.drag.at);
     const force = this.pulled();
@@ -207,6 +241,10 @@ export class View {
 
   /** Lets go: whatever ends a drag, the last word is no force. */
   release(): void {
+    if (this.carry) {
+      this.carry = null;
+      this.controls.enabled = true;
+    }
     if (!this.drag) return;
     this.drag = null;
     window.clearInterval(this.pushTimer);

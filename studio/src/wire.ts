@@ -35,7 +35,7 @@ export interface LoopWords {
   sample_every: number;
   shapes: Shape[];
   bodies: number;
-  laws: string[];
+  laws: Record<string, string>;
   states: string[];
   reasons: Record<string, string>;
   faults: Record<string, string>;
@@ -54,6 +54,7 @@ export interface Hello {
   limits: { name: string; unit: string }[];
   parameters: Declared[];
   tasks: string[];
+  experiments: { name: string; summary: string }[];
   robots: string[];
   loop: LoopWords | null;
 }

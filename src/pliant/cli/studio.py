@@ -13,9 +13,12 @@ def command(
     task: Annotated[str, typer.Argument(help="Task to start: a file, or one that comes with Pliant.")] = "hand_guiding",
     loop: Annotated[str | None, typer.Option(help="Show a loop that is running already, by its name.")] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes any that is free.")] = 0,
-    host: Annotated[str, typer.Option(help="Address to listen on; another than this machine's own needs --expose.")] = "",
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; another than this machine's own needs --expose.")
+    ] = "",
     expose: Annotated[
-        bool, typer.Option("--expose", help="Allow a --host that other machines can reach. Who has the link can move it.")
+        bool,
+        typer.Option("--expose", help="Allow a --host that other machines can reach. Who has the link can move it."),
     ] = False,
 ) -> int:
     """See a loop in the browser, push its arm and tune it. Prints one link; Ctrl-C ends it.

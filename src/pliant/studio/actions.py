@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from pliant.errors import InputError, UnknownNameError
+from pliant.errors import InputError, RefusedError, UnknownNameError
+from pliant.studio import archive
 from pliant.studio.schema import values_of
 from pliant.studio.stage import Stage
 
@@ -29,10 +31,10 @@ def _text(message: Message, field: str, default: str | None = None) -> str:
 
 def _numbers(message: Message, field: str, n: int) -> list[float]:
     value = message.get(field)
-    good = isinstance(value, list) and len(value) == n and all(type(v) in (int, float) for v in value)
-    if not good or not np.isfinite(value).all():
+    numbers = [float(v) for v in value if type(v) in (int, float)] if isinstance(value, list) else []
+    if not isinstance(value, list) or not len(numbers) == len(value) == n or not np.isfinite(numbers).all():
         raise InputError(field, value, f"{n} finite numbers")
-    return [float(v) for v in value]
+    return numbers
 
 
 def _values(message: Message) -> dict[str, Any]:
@@ -138,6 +140,32 @@ def _stop_recording(stage: Stage, message: Message) -> Answer:
     return {"recorded": stage.stop_recording()}
 
 
+# ---- beside the loop -----------------------------------------------------------------------------------------------
+
+
+def _recordings(stage: Stage, message: Message) -> Answer:
+    return {"recordings": archive.recordings()}
+
+
+def _open(stage: Stage, message: Message) -> Answer:
+    return {"recording": archive.open_recording(_text(message, "name"))}
+
+
+def _what_if(stage: Stage, message: Message) -> Answer:
+    return {"what_if": archive.what_if(_text(message, "name"), stage.running.parameters)}
+
+
+def _experiment(stage: Stage, message: Message) -> Answer:
+    if not _experimenting.acquire(blocking=False):
+        raise RefusedError("An experiment is running already. Wait until it is done.")
+    try:
+        return {"experiment": archive.run_experiment(_text(message, "name"))}
+    finally:
+        _experimenting.release()
+
+
+_experimenting = threading.Lock()
+
 Action = Callable[[Stage, Message], Answer]
 AT_ONCE: dict[str, Action] = {"halt": _halt, "push": _push, "abort": _abort}
 IN_TURN: dict[str, Action] = {
@@ -145,13 +173,13 @@ IN_TURN: dict[str, Action] = {
     "virtual_push": _virtual_push, "tare": _tare, "set": _set, "undo": _undo, "redo": _redo, "save": _save,
     "record": _record, "stop_recording": _stop_recording,
 }  # fmt: skip
+BESIDE: dict[str, Action] = {"recordings": _recordings, "open": _open, "what_if": _what_if, "experiment": _experiment}
 
 
-def action_of(message: Message) -> tuple[Action, bool]:
-    """What a message asks for, and whether it is done at once."""
+def action_of(message: Message) -> tuple[Action, str]:
+    """What a message asks for, and when it is done: at once, in turn, or beside the loop."""
     name = message.get("do")
-    if isinstance(name, str) and name in AT_ONCE:
-        return AT_ONCE[name], True
-    if isinstance(name, str) and name in IN_TURN:
-        return IN_TURN[name], False
-    raise UnknownNameError("request", str(name)[:50], [*AT_ONCE, *IN_TURN])
+    for when, table in (("at once", AT_ONCE), ("in turn", IN_TURN), ("beside", BESIDE)):
+        if isinstance(name, str) and name in table:
+            return table[name], when
+    raise UnknownNameError("request", str(name)[:50], [*AT_ONCE, *IN_TURN, *BESIDE])

@@ -35,7 +35,9 @@ def listen(host: str, port: int, *, expose: bool) -> socket.socket:
     except OSError as error:
         listening.close()
         reason = error.strerror or error
-        raise RefusedError(f"The Studio cannot listen on {host} port {port}: {reason}. Another --port may be free.") from None
+        raise RefusedError(
+            f"The Studio cannot listen on {host} port {port}: {reason}. Another --port may be free."
+        ) from None
     return listening
 
 

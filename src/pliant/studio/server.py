@@ -20,13 +20,14 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from pliant.errors import InputError, PliantError, RefusedError
 from pliant.studio.actions import action_of
+from pliant.studio.archive import pictures
 from pliant.studio.hub import Hub, Page, told
 from pliant.studio.stage import Stage
 
@@ -59,6 +60,7 @@ class Studio:
         self.app = Starlette(
             routes=[
                 Route("/", self._page),
+                Route("/pictures/{name}", self._picture),
                 WebSocketRoute("/socket", self._socket),
                 Mount("/files", StaticFiles(directory=self._folder)),
             ],
@@ -82,6 +84,15 @@ class Studio:
             words = "This link lacks the token. Use the whole link that pliant studio printed."
             return PlainTextResponse(words, 401, HEADERS)
         return HTMLResponse((self._folder / "index.html").read_text(), headers=HEADERS)
+
+    async def _picture(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        path = pictures() / name
+        if not self._knows(request.query_params.get("token")):
+            return PlainTextResponse("This link lacks the token.", 401, HEADERS)
+        if Path(name).name != name or path.suffix != ".png" or not path.is_file():
+            return PlainTextResponse("There is no such picture.", 404, HEADERS)
+        return FileResponse(path, headers={**HEADERS, "Cache-Control": "no-store"})
 
     async def _socket(self, socket: WebSocket) -> None:
         if not self._knows(socket.query_params.get("token")):
@@ -132,8 +143,13 @@ class Studio:
         try:
             message = _understood(text)
             number = message.get("id")
-            action, at_once = action_of(message)
-            result = action(self.stage, message) if at_once else await asyncio.to_thread(self._in_turn, action, message)
+            action, when = action_of(message)
+            if when == "at once":
+                result = action(self.stage, message)
+            elif when == "in turn":
+                result = await asyncio.to_thread(self._in_turn, action, message)
+            else:
+                result = await asyncio.to_thread(action, self.stage, message)
             page.say({"type": "answer", "id": number, "ok": True, **result})
             if message.get("do") in ("record", "stop_recording"):
                 self.hub.say(self.hub.status("running", ""))

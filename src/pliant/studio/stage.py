@@ -15,6 +15,7 @@ from pliant.runtime.link import Link, attach
 from pliant.runtime.save import follow, output_folder
 from pliant.runtime.session import Session
 from pliant.runtime.task import Task, find_task, located, shipped_tasks
+from pliant.studio.archive import experiments
 from pliant.studio.schema import parameters_in_words, values_of
 from pliant.studio.shapes import Shapes
 from pliant.studio.wire import CHANNELS, HEAD, SAMPLE_HZ, VERSION, limits_in_words
@@ -111,6 +112,7 @@ class Stage:
             "limits": limits_in_words(),
             "parameters": parameters_in_words(),
             "tasks": list(shipped_tasks()),
+            "experiments": experiments(),
             "robots": [f"sim:{name}" for name in available_models()],
             "loop": None if link is None or self.shapes is None else self._loop_in_words(link, self.shapes),
         }
@@ -130,7 +132,7 @@ class Stage:
             "sample_every": max(1, round(link.task.rate_hz / SAMPLE_HZ)),
             "shapes": shapes.describe(),
             "bodies": shapes.bodies,
-            "laws": list(LAWS),
+            "laws": {str(number): name for name, number in LAWS.items()},
             "states": list(STATES),
             "reasons": {str(number): words for number, words in EVENTS.items()},
             "faults": {str(number): words for number, words in FAULTS.items()},
