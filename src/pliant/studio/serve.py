@@ -32,6 +32,7 @@ def listen(host: str, port: int, *, expose: bool) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
+        listening.listen()  # from now on who comes is kept waiting, not turned away
     except OSError as error:
         listening.close()
         reason = error.strerror or error

@@ -6,9 +6,10 @@ import contextlib
 import datetime
 import subprocess
 import threading
+import time
 from typing import Any
 
-from pliant.errors import PliantError, RefusedError
+from pliant.errors import PliantError, RecordingError, RefusedError
 from pliant.model.catalogue import available_models
 from pliant.params.declare import validated
 from pliant.runtime.link import Link, attach
@@ -85,7 +86,12 @@ class Stage:
                 raise RefusedError(f"It is being recorded already, into {self.recording}.")
             stamp = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
             path = output_folder() / f"{link.task.name.replace(' ', '_').replace('/', '_')}-{stamp}.mcap"
+            link.board.recording = False
             self._recorder = follow(link.board.path, path, link.board.head)
+            while not link.board.recording:
+                if self._recorder.poll() is not None:
+                    raise RecordingError(path, "could not be begun: the recorder ended at once.")
+                time.sleep(0.01)
             self.recording = str(path)
             return self.recording
 
