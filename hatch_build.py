@@ -51,7 +51,7 @@ class PageHook(BuildHookInterface):
         wanted = _digest(source)
         if not stamp.is_file() or stamp.read_text() != wanted:
             shutil.rmtree(static, ignore_errors=True)
-            os.environ["npm_config_update_notifier"] = "false"
+            os.environ["NPM_CONFIG_UPDATE_NOTIFIER"] = "false"
             _run("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", where=source)
             _run("node", "build.mjs", os.path.relpath(static, source), where=source)
             stamp.write_text(wanted)

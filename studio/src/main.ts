@@ -76,7 +76,7 @@ class Page {
     this.view.pushable = loop.pushable;
     this.view.build(loop.shapes, loop.bodies);
     this.law = "";
-    this.panel.build(hello.parameters, loop.values, "admittance");
+    this.panel.build(hello.parameters, loop.values, "admittance", hello.tasks);
   }
 
   private frame(data: ArrayBuffer): void {
@@ -142,7 +142,11 @@ class Page {
     pill.hidden = law !== "hybrid" || !loop;
     if (pill.hidden || !loop) return;
     const no = refused ? ` · refused: ${loop.reasons[String(refused)] ?? ""}` : "";
-    pill.textContent = `${loop.states[state] ?? "?"}: ${loop.reasons[String(reason)] ?? ""}${no}`;
+    const words = `${loop.reasons[String(reason)] ?? ""}${no}`;
+    if (pill.dataset["told"] === `${state} ${words}`) return;
+    pill.dataset["told"] = `${state} ${words}`;
+    const chips = loop.states.map((name, i) => element("span", { class: i === state ? "chip now" : "chip" }, [name]));
+    pill.replaceChildren(...chips, element("div", {}, [words]));
   }
 
   private showCuts(hello: Hello, bits: number, head: Float32Array): void {

@@ -21,6 +21,7 @@ export class Panel {
   private values: Values = {};
   private declared = new Map<string, Declared>();
   private law = "";
+  private tasks: string[] = [];
   private linked = true;
   private changing = false;
   private next: { row: Row; to: number } | null = null;
@@ -32,7 +33,8 @@ export class Panel {
     private readonly say: (words: string, good?: boolean) => void,
   ) {}
 
-  build(parameters: Declared[], values: Values, law: string): void {
+  build(parameters: Declared[], values: Values, law: string, tasks: string[]): void {
+    this.tasks = tasks;
     this.declared = new Map(parameters.map((item) => [item.name, item]));
     this.values = values;
     this.law = law;
@@ -81,6 +83,7 @@ export class Panel {
       element("h2", {}, ["Virtual dynamics"]),
       ...this.rows.flatMap((row) => [row.holder, row.why]),
       element("div", { class: "line" }, [linked, undo, redo, save]),
+      element("div", { class: "line" }, [this.presets()]),
     );
   }
 
@@ -157,6 +160,18 @@ export class Panel {
   }
 
   // ---- history and file ----
+
+  private presets(): HTMLSelectElement {
+    const made = element("select", { "data-testid": "preset", "aria-label": "Preset" }, [element("option", { value: "" }, ["Preset: take over the values of a task…"])]);
+    for (const task of this.tasks) made.append(element("option", { value: task }, [task]));
+    made.onchange = async () => {
+      const answer = await this.link.ask("preset", { task: made.value });
+      if (answer.ok) this.say(`The live values of ${made.value} are in force. Undo takes them back.`, true);
+      else this.say(answer.error ?? "It was refused.");
+      made.value = "";
+    };
+    return made;
+  }
 
   private button(words: string, what: string): HTMLButtonElement {
     const made = element("button", { "data-testid": what }, [words]);

@@ -256,7 +256,18 @@ def test_everything_can_be_reached_by_keyboard(page: Any) -> None:
     for _ in range(60):
         page.keyboard.press("Tab")
         reached.add(page.evaluate("document.activeElement.dataset.testid ?? ''"))
-    assert {"stop", "tare", "record", "theme", "task", "robot", "start", "undo", "save", "slider-admittance.mass"} <= reached
+    assert {
+        "stop",
+        "tare",
+        "record",
+        "theme",
+        "task",
+        "robot",
+        "start",
+        "undo",
+        "save",
+        "slider-admittance.mass",
+    } <= reached
 
 
 # ---- other loops, other servers ------------------------------------------------------------------------------------

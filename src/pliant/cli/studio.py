@@ -25,11 +25,19 @@ def command(
 
     The page can be reached from this machine only, and only with the link's token.
     """
-    from pliant.cli.show import compile_first, out
+    show(task, loop, host, port, expose=expose)
+    return 0
+
+
+def show(task: str, loop: str | None = None, host: str = "", port: int = 0, *, expose: bool = False) -> None:
+    """Serve the Studio until Ctrl-C: of a task that is started, or of a loop that runs already."""
+    from pliant.cli.show import compile_first, err, out
     from pliant.studio.serve import listen, serve
     from pliant.studio.stage import Stage
 
     socket = listen(host, port, expose=expose)
+    if expose:
+        err.print("Other machines can reach the Studio now, unencrypted: whoever has its link can move the robot.")
     stage = Stage()
     if loop is not None:
         stage.attach(loop)
@@ -39,4 +47,3 @@ def command(
     name = stage.running.name
     words = f"The Studio shows loop {name} at {{link}}\nCtrl-C ends it."
     serve(stage, socket, lambda link: out.print(words.format(link=link), soft_wrap=True, highlight=False))
-    return 0

@@ -21,7 +21,6 @@ from pydantic_core import PydanticKnownError
 from pliant import records
 from pliant.errors import InputError, RefusedError, UnknownNameError, did_you_mean
 
-
 _MOST = float(np.finfo(float).max)
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import InputError, RefusedError, UnknownNameError
+from pliant.runtime.task import find_task
 from pliant.studio import archive
-from pliant.studio.schema import values_of
+from pliant.studio.schema import parameters_in_words, values_of
 from pliant.studio.stage import Stage
 
 Message = dict[str, Any]
@@ -117,6 +118,17 @@ def _set(stage: Stage, message: Message) -> Answer:
     return _parameters(stage)
 
 
+def _preset(stage: Stage, message: Message) -> Answer:
+    """Take over the live parameters of another task, as one change that can be undone."""
+    link = stage.running
+    now, wanted = values_of(link.parameters), values_of(find_task(_text(message, "task")).params)
+    live = {item["name"] for item in parameters_in_words() if item["live"]}
+    values = {name: value for name, value in wanted.items() if name in live and value != now[name]}
+    if values:
+        link.set(values)
+    return _parameters(stage)
+
+
 def _undo(stage: Stage, message: Message) -> Answer:
     stage.running.undo()
     return _parameters(stage)
@@ -170,8 +182,8 @@ Action = Callable[[Stage, Message], Answer]
 AT_ONCE: dict[str, Action] = {"halt": _halt, "push": _push, "abort": _abort}
 IN_TURN: dict[str, Action] = {
     "start": _start, "end": _end, "resume": _resume, "order": _order, "law": _law, "goal": _goal,
-    "virtual_push": _virtual_push, "tare": _tare, "set": _set, "undo": _undo, "redo": _redo, "save": _save,
-    "record": _record, "stop_recording": _stop_recording,
+    "virtual_push": _virtual_push, "tare": _tare, "set": _set, "preset": _preset, "undo": _undo, "redo": _redo,
+    "save": _save, "record": _record, "stop_recording": _stop_recording,
 }  # fmt: skip
 BESIDE: dict[str, Action] = {"recordings": _recordings, "open": _open, "what_if": _what_if, "experiment": _experiment}
 
