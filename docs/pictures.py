@@ -5,15 +5,23 @@ Drawing the cell needs MUJOCO_GL=egl; the Makefile sets it.
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import numpy as np
 
 from pliant.analysis import style
+from pliant.analysis.doctor import Case, examine
+from pliant.analysis.doctor.draw import save_diagnosis
 from pliant.analysis.machine import draw as draw_states
+from pliant.analysis.plot import title
 from pliant.analysis.render import render
 from pliant.experiments import find
+from pliant.experiments.contact_scene import SLOW, plane
+from pliant.experiments.rival_contact import RIVALS, run_rival
+from pliant.experiments.rival_record import save_rival
 from pliant.model.catalogue import available_models
+from pliant.record import Recording
 from pliant.runtime.batch import simulate
 from pliant.runtime.task import Task, find_task
 
@@ -77,14 +85,26 @@ def robots() -> None:
     style.save(fig, FOLDER / "robots.png")
 
 
+def diagnosis() -> None:
+    """What the doctor says of the saturated PI loop on a stiff plane."""
+    rival = RIVALS["saturated"]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "saturated.mcap"
+        save_rival(path, rival, SLOW, 0, run_rival(rival, plane(1e5), SLOW, 0)[0])
+        recording = Recording.load(path)
+    case = Case.of(recording)
+    save_diagnosis(case, examine(case), title(recording), FOLDER / "doctor-saturated.png")
+
+
 def main() -> None:
     """All pictures."""
     FOLDER.mkdir(exist_ok=True)
     hero()
     robots()
     draw_states(FOLDER / "states.png")
+    diagnosis()
     shipped = ("push", "press", "bounce", "servo", "sensor", "singularity", "limits", "sensor-faults", "payload", *LAB)
-    for name in (*shipped, "dome", "contact-scenes", "contact-sweep", "compare"):
+    for name in (*shipped, "dome", "contact-scenes", "contact-sweep", "compare", "doctor"):
         outcome = find(name)(0, lambda share: None)
         if outcome.draw is not None:
             outcome.draw(FOLDER / f"{name}.png")

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from pliant.errors import InputError
+from pliant.record import Recording, RecordingWriter
 from pliant.runtime.board import Board, board_folder
 
 SHORT = "name: short\nrobot: sim:ur5e\nlaw: admittance\nduration_s: 0.3\n"
@@ -34,7 +35,8 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 VERBS = (
-    "demo", "run", "check", "info", "set", "goal", "push", "tare", "identify", "plot", "replay", "experiment", "bench",
+    "demo", "run", "check", "info", "set", "goal", "push", "tare", "identify", "plot", "doctor", "replay", "experiment",
+    "bench",
 )  # fmt: skip
 
 
@@ -72,6 +74,12 @@ BAD = {
     "a recording that is not there": ("plot", "missing.mcap"),
     "a file that is no recording": ("plot", "bad.yaml"),
     "a replay of a file that is no recording": ("replay", "bad.yaml"),
+    "a diagnosis of a file that is no recording": ("doctor", "bad.yaml"),
+    "a diagnosis of nothing": ("doctor", "missing.mcap"),
+    "a rival that there is not": ("experiment", "compare", "--rival", "satur"),
+    "an option that the experiment has not": ("experiment", "press", "--rival", "saturated"),
+    "an option of an experiment without its value": ("experiment", "compare", "--record"),
+    "an option before the experiment": ("experiment", "--rival", "saturated", "compare"),
     "an unknown benchmark": ("bench", "everything"),
     "a missing argument": ("run",),
     "watching while simulating": ("run", "push", "--fast", "--watch"),
@@ -96,6 +104,30 @@ def test_bad_input_gets_one_sentence_and_exit_code_two(words: tuple[str, ...], t
     assert said[-1].startswith("pliant: ")
     assert len(said[-1]) > 25
     assert list(tmp_path.glob("*.mcap")) == []
+
+
+def test_the_doctor_finds_nothing_in_a_sound_run_and_says_what_it_looked_at(recording: Path, tmp_path: Path) -> None:
+    done = pliant("doctor", recording, "--plot", tmp_path / "doctor.png")
+    assert done.returncode == 0, done.stderr
+    assert "Nothing wrong found." in done.stdout
+    assert "frozen sensor" in done.stdout
+    assert (tmp_path / "doctor.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_doctor_says_what_is_wrong_with_cause_and_remedy_and_exit_code_one(recording: Path, tmp_path: Path) -> None:
+    loaded = Recording.load(recording)
+    records = loaded.records.copy()
+    records["reading"]["wrench"][50:] = records["reading"]["wrench"][50]
+    with RecordingWriter(tmp_path / "frozen.mcap", loaded.meta, loaded.joint_names) as writer:
+        writer.append(records)
+    done = pliant("doctor", tmp_path / "frozen.mcap")
+    assert done.returncode == 1
+    assert "Alarm: frozen sensor" in done.stdout
+    assert "Remedy: Look at cable" in done.stdout
+    said = json.loads(pliant("doctor", tmp_path / "frozen.mcap", "--json").stdout)
+    assert said["healthy"] is False
+    assert said["findings"][0]["name"] == "frozen sensor"
+    assert said["findings"][0]["spans_s"] == [[pytest.approx(0.102), pytest.approx(0.3)]]
 
 
 def test_no_word_at_all_shows_the_help_and_complains_of_nothing() -> None:

@@ -177,3 +177,28 @@ def test_a_raster_covers_its_rectangle() -> None:
     assert np.ptp(way[:, 0]) == pytest.approx(0.02, abs=1e-4)
     assert np.ptp(way[:, 1]) == pytest.approx(0.009, abs=1e-4)
     assert len(way) * 1e-5 == pytest.approx(4 * 0.02 + 3 * 0.003, abs=1e-4)
+
+
+# ---- what a recording shows of the law -----------------------------------------------------------------------------
+
+
+def test_the_law_tells_what_it_wanted_before_its_own_limit() -> None:
+    robot = PointRobot(1e3, dwell_s=1.0, press_m_s=0.0005).begin()
+    robot.tick(50)
+    assert robot.contact.wanted == robot.contact.asked > 0.0  # it seeks: this limit is for contact
+    robot.until(DWELL)
+    robot.tick(20)
+    assert robot.contact.asked == pytest.approx(0.0005)
+    assert robot.contact.wanted > 1.1 * robot.contact.asked
+
+
+def test_the_damper_of_the_virtual_mass_is_told_and_opposes_its_speed() -> None:
+    robot = PointRobot(5e3, law="mass", dwell_s=1.0).begin()
+    robot.until(DWELL)
+    robot.tick(30)
+    assert robot.contact.integral > 0.0
+    assert robot.contact.damper_n == pytest.approx(-robot.contact.integral / robot.contact.gain)
+    other = PointRobot(5e3, law="pi", dwell_s=1.0).begin()
+    other.until(DWELL)
+    other.tick(30)
+    assert other.contact.damper_n == 0.0

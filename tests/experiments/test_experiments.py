@@ -14,7 +14,7 @@ from pliant.errors import UnknownNameError
 from pliant.experiments import find, summaries
 
 # Less of the same where a command takes its time: the bars are those of the command, but for the number of runs.
-QUICKER = {"limits": {"BATCHES": 2, "LONG_BATCHES": 1}}
+QUICKER = {"limits": {"BATCHES": 2, "LONG_BATCHES": 1}, "doctor": {"SEEDS": 1, "SURFACES": 1}}
 
 
 @pytest.mark.parametrize("name", list(summaries()))

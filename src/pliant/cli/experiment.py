@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-EXAMPLE = "Example: [bold]pliant experiment press --plot press.png[/bold]"
+EXAMPLE = "Example: [bold]pliant experiment compare --rival saturated --plot compare.png[/bold]"
 
 
 def command(
+    context: typer.Context,
     name: Annotated[str | None, typer.Argument(help="Which one; without a name they are listed.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Picture to make.")] = None,
@@ -19,19 +20,25 @@ def command(
     """Run a named experiment, or list them.
 
     Each figure is shown beside the bar it must meet; exit code 1 if one does not.
+    Some have options of their own, as the list says.
     """
     from rich.text import Text
 
     from pliant.cli.show import claim, compile_first, out, progress, report
-    from pliant.experiments import find, summaries
+    from pliant.errors import RefusedError
+    from pliant.experiments import find, options_of, summaries
+    from pliant.experiments.options import parse
 
+    if name is not None and name.startswith("-"):
+        raise RefusedError(f"There is no option {name} without the name of an experiment before it.", field=name)
     if name is None:
         for key, summary in summaries().items():
             out.print(Text.assemble((f"{key:20}", "bold"), f" {summary}"))
         return 0
     chosen = find(name)
+    more = parse(name, options_of(name), context.args)
     claim(plot)
     compile_first()
     with progress(name) as update:
-        outcome = chosen(seed, update)
+        outcome = chosen(seed, update, **more)
     return report(outcome, as_json=as_json, picture=plot)

@@ -1,7 +1,7 @@
 """`pliant`: the one executable. Verbs import what they need when they run, so that help is quick.
 
-Exit codes: 0 done (Ctrl-C is a normal stop); 1 a bar was not reached or a replay differs; 2 bad input;
-3 the robot or the loop stopped by a fault.
+Exit codes: 0 done (Ctrl-C is a normal stop); 1 a bar was not reached, a replay differs or the doctor found something;
+2 bad input; 3 the robot or the loop stopped by a fault.
 """
 
 from __future__ import annotations
@@ -12,7 +12,22 @@ import sys
 import typer
 from typer.exceptions import TyperException
 
-from pliant.cli import bench, check, demo, experiment, goal, identify, info, plot, push, replay, run, studio, tare
+from pliant.cli import (
+    bench,
+    check,
+    demo,
+    doctor,
+    experiment,
+    goal,
+    identify,
+    info,
+    plot,
+    push,
+    replay,
+    run,
+    studio,
+    tare,
+)
 from pliant.cli import set as set_verb
 from pliant.errors import PliantError
 
@@ -45,14 +60,19 @@ def _root(
 ) -> None:
     """Robots that feel: compliant control for robot arms, in simulation and on hardware.
 
-    Exit codes: 0 done, 1 a bar not reached, 2 bad input, 3 stopped by a fault.
+    Exit codes: 0 done, 1 a bar not reached or something found wrong, 2 bad input, 3 stopped by a fault.
     """
 
 
-for verb in (demo, run, studio, check, info, set_verb, goal, push, tare, identify, plot, replay, experiment, bench):
+_DO = (demo, run, studio, check, info, set_verb, goal, push, tare, identify)
+_LOOK = (plot, doctor, replay, experiment, bench)
+
+for verb in (*_DO, *_LOOK):
     name = verb.__name__.rpartition(".")[2]
     # `pliant set NAME -4` means the number, not an option
     settings = {"ignore_unknown_options": True} if verb in (set_verb, goal, push) else None
+    if verb is experiment:  # each has options of its own, which it declares
+        settings = {"ignore_unknown_options": True, "allow_extra_args": True}
     app.command(name, epilog=verb.EXAMPLE, context_settings=settings)(verb.command)
 
 

@@ -80,8 +80,10 @@ def press(p, c, done, dt):
         # (m + dt d) v⁺ = m v + dt e   with   m = d T
         own = c.integral + (c.gain * e - c.integral) * dt / (p.lag_s + dt)
         c.integral = max(-fastest, min(fastest, own))
+        c.damper_n = -c.integral / c.gain
         v = c.integral - ahead
     else:
+        c.damper_n = 0.0
         c.integral += dt * _integral_rate(p, c, e, done)
         c.integral = max(-fastest, min(fastest, c.integral))
         v = c.gain * e + c.integral - ahead
@@ -89,6 +91,7 @@ def press(p, c, done, dt):
     fastest_in = approach_speed(p) if c.force_n < p.touch_n else fastest
     if c.following == 0 and c.force_n < FIRM * p.touch_n:
         v = max(v, approach_speed(p))  # barely touched, on a soft surface perhaps: go on as before
+    c.wanted = v
     c.asked = max(-fastest, min(fastest_in, v))
     return c.asked
 

@@ -189,6 +189,7 @@ def _normal_speed(p, c, position, done, dt):
     # away from a surface at once; everything else gently, because the sensor feels the tool's inertia
     most = p.acceleration_m_s2 * dt
     c.asked = goal if c.state == FAULT else c.asked + max(-most, min(most, goal - c.asked))
+    c.wanted, c.damper_n = c.asked, 0.0
     return c.asked
 
 

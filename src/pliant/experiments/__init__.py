@@ -1,15 +1,21 @@
-"""Named, reproducible scenarios. Each is one file with `run(seed, progress)`, and prints figures beside their bars."""
+"""Named, reproducible scenarios. Each is one file with `run(seed, progress)`, and prints figures beside their bars.
+
+One that takes more declares `OPTIONS` (see `options`); they reach `run` as keywords.
+"""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from typing import Any
 
 from pliant.analysis.figures import Outcome
 from pliant.errors import UnknownNameError
+from pliant.experiments.options import Option
 
 Progress = Callable[[float], None]
-Experiment = Callable[[int, Progress], Outcome]
+Experiment = Callable[..., Outcome]
+"""`run(seed, progress)`, and by keyword what its options say."""
 
 # Name and one sentence; the module of the same name (with _ for -) holds it.
 _ALL = {
@@ -34,8 +40,9 @@ _ALL = {
     "dome": "A probe finds a dome, holds 5 N, dwells and slides over it, 10³ to 10⁵ N/m; rivals beside.",
     "contact-sweep": "Stiffness × total lag: contact settles over the whole grid, with nothing tuned by hand.",
     "contact-scenes": "A plane, an unknown tilt, a surface that moves, one that ends, one that becomes stiff.",
-    "compare": "The same contact by six laws: what each presses with, how often it bounces, how well it holds.",
+    "compare": "The same contact by other laws (--rival NAME, --record FOLDER): what each presses with, how it holds.",
     "predictions": "What `pliant check` predicts of a first touch is what the simulator shows, within 15 %.",
+    "doctor": "Every defect of a contact loop, alone and together, is found in its recording; no false alarms.",
     "bounce": "A body that bounces never leaves a surface with more energy than it brought.",
     "servo": "The simulated servo follows with the declared bandwidth and delay.",
     "sensor": "The simulated force sensor feels weight, inertia, noise, steps, range and drop-outs as declared.",
@@ -50,6 +57,15 @@ def summaries() -> dict[str, str]:
 
 def find(name: str) -> Experiment:
     """The experiment called `name`."""
+    return _module(name).run
+
+
+def options_of(name: str) -> tuple[Option, ...]:
+    """The options that the experiment called `name` has beside those of all experiments."""
+    return getattr(_module(name), "OPTIONS", ())
+
+
+def _module(name: str) -> Any:
     if name not in _ALL:
         raise UnknownNameError("experiment", name, _ALL)
-    return importlib.import_module(f"pliant.experiments.{name.replace('-', '_')}").run
+    return importlib.import_module(f"pliant.experiments.{name.replace('-', '_')}")

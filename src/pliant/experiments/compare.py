@@ -1,4 +1,4 @@
-"""The same contact by six laws: what each presses with at the touch, how often it bounces, how well it holds."""
+"""The same contact by ours and by other laws: what each presses with, how often it bounces, how well it holds."""
 
 from __future__ import annotations
 
@@ -9,22 +9,33 @@ from pliant.analysis import style
 from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told
 from pliant.experiments import Progress
 from pliant.experiments.contact_scene import FORCE, SLOW, Figures, Trace, dome, judge, plane, run_contact, task
+from pliant.experiments.options import Option
 from pliant.experiments.rival_contact import RIVALS, judge_rival, run_rival
+from pliant.experiments.rival_record import save_ours, save_rival
 from pliant.robots.sim.config import Surface
 
 STIFFNESS = (2e4, 1e5, 1e6)
 OURS = "hybrid"
+OPTIONS = (
+    Option("rival", "A law to compare with; may be repeated (default: all).", tuple(RIVALS), many=True),
+    Option("record", "Folder for a recording of every run, for pliant doctor and pliant plot."),
+)
 Rows = list[tuple[str, Figures, Trace]]
 
 
-def _laws(surface: Surface, seed: int) -> Rows:
-    """All laws on one surface, with a total lag of 50 ms; ours is told the stiffest surface that may come."""
-    stiffest = max(1e5, surface.stiffness_n_m)
-    ours = run_contact(task((surface,), SLOW, seed, 40.0, stiffness_max_n_m=stiffest, height_m=0.0025))
+def _laws(surface: Surface, seed: int, rivals: tuple[str, ...], folder: Path | None) -> Rows:
+    """The laws on one surface, with a total lag of 50 ms; ours is told the stiffest surface that may come."""
+    stiffest, where = max(1e5, surface.stiffness_n_m), f"{surface.kind}-{surface.stiffness_n_m:.0f}"
+    what = task((surface,), SLOW, seed, 40.0, stiffness_max_n_m=stiffest, height_m=0.0025)
+    ours = run_contact(what)
     rows: Rows = [(OURS, judge(ours), ours)]
-    for rival in RIVALS.values():
-        trace, phase = run_rival(rival, surface, SLOW, seed)
-        rows.append((rival.name, judge_rival(trace, phase), trace))
+    if folder:
+        save_ours(folder / f"{where}-{OURS}.mcap", what, ours)
+    for key in rivals:
+        trace, phase = run_rival(RIVALS[key], surface, SLOW, seed)
+        rows.append((RIVALS[key].name, judge_rival(trace, phase), trace))
+        if folder:
+            save_rival(folder / f"{where}-{key}.mcap", RIVALS[key], SLOW, seed, trace)
     return rows
 
 
@@ -50,25 +61,27 @@ def _figures(where: str, rows: Rows) -> list[Figure]:
     return figures
 
 
-def run(seed: int, progress: Progress) -> Outcome:
-    """A plane and a dome, stiff, stiffer, as stiff as steel."""
+def run(seed: int, progress: Progress, rival: tuple[str, ...] = (), record: Path | None = None) -> Outcome:
+    """A plane and a dome, stiff, stiffer, as stiff as steel, by ours and by the rivals named (none: by all)."""
+    rivals = tuple(dict.fromkeys(rival)) or tuple(RIVALS)
     began = time.perf_counter()
     figures: list[Figure] = []
     drawn: list[tuple[str, Rows]] = []
     for i, stiffness in enumerate(STIFFNESS):
         for j, surface in enumerate((plane(stiffness), dome(stiffness))):
             where = f"{surface.kind}, {stiffness:g} N/m"
-            rows = _laws(surface, seed)
+            rows = _laws(surface, seed, rivals, record)
             figures += _figures(where, rows)
             drawn.append((where, rows))
             progress((2 * i + j + 1) / (2 * len(STIFFNESS)))
-    return Outcome("compare", seed, time.perf_counter() - began, figures, draw=lambda path: _draw(drawn, path))
+    notes = [f"Recordings: {record}"] if record else []
+    return Outcome("compare", seed, time.perf_counter() - began, figures, notes, lambda path: _draw(drawn, path))
 
 
 def _draw(drawn: list[tuple[str, Rows]], path: Path) -> None:
     with style.applied() as theme:
         fig, axes = style.figure(
-            len(STIFFNESS), 2, "Six laws, one contact", "true force since first touch, total lag 50 ms",
+            len(STIFFNESS), 2, f"{len(drawn[0][1])} laws, one contact", "true force since first touch, total lag 50 ms",
             panel_inches=(6.4, 2.2),
         )  # fmt: skip
         for i, (where, rows) in enumerate(drawn):

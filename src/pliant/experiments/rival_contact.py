@@ -2,32 +2,39 @@
 
 They feel the same wrench through the same filter and drive the same arm. What they are given that ours has to find out:
 the true normal (the saturated loops), the touch as the moment from which to count, and no force limit that ends them.
+Each tick leaves the same record as ours does, with the terms of the law in `state.contact`.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from pliant.contact import states
+from pliant.errors import InputError
 from pliant.experiments.contact_scene import FORCE, HEADING, TOOL, Figures, Loop, Trace, judged
 from pliant.kernel import kernel
 from pliant.model.arm import Arm
 from pliant.model.inverse import SCRATCH, damped_inverse, smallest_singular_value
 from pliant.model.kinematics import forward, jacobian, place
-from pliant.params.control import Parameters, record_of
-from pliant.records import COMMAND, POSITION, READING, Field, Layout
-from pliant.robots.sim.config import SimConfig, Surface
+from pliant.params.contact import Contact
+from pliant.params.control import Parameters, Sense, record_of
+from pliant.records import COMMAND, GOAL, OBSERVED, POSITION, READING, STATE, TELEMETRY, Field, Layout
+from pliant.robots.sim.config import Sensor, SimConfig, Surface
 from pliant.robots.sim.robot import SimRobot
 from pliant.robots.sim.step import advance, read
+from pliant.runtime import telemetry
 from pliant.sense.wrench import external, smoothing
 
 Array = np.ndarray[Any, Any]
 
 SATURATED, SPRING, FORCE_MODE = range(3)
-SEEKING, DWELLING, SLIDING, OVER = range(4)
+SEEKING, DWELLING, SLIDING, OVER, WAITING = range(5)
+_STATE_OF = np.array([states.SEEK, states.DWELL, states.SLIDE, states.DONE, states.READY])
+_LINE = 64  # ticks that a force sensor can be late
 
 _RIVAL = Layout(
     "Rival",
@@ -51,6 +58,18 @@ _RIVAL = Layout(
         Field("centre", "m", "centre of the dome", (3,)),
         Field("round", "", "1: the normal is that of the dome", kind="i8"),
         Field("heading", "", "direction of the slide", (3,)),
+        Field("alpha", "", "share of a new sample in the low-pass of the wrench"),
+        Field("wait", "", "ticks before it starts", kind="i8"),
+        Field("late", "", "ticks that the force sensor is late", kind="i8"),
+        Field("honest", "", "1: its stamps say so", kind="i8"),
+        Field("halt", "", "tick from which on the robot stands still, whatever it is told; -1: never", kind="i8"),
+        Field("raw", "N, N m", "the sensor's last reading", (6,)),
+        Field("raw_stamp", "s", "when it was taken"),
+        Field("line", "N, N m", "readings on their way", (_LINE, 6)),
+        Field("line_stamp", "s", "when they were taken", (_LINE,)),
+        Field("gone", "m", "way along the surface"),
+        Field("wanted", "m/s", "speed before the limit"),
+        Field("damper", "N", "force of the damping term, positive inward"),
         Field("wrench", "N, N m", "filtered", (6,)),
         Field("six", "", "scratch", (6,)),
         Field("n", "", "normal", (3,)),
@@ -89,19 +108,26 @@ RIVALS = {
 @kernel
 def _speed(r, e, into, dt):
     """The speed towards the surface [m/s] for the force error `e` [N], when the tool moves `into` it at this speed."""
+    r.damper = 0.0
     if r.kind == SPRING:
         # M a + D v + K (x - x_ref) = -f,  explicit; the reference waits where the spring alone would press as asked
+        r.damper = -r.damping * r.v
         r.v += dt * (e - FORCE - r.damping * r.v - r.stiffness * (r.depth - r.way)) / r.mass
+        r.wanted = r.v
         return r.v
     if r.kind == FORCE_MODE:
-        r.v += dt / (r.lag + dt) * (max(-r.most, min(r.most, r.kp * e)) - r.v)
+        r.wanted = r.kp * e
+        r.v += dt / (r.lag + dt) * (max(-r.most, min(r.most, r.wanted)) - r.v)
+        r.wanted = r.wanted if abs(r.wanted) > r.most else r.v
         return r.v
     touching = abs(FORCE - e) > 0.2 * FORCE
     most = r.most / r.ki if r.ki > 1e-6 else 1e6
     r.integral = r.integral + e * dt if touching and abs(e) <= r.band else 0.95 * r.integral
     r.integral = max(-most, min(most, r.integral))
-    v = r.kp * e + r.ki * r.integral - r.sign * r.kd * into
-    return max(-r.most, min(r.most, v))
+    # v = kp (e + f_d) + ki ∫e,  and what stands beside the force error is a force: f_d = ∓ kd/kp ẋ
+    r.damper = -r.sign * r.kd / r.kp * into
+    r.wanted = r.kp * e + r.ki * r.integral - r.sign * r.kd * into
+    return max(-r.most, min(r.most, r.wanted))
 
 
 @kernel
@@ -135,38 +161,84 @@ def _drive(h, r, c, v_in, speed, dt):
 
 
 @kernel
-def _run(world, handle, sense, rival, reading, command, alpha, dwell, length, speed, dt, out):
-    """Approach, dwell for a while after the first touch, slide; columns: press, phase, x, y, z. Returns the ticks."""
-    w, h, r, m, c = world[0], handle[0], rival[0], reading[0], command[0]
-    phase, touched, gone = SEEKING, 0, 0.0
+def _feel(h, sense, r, m, o, i):
+    """Pose, speed and wrench of this tick, from a sensor that may be late. Returns force and speed into the surface."""
+    slot = i % _LINE
+    r.raw[:], r.raw_stamp = m.wrench, m.wrench_stamp_s
+    r.line[slot, :], r.line_stamp[slot] = m.wrench, m.wrench_stamp_s
+    slot = max(0, i - r.late) % _LINE
+    m.wrench[:] = r.line[slot]
+    if r.honest != 0:
+        m.wrench_stamp_s = r.line_stamp[slot]
+    forward(h, m.q)
+    jacobian(h)
+    external(h, sense, m.wrench, r.six[0:3], o.wrench)
+    o.pose[:] = h.X_tool
+    for k in range(6):
+        r.wrench[k] += r.alpha * (o.wrench[k] - r.wrench[k])
+        o.twist[k] = 0.0
+        for j in range(h.n):
+            o.twist[k] += h.J[k, j] * m.qd[j]
+    _normal(r, h.X_tool)
+    f_n, into = 0.0, 0.0
+    for k in range(3):
+        f_n += r.wrench[k] * r.n[k]
+        into -= o.twist[k] * r.n[k]
+    return f_n, into
+
+
+@kernel
+def _tell(h, r, s, o, c, phase, f_n, v_in):
+    """Put the law's terms where a recording has them."""
+    s.started = 1
+    s.wrench[:], s.wrench_lp[:] = o.wrench, r.wrench
+    s.q_cmd[:], s.qd_cmd[:], s.pose[:], s.twist[:] = r.q, r.qd, h.X_tool, r.six
+    o.scale = 1.0
+    k = s.contact
+    k.state, k.force_n, k.target_n, k.asked = _STATE_OF[phase], f_n, FORCE, v_in
+    k.wanted, k.damper_n, k.integral, k.travelled_m = r.wanted, r.damper, r.ki * r.integral, r.gone
+    k.gain = 1.0 / r.damping if r.kind == SPRING else r.kp
+    k.touching = 1 if f_n > 0.2 * FORCE else 0
+    for i in range(3):
+        k.normal[i], k.approach[i] = r.n[i], -r.n[i]
+        k.way[i] = r.six[i] + v_in * r.n[i]
+
+
+@kernel
+def _run(world, handle, sense, rival, reading, goal, command, observed, state, plan, dt, out, told):
+    """Approach, dwell for a while after the first touch, slide; columns: press, phase. Returns the ticks."""
+    w, h, r, m, g, c = world[0], handle[0], rival[0], reading[0], goal[0], command[0]
+    o, s = observed[0], state[0]
+    dwell, length, speed = plan
+    phase, touched = SEEKING, 0
     for i in range(out.shape[0]):
+        if i == r.halt:
+            w.halted = 1
+        m.wrench[:], m.wrench_stamp_s = r.raw, r.raw_stamp  # a sensor that fails goes on from its own last reading
         read(w, m)
-        forward(h, m.q)
-        jacobian(h)
-        external(h, sense, m.wrench, r.six[0:3], r.qd[0:6])
-        for k in range(6):
-            r.wrench[k] += alpha * (r.qd[k] - r.wrench[k])
-        _normal(r, h.X_tool)
-        f_n, into = 0.0, 0.0
-        for k in range(3):
-            f_n += r.wrench[k] * r.n[k]
-            for j in range(h.n):
-                into -= h.J[k, j] * m.qd[j] * r.n[k]
+        f_n, into = _feel(h, sense, r, m, o, i)
+        if i < r.wait:
+            phase = WAITING
+        elif phase == WAITING:
+            phase = SEEKING
         if phase == SEEKING and f_n > 1.0:
             phase, touched = DWELLING, i
             r.end = r.depth + FORCE / max(r.stiffness, 1.0)
         elif phase == DWELLING and (i - touched) * dt > dwell:
             phase = SLIDING
-        elif phase == SLIDING and gone >= length:
+        elif phase == SLIDING and r.gone >= length:
             phase = OVER
-        if phase == SEEKING or r.way < r.end:
-            r.way += r.most * dt
-        out[i, 2], out[i, 3], out[i, 4] = h.X_tool[0], h.X_tool[1], h.X_tool[2]
-        v_in = _speed(r, FORCE - f_n, into, dt)
+        v_in = 0.0
+        if phase != WAITING:
+            if phase == SEEKING or r.way < r.end:
+                r.way += r.most * dt
+            v_in = _speed(r, FORCE - f_n, into, dt)
         r.depth += dt * v_in
         _drive(h, r, c, v_in, speed if phase == SLIDING else 0.0, dt)
-        gone += speed * dt if phase == SLIDING else 0.0
+        r.gone += speed * dt if phase == SLIDING else 0.0
+        _tell(h, r, s, o, c, phase, f_n, v_in)
         advance(w, c)
+        telemetry.fill(told[i], i, dt, 0, m, g, o, c, s)
         out[i, 0], out[i, 1] = 0.0, phase
         for j in range(w.n_surfaces):
             out[i, 0] += w.surface[j].press
@@ -175,28 +247,63 @@ def _run(world, handle, sense, rival, reading, command, alpha, dwell, length, sp
     return out.shape[0]
 
 
-def run_rival(
-    which: Rival, surface: Surface, loop: Loop, seed: int, *, seconds: float = 12.0, dt: float = 0.002
-) -> tuple[Trace, Array]:
-    """A rival on a surface: its trace, and the phase of every tick (see the numbers above)."""
-    robot = SimRobot("ur5e", TOOL, SimConfig(seed=seed, servo=loop.servo, surfaces=(surface,)), dt)
-    arm = Arm.load("ur5e", TOOL)
-    rival, command = _RIVAL.new(), COMMAND.new()
+@dataclass(frozen=True)
+class Scene:
+    """What else there is to a run of a rival: how long, the sensor, and what is wrong beside the law."""
+
+    seconds: float = 12.0
+    wait_s: float = 0.0
+    """How long it stands before it starts."""
+    sensor: Sensor = field(default_factory=Sensor)
+    late_s: float = 0.0
+    """How late the force sensor is."""
+    honest: bool = True
+    """Whether its stamps say so."""
+    halt_s: float = math.inf
+    """When the robot stands still, whatever it is told."""
+
+
+def parameters_of(loop: Loop) -> Parameters:
+    """What a recording of a rival says was set: the filter, the force to hold, and the lag that was reckoned with."""
+    return Parameters(
+        sense=Sense(cutoff_hz=loop.cutoff_hz), contact=Contact(target_n=FORCE, lag_s=loop.lag_s(), heading=HEADING)
+    )
+
+
+def _prepared(which: Rival, surface: Surface, loop: Loop, scene: Scene, arm: Arm, dt: float) -> Array:
+    """The law's record before its first tick."""
+    rival = _RIVAL.new()
     for name, value in which.values.items():
         rival[0][name] = value
     r = rival[0]
     r["q"][: arm.n] = arm.q_home
     r["heading"][:] = HEADING
     r["centre"][:], r["round"] = surface.position_m, int(surface.kind == "dome")
+    r["alpha"] = smoothing(loop.cutoff_hz, dt)
+    r["wait"], r["late"], r["honest"] = round(scene.wait_s / dt), round(scene.late_s / dt), int(scene.honest)
+    r["halt"] = round(scene.halt_s / dt) if math.isfinite(scene.halt_s) else -1
+    if r["late"] >= _LINE:
+        raise InputError("late_s", scene.late_s, f"less than {_LINE * dt:g} s")
+    return rival
+
+
+def run_rival(
+    which: Rival, surface: Surface, loop: Loop, seed: int, scene: Scene | None = None, *, dt: float = 0.002
+) -> tuple[Trace, Array]:
+    """A rival on a surface: its trace, and the phase of every tick (see the numbers above)."""
+    scene = scene or Scene()
+    sim = SimConfig(seed=seed, servo=loop.servo, sensor=scene.sensor, surfaces=(surface,))
+    robot, arm = SimRobot("ur5e", TOOL, sim, dt), Arm.load("ur5e", TOOL)
+    command, ticks = COMMAND.new(), round(scene.seconds / dt)
     command[0].mode, command[0].q[: arm.n] = POSITION, arm.q_home
-    sense = record_of(Parameters())[0].sense
-    out = np.zeros((round(seconds / dt), 5))
-    alpha = float(smoothing(loop.cutoff_hz, dt))
+    out, told = np.zeros((ticks, 2)), TELEMETRY.new(ticks)
     ticks = _run(
-        robot.world.record, arm.handle, sense, rival, READING.new(), command, alpha, 1.0, 0.05, 0.01, dt, out
+        robot.world.record, arm.handle, record_of(parameters_of(loop))[0].sense,
+        _prepared(which, surface, loop, scene, arm, dt), READING.new(), GOAL.new(), command, OBSERVED.new(),
+        STATE.new(), (1.0, 0.05, 0.01), dt, out, told,
     )  # fmt: skip
-    out = out[:ticks]
-    return Trace(np.arange(ticks) * dt, out[:, 0], out[:, 2:5]), out[:, 1].astype(int)
+    out, told = out[:ticks], told[:ticks]
+    return Trace(told["time_s"], out[:, 0], told["observed"]["pose"][:, :3], told), out[:, 1].astype(int)
 
 
 def judge_rival(trace: Trace, phase: Array) -> Figures:

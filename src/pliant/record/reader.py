@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -70,10 +71,15 @@ class Recording:
         return int(gaps[gaps > 0].sum())
 
     @classmethod
-    def load(cls, path: Path | str, partial: bool = False) -> Recording:
-        """Read the recording at `path`; with `partial`, also what is left of one that was cut off or damaged."""
+    def load(
+        cls, path: Path | str, partial: bool = False, progress: Callable[[float], None] | None = None
+    ) -> Recording:
+        """Read the recording at `path`; with `partial`, also what is left of one that was cut off or damaged.
+
+        `progress` is told the share of the file that was read.
+        """
         path = Path(path)
-        contents = _scan(_read(path))
+        contents = _scan(_read(path), progress)
         telemetry = contents.channel(TELEMETRY_TOPIC)
         if not contents.complete and not (contents.messages[telemetry.id] if telemetry else contents.channels):
             raise RecordingError(path, "is truncated before its first record: nothing can be recovered.")
@@ -129,7 +135,7 @@ def _read(path: Path) -> bytes:
     return data
 
 
-def _scan(data: bytes) -> _Contents:
+def _scan(data: bytes, progress: Callable[[float], None] | None = None) -> _Contents:
     found = _Contents()
     end = len(MAGIC)
     opcode = 0
@@ -140,6 +146,8 @@ def _scan(data: bytes) -> _Contents:
             _take(found, opcode, data, begin, end)
         except _DAMAGE:
             found.damaged += 1
+        if progress and opcode == Opcode.CHUNK:
+            progress(end / len(data))
     ended = opcode == Opcode.FOOTER and data[end : end + len(MAGIC)] == MAGIC
     found.complete = ended and not found.damaged
     return found

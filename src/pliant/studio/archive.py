@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.analysis.doctor import Case, examine
 from pliant.errors import InputError, PliantError, RefusedError
 from pliant.experiments import find, summaries
 from pliant.params.control import Parameters
@@ -100,7 +101,7 @@ def open_recording(name: str) -> dict[str, Any]:
         "tool": np.round(heads["observed"]["pose"], 4).tolist(),
         "force": np.round(heads["observed"]["wrench"][:, :3], 3).tolist(),
         "normal": np.round(heads["state"]["contact"]["normal"], 3).tolist(),
-        "findings": [],
+        "findings": [finding.as_dict() for finding in examine(Case.of(recording)).wrong],
         "channels": [channel.describe() for channel in CHANNELS],
         **shown,
     }

@@ -1,0 +1,46 @@
+"""The doctor: what was wrong in a run, from its recording alone, with cause and remedy.
+
+Each thing that can be wrong is one function from a case (arrays) to a finding; `CHECKS` is all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pliant.analysis.doctor.case import Case
+from pliant.analysis.doctor.cycle import limit_cycle
+from pliant.analysis.doctor.damping import anti_damping
+from pliant.analysis.doctor.delay import effective_delay
+from pliant.analysis.doctor.finding import ORDER, Diagnosis, Finding
+from pliant.analysis.doctor.realised import command_not_realised
+from pliant.analysis.doctor.saturation import saturation
+from pliant.analysis.doctor.sensor import failing_sensor, frozen_sensor, late_sensor
+from pliant.analysis.doctor.touching import contact_losses, overload, preload
+
+CHECKS: dict[str, Callable[[Case], Finding]] = {
+    "frozen sensor": frozen_sensor,
+    "late sensor": late_sensor,
+    "failing sensor": failing_sensor,
+    "command not realised": command_not_realised,
+    "preload at start": preload,
+    "anti-damping": anti_damping,
+    "limit cycle": limit_cycle,
+    "saturation": saturation,
+    "contact losses": contact_losses,
+    "force beyond its limit": overload,
+    "effective delay": effective_delay,
+}
+"""Everything that is looked for, causes before consequences."""
+
+
+def examine(case: Case, progress: Callable[[float], None] | None = None) -> Diagnosis:
+    """Look for everything; `progress` is told the share that is done."""
+    found = []
+    for i, check in enumerate(CHECKS.values()):
+        found.append(check(case))
+        if progress:
+            progress((i + 1) / len(CHECKS))
+    return Diagnosis(tuple(sorted(found, key=lambda finding: ORDER.index(finding.severity))))
+
+
+__all__ = ["CHECKS", "Case", "Diagnosis", "Finding", "examine"]

@@ -1,0 +1,141 @@
+"""The arrays that a diagnosis is made of, one row per tick, taken from a recording and from nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pliant.analysis import signals
+from pliant.analysis.signals import Span
+from pliant.contact.states import DWELL, PAUSED, READY, SEEK, SLIDE
+from pliant.errors import RecordingError
+from pliant.record import Recording
+from pliant.record.reader import ParameterSet
+from pliant.records import IDLE, POSITION, TORQUE, VELOCITY
+
+Array = np.ndarray[Any, Any]
+
+# Fewer ticks than this say nothing.
+LEAST_TICKS = 50
+_QUANTITY = {POSITION: "q", VELOCITY: "qd", TORQUE: "tau"}
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A run: its records, its period [s], its number of joints, and the parameter sets that were in force."""
+
+    records: Array
+    dt: float
+    n: int
+    sets: tuple[ParameterSet, ...] = ()
+
+    @classmethod
+    def of(cls, recording: Recording) -> Case:
+        """The case that a recording is; one sentence if it is too short to say anything."""
+        dt = signals.period_s(recording)
+        if len(recording.records) < LEAST_TICKS or not dt > 0:
+            why = f"has {len(recording.records)} records: at least {LEAST_TICKS} are needed for a diagnosis."
+            raise RecordingError(recording.path, why)
+        return cls(recording.records, dt, recording.n, tuple(recording.parameters))
+
+    @cached_property
+    def time_s(self) -> Array:
+        return signals.finite(self.records["time_s"])
+
+    @property
+    def contact(self) -> Array:
+        """What the contact law recorded."""
+        return self.records["state"]["contact"]
+
+    @cached_property
+    def at_work(self) -> Array:
+        """Ticks in which a contact law seeks or presses."""
+        return np.isin(self.contact["state"], (SEEK, DWELL, SLIDE, PAUSED))
+
+    @cached_property
+    def is_contact(self) -> bool:
+        """Whether a contact law was at work, or was about to be."""
+        return bool(np.isin(self.contact["state"], (READY, SEEK, DWELL, SLIDE, PAUSED)).any())
+
+    @cached_property
+    def force(self) -> Array:
+        """External force at the tool, not filtered, in base axes [N]; NaN where it is no number."""
+        return signals.finite(self.records["observed"]["wrench"][:, :3])
+
+    @cached_property
+    def pressed(self) -> Array:
+        """Force along the normal that the law reckoned with, not filtered [N]; NaN where there is no normal."""
+        normal = self.contact["normal"]
+        known = np.linalg.norm(normal, axis=1) > 0.5
+        return np.where(known, np.sum(self.force * normal, axis=1), np.nan)
+
+    @cached_property
+    def into(self) -> Array:
+        """Measured speed of the tool into the surface [m/s]."""
+        return -np.sum(self.records["observed"]["twist"][:, :3] * self.contact["normal"], axis=1)
+
+    @cached_property
+    def mode(self) -> int:
+        """The interface that was used most."""
+        modes = self.records["command"]["mode"]
+        modes = modes[modes != IDLE]
+        return int(np.bincount(modes).argmax()) if len(modes) else IDLE
+
+    @cached_property
+    def commanded(self) -> Array:
+        """What the joints were told, in the quantity of the interface (ticks × joints)."""
+        return signals.finite(self.records["command"][_QUANTITY.get(self.mode, "q")][:, : self.n])
+
+    @cached_property
+    def measured(self) -> Array:
+        """What they did, in the same quantity."""
+        return signals.finite(self.records["reading"][_QUANTITY.get(self.mode, "q")][:, : self.n])
+
+    def setting(self, name: str, default: float) -> Array:
+        """A parameter by its dotted name, tick by tick; `default` where the recording does not hold it."""
+        values = np.full(len(self.records), float(default))
+        for item in self.sets:
+            try:
+                found: Any = item.values
+                for part in name.split("."):
+                    found = found[part]
+            except (ValueError, KeyError, IndexError):
+                continue
+            values[self.records["revision"] == item.revision] = float(found)
+        return values
+
+    def spans(self, active: Array, *, least_s: float = 0.0, join_s: float = 0.0) -> tuple[Span, ...]:
+        """The stretches in which `active` holds, those closer than `join_s` as one, of at least `least_s` each."""
+        edges = np.flatnonzero(np.diff(np.concatenate(([False], active, [False])).astype(np.int8))).reshape(-1, 2)
+        joined: list[list[int]] = []
+        for begin, end in edges.tolist():
+            if joined and (begin - joined[-1][1]) * self.dt <= join_s:
+                joined[-1][1] = end
+            else:
+                joined.append([begin, end])
+        kept = [(a, b) for a, b in joined if (b - a) * self.dt >= least_s - 1e-9]
+        return tuple(Span(float(self.time_s[a]), float(self.time_s[b - 1]) + self.dt) for a, b in kept)
+
+    def seconds(self, active: Array) -> float:
+        """How long `active` holds in all [s]."""
+        return float(np.count_nonzero(active) * self.dt)
+
+
+def smooth(values: Array, ticks: int) -> Array:
+    """A moving average over an odd number of about `ticks` ticks, along the first axis, as wide as the data."""
+    half = max(0, ticks // 2)
+    if half == 0 or len(values) < 2:
+        return values
+    width = min(half, (len(values) - 1) // 2)
+    padded = np.pad(values, [(width, width), *[(0, 0)] * (values.ndim - 1)], mode="edge")
+    total = np.cumsum(padded, axis=0)
+    total = np.concatenate((np.zeros_like(total[:1]), total))
+    return (total[2 * width + 1 :] - total[: -2 * width - 1]) / (2 * width + 1)
+
+
+def longest_s(spans: tuple[Span, ...]) -> float:
+    """Length of the longest stretch [s]; 0 if there is none."""
+    return max((span.end_s - span.start_s for span in spans), default=0.0)

@@ -1,0 +1,98 @@
+"""Anti-damping: what the damping term of the law takes out of the motion, or puts into it.
+
+    E = ∫ f_d · v dt            f_d the force of the law's damper, v the measured velocity of the tool
+
+A damper takes: f_d · v < 0. One with the wrong sign, or one that comes too late, gives.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pliant.analysis.doctor.case import Case
+from pliant.analysis.doctor.finding import Finding, share
+from pliant.analysis.figures import told
+from pliant.laws import ADMITTANCE, IMPEDANCE
+
+Array = np.ndarray[Any, Any]
+
+# Less energy than this [J] is dust.
+LEAST_J = 1e-5
+# Correlation of the damper's force with the motion (-1: it damps): from here on it drives, from there by a wrong sign.
+DRIVES, WRONG_SIGN = 0.2, 0.7
+_GAINS = {ADMITTANCE: ("gains", "admittance"), IMPEDANCE: ("impedance_gains", "impedance")}
+
+
+def anti_damping(case: Case) -> Finding:
+    """The energy that the damping term put in and took out."""
+    force, speed = _damper(case)
+    power = np.sum(force * speed, axis=1)
+    given, taken = (float(np.sum(np.maximum(sign * power, 0.0)) * case.dt) for sign in (1, -1))
+    figures = (
+        told("energy that damping put in", 1e3 * given, "mJ"),
+        told("energy that damping took out", 1e3 * taken, "mJ"),
+    )
+    if given + taken < LEAST_J:
+        said = "The law has no damping term of its own." if not force.any() else "The damping term did hardly any work."
+        return Finding("anti-damping", "fine", figures, said)
+    part = given / (given + taken)
+    along = float(np.sum(power) / np.sqrt(np.sum(force**2) * np.sum(speed**2)))
+    figures += (told("share put in", 100 * part, "%"), told("correlation of damper and motion", along))
+    if along < DRIVES:
+        return Finding("anti-damping", "fine", figures)
+    drag = float(np.sum(power) / np.sum(speed**2))
+    wrong = along > WRONG_SIGN
+    cause = (
+        f"The damping term put {1e3 * given:.3g} mJ into the motion and took {1e3 * taken:.3g} mJ out of it: in "
+        f"{share(part)} of its work it pushes along the motion, like a damper of {drag:.3g} N s/m with the wrong sign."
+    )
+    remedy = (
+        "Turn the sign of the damping term: with the speed counted positive into the surface it must be −D v."
+        if wrong else "The damping comes too late for this motion: lower it, or make filter and robot quicker."
+    )  # fmt: skip
+    spans = case.spans(power > 0.0, least_s=0.02, join_s=0.05)
+    return Finding("anti-damping", "alarm" if wrong else "warning", figures, cause, remedy, spans)
+
+
+def _damper(case: Case) -> tuple[Array, Array]:
+    """Force of the damping term and measured velocity, tick by tick, as six-vectors (zero where the law has none)."""
+    force, speed = np.zeros((len(case.records), 6)), np.zeros((len(case.records), 6))
+    work = case.at_work & (case.contact["damper_n"] != 0.0)
+    force[work, 0], speed[work, 0] = case.contact["damper_n"][work], case.into[work]
+    for law in _GAINS:
+        ran = (case.records["goal"]["law"] == law) & (case.records["state"]["started"] != 0)
+        if ran.any():
+            force[ran], speed[ran] = _of_law(case, law, np.flatnonzero(ran))
+    return np.nan_to_num(force), np.nan_to_num(speed)
+
+
+def _of_law(case: Case, law: int, rows: Array) -> tuple[Array, Array]:
+    """−D v and the measured velocity of a law whose matrices the recording holds; zero where it does not."""
+    gains, section = _GAINS[law]
+    records = case.records[rows]
+    own = records["state"]["twist"] if law == ADMITTANCE else records["observed"]["twist"]
+    goal = records["goal"]["twist"]
+    virtual, real = own - goal, records["observed"]["twist"] - goal
+    force, speed = np.zeros((len(rows), 6)), np.zeros((len(rows), 6))
+    for item in case.sets:
+        now = np.flatnonzero(records["revision"] == item.revision)
+        if not len(now) or gains not in (item.values.dtype.names or ()):
+            continue
+        first, last = np.array(item.values[gains]["D0"]), np.array(item.values[gains]["D1"])
+        ramp = records["state"]["ramp"][now, None, None]
+        D = first + ramp * (last - first) if np.any(ramp < 1.0) else last[None]
+        v, felt = virtual[now], real[now]
+        if item.values[section]["frame"] == 1:
+            v, felt = (_in_axes(records["state"]["pose"][now, 3:], values) for values in (v, felt))
+        force[now] = -np.einsum("tij,tj->ti", np.broadcast_to(D, (len(now), 6, 6)), v)
+        speed[now] = felt
+    return force, speed
+
+
+def _in_axes(quats: Array, values: Array) -> Array:
+    """Six-vectors in the axes of poses whose orientation `quats` is."""
+    w, u = quats[:, :1], -quats[:, 1:]
+    parts = (values[:, :3], values[:, 3:])
+    return np.hstack([v + 2.0 * np.cross(u, np.cross(u, v) + w * v) for v in parts])

@@ -1,0 +1,121 @@
+"""Effective delay: robot, sensor, filter and period, measured as far as the recording shows them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from pliant.analysis.doctor.case import Case
+from pliant.analysis.doctor.finding import Finding, millis, share
+from pliant.analysis.doctor.lag import Follows, Touch, follows, touch
+from pliant.analysis.figures import Figure, told
+
+# So much more than was reckoned with is too much: a share, and on top of it [s].
+MORE, SLACK_S = 1.15, 0.003
+# A force this much over the noise is a firm contact, as a share of the target.
+FIRM = 0.2
+
+
+@dataclass(frozen=True)
+class Lag:
+    """What makes up the total lag [s]; `force_s` is what the force comes behind the motion, 0 if that cannot be told.
+
+    A command is compared with the readings that follow it, so the period between them is in the robot's part.
+    """
+
+    robot_s: float
+    robot_doubt_s: float
+    filter_s: float
+    force_s: float
+    force_doubt_s: float
+
+    @property
+    def total_s(self) -> float:
+        return self.robot_s + self.filter_s + self.force_s
+
+    @property
+    def least_s(self) -> float:
+        """The total that is beyond doubt [s]."""
+        return self.total_s - self.robot_doubt_s - self.force_doubt_s
+
+
+@lru_cache(maxsize=1)
+def following(case: Case) -> Follows | None:
+    """How the robot follows; worked out once per case."""
+    return follows(case)
+
+
+@lru_cache(maxsize=1)
+def pressing(case: Case) -> Touch | None:
+    """What pressing shows of the surface; worked out once per case."""
+    firm = FIRM * float(case.contact["target_n"].max())
+    return touch(case, firm) if case.is_contact else None
+
+
+def stiffness(case: Case) -> float:
+    """Stiffness of the surface [N/m]: as pressing shows it, or as the law learned it; NaN if neither."""
+    shown = pressing(case)
+    if shown is not None:
+        return shown.stiffness
+    learned = case.contact["stiffness"][case.at_work]
+    return float(np.median(learned)) if len(learned) and learned.any() else math.nan
+
+
+def age_s(case: Case) -> float:
+    """How old the wrench is by its own stamps, in the middle [s]."""
+    reading = case.records["reading"]
+    ages = reading["stamp_s"] - reading["wrench_stamp_s"]
+    ages = ages[np.isfinite(ages)]
+    return max(0.0, float(np.median(ages))) if len(ages) else 0.0
+
+
+def total(case: Case) -> Lag | None:
+    """The lag from a command to the filtered force that answers it; None if the robot's part cannot be told."""
+    found = following(case)
+    if found is None or not found.known:
+        return None
+    shown = pressing(case)
+    # 1/(2π f) is the lag of a first-order low-pass at low frequency
+    slow = float(np.median(1.0 / (2.0 * math.pi * case.setting("sense.cutoff_hz", math.inf))))
+    behind, doubt = (shown.behind_s, shown.doubt_s) if shown is not None and shown.known else (0.0, 0.0)
+    age = age_s(case)
+    behind, doubt = (behind, doubt) if behind > age else (age, 0.0)
+    return Lag(found.lag_s, found.doubt_s, slow, behind, doubt)
+
+
+def effective_delay(case: Case) -> Finding:
+    """The total lag beside the one that was declared."""
+    found, lag = following(case), total(case)
+    if lag is None:
+        why = "Nothing was told to move: there is nothing to compare."
+        if found is not None:
+            why = f"Delay and servo explain only {share(max(0.0, found.explained))} of how the joints moved."
+        return Finding("effective delay", "unknown", (), f"The delay cannot be told. {why}")
+    figures: tuple[Figure, ...] = (
+        told("total lag", 1e3 * lag.total_s, "ms"),
+        told("robot behind its command", 1e3 * lag.robot_s, "ms"),
+        told("uncertainty of that", 1e3 * lag.robot_doubt_s, "ms"),
+        told("filter of the wrench", 1e3 * lag.filter_s, "ms"),
+        told("force behind the motion", 1e3 * lag.force_s, "ms"),
+    )
+    declared = _declared(case)
+    if not case.is_contact or not math.isfinite(declared):
+        return Finding("effective delay", "fine", figures)
+    figures += (told("declared", 1e3 * declared, "ms"),)
+    if lag.least_s <= MORE * declared + SLACK_S:
+        return Finding("effective delay", "fine", figures)
+    cause = (
+        f"From command to force the loop takes {millis(lag.total_s)}: robot {millis(lag.robot_s)} "
+        f"(± {millis(lag.robot_doubt_s)}), filter {millis(lag.filter_s)}, sensor {millis(lag.force_s)}. The "
+        f"law reckons with {millis(declared)}: its gain is {lag.total_s / declared:.2g} times what this lag allows."
+    )
+    remedy = f"Set contact.lag_s to {lag.total_s:.3f}, or find out what is late."
+    return Finding("effective delay", "warning", figures, cause, remedy)
+
+
+def _declared(case: Case) -> float:
+    values = case.setting("contact.lag_s", math.nan)[case.at_work]
+    return float(np.median(values)) if len(values) else math.nan

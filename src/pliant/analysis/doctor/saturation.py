@@ -1,0 +1,99 @@
+"""Saturation: for how much of the time a limit, the law's own or the tick's, decided instead of the law."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pliant.analysis.doctor.case import Case
+from pliant.analysis.doctor.finding import Finding, share
+from pliant.analysis.figures import told
+from pliant.laws import HOLD
+from pliant.records import LIMIT_SINGULAR, LIMITS
+
+Array = np.ndarray[Any, Any]
+
+# From these shares of the time on it is a warning, and an alarm.
+SOME, MUCH = 0.1, 0.5
+# A limit hardly acted if it took less than this share of what was asked, or than that share of the most that was asked.
+HARDLY, DUST = 0.05, 0.02
+OWN = "the law's own speed limit"
+
+
+def saturation(case: Case) -> Finding:
+    """The share of the time that each limit cut, and what the one that cut most did to the law."""
+    acted = _acted(case)
+    spent = case.seconds(case.at_work) or len(case.records) * case.dt
+    shares = {name: case.seconds(active) / spent for name, active in acted.items()}
+    figures = tuple(told(f"share of the time, {name}", 100 * value, "%") for name, value in shares.items())
+    worst = max(shares, key=lambda name: shares[name], default="")
+    if not worst or shares[worst] < SOME:
+        return Finding("saturation", "fine", figures or (told("share of the time", 0.0, "%"),))
+    cause, remedy, more = _own(case, acted[OWN], spent) if worst == OWN else _of_tick(case, worst, shares[worst])
+    spans = case.spans(acted[worst], least_s=0.02, join_s=0.05)
+    severity = "alarm" if shares[worst] >= MUCH else "warning"
+    return Finding("saturation", severity, figures + more, cause, remedy, spans)
+
+
+def _acted(case: Case) -> dict[str, Array]:
+    """The ticks in which each limit cut what was asked for."""
+    contact, observed = case.contact, case.records["observed"]
+    wanted, asked = np.abs(contact["wanted"]), np.abs(contact["asked"])
+    acted = {OWN: case.at_work & (wanted > asked * (1 + 1e-6) + 1e-9)}
+    for position, (bit, name) in enumerate(LIMITS.items()):
+        if bit == LIMIT_SINGULAR:
+            continue
+        on = observed["limits"] & bit != 0
+        # a joint move of the law hold goes at the speed limit: that is how it is meant
+        on &= case.at_work if case.at_work.any() else case.records["goal"]["law"] != HOLD
+        before, after = np.abs(observed["asked"][:, position]), np.abs(observed["allowed"][:, position])
+        acted[name] = on & (before - after > np.maximum(HARDLY * before, DUST * before[on].max(initial=0.0)))
+    return {name: active for name, active in acted.items() if active.any()}
+
+
+def _own(case: Case, active: Array, spent: float) -> tuple[str, str, tuple[Any, ...]]:
+    """A contact law that runs into the limit of its own speed: near to a switch."""
+    asked, gain = case.contact["asked"], case.contact["gain"]
+    limit = float(np.median(np.abs(asked[active])))
+    inward, outward = (case.seconds(active & (asked * sign > 0)) / spent for sign in (1, -1))
+    side = np.sign(asked[active])
+    flips = int(np.count_nonzero(np.diff(side))) / spent
+    steep = float(np.median(gain[active]))
+    error = case.contact["target_n"] - case.contact["force_n"]
+    largest = float(np.abs(error[case.at_work]).max())
+    linear = limit / steep if steep > 0 else np.nan
+    figures = (
+        told("speed limit of the law", 1e3 * limit, "mm/s"),
+        told("share of the time at the limit, inward", 100 * inward, "%"),
+        told("share of the time at the limit, outward", 100 * outward, "%"),
+        told("changes from one limit to the other", flips, "1/s"),
+        told("force error beyond which it saturates", linear, "N"),
+    )
+    cause = (
+        f"The law asked for more than its speed limit of {1e3 * limit:.3g} mm/s in {share(inward + outward)} of the "
+        f"time ({share(inward)} inward, {share(outward)} outward) and went from one limit to the other {flips:.2g} "
+        f"times a second. With a gain of {1e3 * steep:.3g} mm/(N s) it saturates at an error of {linear:.3g} N, and "
+        f"errors reached {largest:.3g} N: a law at its limit is a switch, whose gain, integral and damping do nothing."
+    )
+    remedy = (
+        f"Lower the gain to {1e3 * limit / largest:.2g} mm/(N s) or less, or approach more slowly, so that the errors "
+        "stay where the law is linear."
+    )
+    return cause, remedy, figures
+
+
+def _of_tick(case: Case, name: str, value: float) -> tuple[str, str, tuple[Any, ...]]:
+    position = list(LIMITS.values()).index(name)
+    on = case.records["observed"]["limits"] & (1 << position) != 0
+    before = np.abs(case.records["observed"]["asked"][on, position])
+    after = np.abs(case.records["observed"]["allowed"][on, position])
+    left = float(np.median(after / np.maximum(before, 1e-12)))
+    cause = (
+        f"The limit on {name} cut the command in {share(value)} of the time and left {share(left)} of it in the "
+        "middle: in that time the limit decides how the robot moves, not the law."
+    )
+    remedy = (
+        f"Ask for less (a softer or more damped law, a slower goal), or raise the limit on {name} if it may be raised."
+    )
+    return cause, remedy, (told("share that the limit left, median", 100 * left, "%"),)

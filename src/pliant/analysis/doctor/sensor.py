@@ -1,0 +1,94 @@
+"""The force sensor: frozen, late, or not there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pliant.analysis.doctor.case import Case, longest_s
+from pliant.analysis.doctor.delay import age_s, pressing
+from pliant.analysis.doctor.finding import Finding, millis, share
+from pliant.analysis.figures import told
+from pliant.records import WRENCH_OK
+
+Array = np.ndarray[Any, Any]
+
+# What a force may come behind the motion without its stamps saying so [s]: damping of a surface makes it lead.
+HIDDEN_S = 0.01
+
+
+def frozen_sensor(case: Case) -> Finding:
+    """Raw readings that never change, although a sensor has noise."""
+    reading = case.records["reading"]
+    raw, good = reading["wrench"], reading["wrench_state"] == WRENCH_OK
+    same = np.concatenate(([False], np.all(raw[1:] == raw[:-1], axis=1)))
+    limit = float(np.median(case.setting("sense.frozen_s", 0.05))) or 0.05
+    stretches = case.spans(same & good)
+    spans = tuple(span for span in stretches if span.end_s - span.start_s > limit)
+    figures = (told("longest without a change", longest_s(stretches), "s"), told("that may be", limit, "s"))
+    if not spans:
+        return Finding("frozen sensor", "fine", figures)
+    lasted = sum(span.end_s - span.start_s for span in spans)
+    figures += (told("time frozen", lasted, "s"),)
+    cause = (
+        f"All six channels of the force sensor stood still for {millis(lasted)} in all, first at "
+        f"{spans[0].start_s:.2f} s, for up to {millis(longest_s(spans))}, while the driver called them good. A sensor "
+        "that measures has noise: in that time the law was blind."
+    )
+    remedy = "Look at cable, driver and rate of the sensor; supervise it (sense.frozen_s) and stop when it freezes."
+    return Finding("frozen sensor", "alarm", figures, cause, remedy, spans)
+
+
+def late_sensor(case: Case) -> Finding:
+    """The age of the readings by their stamps, and by how far the force comes behind the motion."""
+    reading = case.records["reading"]
+    ages = reading["stamp_s"] - reading["wrench_stamp_s"]
+    limit = float(np.median(case.setting("sense.stale_s", 0.01)))
+    age, shown = age_s(case), pressing(case)
+    late = np.nan_to_num(ages) > limit + 1e-9
+    late &= reading["wrench_state"] == WRENCH_OK
+    spans = case.spans(late, least_s=2 * case.dt, join_s=0.05)
+    figures = (told("age by its stamps, median", 1e3 * age, "ms"), told("that may be", 1e3 * limit, "ms"))
+    if shown is not None:
+        figures += (
+            told("force behind the motion", 1e3 * shown.behind_s, "ms"),
+            told("uncertainty of that", 1e3 * shown.doubt_s, "ms"),
+        )
+    part = case.seconds(late) / (len(case.records) * case.dt)
+    remedy = "Find the buffer or the filter that holds the readings back; until then reckon with the whole lag."
+    if spans and longest_s(spans) > limit:
+        cause = (
+            f"In {share(part)} of the time the readings were older than {millis(limit)}, by their own stamps: "
+            f"{millis(float(np.median(ages[late])))} in the middle. The law answers what was, not what is."
+        )
+        return Finding("late sensor", "warning", figures, cause, remedy, spans)
+    hidden = shown.behind_s - age if shown is not None else 0.0
+    if shown is not None and hidden - shown.doubt_s > HIDDEN_S:
+        cause = (
+            f"While the tool pressed, the force came {millis(shown.behind_s)} (± {millis(shown.doubt_s)}) behind the "
+            f"motion that made it, but the stamps speak of {millis(age)}: the readings are older than they say."
+        )
+        return Finding("late sensor", "warning", figures, cause, remedy)
+    return Finding("late sensor", "fine", figures)
+
+
+def failing_sensor(case: Case) -> Finding:
+    """Readings that the driver did not give, that were saturated, or that were no numbers."""
+    reading = case.records["reading"]
+    broken = (reading["wrench_state"] != WRENCH_OK) | ~np.isfinite(reading["wrench"]).all(axis=1)
+    hold = float(np.median(case.setting("sense.hold_s", 0.02)))
+    spans = case.spans(broken)
+    figures = (told("ticks without a good reading", np.count_nonzero(broken)), told("longest", longest_s(spans), "s"))
+    if longest_s(spans) <= hold + 1e-9:
+        said = f"Short failures of at most {millis(longest_s(spans))} were ridden out." if spans else ""
+        return Finding("failing sensor", "fine", figures, said)
+    states = ", ".join(
+        name for number, name in ((1, "missing"), (2, "saturated")) if (reading["wrench_state"] == number).any()
+    )
+    cause = (
+        f"For up to {millis(longest_s(spans))} there was no good reading of the force ({states or 'no numbers'}), "
+        f"longer than the {millis(hold)} over which the last one is held."
+    )
+    remedy = "Look at the sensor, its range and its connection."
+    return Finding("failing sensor", "alarm", figures, cause, remedy, spans)

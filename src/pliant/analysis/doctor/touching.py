@@ -1,0 +1,133 @@
+"""Contact: lost and found again, pressed on before the start, pressed beyond the limit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pliant.analysis.doctor.case import Case, longest_s, smooth
+from pliant.analysis.doctor.finding import Finding, millis
+from pliant.analysis.figures import told
+from pliant.contact.states import FAULT, PRELOAD, READY
+
+Array = np.ndarray[Any, Any]
+
+# A contact is firm from this share of the target on, and lost below contact.loss_n for at least this long [s].
+FIRM, LOST_S = 0.2, 0.01
+# Contacts that are lost and come back within this time bounce [s].
+BOUNCE_S = 0.5
+# The force before the start is that of the last tenth of a second [s].
+BEFORE_S = 0.1
+# A law without a contact state is pressed on at its start by more than its deadband and this [N].
+RESTING_N = 1.0
+# A limit of force that nothing answered within this time was none [s].
+ANSWER_S = 0.05
+
+
+def _is_off(case: Case) -> Array:
+    """Ticks at work in which the tool, once it had touched firmly, does not touch."""
+    force = smooth(np.nan_to_num(case.pressed), 5)
+    target = float(case.contact["target_n"].max())
+    firm, gone = max(FIRM * target, 1e-9), case.setting("contact.loss_n", 0.06 * target)
+    # hysteresis: the last of the two thresholds that was crossed counts
+    mark = np.where(force > firm, 1, np.where(force < gone, -1, 0))
+    at = np.maximum.accumulate(np.where(mark != 0, np.arange(len(mark)), 0))
+    touched = np.cumsum((mark == 1) & case.at_work) > 0
+    return case.at_work & touched & (mark[at] == -1)
+
+
+def contact_losses(case: Case) -> Finding:
+    """How often contact was lost, for how long, and how hard it came back."""
+    if not case.is_contact:
+        return Finding("contact losses", "fine", (), "No contact law ran.")
+    off = _is_off(case)
+    spans = case.spans(off, least_s=LOST_S)
+    noticed = int(case.contact["losses"].max())
+    figures = (
+        told("contacts lost", len(spans)),
+        told("of which the law noticed", noticed),
+        told("time without contact", case.seconds(off), "s"),
+    )
+    if not spans:
+        return Finding("contact losses", "fine", figures)
+    back = [span for span in spans if span.end_s < case.time_s[-1] - case.dt and span.end_s - span.start_s < BOUNCE_S]
+    after = [(case.time_s >= span.end_s) & (case.time_s < span.end_s + 0.2) for span in back]
+    hardest = max((float(np.nanmax(case.pressed[rows], initial=0.0)) for rows in after), default=0.0)
+    figures += (told("longest", longest_s(spans), "s"), told("hardest return", hardest, "N"))
+    if len(back) >= 3:
+        rate = len(back) / max(back[-1].end_s - back[0].start_s, case.dt)
+        cause = (
+            f"The tool bounces: contact was lost {len(spans)} times, up to {rate:.2g} times a second, for at most "
+            f"{millis(longest_s(spans))}, and came back with up to {hardest:.3g} N."
+        )
+        remedy = "See the limit cycle, if there is one; else a slower approach and a lower gain."
+        return Finding("contact losses", "alarm", figures, cause, remedy, spans)
+    ended = spans[-1].end_s >= case.time_s[-1] - 2 * case.dt
+    cause = (
+        f"Contact was lost {'once' if len(spans) == 1 else f'{len(spans)} times'}, at {spans[0].start_s:.2f} s, for "
+        f"{millis(longest_s(spans))}{' and until the end' if ended else ''}: the surface ended there, or it moved away "
+        "faster than the law followed."
+    )
+    remedy = "Look what is at that place; a law that looks for the surface must not be faster than an approach."
+    return Finding("contact losses", "warning", figures, cause, remedy, spans)
+
+
+def preload(case: Case) -> Finding:
+    """The force on the tool when the law started."""
+    start = _start(case)
+    before = max(0, start - round(BEFORE_S / case.dt))
+    if start - before < 5:  # it was at work from the first record on: what it felt then
+        before, start = 0, max(5, round(0.2 * BEFORE_S / case.dt))
+    force = float(np.linalg.norm(np.nanmean(case.force[before:start], axis=0)))
+    figures = (told("force before the start", force, "N"), told("start", float(case.time_s[start]), "s"))
+    if case.is_contact:
+        most = float(case.setting("contact.preload_n", 1.5)[start])
+    else:
+        most = float(case.setting("sense.deadband_n", 1.0)[start]) + RESTING_N
+    refused = bool((case.contact["refused"] == PRELOAD).any())
+    if not force > most:
+        said = "A start was refused because of a preload, before this one." if refused else ""
+        return Finding("preload at start", "fine", figures, said)
+    what = "The law was asked to start and refused" if refused else "The law started"
+    cause = (
+        f"{what} while {force:.3g} N acted on the tool, more than the {most:.3g} N that may be there: it touched "
+        "something, or offset and weight of the tool are wrong."
+    )
+    remedy = "Lift the tool off before the start; if it is free, run pliant tare or pliant identify payload."
+    spans = case.spans(np.isin(np.arange(len(case.records)), range(before, start + 1)))
+    return Finding("preload at start", "warning" if refused else "alarm", figures, cause, remedy, spans)
+
+
+def _start(case: Case) -> int:
+    """The tick in which the law began to work (for a contact law: first sought, or else was ready)."""
+    if case.at_work.any():
+        return int(np.argmax(case.at_work))
+    if case.is_contact:
+        return len(case.records) - 1 - int(np.argmax(case.contact["state"][::-1] == READY))
+    return int(np.argmax(case.records["state"]["started"] != 0))
+
+
+def overload(case: Case) -> Finding:
+    """The largest force beside the limit that was declared, and whether anything was done about it."""
+    size = np.nan_to_num(np.linalg.norm(case.force, axis=1))
+    figures = (told("largest force", float(size.max()), "N"),)
+    if not case.is_contact:
+        return Finding("force beyond its limit", "fine", figures)
+    limit = case.setting("contact.force_limit_n", np.inf)
+    figures += (told("limit", float(limit.min()), "N"),)
+    over = size > limit
+    spans = case.spans(over, join_s=0.05)
+    answered = case.contact["state"] == FAULT
+    ticks = round(ANSWER_S / case.dt)
+    first = int(np.argmax(over))
+    ignored = over.any() and not answered[first : first + ticks + 1].any()
+    if not ignored:
+        said = "The force limit was exceeded, and the law lifted off." if over.any() else ""
+        return Finding("force beyond its limit", "fine", figures, said)
+    cause = (
+        f"The force reached {size.max():.3g} N and was beyond its limit of {limit[first]:.3g} N for "
+        f"{millis(case.seconds(over))} in all, first at {spans[0].start_s:.2f} s, and the law went on all the same."
+    )
+    remedy = "Watch the force in every state, not only while sliding, and lift off when it is exceeded."
+    return Finding("force beyond its limit", "alarm", figures, cause, remedy, spans)

@@ -1,0 +1,39 @@
+"""Recordings of compared laws: ordinary files, which every tool that reads a recording can open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pliant.experiments.contact_scene import TOOL, Loop, Trace
+from pliant.experiments.rival_contact import Rival, parameters_of
+from pliant.laws.gains import prepare
+from pliant.model.arm import Arm
+from pliant.params.control import PARAMETERS, record_of
+from pliant.record.writer import RecordingWriter
+from pliant.runtime.batch import Run
+from pliant.runtime.describe import versions
+from pliant.runtime.save import save_run
+from pliant.runtime.task import Task
+
+
+def save_rival(path: Path, rival: Rival, loop: Loop, seed: int, trace: Trace) -> None:
+    """Write a run of a rival; `loop` is what was reckoned with when it was set up."""
+    assert trace.records is not None
+    arm = Arm.load("ur5e", TOOL)
+    dt = float(trace.time_s[1] - trace.time_s[0])
+    meta = {
+        "name": "contact", "robot": "sim:ur5e", "law": rival.name, "interface": "position",
+        "rate_hz": round(1.0 / dt, 6), "seed": seed, "versions": versions(),
+    }  # fmt: skip
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with RecordingWriter(path, meta, list(arm.joint_names), PARAMETERS) as writer:
+        writer.parameters(0, record_of(parameters_of(loop))[0], 0.0)
+        writer.append(trace.records)
+
+
+def save_ours(path: Path, task: Task, trace: Trace) -> None:
+    """Write a run of our own law that was watched by the simulator; it has one parameter set."""
+    assert trace.records is not None
+    parameters = record_of(task.params)
+    prepare(parameters[0], None, 1.0, 0, task.dt)
+    save_run(Run(task, trace.records, [(0, 0, parameters)], ""), path)

@@ -1,0 +1,71 @@
+"""Options that an experiment declares reach it as keywords, and what it did not declare is refused in one sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pliant.errors import RefusedError, UnknownNameError
+from pliant.experiments import compare, options_of, summaries
+from pliant.experiments.options import Option, parse
+from pliant.experiments.rival_contact import RIVALS
+from pliant.record import Recording
+from pliant.robots.sim.config import Surface
+
+DECLARED = (Option("law", "A law.", ("one", "two"), many=True), Option("to-file", "A file."))
+
+
+def test_options_reach_the_experiment_as_keywords_in_both_ways_of_writing() -> None:
+    words = ["--law", "one", "--to-file=there.txt", "--law=two"]
+    assert parse("some", DECLARED, words) == {"law": ("one", "two"), "to_file": Path("there.txt")}
+    assert parse("some", DECLARED, []) == {}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--size", "3"], "has no option --size: its own are --law, --to-file"),
+        (["three"], "has no option three"),
+        (["--law"], "--law needs a value"),
+        (["--law", "--to-file", "x"], "--law needs a value"),
+        (["--to-file", "a", "--to-file", "b"], "--to-file can be given once"),
+    ],
+)
+def test_what_was_not_declared_is_refused_in_one_sentence(words: list[str], said: str) -> None:
+    with pytest.raises(RefusedError, match=said):
+        parse("some", DECLARED, words)
+
+
+def test_an_unknown_value_is_named_with_the_known_ones() -> None:
+    with pytest.raises(UnknownNameError, match=r"no law 'tow'\. Did you mean 'two'\? Known: one, two"):
+        parse("some", DECLARED, ["--law", "tow"])
+
+
+def test_only_declared_options_are_there() -> None:
+    assert [option.name for option in options_of("compare")] == ["rival", "record"]
+    assert options_of("press") == ()
+    assert "--rival" in summaries()["compare"]
+
+
+def test_compare_runs_the_rivals_that_were_named_and_records_every_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compare, "STIFFNESS", (2e4,))
+
+    def only_a_plane(stiffness: float) -> Surface:
+        return compare.plane(stiffness)
+
+    monkeypatch.setattr(compare, "dome", only_a_plane)
+    outcome = compare.run(0, lambda share: None, rival=("sign",), record=tmp_path)
+    told = " ".join(figure.name for figure in outcome.figures)
+    assert RIVALS["sign"].name in told
+    assert RIVALS["force_mode"].name not in told
+    assert {path.name for path in tmp_path.iterdir()} == {"plane-20000-hybrid.mcap", "plane-20000-sign.mcap"}
+    rival = Recording.load(tmp_path / "plane-20000-sign.mcap")
+    contact = rival.records["state"]["contact"]
+    assert rival.meta["law"] == RIVALS["sign"].name
+    # the damper of this rival opposes the speed into the surface, and it says so
+    into = -rival.records["observed"]["twist"][:, 2]
+    assert (contact["damper_n"] * into).max() <= 0.0
+    assert (abs(contact["asked"]) <= abs(contact["wanted"]) + 1e-12).all()
