@@ -5,6 +5,9 @@ Drawing the cell needs MUJOCO_GL=egl; the Makefile sets it.
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -31,6 +34,29 @@ LAB = (
     *("lab-jdot", "impedance-pose"),
 )
 PUSHED = (0.85, 0.3, 0.05, 1.0)
+
+
+def studio() -> None:
+    """The Studio's page with a probe that slides over a dome, in Debian's Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    words = [sys.executable, "-m", "pliant.cli.main", "studio", "dome"]
+    server = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    link = next(word for line in server.stdout for word in line.split() if word.startswith("http"))
+    program = shutil.which("chromium")
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
+    with sync_playwright() as tools:
+        browser = tools.chromium.launch(executable_path=program, args=flags)
+        page = browser.new_page(viewport={"width": 1280, "height": 720}, color_scheme="dark")
+        page.goto(link)
+        while "slide" not in page.locator(".chip.now").all_inner_texts():
+            page.wait_for_timeout(50)
+        page.wait_for_timeout(2500)
+        page.screenshot(path=FOLDER / "studio.png")
+        browser.close()
+    server.terminate()
+    server.wait()
 
 
 def hero() -> None:
