@@ -78,6 +78,29 @@ def test_a_virtual_push_lasts_until_another_is_given(loop: str, link: Link) -> N
     until(near(link, 1.1, 0.9))
 
 
+def test_a_virtual_push_for_a_time_ends_by_itself_and_ends_no_other(loop: str, link: Link) -> None:
+    pliant(loop, "goal", 1.1, 0.9)
+    until(near(link, 1.1, 0.9))
+    done = pliant(loop, "push", -10, 0, "--virtual", "--for", 10)
+    assert done.returncode == 0, done.stderr
+    assert "for 10 s" in done.stdout
+    until(near(link, 1.06, 0.9))
+    until(lambda: not link.state.goal.push.any())
+    until(near(link, 1.1, 0.9))
+    link.virtual_push([5.0, 0.0, 0.0], for_s=0.5)
+    link.virtual_push([-10.0, 0.0, 0.0])
+    link.wait(1.0)
+    assert link.state.goal.push[0] == -10.0
+    link.virtual_push([0.0, 0.0, 0.0])
+
+
+def test_a_goal_out_of_reach_is_said_to_be(loop: str, link: Link) -> None:
+    done = pliant(loop, "goal", 1.5, 1.5)
+    assert "out of reach" in done.stdout
+    done = pliant(loop, "goal", 1.1, 0.9)
+    assert "out of reach" not in done.stdout
+
+
 def test_a_real_push_is_measured_and_ends(loop: str, link: Link) -> None:
     pliant(loop, "goal", 1.1, 0.9)
     assert pliant(loop, "push", 0, -10, "--for", 3).returncode == 0
@@ -92,6 +115,8 @@ BAD = {
     "four numbers for a push": (("push", 1, 2, 3, 4), "two or three numbers, or six"),
     "a push that is no number": (("push", "inf", 0), "finite"),
     "a virtual push beyond the sensor": (("push", 900, 0, "--virtual"), "sense.range_n"),
+    "a push beyond the sensor": (("push", 900, 0), "sense.range_n"),
+    "an endless virtual push": (("push", 1, 0, "--virtual", "--for", 1e9), "at most 60 s"),
     "an endless push": (("push", 1, 0, "--for", 1e9), "at most 60 seconds"),
 }
 

@@ -47,7 +47,7 @@ def test_a_damping_ratio_is_read_off_a_known_curve(zeta: float) -> None:
     poles = np.roots([1.0, 2 * zeta * omega, omega**2]).astype(complex)
     # x = 1 + (p₂ e^{p₁ t} - p₁ e^{p₂ t})/(p₁ - p₂)
     x = 1 + ((poles[1] * np.exp(poles[0] * t) - poles[0] * np.exp(poles[1] * t)) / (poles[0] - poles[1])).real
-    assert damping_ratio(t, 40 * x, 40.0, 1.0, omega**2) == pytest.approx(zeta, rel=0.01)
+    assert damping_ratio(t, 40 * x, 40.0) == pytest.approx(zeta, rel=0.01)
 
 
 def test_a_circle_tells_its_own_velocity_and_acceleration() -> None:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from uncompiled import results, run_uncompiled
 
 from pliant.laws import impedance
-from pliant.limits.drive import limit_drive
-from pliant.limits.reach import bring_into_reach, limit_stretch
+from pliant.limits.drive import limit_drive, pull_share, too_fast
+from pliant.limits.lead import lead, yield_lead
+from pliant.limits.reach import bring_into_reach, lead_round, limit_stretch
 from pliant.limits.torque import limit_torque, share_torque
 from pliant.model import HANDLE
 from pliant.params.control import GAINS, PARAMETERS
@@ -35,13 +34,13 @@ def _law(random: np.random.Generator, form: int) -> list[float]:
     Mq = np.zeros((12, 12))
     Mq[:7, :7] = _definite(random, 7)
     x.J[:, :7] = random.normal(size=(6, 7))
-    x.open[:7] = random.normal(size=7)
+    x.open[:7], x.top[:7] = random.normal(size=7), 2.0
     for field in ("e", "v", "accel", "F", "Jdot_qd"):
         x[field] = random.normal(size=6)
     q, qd, posture = random.normal(size=(3, 12))
     impedance.weigh(Mq, 7, np.ones(6), 0.01, x)
     impedance.step(p, g, s, Mq, q, qd, posture, 7, True, 0.3, 0.002, x)
-    return [*x.qdd.tolist(), *x.pushed.tolist(), float(s.ramp), float(s.tank_j)]
+    return [*x.qdd.tolist(), *x.pushed.tolist(), *x.pull.tolist(), float(s.ramp), float(s.tank_j)]
 
 
 def _shaped(random: np.random.Generator) -> list[float]:
@@ -62,39 +61,42 @@ def _limits(random: np.random.Generator) -> list[float]:
     qdd, tau, drive, q, qd = (random.normal(size=12) * size for size in (30.0, 60.0, 40.0, 0.6, 2.0))
     limit_drive(p, h, q, qd, qdd, 0.002, o)
     share = share_torque(h, tau, drive, o)
-    limit_torque(p, h, s, tau, 0.002, o)
-    goal, twist, accel, e = (random.normal(size=6) for _ in range(4))
-    bring_into_reach(p, h, random.normal(size=3), goal, twist, accel, o)
+    pulled = pull_share(p, h, tau, qdd, drive)
+    fast = too_fast(random.normal(size=6), random.normal(size=6), 3, 0.5, o)
+    limit_torque(p, h, s, tau, 0.002, True, o)
+    limit_torque(p, h, s, tau, 0.002, False, o)
+    goal, twist, accel, e, gap, pace = (random.normal(size=6) for _ in range(6))
+    tool = random.normal(size=3)
+    bring_into_reach(p, h, tool, goal, twist, accel, o)
+    lead_round(p, h, tool, goal, twist, accel, o)
     limit_stretch(p, e, o)
-    return [*qdd.tolist(), share, *tau.tolist(), *goal.tolist(), *twist.tolist(), *e.tolist(), float(o.limits)]
+    led = _led(random, p, s, gap, np.abs(pace), o)
+    numbers = [*qdd.tolist(), share, pulled, fast, *tau.tolist(), *goal.tolist(), *twist.tolist(), *e.tolist(), *led]
+    return [*numbers, float(o.limits)]
+
+
+def _led(random: np.random.Generator, p: Any, s: Any, gap: Any, pace: Any, o: Any) -> list[float]:
+    p.linear_speed_m_s, p.angular_speed_rad_s = 0.5, 1.5
+    p.linear_acceleration_m_s2, p.angular_acceleration_rad_s2 = 5.0, 20.0
+    (goal, tool), s.led[:] = random.normal(size=(2, 7)), random.normal(size=7)
+    for pose in (goal, tool, s.led):
+        pose[3:] /= np.linalg.norm(pose[3:])
+    twist, accel, s.led_twist[:] = *random.normal(size=(2, 6)), random.normal(size=6)
+    lead(p, s, goal, twist, accel, gap, pace, 0.002, o)
+    yield_lead(s, tool, twist, 0.3, 1.0, gap, 0.002)
+    return [*goal.tolist(), *twist.tolist(), *accel.tolist(), *s.led.tolist(), *s.led_twist.tolist()]
 
 
 PARTS = {"shaped": _shaped, "simple": _simple, "limits": _limits}
 
 
-def results(part: str) -> str:
-    """Everything that a part computes from random numbers, in hexadecimal."""
-    random = np.random.default_rng(11)
-    return " ".join(float(x).hex() for _ in range(SAMPLES) for x in PARTS[part](random))
-
-
 @pytest.fixture(scope="module")
 def uncompiled() -> dict[str, str]:
-    code = "import test_impedance_uncompiled as t\nfor part in t.PARTS: print(part, t.results(part))"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=Path(__file__).parent,
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return dict(line.split(" ", 1) for line in done.stdout.splitlines())
+    return run_uncompiled("test_impedance_uncompiled")
 
 
 @pytest.mark.parametrize("part", PARTS)
 def test_compiled_and_uncompiled_numbers_are_the_same_to_the_last_bit(part: str, uncompiled: dict[str, str]) -> None:
     numbers = uncompiled[part].split()
     assert len(set(numbers)) > SAMPLES
-    assert results(part).split() == numbers
+    assert results(PARTS[part], SAMPLES).split() == numbers

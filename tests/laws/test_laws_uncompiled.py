@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from uncompiled import results, run_uncompiled
 
 from pliant.laws import admittance, hold
 from pliant.laws.gains import work_out
@@ -94,7 +90,7 @@ def _sense(random: np.random.Generator) -> list[float]:
     r.wrench[:] = random.normal(size=6)
     wrench.external(h, p, r.wrench, np.zeros(3), out)
     p.range_n, p.range_nm, p.stale_s, p.frozen_s = 2.0, 2.0, 0.01, 0.05
-    wrench.supervise(p, s, r, 0.002)
+    wrench.supervise(p, s, r, True, 0.002)
     wrench.low_pass(p, s, out, 0.002)
     felt = np.zeros(6)
     wrench.deadband(p, s.wrench_lp, felt)
@@ -120,29 +116,13 @@ PARTS = {
 }
 
 
-def results(part: str) -> str:
-    """Everything that a part computes from random numbers, in hexadecimal."""
-    random = np.random.default_rng(11)
-    return " ".join(float(x).hex() for _ in range(SAMPLES) for x in PARTS[part](random))
-
-
 @pytest.fixture(scope="module")
 def uncompiled() -> dict[str, str]:
-    code = "import test_laws_uncompiled as t\nfor part in t.PARTS: print(part, t.results(part))"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=Path(__file__).parent,
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return dict(line.split(" ", 1) for line in done.stdout.splitlines())
+    return run_uncompiled("test_laws_uncompiled")
 
 
 @pytest.mark.parametrize("part", PARTS)
 def test_compiled_and_uncompiled_numbers_are_the_same_to_the_last_bit(part: str, uncompiled: dict[str, str]) -> None:
     numbers = uncompiled[part].split()
     assert len(set(numbers)) > SAMPLES
-    assert results(part).split() == numbers
+    assert results(PARTS[part], SAMPLES).split() == numbers

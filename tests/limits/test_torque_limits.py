@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pliant.limits.drive import limit_drive
-from pliant.limits.reach import bring_into_reach, limit_stretch
+from pliant.limits.drive import limit_drive, too_fast
+from pliant.limits.lead import lead, yield_lead
+from pliant.limits.reach import bring_into_reach, lead_round, limit_stretch
 from pliant.limits.torque import limit_torque, share_torque
 from pliant.model import Arm
 from pliant.params.control import Limits
@@ -20,6 +21,7 @@ from pliant.records import (
     LIMIT_REACH,
     LIMIT_SPEED,
     LIMIT_STRETCH,
+    LIMIT_TOOL_SPEED,
     LIMIT_TORQUE,
     LIMIT_TORQUE_RATE,
     LIMIT_WORKSPACE,
@@ -48,36 +50,59 @@ def twelve(*values: float) -> Array:
 # ---- torque --------------------------------------------------------------------------------------------------------
 
 
-def test_torques_and_their_changes_never_exceed_what_is_allowed(arm: Arm) -> None:
+def test_torques_never_exceed_what_the_drives_can_give(arm: Arm) -> None:
     random, s = np.random.default_rng(0), STATE.new()[0]
-    p, before = limits(torque_rise_s=0.02), np.zeros(2)
     for _ in range(2000):
         tau = twelve(*(random.normal(size=2) * 10 ** random.uniform(0, 6)))
-        limit_torque(p, arm.handle[0], s, tau, DT, OBSERVED.new()[0])
+        assert limit_torque(limits(), arm.handle[0], s, tau, DT, bool(random.random() < 0.3), OBSERVED.new()[0])
         assert (np.abs(tau[:2]) <= arm.tau_max).all()
-        assert (np.abs(tau[:2] - before) <= arm.tau_max * DT / 0.02 * (1 + 1e-12)).all()
-        before = tau[:2].copy()
+
+
+def test_what_is_asked_anew_comes_no_faster_than_torque_rise_allows(arm: Arm) -> None:
+    random, s, p = np.random.default_rng(0), STATE.new()[0], limits(torque_rise_s=0.02)
+    before = np.zeros(2)
+    for _ in range(50):
+        asked = random.uniform(-1, 1, 2) * arm.tau_max
+        for tick in range(60):
+            tau = twelve(*asked)
+            limit_torque(p, arm.handle[0], s, tau, DT, tick == 0, OBSERVED.new()[0])
+            assert (np.abs(tau[:2] - before) <= arm.tau_max * DT / 0.02 * (1 + 1e-9)).all()
+            before = tau[:2].copy()
+        assert_allclose(before, asked, atol=1e-12)
+
+
+def test_the_answer_to_motion_is_not_slowed_even_while_something_new_is_on_its_way(arm: Arm) -> None:
+    s, p, outs = STATE.new()[0], limits(torque_rise_s=0.02), []
+    for tick in range(8):
+        tau = twelve(40.0 + 60.0 * (tick % 2), 0.0)  # it swings by 60 N m from tick to tick
+        limit_torque(p, arm.handle[0], s, tau, DT, tick == 0, OBSERVED.new()[0])
+        outs.append(tau[0])
+    assert_allclose(np.diff(outs), [70.0, -50.0, 70.0, -60.0, 60.0, -60.0, 60.0])
 
 
 def test_a_torque_within_its_limits_passes_untouched_and_what_is_cut_is_said(arm: Arm) -> None:
     s, o, tau = STATE.new()[0], OBSERVED.new()[0], twelve(3.0, -2.0)
-    limit_torque(limits(), arm.handle[0], s, tau, DT, o)
+    limit_torque(limits(), arm.handle[0], s, tau, DT, False, o)
     assert_array_equal(tau[:2], [3.0, -2.0])
     assert o.limits == 0
-    limit_torque(limits(torque_rise_s=1e-6), arm.handle[0], s, twelve(900.0, 0.0), DT, o)
+    limit_torque(limits(torque_rise_s=1e-6), arm.handle[0], s, twelve(900.0, 0.0), DT, True, o)
     assert o.limits == LIMIT_TORQUE
     assert (o.asked[4], o.allowed[4]) == (900.0, 200.0)
     o = OBSERVED.new()[0]
-    limit_torque(limits(torque_rise_s=0.02), arm.handle[0], STATE.new()[0], twelve(100.0, 0.0), DT, o)
+    limit_torque(limits(torque_rise_s=0.02), arm.handle[0], STATE.new()[0], twelve(100.0, 0.0), DT, True, o)
     assert o.limits == LIMIT_TORQUE_RATE
     assert (o.asked[8], o.allowed[8]) == pytest.approx((1e5, 1e4))
     assert len(o.asked) == len(LIMITS)
 
 
-def test_a_torque_that_is_no_number_becomes_one(arm: Arm) -> None:
-    s, tau = STATE.new()[0], twelve(np.nan, -np.inf)
-    limit_torque(limits(), arm.handle[0], s, tau, DT, OBSERVED.new()[0])
-    assert np.isfinite(tau).all()
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_a_torque_that_is_no_number_is_refused_and_the_last_ones_stay(bad: float, arm: Arm) -> None:
+    s, tau = STATE.new()[0], twelve(3.0, -2.0)
+    assert limit_torque(limits(), arm.handle[0], s, tau, DT, False, OBSERVED.new()[0])
+    tau = twelve(50.0, bad)
+    assert not limit_torque(limits(), arm.handle[0], s, tau, DT, False, OBSERVED.new()[0])
+    assert_array_equal(tau[:2], [3.0, -2.0])
+    assert_array_equal(s.tau[:2], [3.0, -2.0])
 
 
 def test_what_compensates_comes_first_and_what_drives_is_scaled_by_one_factor(arm: Arm) -> None:
@@ -144,6 +169,7 @@ def brought(arm: Arm, x: float, y: float, twist: Any = 0.0, tool: Any = (1.0, 0.
     goal, v, a, o = np.array([x, y, 0.0]), np.zeros(6), np.ones(6), OBSERVED.new()[0]
     v[:2] = twist
     bring_into_reach(limits(**values), arm.handle[0], np.array(tool), goal, v, a, o)
+    lead_round(limits(**values), arm.handle[0], np.array(tool), goal, v, a, o)
     return goal, v, a, o
 
 
@@ -240,3 +266,86 @@ def test_led_round_the_hole_a_tool_that_simply_follows_arrives_without_entering_
         least = min(least, float(np.linalg.norm(tool)))
     assert_allclose(tool[:2], [-1.1, -0.25], atol=1e-3)
     assert least > 0.41
+
+
+BOX = {"workspace_min_m": (0.2, -0.3, -1.0), "workspace_max_m": (1.5, 0.5, 1.0)}
+
+
+def test_no_goal_is_led_out_of_the_workspace_box(arm: Arm) -> None:
+    random, cut_through = np.random.default_rng(2), 0
+    for _ in range(3000):
+        tool = np.array([*random.uniform(-1.6, 1.6, 2), 0.0])
+        goal, _, _, _ = brought(arm, *random.uniform(-2.5, 2.5, 2), tool=tool, **BOX)
+        assert (goal >= BOX["workspace_min_m"]).all()
+        assert (goal <= BOX["workspace_max_m"]).all()
+        cut_through += bool(0.42 - 1e-6 <= np.linalg.norm(goal) <= 1.58 + 1e-6)
+    assert cut_through > 2000  # and most are within reach too
+
+
+# ---- the led goal --------------------------------------------------------------------------------------------------
+
+FREE = np.array([np.inf] * 6)
+
+
+def led(goal: Array, ticks: int, twist: Any = None, pace: Array = FREE, **values: Any) -> tuple[Array, Array, Array]:
+    """Positions, velocities and accelerations of the led goal on its way from the origin to `goal` (or along it)."""
+    s, p, rows = STATE.new()[0], limits(**values), []
+    s.led[3] = 1.0
+    for i in range(ticks):
+        at = np.zeros(7)
+        at[:3], at[3] = goal[i] if goal.ndim > 1 else goal, 1.0
+        v, a, gap = np.zeros(6), np.zeros(6), np.zeros(6)
+        v[:3] = 0.0 if twist is None else twist[i]
+        gap[:3] = at[:3] - s.led[:3]
+        lead(p, s, at, v, a, gap, pace, DT, OBSERVED.new()[0])
+        rows.append((at[:3].copy(), v[:3].copy(), a[:3].copy()))
+    places, speeds, accels = (np.array(column) for column in zip(*rows, strict=True))
+    return places, speeds, accels
+
+
+def test_a_goal_that_jumps_is_led_within_speed_and_acceleration_and_arrives(arm: Arm) -> None:
+    goal = np.array([0.6, -0.3, 0.2])
+    places, speeds, accels = led(goal, 2500)
+    assert np.linalg.norm(speeds, axis=1).max() <= 0.5 * (1 + 1e-9)
+    assert np.linalg.norm(accels, axis=1).max() <= 5.0 * 1.02
+    assert_allclose(places[-1], goal, atol=1e-12)
+    assert not speeds[-1].any()
+    assert (places @ goal).max() <= goal @ goal * (1 + 1e-9)  # it does not overshoot
+    assert_allclose(np.diff(places, axis=0), DT * speeds[1:], atol=1e-5)
+
+
+def test_a_goal_that_is_led_goes_no_faster_than_the_joints_can_follow(arm: Arm) -> None:
+    pace = np.array([0.1, 0.4, np.inf, np.inf, np.inf, np.inf])
+    _, speeds, accels = led(np.array([0.3, 0.0, 0.0]), 5000, pace=pace)
+    assert speeds.max() == pytest.approx(0.1)
+    assert np.abs(accels).max() <= 0.4 * 1.02 or np.abs(accels[np.abs(accels) > 0.41]).max() <= 5.05
+
+
+def test_a_goal_that_tells_its_motion_is_not_touched(arm: Arm) -> None:
+    t = np.arange(3000) * DT
+    way = 0.1 * np.column_stack([1 - np.cos(t), t - np.sin(t), 0 * t])
+    speed = 0.1 * np.column_stack([np.sin(t), 1 - np.cos(t), 0 * t])
+    places, speeds, _ = led(way, 3000, speed)
+    assert_array_equal(places, way)
+    assert_array_equal(speeds, speed)
+
+
+def test_a_led_goal_gives_way_to_a_tool_that_cannot_follow(arm: Arm) -> None:
+    s, tool = STATE.new()[0], np.array([1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+    s.led[:] = (1.4, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+    yield_lead(s, tool, np.zeros(6), 1.0, 1.0, np.zeros(6), DT)
+    assert s.led[0] == 1.4
+    for _ in range(1000):
+        yield_lead(s, tool, np.zeros(6), 0.1, 1.0, np.zeros(6), DT)
+    assert s.led[0] == pytest.approx(1.0, abs=1e-3)
+
+
+def test_a_tool_below_its_top_speed_is_left_alone_and_one_above_is_braked(arm: Arm) -> None:
+    o, still, push = OBSERVED.new()[0], np.zeros(6), np.array([3.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    assert too_fast(still, push, 0, 0.5, o) == 0.0
+    assert too_fast(np.array([0.3, 0.0, 0.0, 9.0, 0.0, 0.0]), push, 0, 0.5, o) == 0.0
+    assert o.limits == 0
+    v = np.array([0.6, 0.0, 0.0, 0.0, 0.0, 0.0])
+    more = too_fast(v, push, 0, 0.5, o)
+    assert (push - more * v)[0] == pytest.approx((0.5 - 0.6) / 0.02)
+    assert o.limits == LIMIT_TOOL_SPEED

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from pliant.errors import InputError
-from pliant.experiments.lab import X0, goal_at, lab_task, law, moved, place, push, rest
+from pliant.experiments.impedance_pose import random_pushes
+from pliant.experiments.lab import OPEN, SILENT, X0, goal_at, lab_task, law, moved, place, push, rest
 from pliant.experiments.push import TOOL
 from pliant.model import Arm
-from pliant.params.control import PARAMETERS
+from pliant.params.control import PARAMETERS, Impedance, Limits, Parameters, diagonal
 from pliant.params.declare import validated
 from pliant.record.reader import Recording
 from pliant.records import (
@@ -22,13 +24,15 @@ from pliant.records import (
     FAULT_COMMAND,
     FAULTS,
     LIMIT_REACH,
+    LIMIT_TOOL_SPEED,
     OBSERVED,
     STATE,
     TORQUE,
     WRENCH_MISSING,
 )
-from pliant.robots.sim.config import Failure, Push, Sensor, SimConfig
+from pliant.robots.sim.config import Failure, Push, Sensor, Servo, SimConfig
 from pliant.runtime.batch import Run, Simulation, simulate
+from pliant.runtime.cycle import STANDS
 from pliant.runtime.replay import difference, replay, rerun
 from pliant.runtime.save import save_run
 from pliant.runtime.session import Session, connect
@@ -75,7 +79,11 @@ def check_bounded(run: Run, top: float = 5.0) -> None:
     assert (np.abs(q) < 2 * np.pi + 0.1).all()
     assert np.abs(qd).max() < 1.4 * top
     assert (np.abs(tau) <= TAU).all()
-    assert (np.abs(np.diff(tau, axis=0)) <= TAU * 0.001 / 0.02 * (1 + 1e-9)).all()
+
+
+def check_gradual(tau: Array) -> None:
+    """What is asked anew comes over torque_rise_s; what the motion asks for meanwhile is little here."""
+    assert (np.abs(np.diff(tau, axis=0)) <= TAU * 0.001 / 0.02 + 0.02 * TAU).all()
 
 
 @pytest.mark.parametrize(("x", "y"), [(0.2, 0.1), (1.5, 1.5)])
@@ -84,6 +92,7 @@ def test_an_equilibrium_out_of_reach_is_approached_to_the_edge_and_torques_stay_
 ) -> None:
     run = simulate(lab_task(6.0, events=(goal_at(x, y, 0.1),)))
     check_bounded(run)
+    check_gradual(run.records["command"]["tau"][:, :2])
     radius = 0.42 if x < 1 else 1.58
     assert_allclose(place(run.records)[-1], radius * np.array([x, y]) / np.hypot(x, y), atol=1e-3)
     assert run.records["observed"]["limits"][-1] & LIMIT_REACH
@@ -104,6 +113,104 @@ def test_no_run_diverges_whatever_equilibrium_or_force_is_asked_for(data: st.Dat
     mass, stiffness = data.draw(st.floats(0.5, 50.0)), data.draw(st.floats(0.0, 1000.0))
     impedance = law(mass, data.draw(st.floats(20.0, 200.0)), stiffness, form=form)
     check_bounded(simulate(lab_task(2.5, impedance, pushes=hand, events=tuple(events))))
+
+
+# ---- at rest -------------------------------------------------------------------------------------------------------
+
+SEVEN = f"sim:{Path(__file__).parent.parent / 'data' / 'seven_joints.xml'}"
+BENT = (0.2, 0.5, 0.1, 1.2, 0.3, 0.8, 0.0)
+
+
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_every_set_of_gains_brings_two_links_to_rest_after_any_jump_and_push(data: st.DataObject) -> None:
+    form = data.draw(st.sampled_from(["shaped", "simple"]))
+    mass, ratio = data.draw(st.floats(0.5, 30.0)), data.draw(st.floats(0.5, 2.0))
+    stiffness = 10.0 ** data.draw(st.floats(2.5, 4.3))
+    rise = data.draw(st.sampled_from([0.005, 0.02, 0.2]))
+    impedance = law(mass, 2 * ratio * np.sqrt(mass * stiffness), stiffness, form=form)
+    angle, far = data.draw(st.floats(-1.5, 1.5)), data.draw(st.floats(0.6, 1.5))
+    fx, fy = (data.draw(st.floats(-300.0, 300.0)) for _ in range(2))
+    events = (
+        goal_at(far * np.cos(angle), far * np.sin(angle), 0.1),
+        Event(at_s=0.8, virtual_push=(fx, fy, 0.0, 0.0, 0.0, 0.0)),
+        Event(at_s=1.3, virtual_push=(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)),
+    )
+    hand = tuple(push(axis, data.draw(st.floats(-60.0, 60.0)), 0.4, 1.0) for axis in (0, 1))
+    slow = (ratio + np.sqrt(max(0.0, ratio**2 - 1))) * np.sqrt(mass / stiffness)
+    if form == "simple":  # there the arm's own mass swings, up to about 12 kg
+        slow = max(slow, 12.0 / (ratio * np.sqrt(mass * stiffness)))
+    run = simulate(lab_task(7.0 + 8.0 * slow, impedance, pushes=hand, events=events, limits=Limits(torque_rise_s=rise)))
+    assert run.fault == ""
+    assert np.abs(run.records["reading"]["qd"][-200:, :2]).max() < 5e-3
+
+
+LARGER = [
+    ("sim:ur5e", "shaped", 0.004),
+    ("sim:ur5e", "simple", 0.0),
+    ("seven", "shaped", 0.004),
+    ("seven", "simple", 0.0),
+]
+
+
+@pytest.mark.parametrize("stiffness", [200.0, 2e3, 2e4])
+@pytest.mark.parametrize(("robot", "form", "delay_s"), LARGER)
+def test_larger_arms_come_to_rest_at_the_goal_with_springs_up_to_20_kn_per_metre(
+    robot: str, form: str, delay_s: float, stiffness: float
+) -> None:
+    start: dict[str, Any] = {"robot": robot, "tool": TOOL} if robot != "seven" else {"robot": SEVEN, "start_q": BENT}
+    section = Impedance.model_validate({"form": form, "stiffness": diagonal(stiffness, stiffness / 10)})
+    jump = (0.1, -0.15, -0.2)
+    task = Task(
+        law="impedance", interface="torque", duration_s=12.0, events=(Event(at_s=0.1, goal_offset_m=jump),),
+        params=Parameters(sense=OPEN, impedance=section), **start,
+        sim=SimConfig(
+            servo=Servo(delay_s=delay_s), sensor=SILENT,
+            pushes=(Push(at_s=2.5, for_s=0.5, wrench=(40.0, -30.0, 20.0, 0.0, 0.0, 0.0)),),
+        ),
+    )  # fmt: skip
+    records = simulate(task).records
+    assert np.abs(records["reading"]["qd"][-100:]).max() < 2e-3
+    pose = records["observed"]["pose"][:, :3]
+    assert_allclose(pose[-1] - pose[0], jump, atol=1e-4)
+
+
+# ---- the tool's speed ----------------------------------------------------------------------------------------------
+
+# What the tool's speed may exceed its limit by while it is bent. The simple form knows a push by its motion only.
+MARGIN = {"shaped": 1.05, "simple": 1.1}
+QUICK = {
+    "a goal that jumps": {"events": (goal_at(0.9, 1.2, 0.1),)},
+    "a virtual push": {"events": (Event(at_s=0.1, virtual_push=(-80.0, 0.0, 0.0, 0.0, 0.0, 0.0)),)},
+    "a hand": {"pushes": (push(0, -80.0, 0.1, 1.0, 0.05),)},
+}
+
+
+@pytest.mark.parametrize("form", ["shaped", "simple"])
+@pytest.mark.parametrize("what", QUICK)
+def test_the_tool_keeps_to_its_speed_limit(what: str, form: str) -> None:
+    soft = law(damping=20.0, stiffness=50.0, form=form)
+    free, kept = (
+        simulate(lab_task(1.5, soft, limits=Limits(linear_speed_m_s=top), **QUICK[what])).records for top in (3.0, 0.25)
+    )
+    speed = lambda records: np.linalg.norm(records["observed"]["twist"][:, :2], axis=1).max()  # noqa: E731
+    assert speed(free) > 0.45
+    assert 0.2 < speed(kept) < 0.25 * MARGIN[form]
+    assert np.bitwise_or.reduce(kept["observed"]["limits"]) & LIMIT_TOOL_SPEED
+
+
+def test_the_tool_keeps_to_its_turning_speed_limit() -> None:
+    moment = Event(at_s=0.1, virtual_push=(0.0, 0.0, 0.0, 0.0, 0.0, 6.0))
+    section = Impedance(stiffness=diagonal(200.0, 1.0), damping_ratio=(0.3, 0.3, 0.3, 0.3, 0.3, 0.3))
+    tops = []
+    for top in (10.0, 0.5):
+        task = Task(
+            law="impedance", interface="torque", tool=TOOL, duration_s=1.0, events=(moment,),
+            params=Parameters(sense=OPEN, impedance=section, limits=Limits(angular_speed_rad_s=top)),
+        )  # fmt: skip
+        tops.append(np.linalg.norm(simulate(task).records["observed"]["twist"][:, 3:], axis=1).max())
+    assert tops[0] > 0.8
+    assert tops[1] < 0.5 * MARGIN["shaped"]
 
 
 def test_from_a_stretched_arm_it_comes_back() -> None:
@@ -140,7 +247,7 @@ def test_a_stop_and_a_change_of_law_take_over_without_a_jump(what: dict[str, Any
     q, qd, tau = (records[a][b][:, :2] for a, b in (("reading", "q"), ("reading", "qd"), ("command", "tau")))
     assert np.abs(qd[400]).max() > 0.2
     assert np.abs(np.diff(qd[390:800], axis=0)).max() < 100.0 * 0.001 * 1.5  # half of the arm's own acceleration
-    assert (np.abs(np.diff(tau, axis=0)) <= TAU * 0.001 / 0.02 * (1 + 1e-9)).all()
+    check_gradual(tau)
     assert np.abs(qd[-1]).max() < 1e-3
     assert np.abs(q[-1] - q[400]).max() < 0.2
 
@@ -150,7 +257,38 @@ def test_a_lost_sensor_stops_the_arm_at_rest() -> None:
     assert FAULTS[int(records["state"]["fault"][-1])] == "the force sensor gave no reading"
     assert records["state"]["trouble"][-1] == WRENCH_MISSING
     assert not records["state"]["qd_cmd"][-1].any()
-    assert np.abs(records["reading"]["qd"][-1]).max() < 0.9 * np.abs(records["reading"]["qd"][400]).max()
+    assert np.abs(records["reading"]["qd"][400]).max() > 0.2
+    assert np.abs(records["reading"]["qd"][-1]).max() <= STANDS
+    assert len(records) < 1400  # it stands within a second
+
+
+@pytest.mark.parametrize("kind", ["missing", "nan", "saturated", "stale"])
+def test_the_simple_form_goes_on_without_a_force_sensor(kind: Any) -> None:
+    lost = Sensor(failures=(Failure(kind=kind, at_s=0.0),))
+    hand = (push(0, 10.0, 3.0), push(1, -10.0, 3.0))
+    task = lab_task(7.0, law(form="simple"), events=(goal_at(1.1, 0.9, 0.1),), pushes=hand, sensor=lost)
+    run = simulate(task)
+    assert run.fault == ""
+    assert run.records["state"]["trouble"][100:].all()  # a reading is stale only after a while
+    assert not run.records["observed"]["wrench"][100:].any()
+    assert_allclose(place(run.records)[2990], [1.1, 0.9], atol=2e-4)
+    assert_allclose(place(run.records)[-1], [1.14, 0.86], atol=2e-4)
+
+
+def test_the_simple_form_computes_the_same_whatever_the_sensor_says() -> None:
+    runs = [
+        simulate(lab_task(2.0, law(form="simple"), pushes=(push(0, 15.0, 0.3),), sensor=sensor)).records
+        for sensor in (SILENT, Sensor(noise_n=3.0, noise_nm=1.0, bias=(20.0, -10.0, 5.0, 1.0, 0.0, 0.0)))
+    ]
+    np.testing.assert_array_equal(runs[0]["command"]["tau"], runs[1]["command"]["tau"])
+
+
+def test_back_in_the_shaped_form_a_lost_sensor_stops_the_arm() -> None:
+    lost = Sensor(failures=(Failure(kind="missing", at_s=0.2),))
+    shaped = Event(at_s=1.0, set={"impedance.form": "shaped"})
+    run = simulate(lab_task(3.0, law(form="simple"), events=(shaped,), sensor=lost))
+    assert run.fault == "the force sensor gave no reading"
+    assert 1.0 <= run.records["time_s"][-1] < 1.2
 
 
 def test_after_a_stop_it_goes_on_from_where_it_stands() -> None:
@@ -163,7 +301,7 @@ def test_after_a_stop_it_goes_on_from_where_it_stands() -> None:
     simulation.cell.controller.goal[0].stop = 0
     records = simulation.advance(3000)
     assert_allclose(place(records)[-1], [0.9, 1.0], atol=1e-3)
-    assert (np.abs(np.diff(records["command"]["tau"][:, :2], axis=0)) <= TAU * 0.05 * (1 + 1e-9)).all()
+    check_gradual(records["command"]["tau"][:, :2])
 
 
 def test_from_hold_to_impedance_nothing_moves_until_something_pushes() -> None:
@@ -191,7 +329,8 @@ def test_the_state_holds_what_the_arm_really_does() -> None:
     np.testing.assert_array_equal(state["q_cmd"][1:], reading["q"][1:])
     np.testing.assert_array_equal(state["pose"][1:], observed["pose"][1:])
     assert (records["command"]["mode"] == TORQUE).all()
-    J = Arm.load("two_link").jacobian(reading["q"][-1, :2])[:2]
+    middle = reading["q"][-1, :2] + 0.0005 * reading["qd"][-1, :2]
+    J = Arm.load("two_link").jacobian(middle)[:2]
     assert observed["singular_value"][-1] == pytest.approx(np.linalg.svd(J, compute_uv=False)[-1], rel=1e-6)
     assert_allclose(observed["wrench"][-1, :2], [10.0, 0.0], atol=1e-3)
 
@@ -207,23 +346,14 @@ def test_a_wrong_belief_changes_the_controller_and_not_the_arm() -> None:
     assert np.abs(moved(simulate(lab_task(1.0)).records)).max() < 1e-6
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_random_pushes_never_get_more_energy_out_of_a_ur5e_than_they_put_in(seed: int) -> None:
-    random = np.random.default_rng(seed)
-    pushes = tuple(
-        Push(at_s=0.2 + 0.4 * i, for_s=0.4, wrench=(*random.uniform(-15, 15, 3), *random.uniform(-1.0, 1.0, 3)))
-        for i in range(8)
-    )
-    task = Task(
-        law="impedance", interface="torque", tool=TOOL, duration_s=5.0, sim=SimConfig(seed=seed, pushes=pushes),
-        params=lab_task(1.0).params.model_copy(update={"impedance": law().__class__()}),
-    )  # fmt: skip
-    records = simulate(task).records
-    observed = records["observed"]
-    power = (observed["wrench"] * observed["twist"]).sum(axis=1)
-    into = np.cumsum(power) * task.dt
-    assert into.max() > 0.5
-    assert into.min() > -0.02 * into.max()
+@pytest.mark.parametrize("form", ["shaped", "simple"])
+@pytest.mark.parametrize("seed", range(2))
+def test_random_pushes_on_a_ur5e_put_in_what_is_stored_or_was_taken(seed: int, form: str) -> None:
+    outcome = random_pushes(seed, form)
+    assert outcome.put.max() > 0.5
+    # what was put in less what is stored: the damper's share only grows
+    assert (outcome.put - outcome.stored).min() > -0.02 * outcome.put.max()
+    assert outcome.put[-1] - outcome.stored[-1] > 0.5 * outcome.put.max()
 
 
 def test_replaying_ticks_by_hand_gives_the_same_numbers() -> None:

@@ -324,6 +324,18 @@ def test_a_watched_file_leaves_alone_what_was_set_from_elsewhere(link: Link, tmp
     assert (link.parameters.sense.cutoff_hz, link.parameters.sense.deadband_n) == (26.0, 3.0)
 
 
+def test_before_its_first_tick_a_link_says_that_the_loop_is_still_starting() -> None:
+    task = validated(Task, TASK)
+    board = Board.create(f"{NAME}-early", {"task": task.model_dump(mode="json"), "ticks": -1}, ring_slots=64)
+    try:
+        early = attach(f"{NAME}-early")
+        for ask in (early.halt, lambda: early.state, lambda: early.set({"sense.cutoff_hz": 33.0})):
+            with pytest.raises(LoopError, match="still starting"):
+                ask()
+    finally:
+        board.remove()
+
+
 def test_after_the_end_a_link_says_so() -> None:
     with Session(validated(Task, TASK), name=NAME + "-short") as arm:
         other = attach(NAME + "-short")

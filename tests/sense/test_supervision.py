@@ -41,7 +41,7 @@ class Sensor:
 
     def __init__(self, **values: Any) -> None:
         self.p, self.state, self.reading = sense(**values), STATE.new()[0], READING.new()[0]
-        self.random = np.random.default_rng(1)
+        self.random, self.needed = np.random.default_rng(1), True
 
     def tick(self, times: int = 1, *, fresh: bool = True, dt: float = DT) -> bool:
         good = False
@@ -50,7 +50,7 @@ class Sensor:
             if fresh:
                 self.reading.wrench[:] = self.random.normal(size=6)
                 self.reading.wrench_stamp_s = self.reading.stamp_s
-            good = bool(wrench.supervise(self.p, self.state, self.reading, dt))
+            good = bool(wrench.supervise(self.p, self.state, self.reading, self.needed, dt))
         return good
 
 
@@ -223,3 +223,17 @@ def test_a_failure_shorter_than_the_hold_leaves_the_run_as_it_was(kind: str) -> 
     assert set(records["state"]["trouble"][troubled].tolist()) == {KINDS[kind]}
     last = records["observed"]["wrench"][np.flatnonzero(troubled)[0] - 1]
     assert_array_equal(records["observed"]["wrench"][troubled], np.broadcast_to(last, (int(troubled.sum()), 6)))
+
+
+def test_a_sensor_that_no_law_needs_may_fail_and_its_last_value_does_not_stay() -> None:
+    sensor = Sensor()
+    sensor.needed = False
+    sensor.state.wrench[:] = 7.0
+    sensor.reading.wrench_state = WRENCH_MISSING
+    assert not sensor.tick(500)
+    assert sensor.state.fault == 0
+    assert sensor.state.trouble == WRENCH_MISSING
+    assert not sensor.state.wrench.any()
+    sensor.needed = True
+    sensor.tick()
+    assert sensor.state.fault == FAULT_SENSOR + WRENCH_MISSING

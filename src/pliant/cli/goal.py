@@ -23,7 +23,9 @@ def command(
     """
     from pliant.cli.show import out
     from pliant.errors import InputError
+    from pliant.laws import LAWS
     from pliant.params.matrix import shown
+    from pliant.records import LIMIT_REACH, LIMIT_WORKSPACE
     from pliant.runtime.link import attach
 
     link = attach(loop)
@@ -33,10 +35,16 @@ def command(
             raise InputError("position", shown(position), "two or three numbers: x y, or x y z")
         start = now.goal.pose if by else [0.0] * 3
         link.goal_position([float(a + b) for a, b in zip(start[:3], position, strict=False)])
-        link.wait(2 * link.task.dt)
+        link.wait(3 * link.task.dt)
         now = link.state
     if position:
         out.print(f"Loop {link.name}: the goal was moved.")
     for name, place in (("goal", now.goal.pose), ("tool", now.observed.pose)):
         out.print(f"{name} at {place[0]:.4f} {place[1]:.4f} {place[2]:.4f} m")
+    if now.observed.limits & (LIMIT_REACH | LIMIT_WORKSPACE) and now.goal.law == LAWS["impedance"]:
+        led = now.state.led
+        out.print(
+            "The goal, or the way to it, is out of reach or outside the workspace: the law pulls to the nearest place "
+            f"that the arm can hold (now at {led[0]:.4f} {led[1]:.4f} {led[2]:.4f} m)."
+        )
     return 0

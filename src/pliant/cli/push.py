@@ -11,9 +11,14 @@ EXAMPLE = "Example: [bold]pliant push 10 0 --for 2[/bold]"
 
 def command(
     force: Annotated[list[float], typer.Argument(help="fx fy, fx fy fz [N], or six numbers with moments [N m].")],
-    for_s: Annotated[float, typer.Option("--for", help="Seconds that a real push lasts.")] = 1.0,
+    for_s: Annotated[
+        float | None, typer.Option("--for", help="Seconds that it lasts (a real push: 1 unless said).")
+    ] = None,
     virtual: Annotated[
-        bool, typer.Option("--virtual", help="Nothing pushes: the law feels it, until another is given (0 0 ends it).")
+        bool,
+        typer.Option(
+            "--virtual", help="Nothing pushes: the law feels it, for --for or until another is given (0 0 ends it)."
+        ),
     ] = False,
     loop: Annotated[str | None, typer.Option(help="Which loop, if several run.")] = None,
 ) -> int:
@@ -31,9 +36,11 @@ def command(
     wrench = [*force, *[0.0] * (3 - len(force))]
     link = attach(loop)
     if virtual:
-        link.virtual_push(wrench)
-        out.print(f"Loop {link.name}: the law feels {_words(force)} until another virtual push is given.")
+        link.virtual_push(wrench, for_s)
+        how_long = "until another virtual push is given" if for_s is None else f"for {for_s:g} s"
+        out.print(f"Loop {link.name}: the law feels {_words(force)} {how_long}.")
     else:
+        for_s = 1.0 if for_s is None else for_s
         link.push(wrench, for_s=for_s)
         out.print(f"Loop {link.name}: pushed with {_words(force)} for {for_s:g} s.")
     return 0

@@ -102,7 +102,7 @@ class Trace:
     qd: Array
     tau: Array
     ran_away_s: float
-    """Time from the start at which a joint was faster than `RUNAWAY` (NaN: never); the run ends there."""
+    """Time from the start at which a joint was faster than allowed (NaN: never); the run ends there."""
 
     @property
     def place(self) -> Array:
@@ -115,8 +115,18 @@ def still(x: float, y: float) -> Goal:
     return lambda t: (np.array([x, y]), np.zeros(2), np.zeros(2))
 
 
-def run_bare(law: BareLaw, seconds: float, goal: Goal | None = None, sim: SimConfig | None = None) -> Trace:
-    """The law on the simulated arm at 1 kHz, with the sensor's force, and drives that give whatever is asked."""
+def run_bare(
+    law: BareLaw,
+    seconds: float,
+    goal: Goal | None = None,
+    sim: SimConfig | None = None,
+    tau_max: Any = 1e12,
+    runaway: float = RUNAWAY,
+) -> Trace:
+    """The law on the simulated arm at 1 kHz, with the sensor's force, and drives that give whatever is asked.
+
+    Or no more than `tau_max` [N m]: the clamp in the last step. The run ends at `runaway` [rad/s].
+    """
     robot = SimRobot("two_link", Tool(), sim or lab_task(seconds).sim, DT, (), "torque")
     robot.world.record[0].tau_max[:] = 1e12
     reading, command, rows, ran_away = READING.new(), COMMAND.new(), [], np.nan
@@ -131,9 +141,10 @@ def run_bare(law: BareLaw, seconds: float, goal: Goal | None = None, sim: SimCon
             tau = law.torque(q, qd, goal(i * DT), R @ reading[0].wrench[:2])
         except np.linalg.LinAlgError:
             tau = np.full(2, np.inf)
-        if not (np.abs(qd).max() < RUNAWAY and np.isfinite(tau).all()):
+        if not (np.abs(qd).max() < runaway and np.isfinite(tau).all()):
             ran_away = i * DT
             break
+        tau = np.clip(tau, -np.array(tau_max), tau_max)
         command[0].tau[:2] = tau
         rows.append((i * DT, q, qd, tau))
         robot.write(command)

@@ -7,11 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.optimize import least_squares
 
 from pliant.kernel import kernel
+from pliant.limits.report import TORQUE
 from pliant.model.two_link import LENGTH, Q_HOME
 from pliant.params.control import Impedance, Limits, Parameters, Sense, diagonal
-from pliant.records import TELEMETRY
+from pliant.records import LIMIT_TORQUE, TELEMETRY
 from pliant.robots.sim.config import Push, Sensor, Servo, SimConfig
 from pliant.robots.sim.step import advance, read
 from pliant.runtime.batch import Run, Simulation, simulate
@@ -92,6 +94,19 @@ def moved(records: Array) -> Array:
     return 1e3 * (place(records) - place(records)[0])
 
 
+def speed(records: Array) -> Array:
+    """How fast the tool moves in the plane [m/s]."""
+    return np.linalg.norm(records["observed"]["twist"][:, :2], axis=1)
+
+
+def asked_torque(records: Array, most: Any) -> float:
+    """The largest torque that was asked of a joint, as a share of its limit [%], before any was cut."""
+    share = (np.abs(records["command"]["tau"][:, : len(most)]) / most).max()
+    cut = (records["observed"]["limits"] & LIMIT_TORQUE) != 0
+    asked = np.abs(records["observed"]["asked"][cut, TORQUE]).max(initial=0.0) / min(most)
+    return 100 * float(max(share, asked))
+
+
 def rest(records: Array, seconds: float = 0.2) -> Array:
     """Where it rests, in x and y from the start [mm]: the mean of the last part of a run."""
     return moved(records)[-round(seconds / DT) :].mean(axis=0)
@@ -135,10 +150,10 @@ def circle(radius: float, hertz: float, middle: Array = X0) -> Goal:
     return at
 
 
-def damping_ratio(time_s: Array, way: Array, target: float, mass: float, stiffness: float) -> float:
-    """The damping ratio that a step response shows, with the natural frequency √(K/M) known.
+def damping_ratio(time_s: Array, way: Array, target: float) -> float:
+    """The damping ratio that a step response shows; neither mass nor stiffness is known to it.
 
-    Swinging: from the size of successive peaks around the target. Creeping: from the slower of the two time constants.
+    Swinging: from the size of successive peaks around the target. Creeping: from both time constants, fitted.
     """
     off = way - target
     turns = np.flatnonzero(np.diff(np.sign(np.diff(way)))) + 1
@@ -147,7 +162,15 @@ def damping_ratio(time_s: Array, way: Array, target: float, mass: float, stiffne
     if len(peaks):
         fall = math.log(peaks[0] / peaks[-1]) / (len(peaks) - 1) if len(peaks) > 1 else math.log(abs(target) / peaks[0])
         return fall / math.hypot(math.pi, fall)
-    # the slow one rules once the fast one is over: off ~ exp(-t/T), 1/T = ω (ζ - √(ζ² - 1))
-    late = (np.abs(off) < 0.3 * abs(target)) & (np.abs(off) > 0.003 * abs(target))
-    slow = -np.polyfit(time_s[late], np.log(np.abs(off[late])), 1)[0] / math.sqrt(stiffness / mass)
-    return 0.5 * (slow + 1 / slow)
+    # x/target = 1 + (b e^{-a t} - a e^{-b t})/(a - b) after a dead time of some ticks, ζ = (a + b)/(2 √(a b))
+    times = time_s - time_s[0]
+
+    def gap(found: Array) -> Array:
+        a, b, t = np.exp(found[0]), np.exp(found[0]) + np.exp(found[1]), np.maximum(0.0, times - found[2])
+        return 1 + (b * np.exp(-a * t) - a * np.exp(-b * t)) / (a - b) - way / target
+
+    half = times[np.argmax(np.abs(way) > 0.5 * abs(target))]
+    first, bounds = [math.log(0.7 / half), math.log(20.0 / half), 1e-3], ([-20.0, -20.0, 0.0], [20.0, 20.0, 5e-3])
+    found = least_squares(gap, first, bounds=bounds, x_scale=[1.0, 1.0, 1e-3], xtol=1e-12, ftol=1e-12).x
+    a, b = math.exp(found[0]), math.exp(found[0]) + math.exp(found[1])
+    return 0.5 * (a + b) / math.sqrt(a * b)

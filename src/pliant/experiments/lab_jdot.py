@@ -15,6 +15,7 @@ from pliant.experiments import Progress
 from pliant.experiments.bare_inverse import L2, BareLaw, jacobian, jacobian_rate, run_bare, short_jacobian_rate
 from pliant.experiments.lab import circle, lab_task, law, place, run_along
 from pliant.model.arm import Arm
+from pliant.params.control import Limits
 
 Array = np.ndarray[Any, Any]
 Rate = Literal["right", "short", "none"]
@@ -89,7 +90,9 @@ def _circles() -> tuple[list[Figure], dict[str, Array]]:
         return way(max(0.0, t - 1.5))
 
     for name, on in (("ours, J̇ in place", True), ("ours, J̇ left out", False)):
-        records = run_along(lab_task(SECONDS, law(**soft, use_jdot=on)), waiting)
+        # the circle is faster than a tool may be by default
+        fast = Limits(linear_speed_m_s=2.0, linear_acceleration_m_s2=20.0)
+        records = run_along(lab_task(SECONDS, law(**soft, use_jdot=on), limits=fast), waiting)
         gaps[name] = place(records) - records["goal"]["pose"][:, :2]
     rates: tuple[tuple[str, Rate], ...] = (("explicit law, right J̇", "right"), ("explicit law, short J̇", "short"))
     for name, rate in rates:

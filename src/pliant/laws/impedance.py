@@ -15,7 +15,11 @@ Whatever it leaves, a redundant joint or a direction lost near a singularity, go
     q̈ = q̈₀ + J⁻¹ (ẍ - J̇ q̇ - J q̈₀)             q̈₀ = -k (q - q_posture) - d q̇
 
 The simple form has no virtual mass and no inverse: τ = Jᵀ (F - D v - K e) on the inertia that the arm has, solved for
-the same middle of the step in the joints: (M_q + Jᵀ G J) q̈ = Jᵀ (F - D v - K (e + v dt/2)), G = D dt/2 + K dt²/4.
+the same middle of the step in the joints: (M_q + Jᵀ G J) q̈ = Jᵀ (F - D v - K (e + v dt/2)) + τ_open, where
+G = D dt/2 + K dt²/4 and τ_open is what pushes the joints from outside.
+
+Of the joint accelerations, the part that F and the spring make is told apart: a spring that pulls harder than the
+joints can is known by it.
 """
 
 from __future__ import annotations
@@ -36,6 +40,8 @@ _J = (MAX_JOINTS,)
 SCRATCH = Layout(
     "Impedance",
     (
+        Field("q", "rad", "joints at the middle of the coming step", _J),
+        Field("qd", "rad/s", "their velocities there", _J),
         # in, all in the law's axes, zero in directions that are not controlled
         Field("J", "m, -", "Jacobian", (6, *_J)),
         Field("Jdot_qd", "m/s^2, rad/s^2", "acceleration of the tool while no joint accelerates", (6,)),
@@ -44,9 +50,11 @@ SCRATCH = Layout(
         Field("accel", "m/s^2, rad/s^2", "acceleration of the goal", (6,)),
         Field("F", "N, N m", "wrench that the law feels", (6,)),
         Field("open", "N m", "joint torques that act and that nobody compensates", _J),
+        Field("top", "rad/s^2", "joint accelerations that the posture may ask for", _J),
         # out
         Field("qdd", "rad/s^2", "joint accelerations that are expected", _J),
         Field("pushed", "rad/s^2", "the part of them that comes by itself", _J),
+        Field("pull", "rad/s^2", "the part of them that F and the spring make", _J),
         # scratch
         Field("M", "", "mass now", (6, 6)),
         Field("D", "", "damping now", (6, 6)),
@@ -57,6 +65,7 @@ SCRATCH = Layout(
         Field("Y", "", "L⁻¹ Jᵀ, column by column as rows", (6, *_J)),
         Field("A", "", "J M_q⁻¹ Jᵀ + λ² S, then its factor", (6, 6)),
         Field("b", "", "right-hand side", (6,)),
+        Field("c", "", "the part of it that F and the spring make", (6,)),
         Field("a", "", "acceleration", (6,)),
         Field("f", "", "wrench of the joints at the tool", (6,)),
         Field("known", "rad/s^2", "joint accelerations by pushes in directions that are not controlled", _J),
@@ -65,6 +74,9 @@ SCRATCH = Layout(
         Field("drive", "N m", "torques that accelerate", _J),
         Field("goal", "", "goal pose within reach", (7,)),
         Field("goal_twist", "", "its velocity", (6,)),
+        Field(
+            "pace", "", "speed and acceleration that the joints can follow: shifts at 0 and 1, turns at 3 and 4", (6,)
+        ),
     ),
 )
 
@@ -100,13 +112,15 @@ def weigh(Mq, n, axes, damping, x):
 
 @kernel
 def _middle(M, D, K, dt, x):
-    """B = M + G, and b = F - D v - K (e + v dt/2): the middle of the step as far as it is known."""
+    """B = M + G, and b = F - D v - K (e + v dt/2): the middle of the step as far as it is known; c = F - K e."""
     for i in range(6):
-        total = x.F[i]
+        pull, damper = x.F[i], 0.0
         for j in range(6):
             x.B[i, j] = M[i, j] + 0.5 * dt * (D[i, j] + 0.5 * dt * K[i, j])
-            total -= D[i, j] * x.v[j] + K[i, j] * (x.e[j] + 0.5 * dt * x.v[j])
-        x.b[i] = total
+            pull -= K[i, j] * x.e[j]
+            damper += (D[i, j] + 0.5 * dt * K[i, j]) * x.v[j]
+        x.c[i] = pull
+        x.b[i] = pull - damper
 
 
 @kernel
@@ -121,15 +135,32 @@ def _shape(M, D, K, n, dt, x):
             x.b[i] -= (x.B[i, j] - M[i, j]) * more
     factor(x.B)
     solve(x.B, x.b, x.a)
+    solve(x.B, x.c, x.b)
+    spread(n, x, x.pull)
+    for k in range(n):  # a spring that carries what is not compensated does not pull
+        x.pull[k] += x.pushed[k]
+
+
+@kernel
+def spread(n, x, out):
+    """Joint accelerations `out` = J⁻¹ b."""
+    solve(x.A, x.b, x.f)
+    for k in range(n):
+        out[k] = 0.0
+        for i in range(6):
+            out[k] += x.J[i, k] * x.f[i]
+    solve_lower(x.L, n, out)
+    solve_upper(x.L, n, out)
 
 
 @kernel
 def _pull(Mq, n, x):
-    """Joint accelerations of the simple form in x.qdd. B holds G, b the wrench as far as it is known."""
+    """Joint accelerations of the simple form in x.qdd. B holds G, b the wrench as far as it is known, c the pull."""
     for k in range(n):
-        x.qdd[k] = x.open[k]
+        x.qdd[k] = x.pull[k] = x.open[k]
         for i in range(6):
             x.qdd[k] += x.J[i, k] * x.b[i]
+            x.pull[k] += x.J[i, k] * x.c[i]
             x.Y[i, k] = 0.0
             for j in range(6):
                 x.Y[i, k] += x.B[i, j] * x.J[j, k]
@@ -140,16 +171,21 @@ def _pull(Mq, n, x):
                 total += x.J[i, k] * x.Y[i, m]
             x.H[k, m] = total
     factor_n(x.H, n, x.H)
-    solve_lower(x.H, n, x.qdd)
-    solve_upper(x.H, n, x.qdd)
+    for joints in (x.qdd, x.pull):
+        solve_lower(x.H, n, joints)
+        solve_upper(x.H, n, joints)
 
 
 @kernel
 def _posture(p, q, qd, posture, n, lost, x):
     """q̈₀; as a direction is lost near a singularity, the joints that swing through it there are braked."""
-    d = p.posture_damping + BRAKE * lost
+    d, share = p.posture_damping + BRAKE * lost, 1.0
     for k in range(n):
-        x.rest[k] = -p.posture_stiffness * (q[k] - posture[k]) - d * qd[k]
+        far = p.posture_stiffness * abs(q[k] - posture[k])
+        if far * share > x.top[k]:
+            share = x.top[k] / far
+    for k in range(n):
+        x.rest[k] = -share * p.posture_stiffness * (q[k] - posture[k]) - d * qd[k]
 
 
 @kernel
@@ -162,13 +198,7 @@ def _project(p, n, x):
         for k in range(n):
             total -= x.J[i, k] * (x.rest[k] + x.known[k])
         x.b[i] = total
-    solve(x.A, x.b, x.f)
-    for k in range(n):
-        x.drive[k] = 0.0
-        for i in range(6):
-            x.drive[k] += x.J[i, k] * x.f[i]
-    solve_lower(x.L, n, x.drive)
-    solve_upper(x.L, n, x.drive)
+    spread(n, x, x.drive)
     for k in range(n):
         x.qdd[k] += x.drive[k] + x.rest[k] + x.known[k]
         x.pushed[k] += x.known[k]
@@ -190,7 +220,7 @@ def feel_others(J, F, axes, n, x):
 def step(p, g, s, Mq, q, qd, posture, n, spare, lost, dt, x):
     """Joint accelerations `x.qdd` [rad/s²] from what the caller put into `x`, for the coming dt [s].
 
-    Of them, `x.pushed` comes by itself, from torques that nobody compensates.
+    Of them, `x.pushed` comes by itself, from torques that nobody compensates, and `x.pull` from F and the spring.
 
     Call `weigh` first. `Mq` is the joint mass matrix; `spare` says whether the joints can do more than the tool needs,
     `lost` (0 to 1) how near a singularity is.

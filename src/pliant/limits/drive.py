@@ -1,19 +1,57 @@
 """Limits of the joint accelerations that a torque law asks for: acceleration, speed, and braking before the stops.
 
 A motion law is cut in what it commands. A torque law starts from where the joints are and how fast they really move, so
-its speed can only be bent: beyond the top speed, or too fast for the room to a stop, a joint is braked.
+its speed can only be bent: beyond the top speed, or too fast for the room to a stop, a joint is braked. The tool alike.
 """
 
 from __future__ import annotations
 
+import math
+
 from pliant.kernel import kernel
 from pliant.limits.braking import braking_speed
-from pliant.limits.report import ACCELERATION, POSITION, SPEED, cut
+from pliant.limits.report import ACCELERATION, POSITION, SPEED, TOOL_SPEED, cut
 
 # Time over which a joint is brought back to its top speed [s]: well above the period and a robot's delay.
 _BEND = 0.02
 # Share of the acceleration with which a joint brakes before its stop; the rest is left for what was not foreseen.
 _SHARE = 0.5
+# Share of what the joints can do that a goal may ask for; the rest is left to damper and pushes.
+PULL = 0.5
+
+
+@kernel
+def pull_share(p, h, base, pull, torque):
+    """The share of a pull that the joints can have: joint accelerations `pull` [rad/s²], made by `torque` [N m].
+
+    `base` [N m] only compensates.
+    """
+    share = 1.0
+    for i in range(h.n):
+        top = PULL * p.acceleration_scale * h.a_max[i]
+        if abs(pull[i]) * share > top:
+            share = top / abs(pull[i])
+        room = PULL * (h.tau_max[i] - abs(base[i]))
+        if room > 0.0 and abs(torque[i]) * share > room:
+            share = room / abs(torque[i])
+    return share
+
+
+@kernel
+def too_fast(v, a, first, top, o):
+    """Damping per mass [1/s] to be added so that a tool of velocity `v` and acceleration `a` does not get too fast.
+
+    Three numbers of each, from `first` on. At the `top` speed it may not get faster; above, it is brought back.
+    """
+    speed = math.sqrt(v[first] ** 2 + v[first + 1] ** 2 + v[first + 2] ** 2)
+    if speed < 1e-9:
+        return 0.0
+    along = (v[first] * a[first] + v[first + 1] * a[first + 1] + v[first + 2] * a[first + 2]) / speed
+    more = along - (top - speed) / _BEND
+    if more <= 0.0:
+        return 0.0
+    cut(o, TOOL_SPEED, speed + _BEND * along, top)
+    return more / speed
 
 
 @kernel

@@ -1,5 +1,7 @@
 """A goal that the arm cannot reach is brought to where it can; a spring pulls no harder than at its largest stretch.
 
+No goal that comes out of here is outside the workspace box. Where box and reach have little in common, the box decides.
+
 The reach is a shell around the first joint: no farther than the links are long together, no nearer than the longest is
 longer than the others together. For two links this is exact; for other arms it leaves out only what is out of reach in
 any posture, and near the true edge the damped inverse takes over.
@@ -12,33 +14,59 @@ import math
 from pliant.kernel import kernel
 from pliant.limits.report import REACH, STRETCH, WORKSPACE, cut
 
+# A box that cuts through the reach: the goal goes from one to the other and back at most this often.
+_ROUNDS = 8
+
 
 @kernel
 def bring_into_reach(p, h, tool, goal, twist, accel, o):
     """Move the goal (its first three numbers [m]) into the workspace box and the reach; its velocity follows suit.
 
-    `tool` is where the tool is. Where the straight way to the goal leads through the hole around the first joint, the
-    goal is put on the way round it.
+    `tool` is where the tool is: a goal at the very middle goes to its side.
     """
+    margin = min(p.reach_margin_m, 0.25 * (h.reach_max - h.reach_min))
+    inner = h.reach_min + margin if h.reach_min > 0.0 else 0.0
+    _bring_into_box(p, goal, twist, accel, o)
+    for _ in range(_ROUNDS):
+        if not _bring_to_edge(h.reach_center, inner, h.reach_max - margin, tool, goal, twist, accel, o):
+            return
+        if not _bring_into_box(p, goal, twist, accel, o):
+            return
+
+
+@kernel
+def lead_round(p, h, tool, goal, twist, accel, o):
+    """Where the straight way to a goal leads through the hole around the first joint, put it on the way round it."""
+    bring_into_reach(p, h, tool, goal, twist, accel, o)
+    if h.reach_min > 0.0:
+        margin = min(p.reach_margin_m, 0.25 * (h.reach_max - h.reach_min))
+        _lead_round(h.reach_center, h.reach_min + margin, tool, goal, twist, accel, o)
+        _bring_into_box(p, goal, twist, accel, o)
+
+
+@kernel
+def _bring_into_box(p, goal, twist, accel, o):
+    """Returns whether the goal was outside."""
+    outside = False
     for i in range(3):
         kept = min(max(goal[i], p.workspace_min_m[i]), p.workspace_max_m[i])
         if kept != goal[i]:
+            outside = True
             cut(o, WORKSPACE, goal[i], kept)
             goal[i], twist[i], accel[i] = kept, 0.0, 0.0
-    margin = min(p.reach_margin_m, 0.25 * (h.reach_max - h.reach_min))
-    inner = h.reach_min + margin if h.reach_min > 0.0 else 0.0
-    _bring_to_edge(h.reach_center, inner, h.reach_max - margin, tool, goal, twist, accel, o)
-    if inner > 0.0:
-        _lead_round(h.reach_center, inner, tool, goal, twist, accel, o)
+    return outside
 
 
 @kernel
 def _bring_to_edge(center, inner, outer, tool, goal, twist, accel, o):
-    """Between the radii `inner` and `outer`; a goal at the very middle goes to the side where the tool is."""
+    """Between the radii `inner` and `outer`; a goal at the very middle goes to the side where the tool is.
+
+    Returns whether the goal was elsewhere; what is off by rounding is not.
+    """
     away = _distance(goal, center)
     kept = min(max(away, inner), outer)
-    if kept == away:
-        return
+    if abs(kept - away) <= 1e-12 * outer:
+        return False
     cut(o, REACH, away, kept)
     along = goal if away > 1e-6 else tool
     length = max(_distance(along, center), 1e-9)
@@ -53,6 +81,7 @@ def _bring_to_edge(center, inner, outer, tool, goal, twist, accel, o):
         turn * (twist[2] - out * nz),
     )
     accel[0], accel[1], accel[2] = 0.0, 0.0, 0.0
+    return True
 
 
 @kernel

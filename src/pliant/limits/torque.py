@@ -1,4 +1,4 @@
-"""Limits of a command by torque: what a drive can give, and how fast it may change."""
+"""Limits of a command by torque: what a drive can give, and how fast it takes up what is asked anew."""
 
 from __future__ import annotations
 
@@ -25,18 +25,38 @@ def share_torque(h, base, drive, o):
 
 
 @kernel
-def limit_torque(p, h, s, tau, dt, o):
-    """Cut joint torques `tau` [N m] in place: no drive above its limit, none faster than `torque_rise_s` allows."""
+def limit_torque(p, h, s, tau, dt, anew, o):
+    """Cut joint torques `tau` [N m] in place at what the drives can give, and let what is asked `anew` come gradually.
+
+    With `anew` the torques go on from the last ones, and the difference is made up no faster than `torque_rise_s`
+    allows. It is an addition that ends by itself: what the torques answer to, motion and force, is never slowed. A rate
+    limit on all of it would be a lag inside the loop, the longer the more is asked, and a stiff spring would swing.
+
+    A torque that is no finite number is not passed on: the last ones stay, and False is returned.
+    """
     for i in range(h.n):
-        total = tau[i]
-        if not abs(total) <= h.tau_max[i]:
-            most = math.copysign(h.tau_max[i], total)
-            cut(o, TORQUE, total, most)
-            total = most
-        most = h.tau_max[i] * dt / p.torque_rise_s
-        change = total - s.tau[i]
-        if abs(change) > most:
-            cut(o, TORQUE_RATE, change / dt, math.copysign(most, change) / dt)
-            total = s.tau[i] + math.copysign(most, change)
+        if not math.isfinite(tau[i]):
+            tau[:] = s.tau
+            return False
+    for i in range(h.n):
+        total = _within(h, i, tau[i], o)
+        if anew:
+            s.owed[i] = s.tau[i] - total
+        if s.owed[i] != 0.0:
+            less = max(0.0, abs(s.owed[i]) - h.tau_max[i] * dt / p.torque_rise_s)
+            if less > 0.0:
+                cut(o, TORQUE_RATE, -s.owed[i] / dt, math.copysign(abs(s.owed[i]) - less, -s.owed[i]) / dt)
+            s.owed[i] = math.copysign(less, s.owed[i])
+            total = min(max(total + s.owed[i], -h.tau_max[i]), h.tau_max[i])
         tau[i] = total
         s.tau[i] = total
+    return True
+
+
+@kernel
+def _within(h, i, total, o):
+    if abs(total) > h.tau_max[i]:
+        most = math.copysign(h.tau_max[i], total)
+        cut(o, TORQUE, total, most)
+        return most
+    return total

@@ -174,17 +174,23 @@ class Limits(Section):
         0.5, gt=0, le=1, help="Share of the robot's own joint acceleration limits that may be used."
     )
     linear_speed_m_s: float = param(
-        0.5, unit="m/s", live=True, gt=0, le=3, help="Largest speed of the compliant frame."
+        0.5,
+        unit="m/s",
+        live=True,
+        gt=0,
+        le=3,
+        help="Largest speed of the compliant frame; a torque law brakes above it.",
     )
     angular_speed_rad_s: float = param(
-        1.5, unit="rad/s", live=True, gt=0, le=10, help="Largest turning speed of the compliant frame."
+        1.5, unit="rad/s", live=True, gt=0, le=10, help="Largest turning speed of the compliant frame, likewise."
     )
     linear_acceleration_m_s2: float = param(
         5.0,
         unit="m/s²",
         gt=0,
         le=50,
-        help="Largest acceleration that a law asks of the compliant frame; braking for another limit goes before it.",
+        help="Largest acceleration that a law asks of the compliant frame (a torque law: of its goal); braking for "
+        "another limit goes before it.",
     )
     angular_acceleration_rad_s2: float = param(
         20.0, unit="rad/s²", gt=0, le=200, help="Largest angular acceleration that a law asks of it, likewise."
@@ -214,7 +220,12 @@ class Limits(Section):
     )
     singular_damping: float = param(0.05, gt=0, le=1, help="Damping of the inverse at the singularity itself.")
     torque_rise_s: float = param(
-        0.02, unit="s", gt=0, le=1, help="Shortest time in which a joint torque may go from nothing to its limit."
+        0.02,
+        unit="s",
+        gt=0,
+        le=1,
+        help="Shortest time in which what is asked anew (a push, a switch, a law) may take a joint torque from "
+        "nothing to its limit; the answer to motion and force is never slowed.",
     )
     reach_margin_m: float = param(
         0.02, unit="m", ge=0, le=0.5, help="Distance from the edges of the reach at which a torque law keeps its goal."

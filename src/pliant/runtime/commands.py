@@ -14,7 +14,8 @@ from pliant.runtime.task import Event
 
 (
     QUIT, LAW, GOAL_Q, GOAL_POSE, GOAL_TWIST, GOAL_WRENCH, HALT, RESUME, PUSH, GOAL_ACCEL, VIRTUAL_PUSH, ORDER,
-) = range(1, 13)  # fmt: skip
+    END_VIRTUAL_PUSH,
+) = range(1, 14)  # fmt: skip
 
 
 class Request(NamedTuple):
@@ -43,6 +44,9 @@ def apply(request: Request, goal: Any, robot: Any, n: int) -> None:
         goal.wrench[:] = values[:6]
     elif code == VIRTUAL_PUSH:
         goal.push[:] = values[:6]
+    elif code == END_VIRTUAL_PUSH:
+        if (goal.push == values[:6]).all():  # another one goes on
+            goal.push[:] = 0.0
     elif code in (HALT, RESUME):
         goal.stop = int(code == HALT)
     elif code == ORDER and number in ORDERS.values():

@@ -22,7 +22,7 @@ from pliant.params.control import Parameters, record_of
 from pliant.params.declare import changed, flat, from_record
 from pliant.runtime import commands
 from pliant.runtime.board import Board, alive, running, sweep
-from pliant.runtime.board_layout import FAULT, RUNNING
+from pliant.runtime.board_layout import FAULT, RUNNING, STARTING
 from pliant.runtime.keep import keep_parameters
 from pliant.runtime.task import Task, arm_of, check_fits, check_law
 
@@ -33,6 +33,7 @@ _STALL_S = 5.0
 _SANE = 1e4
 # Joint speed below which an arm counts as standing [rad/s].
 _STILL = 0.01
+_STARTS = "it is still starting; try again in a moment"
 
 
 def _lasting(for_s: float) -> float:
@@ -79,7 +80,7 @@ class Link:
                 time.sleep(self.task.dt)
                 latest = self.board.latest()
         if latest is None:
-            raise LoopError("it has not ticked yet")
+            raise LoopError(_STARTS if self.board.status == STARTING else "it has not ticked yet")
         return latest
 
     @property
@@ -159,17 +160,17 @@ class Link:
         """Say for `for_s` seconds how the goal accelerates [m/s², rad/s²] in base axes: torque laws feed it forward."""
         self._send(commands.GOAL_ACCEL, values=[*self._numbers("accel", accel, 6), _lasting(for_s)])
 
-    def virtual_push(self, wrench: ArrayLike) -> None:
+    def virtual_push(self, wrench: ArrayLike, for_s: float | None = None) -> None:
         """Let the law feel a push [N, N m] in base axes beside the measured one, until another is given.
 
-        Nothing pushes: the arm gives way as if something did. Three numbers are a force.
+        Nothing pushes: the arm gives way as if something did. Three numbers are a force. With `for_s` it ends after so
+        many seconds, unless another has been given by then.
         """
-        values = self._numbers("wrench", wrench, 3 if np.size(wrench) == 3 else 6)
-        sense = self.parameters.sense
-        if np.abs(values[:3]).max() > sense.range_n or np.abs(values[3:]).max(initial=0.0) > sense.range_nm:
-            allowed = f"within sense.range_n ({sense.range_n:g} N) and sense.range_nm ({sense.range_nm:g} N m)"
-            raise InputError("the virtual push", values.tolist(), allowed)
-        self._send(commands.VIRTUAL_PUSH, values=[*values, *[0.0] * (6 - len(values))])
+        values = self._pushed("the virtual push", wrench)
+        last = None if for_s is None else self.board.head + round(_lasting(for_s) * self.task.rate_hz)
+        self._send(commands.VIRTUAL_PUSH, values=values)
+        if last is not None:
+            self.board.send(commands.END_VIRTUAL_PUSH, at_tick=last, values=values)
 
     def goal_wrench(self, wrench: ArrayLike) -> None:
         """Set the wrench [N, N m] to be held, in base axes."""
@@ -201,10 +202,19 @@ class Link:
 
     def push(self, force: ArrayLike, for_s: float = 0.5) -> None:
         """Push a simulated arm at its tool: a force [N], or a wrench of six numbers, in base axes."""
-        values = self._numbers("force", force, 3 if np.size(force) == 3 else 6)
+        values = self._pushed("the push", force)
         if not (np.isfinite(for_s) and 0 < for_s <= 60):
             raise InputError("for_s", for_s, "more than 0 and at most 60 seconds")
-        self._send(commands.PUSH, values=[*values, *[0.0] * (6 - len(values)), for_s])
+        self._send(commands.PUSH, values=[*values, for_s])
+
+    def _pushed(self, field: str, wrench: ArrayLike) -> list[float]:
+        """Six numbers [N, N m] of three or six, no more than the sensor is believed."""
+        values = self._numbers(field, wrench, 3 if np.size(wrench) == 3 else 6)
+        sense = self.parameters.sense
+        if np.abs(values[:3]).max() > sense.range_n or np.abs(values[3:]).max(initial=0.0) > sense.range_nm:
+            allowed = f"within sense.range_n ({sense.range_n:g} N) and sense.range_nm ({sense.range_nm:g} N m)"
+            raise InputError(field, values.tolist(), allowed)
+        return [*values.tolist(), *[0.0] * (6 - len(values))]
 
     def set(self, values: dict[str, Any]) -> None:
         """Change live parameters, all of them or none: ``arm.set({"admittance.stiffness": 400})``."""
@@ -303,7 +313,7 @@ class Link:
     def _must_run(self) -> None:
         self.check()
         if not self.running:
-            raise LoopError(self.board.reason or "it has ended")
+            raise LoopError(_STARTS if self.board.status == STARTING else self.board.reason or "it has ended")
 
     def _send(self, code: int, *, number: int = 0, values: Any = ()) -> None:
         self._must_run()

@@ -35,7 +35,7 @@ from pliant.records import (
     Layout,
 )
 from pliant.runtime.axes import turn as _turn
-from pliant.runtime.impede import impede
+from pliant.runtime.impede import BY_JOINTS, impede
 from pliant.sense import wrench
 from pliant.spatial import pose_error, pose_integrate
 
@@ -92,11 +92,12 @@ def step(h, p, s, r, g, c, o, w, mode, dt):
     """The tick on records: see `tick`."""
     _clear(o)
     _observe(h, s, r, o)
-    good = wrench.supervise(p.sense, s, r, dt)
+    needed = not feels_by_motion(p, g, mode)
+    good = wrench.supervise(p.sense, s, r, needed, dt)
     if good and s.fault != FAULT_NUMBER:
         wrench.external(h, p.sense, r.wrench, w.three, s.wrench)
     o.wrench[:] = s.wrench
-    if s.fault == 0 and (good if s.started == 0 else s.law != g.law):
+    if s.fault == 0 and (good or not needed if s.started == 0 else s.law != g.law):
         _start(p, s, r, g)
     wrench.low_pass(p.sense, s, s.wrench, dt)
     by_torque = s.started != 0 and s.fault == 0 and g.stop == 0 and s.law == IMPEDANCE and mode == TORQUE
@@ -108,6 +109,12 @@ def step(h, p, s, r, g, c, o, w, mode, dt):
         scale = limit(p.limits, h, s, w.qd, dt, o, w.inside)
         _follow(h, s, w, scale, dt)
         _drive(h, p, s, r, c, w, o, mode, dt)
+
+
+@kernel
+def feels_by_motion(p, g, mode):
+    """Whether the law needs no force sensor: a push moves the arm by itself in the simple impedance."""
+    return g.law == IMPEDANCE and p.impedance.form == impedance.SIMPLE and mode == TORQUE
 
 
 @kernel
@@ -312,4 +319,8 @@ def _torque(h, p, s, r, c, w, o, dt):
         for k in range(6):
             total -= h.J[k, i] * s.wrench_lp[k]
         c.tau[i] = total
-    limit_torque(p.limits, h, s, c.tau, dt, o)
+    # what moves the commanded joints is asked anew in every tick; this loop (hold.drive_hz) is slow enough to wait
+    if not limit_torque(p.limits, h, s, c.tau, dt, True, o):
+        s.fault = FAULT_COMMAND if s.fault == 0 else s.fault
+        c.mode = IDLE
+    s.driven = BY_JOINTS

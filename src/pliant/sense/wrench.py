@@ -66,14 +66,19 @@ def trouble(p, s, r, dt):
 
 
 @kernel
-def supervise(p, s, r, dt):
-    """Whether this reading can be used; one that cannot is held against the sensor, past `hold_s` as a fault."""
+def supervise(p, s, r, needed, dt):
+    """Whether this reading can be used; one that cannot is held against the sensor, past `hold_s` as a fault.
+
+    A sensor that is not `needed` by the law that runs may fail; what it does not measure is then no force.
+    """
     s.trouble = trouble(p, s, r, dt)
     if s.trouble == WRENCH_OK:
         s.wrench_age_s = 0.0
         return True
     s.wrench_age_s += dt
-    if s.wrench_age_s > p.hold_s and s.fault == 0:
+    if not needed:
+        s.wrench[:] = 0.0
+    elif s.wrench_age_s > p.hold_s and s.fault == 0:
         s.fault = FAULT_SENSOR + s.trouble
     return False
 
