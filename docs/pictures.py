@@ -130,7 +130,7 @@ def main() -> None:
     draw_states(FOLDER / "states.png")
     diagnosis()
     shipped = ("push", "press", "bounce", "servo", "sensor", "singularity", "limits", "sensor-faults", "payload", *LAB)
-    for name in (*shipped, "dome", "contact-scenes", "contact-sweep", "compare", "doctor"):
+    for name in (*shipped, "dome", "contact-scenes", "contact-sweep", "compare", "predictions", "delay", "doctor"):
         outcome = find(name)(0, lambda share: None)
         if outcome.draw is not None:
             outcome.draw(FOLDER / f"{name}.png")

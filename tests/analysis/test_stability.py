@@ -7,13 +7,14 @@ import math
 import pytest
 
 from pliant.analysis.check import check
+from pliant.analysis.first_touch import touch
 from pliant.analysis.machine import ways
-from pliant.analysis.stability import Plant, gain_for, gain_margin, growth, largest_stiffness, loop_matrix, touch
 from pliant.contact.states import DWELL, FAULT, SEEK, SLIDE
 from pliant.errors import InputError
 from pliant.params.contact import Contact
 from pliant.params.declare import changed
-from pliant.runtime.task import Task, find_task
+from pliant.runtime.stability import Plant, gain_for, gain_margin, growth, largest_stiffness, loop_matrix, plant_of
+from pliant.runtime.task import Response, Task, find_task
 
 # A servo so quick and an arm so stiff that the lag is all transport: the textbook's pure delay.
 DELAY = Plant(omega=800.0, transport=50, hold=500.0, mass=1e3, tool=0.0, cutoff_hz=249.0, dt=0.002)
@@ -58,6 +59,34 @@ def test_a_lag_declared_too_short_is_found_out_with_advice() -> None:
 def test_a_task_without_contact_is_refused() -> None:
     with pytest.raises(InputError, match="hybrid"):
         check(find_task("push"))
+
+
+def test_an_admittance_is_checked_on_its_surface() -> None:
+    soft = find_task("surface_following")
+    assert check(soft).holds
+    stiff = check(soft.model_copy(update={"surface_n_m": 2e4}))
+    assert not stiff.holds
+    assert "law hybrid" in stiff.notes[0]
+
+
+def test_what_was_identified_takes_the_place_of_the_simulated_servo() -> None:
+    task = dome()
+    known = task.model_copy(update={"response": Response(delay_s=0.0113, servo_s=0.05, force_s=0.006)})
+    # filter, period, and all three of these, although they are no whole periods
+    assert plant_of(known).lag_s == pytest.approx(1 / (2 * math.pi * 11.4) + 0.002 + 0.0673, abs=1e-6)
+
+
+def test_a_tip_that_sticks_makes_the_arm_heavier_and_never_lighter() -> None:
+    masses = [plant_of(dome(), stiffness=k).mass for k in (0.0, 1e3, 1e5, 1e9)]
+    assert masses == sorted(masses)
+    assert masses[-1] > 1.2 * masses[0]
+
+
+@pytest.mark.parametrize("law", ["pi", "mass"])
+@pytest.mark.parametrize("feed_forward", ["none", "surface"])
+def test_both_forms_of_the_law_have_a_margin_with_and_without_feed_forward(law: str, feed_forward: str) -> None:
+    p = dome(law=law, feed_forward=feed_forward).params.contact
+    assert gain_margin(p, plant_of(dome(), stiffness=1e5), 1e5, 50.0) > 3.0
 
 
 def test_the_picture_of_the_states_shows_the_table() -> None:

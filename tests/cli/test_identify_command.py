@@ -79,3 +79,52 @@ def test_bad_input_is_one_sentence_and_changes_nothing(words: tuple[str, ...], w
     assert "Traceback" not in done.stderr
     assert len([line for line in done.stderr.splitlines() if line.strip()]) == 1
     assert mine.read_text() == MINE
+
+
+PROBE = """\
+# A probe.
+robot: sim:ur5e
+law: hybrid
+tool: {mass_kg: 0.8, com_m: [0, 0, 0.06], tcp_m: [0, 0, 0.15]}
+params:
+  sense: {cutoff_hz: 11.4}
+  contact: {lag_s: 0.09}   # a guess
+sim:
+  surfaces: [{position_m: [0.4919, 0.1333, 0.3349]}]
+"""
+
+
+@pytest.fixture
+def probe(tmp_path: Path) -> Path:
+    path = tmp_path / "probe.yaml"
+    path.write_text(PROBE)
+    return path
+
+
+def test_the_lag_is_found_and_written_where_check_and_law_take_it_from(probe: Path) -> None:
+    done = identify("delay", "probe.yaml", "--contact", "--seconds", "3", "--fast", "--write", cwd=probe.parent)
+    assert done.returncode == 0, done.stderr
+    assert "command to motion" in done.stdout
+    assert "motion to force" in done.stdout
+    task = load_task(probe)
+    assert task.params.contact.lag_s == pytest.approx(0.05, abs=0.002)
+    assert task.response.delay_s + task.response.servo_s == pytest.approx(0.034, abs=0.001)
+    assert "# a guess\n" in probe.read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("delay", "probe.yaml", "--poses", "6"), "--poses is not for identify delay"),
+        (("payload", "probe.yaml", "--contact"), "--contact is not for identify payload"),
+        (("delay", "probe.yaml", "--amplitude", "50"), "amplitude_m is 0.05, but it must be at most 0.02"),
+        (("delay", "probe.yaml", "--joint", "9", "--fast"), "joint is 9, but it must be from 1 to 6"),
+        (("delay", "dome", "--write"), "an existing file of your own"),
+    ],
+)
+def test_a_lag_that_is_asked_for_wrongly_is_one_sentence(words: tuple[str, ...], why: str, probe: Path) -> None:
+    done = identify(*words, cwd=probe.parent)
+    assert done.returncode == 2
+    assert why in done.stderr
+    assert len([line for line in done.stderr.splitlines() if line.strip()]) == 1
+    assert probe.read_text() == PROBE

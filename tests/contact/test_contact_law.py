@@ -131,6 +131,24 @@ def test_a_surface_that_moves_does_not_look_soft() -> None:
     assert robot.contact.stiffness == pytest.approx(known, rel=0.1)
 
 
+def test_a_surface_that_becomes_ten_times_stiffer_is_noticed_before_the_loop_swings() -> None:
+    robot = PointRobot(2e3, dwell_s=600.0, lag_s=0.04).begin()
+    robot.until(DWELL)
+    robot.tick(700)
+    random, worst = np.random.default_rng(2), 0.0
+    for i in range(3000):
+        depth = robot.pressed[-1] / robot.stiffness
+        robot.stiffness = 2e3 * 10 ** min(1.0, i / 500)
+        robot.height += robot.pressed[-1] / robot.stiffness - depth  # as stiff as that, it gives way less
+        robot.push[2] = 0.02 * random.normal()
+        robot.tick()
+        worst = max(worst, abs(robot.pressed[-1] - robot.p.target_n))
+    assert robot.contact.losses == 0
+    assert worst < 2.5
+    assert robot.contact.bound < robot.p.stiffness_max_n_m
+    assert np.std(robot.pressed[-500:]) < 0.1
+
+
 # ---- friction ------------------------------------------------------------------------------------------------------
 
 

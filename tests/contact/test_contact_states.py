@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from point_robot import DT, PointRobot
 
+from pliant.contact import step as contact_step
 from pliant.contact.states import (
     ABORT,
+    BACK,
     DONE,
     DWELL,
     EVENTS,
@@ -26,14 +28,16 @@ from pliant.contact.states import (
     PRELOAD,
     READY,
     RETRACT,
+    ROBOT,
     SEEK,
     SENSOR,
     SLIDE,
     STATES,
+    STUCK,
     TIMEOUT,
     TOO_FAR,
 )  # fmt: skip
-from pliant.records import FAULT_SENSOR, WRENCH_STALE
+from pliant.records import FAULT_COMMAND, FAULT_NUMBER, FAULT_POSE_ERROR, FAULT_SENSOR, WRENCH_STALE
 
 ALL = range(len(STATES))
 PRESSING = (DWELL, SLIDE)
@@ -107,6 +111,116 @@ def test_a_fault_comes_before_an_order(state: int, order: str) -> None:
     robot.tick()
     # the only order that a fault hears is a new start, which is not under such a force for long
     assert robot.contact.state in ((FAULT, READY) if state == FAULT and order == "set_start" else (FAULT,))
+
+
+FAILURES = ("force", "sensor", "number", "command", "pose error", "stuck")
+REASONS = {"force": FORCE_LIMIT, "sensor": SENSOR, "stuck": STUCK}
+
+
+def fail(robot: PointRobot, failure: str) -> None:
+    """Let something go wrong, as the tick would notice it."""
+    faults = {"number": FAULT_NUMBER, "command": FAULT_COMMAND, "pose error": FAULT_POSE_ERROR}
+    if failure == "force":
+        robot.push[:] = (0.0, 0.0, 40.0)
+    elif failure == "sensor":
+        robot.s.fault = FAULT_SENSOR + WRENCH_STALE
+    elif failure == "stuck":
+        robot.contact.stuck_s = 10.0
+        robot.s.twist[:] = 0.0  # what the limits have left
+    else:
+        robot.s.fault = faults[failure]
+
+
+@pytest.mark.parametrize(("state", "order", "failure"), list(itertools.product(ALL, (None, *ORDERS), FAILURES)))
+def test_every_state_with_every_order_and_every_failure_ends_in_a_fault_that_says_why(
+    state: int, order: str | None, failure: str
+) -> None:
+    robot = robot_in(state)
+    before = int(robot.contact.reason)
+    if order is not None:
+        robot.order(order)
+    fail(robot, failure)
+    if robot.s.fault != 0 and robot.s.fault < FAULT_SENSOR:  # so does the tick: it asks no law then
+        contact_step.fail(robot.s)
+        robot.s.twist[:] = 0.0
+    else:
+        robot.tick()
+    c = robot.contact
+    moved_on = failure == "stuck" and (state not in (SEEK, SLIDE) or order in ("pause", "stop", "abort"))
+    if state == FAULT:
+        assert c.state in ((FAULT, READY) if order == "set_start" and failure in ("force", "stuck") else (FAULT,))
+        assert c.state == READY or c.reason == before
+    elif moved_on:  # only who wants to move can be stuck, and an order comes before
+        assert c.reason != STUCK
+    else:
+        assert (c.state, c.reason) == (FAULT, REASONS.get(failure, ROBOT))
+    assert np.isfinite(robot.s.twist).all()
+    assert robot.s.twist[:3] @ c.normal >= -1e-12 or c.state != FAULT  # never into the surface
+
+
+def test_a_robot_that_failed_is_not_lifted_and_stands() -> None:
+    robot = robot_in(SLIDE)
+    fail(robot, "number")
+    contact_step.fail(robot.s)
+    assert (robot.contact.state, robot.contact.reason, robot.contact.lifted) == (FAULT, ROBOT, 1)
+
+
+def test_every_change_of_state_is_recorded_with_an_event_that_the_table_has_for_it() -> None:
+    random = np.random.default_rng(8)
+    names: Any = list(ORDERS)
+    robot, seen = PointRobot(2e4, dwell_s=0.05, length_m=0.003), set()
+    for _ in range(12000):
+        if random.random() < 0.02:
+            robot.order(str(random.choice(["set_start", "start", *names])))
+        if random.random() < 0.004:
+            robot.push[:] = random.normal(size=3) * random.choice([0.0, 0.0, 0.0, 1.0, 20.0])
+        elif random.random() < 0.02:
+            robot.push[:] = 0.0
+        before, paused = int(robot.contact.state), int(robot.contact.before)
+        robot.tick()
+        after, reason = int(robot.contact.state), int(robot.contact.reason)
+        if after != before:
+            assert NEXT[before, reason] in (after, BACK)
+            assert NEXT[before, reason] != BACK or after == paused
+            seen.add((before, after, reason))
+    assert len(seen) > 15
+
+
+def test_a_tool_that_a_limit_holds_back_is_noticed_while_it_seeks_and_while_it_slides() -> None:
+    for state in (SEEK, SLIDE):
+        robot = PointRobot(2e4, gap=0.02, dwell_s=0.2, length_m=0.01).begin() if state == SEEK else robot_in(SLIDE)
+        robot.tick(50)
+        for _ in range(600):
+            robot.s.twist[:] = 0.0  # what the workspace left of it
+            way = float(robot.contact.travelled_m)
+            robot.tick()
+            if robot.contact.state != state:
+                break
+            assert robot.contact.travelled_m == way  # way that was not gone does not count
+        assert (robot.contact.state, robot.contact.reason) == (FAULT, STUCK)
+
+
+@pytest.mark.parametrize("tilt_deg", [100.0, -100.0])
+def test_a_fault_does_not_lift_off_along_a_normal_that_the_force_contradicts(tilt_deg: float) -> None:
+    robot = robot_in(SLIDE)
+    tilt = np.radians(tilt_deg)
+    robot.contact.normal[:] = (np.sin(tilt), 0.0, np.cos(tilt))  # learned wrong: out of the side, and down
+    robot.order("abort")
+    robot.tick()
+    robot.tick(1000)
+    assert robot.contact.lifted == 1
+    assert robot.s.pose[2] > 0.9 * robot.p.retract_m
+
+
+def test_a_push_from_above_while_seeking_does_not_turn_the_lift_off_round() -> None:
+    robot = PointRobot(2e4, gap=0.02).begin()
+    robot.tick(100)
+    robot.push[2] = -40.0
+    robot.tick()
+    height = robot.s.pose[2]
+    robot.push[:] = 0.0
+    robot.tick(1000)
+    assert robot.s.pose[2] == pytest.approx(height + robot.p.retract_m, abs=1e-3)
 
 
 @pytest.mark.parametrize("state", [SEEK, DWELL, SLIDE, PAUSED])
@@ -223,4 +337,4 @@ def test_every_event_has_words_and_every_state_a_way_out_of_it() -> None:
         assert (NEXT[state] != NONE).any()
     for state in ALL:
         if state != FAULT:
-            assert NEXT[state, FORCE_LIMIT] == NEXT[state, SENSOR] == FAULT
+            assert NEXT[state, FORCE_LIMIT] == NEXT[state, SENSOR] == NEXT[state, ROBOT] == FAULT

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pliant.contact.states import DONE, DWELL, FAULT, RETRACT, SEEK, SENSOR, SLIDE
+from pliant.contact.states import DONE, DWELL, FAULT, RETRACT, ROBOT, SEEK, SENSOR, SLIDE, STUCK
 from pliant.errors import InputError
 from pliant.params.declare import changed, validated
 from pliant.robots.sim.config import Failure
-from pliant.runtime.batch import Run, simulate
+from pliant.runtime.batch import Run, Simulation, simulate
 from pliant.runtime.task import Event, Task, arm_of, check_fits, find_task
 
 Array = np.ndarray[Any, Any]
@@ -64,3 +64,27 @@ def test_thresholds_that_stand_the_wrong_way_round_are_refused(name: str, value:
 def test_an_unknown_order_is_refused_with_the_known_ones() -> None:
     with pytest.raises(InputError, match="set_start"):
         validated(Task, {"events": [{"at_s": 1.0, "order": "go"}]})
+
+
+def test_a_joint_reading_that_is_no_number_ends_the_contact_as_a_fault_of_the_robot() -> None:
+    simulation = Simulation(dome())
+    for tick in sorted(simulation.cell.script):
+        simulation.advance(tick - simulation.tick)
+        simulation.cell.perform(tick)
+    simulation.advance(1500)
+    controller = simulation.cell.controller
+    assert controller.state[0].contact.state == DWELL
+    controller.reading[0].q[2] = np.nan
+    controller.tick()
+    c = controller.state[0].contact
+    assert (c.state, c.reason, c.lifted) == (FAULT, ROBOT, 1)
+    assert not controller.state[0].qd_cmd.any() or controller.fault
+
+
+def test_a_surface_behind_the_workspace_is_not_sought_for_ever() -> None:
+    task = find_task("dome")
+    low = (-10.0, -10.0, 0.3369)  # the tip starts a millimetre above, the dome is three below
+    run = simulate(dome(params=changed(task.params, {"limits.workspace_min_m": low})))
+    last = run.records[-1]["state"]["contact"]
+    assert (last["state"], last["reason"]) == (FAULT, STUCK)
+    assert run.records["observed"]["pose"][:, 2].min() > 0.3365

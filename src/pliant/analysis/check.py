@@ -10,29 +10,35 @@ import numpy as np
 
 from pliant.analysis import style
 from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told
-from pliant.analysis.stability import Touch, gain_for, gain_margin, largest_stiffness, plant_of, touch
+from pliant.analysis.first_touch import Touch, touch
 from pliant.errors import InputError
+from pliant.runtime.guard import DAMPING, LEAST_MARGIN, places
+from pliant.runtime.stability import gain_for, largest_stiffness, plant_of
 from pliant.runtime.task import Task
 
-# So much more gain than the law takes must be bearable.
-LEAST_MARGIN = 1.5
 # The declared lag may be so much shorter than that of the model.
 LAG_SHARE = 0.9
-# Damping [N s/m] of a surface of which no more is known than its stiffness.
-DAMPING = 50.0
-POINTS = 5
-
-
-def grid(task: Task) -> list[float]:
-    """The stiffnesses to look at [N/m]: over the declared range."""
-    p = task.params.contact
-    return [float(k) for k in np.geomspace(p.stiffness_min_n_m, p.stiffness_max_n_m, POINTS)]
 
 
 def check(task: Task, damping: float = DAMPING) -> Outcome:
-    """Margins, the first touch and its settling, each beside what it must meet."""
-    if task.law != "hybrid" and not any(event.law == "hybrid" for event in task.events):
-        raise InputError("law", task.law, "hybrid: only a contact can be checked", "See docs/laws/hybrid.md.")
+    """Margins over the declared surfaces; for the contact law the first touch and its settling too."""
+    laws = {task.law, *(event.law for event in task.events)}
+    if "hybrid" in laws:
+        return _check_contact(task, damping)
+    found = list(places(task, task.params, "admittance")) if "admittance" in laws else []
+    if not found:
+        raise InputError(
+            "law", task.law, "hybrid, or admittance with a surface (surface_n_m, or one of the simulator): "
+            "only a contact can be checked", "See docs/laws/hybrid.md.",
+        )  # fmt: skip
+    figures = []
+    for place in found:
+        where = f"{place.stiffness:.3g} N/m"
+        figures.append(at_least(f"{where}: gain margin", place.margin, "×", LEAST_MARGIN))
+    return Outcome("check", 0, 0.0, figures, _advice(figures, _STIFF_ADMITTANCE))
+
+
+def _check_contact(task: Task, damping: float) -> Outcome:
     p, plant = task.params.contact, plant_of(task)
     figures: list[Figure] = [
         at_least("declared lag over that of the model", p.lag_s / plant.lag_s, "", LAG_SHARE),
@@ -40,27 +46,35 @@ def check(task: Task, damping: float = DAMPING) -> Outcome:
         told("mass that the arm presents", plant.mass, "kg"),
     ]
     drawn = []
-    for stiffness in grid(task):
+    for place in places(task, task.params, "hybrid", damping):
+        stiffness = place.stiffness
         where, found = f"{stiffness:.3g} N/m", touch(task, stiffness, damping)
         drawn.append((stiffness, found))
         figures += [
             told(f"{where}: gain", gain_for(p, plant, stiffness, damping) * 1e3, "mm/(N s)"),
-            at_least(f"{where}: gain margin", gain_margin(p, plant, stiffness, damping), "×", LEAST_MARGIN),
+            at_least(f"{where}: gain margin", place.margin, "×", LEAST_MARGIN),
             told(f"{where}: stable up to", largest_stiffness(p, plant, stiffness, damping), "N/m"),
             at_most(f"{where}: peak of the first touch", found.peak_n, "N", p.peak_n),
             at_most(f"{where}: settled to ±5 %", found.settle_s, "s", p.settle_s),
         ]
-    return Outcome("check", 0, 0.0, figures, _advice(figures), draw=lambda path: _draw(task, drawn, path))
+    return Outcome("check", 0, 0.0, figures, _advice(figures, _CONTACT), draw=lambda path: _draw(task, drawn, path))
 
 
-def _advice(figures: list[Figure]) -> list[str]:
+# What to do when a bar of this name is not met.
+_CONTACT = {
+    "declared lag": "The declared lag is shorter than the loop's: raise contact.lag_s, or every gain is too high.",
+    "gain margin": "The loop is not stable enough: raise contact.lag_s or lower contact.margin.",
+    "peak": "The first touch presses too hard: lower contact.approach_m_s, or declare contact.lag_s as it is.",
+    "settled": "The force does not settle in time: see the margins, and contact.settle_s.",
+}
+_STIFF_ADMITTANCE = {
+    "gain margin": "The admittance swings on this surface: more admittance.mass and damping, or the law hybrid, whose "
+    "gain follows the stiffness."
+}
+
+
+def _advice(figures: list[Figure], words: dict[str, str]) -> list[str]:
     """A sentence for each kind of bar that is not met."""
-    words = {
-        "declared lag": "The declared lag is shorter than the loop's: raise contact.lag_s, or every gain is too high.",
-        "gain margin": "The loop is not stable enough: raise contact.lag_s or lower contact.margin.",
-        "peak": "The first touch presses too hard: lower contact.approach_m_s, or declare contact.lag_s as it is.",
-        "settled": "The force does not settle in time: see the margins, and contact.settle_s.",
-    }
     return [text for key, text in words.items() if any(key in f.name and not f.holds for f in figures)]
 
 

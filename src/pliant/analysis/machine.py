@@ -13,7 +13,7 @@ from pliant.contact.states import BACK, DONE, FAULT, NEXT, NONE, PAUSED, RETRACT
 PLACES = ((0, 2), (1.5, 2), (3, 2), (4.5, 2), (6, 2), (6, 0.6), (4.5, 3.3), (3, 0.6), (0.6, 0.6))
 NAMES = (
     "", "sensor failed", "force limit", "abort", "stop", "pause", "resume", "set_start", "start", "", "touched", "lost",
-    "gone", "dwelt", "ended", "lifted", "too far", "timeout",
+    "gone", "dwelt", "ended", "lifted", "too far", "timeout", "stuck", "robot failed",
 )  # fmt: skip
 # Ways that would cross others.
 BENDS = {(RETRACT, DONE): 0.0, (SEEK, RETRACT): 0.08, (PAUSED, RETRACT): -0.75, (SLIDE, SEEK): -0.3}
@@ -51,7 +51,7 @@ def _arrow(ax: Axes, here: Place, there: Place, text: str, colour: str, bend: fl
 def draw(path: Path) -> None:
     """Draw every state and every way between them."""
     with style.applied() as theme:
-        subtitle = "blue: asked for; black: noticed too; force limit and failed sensor lead to fault from everywhere"
+        subtitle = "blue: asked for; black: noticed too; force limit, failed sensor or robot: to fault from everywhere"
         fig, axes = style.figure(1, 1, "States of a contact", subtitle, panel_inches=(10.5, 5.0))
         ax = axes[0, 0]
         ax.set_axis_off()

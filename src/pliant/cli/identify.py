@@ -1,8 +1,8 @@
-"""`pliant identify`: what the tool weighs and where, measured by the arm itself."""
+"""`pliant identify`: what the tool weighs and where, or how late the robot answers, measured by the arm itself."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -13,38 +13,85 @@ if TYPE_CHECKING:
     from pliant.sense.payload import Payload
 
 EXAMPLE = "Example: [bold]pliant identify payload my_task.yaml --write[/bold]"
+_PAYLOAD, _DELAY = "Only for payload", "Only for delay"
 
 
 def command(
-    what: Annotated[Literal["payload"], typer.Argument(help="What to identify.")],
+    what: Annotated[Literal["payload", "delay"], typer.Argument(help="What to identify.")],
     task: Annotated[str, typer.Argument(help="Task file, or the name of a task that comes with Pliant.")],
-    poses: Annotated[int, typer.Option(help="How many orientations of the wrist, 4 to 60.")] = 12,
-    mount: Annotated[bool, typer.Option("--mount", help="Find the rotation of the sensor on the flange too.")] = False,
     write: Annotated[bool, typer.Option("--write", help="Put the result into the task file.")] = False,
     fast: Annotated[bool, typer.Option("--fast", help="Simulate as fast as possible instead of in real time.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a real robot moves.")] = False,
+    poses: Annotated[
+        int | None, typer.Option(help="How many orientations of the wrist, 4 to 60 (12).", rich_help_panel=_PAYLOAD)
+    ] = None,
+    mount: Annotated[
+        bool,
+        typer.Option("--mount", help="Find the rotation of the sensor on the flange too.", rich_help_panel=_PAYLOAD),
+    ] = False,
+    contact: Annotated[
+        bool,
+        typer.Option("--contact", help="Press on the task's surface too: the force's lag.", rich_help_panel=_DELAY),
+    ] = False,
+    amplitude: Annotated[
+        float | None, typer.Option(help="How far the tool goes back: mm, or degrees (2; 0.6).", rich_help_panel=_DELAY)
+    ] = None,
+    bandwidth: Annotated[float | None, typer.Option(help="How quickly: Hz (3).", rich_help_panel=_DELAY)] = None,
+    seconds: Annotated[float | None, typer.Option(help="For how long (8).", rich_help_panel=_DELAY)] = None,
+    joint: Annotated[int | None, typer.Option(help="Move this joint instead, from 1.", rich_help_panel=_DELAY)] = None,
 ) -> int:
-    """Find the tool's mass and centre and the sensor's bias.
+    """Find the tool's weight and sensor bias, or the robot's lag.
 
-    The wrist turns and stands still, again and again. The last three joints turn by up to 69° each way:
-    nothing may be in their way, and nothing may touch the tool.
+    payload: the wrist turns by up to 69° each way; nothing may be in its way, nothing may touch the tool.
+    delay: the tool goes back and forth along its axis by 2 mm; with --contact it presses first.
     A result that cannot be trusted is refused with a reason.
     """
-    from pliant.cli.show import compile_first, out, progress
-    from pliant.runtime.identify import as_settings, collect
-    from pliant.runtime.keep import own_task, write_values
+    from pliant.cli import identify_delay
+    from pliant.cli.show import compile_first
+    from pliant.runtime.keep import own_task
     from pliant.runtime.task import find_task
 
     chosen = own_task(task) if write else find_task(task)
+    of_delay = {"amplitude": amplitude, "bandwidth": bandwidth, "seconds": seconds, "joint": joint}
+    _refuse_others(what, {"poses": poses, "mount": mount or None}, {**of_delay, "contact": contact or None})
+    how = identify_delay.excitation(of_delay)
     compile_first()
-    _say_start(chosen, poses)
-    with progress(f"{poses} poses") as update:
-        found = collect(chosen, poses, find_mount=mount, fast=fast, progress=update)
-    out.print(_table(chosen, found))
+    if what == "delay":
+        settings = identify_delay.run(chosen, how, contact=contact, fast=fast, yes=yes)
+    else:
+        settings = _payload(chosen, 12 if poses is None else poses, mount=mount, fast=fast, yes=yes)
     if write:
-        settings = as_settings(chosen.tool, found)
-        write_values(task, settings)
-        out.print(f"Written to {task}: {', '.join(settings)}.")
+        _write(task, settings)
     return 0
+
+
+def _refuse_others(what: str, of_payload: dict[str, Any], of_delay: dict[str, Any]) -> None:
+    """An option of the other identification is a mistake, not something to pass over."""
+    from pliant.errors import RefusedError
+
+    for name, value in (of_delay if what == "payload" else of_payload).items():
+        if value is not None:
+            raise RefusedError(f"--{name} is not for identify {what}: leave it out. See pliant identify --help.")
+
+
+def _payload(task: Task, poses: int, *, mount: bool, fast: bool, yes: bool) -> dict[str, Any]:
+    from pliant.cli.show import ask_once, out, progress
+    from pliant.runtime.identify import as_settings, collect
+
+    _say_start(task, poses)
+    ask_once(task, yes=yes)
+    with progress(f"{poses} poses") as update:
+        found = collect(task, poses, find_mount=mount, fast=fast, progress=update)
+    out.print(_table(task, found))
+    return as_settings(task.tool, found)
+
+
+def _write(path: str, settings: dict[str, Any]) -> None:
+    from pliant.cli.show import out
+    from pliant.runtime.keep import write_values
+
+    write_values(path, settings)
+    out.print(f"Written to {path}: {', '.join(settings)}.")
 
 
 def _say_start(task: Task, poses: int) -> None:

@@ -20,15 +20,19 @@ def command(
     seed: Annotated[int | None, typer.Option(help="Seed of the simulated robot.")] = None,
     name: Annotated[str | None, typer.Option(help="Name of the loop, by which others reach it.")] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Apply the task file whenever it is saved.")] = False,
+    unchecked: Annotated[
+        bool, typer.Option("--unchecked", help="Run it even if it is not stable on the surfaces that it declares.")
+    ] = False,
     fast: Annotated[bool, typer.Option("--fast", help="Simulate as fast as possible instead of in real time.")] = False,
 ) -> int:
     """Run a task in real time, or as fast as possible (--fast).
 
-    Ctrl-C stops the robot and ends normally.
+    Ctrl-C stops the robot and ends normally. A task that is not stable on the surfaces that it declares is refused.
     """
     from pliant.cli.running import change_task, run_fast, run_paced
     from pliant.cli.show import compile_first
     from pliant.errors import RefusedError
+    from pliant.runtime.guard import guard_start
     from pliant.runtime.task import arm_of, check_fits, find_task
 
     changes = {"robot": robot, "rate_hz": rate, "duration_s": duration, "seed": seed}
@@ -39,7 +43,9 @@ def command(
     if watch and not Path(task).is_file():
         raise RefusedError(f"--watch needs a task file of your own, and {task} is none: copy a task first.")
     check_fits(wanted, arm_of(wanted))
+    if not unchecked:
+        guard_start(wanted)
     compile_first()
     if fast:
         return run_fast(wanted, record)
-    return run_paced(wanted, record, watch=Path(task) if watch else None, name=name)
+    return run_paced(wanted, record, watch=Path(task) if watch else None, name=name, unchecked=unchecked)

@@ -73,13 +73,14 @@ def run_paced(
     meanwhile: Callable[[], object] | None = None,
     watch: Path | None = None,
     name: str | None = None,
+    unchecked: bool = False,
 ) -> int:
     """Run the task in the control process, in real time; `meanwhile` is called once it runs.
 
     `watch` names a task file whose parameters are applied whenever it is saved, `name` the loop. A run that a fault
     has ended is summed up too, before the error is raised.
     """
-    session = Session(task, record=record, ticks=task.ticks, name=name)
+    session = Session(task, record=record, ticks=task.ticks, name=name, unchecked=unchecked)
     say_start(task, session.name)
     parts, fault = [], None
     with session:

@@ -12,11 +12,15 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.prompt import Confirm
 from rich.table import Table
 from rich.text import Text
 
+from pliant.errors import RefusedError
+
 if TYPE_CHECKING:
     from pliant.analysis.figures import Figure, Outcome
+    from pliant.runtime.task import Task
 
 # Without markup: a name or a message may hold brackets, and they are to be seen
 out = Console(highlight=False, markup=False)
@@ -43,6 +47,14 @@ def compile_first() -> None:
     err.print("Compiling the control kernels. This happens once on a machine and takes about a minute.")
     with progress("compiling") as update:
         warm(lambda done, of: update(done / of))
+
+
+def ask_once(task: Task, *, yes: bool) -> None:
+    """Before a robot that is not simulated moves, ask; whoever says no has stopped it."""
+    if task.robot.startswith("sim:") or yes:
+        return
+    if not Confirm.ask("Is the way free, and may it move?", console=err, default=False):
+        raise RefusedError("Nothing has moved: it was not confirmed.")
 
 
 def claim(*paths: Path | None) -> None:

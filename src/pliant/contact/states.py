@@ -16,8 +16,8 @@ STATES = ("idle", "ready", "seek", "dwell", "slide", "retract", "paused", "done"
 
 (
     NOTHING, SENSOR, FORCE_LIMIT, ABORT, STOP, PAUSE, RESUME, SET_START, START, PRELOAD,
-    TOUCHED, LOST, GONE, DWELT, ENDED, LIFTED, TOO_FAR, TIMEOUT,
-) = range(18)  # fmt: skip
+    TOUCHED, LOST, GONE, DWELT, ENDED, LIFTED, TOO_FAR, TIMEOUT, STUCK, ROBOT,
+) = range(20)  # fmt: skip
 
 # Every reason that a recording or a message can give, in words.
 EVENTS = {
@@ -39,6 +39,8 @@ EVENTS = {
     LIFTED: "the tool has lifted off by contact.retract_m",
     TOO_FAR: "there was no surface within contact.seek_m",
     TIMEOUT: "the force did not settle within contact.settle_s",
+    STUCK: "a limit, such as the workspace, kept the tool from moving on",
+    ROBOT: "the robot or its command failed, and the arm stands where it is",
 }
 
 # What a user can ask for, by name.
@@ -49,9 +51,9 @@ NONE, BACK = -1, -2  # no way from here; back to the state that was paused
 _WAYS = {
     IDLE: {SET_START: READY},
     READY: {SET_START: READY, START: SEEK, STOP: IDLE, ABORT: IDLE},
-    SEEK: {TOUCHED: DWELL, PAUSE: PAUSED, STOP: RETRACT, GONE: RETRACT, TOO_FAR: FAULT, ABORT: FAULT},
+    SEEK: {TOUCHED: DWELL, PAUSE: PAUSED, STOP: RETRACT, GONE: RETRACT, TOO_FAR: FAULT, STUCK: FAULT, ABORT: FAULT},
     DWELL: {DWELT: SLIDE, LOST: SEEK, PAUSE: PAUSED, STOP: RETRACT, TIMEOUT: FAULT, ABORT: FAULT},
-    SLIDE: {ENDED: RETRACT, LOST: SEEK, PAUSE: PAUSED, STOP: RETRACT, ABORT: FAULT},
+    SLIDE: {ENDED: RETRACT, LOST: SEEK, PAUSE: PAUSED, STOP: RETRACT, STUCK: FAULT, ABORT: FAULT},
     RETRACT: {LIFTED: DONE, ABORT: FAULT},
     PAUSED: {RESUME: BACK, LOST: RETRACT, STOP: RETRACT, ABORT: FAULT},
     DONE: {SET_START: READY},
@@ -65,7 +67,7 @@ def _table() -> np.ndarray:
         for event, to in ways.items():
             table[state, event] = to
         if state != FAULT:  # watched in every state
-            table[state, SENSOR] = table[state, FORCE_LIMIT] = FAULT
+            table[state, SENSOR] = table[state, FORCE_LIMIT] = table[state, ROBOT] = FAULT
     return table
 
 
@@ -103,11 +105,11 @@ def enter(c, event, position):
             c.anchor[:] = position[0:3]
         # who was not at work when the sensor failed has nothing to lift off from; without a start there is no normal
         idle = c.state == IDLE or (event == SENSOR and c.state in (READY, DONE))
-        c.lifted = 1 if idle and to == FAULT else 0
+        c.lifted = 1 if to == FAULT and (idle or event == ROBOT) else 0
     if to in (SEEK, DWELL, RETRACT, FAULT):
         c.way[:] = 0.0
     if to != DWELL or c.state != PAUSED:
         c.held_s = 0.0
-    c.lost_s = 0.0
+    c.lost_s, c.stuck_s = 0.0, 0.0
     c.state, c.reason, c.since_s = to, event, 0.0
     return True

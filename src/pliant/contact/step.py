@@ -21,6 +21,8 @@ STEADY_S = 0.05
 SLOW_FROM, SLOW_TO, CREEP = 0.2, 0.5, 0.1
 # How fast a tilt of the tool is corrected [1/s].
 FACE_RATE = 3.0
+# A tool that moves slower than this share of what was asked for, for so long [s], is stuck.
+STUCK_SHARE, STUCK_S = 0.1, 1.0
 # A lift-off is complete this close to its end [m]; if limits stop it, after so many times its duration and a second.
 NEAR, PATIENCE = 2e-5, 3.0
 
@@ -46,14 +48,25 @@ def step(p, s, o, g, alpha, mass, w, dt):
     w.axis[0], w.axis[1], w.axis[2] = 0.0, 0.0, 1.0
     quat_rotate(s.pose[3:7], w.axis, w.axis)
     done = _dot(c.way, c.normal) - _dot(s.twist, c.normal)
+    speed = math.sqrt(_dot(c.way, c.way))
+    along = _dot(s.twist, c.way) / speed if speed > 0.0 else 0.0
+    blocked = done < STUCK_SHARE * c.asked if c.state == SEEK else along < STUCK_SHARE * speed
+    c.stuck_s = c.stuck_s + dt if blocked and c.state in (SEEK, SLIDE) else 0.0
     c.since_s += dt
     _feel(p, c, s.wrench_lp, o.twist, alpha, mass, w, dt)
     _decide(p, c, s, g, w, dt)
     v_in = _normal_speed(p, c, s.pose, done, dt)
-    _go_along(p, c, alpha, w, dt)
+    _go_along(p, c, alpha, max(0.0, along), w, dt)
     for i in range(3):
         s.twist[i] = c.way[i] - v_in * c.normal[i]
     _face(p, c, w, s.twist)
+
+
+@kernel
+def fail(s):
+    """The robot failed, not the sensor: the contact ends as a fault too, and holds, for nobody can lift the tool."""
+    if s.contact.state != FAULT:
+        states.enter(s.contact, states.ROBOT, s.pose)
 
 
 @kernel
@@ -76,7 +89,7 @@ def _feel(p, c, F, v, alpha, mass, w, dt):
     c.lost_s = 0.0 if c.touching != 0 else c.lost_s + dt
     if states.is_pressing(c):
         if c.touching != 0:
-            surface.learn(p, c, mass * acceleration, dt)
+            surface.learn(p, c, mass * acceleration, alpha, dt)
             surface.follow(p, c, rate, acceleration, dt)
             if c.state == SLIDE:
                 surface.turn(p, c, F, v, w.six, dt)
@@ -95,14 +108,16 @@ def _decide(p, c, s, g, w, dt):
     event = _alarm(p, s)
     if event != states.NOTHING and states.enter(c, event, s.pose):
         c.orders = g.orders
+        _mind_the_force(p, c, s)
         return
     if g.orders != c.orders:
         c.orders = g.orders
         preload = math.sqrt(_dot(s.wrench_lp, s.wrench_lp)) > p.preload_n
-        event = states.guarded(c, g.order, preload, s.trouble == 0)
+        event = states.guarded(c, g.order, preload, s.trouble == 0 and s.fault == 0)
         if states.enter(c, event, s.pose):
             c.refused = states.NOTHING
             _begin(p, c, event, w.axis)
+            _mind_the_force(p, c, s)
             return
         c.refused = event
     event = _noticed(p, c, s.pose)
@@ -112,6 +127,21 @@ def _decide(p, c, s, g, w, dt):
         force.begin(p, c)
         surface.forget(p, c)
         c.target_n = max(0.0, min(p.target_n, c.force_n))
+
+
+@kernel
+def _mind_the_force(p, c, s):
+    """A fault lifts off along the normal. One that was learned wrong would press on: then it goes with the force.
+
+    That is where the force is against the normal, and yet out of what was approached.
+    """
+    F = s.wrench_lp
+    size = math.sqrt(_dot(F, F))
+    if c.state != FAULT or s.fault != 0 or size < p.touch_n:
+        return
+    if _dot(F, c.normal) < 0.0 and _dot(F, c.approach) < 0.0:
+        for i in range(3):
+            c.normal[i] = F[i] / size
 
 
 @kernel
@@ -140,6 +170,8 @@ def _begin(p, c, event, axis):
 @kernel
 def _noticed(p, c, position):
     """What happens by itself in the present state."""
+    if c.stuck_s > STUCK_S:
+        return states.STUCK
     if c.state == SEEK:
         if c.touching != 0:
             return states.TOUCHED
@@ -194,8 +226,11 @@ def _normal_speed(p, c, position, done, dt):
 
 
 @kernel
-def _go_along(p, c, alpha, w, dt):
-    """The velocity along the surface, in the plane that will be tangent when the robot gets there."""
+def _go_along(p, c, alpha, along, w, dt):
+    """The velocity along the surface, in the plane that will be tangent when the robot gets there.
+
+    `along` [m/s] is what the limits left of the speed asked for a tick ago: only that is way gone.
+    """
     robot = max(0.0, p.lag_s - (1.0 - alpha) / alpha * dt)  # the filter of the wrench delays no motion
     speed = math.sqrt(_dot(c.way, c.way))
     wanted = 0.0
@@ -221,7 +256,7 @@ def _go_along(p, c, alpha, w, dt):
     speed += max(-most, min(most, wanted - speed))
     for i in range(3):
         c.way[i] = speed * w.tangent[i]
-    c.travelled_m += speed * dt
+    c.travelled_m += min(along, speed) * dt
 
 
 @kernel

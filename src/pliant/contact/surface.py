@@ -16,11 +16,13 @@ import math
 from pliant.kernel import kernel
 
 # Parts of force and depth slower than so many lags are not used to learn stiffness: they may be the surface's shape.
-SLOW_LAGS = 8.0
+# Once the stiffness is known there are fewer, twice over, because even a steady slope is much larger than what shows
+# that a loop begins to swing; and that it does within three or four lags.
+SLOW_LAGS, SLIDING_LAGS = 8.0, 1.0
 # Once known, a stiffness only grows until the next touch: from changes of force this many times the noise in which
 # force and depth go together (their correlation, over so many lags). When the surface moves, or the robot answers
 # noise, every surface looks softer than it is, and a surface taken for softer than it is makes the law unstable.
-EXCITED, TOGETHER, WINDOW_LAGS, STIFFER_LAGS = 1.5, 0.8, 3.0, 1.0
+EXCITED, TOGETHER, WINDOW_LAGS, STIFFER_LAGS = 2.0, 0.8, 2.0, 1.0
 # Over so many lags the misfit is judged by which the first touch trusts itself less.
 MISFIT_LAGS = 4.0
 # A stiffness is never known better than to this share.
@@ -34,9 +36,10 @@ CAUTION = 2.0
 FOLLOW_LAGS, KNOWN, QUIET = 3.0, 0.3, 1e-3
 # It begins when the force is this close to its target (share), or after so many lags.
 ARRIVED, ARRIVE_LAGS = 0.2, 10.0
-# The normal takes slopes over within this time [s], longer where noise would tilt it by more than this [rad], and from
-# this sliding speed on [m/s]. One step counts no steeper slope than this [rad].
-TURN_S, SHAKY, LEAST_SLIDE, STEEPEST = 0.2, 0.05, 1e-5, 0.5
+# The normal takes slopes over within this time [s], or so many lags if that is longer (it must be slower than the
+# motion of the surface is followed), still longer where noise would tilt it by more than this [rad], and from this
+# sliding speed on [m/s]. One step counts no steeper slope than this [rad], and no surface is curved more [1/m].
+TURN_S, TURN_LAGS, SHAKY, LEAST_SLIDE, STEEPEST, MOST_CURVED = 0.2, 6.0, 0.05, 1e-5, 0.5, 100.0
 # The slope is never known better than this [rad].
 LEAST_DOUBT = 0.005
 # While the tool moves along the normal by more than this share of its sliding, the force says nothing of the slope.
@@ -51,6 +54,7 @@ def forget(p, c):
     c.covariance[2] = DAMPING_SPREAD**2
     c.following, c.misfit, c.sums[:] = 0, 0.0, 0.0
     c.slow[0], c.slow[1], c.slow[2] = c.force_n, c.seen[0], c.seen[1]
+    c.slow[3], c.slow[4] = 0.0, 0.0
 
 
 @kernel
@@ -60,20 +64,29 @@ def is_known(p, c):
 
 
 @kernel
-def learn(p, c, inertia, dt):
-    """Learn stiffness and damping from c.seen (depth, speed, force) and the `inertia` [N] of the tool in that force."""
+def learn(p, c, inertia, alpha, dt):
+    """Learn stiffness and damping from c.seen (depth, speed, force) and the `inertia` [N] of the tool in that force.
+
+    `alpha` is the share of a new sample in the low-pass of both.
+    """
     force = c.seen[2] - inertia
     # first the mean since the touch: the sample that made it a touch was noisier than others
-    span = SLOW_LAGS * p.lag_s
+    touching = c.following == 0 or not is_known(p, c)
+    span = (SLOW_LAGS if touching else SLIDING_LAGS) * p.lag_s
     share = min(1.0, dt / (min(span, c.since_s) if c.following == 0 else span))
     c.slow[0] += share * (force - c.slow[0])
     c.slow[1] += share * (c.seen[0] - c.slow[1])
     c.slow[2] += share * (c.seen[1] - c.slow[2])
     f, x, v = force - c.slow[0], c.seen[0] - c.slow[1], c.seen[1] - c.slow[2]
-    if c.following == 0 or not is_known(p, c):
+    if touching:
         _learn_touch(p, c, f, x, v, dt)
     else:
-        _learn_anew(p, c, f - c.damping * v, x, dt)
+        f -= c.damping * v
+        c.slow[3] += share * (f - c.slow[3])
+        c.slow[4] += share * (x - c.slow[4])
+        f, x = f - c.slow[3], x - c.slow[4]
+        # the low-pass has left this of the sensor's noise
+        _learn_anew(p, c, f, x, p.noise_n * math.sqrt(alpha / (2.0 - alpha)), dt)
     c.stiffness = max(0.5 * p.stiffness_min_n_m, min(2.0 * p.stiffness_max_n_m, c.stiffness))
     bound = max(c.stiffness, p.stiffness_min_n_m) + CAUTION * math.sqrt(c.covariance[0])
     c.bound = max(p.stiffness_min_n_m, min(p.stiffness_max_n_m, bound))
@@ -106,15 +119,18 @@ def _learn_touch(p, c, f, x, v, dt):
 
 
 @kernel
-def _learn_anew(p, c, f, x, dt):
-    """Follow a surface that becomes stiffer, where force and depth show it beyond doubt."""
-    share = min(1.0, dt / (WINDOW_LAGS * p.lag_s))
-    c.sums[0] += share * (x * x - c.sums[0])
-    c.sums[1] += share * (x * f - c.sums[1])
-    c.sums[2] += share * (f * f - c.sums[2])
-    loud = c.sums[2] > (EXCITED * p.noise_n) ** 2
-    if loud and c.sums[1] > TOGETHER * math.sqrt(c.sums[0] * c.sums[2]):
-        now = c.sums[1] / c.sums[0]
+def _learn_anew(p, c, f, x, noise, dt):
+    """Follow a surface that becomes stiffer, where force and depth show it beyond doubt and the `noise` [N]."""
+    share, m = min(1.0, dt / (WINDOW_LAGS * p.lag_s)), c.sums
+    m[0] += share * (x - m[0])
+    m[1] += share * (f - m[1])
+    m[2] += share * (x * x - m[2])
+    m[3] += share * (x * f - m[3])
+    m[4] += share * (f * f - m[4])
+    # about their means: a slope that nobody took off yet is no stiffness
+    xx, xf, ff = m[2] - m[0] * m[0], m[3] - m[0] * m[1], m[4] - m[1] * m[1]
+    if xx > 0.0 and ff > (EXCITED * noise) ** 2 and xf > TOGETHER * math.sqrt(xx * ff):
+        now = min(p.stiffness_max_n_m, xf / xx)
         c.stiffness += min(1.0, dt / (STIFFER_LAGS * p.lag_s)) * max(0.0, now - c.stiffness)
 
 
@@ -169,17 +185,25 @@ def turn(p, c, F, v, scratch, dt):
         t[i] /= speed
     # the slope that the motion of the surface amounts to goes over into the normal, and what keeps coming into its turn
     noise = p.noise_n / (c.stiffness * _follow_s(p, c))
-    theta = math.exp(-dt / (TURN_S * (1.0 + noise / (SHAKY * speed))))
+    theta = math.exp(-dt / (max(TURN_S, TURN_LAGS * p.lag_s) * (1.0 + noise / (SHAKY * speed))))
     slope = max(-STEEPEST, min(STEEPEST, -c.surface_v / speed))
     share = 1.0 - theta * theta
     step = c.curvature * speed * dt + share * slope
-    c.doubt = max(LEAST_DOUBT, theta * c.doubt)
+    _doubt_less(p, c, theta, slope, dt)
     c.curvature += (1.0 - theta) ** 2 * slope / (speed * dt)
+    c.curvature = max(-MOST_CURVED, min(MOST_CURVED, c.curvature))
     c.surface_v += share * slope * speed
     across = 0.0
     if abs(along) < LEAN * speed and c.force_n > p.touch_n:
         across = _slope_across(c, F, t, scratch, dt)
     _tilt(n, t, step, across)
+
+
+@kernel
+def _doubt_less(p, c, theta, slope, dt):
+    """The slope becomes known as fast as it is taken over, but not before its motion was seen, nor while it shows."""
+    seen = math.exp(-dt / _follow_s(p, c))
+    c.doubt = max(LEAST_DOUBT, abs(slope), c.doubt * max(theta, seen))
 
 
 @kernel

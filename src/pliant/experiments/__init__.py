@@ -42,6 +42,7 @@ _ALL = {
     "contact-scenes": "A plane, an unknown tilt, a surface that moves, one that ends, one that becomes stiff.",
     "compare": "The same contact by other laws (--rival NAME, --record FOLDER): what each presses with, how it holds.",
     "predictions": "What `pliant check` predicts of a first touch is what the simulator shows, within 15 %.",
+    "delay": "The lag of a robot is found by moving it a little, over bandwidths and delays, through noise.",
     "doctor": "Every defect of a contact loop, alone and together, is found in its recording; no false alarms.",
     "bounce": "A body that bounces never leaves a surface with more energy than it brought.",
     "servo": "The simulated servo follows with the declared bandwidth and delay.",

@@ -133,10 +133,15 @@ def run_contact(what: Task) -> Trace:
     return Trace(records["time_s"], np.concatenate(pressed), records["observed"]["pose"][:, :3], records)
 
 
+def contact_of(trace: Trace) -> Array:
+    """What the contact law recorded in every tick of a run of ours."""
+    assert trace.records is not None
+    return trace.records["state"]["contact"]
+
+
 def state_of(trace: Trace) -> Array:
     """The state of the contact law in every tick."""
-    assert trace.records is not None
-    return trace.records["state"]["contact"]["state"]
+    return contact_of(trace)["state"]
 
 
 @dataclass(frozen=True)

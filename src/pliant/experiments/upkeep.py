@@ -15,6 +15,7 @@ from pliant.params.declare import changed
 from pliant.records import TELEMETRY
 from pliant.runtime.batch import Simulation
 from pliant.runtime.cycle import finish
+from pliant.runtime.pace import PACE
 from pliant.runtime.slots import knock
 from pliant.runtime.task import Task
 
@@ -22,9 +23,9 @@ _SLOTS, _TICKS = 2500, 5000  # five seconds at 500 Hz, as on the board
 
 
 @kernel
-def _publish(t, head, ring, slots, r, g, o, c, s, dt, n):
+def _publish(t, ring, r, g, o, c, s, dt, pace, n):
     for number in range(n):
-        finish(t, head, ring, slots, r, g, o, c, s, dt, number, 0, 0, 0, 0, 0)
+        finish(t, ring, r, g, o, c, s, dt, number, 0, pace)
 
 
 def _shortest(function: Any, *args: Any, repeat: int = 9) -> float:
@@ -55,7 +56,8 @@ def upkeep() -> list[Figure]:
     simulation.advance(10)
     t, head, words = TELEMETRY.new(), np.zeros(1, np.int64), np.zeros(3, np.int64)
     ring = np.zeros(_SLOTS * (t.itemsize + 8), np.uint8)
-    where = (head.ctypes.data, ring.ctypes.data, _SLOTS, *simulation.cell.controller.results, simulation.task.dt)
+    place = (head.ctypes.data, ring.ctypes.data, _SLOTS)
+    where = (place, *simulation.cell.controller.results, simulation.task.dt, PACE.new())
     _publish(t, *where, 1)
     telemetry = _shortest(_publish, t, *where, _TICKS) / _TICKS
     door = [words.ctypes.data + 8 * i for i in range(3)]

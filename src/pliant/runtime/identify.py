@@ -7,22 +7,18 @@ gravity alone, so nothing that the task says about the tool's mass enters.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from pliant.errors import InputError, LoopError
+from pliant.errors import InputError
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
 from pliant.model.ur import ur_facts, ur_names
 from pliant.params.declare import changed, validated
-from pliant.records import FAULTS
-from pliant.runtime import commands
-from pliant.runtime.batch import Simulation
-from pliant.runtime.session import Session
+from pliant.runtime.mover import Mover, moving
 from pliant.runtime.task import Task, arm_of
 from pliant.sense.payload import LEAST_POSES, Payload, check, identify
 from pliant.spatial import mat_to_quat, quat_rotate_inv, quat_to_mat
@@ -50,43 +46,6 @@ class Readings:
     """Gravity in sensor axes, where the model has them [m/s²]."""
     q: Array
     """Mean measured joints [rad]."""
-
-
-class _Mover(Protocol):
-    def move_joints(self, q: Any) -> None: ...
-
-    def pass_time(self, seconds: float) -> Array:
-        """Let time pass; returns its telemetry."""
-        ...
-
-
-class _Paced:
-    """The arm in real time."""
-
-    def __init__(self, session: Session) -> None:
-        self._session, self.move_joints = session, session.move_joints
-
-    def pass_time(self, seconds: float) -> Array:
-        self._session.read()
-        self._session.wait(seconds)
-        return self._session.read()
-
-
-class _Fast:
-    """A simulated arm as fast as possible."""
-
-    def __init__(self, task: Task) -> None:
-        self._simulation = Simulation(task)
-
-    def move_joints(self, q: Any) -> None:
-        self._simulation.cell.request(commands.Request(commands.GOAL_Q, 0, q))
-
-    def pass_time(self, seconds: float) -> Array:
-        ticks = max(1, round(seconds * self._simulation.task.rate_hz))
-        records = self._simulation.advance(ticks)
-        if len(records) < ticks:
-            raise LoopError(FAULTS[self._simulation.cell.controller.fault])
-        return records
 
 
 def collect(
@@ -125,13 +84,11 @@ def take_readings(
     arm, slow = arm_of(task), slowed(task)
     start = np.array(task.start_q if len(task.start_q) else arm.q_home)
     goals = choose_poses(arm, start, poses, reach)
-    session: AbstractContextManager[Session | None] = nullcontext() if fast else Session(slow)
     rows = []
-    with session as running:
-        mover: _Mover = _Fast(slow) if running is None else _Paced(running)
+    with moving(slow, fast=fast) as mover:
         for i, q in enumerate(goals):
             mover.move_joints(q)
-            _come_to_rest(mover, q, i)
+            come_to_rest(mover, q, f"pose {i + 1}")
             records = mover.pass_time(average_s)
             good = records["state"]["trouble"] == 0
             if good.mean() < _GOOD:
@@ -140,7 +97,7 @@ def take_readings(
             rows.append((reading["wrench"].mean(axis=0), reading["q"][:, : arm.n].mean(axis=0)))
             progress((i + 1) / len(goals))
         mover.move_joints(start)
-        _come_to_rest(mover, start, len(goals))
+        come_to_rest(mover, start, f"pose {len(goals) + 1}")
     wrenches, q = (np.array(column) for column in zip(*rows, strict=True))
     return Readings(wrenches, np.array([gravity_in_sensor(arm, row) for row in q]), q)
 
@@ -159,7 +116,8 @@ def slowed(task: Task) -> Task:
     return validated(Task, data)
 
 
-def _come_to_rest(mover: _Mover, q: Array, number: int) -> None:
+def come_to_rest(mover: Mover, q: Array, what: str) -> None:
+    """Wait until the arm stands at the joints `q`; `what` names the pose in the error if it does not."""
     waited = 0.0
     while waited < _PATIENCE_S:
         last = mover.pass_time(0.1)
@@ -167,9 +125,7 @@ def _come_to_rest(mover: _Mover, q: Array, number: int) -> None:
         n, reading = len(q), last["reading"]
         if np.abs(reading["qd"][:, :n]).max() < _STILL and np.abs(reading["q"][-1, :n] - q).max() < 0.01:
             return
-    raise InputError(
-        f"pose {number + 1}", np.round(q, 2).tolist(), "reachable", "Does a stop, the workspace or an obstacle hold it?"
-    )
+    raise InputError(what, np.round(q, 2).tolist(), "reachable", "Does a stop, the workspace or an obstacle hold it?")
 
 
 def gravity_in_sensor(arm: Arm, q: Array) -> Array:

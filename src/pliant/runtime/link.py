@@ -23,9 +23,11 @@ from pliant.params.declare import changed, flat, from_record
 from pliant.runtime import commands
 from pliant.runtime.board import Board, alive, running, sweep
 from pliant.runtime.board_layout import FAULT, RUNNING, STARTING
+from pliant.runtime.guard import guard_change, guard_law
 from pliant.runtime.keep import keep_parameters
 from pliant.runtime.task import Task, arm_of, check_fits, check_law
 
+_NAMES = {number: name for name, number in LAWS.items()}
 _ANSWER_S = 1.0
 # A loop that lives but has not ticked for this long is stuck [s].
 _STALL_S = 5.0
@@ -53,6 +55,7 @@ class Link:
         self.name = ""
         self.board: Board
         self.lost = 0
+        self.unchecked = False
         self._at = 0
         self._past: list[Parameters] = []
         self._future: list[Parameters] = []
@@ -177,10 +180,12 @@ class Link:
         self._send(commands.GOAL_WRENCH, values=self._numbers("wrench", wrench, 6))
 
     def law(self, name: str) -> None:
-        """Change to another law, from rest at the present pose."""
+        """Change to another law, from rest at the present pose; refused if it is not stable on declared surfaces."""
         if name not in LAWS:
             raise UnknownNameError("law", name, LAWS)
         check_law(self.task, self.arm, name)
+        if not self.unchecked:
+            guard_law(self.task, name, self.parameters)
         self._send(commands.LAW, number=LAWS[name])
 
     def order(self, name: str) -> None:
@@ -217,7 +222,10 @@ class Link:
         return [*values.tolist(), *[0.0] * (6 - len(values))]
 
     def set(self, values: dict[str, Any]) -> None:
-        """Change live parameters, all of them or none: ``arm.set({"admittance.stiffness": 400})``."""
+        """Change live parameters, all of them or none: ``arm.set({"admittance.stiffness": 400})``.
+
+        A set that is not stable on the surfaces that the task declares is refused (see `guard`).
+        """
         before = self._propose(lambda now: _changed(now, values), values)
         self._past.append(before)
         self._future.clear()
@@ -289,7 +297,9 @@ class Link:
         while True:
             self._must_run()
             base, before = self.board.adopted, self.parameters
-            sequence = self.board.propose(record_of(make(before)), base)
+            after = make(before)
+            self._guard(before, after)
+            sequence = self.board.propose(record_of(after), base)
             while (answered := self.board.answered) < sequence:
                 self._must_run()
                 if time.monotonic() > deadline:
@@ -300,6 +310,15 @@ class Link:
             if answered == sequence + 1 and self.board.adopted == base:
                 raise InputError("the parameter set", what, "within the declared bounds")
             # Someone else's change came first, and ours was not made from it: once more.
+
+    def _guard(self, before: Parameters, after: Parameters) -> None:
+        """Raise if the law that runs, or one that the task's script brings, would not be stable with the new set."""
+        if self.unchecked:
+            return
+        latest = self.board.latest()
+        running = _NAMES[int(latest.goal.law)] if latest is not None else self.task.law
+        for law in sorted({running, *(event.law for event in self.task.events if event.law)}):
+            guard_change(self.task, law, before, after)
 
     def _numbers(self, field: str, values: ArrayLike, n: int) -> np.ndarray[Any, Any]:
         try:
@@ -332,6 +351,7 @@ def attach(name: str | None = None) -> Link:
     board = Board.attach(name) if name is not None else _only_board()
     link = Link(Task.model_validate(board.config["task"]))
     link.board, link.name = board, _name_of(board)
+    link.unchecked = bool(board.config.get("unchecked"))
     return link
 
 

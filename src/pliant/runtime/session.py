@@ -25,6 +25,7 @@ from pliant.errors import LoopError, PliantError, RecordingError
 from pliant.runtime import commands
 from pliant.runtime.board import Board
 from pliant.runtime.board_layout import FAULT, RUNNING, STARTING, STATUS
+from pliant.runtime.guard import guard_start
 from pliant.runtime.link import Link
 from pliant.runtime.task import Task, located
 from pliant.runtime.warm import warm
@@ -46,21 +47,28 @@ class Session(Link):
         record: Path | None = None,
         ticks: int = 0,
         name: str | None = None,
+        unchecked: bool = False,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
         super().__init__(located(task))
         self.name = name or f"{os.getpid()}-{next(_numbers)}"
+        self.unchecked = unchecked
         self._record = record
         self._progress = progress
         self._ticks = ticks or -1
         self._started = False
 
     def start(self) -> Self:
-        """Start the loop process (and the recorder, if a file was named); returns when it runs."""
+        """Start the loop process (and the recorder, if a file was named); returns when it runs.
+
+        A task that is not stable on the surfaces that it declares is refused, unless the session is `unchecked`.
+        """
+        if not self.unchecked:
+            guard_start(self.task)
         if self._record is not None:
             _claim(self._record)
         warm(self._progress)
-        config = {"task": self.task.model_dump(mode="json"), "ticks": self._ticks}
+        config = {"task": self.task.model_dump(mode="json"), "ticks": self._ticks, "unchecked": self.unchecked}
         self.board = Board.create(self.name, config, ring_slots=round(RING_S * self.task.rate_hz))
         atexit.register(self._abandon)
         self._started = True
@@ -195,11 +203,12 @@ def _spawn(module: str, *arguments: str) -> subprocess.Popen[bytes]:
 def connect(robot: str = "sim:ur5e", law: str = "hold", **task: Any) -> Session:
     """A session with a robot: ``connect("sim:ur5e", law="admittance", rate_hz=500, record="run.mcap")``.
 
-    Further keywords are the fields of a `Task`; `record` names a recording, `name` the loop.
+    Further keywords are the fields of a `Task`; `record` names a recording, `name` the loop. `unchecked` lets a task
+    run that is not stable on the surfaces that it declares.
     """
     from pliant.params.declare import validated
 
-    session = {key: task.pop(key) for key in ("record", "name") if key in task}
+    session = {key: task.pop(key) for key in ("record", "name", "unchecked") if key in task}
     if "record" in session:
         session["record"] = Path(session["record"])
     return Session(validated(Task, {"robot": robot, "law": law, **task}), **session)

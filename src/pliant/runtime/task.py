@@ -49,6 +49,18 @@ class Belief(Section):
     friction_scale: float = param(1.0, ge=0, le=10, help="Viscous friction of the joints.")
 
 
+class Response(Section):
+    """How the robot answers a command, as `pliant identify delay` finds it; a simulated robot's is known beforehand."""
+
+    delay_s: float = param(0.0, unit="s", ge=0, le=0.5, help="Transport delay from a command to the motion.")
+    servo_s: float = param(0.0, unit="s", ge=0, le=0.5, help="Lag of the servo behind it (0: nothing was identified).")
+    force_s: float = param(0.0, unit="s", ge=0, le=0.5, help="How much later than the motion the force is felt.")
+
+    @property
+    def is_known(self) -> bool:
+        return self.servo_s > 0.0
+
+
 class Task(Section):
     """What to run."""
 
@@ -67,6 +79,14 @@ class Task(Section):
     start_q: tuple[float, ...] = param((), unit="rad", help="Joint positions to start from (default: the home pose).")
     tool: Tool = Tool()
     belief: Belief = Belief()
+    response: Response = Response()
+    surface_n_m: float = param(
+        0.0,
+        unit="N/m",
+        ge=0,
+        le=1e7,
+        help="Stiffest surface that an admittance will press on, for its check (0: that of the simulated surfaces).",
+    )
     params: Parameters = Parameters()
     sim: SimConfig = SimConfig()
     events: Annotated[tuple[Event, ...], Field(max_length=100)] = ()

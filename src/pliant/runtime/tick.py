@@ -188,6 +188,8 @@ def _want(h, p, s, g, w, o, dt):
     s.pose[:] = h.X_tool
     w.qd[:] = 0.0
     w.lost[:] = 0.0
+    if s.fault != 0 and s.law == HYBRID and s.fault < FAULT_SENSOR:
+        contact.fail(s)
     if s.started == 0 or g.stop != 0 or (s.fault != 0 and not must_lift(s)):
         return
     if g.law == HOLD:

@@ -1,0 +1,252 @@
+"""Is a set of parameters stable on the surfaces that were declared?
+
+One answer for `pliant check`, for a start, and for every change while a loop runs. It is worked out by whoever asks,
+never in the loop. For the contact law the surfaces are the declared range of stiffness; for the admittance those of the
+simulator, or `surface_n_m` of the task. A set is refused when the loop does not bear `LEAST_MARGIN` times the gain that
+the law takes, and when the first touch of the stiffest surface would exceed the force limit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pliant.contact.force import APPROACH_SHARE
+from pliant.errors import PliantError, RefusedError
+from pliant.laws.gains import target
+from pliant.params.control import Parameters, record_of
+from pliant.params.declare import changed, flat
+from pliant.params.matrix import shown
+from pliant.robots.sim.config import Surface
+from pliant.runtime.stability import (
+    Plant,
+    border,
+    comply_matrix,
+    gain_for,
+    is_stable,
+    loop_matrix,
+    plants_of,
+)
+from pliant.runtime.task import Task, arm_of
+from pliant.spatial import quat_rotate_inv
+
+Array = np.ndarray[Any, Any]
+
+# So much more gain than the law takes must be bearable.
+LEAST_MARGIN = 1.5
+# Damping [N s/m] of a surface of which no more is known than its stiffness.
+DAMPING = 50.0
+POINTS = 5
+_LEAST = 1e-4
+# Steps of the search for how far a change may go.
+_STEPS = 12
+_AXES = np.eye(3)
+
+
+@dataclass(frozen=True)
+class Place:
+    """One surface that a law may press on, and whether its loop bears so many times the gain."""
+
+    law: str
+    stiffness: float
+    bears: Callable[[float], bool]
+
+    @property
+    def stands(self) -> bool:
+        return self.bears(1.0) and self.bears(LEAST_MARGIN)
+
+    @cached_property
+    def margin(self) -> float:
+        """How many times the gain is bearable, from 10⁻⁴ to 100."""
+        up = border(self.bears, 1.0, 100.0)
+        down = border(self.bears, _LEAST, 1.0) if math.isnan(up) else up
+        return _LEAST if math.isnan(down) else down
+
+
+def range_of(parameters: Parameters) -> list[float]:
+    """The stiffnesses [N/m] over the range that is declared for the contact law."""
+    p = parameters.contact
+    return [float(k) for k in np.geomspace(p.stiffness_min_n_m, p.stiffness_max_n_m, POINTS)]
+
+
+def places(task: Task, parameters: Parameters, law: str, damping: float = DAMPING) -> Iterator[Place]:
+    """Every surface on which this law may press; none for a law that is not judged."""
+    if law == "hybrid":
+        p, pressing = parameters.contact, plants_of(task, parameters)
+        for stiffness in range_of(parameters):
+            plant = pressing(stiffness)
+            gain = gain_for(p, plant, stiffness, damping)
+            yield Place(law, stiffness, _contact(p, plant, stiffness, damping, gain))
+    elif law == "admittance":
+        yield from _complying(task, parameters)
+
+
+def _contact(p: Any, plant: Plant, stiffness: float, damping: float, gain: float) -> Callable[[float], bool]:
+    return lambda times: is_stable(loop_matrix(p, plant, stiffness, damping, times * gain, stiffness))
+
+
+def _complying(task: Task, parameters: Parameters) -> Iterator[Place]:
+    p = record_of(parameters)[0].admittance
+    arm, gains = arm_of(task), target(p, task.dt)
+    pose = arm.pose(np.array(task.start_q or arm.q_home, float))
+    for stiffness, damping, into in _surfaces(task):
+        plant, inward = plants_of(task, parameters, into)(stiffness), into.copy()
+        if parameters.admittance.frame == "tool":
+            quat_rotate_inv(pose[3:], into, inward)
+        feels = np.array(parameters.admittance.axes, float)
+        yield Place("admittance", stiffness, _comply(gains, feels, inward, plant, stiffness, damping))
+
+
+def _comply(gains: Any, feels: Array, into: Array, plant: Plant, stiffness: float, damping: float) -> Any:
+    return lambda times: is_stable(comply_matrix(gains, times * feels, into, plant, stiffness, damping))
+
+
+def _surfaces(task: Task) -> Iterator[tuple[float, float, Array]]:
+    """Stiffness, damping and inward direction of what an admittance may press on; a box has sides."""
+    if task.surface_n_m > 0.0:
+        yield from ((task.surface_n_m, DAMPING, -axis) for axis in _AXES)
+        return
+    for surface in task.sim.surfaces:
+        stiffness = max(surface.stiffness_n_m, surface.stiffness_end_n_m)
+        for axis in _AXES if surface.kind == "box" else _AXES[2:]:
+            yield stiffness, surface.damping_n_s_m, -_turned(surface, axis)
+
+
+def _turned(surface: Surface, axis: Array) -> Array:
+    """An axis of the surface in base axes."""
+    r, p, y = np.radians(surface.rpy_deg)
+    cr, sr, cp, sp, cy, sy = math.cos(r), math.sin(r), math.cos(p), math.sin(p), math.cos(y), math.sin(y)
+    R = np.array([
+        [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+        [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+        [-sp, cp * sr, cp * cr],
+    ])  # fmt: skip
+    return R @ axis
+
+
+# ---- at the door ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Objection:
+    """Why a set is refused: in words, and how bad it is (1 is the border)."""
+
+    badness: float
+    words: str
+
+
+def objection(task: Task, parameters: Parameters, law: str) -> Objection | None:
+    """The worst that is to be said against a set; None: it is stable, and the first touch within the force limit."""
+    found = [_unstable(place) for place in places(task, parameters, law) if not place.stands]
+    if law == "hybrid" and (hit := _hit(task, parameters)) is not None:
+        found.append(hit)
+    return max(found, key=lambda one: one.badness) if found else None
+
+
+def _unstable(place: Place) -> Objection:
+    law = "contact law" if place.law == "hybrid" else place.law
+    return Objection(
+        LEAST_MARGIN / place.margin,
+        f"on the declared surface of {place.stiffness:.3g} N/m the loop of the {law} bears {place.margin:.2g} times "
+        f"its gain, and must bear {LEAST_MARGIN:g} times.",
+    )
+
+
+def _hit(task: Task, parameters: Parameters) -> Objection | None:
+    """A first touch of the stiffest declared surface that is too hard: about v k T."""
+    p, lag = parameters.contact, plants_of(task, parameters)(0.0).lag_s
+    speed = min(p.approach_m_s, APPROACH_SHARE * p.peak_n / (p.stiffness_max_n_m * p.lag_s))
+    peak = speed * p.stiffness_max_n_m * lag
+    if peak <= p.force_limit_n:
+        return None
+    return Objection(
+        peak / p.force_limit_n,
+        f"with a total lag of {lag * 1e3:.0f} ms the tool would touch the stiffest declared surface "
+        f"({p.stiffness_max_n_m:.3g} N/m) at {speed * 1e3:.2g} mm/s and press with about {peak:.0f} N, more than "
+        f"contact.force_limit_n ({p.force_limit_n:g} N).",
+    )
+
+
+def guard_start(task: Task) -> None:
+    """Raise `RefusedError` for a task whose parameters, or those that its script sets, are not stable enough."""
+    parameters, law = task.params, task.law
+    sets = [(law, parameters, "")]
+    for event in sorted(task.events, key=lambda event: event.at_s):
+        if event.set or event.law:
+            parameters, law = changed(parameters, event.set), event.law or law
+            sets.append((law, parameters, f" from {event.at_s:g} s on"))
+    for law, parameters, when in sets:
+        found = objection(task, parameters, law)
+        if found is not None:
+            raise RefusedError(
+                f"The task is not stable{when}: {found.words} See pliant check, or run it --unchecked.", field="law"
+            )
+
+
+def guard_change(task: Task, law: str, before: Parameters, after: Parameters) -> None:
+    """Raise `RefusedError` for a change after which `law` is not stable enough, with how far it may go.
+
+    A change that makes a bad set better is let through.
+    """
+    then, now = flat(before), flat(after)
+    names = [name for name, value in now.items() if value != then[name] and _matters(name, law)]
+    if not names or (found := objection(task, after, law)) is None:
+        return
+    was = objection(task, before, law)
+    if was is not None and found.badness <= was.badness:
+        return
+    what = ", ".join(f"{name} = {shown(now[name])}" for name in names)
+    hint = _how_far(task, law, before, after, names) if was is None else ""
+    raise RefusedError(
+        f"{what} is refused, and nothing has changed: {found.words}{hint}", field=names[0], value=now[names[0]]
+    )
+
+
+def guard_law(task: Task, law: str, parameters: Parameters) -> None:
+    """Raise `RefusedError` for a change to a law that is not stable enough with the parameters in force."""
+    found = objection(task, parameters, law)
+    if found is not None:
+        raise RefusedError(f"The law {law} is refused, and nothing has changed: {found.words}", field="law", value=law)
+
+
+def _matters(name: str, law: str) -> bool:
+    section = "contact." if law == "hybrid" else "admittance."
+    return name.startswith(section) or name == "sense.cutoff_hz"
+
+
+def _how_far(task: Task, law: str, before: Parameters, after: Parameters, names: list[str]) -> str:
+    """How far the same change may go, where it is one of numbers."""
+    then, now = flat(before), flat(after)
+    if not all(_is_number(now[name]) for name in names):
+        return ""
+
+    def part(share: float) -> dict[str, Any]:
+        return {name: _between(then[name], now[name], share) for name in names}
+
+    low, high = 0.0, 1.0
+    for _ in range(_STEPS):
+        middle = 0.5 * (low + high)
+        try:
+            stands = objection(task, changed(before, part(middle)), law) is None
+        except PliantError:
+            return ""
+        low, high = (middle, high) if stands else (low, middle)
+    words = ", ".join(f"{name} = {shown(value)}" for name, value in part(low).items())
+    return f" It may go as far as {words}."
+
+
+def _is_number(value: Any) -> bool:
+    first = np.ravel(np.asarray(value, dtype=object))[0]
+    return isinstance(first, float)
+
+
+def _between(then: Any, now: Any, share: float) -> Any:
+    mixed = (1.0 - share) * np.asarray(then, float) + share * np.asarray(now, float)
+    if mixed.ndim == 0:
+        return float(f"{float(mixed):.4g}")
+    return tuple(tuple(row) for row in mixed.tolist()) if mixed.ndim == 2 else tuple(mixed.tolist())

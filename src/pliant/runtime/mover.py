@@ -1,0 +1,82 @@
+"""An arm that is moved about to find something out: in real time, or simulated as fast as possible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import numpy as np
+
+from pliant.contact.states import ORDERS
+from pliant.errors import LoopError
+from pliant.laws import LAWS
+from pliant.records import FAULTS
+from pliant.runtime import commands
+from pliant.runtime.batch import Simulation
+from pliant.runtime.session import Session
+from pliant.runtime.task import Task
+
+Array = np.ndarray[Any, Any]
+
+
+class Mover(Protocol):
+    """What an identification may do with an arm."""
+
+    def move_joints(self, q: Any) -> None: ...
+
+    def law(self, name: str) -> None: ...
+
+    def order(self, name: str) -> None: ...
+
+    def pass_time(self, seconds: float) -> Array:
+        """Let time pass; returns the telemetry since the last call, without a gap."""
+        ...
+
+
+class _Paced:
+    """The arm in real time."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.move_joints, self.law, self.order = session.move_joints, session.law, session.order
+
+    def pass_time(self, seconds: float) -> Array:
+        self._session.wait(seconds)
+        return self._session.read()
+
+
+class _Fast:
+    """A simulated arm as fast as possible."""
+
+    def __init__(self, task: Task) -> None:
+        self._simulation = Simulation(task)
+
+    def _ask(self, code: int, number: int = 0, values: Any = ()) -> None:
+        self._simulation.cell.request(commands.Request(code, number, values))
+
+    def move_joints(self, q: Any) -> None:
+        self._ask(commands.GOAL_Q, values=q)
+
+    def law(self, name: str) -> None:
+        self._ask(commands.LAW, LAWS[name])
+
+    def order(self, name: str) -> None:
+        self._ask(commands.ORDER, ORDERS[name])
+
+    def pass_time(self, seconds: float) -> Array:
+        ticks = max(1, round(seconds * self._simulation.task.rate_hz))
+        records = self._simulation.advance(ticks)
+        if len(records) < ticks:
+            raise LoopError(FAULTS[self._simulation.cell.controller.fault])
+        return records
+
+
+@contextmanager
+def moving(task: Task, *, fast: bool) -> Iterator[Mover]:
+    """The task's arm, running its law."""
+    if fast:
+        yield _Fast(task)
+        return
+    with Session(task) as session:
+        yield _Paced(session)

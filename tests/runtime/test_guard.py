@@ -1,0 +1,153 @@
+"""A set that is not stable on the declared surfaces is refused: with the reason, before anything changes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pliant.errors import RefusedError
+from pliant.experiments.contact_scene import SLOW, judge, plane, run_contact
+from pliant.experiments.contact_scene import task as contact_task
+from pliant.params.declare import changed
+from pliant.runtime.batch import simulate
+from pliant.runtime.guard import guard_change, guard_law, guard_start, objection, places
+from pliant.runtime.task import Event, Task, find_task
+
+SHIPPED = sorted(Path(entry.name).stem for entry in (resources.files("pliant") / "tasks").iterdir())
+
+
+def dome(**values: Any) -> Task:
+    task = find_task("dome")
+    return task.model_copy(update={"params": changed(task.params, values)})
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_task_that_comes_with_pliant_may_start(name: str) -> None:
+    guard_start(find_task(name))
+
+
+def test_a_lag_declared_too_short_is_refused_with_the_reason_and_how_far_it_may_go() -> None:
+    task = dome()
+    after = changed(task.params, {"contact.lag_s": 0.005})
+    with pytest.raises(RefusedError, match=r"nothing has changed.*It may go as far as contact\.lag_s = ") as refused:
+        guard_change(task, "hybrid", task.params, after)
+    border = float(str(refused.value).rsplit("= ", 1)[1].rstrip("."))
+    guard_change(task, "hybrid", task.params, changed(task.params, {"contact.lag_s": 1.01 * border}))
+    with pytest.raises(RefusedError):
+        guard_change(task, "hybrid", task.params, changed(task.params, {"contact.lag_s": 0.95 * border}))
+
+
+def test_what_the_law_does_not_hang_on_is_not_looked_at() -> None:
+    task = dome(**{"contact.lag_s": 0.005})
+    assert objection(task, task.params, "hybrid") is not None
+    guard_change(task, "hybrid", task.params, changed(task.params, {"limits.linear_speed_m_s": 0.1}))
+    guard_change(task, "hold", task.params, changed(task.params, {"contact.lag_s": 0.004}))
+
+
+def test_a_bad_set_may_be_made_better_but_not_worse() -> None:
+    bad = dome(**{"contact.lag_s": 0.005})
+    guard_change(bad, "hybrid", bad.params, changed(bad.params, {"contact.lag_s": 0.008}))
+    with pytest.raises(RefusedError):
+        guard_change(bad, "hybrid", bad.params, changed(bad.params, {"contact.lag_s": 0.004}))
+
+
+def test_a_slow_filter_that_nobody_declared_is_refused() -> None:
+    # 80 ms and more of filter that contact.lag_s does not say: the first touch is far too hard
+    task = dome()
+    with pytest.raises(RefusedError, match="total lag of"):
+        guard_change(task, "hybrid", task.params, changed(task.params, {"sense.cutoff_hz": 1.0}))
+
+
+def test_a_script_is_judged_before_it_starts() -> None:
+    late = dome().model_copy(update={"events": (Event(at_s=2.5, set={"contact.lag_s": 0.004}),)})
+    with pytest.raises(RefusedError, match=r"not stable from 2\.5 s on.*--unchecked"):
+        guard_start(late)
+
+
+# ---- the admittance on a surface -----------------------------------------------------------------------------------
+
+
+def following(stiffness: float) -> Task:
+    """The preset that presses on a soft mat, on something else; nothing pushes it."""
+    task = find_task("surface_following")
+    surface = task.sim.surfaces[0].model_copy(update={"stiffness_n_m": stiffness})
+    sim = task.sim.model_copy(update={"surfaces": (surface,), "pushes": ()})
+    return task.model_copy(update={"sim": sim, "duration_s": 6.0})
+
+
+def test_a_light_admittance_is_refused_on_a_stiff_surface_and_not_in_free_space() -> None:
+    with pytest.raises(RefusedError, match=r"2e\+04 N/m the loop of the admittance bears 0\.0"):
+        guard_start(following(2e4))
+    guard_start(following(2e4).model_copy(update={"sim": find_task("push").sim}))
+
+
+def test_a_surface_may_be_declared_for_a_robot_that_is_not_simulated() -> None:
+    task = find_task("hand_guiding")
+    guard_start(task)
+    with pytest.raises(RefusedError, match=r"5e\+04 N/m"):
+        guard_start(task.model_copy(update={"surface_n_m": 5e4}))
+
+
+def test_a_direction_that_does_not_give_way_is_stable_on_everything() -> None:
+    task = following(1e6)
+    still = changed(task.params, {"admittance.axes": [True, True, False, False, False, False]})
+    assert objection(task, task.params, "admittance") is not None
+    assert objection(task.model_copy(update={"sim": flat_surface(task)}), still, "admittance") is None
+
+
+def flat_surface(task: Task) -> Any:
+    surface = task.sim.surfaces[0].model_copy(update={"rpy_deg": (0.0, 0.0, 0.0)})
+    return task.sim.model_copy(update={"surfaces": (surface,)})
+
+
+def test_changing_to_a_law_that_is_not_stable_is_refused() -> None:
+    task = following(2e4)
+    with pytest.raises(RefusedError, match="The law admittance is refused"):
+        guard_law(task, "admittance", task.params)
+    guard_law(task, "hold", task.params)
+
+
+# ---- the border that is predicted is the border that the simulator shows -------------------------------------------
+
+
+def border(stands: Callable[[float], bool], low: float, high: float) -> float:
+    """Where `stands` changes between two numbers."""
+    for _ in range(20):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if stands(middle) == stands(low) else (low, middle)
+    return low
+
+
+def bears(task: Task, law: str) -> bool:
+    return all(place.bears(1.0) for place in places(task, task.params, law))
+
+
+def test_an_admittance_rests_just_inside_the_border_and_swings_outside() -> None:
+    most = border(lambda stiffness: bears(following(stiffness), "admittance"), 1e2, 1e5)
+    inside, outside = (
+        simulate(following(share * most)).records["observed"]["pose"][-500:, 2].std() for share in (0.8, 1.5)
+    )
+    assert inside < 2e-4
+    assert outside > 1e-3
+
+
+def pressing(lag_s: float) -> Task:
+    """A careful approach to 10⁵ N/m with a total lag of 50 ms, of which `lag_s` is declared."""
+    values = {"dwell_s": 60.0, "approach_m_s": 5e-4, "height_m": 0.0025, "stiffness_min_n_m": 9e4, "lag_s": lag_s}
+    task = contact_task((plane(1e5),), SLOW, 0, 4.0)
+    params = changed(task.params, {f"contact.{name}": value for name, value in values.items()})
+    return task.model_copy(update={"params": params})
+
+
+def test_a_contact_settles_just_inside_the_border_and_bounces_outside() -> None:
+    least = border(lambda lag: bears(pressing(lag), "hybrid"), 0.003, 0.05)
+    inside, outside = (run_contact(pressing(share * least)) for share in (1.3, 0.75))
+    assert judge(inside).losses == 0
+    assert inside.normal_n[-500:].std() < 0.2
+    assert judge(outside).losses > 3
+    assert outside.normal_n[-500:].std() > 1.0

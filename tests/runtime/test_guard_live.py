@@ -1,0 +1,85 @@
+"""The guard of a running loop: by link, by the command line, by a saved file, by undo; and at the start of a run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pliant.errors import RefusedError
+from pliant.params.declare import changed
+from pliant.runtime.link import Link, attach
+from pliant.runtime.session import Session
+from pliant.runtime.task import find_task
+from pliant.runtime.watch import FileWatch
+
+CLI = [sys.executable, "-c", "from pliant.cli.main import main; main()"]
+NAME = f"guard-test-{os.getpid()}"
+SHORT = {"contact.lag_s": 0.005}
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Session]:
+    with Session(find_task("dome").model_copy(update={"events": ()}), name=NAME) as arm:
+        yield arm
+
+
+@pytest.fixture
+def link(session: Session) -> Link:
+    return attach(NAME)
+
+
+def pliant(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*CLI, *words], capture_output=True, text=True, check=False, timeout=300)
+
+
+def test_an_unstable_set_is_refused_with_the_reason_and_nothing_changes(link: Link) -> None:
+    before = link.board.adopted
+    with pytest.raises(RefusedError, match=r"contact\.lag_s = 0\.005 is refused.*It may go as far as"):
+        link.set({**SHORT, "contact.target_n": 4.0})
+    assert link.board.adopted == before
+    assert link.parameters.contact.target_n == 5.0
+    link.set({"contact.lag_s": 0.045})
+    link.undo()
+
+
+def test_the_command_line_says_so_in_one_sentence(link: Link) -> None:
+    done = pliant("set", "contact.lag_s", "0.005", "--loop", NAME)
+    assert done.returncode == 2
+    assert "is refused, and nothing has changed" in done.stderr
+    assert link.parameters.contact.lag_s == 0.05
+
+
+def test_a_saved_file_cannot_go_round_it(link: Link, tmp_path: Path) -> None:
+    path = tmp_path / "dome.yaml"
+    text = "robot: sim:ur5e\nlaw: hybrid\nparams:\n  sense: {cutoff_hz: 11.4}\n  contact: {lag_s: 0.05}\n"
+    path.write_text(text)
+    watch = FileWatch(path, link)
+    path.write_text(text.replace("lag_s: 0.05", "lag_s: 0.005"))
+    assert watch.poll().startswith("Not applied: contact.lag_s = 0.005 is refused")
+    assert link.parameters.contact.lag_s == 0.05
+
+
+def test_a_session_does_not_start_an_unstable_task_unless_it_is_told_to() -> None:
+    task = find_task("dome")
+    bad = task.model_copy(update={"params": changed(task.params, SHORT), "events": ()})
+    with pytest.raises(RefusedError, match="--unchecked"):
+        Session(bad).start()
+    with Session(bad, name=f"{NAME}-free", unchecked=True) as arm:
+        other = attach(arm.name)
+        assert other.unchecked
+        other.set({"contact.lag_s": 0.004})  # who took the guard off is not asked again
+
+
+def test_a_run_of_an_unstable_task_is_refused_with_exit_code_2() -> None:
+    done = pliant("run", "dome", "--fast", "--set", "contact.lag_s=0.005")
+    assert done.returncode == 2
+    assert "The task is not stable" in done.stderr
+    assert (
+        pliant("run", "dome", "--fast", "--duration", "0.1", "--unchecked", "--set", "contact.lag_s=0.005").returncode
+        == 0
+    )
