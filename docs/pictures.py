@@ -129,6 +129,7 @@ def main() -> None:
     robots()
     draw_states(FOLDER / "states.png")
     diagnosis()
+    studio()
     shipped = ("push", "press", "bounce", "servo", "sensor", "singularity", "limits", "sensor-faults", "payload", *LAB)
     for name in (*shipped, "dome", "contact-scenes", "contact-sweep", "compare", "predictions", "delay", "doctor"):
         outcome = find(name)(0, lambda share: None)
