@@ -15,8 +15,11 @@ from typing import Any
 from pliant import records
 from pliant.laws import LAWS
 from pliant.model.tool import Tool
+from pliant.params.body import Slip, WholeBody
 from pliant.params.control import Parameters
 from pliant.params.declare import Declared, Section, declared
+from pliant.params.mobile import Base, BaseVelocity, Follow, Planner, Pursuit
+from pliant.robots.sim.body_config import Drive
 from pliant.robots.sim.config import SimConfig
 from pliant.runtime.task import Task
 
@@ -30,8 +33,18 @@ LAYOUTS = (
     records.COMMAND,
     records.OBSERVED,
     records.TIMING,
+    records.BASE,
     records.TELEMETRY,
 )
+
+
+MOBILE = {
+    "Velocity from poses": BaseVelocity,
+    "Limits of the base": Base,
+    "Planner": Planner,
+    "Path follower": Follow,
+    "Pure pursuit": Pursuit,
+}
 
 
 def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
@@ -128,6 +141,21 @@ def parameters_page() -> str:
         "## Of the simulated cell",
         "Under `sim:` in a task file. What the figures mean physically: [the simulator](../simulator.md).",
         *sections(SimConfig, "sim."),
+        "## Of a mobile base",
+        "Given to estimators, planner and followers from Python; those of the planner also after `pliant plan --set`."
+        " What they mean: [a mobile base](../mobile.md).",
+        *(
+            text
+            for name, kind in MOBILE.items()
+            for text in (f"### {name}\n\n{inspect.getdoc(kind)}", *sections(kind, ""))
+        ),
+        "## Of an arm on a mobile base",
+        "Its limits are those of the base above. From Python: `BodySettings(whole_body=..., slip=...)` and"
+        " `BodySimConfig(drive=...)`, which takes all of the simulated cell as well. How they belong together:"
+        " [an arm on a base](../mobile-body.md).",
+        *sections(WholeBody, "whole_body."),
+        *sections(Slip, "slip."),
+        *sections(Drive, "drive."),
     ]
     return "\n\n".join(parts) + "\n"
 

@@ -33,6 +33,7 @@ LAB = (
     *("lab-forces", "lab-parameters", "lab-anisotropic", "lab-cross-coupling", "lab-equilibrium", "lab-model-errors"),
     *("lab-jdot", "impedance-pose"),
 )
+MOBILE = ("base-velocity", "planner", "follower")
 PUSHED = (0.85, 0.3, 0.05, 1.0)
 
 
@@ -131,7 +132,8 @@ def main() -> None:
     diagnosis()
     studio()
     shipped = ("push", "press", "bounce", "servo", "sensor", "singularity", "limits", "sensor-faults", "payload", *LAB)
-    for name in (*shipped, "dome", "contact-scenes", "contact-sweep", "compare", "predictions", "delay", "doctor"):
+    contact = ("dome", "contact-scenes", "contact-sweep", "compare", "predictions", "delay", "doctor")
+    for name in (*shipped, *contact, *MOBILE, "whole-body"):
         outcome = find(name)(0, lambda share: None)
         if outcome.draw is not None:
             outcome.draw(FOLDER / f"{name}.png")

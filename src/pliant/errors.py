@@ -70,3 +70,13 @@ class LoopError(PliantError):
         self.reason, self.black_box = reason, black_box
         kept = f" The last seconds are in {black_box}." if black_box else ""
         super().__init__(f"The control loop stopped: {reason}.{kept}")
+
+
+class ContactError(PliantError):
+    """A run came to its end, but its contact ended in a fault."""
+
+    exit_code = 3
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(f"The contact ended in a fault: {reason}.")

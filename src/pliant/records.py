@@ -119,6 +119,7 @@ GOAL = Layout(
         Field("wrench", "N, N m", "wrench to be held, in base axes at the tool", (6,)),
         Field("push", "N, N m", "virtual push that the law feels beside the measured wrench, in base axes", (6,)),
         Field("stop", "", "1: come to rest and stay there", kind="i8"),
+        Field("pressed", "", "1: the law may take over from a contact that presses, without lifting off", kind="i8"),
         Field("order", "", "last order to the contact law (see contact.states.ORDERS)", kind="i8"),
         Field("orders", "", "number of orders given so far; another number than before is a new order", kind="i8"),
     ),
@@ -134,18 +135,22 @@ CONTACT = Layout(
         Field("before", "", "the state that was paused", kind="i8"),
         Field("since_s", "s", "time in this state"),
         Field("approach", "", "direction of approach: the tool's axis at the start, in base axes", (3,)),
-        Field("anchor", "m", "where the present search or lift-off began", (3,)),
+        Field("anchor", "m", "where the present search or lift-off began, in base axes", (3,)),
         Field("normal", "", "estimated direction out of the surface, in base axes", (3,)),
         Field("curvature", "1/m", "how fast the normal turns towards the way it slides"),
         Field("doubt", "rad", "how far the slope along the path may be from what was learned"),
         Field("force_n", "N", "force along the normal"),
         Field("steady_n", "N", "the same, low-passed once more for decisions"),
+        Field("resting", "N", "the whole force, low-passed since the state began: what a start is judged by", (3,)),
+        Field("lift_n", "N", "force with which the lift-off of a fault began"),
+        Field("sunk_m", "m", "way into the surface to which no force corresponds, since the force was last held"),
         Field("target_n", "N", "force asked for at this moment"),
         Field("peak_n", "N", "largest force along the normal since the start"),
         Field("friction", "", "learned coefficient of friction"),
         Field("touching", "", "1 while in contact", kind="i8"),
         Field("lost_s", "s", "how long the force has been below contact.loss_n"),
         Field("losses", "", "contacts lost since the start", kind="i8"),
+        Field("touches", "", "touches since the start", kind="i8"),
         Field("stiffness", "N/m", "learned stiffness of the surface"),
         Field("damping", "N s/m", "learned damping of the surface"),
         Field("covariance", "", "of stiffness and damping: kk, kd, dd", (3,)),
@@ -247,6 +252,20 @@ TIMING = Layout(
     ),
 )
 
+BASE = Layout(
+    "Base",
+    (
+        Field("present", "", "1: the arm rides on a mobile base; 0: it does not, and all of this is zero", kind="i8"),
+        Field("pose", "m, rad", "X_WM: x, y and heading of the base in the world, as measured", (3,)),
+        Field("wheels", "rad", "angles of the left and the right wheel", (2,)),
+        Field("twist", "m/s, rad/s", "forward and turning speed by the wheels", (2,)),
+        Field("odometry", "m, rad", "x, y and heading by the wheels alone", (3,)),
+        Field("apart", "m, rad", "how far odometry and pose have parted within slip.window_s", (2,)),
+        Field("slipping", "", "1: that is more than can be put down to anything but slip", kind="i8"),
+        Field("command", "m/s, rad/s", "forward and turning speed that the base was told", (2,)),
+    ),
+)
+
 TELEMETRY = Layout(
     "Telemetry",
     (
@@ -259,5 +278,6 @@ TELEMETRY = Layout(
         Field("observed", "", "what the tick made of it", kind=OBSERVED),
         Field("command", "", "what the robot was told", kind=COMMAND),
         Field("state", "", "the controller's state after the tick", kind=STATE),
+        Field("base", "", "the mobile base that the arm rides on, if it does", kind=BASE),
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ from scipy.signal import lfilter
 from pliant.analysis.doctor import CHECKS, Case, Diagnosis, examine
 from pliant.analysis.doctor.draw import save_diagnosis
 from pliant.analysis.doctor.finding import Finding
-from pliant.contact.states import DWELL, FAULT, PRELOAD, READY, SEEK
+from pliant.contact.states import ABORT, DWELL, EVENTS, FAULT, IDLE, PRELOAD, READY, SEEK, TIMEOUT, TOO_FAR
 from pliant.errors import RecordingError
 from pliant.laws import ADMITTANCE
 from pliant.laws.gains import prepare
@@ -143,6 +144,22 @@ def test_the_share_of_the_time_at_the_laws_own_limit_is_told() -> None:
     assert finding.figure("share of the time at the limit, inward") == pytest.approx(100 * 1000 / work)
     assert finding.figure("force error beyond which it saturates") == pytest.approx(20.0)
     assert [tuple(span) for span in finding.spans] == [(2.0, pytest.approx(6.9))]
+
+
+@pytest.mark.parametrize("gain", [1e-4, 5e-4, 2e-3, 1e-2])
+def test_the_gain_that_is_advised_is_never_above_the_present_one(gain: float) -> None:
+    records = contact_run()
+    contact = records["state"]["contact"]
+    contact["gain"] = gain
+    contact["asked"][1000:3000], contact["wanted"][1000:3000] = 0.01, 0.02
+    remedy = found(records, "saturation").remedy
+    advised = re.search(r"Lower the gain to (\S+) mm", remedy)
+    largest = np.abs(contact["target_n"] - contact["force_n"])[of(records).at_work].max()
+    assert (advised is not None) == bool(gain * largest > 0.01)
+    if advised is None:
+        assert remedy.startswith("Leave the gain")
+    else:
+        assert 1e-3 * float(advised.group(1)) < gain
 
 
 def test_a_limit_of_the_tick_counts_by_what_it_cuts_and_not_by_its_bit() -> None:
@@ -307,7 +324,7 @@ def test_a_start_that_was_refused_because_of_a_preload_is_a_warning() -> None:
     assert "refused" in finding.cause
 
 
-def test_a_force_limit_that_nobody_answers_is_an_alarm_and_one_that_is_answered_is_not() -> None:
+def test_a_force_limit_that_nobody_answers_is_an_alarm_and_one_that_is_answered_a_warning() -> None:
     force = swinging(0.0, 1.0)
     force[2000:2100] = 35.0
     records = contact_run(force)
@@ -315,7 +332,80 @@ def test_a_force_limit_that_nobody_answers_is_an_alarm_and_one_that_is_answered_
     assert finding.severity == "alarm"
     assert finding.figure("largest force") == pytest.approx(35.0, abs=1.5)
     records["state"]["contact"]["state"][2003:] = FAULT
-    assert not found(records, "force beyond its limit", contact__force_limit_n=20.0).wrong
+    finding = found(records, "force beyond its limit", contact__force_limit_n=20.0)
+    assert finding.severity == "warning"
+    assert "The law stopped." in finding.cause
+
+
+def test_a_force_limit_that_is_exceeded_before_any_start_is_a_warning() -> None:
+    force = np.zeros(TICKS)
+    force[2000:2100] = 35.0
+    records = contact_run(force)
+    records["state"]["contact"]["state"] = np.where(np.arange(TICKS) < 2001, IDLE, FAULT)
+    assert found(records, "force beyond its limit", contact__force_limit_n=20.0).severity == "warning"
+
+
+def test_every_time_beyond_the_force_limit_is_judged_and_not_the_first_only() -> None:
+    force = swinging(0.0, 1.0)
+    force[1500:1550] = force[3000:3050] = 35.0
+    records = contact_run(force)
+    records["state"]["contact"]["state"][1503:1700] = FAULT
+    finding = found(records, "force beyond its limit", contact__force_limit_n=20.0)
+    assert finding.severity == "alarm"
+    assert finding.figure("times beyond it") == 2
+    assert finding.figure("of which the law did not answer") == 1
+    assert [span.start_s for span in finding.spans] == [pytest.approx(6.0)]
+
+
+def test_a_fault_that_does_not_free_the_tool_is_an_alarm() -> None:
+    force = swinging(0.0, 1.0)
+    force[2000:2600] = 35.0
+    records = contact_run(force)
+    records["state"]["contact"]["state"][2003:] = FAULT
+    finding = found(records, "force beyond its limit", contact__force_limit_n=20.0)
+    assert finding.severity == "alarm"
+    assert "stayed beyond the limit" in finding.cause
+
+
+@pytest.mark.parametrize("declared", [True, False], ids=["with its parameters", "without parameters"])
+def test_a_tool_that_never_touched_has_lost_no_contact(declared: bool) -> None:
+    """The target that is recorded begins with the touch: here it is 0, and noise is more than a fifth of that."""
+    records = contact_run(np.zeros(TICKS))
+    contact = records["state"]["contact"]
+    contact["state"], contact["target_n"] = SEEK, 0.0
+    case = of(records) if declared else Case(records, DT, 1)
+    finding = CHECKS["contact losses"](case)
+    assert finding.severity == "fine"
+    assert finding.figure("contacts lost") == 0
+    assert not CHECKS["limit cycle"](case).wrong
+    assert not CHECKS["late sensor"](case).wrong
+
+
+def test_a_fault_of_the_contact_is_told_with_its_time_its_state_and_its_reason() -> None:
+    records = contact_run()
+    contact = records["state"]["contact"]
+    assert found(records, "contact fault").severity == "fine"
+    contact["state"][3000:], contact["reason"][3000:] = FAULT, TIMEOUT
+    finding = found(records, "contact fault")
+    assert finding.severity == "alarm"
+    assert f"at 6.00 s in the state dwell: {EVENTS[TIMEOUT]}" in finding.cause
+    assert "contact.settle_s" in finding.remedy
+    assert [tuple(span) for span in finding.spans] == [(pytest.approx(6.0), pytest.approx(TICKS * DT))]
+
+
+def test_each_fault_is_told_and_one_that_was_asked_for_is_a_warning() -> None:
+    records = contact_run()
+    contact = records["state"]["contact"]
+    contact["state"][3000:], contact["reason"][3000:] = FAULT, ABORT
+    assert found(records, "contact fault").severity == "warning"
+    contact["state"][:], contact["reason"][:] = IDLE, 0
+    contact["state"][0:500], contact["reason"][0:500] = FAULT, TOO_FAR
+    contact["state"][1000:], contact["reason"][1000:] = FAULT, ABORT
+    finding = found(records, "contact fault")
+    assert finding.severity == "alarm"
+    assert finding.figure("faults") == 2
+    assert EVENTS[TOO_FAR] in finding.cause
+    assert EVENTS[ABORT] in finding.cause
 
 
 # ---- the sensor ----------------------------------------------------------------------------------------------------
@@ -330,6 +420,15 @@ def test_a_frozen_sensor_is_found_by_values_that_never_change() -> None:
     assert finding.severity == "alarm"
     assert finding.figure("time frozen") == pytest.approx(0.6)
     assert [tuple(span) for span in finding.spans] == [(pytest.approx(4.0), pytest.approx(4.6))]
+
+
+def test_a_sensor_that_may_stand_still_for_ever_is_never_called_frozen() -> None:
+    records = contact_run()
+    records["reading"]["wrench"][2000:2300] = records["reading"]["wrench"][1999]
+    finding = found(records, "frozen sensor", sense__frozen_s=0.0)
+    assert finding.severity == "fine"
+    assert "sense.frozen_s is 0" in finding.cause
+    assert finding.figure("longest without a change") == pytest.approx(0.6)
 
 
 def test_a_late_sensor_is_found_by_its_stamps() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pliant.analysis import signals, summary
+from pliant.contact.states import FAULT, FORCE_LIMIT, READY, SET_START
 from pliant.records import FAULT_SENSOR, FAULTS, IDLE, LIMIT_SINGULAR, LIMIT_SPEED, TORQUE, VELOCITY, WRENCH_STALE
 
 
@@ -165,3 +166,17 @@ def test_a_pose_that_was_never_set_is_not_a_place(make):
 )
 def test_numbers_are_written_with_four_digits(value: Any, shown: str):
     assert summary.text(value) == shown
+
+
+def test_a_contact_is_told_by_its_states_and_why_they_were_entered(make):
+    def contact(records: Any) -> None:
+        c = records["state"]["contact"]
+        c["state"][100:], c["reason"][100:] = READY, SET_START
+        c["state"][200:], c["reason"][200:] = FAULT, FORCE_LIMIT
+
+    recording = make(contact)
+    found = numbers(recording)
+    times = recording.records["time_s"]
+    assert found["Contact: ready, because the start was set here"] == times[100]
+    assert found["Contact: fault, because the force exceeded contact.force_limit_n"] == times[200]
+    assert not [name for name in numbers(make()) if name.startswith("Contact:")]

@@ -35,8 +35,8 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 VERBS = (
-    "demo", "run", "check", "info", "set", "goal", "push", "tare", "identify", "plot", "doctor", "replay", "experiment",
-    "bench",
+    "demo", "run", "check", "info", "set", "goal", "push", "tare", "identify", "plan", "plot", "doctor", "replay",
+    "experiment", "bench",
 )  # fmt: skip
 
 
@@ -326,3 +326,15 @@ def test_the_demo_runs_by_itself_and_leaves_a_picture(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "largest difference 0." in done.stdout
     assert (tmp_path / "out" / "demo.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_run_whose_contact_ends_in_a_fault_says_why_and_fails() -> None:
+    done = pliant("run", "dome", "--fast", "--duration", "3", "--set", "contact.seek_m=0.001")
+    assert done.returncode == 3
+    assert "The contact ended in a fault: there was no surface within contact.seek_m." in done.stderr
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert [line[1] for line in lines if len(line) > 2 and line[1] in ("ready", "seek", "fault")] == [
+        "ready",
+        "seek",
+        "fault",
+    ]

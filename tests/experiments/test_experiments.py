@@ -14,7 +14,14 @@ from pliant.errors import UnknownNameError
 from pliant.experiments import find, summaries
 
 # Less of the same where a command takes its time: the bars are those of the command, but for the number of runs.
-QUICKER = {"limits": {"BATCHES": 2, "LONG_BATCHES": 1}, "doctor": {"SEEDS": 1, "SURFACES": 1}}
+QUICKER = {
+    "limits": {"BATCHES": 2, "LONG_BATCHES": 1},
+    "doctor": {"SEEDS": 1, "SURFACES": 1},
+    "whole-body": {"SECONDS": 6.0},
+    "planner": {"QUERIES": 40, "OMPL_S": 1.0},
+}
+# Figures in these units come from the clock, and a test on a busy machine says nothing about them.
+CLOCKED = {"planner": ("ms", "×")}
 
 
 @pytest.mark.parametrize("name", list(summaries()))
@@ -22,10 +29,12 @@ def test_every_experiment_meets_its_bars_and_draws_its_picture(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for constant, value in QUICKER.get(name, {}).items():
-        monkeypatch.setattr(importlib.import_module(f"pliant.experiments.{name}"), constant, value)
+        module = importlib.import_module(f"pliant.experiments.{name.replace('-', '_')}")
+        monkeypatch.setattr(module, constant, value)
     shares: list[float] = []
     outcome = find(name)(3, shares.append)
-    assert outcome.holds, [figure for figure in outcome.figures if not figure.holds]
+    missed = [figure for figure in outcome.figures if not figure.holds and figure.unit not in CLOCKED.get(name, ())]
+    assert not missed
     assert outcome.name == name
     assert any(figure.bar for figure in outcome.figures)
     assert shares == sorted(shares)

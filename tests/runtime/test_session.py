@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pliant.errors import InputError, LoopError, PliantError, UnknownNameError
+from pliant.errors import InputError, LoopError, PliantError, RecordingError, UnknownNameError
 from pliant.laws import LAWS
 from pliant.params.control import Parameters, record_of
 from pliant.params.declare import changed, from_record, validated
@@ -370,3 +370,11 @@ def test_what_is_asked_after_the_end_is_an_error() -> None:
 def test_connect_refuses_before_it_starts_anything(keywords: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error):
         connect(**keywords)
+
+
+def test_a_recording_is_not_written_over_another_kind_of_file(tmp_path: Path) -> None:
+    task = tmp_path / "task.yaml"
+    task.write_text("law: hold\n")
+    with pytest.raises(RecordingError, match="no recording"):
+        Session(Task(), record=str(task)).start()
+    assert task.read_text() == "law: hold\n"

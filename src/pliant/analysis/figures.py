@@ -57,6 +57,8 @@ class Outcome:
     notes: list[str] = field(default_factory=list)
     draw: Callable[[Path], None] | None = None
     """Makes the picture, if there is one."""
+    table: list[dict[str, Any]] = field(default_factory=list)
+    """Rows behind the figures, where there are too many to be figures; part of the JSON object."""
 
     @property
     def holds(self) -> bool:
@@ -64,10 +66,12 @@ class Outcome:
 
     def as_dict(self) -> dict[str, Any]:
         """The one JSON object that ``--json`` prints."""
+        table = {"table": self.table} if self.table else {}
         return {
             "name": self.name,
             "seed": self.seed,
             "seconds": round(self.seconds, 3),
             "figures": [figure.as_dict() for figure in self.figures],
             "holds": self.holds,
+            **table,
         }

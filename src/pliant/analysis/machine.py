@@ -7,27 +7,33 @@ from pathlib import Path
 from matplotlib.axes import Axes
 
 from pliant.analysis import style
-from pliant.contact.states import BACK, DONE, FAULT, NEXT, NONE, PAUSED, RETRACT, SEEK, SLIDE, STATES
+from pliant.contact.states import BACK, DONE, DWELL, FAULT, IDLE, LAW, NEXT, NONE, PAUSED, RETRACT, SEEK, SLIDE, STATES
 
 # Where each state stands, in the order of STATES.
 PLACES = ((0, 2), (1.5, 2), (3, 2), (4.5, 2), (6, 2), (6, 0.6), (4.5, 3.3), (3, 0.6), (0.6, 0.6))
 NAMES = (
     "", "sensor failed", "force limit", "abort", "stop", "pause", "resume", "set_start", "start", "", "touched", "lost",
-    "gone", "dwelt", "ended", "lifted", "too far", "timeout", "stuck", "robot failed",
+    "gone", "dwelt", "ended", "lifted", "too far", "timeout", "stuck", "robot failed", "gave way", "halt", "law",
 )  # fmt: skip
 # Ways that would cross others.
-BENDS = {(RETRACT, DONE): 0.0, (SEEK, RETRACT): 0.08, (PAUSED, RETRACT): -0.75, (SLIDE, SEEK): -0.3}
+BENDS = {
+    (RETRACT, DONE): 0.0, (SEEK, RETRACT): 0.08, (PAUSED, RETRACT): -0.9, (SLIDE, SEEK): -0.3, (PAUSED, DWELL): 0.45,
+    (DWELL, PAUSED): 0.3,
+}  # fmt: skip
 Place = tuple[float, float]
-_ORDERS = {"abort", "stop", "pause", "resume", "set_start", "start"}
+_ORDERS = {"abort", "stop", "pause", "resume", "set_start", "start", "halt", "law"}
 
 
 def ways() -> dict[tuple[int, int], list[str]]:
-    """For every pair of states the events that lead from one to the other; what leads to a fault is left out."""
+    """For every pair of states the events that lead from one to the other.
+
+    What leads to a fault is left out, and another law that takes over where nothing presses: both are from everywhere.
+    """
     found: dict[tuple[int, int], list[str]] = {}
     for state in range(len(STATES)):
         for event, name in enumerate(NAMES):
             to = int(NEXT[state, event])
-            if to in (NONE, FAULT, state):
+            if to in (NONE, FAULT, state) or (event == LAW and to == IDLE):
                 continue
             for goal in (2, 3, 4) if to == BACK else (to,):
                 found.setdefault((state, goal), []).append(name)
@@ -51,7 +57,10 @@ def _arrow(ax: Axes, here: Place, there: Place, text: str, colour: str, bend: fl
 def draw(path: Path) -> None:
     """Draw every state and every way between them."""
     with style.applied() as theme:
-        subtitle = "blue: asked for; black: noticed too; force limit, failed sensor or robot: to fault from everywhere"
+        subtitle = (
+            "blue: asked for; black: noticed too; force limit, failed sensor or robot: to fault from everywhere; "
+            "halt, law: of the loop, not orders"
+        )
         fig, axes = style.figure(1, 1, "States of a contact", subtitle, panel_inches=(10.5, 5.0))
         ax = axes[0, 0]
         ax.set_axis_off()

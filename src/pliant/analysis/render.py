@@ -33,13 +33,29 @@ def render(
     arrows: Sequence[Arrow] = (),
 ) -> np.ndarray[Any, Any]:
     """The cell of `task` with the arm at joint positions q [rad], as an image (height, width, 3)."""
-    model = scene_model(task.robot.partition(":")[2], task.tool, task.sim)
-    data = mujoco.MjData(model)
-    data.qpos[:] = q
-    mujoco.mj_forward(model, data)
+    camera = view(look_at, distance_m, azimuth_deg, elevation_deg)
+    return render_model(scene_model(task.robot.partition(":")[2], task.tool, task.sim), q, camera, size, arrows)
+
+
+def view(look_at: Sequence[float], distance_m: float, azimuth_deg: float, elevation_deg: float) -> mujoco.MjvCamera:
+    """A camera at a distance from the point that it looks at."""
     camera = mujoco.MjvCamera()
     camera.lookat[:], camera.distance = look_at, distance_m
     camera.azimuth, camera.elevation = azimuth_deg, elevation_deg
+    return camera
+
+
+def render_model(
+    model: mujoco.MjModel,
+    q: ArrayLike,
+    camera: mujoco.MjvCamera,
+    size: tuple[int, int] = (960, 720),
+    arrows: Sequence[Arrow] = (),
+) -> np.ndarray[Any, Any]:
+    """A model with shapes (see `robots.sim.scene`) at joint positions q, as an image (height, width, 3)."""
+    data = mujoco.MjData(model)
+    data.qpos[:] = q
+    mujoco.mj_forward(model, data)
     width, height = size
     try:
         with mujoco.Renderer(model, height, width) as renderer:

@@ -10,6 +10,7 @@ import numpy as np
 
 from pliant.analysis import signals
 from pliant.analysis.signals import Names
+from pliant.analysis.transitions import transitions
 from pliant.record import Recording
 
 Array = np.ndarray[Any, Any]
@@ -17,6 +18,10 @@ Array = np.ndarray[Any, Any]
 
 # What is smaller, in whatever unit a report has, is left over from rounding.
 _NOTHING = 1e-9
+
+
+# A contact that bounces changes its state hundreds of times: the last ones say how it ended.
+_MOST_STATES = 12
 
 
 class Row(NamedTuple):
@@ -65,6 +70,7 @@ def numbers(recording: Recording, names: Names | None = None) -> list[Row]:
     """Peaks and averages of contact, motion, tracking and timing, what the limits did, and the faults."""
     return [
         *contact(recording),
+        *states(recording),
         *motion(recording),
         *timing(recording),
         *limits(recording, names),
@@ -82,6 +88,15 @@ def contact(recording: Recording) -> list[Row]:
         Row("Peak moment", _peak(moment), "N m"),
         Row("RMS moment", _rms(moment), "N m"),
     ]
+
+
+def states(recording: Recording) -> list[Row]:
+    """When a contact entered which state, and why; nothing where the contact law never ran."""
+    found = transitions(recording.records)
+    rows = [Row(f"Contact: {one.state}, because {one.reason}", one.time_s, "s") for one in found[-_MOST_STATES:]]
+    if len(found) > _MOST_STATES:
+        rows.insert(0, Row("Changes of the contact's state before those", len(found) - _MOST_STATES))
+    return rows
 
 
 def motion(recording: Recording) -> list[Row]:

@@ -21,6 +21,7 @@ from pliant.cli import (
     goal,
     identify,
     info,
+    plan,
     plot,
     push,
     replay,
@@ -64,10 +65,10 @@ def _root(
     """
 
 
-_DO = (demo, run, studio, check, info, set_verb, goal, push, tare, identify)
-_LOOK = (plot, doctor, replay, experiment, bench)
+_WITH_A_ROBOT = (demo, run, studio, check, info, set_verb, goal, push, tare, identify)
+_WITHOUT = (plan, plot, doctor, replay, experiment, bench)
 
-for verb in (*_DO, *_LOOK):
+for verb in (*_WITH_A_ROBOT, *_WITHOUT):
     name = verb.__name__.rpartition(".")[2]
     # `pliant set NAME -4` means the number, not an option
     settings = {"ignore_unknown_options": True} if verb in (set_verb, goal, push) else None
@@ -79,7 +80,7 @@ for verb in (*_DO, *_LOOK):
 def _sentence(error: TyperException) -> str:
     """What the parser of the command line complains about, in our words."""
     text = " ".join(getattr(error, "format_message", lambda: str(error))().split())
-    text = re.sub(r"unable to parse.*|Value error, ", "", text).rstrip(" ,.")
+    text = re.sub(r"unable to parse.*|Value error, ", "", text).rstrip(" ,.?")
     text = text.replace("Input should be a valid ", "it must be a ").replace("Input should be ", "it must be ")
     text = text.replace("Got unexpected extra argument(s)", "There is no place for the word")
     context = getattr(error, "ctx", None)

@@ -8,16 +8,20 @@ from pathlib import Path
 from typing import Any, SupportsFloat
 
 import numpy as np
+from rich.table import Table
 from rich.text import Text
 
-from pliant.cli.show import claim, err, figures_table, out, progress
-from pliant.errors import LoopError
+from pliant.cli.show import err, figures_table, out, progress
+from pliant.errors import ContactError, LoopError
 from pliant.params.declare import changed, parse_assignment, validated
 from pliant.runtime.batch import simulate
-from pliant.runtime.save import save_last_seconds, save_run
+from pliant.runtime.save import claim_recording, save_last_seconds, save_run
 from pliant.runtime.session import Session
 from pliant.runtime.task import Task, located
 from pliant.runtime.watch import FileWatch
+
+# A contact that bounces changes its state hundreds of times: so many lines are shown.
+_MOST = 30
 
 
 def change_task(task: Task, changes: dict[str, Any], assignments: list[str]) -> Task:
@@ -48,7 +52,8 @@ def say_start(task: Task, loop: str = "") -> None:
 
 def run_fast(task: Task, record: Path | None) -> int:
     """Simulate the whole task in compiled code."""
-    claim(record)
+    if record:
+        claim_recording(record)
     say_start(task)
     began = time.perf_counter()
     with progress("simulating") as update:
@@ -63,6 +68,7 @@ def run_fast(task: Task, record: Path | None) -> int:
         out.print(f"Recording: {record}")
     if run.fault:
         raise LoopError(run.fault, record or save_last_seconds(run))
+    _must_not_end_in_fault(run.records)
     return 0
 
 
@@ -83,6 +89,7 @@ def run_paced(
     session = Session(task, record=record, ticks=task.ticks, name=name, unchecked=unchecked)
     say_start(task, session.name)
     parts, fault = [], None
+    watcher = FileWatch(watch, session) if watch else None  # now: what is saved while the loop starts counts too
     with session:
         granted = session.notes.get("granted", {})
         out.print(f"The loop was granted: {', '.join(granted.values())}.")
@@ -90,7 +97,6 @@ def run_paced(
             try:
                 if meanwhile:
                     meanwhile()
-                watcher = FileWatch(watch, session) if watch else None
                 while session.running:
                     if watcher and (said := watcher.poll()):
                         err.print(said)
@@ -106,12 +112,22 @@ def run_paced(
         parts.append(session.read())
         if session.lost:
             err.print(f"{session.lost} records came too late to be shown.")
-    _summary(task, np.concatenate(parts))
+    records = np.concatenate(parts)
+    _summary(task, records)
     if record:
         out.print(f"Recording: {record}")
     if fault is not None:
         raise fault
+    _must_not_end_in_fault(records)
     return 0
+
+
+def _must_not_end_in_fault(records: np.ndarray[Any, Any]) -> None:
+    """Raise if the contact of a run ended in a fault: the loop went on, but what was asked for was not done."""
+    from pliant.analysis.transitions import contact_fault
+
+    if reason := contact_fault(records):
+        raise ContactError(reason)
 
 
 def _mm(metres: SupportsFloat) -> float:
@@ -148,3 +164,23 @@ def _summary(task: Task, records: np.ndarray[Any, Any]) -> None:
             told("periods missed", timing["overruns"][-1]),
         ]
     out.print(figures_table(figures, f"{len(records) * task.dt:.2f} s, {len(records)} ticks"))
+    _contact_table(records)
+
+
+def _contact_table(records: np.ndarray[Any, Any]) -> None:
+    """Every change of the contact's state, where there was one."""
+    from pliant.analysis.transitions import transitions
+
+    found = transitions(records)
+    if not found:
+        return
+    table = Table(title="Contact", title_justify="left", box=None, pad_edge=False)
+    table.add_column("at [s]", justify="right")
+    table.add_column("state")
+    table.add_column("because")
+    shown = found if len(found) <= _MOST else [*found[: _MOST // 2], *found[-_MOST // 2 :]]
+    for i, one in enumerate(shown):
+        if len(found) > _MOST and i == _MOST // 2:
+            table.add_row("…", "", f"{len(found) - len(shown)} more, all of them in a recording")
+        table.add_row(f"{one.time_s:.3f}", one.state, one.reason)
+    out.print(table)

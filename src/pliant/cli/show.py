@@ -6,7 +6,7 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,6 +55,26 @@ def ask_once(task: Task, *, yes: bool) -> None:
         return
     if not Confirm.ask("Is the way free, and may it move?", console=err, default=False):
         raise RefusedError("Nothing has moved: it was not confirmed.")
+
+
+def compile_planner() -> None:
+    """Compile what `pliant plan` needs, or take it from the cache; shows how far it is when it has to be compiled."""
+    from pliant.kernel import kernel_count, on_compile
+    from pliant.runtime.warm import load_planner_kernels
+
+    with ExitStack() as shown:
+        compiled: set[str] = set()
+        update: list[Callable[[float], None]] = []
+
+        def notice(name: str) -> None:
+            if not update:
+                err.print("Compiling the planner. This happens once on a machine and takes about half a minute.")
+                update.append(shown.enter_context(progress("compiling")))
+            compiled.add(name)
+            update[0](min(1.0, len(compiled) / kernel_count("pliant.mobile")))
+
+        with on_compile(notice):
+            load_planner_kernels()
 
 
 def claim(*paths: Path | None) -> None:

@@ -16,8 +16,8 @@ STATES = ("idle", "ready", "seek", "dwell", "slide", "retract", "paused", "done"
 
 (
     NOTHING, SENSOR, FORCE_LIMIT, ABORT, STOP, PAUSE, RESUME, SET_START, START, PRELOAD,
-    TOUCHED, LOST, GONE, DWELT, ENDED, LIFTED, TOO_FAR, TIMEOUT, STUCK, ROBOT,
-) = range(20)  # fmt: skip
+    TOUCHED, LOST, GONE, DWELT, ENDED, LIFTED, TOO_FAR, TIMEOUT, STUCK, ROBOT, GAVE_WAY, HALT, LAW, LIFTING, HEADING,
+) = range(25)  # fmt: skip
 
 # Every reason that a recording or a message can give, in words.
 EVENTS = {
@@ -30,7 +30,7 @@ EVENTS = {
     RESUME: "it was asked to go on",
     SET_START: "the start was set here",
     START: "it was asked to start",
-    PRELOAD: "the sensor showed more than contact.preload_n before the start",
+    PRELOAD: "the sensor showed more than contact.preload_n at the start",
     TOUCHED: "the tool touched the surface",
     LOST: "contact was lost",
     GONE: "contact was lost and not found again within contact.recover_s",
@@ -41,6 +41,11 @@ EVENTS = {
     TIMEOUT: "the force did not settle within contact.settle_s",
     STUCK: "a limit, such as the workspace, kept the tool from moving on",
     ROBOT: "the robot or its command failed, and the arm stands where it is",
+    GAVE_WAY: "the tool went in further than the softest declared surface allows, and the force did not follow",
+    HALT: "the loop was halted",
+    LAW: "another law was asked for",
+    LIFTING: "the tool is still lifting off after a fault",
+    HEADING: "contact.heading points along the tool's axis, and says no direction on the surface",
 }
 
 # What a user can ask for, by name.
@@ -48,16 +53,18 @@ ORDERS = {"set_start": SET_START, "start": START, "pause": PAUSE, "resume": RESU
 
 NONE, BACK = -1, -2  # no way from here; back to the state that was paused
 
+# At work: a halt pauses, another law has to wait until the tool has lifted off.
+_WORK = {PAUSE: PAUSED, HALT: PAUSED, STOP: RETRACT, LAW: RETRACT, ABORT: FAULT}
 _WAYS = {
     IDLE: {SET_START: READY},
-    READY: {SET_START: READY, START: SEEK, STOP: IDLE, ABORT: IDLE},
-    SEEK: {TOUCHED: DWELL, PAUSE: PAUSED, STOP: RETRACT, GONE: RETRACT, TOO_FAR: FAULT, STUCK: FAULT, ABORT: FAULT},
-    DWELL: {DWELT: SLIDE, LOST: SEEK, PAUSE: PAUSED, STOP: RETRACT, TIMEOUT: FAULT, ABORT: FAULT},
-    SLIDE: {ENDED: RETRACT, LOST: SEEK, PAUSE: PAUSED, STOP: RETRACT, STUCK: FAULT, ABORT: FAULT},
-    RETRACT: {LIFTED: DONE, ABORT: FAULT},
-    PAUSED: {RESUME: BACK, LOST: RETRACT, STOP: RETRACT, ABORT: FAULT},
-    DONE: {SET_START: READY},
-    FAULT: {SET_START: READY},
+    READY: {SET_START: READY, START: SEEK, STOP: IDLE, ABORT: IDLE, LAW: IDLE},
+    SEEK: {**_WORK, TOUCHED: DWELL, GONE: RETRACT, TOO_FAR: FAULT, STUCK: FAULT},
+    DWELL: {**_WORK, DWELT: SLIDE, LOST: SEEK, TIMEOUT: FAULT, GAVE_WAY: FAULT},
+    SLIDE: {**_WORK, ENDED: RETRACT, LOST: SEEK, STUCK: FAULT, GAVE_WAY: FAULT},
+    RETRACT: {LIFTED: DONE, STUCK: FAULT, ABORT: FAULT},
+    PAUSED: {RESUME: BACK, LOST: RETRACT, STOP: RETRACT, LAW: RETRACT, GAVE_WAY: FAULT, ABORT: FAULT},
+    DONE: {SET_START: READY, LAW: IDLE},
+    FAULT: {SET_START: READY, LAW: IDLE},
 }
 
 
@@ -81,12 +88,25 @@ def is_pressing(c):
 
 
 @kernel
-def guarded(c, event, preload, well):
-    """What an event amounts to: some orders are refused by what the sensor says."""
-    if event == START and c.state == READY and preload:
-        return PRELOAD
-    if event == SET_START and not well:
-        return SENSOR
+def is_at_work(c):
+    """Whether the tool may press: before it has lifted off, no other law may take over, and no loop may end."""
+    return c.state in (SEEK, DWELL, SLIDE, RETRACT, PAUSED) or (c.state == FAULT and c.lifted == 0)
+
+
+@kernel
+def guarded(c, event, preload, well, heading):
+    """What an order amounts to: some are refused by what the sensor says, or by a `heading` that is none."""
+    if event == START and c.state == READY:
+        if preload:
+            return PRELOAD
+        return event if heading else HEADING
+    if event == SET_START and NEXT[c.state, event] != NONE:
+        if not well:
+            return SENSOR
+        if c.state == FAULT and c.lifted == 0:
+            return LIFTING
+        if preload:
+            return PRELOAD
     return event
 
 
@@ -101,10 +121,11 @@ def enter(c, event, position):
     if to == PAUSED:
         c.before = c.state
     if to in (RETRACT, FAULT, SEEK):
-        if c.state != PAUSED or to != SEEK:
+        # what was touched and never became firm was no contact: the search goes on from where it began
+        if to != SEEK or event == START or (c.state != PAUSED and c.following != 0):
             c.anchor[:] = position[0:3]
-        # who was not at work when the sensor failed has nothing to lift off from; without a start there is no normal
-        idle = c.state == IDLE or (event == SENSOR and c.state in (READY, DONE))
+        # who was not at work has nothing to lift off from, and must not move against whoever pushes
+        idle = c.state in (IDLE, READY, DONE)
         c.lifted = 1 if to == FAULT and (idle or event == ROBOT) else 0
     if to in (SEEK, DWELL, RETRACT, FAULT):
         c.way[:] = 0.0

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from pliant.contact import force, path, states, surface
-from pliant.contact.states import DWELL, FAULT, PAUSED, RETRACT, SEEK, SLIDE
+from pliant.contact.states import DWELL, FAULT, IDLE, PAUSED, RETRACT, SEEK, SLIDE
 from pliant.kernel import kernel
 from pliant.records import Field, Layout
 from pliant.spatial import quat_rotate
@@ -23,8 +23,14 @@ SLOW_FROM, SLOW_TO, CREEP = 0.2, 0.5, 0.1
 FACE_RATE = 3.0
 # A tool that moves slower than this share of what was asked for, for so long [s], is stuck.
 STUCK_SHARE, STUCK_S = 0.1, 1.0
-# A lift-off is complete this close to its end [m]; if limits stop it, after so many times its duration and a second.
+# A lift-off is complete this close to its end [m]; after so many times its duration and a second it was stopped.
 NEAR, PATIENCE = 2e-5, 3.0
+# A fault lifts off no further against this share of the force limit, or once the force has grown by it.
+AGAINST = 0.5
+# Friction is never more than so many times what presses: a larger share of the force is something that holds the tool.
+FRICTION_MOST = 2.0
+# A heading closer to the tool's axis than this (sine of the angle) is none.
+LEAST_HEADING = 0.05
 
 SCRATCH = Layout(
     "ContactScratch",
@@ -50,16 +56,26 @@ def step(p, s, o, g, alpha, mass, w, dt):
     done = _dot(c.way, c.normal) - _dot(s.twist, c.normal)
     speed = math.sqrt(_dot(c.way, c.way))
     along = _dot(s.twist, c.way) / speed if speed > 0.0 else 0.0
-    blocked = done < STUCK_SHARE * c.asked if c.state == SEEK else along < STUCK_SHARE * speed
-    c.stuck_s = c.stuck_s + dt if blocked and c.state in (SEEK, SLIDE) else 0.0
+    c.stuck_s = c.stuck_s + dt if _is_blocked(c, done, along, speed) else 0.0
     c.since_s += dt
     _feel(p, c, s.wrench_lp, o.twist, alpha, mass, w, dt)
     _decide(p, c, s, g, w, dt)
+    if c.state == FAULT and c.lifted == 0 and _is_barred(p, c, s):
+        c.lifted = 1
     v_in = _normal_speed(p, c, s.pose, done, dt)
     _go_along(p, c, alpha, max(0.0, along), w, dt)
     for i in range(3):
         s.twist[i] = c.way[i] - v_in * c.normal[i]
     _face(p, c, w, s.twist)
+
+
+@kernel
+def begin(s, g):
+    """Another law begins, or this one does: what was before is no more."""
+    c = s.contact
+    if c.state != IDLE:
+        c.state, c.reason = IDLE, states.LAW
+    c.since_s, c.orders = 0.0, g.orders
 
 
 @kernel
@@ -75,10 +91,22 @@ def _dot(a, b):
 
 
 @kernel
+def _is_blocked(c, done, along, speed):
+    """Whether limits left next to nothing of the motion that was asked for, or a slide goes nowhere."""
+    if c.state == SEEK:
+        return done < STUCK_SHARE * c.asked
+    if c.state == RETRACT:
+        return done > STUCK_SHARE * c.asked
+    return c.state == SLIDE and along <= STUCK_SHARE * speed
+
+
+@kernel
 def _feel(p, c, F, v, alpha, mass, w, dt):
     """Force along the normal, whether it is contact, and what it says of the surface."""
     c.force_n = _dot(F, c.normal)
     c.steady_n += dt / STEADY_S * (c.force_n - c.steady_n)
+    for i in range(3):
+        c.resting[i] += dt / max(dt, min(STEADY_S, c.since_s)) * (F[i] - c.resting[i])
     c.peak_n = max(c.peak_n, c.force_n)
     into = c.seen[1] + alpha * (-_dot(v, c.normal) - c.seen[1])  # filtered like the force
     rate, acceleration = (c.force_n - c.seen[2]) / dt, (into - c.seen[1]) / dt
@@ -88,6 +116,7 @@ def _feel(p, c, F, v, alpha, mass, w, dt):
     c.touching = 1 if c.force_n - mass * acceleration > (p.loss_n if c.touching != 0 else p.touch_n) else 0
     c.lost_s = 0.0 if c.touching != 0 else c.lost_s + dt
     if states.is_pressing(c):
+        _sink(p, c, into, rate, dt)
         if c.touching != 0:
             surface.learn(p, c, mass * acceleration, alpha, dt)
             surface.follow(p, c, rate, acceleration, dt)
@@ -97,6 +126,14 @@ def _feel(p, c, F, v, alpha, mass, w, dt):
         force.raise_target(p, c, dt)
         held = abs(c.steady_n - p.target_n) <= p.band_n
         c.held_s = c.held_s + dt if held else 0.0
+
+
+@kernel
+def _sink(p, c, into, rate, dt):
+    """Add up the way in that the force does not answer: even the softest surface would have, by k δ."""
+    c.sunk_m = max(0.0, c.sunk_m + dt * (into - rate / p.stiffness_min_n_m))
+    if c.steady_n > (1.0 - SLOW_FROM) * c.target_n:  # the force is there: a surface that moves is followed
+        c.sunk_m = 0.0
 
 
 # ---- deciding ------------------------------------------------------------------------------------------------------
@@ -110,10 +147,13 @@ def _decide(p, c, s, g, w, dt):
         c.orders = g.orders
         _mind_the_force(p, c, s)
         return
+    event = _from_outside(c, g, g.law != s.law)
+    if event != states.NOTHING and g.orders == c.orders and states.enter(c, event, s.pose):
+        return
     if g.orders != c.orders:
         c.orders = g.orders
-        preload = math.sqrt(_dot(s.wrench_lp, s.wrench_lp)) > p.preload_n
-        event = states.guarded(c, g.order, preload, s.trouble == 0 and s.fault == 0)
+        preload = math.sqrt(_dot(c.resting, c.resting)) > p.preload_n
+        event = states.guarded(c, g.order, preload, s.trouble == 0 and s.fault == 0, _has_heading(p, c))
         if states.enter(c, event, s.pose):
             c.refused = states.NOTHING
             _begin(p, c, event, w.axis)
@@ -123,10 +163,50 @@ def _decide(p, c, s, g, w, dt):
     event = _noticed(p, c, s.pose)
     if event == states.LOST and c.following != 0:  # what never became firm was no contact: it goes on seeking
         c.losses += 1
-    if event != states.NOTHING and states.enter(c, event, s.pose) and event == states.TOUCHED:
+    if event == states.NOTHING or not states.enter(c, event, s.pose):
+        return
+    if event == states.TOUCHED:
         force.begin(p, c)
         surface.forget(p, c)
         c.target_n = max(0.0, min(p.target_n, c.force_n))
+        c.touches += 1
+        c.sunk_m = 0.0
+    _mind_the_force(p, c, s)
+
+
+@kernel
+def _from_outside(c, g, leaving):
+    """A halt pauses, and its end goes on; if another law is asked for, the tool lifts off first."""
+    if g.stop != 0:
+        return states.HALT if c.state in (SEEK, DWELL, SLIDE) else states.NOTHING
+    if leaving and c.state in (SEEK, DWELL, SLIDE, PAUSED):
+        return states.LAW
+    return states.RESUME if c.state == PAUSED and c.reason == states.HALT else states.NOTHING
+
+
+@kernel
+def _has_heading(p, c):
+    """Whether the heading says a direction across the approach, where there is a path at all."""
+    if p.path == path.NONE:
+        return True
+    size, into = math.sqrt(_dot(p.heading, p.heading)), _dot(p.heading, c.approach)
+    return size * size - into * into > (LEAST_HEADING * size) ** 2
+
+
+@kernel
+def _is_barred(p, c, s):
+    """Whether something is in the way of a fault's lift-off: pressing on would only make it worse, so it holds.
+
+    A surface pushes the tool out, and friction with it; that is no reason not to lift off.
+    """
+    if s.fault != 0:  # the sensor says nothing any more
+        return False
+    limit, F = p.force_limit_n, s.wrench
+    if -_dot(s.wrench_lp, c.normal) > AGAINST * limit:
+        return True
+    out = max(0.0, _dot(F, c.normal))
+    aside = math.sqrt(max(0.0, _dot(F, F) - out * out))
+    return aside > limit and aside > FRICTION_MOST * out and aside > c.lift_n + AGAINST * limit
 
 
 @kernel
@@ -137,6 +217,7 @@ def _mind_the_force(p, c, s):
     """
     F = s.wrench_lp
     size = math.sqrt(_dot(F, F))
+    c.lift_n = math.sqrt(_dot(s.wrench, s.wrench))
     if c.state != FAULT or s.fault != 0 or size < p.touch_n:
         return
     if _dot(F, c.normal) < 0.0 and _dot(F, c.approach) < 0.0:
@@ -163,7 +244,7 @@ def _begin(p, c, event, axis):
         for i in range(3):
             c.approach[i], c.normal[i] = axis[i], -axis[i]
     c.asked, c.integral, c.curvature, c.friction = 0.0, 0.0, 0.0, 0.0
-    c.travelled_m, c.peak_n, c.losses, c.lifted = 0.0, 0.0, 0, 0
+    c.travelled_m, c.peak_n, c.losses, c.touches, c.lifted = 0.0, 0.0, 0, 0, 0
     c.steady_n, c.touching, c.doubt = 0.0, 0, p.slope_deg * math.pi / 180.0
 
 
@@ -180,15 +261,25 @@ def _noticed(p, c, position):
         return states.TOO_FAR if _gone(c, position) > p.seek_m else states.NOTHING
     if states.is_pressing(c) and c.lost_s > p.loss_s:
         return states.LOST
+    if states.is_pressing(c) and c.sunk_m > p.force_limit_n / p.stiffness_min_n_m:
+        return states.GAVE_WAY
     if c.state == DWELL:
         if c.held_s >= p.dwell_s:
             return states.DWELT
         return states.TIMEOUT if c.since_s > p.settle_s + p.dwell_s else states.NOTHING
     if c.state == SLIDE and path.length(p) - c.travelled_m < NEAR:
         return states.ENDED
-    if c.state == RETRACT and c.lifted != 0:
-        return states.LIFTED
+    if c.state == RETRACT:
+        if c.lifted != 0:
+            return states.LIFTED
+        return states.STUCK if _is_late(p, c) else states.NOTHING
     return states.NOTHING
+
+
+@kernel
+def _is_late(p, c):
+    """Whether a lift-off takes so long that something must stop it."""
+    return c.since_s > PATIENCE * p.retract_m / p.retract_m_s + 1.0
 
 
 @kernel
@@ -209,14 +300,13 @@ def _normal_speed(p, c, position, done, dt):
     goal = 0.0
     if c.state == SEEK:
         goal = force.approach_speed(p)
-        if c.losses == 0:
+        if c.touches == 0:
             free = p.height_m - _gone(c, position)
             goal = max(goal, min(p.free_m_s, force.braked(free, p.acceleration_m_s2)))
     elif c.state in (RETRACT, FAULT) and c.lifted == 0:
         left = p.retract_m - _gone(c, position)
         goal = -min(p.retract_m_s, force.braked(left, p.acceleration_m_s2))
-        late = c.since_s > PATIENCE * p.retract_m / p.retract_m_s + 1.0
-        if left < NEAR or late:
+        if left < NEAR or (c.state == FAULT and _is_late(p, c)):
             c.lifted, goal = 1, 0.0
     # away from a surface at once; everything else gently, because the sensor feels the tool's inertia
     most = p.acceleration_m_s2 * dt

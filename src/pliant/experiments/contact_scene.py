@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from pliant.contact.states import DONE, DWELL, SEEK, SLIDE
+from pliant.analysis.figures import Figure, within
+from pliant.contact.states import DONE, DWELL, ENDED, RETRACT, SEEK, SLIDE
 from pliant.kernel import kernel
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
@@ -153,6 +154,10 @@ class Figures:
     losses: int
     slide_rms_n: float
     slide_s: float
+    way_m: float = math.nan
+    """How far along the path it came; NaN for a law that does not say."""
+    ended: bool = False
+    """Whether the contact ended as done, its path complete."""
 
 
 def _settling_s(trace: Trace, phase: Array, target: float, share: float) -> float:
@@ -186,5 +191,15 @@ def judged(trace: Trace, before: Array, slide: Array, target: float = FORCE) -> 
 
 def judge(trace: Trace, target: float = FORCE) -> Figures:
     """The figures of a run of ours: before the slide is seeking and dwelling."""
-    state = state_of(trace)
-    return judged(trace, np.isin(state, (SEEK, DWELL)), state == SLIDE, target)
+    state, c = state_of(trace), contact_of(trace)
+    found = judged(trace, np.isin(state, (SEEK, DWELL)), state == SLIDE, target)
+    complete = bool(((state == RETRACT) & (c["reason"] == ENDED)).any())
+    return replace(found, way_m=float(c["travelled_m"].max()), ended=complete and state[-1] == DONE)
+
+
+def completed(name: str, found: Figures) -> list[Figure]:
+    """The bars of a slide that must have been completed."""
+    return [
+        within(f"{name}: way that it slid", 1e3 * found.way_m, "mm", 50.0, 0.1),
+        within(f"{name}: ends as done, the path complete", float(found.ended), "", 1.0, 0.0),
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from pathlib import Path
 
@@ -28,7 +29,9 @@ from pliant.experiments.contact_scene import (
 )
 from pliant.robots.sim.config import Surface
 
-STIFF, STIFFNESS, SOFT = 1e5, 2e4, 2e3
+STIFF, STIFFNESS, SOFT, SOFTEST = 1e5, 2e4, 2e3, 1e3
+# Ticks at the end of the dwell over which the force is averaged.
+REST = 100
 # From where to where a surface becomes stiffer within 10 mm.
 PATCHES = ((SOFT, STIFFNESS), (5e3, STIFF))
 SWING_M, SWING_HZ, SWING_AT_S = 0.005, 0.2, 3.0
@@ -40,17 +43,38 @@ def _planes(loop: Loop, seed: int) -> tuple[list[Figure], Drawn]:
     for stiffness, tilt in ((STIFFNESS, 0.0), (STIFFNESS, 20.0), (STIFFNESS, -20.0), (STIFF, 20.0), (STIFF, -20.0)):
         trace = run_contact(task((plane(stiffness, tilt),), loop, seed, 25.0))
         found, name = judge(trace), f"plane of {stiffness:g} N/m tilted by {tilt:g}°, {loop.name}"
-        normal = contact_of(trace)["normal"][np.flatnonzero(state_of(trace) == SLIDE)[-1]]
+        slid = np.flatnonzero(state_of(trace) == SLIDE)
+        normal = contact_of(trace)["normal"][slid[-1]] if len(slid) else np.full(3, np.nan)
         learned = float(np.degrees(np.arctan2(-normal[1], normal[2])))
         figures += [
             at_most(f"{name}: peak", found.peak_n, "N", 10.0),
             at_most(f"{name}: contact losses", found.losses, "", 0.0),
+            told(f"{name}: settled to ±5 %", found.settle_s, "s"),
             told(f"{name}: RMS error while sliding", found.slide_rms_n, "N"),
             within(f"{name}: tilt learned", learned, "deg", tilt, 2.0),
             within(f"{name}: way that it slid", 1e3 * _way(trace), "mm", 50.0, 0.1),
         ]
         drawn.append((f"plane of {stiffness:g} N/m, {tilt:g}°", trace))
     return figures, drawn
+
+
+def _across(loop: Loop, seed: int) -> tuple[list[Figure], Drawn]:
+    """Planes that are tilted across the path: what it presses with before the slope is known, and until when."""
+    figures = []
+    for stiffness in (SOFTEST, STIFFNESS, STIFF):
+        for tilt in (20.0, -20.0):
+            surface = plane(stiffness).model_copy(update={"rpy_deg": (0.0, tilt, 0.0)})
+            trace = run_contact(task((surface,), loop, seed, 25.0))
+            found, name = judge(trace), f"plane of {stiffness:g} N/m tilted by {tilt:g}° across the path, {loop.name}"
+            rested = trace.normal_n[np.flatnonzero(state_of(trace) == DWELL)[-REST:]]
+            figures += [
+                at_most(f"{name}: peak", found.peak_n, "N", 10.0),
+                at_most(f"{name}: contact losses", found.losses, "", 0.0),
+                told(f"{name}: settled to ±5 % before the slide (none: not)", found.settle_s, "s"),
+                told(f"{name}: force along the true normal, end of the dwell", rested.mean(), "N"),
+                told(f"{name}: RMS error while sliding", found.slide_rms_n, "N"),
+            ]
+    return figures, []
 
 
 def _moving(loop: Loop, seed: int) -> tuple[list[Figure], Drawn]:
@@ -73,17 +97,26 @@ def _edge(loop: Loop, seed: int) -> tuple[list[Figure], Drawn]:
         kind="box", position_m=(x, y, z - GAP - 0.03), half_size_m=(0.05, 0.02, 0.03), stiffness_n_m=STIFFNESS
     )
     trace = run_contact(task((box,), loop, seed, 20.0))
-    state = state_of(trace)
-    slid = int(np.argmax(state == SLIDE))
-    off = slid + int(np.argmax(trace.normal_n[slid:] == 0.0))
-    lifted = off + int(np.argmax(state[off:] == RETRACT))
-    name = f"surface that ends, {loop.name}"
+    state, name = state_of(trace), f"surface that ends, {loop.name}"
+    late_s, dive_m = _over_the_edge(trace)
     return [
-        at_most(f"{name}: from the edge to lifting off", trace.time_s[lifted] - trace.time_s[off], "s", 0.2),
-        at_most(f"{name}: dive below the edge", (trace.tip[off, 2] - trace.tip[off:, 2].min()) * 1e3, "mm", 2.0),
+        at_most(f"{name}: from the edge to lifting off", late_s, "s", 0.2),
+        at_most(f"{name}: dive below the edge", dive_m * 1e3, "mm", 2.0),
         at_most(f"{name}: peak", judge(trace).peak_n, "N", 10.0),
         within(f"{name}: ends as {STATES[7]}", float(state[-1]), "", 7.0, 0.0),
     ], [("ends after 20 mm", trace)]
+
+
+def _over_the_edge(trace: Trace) -> tuple[float, float]:
+    """Time from the edge to lifting off [s] and how far the tool dived [m]; NaN for what never happened."""
+    state = state_of(trace)
+    slid = np.flatnonzero(state == SLIDE)
+    off = slid[0] + np.flatnonzero(trace.normal_n[slid[0] :] == 0.0) if len(slid) else slid
+    if not len(off):
+        return math.nan, math.nan
+    lifts = np.flatnonzero(state[off[0] :] == RETRACT)
+    dive = float(trace.tip[off[0], 2] - trace.tip[off[0] :, 2].min())
+    return (float(trace.time_s[off[0] + lifts[0]] - trace.time_s[off[0]]) if len(lifts) else math.nan), dive
 
 
 def _patch(loop: Loop, seed: int) -> tuple[list[Figure], Drawn]:
@@ -110,6 +143,9 @@ def _way(trace: Trace) -> float:
     return float(contact_of(trace)["travelled_m"].max())
 
 
+SCENES = (_planes, _across, _moving, _edge, _patch)
+
+
 def run(seed: int, progress: Progress) -> Outcome:
     """Each scene with a total lag of 25 and of 50 ms."""
     began = time.perf_counter()
@@ -117,11 +153,11 @@ def run(seed: int, progress: Progress) -> Outcome:
     drawn: list[Drawn] = []
     for i, loop in enumerate((QUICK, SLOW)):
         drawn.append([])
-        for j, scene in enumerate((_planes, _moving, _edge, _patch)):
+        for j, scene in enumerate(SCENES):
             found, traces = scene(loop, seed)
             figures += found
             drawn[i] += traces
-            progress((4 * i + j + 1) / 8)
+            progress((len(SCENES) * i + j + 1) / (2 * len(SCENES)))
     return Outcome("contact-scenes", seed, time.perf_counter() - began, figures, draw=lambda path: _draw(drawn, path))
 
 

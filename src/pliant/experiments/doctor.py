@@ -15,10 +15,10 @@ import numpy as np
 
 from pliant.analysis import style
 from pliant.analysis.doctor import CHECKS, Case, Diagnosis, examine
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told
 from pliant.experiments import Progress
 from pliant.experiments.doctor_cases import DEFECTS, Defect
-from pliant.experiments.doctor_own import BROKEN, SOUND
+from pliant.experiments.doctor_own import BROKEN, OVERLOOKED, SOUND
 from pliant.record.reader import Recording
 
 Array = np.ndarray[Any, Any]
@@ -71,7 +71,7 @@ def run(seed: int, progress: Progress) -> Outcome:
     began = time.perf_counter()
     plan = [
         (defect, stiffness, SEEDS * seed + i)
-        for defect in (*DEFECTS, *BROKEN, *SOUND)
+        for defect in (*DEFECTS, *BROKEN, *SOUND, *OVERLOOKED)
         for stiffness in defect.stiffness[:SURFACES]
         for i in range(SEEDS)
     ]
@@ -93,13 +93,19 @@ def _said(trial: Trial) -> str:
 
 
 def _figures(trials: list[Trial]) -> list[Figure]:
-    broken = [trial for trial in trials if trial.defect.must]
-    sound = [trial for trial in trials if not trial.defect.must]
+    hard = [trial for trial in trials if trial.defect in OVERLOOKED]
+    counted = [trial for trial in trials if trial.defect not in OVERLOOKED]
+    broken = [trial for trial in counted if trial.defect.must]
+    sound = [trial for trial in counted if not trial.defect.must]
+    everything = [*broken, *hard]
     figures = [
         at_least(f"right diagnoses of {len(broken)} runs with defects", _percent(broken), "%", 100.0),
         at_most(f"sound runs with an alarm, of {len(sound)}", sum(not trial.right for trial in sound), "", 0.0),
         at_most("findings without a reason, all runs", sum(len(trial.false) for trial in trials), "", 0.0),
+        told(f"right diagnoses with the known misses, of {len(everything)}", _percent(everything), "%"),
     ]
+    for trial in hard:
+        figures.append(told(f"known miss: {trial.where}: right", 100.0 * trial.right, "%"))
     for defect in dict.fromkeys(trial.defect for trial in broken):
         figures.append(
             at_least(f"{defect.name}: right", _percent([t for t in broken if t.defect is defect]), "%", 100.0)

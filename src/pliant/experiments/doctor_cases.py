@@ -124,6 +124,10 @@ def _secretly_late(stiffness: float) -> Setup:
     return _changed(sound(stiffness), scene={"late_s": 0.05, "honest": False})
 
 
+def _a_little_late(stiffness: float) -> Setup:
+    return _changed(sound(stiffness), scene={"late_s": 0.03, "honest": False})
+
+
 def _slow_robot(stiffness: float) -> Setup:
     setup = sound(stiffness)
     servo = setup.loop.servo.model_copy(update={"delay_s": setup.loop.servo.delay_s + 0.03})
@@ -239,5 +243,12 @@ DEFECTS = (
         _BOUNCES | {"preload at start", "frozen sensor", "late sensor", "command not realised"}
         | {"force beyond its limit"},
         frozenset({"effective delay", "failing sensor"}),
+    ),
+)  # fmt: skip
+
+# Known misses: a lateness that a loop which settles smoothly does not show.
+MISSED = (
+    Defect(
+        "a sensor that hides 30 ms", _a_little_late, frozenset({"late sensor"}), _LATE, says="older than they say",
     ),
 )  # fmt: skip

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pliant.experiments.contact_scene import GAP, QUICK, SLOW, Loop, dome, plane, task, top_of_home
-from pliant.experiments.doctor_cases import STIFFNESS, Defect
+from pliant.experiments.doctor_cases import MISSED, STIFFNESS, Defect
 from pliant.params.declare import changed
 from pliant.robots.sim.config import Failure, Push, Surface
 from pliant.runtime.batch import simulate
@@ -91,6 +91,20 @@ def _failing(kind: Literal["frozen", "missing"]) -> Callable[[float], Own]:
     return make
 
 
+def _nothing_there(stiffness: float) -> Own:
+    """The surface is further away than it is looked for. The slower filter: noise must not feign a touch."""
+    surface = plane(stiffness)
+    x, y, z = surface.position_m
+    return Own(task((surface.model_copy(update={"position_m": (x, y, z - 0.05)}),), SLOW, 0, 14.0, seek_m=0.01))
+
+
+def _knocked(stiffness: float) -> Own:
+    """Somebody knocks on the tool while it presses: more than the force limit, for a fifth of a second."""
+    whole = task((dome(stiffness),), SLOW, 0, 8.0)
+    push = Push(at_s=4.0, for_s=0.2, ramp_s=0.05, wrench=(0.0, 15.0, 30.0, 0.0, 0.0, 0.0))
+    return Own(whole.model_copy(update={"sim": whole.sim.model_copy(update={"pushes": (push,)})}))
+
+
 def _pressed(stiffness: float) -> Own:
     """The surface is where the tool is: 6 N at the start."""
     surface = plane(stiffness)
@@ -125,14 +139,39 @@ SOUND = (
 BROKEN = (
     Defect(
         "ours, told a fifth of the lag", _short_lag, frozenset({"effective delay"}),
-        frozenset({"limit cycle", "contact losses", "saturation"}), stiffness=STIFFNESS[1:],
+        frozenset({"limit cycle", "contact losses", "saturation", "force beyond its limit", "contact fault"}),
+        stiffness=STIFFNESS[1:],
     ),
     Defect("ours, on a surface that ends", _ending, frozenset({"contact losses"}), stiffness=STIFFNESS[1:]),
-    Defect("ours, with a sensor that freezes", _failing("frozen"), frozenset({"frozen sensor"}), stiffness=ONCE),
-    Defect("ours, with a sensor that is silent", _failing("missing"), frozenset({"failing sensor"}), stiffness=ONCE),
+    Defect(
+        "ours, with a sensor that freezes", _failing("frozen"), frozenset({"frozen sensor", "contact fault"}),
+        stiffness=ONCE,
+    ),
+    Defect(
+        "ours, with a sensor that is silent", _failing("missing"), frozenset({"failing sensor", "contact fault"}),
+        stiffness=ONCE,
+    ),
+    Defect(
+        "ours, with no surface to find", _nothing_there, frozenset({"contact fault"}),
+        stiffness=ONCE, says="no surface",
+    ),
+    Defect(
+        "ours, with a knock on the tool", _knocked, frozenset({"contact fault", "force beyond its limit"}),
+        frozenset({"contact losses"}), stiffness=ONCE, says="limit",
+    ),
     Defect("ours, started under a preload", _pressed, frozenset({"preload at start"})),
     Defect(
         "a plain admittance on something stiff", _stiff_admittance, frozenset({"limit cycle"}),
         frozenset({"saturation"}), stiffness=STIFFNESS[:2],
+    ),
+)  # fmt: skip
+
+# What is known not to be found: shown, but not counted. Docs: "Limits of validity" of the doctor.
+OVERLOOKED = (
+    *MISSED,
+    Defect("ours, around the edge of something soft", _ending, frozenset({"contact losses"}), stiffness=STIFFNESS[:1]),
+    Defect(
+        "a plain admittance on 1e5 N/m", _stiff_admittance, frozenset({"limit cycle"}),
+        frozenset({"saturation", "failing sensor"}), stiffness=STIFFNESS[2:],
     ),
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from pliant.experiments.contact_scene import (
     Figures,
     Loop,
     Trace,
+    completed,
     dome,
     judge,
     run_contact,
@@ -44,16 +46,20 @@ def _bars(loop: Loop, stiffness: float, found: Figures) -> list[Figure]:
         figures.append(at_most(name, found.slide_rms_n, "N", 0.5 if stiff else 0.2))
     else:
         figures.append(told(name, found.slide_rms_n, "N"))
-    figures.append(told(f"{where}: mean speed of the slide", 50.0 / found.slide_s, "mm/s"))
-    return figures
+    speed = 1e3 * found.way_m / found.slide_s if found.slide_s > 0.0 else math.nan
+    figures.append(told(f"{where}: mean speed of the slide", speed, "mm/s"))
+    return figures + completed(where, found)
 
 
 def _learned(loop: Loop, stiffness: float, trace: Trace) -> list[Figure]:
     """What the law found out by itself at the end of the slide, beside the truth."""
     records, where = trace.records, f"{stiffness:g} N/m, {loop.name}"
+    slid = np.flatnonzero(state_of(trace) == SLIDE)
     assert records is not None
-    last = records["state"]["contact"][np.flatnonzero(state_of(trace) == SLIDE)[-1]]
-    tip = records["observed"]["pose"][np.flatnonzero(state_of(trace) == SLIDE)[-1], :3]
+    if not len(slid):
+        return []
+    last = records["state"]["contact"][slid[-1]]
+    tip = records["observed"]["pose"][slid[-1], :3]
     out = tip - np.array(dome(stiffness).position_m)
     off = np.degrees(np.arccos(np.clip(last["normal"] @ out / np.linalg.norm(out), -1, 1)))
     return [

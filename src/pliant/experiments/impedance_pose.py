@@ -25,6 +25,7 @@ Array = np.ndarray[Any, Any]
 STIFF, TURN = 200.0, 20.0
 OPEN = Sense(cutoff_hz=60.0, deadband_n=0.0, deadband_nm=0.0)
 ON_S, END_S = 0.5, 4.5
+LAG_S = 1.0 / (2 * np.pi * OPEN.cutoff_hz) + 0.002
 
 
 def _task(seed: int, seconds: float, pushes: tuple[Push, ...], events: tuple[Event, ...] = (), **law: Any) -> Task:
@@ -111,9 +112,12 @@ def _energy(seed: int) -> tuple[list[Figure], Array]:
     for form in ("shaped", "simple"):
         found = random_pushes(seed, form, 24, 14.0, damping_ratio=(0.3,) * 6)
         taken = found.put - found.stored
+        # a push is felt later by the filter's lag and a period: so much of its work may be missing for a moment
+        late = LAG_S * float(np.abs(np.diff(found.put)).max()) / 0.002
         figures += [
             told(f"{form}, 24 random pushes: energy that the hand put in, in all", found.put[-1], "J"),
-            at_least(f"{form}: put in less stored in mass and spring, smallest at any time", taken.min(), "J", -0.01),
+            told(f"{form}: work of the hand within the lag of the force sensor's filter", late, "J"),
+            at_least(f"{form}: put in less stored in mass and spring, smallest at any time", taken.min(), "J", -late),
             at_most(f"{form}: away from the start after the last one", 1e3 * _away(found.records), "mm", 2.0),
         ]
         if form == "shaped":

@@ -73,9 +73,23 @@ class Arm:
         site or body of a file that carries the tool. The three scales make a model that is wrong on purpose: masses,
         lengths and joint friction of the arm by these factors.
         """
-        plan, tool = design(name_or_path, flange=flange), tool or Tool()
-        attach(plan.spec, tool, visual=False)
+        plan = design(name_or_path, flange=flange)
         scales = mass_scale, length_scale, friction_scale
+        return cls.of(plan, tool, gravity=gravity, mount_rpy_deg=mount_rpy_deg, scales=scales)
+
+    @classmethod
+    def of(
+        cls,
+        plan: Design,
+        tool: Tool | None = None,
+        *,
+        gravity: Sequence[float] | None = None,
+        mount_rpy_deg: Sequence[float] | None = None,
+        scales: tuple[float, float, float] = (1.0, 1.0, 1.0),
+    ) -> Arm:
+        """The arm of a design, which is used up: the tool is mounted on it. For the rest see `load`."""
+        tool = tool or Tool()
+        attach(plan.spec, tool, visual=False)
         wrong = scales != (1.0, 1.0, 1.0)
         # every rigid body less is time saved in every tick; but a wrong arm may carry a tool that is right
         plan.spec.compiler.fusestatic = not wrong

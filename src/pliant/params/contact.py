@@ -22,7 +22,9 @@ class Contact(Section):
     touch_n: float = param(0.5, unit="N", live=True, gt=0, le=20, help="Force along the normal that counts as contact.")
     loss_n: float = param(0.3, unit="N", live=True, gt=0, le=20, help="Force below which contact is being lost.")
     loss_s: float = param(0.05, unit="s", live=True, gt=0, le=1, help="How long before it counts as lost.")
-    preload_n: float = param(1.5, unit="N", live=True, gt=0, le=50, help="Force at which a start is refused.")
+    preload_n: float = param(
+        0.5, unit="N", live=True, gt=0, le=50, help="Force at which a start is refused: no more than touch_n."
+    )
     noise_n: float = param(0.2, unit="N", live=True, gt=0, le=10, help="Noise of the force sensor, one sample.")
     stiffness_min_n_m: float = param(1e3, unit="N/m", gt=0, le=1e7, help="Softest surface to expect.")
     stiffness_max_n_m: float = param(
@@ -117,5 +119,7 @@ def check_order(p: Contact) -> None:
     ):
         if not getattr(p, low) < getattr(p, high):
             raise InputError(f"contact.{low}", getattr(p, low), f"less than contact.{high} ({getattr(p, high):g})")
+    if p.preload_n > p.touch_n:  # else an offset of the sensor would be taken for a surface
+        raise InputError("contact.preload_n", p.preload_n, f"at most contact.touch_n ({p.touch_n:g})")
     if not any(p.heading):
         raise InputError("contact.heading", p.heading, "a direction, not zero")

@@ -21,17 +21,18 @@ _OWN_SIZE = TELEMETRY.dtype.itemsize
 class BlockEncoder:
     """Turns arrays of telemetry records into rows of message bytes; declares its channels in `container`."""
 
-    def __init__(self, container: ContainerWriter, joint_names: list[str]) -> None:
+    def __init__(self, container: ContainerWriter, joint_names: list[str], *, mobile: bool = False) -> None:
         self._n = len(joint_names)
+        self._topics = topics.topics_of(mobile=mobile)
         channel = container.add_channel(
             TELEMETRY_TOPIC, messages.message_type(TELEMETRY), messages.definition(TELEMETRY)
         )
         parts = [messages.CDR_HEADER + bytes(_OWN_SIZE)]
         heads = [message_head(channel, len(parts[0]))]
         sample = TELEMETRY.new()
-        self._templates = [topics.template(topic, sample, joint_names) for topic in topics.TOPICS]
+        self._templates = [topics.template(topic, sample, joint_names) for topic in self._topics]
         self._channels = [channel]
-        for topic, made in zip(topics.TOPICS, self._templates, strict=True):
+        for topic, made in zip(self._topics, self._templates, strict=True):
             channel = container.add_channel(topic.name, topic.message_type, topics.definition(topic.message_type))
             self._channels.append(channel)
             heads.append(message_head(channel, len(made.data)))
@@ -53,7 +54,7 @@ class BlockEncoder:
             block[:, start + _PUBLISH_TIME : start + MESSAGE_HEAD] = times
         own = MESSAGE_HEAD + len(messages.CDR_HEADER)
         block[:, own : own + _OWN_SIZE] = np.ascontiguousarray(records).view(np.uint8).reshape(len(records), _OWN_SIZE)
-        for topic, made, start in zip(topics.TOPICS, self._templates, self._starts[1:], strict=True):
+        for topic, made, start in zip(self._topics, self._templates, self._starts[1:], strict=True):
             topics.fill(block, start + MESSAGE_HEAD, made, topic.columns(records, self._n), time_ns)
         return block
 

@@ -8,7 +8,7 @@ values written into it by NumPy.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -66,6 +66,36 @@ TOPICS = (
     Topic("/tool_twist", "geometry_msgs/msg/TwistStamped", "tool", _in_tool_axes("twist")),
     Topic("/goal_pose", "geometry_msgs/msg/PoseStamped", "base", _pose("goal")),
 )
+
+
+def _cmd_vel(records: Array, n: int) -> list[Array]:
+    """A twist in the axes of the base: forward and turning speed, the only ones that a differential drive has."""
+    v, omega = records["base"]["command"].T
+    nothing = np.zeros(len(records))
+    return [np.column_stack([v, nothing, nothing, nothing, nothing, omega])]
+
+
+def _base_pose(name: str) -> Callable[[Array, int], list[Array]]:
+    def columns(records: Array, n: int) -> list[Array]:
+        x, y, heading = records["base"][name].T
+        nothing = np.zeros(len(records))
+        return [np.column_stack([x, y, nothing, nothing, nothing, np.sin(0.5 * heading), np.cos(0.5 * heading)])]
+
+    return columns
+
+
+BASE_TOPICS = (
+    Topic("/cmd_vel", "geometry_msgs/msg/TwistStamped", "mobile_base", _cmd_vel),
+    Topic("/base_pose", "geometry_msgs/msg/PoseStamped", "world", _base_pose("pose")),
+    Topic("/base_odometry", "geometry_msgs/msg/PoseStamped", "odom", _base_pose("odometry")),
+)
+
+
+def topics_of(*, mobile: bool) -> tuple[Topic, ...]:
+    """The topics of an arm; of one on a mobile base, whose tool is seen from the world, those of the base as well."""
+    if not mobile:
+        return TOPICS
+    return (*(replace(t, frame_id="world") if t.frame_id == "base" else t for t in TOPICS), *BASE_TOPICS)
 
 
 @cache

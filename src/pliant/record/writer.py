@@ -37,7 +37,7 @@ class RecordingWriter:
     `meta` describes the run: any JSON values; `robot`, `law`, `rate_hz`, `seed` and `versions` appear in reports.
     `start_wall_ns` in it is the wall clock [ns] at `time_s` = 0, the origin of all message times; without it the origin
     is taken from the first record, and is 0 in a run without pacing. `param_dtype` is the record of the parameters: a
-    Layout, whose units and help are stored too, or a dtype of 8-byte numbers.
+    Layout, whose units and help are stored too, or a dtype of 8-byte numbers. `mobile` adds the topics of a base.
     """
 
     def __init__(
@@ -46,6 +46,8 @@ class RecordingWriter:
         meta: dict[str, Any],
         joint_names: list[str],
         param_dtype: Layout | np.dtype[np.void] | None = None,
+        *,
+        mobile: bool = False,
     ) -> None:
         if not 1 <= len(joint_names) <= MAX_JOINTS or not all(isinstance(name, str) for name in joint_names):
             raise InputError("joint_names", joint_names, f"a list of 1 to {MAX_JOINTS} names")
@@ -59,13 +61,13 @@ class RecordingWriter:
         self._sets: list[tuple[int, float, bytes]] = []  # revision, time and message of each set of the coming chunk
         self._buffer = np.empty(CHUNK_RECORDS, _DTYPE)  # the records of the coming chunk
         self._count = 0
-        self._guard(self._open, texts, joint_names, definition)
+        self._guard(self._open, texts, joint_names, definition, mobile)
 
-    def _open(self, texts: dict[str, str], joint_names: list[str], definition: str) -> None:
+    def _open(self, texts: dict[str, str], joint_names: list[str], definition: str, mobile: bool) -> None:
         self._stream = self.path.open("wb")
         self._container = ContainerWriter(self._stream, f"pliant {_version()}")
         self._container.add_metadata(META_RECORD, texts)
-        self._encoder = BlockEncoder(self._container, joint_names)
+        self._encoder = BlockEncoder(self._container, joint_names, mobile=mobile)
         if self._layout is not None:
             kind = messages.message_type(self._layout, PARAMETERS_PACKAGE)
             self._parameters_channel = self._container.add_channel(PARAMETERS_TOPIC, kind, definition)

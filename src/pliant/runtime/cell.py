@@ -60,7 +60,9 @@ class Cell:
         """Carry out a request now. Another law begins where the robot is, not at a goal from before."""
         if request.code == commands.LAW and request.number != self.controller.goal[0].law:
             self.controller.aim()
-        commands.apply(request, self.controller.goal[0], self.robot, self.robot.arm.n)
+        state = self.controller.state[0]
+        heard = int(state.contact.orders) if state.law == LAWS["hybrid"] else None
+        commands.apply(request, self.controller.goal[0], self.robot, self.robot.arm.n, heard)
 
     def adopt(self, parameters: np.ndarray[Any, Any], number: int) -> None:
         """Put a parameter set into force from tick `number` on: its gains move on from where those before have come."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from pliant.contact.states import ORDERS
+from pliant.contact.states import ABORT, ORDERS, STOP
 from pliant.laws import LAWS
 from pliant.runtime.task import Event
 
@@ -16,6 +16,10 @@ from pliant.runtime.task import Event
     QUIT, LAW, GOAL_Q, GOAL_POSE, GOAL_TWIST, GOAL_WRENCH, HALT, RESUME, PUSH, GOAL_ACCEL, VIRTUAL_PUSH, ORDER,
     END_VIRTUAL_PUSH,
 ) = range(1, 14)  # fmt: skip
+
+
+# With a change of law: it may take over from a contact that presses, without lifting off (see `goal.pressed`).
+PRESSED = 1.0
 
 
 class Request(NamedTuple):
@@ -26,11 +30,14 @@ class Request(NamedTuple):
     values: Any = ()
 
 
-def apply(request: Request, goal: Any, robot: Any, n: int) -> None:
-    """Carry out one request on the goal record (or, for a push, on the simulated robot)."""
+def apply(request: Request, goal: Any, robot: Any, n: int, heard: int | None = None) -> None:
+    """Carry out one request on the goal record (or, for a push, on the simulated robot).
+
+    `heard` is how many orders the contact law has heard: a stop or an abort that it has not is kept.
+    """
     code, number, values = request
     if code == LAW and number in LAWS.values():
-        goal.law = number
+        goal.law, goal.pressed = number, int(len(values) > 0 and values[0] == PRESSED)
     elif code == GOAL_Q:
         goal.q[:n] = values[:n]
     elif code == GOAL_POSE:
@@ -50,6 +57,9 @@ def apply(request: Request, goal: Any, robot: Any, n: int) -> None:
     elif code in (HALT, RESUME):
         goal.stop = int(code == HALT)
     elif code == ORDER and number in ORDERS.values():
+        waiting = goal.order if heard is not None and goal.orders != heard else 0
+        if waiting == ABORT or (waiting == STOP and number != ABORT):  # what protects comes before what is asked later
+            return
         goal.order = number
         goal.orders += 1
     elif code == PUSH:

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from pliant.contact.states import is_at_work
 from pliant.kernel import kernel
+from pliant.laws import HYBRID
 from pliant.robots.base import Robot
 from pliant.robots.sim.robot import SimRobot
 from pliant.robots.sim.step import advance, read
@@ -40,7 +42,7 @@ def finish(t, ring, r, g, o, c, s, dt, number, revision, pace):
 @kernel
 def period(w, h, p, s, r, g, c, o, k, mode, dt):
     """Read, tick and write of a simulated cell, on records."""
-    move_goal(g, dt)
+    move_goal(g, s, dt)
     read(w, r)
     step(h, p, s, r, g, c, o, k, mode, dt)
     advance(w, c)
@@ -65,6 +67,12 @@ def stands_at(handle, state, reading):
 def must_lift_at(state):
     """`must_lift` for a one-element record array."""
     return must_lift(state[0])
+
+
+@kernel
+def works_at(state):
+    """Whether a contact is at work, for a one-element record array: then the tool has to lift off before the end."""
+    return state[0].law == HYBRID and is_at_work(state[0].contact)
 
 
 @kernel

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from pliant.contact.states import DWELL, EVENTS, FAULT
-from pliant.errors import InputError
+from pliant.contact.states import DWELL, EVENTS, FAULT, is_at_work
+from pliant.errors import InputError, PliantError
 from pliant.model.arm import Arm
 from pliant.params.declare import Section, changed, param, validated
 from pliant.runtime.identify import come_to_rest, slowed
@@ -133,21 +133,33 @@ def move_pressed(task: Task, how: Excitation, *, fast: bool, progress: Progress 
     with moving(_pressing(task, how), fast=fast) as mover:
         last = _press(mover)
         c, q = last["state"]["contact"], last["state"]["q_cmd"][: arm.n].copy()
-        normal, target = c["normal"].copy(), float(c["target_n"])
-        mover.law("hold")
-        amplitude = _SHARE * target / float(c["stiffness"])
-        if amplitude < _LEAST_M:
-            raise DelayError(
-                f"On a surface of {float(c['stiffness']):.3g} N/m no way of at least {_LEAST_M * 1e6:g} µm keeps "
-                "contact: take a softer one, or press harder."
-            )
-        way = _joints_for(arm, q, normal * amplitude)
-        mover.pass_time(0.5)
-        records = _excite(mover, q, way, how, progress)
-        up = q + _joints_for(arm, q, normal * task.params.contact.retract_m)
-        mover.move_joints(up)
-        come_to_rest(mover, up, "the pose above the surface")
+        normal = c["normal"].copy()
+        try:
+            amplitude = _amplitude(c)
+            way = _joints_for(arm, q, normal * amplitude)
+            up = q + _joints_for(arm, q, normal * task.params.contact.retract_m)
+        except PliantError:
+            lift_off(mover)
+            raise
+        mover.law("hold", pressed=True)
+        try:
+            mover.pass_time(0.5)
+            records = _excite(mover, q, way, how, progress, task.params.contact.force_limit_n)
+        finally:  # whatever happens: nobody leaves the tool pressed
+            mover.move_joints(up)
+            come_to_rest(mover, up, "the pose above the surface")
     return _along(records, q, way, amplitude, task.dt, normal)
+
+
+def _amplitude(c: Any) -> float:
+    """How far the tool may go out of the surface that it presses on [m]."""
+    amplitude = _SHARE * float(c["target_n"]) / float(c["stiffness"])
+    if amplitude < _LEAST_M:
+        raise DelayError(
+            f"On a surface of {float(c['stiffness']):.3g} N/m no way of at least {_LEAST_M * 1e6:g} µm keeps "
+            "contact: take a softer one, or press harder."
+        )
+    return amplitude
 
 
 def _quiet(task: Task, how: Excitation) -> Task:
@@ -167,11 +179,22 @@ def _pressing(task: Task, how: Excitation) -> Task:
 
 
 def _press(mover: Mover) -> Any:
-    """Find the surface and hold the force; returns the last record."""
+    """Find the surface and hold the force; returns the last record. If that does not work, the tool is lifted off."""
     mover.pass_time(0.1)  # an order that comes before the law runs is none
     for order in ("set_start", "start"):
         mover.order(order)
-        mover.pass_time(0.1)
+        c = mover.pass_time(0.1)[-1]["state"]["contact"]
+        if c["refused"]:
+            raise DelayError(f"The contact could not begin: {EVENTS[int(c['refused'])]}.")
+    try:
+        return _held(mover)
+    except BaseException:
+        lift_off(mover)
+        raise
+
+
+def _held(mover: Mover) -> Any:
+    """Wait until the force is held; returns the last record."""
     waited = 0.0
     while waited < _PATIENCE_S:
         last = mover.pass_time(0.1)[-1]
@@ -179,14 +202,22 @@ def _press(mover: Mover) -> Any:
         c = last["state"]["contact"]
         if c["state"] == FAULT:
             raise DelayError(f"The tool did not come to press on a surface: {EVENTS[int(c['reason'])]}.")
-        if c["refused"]:
-            raise DelayError(f"The contact could not begin: {EVENTS[int(c['refused'])]}.")
         if c["state"] == DWELL and c["held_s"] > _HELD_S:
             return last
     raise DelayError(f"The tool did not hold its force within {_PATIENCE_S:g} s.")
 
 
-def _excite(mover: Mover, start: Array, way: Array, how: Excitation, progress: Progress) -> Array:
+def lift_off(mover: Mover) -> None:
+    """Order a contact that is at work to stop, and wait until the tool has lifted off."""
+    mover.order("stop")
+    waited = 0.0
+    while is_at_work(mover.pass_time(0.1)[-1]["state"]["contact"]) and waited < _PATIENCE_S:
+        waited += 0.1
+
+
+def _excite(
+    mover: Mover, start: Array, way: Array, how: Excitation, progress: Progress, force_limit_n: float = math.inf
+) -> Array:
     """Go to and fro between `start` and `start + way` at times that look random, and end at the start."""
     random = np.random.default_rng(0)
     stay = 1.0 / (2.0 * math.pi * how.bandwidth_hz)
@@ -195,6 +226,9 @@ def _excite(mover: Mover, start: Array, way: Array, how: Excitation, progress: P
         mover.move_joints(start + way if there else start)
         time_s = stay * float(random.uniform(_SHORT, _LONG))
         parts.append(mover.pass_time(time_s))
+        force = float(np.linalg.norm(parts[-1]["observed"]["wrench"][:, :3], axis=1).max(initial=0.0))
+        if force > force_limit_n:
+            raise DelayError(f"The force came to {force:.1f} N, more than contact.force_limit_n ({force_limit_n:g} N).")
         passed, there = passed + time_s, not there
         progress(min(1.0, passed / how.seconds))
     return np.concatenate(parts)
@@ -219,6 +253,9 @@ def _joints_for(arm: Arm, q: Array, shift: Array) -> Array:
     J = arm.jacobian(q)
     wanted = np.concatenate([shift, np.zeros(3)]) if arm.n >= 6 else shift
     way = np.linalg.lstsq(J if arm.n >= 6 else J[:3], wanted, rcond=None)[0]
+    if np.linalg.norm(J[:3] @ way - shift) > 0.1 * np.linalg.norm(shift):
+        raise InputError("the tool's axis", np.round(shift / np.linalg.norm(shift), 2).tolist(),
+                         "one along which the arm can move", "Name a joint instead: --joint 1.")  # fmt: skip
     if np.abs(way).max() > 0.2:
         raise InputError("the start pose", np.round(q, 2).tolist(), "away from singularities: the tool must be movable")
     return way

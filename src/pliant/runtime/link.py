@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.contact.states import ORDERS
+from pliant.contact.states import ORDERS, STATES, is_at_work
 from pliant.errors import InputError, LoopError, PliantError, RefusedError, UnknownNameError
 from pliant.laws import LAWS
 from pliant.params.contact import check_order
@@ -179,14 +179,34 @@ class Link:
         """Set the wrench [N, N m] to be held, in base axes."""
         self._send(commands.GOAL_WRENCH, values=self._numbers("wrench", wrench, 6))
 
-    def law(self, name: str) -> None:
-        """Change to another law, from rest at the present pose; refused if it is not stable on declared surfaces."""
+    def law(self, name: str, *, pressed: bool = False) -> None:
+        """Change to another law, from rest at the present pose; refused if it is not stable on declared surfaces.
+
+        Refused too while a contact is at work, which nobody would lift off then: order a stop first. Who asks with
+        `pressed` takes over from a tool that presses, and has to watch the force and lift it off himself.
+        """
         if name not in LAWS:
             raise UnknownNameError("law", name, LAWS)
         check_law(self.task, self.arm, name)
         if not self.unchecked:
             guard_law(self.task, name, self.parameters)
-        self._send(commands.LAW, number=LAWS[name])
+        if not pressed:
+            self._must_not_press(name)
+        self._send(commands.LAW, number=LAWS[name], values=[commands.PRESSED] if pressed else ())
+
+    def _must_not_press(self, name: str) -> None:
+        """Raise if the contact law is at work and another law is asked for."""
+        latest = self.board.latest()
+        if latest is None or _NAMES.get(int(latest.state.law)) != "hybrid" or name == "hybrid":
+            return
+        c = latest.state.contact
+        if is_at_work(c):
+            raise RefusedError(
+                f"The law {name} is refused, and nothing has changed: the contact is at work ({STATES[int(c.state)]}, "
+                f"{float(c.force_n):.1f} N). Order a stop first and let the tool lift off.",
+                field="law",
+                value=name,
+            )
 
     def order(self, name: str) -> None:
         """Give the contact law an order: set_start, start, pause, resume, stop or abort.

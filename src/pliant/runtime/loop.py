@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.contact.states import STOP
 from pliant.errors import PliantError
 from pliant.laws.gains import admissible
 from pliant.params.control import Parameters
@@ -25,7 +26,7 @@ from pliant.runtime import commands
 from pliant.runtime.board import Board
 from pliant.runtime.board_layout import FAULT, RUNNING, SET, STOPPED
 from pliant.runtime.cell import Cell
-from pliant.runtime.cycle import leg_of, must_lift_at, stands_at
+from pliant.runtime.cycle import leg_of, must_lift_at, stands_at, works_at
 from pliant.runtime.pace import PACE, start_at
 from pliant.runtime.realtime import memory_kib, prepare
 from pliant.runtime.slots import knock
@@ -34,6 +35,9 @@ from pliant.runtime.warm import load_loop_kernels
 
 # After a fault the robot brakes within its acceleration limits; this much longer it may take until it stands [s].
 _SETTLE_S = 1.0
+# A tool that presses when the loop is asked to end lifts off first; so many times as long as that takes, and so much
+# longer [s], the loop waits for it.
+_LIFT_TIMES, _LIFT_S = 3.0, 1.5
 # At the latest after this many ticks the loop looks whether its owner lives, and obeys signals.
 _LEG_TICKS = 32
 
@@ -54,6 +58,7 @@ class Loop:
         self.pending: list[Any] = []
         self.seen = 0
         self.asked = ""
+        self.lift_until = 0
         self.owner = int(board.header.owner_pid)
 
     def run(self) -> tuple[int, str]:
@@ -107,7 +112,17 @@ class Loop:
             self._adopt(number)
         if self.pending:
             self._obey(number)
-        return not self.asked
+        return not self.asked or self._lifts(number)
+
+    def _lifts(self, number: int) -> bool:
+        """Whether the end has to wait: a tool that presses is ordered to stop, and lifts off, within a time limit."""
+        if not works_at(self.cell.controller.state):
+            return False
+        if not self.lift_until:
+            p = self.cell.controller.parameters[0].contact
+            self.lift_until = number + round((_LIFT_TIMES * p.retract_m / p.retract_m_s + _LIFT_S) / self.task.dt)
+            self.cell.request(commands.Request(commands.ORDER, STOP))
+        return number < self.lift_until
 
     def _obey(self, number: int) -> None:
         """Carry out the requests that are due."""

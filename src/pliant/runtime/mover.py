@@ -25,7 +25,7 @@ class Mover(Protocol):
 
     def move_joints(self, q: Any) -> None: ...
 
-    def law(self, name: str) -> None: ...
+    def law(self, name: str, *, pressed: bool = False) -> None: ...
 
     def order(self, name: str) -> None: ...
 
@@ -58,8 +58,8 @@ class _Fast:
     def move_joints(self, q: Any) -> None:
         self._ask(commands.GOAL_Q, values=q)
 
-    def law(self, name: str) -> None:
-        self._ask(commands.LAW, LAWS[name])
+    def law(self, name: str, *, pressed: bool = False) -> None:
+        self._ask(commands.LAW, LAWS[name], [commands.PRESSED] if pressed else ())
 
     def order(self, name: str) -> None:
         self._ask(commands.ORDER, ORDERS[name])

@@ -18,8 +18,10 @@ from pathlib import Path
 
 import numpy as np
 
+from pliant.errors import RecordingError
 from pliant.model.arm import Arm
 from pliant.params.control import PARAMETERS
+from pliant.record.container import MAGIC
 from pliant.record.writer import RecordingWriter
 from pliant.runtime.batch import Run
 from pliant.runtime.board import Board, alive
@@ -33,6 +35,25 @@ BLACK_BOX_S = 5.0
 def output_folder() -> Path:
     """Where files go that nobody gave a name: $PLIANT_OUT, or `out` here."""
     return Path(os.environ.get("PLIANT_OUT", "out"))
+
+
+def claim_recording(path: Path) -> None:
+    """Make sure now that a recording can be written there; its process would notice when the robot moves already.
+
+    An older recording may be written over, any other file not: it may be the task itself.
+    """
+    there = path.exists()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a+b") as file:
+            file.seek(0)
+            begin = file.read(len(MAGIC))
+        if not there:  # a run that is broken off leaves no empty file
+            path.unlink()
+    except OSError as error:
+        raise RecordingError(path, f"cannot be written: {error.strerror or error}.") from None
+    if begin and not MAGIC.startswith(begin):
+        raise RecordingError(path, "is there already and is no recording: give the recording another name.")
 
 
 def _writer(path: Path, task: Task, arm: Arm, **more: object) -> RecordingWriter:

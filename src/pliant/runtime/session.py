@@ -22,17 +22,21 @@ from pathlib import Path
 from typing import Any, Self
 
 from pliant.errors import LoopError, PliantError, RecordingError
+from pliant.laws import LAWS
 from pliant.runtime import commands
 from pliant.runtime.board import Board
 from pliant.runtime.board_layout import FAULT, RUNNING, STARTING, STATUS
 from pliant.runtime.guard import guard_start
 from pliant.runtime.link import Link
+from pliant.runtime.save import claim_recording, follow
 from pliant.runtime.task import Task, located
 from pliant.runtime.warm import warm
 
 # The ring holds this much, whatever the rate [s]: more than the black box needs, and time for a slow reader.
 RING_S = 8.0
 _START_S, _STOP_S = 300.0, 5.0
+# So many times as long as lifting off takes, the loop waits for it before it ends.
+LIFT_TIMES = 3.0
 
 _numbers = itertools.count(1)
 
@@ -44,7 +48,7 @@ class Session(Link):
         self,
         task: Task,
         *,
-        record: Path | None = None,
+        record: Path | str | None = None,
         ticks: int = 0,
         name: str | None = None,
         unchecked: bool = False,
@@ -53,7 +57,7 @@ class Session(Link):
         super().__init__(located(task))
         self.name = name or f"{os.getpid()}-{next(_numbers)}"
         self.unchecked = unchecked
-        self._record = record
+        self._record = None if record is None else Path(record)
         self._progress = progress
         self._ticks = ticks or -1
         self._started = False
@@ -66,7 +70,7 @@ class Session(Link):
         if not self.unchecked:
             guard_start(self.task)
         if self._record is not None:
-            _claim(self._record)
+            claim_recording(self._record)
         warm(self._progress)
         config = {"task": self.task.model_dump(mode="json"), "ticks": self._ticks, "unchecked": self.unchecked}
         self.board = Board.create(self.name, config, ring_slots=round(RING_S * self.task.rate_hz))
@@ -75,8 +79,6 @@ class Session(Link):
         self._loop = _spawn("pliant.runtime.loop", str(self.board.path))
         self._recorder = None
         if self._record is not None:
-            from pliant.runtime.save import follow
-
             self._recorder = follow(self.board.path, self._record)
         try:
             self._await_start()
@@ -134,7 +136,7 @@ class Session(Link):
         """See the loop out, save what a killed one left, clear the shared memory away, and report what went wrong."""
         for insist in (self._loop.terminate, self._loop.kill):
             try:
-                self._loop.wait(_STOP_S)
+                self._loop.wait(_STOP_S + self._lift_s())
                 break
             except subprocess.TimeoutExpired:
                 insist()
@@ -155,6 +157,13 @@ class Session(Link):
             raise LoopError(reason, Path(box) if box else None)
         if recorded and self._record is not None:
             raise RecordingError(self._record, f"is not complete: its recorder ended early (exit code {recorded}).")
+
+    def _lift_s(self) -> float:
+        """How long a tool that presses may take to lift off [s]: the loop does not end before."""
+        latest, p = self.board.latest(), self.parameters.contact
+        if latest is None or int(latest.state.law) != LAWS["hybrid"]:
+            return 0.0
+        return LIFT_TIMES * p.retract_m / p.retract_m_s
 
     def _save(self, reason: str) -> tuple[str, str | None]:
         """Save what a killed loop left on the board; returns the reason of its end, and where the file is."""
@@ -185,15 +194,6 @@ class Session(Link):
                 raise
 
 
-def _claim(path: Path) -> None:
-    """Make sure now that a recording can be written there; its process would notice when the robot moves already."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
-    except OSError as error:
-        raise RecordingError(path, f"cannot be written: {error.strerror or error}.") from None
-
-
 def _spawn(module: str, *arguments: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-m", module, *arguments], stdin=subprocess.DEVNULL, start_new_session=True
@@ -209,6 +209,4 @@ def connect(robot: str = "sim:ur5e", law: str = "hold", **task: Any) -> Session:
     from pliant.params.declare import validated
 
     session = {key: task.pop(key) for key in ("record", "name", "unchecked") if key in task}
-    if "record" in session:
-        session["record"] = Path(session["record"])
     return Session(validated(Task, {"robot": robot, "law": law, **task}), **session)

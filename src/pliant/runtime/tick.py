@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 
+from pliant.contact import states
 from pliant.contact import step as contact
 from pliant.kernel import kernel
 from pliant.laws import ADMITTANCE, HOLD, HYBRID, IMPEDANCE, admittance, hold, impedance
@@ -70,13 +71,19 @@ WORK = Layout(
 @kernel
 def tick(handle, parameters, state, reading, goal, command, observed, work, mode, dt):
     """Run one tick of `dt` seconds; every argument but the last two is a one-element record array."""
-    move_goal(goal[0], dt)
+    move_goal(goal[0], state[0], dt)
     step(handle[0], parameters[0], state[0], reading[0], goal[0], command[0], observed[0], work[0], mode, dt)
 
 
 @kernel
-def move_goal(g, dt):
-    """Move a goal that was told to move on; its motion ends when its time is over. Before the tick: it is an input."""
+def move_goal(g, s, dt):
+    """Move a goal that was told to move on; its motion ends when its time is over. Before the tick: it is an input.
+
+    A law that waits until the tool has lifted off finds its goal there, not where it was asked for.
+    """
+    if must_wait(s, g):
+        g.q[:] = s.q_cmd
+        g.pose[:] = s.pose
     if g.motion_s <= 0.0:
         return
     pose_integrate(g.pose, g.twist, dt, g.pose)
@@ -92,12 +99,12 @@ def step(h, p, s, r, g, c, o, w, mode, dt):
     """The tick on records: see `tick`."""
     _clear(o)
     _observe(h, s, r, o)
-    needed = not feels_by_motion(p, g, mode)
+    needed = must_wait(s, g) or not feels_by_motion(p, g, mode)
     good = wrench.supervise(p.sense, s, r, needed, dt)
     if good and s.fault != FAULT_NUMBER:
         wrench.external(h, p.sense, r.wrench, w.three, s.wrench)
     o.wrench[:] = s.wrench
-    if s.fault == 0 and (good or not needed if s.started == 0 else s.law != g.law):
+    if s.fault == 0 and (good or not needed if s.started == 0 else s.law != g.law and not must_wait(s, g)):
         _start(p, s, r, g)
     wrench.low_pass(p.sense, s, s.wrench, dt)
     by_torque = s.started != 0 and s.fault == 0 and g.stop == 0 and s.law == IMPEDANCE and mode == TORQUE
@@ -109,6 +116,13 @@ def step(h, p, s, r, g, c, o, w, mode, dt):
         scale = limit(p.limits, h, s, w.qd, dt, o, w.inside)
         _follow(h, s, w, scale, dt)
         _drive(h, p, s, r, c, w, o, mode, dt)
+
+
+@kernel
+def must_wait(s, g):
+    """Another law may not take over from a contact that presses: nobody would watch the force, or lift the tool off."""
+    asked = s.started != 0 and s.law == HYBRID and g.law != HYBRID and g.pressed == 0
+    return asked and states.is_at_work(s.contact)
 
 
 @kernel
@@ -176,8 +190,7 @@ def _start(p, s, r, g):
     s.twist[:] = 0.0
     s.moved[:] = 0.0
     s.goal_twist[:] = 0.0
-    s.contact.state = 0
-    s.contact.orders = g.orders
+    contact.begin(s, g)
 
 
 @kernel
@@ -190,18 +203,15 @@ def _want(h, p, s, g, w, o, dt):
     w.lost[:] = 0.0
     if s.fault != 0 and s.law == HYBRID and s.fault < FAULT_SENSOR:
         contact.fail(s)
-    if s.started == 0 or g.stop != 0 or (s.fault != 0 and not must_lift(s)):
+    halted = g.stop != 0 and s.law != HYBRID  # a halted contact is still watched, and lifted off after a fault
+    if s.started == 0 or halted or (s.fault != 0 and not must_lift(s)):
         return
-    if g.law == HOLD:
+    if s.law == HOLD:
         hold.step(p.hold, h, s, g.q, p.limits.acceleration_scale, dt, w.qd)
-    elif g.law == ADMITTANCE:
-        for i in range(6):
-            w.F[i] = s.wrench_lp[i] - g.wrench[i]
-        wrench.deadband(p.sense, w.F, w.F)
-        for i in range(6):
-            w.F[i] += g.push[i]
-        _comply(h, p, s, g, w, o, dt)
-    elif g.law == HYBRID:
+    elif s.law == ADMITTANCE:
+        comply(h, p, s, g, w, dt)
+        _to_joints(h, p, s, w, o, dt)
+    elif s.law == HYBRID:
         w.before[:] = s.twist
         contact.step(p.contact, s, o, g, wrench.smoothing(p.sense.cutoff_hz, dt), h.tool_mass, w.contact, dt)
         _to_joints(h, p, s, w, o, dt)
@@ -214,8 +224,13 @@ def must_lift(s):
 
 
 @kernel
-def _comply(h, p, s, g, w, o, dt):
-    """Admittance at the compliant frame, its limits, and the joint velocities that follow from it."""
+def comply(h, p, s, g, w, dt):
+    """Admittance: the velocity `s.twist` of the compliant frame, before any limit; the handle is at that frame."""
+    for i in range(6):
+        w.F[i] = s.wrench_lp[i] - g.wrench[i]
+    wrench.deadband(p.sense, w.F, w.F)
+    for i in range(6):
+        w.F[i] += g.push[i]
     if s.set != p.gains.number:
         s.set = p.gains.number
         s.ramp = 0.0
@@ -237,7 +252,6 @@ def _comply(h, p, s, g, w, o, dt):
     admittance.step(p.admittance, p.gains, s, w.F, w.e, w.goal_twist, w.moved, STILL, dt, w.admittance)
     if p.admittance.frame == 1:
         _turn(h.X_tool, s.twist, False)
-    _to_joints(h, p, s, w, o, dt)
 
 
 @kernel

@@ -10,7 +10,8 @@ from pliant.kernel import cache_is_warm, kernel_count, load, mark_cache_warm, on
 from pliant.model import kinematics
 from pliant.model.handle import HANDLE
 from pliant.params.control import PARAMETERS
-from pliant.records import COMMAND, GOAL, OBSERVED, READING, STATE, TELEMETRY
+from pliant.params.mobile import Planner
+from pliant.records import BASE, COMMAND, GOAL, OBSERVED, READING, STATE, TELEMETRY
 from pliant.robots.sim.layout import WORLD
 from pliant.robots.sim.step import advance_sim, read_sim
 from pliant.runtime import cycle, pace, slots
@@ -44,7 +45,7 @@ def load_loop_kernels() -> None:
 
 
 def load_all() -> None:
-    """Every entry point there is."""
+    """Every entry point but those of the planner, which few need."""
     from pliant.runtime import batch, replay
 
     load_loop_kernels()
@@ -57,6 +58,50 @@ def load_all() -> None:
     one = (STATE.new(), COMMAND.new(), OBSERVED.new(), WORK.new())
     which = np.zeros(1, np.int64)
     load(replay.rerun, HANDLE.new(), PARAMETERS.new(), which, TELEMETRY.new(), *one, 1, 0.0, 0, 0, TELEMETRY.new())
+    load_body_kernels()
+
+
+def load_body_kernels() -> None:
+    """What an arm on a mobile base calls."""
+    from pliant.mobile import base, body, pose_ik, whole_body
+    from pliant.robots.sim.body_step import CARRIER, advance_body, read_body
+    from pliant.runtime import body as loop
+
+    h, p, s, r, g, c, o, w, _, dt = _arguments()
+    m, q, limits = BASE.new(), np.zeros(1), base.LIMITS.new()
+    weights, program = whole_body.WEIGHTS.new(), whole_body.PROGRAM.new()
+    load(base.along_arc, q, 0.0, 0.0, dt, q)
+    load(body.reduced_at, h, q, np.zeros((1, 1)))
+    load(body.advance, q, q, 1, dt)
+    load(whole_body.aim_at, h, weights, q, q, q, program)
+    load(whole_body.build, h, weights, limits, q, q, q, dt, program)
+    load(whole_body.take, program, q, q, q)
+    load(pose_ik.search, h, pose_ik.SCRATCH.new(), q, q, q, q, 0.0, 0, 0, 1)
+    load(read_body, WORLD.new(), CARRIER.new(), r, m)
+    load(advance_body, WORLD.new(), CARRIER.new(), c)
+    load(loop.feel, h, p, s, r, m, o, w, q, True, dt)
+    load(loop.yielding, h, p, s, g, o, w, q, dt)
+    load(loop.keep, TELEMETRY.new(), 0, dt, r, g, o, c, s, m)
+
+
+def load_planner_kernels() -> None:
+    """What planning a way calls."""
+    from pliant.mobile import path, search, shortcut, space
+    from pliant.mobile.planner import HybridAStar
+    from pliant.model.grid import grid_of
+
+    planner = HybridAStar(grid_of(np.zeros((20, 20), bool), 0.2), Planner(expansions=1))
+    pose, arcs, (room, other), wave = np.zeros(3), np.zeros((2, 2)), planner.rooms[0], planner.waves[0]
+    load(space.free_at, planner.space, 0.0, 0.0, 0.0)
+    load(search.begin, planner.space, wave, room, pose, pose)
+    load(search.proceed, planner.space, wave, room, other, 1)
+    load(search.arcs_of, room, other, arcs)
+    load(search.turned_round, arcs, 1)
+    load(shortcut.joined, arcs, 1)
+    load(shortcut.shorten, planner.space, room, pose, arcs, 1, arcs, arcs, arcs)
+    load(shortcut.cost, room.state[0], arcs, 0, 1, 0.0)
+    load(space.moved, 0.0, 0.0, 0.0, 0.0, 0.0)
+    load(path.sample, pose, arcs, pose, arcs)
 
 
 def warm(progress: Callable[[int, int], None] | None = None) -> None:

@@ -11,6 +11,7 @@ from pliant.analysis.doctor.case import Case
 from pliant.analysis.doctor.cycle import limit_cycle
 from pliant.analysis.doctor.damping import anti_damping
 from pliant.analysis.doctor.delay import effective_delay
+from pliant.analysis.doctor.ending import contact_fault
 from pliant.analysis.doctor.finding import ORDER, Diagnosis, Finding
 from pliant.analysis.doctor.realised import command_not_realised
 from pliant.analysis.doctor.saturation import saturation
@@ -28,6 +29,7 @@ CHECKS: dict[str, Callable[[Case], Finding]] = {
     "saturation": saturation,
     "contact losses": contact_losses,
     "force beyond its limit": overload,
+    "contact fault": contact_fault,
     "effective delay": effective_delay,
 }
 """Everything that is looked for, causes before consequences."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant.analysis import signals
 from pliant.analysis.signals import Span
-from pliant.contact.states import DWELL, PAUSED, READY, SEEK, SLIDE
+from pliant.contact.states import DWELL, FAULT, PAUSED, READY, SEEK, SLIDE
 from pliant.errors import RecordingError
 from pliant.record import Recording
 from pliant.record.reader import ParameterSet
@@ -61,6 +61,11 @@ class Case:
         return bool(np.isin(self.contact["state"], (READY, SEEK, DWELL, SLIDE, PAUSED)).any())
 
     @cached_property
+    def failed(self) -> Array:
+        """Ticks in which the contact law is in its fault: it gets there from idle, too."""
+        return self.contact["state"] == FAULT
+
+    @cached_property
     def force(self) -> Array:
         """External force at the tool, not filtered, in base axes [N]; NaN where it is no number."""
         return signals.finite(self.records["observed"]["wrench"][:, :3])
@@ -76,6 +81,19 @@ class Case:
     def into(self) -> Array:
         """Measured speed of the tool into the surface [m/s]."""
         return -np.sum(self.records["observed"]["twist"][:, :3] * self.contact["normal"], axis=1)
+
+    @cached_property
+    def target(self) -> Array:
+        """Force that the contact law is to hold, tick by tick, as it was set [N]; what was recorded, if it was not.
+
+        The recorded one begins with the touch: without a touch it is 0, and everything would be firm.
+        """
+        return self.setting("contact.target_n", float(self.contact["target_n"].max()))
+
+    @cached_property
+    def target_n(self) -> float:
+        """The largest of them while the law was at work [N]; 0 if there is none."""
+        return float(self.target[self.at_work].max(initial=0.0))
 
     @cached_property
     def mode(self) -> int:

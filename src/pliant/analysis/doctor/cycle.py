@@ -79,9 +79,8 @@ def _in_force(case: Case) -> tuple[Array, list[Rhythm], str, bool]:
     force = np.nan_to_num(case.pressed)
     firm = case.setting("contact.touch_n", 0.5)
     touched = np.cumsum(case.at_work & (smooth(force, 5) > 2 * firm)) > 0
-    target = float(case.contact["target_n"].max())
-    band = float(np.median(case.setting("contact.band_n", 0.05 * target)))
-    marked, found = _search(case, force, case.at_work & touched, max(SHARE * target, BANDS * band))
+    band = float(np.median(case.setting("contact.band_n", 0.05 * case.target_n)))
+    marked, found = _search(case, force, case.at_work & touched, max(SHARE * case.target_n, BANDS * band))
     return marked, found, "N", True
 
 

@@ -51,8 +51,7 @@ def following(case: Case) -> Follows | None:
 @lru_cache(maxsize=1)
 def pressing(case: Case) -> Touch | None:
     """What pressing shows of the surface; worked out once per case."""
-    firm = FIRM * float(case.contact["target_n"].max())
-    return touch(case, firm) if case.is_contact else None
+    return touch(case, FIRM * case.target_n) if case.target_n > 0 else None
 
 
 def stiffness(case: Case) -> float:

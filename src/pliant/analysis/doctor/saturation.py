@@ -74,12 +74,20 @@ def _own(case: Case, active: Array, spent: float) -> tuple[str, str, tuple[Any, 
         f"The law asked for more than its speed limit of {1e3 * limit:.3g} mm/s in {share(inward + outward)} of the "
         f"time ({share(inward)} inward, {share(outward)} outward) and went from one limit to the other {flips:.2g} "
         f"times a second. With a gain of {1e3 * steep:.3g} mm/(N s) it saturates at an error of {linear:.3g} N, and "
-        f"errors reached {largest:.3g} N: a law at its limit is a switch, whose gain, integral and damping do nothing."
+        f"errors reached {largest:.3g} N: "
     )
-    remedy = (
-        f"Lower the gain to {1e3 * limit / largest:.2g} mm/(N s) or less, or approach more slowly, so that the errors "
-        "stay where the law is linear."
-    )
+    if largest > linear:
+        cause += "a law at its limit is a switch, whose gain, integral and damping do nothing."
+        remedy = (
+            f"Lower the gain to {1e3 * limit / largest:.2g} mm/(N s) or less, or approach more slowly, so that the "
+            "errors stay where the law is linear."
+        )
+    else:  # a lower gain would not help: never advise one that is higher than it is
+        cause += "not the gain asks for so much, but the integral or what is fed forward."
+        remedy = (
+            "Leave the gain. See that the sensor shows nothing while the tool is free: an offset is taken for a "
+            "contact that goes away. Else lower the integral."
+        )
     return cause, remedy, figures
 
 

@@ -23,8 +23,11 @@ def frozen_sensor(case: Case) -> Finding:
     reading = case.records["reading"]
     raw, good = reading["wrench"], reading["wrench_state"] == WRENCH_OK
     same = np.concatenate(([False], np.all(raw[1:] == raw[:-1], axis=1)))
-    limit = float(np.median(case.setting("sense.frozen_s", 0.05))) or 0.05
+    limit = float(np.median(case.setting("sense.frozen_s", 0.05)))
     stretches = case.spans(same & good)
+    if limit == 0.0:  # as for the tick, 0 means never
+        figures = (told("longest without a change", longest_s(stretches), "s"),)
+        return Finding("frozen sensor", "fine", figures, "Not judged: sense.frozen_s is 0, which means never.")
     spans = tuple(span for span in stretches if span.end_s - span.start_s > limit)
     figures = (told("longest without a change", longest_s(stretches), "s"), told("that may be", limit, "s"))
     if not spans:

@@ -9,7 +9,8 @@ import numpy as np
 from pliant.analysis.doctor.case import Case, longest_s, smooth
 from pliant.analysis.doctor.finding import Finding, millis
 from pliant.analysis.figures import told
-from pliant.contact.states import FAULT, PRELOAD, READY
+from pliant.analysis.signals import Span
+from pliant.contact.states import PRELOAD, READY
 
 Array = np.ndarray[Any, Any]
 
@@ -21,15 +22,15 @@ BOUNCE_S = 0.5
 BEFORE_S = 0.1
 # A law without a contact state is pressed on at its start by more than its deadband and this [N].
 RESTING_N = 1.0
-# A limit of force that nothing answered within this time was none [s].
-ANSWER_S = 0.05
+# A limit of force that nothing answered within this time was none, and one that is still exceeded after that [s].
+ANSWER_S, RELIEF_S = 0.05, 0.5
 
 
 def _is_off(case: Case) -> Array:
     """Ticks at work in which the tool, once it had touched firmly, does not touch."""
     force = smooth(np.nan_to_num(case.pressed), 5)
-    target = float(case.contact["target_n"].max())
-    firm, gone = max(FIRM * target, 1e-9), case.setting("contact.loss_n", 0.06 * target)
+    gone = case.setting("contact.loss_n", 0.06 * case.target_n)
+    firm = np.maximum(FIRM * case.target, gone)
     # hysteresis: the last of the two thresholds that was crossed counts
     mark = np.where(force > firm, 1, np.where(force < gone, -1, 0))
     at = np.maximum.accumulate(np.where(mark != 0, np.arange(len(mark)), 0))
@@ -41,6 +42,8 @@ def contact_losses(case: Case) -> Finding:
     """How often contact was lost, for how long, and how hard it came back."""
     if not case.is_contact:
         return Finding("contact losses", "fine", (), "No contact law ran.")
+    if not case.target_n > 0:
+        return Finding("contact losses", "fine", (told("contacts lost", 0.0),), "No force was to be held.")
     off = _is_off(case)
     spans = case.spans(off, least_s=LOST_S)
     noticed = int(case.contact["losses"].max())
@@ -82,7 +85,7 @@ def preload(case: Case) -> Finding:
     force = float(np.linalg.norm(np.nanmean(case.force[before:start], axis=0)))
     figures = (told("force before the start", force, "N"), told("start", float(case.time_s[start]), "s"))
     if case.is_contact:
-        most = float(case.setting("contact.preload_n", 1.5)[start])
+        most = float(case.setting("contact.preload_n", 0.5)[start])
     else:
         most = float(case.setting("sense.deadband_n", 1.0)[start]) + RESTING_N
     refused = bool((case.contact["refused"] == PRELOAD).any())
@@ -112,22 +115,48 @@ def overload(case: Case) -> Finding:
     """The largest force beside the limit that was declared, and whether anything was done about it."""
     size = np.nan_to_num(np.linalg.norm(case.force, axis=1))
     figures = (told("largest force", float(size.max()), "N"),)
-    if not case.is_contact:
+    if not (case.is_contact or case.failed.any()):
         return Finding("force beyond its limit", "fine", figures)
     limit = case.setting("contact.force_limit_n", np.inf)
     figures += (told("limit", float(limit.min()), "N"),)
     over = size > limit
-    spans = case.spans(over, join_s=0.05)
-    answered = case.contact["state"] == FAULT
-    ticks = round(ANSWER_S / case.dt)
-    first = int(np.argmax(over))
-    ignored = over.any() and not answered[first : first + ticks + 1].any()
-    if not ignored:
-        said = "The force limit was exceeded, and the law lifted off." if over.any() else ""
-        return Finding("force beyond its limit", "fine", figures, said)
-    cause = (
-        f"The force reached {size.max():.3g} N and was beyond its limit of {limit[first]:.3g} N for "
-        f"{millis(case.seconds(over))} in all, first at {spans[0].start_s:.2f} s, and the law went on all the same."
+    spans = case.spans(over, join_s=ANSWER_S)
+    if not spans:
+        return Finding("force beyond its limit", "fine", figures)
+    ignored = [span for span in spans if not _answered(case, span)]
+    lasting = [span for span in spans if span.end_s - span.start_s > RELIEF_S]
+    figures += (
+        told("times beyond it", len(spans)),
+        told("of which the law did not answer", len(ignored)),
+        told("longest", longest_s(spans), "s"),
     )
-    remedy = "Watch the force in every state, not only while sliding, and lift off when it is exceeded."
-    return Finding("force beyond its limit", "alarm", figures, cause, remedy, spans)
+    cause = (
+        f"The force reached {size.max():.3g} N and was beyond its limit of {limit[over].min():.3g} N for "
+        f"{millis(case.seconds(over))} in all, first at {spans[0].start_s:.2f} s"
+    )
+    if ignored:
+        cause += (
+            f", and {_how_many(len(ignored), len(spans))} the law went on all the same, at {ignored[0].start_s:.2f} s."
+        )
+        remedy = "Watch the force in every state, not only while sliding, and lift off when it is exceeded."
+        return Finding("force beyond its limit", "alarm", figures, cause, remedy, tuple(ignored))
+    if lasting:
+        cause += f". The law stopped, but the force stayed beyond the limit for {millis(longest_s(spans))}."
+        remedy = "Look what holds the tool: lifting off did not free it."
+        return Finding("force beyond its limit", "alarm", figures, cause, remedy, tuple(lasting))
+    cause += ". The law stopped each time." if len(spans) > 1 else ". The law stopped."
+    remedy = "Approach more slowly or declare a stiffer surface (contact.stiffness_max_n_m), if it was the touch; "
+    remedy += "else look what the tool met there."
+    return Finding("force beyond its limit", "warning", figures, cause, remedy, spans)
+
+
+def _answered(case: Case, span: Span) -> bool:
+    """Whether the law was in its fault soon after the force exceeded the limit, or already was."""
+    soon = (case.time_s >= span.start_s - case.dt / 2) & (case.time_s <= span.start_s + ANSWER_S + case.dt / 2)
+    return bool(case.failed[soon].any())
+
+
+def _how_many(some: int, of_all: int) -> str:
+    if of_all == 1:
+        return "then"
+    return f"{some} of {of_all} times"

@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 
 from pliant.model.catalogue import design
+from pliant.model.mobile_arm import Chassis, mobile_design
 from pliant.model.tool import Tool, attach
 from pliant.robots.sim.config import SimConfig, Surface
 from pliant.robots.sim.world import quaternion
@@ -17,7 +18,16 @@ _FLOOR = ((0.60, 0.61, 0.63), (0.66, 0.67, 0.69))
 
 def scene_model(source: str, tool: Tool, config: SimConfig) -> mujoco.MjModel:
     """A MuJoCo model with shapes, for drawing only; its joints are those of the arm."""
-    spec = design(source, visual=True).spec
+    return _dressed(design(source, visual=True).spec, tool, config)
+
+
+def body_scene_model(base: Chassis, arm: str, tool: Tool, config: SimConfig) -> mujoco.MjModel:
+    """The same for an arm on a mobile base; its joints are x, y and heading of the base, then those of the arm."""
+    return _dressed(mobile_design(base, arm, visual=True).spec, tool, config)
+
+
+def _dressed(spec: mujoco.MjSpec, tool: Tool, config: SimConfig) -> mujoco.MjModel:
+    """Tool, light, floor and surfaces around a robot that has its shapes."""
     attach(spec, config.tool or tool, visual=True)
     spec.visual.headlight.ambient = (0.35, 0.35, 0.35)
     spec.visual.headlight.diffuse = (0.35, 0.35, 0.35)

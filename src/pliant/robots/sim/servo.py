@@ -57,31 +57,45 @@ def _arrived(w):
 
 
 @kernel
-def drive(w):
-    """Compute the joint torques of this physics step from what comes out of the delay line."""
+def demand(w):
+    """What comes out of the delay line: joint torques (returns True), or joint accelerations in w.acc."""
     q, qd = floats(w.qpos, w.n), floats(w.qvel, w.n)
-    tau = floats(w.qfrc_applied, w.n)
     mode, slot = _arrived(w)
     if mode == TORQUE:
+        tau = floats(w.qfrc_applied, w.n)
         for i in range(w.n):
             tau[i] = w.line[slot, i]
             w.ref[i], w.ref_d[i], w.target[i] = q[i], qd[i], q[i]
-    else:
-        for i in range(w.n):
-            if mode == POSITION:
-                w.target[i] = w.line[slot, i]
-            elif mode == VELOCITY:
-                w.target[i] += w.h * w.line[slot, i]
-            acc = w.omega * w.omega * (w.target[i] - w.ref[i]) - 2.0 * w.omega * w.ref_d[i]
-            k = w.omega_stiff
-            w.acc[i] = acc + 2.0 * k * (w.ref_d[i] - qd[i]) + k * k * (w.ref[i] - q[i])
-            w.ref_d[i] += w.h * acc
-            w.ref[i] += w.h * w.ref_d[i]
-        mj_mulM(w.model, w.data, w.qfrc_applied, w.acc.ctypes.data)
-        bias, passive = floats(w.qfrc_bias, w.n), floats(w.qfrc_passive, w.n)
-        for i in range(w.n):
-            tau[i] += bias[i] - passive[i]
+        return True
+    for i in range(w.n):
+        if mode == POSITION:
+            w.target[i] = w.line[slot, i]
+        elif mode == VELOCITY:
+            w.target[i] += w.h * w.line[slot, i]
+        acc = w.omega * w.omega * (w.target[i] - w.ref[i]) - 2.0 * w.omega * w.ref_d[i]
+        k = w.omega_stiff
+        w.acc[i] = acc + 2.0 * k * (w.ref_d[i] - qd[i]) + k * k * (w.ref[i] - q[i])
+        w.ref_d[i] += w.h * acc
+        w.ref[i] += w.h * w.ref_d[i]
+    return False
+
+
+@kernel
+def saturate(w):
+    """Cut the joint torques at what the drives can do, and remember them."""
+    tau = floats(w.qfrc_applied, w.n)
     for i in range(w.n):
         if abs(tau[i]) > w.tau_max[i]:
             tau[i] = math.copysign(w.tau_max[i], tau[i])
         w.tau[i] = tau[i]
+
+
+@kernel
+def drive(w):
+    """Compute the joint torques of this physics step from what comes out of the delay line."""
+    if not demand(w):
+        mj_mulM(w.model, w.data, w.qfrc_applied, w.acc.ctypes.data)
+        tau, bias, passive = floats(w.qfrc_applied, w.n), floats(w.qfrc_bias, w.n), floats(w.qfrc_passive, w.n)
+        for i in range(w.n):
+            tau[i] += bias[i] - passive[i]
+    saturate(w)

@@ -28,7 +28,7 @@ def advance(w, c):
         mj_objectVelocity(w.model, w.data, w.site_type, w.tool_site, w.velocity.ctypes.data, 0)
         floats(w.tool_xfrc, 6)[:] = 0.0
         contacts(w)
-        _pushes(w)
+        pushes(w)
         send(w, c, k / w.substeps)
         drive(w)
         mj_step2(w.model, w.data)
@@ -38,7 +38,7 @@ def advance(w, c):
 
 
 @kernel
-def _pushes(w):
+def pushes(w):
     """Add scripted and live pushes at the tool point to the wrench on the tool body."""
     w.six[:] = 0.0
     for k in range(w.n_pushes):

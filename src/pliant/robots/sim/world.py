@@ -64,13 +64,20 @@ class World:
     def __init__(
         self, arm: Arm, source: str, tool: Tool, config: SimConfig, dt: float, start_q: Any, interface: str
     ) -> None:
-        self._interface = interface
         substeps = max(1, math.ceil(dt / config.substep_s - 1e-9))
-        self.model = build_model(source, tool, dt / substeps, arm.gravity)
-        self.data = mujoco.MjData(self.model)
+        self._begin(build_model(source, tool, dt / substeps, arm.gravity), arm, tool, config, dt, start_q, interface)
+
+    def _begin(
+        self, model: mujoco.MjModel, arm: Arm, tool: Tool, config: SimConfig, dt: float, start_q: Any, interface: str
+    ) -> None:
+        self._interface, self.model, self.data = interface, model, mujoco.MjData(model)
+        # in a larger model the arm's joints come after those of what carries it
+        first = model.joint(arm.joint_names[0])
+        n = arm.n
+        self._at, self._dof = slice(first.qposadr[0], first.qposadr[0] + n), slice(first.dofadr[0], first.dofadr[0] + n)
         self.record = WORLD.new()
         w = self.record[0]
-        w.h, w.substeps, w.n = dt / substeps, substeps, arm.n
+        w.h, w.substeps, w.n = model.opt.timestep, round(dt / model.opt.timestep), n
         self._bind(w)
         self._configure(w, arm, tool, config)
         self._place(w, start_q)
@@ -79,8 +86,9 @@ class World:
         """Addresses of MuJoCo's memory; valid as long as this object lives."""
         m, d = self.model, self.data
         w.model, w.data = m._address, d._address
-        for field in ("qpos", "qvel", "qfrc_applied", "qfrc_bias", "qfrc_passive", "sensordata"):
-            w[field] = getattr(d, field).ctypes.data
+        w.qpos, w.sensordata = d.qpos[self._at].ctypes.data, d.sensordata.ctypes.data
+        for field in ("qvel", "qfrc_applied", "qfrc_bias", "qfrc_passive"):
+            w[field] = getattr(d, field)[self._dof].ctypes.data
         site, body = m.site(TOOL).id, m.body(TOOL).id
         w.tool_xpos = d.site_xpos[site].ctypes.data
         w.tool_xipos = d.xipos[body].ctypes.data
@@ -113,15 +121,15 @@ class World:
 
     def _place(self, w: Any, q: Any) -> None:
         """At rest at the joint positions `q`, carried by the drives, with a first sensor reading."""
-        self.data.qpos[:] = q
+        self.data.qpos[self._at] = q
         mujoco.mj_forward(self.model, self.data)
         n = int(w.n)
         w.target[:n], w.ref[:n] = q, q
         w.last_mode = MODES[self._interface]
         if w.last_mode == POSITION:
             w.last[:n] = q
-        w.tau[:n] = self.data.qfrc_bias
-        self.data.qfrc_applied[:] = self.data.qfrc_bias
+        w.tau[:n] = self.data.qfrc_bias[self._dof]
+        self.data.qfrc_applied[self._dof] = self.data.qfrc_bias[self._dof]
         mujoco.mj_forward(self.model, self.data)
         w.last_wrench[:] = -self.data.sensordata[:6]
 

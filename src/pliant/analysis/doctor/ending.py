@@ -1,0 +1,59 @@
+"""How a contact ended: as a fault, when, and for what reason."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant.analysis.doctor.case import Case
+from pliant.analysis.doctor.finding import Finding
+from pliant.analysis.figures import told
+from pliant.contact.states import (
+    ABORT,
+    EVENTS,
+    FAULT,
+    FORCE_LIMIT,
+    ROBOT,
+    SENSOR,
+    STATES,
+    STUCK,
+    TIMEOUT,
+    TOO_FAR,
+)
+
+# What to do about a reason; of the others the reason says enough.
+REMEDIES = {
+    SENSOR: "See what is said of the sensor; look at its cable, its range and its rate.",
+    FORCE_LIMIT: "See the force beyond its limit: a slower approach, a stiffer declared surface, or a free way.",
+    ABORT: "Nothing, if whoever aborted it meant to.",
+    TOO_FAR: "Start nearer to the surface, or raise contact.seek_m; see that the tool's axis points at it.",
+    TIMEOUT: "See limit cycle and effective delay; else raise contact.settle_s, or contact.band_n if noise is all.",
+    STUCK: "Look which limit acted (saturation, workspace, a singular pose), and begin where there is room.",
+    ROBOT: "Look at what the robot says: its protective stop, its connection, its command.",
+}
+
+
+def contact_fault(case: Case) -> Finding:
+    """Every time that the contact law went into its fault, and why."""
+    state, reason = case.contact["state"], case.contact["reason"]
+    if not (case.is_contact or case.failed.any()):
+        return Finding("contact fault", "fine", (), "No contact law ran.")
+    before = np.concatenate(([-1], state[:-1]))
+    entered = np.flatnonzero(case.failed & (before != FAULT))
+    figures = (told("faults", len(entered)),)
+    if not len(entered):
+        return Finding("contact fault", "fine", figures, f"It ended in the state {STATES[int(state[-1])]}.")
+    figures += (told("first", float(case.time_s[entered[0]]), "s"),)
+    said = [_said(case, int(i)) for i in entered]
+    first = int(reason[entered[0]])
+    aborted = all(int(reason[i]) == ABORT for i in entered)
+    remedy = REMEDIES.get(first, "Look at what the tool met at that place, and at the other findings.")
+    return Finding(
+        "contact fault", "warning" if aborted else "alarm", figures, " ".join(said), remedy, case.spans(case.failed)
+    )
+
+
+def _said(case: Case, tick: int) -> str:
+    contact = case.contact
+    why = EVENTS.get(int(contact["reason"][tick]), "the recording gives no reason that is known")
+    where = f" in the state {STATES[int(contact['state'][tick - 1])]}" if tick else ""
+    return f"The contact ended as a fault at {case.time_s[tick]:.2f} s{where}: {why}."

@@ -1,0 +1,39 @@
+"""What a contact went through: every change of its state with time and reason, from the telemetry alone."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pliant.contact.states import EVENTS, FAULT, STATES
+
+
+class Transition(NamedTuple):
+    """A state that was entered, or an order that was refused: when [s], which, and why."""
+
+    time_s: float
+    state: str
+    reason: str
+
+
+def transitions(records: np.ndarray[Any, Any]) -> list[Transition]:
+    """Every change of the contact's state in these records, and every order refused; none where it never ran."""
+    contact, time_s = records["state"]["contact"], records["time_s"]
+    state, reason, refused = contact["state"], contact["reason"], contact["refused"]
+    changed = np.flatnonzero(np.diff(state, prepend=0))
+    denied = np.flatnonzero((np.diff(refused, prepend=0) != 0) & (refused != 0))
+    found = [Transition(float(time_s[i]), STATES[int(state[i])], _words(reason[i])) for i in changed]
+    found += [Transition(float(time_s[i]), "refused", _words(refused[i])) for i in denied]
+    return sorted(found, key=lambda one: one.time_s)
+
+
+def _words(event: Any) -> str:
+    return EVENTS.get(int(event), f"event {int(event)}")
+
+
+def contact_fault(records: np.ndarray[Any, Any]) -> str:
+    """Why the contact ended in a fault, "" if it did not."""
+    if not len(records) or records["state"]["contact"]["state"][-1] != FAULT:
+        return ""
+    return EVENTS[int(records["state"]["contact"]["reason"][-1])]

@@ -1,0 +1,220 @@
+"""Velocity of a base from sampled poses: rates, noise, jitter, rounding and faults, beside the mean-step formula."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant.analysis import style
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told, within
+from pliant.experiments import Progress
+from pliant.experiments.rival_velocity import mean_step_velocity
+from pliant.experiments.velocity_cells import FAULTS, SIGNALS, Cell, Samples, cells, sample
+from pliant.mobile.velocity import CAKalman, LocalPoly, Stencil
+from pliant.params.mobile import BaseVelocity
+
+Array = np.ndarray[Any, Any]
+
+SHOWN = Cell(50, 1.0, "late sample", 0.0, "outliers")
+QUIET = BaseVelocity(noise_m=0.0, noise_rad=0.0)
+NAMES = ("CAKalman", "LocalPoly", "Stencil", "mean step")
+
+
+@dataclass(frozen=True)
+class Row:
+    """RMS errors [mm/s, mm/s, mrad/s] of one cell: of each estimator for the sine, the trapezoid and the heading."""
+
+    cell: Cell
+    errors: dict[str, Array]
+
+    @property
+    def ratio(self) -> Array:
+        """Error of the filter over that of the mean-step formula."""
+        return self.errors["CAKalman"] / self.errors["mean step"]
+
+    def as_dict(self) -> dict[str, Any]:
+        cell = self.cell
+        about = {
+            "rate_hz": cell.rate_hz, "noise_mm": cell.noise_mm, "jitter": cell.jitter, "step_mm": cell.step_mm,
+            "fault": cell.fault,
+        }  # fmt: skip
+        by = {name: dict(zip(SIGNALS, map(float, values), strict=True)) for name, values in self.errors.items()}
+        return {**about, "rms_mm_s": by}
+
+
+def velocities(cell: Cell, samples: Samples) -> dict[str, Array]:
+    """What each estimator says."""
+    stamps, poses = samples.stamps, samples.poses
+    out = {kind.__name__: kind(cell.settings).run(stamps, poses)["velocity"] for kind in (CAKalman, LocalPoly, Stencil)}
+    return {**out, "mean step": mean_step_velocity(stamps, poses)}
+
+
+def _row(cell: Cell, seed: int) -> Row:
+    samples = sample(cell, np.random.default_rng(seed))
+    rms = {
+        name: 1e3 * np.sqrt(np.mean((said - samples.velocity)[samples.counted] ** 2, axis=0))
+        for name, said in velocities(cell, samples).items()
+    }
+    return Row(cell, rms)
+
+
+def _mean(rows: list[Row]) -> float:
+    """Geometric mean of the error ratios of sine and trapezoid."""
+    return float(np.exp(np.mean([np.log(row.ratio[:2]) for row in rows])))
+
+
+def _ratios(rows: list[Row]) -> list[Figure]:
+    """The filter beside the mean-step formula, over the cells in which something is noisy."""
+    noisy = [row for row in rows if row.cell.noise_mm or row.cell.step_mm or row.cell.jitter != "none"]
+    bare = [row for row in noisy if row.cell.fault == "none"]
+    true = [row for row in bare if row.cell.jitter != "late stamp"]
+    return [
+        told("noisy cells", len(noisy)),
+        at_most("error over that of the mean-step formula, geometric mean", _mean(noisy), "", 0.03),
+        at_most("the same, worst cell", max(row.ratio[:2].max() for row in noisy), "", 1.0),
+        at_most("the same without faults and with true stamps, geometric mean", _mean(true), "", 0.03),
+        told("the same without faults, late stamps too, geometric mean", _mean(bare)),
+        told("the same for the turning speed, all noisy cells", np.exp(np.mean([np.log(r.ratio[2]) for r in noisy]))),
+        at_most("velocities that are no numbers", sum(np.isnan(row.errors["CAKalman"]).sum() for row in rows), "", 0),
+    ]
+
+
+def _selected(rows: list[Row]) -> list[Figure]:
+    """Cells that a reader asks for, filter and formula side by side."""
+    figures = []
+    for cell in (
+        Cell(10, 1.0, "none", 0.0, "none"), Cell(50, 0.1, "late sample", 0.0, "none"),
+        Cell(500, 1.0, "none", 0.0, "none"), Cell(50, 0.1, "none", 0.0, "outliers"), Cell(50, 0.1, "none", 0.0, "NaN"),
+    ):  # fmt: skip
+        row = next(row for row in rows if row.cell == cell)
+        name = f"{cell.rate_hz} Hz, {cell.noise_mm:g} mm" + "".join(
+            f", {word}" for word in (cell.jitter, cell.fault) if word != "none"
+        )
+        for k in (0, 1):
+            figures.append(told(f"{name}: {SIGNALS[k]}, filter", row.errors["CAKalman"][k], "mm/s"))
+            figures.append(told(f"{name}: {SIGNALS[k]}, mean step", row.errors["mean step"][k], "mm/s"))
+    return figures
+
+
+def _stencil() -> list[Figure]:
+    """What the stencil on true stamps does with references that have no noise."""
+    w, t = 2 * math.pi * 0.25, np.arange(0.0, 12.0, 0.1)
+    poses = np.stack([0.3 * np.sin(w * t), 0 * t, 0 * t], 1)
+    truth = 0.3 * w * np.cos(w * t)
+    five = Stencil(QUIET).run(t, poses)["velocity"][:, 0] - truth
+    two = np.diff(poses[:, 0]) / np.diff(t) - truth[1:]
+    # four samples on time, one late, the next early: a straight drive of 1 m/s
+    uneven = np.array([0.0, 0.1, 0.2, 0.39, 0.4])
+    straight = np.stack([uneven, 0 * uneven, 0 * uneven], 1)
+    step = np.zeros((12, 3))
+    step[6:, 0] = 0.1
+    times = np.arange(12) * 0.1
+    return [
+        at_most("reference without noise, 10 Hz: stencil", 1e3 * np.sqrt(np.mean(five[10:] ** 2)), "mm/s", 0.1),
+        told("reference without noise, 10 Hz: two points", 1e3 * np.sqrt(np.mean(two[10:] ** 2)), "mm/s"),
+        within("1 m/s with a late and an early sample: stencil", _last(uneven, straight), "m/s", 1.0, 1e-9),
+        told("1 m/s with a late and an early sample: mean step", mean_step_velocity(uneven, straight)[-1, 0], "m/s"),
+        at_most("reference that steps by 0.1 m: stencil", _largest(times, step), "m/s", 1e-9),
+        told("reference that steps by 0.1 m: mean step", np.abs(mean_step_velocity(times, step)).max(), "m/s"),
+    ]
+
+
+def _last(t: Array, poses: Array) -> float:
+    return float(Stencil(QUIET).run(t, poses)["velocity"][-1, 0])
+
+
+def _largest(t: Array, poses: Array) -> float:
+    return float(np.abs(Stencil(QUIET).run(t, poses)["velocity"]).max())
+
+
+def _sideways() -> list[Figure]:
+    """A drive along x with a heading of 45°: what a differential drive cannot do is told."""
+    t = np.arange(0.0, 3.0, 0.02)
+    said = CAKalman().run(t, np.stack([0.5 * t, 0 * t, 0 * t + math.pi / 4], 1))[-1]
+    return [
+        within("0.5 m/s along x, heading 45°: forward", said.v, "m/s", 0.5 * math.sqrt(0.5), 1e-3),
+        within("0.5 m/s along x, heading 45°: sideways", said.lateral, "m/s", -0.5 * math.sqrt(0.5), 1e-3),
+        at_least("its standard deviation is finite and positive", float(0 < said.sigma[0] < 1), "", 1.0),
+    ]
+
+
+def run(seed: int, progress: Progress) -> Outcome:
+    """All cells, the stencil on references, and a base that is moved sideways."""
+    began = time.perf_counter()
+    rows, all_cells = [], cells()
+    for k, cell in enumerate(all_cells):
+        rows.append(_row(cell, 1000 * seed + k))
+        progress((k + 1) / len(all_cells))
+    figures = _ratios(rows) + _selected(rows) + _stencil() + _sideways()
+    return Outcome(
+        "base-velocity", seed, time.perf_counter() - began, figures, notes=_table(rows),
+        draw=lambda path: _draw(rows, seed, path), table=[row.as_dict() for row in rows],
+    )  # fmt: skip
+
+
+def _table(rows: list[Row]) -> list[str]:
+    """Every cell in a line of at most 80 characters: RMS of sine and trapezoid together, filter / mean step."""
+    lines = [
+        "RMS error [mm/s], filter / mean-step formula. First rate [Hz], noise [mm],",
+        "jitter of 20 % (S: late sample, T: late stamp), rounding [mm]; then by fault.",
+        f"{'':12}" + "".join(f"{fault:>11}" for fault in FAULTS),
+    ]
+    for first in range(0, len(rows), len(FAULTS)):
+        cell = rows[first].cell
+        kind = {"none": "-", "late sample": "S", "late stamp": "T"}[cell.jitter]
+        line = f"{cell.rate_hz:3d} {cell.noise_mm:3g} {kind} {cell.step_mm:1g} "
+        for row in rows[first : first + len(FAULTS)]:
+            ours, theirs = (math.sqrt(np.mean(row.errors[name][:2] ** 2)) for name in ("CAKalman", "mean step"))
+            line += f"{_short(ours)}/{_short(theirs)}".rjust(11)
+        lines.append(line)
+    return lines
+
+
+def _short(value: float) -> str:
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _draw(rows: list[Row], seed: int, path: Path) -> None:
+    samples = sample(SHOWN, np.random.default_rng(seed))
+    said = velocities(SHOWN, samples)
+    with style.applied() as theme:
+        fig, axes = style.figure(
+            1, 2, "Velocity of a base from its sampled poses",
+            "left: 50 Hz, 1 mm of noise, samples up to 20 % late, 1 % outliers of 50 mm; right: every cell",
+            panel_inches=(6.2, 3.6), share_x=False,
+        )  # fmt: skip
+        ax, t = axes[0, 0], samples.stamps
+        shown = (t > 4) & (t < 12)
+        ax.plot(t[shown], said["mean step"][shown, 1], color=theme.lines[1], lw=0.6, alpha=0.7, label="mean step")
+        ax.plot(t[shown], samples.velocity[shown, 1], color=theme.text, lw=2.4, alpha=0.35, label="truth")
+        ax.plot(t[shown], said["CAKalman"][shown, 1], color=theme.lines[0], label="Kalman filter")
+        ax.set_ylim(-1.5, 1.5)
+        ax.set_xlabel("time [s]")
+        style.label(ax, "Trapezoid", "m/s", "velocity")
+        style.legend(ax)
+        _scatter(axes[0, 1], rows, theme)
+    style.save(fig, path)
+
+
+def _scatter(ax: Any, rows: list[Row], theme: style.Theme) -> None:
+    for k, rate in enumerate((10, 50, 500)):
+        chosen = [row for row in rows if row.cell.rate_hz == rate and not row.cell.clean]
+        x = [np.sqrt(np.mean(row.errors["mean step"][:2] ** 2)) for row in chosen]
+        y = [np.sqrt(np.mean(row.errors["CAKalman"][:2] ** 2)) for row in chosen]
+        ax.plot(x, y, "o", ms=3.5, ls="none", color=theme.lines[k], alpha=0.7, label=f"{rate} Hz")
+    span = np.array([1.0, 3e5])
+    ax.plot(span, span, color=theme.faint, lw=1, ls="--")
+    ax.plot(span, 0.03 * span, color=theme.faint, lw=1, ls=":")
+    ax.annotate("as good", (30, 36), color=theme.faint, fontsize=8, rotation=38)
+    ax.annotate("3 %", (3e4, 0.036 * 3e4), color=theme.faint, fontsize=8, rotation=38)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_ylim(0.2, 3e3)
+    ax.set_xlabel("mean-step formula [mm/s]")
+    style.label(ax, "RMS error", "mm/s", "Kalman filter")
+    style.legend(ax)

@@ -1,0 +1,82 @@
+"""What the planner is compared with: OMPL's RRTConnect on the same footprint, and the same search uncompiled."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+from pliant.experiments.plan_maps import MAPS, queries
+from pliant.mobile.planner import HybridAStar
+
+Array = np.ndarray[Any, Any]
+
+
+def ompl_is_there() -> bool:
+    """Whether OMPL can be asked."""
+    try:
+        from ompl import base, geometric  # pyright: ignore[reportMissingImports]  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def ompl_solves(planner: HybridAStar, start: Array, goal: Array, seconds: float) -> bool:
+    """Whether RRTConnect finds a way of Reeds-Shepp paths in so many seconds of this thread."""
+    from ompl import base, geometric, util  # pyright: ignore[reportMissingImports]
+
+    util.setLogLevel(util.LogLevel.LOG_NONE)
+    space = base.ReedsSheppStateSpace(planner.settings.radius_m)
+    bounds, (left, right, bottom, top) = base.RealVectorBounds(2), planner.grid.extent
+    for axis, (low, high) in enumerate(((left, right), (bottom, top))):
+        bounds.setLow(axis, low)
+        bounds.setHigh(axis, high)
+    space.setBounds(bounds)
+    setup = geometric.SimpleSetup(space)
+
+    def free(state: Any) -> bool:  # the state of this space, which OMPL's annotations do not tell
+        return planner.free((state.getX(), state.getY(), state.getYaw()))
+
+    setup.setStateValidityChecker(free)
+    information = setup.getSpaceInformation()
+    information.setStateValidityCheckingResolution(planner.settings.footprint.step_m / space.getMaximumExtent())
+    ends = []
+    for pose in (start, goal):
+        state: Any = space.allocState()
+        state.setXY(float(pose[0]), float(pose[1]))
+        state.setYaw(float(np.remainder(pose[2] + np.pi, 2 * np.pi) - np.pi))
+        ends.append(state)
+    setup.setStartAndGoalStates(*ends)
+    setup.setPlanner(geometric.RRTConnect(information))
+    end = time.thread_time() + seconds
+    setup.solve(base.PlannerTerminationCondition(lambda: time.thread_time() > end))
+    return bool(setup.haveExactSolutionPath())
+
+
+def one_query(name: str, seed: int, number: int, repeat: int) -> dict[str, Any]:
+    """The shortest of `repeat` times [s of this thread] for one query, and what was found."""
+    planner = HybridAStar(MAPS[name](seed))
+    start, goal = queries(planner, seed, number + 1, roomy=True)[number]
+    taken = []
+    for _ in range(repeat):
+        began = time.thread_time()
+        plan = planner.plan(start, goal)
+        taken.append(time.thread_time() - began)
+    return {"seconds": min(taken), "expanded": plan.expanded, "arcs": plan.path.arcs.tolist()}  # pyright: ignore[reportPossiblyUnboundVariable]
+
+
+def uncompiled(name: str, seed: int, number: int) -> dict[str, Any]:
+    """The same in a process of its own in which nothing is compiled."""
+    code = f"""
+import json
+from pliant.experiments.rival_planner import one_query
+print(json.dumps(one_query({name!r}, {seed}, {number}, 1)))
+"""
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)

@@ -1,0 +1,198 @@
+"""A differential-drive base: wheels and twist, the exact arc, odometry, slip, and a command that keeps to limits.
+
+    v = (w_r + w_l) / 2     ω = (w_r - w_l) / track          rim speeds w [m/s]
+    x⁺ = x + v dt sinc(ω dt/2) cos(θ + ω dt/2)               the arc of constant (v, ω), exactly
+
+A base pose is [x, y, heading]. Nothing here can go sideways: a lateral speed has no place to be written to.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pliant.errors import InputError
+from pliant.kernel import kernel
+from pliant.model.mobile_arm import Chassis
+from pliant.params.body import Slip
+from pliant.params.mobile import Base as BaseLimits
+from pliant.records import Field, Layout
+
+Array = np.ndarray[Any, Any]
+
+LIMITS = Layout(
+    "BaseLimits",
+    (
+        Field("half_track", "m", "half the distance between the wheels"),
+        Field("most", "m/s, rad/s", "fastest forward, fastest turn", (2,)),
+        Field("least", "m/s, rad/s", "fastest backward and fastest turn the other way, both negative", (2,)),
+        Field("grow", "m/s^2, rad/s^2", "how fast speed and turn may grow", (2,)),
+        Field("fall", "m/s^2, rad/s^2", "how fast they may fall", (2,)),
+        Field("wheel", "m/s", "fastest rim of a wheel"),
+    ),
+)
+
+
+def limits_record(base: Chassis, limits: BaseLimits) -> Array:
+    """The limits as kernels read them."""
+    record = LIMITS.new()
+    r = record[0]
+    r.half_track, r.wheel = 0.5 * base.track_m, limits.wheel_m_s
+    r.most[:] = limits.forward_m_s, limits.turn_rad_s
+    r.least[:] = -limits.backward_m_s, -limits.turn_rad_s
+    r.grow[:] = limits.acceleration_m_s2, limits.turn_acceleration_rad_s2
+    r.fall[:] = limits.deceleration_m_s2, limits.turn_acceleration_rad_s2
+    return record
+
+
+@kernel
+def along_arc(pose, v, omega, dt, out):
+    """Where a base at `pose` is after dt [s] of v [m/s] and omega [rad/s]; the heading is not wrapped."""
+    half = 0.5 * omega * dt
+    chord = v * dt * (math.sin(half) / half if abs(half) > 1e-8 else 1.0 - half * half / 6.0)
+    x, y, heading = pose[0], pose[1], pose[2]
+    out[0] = x + chord * math.cos(heading + half)
+    out[1] = y + chord * math.sin(heading + half)
+    out[2] = heading + omega * dt
+
+
+@kernel
+def window(L, i, last, dt):
+    """Least and most that speed i (0: v, 1: ω) may be one period after it was `last`: `last` inside if it was."""
+    up = L.grow[i] if last >= 0.0 else L.fall[i]
+    down = L.grow[i] if last <= 0.0 else L.fall[i]
+    low, high = last - dt * down, last + dt * up
+    # braking may end at rest, but what lies beyond is growth, at its own rate
+    if last < 0.0 < high:
+        high = dt * L.grow[i] * (1.0 + last / (dt * up))
+    if low < 0.0 < last:
+        low = -dt * L.grow[i] * (1.0 - last / (dt * down))
+    return max(low, min(L.least[i], last + dt * up)), min(high, max(L.most[i], last - dt * down))
+
+
+@kernel
+def limited(L, last, asked, dt, out):
+    """The twist nearest the one asked for that wheels and acceleration allow; the curvature gives way last."""
+    v, omega = min(max(asked[0], L.least[0]), L.most[0]), min(max(asked[1], L.least[1]), L.most[1])
+    rim = max(abs(v + omega * L.half_track), abs(v - omega * L.half_track))
+    if rim > L.wheel:
+        v, omega = v * L.wheel / rim, omega * L.wheel / rim
+    # one share for both changes keeps the path while speeding up
+    share = 1.0
+    for i in range(2):
+        change = (v if i == 0 else omega) - last[i]
+        low, high = window(L, i, last[i], dt)
+        if change > 0.0 and change > high - last[i]:
+            share = min(share, (high - last[i]) / change)
+        elif change < 0.0 and change < low - last[i]:
+            share = min(share, (low - last[i]) / change)
+    out[0] = last[0] + share * (v - last[0])
+    out[1] = last[1] + share * (omega - last[1])
+
+
+def wheels_of(base: Chassis, v: float, omega: float) -> tuple[float, float]:
+    """Angular speeds [rad/s] of the left and the right wheel."""
+    half = 0.5 * base.track_m * omega
+    return (v - half) / base.wheel_radius_m, (v + half) / base.wheel_radius_m
+
+
+def twist_of(base: Chassis, left: float, right: float) -> tuple[float, float]:
+    """Forward [m/s] and turning speed [rad/s] of a base whose wheels turn this fast [rad/s] and do not slip."""
+    r = base.wheel_radius_m
+    return 0.5 * r * (left + right), r * (right - left) / base.track_m
+
+
+class CommandFilter:
+    """Lets a twist command change no faster than the base can follow; hand-overs go through it."""
+
+    def __init__(self, base: Chassis, limits: BaseLimits, dt: float) -> None:
+        self._limits, self._dt = limits_record(base, limits), dt
+        self.twist = np.zeros(2)
+
+    def step(self, v: float, omega: float) -> Array:
+        """What to command now [m/s, rad/s], when (v, omega) is wanted. What is no number is a wish to stand."""
+        asked = np.array((v, omega), float)
+        if not np.isfinite(asked).all():
+            asked[:] = 0.0
+        limited(self._limits[0], self.twist, asked, self._dt, self.twist)
+        return self.twist.copy()
+
+
+class Odometry:
+    """Pose of a base from the angles of its wheels, on exact arcs."""
+
+    def __init__(self, base: Chassis, pose: Any = (0.0, 0.0, 0.0)) -> None:
+        self._base = base
+        self.pose = _three("pose", pose)
+        self._last: tuple[float, float] | None = None
+
+    def update(self, left: float, right: float) -> Array:
+        """Take the wheels' angles [rad]; returns the pose. The first angles only begin; bad ones are passed over."""
+        if math.isfinite(left) and math.isfinite(right):
+            if self._last is not None:
+                way, turn = twist_of(self._base, left - self._last[0], right - self._last[1])
+                along_arc(self.pose, way, turn, 1.0, self.pose)
+            self._last = (left, right)
+        return self.pose.copy()
+
+
+@dataclass(frozen=True)
+class SlipReport:
+    """How far odometry and pose parted within the window."""
+
+    apart_m: float
+    apart_rad: float
+    slipping: bool
+
+
+class SlipDetector:
+    """Notices wheels that slip: the motion by odometry and by another source of poses part within a short time.
+
+    Only motions are compared, each seen from where it began, so that odometry may have drifted before.
+    """
+
+    def __init__(self, params: Slip | None = None) -> None:
+        self._p = params or Slip()
+        self._past: deque[tuple[float, Array, Array]] = deque()
+
+    def update(self, stamp_s: float, odometry: Any, pose: Any) -> SlipReport:
+        """Take both poses of one moment. Time that runs backward or jumps, or a pose that is none, starts anew."""
+        by_wheels, by_pose = np.array(odometry, float), np.array(pose, float)
+        good = bool(np.isfinite([stamp_s, *by_wheels, *by_pose]).all())
+        if not good or (self._past and not 0.0 < stamp_s - self._past[-1][0] <= self._p.window_s):
+            self._past.clear()
+        if not good:
+            return SlipReport(0.0, 0.0, False)
+        self._past.append((stamp_s, by_wheels, by_pose))
+        while stamp_s - self._past[0][0] > self._p.window_s + 1e-9:
+            self._past.popleft()
+        _, wheels_then, pose_then = self._past[0]
+        rolled, moved = _seen_from(wheels_then, by_wheels), _seen_from(pose_then, by_pose)
+        apart = math.hypot(rolled[0] - moved[0], rolled[1] - moved[1])
+        turned = abs(math.remainder(rolled[2] - moved[2], 2.0 * math.pi))
+        way, turn = max(_way(rolled), _way(moved)), max(abs(rolled[2]), abs(moved[2]))
+        slipping = apart > self._p.most_m + self._p.share * way or turned > self._p.most_rad + self._p.share * turn
+        return SlipReport(apart, turned, slipping)
+
+
+def _way(motion: Array) -> float:
+    return math.hypot(motion[0], motion[1])
+
+
+def _seen_from(then: Array, now: Array) -> Array:
+    """The motion from one base pose to another, in the axes of the first."""
+    dx, dy = now[0] - then[0], now[1] - then[1]
+    c, s = math.cos(then[2]), math.sin(then[2])
+    return np.array((c * dx + s * dy, c * dy - s * dx, now[2] - then[2]))
+
+
+def _three(field: str, value: Any) -> Array:
+    """A base pose, refused unless it is three finite numbers."""
+    pose = np.array(value, float)
+    if pose.shape != (3,) or not np.isfinite(pose).all():
+        raise InputError(field, value, "x [m], y [m] and heading [rad], all finite")
+    return pose

@@ -1,0 +1,99 @@
+"""Followers of a path: from odometry to the command (v, ω) of a differential drive.
+
+    follower = PathFollower(plan.path)
+    command = follower.update((x, y, heading), v, omega, age_s=0.0, dt=0.02)
+    base.command(command.v, command.omega)
+
+`PathFollower` keeps to the path within millimetres. `RegulatedPurePursuit` is the known way, and minds obstacles.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pliant.errors import InputError
+from pliant.mobile import follow, pursuit
+from pliant.mobile.drive import DONE, TWIST
+from pliant.mobile.path import Path
+from pliant.mobile.phases import FOLLOW_STATE
+from pliant.mobile.space import Space, prepared
+from pliant.mobile.track import track_of
+from pliant.model.grid import grid_of
+from pliant.params.declare import to_record
+from pliant.params.mobile import Base, Follow, Footprint, Pursuit
+
+Pose = Sequence[float] | np.ndarray[Any, Any]
+"""x [m], y [m] and heading [rad]."""
+
+
+class Follower(ABC):
+    """What both have in common: a path, a state, and one verb."""
+
+    def __init__(self, path: Path, base: Base | None = None, settings: Follow | None = None) -> None:
+        self.path, self.base, self.settings = path, base or Base(), settings or Follow()
+        self.track = track_of(path, self.base, self.settings)
+        self._base, self._settings = to_record(self.base), to_record(self.settings)
+        self._state, self._twist = FOLLOW_STATE.new(), TWIST.new()
+
+    @property
+    def done(self) -> bool:
+        """Whether the base has come to rest at the end."""
+        return bool(self._twist[0].state == DONE)
+
+    def update(self, pose: Pose, v: float, omega: float, *, age_s: float = 0.0, dt: float = 0.02) -> Any:
+        """The next command (see `TWIST`) from odometry: pose (x, y, heading), speeds, and how old they are."""
+        if not (0.0 < dt <= 1.0):
+            raise InputError("dt", dt, "a period of at most 1 s")
+        where = np.ascontiguousarray(pose, float)
+        if where.shape != (3,):
+            raise InputError("pose", list(pose), "three numbers: x, y and heading")
+        self._step(where, float(v), float(omega), float(age_s), float(dt))
+        return self._twist[0]
+
+    @abstractmethod
+    def _step(self, pose: Any, v: float, omega: float, age_s: float, dt: float) -> None:
+        """Fill `self._twist`."""
+
+
+class PathFollower(Follower):
+    """Curvature and speed of the path itself go ahead, errors are fed back: the default."""
+
+    def _step(self, pose: Any, v: float, omega: float, age_s: float, dt: float) -> None:
+        follow.step_at(
+            self._base, self._settings, self._state, self.track, pose, v, omega, age_s, dt, self._twist
+        )  # fmt: skip
+
+
+class RegulatedPurePursuit(Follower):
+    """A point ahead is aimed at; with a `space` it slows down near obstacles and stops before them."""
+
+    def __init__(
+        self,
+        path: Path,
+        base: Base | None = None,
+        settings: Follow | None = None,
+        pursuit: Pursuit | None = None,
+        space: Space | None = None,
+    ) -> None:
+        super().__init__(path, base, settings)
+        self.pursuit = pursuit or Pursuit()
+        self.space = space or _open_space(path)
+        self._pursuit = to_record(self.pursuit)
+
+    def _step(self, pose: Any, v: float, omega: float, age_s: float, dt: float) -> None:
+        pursuit.step_at(
+            self._base, self._pursuit, self._settings, self._state, self.track, self.space, pose, v, omega, age_s, dt,
+            self._twist,
+        )  # fmt: skip
+
+
+def _open_space(path: Path) -> Space:
+    """A space around a path in which nothing stands."""
+    rows, around = path.samples(0.1), 5.0
+    low, high = rows[:, :2].min(0) - around, rows[:, :2].max(0) + around
+    n = np.ceil((high - low) / 0.25).astype(int)
+    return prepared(grid_of(np.zeros((n[1], n[0]), bool), 0.25, (float(low[0]), float(low[1]))), Footprint())

@@ -1,0 +1,147 @@
+"""Ways through a map: a planner is made once for a map and a base, and asked as often as needed.
+
+planner = HybridAStar(grid, Planner(radius_m=0.5))
+plan = planner.plan((1, 2, 0), (8, 9, 1.57))
+plan.path.samples()
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pliant.errors import PliantError, RefusedError
+from pliant.mobile import search, shortcut
+from pliant.mobile.path import Path
+from pliant.mobile.space import free_at, prepared
+from pliant.mobile.wave import coarse
+from pliant.model.grid import OccupancyGrid
+from pliant.params.mobile import Planner
+
+Pose = Sequence[float] | np.ndarray[Any, Any]
+"""x [m], y [m] and heading [rad]."""
+MOST_ARCS = 4096
+SIZES = ((0.4, 18, 0.6), (0.2, 36, 0.3), (0.12, 48, 0.15))
+"""Cells [m], headings and shortest arcs [m] of the first search, and of those that follow when it has found no way."""
+CHUNK = 50
+"""Poses that one search follows before it is the other's turn."""
+
+
+class NoWayError(PliantError):
+    """There is no way, or none was found within what was allowed."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A way from start to goal, and what it took to find it."""
+
+    path: Path
+    expanded: int
+    cost_m: float
+    """Its length, with what backing up, turning and changing direction cost extra."""
+
+
+class HybridAStar:
+    """Finds ways of a footprint through a map."""
+
+    def __init__(self, grid: OccupancyGrid, settings: Planner | None = None) -> None:
+        self.grid, self.settings = grid, settings or Planner()
+        p = self.settings
+        self.space = prepared(grid, p.footprint, unknown_is_free=p.unknown == "free")
+        block = max(1, round(0.2 / grid.resolution_m))
+        self.waves = coarse(self.space, block, p.narrow_cost), coarse(self.space, block, p.narrow_cost)
+        self.rooms = [(self._made(*size, 0), self._made(*size, 1)) for size in SIZES]
+        self._arcs, self._spare = np.zeros((MOST_ARCS, 2)), np.zeros((MOST_ARCS, 2))
+        self._poses, self._fresh = np.zeros((MOST_ARCS + 1, 3)), np.zeros((8, 2))
+
+    def _made(self, cell_m: float, headings: int, short_m: float, from_goal: int) -> search.Room:
+        p, room = self.settings, search.room_for(self.space, self.settings.expansions, cell_m, headings, short_m)
+        s = room.state[0]
+        s.radius, s.cusp, s.turn, s.greed, s.narrow = p.radius_m, p.cusp_cost_m, p.turn_cost, p.greed, p.narrow_cost
+        # from the goal everything is driven the other way
+        s.forward, s.reverse = (p.reverse_cost, 1.0) if from_goal else (1.0, p.reverse_cost)
+        return room
+
+    def free(self, pose: Pose) -> bool:
+        """Whether the base can stand there."""
+        return bool(free_at(self.space, float(pose[0]), float(pose[1]), float(pose[2])))
+
+    def check(self, start: Pose, goal: Pose) -> None:
+        """Refuse a start or a goal where the base cannot stand."""
+        self._checked("start", start)
+        self._checked("goal", goal)
+
+    def plan(self, start: Pose, goal: Pose, go_on: Callable[[], bool] = lambda: True) -> Plan:
+        """The way from start to goal (x [m], y [m], heading [rad]), exactly to the goal.
+
+        `go_on` is asked from time to time; when it says no, the search ends with `NoWayError`.
+        """
+        a, b = self._checked("start", start), self._checked("goal", goal)
+        rooms, expanded = self._search((a, b), go_on)
+        n = self._arcs_of(rooms)
+        room = rooms[0]
+        if self.settings.smooth:
+            n = shortcut.shorten(self.space, room, a, self._arcs, n, self._spare, self._poses, self._fresh)
+        cost = shortcut.cost(room.state[0], self._arcs, 0, n, 0.0)
+        x, y, heading = map(float, a)
+        return Plan(Path((x, y, heading), self._arcs[:n].copy()), expanded, float(cost))
+
+    def _arcs_of(self, rooms: tuple[search.Room, search.Room]) -> int:
+        """Put the way that was found into `_arcs`, from start to goal; its number of arcs."""
+        from_goal = bool(rooms[0].state[0].found < 0)
+        n = search.arcs_of(rooms[from_goal], rooms[not from_goal], self._arcs)
+        if n < 0:
+            raise NoWayError(f"The way found has more than {MOST_ARCS} arcs.")
+        if from_goal:
+            search.turned_round(self._arcs, n)
+        return int(shortcut.joined(self._arcs, n))
+
+    def _search(self, ends: tuple[Any, Any], go_on: Callable[[], bool]) -> tuple[tuple[search.Room, search.Room], int]:
+        """The two searches of which one has found a way, and how many poses that took."""
+        tried = 0
+        for rooms in self.rooms:
+            for k in range(2):
+                if not search.begin(self.space, self.waves[k], rooms[k], ends[k], ends[1 - k]):
+                    raise NoWayError("There is no way from start to goal: what lies between is closed or too narrow.")
+            found = self._take_turns(rooms, tried, go_on)
+            tried += sum(int(room.state[0].expanded) for room in rooms)
+            if found:
+                return rooms, tried
+        most = self.settings.expansions
+        raise NoWayError(f"No way was found from start to goal: {tried} poses were tried (of at most {most}).")
+
+    def _take_turns(self, rooms: tuple[search.Room, search.Room], tried: int, go_on: Callable[[], bool]) -> bool:
+        """Whether a way was found; not, when one of the searches has come to its end."""
+        left = self.settings.expansions - tried
+        while left > 0:
+            for k in range(2):
+                said = search.proceed(self.space, self.waves[k], rooms[k], rooms[1 - k], min(CHUNK, left))
+                if said != search.MORE:
+                    return said == search.DONE
+                left -= CHUNK
+            if not go_on():
+                raise NoWayError("No way was found from start to goal in the time allowed.")
+        return False
+
+    def _checked(self, name: str, pose: Pose) -> Any:
+        values = np.array(pose, float)
+        if values.shape != (3,) or not np.isfinite(values).all():
+            said = f"{name} is {list(pose)!r}, but it must be three finite numbers: x [m], y [m] and heading."
+            raise RefusedError(said, field=name, value=pose)
+        x, y, heading = map(float, values)
+        left, right, bottom, top = self.grid.extent
+        where = f"{name} ({x:g} m, {y:g} m, {math.degrees(heading):g}°)"
+        if not (left <= x <= right and bottom <= y <= top):
+            said = f"{where} is not on the map, which reaches from ({left:g}, {bottom:g}) to ({right:g}, {top:g}) m."
+            raise RefusedError(said, field=name, value=pose)
+        if not self.free(values):
+            body = self.settings.footprint
+            size = f"{body.front_m + body.rear_m:g} × {body.width_m:g} m and {body.margin_m:g} m around it"
+            raise RefusedError(
+                f"{where} is not free: the base ({size}) would touch an obstacle.", field=name, value=pose
+            )
+        return values

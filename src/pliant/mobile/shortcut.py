@@ -1,0 +1,125 @@
+"""Making a way shorter: two poses on it are joined by a Reeds-Shepp path wherever that is free and cheaper."""
+
+from __future__ import annotations
+
+import math
+
+from pliant.kernel import kernel
+from pliant.mobile.search import shot
+from pliant.mobile.space import moved
+
+SPACING_M = 0.6
+
+
+@kernel
+def cost(s, arcs, first, last, before):
+    """What the arcs [first, last) cost, when `before` is the signed length that leads into them."""
+    total = 0.0
+    for i in range(first, last):
+        length = arcs[i, 1]
+        total += abs(length) * (s.forward if length > 0.0 else s.reverse)
+        total += abs(length) * (s.turn - 1.0) * abs(arcs[i, 0]) * s.radius
+        if before * length < 0.0:
+            total += s.cusp
+        if length != 0.0:
+            before = length
+    return total
+
+
+@kernel
+def chopped(arcs, n, out):
+    """The same way in pieces of at most SPACING_M; returns their number (-1: no room)."""
+    m = 0
+    for i in range(n):
+        pieces = max(1, math.ceil(abs(arcs[i, 1]) / SPACING_M))
+        if m + pieces > out.shape[0]:
+            return -1
+        for _ in range(pieces):
+            out[m, 0], out[m, 1] = arcs[i, 0], arcs[i, 1] / pieces
+            m += 1
+    return m
+
+
+@kernel
+def joined(arcs, n):
+    """Neighbours on the same arc become one, empty ones go; in place, returns the new number."""
+    m = 0
+    for i in range(n):
+        if abs(arcs[i, 1]) < 1e-9:
+            continue
+        if m > 0 and abs(arcs[m - 1, 0] - arcs[i, 0]) < 1e-12 and arcs[m - 1, 1] * arcs[i, 1] > 0.0:
+            arcs[m - 1, 1] += arcs[i, 1]
+        else:
+            arcs[m, 0], arcs[m, 1] = arcs[i, 0], arcs[i, 1]
+            m += 1
+    return m
+
+
+@kernel
+def _poses(start, arcs, n, poses):
+    poses[0, 0], poses[0, 1], poses[0, 2] = start[0], start[1], start[2]
+    for i in range(n):
+        x, y, h = moved(poses[i, 0], poses[i, 1], poses[i, 2], arcs[i, 0], arcs[i, 1])
+        poses[i + 1, 0], poses[i + 1, 1], poses[i + 1, 2] = x, y, h
+
+
+@kernel
+def _replace(s, arcs, n, i, j):
+    """Put the word in `s` in the place of the arcs [i, j); returns the new number (-1: no room)."""
+    w = s.word
+    grown = w.n - (j - i)
+    if n + grown > arcs.shape[0]:
+        return -1
+    if grown > 0:
+        for k in range(n - 1, j - 1, -1):
+            arcs[k + grown, 0], arcs[k + grown, 1] = arcs[k, 0], arcs[k, 1]
+    elif grown < 0:
+        for k in range(j, n):
+            arcs[k + grown, 0], arcs[k + grown, 1] = arcs[k, 0], arcs[k, 1]
+    for k in range(w.n):
+        arcs[i + k, 0], arcs[i + k, 1] = w.turn[k] / s.radius, w.length[k] * s.radius
+    return n + grown
+
+
+@kernel
+def _try(space, s, arcs, n, poses, i, j, fresh):
+    """Join pose i with pose j, if that is cheaper and free; whether it was done (`fresh` has room for five arcs)."""
+    before = arcs[i - 1, 1] if i > 0 else 0.0
+    old = cost(s, arcs, i, min(j + 1, n), before)
+    # far apart poses are no candidates when even the straight line is not shorter
+    if math.hypot(poses[j, 0] - poses[i, 0], poses[j, 1] - poses[i, 1]) >= old:
+        return False
+    if not shot(space, s, poses[i, 0], poses[i, 1], poses[i, 2], poses[j]):
+        return False
+    w = s.word
+    for k in range(w.n):
+        fresh[k, 0], fresh[k, 1] = w.turn[k] / s.radius, w.length[k] * s.radius
+    last = before if w.n == 0 else fresh[w.n - 1, 1]
+    new = cost(s, fresh, 0, w.n, before) + (cost(s, arcs, j, j + 1, last) if j < n else 0.0)
+    return new < old - 1e-6
+
+
+@kernel
+def shorten(space, room, start, arcs, n, spare, poses, fresh):
+    """Shorten the n arcs in place, first over long stretches, then over ever shorter ones; returns the new number."""
+    s = room.state[0]
+    m = chopped(arcs, n, spare)
+    if m < 0:
+        return n
+    _poses(start, spare, m, poses)
+    span = m
+    while span >= 2:
+        i = 0
+        while i + 1 < m:
+            j = min(m, i + span)
+            if j - i >= 2 and _try(space, s, spare, m, poses, i, j, fresh):
+                grown = _replace(s, spare, m, i, j)
+                if grown > 0:
+                    m = grown
+                    _poses(start, spare, m, poses)
+            i += max(1, span // 3)
+        span = span // 2 if span > 6 else span - 2
+    m = joined(spare, m)
+    for i in range(m):
+        arcs[i, 0], arcs[i, 1] = spare[i, 0], spare[i, 1]
+    return m

@@ -1,0 +1,224 @@
+"""A mobile manipulator in closed loop: reading, compliance at the tool, whole-body motion, commands, telemetry.
+
+Base and arm act late, by lags that are known. So everything is planned for the moment at which a command will have
+taken effect: the target is that of `time_s + ahead_s`, and the base is expected where it will be then. The arm counts
+as where it is commanded to be, the base as where it is measured: what the base does wrong the arm puts right.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from pliant.errors import InputError, UnknownNameError
+from pliant.kernel import kernel
+from pliant.laws.gains import prepare
+from pliant.limits.tool import limit_tool
+from pliant.mobile.base import Odometry, SlipDetector, along_arc
+from pliant.mobile.body import BASE_JOINTS, Body
+from pliant.mobile.whole_body import Motion, WholeBodyMotion
+from pliant.model.kinematics import forward, jacobian, place
+from pliant.params.body import Slip, WholeBody
+from pliant.params.control import Parameters, record_of
+from pliant.records import BASE, COMMAND, FAULT_NUMBER, GOAL, OBSERVED, POSITION, READING, STATE, TELEMETRY
+from pliant.runtime import telemetry
+from pliant.runtime.tick import WORK, comply
+from pliant.sense import wrench
+
+Array = np.ndarray[Any, Any]
+
+LAWS = ("track", "comply")
+
+
+class MobileRobot(Protocol):
+    """What the loop needs of a mobile manipulator."""
+
+    def read(self, reading: Any, base: Any) -> None: ...
+
+    def command(self, v: float, omega: float) -> None: ...
+
+    def write(self, command: Any) -> None: ...
+
+
+@dataclass(frozen=True)
+class Lags:
+    """How late a robot does what it is told [s]."""
+
+    arm_s: float = 0.0
+    base_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("arm_s", "base_s"):
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                raise InputError(f"lags.{name}", getattr(self, name), "between 0 and 1 s")
+
+
+@dataclass(frozen=True)
+class BodySettings:
+    """All that a run of a mobile manipulator is set to."""
+
+    law: str = "track"
+    params: Parameters = field(default_factory=Parameters)
+    whole_body: WholeBody = field(default_factory=WholeBody)
+    slip: Slip = field(default_factory=Slip)
+    lags: Lags = field(default_factory=Lags)
+    dt: float = 0.002
+
+    def __post_init__(self) -> None:
+        if self.law not in LAWS:
+            raise UnknownNameError("law of a mobile manipulator", self.law, LAWS)
+
+
+@kernel
+def feel(handle, parameters, state, reading, base, observed, work, q, needed, dt):
+    """Where the tool is, how it moves and what acts on it, in world axes, for base and arm as measured.
+
+    A force sensor that the law does not need may fail.
+    """
+    h, p, s, r, b, o, w = handle[0], parameters[0], state[0], reading[0], base[0], observed[0], work[0]
+    forward(h, q)
+    jacobian(h)
+    o.pose[:] = h.X_tool
+    o.scale, o.singular_value = 1.0, math.nan
+    c, side = math.cos(q[2]), math.sin(q[2])
+    for i in range(6):
+        o.twist[i] = (c * h.J[i, 0] + side * h.J[i, 1]) * b.twist[0] + h.J[i, 2] * b.twist[1]
+        for k in range(3, h.n):
+            o.twist[i] += h.J[i, k] * r.qd[k - 3]
+    good = wrench.supervise(p.sense, s, r, needed, dt)
+    if good:
+        wrench.external(h, p.sense, r.wrench, w.three, s.wrench)
+    if s.started == 0 and (good or not needed):
+        s.started, s.ramp, s.set = 1, 1.0, p.gains.number
+        s.tank_j = p.admittance.tank_j
+        s.wrench_lp[:] = s.wrench
+    o.wrench[:] = s.wrench
+    wrench.low_pass(p.sense, s, s.wrench, dt)
+
+
+@kernel
+def yielding(handle, parameters, state, goal, observed, work, q, dt):
+    """The velocity `s.twist` that the admittance asks of the tool, within the limits of the compliant frame."""
+    h, p, s, g, o, w = handle[0], parameters[0], state[0], goal[0], observed[0], work[0]
+    place(h, q)
+    s.pose[:] = h.X_tool
+    w.before[:] = s.twist
+    o.limits = 0
+    comply(h, p, s, g, w, dt)
+    limit_tool(p.limits, h, s, w.before, dt, o)
+
+
+@kernel
+def keep(out, number, dt, reading, goal, observed, command, state, base):
+    """One record of telemetry, as of an arm, and what the base did."""
+    telemetry.fill(out[0], number, dt, 0, reading[0], goal[0], observed[0], command[0], state[0])
+    out[0].base = base[0]
+
+
+class BodyLoop:
+    """Robot, compliance and whole-body motion, one `period` at a time."""
+
+    def __init__(self, robot: MobileRobot, body: Body, settings: BodySettings | None = None) -> None:
+        self.robot, self.body, self.settings = robot, body, settings or BodySettings()
+        self.motion = WholeBodyMotion(body, self.settings.whole_body, self.settings.dt)
+        self.parameters = record_of(self.settings.params)
+        prepare(self.parameters[0], None, 1.0, 0, self.settings.dt)
+        self.state, self.reading, self.goal, self.command = STATE.new(), READING.new(), GOAL.new(), COMMAND.new()
+        self.observed, self.work, self.base = OBSERVED.new(), WORK.new(), BASE.new()
+        self.tick, self._v = 0, np.zeros(2)
+        n = body.arm_joints
+        # views: to look a field up takes longer than to use it
+        self._measured_q, self._pose = self.reading["q"][0, :n], self.base["pose"][0]
+        self._q_cmd, self._qd_cmd = self.state["q_cmd"][0, :n], self.state["qd_cmd"][0, :n]
+        self._twist, self._moved = self.state["twist"][0], self.state["moved"][0]
+        self._goal = self.goal["pose"][0], self.goal["twist"][0], self.goal["wrench"][0]
+        self._out = self.command["q"][0, :n], self.command["qd"][0, :n], self.base["command"][0]
+        robot.read(self.reading, self.base)
+        self.q = self._measured()
+        self._q_cmd[:], self._goal[0][:] = self.q[BASE_JOINTS:], body.pose(self.q)
+        self.command[0].mode = POSITION
+        self._odometry, self._slip = Odometry(body.base, self.q[:BASE_JOINTS]), SlipDetector(self.settings.slip)
+
+    @property
+    def ahead_s(self) -> float:
+        """How far ahead of now a target has to lie: what is commanded now takes effect then [s]."""
+        return self.settings.lags.arm_s
+
+    @property
+    def time_s(self) -> float:
+        return self.tick * self.settings.dt
+
+    def period(self, target: Any, twist: Any, hold: Any = None, out: Array | None = None) -> Array:
+        """Read, move towards the target (X_WT and its twist at `time_s + ahead_s`), write; returns the telemetry.
+
+        `hold` is the wrench [N, N m] in world axes that the tool is to feel (law "comply"). `out` takes the telemetry:
+        one record, such as a slice of a longer array.
+        """
+        out = TELEMETRY.new() if out is None else out
+        self.robot.read(self.reading, self.base)
+        self._watch()
+        pose, velocity, wrench_held = self._goal
+        pose[:], velocity[:], wrench_held[:] = target, twist, 0.0 if hold is None else hold
+        motion = self._move(self._expected())
+        self._tell(motion)
+        dt, late = self.settings.dt, max(self.settings.lags.base_s, 1e-9)
+        keep(out, self.tick, dt, self.reading, self.goal, self.observed, self.command, self.state, self.base)
+        self.robot.write(self.command)
+        self._v += (1.0 - math.exp(-dt / late)) * (motion.u[:2] - self._v)
+        self.tick += 1
+        return out
+
+    def stop(self) -> Array:
+        """Like `period`, but come to rest as fast as is allowed."""
+        self.goal[0].stop = 1
+        return self.period(self._goal[0].copy(), np.zeros(6))
+
+    def _measured(self) -> Array:
+        return np.concatenate([self._pose, self._measured_q])
+
+    def _watch(self) -> None:
+        """Odometry, slip, and numbers that are none."""
+        b, q = self.base[0], self._measured()
+        if not np.isfinite(q).all():
+            self.state[0].fault = FAULT_NUMBER
+            return
+        self.q = q
+        b.odometry[:] = self._odometry.update(*b.wheels)
+        report = self._slip.update(self.time_s, b.odometry, b.pose)
+        b.apart[:], b.slipping = (report.apart_m, report.apart_rad), report.slipping
+        handle, records = self.body.chain.handle, (self.state, self.reading, self.base, self.observed, self.work)
+        feel(handle, self.parameters, *records, self.q, self.settings.law == "comply", self.settings.dt)
+
+    def _expected(self) -> Array:
+        """Base and arm when what is commanded now takes effect."""
+        lags, command = self.settings.lags, self.motion.u[:2]
+        ahead, late = lags.arm_s, max(lags.base_s, 1e-9)
+        # ∫ of a first-order lag from the speed now to the one commanded
+        way = command * ahead + (self._v - command) * late * (1.0 - math.exp(-ahead / late))
+        q = np.concatenate([self.q[:BASE_JOINTS], self._q_cmd])
+        along_arc(q, float(way[0]), float(way[1]), 1.0, q)
+        return q
+
+    def _move(self, q: Array) -> Motion:
+        s, g = self.state[0], self.goal[0]
+        if s.fault != 0 or g.stop != 0 or s.started == 0:
+            motion = self.motion.halt(q)
+        elif self.settings.law == "track":
+            motion = self.motion.track(q, *self._goal[:2])
+        else:
+            handle = self.body.chain.handle
+            yielding(handle, self.parameters, self.state, self.goal, self.observed, self.work, q, self.settings.dt)
+            motion = self.motion.toward(q, self._twist)
+        # what the limits of base and joints took from the virtual mass, it does not have
+        self._twist[:] = self._moved[:] = motion.twist
+        return motion
+
+    def _tell(self, motion: Motion) -> None:
+        q, qd, base = self._out
+        self._qd_cmd[:] = motion.arm
+        self._q_cmd += self.settings.dt * motion.arm
+        q[:], qd[:], base[:] = self._q_cmd, self._qd_cmd, motion.u[:2]
+        self.robot.command(*motion.base)

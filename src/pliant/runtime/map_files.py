@@ -1,0 +1,141 @@
+"""Maps from files: YAML with an image (the format of ROS's map_server), an image alone, or a NumPy array.
+
+    trinary   p > occupied_thresh: occupied, p < free_thresh: free, between them unknown
+    scale     the same, but between them as much as p says; what an alpha channel hides is unknown
+    raw       the value of a pixel is the occupancy in percent; above 100 unknown
+
+p = (255 - value)/255, or value/255 with `negate`. The first row of an image is the top of the map. The first row of a
+NumPy array is its bottom (smallest y), as in a ROS message.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from PIL import Image, UnidentifiedImageError
+from pydantic import Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from pliant.errors import InputError
+from pliant.model.grid import FREE, OCCUPIED, UNKNOWN, OccupancyGrid
+from pliant.params.declare import Section, Three, validated
+
+Array = np.ndarray[Any, Any]
+
+IMAGES = (".pgm", ".png")
+KINDS = "a map: .yaml (map_server), .pgm, .png or .npy"
+DEFAULT_RESOLUTION_M = 0.05
+
+
+class MapFile(Section):
+    """The YAML file of a map, as ROS's map_server has it."""
+
+    image: str
+    resolution: float = Field(gt=0)
+    origin: Three
+    negate: int = Field(0, ge=0, le=1)
+    occupied_thresh: float = Field(0.65, ge=0, le=1)
+    free_thresh: float = Field(0.196, ge=0, le=1)
+    mode: Literal["trinary", "scale", "raw"] = "trinary"
+
+    @field_validator("origin")
+    @classmethod
+    def _is_not_turned(cls, value: Three) -> Three:
+        if abs(value[2]) > 1e-9:
+            raise PydanticCustomError("turned", "must have 0 as its third number: turned maps are not supported")
+        return value
+
+    @field_validator("free_thresh")
+    @classmethod
+    def _lies_below(cls, value: float, info: ValidationInfo) -> float:
+        if value >= info.data.get("occupied_thresh", 1.0):
+            raise PydanticCustomError("order", "must be less than occupied_thresh")
+        return value
+
+
+_PLAIN = MapFile.model_validate({"image": "", "resolution": 1.0, "origin": (0.0, 0.0, 0.0)})
+"""The rules for an image without a YAML file: the usual ones."""
+
+
+def load_map(
+    path: Path | str, *, resolution_m: float | None = None, origin: tuple[float, float] | None = None
+) -> OccupancyGrid:
+    """The map in a file. Resolution and origin are those of the YAML file; for the other kinds they can be given."""
+    path = Path(path)
+    kind = path.suffix.lower()
+    if kind not in (".yaml", ".yml", *IMAGES, ".npy"):
+        raise InputError("the map", str(path), KINDS)
+    if not path.is_file():
+        raise InputError("the map", str(path), "an existing file")
+    if kind in (".yaml", ".yml"):
+        return _from_yaml(path)
+    cells = _array(path) if kind == ".npy" else occupancy(_pixels(path), _PLAIN)
+    return OccupancyGrid(cells, resolution_m or DEFAULT_RESOLUTION_M, origin or (0.0, 0.0), path.stem)
+
+
+def _from_yaml(path: Path) -> OccupancyGrid:
+    try:
+        data = YAML(typ="safe").load(path.read_text())
+    except (YAMLError, ValueError, OSError) as error:
+        raise InputError("the map", str(path), f"readable YAML ({str(error).splitlines()[0]})") from None
+    if not isinstance(data, dict):
+        raise InputError("the map", str(path), "a YAML mapping with image, resolution and origin")
+    about = validated(MapFile, data, path.name)
+    image = path.parent / about.image
+    if not image.is_file() or image.suffix.lower() not in IMAGES:
+        raise InputError(f"{path.name}.image", about.image, "a .pgm or .png file that exists beside it")
+    return OccupancyGrid(occupancy(_pixels(image), about), about.resolution, about.origin[:2], path.stem)
+
+
+def _pixels(path: Path) -> Array:
+    """Grey values 0 to 255 and opacity 0 to 1 of an image: (rows, columns, 2), the bottom row first."""
+    try:
+        with Image.open(path) as image:
+            grey = image.mode in ("1", "L", "I", "I;16")
+            deep = image.mode.startswith("I")
+            data = np.asarray(image if grey else image.convert("RGBA"), float)
+            if image.mode == "1":
+                data = data * 255.0
+    except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        raise InputError("the map", str(path), "a readable PGM or PNG image") from None
+    if deep:  # 16 bits to 8
+        data = data / 257.0
+    value, alpha = (data, np.ones_like(data)) if grey else (data[..., :3].mean(-1), data[..., 3] / 255.0)
+    return np.stack([value, alpha], -1)[::-1]
+
+
+def occupancy(pixels: Array, about: MapFile) -> Array:
+    """Occupancy in percent of pixels (rows, columns, 2), by the rules of the map file."""
+    value, alpha = pixels[..., 0], pixels[..., 1]
+    if about.mode == "raw":
+        return np.where(value <= 100, np.round(value), UNKNOWN).astype(np.int8)
+    p = value / 255.0 if about.negate else (255.0 - value) / 255.0
+    low, high = about.free_thresh, about.occupied_thresh
+    between = np.full(p.shape, float(UNKNOWN))
+    if about.mode == "scale":
+        between = np.where(alpha < 1.0, UNKNOWN, np.round(99.0 * (p - low) / (high - low)))
+    return np.where(p > high, OCCUPIED, np.where(p < low, FREE, between)).astype(np.int8)
+
+
+def _array(path: Path) -> Array:
+    """Flags (true is occupied), whole numbers (percent, -1 unknown) or probabilities from 0 to 1."""
+    try:
+        cells = np.load(path, allow_pickle=False)
+    except (ValueError, OSError, EOFError):
+        raise InputError("the map", str(path), "a NumPy array in a .npy file") from None
+    if not isinstance(cells, np.ndarray) or cells.ndim != 2 or cells.dtype.kind not in "biuf":
+        shape = f"{getattr(cells, 'dtype', '?')} {getattr(cells, 'shape', '')}"
+        raise InputError("the map", f"{path} ({shape})", "a table of flags or numbers with rows and columns")
+    if cells.dtype.kind == "b":
+        return np.where(cells, OCCUPIED, FREE).astype(np.int8)
+    if cells.dtype.kind == "f":
+        if np.nanmin(cells, initial=0.0) < 0.0 or np.nanmax(cells, initial=0.0) > 1.0:
+            raise InputError("the map", str(path), "probabilities from 0 to 1 (NaN: unknown)")
+        return np.where(np.isnan(cells), UNKNOWN, np.round(100 * np.nan_to_num(cells))).astype(np.int8)
+    if cells.size and (cells.min() < -1 or cells.max() > 100):
+        raise InputError("the map", str(path), "occupancies from 0 to 100 (-1: unknown)")
+    return cells.astype(np.int8)

@@ -1,0 +1,78 @@
+"""`pliant plan` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from pliant.runtime.warm import load_planner_kernels
+
+
+def plan(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, "-m", "pliant.cli.main", "plan", *map(str, words)]
+    return subprocess.run(line, capture_output=True, text=True, timeout=900, cwd=cwd)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiled() -> None:
+    """The planner is in the cache, so that nothing is said about compiling."""
+    load_planner_kernels()
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A folder with a room of 10 × 6 m that a wall with a gap divides."""
+    cells = np.full((60, 100), 255, np.uint8)
+    cells[:, 50:52] = 0
+    cells[24:36, 50:52] = 255
+    Image.fromarray(cells).save(tmp_path / "room.pgm")
+    (tmp_path / "room.yaml").write_text("image: room.pgm\nresolution: 0.1\norigin: [0, 0, 0]\n")
+    return tmp_path
+
+
+def test_a_plan_is_told_and_drawn(place: Path) -> None:
+    done = plan("room.yaml", "--start", "2,2,0", "--goal", "8,4,90", "-o", "way.png", cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert "m in" in done.stdout
+    assert (place / "way.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_json_is_one_object_and_its_arcs_lead_to_the_goal(place: Path) -> None:
+    done = plan("room.yaml", "--start", "2,2,0", "--goal", "8,4,90", "--json", cwd=place)
+    said = json.loads(done.stdout)
+    assert said["goal_error_m"] < 1e-6
+    assert said["length_m"] == pytest.approx(sum(arc["length_m"] for arc in said["arcs"]))
+    assert not (place / "room-plan.png").exists()
+
+
+WIDE = [word for part in ("width_m=1.4", "front_m=0.7", "rear_m=0.7") for word in ("--set", f"footprint.{part}")]
+BAD = {
+    "a start in the wall": (("room.yaml", "--start", "5.05,1,0", "--goal", "8,4,0"), "start"),
+    "a goal in the wall": (("room.yaml", "--start", "2,2,0", "--goal", "5.05,1,0"), "goal"),
+    "a goal off the map": (("room.yaml", "--start", "2,2,0", "--goal", "50,4,0"), "not on the map"),
+    "no number": (("room.yaml", "--start", "2,x,0", "--goal", "8,4,0"), "--start"),
+    "not a number": (("room.yaml", "--start", "2,nan,0", "--goal", "8,4,0"), "--start"),
+    "two numbers": (("room.yaml", "--start", "2,2", "--goal", "8,4,0"), "--start"),
+    "no such file": (("rome.yaml", "--start", "2,2,0", "--goal", "8,4,0"), "rome.yaml"),
+    "no map": (("room.txt", "--start", "2,2,0", "--goal", "8,4,0"), "room.txt"),
+    "no such setting": (("room.yaml", "--start", "2,2,0", "--goal", "8,4,0", "--set", "radus_m=1"), "radius_m"),
+    "a base that does not fit": (("room.yaml", "--start", "2,2,0", "--goal", "8,4,0", *WIDE), "no way"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_gets_one_sentence_and_leaves_no_picture(place: Path, case: str) -> None:
+    words, named = BAD[case]
+    done = plan(*words, cwd=place)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("pliant: ")
+    assert named in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert not list(place.glob("*.png"))

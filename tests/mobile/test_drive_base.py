@@ -1,0 +1,147 @@
+"""A differential-drive base: arcs, wheels, limits, odometry and slip."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pliant.errors import InputError
+from pliant.mobile.base import (
+    CommandFilter,
+    Odometry,
+    SlipDetector,
+    along_arc,
+    limited,
+    limits_record,
+    twist_of,
+    wheels_of,
+)
+from pliant.model.mobile_arm import Chassis
+from pliant.params.body import Slip
+from pliant.params.mobile import Base as BaseLimits
+
+BASE = Chassis()
+DT = 0.01
+speeds = st.floats(-3.0, 3.0)
+turns = st.floats(-4.0, 4.0)
+
+
+@settings(deadline=None)  # the first call compiles
+@given(st.floats(-3, 3), speeds, turns, st.floats(0.001, 2.0))
+def test_an_arc_is_what_many_small_steps_add_up_to(heading: float, v: float, omega: float, dt: float) -> None:
+    pose = np.array([1.0, -2.0, heading])
+    along_arc(pose, v, omega, dt, pose)
+    n = 20_000
+    middle = heading + omega * dt * (np.arange(n) + 0.5) / n
+    np.testing.assert_allclose(pose[0], 1.0 + v * dt * np.cos(middle).mean(), atol=1e-7)
+    np.testing.assert_allclose(pose[1], -2.0 + v * dt * np.sin(middle).mean(), atol=1e-7)
+    np.testing.assert_allclose(pose[2], heading + omega * dt, atol=1e-12)
+
+
+def test_a_full_circle_ends_where_it_began() -> None:
+    pose = np.zeros(3)
+    for _ in range(7):
+        along_arc(pose, 0.5, 2.0 * math.pi / 7, 1.0, pose)
+    np.testing.assert_allclose(pose, [0.0, 0.0, 2.0 * math.pi], atol=1e-12)
+
+
+@settings(deadline=None)  # the first call compiles
+@given(speeds, turns)
+def test_wheels_and_twist_are_each_others_inverse(v: float, omega: float) -> None:
+    np.testing.assert_allclose(twist_of(BASE, *wheels_of(BASE, v, omega)), (v, omega), atol=1e-12)
+
+
+@settings(deadline=None)  # the first call compiles
+@given(st.lists(st.tuples(st.floats(-10, 10), st.floats(-10, 10)), min_size=1, max_size=40))
+def test_a_filtered_command_keeps_every_limit_whatever_is_asked(wishes: list[tuple[float, float]]) -> None:
+    limits = BaseLimits(wheel_m_s=1.0)
+    half, last = 0.5 * BASE.track_m, np.zeros(2)
+    command = CommandFilter(BASE, limits, DT)
+    for wish in wishes:
+        v, omega = command.step(*wish)
+        assert -limits.backward_m_s - 1e-12 <= v <= limits.forward_m_s + 1e-12
+        assert abs(omega) <= limits.turn_rad_s + 1e-12
+        assert max(abs(v + half * omega), abs(v - half * omega)) <= limits.wheel_m_s + 1e-12
+        faster = abs(v) > abs(last[0]) and v * last[0] >= 0.0
+        most = limits.acceleration_m_s2 if faster else limits.deceleration_m_s2
+        assert abs(v - last[0]) <= most * DT + 1e-12
+        assert abs(omega - last[1]) <= limits.turn_acceleration_rad_s2 * DT + 1e-12
+        last[:] = v, omega
+
+
+def test_speeding_up_keeps_the_curvature() -> None:
+    record, twist = limits_record(BASE, BaseLimits()), np.zeros(2)
+    for _ in range(20):
+        limited(record[0], twist, np.array([1.0, 0.5]), DT, twist)
+        assert twist[1] / twist[0] == pytest.approx(0.5)
+
+
+def test_a_wish_that_is_no_number_brings_the_base_to_rest() -> None:
+    command = CommandFilter(BASE, BaseLimits(), DT)
+    for _ in range(50):
+        command.step(1.0, 0.0)
+    assert command.twist[0] == pytest.approx(0.4)
+    for _ in range(50):
+        command.step(math.nan, 1.0)
+    np.testing.assert_array_equal(command.twist, 0.0)
+
+
+def test_odometry_follows_the_wheels_along_arcs_and_passes_over_bad_angles() -> None:
+    odometry, angles, pose = Odometry(BASE, (1.0, 2.0, 0.3)), np.zeros(2), np.array([1.0, 2.0, 0.3])
+    odometry.update(*angles)
+    for v, omega in ((0.5, 0.2), (-0.2, 1.0), (0.0, -2.0), (1.0, 0.0)):
+        angles += np.array(wheels_of(BASE, v, omega)) * 0.4
+        along_arc(pose, v, omega, 0.4, pose)
+        odometry.update(math.nan, 0.0)
+        np.testing.assert_allclose(odometry.update(*angles), pose, atol=1e-12)
+
+
+def test_a_start_pose_that_is_none_is_refused_by_name() -> None:
+    with pytest.raises(InputError, match=r"pose is .*heading"):
+        Odometry(BASE, (0.0, math.nan, 0.0))
+
+
+def test_slip_is_noticed_and_drift_before_it_is_not() -> None:
+    slip, odometry, pose = SlipDetector(), np.zeros(3), np.array([5.0, 3.0, 1.0])  # odometry is elsewhere by now
+    for i in range(100):
+        along_arc(odometry, 0.5, 0.3, DT, odometry)
+        along_arc(pose, 0.5, 0.3, DT, pose)
+        assert not slip.update(i * DT, odometry, pose).slipping
+    reports = []
+    for i in range(100, 200):  # the wheels turn on, the base stands
+        along_arc(odometry, 0.5, 0.3, DT, odometry)
+        reports.append(slip.update(i * DT, odometry, pose))
+    first = [report.slipping for report in reports].index(True)
+    assert first * DT < 0.1
+    assert reports[first].apart_m > Slip().most_m
+
+
+def test_a_sideways_shove_is_slip_though_no_wheel_turned() -> None:
+    slip, pose = SlipDetector(), np.zeros(3)
+    seen = []
+    for i in range(60):
+        pose[1] += 0.001
+        seen.append(slip.update(i * DT, np.zeros(3), pose).slipping)
+    assert not seen[5]
+    assert seen[-1]
+
+
+@pytest.mark.parametrize("bad", [math.nan, -1.0, 100.0])
+def test_a_clock_that_jumps_starts_slip_detection_anew(bad: float) -> None:
+    slip = SlipDetector()
+    slip.update(0.0, np.zeros(3), np.zeros(3))
+    report = slip.update(bad, np.zeros(3), np.array([1.0, 0.0, 0.0]))
+    assert not report.slipping
+    assert report.apart_m == 0.0
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("track_m", 0.0), ("mass_kg", math.nan), ("mount_m", (0.0, math.inf, 0.0))]
+)
+def test_a_base_that_cannot_be_is_refused_by_name(field: str, value: object) -> None:
+    with pytest.raises(InputError, match=rf"base\.{field}"):
+        Chassis(**{field: value})  # pyright: ignore[reportArgumentType]

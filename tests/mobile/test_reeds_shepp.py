@@ -1,0 +1,76 @@
+"""Reeds-Shepp paths: against OMPL, against their own geometry, and the symmetries that every shortest path has."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pliant.mobile.path import reeds_shepp_path
+from pliant.mobile.reeds_shepp import path_lengths
+
+PAIRS = 20_000
+
+
+def pairs(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Random poses, a quarter of the pairs so close that only words of many pieces join them."""
+    random = np.random.default_rng(seed)
+    a, b = (np.column_stack([random.uniform(-5, 5, (n, 2)), random.uniform(-math.pi, math.pi, n)]) for _ in "ab")
+    near = n // 4
+    b[:near, :2] = a[:near, :2] + random.uniform(-1, 1, (near, 2))
+    return a, b
+
+
+def test_lengths_are_those_of_ompl(oracle: Callable[[str], Any]) -> None:
+    oracle("ompl")
+    space = oracle("ompl.base").ReedsSheppStateSpace(0.7)
+    a, b = pairs(PAIRS)
+    one, two, known = space.allocState(), space.allocState(), np.zeros(PAIRS)
+    for i in range(PAIRS):
+        for state, pose in ((one, a[i]), (two, b[i])):
+            state.setXY(float(pose[0]), float(pose[1]))
+            state.setYaw(float(pose[2]))
+        known[i] = space.distance(one, two)
+    assert np.abs(path_lengths(a, b, 0.7) - known).max() < 1e-9
+
+
+def test_every_path_ends_where_it_should_and_is_as_long_as_it_says() -> None:
+    a, b = pairs(2000, 1)
+    for start, goal, length in zip(a, b, path_lengths(a, b, 0.7), strict=True):
+        path = reeds_shepp_path(start, goal, 0.7)
+        x, y, heading = path.end
+        assert math.hypot(x - goal[0], y - goal[1]) < 1e-7
+        assert abs(math.remainder(heading - goal[2], math.tau)) < 1e-7
+        assert path.length_m == pytest.approx(length, abs=1e-8)
+        assert np.abs(path.arcs[:, 0]).max() <= 1 / 0.7 + 1e-12
+
+
+pose = st.tuples(st.floats(-4, 4), st.floats(-4, 4), st.floats(-3.14, 3.14))
+
+
+@settings(max_examples=200, deadline=None)
+@given(pose, pose)
+def test_the_way_back_is_as_long_and_no_way_is_shorter_than_a_straight_line(a: Any, b: Any) -> None:
+    there, back = path_lengths(a, b, 1.0)[0], path_lengths(b, a, 1.0)[0]
+    assert there == pytest.approx(back, abs=1e-6)
+    assert there >= math.hypot(a[0] - b[0], a[1] - b[1]) - 1e-9
+    assert there >= abs(math.remainder(a[2] - b[2], math.tau)) - 1e-9
+
+
+@pytest.mark.parametrize(
+    ("goal", "length"),
+    [
+        ((3.0, 0.0, 0.0), 3.0),
+        ((-3.0, 0.0, 0.0), 3.0),
+        ((0.0, 2.0, math.pi), math.pi),
+        ((1.0, 1.0, math.pi / 2), math.pi / 2),
+        ((0.0, 0.0, 0.0), 0.0),
+    ],
+)
+def test_ways_that_are_known(goal: Any, length: float) -> None:
+    assert path_lengths((0.0, 0.0, 0.0), goal, 1.0)[0] == pytest.approx(length, abs=1e-9)

@@ -1,0 +1,117 @@
+"""A contact that is halted, left for another law, or whose loop ends, in the whole cell: no tool is left pressed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pliant.analysis.transitions import contact_fault, transitions
+from pliant.contact.states import ABORT, DONE, DWELL, FAULT, LAW, ORDERS, PAUSED, RETRACT, SENSOR
+from pliant.errors import RefusedError
+from pliant.laws import HOLD, HYBRID
+from pliant.params.declare import changed
+from pliant.records import GOAL
+from pliant.robots.sim.config import Failure
+from pliant.runtime import commands
+from pliant.runtime.batch import Run, simulate
+from pliant.runtime.session import Session
+from pliant.runtime.task import Event, Task, find_task
+
+LONG = {"contact.dwell_s": 60.0, "contact.settle_s": 60.0}
+
+
+def pressing(*events: Event, seconds: float = 7.0, sensor: Any = None, **surface: Any) -> Task:
+    """The plane, pressed on for as long as it runs, flat and as the test wants it."""
+    task = find_task("plane")
+    flat = task.sim.surfaces[0].model_copy(update={"rpy_deg": (0.0, 0.0, 0.0), "stiffness_n_m": 2e4, **surface})
+    sim = task.sim.model_copy(update={"surfaces": (flat,), **({"sensor": sensor} if sensor else {})})
+    params = changed(task.params, LONG)
+    return task.model_copy(
+        update={"sim": sim, "params": params, "events": (*task.events, *events), "duration_s": seconds}
+    )
+
+
+def contact(run: Run) -> Any:
+    return run.records["state"]["contact"]
+
+
+def force(run: Run) -> Any:
+    return np.linalg.norm(run.records["observed"]["wrench"][:, :3], axis=1)
+
+
+def test_a_halted_contact_keeps_the_force_on_a_surface_that_moves() -> None:
+    run = simulate(pressing(Event(at_s=4.0, stop=True), swing_m=0.005, swing_hz=0.2, swing_at_s=4.5, seconds=10.0))
+    assert contact(run)["state"][-1] == PAUSED
+    late = force(run)[run.records["time_s"] > 4.0]
+    assert late.max() < run.task.params.contact.force_limit_n
+    assert late[-100:].mean() == pytest.approx(run.task.params.contact.target_n, abs=2.0)
+
+
+def test_a_sensor_that_fails_while_halted_lifts_the_tool_off_and_ends_the_run() -> None:
+    sensor = find_task("plane").sim.sensor.model_copy(update={"failures": (Failure(kind="missing", at_s=5.0),)})
+    run = simulate(pressing(Event(at_s=4.0, stop=True), sensor=sensor, seconds=9.0))
+    assert "gave no reading" in run.fault
+    assert (contact(run)["state"][-1], contact(run)["reason"][-1]) == (FAULT, SENSOR)
+    assert run.records["time_s"][-1] < 7.0
+    pressed = run.records["observed"]["pose"][np.argmax(contact(run)["state"] == PAUSED), 2]
+    assert run.records["observed"]["pose"][-1, 2] - pressed > 0.015
+
+
+def test_another_law_takes_over_only_after_the_tool_has_lifted_off_and_stays_there() -> None:
+    run = simulate(pressing(Event(at_s=4.0, law="hold"), seconds=8.0))
+    law, state = run.records["state"]["law"], contact(run)["state"]
+    asked = int(4.0 * run.task.rate_hz)
+    assert (state[asked], contact(run)["reason"][asked]) == (RETRACT, LAW)
+    took_over = int(np.argmax(law == HOLD))
+    assert state[took_over - 1] == DONE
+    assert (law[asked:took_over] == HYBRID).all()
+    height = run.records["observed"]["pose"][:, 2]
+    assert height[-1] - height[asked - 1] > 0.015
+    assert [one.reason for one in transitions(run.records)][-1] == "another law was asked for"
+    assert contact_fault(run.records) == ""
+
+
+@pytest.mark.parametrize(
+    ("waiting", "later", "kept"),
+    [("abort", "resume", "abort"), ("abort", "stop", "abort"), ("stop", "start", "stop"), ("stop", "abort", "abort")],
+)
+def test_a_stop_or_an_abort_that_was_not_heard_is_not_replaced_by_a_later_order(
+    waiting: str, later: str, kept: str
+) -> None:
+    goal = GOAL.new()
+    for order in (waiting, later):
+        commands.apply(commands.Request(commands.ORDER, ORDERS[order]), goal[0], None, 6, heard=0)
+    assert goal[0].order == ORDERS[kept]
+    heard = int(goal[0].orders)
+    commands.apply(commands.Request(commands.ORDER, ORDERS["set_start"]), goal[0], None, 6, heard=heard)
+    assert goal[0].order == ORDERS["set_start"]
+
+
+def test_two_orders_of_one_tick_end_in_the_abort() -> None:
+    events = (Event(at_s=4.0, order="abort"), Event(at_s=4.0, order="resume"))
+    run = simulate(pressing(*events, seconds=6.0))
+    assert (contact(run)["state"][-1], contact(run)["reason"][-1]) == (FAULT, ABORT)
+    assert contact_fault(run.records) == "it was aborted"
+
+
+def test_a_loop_that_is_asked_to_end_while_it_presses_refuses_other_laws_and_lifts_off_first(until: Any) -> None:
+    with Session(pressing(seconds=60.0)) as arm:
+        until(lambda: arm.state.state.contact.state == DWELL and arm.state.state.contact.held_s > 0.1)
+        with pytest.raises(RefusedError, match=r"The law hold is refused.*at work \(dwell"):
+            arm.law("hold")
+        pressed = float(arm.pose[2])
+    records = arm.read()
+    last = records[-1]
+    assert last["state"]["contact"]["state"] == DONE
+    assert last["observed"]["pose"][2] - pressed > 0.015
+
+
+def test_a_sensor_with_an_offset_is_not_started_with_and_the_run_says_why() -> None:
+    sensor = find_task("plane").sim.sensor.model_copy(update={"bias": (0.0, 0.0, 1.0, 0.0, 0.0, 0.0)})
+    run = simulate(pressing(sensor=sensor, seconds=2.0))
+    assert not contact(run)["state"].any()
+    assert np.ptp(run.records["command"]["q"], axis=0).max() < 1e-9
+    first = transitions(run.records)[0]
+    assert (first.state, first.reason) == ("refused", "the sensor showed more than contact.preload_n at the start")
