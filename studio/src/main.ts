@@ -72,6 +72,7 @@ class Page {
     const loop = hello.loop;
     this.archive.build(hello);
     byId("loop").textContent = loop ? `${loop.rate_hz} Hz · ${loop.task} · ${loop.robot.split("/").pop()}` : "";
+    document.body.dataset["loop"] = loop?.name ?? "";
     if (!loop) return;
     this.view.pushable = loop.pushable;
     this.view.build(loop.shapes, loop.bodies);

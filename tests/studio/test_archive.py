@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Running, start, until
-from test_page import part, ready
+from running_studio import Running, part, ready, start, until
 
 from pliant.errors import PliantError
 from pliant.params.declare import changed

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
-from conftest import TOKEN, Running, until
+from running_studio import TOKEN, Running, until
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Running, start, until
+from running_studio import Running, part, ready, start, until
 
 from pliant.record.reader import Recording
 from pliant.records import LIMITS
+from pliant.runtime.link import attach
 
 REASON = "why-admittance.mass"
 
@@ -28,14 +29,6 @@ def page(studio: Running, browser: Any) -> Iterator[Any]:
     yield opened
     opened.close()
     assert errors == []
-
-
-def ready(page: Any) -> None:
-    until(lambda: float(page.evaluate("document.body.dataset.time ?? 0")) > 0.0, 60.0)
-
-
-def part(page: Any, name: str) -> Any:
-    return page.get_by_test_id(name)
 
 
 def stopped(studio: Running) -> bool:
@@ -277,11 +270,7 @@ def test_another_task_can_be_started_and_its_contact_orders_reach_it(page: Any, 
     part(page, "task").select_option("plane")
     part(page, "start").click()
     until(lambda: "plane" in part(page, "loop").text_content(), 60.0)
-    from pliant.runtime.board import running
-    from pliant.runtime.link import attach
-
-    (name,) = running()
-    studio.loop = attach(name)
+    studio.loop = attach(page.evaluate("document.body.dataset.loop"))
     studio.loop.wait(0.2)
     assert studio.loop.task.law == "hybrid"
     contact = lambda: int(studio.loop.state.state.contact.state)  # noqa: E731

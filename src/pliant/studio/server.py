@@ -46,7 +46,12 @@ def static_folder() -> Path:
     """The page's files, made when the package was built."""
     folder = Path(str(resources.files("pliant.studio"))) / "static"
     if not (folder / "index.html").is_file():
-        raise RefusedError("The Studio's page was not made when this was installed. Install it again: pip makes it.")
+        why = folder / "not-made"
+        reason = f" ({why.read_text().splitlines()[0].rstrip('.')})" if why.is_file() else ""
+        raise RefusedError(
+            f"The Studio's page could not be made when Pliant was installed{reason}. "
+            "It needs a registry of npm packages once: install Pliant again when there is one."
+        )
     return folder
 
 
