@@ -1,6 +1,6 @@
 // Recordings to look at again, moment by moment, and experiments to run: what lies beside the running loop.
 
-import { element } from "./dom";
+import { ask, element, table } from "./dom";
 import type { Link } from "./link";
 import type { Answer, Hello, Shape } from "./wire";
 
@@ -10,14 +10,17 @@ export interface Recording {
   name: string;
   task: string;
   robot: string;
+  law: string;
   fault: string;
   shapes: Shape[];
   bodies: number;
+  up: number[];
   poses: Float32Array[];
   goal: number[][];
   tool: number[][];
   force: number[][];
   normal: number[][];
+  push: number[][];
   columns: number[][];
   findings: Finding[];
 }
@@ -59,9 +62,14 @@ export class Archive {
     type: "range", class: "scrub", min: "0", "data-testid": "scrub", "aria-label": "Moment of the recording",
   });
   private readonly player = element("div", { hidden: "" });
+  private readonly moment = element("span", { class: "faint", "data-testid": "moment" });
   private readonly told = element("div", { class: "faint", "data-testid": "recording-told" });
   private recording: Recording | null = null;
   private otherwise: number[][] | null = null;
+  private busy = "";
+  private shown: HTMLDialogElement | null = null;
+  private playing = 0;
+  private pausing: () => void = () => {};
 
   constructor(
     private readonly holder: HTMLElement,
@@ -74,17 +82,19 @@ export class Archive {
     const live = this.button("Live", "live", "Back to the running loop", () => this.leave());
     const other = this.button("What if", "what-if", "The same task with the parameters in force now, beside it", () => this.whatIf());
     this.files.onfocus = () => void this.list();
-    this.scrub.oninput = () => this.show();
-    this.player.replaceChildren(this.scrub, element("div", { class: "line" }, [other, live]), this.told);
-    const names = element("select", { "data-testid": "experiments", "aria-label": "Experiment" });
-    for (const item of hello.experiments) names.append(element("option", { value: item.name, title: item.summary }, [item.name]));
-    const run = this.button("Run", "run-experiment", "Run this experiment beside the loop", () => this.experiment(names.value, run));
+    this.scrub.oninput = () => {
+      this.pause();
+      this.show();
+    };
+    this.player.replaceChildren(this.scrub, element("div", { class: "line" }, [other, live, this.moment]), this.told);
+    const play = this.button("Play", "play", "Run through it in real time", () => this.play(play));
+    this.player.querySelector(".line")!.prepend(play);
+    const gallery = this.button("Experiments…", "gallery", "Every named experiment, to be run here", () => this.gallery(hello));
     this.holder.replaceChildren(
       element("h2", {}, ["Recordings"]),
       element("div", { class: "line" }, [this.files, open]),
       this.player,
-      element("h2", { class: "next" }, ["Experiments"]),
-      element("div", { class: "line" }, [names, run]),
+      element("div", { class: "line" }, [gallery]),
     );
     void this.list();
   }
@@ -131,13 +141,15 @@ export class Archive {
 
   private tell(recording: Recording): void {
     const wrong = recording.findings.filter((finding) => finding.severity === "alarm" || finding.severity === "warning");
-    const lines = wrong.map((finding) => element("p", {}, [`${finding.name}: ${finding.cause} ${finding.remedy}`]));
+    const lines = wrong.map((finding) => element("p", { class: finding.severity }, [element("b", {}, [`${finding.name}: `]), `${finding.cause} ${finding.remedy}`]));
     const fault = recording.fault ? ` It ended by a fault: ${recording.fault}.` : "";
     const doctor = wrong.length ? "" : " The doctor found nothing wrong.";
     this.told.replaceChildren(`${recording.task} on ${recording.robot}.${fault}${doctor}`, ...lines);
   }
 
   private show(): void {
+    const now = this.recording?.columns[0]?.[Number(this.scrub.value)];
+    this.moment.textContent = now === undefined ? "" : `${now.toFixed(2)} s`;
     if (this.recording) this.onShow({ recording: this.recording, at: Number(this.scrub.value), otherwise: this.otherwise });
   }
 
@@ -153,6 +165,7 @@ export class Archive {
   }
 
   private leave(): void {
+    this.pause();
     this.recording = this.otherwise = null;
     this.player.hidden = true;
     this.onShow(null);
@@ -160,34 +173,62 @@ export class Archive {
 
   // ---- experiments ----
 
-  private async experiment(name: string, button: HTMLButtonElement): Promise<void> {
-    button.disabled = true;
-    button.textContent = "Running…";
+  private gallery(hello: Hello): void {
+    const cards = hello.experiments.map((item) => {
+      const run = this.button("Run", `run-${item.name}`, `Run ${item.name} beside the loop`, () => this.experiment(item.name));
+      run.type = "button";
+      run.disabled = this.busy !== "";
+      run.textContent = this.busy === item.name ? "Running…" : "Run";
+      return element("div", { class: "card" }, [element("h3", {}, [item.name, run]), element("p", { class: "faint" }, [item.summary])]);
+    });
+    const words = element("p", { class: "faint" }, ["Each runs in a process of its own, beside the loop, and ends with its picture and its figures."]);
+    this.shown = ask("Experiments", [words, element("div", { class: "gallery" }, cards)]);
+  }
+
+  private async experiment(name: string): Promise<void> {
+    this.busy = name;
+    this.shown?.close();
+    this.say(`${name} is running. Its picture comes up when it is done.`, true);
     const answer = await this.asked("experiment", { name });
-    button.disabled = false;
-    button.textContent = "Run";
+    this.busy = "";
     if (answer) this.present(answer["experiment"] as Experiment);
   }
 
   private present(result: Experiment): void {
     const token = new URLSearchParams(location.search).get("token") ?? "";
     const source = `pictures/${result.picture}?token=${encodeURIComponent(token)}`;
-    const head = element("tr", {}, ["figure", "value", "unit", "bar", "holds"].map((words) => element("th", {}, [words])));
     const rows = result.figures.map((figure) => {
       const holds = figure.holds === null ? "" : figure.holds ? "yes" : "no";
-      const cells = [figure.name, String(Number(Number(figure.value).toPrecision(4))), figure.unit, figure.bar ?? ""];
-      return element("tr", {}, [...cells.map((words) => element("td", {}, [words])), element("td", { class: holds }, [holds])]);
+      const value = String(Number(Number(figure.value).toPrecision(4)));
+      return [figure.name, value, figure.unit, figure.bar ?? "", element("span", { class: holds }, [holds])];
     });
-    const close = element("button", { "data-testid": "close" }, ["Close"]);
-    const box = element("dialog", { "data-testid": "result", "aria-label": result.name }, [
-      element("h2", {}, [`${result.name}: ${result.holds ? "every bar is reached" : "a bar is not reached"}`]),
-      element("img", { src: source, alt: `Picture of ${result.name}` }),
-      element("table", {}, [head, ...rows]),
-      close,
-    ]);
-    close.onclick = () => box.close();
-    box.onclose = () => box.remove();
-    document.body.append(box);
-    box.showModal();
+    const picture = element("img", { src: source, alt: `Picture of ${result.name}` });
+    const title = `${result.name}: ${result.holds ? "every bar is reached" : "a bar is not reached"}`;
+    ask(title, [picture, table(["figure", "value", "unit", "bar", "holds"], rows)]).dataset["testid"] = "result";
+  }
+
+  // ---- replay ----
+
+  private play(button: HTMLButtonElement): void {
+    if (this.playing) return this.pause();
+    const recording = this.recording;
+    if (!recording) return;
+    const time = recording.columns[0]!;
+    let at = Number(this.scrub.value) >= time.length - 1 ? 0 : Number(this.scrub.value);
+    const began = performance.now() - 1000 * time[at]!;
+    button.textContent = "Pause";
+    this.pausing = () => (button.textContent = "Play");
+    this.playing = window.setInterval(() => {
+      while (at < time.length - 1 && 1000 * time[at]! < performance.now() - began) at++;
+      this.scrub.value = String(at);
+      this.show();
+      if (at >= time.length - 1) this.pause();
+    }, 50);
+  }
+
+  private pause(): void {
+    window.clearInterval(this.playing);
+    this.playing = 0;
+    this.pausing();
   }
 }

@@ -2,12 +2,14 @@
 
 import { Archive, type Shown } from "./archive";
 import { byId, element } from "./dom";
+import { Handles } from "./handles";
 import { Link } from "./link";
 import { Panel } from "./panel";
 import { Plots } from "./plots";
 import { Ring } from "./ring";
+import { VIEWS } from "./camera";
 import { View } from "./view";
-import { readFrame, type Answer, type Frame, type Hello, type Message, type Status } from "./wire";
+import { readFrame, type Answer, type Frame, type Hello, type LoopWords, type Message, type Status, type Values } from "./wire";
 
 const KEPT = 3000;
 // Buttons of the contact law.
@@ -18,6 +20,7 @@ class Page {
   private readonly view: View;
   private readonly plots = new Plots(byId("plots"));
   private readonly panel: Panel;
+  private readonly handles: Handles;
   private readonly archive: Archive;
   private past: Shown | null = null;
   private ring = new Ring(1, 2);
@@ -26,14 +29,17 @@ class Page {
   private status: Status | null = null;
   private open = false;
   private law = "";
+  private values: Values = {};
   private noticeTimer = 0;
   private readonly buttons = new Map<string, HTMLButtonElement>();
 
   constructor() {
     const low = new URLSearchParams(location.search).get("quality") === "low";
     this.view = new View(byId("view"), byId("pushing"), low);
-    this.view.onPush = (force) => this.link.tell("push", { force });
-    this.view.onGoal = (position) => this.link.tell("goal", { position });
+    this.view.hands.onPush = (force) => this.link.tell("push", { force });
+    this.view.hands.onGoal = (position) => this.link.tell("goal", { position });
+    this.view.hands.onForce = (force) => this.link.tell("virtual_push", { force });
+    this.handles = new Handles(byId("handles"), (what, more) => void this.ask(what, more));
     this.panel = new Panel(byId("dynamics"), byId("more"), this.link, (words, good) => this.notice(words, good));
     this.archive = new Archive(byId("archive"), this.link, (words, good) => this.notice(words, good));
     this.archive.onShow = (shown) => this.show(shown);
@@ -44,7 +50,7 @@ class Page {
     this.link.onFrame = (data) => this.frame(data);
     this.link.onOpen = (open) => {
       this.open = open;
-      if (!open) this.view.release();
+      if (!open) this.view.hands.release();
       this.showStatus();
     };
     new ResizeObserver(() => this.plots.resize()).observe(byId("plots"));
@@ -58,9 +64,16 @@ class Page {
     if (message.type === "hello") this.greet(message);
     else if (message.type === "status") {
       this.status = message;
+      this.panel.setKept(message.kept);
       this.showStatus();
-    } else if (message.type === "parameters") this.panel.show(message.values);
+    } else if (message.type === "parameters") this.take(message.values);
     else if (!message.ok && message.id === null) this.notice(message.error ?? "It was refused.");
+  }
+
+  private take(values: Values): void {
+    this.panel.show(values);
+    this.plots.band = this.law === "hybrid" ? Number(values["contact.band_n"] ?? 0) : 0;
+    this.values = values;
   }
 
   private greet(hello: Hello): void {
@@ -74,10 +87,17 @@ class Page {
     byId("loop").textContent = loop ? `${loop.rate_hz} Hz · ${loop.task} · ${loop.robot.split("/").pop()}` : "";
     document.body.dataset["loop"] = loop?.name ?? "";
     if (!loop) return;
-    this.view.pushable = loop.pushable;
-    this.view.build(loop.shapes, loop.bodies);
+    this.live(loop);
+    this.view.build(loop.shapes, loop.bodies, loop.up);
+    this.handles.build(loop.up);
     this.law = "";
-    this.panel.build(hello.parameters, loop.values, "admittance", hello.tasks);
+    this.panel.build(hello.parameters, loop.values, "admittance", hello.tasks, loop.source);
+    this.take(loop.values);
+  }
+
+  private live(loop: LoopWords | null | undefined): void {
+    this.view.hands.pushable = loop?.pushable ?? false;
+    this.view.hands.movable = Boolean(loop);
   }
 
   private frame(data: ArrayBuffer): void {
@@ -96,14 +116,19 @@ class Page {
     const number = (name: string) => Math.round(head[this.at[name]!]!);
     const force = from("force x", 3);
     if (!this.past) {
-      this.view.show(frame.poses, { goal: from("goal x", 7), tool: from("tool x", 7), force, normal: from("normal x", 3) });
+      this.view.show(frame.poses, { goal: from("goal x", 7), tool: from("tool x", 7), force, normal: from("normal x", 3), push: from("push x", 3) });
     }
+    this.handles.show(from("goal x", 3), from("push x", 3));
     byId("force").textContent = `|F| ${Math.hypot(force[0]!, force[1]!, force[2]!).toFixed(1)} N`;
     const loop = hello.loop!;
     const law = loop.laws[String(number("law"))] ?? "";
     if (law !== this.law) {
       this.law = law;
       this.panel.setLaw(law);
+      this.take(this.values);
+      this.view.handle.visible = law === "impedance";
+      this.handles.setLaw(law);
+      if (!this.past) this.plots.contact(law === "hybrid");
       for (const id of CONTACT) this.buttons.get(id)!.hidden = law !== "hybrid";
     }
     this.showState(law, number("state"), number("reason"), number("refused"));
@@ -119,20 +144,23 @@ class Page {
   private show(shown: Shown | null): void {
     const loop = this.hello?.loop;
     if (shown === null) {
-      if (this.past && loop) this.view.build(loop.shapes, loop.bodies);
+      if (this.past && loop) this.view.build(loop.shapes, loop.bodies, loop.up);
       this.past = null;
-      this.view.pushable = loop?.pushable ?? false;
+      this.plots.contact(this.law === "hybrid");
+      this.live(loop);
       return;
     }
     const { recording, at } = shown;
-    if (this.past?.recording !== recording) this.view.build(recording.shapes, recording.bodies);
-    this.view.pushable = false;
+    if (this.past?.recording !== recording) this.plots.contact(recording.law === "hybrid");
+    if (this.past?.recording !== recording) this.view.build(recording.shapes, recording.bodies, recording.up);
+    this.live(null);
     this.past = shown;
     this.view.show(recording.poses[at]!, {
       goal: recording.goal[at]!,
       tool: recording.tool[at]!,
       force: recording.force[at]!,
       normal: recording.normal[at]!,
+      push: recording.push[at]!,
     });
     this.plots.past(recording.columns, shown.otherwise, at);
   }
@@ -196,7 +224,7 @@ class Page {
 
   private makeViews(): void {
     byId("freeze").onclick = () => this.freeze();
-    for (const name of View.views()) {
+    for (const name of VIEWS) {
       const made = element("button", { "data-testid": `view-${name}` }, [name]);
       made.onclick = () => this.view.look(name);
       byId("views").append(made);
@@ -249,7 +277,7 @@ class Page {
   }
 
   private halt(): void {
-    this.view.release();
+    this.view.hands.release();
     void this.ask("halt");
   }
 

@@ -7,19 +7,22 @@ export interface Range {
 }
 
 const STEPS = 1000;
+// With a range that begins at 0, the lowest step is 0 itself, and the rest spans so many decades.
+const DECADES = 3;
+// A declared bound below this stands for "more than 0".
+const LEAST = 1e-12;
 
 /** The range that a slider offers: the declared bounds where they are narrow, else around default and value. */
 export function rangeOf(low: number | null, high: number | null, usual: number, now: number): Range {
   const size = Math.max(Math.abs(usual), Math.abs(now), 1e-3);
-  const bottom = low !== null && low >= 0 ? low : low !== null ? Math.max(low, -10 * size) : -10 * size;
   let top = high !== null && high <= 1000 * size ? high : 20 * size;
   top = Math.max(top, now);
+  const open = low !== null && low > 0 && low < LEAST; // more than 0, whatever it is
+  const bottom = open ? top / 10 ** DECADES : low !== null && low >= 0 ? low : Math.max(low ?? -10 * size, -10 * size);
   const span = bottom > 0 ? top / bottom : Number.POSITIVE_INFINITY;
   return { low: Math.min(bottom, now), high: top, log: bottom >= 0 && (bottom > 0 ? span > 30 : top / size > 5) };
 }
 
-// With a range that begins at 0, the lowest step is 0 itself, and the rest spans so many decades.
-const DECADES = 3;
 
 function floorOf(range: Range): number {
   return range.low > 0 ? range.low : range.high / 10 ** DECADES;

@@ -35,6 +35,8 @@ export interface LoopWords {
   sample_every: number;
   shapes: Shape[];
   bodies: number;
+  /** Against gravity, in base axes. */
+  up: number[];
   laws: Record<string, string>;
   states: string[];
   reasons: Record<string, string>;
@@ -56,6 +58,7 @@ export interface Hello {
   tasks: string[];
   experiments: { name: string; summary: string }[];
   robots: string[];
+  kept: string[];
   loop: LoopWords | null;
 }
 
@@ -64,6 +67,8 @@ export interface Status {
   status: "running" | "fault" | "ended" | "none";
   reason: string;
   recording: string;
+  /** Sets of parameters that were kept to compare, by letter. */
+  kept: string[];
 }
 
 export interface Parameters {

@@ -28,3 +28,9 @@ test("no place leads outside the declared bounds", () => {
 test("a value above what is usual is still within the slider", () => {
   assert.ok(rangeOf(0, null, 1, 500).high >= 500);
 });
+
+test("what must be more than 0 has a slider of three decades that does not reach 0", () => {
+  const range = rangeOf(5e-324, 200, 5, 5);
+  assert.equal(fromStep(range, 0), 0.2);
+  assert.equal(fromStep(range, MOST), 200);
+});

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import InputError, RefusedError, UnknownNameError
-from pliant.runtime.task import find_task
 from pliant.studio import archive
+from pliant.studio.ahead import is_judged, zones
 from pliant.studio.schema import parameters_in_words, values_of
 from pliant.studio.stage import Stage
 
@@ -21,6 +21,8 @@ Answer = dict[str, Any]
 PUSH_S = 0.25
 # The hardest push by hand [N].
 PUSH_N = 80.0
+# So many values of a parameter are judged beforehand at most: a slider has no more places that a hand can tell apart.
+MOST_VALUES = 65
 
 
 def _text(message: Message, field: str, default: str | None = None) -> str:
@@ -30,11 +32,11 @@ def _text(message: Message, field: str, default: str | None = None) -> str:
     return value
 
 
-def _numbers(message: Message, field: str, n: int) -> list[float]:
+def _numbers(message: Message, field: str, *sizes: int) -> list[float]:
     value = message.get(field)
     numbers = [float(v) for v in value if type(v) in (int, float)] if isinstance(value, list) else []
-    if not isinstance(value, list) or not len(numbers) == len(value) == n or not np.isfinite(numbers).all():
-        raise InputError(field, value, f"{n} finite numbers")
+    if not isinstance(value, list) or len(numbers) != len(value) or len(value) not in sizes or not np.isfinite(numbers).all():
+        raise InputError(field, value, f"{' or '.join(map(str, sizes))} finite numbers")
     return numbers
 
 
@@ -99,7 +101,7 @@ def _law(stage: Stage, message: Message) -> Answer:
 
 
 def _goal(stage: Stage, message: Message) -> Answer:
-    stage.running.goal_position(_numbers(message, "position", 3))
+    stage.running.goal_position(_numbers(message, "position", 2, 3))
     return {}
 
 
@@ -118,14 +120,29 @@ def _set(stage: Stage, message: Message) -> Answer:
     return _parameters(stage)
 
 
-def _preset(stage: Stage, message: Message) -> Answer:
-    """Take over the live parameters of another task, as one change that can be undone."""
-    link = stage.running
-    now, wanted = values_of(link.parameters), values_of(find_task(_text(message, "task")).params)
+def _differing(stage: Stage, message: Message) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The live parameters in which a preset differs from what is in force: what is now, and what would be."""
+    now = values_of(stage.running.parameters)
+    then = values_of(stage.preset(_text(message, "preset")))
     live = {item["name"] for item in parameters_in_words() if item["live"]}
-    values = {name: value for name, value in wanted.items() if name in live and value != now[name]}
-    if values:
-        link.set(values)
+    names = [name for name, value in then.items() if name in live and value != now[name]]
+    return {name: now[name] for name in names}, {name: then[name] for name in names}
+
+
+def _keep(stage: Stage, message: Message) -> Answer:
+    return {"kept": stage.keep()}
+
+
+def _compare(stage: Stage, message: Message) -> Answer:
+    now, then = _differing(stage, message)
+    return {"now": now, "then": then}
+
+
+def _preset(stage: Stage, message: Message) -> Answer:
+    """Take over the live parameters of a preset, as one change that can be undone."""
+    _, then = _differing(stage, message)
+    if then:
+        stage.running.set(then)
     return _parameters(stage)
 
 
@@ -140,7 +157,7 @@ def _redo(stage: Stage, message: Message) -> Answer:
 
 
 def _save(stage: Stage, message: Message) -> Answer:
-    path = _text(message, "path", stage.source)
+    path = _text(message, "path", stage.scene.source if stage.scene else "")
     return {"path": path, "saved": list(stage.running.save(path))}
 
 
@@ -167,6 +184,15 @@ def _what_if(stage: Stage, message: Message) -> Answer:
     return {"what_if": archive.what_if(_text(message, "name"), stage.running.parameters)}
 
 
+def _ahead(stage: Stage, message: Message) -> Answer:
+    """How the stability check would judge values of a parameter."""
+    values = message.get("values")
+    if not isinstance(values, list) or not 2 <= len(values) <= MOST_VALUES:
+        raise InputError("values", "…", f"a list of 2 to {MOST_VALUES} values")
+    link = stage.running
+    return {"judged": is_judged(link), "zones": zones(link, _text(message, "parameter"), values)}
+
+
 def _experiment(stage: Stage, message: Message) -> Answer:
     if not _experimenting.acquire(blocking=False):
         raise RefusedError("An experiment is running already. Wait until it is done.")
@@ -182,10 +208,13 @@ Action = Callable[[Stage, Message], Answer]
 AT_ONCE: dict[str, Action] = {"halt": _halt, "push": _push, "abort": _abort}
 IN_TURN: dict[str, Action] = {
     "start": _start, "end": _end, "resume": _resume, "order": _order, "law": _law, "goal": _goal,
-    "virtual_push": _virtual_push, "tare": _tare, "set": _set, "preset": _preset, "undo": _undo, "redo": _redo,
-    "save": _save, "record": _record, "stop_recording": _stop_recording,
+    "virtual_push": _virtual_push, "tare": _tare, "set": _set, "keep": _keep, "preset": _preset, "undo": _undo,
+    "redo": _redo, "save": _save, "record": _record, "stop_recording": _stop_recording,
 }  # fmt: skip
-BESIDE: dict[str, Action] = {"recordings": _recordings, "open": _open, "what_if": _what_if, "experiment": _experiment}
+BESIDE: dict[str, Action] = {
+    "recordings": _recordings, "open": _open, "what_if": _what_if, "experiment": _experiment, "ahead": _ahead,
+    "compare": _compare,
+}  # fmt: skip
 
 
 def action_of(message: Message) -> tuple[Action, str]:

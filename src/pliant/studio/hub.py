@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections import deque
 from typing import Any
@@ -13,7 +14,7 @@ from pliant.errors import PliantError
 from pliant.runtime.board_layout import FAULT, RUNNING
 from pliant.runtime.link import Link
 from pliant.studio.schema import values_of
-from pliant.studio.stage import Stage
+from pliant.studio.stage import Scene, Stage
 from pliant.studio.wire import SAMPLE_HZ, frame, samples_of
 
 FRAMES_HZ = 30.0
@@ -60,50 +61,64 @@ class Hub:
     async def run(self) -> None:
         """Until cancelled."""
         while True:
-            self.look()
+            with contextlib.suppress(PliantError):  # a loop that has just ended; the next look says so
+                self.look()
             await asyncio.sleep(1.0 / FRAMES_HZ)
 
     def look(self) -> None:
         """Tell the pages what has happened since the last look. Never waits."""
-        stage = self.stage
-        link, number = stage.link, stage.number
-        if number != self._number:
-            self._number, self._sent, self._revision, self._status = number, 0, -1, ""
-            self._at = link.board.head if link else 0
-            self.say({"type": "hello", **stage.describe()})
-        if link is None:
+        scene = self.stage.scene
+        if scene is None:
             self._tell_status("none", "")
             return
-        status = link.board.status
-        if status == RUNNING:
-            self._tell_status("running", "")
-        else:
-            self._tell_status("fault" if status == FAULT else "ended", link.board.reason)
+        link = scene.link
+        if scene.number != self._number:
+            self._number, self._sent, self._revision, self._status = scene.number, 0, -1, ""
+            self._at = link.board.head
+            self.say({"type": "hello", **self.stage.describe()})
+        self._tell_status(*_status_of(link))
         if link.board.adopted != self._revision:
             self._revision = int(link.board.adopted)
             self.say({"type": "parameters", "values": values_of(link.parameters), "revision": self._revision})
-        self._show_new(link)
+        self._show_new(scene)
 
     def _tell_status(self, status: str, reason: str) -> None:
         if (told := f"{status} {reason}") != self._status:
             self._status = told
             self.say(self.status(status, reason))
 
-    def status(self, status: str, reason: str) -> dict[str, Any]:
-        return {"type": "status", "status": status, "reason": reason, "recording": self.stage.recording}
+    def now(self) -> dict[str, Any]:
+        """How the loop is, for the pages."""
+        scene = self.stage.scene
+        return self.status(*(("none", "") if scene is None else _status_of(scene.link)))
 
-    def _show_new(self, link: Link) -> None:
-        shapes = self.stage.shapes
+    def status(self, status: str, reason: str) -> dict[str, Any]:
+        return {
+            "type": "status",
+            "status": status,
+            "reason": reason,
+            "recording": self.stage.recording,
+            "kept": list(self.stage.kept),
+        }
+
+    def _show_new(self, scene: Scene) -> None:
+        link = scene.link
         records, self._at, _ = link.board.read(max(self._at, link.board.head - round(link.task.rate_hz)))
-        if not len(records) or shapes is None:
+        if not len(records):
             return
         newest = records[-1]
         samples = samples_of(records, max(1, round(link.task.rate_hz / SAMPLE_HZ)))
-        poses = shapes.poses(np.asarray(newest["reading"]["q"][: link.arm.n]))
+        poses = scene.shapes.poses(np.asarray(newest["reading"]["q"][: link.arm.n]))
         data = frame(self._sent, newest, poses, samples)
         self._sent += len(samples)
         for page in self.pages:
             page.show(data)
+
+
+def _status_of(link: Link) -> tuple[str, str]:
+    if link.board.status == RUNNING:
+        return "running", ""
+    return "fault" if link.board.status == FAULT else "ended", link.board.reason
 
 
 def told(error: PliantError) -> dict[str, Any]:

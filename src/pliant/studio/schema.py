@@ -19,7 +19,8 @@ def parameters_in_words() -> list[dict[str, Any]]:
             "unit": item.unit,
             "live": item.live,
             "help": item.help,
-            "low": bounds[item.name][0],
+            # a mass, a damping or a stiffness cannot be negative, whether it is six numbers or a matrix
+            "low": 0.0 if "matrix" in item.type else bounds[item.name][0],
             "high": bounds[item.name][1],
             "default": compact(item.default),
         }

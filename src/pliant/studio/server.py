@@ -109,9 +109,7 @@ class Studio:
         await socket.accept()
         page = Page()
         page.say({"type": "hello", **await asyncio.to_thread(self.stage.describe)})
-        link = self.stage.link
-        if link is not None:
-            page.say(self.hub.status("running" if link.running else "ended", link.board.reason))
+        page.say(self.hub.now())
         self.hub.pages.add(page)
         sending = asyncio.create_task(self._send(socket, page))
         try:
@@ -156,8 +154,8 @@ class Studio:
             else:
                 result = await asyncio.to_thread(action, self.stage, message)
             page.say({"type": "answer", "id": number, "ok": True, **result})
-            if message.get("do") in ("record", "stop_recording"):
-                self.hub.say(self.hub.status("running", ""))
+            if message.get("do") in ("record", "stop_recording", "keep"):
+                self.hub.say(self.hub.now())
         except PliantError as error:
             page.say({"type": "answer", "id": number, **told(error)})
 

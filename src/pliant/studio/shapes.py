@@ -30,6 +30,12 @@ class Shapes:
         self._data = mujoco.MjData(self._model)
         self.bodies = self._model.nbody
 
+    @property
+    def up(self) -> list[float]:
+        """Where things do not fall to: the z-axis of an arm on a floor, another of one that moves in a plane."""
+        gravity = self._model.opt.gravity
+        return [0.0, 0.0, 1.0] if not gravity.any() else _rounded(-gravity / np.linalg.norm(gravity))
+
     def describe(self) -> list[dict[str, Any]]:
         """Every shape: its body, kind, sizes [m], place in the body, and colour. The floor is the page's own."""
         model = self._model

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import string
 import subprocess
 import threading
 import time
+from dataclasses import dataclass
 from typing import Any
 
+from pliant.contact.states import EVENTS, STATES
 from pliant.errors import PliantError, RecordingError, RefusedError
+from pliant.laws import LAWS
 from pliant.model.catalogue import available_models
+from pliant.params.control import Parameters
 from pliant.params.declare import validated
+from pliant.records import FAULTS, TROUBLES
+from pliant.runtime.guard import guard_start
 from pliant.runtime.link import Link, attach
-from pliant.runtime.save import follow, output_folder
+from pliant.runtime.save import claim_recording, follow, output_folder
 from pliant.runtime.session import Session
 from pliant.runtime.task import Task, find_task, located, shipped_tasks
 from pliant.studio.archive import experiments
@@ -22,16 +29,26 @@ from pliant.studio.shapes import Shapes
 from pliant.studio.wire import CHANNELS, HEAD, SAMPLE_HZ, VERSION, limits_in_words
 
 
+@dataclass(frozen=True)
+class Scene:
+    """A loop that is shown, with all that belongs to it: swapped whole, so that nobody sees half of a change."""
+
+    link: Link
+    shapes: Shapes
+    source: str
+    number: int
+    """Counts the loops shown so far: a page that knows another number asks for the description again."""
+
+
 class Stage:
     """One loop at a time. What takes long is done under `lock`; stopping and pushing never wait for it."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
-        self.link: Link | None = None
-        self.shapes: Shapes | None = None
-        self.source = ""
-        self.number = 0
-        """Counts the loops shown so far: a page that knows another number asks for the description again."""
+        self.scene: Scene | None = None
+        self._count = self._keeps = 0
+        self.kept: dict[str, Parameters] = {}
+        """Sets of parameters that were kept to compare, by letter."""
         self._recorder: subprocess.Popen[bytes] | None = None
         self.recording = ""
 
@@ -50,31 +67,46 @@ class Stage:
             data["robot"] = robot
             task = located(validated(Task, data))
         with self.lock:
-            self.close()
             session = Session(task)
+            guard_start(session.task)  # before the one that runs is ended
+            self.close()
             session.start()
             self._show(session, source)
 
     def _show(self, link: Link, source: str) -> None:
-        self.shapes = Shapes(link.task)
-        self.link, self.source = link, source
-        self.number += 1
+        self._count += 1
+        self.scene = Scene(link, Shapes(link.task), source, self._count)
 
     def close(self) -> None:
         """End what was started here; a loop that was attached to goes on."""
         with self.lock:
             self.stop_recording()
-            link, self.link = self.link, None
-            if isinstance(link, Session):
+            scene, self.scene = self.scene, None
+            if scene is not None and isinstance(scene.link, Session):
+                link = scene.link
                 with contextlib.suppress(PliantError):  # it has ended by a fault, of which the page was told
                     link.stop()
 
     @property
     def running(self) -> Link:
         """The loop; raises when there is none."""
-        if self.link is None:
+        if (scene := self.scene) is None:
             raise RefusedError("No loop is running. Start a task first.")
-        return self.link
+        return scene.link
+
+    # -- sets to compare --
+
+    def keep(self) -> str:
+        """Keep the parameters in force under the next letter; after Z, A is forgotten and begun anew."""
+        with self.lock:
+            name = string.ascii_uppercase[self._keeps % len(string.ascii_uppercase)]
+            self.kept[name] = self.running.parameters
+            self._keeps += 1
+            return name
+
+    def preset(self, name: str) -> Parameters:
+        """A set that was kept, or the one of a task."""
+        return self.kept[name] if name in self.kept else find_task(name).params
 
     # -- recording --
 
@@ -86,6 +118,7 @@ class Stage:
                 raise RefusedError(f"It is being recorded already, into {self.recording}.")
             stamp = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
             path = output_folder() / f"{link.task.name.replace(' ', '_').replace('/', '_')}-{stamp}.mcap"
+            claim_recording(path)
             link.board.recording = False
             self._recorder = follow(link.board.path, path, link.board.head)
             while not link.board.recording:
@@ -109,10 +142,10 @@ class Stage:
 
     def describe(self) -> dict[str, Any]:
         """All that a page needs to know before frames mean something."""
-        link = self.link
+        scene = self.scene
         return {
             "version": VERSION,
-            "number": self.number,
+            "number": 0 if scene is None else scene.number,
             "channels": [channel.describe() for channel in CHANNELS],
             "head": list(HEAD),
             "limits": limits_in_words(),
@@ -120,30 +153,30 @@ class Stage:
             "tasks": list(shipped_tasks()),
             "experiments": experiments(),
             "robots": [f"sim:{name}" for name in available_models()],
-            "loop": None if link is None or self.shapes is None else self._loop_in_words(link, self.shapes),
+            "kept": list(self.kept),
+            "loop": None if scene is None else _in_words(scene),
         }
 
-    def _loop_in_words(self, link: Link, shapes: Shapes) -> dict[str, Any]:
-        from pliant.contact.states import EVENTS, STATES
-        from pliant.laws import LAWS
-        from pliant.records import FAULTS, TROUBLES
 
-        return {
-            "name": link.name,
-            "task": link.task.name,
-            "source": self.source,
-            "robot": link.task.robot,
-            "interface": link.task.interface,
-            "rate_hz": link.task.rate_hz,
-            "sample_every": max(1, round(link.task.rate_hz / SAMPLE_HZ)),
-            "shapes": shapes.describe(),
-            "bodies": shapes.bodies,
-            "laws": {str(number): name for name, number in LAWS.items()},
-            "states": list(STATES),
-            "reasons": {str(number): words for number, words in EVENTS.items()},
-            "faults": {str(number): words for number, words in FAULTS.items()},
-            "troubles": {str(number): words for number, words in TROUBLES.items()},
-            "values": values_of(link.parameters),
-            "revision": int(link.board.adopted),
-            "pushable": link.task.robot.startswith("sim:"),
-        }
+def _in_words(scene: Scene) -> dict[str, Any]:
+    link, shapes = scene.link, scene.shapes
+    return {
+        "name": link.name,
+        "task": link.task.name,
+        "source": scene.source,
+        "robot": link.task.robot,
+        "interface": link.task.interface,
+        "rate_hz": link.task.rate_hz,
+        "sample_every": max(1, round(link.task.rate_hz / SAMPLE_HZ)),
+        "shapes": shapes.describe(),
+        "bodies": shapes.bodies,
+        "up": shapes.up,
+        "laws": {str(number): name for name, number in LAWS.items()},
+        "states": list(STATES),
+        "reasons": {str(number): words for number, words in EVENTS.items()},
+        "faults": {str(number): words for number, words in FAULTS.items()},
+        "troubles": {str(number): words for number, words in TROUBLES.items()},
+        "values": values_of(link.parameters),
+        "revision": int(link.board.adopted),
+        "pushable": link.task.robot.startswith("sim:"),
+    }
