@@ -58,12 +58,12 @@ function compliant(section: string, linked: boolean, values: Values): Knob[] {
     const parameter = `${section}.${name}`;
     if (!linked) {
       return free.map((part) => {
-        const axis = part > 2 ? `about ${AXES[part - 3]!}` : AXES[part]!;
+        const axis = part > 2 ? `↻ ${AXES[part - 3]!}` : AXES[part]!;
         return { label: `${label} ${axis}`, parameter, parts: [part], unit: part > 2 ? turning : unit, group };
       });
     }
     const shifts = { label, parameter, parts: free.filter((part) => part < 3), unit, group };
-    const turns = { label: `${label}, turning`, parameter, parts: free.filter((part) => part > 2), unit: turning, group };
+    const turns = { label: `${label} ↻`, parameter, parts: free.filter((part) => part > 2), unit: turning, group };
     return [shifts, turns].filter((knob) => knob.parts.length > 0);
   });
 }

@@ -122,9 +122,10 @@ export class Panel {
     const usual = shownBy(knob, { [knob.parameter]: item.default }) ?? now;
     const range = rangeOf(item.low, item.high, usual, now);
     const id = nameOf(knob);
+    const spoken = knob.label.replace("↻", "turning");
     const label = element("label", { for: id, title: item.help }, [`${knob.label} `, element("span", { class: "unit" }, [knob.unit])]);
-    const slider = element("input", { type: "range", min: "0", max: String(MOST), step: "1", id, "data-testid": `slider-${id}`, "aria-label": `${knob.label} [${knob.unit}]` });
-    const number = element("input", { type: "number", step: "any", "data-testid": `number-${id}`, "aria-label": `${knob.label}, as a number` });
+    const slider = element("input", { type: "range", min: "0", max: String(MOST), step: "1", id, "data-testid": `slider-${id}`, "aria-label": `${spoken} [${knob.unit}]` });
+    const number = element("input", { type: "number", step: "any", "data-testid": `number-${id}`, "aria-label": `${spoken}, as a number` });
     const why = element("p", { class: "why", "data-testid": `why-${id}`, role: "status", hidden: "" });
     const row: Row = { knob, range, holder: element("div", { class: "row" }, [label, slider, number]), slider, number, why, zones: [], step: 0 };
     slider.oninput = () => this.slide(row);

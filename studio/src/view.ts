@@ -5,12 +5,13 @@ import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 
 import { Arrow } from "./arrow";
 import { isPlanar, standFor } from "./camera";
+import { gridOf } from "./grid";
 import { Hands } from "./hands";
 import { meshOf, quaternionOf } from "./shapes";
 import type { Shape } from "./wire";
 
 // Of an arm with a reach of a metre; longer for longer ones.
-const METRES_PER_NEWTON = 0.012;
+const METRES_PER_NEWTON = 0.02;
 const LONGEST = 0.45;
 const THICK = 0.0055;
 const COLOURS = { force: 0xff9f1c, normal: 0x2fbf71, push: 0x8f6bff, goal: 0xff9f1c };
@@ -43,7 +44,7 @@ export class View {
   private readonly normal = new Arrow(COLOURS.normal);
   private readonly push = new Arrow(COLOURS.push);
   private readonly label: HTMLElement;
-  private grid = new THREE.GridHelper();
+  private grid = gridOf(0, 0);
   private light = false;
   private fitted = false;
   private name = "Free";
@@ -104,11 +105,11 @@ export class View {
 
   theme(light: boolean): void {
     this.light = light;
-    this.scene.background = new THREE.Color(light ? 0xe9eef4 : 0x141a21);
+    const back = light ? 0xe9eef4 : 0x141a21;
+    this.scene.background = new THREE.Color(back);
     this.scene.remove(this.grid);
-    this.grid.dispose();
-    this.grid = light ? new THREE.GridHelper(8, 40, 0x9fb0c0, 0xcbd5df) : new THREE.GridHelper(8, 40, 0x51606f, 0x323e4a);
-    this.grid.rotation.x = Math.PI / 2;
+    this.grid.geometry.dispose();
+    this.grid = gridOf(light ? 0xb3c0cd : 0x46535f, back);
     if (this.planar) this.grid.position.z = -0.15;
     this.scene.add(this.grid);
     this.dirty = true;
@@ -124,7 +125,8 @@ export class View {
     for (const side of ["right", "top"] as const) sun.shadow.camera[side] = 1.5;
     const floor = new THREE.Mesh(new THREE.PlaneGeometry(8, 8), new THREE.ShadowMaterial({ opacity: 0.28 }));
     floor.receiveShadow = true;
-    floor.position.z = -0.001;
+    floor.position.z = -0.004;
+    floor.material.depthWrite = false;
     this.scene.add(new THREE.HemisphereLight(0xffffff, 0x8090a0, 1.7), sun, floor, this.arm);
     this.scene.add(this.goal, this.force, this.normal, this.push, this.handle);
     this.goal.visible = this.handle.visible = false;
@@ -163,7 +165,21 @@ export class View {
     this.hands.place(look.push);
     this.push.point(this.tool, this.drawn(look.push), thick);
     this.tell(look.force);
+    this.mark("knob", this.goal.position);
+    if (this.handle.visible) this.mark("handle", this.handle.position);
     this.dirty = true;
+  }
+
+  /** Where a point is on the canvas [px]. */
+  private onScreen(point: THREE.Vector3): [number, number] {
+    const at = point.clone().project(this.camera);
+    const { clientWidth: width, clientHeight: height } = this.holder;
+    return [(0.5 + 0.5 * at.x) * width, (0.5 - 0.5 * at.y) * height];
+  }
+
+  /** Says where a ball is, for whoever drives the page by a program. */
+  private mark(name: string, point: THREE.Vector3): void {
+    document.body.dataset[name] = this.onScreen(point).map((value) => value.toFixed(1)).join(" ");
   }
 
   /** A force [N] as a way [m] in the view. */
@@ -176,9 +192,8 @@ export class View {
     this.label.hidden = !this.force.visible;
     if (this.label.hidden) return;
     this.label.textContent = `${Math.hypot(force[0]!, force[1]!, force[2]!).toFixed(1)} N`;
-    const at = this.force.tip.clone().project(this.camera);
-    const { clientWidth: width, clientHeight: height } = this.holder;
-    this.label.style.transform = `translate(${(0.5 + 0.5 * at.x) * width + 8}px, ${(0.5 - 0.5 * at.y) * height - 22}px)`;
+    const [x, y] = this.onScreen(this.force.tip);
+    this.label.style.transform = `translate(${x + 8}px, ${y - 22}px)`;
   }
 
   /** Takes the measure of a cell that is seen for the first time. */

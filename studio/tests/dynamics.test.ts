@@ -13,7 +13,7 @@ test("linked axes have one knob for shifts and one for turns", () => {
 
 test("axes that are not linked have six", () => {
   const knobs = knobsOf("impedance", false, {}, all).filter((knob) => knob.parameter === "impedance.stiffness");
-  assert.deepEqual(knobs.map((knob) => knob.label), ["x", "y", "z", "about x", "about y", "about z"].map((axis) => `Stiffness ${axis}`));
+  assert.deepEqual(knobs.map((knob) => knob.label), ["x", "y", "z", "↻ x", "↻ y", "↻ z"].map((axis) => `Stiffness ${axis}`));
 });
 
 test("a knob changes its own numbers and no other", () => {

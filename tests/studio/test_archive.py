@@ -63,10 +63,10 @@ def test_an_unknown_experiment_is_refused() -> None:
 # ---- in the browser ------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def page(tmp_path: Path, browser: Any) -> Iterator[tuple[Any, Running]]:
-    save_run(simulate(find_task("push")), tmp_path / "push.mcap")
-    running = start("push", tmp_path)
+@pytest.fixture(scope="module")
+def page(out: Path, browser: Any) -> Iterator[tuple[Any, Running]]:
+    save_run(simulate(find_task("push")), out / "push.mcap")
+    running = start("push", out)
     opened = browser.new_page(viewport={"width": 1280, "height": 720})
     opened.goto(f"{running.url}&quality=low")
     ready(opened)
@@ -87,17 +87,20 @@ def test_a_recording_can_be_scrubbed_and_run_otherwise(page: tuple[Any, Running]
     assert int(part(opened, "scrub").input_value()) > 0
     part(opened, "what-if").click()
     until(lambda: "Dotted" in part(opened, "notice").text_content(), 60.0)
+    part(opened, "play").click()
+    was = int(part(opened, "scrub").input_value())
+    until(lambda: int(part(opened, "scrub").input_value()) > was)
     part(opened, "live").click()
     until(lambda: not part(opened, "scrub").is_visible())
 
 
 def test_an_experiment_runs_and_shows_its_picture_and_its_table(page: tuple[Any, Running]) -> None:
     opened, running = page
-    part(opened, "experiments").select_option("servo")
-    part(opened, "run-experiment").click()
+    part(opened, "gallery").click()
+    part(opened, "run-servo").click()
     until(lambda: part(opened, "result").count() == 1, 120.0)
     assert "every bar is reached" in part(opened, "result").text_content()
-    until(lambda: opened.evaluate("document.querySelector('dialog img').naturalWidth") > 300)
+    until(lambda: opened.evaluate("document.querySelector('dialog img')?.naturalWidth ?? 0") > 300)
     head = running.loop.board.head
     until(lambda: running.loop.board.head > head)
     part(opened, "close").click()

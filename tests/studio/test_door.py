@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -108,6 +109,16 @@ def test_a_hostile_message_is_answered_with_a_sentence_and_changes_nothing(studi
     assert answer["error"].endswith((".", "?"))
     assert (studio.loop.board.adopted, studio.loop.board.header.queue_in, studio.loop.parameters) == before
     assert studio.loop.running
+
+
+def test_a_task_that_is_refused_leaves_the_loop_that_runs(studio: Running, out: Path) -> None:
+    file = out / "unstable.yaml"
+    file.write_text("law: admittance\nsurface_n_m: 1000000\nparams: {admittance: {mass: [0.5, 0.5, 0.5, 1, 1, 1]}}\n")
+    with dial(studio) as socket:
+        answer = ask(socket, {"id": 1, "do": "start", "task": str(file)})
+    assert "is not stable" in answer["error"]
+    head = studio.loop.board.head
+    until(lambda: studio.loop.board.head > head)
 
 
 def test_a_message_that_is_too_long_ends_the_connection(studio: Running) -> None:

@@ -14,6 +14,7 @@ from running_studio import Running, part, ready, start, until
 from pliant.record.reader import Recording
 from pliant.records import LIMITS
 from pliant.runtime.link import attach
+from pliant.runtime.task import find_task
 
 REASON = "why-admittance.mass"
 
@@ -58,7 +59,7 @@ def test_stop_is_always_at_hand(page: Any, studio: Running, how: str) -> None:
 
 def test_the_loop_hears_of_a_stop_within_a_fifth_of_a_second(page: Any, studio: Running) -> None:
     delays = []
-    for _ in range(5):
+    for _ in range(9):
         start_anew(studio)
         first = studio.loop.board.head
         pressed = page.evaluate("""() => { document.querySelector('[data-testid=stop]').click(); return Date.now() }""")
@@ -143,11 +144,55 @@ def test_values_are_saved_into_the_file_that_is_named(page: Any, studio: Running
     file = out / "mine.yaml"
     file.write_text("law: admittance  # gives way\nparams:\n  sense:\n    cutoff_hz: 50 # soft\n")
     studio.loop.set({"sense.cutoff_hz": 21.0})
-    page.once("dialog", lambda dialog: dialog.accept(str(file)))
     part(page, "save").click()
-    until(lambda: "cutoff_hz: 21" in file.read_text())
+    part(page, "save-path").fill(str(out / "nothing.yaml"))
+    part(page, "go").click()
+    until(lambda: "existing file" in part(page, "wrong").text_content())
+    part(page, "save-path").fill(str(file))
+    part(page, "go").click()
+    until(lambda: part(page, "dialog").count() == 0)
+    assert "cutoff_hz: 21" in file.read_text()
     assert "# soft" in file.read_text()
     assert "# gives way" in file.read_text()
+
+
+def test_sets_that_were_kept_can_be_compared_and_taken_over(page: Any, studio: Running) -> None:
+    studio.loop.set({"admittance.stiffness": 111.0, "sense.deadband_n": 2.0})
+    part(page, "keep").click()
+    until(lambda: part(page, "preset").locator("option[value=A]").count() == 1)
+    studio.loop.set({"admittance.stiffness": 222.0})
+    part(page, "preset").select_option("A")
+    until(lambda: part(page, "dialog").count() == 1)
+    told = part(page, "dialog").text_content()
+    assert "admittance.stiffness" in told
+    assert "222" in told
+    assert "sense.deadband_n" not in told
+    part(page, "go").click()
+    until(lambda: studio.loop.parameters.admittance.stiffness[0][0] == 111.0)
+
+
+def test_the_values_of_another_task_are_taken_over_as_one_change(page: Any, studio: Running) -> None:
+    before = studio.loop.parameters
+    part(page, "preset").select_option("precise_assembly")
+    until(lambda: part(page, "dialog").count() == 1)
+    part(page, "go").click()
+    wanted = find_task("precise_assembly").params.admittance.stiffness
+    until(lambda: studio.loop.parameters.admittance.stiffness == wanted)
+    part(page, "undo").click()
+    until(lambda: studio.loop.parameters == before)
+
+
+def test_goal_and_virtual_push_can_be_typed(page: Any, studio: Running) -> None:
+    start_anew(studio)
+    x = float(studio.loop.state.goal.pose[0])
+    part(page, "goal-x").fill(str(round(x + 0.01, 3)))
+    part(page, "goal-x").press("Enter")
+    until(lambda: abs(studio.loop.state.goal.pose[0] - x - 0.01) < 1e-3)
+    part(page, "force-y").fill("4")
+    part(page, "force-y").press("Enter")
+    until(lambda: studio.loop.state.goal.push[1] == 4.0)
+    studio.loop.virtual_push([0.0, 0.0, 0.0])
+    until(lambda: part(page, "force-x").input_value() == "0")
 
 
 # ---- pushing -------------------------------------------------------------------------------------------------------
@@ -246,7 +291,7 @@ def test_looks_change_and_stay(page: Any) -> None:
 
 def test_everything_can_be_reached_by_keyboard(page: Any) -> None:
     reached = set()
-    for _ in range(60):
+    for _ in range(70):
         page.keyboard.press("Tab")
         reached.add(page.evaluate("document.activeElement.dataset.testid ?? ''"))
     assert {
@@ -259,6 +304,9 @@ def test_everything_can_be_reached_by_keyboard(page: Any) -> None:
         "start",
         "undo",
         "save",
+        "keep",
+        "preset",
+        "gallery",
         "slider-admittance.mass",
     } <= reached
 

@@ -35,7 +35,12 @@ def _text(message: Message, field: str, default: str | None = None) -> str:
 def _numbers(message: Message, field: str, *sizes: int) -> list[float]:
     value = message.get(field)
     numbers = [float(v) for v in value if type(v) in (int, float)] if isinstance(value, list) else []
-    if not isinstance(value, list) or len(numbers) != len(value) or len(value) not in sizes or not np.isfinite(numbers).all():
+    if (
+        not isinstance(value, list)
+        or len(numbers) != len(value)
+        or len(value) not in sizes
+        or not np.isfinite(numbers).all()
+    ):
         raise InputError(field, value, f"{' or '.join(map(str, sizes))} finite numbers")
     return numbers
 

@@ -49,7 +49,9 @@ def zones(link: Link, name: str, values: list[Any]) -> list[dict[str, Any]]:
     with _one_at_a_time:  # several pages ask for the same; a second core is better left to the loop
         levels = _levels(judge, len(values))
     runs = [list(run) for _, run in itertools.groupby(range(len(values)), key=levels.__getitem__)]
-    return [{"first": run[0], "last": run[-1], "level": levels[run[0]], "why": _why(run, levels, known)} for run in runs]
+    return [
+        {"first": run[0], "last": run[-1], "level": levels[run[0]], "why": _why(run, levels, known)} for run in runs
+    ]
 
 
 def _why(run: list[int], levels: list[int], known: dict[int, Verdict]) -> str:

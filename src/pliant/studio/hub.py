@@ -104,7 +104,7 @@ class Hub:
     def _show_new(self, scene: Scene) -> None:
         link = scene.link
         records, self._at, _ = link.board.read(max(self._at, link.board.head - round(link.task.rate_hz)))
-        if not len(records):
+        if not len(records) or not self.pages:
             return
         newest = records[-1]
         samples = samples_of(records, max(1, round(link.task.rate_hz / SAMPLE_HZ)))
