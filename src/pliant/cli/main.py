@@ -21,6 +21,7 @@ from pliant.cli import (
     goal,
     identify,
     info,
+    order,
     plan,
     plot,
     push,
@@ -65,7 +66,7 @@ def _root(
     """
 
 
-_WITH_A_ROBOT = (demo, run, studio, check, info, set_verb, goal, push, tare, identify)
+_WITH_A_ROBOT = (demo, run, studio, check, info, set_verb, goal, order, push, tare, identify)
 _WITHOUT = (plan, plot, doctor, replay, experiment, bench)
 
 for verb in (*_WITH_A_ROBOT, *_WITHOUT):

@@ -117,7 +117,7 @@ def _thin(link: Link, parameters: Parameters, law: str) -> str:
     for place in places(link.task, parameters, law):
         if not place.bears(EASY):
             return (
-                f"Thin: on the declared surface of {place.stiffness:.3g} N/m the loop bears {place.margin:.2g} times "
+                f"Thin: on a surface of {place.stiffness:.3g} N/m the loop bears {place.margin:.2g} times "
                 f"its gain; below {LEAST_MARGIN:g} times it is refused."
             )
     return ""
