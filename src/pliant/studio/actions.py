@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -199,15 +200,27 @@ def _ahead(stage: Stage, message: Message) -> Answer:
 
 
 def _experiment(stage: Stage, message: Message) -> Answer:
-    if not _experimenting.acquire(blocking=False):
-        raise RefusedError("An experiment is running already. Wait until it is done.")
-    try:
+    with _alone():
         return {"experiment": archive.run_experiment(_text(message, "name"))}
+
+
+def _plan(stage: Stage, message: Message) -> Answer:
+    with _alone():
+        return {"plan": archive.plan(*(_text(message, field) for field in ("map", "start", "goal")))}
+
+
+@contextlib.contextmanager
+def _alone() -> Iterator[None]:
+    """Of what takes a core for long, one at a time."""
+    if not _busy.acquire(blocking=False):
+        raise RefusedError("An experiment or a plan is being worked out already. Wait until it is done.")
+    try:
+        yield
     finally:
-        _experimenting.release()
+        _busy.release()
 
 
-_experimenting = threading.Lock()
+_busy = threading.Lock()
 
 Action = Callable[[Stage, Message], Answer]
 AT_ONCE: dict[str, Action] = {"halt": _halt, "push": _push, "abort": _abort}
@@ -218,7 +231,7 @@ IN_TURN: dict[str, Action] = {
 }  # fmt: skip
 BESIDE: dict[str, Action] = {
     "recordings": _recordings, "open": _open, "what_if": _what_if, "experiment": _experiment, "ahead": _ahead,
-    "compare": _compare,
+    "compare": _compare, "plan": _plan,
 }  # fmt: skip
 
 

@@ -42,14 +42,29 @@ def run_experiment(name: str) -> dict[str, Any]:
     """Run an experiment in a process of its own: figures, and the name of its picture."""
     find(name)
     picture = pictures() / f"{name}.png"
-    words = [sys.executable, "-m", "pliant.cli.main", "experiment", name, "--json", "--plot", str(picture)]
-    done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    outcome = _told("experiment", name, "--json", "--plot", str(picture))
+    return {"name": name, "holds": outcome["holds"], "figures": outcome["figures"], "picture": picture.name}
+
+
+def plan(file: str, start: str, goal: str) -> dict[str, Any]:
+    """A way through a map, planned in a process of its own: its figures, and the name of its picture."""
+    if not Path(file).is_file():
+        raise InputError("the map", file, "a file on the machine of the Studio: .yaml, .pgm, .png or .npy")
+    picture = pictures() / "plan.png"
+    where = (f"--start={start}", f"--goal={goal}", "--json", "--output", str(picture))
+    told = _told("plan", *where, "--", file)
+    return {**{name: told[name] for name in ("length_m", "backward_m", "cusps", "expanded")}, "picture": picture.name}
+
+
+def _told(*words: str) -> dict[str, Any]:
+    """What a verb of the command line prints as JSON; its last sentence as an error when it prints none."""
+    command = [sys.executable, "-m", "pliant.cli.main", *words]
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     try:
-        outcome = json.loads(done.stdout)
+        return json.loads(done.stdout)
     except ValueError:
         said = done.stderr.strip().splitlines() or ["it said nothing."]
-        raise PliantError(f"The experiment {name} did not end well: {said[-1]}") from None
-    return {"name": name, "holds": outcome["holds"], "figures": outcome["figures"], "picture": picture.name}
+        raise PliantError(f"pliant {words[0]} did not end well: {said[-1].removeprefix('pliant: ')}") from None
 
 
 def recordings() -> list[dict[str, Any]]:
