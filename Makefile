@@ -5,7 +5,7 @@ BIN := .venv/bin
 VENV := .venv/.ready
 READY := .venv/.ready-dev
 NO_PAGE := src/pliant/studio/static/not-made
-PAGE := hatch_build.py $(wildcard studio/*.json studio/*.html studio/*.mjs studio/src/*)
+PAGE := hatch_build.py $(wildcard studio/*.py studio/*.json studio/*.html studio/*.mjs studio/src/*)
 
 .PHONY: help setup demo test lint docs reference pictures examples clean
 
