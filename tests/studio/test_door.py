@@ -15,11 +15,14 @@ from websockets.sync.client import ClientConnection, connect
 
 from pliant.errors import PliantError
 from pliant.studio.actions import AT_ONCE, IN_TURN
-from pliant.studio.serve import listen
+from pliant.studio.serve import LOCAL, listen
+
+
+STRANGER = "example.org"
 
 
 def dial(studio: Running, token: str = TOKEN, origin: str | None = None) -> ClientConnection:
-    host = f"127.0.0.1:{studio.port}"
+    host = f"{LOCAL}:{studio.port}"
     return connect(f"ws://{host}/socket?token={token}", origin=origin or f"http://{host}")  # type: ignore[arg-type]
 
 
@@ -46,7 +49,7 @@ def flood(socket: ClientConnection) -> None:
 
 @pytest.mark.parametrize("query", ["", "?token=", "?token=wrong", f"?token={TOKEN}x"])
 def test_without_the_token_there_is_no_page(studio: Running, query: str) -> None:
-    answer = httpx.get(f"http://127.0.0.1:{studio.port}/{query}")
+    answer = httpx.get(f"http://{LOCAL}:{studio.port}/{query}")
     assert answer.status_code == 401
     assert "token" in answer.text
 
@@ -56,7 +59,7 @@ def test_with_the_token_the_page_comes_and_asks_nobody_else(studio: Running) -> 
     assert answer.status_code == 200
     assert "default-src 'self'" in answer.headers["content-security-policy"]
     for name in re.findall(r"files/[\w.]+", answer.text):
-        file = httpx.get(f"http://127.0.0.1:{studio.port}/{name}")
+        file = httpx.get(f"http://{LOCAL}:{studio.port}/{name}")
         assert file.status_code == 200
         assert len(file.text) > 1000
     assert not re.findall(r"(?:src|href)=.https?:", answer.text)
@@ -64,7 +67,7 @@ def test_with_the_token_the_page_comes_and_asks_nobody_else(studio: Running) -> 
 
 @pytest.mark.parametrize(
     ("token", "origin"),
-    [("wrong", None), (TOKEN, "http://example.org"), (TOKEN, "http://127.0.0.1:1"), (TOKEN, "null")],
+    [("wrong", None), (TOKEN, f"http://{STRANGER}"), (TOKEN, f"http://{LOCAL}:1"), (TOKEN, "null")],
 )
 def test_a_stranger_does_not_get_a_socket(studio: Running, token: str, origin: str | None) -> None:
     with pytest.raises((ConnectionClosed, InvalidStatus)), dial(studio, token, origin) as socket:
