@@ -27,6 +27,7 @@ from pliant.cli import (
     push,
     replay,
     run,
+    studio,
     tare,
 )
 from pliant.cli import set as set_verb
@@ -65,8 +66,10 @@ def _root(
     """
 
 
-_WITH_A_ROBOT = (demo, run, check, info, set_verb, goal, order, push, tare, identify)
-for verb in (*_WITH_A_ROBOT, plan, plot, doctor, replay, experiment, bench):
+_WITH_A_ROBOT = (demo, run, studio, check, info, set_verb, goal, order, push, tare, identify)
+_WITHOUT = (plan, plot, doctor, replay, experiment, bench)
+
+for verb in (*_WITH_A_ROBOT, *_WITHOUT):
     name = verb.__name__.rpartition(".")[2]
     # `pliant set NAME -4` means the number, not an option
     settings = {"ignore_unknown_options": True} if verb in (set_verb, goal, push) else None

@@ -313,13 +313,13 @@ class Link:
 
     def _propose(self, make: Callable[[Parameters], Parameters], what: Any) -> Parameters:
         """Offer a set made from the one in force until the loop has decided on it; returns the one before."""
-        deadline = time.monotonic() + _ANSWER_S
         while True:
             self._must_run()
             base, before = self.board.adopted, self.parameters
             after = make(before)
             self._guard(before, after)
             sequence = self.board.propose(record_of(after), base)
+            deadline = time.monotonic() + _ANSWER_S  # the loop's time; the check before it has its own
             while (answered := self.board.answered) < sequence:
                 self._must_run()
                 if time.monotonic() > deadline:

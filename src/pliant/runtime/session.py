@@ -28,7 +28,7 @@ from pliant.runtime.board import Board
 from pliant.runtime.board_layout import FAULT, RUNNING, STARTING, STATUS
 from pliant.runtime.guard import guard_start
 from pliant.runtime.link import Link
-from pliant.runtime.save import claim_recording
+from pliant.runtime.save import claim_recording, follow
 from pliant.runtime.task import Task, located
 from pliant.runtime.warm import warm
 
@@ -79,7 +79,7 @@ class Session(Link):
         self._loop = _spawn("pliant.runtime.loop", str(self.board.path))
         self._recorder = None
         if self._record is not None:
-            self._recorder = _spawn("pliant.runtime.save", str(self.board.path), str(self._record))
+            self._recorder = follow(self.board.path, self._record)
         try:
             self._await_start()
         except KeyboardInterrupt:

@@ -156,14 +156,19 @@ def check_fits(task: Task, arm: Arm) -> None:
         check_order(parameters.contact)
 
 
+def shipped_tasks() -> dict[str, Path]:
+    """The tasks that come with Pliant, by name."""
+    own = resources.files("pliant") / "tasks"
+    return {Path(e.name).stem: Path(str(e)) for e in sorted(own.iterdir(), key=str) if e.name.endswith(".yaml")}
+
+
 def find_file(name: str) -> Path:
     """The task file `name`; where there is no such file, that of the task of this name that comes with Pliant."""
     if not Path(name).is_file():
-        own = resources.files("pliant") / "tasks"
-        shipped = {Path(entry.name).stem: entry for entry in own.iterdir() if entry.name.endswith(".yaml")}
+        shipped = shipped_tasks()
         bare = name.removeprefix("tasks/").removesuffix(".yaml") if name.startswith("tasks/") else name
         if bare in shipped:  # only by its name: a wrong path must not run another task
-            return Path(str(shipped[bare]))
+            return shipped[bare]
         if "/" not in name and not Path(name).suffix:
             raise UnknownNameError("task", name, shipped)
     return Path(name)
