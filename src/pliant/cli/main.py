@@ -12,7 +12,23 @@ import sys
 import typer
 from typer.exceptions import TyperException
 
-from pliant.cli import bench, check, demo, doctor, experiment, goal, identify, info, plan, plot, push, replay, run, tare
+from pliant.cli import (
+    bench,
+    check,
+    demo,
+    doctor,
+    emulate,
+    experiment,
+    goal,
+    identify,
+    info,
+    plan,
+    plot,
+    push,
+    replay,
+    run,
+    tare,
+)
 from pliant.cli import set as set_verb
 from pliant.errors import PliantError
 
@@ -50,7 +66,7 @@ def _root(
 
 
 _WITH_A_ROBOT = (demo, run, check, info, set_verb, goal, push, tare, identify)
-for verb in (*_WITH_A_ROBOT, plan, plot, doctor, replay, experiment, bench):
+for verb in (*_WITH_A_ROBOT, emulate, plan, plot, doctor, replay, experiment, bench):
     name = verb.__name__.rpartition(".")[2]
     # `pliant set NAME -4` means the number, not an option
     settings = {"ignore_unknown_options": True} if verb in (set_verb, goal, push) else None
