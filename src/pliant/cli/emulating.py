@@ -80,7 +80,7 @@ def run(
         server.close()
         if kept is not None and trace is not None:
             kept.save(trace)
-    out.print(f"{controller.now:.1f} s emulated, {server.late} periods missed.")
+    out.print(f"{controller.now:.1f} s emulated, {controller.missed} periods missed.")
     return 0
 
 

@@ -121,8 +121,9 @@ class EmulatedArm:
 
     @property
     def pushed_n(self) -> Array:
-        """The force that pushes the tool at this moment, scripted and asked for, in base axes."""
-        return self.world.six[:3].copy()
+        """The force with which the task's pushes push the tool at this moment, in base axes; their ramps left out."""
+        t, pushes = self.time_s, self.world.push[: len(self._pushes)]
+        return sum((push.wrench[:3] for push in pushes if push.start <= t < push.end), np.zeros(3))
 
     @property
     def is_steady(self) -> bool:

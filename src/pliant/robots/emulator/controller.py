@@ -25,6 +25,7 @@ class Controller:
         self.safety, self.mode, self.remote = NORMAL, 7, True
         self.silent_until, self.late_s, self.hangs_up = 0.0, 0.0, False
         self.messages: list[str] = []
+        self.missed = 0
         self.values: dict[str, Any] = blank()
         self._planned = [fault for fault in faults if fault.at_s is not None]
         self._moving_since = -1.0
@@ -35,8 +36,8 @@ class Controller:
 
     @property
     def now(self) -> float:
-        """The controller's own time [s]."""
-        return self.arm.time_s
+        """The controller's own time [s]: it goes on in a period that was missed, in which the arm did not."""
+        return self.arm.time_s + self.missed * DT
 
     def say(self, text: str) -> None:
         """A message for the clients' logs."""

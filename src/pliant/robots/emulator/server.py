@@ -55,7 +55,6 @@ class Server:
     def __init__(self, controller: Controller, host: str) -> None:
         self.controller, self.host = controller, host
         self.clients: list[Client] = []
-        self.late = 0
         self._doors: dict[socket.socket, int] = {}
         self._period = 0
 
@@ -86,7 +85,7 @@ class Server:
         self.clients.clear()
 
     def run(self, goes_on: Callable[[], bool], each: Callable[[], None] = lambda: None) -> None:
-        """Periods of 2 ms until told otherwise; one that was missed is skipped, and the controller's clock waits."""
+        """Periods of 2 ms until told otherwise; one that was missed is skipped, never made up for."""
         deadline = time.monotonic()
         while goes_on():
             self.period()
@@ -97,7 +96,8 @@ class Server:
                 time.sleep(left)
             elif left < -DT:
                 missed = int(-left / DT)
-                self.late, deadline = self.late + missed, deadline + missed * DT
+                self.controller.missed += missed
+                deadline += missed * DT
 
     def period(self) -> None:
         """One period."""

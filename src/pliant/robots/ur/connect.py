@@ -1,4 +1,4 @@
-"""Getting through to a UR controller: is the extra installed, who answers, which version, which arm; refusals in words."""
+"""Getting through to a UR controller: is the extra there, who answers, which version, which arm; refusals in words."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ late, or not at all. Nothing here raises after `open`; what goes wrong is a sent
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
 import time
 from typing import Any
@@ -19,6 +20,7 @@ import numpy as np
 
 from pliant.errors import InputError, RefusedError
 from pliant.model.arm import Arm
+from pliant.model.ur import ur_facts
 from pliant.records import POSITION, TORQUE, VELOCITY, WRENCH_OK
 from pliant.robots.ur import connect
 from pliant.robots.ur.address import UrAddress
@@ -38,6 +40,10 @@ _BRAKE = 10.0
 _NEAR = 0.02
 # The controller may refuse so many commands in a row before that is a fault of its own.
 _REFUSALS = 25
+# How long the reason for a stopped program may take to arrive [s].
+_REASON_S = 0.02
+# No two clocks drift apart faster than this.
+_DRIFT = 2e-4
 # How long the end may take before it is left to the watchdog [s].
 _STOP_S = 3.0
 
@@ -51,6 +57,9 @@ class UrRobot:
         check_extra()
         if task.rate_hz > RATE_HZ:
             raise InputError("rate_hz", task.rate_hz, f"at most {RATE_HZ:g}, the rate of the controller")
+        most = ur_facts(address.model).payload_kg
+        if task.tool.mass_kg > most:
+            raise InputError("tool.mass_kg", task.tool.mass_kg, f"at most {most:g}, what a {address.model} carries")
         self.name = f"ur:{address.host}"
         self.address, self.arm = address, Arm.load(address.model, task.tool)
         self.interface, self.dt = task.interface, task.dt
@@ -60,8 +69,8 @@ class UrRobot:
         self._control: Any = None
         self._receive: Any = None
         self._accel = float(self.arm.a_max.max())
-        self._mode, self._refused, self._armed = 0, 0, False
-        self._stamp, self._heard = -1.0, 0.0
+        self._mode, self._refused, self._armed, self._lost = 0, 0, False, False
+        self._stamp, self._heard, self._offset, self._halted_s = -1.0, 0.0, math.inf, 0.0
 
     # -- the beginning --
 
@@ -112,8 +121,8 @@ class UrRobot:
         r = reading[0]
         try:
             self._fill(r)
-        except RuntimeError as error:  # what ur_rtde throws when its connection has gone
-            self._fail(f"the connection to {self.address.host} is lost ({_words(error)})")
+        except RuntimeError:  # what ur_rtde throws when its connection has gone
+            self._lose()
 
     def _fill(self, r: Any) -> None:
         """The newest packet as a reading; a packet that arrives meanwhile makes us begin anew."""
@@ -127,8 +136,14 @@ class UrRobot:
         self._judge(stamp, now)
         r.q[:6], r.qd[:6], r.tau[:6] = q, qd, tau
         to_sensor(self.arm, r.q, force, r.wrench)
-        # an old packet grows older: the robot's time goes on, the wrench's does not
-        r.stamp_s, r.wrench_stamp_s, r.wrench_state = stamp + now - self._heard, stamp, WRENCH_OK
+        # the robot's time goes on while a packet is under way: a late one is an old one
+        r.stamp_s, r.wrench_stamp_s, r.wrench_state = stamp + self._age(stamp, now), stamp, WRENCH_OK
+
+    def _age(self, stamp: float, now: float) -> float:
+        """How much longer ago this packet was sent than the quickest one [s]."""
+        # two clocks drift apart: what was the quickest way once counts a little less in every period
+        self._offset = min(self._offset + _DRIFT * self.dt, now - stamp)
+        return now - stamp - self._offset
 
     def _judge(self, stamp: float, now: float) -> None:
         """Whether the robot still does what it is told."""
@@ -138,15 +153,18 @@ class UrRobot:
         if words := trouble(receive.getSafetyStatusBits(), receive.getRobotMode()):
             self._fail(f"the robot at {host} has stopped; {words}")
         elif now - self._heard > self.silence_s:
-            self._fail(f"the controller at {host} has sent nothing for {self.silence_s * 1e3:.0f} ms")
-        elif not receive.isConnected():
-            self._fail(f"the connection to {host} is lost")
+            self._lose(f"the controller at {host} has sent nothing for {self.silence_s * 1e3:.0f} ms")
+        elif not self._is_connected():
+            self._lose()
         elif self._armed and not self._control.isProgramRunning():
-            self._fail(f"the program on the controller at {host} has stopped: by its watchdog, or by someone there")
+            # that comes by another line than the reason, which may be under way
+            self._halted_s += self.dt
+            if self._halted_s > _REASON_S:
+                self._fail(f"the program on the controller at {host} has stopped: by its watchdog, or by someone there")
 
     def write(self, command: Any) -> None:
         c = command[0]
-        if self.fault:
+        if self.fault or self._halted_s > 0.0:
             return
         try:
             if not self._armed:
@@ -154,9 +172,9 @@ class UrRobot:
                 if not self._armed:
                     self._fail(f"the controller at {self.address.host} did not arm its watchdog, so nothing was sent")
                     return
-            taken = self._send(c)
-        except RuntimeError as error:
-            self._fail(f"the connection to {self.address.host} is lost ({_words(error)})")
+            taken = self._is_connected() and self._send(c)
+        except RuntimeError:
+            self._lose()
             return
         self._refused = 0 if taken else self._refused + 1
         if self._refused > _REFUSALS:
@@ -177,8 +195,21 @@ class UrRobot:
         self._mode = mode
         return bool(taken)
 
+    def _is_connected(self) -> bool:
+        return bool(self._receive.isConnected() and (self._control is None or self._control.isConnected()))
+
     def _q(self) -> Any:
         return np.array(self._receive.getActualQ())
+
+    def _lose(self, words: str = "") -> None:
+        """The line has gone, or is silent, and ur_rtde is not to be touched any more.
+
+        It would wait for answers; and over a line that has gone its own threads try to connect anew, to a program
+        without a watchdog, and end in a crash before long. The arm has been stopped by then: by the watchdog, or by the
+        new program, which has been told to do nothing.
+        """
+        self._lost = True
+        self._fail(words or f"the connection to {self.address.host} is lost")
 
     def _fail(self, words: str) -> None:
         """The first thing that went wrong is the one that is told."""
@@ -191,7 +222,7 @@ class UrRobot:
 
     def stop(self) -> None:
         """Brake, and end the program. Where the controller does not answer in time, its watchdog does it."""
-        if self._control is None:
+        if self._control is None or self._lost:
             return
         ending = threading.Thread(target=self._end, daemon=True)
         ending.start()
@@ -210,6 +241,8 @@ class UrRobot:
 
     def close(self) -> None:
         """Disconnect, within a time: a dead line must not hold the process."""
+        if self._lost:
+            return
         leaving = threading.Thread(target=self._disconnect, daemon=True)
         leaving.start()
         leaving.join(_STOP_S)
@@ -219,10 +252,6 @@ class UrRobot:
             if line is not None:
                 with contextlib.suppress(Exception):
                     line.disconnect()
-
-
-def _words(error: Exception) -> str:
-    return " ".join(str(error).split()).rstrip(".") or type(error).__name__
 
 
 def _rotation_vector(quat: tuple[float, float, float, float]) -> list[float]:
