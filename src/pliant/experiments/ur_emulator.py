@@ -15,16 +15,18 @@ from pliant.experiments import Progress
 from pliant.experiments.contact_scene import Figures, Trace, judge, run_contact
 from pliant.experiments.ur_faults import FAULTS, REFUSALS, fault_figures, refusal_figures
 from pliant.experiments.ur_runs import (
+    HOLD_S,
+    STALE_S,
     Latency,
     Stop,
     emulated_contact,
     emulated_latency,
     killed,
+    patient,
     simulated_latency,
 )
 from pliant.robots.ur.connect import check_extra
 from pliant.robots.ur.driver import WATCHDOG_S
-from pliant.runtime.task import find_task
 
 # Each round is one run of sixteen pushes.
 ROUNDS = 3
@@ -78,7 +80,7 @@ def run(seed: int, progress: Progress) -> Outcome:
     line, beside = emulated_latency(seed, ROUNDS), simulated_latency(seed, ROUNDS)
     figures = _latency_figures(line, beside)
     progress(0.3)
-    dome = find_task("dome")
+    dome = patient("dome")
     dome = dome.model_copy(update={"sim": dome.sim.model_copy(update={"seed": seed})})
     contact, same = emulated_contact(dome), run_contact(dome)
     figures += _contact_figures(judge(contact), judge(same))
@@ -92,7 +94,8 @@ def run(seed: int, progress: Progress) -> Outcome:
     progress(1.0)
     notes = [
         "The emulator is Pliant's own simulated arm behind the controller's ports: this proves protocol and error"
-        " paths, not the dynamics of a real robot. Forces on the dome are the true ones of the simulator."
+        " paths, not the dynamics of a real robot. Forces on the dome are the true ones of the simulator.",
+        f"Packets may be late by {STALE_S + HOLD_S:g} s here before that is a fault: both ends share one machine.",
     ]
     return Outcome(
         "ur-emulator", seed, time.perf_counter() - began, figures, notes,

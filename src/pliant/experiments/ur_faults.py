@@ -10,9 +10,9 @@ from typing import Any
 from pliant.analysis.figures import Figure, told, within
 from pliant.errors import PliantError
 from pliant.experiments.emulated import Emulator
-from pliant.experiments.ur_runs import STANDS
+from pliant.experiments.ur_runs import STANDS, patient
 from pliant.runtime.session import Session
-from pliant.runtime.task import Task, find_task
+from pliant.runtime.task import Task
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ FAULTS = (
     Stated("stop program", "the program on the controller"),
     Stated("mode idle", "in mode 'idle'", "NORMAL", "in mode 'idle'"),
     Stated("silence 1.0", "has sent nothing for"),
-    Stated("late 0.02", "older than sense.stale_s"),
+    Stated("late 0.2", "older than sense.stale_s"),
 )
 # Options of the emulator, changes of the task, and what the refusal must say.
 REFUSALS: tuple[tuple[str, dict[str, str], dict[str, Any], str], ...] = (
@@ -54,7 +54,7 @@ def fault_figures(faults: tuple[Stated, ...], progress: Callable[[float], None])
 
 
 def _figures(ur: Emulator, stated: Stated) -> list[Figure]:
-    task = find_task("hand_guiding").model_copy(update={"robot": ur.robot, "duration_s": 30.0})
+    task = patient("hand_guiding").model_copy(update={"robot": ur.robot, "duration_s": 30.0})
     said, noticed = _said(ur, task, stated.fault)
     state = _settled(ur)
     ended = stated.says in said and state["safety"] == stated.safety and max(map(abs, state["qd"])) < STANDS
@@ -110,6 +110,6 @@ def refusal_figures(refusals: tuple[tuple[str, dict[str, str], dict[str, Any], s
     figures = []
     for name, options, change, says in refusals:
         with Emulator(**options) as ur:
-            task = find_task("hand_guiding").model_copy(update={"robot": ur.robot, **change})
+            task = patient("hand_guiding").model_copy(update={"robot": ur.robot, **change})
             figures.append(within(f"{name}: refused in words", float(says in _refusal(task)), "", 1.0, 0.0))
     return figures

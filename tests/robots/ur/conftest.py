@@ -11,7 +11,8 @@ import pytest
 from pliant.experiments.emulated import Emulator
 
 
-def need_ur_rtde() -> None:
+@pytest.fixture(scope="session")
+def ur_rtde() -> None:
     """Skip without ur_rtde; under CI it must be there."""
     if importlib.util.find_spec("rtde_control") is None:
         if os.environ.get("CI"):
@@ -20,8 +21,7 @@ def need_ur_rtde() -> None:
 
 
 @pytest.fixture(scope="session")
-def emulator() -> Iterator[Emulator]:
-    need_ur_rtde()
+def emulator(ur_rtde: None) -> Iterator[Emulator]:
     with Emulator(task="hand_guiding") as running:
         yield running
 

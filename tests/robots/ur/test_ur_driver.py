@@ -160,22 +160,19 @@ def test_a_start_that_is_elsewhere_is_refused_with_the_joint(ur: Emulator) -> No
         pass
 
 
-def test_nobody_there_is_said_in_one_sentence() -> None:
-    pytest.importorskip("rtde_control")
+def test_nobody_there_is_said_in_one_sentence(ur_rtde: None) -> None:
     with pytest.raises(RefusedError, match=r"No UR controller answers at 127\.49\.0\.1"):
         open_robot("ur:127.49.0.1", Task(robot="ur:127.49.0.1")).open()
 
 
-def test_a_rate_beyond_the_controllers_and_a_tool_too_heavy_are_refused() -> None:
-    pytest.importorskip("rtde_control")
+def test_a_rate_beyond_the_controllers_and_a_tool_too_heavy_are_refused(ur_rtde: None) -> None:
     with pytest.raises(InputError, match="rate_hz"):
         open_robot("ur:127.0.0.1", Task(robot="ur:127.0.0.1", rate_hz=1000))
     with pytest.raises(InputError, match=r"tool\.mass_kg"):
         open_robot("ur:127.0.0.1", Task(robot="ur:127.0.0.1", tool=Tool(mass_kg=6.0)))
 
 
-def test_a_real_arm_cannot_be_pushed_from_here() -> None:
-    pytest.importorskip("rtde_control")
+def test_a_real_arm_cannot_be_pushed_from_here(ur_rtde: None) -> None:
     with pytest.raises(RefusedError, match="Only a simulated arm"):
         open_robot("ur:127.0.0.1", Task(robot="ur:127.0.0.1")).push(np.zeros(6), 1.0)
 
