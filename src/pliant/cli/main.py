@@ -22,6 +22,7 @@ from pliant.cli import (
     goal,
     identify,
     info,
+    order,
     plan,
     plot,
     push,
@@ -65,7 +66,7 @@ def _root(
     """
 
 
-_WITH_A_ROBOT = (demo, run, check, info, set_verb, goal, push, tare, identify)
+_WITH_A_ROBOT = (demo, run, check, info, set_verb, goal, order, push, tare, identify)
 for verb in (*_WITH_A_ROBOT, emulate, plan, plot, doctor, replay, experiment, bench):
     name = verb.__name__.rpartition(".")[2]
     # `pliant set NAME -4` means the number, not an option

@@ -42,6 +42,7 @@ class Program:
         self.state, self.ready, self.answer, self.why = PLAYING, READY, 0, ""
         self._executing, self._every_s, self.moving = False, 0.0, False
         self.arm.idle()
+        self.arm.hold_pushes()
         self.arm.brake(halted=False)
 
     def stop(self, why: str) -> None:
@@ -49,7 +50,6 @@ class Program:
         if self.state == PLAYING:
             self.state, self.why = STOPPED, why
             self.arm.brake(halted=True)
-            self.arm.hold_pushes()
 
     @property
     def plays(self) -> bool:
