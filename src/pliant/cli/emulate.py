@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-EXAMPLE = "Example: [bold]pliant emulate ur5e --task dome[/bold], and beside it [bold]pliant run dome --robot ur:127.0.0.1[/bold]"  # noqa: E501
+EXAMPLE = "Example: [bold]pliant emulate ur5e --task dome --fault 'protective stop @ 5'[/bold]"
 
 
 def command(

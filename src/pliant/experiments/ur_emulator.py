@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from pliant.analysis import style
 from pliant.analysis.figures import Figure, Outcome, at_most, told, within
@@ -27,6 +30,8 @@ from pliant.experiments.ur_runs import (
 )
 from pliant.robots.ur.connect import check_extra
 from pliant.robots.ur.driver import WATCHDOG_S
+
+Array = np.ndarray[Any, Any]
 
 # Each round is one run of sixteen pushes.
 ROUNDS = 3
@@ -103,12 +108,21 @@ def run(seed: int, progress: Progress) -> Outcome:
     )  # fmt: skip
 
 
+def _bins(times: list[Array]) -> Array:
+    """Periods of 2 ms, each with its moment in the middle."""
+    every = np.concatenate(times)
+    return np.arange(every.min() - 1.0, every.max() + 2.0, 2.0)
+
+
 def _draw(line: Latency, beside: Latency, contact: Trace, same: Trace, stops: dict[str, Stop], path: Path) -> None:
     with style.applied() as theme:
         subtitle = "the same tasks through the emulated controller and on sim:ur5e"
-        fig, axes = style.figure(3, 1, "A UR5e behind its controller's ports", subtitle, panel_inches=(7.0, 2.1))
+        fig, axes = style.figure(
+            3, 1, "A UR5e behind the ports of its controller", subtitle, panel_inches=(7.0, 2.1), share_x=False
+        )
         push, dome, stop = axes[:, 0]
-        push.hist([line.times_ms, beside.times_ms], bins=20, color=theme.lines[:2], label=["emulator", "sim:ur5e"])
+        times = [line.times_ms, beside.times_ms]
+        push.hist(times, bins=_bins(times), color=theme.lines[:2], label=["emulator", "sim:ur5e"])
         push.legend()
         style.label(push, "hand guiding: from a force of 10 N to 0.2 mm of motion", "pushes", "count")
         push.set_xlabel("ms")

@@ -28,14 +28,14 @@ Array = np.ndarray[Any, Any]
 
 PUSHES, EVERY_S, FORCE_N, MOVED_M = 16, 0.8, 10.0, 2e-4
 # How late packets may be here, and how long the last wrench is then held [s].
-STALE_S, HOLD_S = 0.1, 0.25
+STALE_S, HOLD_S = 0.5, 0.5
 # A joint slower than this stands [rad/s].
 STANDS = 2e-3
 _AXES = np.array([[1.0, 0, 0], [-1.0, 0, 0], [0, 1.0, 0], [0, -1.0, 0]])
 
 
 def patient(name: str) -> Task:
-    """A task that comes with Pliant, which bears that the machine stalls the emulator: a real controller has its own."""
+    """A task that comes with Pliant, and bears that the machine stalls the emulator: a real controller has its own."""
     task = find_task(name)
     params = changed(task.params, {"sense.stale_s": STALE_S, "sense.hold_s": HOLD_S})
     return task.model_copy(update={"params": params})

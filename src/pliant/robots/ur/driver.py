@@ -125,19 +125,25 @@ class UrRobot:
             self._lose()
 
     def _fill(self, r: Any) -> None:
-        """The newest packet as a reading; a packet that arrives meanwhile makes us begin anew."""
-        receive, now = self._receive, time.monotonic()
-        for _ in range(3):
-            stamp = receive.getTimestamp()
-            q, qd, tau = receive.getActualQ(), receive.getActualQd(), receive.getTargetMoment()
-            force = receive.getActualTCPForce()
-            if receive.getTimestamp() == stamp:
-                break
+        """The newest packet as a reading."""
+        now = time.monotonic()
+        stamp, q, qd, tau, force = self._packet()
         self._judge(stamp, now)
         r.q[:6], r.qd[:6], r.tau[:6] = q, qd, tau
         to_sensor(self.arm, r.q, force, r.wrench)
         # the robot's time goes on while a packet is under way: a late one is an old one
         r.stamp_s, r.wrench_stamp_s, r.wrench_state = stamp + self._age(stamp, now), stamp, WRENCH_OK
+
+    def _packet(self) -> tuple[Any, ...]:
+        """The numbers of one packet; one that arrives meanwhile makes us begin anew."""
+        receive = self._receive
+        stamp = receive.getTimestamp()
+        while True:
+            motion = receive.getActualQ(), receive.getActualQd(), receive.getTargetMoment()
+            force, newest = receive.getActualTCPForce(), receive.getTimestamp()
+            if newest == stamp:
+                return stamp, *motion, force
+            stamp = newest
 
     def _age(self, stamp: float, now: float) -> float:
         """How much longer ago this packet was sent than the quickest one [s]."""
