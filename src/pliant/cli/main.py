@@ -17,6 +17,7 @@ from pliant.cli import (
     check,
     demo,
     doctor,
+    emulate,
     experiment,
     goal,
     identify,
@@ -67,7 +68,7 @@ def _root(
 
 
 _WITH_A_ROBOT = (demo, run, studio, check, info, set_verb, goal, order, push, tare, identify)
-_WITHOUT = (plan, plot, doctor, replay, experiment, bench)
+_WITHOUT = (emulate, plan, plot, doctor, replay, experiment, bench)
 
 for verb in (*_WITH_A_ROBOT, *_WITHOUT):
     name = verb.__name__.rpartition(".")[2]

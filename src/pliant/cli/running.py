@@ -11,7 +11,7 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from pliant.cli.show import err, figures_table, out, progress
+from pliant.cli.show import ask_once, err, figures_table, out, progress
 from pliant.errors import ContactError, LoopError
 from pliant.params.declare import changed, parse_assignment, validated
 from pliant.runtime.batch import simulate
@@ -80,14 +80,17 @@ def run_paced(
     watch: Path | None = None,
     name: str | None = None,
     unchecked: bool = False,
+    yes: bool = False,
 ) -> int:
     """Run the task in the control process, in real time; `meanwhile` is called once it runs.
 
+    A robot that is not simulated is asked for once, unless `yes`.
     `watch` names a task file whose parameters are applied whenever it is saved, `name` the loop. A run that a fault
     has ended is summed up too, before the error is raised.
     """
     session = Session(task, record=record, ticks=task.ticks, name=name, unchecked=unchecked)
     say_start(task, session.name)
+    ask_once(task, yes=yes)
     parts, fault = [], None
     watcher = FileWatch(watch, session) if watch else None  # now: what is saved while the loop starts counts too
     with session:

@@ -144,7 +144,8 @@ class Session(Link):
         status, reason, box = self.board.status, self.board.reason, self.board.notes.get("black_box")
         killed = status in (STARTING, RUNNING)
         if killed:
-            reason = f"its process ended without a word (exit code {self._loop.returncode}, {STATUS[status]})"
+            last_words = f"its process ended without a word (exit code {self._loop.returncode}, {STATUS[status]})"
+            reason = self.board.notes.get("fault") or last_words
             if self.board.head > 0:
                 reason, box = self._save(reason)
             self.board.finish(FAULT, reason)

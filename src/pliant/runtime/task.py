@@ -19,7 +19,7 @@ from pliant.params.contact import check_order
 from pliant.params.control import Parameters
 from pliant.params.declare import Section, Six, changed, param, validated
 from pliant.params.ros_file import is_ros_file, to_task
-from pliant.robots import parse_address
+from pliant.robots import model_of
 from pliant.robots.sim.config import SimConfig
 
 MISSION = "mission"
@@ -71,7 +71,7 @@ class Task(Section):
     robot: str = param(
         "sim:ur5e",
         help="Which robot: sim:<model>, or sim:<MJCF or URDF file>, from the task file's folder or from here; "
-        "sim:<file>#<site or link> says where the tool is mounted.",
+        "sim:<file>#<site or link> says where the tool is mounted. Or ur:<host>, ur:<host>#ur10e: a real one.",
     )
     law: Literal["hold", "admittance", "impedance", "hybrid"] = param("hold", help="Law to start with.")
     interface: Literal["position", "velocity", "torque"] = param("position", help="Kind of command the robot is given.")
@@ -108,15 +108,14 @@ class Task(Section):
 
 def arm_of(task: Task) -> Arm:
     """The controller's model of the task's arm, with its tool."""
-    _, which = parse_address(task.robot)
-    return Arm.load(which, task.tool, **task.belief.model_dump())
+    return Arm.load(model_of(task.robot), task.tool, **task.belief.model_dump())
 
 
 def located(task: Task, folder: Path | None = None) -> Task:
     """The task with the whole path of its robot's file, from `folder` or from here: it then holds from anywhere."""
     kind, colon, which = task.robot.partition(":")
     which, mark, flange = which.partition("#")
-    if not colon or not (Path(which).suffix or "/" in which) or Path(which).is_absolute():
+    if not colon or kind != "sim" or not (Path(which).suffix or "/" in which) or Path(which).is_absolute():
         return task
     found = next((path for path in (*([folder / which] if folder else []), Path(which)) if path.is_file()), None)
     return task if found is None else task.model_copy(update={"robot": f"{kind}:{found.resolve()}{mark}{flange}"})
