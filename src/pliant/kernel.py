@@ -37,7 +37,7 @@ numba: Any = _numba
 intrinsic: Any = _intrinsic
 
 # Folders whose files never hold a kernel of the tick: editing them does not invalidate the cache.
-_NOT_COMPILED = {"cli", "studio", "analysis", "experiments", "record", "ros2"}
+_NOT_COMPILED = {"cli", "studio", "analysis", "experiments", "bridge", "record", "ros2", "robots/ros2"}
 
 _PACKAGE = Path(__file__).parent
 
@@ -54,7 +54,8 @@ def source_digest() -> str:
     root = Path(__file__).parent
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
-        if path.relative_to(root).parts[0] not in _NOT_COMPILED:
+        folders = {folder.as_posix() for folder in path.relative_to(root).parents}
+        if not folders & _NOT_COMPILED:
             digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 

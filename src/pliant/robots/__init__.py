@@ -8,7 +8,10 @@ from pliant.errors import InputError, UnknownNameError
 from pliant.robots.base import Robot
 from pliant.robots.sim.robot import SimRobot
 
-KINDS = {"sim": "a simulated arm: sim:ur3e, sim:ur5e, sim:ur10e, sim:ur16e, sim:two_link, sim:<MJCF or URDF file>"}
+KINDS = {
+    "sim": "a simulated arm: sim:ur3e, sim:ur5e, sim:ur10e, sim:ur16e, sim:two_link, sim:<MJCF or URDF file>",
+    "ros2": "an arm that publishes joint states and takes commands over ROS 2: ros2:ur5e, ros2:<MJCF or URDF file>",
+}
 
 
 def parse_address(address: str) -> tuple[str, str]:
@@ -23,8 +26,14 @@ def parse_address(address: str) -> tuple[str, str]:
 
 def open_robot(address: str, task: Any) -> Robot:
     """The robot that `address` names (``kind:which``), set up for `task` but not yet moving."""
-    _, which = parse_address(address)
-    robot = SimRobot(which, task.tool, task.sim, task.dt, task.start_q, task.interface)
+    kind, which = parse_address(address)
+    robot: Robot
+    if kind == "ros2":
+        from pliant.robots.ros2.robot import Ros2Robot  # its packages are an extra
+
+        robot = Ros2Robot(which, task.tool, task.ros2, task.interface)
+    else:
+        robot = SimRobot(which, task.tool, task.sim, task.dt, task.start_q, task.interface)
     if task.interface not in robot.interfaces:
         raise InputError("interface", task.interface, f"one that {address} takes: {', '.join(robot.interfaces)}")
     return robot
