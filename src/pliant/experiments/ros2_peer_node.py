@@ -139,6 +139,10 @@ class PeerNode:
         assert self.arm is not None
         return {"sent": self.arm.sent, "told": self.arm.told}
 
+    def do_last(self) -> list[float]:
+        assert self.arm is not None
+        return self.arm.told[-1][1] if self.arm.told else []
+
     def do_graph(self) -> dict[str, Any]:
         topics = {name: kinds[0] for name, kinds in self.node.get_topic_names_and_types()}
         return {"nodes": sorted(self.node.get_node_names()), "topics": topics}

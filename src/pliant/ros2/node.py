@@ -30,6 +30,8 @@ except ImportError:
 _GRAPH = "rmw_dds_common/msg/ParticipantEntitiesInfo"
 _EVERY_SAMPLE = 0x7F  # read or not, seen or not, alive or not
 _DEPTH = 10
+# How long a node that leaves waits until everyone knows [s].
+_LEAVE_S = 0.2
 _domains: dict[int, Domain] = {}
 
 
@@ -144,17 +146,23 @@ class Node:
             "reader_gid_seq": [_gid(entity) for entity in self._readers],
             "writer_gid_seq": [_gid(entity) for entity in self._writers],
         }
-        values = {"gid": _gid(self._participant), "node_entities_info_seq": [node]}
+        self._tell([node])
+
+    def _tell(self, nodes: list[dict[str, Any]]) -> None:
+        values = {"gid": _gid(self._participant), "node_entities_info_seq": nodes}
         Writer(self._graph).say(messages.build(_GRAPH, values))
 
     def close(self) -> None:
-        """Leave the network."""
+        """Leave the network. Closing twice is harmless."""
+        if not hasattr(self, "_participant"):
+            return
+        self._tell([])  # others would keep the node for ten seconds
+        Writer(self._graph).flush(_LEAVE_S)
         self._writers.clear()
         self._readers.clear()
-        participant = self.__dict__.pop("_participant", None)
-        self.__dict__.pop("_graph", None)
-        if participant is not None:
-            participant._delete(participant._ref)  # and with it all that it has
+        del self._graph
+        self._participant._delete(self._participant._ref)  # and with it all that it has
+        del self._participant
 
     def __enter__(self) -> Self:
         return self.open()

@@ -76,7 +76,7 @@ class Ros2Robot:
 
     def _await_arm(self, command: str) -> None:
         states, forces = self._node.full_name(self.config.joint_states), self._node.full_name(self.config.wrench)
-        self._until(self._hear_joints, f"no joint states with {', '.join(self._names)} came on {states}")
+        self._until(self._hear_joints, f"no joint states with {', '.join(self._names)} on {states}")
         if self._forces is not None:
             self._until(self._hear_wrench, f"no wrench came on {forces} (an arm without a sensor: ros2.wrench empty)")
         self._until(lambda: self._writer.listeners > 0, f"nobody takes joint commands on {command}")
