@@ -19,9 +19,10 @@ QUICKER = {
     "doctor": {"SEEDS": 1, "SURFACES": 1},
     "whole-body": {"SECONDS": 6.0},
     "planner": {"QUERIES": 40, "OMPL_S": 1.0},
+    "ros2": {"MESSAGES": 200, "ROUND_TRIPS": 100, "SECONDS": 0.5, "TURNS": 1},
 }
 # Figures in these units come from the clock, and a test on a busy machine says nothing about them.
-CLOCKED = {"planner": ("ms", "×")}
+CLOCKED = {"planner": ("ms", "×"), "ros2": ("µs",)}
 
 
 @pytest.mark.parametrize("name", list(summaries()))

@@ -35,9 +35,14 @@ def plain(value: Any) -> Any:
 
 def filled(message: Any, values: dict[str, Any]) -> Any:
     """The message with these fields."""
+    types = message.get_fields_and_field_types()
     for name, value in values.items():
-        inner = getattr(message, name)
-        setattr(message, name, filled(inner, value) if isinstance(value, dict) else value)
+        if isinstance(value, dict):
+            value = filled(getattr(message, name), value)
+        elif isinstance(value, list) and value and isinstance(value[0], dict):
+            package, _, inner = types[name].removeprefix("sequence<").rstrip(">").partition("/")
+            value = [filled(kind(f"{package}/msg/{inner}")(), item) for item in value]
+        setattr(message, name, value)
     return message
 
 

@@ -161,7 +161,8 @@ class Node:
         self._writers.clear()
         self._readers.clear()
         del self._graph
-        self._participant._delete(self._participant._ref)  # and with it all that it has
+        delete: Any = self._participant._delete  # and with it all that it has
+        delete(self._participant._ref)
         del self._participant
 
     def __enter__(self) -> Self:
