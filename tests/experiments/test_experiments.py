@@ -22,11 +22,16 @@ QUICKER = {
     "planner": {"QUERIES": 40, "OMPL_S": 1.0},
     "mission": {"STARTS": 2, "ON_WHEELS": 1, "WITH_NOISE": 1, "MISHAPS": 3},
     "ur-emulator": {"ROUNDS": 1, "MOST_FAULTS": 2, "INTERFACES": ("velocity",)},
+    "ros2": {"MESSAGES": 200, "ROUND_TRIPS": 100, "SECONDS": 0.5, "TURNS": 1},
 }
 # Figures in these units come from the clock, and a test on a busy machine says nothing about them.
-CLOCKED = {"planner": ("ms", "×"), "ur-emulator": ("ms", "s", "N", "mm", "losses", "done")}
+CLOCKED = {
+    "planner": ("ms", "×"),
+    "ros2": ("µs",),
+    "ur-emulator": ("ms", "s", "N", "mm", "losses", "done"),
+}
 # Modules of extras without which an experiment cannot run.
-NEEDS = {"ur-emulator": "rtde_control"}
+NEEDS = {"ur-emulator": "rtde_control", "ros2": "cyclonedds"}
 
 
 @pytest.mark.parametrize("name", list(summaries()))

@@ -53,6 +53,7 @@ _ALL = {
     "bounce": "A body that bounces never leaves a surface with more energy than it brought.",
     "servo": "The simulated servo follows with the declared bandwidth and delay.",
     "sensor": "The simulated force sensor feels weight, inertia, noise, steps, range and drop-outs as declared.",
+    "ros2": "What a message to ROS 2 costs, how long it takes there and back, and that the loop does not feel it.",
     "repeat": "The same seed gives the same numbers: twice, in the paced loop, and replayed from a recording.",
 }
 

@@ -353,6 +353,7 @@ def _readable(section: type[Section], error: ValidationError, where: str) -> Inp
         "bool_parsing": lambda: "true or false",
         "bool_type": lambda: "true or false",
         "string_type": lambda: "text",
+        "string_pattern_mismatch": lambda: "a name of letters, digits and _, in parts divided by / if it has several",
         "invalid_key": lambda: "a name made of letters",
         "tuple_type": lambda: _list_at(section, first["loc"]),
         "too_long": lambda: f"a list of {context['max_length']} values",

@@ -229,7 +229,7 @@ class Link:
     def push(self, force: ArrayLike, for_s: float = 0.5) -> None:
         """Push a simulated arm at its tool: a force [N], or a wrench of six numbers, in base axes."""
         if not is_simulated(self.task.robot):
-            raise RefusedError(f"Only a simulated arm can be pushed from here, and {self.task.robot} is none.")
+            raise RefusedError(f"Only a simulated arm can be pushed, not {self.task.robot}: give it a virtual push.")
         values = self._pushed("the push", force)
         if not (np.isfinite(for_s) and 0 < for_s <= 60):
             raise InputError("for_s", for_s, "more than 0 and at most 60 seconds")

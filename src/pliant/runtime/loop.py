@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from pliant.contact.states import STOP
-from pliant.errors import PliantError
+from pliant.errors import PliantError, RobotError
 from pliant.laws.gains import admissible
 from pliant.params.control import Parameters
 from pliant.params.declare import bounds_arrays, live_places
@@ -171,6 +171,8 @@ def main(path: str) -> int:
 
         signal.signal(signal.SIGTERM, ask)
         status, reason = loop.run()
+    except RobotError as error:
+        reason = str(error).rstrip(".")
     except PliantError as error:
         board.annotate({"refused": True})
         reason = str(error).rstrip(".")

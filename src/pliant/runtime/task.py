@@ -20,6 +20,7 @@ from pliant.params.control import Parameters
 from pliant.params.declare import Section, Six, changed, param, validated
 from pliant.params.ros_file import is_ros_file, to_task
 from pliant.robots import model_of
+from pliant.robots.ros2.config import Ros2Config
 from pliant.robots.sim.config import SimConfig
 
 MISSION = "mission"
@@ -71,7 +72,8 @@ class Task(Section):
     robot: str = param(
         "sim:ur5e",
         help="Which robot: sim:<model>, or sim:<MJCF or URDF file>, from the task file's folder or from here; "
-        "sim:<file>#<site or link> says where the tool is mounted. Or ur:<host>, ur:<host>#ur10e: a real one.",
+        "sim:<file>#<site or link> says where the tool is mounted. Or a real one: ur:<host>, ur:<host>#ur10e; "
+        "or one over ROS 2: ros2:<model or file>.",
     )
     law: Literal["hold", "admittance", "impedance", "hybrid"] = param("hold", help="Law to start with.")
     interface: Literal["position", "velocity", "torque"] = param("position", help="Kind of command the robot is given.")
@@ -92,6 +94,7 @@ class Task(Section):
     )
     params: Parameters = Parameters()
     sim: SimConfig = SimConfig()
+    ros2: Ros2Config = Ros2Config()
     events: Annotated[tuple[Event, ...], Field(max_length=100)] = ()
     notes: tuple[str, ...] = param((), help="What was converted when the task was read from another format.")
 
