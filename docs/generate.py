@@ -159,9 +159,9 @@ def parameters_page() -> str:
         *sections(Drive, "drive."),
         "## Of a mission",
         "The entries of a task file of the kind `mission`, and what `pliant run` takes after `--set` for one. Beside"
-        " these it has `base`, `planner` and `follow` as of a mobile base, `whole_body` as of an arm on one (where `facing`"
-        " is 0 and `base.delay_s` 0.03 by default), and `sim` as of the simulated cell with `sim.drive` and `sim.wheels`."
-        " What they mean: [a mission](../mobile-mission.md).",
+        " these it has `base`, `planner` and `follow` as of a mobile base, `whole_body` as of an arm on one (where"
+        " `facing` is 0 and `base.delay_s` 0.03 by default), and `sim` as of the simulated cell with `sim.drive` and"
+        " `sim.wheels`. What they mean: [a mission](../mobile-mission.md).",
         *sections(MissionTask, "", skip=(Base, Planner, Follow, WholeBody, BodySimConfig)),
     ]
     return "\n\n".join(parts) + "\n"
