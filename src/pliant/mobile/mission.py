@@ -10,12 +10,13 @@ clock in here: time comes with what is seen.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from pliant.errors import InputError, RefusedError
+from pliant.mobile.base import SteadyPlace
 from pliant.mobile.body import BASE_JOINTS, Body
 from pliant.mobile.handover import BodyFilter
 from pliant.mobile.planner import HybridAStar
@@ -66,6 +67,7 @@ class Mission:
             "A": ParkStage(body, self.settings, self.park_q), "B": self.drive, "C": self.reach,
         }  # fmt: skip
         self._entered_s, self._rest_s, self._why = 0.0, math.inf, ""
+        self._place = SteadyPlace()
 
     # ---- before it begins ----
 
@@ -153,6 +155,8 @@ class Mission:
 
     def step(self, seen: Seen) -> Array:
         """What to command for the next period: u = (v, ω, q̇)."""
+        if not self._unusable(seen):
+            seen = self._steady(seen)
         if self.stage == BEGIN:
             self._enter("A", seen, "the mission begins")
         if self.stage in self._stages:
@@ -164,6 +168,14 @@ class Mission:
         elif self.stage == STOPPING:
             self._rest(seen)
         return u
+
+    def _steady(self, seen: Seen) -> Seen:
+        """What is seen, with the base where its wheels have taken it and its pose, over some readings, puts it."""
+        place = self._place.update(seen.q[:BASE_JOINTS], seen.twist, self.dt)
+        q, expected = seen.q.copy(), seen.expected.copy()
+        expected[:BASE_JOINTS] += place - q[:BASE_JOINTS]
+        q[:BASE_JOINTS] = place
+        return replace(seen, q=q, expected=expected)
 
     def _proceed(self, seen: Seen) -> None:
         """Stay in the stage, go on to the next, or stop."""
