@@ -17,7 +17,6 @@ from pliant.errors import PliantError
 from pliant.studio.actions import AT_ONCE, IN_TURN
 from pliant.studio.serve import LOCAL, listen
 
-
 STRANGER = "example.org"
 
 
