@@ -1,10 +1,8 @@
 // Recordings to look at again, moment by moment, and experiments to run: what lies beside the running loop.
 
 import { ask, element, table } from "./dom";
-import type { Link } from "./link";
+import { LONG_MS, type Link } from "./link";
 import type { Answer, Hello, Shape } from "./wire";
-
-const LONG_MS = 15 * 60_000;
 
 export interface Recording {
   name: string;

@@ -23,8 +23,8 @@ export function standFor(view: string, planar: boolean, middle: Vector, radius: 
   const close = view === "Tool";
   const table = planar ? ACROSS : DIRECTIONS;
   const way = (close ? table["Free"] : table[view]) ?? table["Free"]!;
-  const lift = close || planar ? 0 : 0.12 * radius; // room for what is written above the arm
+  const lift = close || planar ? 0 : 0.1 * radius; // room for what is written above the arm
   const to: Vector = close ? tool : [middle[0], middle[1], middle[2] + lift];
-  const far = ((close ? 0.75 : 2.75) * radius) / Math.hypot(...way);
+  const far = ((close ? 0.75 : 3.3) * radius) / Math.hypot(...way);
   return { from: [to[0] + far * way[0], to[1] + far * way[1], to[2] + far * way[2]], to };
 }

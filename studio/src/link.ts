@@ -2,7 +2,9 @@
 
 import type { Answer, Message } from "./wire";
 
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 30_000;
+// Whoever starts a task for the first time waits until it is compiled.
+export const LONG_MS = 15 * 60_000;
 const AGAIN_MS = [250, 500, 1000, 2000];
 
 export class Link {

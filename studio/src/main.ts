@@ -3,7 +3,7 @@
 import { Archive, type Shown } from "./archive";
 import { byId, element } from "./dom";
 import { Handles } from "./handles";
-import { Link } from "./link";
+import { Link, LONG_MS } from "./link";
 import { Panel } from "./panel";
 import { Plots } from "./plots";
 import { Ring } from "./ring";
@@ -251,7 +251,7 @@ class Page {
   }
 
   private async ask(what: string, more: Record<string, unknown> = {}, done = ""): Promise<Answer> {
-    const answer = await this.link.ask(what, more);
+    const answer = await this.link.ask(what, more, what === "start" ? LONG_MS : undefined);
     if (!answer.ok) this.notice(answer.error ?? "It was refused.");
     else if (done) this.notice(done, true);
     return answer;

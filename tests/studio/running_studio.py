@@ -45,7 +45,7 @@ def start(task: str, folder: Path, port: int = 0) -> Running:
     raise AssertionError("the Studio ended before it said where it is")
 
 
-def until(true: Any, seconds: float = 20.0) -> Any:
+def until(true: Any, seconds: float = 90.0) -> Any:
     """Wait until `true()` is true; returns what it was."""
     deadline = time.monotonic() + seconds
     while not (value := true()):
@@ -56,7 +56,7 @@ def until(true: Any, seconds: float = 20.0) -> Any:
 
 def ready(page: Any) -> None:
     """Wait until the page shows frames."""
-    until(lambda: float(page.evaluate("document.body.dataset.time ?? 0")) > 0.0, 60.0)
+    until(lambda: float(page.evaluate("document.body.dataset.time ?? 0")) > 0.0)
 
 
 def part(page: Any, name: str) -> Any:

@@ -17,6 +17,7 @@ from pliant.record.reader import Recording
 from pliant.runtime.batch import simulate
 from pliant.runtime.save import save_run
 from pliant.runtime.task import find_task
+from pliant.runtime.warm import load_planner_kernels
 from pliant.studio import archive
 
 
@@ -87,7 +88,7 @@ def test_a_recording_can_be_scrubbed_and_run_otherwise(page: tuple[Any, Running]
         opened.keyboard.press("PageUp")
     assert int(part(opened, "scrub").input_value()) > 0
     part(opened, "what-if").click()
-    until(lambda: "Dotted" in part(opened, "notice").text_content(), 60.0)
+    until(lambda: "Dotted" in part(opened, "notice").text_content())
     part(opened, "play").click()
     was = int(part(opened, "scrub").input_value())
     until(lambda: int(part(opened, "scrub").input_value()) > was)
@@ -99,7 +100,7 @@ def test_an_experiment_runs_and_shows_its_picture_and_its_table(page: tuple[Any,
     opened, running = page
     part(opened, "gallery").click()
     part(opened, "run-servo").click()
-    until(lambda: part(opened, "result").count() == 1, 120.0)
+    until(lambda: part(opened, "result").count() == 1, 300.0)
     assert "every bar is reached" in part(opened, "result").text_content()
     until(lambda: opened.evaluate("document.querySelector('dialog img')?.naturalWidth ?? 0") > 300)
     head = running.loop.board.head
@@ -109,6 +110,7 @@ def test_an_experiment_runs_and_shows_its_picture_and_its_table(page: tuple[Any,
 
 def test_a_way_through_a_map_is_planned_and_shown(page: tuple[Any, Running], out: Path) -> None:
     opened, _ = page
+    load_planner_kernels()
     (out / "room.yaml").write_text("image: room.pgm\nresolution: 0.1\norigin: [0, 0, 0]\n")
     Image.fromarray(np.full((60, 100), 255, np.uint8)).save(out / "room.pgm")
     part(opened, "plan").click()
@@ -119,7 +121,7 @@ def test_a_way_through_a_map_is_planned_and_shown(page: tuple[Any, Running], out
     part(opened, "plan-start").fill("2,2,0")
     part(opened, "plan-goal").fill("8,4,90")
     part(opened, "go").click()
-    until(lambda: part(opened, "planned").count() == 1, 120.0)
+    until(lambda: part(opened, "planned").count() == 1, 300.0)
     assert "m of it backwards" in part(opened, "planned").text_content()
     until(lambda: opened.evaluate("document.querySelector('dialog img')?.naturalWidth ?? 0") > 300)
     part(opened, "planned").get_by_test_id("close").click()

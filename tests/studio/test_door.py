@@ -29,7 +29,7 @@ def ask(socket: ClientConnection, message: Any) -> dict[str, Any]:
     """Send, and wait for the answer."""
     socket.send(message if isinstance(message, str | bytes) else json.dumps(message))
     while True:
-        data = socket.recv(timeout=20)
+        data = socket.recv(timeout=90)
         if isinstance(data, str) and (said := json.loads(data))["type"] == "answer":
             return said
 
@@ -37,7 +37,7 @@ def ask(socket: ClientConnection, message: Any) -> dict[str, Any]:
 def hear_all(socket: ClientConnection) -> None:
     """Until the other side ends it."""
     while True:
-        socket.recv(timeout=20)
+        socket.recv(timeout=90)
 
 
 def flood(socket: ClientConnection) -> None:
@@ -70,7 +70,7 @@ def test_with_the_token_the_page_comes_and_asks_nobody_else(studio: Running) -> 
 )
 def test_a_stranger_does_not_get_a_socket(studio: Running, token: str, origin: str | None) -> None:
     with pytest.raises((ConnectionClosed, InvalidStatus)), dial(studio, token, origin) as socket:
-        socket.recv(timeout=5)
+        socket.recv(timeout=90)
 
 
 HOSTILE = [

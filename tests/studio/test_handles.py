@@ -63,7 +63,7 @@ def test_force_and_equilibrium_of_the_lab_are_dragged(shown: tuple[Any, Running]
 def test_a_slider_stops_where_the_check_would_refuse_and_says_why(shown: tuple[Any, Running]) -> None:
     page, running = shown
     slider = part(page, "slider-admittance.mass")
-    until(lambda: (slider.get_attribute("data-zones") or "").startswith("2 "), 60.0)
+    until(lambda: (slider.get_attribute("data-zones") or "").startswith("2 "))
     assert "--stop" in slider.get_attribute("style")
     mass = lambda: running.loop.parameters.admittance.mass[0][0]  # noqa: E731
     before = mass()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -81,7 +80,8 @@ def test_a_slider_changes_what_is_in_force_and_undo_takes_it_back(page: Any, stu
     for _ in range(40):
         page.keyboard.press("ArrowRight")
     until(lambda: studio.loop.parameters.admittance.mass[0][0] > before.admittance.mass[0][0])
-    time.sleep(0.3)  # the last of the proposals
+    asked = part(page, "number-admittance.mass")  # of many proposals on their way, the last counts
+    until(lambda: studio.loop.parameters.admittance.mass[0][0] == float(asked.input_value()))
     after = studio.loop.parameters
     assert after.admittance.mass[0][0] == after.admittance.mass[2][2]
     assert after.admittance.mass[3][3] == before.admittance.mass[3][3]
@@ -90,8 +90,7 @@ def test_a_slider_changes_what_is_in_force_and_undo_takes_it_back(page: Any, stu
     part(page, "redo").click()
     until(lambda: studio.loop.parameters == after)
     studio.loop.set({"admittance.mass": [row[i] for i, row in enumerate(before.admittance.mass)]})
-    shown = part(page, "number-admittance.mass")
-    until(lambda: float(shown.input_value()) == before.admittance.mass[0][0])
+    until(lambda: float(asked.input_value()) == before.admittance.mass[0][0])
 
 
 def test_a_refused_value_says_why_and_changes_nothing(page: Any, studio: Running) -> None:
@@ -317,7 +316,7 @@ def test_everything_can_be_reached_by_keyboard(page: Any) -> None:
 def test_another_task_can_be_started_and_its_contact_orders_reach_it(page: Any, studio: Running) -> None:
     part(page, "task").select_option("plane")
     part(page, "start").click()
-    until(lambda: "plane" in part(page, "loop").text_content(), 60.0)
+    until(lambda: "plane" in part(page, "loop").text_content())
     studio.loop = attach(page.evaluate("document.body.dataset.loop"))
     studio.loop.wait(0.2)
     assert studio.loop.task.law == "hybrid"
@@ -343,7 +342,7 @@ def test_a_page_comes_back_when_the_server_does(browser: Any, tmp_path: Path) ->
     until(lambda: part(opened, "status").text_content() == "no connection")
     again = start("hand_guiding", tmp_path, first.port)
     try:
-        until(lambda: part(opened, "status").text_content() == "running", 60.0)
+        until(lambda: part(opened, "status").text_content() == "running")
         part(opened, "stop").click()
         until(lambda: bool(again.loop.state.goal.stop))
     finally:
