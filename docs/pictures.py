@@ -106,7 +106,7 @@ def main() -> None:
     diagnosis()
     shipped = ("push", "press", "bounce", "servo", "sensor", "singularity", "limits", "sensor-faults", "payload", *LAB)
     contact = ("dome", "contact-scenes", "contact-sweep", "compare", "predictions", "delay", "doctor")
-    for name in (*shipped, *contact, *MOBILE, "whole-body"):
+    for name in (*shipped, *contact, *MOBILE, "whole-body", "ur-emulator"):
         outcome = find(name)(0, lambda share: None)
         if outcome.draw is not None:
             outcome.draw(FOLDER / f"{name}.png")
