@@ -196,7 +196,7 @@ class Session(Link):
 
 
 def _spawn(module: str, *arguments: str) -> subprocess.Popen[bytes]:
-    """A process of ours. What the library of a driver prints goes to standard error: the output belongs to the owner."""
+    """A process of ours. What a driver's library prints goes to standard error: the output belongs to the owner."""
     return subprocess.Popen(
         [sys.executable, "-m", module, *arguments], stdin=subprocess.DEVNULL, stdout=2, start_new_session=True
     )
