@@ -179,7 +179,7 @@ def main() -> None:
     studio()
     shipped = ("push", "press", "bounce", "servo", "sensor", "singularity", "limits", "sensor-faults", "payload", *LAB)
     contact = ("dome", "contact-scenes", "contact-sweep", "compare", "predictions", "delay", "doctor")
-    for name in (*shipped, *contact, *MOBILE):
+    for name in (*shipped, *contact, *MOBILE, "ur-emulator"):
         outcome = find(name)(0, lambda share: None)
         if outcome.draw is not None:
             outcome.draw(FOLDER / f"{name}.png")

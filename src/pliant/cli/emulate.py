@@ -23,9 +23,10 @@ def command(
     trace: Annotated[Path | None, typer.Option(help="File for what really happened in each period (.npy).")] = None,
     duration: Annotated[float | None, typer.Option(min=0.1, help="Seconds until it ends by itself.")] = None,
 ) -> int:
-    """Emulate a UR controller: RTDE, dashboard and script ports in front of a simulated arm.
+    """Emulate a UR controller in front of a simulated arm.
 
-    It proves protocol and error paths, not the dynamics of a real robot. It ends with Ctrl-C.
+    RTDE, dashboard and script ports: it proves protocol and error paths, not the dynamics of a real robot.
+    It ends with Ctrl-C.
     """
     from pliant.cli.emulating import cell_of, run, version_of
     from pliant.cli.show import claim, compile_first

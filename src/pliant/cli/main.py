@@ -41,7 +41,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Example: [bold]pliant run tasks/push.yaml --record push.mcap && pliant plot push.mcap[/bold]",
+    epilog="Example: [bold]pliant run push --record push.mcap && pliant plot push.mcap[/bold]",
 )
 
 
@@ -61,7 +61,7 @@ def _version(wanted: bool) -> None:
 def _root(
     version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Say which."),
 ) -> None:
-    """Robots that feel: compliant control for robot arms, in simulation and on hardware.
+    """Robots that feel: compliant control for arms, simulated and real.
 
     Exit codes: 0 done, 1 a bar not reached or something found wrong, 2 bad input, 3 stopped by a fault.
     """

@@ -28,7 +28,7 @@ class Stated:
 
 FAULTS = (
     Stated("protective stop", "in a protective stop", "PROTECTIVE_STOP", "in a protective stop"),
-    Stated("hang up", "the connection to"),
+    Stated("hang up", "connection"),  # ur_rtde may crash at that moment: then its owner tells what that means
     Stated("emergency stop", "in an emergency stop", "ROBOT_EMERGENCY_STOP", "in an emergency stop"),
     Stated("stop program", "the program on the controller"),
     Stated("mode idle", "in mode 'idle'", "NORMAL", "in mode 'idle'"),

@@ -23,6 +23,7 @@ from typing import Any, Self
 
 from pliant.errors import LoopError, PliantError, RecordingError
 from pliant.laws import LAWS
+from pliant.robots import is_simulated
 from pliant.runtime import commands
 from pliant.runtime.board import Board
 from pliant.runtime.board_layout import FAULT, RUNNING, STARTING, STATUS
@@ -145,6 +146,8 @@ class Session(Link):
         killed = status in (STARTING, RUNNING)
         if killed:
             last_words = f"its process ended without a word (exit code {self._loop.returncode}, {STATUS[status]})"
+            if not is_simulated(self.task.robot):
+                last_words += ", as a driver's library may when the connection is lost"
             reason = self.board.notes.get("fault") or last_words
             if self.board.head > 0:
                 reason, box = self._save(reason)
@@ -196,8 +199,9 @@ class Session(Link):
 
 
 def _spawn(module: str, *arguments: str) -> subprocess.Popen[bytes]:
+    """A process of ours. What a driver's library prints goes to standard error: the output belongs to the owner."""
     return subprocess.Popen(
-        [sys.executable, "-m", module, *arguments], stdin=subprocess.DEVNULL, start_new_session=True
+        [sys.executable, "-m", module, *arguments], stdin=subprocess.DEVNULL, stdout=2, start_new_session=True
     )
 
 

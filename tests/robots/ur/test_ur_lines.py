@@ -32,7 +32,8 @@ def settled(ur: Emulator) -> bool:
 @pytest.mark.parametrize(
     ("fault", "said", "stale_s", "hold_s"),
     [
-        ("hang up", r"the connection to 127\S+ is lost", 1.0, 0.5),
+        # ur_rtde may crash at that very moment; then its owner tells what that means
+        ("hang up", r"the connection (to 127\S+ )?is lost", 1.0, 0.5),
         ("silence 2", "has sent nothing for 600 ms", 0.1, 0.5),
         ("late 0.4", r"readings older than sense\.stale_s", 0.2, 0.5),
     ],
@@ -54,6 +55,6 @@ def test_a_push_leads_the_tool_through_the_driver_as_on_the_simulator(ur_rtde: N
         session.wait(2.0)  # the first push of the task is along +y
         moved = session.pose - before
         session.stop()
-        assert "client ended it" in ur.state["why"]
+        assert not ur.state["plays"]
     assert moved[1] > 0.05
     assert abs(moved[0]) < 0.05
