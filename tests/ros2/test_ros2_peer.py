@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 
 from pliant.experiments.ros2_peer import Peer
 from pliant.ros2 import messages
@@ -99,6 +100,17 @@ def test_who_comes_late_receives_the_last_words(peer: Peer) -> None:
         peer("hear", topic="/pliant/state", type=messages.STRING, latched=True)
         until(lambda: peer("count", topic="/pliant/state"))
         assert peer("collect", topic="/pliant/state") == [{"data": "running"}]
+
+
+def test_a_ros_that_keeps_to_this_machine_is_found_too(network: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    with Peer() as peer, Node("pliant") as node:
+        peer("hear", topic="/pliant/state", type=messages.STRING, latched=True)
+        writer = node.writer("~/state", messages.STRING, latched=True)
+        node.announce()
+        writer.say(messages.build(messages.STRING, {"data": "here"}))
+        until(lambda: peer("count", topic="/pliant/state"))
+        until(lambda: "pliant" in peer("graph")["nodes"])
 
 
 def test_bytes_that_are_no_message_are_left_out(network: None) -> None:

@@ -281,22 +281,22 @@ def _draw(costs: dict[str, Array], objects: Array, trips: Array, alone: Array, b
     with style.applied() as theme:
         title = "A bridge to ROS 2 beside a loop at 500 Hz"
         fig, axes = style.figure(3, 1, title, "sim:ur5e; messages by template, without ROS", share_x=False)
-        names = [*(name.removeprefix("/pliant") for name in costs), "joint states as an object"]
+        names = [*(name.rpartition("/")[2] for name in costs), "joint_states, as an object"]
         medians = [*(np.median(taken) for taken in costs.values()), np.median(objects)]
         colours = [theme.z] * len(costs) + [theme.x]
         axes[0, 0].barh(names[::-1], medians[::-1], color=colours[::-1], height=0.6)
         axes[0, 0].axvline(BAR_US, color=theme.faint, ls="--", lw=1)
-        axes[0, 0].set_title("Time to publish one message, median; the bar at 20 µs")
-        axes[0, 0].set_xlabel("µs")
+        axes[0, 0].set_title("Time to publish a message, median")
+        axes[0, 0].set_xlabel(f"µs (dashed: the bar, {BAR_US:g} µs)")
         if len(trips):
             axes[1, 0].plot(np.sort(trips), np.linspace(0, 1, len(trips)), color=theme.z)
             axes[1, 0].set_xlim(0, 2 * np.percentile(trips, 95))
-        style.label(axes[1, 0], "To a real ROS 2 and back: share of messages within", "-")
+        style.label(axes[1, 0], "To a real ROS 2 and back", "-", "share within")
         axes[1, 0].set_xlabel("µs")
         for late, name, colour in ((alone, "loop alone", theme.faint), (beside_it, "with the bridge", theme.z)):
             axes[2, 0].plot(np.sort(late) * 1e6, np.linspace(0, 1, len(late)), color=colour, label=name)
         axes[2, 0].set_xlim(0, 2 * 1e6 * np.percentile(np.concatenate([alone, beside_it]), 95))
-        style.label(axes[2, 0], "Wake-up lateness: share of ticks within", "-")
+        style.label(axes[2, 0], "Wake-up lateness", "-", "share within")
         axes[2, 0].set_xlabel("µs")
         style.legend(axes[2, 0])
     style.save(fig, path)
