@@ -16,7 +16,8 @@ demo: $(VENV) ## see it work: a simulated arm is pushed and yields
 	$(BIN)/pliant demo
 
 test: $(READY) ## run the tests
-	$(BIN)/pytest
+	@$(BIN)/python -c "from pliant.cli.show import compile_first; compile_first()"
+	$(BIN)/pytest --numprocesses 2 --dist loadfile
 
 lint: $(READY) ## check style and types
 	$(BIN)/ruff check

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from pliant.analysis import plot, report, style
+from pliant.contact.states import DWELL, FAULT, SEEK
 from pliant.errors import InputError
 from pliant.laws import LAWS
 from pliant.records import LIMIT_SPEED, MAX_JOINTS, TELEMETRY
@@ -112,6 +113,24 @@ def test_new_parameters_and_a_failing_sensor_are_marked_where_they_happen(make):
     assert words["parameters"].xy[0] == pytest.approx(1.5)
     assert words["sensor fails"].xy[0] == pytest.approx(2.1)
     assert not plot.draw(make()).axes[0].texts
+
+
+def pressing(records: Any) -> None:
+    contact, n = records["state"]["contact"], len(records)
+    contact["state"][:], contact["target_n"][:], contact["force_n"][:] = SEEK, 5.0, 0.0
+    contact["state"][n // 3 :], contact["force_n"][n // 3 :] = DWELL, 4.9
+    contact["state"][2 * n // 3 :] = FAULT
+
+
+def test_a_contact_shows_its_force_its_target_and_its_states(make):
+    panel = plot.draw(make(pressing)).axes[2]
+    assert "along the normal" in panel.get_title(loc="left") + panel.get_title()
+    assert [text.get_text() for text in panel.texts] == ["seek", "dwell", "fault"]
+    target = np.asarray(panel.get_lines()[1].get_ydata(), float)
+    n = len(target)
+    assert np.isnan(target[: n // 3]).all()
+    assert (target[n // 3 : 2 * n // 3] == 5.0).all()
+    assert np.isnan(target[2 * n // 3 :]).all()
 
 
 def test_long_joint_names_become_numbers():

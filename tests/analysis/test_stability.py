@@ -14,7 +14,7 @@ from pliant.errors import InputError
 from pliant.params.contact import Contact
 from pliant.params.declare import changed
 from pliant.runtime.stability import Plant, gain_for, gain_margin, growth, largest_stiffness, loop_matrix, plant_of
-from pliant.runtime.task import Response, Task, find_task
+from pliant.runtime.task import Event, Response, Task, find_task
 
 # A servo so quick and an arm so stiff that the lag is all transport: the textbook's pure delay.
 DELAY = Plant(omega=800.0, transport=50, hold=500.0, mass=1e3, tool=0.0, cutoff_hz=249.0, dt=0.002)
@@ -54,6 +54,19 @@ def test_a_lag_declared_too_short_is_found_out_with_advice() -> None:
     outcome = check(dome(lag_s=0.005))
     assert not outcome.holds
     assert "contact.lag_s" in outcome.notes[0]
+
+
+def test_what_the_script_changes_later_is_checked_too() -> None:
+    task = dome().model_copy(update={"events": (Event(at_s=2.5, set={"contact.lag_s": 0.004}),)})
+    (later,) = [figure for figure in check(task).figures if "from 2.5 s on" in figure.name]
+    assert not later.holds
+
+
+def test_a_surface_that_stands_nearer_than_the_free_height_is_told() -> None:
+    task = dome(height_m=0.02)
+    (found,) = [figure for figure in check(task).figures if "contact.height_m" in figure.name]
+    p = task.params.contact
+    assert found.value == pytest.approx(p.free_m_s * p.stiffness_max_n_m * plant_of(task).lag_s)
 
 
 def test_a_task_without_contact_is_refused() -> None:

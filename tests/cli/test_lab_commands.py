@@ -2,57 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 import pytest
+from terminals import pliant, running, until
 
 from pliant.runtime.link import Link, attach
-from pliant.runtime.warm import warm
-
-CLI = [sys.executable, "-m", "pliant.cli.main"]
-
-
-def until(condition: Callable[[], Any], within_s: float = 60.0) -> None:
-    deadline = time.monotonic() + within_s
-    while not condition():
-        assert time.monotonic() < deadline, "it never happened"
-        time.sleep(0.02)
 
 
 @pytest.fixture(scope="module")
 def loop() -> Iterator[str]:
-    warm()
-    process = subprocess.Popen([*CLI, "run", "lab"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    name = f"{process.pid}-1"
-
-    def runs() -> bool:
-        with contextlib.suppress(Exception):
-            return attach(name).running
-        return False
-
-    try:
-        until(runs)
-        yield name
-    finally:
-        os.kill(process.pid, signal.SIGINT)
-        process.wait(30)
+    with running("lab") as link:
+        yield link.name
 
 
 @pytest.fixture
 def link(loop: str) -> Link:
     return attach(loop)
-
-
-def pliant(loop: str, *words: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*CLI, *map(str, words), "--loop", loop], capture_output=True, text=True, timeout=120)
 
 
 def near(link: Link, x: float, y: float) -> Callable[[], bool]:

@@ -80,6 +80,20 @@ def test_the_answer_to_motion_is_not_slowed_even_while_something_new_is_on_its_w
     assert_allclose(np.diff(outs), [70.0, -50.0, 70.0, -60.0, 60.0, -60.0, 60.0])
 
 
+def test_a_hard_rate_holds_for_whatever_asks_and_is_off_unless_set(arm: Arm) -> None:
+    random, s, p = np.random.default_rng(0), STATE.new()[0], limits(torque_rate_nm_s=1000.0)
+    before, cuts = np.zeros(2), 0
+    for _ in range(500):
+        tau, o = twelve(*(random.uniform(-1, 1, 2) * arm.tau_max)), OBSERVED.new()[0]
+        limit_torque(p, arm.handle[0], s, tau, DT, bool(random.random() < 0.3), o)
+        assert (np.abs(tau[:2] - before) <= 1000.0 * DT * (1 + 1e-9)).all()
+        before, cuts = tau[:2].copy(), cuts + bool(o.limits & LIMIT_TORQUE_RATE)
+    assert cuts > 400
+    tau = twelve(100.0, 0.0)
+    limit_torque(limits(), arm.handle[0], STATE.new()[0], tau, DT, False, OBSERVED.new()[0])
+    assert tau[0] == 100.0
+
+
 def test_a_torque_within_its_limits_passes_untouched_and_what_is_cut_is_said(arm: Arm) -> None:
     s, o, tau = STATE.new()[0], OBSERVED.new()[0], twelve(3.0, -2.0)
     limit_torque(limits(), arm.handle[0], s, tau, DT, False, o)

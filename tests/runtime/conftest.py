@@ -9,6 +9,7 @@ import pytest
 
 from pliant.params.declare import validated
 from pliant.runtime import board as board_module
+from pliant.runtime.board import Board
 from pliant.runtime.task import Task
 from pliant.runtime.warm import warm
 
@@ -49,6 +50,16 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     monkeypatch.setattr(board_module, "board_folder", lambda: folder)
     return folder
+
+
+@pytest.fixture
+def make(shelf: Path) -> Callable[..., Board]:
+    """`make(name, ring_slots, **config)`: a board on a shelf of its own."""
+
+    def create(name: str = "one", ring_slots: int = 8, **config: Any) -> Board:
+        return Board.create(name, config, ring_slots)
+
+    return create
 
 
 @pytest.fixture(scope="session")

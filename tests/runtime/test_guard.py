@@ -16,6 +16,7 @@ from pliant.experiments.contact_scene import task as contact_task
 from pliant.params.declare import changed
 from pliant.runtime.batch import simulate
 from pliant.runtime.guard import guard_change, guard_law, guard_start, objection, places
+from pliant.runtime.stability import plants_of
 from pliant.runtime.task import Event, Task, find_task
 
 SHIPPED = sorted(Path(entry.name).stem for entry in (resources.files("pliant") / "tasks").iterdir())
@@ -67,6 +68,24 @@ def test_a_script_is_judged_before_it_starts() -> None:
     late = dome().model_copy(update={"events": (Event(at_s=2.5, set={"contact.lag_s": 0.004}),)})
     with pytest.raises(RefusedError, match=r"not stable from 2\.5 s on.*--unchecked"):
         guard_start(late)
+
+
+def test_a_simulated_surface_stiffer_than_declared_is_judged_too() -> None:
+    task = dome()
+    stiff = task.sim.surfaces[0].model_copy(update={"stiffness_n_m": 3e6})
+    on_it = task.model_copy(update={"sim": task.sim.model_copy(update={"surfaces": (stiff,)})})
+    guard_start(task)
+    with pytest.raises(RefusedError, match=r"3e\+06 N/m"):
+        guard_start(on_it)
+
+
+def test_driven_by_torque_the_lag_is_that_of_the_drive_loop() -> None:
+    def lag(drive_hz: float, interface: str) -> float:
+        task = find_task("dome").model_copy(update={"interface": interface})
+        return plants_of(task, changed(task.params, {"hold.drive_hz": drive_hz}))(0.0).lag_s
+
+    assert lag(5.0, "torque") - lag(10.0, "torque") == pytest.approx(1 / (math.pi * 5.0) - 1 / (math.pi * 10.0))
+    assert lag(5.0, "position") == lag(10.0, "position")
 
 
 # ---- the admittance on a surface -----------------------------------------------------------------------------------

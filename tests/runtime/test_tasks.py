@@ -9,7 +9,7 @@ import pytest
 from pliant.errors import InputError, PliantError, UnknownNameError
 from pliant.params.declare import validated
 from pliant.runtime.batch import simulate
-from pliant.runtime.task import Task, find_task, load_task
+from pliant.runtime.task import Task, arm_of, check_fits, find_task, load_task
 
 
 @pytest.fixture
@@ -162,3 +162,9 @@ def test_too_many_events_are_refused() -> None:
     assert validated(Task, {"events": events[:100]})
     with pytest.raises(PliantError, match="events"):
         validated(Task, {"events": events})
+
+
+def test_an_arm_that_cannot_turn_its_tool_is_no_arm_for_contact() -> None:
+    task = validated(Task, {"robot": "sim:two_link", "law": "hybrid"})
+    with pytest.raises(InputError, match="six joints or more: two_link has 2"):
+        check_fits(task, arm_of(task))

@@ -12,7 +12,7 @@ from pliant.analysis import style
 from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told
 from pliant.analysis.first_touch import Touch, touch
 from pliant.errors import InputError
-from pliant.runtime.guard import DAMPING, LEAST_MARGIN, places
+from pliant.runtime.guard import DAMPING, LEAST_MARGIN, places, stages
 from pliant.runtime.stability import gain_for, largest_stiffness, plant_of
 from pliant.runtime.task import Task
 
@@ -35,6 +35,7 @@ def check(task: Task, damping: float = DAMPING) -> Outcome:
     for place in found:
         where = f"{place.stiffness:.3g} N/m"
         figures.append(at_least(f"{where}: gain margin", place.margin, "×", LEAST_MARGIN))
+    figures += _later(task)
     return Outcome("check", 0, 0.0, figures, _advice(figures, _STIFF_ADMITTANCE))
 
 
@@ -57,7 +58,21 @@ def _check_contact(task: Task, damping: float) -> Outcome:
             at_most(f"{where}: peak of the first touch", found.peak_n, "N", p.peak_n),
             at_most(f"{where}: settled to ±5 %", found.settle_s, "s", p.settle_s),
         ]
+    if p.height_m > 0.0:
+        inside = p.free_m_s * p.stiffness_max_n_m * plant.lag_s
+        figures.append(told("peak on the stiffest surface, should it stand nearer than contact.height_m", inside, "N"))
+    figures += _later(task)
     return Outcome("check", 0, 0.0, figures, _advice(figures, _CONTACT), draw=lambda path: _draw(task, drawn, path))
+
+
+def _later(task: Task) -> list[Figure]:
+    """The least margin after each change that the task's script makes."""
+    found = []
+    for law, parameters, when in stages(task)[1:]:
+        margins = [place.margin for place in places(task, parameters, law)]
+        if margins:
+            found.append(at_least(f"{law}{when}: least gain margin", min(margins), "×", LEAST_MARGIN))
+    return found
 
 
 # What to do when a bar of this name is not met.
@@ -75,6 +90,8 @@ _STIFF_ADMITTANCE = {
 
 def _advice(figures: list[Figure], words: dict[str, str]) -> list[str]:
     """A sentence for each kind of bar that is not met."""
+    if all(f.holds for f in figures):
+        return ["Stable on every surface that was looked at; every bar is met."]
     return [text for key, text in words.items() if any(key in f.name and not f.holds for f in figures)]
 
 

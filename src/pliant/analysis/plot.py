@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from pliant.analysis import signals, style
+from pliant.analysis.contact_panel import draw_contact, had_contact
 from pliant.analysis.signals import Names
 from pliant.analysis.style import LIGHT, Theme
 from pliant.analysis.summary import text
@@ -32,7 +33,10 @@ def draw(recording: Recording, names: Names | None = None, theme: Theme = LIGHT)
     with style.applied(theme):
         fig, axes = style.figure(4, 2, title(recording), _subtitle(recording, names), theme=theme)
         _force(axes[0, 0], recording, theme)
-        _moment(axes[1, 0], recording, theme)
+        if had_contact(recording):
+            draw_contact(axes[1, 0], recording, theme)
+        else:
+            _moment(axes[1, 0], recording, theme)
         _position(axes[2, 0], recording, theme)
         _speed(axes[3, 0], recording, theme)
         _tracking(axes[0, 1], recording)

@@ -12,7 +12,23 @@ import sys
 import typer
 from typer.exceptions import TyperException
 
-from pliant.cli import bench, check, demo, doctor, experiment, goal, identify, info, plan, plot, push, replay, run, tare
+from pliant.cli import (
+    bench,
+    check,
+    demo,
+    doctor,
+    experiment,
+    goal,
+    identify,
+    info,
+    order,
+    plan,
+    plot,
+    push,
+    replay,
+    run,
+    tare,
+)
 from pliant.cli import set as set_verb
 from pliant.errors import PliantError
 
@@ -49,7 +65,7 @@ def _root(
     """
 
 
-_WITH_A_ROBOT = (demo, run, check, info, set_verb, goal, push, tare, identify)
+_WITH_A_ROBOT = (demo, run, check, info, set_verb, goal, order, push, tare, identify)
 for verb in (*_WITH_A_ROBOT, plan, plot, doctor, replay, experiment, bench):
     name = verb.__name__.rpartition(".")[2]
     # `pliant set NAME -4` means the number, not an option

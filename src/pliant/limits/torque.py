@@ -32,6 +32,9 @@ def limit_torque(p, h, s, tau, dt, anew, o):
     allows. It is an addition that ends by itself: what the torques answer to, motion and force, is never slowed. A rate
     limit on all of it would be a lag inside the loop, the longer the more is asked, and a stiff spring would swing.
 
+    A drive that must not be asked for more than `torque_rate_nm_s` is not, whatever asks: that does slow the answer,
+    and is off unless it is set.
+
     A torque that is no finite number is not passed on: the last ones stay, and False is returned.
     """
     for i in range(h.n):
@@ -48,9 +51,20 @@ def limit_torque(p, h, s, tau, dt, anew, o):
                 cut(o, TORQUE_RATE, -s.owed[i] / dt, math.copysign(abs(s.owed[i]) - less, -s.owed[i]) / dt)
             s.owed[i] = math.copysign(less, s.owed[i])
             total = min(max(total + s.owed[i], -h.tau_max[i]), h.tau_max[i])
+        if p.torque_rate_nm_s > 0.0:
+            total = _no_faster(s.tau[i], total, p.torque_rate_nm_s, dt, o)
         tau[i] = total
         s.tau[i] = total
     return True
+
+
+@kernel
+def _no_faster(last, total, rate, dt, o):
+    change = total - last
+    if abs(change) > rate * dt:
+        cut(o, TORQUE_RATE, change / dt, math.copysign(rate, change))
+        return last + math.copysign(rate * dt, change)
+    return total
 
 
 @kernel

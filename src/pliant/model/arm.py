@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.errors import InputError, ModelError
 from pliant.model import kinematics
 from pliant.model.catalogue import design
-from pliant.model.design import Design
+from pliant.model.design import FLANGE, Design
 from pliant.model.handle import HANDLE
 from pliant.model.reach import misjudge, reach_of
 from pliant.model.tool import SENSOR, TOOL, Tool, attach
@@ -91,7 +91,8 @@ class Arm:
         tool = tool or Tool()
         attach(plan.spec, tool, visual=False)
         wrong = scales != (1.0, 1.0, 1.0)
-        # every rigid body less is time saved in every tick; but a wrong arm may carry a tool that is right
+        # every site and every rigid body less is time saved in every tick; but a wrong arm may carry a right tool
+        plan.spec.delete(plan.spec.site(FLANGE))
         plan.spec.compiler.fusestatic = not wrong
         try:
             model = plan.spec.compile()

@@ -46,13 +46,24 @@ def _gram(J, n, extra, A):
                         A[i, j] += J[k, i] * J[k, j]
             A[i, i] += extra if i < n else _ABSENT
         return
+    # most arms have six joints: with a number that the compiler knows it unrolls the loop
+    if n == 6:
+        _rows(J, 6, A)
+    else:
+        _rows(J, n, A)
+    for i in range(6):
+        A[i, i] += extra
+
+
+@kernel
+def _rows(J, n, A):
+    """J Jᵀ (lower triangle)."""
     for i in range(6):
         for j in range(i + 1):
             total = 0.0
             for k in range(n):
                 total += J[i, k] * J[j, k]
             A[i, j] = total
-        A[i, i] += extra
 
 
 @kernel

@@ -227,6 +227,14 @@ class Limits(Section):
         help="Shortest time in which what is asked anew (a push, a switch, a law) may take a joint torque from "
         "nothing to its limit; the answer to motion and force is never slowed.",
     )
+    torque_rate_nm_s: float = param(
+        0.0,
+        unit="N m/s",
+        ge=0,
+        le=1e6,
+        help="Fastest change of any joint torque, for a drive that takes no faster one (0: none). It slows the answer "
+        "to motion and force too, and a stiff spring behind it swings.",
+    )
     reach_margin_m: float = param(
         0.02, unit="m", ge=0, le=0.5, help="Distance from the edges of the reach at which a torque law keeps its goal."
     )

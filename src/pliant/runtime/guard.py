@@ -1,9 +1,10 @@
 """Is a set of parameters stable on the surfaces that were declared?
 
 One answer for `pliant check`, for a start, and for every change while a loop runs. It is worked out by whoever asks,
-never in the loop. For the contact law the surfaces are the declared range of stiffness; for the admittance those of the
-simulator, or `surface_n_m` of the task. A set is refused when the loop does not bear `LEAST_MARGIN` times the gain that
-the law takes, and when the first touch of the stiffest surface would exceed the force limit.
+never in the loop. For the contact law the surfaces are the declared range of stiffness and those of the simulator; for
+the admittance those of the simulator, or `surface_n_m` of the task. A set is refused when the loop does not bear
+`LEAST_MARGIN` times the gain that the law takes, and when the first touch of the stiffest surface would exceed the
+force limit.
 """
 
 from __future__ import annotations
@@ -68,26 +69,32 @@ class Place:
         return _LEAST if math.isnan(down) else down
 
 
-def range_of(parameters: Parameters) -> list[float]:
-    """The stiffnesses [N/m] over the range that is declared for the contact law."""
+def range_of(task: Task, parameters: Parameters) -> list[float]:
+    """The stiffnesses [N/m] over the range declared for the contact law, and simulated ones that it does not cover."""
     p = parameters.contact
-    return [float(k) for k in np.geomspace(p.stiffness_min_n_m, p.stiffness_max_n_m, POINTS)]
+    declared = [float(k) for k in np.geomspace(p.stiffness_min_n_m, p.stiffness_max_n_m, POINTS)]
+    there = {max(one.stiffness_n_m, one.stiffness_end_n_m) for one in task.sim.surfaces}
+    return declared + sorted(k for k in there if not p.stiffness_min_n_m <= k <= p.stiffness_max_n_m)
 
 
 def places(task: Task, parameters: Parameters, law: str, damping: float = DAMPING) -> Iterator[Place]:
     """Every surface on which this law may press; none for a law that is not judged."""
     if law == "hybrid":
         p, pressing = parameters.contact, plants_of(task, parameters)
-        for stiffness in range_of(parameters):
+        for stiffness in range_of(task, parameters):
             plant = pressing(stiffness)
-            gain = gain_for(p, plant, stiffness, damping)
-            yield Place(law, stiffness, _contact(p, plant, stiffness, damping, gain))
+            # the law learns no stiffness beyond the declared ones
+            known = min(max(stiffness, p.stiffness_min_n_m), p.stiffness_max_n_m)
+            gain = gain_for(p, plant, known, damping)
+            yield Place(law, stiffness, _contact(p, plant, stiffness, damping, gain, known))
     elif law == "admittance":
         yield from _complying(task, parameters)
 
 
-def _contact(p: Any, plant: Plant, stiffness: float, damping: float, gain: float) -> Callable[[float], bool]:
-    return lambda times: is_stable(loop_matrix(p, plant, stiffness, damping, times * gain, stiffness))
+def _contact(
+    p: Any, plant: Plant, stiffness: float, damping: float, gain: float, known: float
+) -> Callable[[float], bool]:
+    return lambda times: is_stable(loop_matrix(p, plant, stiffness, damping, times * gain, known))
 
 
 def _complying(task: Task, parameters: Parameters) -> Iterator[Place]:
@@ -152,35 +159,40 @@ def _unstable(place: Place) -> Objection:
     law = "contact law" if place.law == "hybrid" else place.law
     return Objection(
         LEAST_MARGIN / place.margin,
-        f"on the declared surface of {place.stiffness:.3g} N/m the loop of the {law} bears {place.margin:.2g} times "
+        f"on a surface of {place.stiffness:.3g} N/m the loop of the {law} bears {place.margin:.2g} times "
         f"its gain, and must bear {LEAST_MARGIN:g} times.",
     )
 
 
 def _hit(task: Task, parameters: Parameters) -> Objection | None:
-    """A first touch of the stiffest declared surface that is too hard: about v k T."""
-    p, lag = parameters.contact, plants_of(task, parameters)(0.0).lag_s
+    """A first touch of the stiffest surface that is too hard: about v k T."""
+    p, lag, stiffest = parameters.contact, plants_of(task, parameters)(0.0).lag_s, max(range_of(task, parameters))
     speed = min(p.approach_m_s, APPROACH_SHARE * p.peak_n / (p.stiffness_max_n_m * p.lag_s))
-    peak = speed * p.stiffness_max_n_m * lag
+    peak = speed * stiffest * lag
     if peak <= p.force_limit_n:
         return None
     return Objection(
         peak / p.force_limit_n,
-        f"with a total lag of {lag * 1e3:.0f} ms the tool would touch the stiffest declared surface "
-        f"({p.stiffness_max_n_m:.3g} N/m) at {speed * 1e3:.2g} mm/s and press with about {peak:.0f} N, more than "
+        f"with a total lag of {lag * 1e3:.0f} ms the tool would touch the stiffest surface "
+        f"({stiffest:.3g} N/m) at {speed * 1e3:.2g} mm/s and press with about {peak:.0f} N, more than "
         f"contact.force_limit_n ({p.force_limit_n:g} N).",
     )
 
 
-def guard_start(task: Task) -> None:
-    """Raise `RefusedError` for a task whose parameters, or those that its script sets, are not stable enough."""
+def stages(task: Task) -> list[tuple[str, Parameters, str]]:
+    """Law and parameters at the start and after each change by the task's script, with when that is in words."""
     parameters, law = task.params, task.law
-    sets = [(law, parameters, "")]
+    found = [(law, parameters, "")]
     for event in sorted(task.events, key=lambda event: event.at_s):
         if event.set or event.law:
             parameters, law = changed(parameters, event.set), event.law or law
-            sets.append((law, parameters, f" from {event.at_s:g} s on"))
-    for law, parameters, when in sets:
+            found.append((law, parameters, f" from {event.at_s:g} s on"))
+    return found
+
+
+def guard_start(task: Task) -> None:
+    """Raise `RefusedError` for a task whose parameters, or those that its script sets, are not stable enough."""
+    for law, parameters, when in stages(task):
         found = objection(task, parameters, law)
         if found is not None:
             raise RefusedError(

@@ -64,13 +64,16 @@ def plants_of(task: Task, parameters: Parameters | None = None, axis: Array | No
     It is how the robot answers, the arm at the start along `axis` (the tool's), the filter and the rate; `parameters`
     stand in for those of the task.
     """
-    arm, servo, answer = arm_of(task), task.sim.servo, task.response
+    arm, servo, answer, own = arm_of(task), task.sim.servo, task.response, (parameters or task.params).hold
     q = np.array(task.start_q or arm.q_home, float)
     J = arm.jacobian(q)[:3]
     axis = tool_axis(arm.pose(q)) if axis is None else axis
-    hold = 2.0 * math.pi * servo.stiffness_hz
+    by_torque = task.interface == "torque"  # then the tick itself is the servo, and the robot adds none
+    hold = 2.0 * math.pi * (own.drive_hz if by_torque else servo.stiffness_hz)
     mobility = J @ np.linalg.solve(arm.mass_matrix(q), J.T)
-    delay, lag = (answer.delay_s, answer.servo_s) if answer.is_known else (servo.delay_s, 2.0 / servo.omega)
+    delay, lag = (0.0, 2.0 * own.damping_ratio / hold) if by_torque else (servo.delay_s, 2.0 / servo.omega)
+    if answer.is_known:
+        delay, lag = answer.delay_s, answer.servo_s
     delay += answer.force_s  # wherever in the loop it waits
     transport = max(1, round(delay / task.dt))
     free = Plant(

@@ -123,6 +123,8 @@ def located(task: Task, folder: Path | None = None) -> Task:
 
 def check_law(task: Task, arm: Arm, law: str) -> None:
     """Raise `InputError` if the task's interface, or the arm's number of joints, does not fit the law."""
+    if law == "hybrid" and arm.n < 6:
+        raise InputError("law", law, f"an arm of six joints or more: {arm.name} has {arm.n} and cannot turn its tool")
     if law not in TORQUE_LAWS:
         return
     if task.interface != "torque":

@@ -1,0 +1,49 @@
+"""Two terminals: a loop that one of them runs, and commands that the other gives it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from pliant.runtime.link import Link, attach
+from pliant.runtime.warm import warm
+
+CLI = [sys.executable, "-m", "pliant.cli.main"]
+
+
+def until(condition: Callable[[], Any], within_s: float = 120.0) -> None:
+    deadline = time.monotonic() + within_s
+    while not condition():
+        assert time.monotonic() < deadline, "it never happened"
+        time.sleep(0.02)
+
+
+@contextlib.contextmanager
+def running(*words: object) -> Iterator[Link]:
+    """`pliant run` with these words, until the block ends."""
+    warm()
+    process = subprocess.Popen([*CLI, "run", *map(str, words)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    name = f"{process.pid}-1"
+
+    def runs() -> bool:
+        with contextlib.suppress(Exception):
+            return attach(name).running
+        return False
+
+    try:
+        until(runs)
+        yield attach(name)
+    finally:
+        os.kill(process.pid, signal.SIGINT)
+        process.wait(60)
+
+
+def pliant(loop: str, *words: object) -> subprocess.CompletedProcess[str]:
+    """A command for this loop from the other terminal."""
+    return subprocess.run([*CLI, *map(str, words), "--loop", loop], capture_output=True, text=True, timeout=120)

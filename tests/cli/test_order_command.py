@@ -1,0 +1,57 @@
+"""A contact from two terminals: one runs it, the other gives the orders."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+
+import pytest
+from terminals import pliant, running, until
+
+from pliant.contact.states import STATES
+from pliant.runtime.link import Link
+from pliant.runtime.task import find_task
+
+
+@pytest.fixture(scope="module")
+def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Link]:
+    """A probe above a plane that nobody has told to start."""
+    file = tmp_path_factory.mktemp("order") / "waiting.yaml"
+    text = Path(str(resources.files("pliant") / "tasks" / "plane.yaml")).read_text()
+    file.write_text(text.partition("\nevents:")[0] + "\n")
+    assert find_task(str(file)).events == ()
+    with running(file, "--duration", 600) as link:
+        yield link
+
+
+def order(link: Link, *words: str) -> subprocess.CompletedProcess[str]:
+    return pliant(link.name, "order", *words)
+
+
+def state(link: Link) -> str:
+    return STATES[int(link.state.state.contact.state)]
+
+
+def test_a_contact_is_started_and_stopped_from_another_terminal(link: Link) -> None:
+    early = order(link, "start")
+    assert early.returncode == 1
+    assert "start: refused" in early.stdout
+    assert state(link) == "idle"
+    begun = order(link, "set_start", "start")
+    assert begun.returncode == 0, begun.stdout + begun.stderr
+    assert "set_start: heard." in begun.stdout
+    assert "seek, because it was asked to start" in begun.stdout
+    until(lambda: state(link) in ("dwell", "slide"))
+    assert order(link, "stop").returncode == 0
+    until(lambda: state(link) == "done")
+    assert "done, because the tool has lifted off" in order(link).stdout
+
+
+def test_a_word_that_is_no_order_gives_none_of_them(link: Link) -> None:
+    given = int(link.state.goal.orders)
+    wrong = order(link, "set_start", "go")
+    assert wrong.returncode == 2
+    assert "no order 'go'. Known: abort, pause, resume, set_start, start, stop" in wrong.stderr
+    assert int(link.state.goal.orders) == given
