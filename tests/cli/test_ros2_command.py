@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 from pliant.cli.running import change_task
-from pliant.runtime.task import Task
+from pliant.runtime.task import Task, located
 
 RUN = "import sys; from pliant.cli.main import main; sys.argv = ['pliant', *sys.argv[1:]]; main()"
 WITHOUT = "import sys; sys.modules['cyclonedds'] = None; "
@@ -30,10 +31,15 @@ def test_the_arm_of_a_task_can_be_driven_over_ros() -> None:
     assert task.robot == "ros2:ur10e"
 
 
+def test_the_file_of_an_arm_over_ros_is_found_from_the_folder_of_the_task(tmp_path: Path) -> None:
+    (tmp_path / "arm.urdf").touch()
+    assert located(Task(robot="ros2:arm.urdf#tip"), tmp_path).robot == f"ros2:{tmp_path / 'arm.urdf'}#tip"
+
+
 def test_a_real_arm_is_not_moved_when_nobody_is_there_to_be_asked() -> None:
     done = pliant("run", "push", "--robot", "ros2:ur5e")
     assert done.returncode == 2
-    assert "ros2:ur5e is a real robot, and nobody is there to be asked: give --yes to move it." in done.stderr
+    assert "Nothing has moved: there is nobody to ask. Say --yes if it may." in done.stderr
 
 
 def test_what_is_simulated_at_full_speed_has_no_bridge() -> None:

@@ -24,7 +24,7 @@ def command(
         bool, typer.Option("--unchecked", help="Run it even if it is not stable on the surfaces that it declares.")
     ] = False,
     ros2: Annotated[bool, typer.Option("--ros2", help="Publish and listen over ROS 2, in a process beside.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a real robot moves.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before a real robot moves.")] = False,
     fast: Annotated[bool, typer.Option("--fast", help="Simulate as fast as possible instead of in real time.")] = False,
 ) -> int:
     """Run a task in real time, or as fast as possible (--fast).
@@ -34,7 +34,7 @@ def command(
     from pliant.cli.running import change_task, run_fast, run_paced
     from pliant.cli.show import compile_first
     from pliant.errors import RefusedError
-    from pliant.robots import parse_address
+    from pliant.robots import check_installed, is_simulated
     from pliant.runtime.guard import guard_start
     from pliant.runtime.task import arm_of, check_fits, find_task
 
@@ -45,8 +45,11 @@ def command(
         raise RefusedError(f"{option} is for a loop in real time, and --fast has none: leave one of the two out.")
     if watch and not Path(task).is_file():
         raise RefusedError(f"--watch needs a task file of your own, and {task} is none: copy a task first.")
-    if ros2 or parse_address(wanted.robot)[0] == "ros2":
-        import pliant.ros2.node  # noqa: F401 (says so now, if what it needs is not installed)
+    if fast and not is_simulated(wanted.robot):
+        raise RefusedError(f"--fast is for simulated robots, and {wanted.robot} is none.")
+    check_installed(wanted.robot)
+    if ros2:
+        import pliant.ros2.node  # noqa: F401 (it says what is missing, before anything starts)
     check_fits(wanted, arm_of(wanted))
     if not unchecked:
         guard_start(wanted)

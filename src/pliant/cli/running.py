@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -10,12 +9,11 @@ from pathlib import Path
 from typing import Any, SupportsFloat
 
 import numpy as np
-import typer
 from rich.table import Table
 from rich.text import Text
 
-from pliant.cli.show import err, figures_table, out, progress
-from pliant.errors import ContactError, LoopError, RefusedError
+from pliant.cli.show import ask_once, err, figures_table, out, progress
+from pliant.errors import ContactError, LoopError
 from pliant.params.declare import changed, parse_assignment, validated
 from pliant.robots import parse_address
 from pliant.runtime.batch import simulate
@@ -54,18 +52,6 @@ def say_start(task: Task, loop: str = "") -> None:
     )
     for note in task.notes:
         out.print(f"  {note}")
-
-
-def may_move(task: Task) -> bool:
-    """Ask once before something moves that is not simulated."""
-    if parse_address(task.robot)[0] == "sim":
-        return True
-    if not sys.stdin.isatty():
-        raise RefusedError(f"{task.robot} is a real robot, and nobody is there to be asked: give --yes to move it.")
-    if typer.confirm("This moves a real robot. Start?"):
-        return True
-    out.print("Nothing has moved.")
-    return False
 
 
 @contextmanager
@@ -122,13 +108,13 @@ def run_paced(
 ) -> int:
     """Run the task in the control process, in real time; `meanwhile` is called once it runs.
 
+    A robot that is not simulated is asked for once, unless `yes`.
     `watch` names a task file whose parameters are applied whenever it is saved, `name` the loop; `ros2` starts the
     bridge. A run that a fault has ended is summed up too, before the error is raised.
     """
     session = Session(task, record=record, ticks=task.ticks, name=name, unchecked=unchecked)
     say_start(task, session.name)
-    if not yes and not may_move(task):
-        return 0
+    ask_once(task, yes=yes)
     parts, fault = [], None
     watcher = FileWatch(watch, session) if watch else None  # now: what is saved while the loop starts counts too
     with session, _bridge(session) if ros2 else nullcontext():

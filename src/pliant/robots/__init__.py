@@ -24,14 +24,24 @@ def parse_address(address: str) -> tuple[str, str]:
     return kind, which
 
 
+def is_simulated(address: str) -> bool:
+    """Whether the robot that `address` names exists only here."""
+    return parse_address(address)[0] == "sim"
+
+
+def check_installed(address: str) -> None:
+    """Raise if what the driver of this robot needs is not installed."""
+    if parse_address(address)[0] == "ros2":
+        import pliant.ros2.node  # noqa: F401 (it says what is missing)
+
+
 def open_robot(address: str, task: Any) -> Robot:
     """The robot that `address` names (``kind:which``), set up for `task` but not yet moving."""
     kind, which = parse_address(address)
-    robot: Robot
     if kind == "ros2":
-        from pliant.robots.ros2.robot import Ros2Robot  # its packages are an extra
+        from pliant.robots.ros2.robot import Ros2Robot
 
-        robot = Ros2Robot(which, task.tool, task.ros2, task.interface)
+        robot: Robot = Ros2Robot(which, task.tool, task.ros2, task.interface)
     else:
         robot = SimRobot(which, task.tool, task.sim, task.dt, task.start_q, task.interface)
     if task.interface not in robot.interfaces:

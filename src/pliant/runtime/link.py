@@ -20,6 +20,7 @@ from pliant.laws import LAWS
 from pliant.params.contact import check_order
 from pliant.params.control import Parameters, record_of
 from pliant.params.declare import changed, flat, from_record
+from pliant.robots import is_simulated
 from pliant.runtime import commands
 from pliant.runtime.board import Board, alive, running, sweep
 from pliant.runtime.board_layout import FAULT, RUNNING, STARTING
@@ -227,12 +228,9 @@ class Link:
 
     def push(self, force: ArrayLike, for_s: float = 0.5) -> None:
         """Push a simulated arm at its tool: a force [N], or a wrench of six numbers, in base axes."""
-        if not self.task.robot.startswith("sim:"):
-            raise RefusedError(f"Only a simulated arm can be pushed, not {self.task.robot}: give it a virtual push.")
-        values = self._pushed("the push", force)
-        if not (np.isfinite(for_s) and 0 < for_s <= 60):
-            raise InputError("for_s", for_s, "more than 0 and at most 60 seconds")
-        self._send(commands.PUSH, values=[*values, for_s])
+        if not is_simulated(self.task.robot):
+            raise RefusedError(f"Only a simulated arm can be pushed from here, and {self.task.robot} is none.")
+        self._send(commands.PUSH, values=[*self._pushed("the push", force), _lasting(for_s)])
 
     def _pushed(self, field: str, wrench: ArrayLike) -> list[float]:
         """Six numbers [N, N m] of three or six, no more than the sensor is believed."""

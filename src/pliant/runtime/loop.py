@@ -76,6 +76,9 @@ class Loop:
         start_at(pace)
         while self._listen(number):
             number = leg(number, self._until(number), self.seen, self.cell.revision)
+            if self.cell.robot.fault:  # it stands, or nobody can say: there is nothing left to brake or to lift off
+                board.annotate({"fault": self.cell.robot.fault})  # at once: a broken line may break its driver too
+                return FAULT, self.cell.robot.fault
             if controller.fault:
                 if not brake_until and not must_lift_at(controller.state):
                     brake_until = number + round(self._braking_s() / self.task.dt)
