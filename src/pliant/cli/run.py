@@ -23,7 +23,7 @@ def command(
     unchecked: Annotated[
         bool, typer.Option("--unchecked", help="Run it even if it is not stable on the surfaces that it declares.")
     ] = False,
-    ros2: Annotated[bool, typer.Option("--ros2", help="Publish and listen over ROS 2, in a process beside.")] = False,
+    ros2: Annotated[bool, typer.Option("--ros2", help="Publish and listen over ROS 2.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before a real robot moves.")] = False,
     fast: Annotated[bool, typer.Option("--fast", help="Simulate as fast as possible instead of in real time.")] = False,
 ) -> int:
