@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 
 from pliant.experiments.ros2_peer import Peer
 from pliant.ros2 import messages
@@ -82,10 +83,9 @@ def test_our_node_is_a_node_in_the_graph_with_its_topics_and_type_hashes(peer: P
         assert topics["/left/pliant/command"] == messages.STRING
         # a real publisher of the same topic shows what the hash must be
         peer("writer", topic="/left/joint_states", type=messages.JOINT_STATE)
-        until(lambda: len(peer("publishers", topic="/left/joint_states")) == 2)
-        found = peer("publishers", topic="/left/joint_states")
-        names, types, hashes = zip(*found, strict=True)
-        assert set(names) == {"pliant", "peer"}
+        both = {"pliant", "peer"}
+        until(lambda: {name for name, _, _ in peer("publishers", topic="/left/joint_states")} == both)
+        _, types, hashes = zip(*peer("publishers", topic="/left/joint_states"), strict=True)
         assert len(set(types)) == len(set(hashes)) == 1
     until(lambda: "pliant" not in peer("graph")["nodes"])
 
@@ -101,11 +101,24 @@ def test_who_comes_late_receives_the_last_words(peer: Peer) -> None:
         assert peer("collect", topic="/pliant/state") == [{"data": "running"}]
 
 
-def test_bytes_that_are_no_message_are_left_out(network: None) -> None:
+def test_a_ros_that_keeps_to_this_machine_is_found_too(network: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    with Peer() as peer, Node("pliant") as node:
+        peer("hear", topic="/pliant/state", type=messages.STRING, latched=True)
+        writer = node.writer("~/state", messages.STRING, latched=True)
+        node.announce()
+        writer.say(messages.build(messages.STRING, {"data": "here"}))
+        until(lambda: peer("count", topic="/pliant/state"))
+        until(lambda: "pliant" in peer("graph")["nodes"])
+
+
+def test_bytes_that_are_no_message_are_not_sent(network: None) -> None:
+    good = messages.encode(messages.build(messages.POSE_STAMPED, {"header": {"frame_id": "base"}}))
     with Node("one") as one, Node("two") as two:
         writer, reader = one.writer("/goal", messages.POSE_STAMPED), two.reader("/goal", messages.POSE_STAMPED)
         until(lambda: writer.listeners)
-        writer.say(messages.build(messages.POSE_STAMPED, {"header": {"frame_id": "base"}}))
-        heard: list[Any] = []
-        until(lambda: heard.extend(reader.messages()) or heard)
-        assert heard[0].header.frame_id == "base"
+        assert not any(writer.send(data) for data in (b"", good[:4], good[:40], good[:4] + b"\xff" * 8))
+        assert writer.send(good)
+        heard: list[bytes] = []
+        until(lambda: heard.extend(reader.take()) or heard)
+        assert heard == [good]

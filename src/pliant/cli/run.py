@@ -23,7 +23,7 @@ def command(
     unchecked: Annotated[
         bool, typer.Option("--unchecked", help="Run it even if it is not stable on the surfaces that it declares.")
     ] = False,
-    ros2: Annotated[bool, typer.Option("--ros2", help="Publish and listen over ROS 2, in a process beside.")] = False,
+    ros2: Annotated[bool, typer.Option("--ros2", help="Publish and listen over ROS 2.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before a real robot moves.")] = False,
     fast: Annotated[bool, typer.Option("--fast", help="Simulate as fast as possible instead of in real time.")] = False,
 ) -> int:
@@ -42,7 +42,7 @@ def command(
     if is_mission(find_file(task)):
         from pliant.cli.mission_run import run_mission
 
-        idle = {"--duration": duration, "--name": name, "--watch": watch, "--unchecked": unchecked}
+        idle = {"--duration": duration, "--name": name, "--watch": watch, "--unchecked": unchecked, "--ros2": ros2}
         return run_mission(task, assign or [], record, idle, {"robot": robot, "rate_hz": rate, "sim.seed": seed})
     changes = {"robot": robot, "rate_hz": rate, "duration_s": duration, "seed": seed}
     wanted = change_task(find_task(task, rate), changes, assign or [])
@@ -55,7 +55,7 @@ def command(
         raise RefusedError(f"--fast is for simulated robots, and {wanted.robot} is none.")
     check_installed(wanted.robot)
     if ros2:
-        import pliant.ros2.node  # noqa: F401 (says so now, if what it needs is not installed)
+        import pliant.ros2.node  # noqa: F401 (it says what is missing, before anything starts)
     check_fits(wanted, arm_of(wanted))
     if not unchecked:
         guard_start(wanted)

@@ -217,10 +217,7 @@ class Link:
         """Push a simulated arm at its tool: a force [N], or a wrench of six numbers, in base axes."""
         if not is_simulated(self.task.robot):
             raise RefusedError(f"Only a simulated arm can be pushed, not {self.task.robot}: give it a virtual push.")
-        values = self._pushed("the push", force)
-        if not (np.isfinite(for_s) and 0 < for_s <= 60):
-            raise InputError("for_s", for_s, "more than 0 and at most 60 seconds")
-        self._send(commands.PUSH, values=[*values, for_s])
+        self._send(commands.PUSH, values=[*self._pushed("the push", force), _lasting(for_s)])
 
     def _pushed(self, field: str, wrench: ArrayLike) -> list[float]:
         """Six numbers [N, N m] of three or six, no more than the sensor is believed."""

@@ -118,7 +118,8 @@ def located(task: Task, folder: Path | None = None) -> Task:
     """The task with the whole path of its robot's file, from `folder` or from here: it then holds from anywhere."""
     kind, colon, which = task.robot.partition(":")
     which, mark, flange = which.partition("#")
-    if not colon or kind != "sim" or not (Path(which).suffix or "/" in which) or Path(which).is_absolute():
+    is_file = bool(Path(which).suffix or "/" in which)
+    if not colon or kind not in ("sim", "ros2") or not is_file or Path(which).is_absolute():
         return task
     found = next((path for path in (*([folder / which] if folder else []), Path(which)) if path.is_file()), None)
     return task if found is None else task.model_copy(update={"robot": f"{kind}:{found.resolve()}{mark}{flange}"})

@@ -38,7 +38,7 @@ class Ros2Robot:
     interfaces = ("position", "velocity")
 
     def __init__(self, source: str, tool: Tool, config: Ros2Config, interface: str = "position") -> None:
-        self.name, self.config = f"ros2:{source}", config
+        self.name, self.config, self.fault = f"ros2:{source}", config, ""
         self.arm = Arm.load(source, tool)
         self._names = list(config.joint_names or self.arm.joint_names)
         if len(self._names) != self.arm.n:
@@ -89,13 +89,14 @@ class Ros2Robot:
             time.sleep(_POLL_S)
 
     def read(self, reading: Any) -> None:
-        """The newest joint states and wrench; raises `RobotError` when there have been none for ros2.stale_s."""
+        """The newest joint states and wrench; a fault when there have been no joint states for ros2.stale_s."""
         r, n = reading[0], self.arm.n
         self._hear_joints()
         age = time.monotonic() - self._joints.heard_s
         if age > self.config.stale_s:
             topic = self._node.full_name(self.config.joint_states)
-            raise RobotError(f"no new joint states came on {topic} for {age:.2f} s (ros2.stale_s)")
+            self.fault = f"no new joint states came on {topic} for {age:.2f} s (ros2.stale_s)"
+            return
         r.q[:n], r.qd[:n], r.tau[:n] = self._joints.q, self._joints.qd, self._joints.tau
         r.stamp_s = self._joints.stamp_s
         self._hear_wrench()
@@ -106,7 +107,7 @@ class Ros2Robot:
 
     def write(self, command: Any) -> None:
         """Send the command; what cannot be sent is dropped, and for ros2.stale_s long it is a fault."""
-        if command[0].mode == IDLE:
+        if command[0].mode == IDLE or self.fault:
             return
         if self._writer.send(self._stencil.fill(command.view(np.uint8).data, 0)):
             self._unsent_since = math.inf
@@ -114,7 +115,7 @@ class Ros2Robot:
         now = time.monotonic()
         self._unsent_since = min(self._unsent_since, now)
         if now - self._unsent_since > self.config.stale_s:
-            raise RobotError(f"no command could be sent for {self.config.stale_s:g} s (ros2.stale_s)")
+            self.fault = f"no command could be sent for {self.config.stale_s:g} s (ros2.stale_s)"
 
     def push(self, wrench: Any, for_s: float) -> None:
         """A real arm is pushed by hand."""
