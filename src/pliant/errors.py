@@ -72,6 +72,12 @@ class LoopError(PliantError):
         super().__init__(f"The control loop stopped: {reason}.{kept}")
 
 
+class RobotError(PliantError):
+    """A robot that cannot be driven any longer, in words that end the sentence "the control loop stopped: …"."""
+
+    exit_code = 3
+
+
 class ContactError(PliantError):
     """A run came to its end, but its contact ended in a fault."""
 

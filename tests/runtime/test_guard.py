@@ -89,6 +89,13 @@ def test_driven_by_torque_the_lag_is_that_of_the_drive_loop() -> None:
     assert lag(5.0, "position") == lag(10.0, "position")
 
 
+def test_driven_by_torque_a_slower_drive_loop_is_judged() -> None:
+    task = dome(**{"contact.lag_s": 0.05}).model_copy(update={"interface": "torque"})
+    guard_start(task)
+    with pytest.raises(RefusedError, match=r"hold\.drive_hz = 1"):
+        guard_change(task, "hybrid", task.params, changed(task.params, {"hold.drive_hz": 1.0}))
+
+
 # ---- the admittance on a surface -----------------------------------------------------------------------------------
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from pliant.contact.states import STOP
-from pliant.errors import PliantError
+from pliant.errors import PliantError, RobotError
 from pliant.laws.gains import admissible
 from pliant.params.control import Parameters
 from pliant.params.declare import bounds_arrays, live_places
@@ -76,6 +76,9 @@ class Loop:
         start_at(pace)
         while self._listen(number):
             number = leg(number, self._until(number), self.seen, self.cell.revision)
+            if self.cell.robot.fault:  # it stands, or nobody can say: there is nothing left to brake or to lift off
+                board.annotate({"fault": self.cell.robot.fault})  # at once: a broken line may break its driver too
+                return FAULT, self.cell.robot.fault
             if controller.fault:
                 if not brake_until and not must_lift_at(controller.state):
                     brake_until = number + round(self._braking_s() / self.task.dt)
@@ -146,6 +149,10 @@ class Loop:
         good = good and bool(np.all((values >= self.low) & (values <= self.high)))
         now = self.cell.controller.parameters.view(np.int64)
         good = good and np.array_equal(parameters.view(np.int64)[self.fixed], now[self.fixed])
+        # an offset that changes under a force that is held would be pressed for: once more each time
+        pressing = works_at(self.cell.controller.state)
+        same = np.array_equal(parameters[0].sense.bias, self.cell.controller.parameters[0].sense.bias)
+        good = good and (same or not pressing)
         good = good and all(admissible(parameters[0][law]) for law in ("admittance", "impedance"))
         if good:
             self.cell.adopt(parameters, number)
@@ -168,6 +175,8 @@ def main(path: str) -> int:
 
         signal.signal(signal.SIGTERM, ask)
         status, reason = loop.run()
+    except RobotError as error:
+        reason = str(error).rstrip(".")
     except PliantError as error:
         board.annotate({"refused": True})
         reason = str(error).rstrip(".")

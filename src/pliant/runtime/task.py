@@ -19,7 +19,8 @@ from pliant.params.contact import check_order
 from pliant.params.control import Parameters
 from pliant.params.declare import Section, Six, changed, param, validated
 from pliant.params.ros_file import is_ros_file, to_task
-from pliant.robots import parse_address
+from pliant.robots import model_of
+from pliant.robots.ros2.config import Ros2Config
 from pliant.robots.sim.config import SimConfig
 
 MISSION = "mission"
@@ -71,7 +72,8 @@ class Task(Section):
     robot: str = param(
         "sim:ur5e",
         help="Which robot: sim:<model>, or sim:<MJCF or URDF file>, from the task file's folder or from here; "
-        "sim:<file>#<site or link> says where the tool is mounted.",
+        "sim:<file>#<site or link> says where the tool is mounted. Or a real one: ur:<host>, ur:<host>#ur10e; "
+        "or one over ROS 2: ros2:<model or file>.",
     )
     law: Literal["hold", "admittance", "impedance", "hybrid"] = param("hold", help="Law to start with.")
     interface: Literal["position", "velocity", "torque"] = param("position", help="Kind of command the robot is given.")
@@ -92,6 +94,7 @@ class Task(Section):
     )
     params: Parameters = Parameters()
     sim: SimConfig = SimConfig()
+    ros2: Ros2Config = Ros2Config()
     events: Annotated[tuple[Event, ...], Field(max_length=100)] = ()
     notes: tuple[str, ...] = param((), help="What was converted when the task was read from another format.")
 
@@ -108,15 +111,15 @@ class Task(Section):
 
 def arm_of(task: Task) -> Arm:
     """The controller's model of the task's arm, with its tool."""
-    _, which = parse_address(task.robot)
-    return Arm.load(which, task.tool, **task.belief.model_dump())
+    return Arm.load(model_of(task.robot), task.tool, **task.belief.model_dump())
 
 
 def located(task: Task, folder: Path | None = None) -> Task:
     """The task with the whole path of its robot's file, from `folder` or from here: it then holds from anywhere."""
     kind, colon, which = task.robot.partition(":")
     which, mark, flange = which.partition("#")
-    if not colon or not (Path(which).suffix or "/" in which) or Path(which).is_absolute():
+    is_file = bool(Path(which).suffix or "/" in which)
+    if not colon or kind not in ("sim", "ros2") or not is_file or Path(which).is_absolute():
         return task
     found = next((path for path in (*([folder / which] if folder else []), Path(which)) if path.is_file()), None)
     return task if found is None else task.model_copy(update={"robot": f"{kind}:{found.resolve()}{mark}{flange}"})
@@ -156,14 +159,19 @@ def check_fits(task: Task, arm: Arm) -> None:
         check_order(parameters.contact)
 
 
+def shipped_tasks() -> dict[str, Path]:
+    """The tasks that come with Pliant, by name."""
+    own = resources.files("pliant") / "tasks"
+    return {Path(e.name).stem: Path(str(e)) for e in sorted(own.iterdir(), key=str) if e.name.endswith(".yaml")}
+
+
 def find_file(name: str) -> Path:
     """The task file `name`; where there is no such file, that of the task of this name that comes with Pliant."""
     if not Path(name).is_file():
-        own = resources.files("pliant") / "tasks"
-        shipped = {Path(entry.name).stem: entry for entry in own.iterdir() if entry.name.endswith(".yaml")}
+        shipped = shipped_tasks()
         bare = name.removeprefix("tasks/").removesuffix(".yaml") if name.startswith("tasks/") else name
         if bare in shipped:  # only by its name: a wrong path must not run another task
-            return Path(str(shipped[bare]))
+            return shipped[bare]
         if "/" not in name and not Path(name).suffix:
             raise UnknownNameError("task", name, shipped)
     return Path(name)
