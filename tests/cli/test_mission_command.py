@@ -50,8 +50,8 @@ def test_a_mission_that_is_stopped_ends_with_code_3_and_its_reason(tmp_path: Pat
 
 def test_ctrl_c_brings_the_robot_to_rest_and_ends_normally(tmp_path: Path) -> None:
     line, env = [*LINE, "run", "fetch"], {**os.environ, "COLUMNS": "200"}
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(line, cwd=tmp_path, env=env, text=True, **pipes) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(line, cwd=tmp_path, env=env, text=True, stdout=pipe, stderr=pipe) as process:
         assert process.stdout is not None
         assert process.stdout.readline().startswith("fetch: ")
         process.send_signal(signal.SIGINT)

@@ -166,7 +166,8 @@ def test_a_steady_place_has_no_lag_and_a_fraction_of_the_noise() -> None:
 
 def test_a_steady_place_takes_a_jump_over_and_says_what_it_is_told_without_noise() -> None:
     steady = SteadyPlace(0.05)
-    np.testing.assert_array_equal(steady.update((1.0, 2.0, 0.5), (0.0, 0.0), 0.01), (1.0, 2.0, 0.5))
+    place = steady.update((1.0, 2.0, 0.5), (0.0, 0.0), 0.01)
+    np.testing.assert_array_equal(place, (1.0, 2.0, 0.5))
     for _ in range(100):
         place = steady.update((1.3, 2.0, 0.5), (0.0, 0.0), 0.01)
     np.testing.assert_allclose(place, (1.3, 2.0, 0.5), atol=1e-9)

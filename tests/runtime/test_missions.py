@@ -196,6 +196,7 @@ BAD = {
     "no such parameter": (["travel.limit=3"], "travel.limit_s"),
     "no such arm": (["robot=sim:ur6e"], "ur6e"),
     "no such robot": (["robot=real:ur5e"], "real"),
+    "a robot that is not simulated": (["robot=ur:ur5e@localhost"], "sim:<model>"),
     "too few joints": (["start_q=1,2,3"], "start_q"),
     "a park pose beyond the joints": (["park.q=9,9,9,9,9,9"], "park.q"),
 }

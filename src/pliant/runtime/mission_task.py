@@ -98,7 +98,9 @@ def changed_mission(
 def begun(task: MissionTask) -> tuple[Body, OccupancyGrid, Mission]:
     """The robot's model, the map and the mission with its way found; refuses what cannot be done, before it moves."""
     grid = load_map(task.map)
-    _, which = parse_address(task.robot)
+    kind, which = parse_address(task.robot)
+    if kind != "sim":
+        raise InputError("robot", task.robot, "sim:<model>", "A mission is simulated: nothing else drives yet.")
     body = Body(which, limits=task.base, tool=task.tool)
     mission = Mission(body, grid, task.goal_pose, task, task.dt)
     _start_joints(task, body)
