@@ -63,7 +63,7 @@ def _root(
 ) -> None:
     """Robots that feel: compliant control for arms, simulated and real.
 
-    Exit codes: 0 done, 1 a bar not reached or something found wrong, 2 bad input, 3 stopped by a fault.
+    Exit codes: 0 done, 1 a bar missed or something found, 2 bad input, 3 a fault.
     """
 
 
