@@ -86,3 +86,13 @@ class ContactError(PliantError):
     def __init__(self, reason: str) -> None:
         self.reason = reason
         super().__init__(f"The contact ended in a fault: {reason}.")
+
+
+class MissionError(PliantError):
+    """A mission was stopped before its tool came to its goal."""
+
+    exit_code = 3
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(f"The mission did not reach its goal: {reason}.")

@@ -36,9 +36,12 @@ from pliant.errors import InputError
 numba: Any = _numba
 intrinsic: Any = _intrinsic
 
-# Folders whose files never hold a kernel of the tick: editing them does not invalidate the cache. A driver talks over
-# a network in plain Python; the simulated arm beside it, in robots/sim, is compiled.
-_NOT_COMPILED = ("cli", "studio", "analysis", "experiments", "bridge", "record", "ros2", "robots/ros2")
+# Folders whose files never hold a kernel of the tick: editing them does not invalidate the cache. Drivers, bridge and
+# emulator talk over a network in plain Python; the simulated arm beside them, in robots/sim, is compiled.
+_NOT_COMPILED = (
+    *("cli", "studio", "analysis", "experiments", "bridge", "record", "ros2"),
+    *("robots/ur", "robots/emulator", "robots/ros2"),
+)
 
 _PACKAGE = Path(__file__).parent
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pliant.analysis.transitions import contact_fault, transitions
-from pliant.contact.states import ABORT, DONE, DWELL, FAULT, LAW, ORDERS, PAUSED, RETRACT, SENSOR
+from pliant.contact.states import ABORT, DONE, DWELL, FAULT, IDLE, LAW, ORDERS, PAUSED, RETRACT, SENSOR
 from pliant.errors import RefusedError
 from pliant.laws import HOLD, HYBRID
 from pliant.params.declare import changed
@@ -101,6 +101,12 @@ def test_a_loop_that_is_asked_to_end_while_it_presses_refuses_other_laws_and_lif
         until(lambda: arm.state.state.contact.state == DWELL and arm.state.state.contact.held_s > 0.1)
         with pytest.raises(RefusedError, match=r"The law hold is refused.*at work \(dwell"):
             arm.law("hold")
+        with pytest.raises(RefusedError, match=r"Taring is refused.*at work \(dwell"):
+            arm.tare(0.1)
+        with pytest.raises(RefusedError, match=r"offset of the force sensor is refused"):
+            arm.set({"sense.bias": (0.0, 0.0, 5.0, 0.0, 0.0, 0.0)})
+        with pytest.raises(RefusedError, match=r"higher contact.force_limit_n is refused"):
+            arm.set({"contact.force_limit_n": 200.0})
         pressed = float(arm.pose[2])
     records = arm.read()
     last = records[-1]
@@ -115,3 +121,10 @@ def test_a_sensor_with_an_offset_is_not_started_with_and_the_run_says_why() -> N
     assert np.ptp(run.records["command"]["q"], axis=0).max() < 1e-9
     first = transitions(run.records)[0]
     assert (first.state, first.reason) == ("refused", "the sensor showed more than contact.preload_n at the start")
+    assert contact_fault(run.records).startswith("it never began: the sensor showed more")
+
+
+def test_a_fault_that_another_law_covers_up_is_still_told() -> None:
+    run = simulate(pressing(Event(at_s=4.0, order="abort"), Event(at_s=6.0, law="hold"), seconds=8.0))
+    assert contact(run)["state"][-1] == IDLE
+    assert contact_fault(run.records) == "it was aborted"

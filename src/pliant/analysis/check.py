@@ -12,7 +12,7 @@ from pliant.analysis import style
 from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told
 from pliant.analysis.first_touch import Touch, touch
 from pliant.errors import InputError
-from pliant.runtime.guard import DAMPING, LEAST_MARGIN, places, stages
+from pliant.runtime.guard import DAMPING, LEAST_MARGIN, objection, places, stages
 from pliant.runtime.stability import gain_for, largest_stiffness, plant_of
 from pliant.runtime.task import Task
 
@@ -35,7 +35,7 @@ def check(task: Task, damping: float = DAMPING) -> Outcome:
     for place in found:
         where = f"{place.stiffness:.3g} N/m"
         figures.append(at_least(f"{where}: gain margin", place.margin, "×", LEAST_MARGIN))
-    figures += _later(task)
+    figures += _stages(task, "admittance")
     return Outcome("check", 0, 0.0, figures, _advice(figures, _STIFF_ADMITTANCE))
 
 
@@ -52,26 +52,27 @@ def _check_contact(task: Task, damping: float) -> Outcome:
         where, found = f"{stiffness:.3g} N/m", touch(task, stiffness, damping)
         drawn.append((stiffness, found))
         figures += [
-            told(f"{where}: gain", gain_for(p, plant, stiffness, damping) * 1e3, "mm/(N s)"),
+            told(f"{where}: gain", gain_for(p, plant, place.known, damping) * 1e3, "mm/(N s)"),
             at_least(f"{where}: gain margin", place.margin, "×", LEAST_MARGIN),
-            told(f"{where}: stable up to", largest_stiffness(p, plant, stiffness, damping), "N/m"),
+            told(f"{where}: stable up to", largest_stiffness(p, plant, place.known, damping), "N/m"),
             at_most(f"{where}: peak of the first touch", found.peak_n, "N", p.peak_n),
             at_most(f"{where}: settled to ±5 %", found.settle_s, "s", p.settle_s),
         ]
     if p.height_m > 0.0:
         inside = p.free_m_s * p.stiffness_max_n_m * plant.lag_s
         figures.append(told("peak on the stiffest surface, should it stand nearer than contact.height_m", inside, "N"))
-    figures += _later(task)
+    figures += _stages(task, "hybrid")
     return Outcome("check", 0, 0.0, figures, _advice(figures, _CONTACT), draw=lambda path: _draw(task, drawn, path))
 
 
-def _later(task: Task) -> list[Figure]:
-    """The least margin after each change that the task's script makes."""
+def _stages(task: Task, judged: str) -> list[Figure]:
+    """What the guard says of the law at the start, unless it is the one `judged`, and of every later change."""
     found = []
-    for law, parameters, when in stages(task)[1:]:
-        margins = [place.margin for place in places(task, parameters, law)]
-        if margins:
-            found.append(at_least(f"{law}{when}: least gain margin", min(margins), "×", LEAST_MARGIN))
+    for law, parameters, when in stages(task):
+        if when or law != judged:
+            against = objection(task, parameters, law)
+            name = f"{law}{when or ' at the start'}: what is against it, over what is allowed"
+            found.append(at_most(name, against.badness if against else 0.0, "", 1.0))
     return found
 
 
@@ -80,11 +81,13 @@ _CONTACT = {
     "declared lag": "The declared lag is shorter than the loop's: raise contact.lag_s, or every gain is too high.",
     "gain margin": "The loop is not stable enough: raise contact.lag_s or lower contact.margin.",
     "peak": "The first touch presses too hard: lower contact.approach_m_s, or declare contact.lag_s as it is.",
+    "against it": "The task's script makes it unstable, or the first touch too hard: pliant run says which, and why.",
     "settled": "The force does not settle in time: see the margins, and contact.settle_s.",
 }
 _STIFF_ADMITTANCE = {
+    "against it": "The task's script makes it unstable, or the first touch too hard: pliant run says which, and why.",
     "gain margin": "The admittance swings on this surface: more admittance.mass and damping, or the law hybrid, whose "
-    "gain follows the stiffness."
+    "gain follows the stiffness.",
 }
 
 
@@ -104,7 +107,12 @@ def _draw(task: Task, drawn: list[tuple[float, Touch]], path: Path) -> None:
         ax.axhspan(0.95 * p.target_n, 1.05 * p.target_n, color=theme.grid, zorder=0)
         for i, (stiffness, found) in enumerate(drawn):
             begin = found.time_s[int(np.argmax(found.force_n > 0.0))]
-            ax.plot(found.time_s - begin, found.force_n, color=theme.lines[i], label=f"{stiffness:.3g} N/m")
+            ax.plot(
+                found.time_s - begin,
+                found.force_n,
+                color=theme.lines[i % len(theme.lines)],
+                label=f"{stiffness:.3g} N/m",
+            )
         ax.axhline(p.peak_n, color=theme.alarm, ls="--", lw=1)
         late = [found.settle_s for _, found in drawn if math.isfinite(found.settle_s)]
         ax.set_xlim(-0.1, max(1.5, *late) if late else 1.5)

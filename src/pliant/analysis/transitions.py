@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pliant.contact.states import EVENTS, FAULT, STATES
+from pliant.contact.states import DONE, DWELL, EVENTS, FAULT, PAUSED, READY, RETRACT, SEEK, SLIDE, STATES
+
+_BEGUN = (SEEK, DWELL, SLIDE, RETRACT, PAUSED, DONE)
 
 
 class Transition(NamedTuple):
@@ -33,7 +35,14 @@ def _words(event: Any) -> str:
 
 
 def contact_fault(records: np.ndarray[Any, Any]) -> str:
-    """Why the contact ended in a fault, "" if it did not."""
-    if not len(records) or records["state"]["contact"]["state"][-1] != FAULT:
+    """Why the contact failed, "" if it did not: a fault that nobody set a new start after, or a start never made."""
+    if not len(records):
         return ""
-    return EVENTS[int(records["state"]["contact"]["reason"][-1])]
+    contact = records["state"]["contact"]
+    faults = np.flatnonzero(contact["state"] == FAULT)
+    if len(faults) and not (contact["state"][faults[-1] :] == READY).any():
+        return _words(contact["reason"][faults[-1]])
+    refused = np.flatnonzero(contact["refused"])
+    if len(refused) and not np.isin(contact["state"], _BEGUN).any():
+        return f"it never began: {_words(contact['refused'][refused[0]])}"
+    return ""

@@ -12,7 +12,7 @@ EXAMPLE = "Example: [bold]pliant run tasks/push.yaml --set admittance.stiffness=
 
 def command(
     task: Annotated[str, typer.Argument(help="Task file, or the name of a task that comes with Pliant.")],
-    robot: Annotated[str | None, typer.Option(help="Another than the task's: sim:ur10e; ros2: over ROS 2.")] = None,
+    robot: Annotated[str | None, typer.Option(help="Another than the task's: sim:ur10e, ur:HOST, ros2:ur5e.")] = None,
     record: Annotated[Path | None, typer.Option(help="File for the recording (.mcap).")] = None,
     assign: Annotated[list[str] | None, typer.Option("--set", help="name=value; may be repeated.")] = None,
     rate: Annotated[float | None, typer.Option(help="Ticks per second, 125 to 1000.")] = None,
@@ -30,14 +30,20 @@ def command(
     """Run a task in real time, or as fast as possible (--fast).
 
     Ctrl-C stops the robot and ends normally. A task that is not stable on the surfaces that it declares is refused.
+    A mission (tasks/fetch.yaml) is simulated to its end, and drawn; exit code 3 if it was stopped before its goal.
     """
     from pliant.cli.running import change_task, run_fast, run_paced
     from pliant.cli.show import compile_first
     from pliant.errors import RefusedError
     from pliant.robots import check_installed, is_simulated
     from pliant.runtime.guard import guard_start
-    from pliant.runtime.task import arm_of, check_fits, find_task
+    from pliant.runtime.task import arm_of, check_fits, find_file, find_task, is_mission
 
+    if is_mission(find_file(task)):
+        from pliant.cli.mission_run import run_mission
+
+        idle = {"--duration": duration, "--name": name, "--watch": watch, "--unchecked": unchecked, "--ros2": ros2}
+        return run_mission(task, assign or [], record, idle, {"robot": robot, "rate_hz": rate, "sim.seed": seed})
     changes = {"robot": robot, "rate_hz": rate, "duration_s": duration, "seed": seed}
     wanted = change_task(find_task(task, rate), changes, assign or [])
     if fast and (watch or name or ros2):

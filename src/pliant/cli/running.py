@@ -108,9 +108,9 @@ def run_paced(
 ) -> int:
     """Run the task in the control process, in real time; `meanwhile` is called once it runs.
 
-    A robot that is not simulated is asked for once, unless `yes`.
-    `watch` names a task file whose parameters are applied whenever it is saved, `name` the loop; `ros2` starts the
-    bridge. A run that a fault has ended is summed up too, before the error is raised.
+    Before a robot that is not simulated moves, the user is asked once, unless `yes`. `watch` names a task file whose
+    parameters are applied whenever it is saved, `name` the loop; `ros2` starts the bridge. A run that a fault has ended
+    is summed up too, before the error is raised.
     """
     session = Session(task, record=record, ticks=task.ticks, name=name, unchecked=unchecked)
     say_start(task, session.name)

@@ -55,6 +55,8 @@ class Place:
 
     law: str
     stiffness: float
+    known: float
+    """What the law takes its stiffness for [N/m]."""
     bears: Callable[[float], bool]
 
     @property
@@ -86,7 +88,7 @@ def places(task: Task, parameters: Parameters, law: str, damping: float = DAMPIN
             # the law learns no stiffness beyond the declared ones
             known = min(max(stiffness, p.stiffness_min_n_m), p.stiffness_max_n_m)
             gain = gain_for(p, plant, known, damping)
-            yield Place(law, stiffness, _contact(p, plant, stiffness, damping, gain, known))
+            yield Place(law, stiffness, known, _contact(p, plant, stiffness, damping, gain, known))
     elif law == "admittance":
         yield from _complying(task, parameters)
 
@@ -106,7 +108,7 @@ def _complying(task: Task, parameters: Parameters) -> Iterator[Place]:
         if parameters.admittance.frame == "tool":
             quat_rotate_inv(pose[3:], into, inward)
         feels = np.array(parameters.admittance.axes, float)
-        yield Place("admittance", stiffness, _comply(gains, feels, inward, plant, stiffness, damping))
+        yield Place("admittance", stiffness, stiffness, _comply(gains, feels, inward, plant, stiffness, damping))
 
 
 def _comply(gains: Any, feels: Array, into: Array, plant: Plant, stiffness: float, damping: float) -> Any:
@@ -206,7 +208,7 @@ def guard_change(task: Task, law: str, before: Parameters, after: Parameters) ->
     A change that makes a bad set better is let through.
     """
     then, now = flat(before), flat(after)
-    names = [name for name, value in now.items() if value != then[name] and _matters(name, law)]
+    names = [name for name, value in now.items() if value != then[name] and _matters(task, name, law)]
     if not names or (found := objection(task, after, law)) is None:
         return
     was = objection(task, before, law)
@@ -226,9 +228,10 @@ def guard_law(task: Task, law: str, parameters: Parameters) -> None:
         raise RefusedError(f"The law {law} is refused, and nothing has changed: {found.words}", field="law", value=law)
 
 
-def _matters(name: str, law: str) -> bool:
+def _matters(task: Task, name: str, law: str) -> bool:
     section = "contact." if law == "hybrid" else "admittance."
-    return name.startswith(section) or name == "sense.cutoff_hz"
+    drives = task.interface == "torque" and name.startswith("hold.")  # then that loop is the robot's servo
+    return name.startswith(section) or name == "sense.cutoff_hz" or drives
 
 
 def _how_far(task: Task, law: str, before: Parameters, after: Parameters, names: list[str]) -> str:

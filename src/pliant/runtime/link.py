@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.contact.states import ORDERS, STATES, is_at_work
+from pliant.contact.states import ORDERS
 from pliant.errors import InputError, LoopError, PliantError, RefusedError, UnknownNameError
 from pliant.laws import LAWS
 from pliant.params.contact import check_order
@@ -22,6 +22,7 @@ from pliant.params.control import Parameters, record_of
 from pliant.params.declare import changed, flat, from_record
 from pliant.robots import is_simulated
 from pliant.runtime import commands
+from pliant.runtime.at_work import check_change, refuse_at_work
 from pliant.runtime.board import Board, alive, running, sweep
 from pliant.runtime.board_layout import FAULT, RUNNING, STARTING
 from pliant.runtime.guard import guard_change, guard_law
@@ -191,23 +192,9 @@ class Link:
         check_law(self.task, self.arm, name)
         if not self.unchecked:
             guard_law(self.task, name, self.parameters)
-        if not pressed:
-            self._must_not_press(name)
+        if not pressed and name != "hybrid":
+            refuse_at_work(self.board, f"The law {name}", "Order a stop first and let the tool lift off.", "law", name)
         self._send(commands.LAW, number=LAWS[name], values=[commands.PRESSED] if pressed else ())
-
-    def _must_not_press(self, name: str) -> None:
-        """Raise if the contact law is at work and another law is asked for."""
-        latest = self.board.latest()
-        if latest is None or _NAMES.get(int(latest.state.law)) != "hybrid" or name == "hybrid":
-            return
-        c = latest.state.contact
-        if is_at_work(c):
-            raise RefusedError(
-                f"The law {name} is refused, and nothing has changed: the contact is at work ({STATES[int(c.state)]}, "
-                f"{float(c.force_n):.1f} N). Order a stop first and let the tool lift off.",
-                field="law",
-                value=name,
-            )
 
     def order(self, name: str) -> None:
         """Give the contact law an order: set_start, start, pause, resume, stop or abort.
@@ -219,7 +206,7 @@ class Link:
         self._send(commands.ORDER, number=ORDERS[name])
 
     def halt(self) -> None:
-        """Come to rest and stay there; the loop goes on."""
+        """Come to rest and stay there; the loop goes on. A contact pauses: it keeps its force, and is watched."""
         self._send(commands.HALT)
 
     def resume(self) -> None:
@@ -229,7 +216,7 @@ class Link:
     def push(self, force: ArrayLike, for_s: float = 0.5) -> None:
         """Push a simulated arm at its tool: a force [N], or a wrench of six numbers, in base axes."""
         if not is_simulated(self.task.robot):
-            raise RefusedError(f"Only a simulated arm can be pushed from here, and {self.task.robot} is none.")
+            raise RefusedError(f"Only a simulated arm can be pushed, not {self.task.robot}: give it a virtual push.")
         self._send(commands.PUSH, values=[*self._pushed("the push", force), _lasting(for_s)])
 
     def _pushed(self, field: str, wrench: ArrayLike) -> list[float]:
@@ -287,8 +274,9 @@ class Link:
     def tare(self, over_s: float = 0.5) -> np.ndarray[Any, Any]:
         """Make the present reading of the sensor zero, the tool's weight at this pose excepted; returns the bias.
 
-        The arm must stand still and touch nothing.
+        The arm must stand still and touch nothing; while a contact is at work it is refused.
         """
+        refuse_at_work(self.board, "Taring", "Order a stop first and let the tool lift off.", "sense.bias")
         first = self.board.head
         self.wait(over_s)
         records, _, _ = self.board.read(first)
@@ -313,13 +301,14 @@ class Link:
 
     def _propose(self, make: Callable[[Parameters], Parameters], what: Any) -> Parameters:
         """Offer a set made from the one in force until the loop has decided on it; returns the one before."""
-        deadline = time.monotonic() + _ANSWER_S
         while True:
             self._must_run()
             base, before = self.board.adopted, self.parameters
             after = make(before)
+            check_change(self.board, before, after)
             self._guard(before, after)
             sequence = self.board.propose(record_of(after), base)
+            deadline = time.monotonic() + _ANSWER_S  # the loop's time; the check before it has its own
             while (answered := self.board.answered) < sequence:
                 self._must_run()
                 if time.monotonic() > deadline:

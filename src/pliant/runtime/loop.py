@@ -149,6 +149,10 @@ class Loop:
         good = good and bool(np.all((values >= self.low) & (values <= self.high)))
         now = self.cell.controller.parameters.view(np.int64)
         good = good and np.array_equal(parameters.view(np.int64)[self.fixed], now[self.fixed])
+        # an offset that changes under a force that is held would be pressed for: once more each time
+        pressing = works_at(self.cell.controller.state)
+        same = np.array_equal(parameters[0].sense.bias, self.cell.controller.parameters[0].sense.bias)
+        good = good and (same or not pressing)
         good = good and all(admissible(parameters[0][law]) for law in ("admittance", "impedance"))
         if good:
             self.cell.adopt(parameters, number)
