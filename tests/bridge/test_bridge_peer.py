@@ -110,6 +110,7 @@ def test_the_bridge_is_a_node_and_takes_goals_commands_and_changes(peer: Peer, s
     until(lambda: told("state") == ["running admittance"])
     peer("say", topic="/pliant/set", data="admittance.stiffness 450")
     peer("say", topic="/pliant/set", data="admittance.stiffness -450")
+    until(lambda: len(told("answer")) == 2)  # topics do not wait for each other
     peer("say", topic="/pliant/command", data="halt")
     until(lambda: len(told("answer")) == 3)
     assert told("answer")[0] == "done: set: admittance.stiffness = [450, 450, 450, 450, 450, 450]"

@@ -29,6 +29,7 @@ def test_what_needs_the_extra_says_how_to_get_it() -> None:
 def test_the_arm_of_a_task_can_be_driven_over_ros() -> None:
     task = change_task(Task(robot="sim:ur10e"), {"robot": "ros2"}, [])
     assert task.robot == "ros2:ur10e"
+    assert change_task(Task(robot="ur:10.0.0.7#ur3e"), {"robot": "ros2"}, []).robot == "ros2:ur3e"
 
 
 def test_the_file_of_an_arm_over_ros_is_found_from_the_folder_of_the_task(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from rich.text import Text
 from pliant.cli.show import ask_once, err, figures_table, out, progress
 from pliant.errors import ContactError, LoopError
 from pliant.params.declare import changed, parse_assignment, validated
-from pliant.robots import parse_address
+from pliant.robots import model_of, parse_address
 from pliant.runtime.batch import simulate
 from pliant.runtime.save import claim_recording, save_last_seconds, save_run
 from pliant.runtime.session import Session
@@ -30,7 +30,7 @@ def change_task(task: Task, changes: dict[str, Any], assignments: list[str]) -> 
     """The task with other robot, rate, duration or seed, and with ``--set`` values; validated as a whole."""
     data = task.model_dump()
     if changes.get("robot") == "ros2":  # the arm that the task has, over ROS 2
-        changes = {**changes, "robot": f"ros2:{task.robot.partition(':')[2]}"}
+        changes = {**changes, "robot": f"ros2:{model_of(task.robot)}"}
     for name, value in changes.items():
         if value is not None:
             (data["sim"] if name == "seed" else data)[name] = value
