@@ -35,7 +35,7 @@ def ways() -> dict[tuple[int, int], list[str]]:
             to = int(NEXT[state, event])
             if to in (NONE, FAULT, state) or (event == LAW and to == IDLE):
                 continue
-            for goal in (2, 3, 4) if to == BACK else (to,):
+            for goal in (SEEK, DWELL, SLIDE, RETRACT) if to == BACK else (to,):
                 found.setdefault((state, goal), []).append(name)
     return found
 
