@@ -4,6 +4,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 VENV := .venv/.ready
 READY := .venv/.ready-dev
+NO_PAGE := src/pliant/studio/static/not-made
+PAGE := hatch_build.py $(wildcard studio/*.py studio/*.json studio/*.html studio/*.mjs studio/src/*)
 
 .PHONY: help setup demo test lint docs reference pictures examples clean
 
@@ -40,22 +42,24 @@ examples: $(READY) ## run every example, without a display
 	done
 
 clean: ## remove what make has made; recordings in out/ stay
-	rm -rf .venv .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis build dist studio/node_modules studio/out src/pliant/studio/static
 	find src tests docs examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
+# The package is installed in place; its installation makes the Studio's page, so it is done again when that changes.
 # Pinned also for the build of the package itself, which pip does in an environment apart (the two variables are the
 # old and the new way to say so). The demonstration does without the tools of the developers.
 export PIP_CONSTRAINT = constraints.txt
 export PIP_BUILD_CONSTRAINT = constraints.txt
 INSTALL = $(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e
 
-$(VENV): pyproject.toml constraints.txt
+$(VENV): pyproject.toml constraints.txt $(PAGE)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "Pliant needs Python 3.11 or newer, and '$(PYTHON)' is not. Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	@test -x $(BIN)/pip || $(PYTHON) -m venv .venv || { \
 	  echo "'$(PYTHON)' cannot make a virtual environment. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
 	@echo "Setting up .venv (once; the first time it has to download everything)"
 	@$(INSTALL) ".[render]"
+	@test ! -e $(NO_PAGE) || { echo "The Studio's page could not be made; everything else works. Why:"; cat $(NO_PAGE); }
 	@touch $@
 
 $(READY): $(VENV)

@@ -1,7 +1,8 @@
 """Checks the documentation: links lead somewhere, code runs, commands exist, reference pages are up to date.
 
 One line per problem; exit code 1 if there is any. Python blocks run one by one in a folder of their own, in which
-`tasks` and `examples` are at hand. Blocks of YAML that name a robot must be valid tasks. A line ``<!-- not run -->``
+`tasks` and `examples` are at hand. Blocks of YAML that name a robot must be valid tasks, those of the kind
+mission valid missions. A line ``<!-- not run -->``
 before a block of Python keeps it from running; it must compile.
 """
 
@@ -22,7 +23,8 @@ from ruamel.yaml import YAML
 
 from pliant.errors import PliantError
 from pliant.params.declare import validated
-from pliant.runtime.task import Task
+from pliant.runtime.mission_task import MissionTask
+from pliant.runtime.task import MISSION, Task
 
 ROOT = Path(__file__).parent.parent
 TIMEOUT_S = 120
@@ -116,9 +118,9 @@ def check_python(page: Path, block: Block) -> Iterator[str]:
 def check_task(page: Path, block: Block) -> Iterator[str]:
     """A block of YAML that is a task, but not a valid one."""
     data = YAML(typ="safe").load(block.text)
-    if isinstance(data, dict) and "robot" in data:
+    if isinstance(data, dict) and ("robot" in data or data.get("kind") == MISSION):
         try:
-            validated(Task, data, page.name)
+            validated(MissionTask if data.get("kind") == MISSION else Task, data, page.name)
         except PliantError as error:
             yield f"{block.line}: this is no valid task: {error}"
 

@@ -5,15 +5,21 @@ Drawing the cell needs MUJOCO_GL=egl; the Makefile sets it.
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from pliant.analysis import style
+from pliant.analysis.animation import save_animation
 from pliant.analysis.doctor import Case, examine
 from pliant.analysis.doctor.draw import save_diagnosis
 from pliant.analysis.machine import draw as draw_states
+from pliant.analysis.mission import save_picture, story_of
 from pliant.analysis.plot import title
 from pliant.analysis.render import render
 from pliant.experiments import find
@@ -23,6 +29,9 @@ from pliant.experiments.rival_record import save_rival
 from pliant.model.catalogue import available_models
 from pliant.record import Recording
 from pliant.runtime.batch import simulate
+from pliant.runtime.link import attach
+from pliant.runtime.mission import simulate_mission
+from pliant.runtime.mission_task import find_mission
 from pliant.runtime.task import Task, find_task
 
 FOLDER = Path(__file__).parent / "pictures"
@@ -30,8 +39,61 @@ LAB = (
     *("lab-forces", "lab-parameters", "lab-anisotropic", "lab-cross-coupling", "lab-equilibrium", "lab-model-errors"),
     *("lab-jdot", "impedance-pose"),
 )
-MOBILE = ("base-velocity", "planner", "follower")
+MOBILE = ("base-velocity", "planner", "follower", "whole-body", "mission")
+# Whether every slider of the Studio shows by now where a value would be refused.
+_JUDGED = "[...document.querySelectorAll('#dynamics input[type=range]')].every(slider => slider.dataset.zones)"
 PUSHED = (0.85, 0.3, 0.05, 1.0)
+
+
+def studio() -> None:
+    """The Studio's page with a probe that slides over a dome, and with the lab, in Debian's Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    words = [sys.executable, "-m", "pliant.cli.main", "studio", "dome"]
+    server = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    link = next(word for line in server.stdout for word in line.split() if word.startswith("http"))
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
+    try:
+        with sync_playwright() as tools:
+            browser = tools.chromium.launch(executable_path=shutil.which("chromium"), args=flags)
+            for task, name in (("dome", "studio"), ("lab", "studio-lab")):
+                scheme = "dark" if task == "dome" else "light"
+                page = browser.new_page(viewport={"width": 1280, "height": 720}, color_scheme=scheme)
+                page.set_default_timeout(120_000)
+                page.goto(link)
+                _bring_to(page, task)
+                page.screenshot(path=FOLDER / f"{name}.png")
+                page.close()
+            browser.close()
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def _bring_to(page: Any, task: str) -> None:
+    """Start a task on the Studio's page and wait for the moment that is worth a picture."""
+    _await(page, "document.body.dataset.time > 0")
+    before = page.evaluate("document.body.dataset.loop")
+    page.get_by_test_id("task").select_option(task)
+    page.get_by_test_id("start").click()
+    _await(page, f"!['', '{before}'].includes(document.body.dataset.loop)")
+    loop = attach(page.evaluate("document.body.dataset.loop"))
+    if task == "dome":  # slow until the page is complete: a machine that draws slowly shall find it sliding
+        loop.set({"contact.speed_m_s": 0.0005})
+        _await(page, "document.querySelector('.chip.now')?.textContent === 'slide'")
+    _await(page, _JUDGED)
+    if task == "dome":
+        loop.set({"contact.speed_m_s": 0.003})
+    else:
+        loop.virtual_push([8.0, 5.0, 0.0])
+    page.wait_for_timeout(4000)
+
+
+def _await(page: Any, true: str) -> None:
+    """Wait until something is true on the page."""
+    while not page.evaluate(true):
+        page.wait_for_timeout(50)
 
 
 def hero() -> None:
@@ -97,16 +159,27 @@ def diagnosis() -> None:
     save_diagnosis(case, examine(case), title(recording), FOLDER / "doctor-saturated.png")
 
 
+def mission() -> None:
+    """The mission that comes along, as a picture and as an animation."""
+    task = find_mission("fetch")
+    assert task is not None
+    story = story_of(simulate_mission(task))
+    save_picture(story, FOLDER / "fetch.png")
+    save_animation(story, FOLDER / "fetch.gif")
+
+
 def main() -> None:
     """All pictures."""
     FOLDER.mkdir(exist_ok=True)
     hero()
+    mission()
     robots()
     draw_states(FOLDER / "states.png")
     diagnosis()
+    studio()
     shipped = ("push", "press", "bounce", "servo", "sensor", "singularity", "limits", "sensor-faults", "payload", *LAB)
     contact = ("dome", "contact-scenes", "contact-sweep", "compare", "predictions", "delay", "doctor")
-    for name in (*shipped, *contact, *MOBILE, "whole-body"):
+    for name in (*shipped, *contact, *MOBILE, "ur-emulator"):
         outcome = find(name)(0, lambda share: None)
         if outcome.draw is not None:
             outcome.draw(FOLDER / f"{name}.png")

@@ -72,6 +72,12 @@ class LoopError(PliantError):
         super().__init__(f"The control loop stopped: {reason}.{kept}")
 
 
+class RobotError(PliantError):
+    """A robot that cannot be driven any longer, in words that end the sentence "the control loop stopped: …"."""
+
+    exit_code = 3
+
+
 class ContactError(PliantError):
     """A run came to its end, but its contact ended in a fault."""
 
@@ -80,3 +86,13 @@ class ContactError(PliantError):
     def __init__(self, reason: str) -> None:
         self.reason = reason
         super().__init__(f"The contact ended in a fault: {reason}.")
+
+
+class MissionError(PliantError):
+    """A mission was stopped before its tool came to its goal."""
+
+    exit_code = 3
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(f"The mission did not reach its goal: {reason}.")

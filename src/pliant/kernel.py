@@ -36,8 +36,12 @@ from pliant.errors import InputError
 numba: Any = _numba
 intrinsic: Any = _intrinsic
 
-# Folders whose files never hold a kernel of the tick: editing them does not invalidate the cache.
-_NOT_COMPILED = {"cli", "studio", "analysis", "experiments", "record", "ros2"}
+# Folders whose files never hold a kernel of the tick: editing them does not invalidate the cache. Drivers, bridge and
+# emulator talk over a network in plain Python; the simulated arm beside them, in robots/sim, is compiled.
+_NOT_COMPILED = (
+    *("cli", "studio", "analysis", "experiments", "bridge", "record", "ros2"),
+    *("robots/ur", "robots/emulator", "robots/ros2"),
+)
 
 _PACKAGE = Path(__file__).parent
 
@@ -54,7 +58,7 @@ def source_digest() -> str:
     root = Path(__file__).parent
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
-        if path.relative_to(root).parts[0] not in _NOT_COMPILED:
+        if not any(path.is_relative_to(root / folder) for folder in _NOT_COMPILED):
             digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 

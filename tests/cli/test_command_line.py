@@ -35,8 +35,8 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 VERBS = (
-    "demo", "run", "check", "info", "set", "goal", "push", "tare", "identify", "plan", "plot", "doctor", "replay",
-    "experiment", "bench",
+    "demo", "run", "check", "info", "set", "goal", "push", "tare", "identify", "emulate", "plan", "plot", "doctor",
+    "replay", "experiment", "bench",
 )  # fmt: skip
 
 

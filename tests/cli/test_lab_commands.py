@@ -84,7 +84,7 @@ BAD = {
     "a virtual push beyond the sensor": (("push", 900, 0, "--virtual"), "sense.range_n"),
     "a push beyond the sensor": (("push", 900, 0), "sense.range_n"),
     "an endless virtual push": (("push", 1, 0, "--virtual", "--for", 1e9), "at most 60 s"),
-    "an endless push": (("push", 1, 0, "--for", 1e9), "at most 60 seconds"),
+    "an endless push": (("push", 1, 0, "--for", 1e9), "at most 60 s"),
 }
 
 

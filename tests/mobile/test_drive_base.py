@@ -14,6 +14,7 @@ from pliant.mobile.base import (
     CommandFilter,
     Odometry,
     SlipDetector,
+    SteadyPlace,
     along_arc,
     limited,
     limits_record,
@@ -145,3 +146,27 @@ def test_a_clock_that_jumps_starts_slip_detection_anew(bad: float) -> None:
 def test_a_base_that_cannot_be_is_refused_by_name(field: str, value: object) -> None:
     with pytest.raises(InputError, match=rf"base\.{field}"):
         Chassis(**{field: value})  # pyright: ignore[reportArgumentType]
+
+
+# ---- where it is ---------------------------------------------------------------------------------------------------
+
+
+def test_a_steady_place_has_no_lag_and_a_fraction_of_the_noise() -> None:
+    random, steady, dt, noise = np.random.default_rng(0), SteadyPlace(0.05), 0.002, 0.002
+    pose, off = np.array([1.0, 2.0, 3.0]), []
+    for k in range(3000):
+        twist = (1.5, math.sin(k * dt))
+        along_arc(pose, *twist, dt, pose)
+        wrapped = np.array([*pose[:2], math.remainder(pose[2], math.tau)])
+        place = steady.update(wrapped + noise * random.normal(size=3), twist, dt)
+        off.append(math.hypot(place[0] - pose[0], place[1] - pose[1]))
+        assert abs(place[2] - wrapped[2]) < 0.02
+    assert np.sqrt(np.mean(np.square(off[500:]))) < 0.25 * math.sqrt(2) * noise
+
+
+def test_a_steady_place_takes_a_jump_over_and_says_what_it_is_told_without_noise() -> None:
+    steady = SteadyPlace(0.05)
+    np.testing.assert_array_equal(steady.update((1.0, 2.0, 0.5), (0.0, 0.0), 0.01), (1.0, 2.0, 0.5))
+    for _ in range(100):
+        place = steady.update((1.3, 2.0, 0.5), (0.0, 0.0), 0.01)
+    np.testing.assert_allclose(place, (1.3, 2.0, 0.5), atol=1e-9)

@@ -12,6 +12,7 @@ from pliant.record import RecordingWriter, topics
 from pliant.record.block import TELEMETRY_TOPIC
 from pliant.record.writer import PARAMETERS_TOPIC
 from pliant.records import TELEMETRY, Field, Layout
+from pliant.ros2 import templates
 
 STORE = get_typestore(Stores.ROS2_JAZZY)
 T = STORE.types
@@ -86,9 +87,9 @@ def test_values_that_are_not_numbers_pass_unchanged(tmp_path, joint_names):
     record = TELEMETRY.new()
     record["reading"]["q"][0, :3] = np.nan, np.inf, -0.0
     made = topics.TOPICS[0]
-    template = topics.template(made, record, joint_names)
+    template = templates.template(made, record, joint_names)
     block = np.frombuffer(template.data, np.uint8)[None].copy()
-    topics.fill(block, 0, template, made.columns(record, 6), np.array([5]))
+    templates.fill(block, 0, template, made.columns(record, 6), np.array([5]))
     assert block.tobytes() == serialized(record[0], joint_names, 5)["/joint_states"]
 
 

@@ -13,11 +13,12 @@ from rosbags.highlevel import AnyReader
 from pliant.errors import InputError, UnknownNameError
 from pliant.mobile.body import Body
 from pliant.params.control import Admittance, Parameters, Sense, diagonal
-from pliant.record import RecordingWriter, topics
+from pliant.record import RecordingWriter
 from pliant.records import FAULT_NUMBER, FAULT_SENSOR, TELEMETRY, WRENCH_MISSING
 from pliant.robots.sim.body import SimBody
 from pliant.robots.sim.body_config import BodySimConfig
 from pliant.robots.sim.config import Failure, Push, Sensor
+from pliant.ros2.messages import typestore
 from pliant.runtime.batch import simulate
 from pliant.runtime.body import BodyLoop, BodySettings, Lags
 from pliant.runtime.task import Task
@@ -144,7 +145,7 @@ def test_a_recording_has_a_twist_for_the_base_and_targets_for_the_joints(body: B
     path = tmp_path / "body.mcap"
     with RecordingWriter(path, {"robot": "sim:mobile_ur5e"}, list(body.chain.joint_names[3:]), mobile=True) as writer:
         writer.append(records)
-    with AnyReader([path], default_typestore=topics.typestore()) as reader:
+    with AnyReader([path], default_typestore=typestore()) as reader:
         found: dict[str, list[Any]] = {}
         for connection, _, data in reader.messages():
             if not connection.topic.startswith("/pliant"):

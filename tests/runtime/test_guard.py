@@ -17,9 +17,10 @@ from pliant.params.declare import changed
 from pliant.runtime.batch import simulate
 from pliant.runtime.guard import guard_change, guard_law, guard_start, objection, places
 from pliant.runtime.stability import plants_of
-from pliant.runtime.task import Event, Task, find_task
+from pliant.runtime.task import Event, Task, find_task, is_mission
 
-SHIPPED = sorted(Path(entry.name).stem for entry in (resources.files("pliant") / "tasks").iterdir())
+FILES = [Path(str(entry)) for entry in (resources.files("pliant") / "tasks").iterdir() if entry.is_file()]
+SHIPPED = sorted(path.stem for path in FILES if not is_mission(path))
 
 
 def dome(**values: Any) -> Task:

@@ -30,6 +30,10 @@ def plot_recording(recording: Recording, path: Path | str, names: Names | None =
 
 def draw(recording: Recording, names: Names | None = None, theme: Theme = LIGHT) -> Figure:
     """The picture of a run, not saved yet."""
+    if "mission" in recording.meta:  # it has a picture of its own, which needs all that drives
+        from pliant.analysis import mission, mission_picture
+
+        return mission_picture.figure(mission.recorded_story(recording), theme)
     with style.applied(theme):
         fig, axes = style.figure(4, 2, title(recording), _subtitle(recording, names), theme=theme)
         _force(axes[0, 0], recording, theme)
@@ -58,7 +62,8 @@ def draw(recording: Recording, names: Names | None = None, theme: Theme = LIGHT)
 
 def title(recording: Recording) -> str:
     """Task, robot and laws, as far as the recording names them."""
-    laws = dict.fromkeys([str(recording.meta.get("law") or ""), *signals.laws(recording)])
+    ran = [] if "mission" in recording.meta else signals.laws(recording)
+    laws = dict.fromkeys([str(recording.meta.get("law") or ""), *ran])
     named = (str(recording.meta.get(key) or "") for key in ("name", "robot"))
     known = [*named, ", ".join(filter(None, laws))]
     return " · ".join(filter(None, known)) or recording.path.name

@@ -37,7 +37,7 @@ def overview(recording: Recording) -> list[Row]:
     meta = dict(recording.meta)
     start_ns = meta.pop("start_wall_ns", 0)
     versions = meta.pop("versions", None)
-    for key in ("task", "arm"):  # too long for a row: a report has them in a place of their own
+    for key in ("task", "arm", "mission"):  # too long for a row: a report has them in a place of their own
         meta.pop(key, None)
     step_s = signals.period_s(recording)
     rows = [
@@ -71,6 +71,7 @@ def numbers(recording: Recording, names: Names | None = None) -> list[Row]:
     return [
         *contact(recording),
         *states(recording),
+        *stages(recording),
         *motion(recording),
         *timing(recording),
         *limits(recording, names),
@@ -97,6 +98,13 @@ def states(recording: Recording) -> list[Row]:
     if len(found) > _MOST_STATES:
         rows.insert(0, Row("Changes of the contact's state before those", len(found) - _MOST_STATES))
     return rows
+
+
+def stages(recording: Recording) -> list[Row]:
+    """When a mission entered which stage, and why; nothing where it is none."""
+    said = recording.meta.get("mission")
+    log = said.get("log", []) if isinstance(said, dict) else []
+    return [Row(f"Mission: {stage}, because {reason}", float(time_s), "s") for time_s, stage, reason in log]
 
 
 def motion(recording: Recording) -> list[Row]:

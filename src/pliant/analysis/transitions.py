@@ -42,6 +42,7 @@ def contact_fault(records: np.ndarray[Any, Any]) -> str:
     faults = np.flatnonzero(contact["state"] == FAULT)
     if len(faults) and not (contact["state"][faults[-1] :] == READY).any():
         return _words(contact["reason"][faults[-1]])
-    if contact["refused"][-1] != 0 and not np.isin(contact["state"], _BEGUN).any():
-        return f"it never began: {_words(contact['refused'][-1])}"
+    refused = np.flatnonzero(contact["refused"])
+    if len(refused) and not np.isin(contact["state"], _BEGUN).any():
+        return f"it never began: {_words(contact['refused'][refused[0]])}"
     return ""

@@ -12,12 +12,27 @@ EXAMPLE = "Example: [bold]pliant demo --folder out[/bold]"
 
 def command(
     folder: Annotated[Path, typer.Option(help="Where the recording and the picture go.")] = Path("out"),
+    studio: Annotated[
+        bool | None, typer.Option("--studio/--no-studio", help="Open the Studio afterwards (as it does in a terminal).")
+    ] = None,
 ) -> int:
     """See it work: a simulated UR5e is pushed and yields.
 
     Then it is made stiffer, and pushed again while its sensor fails. Leaves a recording and a picture, shows a
-    table, and replays the recording through the same tick.
+    table, and replays the recording through the same tick. In a terminal, the Studio follows: a link to a page on
+    which you push the arm yourself.
     """
+    import sys
+
+    code = _run(folder)
+    if studio if studio is not None else sys.stdin.isatty() and sys.stdout.isatty():
+        from pliant.cli.studio import show
+
+        show("hand_guiding")
+    return code
+
+
+def _run(folder: Path) -> int:
     import importlib
 
     from pliant.cli.running import run_paced

@@ -19,6 +19,7 @@ _PAYLOAD, _DELAY = "Only for payload", "Only for delay"
 def command(
     what: Annotated[Literal["payload", "delay"], typer.Argument(help="What to identify.")],
     task: Annotated[str, typer.Argument(help="Task file, or the name of a task that comes with Pliant.")],
+    robot: Annotated[str | None, typer.Option(help="Another robot than the task's: ur:192.168.0.3.")] = None,
     write: Annotated[bool, typer.Option("--write", help="Put the result into the task file.")] = False,
     fast: Annotated[bool, typer.Option("--fast", help="Simulate as fast as possible instead of in real time.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a real robot moves.")] = False,
@@ -47,11 +48,14 @@ def command(
     A result that cannot be trusted is refused with a reason.
     """
     from pliant.cli import identify_delay
+    from pliant.cli.running import change_task
     from pliant.cli.show import compile_first
+    from pliant.robots import check_installed
     from pliant.runtime.keep import own_task
     from pliant.runtime.task import find_task
 
-    chosen = own_task(task) if write else find_task(task)
+    chosen = change_task(own_task(task) if write else find_task(task), {"robot": robot}, [])
+    check_installed(chosen.robot)
     of_delay = {"amplitude": amplitude, "bandwidth": bandwidth, "seconds": seconds, "joint": joint}
     _refuse_others(what, {"poses": poses, "mount": mount or None}, {**of_delay, "contact": contact or None})
     how = identify_delay.excitation(of_delay)

@@ -17,6 +17,7 @@ from pliant.cli import (
     check,
     demo,
     doctor,
+    emulate,
     experiment,
     goal,
     identify,
@@ -27,6 +28,7 @@ from pliant.cli import (
     push,
     replay,
     run,
+    studio,
     tare,
 )
 from pliant.cli import set as set_verb
@@ -39,7 +41,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Example: [bold]pliant run tasks/push.yaml --record push.mcap && pliant plot push.mcap[/bold]",
+    epilog="Example: [bold]pliant run push --record push.mcap && pliant plot push.mcap[/bold]",
 )
 
 
@@ -59,14 +61,16 @@ def _version(wanted: bool) -> None:
 def _root(
     version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Say which."),
 ) -> None:
-    """Robots that feel: compliant control for robot arms, in simulation and on hardware.
+    """Robots that feel: compliant control for arms, simulated and real.
 
     Exit codes: 0 done, 1 a bar not reached or something found wrong, 2 bad input, 3 stopped by a fault.
     """
 
 
-_WITH_A_ROBOT = (demo, run, check, info, set_verb, goal, order, push, tare, identify)
-for verb in (*_WITH_A_ROBOT, plan, plot, doctor, replay, experiment, bench):
+_WITH_A_ROBOT = (demo, run, studio, check, info, set_verb, goal, order, push, tare, identify)
+_WITHOUT = (emulate, plan, plot, doctor, replay, experiment, bench)
+
+for verb in (*_WITH_A_ROBOT, *_WITHOUT):
     name = verb.__name__.rpartition(".")[2]
     # `pliant set NAME -4` means the number, not an option
     settings = {"ignore_unknown_options": True} if verb in (set_verb, goal, push) else None

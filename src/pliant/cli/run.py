@@ -12,7 +12,7 @@ EXAMPLE = "Example: [bold]pliant run tasks/push.yaml --set admittance.stiffness=
 
 def command(
     task: Annotated[str, typer.Argument(help="Task file, or the name of a task that comes with Pliant.")],
-    robot: Annotated[str | None, typer.Option(help="Another robot than the task's, for instance sim:ur10e.")] = None,
+    robot: Annotated[str | None, typer.Option(help="Another than the task's: sim:ur10e, ur:HOST, ros2:ur5e.")] = None,
     record: Annotated[Path | None, typer.Option(help="File for the recording (.mcap).")] = None,
     assign: Annotated[list[str] | None, typer.Option("--set", help="name=value; may be repeated.")] = None,
     rate: Annotated[float | None, typer.Option(help="Ticks per second, 125 to 1000.")] = None,
@@ -23,29 +23,44 @@ def command(
     unchecked: Annotated[
         bool, typer.Option("--unchecked", help="Run it even if it is not stable on the surfaces that it declares.")
     ] = False,
+    ros2: Annotated[bool, typer.Option("--ros2", help="Publish and listen over ROS 2.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before a real robot moves.")] = False,
     fast: Annotated[bool, typer.Option("--fast", help="Simulate as fast as possible instead of in real time.")] = False,
 ) -> int:
     """Run a task in real time, or as fast as possible (--fast).
 
     Ctrl-C stops the robot and ends normally. A task that is not stable on the surfaces that it declares is refused.
+    A mission (tasks/fetch.yaml) is simulated to its end, and drawn; exit code 3 if it was stopped before its goal.
     """
     from pliant.cli.running import change_task, run_fast, run_paced
     from pliant.cli.show import compile_first
     from pliant.errors import RefusedError
+    from pliant.robots import check_installed, is_simulated
     from pliant.runtime.guard import guard_start
-    from pliant.runtime.task import arm_of, check_fits, find_task
+    from pliant.runtime.task import arm_of, check_fits, find_file, find_task, is_mission
 
+    if is_mission(find_file(task)):
+        from pliant.cli.mission_run import run_mission
+
+        idle = {"--duration": duration, "--name": name, "--watch": watch, "--unchecked": unchecked, "--ros2": ros2}
+        return run_mission(task, assign or [], record, idle, {"robot": robot, "rate_hz": rate, "sim.seed": seed})
     changes = {"robot": robot, "rate_hz": rate, "duration_s": duration, "seed": seed}
     wanted = change_task(find_task(task, rate), changes, assign or [])
-    if fast and (watch or name):
-        option = "--watch" if watch else "--name"
+    if fast and (watch or name or ros2):
+        option = "--watch" if watch else "--name" if name else "--ros2"
         raise RefusedError(f"{option} is for a loop in real time, and --fast has none: leave one of the two out.")
     if watch and not Path(task).is_file():
         raise RefusedError(f"--watch needs a task file of your own, and {task} is none: copy a task first.")
+    if fast and not is_simulated(wanted.robot):
+        raise RefusedError(f"--fast is for simulated robots, and {wanted.robot} is none.")
+    check_installed(wanted.robot)
+    if ros2:
+        import pliant.ros2.node  # noqa: F401 (it says what is missing, before anything starts)
     check_fits(wanted, arm_of(wanted))
     if not unchecked:
         guard_start(wanted)
     compile_first()
     if fast:
         return run_fast(wanted, record)
-    return run_paced(wanted, record, watch=Path(task) if watch else None, name=name, unchecked=unchecked)
+    watched = Path(task) if watch else None
+    return run_paced(wanted, record, watch=watched, name=name, unchecked=unchecked, ros2=ros2, yes=yes)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, SupportsFloat
 
@@ -11,9 +12,10 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from pliant.cli.show import err, figures_table, out, progress
+from pliant.cli.show import ask_once, err, figures_table, out, progress
 from pliant.errors import ContactError, LoopError
 from pliant.params.declare import changed, parse_assignment, validated
+from pliant.robots import parse_address
 from pliant.runtime.batch import simulate
 from pliant.runtime.save import claim_recording, save_last_seconds, save_run
 from pliant.runtime.session import Session
@@ -27,6 +29,8 @@ _MOST = 30
 def change_task(task: Task, changes: dict[str, Any], assignments: list[str]) -> Task:
     """The task with other robot, rate, duration or seed, and with ``--set`` values; validated as a whole."""
     data = task.model_dump()
+    if changes.get("robot") == "ros2":  # the arm that the task has, over ROS 2
+        changes = {**changes, "robot": f"ros2:{task.robot.partition(':')[2]}"}
     for name, value in changes.items():
         if value is not None:
             (data["sim"] if name == "seed" else data)[name] = value
@@ -48,6 +52,25 @@ def say_start(task: Task, loop: str = "") -> None:
     )
     for note in task.notes:
         out.print(f"  {note}")
+
+
+@contextmanager
+def _bridge(session: Session) -> Iterator[None]:
+    """The bridge to ROS 2, and what a user should know of it."""
+    from pliant.bridge.start import bridged
+    from pliant.bridge.topics import joint_command
+    from pliant.ros2.network import domain_id, resolved
+
+    config = session.task.ros2
+    with bridged(session) as notes:
+        out.print(f"ROS 2: node {resolved(config.node, config.node, config.namespace)} in domain {domain_id()}.")
+        if config.command and parse_address(session.task.robot)[0] != "ros2":
+            for topic in joint_command(session.task):
+                name = resolved(topic.name, config.node, config.namespace)
+                out.print(f"The joint command goes out on {name}: an arm that listens there follows.")
+        for note in notes:
+            out.print(note)
+        yield
 
 
 def run_fast(task: Task, record: Path | None) -> int:
@@ -80,17 +103,21 @@ def run_paced(
     watch: Path | None = None,
     name: str | None = None,
     unchecked: bool = False,
+    ros2: bool = False,
+    yes: bool = False,
 ) -> int:
     """Run the task in the control process, in real time; `meanwhile` is called once it runs.
 
-    `watch` names a task file whose parameters are applied whenever it is saved, `name` the loop. A run that a fault
-    has ended is summed up too, before the error is raised.
+    Before a robot that is not simulated moves, the user is asked once, unless `yes`. `watch` names a task file whose
+    parameters are applied whenever it is saved, `name` the loop; `ros2` starts the bridge. A run that a fault has ended
+    is summed up too, before the error is raised.
     """
     session = Session(task, record=record, ticks=task.ticks, name=name, unchecked=unchecked)
     say_start(task, session.name)
+    ask_once(task, yes=yes)
     parts, fault = [], None
     watcher = FileWatch(watch, session) if watch else None  # now: what is saved while the loop starts counts too
-    with session:
+    with session, _bridge(session) if ros2 else nullcontext():
         granted = session.notes.get("granted", {})
         out.print(f"The loop was granted: {', '.join(granted.values())}.")
         with progress("running") as update:

@@ -53,7 +53,11 @@ def ask_once(task: Task, *, yes: bool) -> None:
     """Before a robot that is not simulated moves, ask; whoever says no has stopped it."""
     if task.robot.startswith("sim:") or yes:
         return
-    if not Confirm.ask("Is the way free, and may it move?", console=err, default=False):
+    try:
+        sure = Confirm.ask("Is the way free, and may it move?", console=err, default=False)
+    except EOFError:
+        raise RefusedError("Nothing has moved: there is nobody to ask. Say --yes if it may.") from None
+    if not sure:
         raise RefusedError("Nothing has moved: it was not confirmed.")
 
 

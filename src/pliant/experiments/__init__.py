@@ -48,9 +48,12 @@ _ALL = {
     "delay": "The lag of a robot is found by moving it a little, over bandwidths and delays, through noise.",
     "doctor": "Every defect of a contact loop, alone and together, is found in its recording; no false alarms.",
     "whole-body": "An arm on a driving base: the tool keeps to its path, the base never has to go sideways.",
+    "mission": "An arm is parked, driven to a table and brought to its goal, from random starts; and what stops it.",
+    "ur-emulator": "A UR driver on an emulated controller: latency, the dome, the watchdog, each fault; real time.",
     "bounce": "A body that bounces never leaves a surface with more energy than it brought.",
     "servo": "The simulated servo follows with the declared bandwidth and delay.",
     "sensor": "The simulated force sensor feels weight, inertia, noise, steps, range and drop-outs as declared.",
+    "ros2": "What a message to ROS 2 costs, how long it takes there and back, and that the loop does not feel it.",
     "repeat": "The same seed gives the same numbers: twice, in the paced loop, and replayed from a recording.",
 }
 

@@ -8,6 +8,8 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told
 from pliant.experiments import Progress
 from pliant.experiments.allocation import heap_in_use, numba_allocations
 from pliant.experiments.bench_impedance import impedance_tick
-from pliant.experiments.lateness import busy_reader, cyclictest, lateness, plain_loop
+from pliant.experiments.lateness import busy_reader, cyclictest, lateness, plain_loop, studio_with_pages
 from pliant.experiments.push import TOOL
 from pliant.experiments.upkeep import upkeep
 from pliant.kernel import kernel, mj_step
@@ -201,21 +203,28 @@ def sim(seconds: float, progress: Progress) -> Outcome:
     return Outcome("sim", 0, time.perf_counter() - began, figures)
 
 
+# Pages that look at the loop at the same time.
+_PAGES = 3
+
+
 def loop(seconds: float, progress: Progress) -> Outcome:
     """Wake-up lateness of the control process, idle and beside busy readers, beside a plain loop and cyclictest."""
     began = time.perf_counter()
     task = Task(law="admittance", tool=TOOL)
     figures: list[Figure] = []
     notes: list[str] = []
-    idle, cpu, note = _paced(task, seconds, busy=False)
+    idle, cpu, note = _paced(task, seconds)
     figures += lateness("loop, idle", idle)
-    progress(0.25)
-    busy, _, _ = _paced(task, seconds, busy=True)
+    progress(0.2)
+    busy, _, _ = _paced(task, seconds, busy_reader)
     figures += lateness("loop, beside a busy reader", busy)
-    progress(0.5)
+    progress(0.4)
+    shown, studio_cpu, _ = _paced(task, seconds, lambda session: studio_with_pages(session.name, _PAGES))
+    figures += lateness(f"loop, in the Studio with {_PAGES} pages", shown)
+    progress(0.6)
     figures += lateness("plain Python loop, idle", plain_loop(task.dt, seconds, threads=0))
     figures += lateness("plain Python loop, beside a busy thread", plain_loop(task.dt, seconds, threads=1))
-    progress(0.75)
+    progress(0.8)
     found = cyclictest(task.dt, seconds)
     if found is None:
         notes.append("cyclictest is not installed (Debian: rt-tests), so there is nothing to compare with.")
@@ -224,6 +233,7 @@ def loop(seconds: float, progress: Progress) -> Outcome:
     resident, private = note["resident_kib"] / 1024, note["private_kib"] / 1024
     figures += [
         at_most("share of one core at 500 Hz, simulated robot included", 100 * cpu, "%", 5.0),
+        told("the same, in the Studio", 100 * studio_cpu, "%"),
         told("resident memory of the loop", resident, "MiB"),
         told("private memory of the loop", private, "MiB"),
     ]
@@ -232,10 +242,11 @@ def loop(seconds: float, progress: Progress) -> Outcome:
     return Outcome("loop", 0, time.perf_counter() - began, figures, notes)
 
 
-def _paced(task: Task, seconds: float, *, busy: bool) -> tuple[np.ndarray[Any, Any], float, dict[str, Any]]:
-    """Lateness [s] of every tick of a paced loop, the share of a core it used, and its notes."""
-    with Session(task) as session:
-        reader = busy_reader(session.board.path) if busy else None
+def _paced(
+    task: Task, seconds: float, beside: Callable[[Session], AbstractContextManager[None]] = lambda _: nullcontext()
+) -> tuple[np.ndarray[Any, Any], float, dict[str, Any]]:
+    """Lateness [s] of every tick of a paced loop with something beside it, its share of a core, and its notes."""
+    with Session(task) as session, beside(session):
         session.wait(0.5)
         session.read()
         ran, clock = _cpu_s(int(session.board.header.loop_pid)), time.monotonic()
@@ -246,9 +257,6 @@ def _paced(task: Task, seconds: float, *, busy: bool) -> tuple[np.ndarray[Any, A
         used = _cpu_s(int(session.board.header.loop_pid)) - ran
         share = used / (time.monotonic() - clock)
         records, note = np.concatenate(parts), session.notes
-        if reader is not None:
-            reader.kill()
-            reader.wait()
     return records["timing"]["late_s"], share, note
 
 

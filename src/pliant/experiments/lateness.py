@@ -5,12 +5,14 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from pliant.analysis.figures import Figure, told
+from pliant.runtime.session import Session
 
 _PLAIN = """
 import sys, threading, time
@@ -41,6 +43,16 @@ while True:
     records["observed"]["wrench"].mean(axis=0)
 """
 
+_PAGE = """
+import sys
+from urllib.parse import urlsplit
+from websockets.sync.client import connect
+link = urlsplit(sys.argv[1])
+with connect(f"ws://{link.netloc}/socket?{link.query}", origin=f"http://{link.netloc}", max_size=None) as socket:
+    while True:
+        socket.recv()
+"""
+
 
 def lateness(label: str, late_s: np.ndarray[Any, Any]) -> list[Figure]:
     """Median, 99 %, 99.9 % and worst of wake-up lateness."""
@@ -56,9 +68,31 @@ def plain_loop(period_s: float, seconds: float, threads: int) -> np.ndarray[Any,
     return np.array(done.stdout.split(), float)
 
 
-def busy_reader(board: Path) -> subprocess.Popen[bytes]:
-    """A process that reads the ring of a board as fast as it can."""
-    return subprocess.Popen([sys.executable, "-c", _READER, str(board)])
+@contextmanager
+def busy_reader(session: Session) -> Iterator[None]:
+    """A process that reads the loop's ring as fast as it can."""
+    process = subprocess.Popen([sys.executable, "-c", _READER, str(session.board.path)])
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+@contextmanager
+def studio_with_pages(loop: str, pages: int) -> Iterator[None]:
+    """The Studio shows the loop of this name to so many pages, each in a process of its own."""
+    words = [sys.executable, "-m", "pliant.cli.main", "studio", "--loop", loop]
+    studio = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    assert studio.stdout is not None
+    link = next(word for line in studio.stdout for word in line.split() if word.startswith("http"))
+    shown = [subprocess.Popen([sys.executable, "-c", _PAGE, link]) for _ in range(pages)]
+    try:
+        yield
+    finally:
+        for process in (*shown, studio):
+            process.terminate()
+            process.wait()
 
 
 def cyclictest(period_s: float, seconds: float) -> np.ndarray[Any, Any] | None:

@@ -140,6 +140,31 @@ class Odometry:
         return self.pose.copy()
 
 
+class SteadyPlace:
+    """Where a base is, without the noise of single readings and without lag.
+
+    What the wheels say moves the place; what the pose says, and the place does not, is taken over within `over_s`.
+    """
+
+    def __init__(self, over_s: float = 0.05) -> None:
+        self._over_s = over_s
+        self._place: Array | None = None
+
+    def update(self, pose: Any, twist: Any, dt: float) -> Array:
+        """The place [m, m, rad] a period after the last; all that is given has to be finite."""
+        now = np.array(pose, float)
+        if self._place is None:
+            self._place = now
+            return now.copy()
+        along_arc(self._place, float(twist[0]), float(twist[1]), dt, self._place)
+        off = now - self._place
+        off[2] = math.remainder(off[2], math.tau)
+        self._place += min(1.0, dt / self._over_s) * off
+        # the heading of a pose may be wrapped, or not: the place follows it
+        self._place[2] = now[2] + math.remainder(self._place[2] - now[2], math.tau)
+        return self._place.copy()
+
+
 @dataclass(frozen=True)
 class SlipReport:
     """How far odometry and pose parted within the window."""

@@ -134,20 +134,25 @@ def _stopping(room, a, dt):
 
 
 @kernel
+def joint_window(h, j, q, last, dt):
+    """Least and most that the speed of joint j at q may be one period after it was `last`: it can stop in time."""
+    v, a = h.v_max[j], h.a_max[j]
+    high = min(v, _stopping(h.q_max[j] - q, a, dt))
+    low = -min(v, _stopping(q - h.q_min[j], a, dt))
+    # where the two cannot both be kept, braking as hard as is allowed is all that can be done
+    high = max(min(high, last + a * dt), last - a * dt)
+    low = min(max(low, last - a * dt), last + a * dt)
+    return min(low, high), high
+
+
+@kernel
 def _bounds(h, L, q, last, dt, c):
     """What u may be, one period after it was `last`."""
     m = h.n - 1
     for i in range(2):
         c.low[i], c.high[i] = window(L, i, last[i], dt)
     for i in range(2, m):
-        j = i + 1
-        v, a = h.v_max[j], h.a_max[j]
-        high = min(v, _stopping(h.q_max[j] - q[j], a, dt))
-        low = -min(v, _stopping(q[j] - h.q_min[j], a, dt))
-        # where the two cannot both be kept, braking as hard as is allowed is all that can be done
-        c.high[i] = max(min(high, last[i] + a * dt), last[i] - a * dt)
-        c.low[i] = min(max(low, last[i] - a * dt), last[i] + a * dt)
-        c.low[i] = min(c.low[i], c.high[i])
+        c.low[i], c.high[i] = joint_window(h, i + 1, q[i + 1], last[i], dt)
     for i in range(m, m + 2):
         c.low[i], c.high[i] = -L.wheel, L.wheel
 

@@ -15,10 +15,13 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+from pydantic.fields import FieldInfo
 from pydantic_core import PydanticKnownError
 
 from pliant import records
 from pliant.errors import InputError, RefusedError, UnknownNameError, did_you_mean
+
+_MOST = float(np.finfo(float).max)
 
 
 class Section(BaseModel):
@@ -182,26 +185,43 @@ def live_places(section: type[Section]) -> np.ndarray[Any, Any]:
     return marks.view(np.int64) != 0
 
 
+def limits_of(section: type[Section], prefix: str = "") -> dict[str, tuple[float | None, float | None]]:
+    """Lowest and highest admissible number of every parameter by its dotted name; None where there is no bound."""
+    found: dict[str, tuple[float | None, float | None]] = {}
+    for name, field in section.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, Section):
+            found.update(limits_of(field.annotation, f"{prefix}{name}."))
+        else:
+            least, most = _numeric_limits(field)
+            found[prefix + name] = (least if least > -_MOST else None, most if most < _MOST else None)
+    return found
+
+
+def _numeric_limits(field: FieldInfo) -> tuple[float, float]:
+    """Lowest and highest admissible number of a parameter, or of each of its numbers."""
+    kind, metadata = field.annotation, list(field.metadata)
+    if typing.get_origin(kind) is tuple and typing.get_origin(typing.get_args(kind)[0]) is Annotated:
+        metadata += typing.get_args(typing.get_args(kind)[0])[1].metadata
+    least, most = -_MOST, _MOST
+    for item in metadata:
+        if isinstance(item, Ge):
+            least = item.ge
+        elif isinstance(item, Gt):
+            least = np.nextafter(item.gt, np.inf)  # type: ignore[arg-type]
+        elif isinstance(item, Le):
+            most = item.le
+        elif isinstance(item, Lt):
+            most = np.nextafter(item.lt, -np.inf)  # type: ignore[arg-type]
+    return float(least), float(most)  # type: ignore[arg-type]
+
+
 def _fill_bounds(section: type[Section], low: Any, high: Any) -> None:
     for name, field in section.model_fields.items():
         kind = field.annotation
         if isinstance(kind, type) and issubclass(kind, Section):
             _fill_bounds(kind, low[name], high[name])
             continue
-        metadata = list(field.metadata)
-        if typing.get_origin(kind) is tuple and typing.get_origin(typing.get_args(kind)[0]) is Annotated:
-            metadata += typing.get_args(typing.get_args(kind)[0])[1].metadata
-        most = np.finfo(float).max
-        least = -most
-        for item in metadata:
-            if isinstance(item, Ge):
-                least = item.ge
-            elif isinstance(item, Gt):
-                least = np.nextafter(item.gt, np.inf)  # type: ignore[arg-type]
-            elif isinstance(item, Le):
-                most = item.le
-            elif isinstance(item, Lt):
-                most = np.nextafter(item.lt, -np.inf)  # type: ignore[arg-type]
+        least, most = _numeric_limits(field)
         if typing.get_origin(kind) is tuple or kind is float:
             low[name], high[name] = least, most
         elif typing.get_origin(kind) is Literal:  # small whole numbers keep their order when seen as floats
@@ -333,6 +353,7 @@ def _readable(section: type[Section], error: ValidationError, where: str) -> Inp
         "bool_parsing": lambda: "true or false",
         "bool_type": lambda: "true or false",
         "string_type": lambda: "text",
+        "string_pattern_mismatch": lambda: "a name of letters, digits and _, in parts divided by / if it has several",
         "invalid_key": lambda: "a name made of letters",
         "tuple_type": lambda: _list_at(section, first["loc"]),
         "too_long": lambda: f"a list of {context['max_length']} values",

@@ -9,6 +9,8 @@ import numpy as np
 from pliant.record import messages, topics
 from pliant.record.container import MESSAGE_HEAD, ContainerWriter, message_head
 from pliant.records import TELEMETRY
+from pliant.ros2 import templates
+from pliant.ros2.messages import definition
 
 Array = np.ndarray[Any, Any]
 
@@ -30,10 +32,10 @@ class BlockEncoder:
         parts = [messages.CDR_HEADER + bytes(_OWN_SIZE)]
         heads = [message_head(channel, len(parts[0]))]
         sample = TELEMETRY.new()
-        self._templates = [topics.template(topic, sample, joint_names) for topic in self._topics]
+        self._templates = [templates.template(topic, sample, joint_names) for topic in self._topics]
         self._channels = [channel]
         for topic, made in zip(self._topics, self._templates, strict=True):
-            channel = container.add_channel(topic.name, topic.message_type, topics.definition(topic.message_type))
+            channel = container.add_channel(topic.name, topic.message_type, definition(topic.message_type))
             self._channels.append(channel)
             heads.append(message_head(channel, len(made.data)))
             parts.append(made.data)
@@ -46,8 +48,8 @@ class BlockEncoder:
         """The messages of each record as one row of bytes; `time_ns` are the log times."""
         block = np.empty((len(records), len(self._row)), np.uint8)
         block[:] = self._row
-        times = topics.as_bytes(time_ns, "<u8")
-        sequence = topics.as_bytes(records["tick"] & 0xFFFFFFFF, "<u4")
+        times = templates.as_bytes(time_ns, "<u8")
+        sequence = templates.as_bytes(records["tick"] & 0xFFFFFFFF, "<u4")
         for start in self._starts:
             block[:, start + _SEQUENCE : start + _LOG_TIME] = sequence
             block[:, start + _LOG_TIME : start + _PUBLISH_TIME] = times
@@ -55,7 +57,7 @@ class BlockEncoder:
         own = MESSAGE_HEAD + len(messages.CDR_HEADER)
         block[:, own : own + _OWN_SIZE] = np.ascontiguousarray(records).view(np.uint8).reshape(len(records), _OWN_SIZE)
         for topic, made, start in zip(self._topics, self._templates, self._starts[1:], strict=True):
-            topics.fill(block, start + MESSAGE_HEAD, made, topic.columns(records, self._n), time_ns)
+            templates.fill(block, start + MESSAGE_HEAD, made, topic.columns(records, self._n), time_ns)
         return block
 
     def index(self, row_offsets: Array) -> dict[int, Array]:

@@ -7,8 +7,13 @@ from typing import Any
 from pliant.errors import InputError, UnknownNameError
 from pliant.robots.base import Robot
 from pliant.robots.sim.robot import SimRobot
+from pliant.robots.ur.address import UrAddress
 
-KINDS = {"sim": "a simulated arm: sim:ur3e, sim:ur5e, sim:ur10e, sim:ur16e, sim:two_link, sim:<MJCF or URDF file>"}
+KINDS = {
+    "sim": "a simulated arm: sim:ur3e, sim:ur5e, sim:ur10e, sim:ur16e, sim:two_link, sim:<MJCF or URDF file>",
+    "ur": "a Universal Robots e-Series arm: ur:<host>, or ur:<host>#ur10e for another than a UR5e",
+    "ros2": "an arm that publishes joint states and takes commands over ROS 2: ros2:ur5e, ros2:<MJCF or URDF file>",
+}
 
 
 def parse_address(address: str) -> tuple[str, str]:
@@ -21,10 +26,42 @@ def parse_address(address: str) -> tuple[str, str]:
     return kind, which
 
 
+def model_of(address: str) -> str:
+    """The built-in model, or the file, of the arm that `address` names."""
+    kind, which = parse_address(address)
+    return UrAddress.parse(which).model if kind == "ur" else which
+
+
+def is_simulated(address: str) -> bool:
+    """Whether the robot that `address` names exists only here."""
+    return parse_address(address)[0] == "sim"
+
+
+def check_installed(address: str) -> None:
+    """Raise if what the driver of this robot needs is not installed."""
+    kind, _ = parse_address(address)
+    if kind == "ur":
+        from pliant.robots.ur.driver import check_extra
+
+        check_extra()
+    elif kind == "ros2":
+        import pliant.ros2.node  # noqa: F401 (says so itself)
+
+
 def open_robot(address: str, task: Any) -> Robot:
     """The robot that `address` names (``kind:which``), set up for `task` but not yet moving."""
-    _, which = parse_address(address)
-    robot = SimRobot(which, task.tool, task.sim, task.dt, task.start_q, task.interface)
+    kind, which = parse_address(address)
+    robot: Robot
+    if kind == "ur":
+        from pliant.robots.ur.driver import UrRobot
+
+        robot = UrRobot(UrAddress.parse(which), task)
+    elif kind == "ros2":
+        from pliant.robots.ros2.robot import Ros2Robot  # its packages are an extra
+
+        robot = Ros2Robot(which, task.tool, task.ros2, task.interface)
+    else:
+        robot = SimRobot(which, task.tool, task.sim, task.dt, task.start_q, task.interface)
     if task.interface not in robot.interfaces:
         raise InputError("interface", task.interface, f"one that {address} takes: {', '.join(robot.interfaces)}")
     return robot

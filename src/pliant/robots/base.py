@@ -11,7 +11,8 @@ class Robot(Protocol):
     """An arm that can be read and commanded once per period.
 
     `interfaces` names the commands it takes. `read` fills a reading record; `write` carries out a command
-    record for one period. `stop` brings it to rest and is called on every way out; it must not raise.
+    record for one period. Neither raises: what goes wrong is in `fault`, and the loop ends with it. `stop` brings it to
+    rest and is called on every way out; it must not raise.
     """
 
     name: str
@@ -19,6 +20,11 @@ class Robot(Protocol):
 
     @property
     def interfaces(self) -> tuple[str, ...]: ...
+
+    @property
+    def fault(self) -> str:
+        """Why the robot has stopped, or cannot be reached any more, in words; "" while all is well."""
+        ...
 
     def open(self) -> None: ...
 

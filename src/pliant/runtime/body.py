@@ -128,10 +128,11 @@ class BodyLoop:
         prepare(self.parameters[0], None, 1.0, 0, self.settings.dt)
         self.state, self.reading, self.goal, self.command = STATE.new(), READING.new(), GOAL.new(), COMMAND.new()
         self.observed, self.work, self.base = OBSERVED.new(), WORK.new(), BASE.new()
-        self.tick, self._v = 0, np.zeros(2)
+        self.tick, self._v, self._u = 0, np.zeros(2), np.zeros(body.m)
         n = body.arm_joints
         # views: to look a field up takes longer than to use it
         self._measured_q, self._pose = self.reading["q"][0, :n], self.base["pose"][0]
+        self._wheels, self._rolled, self._apart = (self.base[name][0] for name in ("wheels", "odometry", "apart"))
         self._q_cmd, self._qd_cmd = self.state["q_cmd"][0, :n], self.state["qd_cmd"][0, :n]
         self._twist, self._moved = self.state["twist"][0], self.state["moved"][0]
         self._goal = self.goal["pose"][0], self.goal["twist"][0], self.goal["wrench"][0]
@@ -157,17 +158,24 @@ class BodyLoop:
         `hold` is the wrench [N, N m] in world axes that the tool is to feel (law "comply"). `out` takes the telemetry:
         one record, such as a slice of a longer array.
         """
-        out = TELEMETRY.new() if out is None else out
-        self.robot.read(self.reading, self.base)
-        self._watch()
+        self.look()
         pose, velocity, wrench_held = self._goal
         pose[:], velocity[:], wrench_held[:] = target, twist, 0.0 if hold is None else hold
-        motion = self._move(self._expected())
-        self._tell(motion)
+        return self.act(self._move(self.expected()).u, out)
+
+    def look(self) -> None:
+        """Read the robot: the first half of a period, for those who decide themselves what to command."""
+        self.robot.read(self.reading, self.base)
+        self._watch()
+
+    def act(self, u: Array, out: Array | None = None) -> Array:
+        """Command u = (v, ω, q̇_arm) for one period: its second half; returns the telemetry."""
+        out = TELEMETRY.new() if out is None else out
+        self._tell(u)
         dt, late = self.settings.dt, max(self.settings.lags.base_s, 1e-9)
         keep(out, self.tick, dt, self.reading, self.goal, self.observed, self.command, self.state, self.base)
         self.robot.write(self.command)
-        self._v += (1.0 - math.exp(-dt / late)) * (motion.u[:2] - self._v)
+        self._v += (1.0 - math.exp(-dt / late)) * (u[:2] - self._v)
         self.tick += 1
         return out
 
@@ -181,20 +189,20 @@ class BodyLoop:
 
     def _watch(self) -> None:
         """Odometry, slip, and numbers that are none."""
-        b, q = self.base[0], self._measured()
+        q = self._measured()
         if not np.isfinite(q).all():
             self.state[0].fault = FAULT_NUMBER
             return
         self.q = q
-        b.odometry[:] = self._odometry.update(*b.wheels)
-        report = self._slip.update(self.time_s, b.odometry, b.pose)
-        b.apart[:], b.slipping = (report.apart_m, report.apart_rad), report.slipping
+        self._rolled[:] = self._odometry.update(*self._wheels)
+        report = self._slip.update(self.time_s, self._rolled, self._pose)
+        self._apart[:], self.base["slipping"] = (report.apart_m, report.apart_rad), report.slipping
         handle, records = self.body.chain.handle, (self.state, self.reading, self.base, self.observed, self.work)
         feel(handle, self.parameters, *records, self.q, self.settings.law == "comply", self.settings.dt)
 
-    def _expected(self) -> Array:
+    def expected(self) -> Array:
         """Base and arm when what is commanded now takes effect."""
-        lags, command = self.settings.lags, self.motion.u[:2]
+        lags, command = self.settings.lags, self._u[:2]
         ahead, late = lags.arm_s, max(lags.base_s, 1e-9)
         # ∫ of a first-order lag from the speed now to the one commanded
         way = command * ahead + (self._v - command) * late * (1.0 - math.exp(-ahead / late))
@@ -216,9 +224,9 @@ class BodyLoop:
         self._twist[:] = self._moved[:] = motion.twist
         return motion
 
-    def _tell(self, motion: Motion) -> None:
+    def _tell(self, u: Array) -> None:
         q, qd, base = self._out
-        self._qd_cmd[:] = motion.arm
-        self._q_cmd += self.settings.dt * motion.arm
-        q[:], qd[:], base[:] = self._q_cmd, self._qd_cmd, motion.u[:2]
-        self.robot.command(*motion.base)
+        self._u, self._qd_cmd[:] = u, u[2:]
+        self._q_cmd += self.settings.dt * u[2:]
+        q[:], qd[:], base[:] = self._q_cmd, self._qd_cmd, u[:2]
+        self.robot.command(float(u[0]), float(u[1]))

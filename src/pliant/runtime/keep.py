@@ -14,7 +14,7 @@ from pliant.params.declare import changed, flat, validated
 from pliant.params.matrix import compact
 from pliant.params.ros_file import is_ros_file
 from pliant.params.yaml_file import update_file
-from pliant.robots import parse_address
+from pliant.robots import model_of
 from pliant.runtime.task import Task, load_task
 
 
@@ -40,7 +40,7 @@ def keep_parameters(path: Path | str, now: Parameters, task: Task, time_s: float
     What an event of the task has set by `time_s` is left out: the file's own events will do so again.
     """
     own = own_task(path)
-    if parse_address(own.robot)[1] != parse_address(task.robot)[1]:
+    if model_of(own.robot) != model_of(task.robot):
         raise InputError("the task file", str(path), f"one for {task.robot}: it is for {own.robot}")
     before, after, scripted = flat(own.params), flat(now), _scripted(own, time_s)
     values = {

@@ -20,6 +20,7 @@ from pliant.laws import LAWS
 from pliant.params.contact import check_order
 from pliant.params.control import Parameters, record_of
 from pliant.params.declare import changed, flat, from_record
+from pliant.robots import is_simulated
 from pliant.runtime import commands
 from pliant.runtime.at_work import check_change, refuse_at_work
 from pliant.runtime.board import Board, alive, running, sweep
@@ -214,10 +215,9 @@ class Link:
 
     def push(self, force: ArrayLike, for_s: float = 0.5) -> None:
         """Push a simulated arm at its tool: a force [N], or a wrench of six numbers, in base axes."""
-        values = self._pushed("the push", force)
-        if not (np.isfinite(for_s) and 0 < for_s <= 60):
-            raise InputError("for_s", for_s, "more than 0 and at most 60 seconds")
-        self._send(commands.PUSH, values=[*values, for_s])
+        if not is_simulated(self.task.robot):
+            raise RefusedError(f"Only a simulated arm can be pushed, not {self.task.robot}: give it a virtual push.")
+        self._send(commands.PUSH, values=[*self._pushed("the push", force), _lasting(for_s)])
 
     def _pushed(self, field: str, wrench: ArrayLike) -> list[float]:
         """Six numbers [N, N m] of three or six, no more than the sensor is believed."""
@@ -301,7 +301,6 @@ class Link:
 
     def _propose(self, make: Callable[[Parameters], Parameters], what: Any) -> Parameters:
         """Offer a set made from the one in force until the loop has decided on it; returns the one before."""
-        deadline = time.monotonic() + _ANSWER_S
         while True:
             self._must_run()
             base, before = self.board.adopted, self.parameters
@@ -309,6 +308,7 @@ class Link:
             check_change(self.board, before, after)
             self._guard(before, after)
             sequence = self.board.propose(record_of(after), base)
+            deadline = time.monotonic() + _ANSWER_S  # the loop's time; the check before it has its own
             while (answered := self.board.answered) < sequence:
                 self._must_run()
                 if time.monotonic() > deadline:

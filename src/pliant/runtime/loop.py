@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from pliant.contact.states import STOP
-from pliant.errors import PliantError
+from pliant.errors import PliantError, RobotError
 from pliant.laws.gains import admissible
 from pliant.params.control import Parameters
 from pliant.params.declare import bounds_arrays, live_places
@@ -76,6 +76,9 @@ class Loop:
         start_at(pace)
         while self._listen(number):
             number = leg(number, self._until(number), self.seen, self.cell.revision)
+            if self.cell.robot.fault:  # it stands, or nobody can say: there is nothing left to brake or to lift off
+                board.annotate({"fault": self.cell.robot.fault})  # at once: a broken line may break its driver too
+                return FAULT, self.cell.robot.fault
             if controller.fault:
                 if not brake_until and not must_lift_at(controller.state):
                     brake_until = number + round(self._braking_s() / self.task.dt)
@@ -172,6 +175,8 @@ def main(path: str) -> int:
 
         signal.signal(signal.SIGTERM, ask)
         status, reason = loop.run()
+    except RobotError as error:
+        reason = str(error).rstrip(".")
     except PliantError as error:
         board.annotate({"refused": True})
         reason = str(error).rstrip(".")

@@ -73,6 +73,8 @@ def replay(recording: Recording) -> Replayed:
 def _task_of(recording: Recording) -> Task:
     if not len(recording.records):
         raise RecordingError(recording.path, "has no records: there is nothing to run again.")
+    if "mission" in recording.meta:
+        raise RecordingError(recording.path, "is of a mission, which is not made of one tick: it cannot be run again.")
     if "task" not in recording.meta:
         raise RecordingError(recording.path, "does not say which task it is of: it cannot be run again.")
     try:

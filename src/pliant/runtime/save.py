@@ -1,15 +1,18 @@
 """Putting runs into files: a simulated run, the last seconds of a loop, and a loop while it runs.
 
-``python -m pliant.runtime.save <board> <file>`` is the recorder: a process of its own that reads the board's ring until
-the loop has ended. The loop does not know about it.
+``python -m pliant.runtime.save <board> <file> <tick>`` is the recorder: a process of its own that reads the board's
+ring from a tick on until the loop has ended, or it is asked to end itself. The loop does not know about it.
 """
 
 from __future__ import annotations
 
 import datetime
 import os
+import signal
+import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -105,20 +108,26 @@ def _sets(writer: RecordingWriter, board: Board, records: np.ndarray, known: int
     return known
 
 
-def record(board: Board, path: Path) -> int:
-    """Follow a loop to its end and write everything it publishes; returns how many records were lost on the way."""
+def follow(board: Path, path: Path, first: int = 0) -> subprocess.Popen[bytes]:
+    """Start the recorder, from tick `first` on."""
+    words = [sys.executable, "-m", "pliant.runtime.save", str(board), str(path), str(first)]
+    return subprocess.Popen(words, stdin=subprocess.DEVNULL, start_new_session=True)
+
+
+def record(board: Board, path: Path, first: int = 0, asked: Callable[[], bool] = lambda: False) -> int:
+    """Follow a loop to its end, or until `asked`, and write all it publishes; returns how many records were lost."""
     task = Task.model_validate(board.config["task"])
-    at, lost, known = 0, 0, -1
+    at, lost, known = first, 0, -1
     board.recording = True
     with _writer(path, task, arm_of(task)) as writer:
         while True:
-            ended = board.status not in (STARTING, RUNNING) or _loop_died(board)
+            ended = asked() or board.status not in (STARTING, RUNNING) or _loop_died(board)
             records, at, gone = board.read(at)
             lost += gone
             if len(records):
                 known = _sets(writer, board, records, known, task.dt)
                 writer.append(records)
-            elif ended:
+            if ended and (asked() or not len(records)):
                 return lost
             time.sleep(0.02)
 
@@ -129,7 +138,9 @@ def _loop_died(board: Board) -> bool:
 
 
 if __name__ == "__main__":
-    missing = record(Board.attach(Path(sys.argv[1])), Path(sys.argv[2]))
+    ends: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _: ends.append(number))
+    missing = record(Board.attach(Path(sys.argv[1])), Path(sys.argv[2]), int(sys.argv[3]), lambda: bool(ends))
     if missing:
         print(f"{missing} records were lost: the recorder could not keep up.", file=sys.stderr)
         sys.exit(4)

@@ -23,12 +23,13 @@ from typing import Any, Self
 
 from pliant.errors import LoopError, PliantError, RecordingError
 from pliant.laws import LAWS
+from pliant.robots import is_simulated
 from pliant.runtime import commands
 from pliant.runtime.board import Board
 from pliant.runtime.board_layout import FAULT, RUNNING, STARTING, STATUS
 from pliant.runtime.guard import guard_start
 from pliant.runtime.link import Link
-from pliant.runtime.save import claim_recording
+from pliant.runtime.save import claim_recording, follow
 from pliant.runtime.task import Task, located
 from pliant.runtime.warm import warm
 
@@ -79,7 +80,7 @@ class Session(Link):
         self._loop = _spawn("pliant.runtime.loop", str(self.board.path))
         self._recorder = None
         if self._record is not None:
-            self._recorder = _spawn("pliant.runtime.save", str(self.board.path), str(self._record))
+            self._recorder = follow(self.board.path, self._record)
         try:
             self._await_start()
         except KeyboardInterrupt:
@@ -144,7 +145,10 @@ class Session(Link):
         status, reason, box = self.board.status, self.board.reason, self.board.notes.get("black_box")
         killed = status in (STARTING, RUNNING)
         if killed:
-            reason = f"its process ended without a word (exit code {self._loop.returncode}, {STATUS[status]})"
+            last_words = f"its process ended without a word (exit code {self._loop.returncode}, {STATUS[status]})"
+            if not is_simulated(self.task.robot):
+                last_words += ", as a driver's library may when the connection is lost"
+            reason = self.board.notes.get("fault") or last_words
             if self.board.head > 0:
                 reason, box = self._save(reason)
             self.board.finish(FAULT, reason)
@@ -195,8 +199,9 @@ class Session(Link):
 
 
 def _spawn(module: str, *arguments: str) -> subprocess.Popen[bytes]:
+    """A process of ours. What a driver's library prints goes to standard error: the output belongs to the owner."""
     return subprocess.Popen(
-        [sys.executable, "-m", module, *arguments], stdin=subprocess.DEVNULL, start_new_session=True
+        [sys.executable, "-m", module, *arguments], stdin=subprocess.DEVNULL, stdout=2, start_new_session=True
     )
 
 

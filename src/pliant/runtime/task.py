@@ -19,8 +19,12 @@ from pliant.params.contact import check_order
 from pliant.params.control import Parameters
 from pliant.params.declare import Section, Six, changed, param, validated
 from pliant.params.ros_file import is_ros_file, to_task
-from pliant.robots import parse_address
+from pliant.robots import model_of
+from pliant.robots.ros2.config import Ros2Config
 from pliant.robots.sim.config import SimConfig
+
+MISSION = "mission"
+"""The `kind` of a task file that is not a task of an arm."""
 
 
 class Event(Section):
@@ -68,7 +72,8 @@ class Task(Section):
     robot: str = param(
         "sim:ur5e",
         help="Which robot: sim:<model>, or sim:<MJCF or URDF file>, from the task file's folder or from here; "
-        "sim:<file>#<site or link> says where the tool is mounted.",
+        "sim:<file>#<site or link> says where the tool is mounted. Or a real one: ur:<host>, ur:<host>#ur10e; "
+        "or one over ROS 2: ros2:<model or file>.",
     )
     law: Literal["hold", "admittance", "impedance", "hybrid"] = param("hold", help="Law to start with.")
     interface: Literal["position", "velocity", "torque"] = param("position", help="Kind of command the robot is given.")
@@ -89,6 +94,7 @@ class Task(Section):
     )
     params: Parameters = Parameters()
     sim: SimConfig = SimConfig()
+    ros2: Ros2Config = Ros2Config()
     events: Annotated[tuple[Event, ...], Field(max_length=100)] = ()
     notes: tuple[str, ...] = param((), help="What was converted when the task was read from another format.")
 
@@ -105,15 +111,15 @@ class Task(Section):
 
 def arm_of(task: Task) -> Arm:
     """The controller's model of the task's arm, with its tool."""
-    _, which = parse_address(task.robot)
-    return Arm.load(which, task.tool, **task.belief.model_dump())
+    return Arm.load(model_of(task.robot), task.tool, **task.belief.model_dump())
 
 
 def located(task: Task, folder: Path | None = None) -> Task:
     """The task with the whole path of its robot's file, from `folder` or from here: it then holds from anywhere."""
     kind, colon, which = task.robot.partition(":")
     which, mark, flange = which.partition("#")
-    if not colon or not (Path(which).suffix or "/" in which) or Path(which).is_absolute():
+    is_file = bool(Path(which).suffix or "/" in which)
+    if not colon or kind not in ("sim", "ros2") or not is_file or Path(which).is_absolute():
         return task
     found = next((path for path in (*([folder / which] if folder else []), Path(which)) if path.is_file()), None)
     return task if found is None else task.model_copy(update={"robot": f"{kind}:{found.resolve()}{mark}{flange}"})
@@ -153,25 +159,31 @@ def check_fits(task: Task, arm: Arm) -> None:
         check_order(parameters.contact)
 
 
-def find_task(name: str, rate_hz: float | None = None) -> Task:
-    """The task in the file `name`; where there is no such file, the task of that name that comes with Pliant."""
+def shipped_tasks() -> dict[str, Path]:
+    """The tasks that come with Pliant, by name."""
+    own = resources.files("pliant") / "tasks"
+    return {Path(e.name).stem: Path(str(e)) for e in sorted(own.iterdir(), key=str) if e.name.endswith(".yaml")}
+
+
+def find_file(name: str) -> Path:
+    """The task file `name`; where there is no such file, that of the task of this name that comes with Pliant."""
     if not Path(name).is_file():
-        own = resources.files("pliant") / "tasks"
-        shipped = {Path(entry.name).stem: entry for entry in own.iterdir() if entry.name.endswith(".yaml")}
+        shipped = shipped_tasks()
         bare = name.removeprefix("tasks/").removesuffix(".yaml") if name.startswith("tasks/") else name
         if bare in shipped:  # only by its name: a wrong path must not run another task
-            return load_task(Path(str(shipped[bare])), rate_hz)
+            return shipped[bare]
         if "/" not in name and not Path(name).suffix:
             raise UnknownNameError("task", name, shipped)
-    return load_task(name, rate_hz)
+    return Path(name)
 
 
-def load_task(path: Path | str, rate_hz: float | None = None) -> Task:
-    """Read a task file; every mistake in it is one `InputError` that says where and what is allowed.
+def find_task(name: str, rate_hz: float | None = None) -> Task:
+    """The task in the file `name`; where there is no such file, the task of that name that comes with Pliant."""
+    return load_task(find_file(name), rate_hz)
 
-    `rate_hz` is the rate for which a filter coefficient in a ROS 2 parameter file is converted.
-    """
-    path = Path(path)
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """The mapping in a task file; a file that is none is one `InputError`."""
     try:
         text = path.read_text()
     except FileNotFoundError:
@@ -188,6 +200,23 @@ def load_task(path: Path | str, rate_hz: float | None = None) -> Task:
         raise RefusedError(f"{path} is not valid YAML: {str(error).splitlines()[0]}.", field=str(path)) from None
     if not isinstance(data, dict):
         raise InputError("the task file", str(path), "a YAML mapping with entries like robot, law, params")
+    return data
+
+
+def is_mission(path: Path) -> bool:
+    """Whether a task file is a mission of a mobile robot (see `runtime.mission_task`)."""
+    return read_yaml(path).get("kind") == MISSION
+
+
+def load_task(path: Path | str, rate_hz: float | None = None) -> Task:
+    """Read a task file; every mistake in it is one `InputError` that says where and what is allowed.
+
+    `rate_hz` is the rate for which a filter coefficient in a ROS 2 parameter file is converted.
+    """
+    path = Path(path)
+    data = read_yaml(path)
+    if data.get("kind") == MISSION:
+        raise RefusedError(f"{path} is a mission of a mobile robot: only `pliant run` runs it.", field="kind")
     if is_ros_file(data):
         data = to_task(data, rate_hz or 500.0)
     data.setdefault("name", path.stem)

@@ -10,7 +10,8 @@ from pliant.kernel import cache_is_warm, kernel_count, load, mark_cache_warm, on
 from pliant.model import kinematics
 from pliant.model.handle import HANDLE
 from pliant.params.control import PARAMETERS
-from pliant.params.mobile import Planner
+from pliant.params.declare import to_record
+from pliant.params.mobile import Base, Follow, Planner
 from pliant.records import BASE, COMMAND, GOAL, OBSERVED, READING, STATE, TELEMETRY
 from pliant.robots.sim.layout import WORLD
 from pliant.robots.sim.step import advance_sim, read_sim
@@ -63,7 +64,7 @@ def load_all() -> None:
 
 def load_body_kernels() -> None:
     """What an arm on a mobile base calls."""
-    from pliant.mobile import base, body, pose_ik, whole_body
+    from pliant.mobile import base, body, handover, pose_ik, whole_body
     from pliant.robots.sim.body_step import CARRIER, advance_body, read_body
     from pliant.runtime import body as loop
 
@@ -76,6 +77,7 @@ def load_body_kernels() -> None:
     load(whole_body.aim_at, h, weights, q, q, q, program)
     load(whole_body.build, h, weights, limits, q, q, q, dt, program)
     load(whole_body.take, program, q, q, q)
+    load(handover.let_through, h, limits, q, q, dt, q)
     load(pose_ik.search, h, pose_ik.SCRATCH.new(), q, q, q, q, 0.0, 0, 0, 1)
     load(read_body, WORLD.new(), CARRIER.new(), r, m)
     load(advance_body, WORLD.new(), CARRIER.new(), c)
@@ -85,9 +87,12 @@ def load_body_kernels() -> None:
 
 
 def load_planner_kernels() -> None:
-    """What planning a way calls."""
-    from pliant.mobile import path, search, shortcut, space
+    """What planning a way and following it calls."""
+    from pliant.mobile import follow, path, search, shortcut, space
+    from pliant.mobile.drive import TWIST
+    from pliant.mobile.phases import FOLLOW_STATE
     from pliant.mobile.planner import HybridAStar
+    from pliant.mobile.track import track_of
     from pliant.model.grid import grid_of
 
     planner = HybridAStar(grid_of(np.zeros((20, 20), bool), 0.2), Planner(expansions=1))
@@ -102,6 +107,10 @@ def load_planner_kernels() -> None:
     load(shortcut.cost, room.state[0], arcs, 0, 1, 0.0)
     load(space.moved, 0.0, 0.0, 0.0, 0.0, 0.0)
     load(path.sample, pose, arcs, pose, arcs)
+    base, settings = Base(), Follow()
+    track = track_of(path.Path((0.0, 0.0, 0.0), np.array([[0.0, 1.0]])), base, settings)
+    one = to_record(base), to_record(settings), FOLLOW_STATE.new(), track
+    load(follow.step_at, *one, pose, 0.0, 0.0, 0.0, 0.0, TWIST.new())
 
 
 def warm(progress: Callable[[int, int], None] | None = None) -> None:

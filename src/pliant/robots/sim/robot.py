@@ -18,6 +18,7 @@ class SimRobot:
     """A simulated arm with servo, force sensor and surfaces. `write` advances it by one period."""
 
     interfaces = ("position", "velocity", "torque")
+    fault = ""
 
     def __init__(
         self, source: str, tool: Tool, config: SimConfig, dt: float, start_q: Any = (), interface: str = "position"

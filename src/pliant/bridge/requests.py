@@ -1,0 +1,156 @@
+"""What others ask for over ROS 2: goals, commands, changes of parameters. Each is done whole, or refused with a reason.
+
+All of it goes through the same door as a session's own requests (`runtime.link`), with the same checks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from pliant.contact.states import ORDERS
+from pliant.errors import InputError, PliantError, UnknownNameError
+from pliant.laws import LAWS
+from pliant.params.declare import flat, parse_value
+from pliant.params.matrix import shown
+from pliant.runtime import commands
+from pliant.runtime.link import Link
+
+# What a word means for a law that has no contact to start or to lift off.
+_PLAIN = {"start": "resume", "resume": "resume", "pause": "halt", "stop": "halt", "abort": "halt"}
+WORDS = (*ORDERS, "halt", "tare", "undo", "quit")
+_LONGEST = 10_000
+
+
+class Requests:
+    """Carries requests out; every method returns a sentence about what was done, or raises a `PliantError`."""
+
+    def __init__(self, link: Link) -> None:
+        self.link = link
+
+    # -- goals --
+
+    def goal_pose(self, message: Any) -> str:
+        """A PoseStamped: the goal, or the equilibrium of a compliant law, at rest."""
+        self._in_base(message)
+        p, o = message.pose.position, message.pose.orientation
+        self.link.goal_pose([p.x, p.y, p.z, o.w, o.x, o.y, o.z])
+        return f"the goal is at {_listed(p.x, p.y, p.z)} m"
+
+    def equilibrium(self, message: Any) -> str:
+        """A PointStamped: another place for the goal, which keeps its orientation."""
+        self._in_base(message)
+        point = message.point
+        self.link.goal_position([point.x, point.y, point.z])
+        return f"the equilibrium is at {_listed(point.x, point.y, point.z)} m"
+
+    def goal_wrench(self, message: Any) -> str:
+        """A WrenchStamped: the wrench to be held, in base axes at the tool."""
+        self._in_base(message)
+        f, t = message.wrench.force, message.wrench.torque
+        self.link.goal_wrench([f.x, f.y, f.z, t.x, t.y, t.z])
+        return f"the wrench to be held is {_listed(f.x, f.y, f.z)} N, {_listed(t.x, t.y, t.z)} N m"
+
+    def _in_base(self, message: Any) -> None:
+        frame, own = message.header.frame_id, self.link.task.ros2.base_frame
+        if frame not in ("", own):
+            raise InputError("header.frame_id", frame, f"{own!r} or empty: there is no tree of frames here")
+
+    # -- commands --
+
+    def command(self, message: Any) -> str:
+        """A String: one of `WORDS`, or ``law NAME``."""
+        return self.obey(str(message.data))
+
+    def obey(self, text: str) -> str:
+        """Carry out a command in words."""
+        word, *rest = text.split()[:3] or [""]
+        if word == "law" and len(rest) == 1:
+            self.link.law(rest[0])
+            return f"the law is {rest[0]}"
+        if word not in WORDS or rest:
+            raise UnknownNameError("command", text[:80], (*WORDS, *(f"law {name}" for name in LAWS)))
+        if word == "tare":
+            return f"the sensor's bias is {_listed(*self.link.tare())}"
+        if word == "undo":
+            back = self.link.undo()
+            return f"taken back: {', '.join(f'{name} = {shown(now)}' for name, (_, now) in back.items()) or 'nothing'}"
+        if word == "quit":
+            self.link.board.send(commands.QUIT)
+            return "the loop ends"
+        self._drive(word)
+        return f"{word} was passed on"
+
+    def _drive(self, word: str) -> None:
+        """Orders go to the contact law while it runs; the other laws only come to rest and go on."""
+        latest = self.link.state
+        contact = int(latest.goal.law) == LAWS["hybrid"]
+        if word == "halt":
+            self.link.halt()
+            return
+        if not contact and word not in _PLAIN:
+            raise InputError("command", word, "given while the law hybrid runs: it is an order to a contact")
+        if _PLAIN.get(word) == "resume" and latest.goal.stop:
+            self.link.resume()
+        if contact:
+            self.link.order(word)
+        elif _PLAIN[word] == "halt":
+            self.link.halt()
+
+    # -- parameters --
+
+    def change(self, message: Any) -> str:
+        """A String: ``name value``, or YAML with names and values. All of it comes into force, or nothing."""
+        return self.set(str(message.data))
+
+    def set(self, text: str) -> str:
+        """Change parameters by a text."""
+        values = parsed(text)
+        self.link.set(values)
+        now = flat(self.link.parameters)
+        return ", ".join(f"{name} = {shown(now[name])}" for name in values)
+
+
+def parsed(text: str) -> dict[str, Any]:
+    """Names and values of parameters from ``name value`` or from YAML."""
+    words = text.split(None, 1)
+    if len(words) == 2 and ":" not in text and "=" not in text and len(text) <= _LONGEST:
+        return {words[0]: parse_value(words[1].strip())}
+    allowed = "'name value', or YAML with names and values"
+    if len(text) > _LONGEST:
+        raise InputError("the change", f"a text of {len(text)} letters", f"at most {_LONGEST} letters long")
+    try:
+        data = YAML(typ="safe").load(text)
+    except (YAMLError, ValueError):
+        data = None
+    if not isinstance(data, dict) or not data:
+        raise InputError("the change", text[:80], allowed)
+    return dict(_dotted(data, ""))
+
+
+def _dotted(data: dict[Any, Any], prefix: str) -> list[tuple[str, Any]]:
+    found = []
+    for name, value in data.items():
+        if isinstance(value, dict):
+            found += _dotted(value, f"{prefix}{name}.")
+        else:
+            found.append((f"{prefix}{name}", tuple(value) if isinstance(value, list) else value))
+    return found
+
+
+def answered(action: Callable[[Any], str], asked: Any) -> tuple[bool, str]:
+    """Whether it was done, and the sentence that says so or says why not. Nothing that is asked may end the bridge."""
+    try:
+        return True, action(asked)
+    except PliantError as error:
+        return False, str(error)
+    except Exception as error:  # a stranger's message: whatever it is, it changes nothing
+        return False, f"It could not be understood ({type(error).__name__}: {error})."
+
+
+def _listed(*values: float) -> str:
+    return " ".join(f"{value:.4g}" if math.isfinite(value) else str(value) for value in values)

@@ -1,0 +1,133 @@
+"""``python -m pliant.bridge.services <board>``: services and parameters of ROS 2, where `rclpy` can be imported.
+
+Every command of the bridge is a `std_srvs/Trigger` service as well, and every live parameter of the loop a parameter of
+this node: `ros2 param set /pliant_services admittance.stiffness "[400.0]"`. Services need `rclpy`: how a reply finds
+its request is a matter of each middleware of ROS, and not of DDS.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from pliant.bridge.process import READY
+from pliant.bridge.requests import WORDS, Requests, answered
+from pliant.errors import PliantError
+from pliant.params.control import Parameters
+from pliant.params.declare import declared, flat
+from pliant.params.matrix import compact
+from pliant.ros2.network import resolved
+from pliant.runtime.link import Link, attach
+
+# How often the loop is looked after, and parameters that others have changed are taken over [s].
+_LOOK_S = 0.2
+
+
+def to_ros(value: Any) -> Any:
+    """A parameter as ROS holds it: a diagonal matrix as its diagonal, a full one as its 36 numbers."""
+    value = compact(value)
+    if isinstance(value, bool | str):
+        return value
+    if isinstance(value, int | float):
+        return float(value)
+    items = np.ravel(np.array(value)).tolist()
+    return [bool(item) for item in items] if isinstance(items[0], bool) else [float(item) for item in items]
+
+
+def from_ros(value: Any) -> Any:
+    """A value of a ROS parameter as the loop takes it; one number in a list stands for all of them."""
+    if isinstance(value, bool | int | float | str) or value is None:
+        return value
+    items = tuple(value)
+    if len(items) == 1:
+        return items[0]
+    return tuple(items[i : i + 6] for i in range(0, 36, 6)) if len(items) == 36 else items
+
+
+class Services:
+    """The node of `rclpy` beside the bridge."""
+
+    def __init__(self, link: Link, rclpy: Any) -> None:
+        self.link, self._requests, config = link, Requests(link), link.task.ros2
+        self._revision, self._own = -1, False
+        self.node = rclpy.create_node(f"{config.node}_services", namespace=config.namespace)
+        self._result = import_module("rcl_interfaces.msg").SetParametersResult
+        self._parameter = import_module("rclpy.parameter").Parameter
+        trigger = import_module("std_srvs.srv").Trigger
+        for word in WORDS:
+            name = resolved(f"~/{word}", config.node, config.namespace)
+            self.node.create_service(trigger, name, self._obey(word))
+        self._declare()
+        self.node.add_on_set_parameters_callback(self._change)
+
+    def _obey(self, word: str) -> Any:
+        def call(_: Any, response: Any) -> Any:
+            response.success, response.message = answered(self._requests.obey, word)
+            return response
+
+        return call
+
+    def _declare(self) -> None:
+        describe = import_module("rcl_interfaces.msg").ParameterDescriptor
+        values = flat(self.link.parameters)
+        for item in declared(Parameters):
+            if item.live:
+                # with a type of its own the middleware would refuse 400 for 400.0 in words of its own
+                about = describe(description=f"{item.help} [{item.unit}]", dynamic_typing=True)
+                self.node.declare_parameter(item.name, to_ros(values[item.name]), about)
+        self._revision = self.link.board.adopted
+
+    def _change(self, changes: list[Any]) -> Any:
+        """All changes of one request are made, or none of them."""
+        known = {item.name for item in declared(Parameters)}
+        values = {change.name: from_ros(change.value) for change in changes if change.name in known}
+        if self._own or not values:
+            return self._result(successful=True)
+        done, words = answered(lambda asked: self.link.set(asked) or "", values)
+        if done:
+            self._revision = self.link.board.adopted
+        return self._result(successful=done, reason=words)
+
+    def follow(self) -> None:
+        """Take over what others have changed."""
+        if self.link.board.adopted == self._revision:
+            return
+        self._revision = self.link.board.adopted
+        values = flat(self.link.parameters)
+        live = [item.name for item in declared(Parameters) if item.live]
+        self._own = True
+        try:
+            self.node.set_parameters([self._parameter(name, value=to_ros(values[name])) for name in live])
+        finally:
+            self._own = False
+
+
+def main(board: str) -> int:
+    """Body of the process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends with the loop
+    asked = threading.Event()
+    try:
+        link = attach(board)
+        rclpy: Any = import_module("rclpy")
+        rclpy.init(signal_handler_options=import_module("rclpy.signals").SignalHandlerOptions.NO)
+        signal.signal(signal.SIGTERM, lambda *_: asked.set())
+        services = Services(link, rclpy)
+        print(READY, flush=True)
+        while link.running and not asked.is_set():
+            rclpy.spin_once(services.node, timeout_sec=_LOOK_S)
+            services.follow()
+        services.node.destroy_node()
+        rclpy.shutdown()
+    except PliantError as error:
+        print(error, flush=True)
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,55 @@
+"""What the bridge publishes of every tick: the topics of a recording where they are the same, and those of controllers.
+
+A joint command goes out as the task's interface has it. Where the arm itself is driven over ROS 2, its joint states,
+its wrench and its command are on the network already, and are not published again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pliant.record.topics import BASE_TOPICS, TOPICS
+from pliant.robots import parse_address
+from pliant.ros2.commands import trajectory_topic, velocity_topic
+from pliant.ros2.messages import TWIST
+from pliant.ros2.templates import Topic
+from pliant.runtime.task import Task
+
+Array = np.ndarray[Any, Any]
+
+_RECORDED = {topic.name: topic for topic in (*TOPICS, *BASE_TOPICS)}
+
+VELOCITY = Topic("~/cartesian_velocity_command", TWIST, "", lambda records, n: [records["state"]["twist"]])
+
+
+def _command(records: Array) -> Array:
+    return records["command"]
+
+
+def live_topics(task: Task, *, mobile: bool = False) -> list[Topic]:
+    """The topics of a task's arm; of one that rides on a `mobile` base, the command of the base as well."""
+    config = task.ros2
+    found = [VELOCITY, replace(_RECORDED["/tool_pose"], name="~/tool_pose", frame_id=config.base_frame)]
+    if parse_address(task.robot)[0] != "ros2":
+        found.append(replace(_RECORDED["/joint_states"], name=config.joint_states))
+        if config.wrench:
+            found.append(replace(_RECORDED["/ft_sensor_readings"], name=config.wrench))
+        if config.command:
+            found += joint_command(task)
+    return [*found, cmd_vel(config.cmd_vel)] if mobile else found
+
+
+def joint_command(task: Task) -> list[Topic]:
+    """The joint command in the form of the task's interface; there is none for torques."""
+    config = task.ros2
+    if task.interface == "position":
+        return [trajectory_topic(config.trajectory, config.ahead_s, _command)]
+    return [velocity_topic(config.velocity, _command)] if task.interface == "velocity" else []
+
+
+def cmd_vel(name: str) -> Topic:
+    """The command to a mobile base: forward and turning speed, in a twist without a stamp."""
+    return replace(_RECORDED["/cmd_vel"], name=name, message_type=TWIST)

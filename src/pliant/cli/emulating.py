@@ -1,0 +1,94 @@
+"""Running the emulated controller for the command line."""
+
+from __future__ import annotations
+
+import ipaddress
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pliant.errors import InputError, UnknownNameError
+
+if TYPE_CHECKING:
+    from pliant.robots.emulator.faults import Fault
+    from pliant.robots.ur.rtde import Version
+    from pliant.runtime.task import Task
+
+# A controller is a machine of its own: where the system permits, no program here keeps it waiting, not even a loop.
+_PRIORITY = 70
+
+
+def version_of(text: str) -> Version:
+    """Read ``5.26.0.0``; what is left out is 0."""
+    parts = text.split(".")
+    if not 2 <= len(parts) <= 4 or not all(part.isdigit() for part in parts):
+        raise InputError("version", text, "two to four numbers, such as 5.26.0.0")
+    numbers = [int(part) for part in parts] + [0] * (4 - len(parts))
+    return numbers[0], numbers[1], numbers[2], numbers[3]
+
+
+def cell_of(model: str, name: str | None) -> tuple[str, Task]:
+    """The arm's model and the task that says what is around it."""
+    from pliant.model.ur import ur_names
+    from pliant.runtime.task import Task, find_task
+
+    if model not in ur_names():
+        raise UnknownNameError("UR model", model, ur_names())
+    return model, find_task(name) if name else Task()
+
+
+def run(
+    cell: tuple[str, Task],
+    host: str,
+    version: Version,
+    faults: tuple[Fault, ...],
+    trace: Path | None,
+    duration: float | None,
+    names: tuple[str, ...],
+) -> int:
+    """Serve until Ctrl-C, SIGTERM or the end of the time; then save the trace."""
+    from pliant.cli.show import out
+    from pliant.robots.emulator.arm import EmulatedArm
+    from pliant.robots.emulator.controller import Controller
+    from pliant.robots.emulator.server import PORTS, Server
+    from pliant.robots.emulator.trace import Trace
+    from pliant.runtime.realtime import prepare
+
+    _must_be_here(host)
+    model, task = cell
+    arm = EmulatedArm(model, task.sim.tool or task.tool, task.sim, task.start_q)
+    controller = Controller(arm, model, version, faults)
+    server, kept = Server(controller, host), Trace(controller) if trace else None
+    ended: list[Any] = []
+    signal.signal(signal.SIGTERM, lambda *_: ended.append(True))
+    signal.signal(signal.SIGINT, lambda *_: ended.append(True))
+    server.open()
+    sys.setswitchinterval(1e-3)
+    out.print(
+        f"An emulated {model} listens at {host} ({', '.join(str(port) for port in sorted(PORTS))}). In another "
+        f"terminal: pliant run hand_guiding --robot ur:{host}{'' if model == 'ur5e' else f'#{model}'}"
+    )
+    out.print(f"The dashboard (29999) also takes: emulator {' | '.join(names)}. Ctrl-C ends it.")
+    sys.stdout.flush()
+    prepare(_PRIORITY)
+    until = time.monotonic() + duration if duration else float("inf")
+    try:
+        server.run(lambda: not ended and time.monotonic() < until, kept.keep if kept else lambda: None)
+    finally:
+        server.close()
+        if kept is not None and trace is not None:
+            kept.save(trace)
+    out.print(f"{controller.now:.1f} s emulated, {controller.missed} periods missed.")
+    return 0
+
+
+def _must_be_here(host: str) -> None:
+    """Only this machine: whoever can reach the ports can let anything go wrong."""
+    try:
+        here = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        here = host == "localhost"
+    if not here:
+        raise InputError("host", host, "an address of this machine alone: 127.0.0.1, 127.0.0.2, …")

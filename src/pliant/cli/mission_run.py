@@ -1,0 +1,127 @@
+"""Running a mission for the command line: in simulation, as fast as possible, with a picture and an animation."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+from rich.text import Text
+
+from pliant.cli.show import claim, compile_first, compile_planner, err, figures_table, out, progress
+from pliant.errors import MissionError, RefusedError
+from pliant.runtime.mission_task import MissionTask, begun, changed_mission, find_mission
+from pliant.runtime.save import claim_recording, output_folder
+
+if TYPE_CHECKING:
+    from pliant.mobile.mission import Change
+
+TOLD = {
+    "A": "A: the arm is parked, the base is locked",
+    "B": "B: the base drives",
+    "C": "C: base and arm bring the tool to its goal",
+}
+
+
+@contextmanager
+def until_ctrl_c() -> Iterator[Callable[[], bool]]:
+    """Whether to go on: not after Ctrl-C, which stops the robot properly; a second one is the usual interruption."""
+    stopped: list[bool] = []
+    before = signal.getsignal(signal.SIGINT)
+
+    def notice(*_: Any) -> None:
+        stopped.append(True)
+        signal.signal(signal.SIGINT, before)
+
+    signal.signal(signal.SIGINT, notice)
+    try:
+        yield lambda: not stopped
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _refuse(given: dict[str, Any]) -> None:
+    """Refuse the options of `pliant run` that a mission does not have."""
+    for option, value in given.items():
+        if value:
+            said = f"{option} is for a task, and this is a mission: it runs in simulation, to its end, at full speed."
+            raise RefusedError(said, field=option)
+
+
+def run_mission(
+    name: str, assignments: list[str], record: Path | None, idle: dict[str, Any], changes: dict[str, Any]
+) -> int:
+    """Run the mission `name` with some values changed, and leave a recording, a picture and an animation.
+
+    `idle` are options that a mission does not have, to be refused where they were given.
+    """
+    _refuse(idle)
+    task = find_mission(name)
+    assert task is not None
+    task = changed_mission(task, assignments, changes)
+    folder = output_folder()
+    files = record or folder / f"{task.name}.mcap", folder / f"{task.name}.png", folder / f"{task.name}.gif"
+    claim_recording(files[0])
+    claim(*files[1:])
+    compile_first()
+    compile_planner()
+    begun(task)  # what cannot be done is refused before anything is said
+    return _run(task, *files)
+
+
+def _say_start(task: MissionTask) -> None:
+    kind = "wheels on a floor" if task.sim.wheels else "a planar base"
+    x, y, z = task.goal_m
+    where = f"start ({task.start[0]:g} m, {task.start[1]:g} m, {task.start[2]:g}°), goal ({x:g}, {y:g}, {z:g}) m"
+    limits = f"≤ {task.base.forward_m_s:g} m/s, {task.base.turn_rad_s:g} rad/s, {task.base.acceleration_m_s2:g} m/s²"
+    said = f"{task.robot} on {kind}, map {Path(task.map).name}, {where}; base {limits}. In simulation."
+    out.print(Text(task.name, "bold"), said, sep=": ")
+
+
+def _run(task: MissionTask, recording: Path, picture: Path, animation: Path) -> int:
+    from pliant.analysis.animation import save_animation
+    from pliant.analysis.mission import mission_figures, save_picture, story_of
+    from pliant.runtime.mission import save_mission, simulate_mission
+
+    with until_ctrl_c() as go_on:
+        _say_start(task)
+        began = time.perf_counter()
+        with progress("simulating") as update:
+            run = simulate_mission(task, update, go_on=go_on)
+        interrupted = not go_on()
+    if interrupted:
+        err.print("Stopping.")
+    taken, seconds = time.perf_counter() - began, len(run.records) * task.dt
+    out.print(f"{seconds:.2f} s simulated in {taken:.2f} s ({seconds / taken:.1f}× real time).")
+    out.print(stages_table(run.log))
+    save_mission(run, recording)
+    story = story_of(run)
+    figures = mission_figures(story, run.tool)
+    out.print(figures_table(figures, task.name))
+    out.print(f"Recording: {recording}")
+    if interrupted:
+        out.print("Stopped by Ctrl-C: base and arm came to rest on the way.")
+        return 0
+    with progress("drawing") as update:
+        save_picture(story, picture)
+        update(0.25)
+        speed = save_animation(story, animation)
+    out.print(f"Picture: {picture}\nAnimation, {speed:g} times as fast: {animation}")
+    if not run.done:
+        raise MissionError(run.reason)
+    return 0 if all(figure.holds for figure in figures) else 1
+
+
+def stages_table(log: list[Change]) -> Table:
+    """When a mission entered which stage, and why."""
+    table = Table(title="Stages", title_justify="left", box=None, pad_edge=False)
+    table.add_column("at [s]", justify="right")
+    table.add_column("stage")
+    table.add_column("because")
+    for change in log:
+        table.add_row(f"{change.time_s:.3f}", TOLD.get(change.stage, change.stage), change.reason)
+    return table

@@ -1,0 +1,49 @@
+"""`pliant studio`: the web page of a loop."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+EXAMPLE = "Example: [bold]pliant studio tasks/hand_guiding.yaml[/bold]"
+
+
+def command(
+    task: Annotated[str, typer.Argument(help="Task to start: a file, or one that comes with Pliant.")] = "hand_guiding",
+    loop: Annotated[str | None, typer.Option(help="Show a loop that is running already, by its name.")] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes any that is free.")] = 0,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; another than this machine's own needs --expose.")
+    ] = "",
+    expose: Annotated[
+        bool,
+        typer.Option("--expose", help="Allow a --host that other machines can reach. Who has the link can move it."),
+    ] = False,
+) -> int:
+    """See a loop in the browser, push its arm and tune it. Prints one link; Ctrl-C ends it.
+
+    The page can be reached from this machine only, and only with the link's token.
+    """
+    show(task, loop, host, port, expose=expose)
+    return 0
+
+
+def show(task: str, loop: str | None = None, host: str = "", port: int = 0, *, expose: bool = False) -> None:
+    """Serve the Studio until Ctrl-C: of a task that is started, or of a loop that runs already."""
+    from pliant.cli.show import compile_first, err, out
+    from pliant.studio.serve import listen, serve
+    from pliant.studio.stage import Stage
+
+    socket = listen(host, port, expose=expose)
+    if expose:
+        err.print("Other machines can reach the Studio now, unencrypted: whoever has its link can move the robot.")
+    stage = Stage()
+    if loop is not None:
+        stage.attach(loop)
+    else:
+        compile_first()
+        stage.start(task)
+    name = stage.running.name
+    words = f"The Studio shows loop {name} at {{link}}\nCtrl-C ends it."
+    serve(stage, socket, lambda link: out.print(words.format(link=link), soft_wrap=True, highlight=False))

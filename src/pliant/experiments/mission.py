@@ -1,0 +1,214 @@
+"""A mobile robot parks its arm, drives through a flat and brings its tool to a table; and what stops it on the way."""
+
+from __future__ import annotations
+
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant.analysis import style
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told
+from pliant.analysis.plan import draw_map
+from pliant.errors import PliantError
+from pliant.experiments import Progress
+from pliant.experiments.mission_runs import (
+    AROUND_TABLE,
+    NOISE,
+    Noisy,
+    Result,
+    Stop,
+    fetch,
+    mishaps,
+    random_starts,
+    result_of,
+    stopped,
+    with_box,
+)
+from pliant.mobile.mission import Mission
+from pliant.model.grid import OccupancyGrid
+from pliant.params.declare import changed
+from pliant.runtime.map_files import load_map
+from pliant.runtime.mission import simulate_mission
+from pliant.runtime.mission_task import MissionTask, begun
+
+STARTS, ON_WHEELS, WITH_NOISE, MISHAPS = 20, 3, 3, 9
+BAR_MM = 10.0
+
+
+def _judged(name: str, asked: int, results: list[Result], task: MissionTask) -> list[Figure]:
+    """Bars that every mission to the goal has to meet."""
+    slowest = {stage: max(r.seconds[stage] for r in results) for stage in "ABC"}
+    off_mm = 1e3 * max(r.apart_m for r in results)
+    return [
+        at_least(f"{name}: missions to their goal", sum(r.done for r in results), "", asked),
+        at_most(f"{name}: largest distance of the tool at the end", off_mm, "mm", BAR_MM),
+        at_most(f"{name}: largest angle of the tool", math.degrees(max(r.apart_rad for r in results)), "°", 0.5),
+        at_most(f"{name}: slowest stage A", slowest["A"], "s", task.park.limit_s),
+        at_most(f"{name}: slowest stage B", slowest["B"], "s", task.travel.limit_s),
+        at_most(f"{name}: slowest stage C", slowest["C"], "s", task.reach.limit_s),
+        at_most(f"{name}: largest joint error when parked", max(r.parked_rad for r in results), "rad", 0.01),
+        told(f"{name}: farthest that the base stood from its place", 1e3 * max(r.stand_m for r in results), "mm"),
+        at_most(f"{name}: moments in which the base touches something", sum(r.touches for r in results), "", 0.0),
+        at_most(f"{name}: slip reported", sum(r.slipping for r in results), "ticks", 0.0),
+    ]
+
+
+def _commands(results: list[Result]) -> list[Figure]:
+    """What the one filter lets through: limits, also where one stage hands over to the next."""
+    worst = {name: max(r.shares[name] for r in results) for name in results[0].shares}
+    return [
+        *(at_most(f"{name}: used at most", round(100 * share, 6), "%", 100.0) for name, share in worst.items()),
+        at_most(
+            "accelerations at the hand-over from stage to stage",
+            round(100 * max(r.handed_over for r in results), 6), "%", 100.0,
+        ),
+        at_most("sideways speed asked of the base", max(r.sideways_m_s for r in results), "m/s", 1e-9),
+    ]  # fmt: skip
+
+
+def _stops(stops: list[Stop]) -> list[Figure]:
+    fastest = max(stops, key=lambda stop: stop.speed_m_s)
+    return [
+        at_least("mishaps: stopped in the right stage, with the right reason", sum(s.as_expected for s in stops), "",
+                 len(stops)),
+        at_most("mishaps: fastest motion of anything at the end", max(s.at_rest for s in stops), "m/s or rad/s", 0.002),
+        at_most("mishaps: accelerations, the stop included", round(100 * max(s.share for s in stops), 6), "%", 100.0),
+        at_most("mishaps: moments in which the base touches something", sum(s.touches for s in stops), "", 0.0),
+        told("mishaps: fastest base when its stop began", fastest.speed_m_s, "m/s"),
+        told("mishaps: its way from then on", fastest.way_m, "m"),
+    ]  # fmt: skip
+
+
+def _refusals(task: MissionTask, grid: OccupancyGrid) -> list[Figure]:
+    """Missions that cannot be done are refused before anything moves."""
+    body, _, _ = begun(task)
+    bad: list[tuple[OccupancyGrid, Any, Any]] = [
+        (with_box(grid, *AROUND_TABLE), task.goal_pose, task.start_pose),  # all places are blocked
+        (with_box(grid, 4.9, 2.6, 0.15, 1.3), task.goal_pose, task.start_pose),  # the door is shut
+        (grid, (*task.goal_m[:2], 3.0, *task.goal_pose[3:]), task.start_pose),  # out of reach
+        (grid, np.full(7, math.nan), task.start_pose),
+        (grid, task.goal_pose, (4.95, 1.0, 0.0)),  # in a wall
+        (grid, task.goal_pose, (math.nan, 1.0, 0.0)),
+    ]
+    refused = 0
+    for cells, goal, start in bad:
+        try:
+            Mission(body, cells, goal, task, task.dt).prepare(start)
+        except PliantError:
+            refused += 1
+    return [at_least("impossible missions: refused before anything moves", refused, "", len(bad))]
+
+
+def _lost(results: list[Result]) -> list[Figure]:
+    """With a place that is known with noise."""
+    name = f"{WITH_NOISE} with noise of {1e3 * NOISE[0]:g} mm, {1e3 * NOISE[1]:g} mrad in the base's pose"
+    off_mm = 1e3 * max((r.apart_m for r in results), default=math.nan)
+    return [
+        at_least(f"{name}: missions to their goal", sum(r.done for r in results), "", WITH_NOISE),
+        at_most(f"{name}: largest distance of the tool at the end", off_mm, "mm", BAR_MM),
+        told(f"{name}: slip reported, though there is none", sum(r.slipping for r in results), "ticks"),
+    ]
+
+
+def _tried(task: MissionTask, refused: list[str], seed: int | None = None) -> list[Result]:
+    """What came of a mission, if it was not refused at the door; with a `seed`, the base knows its place with noise."""
+    try:
+        if seed is not None:
+            return [result_of(simulate_mission(task, between=lambda robot: Noisy(robot, seed)))]
+        return [result_of(simulate_mission(task))]
+    except PliantError as error:
+        refused.append(f"Refused from the start {task.start}: {error}")
+        return []
+
+
+def run(seed: int, progress: Progress) -> Outcome:
+    """Random starts on a planar base, some of them on wheels, then everything that must stop a mission."""
+    began, task = time.perf_counter(), fetch()
+    grid, mishap_list = load_map(task.map), mishaps()[:MISHAPS]
+    starts = random_starts(task, seed, STARTS)
+    total = STARTS + ON_WHEELS + WITH_NOISE + 0.5 * len(mishap_list)
+    results, wheels, noisy = list[Result](), list[Result](), list[Result]()
+    stops, refused = list[Stop](), list[str]()
+    for k, one in enumerate(starts):
+        results += _tried(one, refused)
+        progress((k + 1) / total)
+    for k, one in enumerate(starts[:ON_WHEELS]):
+        wheels += _tried(changed(one, {"sim.wheels": True}), refused)
+        progress((STARTS + k + 1) / total)
+    for k, one in enumerate(starts[-WITH_NOISE:]):
+        noisy += _tried(one, refused, seed=100 * seed + k)
+        progress((STARTS + ON_WHEELS + k + 1) / total)
+    for mishap in mishap_list:
+        stops.append(stopped(task, mishap))
+        progress((STARTS + ON_WHEELS + WITH_NOISE + 0.5 * len(stops)) / total)
+    figures = [
+        *_judged(f"{STARTS} random starts", STARTS, results, task),
+        *_judged(f"{ON_WHEELS} of them on wheels", ON_WHEELS, wheels, task),
+        *_lost(noisy),
+        *_commands([*results, *wheels, *noisy]),
+        *_stops(stops),
+        *_refusals(task, grid),
+    ]
+    progress(1.0)
+    notes = [*refused]
+    notes += [f"Not as expected: {s.name}: {s.reason or 'not stopped'}." for s in stops if not s.as_expected]
+    notes += [f"Start {k}: {r.reason}." for k, r in enumerate([*results, *wheels, *noisy]) if not r.done]
+    return Outcome(
+        "mission", seed, time.perf_counter() - began, figures, notes=notes,
+        draw=lambda path: _draw(grid, task, results, stops, path), table=_rows(starts, results, wheels, stops),
+    )  # fmt: skip
+
+
+def _rows(
+    starts: list[MissionTask], results: list[Result], wheels: list[Result], stops: list[Stop]
+) -> list[dict[str, Any]]:
+    rows = [
+        {
+            "start": list(task.start), "wheels": on, "done": r.done, "reason": r.reason,
+            "distance_mm": 1e3 * r.apart_m, "stand_mm": 1e3 * r.stand_m,
+            "seconds": [r.seconds[stage] for stage in "ABC"],
+        }
+        for on, group in ((False, results), (True, wheels))
+        for task, r in zip(starts, group, strict=False)
+    ]  # fmt: skip
+    rows += [
+        {"mishap": s.name, "as_expected": s.as_expected, "reason": s.reason, "speed_m_s": s.speed_m_s,
+         "way_m": s.way_m, "seconds_to_rest": s.seconds}
+        for s in stops
+    ]  # fmt: skip
+    return rows
+
+
+def _draw(grid: OccupancyGrid, task: MissionTask, results: list[Result], stops: list[Stop], path: Path) -> None:
+    with style.applied() as theme:
+        fig, axes = style.figure(
+            2, 2, "Missions from random starts, and what stops them",
+            "UR5e on a differential-drive base in simulation; park the arm, drive, bring the tool to the table",
+            panel_inches=(6.4, 2.9), share_x=False,
+        )  # fmt: skip
+        spec = axes[0, 0].get_gridspec()
+        for ax in axes[:, 0]:
+            ax.remove()
+        above = fig.add_subplot(spec[:, 0])
+        draw_map(above, grid, theme)
+        for k, result in enumerate(results):
+            colour = theme.lines[k % len(theme.lines)]
+            above.plot(*result.base[:, :2].T, color=colour, lw=1.2)
+            above.plot(*result.base[0, :2], "o", color=colour, ms=4)
+            axes[0, 1].semilogy(result.far[:, 0], 1e3 * np.maximum(result.far[:, 1], 1e-6), color=colour, lw=1)
+        above.plot(*task.goal_m[:2], "x", color=theme.alarm, ms=8, mew=2, ls="none", label="goal of the tool")
+        style.legend(above)
+        axes[0, 1].axhline(BAR_MM, color=theme.faint, ls=(0, (5, 3)), lw=1)
+        axes[0, 1].set_ylim(1e-3, 2e4)
+        axes[0, 1].set_xlabel("time [s]")
+        style.label(axes[0, 1], "Tool from its goal", "mm", "distance")
+        for k, stop in enumerate(s for s in stops if len(s.v)):
+            axes[1, 1].plot(*stop.v.T, color=theme.lines[k % len(theme.lines)], lw=1.4)
+        axes[1, 1].axvline(0.0, color=theme.alarm, lw=0.8)
+        axes[1, 1].set_xlim(-0.4, 2.0)
+        axes[1, 1].set_xlabel("time since the stop began [s]")
+        style.label(axes[1, 1], "What the base is told when a mission is stopped", "m/s", "v")
+    style.save(fig, path)

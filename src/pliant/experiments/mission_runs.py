@@ -1,0 +1,302 @@
+"""Runs of a mission for the experiment: from random starts, and with something that goes wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pliant.analysis.mission import STAGES, Story, limit_shares, story_of
+from pliant.mobile.base import along_arc
+from pliant.mobile.body import BASE_JOINTS, Body
+from pliant.mobile.mission import Mission
+from pliant.mobile.planner import HybridAStar
+from pliant.mobile.space import distance_at, free_at, prepared
+from pliant.mobile.stages import pose_apart
+from pliant.model.grid import OCCUPIED, OccupancyGrid
+from pliant.params.declare import changed
+from pliant.params.mobile import Footprint
+from pliant.robots.sim.body import SimBody
+from pliant.runtime.body import MobileRobot
+from pliant.runtime.map_files import load_map
+from pliant.runtime.mission import MissionRun, simulate_mission
+from pliant.runtime.mission_task import MissionTask, find_mission
+
+Array = np.ndarray[Any, Any]
+Told = Callable[[float], None]
+
+SWAY_RAD = 0.6
+"""How far from home the joints may be at the start."""
+NOISE = (0.002, 0.002)
+"""Of a localisation that is not perfect [m, rad]."""
+
+
+def fetch() -> MissionTask:
+    """The mission that comes with Pliant."""
+    task = find_mission("fetch")
+    assert task is not None
+    return task
+
+
+def random_starts(task: MissionTask, seed: int, n: int) -> list[MissionTask]:
+    """The mission from anywhere in both rooms where the base has room to turn, with the arm anyhow around home."""
+    random, planner, body = np.random.default_rng([8, seed]), HybridAStar(load_map(task.map), task.planner), Body()
+    left, right, bottom, top = planner.grid.extent
+    found: list[MissionTask] = []
+    while len(found) < n:
+        x, y, heading = random.uniform((left, bottom, -180.0), (right, top, 180.0))
+        q = body.q_home[BASE_JOINTS:] + random.uniform(-SWAY_RAD, SWAY_RAD, body.arm_joints)
+        roomy = distance_at(planner.space, x, y) >= planner.space.about[0].surely_free
+        if roomy and planner.free((x, y, math.radians(heading))):
+            found.append(task.model_copy(update={"start": (x, y, heading), "start_q": tuple(q.tolist())}))
+    return found
+
+
+# ---- to the goal ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of one mission."""
+
+    done: bool
+    reason: str
+    apart_m: float
+    apart_rad: float
+    seconds: dict[str, float]
+    parked_rad: float
+    stand_m: float
+    shares: dict[str, float]
+    """How much of each limit was used."""
+    handed_over: float
+    """How much of an acceleration limit was used at a change of stage."""
+    sideways_m_s: float
+    touches: int
+    slipping: int
+    base: Array
+    """Poses of the base, thinned."""
+    far: Array
+    """Time [s] and distance of the tool from its goal [m], thinned."""
+
+
+def result_of(run: MissionRun) -> Result:
+    """The figures of a run, without its records."""
+    story = story_of(run)
+    u, dt = story.commands, run.task.dt
+    apart = pose_apart(run.tool, run.goal)
+    at = {change.stage: min(len(u) - 1, round(change.time_s / dt)) for change in run.log}
+    parked = np.abs(story.joints[at["B"]] - run.park_q).max() if "B" in at else math.inf
+    stand = math.dist(story.base[at["C"], :2], run.stand.q[:2]) if "C" in at and run.stand else math.inf
+    thin = slice(None, None, 25)
+    far = np.linalg.norm(story.tool[thin, :3] - run.goal[:3], axis=1)
+    return Result(
+        run.done, run.reason, float(apart[0]), float(apart[1]),
+        {stage: story.seconds_in(stage) for stage in STAGES}, float(parked), float(stand),
+        limit_shares(u, run.body, run.task.base, dt), handed_over(story), sideways(u, dt), touches(story),
+        int(run.records["base"]["slipping"].sum()), story.base[thin].copy(), np.column_stack([story.time_s[thin], far]),
+    )  # fmt: skip
+
+
+def handed_over(story: Story) -> float:
+    """The largest share of an acceleration limit that the step of the commands at a change of stage used."""
+    u, dt, worst = story.commands, story.task.dt, 0.0
+    for change in story.log[1:]:
+        k = min(len(u) - 1, round(change.time_s / dt))
+        for row in range(max(1, k - 1), min(len(u), k + 2)):
+            pair = limit_shares(u[row - 1 : row + 1], story.body, story.task.base, dt, first=u[row - 1])
+            worst = max(worst, *(share for name, share in pair.items() if "acceleration" in name))
+    return worst
+
+
+def sideways(u: Array, dt: float) -> float:
+    """Largest speed [m/s] across its heading that the commands ask of a base that does exactly what it is told."""
+    poses = np.zeros((len(u) + 1, 3))
+    for i, (v, omega) in enumerate(u[:, :2]):
+        along_arc(poses[i], v, omega, dt, poses[i + 1])
+    step, middle = np.diff(poses[:, :2], axis=0), 0.5 * (poses[1:, 2] + poses[:-1, 2])
+    return float(np.abs(np.cos(middle) * step[:, 1] - np.sin(middle) * step[:, 0]).max()) / dt
+
+
+def touches(story: Story) -> int:
+    """Moments (of fifty per second) in which the bare footprint, without its margin, touches an obstacle."""
+    bare = story.task.planner.footprint.model_dump() | {"margin_m": 0.0}
+    space = prepared(story.grid, Footprint(**bare))
+    return sum(not free_at(space, *map(float, pose)) for pose in story.base[::10] if np.isfinite(pose).all())
+
+
+class Noisy:
+    """A robot that knows its place with noise: every reading is off by itself, with these standard deviations."""
+
+    def __init__(self, robot: SimBody, seed: int, noise: tuple[float, float] = NOISE) -> None:
+        self.robot, self.command, self.write = robot, robot.command, robot.write
+        self._random, self._noise = np.random.default_rng([9, seed]), np.array((noise[0], *noise))
+
+    def read(self, reading: Any, base: Any) -> None:
+        self.robot.read(reading, base)
+        base["pose"] += self._noise * self._random.normal(size=3)
+
+
+# ---- what goes wrong -----------------------------------------------------------------------------------------------
+
+
+class Faulty:
+    """A robot that is in order until a fault befalls what it says or does."""
+
+    def __init__(self, robot: SimBody, at_s: float, fault: Callable[[Any, Any, Any, Any], None]) -> None:
+        self.robot, self._at_s, self._fault, self.command = robot, at_s, fault, robot.command
+        self._kept: Any = None
+
+    def read(self, reading: Any, base: Any) -> None:
+        before = reading.copy(), base.copy()
+        self.robot.read(reading, base)
+        if self._begun:
+            self._fault(reading, base, *before)
+
+    def write(self, command: Any) -> None:
+        self.robot.write(command)
+
+    @property
+    def _begun(self) -> bool:
+        return bool(self.robot.world.record[0].time >= self._at_s)
+
+
+class Stuck(Faulty):
+    """A robot whose arm does not do what it is told."""
+
+    def write(self, command: Any) -> None:
+        if self._kept is None or not self._begun:
+            self._kept = command.copy()
+            self._kept[0].qd[:] = 0.0
+        self.robot.write(self._kept if self._begun else command)
+
+
+def nothing(reading: Any, base: Any, reading_before: Any, base_before: Any) -> None:
+    """What it says is right."""
+
+
+def no_number(reading: Any, base: Any, reading_before: Any, base_before: Any) -> None:
+    """The pose of the base is no number."""
+    base[0].pose[:] = math.nan
+
+
+def no_joint(reading: Any, base: Any, reading_before: Any, base_before: Any) -> None:
+    """The position of a joint is no number."""
+    reading[0].q[2] = math.nan
+
+
+def frozen(reading: Any, base: Any, reading_before: Any, base_before: Any) -> None:
+    """Nothing new is heard of the base."""
+    for name in ("pose", "wheels", "twist"):
+        base[name] = base_before[name]
+
+
+def with_box(grid: OccupancyGrid, x: float, y: float, width: float, height: float) -> OccupancyGrid:
+    """A map with one obstacle more."""
+    cells, cell = np.array(grid.occupancy), grid.resolution_m
+    columns = slice(round((x - grid.origin[0]) / cell), round((x + width - grid.origin[0]) / cell))
+    cells[round((y - grid.origin[1]) / cell) : round((y + height - grid.origin[1]) / cell), columns] = OCCUPIED
+    return OccupancyGrid(cells, cell, grid.origin, grid.name)
+
+
+DOOR = (4.9, 2.6, 0.15, 1.3)
+AROUND_TABLE = (6.2, 1.9, 3.6, 2.8)
+
+
+@dataclass(frozen=True)
+class Mishap:
+    """What goes wrong, and a word of the reason that must be given."""
+
+    name: str
+    word: str
+    stage: str
+    """In which it must be stopped."""
+    changes: dict[str, Any] = field(default_factory=dict)
+    between: Callable[[SimBody], MobileRobot] = lambda robot: robot
+    meanwhile: Callable[[Mission, float], None] = lambda mission, time_s: None
+    stop_in: str = ""
+    """The stage in which it is told to stop."""
+
+
+def sees(box: tuple[float, float, float, float], stage: str, at_s: float) -> Callable[[Mission, float], None]:
+    """A new map with one obstacle more, the first time in a stage after some time."""
+    shown: list[bool] = []
+
+    def look(mission: Mission, time_s: float) -> None:
+        if not shown and mission.stage == stage and time_s >= at_s:
+            shown.append(True)
+            mission.see(with_box(mission.planner.grid, *box))
+
+    return look
+
+
+def mishaps() -> list[Mishap]:
+    """All of them."""
+    slow = {"travel.limit_s": 4.0, "travel.limit_s_m": 0.0}
+    return [
+        Mishap("the goal is blocked while the arm is parked", "obstacle", "B", meanwhile=sees(AROUND_TABLE, "A", 0.5)),
+        Mishap("the way is blocked while driving", "in the way", "B", meanwhile=sees(DOOR, "B", 3.0)),
+        Mishap("no time is left for driving", "time", "B", slow),
+        Mishap("the arm does not move", "time", "A", between=lambda robot: Stuck(robot, 0.0, nothing)),
+        Mishap("the arm moves no more", "time", "C", {"reach.limit_s": 6.0}, lambda robot: Stuck(robot, 12.5, nothing)),
+        Mishap("the base's pose is no number", "no number", "B", between=lambda robot: Faulty(robot, 5.8, no_number)),
+        Mishap("a joint's position is no number", "no number", "C", between=lambda r: Faulty(r, 12.6, no_joint)),
+        Mishap("odometry is lost", "old", "B", between=lambda robot: Faulty(robot, 5.8, frozen)),
+        Mishap("it is told to stop", "told to stop", "C", stop_in="C"),
+    ]
+
+
+@dataclass(frozen=True)
+class Stop:
+    """How a mission that had to be stopped was stopped."""
+
+    name: str
+    as_expected: bool
+    reason: str
+    speed_m_s: float
+    """Of the base, when the stop began."""
+    way_m: float
+    """From then on."""
+    seconds: float
+    at_rest: float
+    """Largest true speed of anything at the end [m/s, rad/s]."""
+    share: float
+    """Largest share of an acceleration limit, over the whole run."""
+    touches: int
+    v: Array
+    """Time since the stop began [s], and commanded speed [m/s]."""
+
+
+def stopped(task: MissionTask, mishap: Mishap) -> Stop:
+    """Run a mission into a mishap."""
+    robots: list[SimBody] = []
+    here: list[Mission] = []
+
+    def between(robot: SimBody) -> MobileRobot:
+        robots.append(robot)
+        return mishap.between(robot)
+
+    def meanwhile(mission: Mission, time_s: float) -> None:
+        here[:] = [mission]
+        mishap.meanwhile(mission, time_s)
+
+    wanted = changed(task, mishap.changes) if mishap.changes else task
+    run = simulate_mission(
+        wanted, between=between, meanwhile=meanwhile,
+        go_on=lambda: not (mishap.stop_in and here and here[0].stage == mishap.stop_in and here[0].share > 0.87),
+    )  # fmt: skip
+    story, at = story_of(run), [change for change in run.log if change.stage == "stopping"]
+    ended = run.log[-1].stage == "stopped"
+    good = len(at) == 1 and ended and f"stage {mishap.stage}" in at[0].reason and mishap.word in at[0].reason
+    k = round(at[0].time_s / run.task.dt) if at else 0
+    u = story.commands
+    shares = limit_shares(u, run.body, run.task.base, run.task.dt)
+    way = float(np.abs(u[k:, 0]).sum()) * run.task.dt
+    return Stop(
+        mishap.name, good, run.reason, float(abs(u[max(0, k - 1), 0])), way,
+        run.log[-1].time_s - (at[0].time_s if at else 0.0), float(np.abs(robots[0].world.data.qvel).max()),
+        max(share for name, share in shares.items() if "acceleration" in name), touches(story),
+        np.column_stack([story.time_s[k - 200 :] - story.time_s[k], u[k - 200 :, 0]]) if k > 200 else np.zeros((0, 2)),
+    )  # fmt: skip

@@ -1,0 +1,110 @@
+"""Each fault of the emulated controller, and the state in which it must end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pliant.analysis.figures import Figure, within
+from pliant.errors import PliantError
+from pliant.experiments.emulated import Emulator
+from pliant.experiments.ur_runs import STANDS, patient
+from pliant.runtime.session import Session
+from pliant.runtime.task import Task
+
+
+@dataclass(frozen=True)
+class Stated:
+    """What is injected, what the loop must say, and what must be true of the controller afterwards."""
+
+    fault: str
+    says: str
+    safety: str = "NORMAL"
+    refused_until_cleared: str = ""
+    """What a new start is refused with before the fault is cleared; "" if it is not."""
+
+
+FAULTS = (
+    Stated("protective stop", "in a protective stop", "PROTECTIVE_STOP", "in a protective stop"),
+    Stated("hang up", "connection"),  # ur_rtde may crash at that moment: then its owner tells what that means
+    Stated("emergency stop", "in an emergency stop", "ROBOT_EMERGENCY_STOP", "in an emergency stop"),
+    Stated("stop program", "the program on the controller"),
+    Stated("mode idle", "in mode 'idle'", "NORMAL", "in mode 'idle'"),
+    Stated("silence 2.0", "has sent nothing for"),
+    Stated("late 0.7", "older than sense.stale_s"),
+)
+# Options of the emulator, changes of the task, and what the refusal must say.
+REFUSALS: tuple[tuple[str, dict[str, str], dict[str, Any], str], ...] = (
+    ("torque on version 5.12", {"version": "5.12.0"}, {"interface": "torque", "law": "impedance"}, "5.26 or newer"),
+    ("local control", {"fault": "local control"}, {}, "under local control"),
+    ("a CB3", {"version": "3.15.0"}, {}, "no force sensor"),
+)
+
+
+def fault_figures(faults: tuple[Stated, ...], progress: Callable[[float], None]) -> list[Figure]:
+    """One emulator, one fault after the other, each while a push moves the arm; every start follows a fault."""
+    figures: list[Figure] = []
+    with Emulator(task="hand_guiding") as ur:
+        task = patient("hand_guiding").model_copy(update={"robot": ur.robot, "duration_s": 30.0})
+        for i, stated in enumerate(faults):
+            figures += _figures(ur, task, stated)
+            progress((i + 1) / len(faults))
+        works = float(_refusal(task) == "")
+    figures.append(within("faults: a new start works when the last one is cleared, too", works, "", 1.0, 0.0))
+    return figures
+
+
+def _figures(ur: Emulator, task: Task, stated: Stated) -> list[Figure]:
+    said = _said(ur, task, stated.fault)
+    state, name = _settled(ur), f"fault '{stated.fault}'"
+    ended = stated.says in said and state["safety"] == stated.safety and max(map(abs, state["qd"])) < STANDS
+    figures = [
+        within(f"{name}: started, told in words, the arm stands, safety as stated", float(ended), "", 1.0, 0.0),
+    ]
+    if stated.refused_until_cleared:
+        refused = float(stated.refused_until_cleared in _refusal(task))
+        figures.append(within(f"{name}: a new start is refused until it is cleared", refused, "", 1.0, 0.0))
+    ur.inject("clear")
+    return figures
+
+
+def _said(ur: Emulator, task: Task, fault: str) -> str:
+    """Run the task, let it go wrong once the arm moves; what the loop says."""
+    try:
+        with Session(task) as session:
+            session.wait(0.8)
+            ur.inject(fault)
+            session.wait(10.0)
+    except PliantError as error:
+        return str(error)
+    return "nothing"
+
+
+def _settled(ur: Emulator, within_s: float = 5.0) -> dict[str, Any]:
+    """The state of the cell, once the arm stands."""
+    deadline = time.monotonic() + within_s
+    while max(map(abs, (state := ur.state)["qd"])) >= STANDS and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return state
+
+
+def _refusal(task: Task) -> str:
+    """Why the task does not run for a moment; "" if it does."""
+    try:
+        with Session(task) as session:
+            session.wait(0.2)
+    except PliantError as error:
+        return str(error)
+    return ""
+
+
+def refusal_figures(refusals: tuple[tuple[str, dict[str, str], dict[str, Any], str], ...]) -> list[Figure]:
+    """Starts that must be refused in words."""
+    figures = []
+    for name, options, change, says in refusals:
+        with Emulator("ur5e", traced=False, **options) as ur:
+            task = patient("hand_guiding").model_copy(update={"robot": ur.robot, **change})
+            figures.append(within(f"{name}: refused in words", float(says in _refusal(task)), "", 1.0, 0.0))
+    return figures

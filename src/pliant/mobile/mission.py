@@ -1,0 +1,252 @@
+"""A staged mission: park the arm, drive to a place, bring the tool to its goal; or stop, and say why.
+
+    A ──▶ B ──▶ C ──▶ done          each with a guard at its entry, a watch in every period, and a time limit
+    └─────┴─────┴──▶ stopping ──▶ stopped
+
+Everything that is commanded passes one filter that keeps to the limits of base and joints, a stop included. There is no
+clock in here: time comes with what is seen.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from pliant.errors import InputError, RefusedError
+from pliant.mobile.base import SteadyPlace
+from pliant.mobile.body import BASE_JOINTS, Body
+from pliant.mobile.handover import BodyFilter
+from pliant.mobile.planner import HybridAStar
+from pliant.mobile.space import free_at, prepared
+from pliant.mobile.stages import DriveStage, ParkStage, ReachStage, Seen, Stage, from_place
+from pliant.mobile.stand import Stand, Stands
+from pliant.model.grid import OccupancyGrid
+from pliant.params.mission import MissionSettings
+from pliant.params.mobile import Footprint
+
+Array = np.ndarray[Any, Any]
+
+BEGIN, DONE, STOPPING, STOPPED = "begin", "done", "stopping", "stopped"
+REHEARSAL_S = 0.01
+SAME_M, SAME_RAD = 0.005, 0.005
+"""A base within this of a way's start can take that way."""
+REST_S = 0.3
+"""How long everything must be told to stand, and be seen to, before a stop is over."""
+BLIND_S = 2.0
+"""The same where nothing can be seen."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """When a mission entered which stage, and why."""
+
+    time_s: float
+    stage: str
+    reason: str
+
+
+class Mission:
+    """From where a robot is to its tool at `goal` (X_WT). `step` is called once per period."""
+
+    def __init__(
+        self, body: Body, grid: OccupancyGrid, goal: Any, settings: MissionSettings | None = None, dt: float = 0.002
+    ) -> None:
+        self.body, self.settings, self.dt = body, settings or MissionSettings(), dt
+        self.goal, self.park_q = _pose(goal), self._parked()
+        self.filter = BodyFilter(body, dt)
+        self.stage, self.log = BEGIN, list[Change]()
+        self._use(grid)
+        self._stands = Stands(body, self.goal, self.settings.travel, self._rehearsed)
+        self._planned: Stand | None = None
+        self.drive = DriveStage(body, self.settings, self.park_q, self._place_from, dt)
+        self.reach = ReachStage(body, self.settings, self.goal, dt)
+        self._stages: dict[str, Stage] = {
+            "A": ParkStage(body, self.settings, self.park_q), "B": self.drive, "C": self.reach,
+        }  # fmt: skip
+        self._entered_s, self._rest_s, self._why = 0.0, math.inf, ""
+        self._place = SteadyPlace()
+
+    # ---- before it begins ----
+
+    def prepare(self, start: Any) -> Stand:
+        """Find the place and the way from `start` (x, y, heading) now, so that what cannot be done is refused now."""
+        self._planned = self._stands.nearest(self.planner, start)
+        return self._planned
+
+    @property
+    def stand(self) -> Stand | None:
+        """The place to reach from, once it is known."""
+        return self.drive.stand or self._planned
+
+    def _parked(self) -> Array:
+        q, chain = np.array(self.settings.park.q or self.body.q_home[BASE_JOINTS:], float), self.body.chain
+        low, high = chain.q_min[BASE_JOINTS:], chain.q_max[BASE_JOINTS:]
+        if q.shape != (self.body.arm_joints,) or not np.all((q >= low) & (q <= high)):
+            allowed = f"{self.body.arm_joints} angles within the joint ranges of {self.body.arm_name}"
+            raise InputError("park.q", tuple(q.tolist()), allowed)
+        return q
+
+    def _use(self, grid: OccupancyGrid) -> None:
+        p = self.settings.planner
+        self.planner = HybridAStar(grid, p)
+        # a base that follows its way is off by millimetres: half of the margin is for that
+        half = p.footprint.model_dump() | {"margin_m": 0.5 * p.footprint.margin_m}
+        self._space = prepared(grid, Footprint(**half), unknown_is_free=p.unknown == "free")
+
+    def _touches(self, place: Any) -> bool:
+        return not free_at(self._space, float(place[0]), float(place[1]), float(place[2]))
+
+    def _rehearsed(self, q: Array) -> str:
+        """What goes wrong in stage C, with exact motion, from a place (base and joints with the tool at its goal)."""
+        stage = ReachStage(self.body, self.settings, self.goal, REHEARSAL_S)
+        stage.place = q
+        now = np.concatenate([q[:BASE_JOINTS], self.park_q])
+        seen, time_s = _exact(now, np.zeros(self.body.m), 0.0), 0.0
+        why = stage.enter(seen)
+        while not why and not stage.reached(seen):
+            u = stage.wish(seen)
+            now, time_s = self.body.moved(now, u, REHEARSAL_S), time_s + REHEARSAL_S
+            seen = _exact(now, u, time_s)
+            why = stage.trouble(seen)
+            if self._touches(now):
+                why = "the base would touch an obstacle while the tool goes to its goal"
+            elif time_s > stage.limit_s:
+                why = f"the tool is not at its goal within {stage.limit_s:g} s"
+        return why
+
+    def _place_from(self, place: Any) -> Stand:
+        """The stand and the way from here: the prepared one if the base is where that begins."""
+        if self._planned is not None:
+            far, turned = from_place(self._planned.plan.path.start, place)
+            if far <= SAME_M and turned <= SAME_RAD:
+                return self._planned
+        return self.prepare(place)
+
+    # ---- while it runs ----
+
+    @property
+    def ended(self) -> bool:
+        """Whether it is over, done or stopped, and everything is told to stand."""
+        return self.stage in (DONE, STOPPED) and self.filter.at_rest
+
+    @property
+    def target(self) -> Array:
+        """Where the tool should be: on its path in stage C, its goal otherwise."""
+        return self.reach.target if self.stage == "C" else self.goal
+
+    @property
+    def share(self) -> float:
+        """How much of it is done, roughly, from 0 to 1."""
+        spans = {"A": (0.0, 0.15), "B": (0.15, 0.8), "C": (0.8, 1.0)}
+        begin, end = spans.get(self.stage, (0.0, 0.0) if self.stage == BEGIN else (1.0, 1.0))
+        return begin + (end - begin) * self._stages[self.stage].share if self.stage in self._stages else begin
+
+    def see(self, grid: OccupancyGrid) -> None:
+        """Take another map, from now on: a way that it blocks stops the mission."""
+        self._use(grid)
+        self._planned = None
+
+    def stop(self, why: str) -> None:
+        """Stop at the next step, for this reason (a part of a sentence)."""
+        self._why = self._why or why
+
+    def step(self, seen: Seen) -> Array:
+        """What to command for the next period: u = (v, ω, q̇)."""
+        if not self._unusable(seen):
+            seen = self._steady(seen)
+        if self.stage == BEGIN:
+            self._enter("A", seen, "the mission begins")
+        if self.stage in self._stages:
+            self._proceed(seen)
+        wish = self._stages[self.stage].wish(seen) if self.stage in self._stages else np.zeros(self.body.m)
+        u = self.filter.step(wish, seen.commanded)
+        if self.stage in self._stages:
+            self._stages[self.stage].let_through(u)
+        elif self.stage == STOPPING:
+            self._rest(seen)
+        return u
+
+    def _steady(self, seen: Seen) -> Seen:
+        """What is seen, with the base where its wheels have taken it and its pose, over some readings, puts it."""
+        place = self._place.update(seen.q[:BASE_JOINTS], seen.twist, self.dt)
+        q, expected = seen.q.copy(), seen.expected.copy()
+        expected[:BASE_JOINTS] += place - q[:BASE_JOINTS]
+        q[:BASE_JOINTS] = place
+        return replace(seen, q=q, expected=expected)
+
+    def _proceed(self, seen: Seen) -> None:
+        """Stay in the stage, go on to the next, or stop."""
+        stage = self._stages[self.stage]
+        if why := self._why or self._unusable(seen) or stage.trouble(seen) or self._in_the_way(seen):
+            self._halt(seen, why)
+        elif done := stage.reached(seen):
+            if self.drive.stand is not None:
+                self.reach.place = self.drive.stand.q
+            self._enter({"A": "B", "B": "C", "C": DONE}[self.stage], seen, done)
+        elif seen.time_s - self._entered_s > stage.limit_s:
+            self._halt(seen, f"its time of {stage.limit_s:g} s is over")
+
+    def _enter(self, name: str, seen: Seen, why: str) -> None:
+        self.stage, self._entered_s = name, seen.time_s
+        self.log.append(Change(seen.time_s, name, why))
+        if name in self._stages:
+            refused = self._unusable(seen) or self._stages[name].enter(seen)
+            if refused:
+                self._halt(seen, f"it cannot begin: {refused}")
+
+    def _halt(self, seen: Seen, why: str) -> None:
+        self.log.append(Change(seen.time_s, STOPPING, f"stage {self.stage} was stopped: {why}"))
+        self.stage, self._rest_s = STOPPING, math.inf
+
+    def _unusable(self, seen: Seen) -> str:
+        if not (np.isfinite(seen.q).all() and np.isfinite(seen.qd).all() and np.isfinite(seen.twist).all()):
+            return "a measured pose or speed is no number"
+        if seen.age_s > self.settings.follow.stale_s:
+            return f"the base's odometry is {seen.age_s:.2f} s old"
+        return ""
+
+    def _in_the_way(self, seen: Seen) -> str:
+        """Whether the base touches something, or its way is blocked by what was seen since it was planned."""
+        if self.stage == "A":
+            return ""
+        if self._touches(seen.q):
+            return "the base is about to touch an obstacle"
+        if self.stage == "B" and self._planned is None and self.stand is not None:
+            self._planned = self.stand  # looked at once, after each new map
+            rows = self.stand.plan.path.samples(0.05)
+            gone = self.drive.share * self.stand.plan.path.length_m
+            blocked = [k for k, row in enumerate(rows) if 0.05 * k >= gone - 0.05 and self._touches(row)]
+            if blocked:
+                far = max(0.0, self.stand.plan.path.length_m * blocked[0] / (len(rows) - 1) - gone)
+                return f"something stands in the way, {far:.1f} m ahead"
+        return ""
+
+    def _rest(self, seen: Seen) -> None:
+        """End a stop once everything stands."""
+        blind = bool(self._unusable(seen))
+        if not self.filter.at_rest or not (blind or (seen.base_rests and seen.arm_rests)):
+            self._rest_s = math.inf
+            return
+        self._rest_s = min(self._rest_s, seen.time_s)
+        if seen.time_s - self._rest_s >= (BLIND_S if blind else REST_S):
+            self.stage = STOPPED
+            self.log.append(Change(seen.time_s, STOPPED, "base and arm are at rest"))
+
+
+def _exact(q: Array, u: Array, time_s: float) -> Seen:
+    """What is seen of a robot that does exactly what it is told."""
+    return Seen(time_s, q, u[2:], u[:2], q[BASE_JOINTS:], q)
+
+
+def _pose(goal: Any) -> Array:
+    pose = np.array(goal, float)
+    if pose.shape != (7,) or not np.isfinite(pose).all() or abs(np.linalg.norm(pose[3:]) - 1.0) > 1e-3:
+        raise RefusedError(
+            f"goal is {goal!r}, but it must be a pose: x, y, z [m] and a unit quaternion w, x, y, z, all finite.",
+            field="goal", value=goal,
+        )  # fmt: skip
+    pose[3:] /= np.linalg.norm(pose[3:])
+    return pose

@@ -1,0 +1,290 @@
+"""The three stages of a mission. Each says what it needs to begin, what it asks for, when it is done, what stops it.
+
+    A  the arm goes to its park pose, the base is locked
+    B  the base drives to its place, the arm holds still
+    C  base and arm bring the tool to its goal, as one program
+
+What a stage asks for goes through one filter (`handover`), and what that let through is what it goes on from.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pliant.errors import PliantError
+from pliant.mobile import drive
+from pliant.mobile.body import BASE_JOINTS, Body
+from pliant.mobile.followers import PathFollower
+from pliant.mobile.joint_motion import JointMotion
+from pliant.mobile.stand import Stand
+from pliant.mobile.whole_body import WholeBodyMotion
+from pliant.params.mission import MissionSettings
+from pliant.spatial import pose_error
+
+Array = np.ndarray[Any, Any]
+
+HOLD_1_S = 8.0
+"""How fast a joint returns to where it should be."""
+JOINT_REST_RAD_S = 0.02
+EVEN_S = 0.05
+"""Time over which readings are averaged, where a stage asks whether the tool has come to rest."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a mission is told in every period."""
+
+    time_s: float
+    q: Array
+    """Base and joints as measured: x, y, heading, joints [m, rad]."""
+    qd: Array
+    """Speeds of the joints [rad/s]."""
+    twist: Array
+    """Speed and turning speed of the base [m/s, rad/s]."""
+    commanded: Array
+    """Where the joints are told to be [rad]."""
+    expected: Array
+    """Base and joints when what is commanded now takes effect [m, rad]."""
+    ahead_s: float = 0.0
+    """How far ahead that is."""
+    age_s: float = 0.0
+    """Age of the base's pose."""
+
+    @property
+    def base_rests(self) -> bool:
+        return bool(abs(self.twist[0]) < drive.AT_REST_M_S and abs(self.twist[1]) < drive.AT_REST_RAD_S)
+
+    @property
+    def arm_rests(self) -> bool:
+        return bool(np.abs(self.qd).max() < JOINT_REST_RAD_S)
+
+
+def from_place(a: Any, b: Any) -> tuple[float, float]:
+    """How far apart two base poses are: distance [m] and angle [rad]."""
+    return math.hypot(a[0] - b[0], a[1] - b[1]), abs(math.remainder(float(a[2] - b[2]), math.tau))
+
+
+class Stage(ABC):
+    """One stage of a mission. Words that it answers with are parts of a sentence; none at all is a no."""
+
+    letter: str
+    does: str
+    limit_s: float
+
+    def __init__(self, body: Body) -> None:
+        self.body = body
+
+    @abstractmethod
+    def enter(self, seen: Seen) -> str:
+        """Begin; or why it cannot."""
+
+    @abstractmethod
+    def wish(self, seen: Seen) -> Array:
+        """What u = (v, ω, q̇) should be now."""
+
+    @abstractmethod
+    def reached(self, seen: Seen) -> str:
+        """In what sense it is done, if it is."""
+
+    def trouble(self, seen: Seen) -> str:
+        """What speaks against going on."""
+        return ""
+
+    def let_through(self, u: Array) -> None:
+        """What the filter made of the wish."""
+        return
+
+    @property
+    def share(self) -> float:
+        """How much of it is done, roughly."""
+        return 0.0
+
+
+class ParkStage(Stage):
+    """A: the arm to its park pose; the base is told to stand."""
+
+    letter, does = "A", "parks the arm"
+
+    def __init__(self, body: Body, settings: MissionSettings, park_q: Array) -> None:
+        super().__init__(body)
+        self.settings, self.park_q, self.limit_s = settings.park, park_q, settings.park.limit_s
+
+    def enter(self, seen: Seen) -> str:
+        if not seen.base_rests:
+            return f"the base does not stand: it drives with {seen.twist[0]:.2f} m/s and {seen.twist[1]:.2f} rad/s"
+        self._motion = JointMotion.between(self.body, seen.commanded, self.park_q, self.settings.speed)
+        if self._motion.seconds > self.limit_s:
+            return f"the arm needs {self._motion.seconds:.1f} s to its park pose, and {self.limit_s:g} s are allowed"
+        self._began_s, self._stood, self._now_s = seen.time_s, seen.q[:BASE_JOINTS].copy(), seen.time_s
+        return ""
+
+    def wish(self, seen: Seen) -> Array:
+        self._now_s = seen.time_s
+        q, qd = self._motion.at(seen.time_s - self._began_s)
+        return np.concatenate([np.zeros(2), qd + HOLD_1_S * (q - seen.commanded)])
+
+    def reached(self, seen: Seen) -> str:
+        off = float(np.abs(seen.q[BASE_JOINTS:] - self.park_q).max())
+        over = seen.time_s - self._began_s >= self._motion.seconds
+        if over and off <= self.settings.tolerance_rad and seen.arm_rests:
+            return f"the arm is parked, {off:.4f} rad off at most"
+        return ""
+
+    def trouble(self, seen: Seen) -> str:
+        moved, _ = from_place(seen.q, self._stood)
+        if moved > self.settings.moved_m:
+            return f"the base is locked, and has moved by {1e3 * moved:.0f} mm"
+        return ""
+
+    @property
+    def share(self) -> float:
+        return min(1.0, (self._now_s - self._began_s) / max(self._motion.seconds, 1e-9))
+
+
+class DriveStage(Stage):
+    """B: the base along its way; the arm holds its park pose."""
+
+    letter, does = "B", "drives"
+
+    def __init__(
+        self, body: Body, settings: MissionSettings, park_q: Array, find: Callable[[Any], Stand], dt: float
+    ) -> None:
+        super().__init__(body)
+        self.settings, self.park_q, self._find, self._dt = settings, park_q, find, dt
+        self.limit_s = settings.travel.limit_s
+        self.stand: Stand | None = None
+        self.follower: PathFollower | None = None
+        self._told: Any = None
+
+    def enter(self, seen: Seen) -> str:
+        off = float(np.abs(seen.q[BASE_JOINTS:] - self.park_q).max())
+        if off > self.settings.park.tolerance_rad or not (seen.base_rests and seen.arm_rests):
+            return f"base and arm are not at rest with the arm parked, which is {off:.3f} rad off"
+        try:
+            self.stand = self._find(seen.q[:BASE_JOINTS])
+        except PliantError as error:
+            return str(error).rstrip(".")
+        path, travel = self.stand.plan.path, self.settings.travel
+        self.limit_s = max(travel.limit_s, travel.limit_s_m * path.length_m)
+        is_there = path.length_m < 1e-3
+        self.follower = None if is_there else PathFollower(path, self.settings.base, self.settings.follow)
+        return ""
+
+    def wish(self, seen: Seen) -> Array:
+        u = np.concatenate([np.zeros(2), HOLD_1_S * (self.park_q - seen.commanded)])
+        if self.follower is not None:
+            place, (v, omega) = seen.q[:BASE_JOINTS], seen.twist
+            self._told = self.follower.update(place, v, omega, age_s=seen.age_s, dt=self._dt)
+            u[:2] = self._told.v, self._told.omega
+        return u
+
+    def let_through(self, u: Array) -> None:
+        if self._told is not None:  # a view of the follower's own record: it goes on from what was really commanded
+            self._told.v, self._told.omega = u[0], u[1]
+
+    def reached(self, seen: Seen) -> str:
+        if self.stand is None or not (self.follower is None or self.follower.done) or not seen.base_rests:
+            return ""
+        far, turned = from_place(seen.q, self.stand.q)
+        return f"the base stands {1e3 * far:.1f} mm and {math.degrees(turned):.2f}° from its place"
+
+    def trouble(self, seen: Seen) -> str:
+        state = 0 if self._told is None else int(self._told.state)
+        bad = (drive.STALE, drive.NO_NUMBER, drive.LOST, drive.BLOCKED)
+        return drive.STATES[state].removeprefix("stopped: ") if state in bad else ""
+
+    @property
+    def share(self) -> float:
+        length = self.stand.plan.path.length_m if self.stand else 0.0
+        return 0.0 if self._told is None else min(1.0, float(self._told.way_m) / max(length, 1e-9))
+
+
+class ReachStage(Stage):
+    """C: the tool along a path that the arm alone could go from the place found; base and arm share it as one program.
+
+    The base is not where it should be by some millimetres: the path begins where the tool really is, and ends at the
+    goal. The joint motion behind it is the posture that the program prefers.
+    """
+
+    letter, does = "C", "brings the tool to its goal"
+
+    def __init__(self, body: Body, settings: MissionSettings, goal: Array, dt: float) -> None:
+        super().__init__(body)
+        self.settings, self.goal = settings, goal
+        self.limit_s = settings.reach.limit_s
+        self.motion = WholeBodyMotion(body, settings.whole_body, dt)
+        self.place: Array | None = None
+        """Base and joints with the tool at its goal, as the place was chosen for."""
+        self.target = goal.copy()
+        """Where the tool should be when what is commanded now takes effect."""
+        self._solved = True
+
+    def enter(self, seen: Seen) -> str:
+        if self.place is None or not (seen.base_rests and seen.arm_rests):
+            return "base and arm are not at rest at the place to reach from"
+        far, turned = from_place(seen.q, self.place)
+        travel = self.settings.travel
+        if far > travel.stand_m or math.degrees(turned) > travel.stand_deg:
+            return f"the base stands {1e3 * far:.0f} mm and {math.degrees(turned):.1f}° from the place to reach from"
+        begin, end = np.concatenate([seen.q[:BASE_JOINTS], seen.commanded]), self.place.copy()
+        end[2] = begin[2] + math.remainder(float(end[2] - begin[2]), math.tau)
+        self._motion = JointMotion.between(self.body, begin, end, self.settings.reach.speed)
+        self._began_s, self._near_s, self._now_s = seen.time_s, math.inf, seen.time_s
+        self._off, self._speeds = np.full(6, math.nan), np.zeros(self.body.m)
+        self.motion.u[:] = 0.0
+        return ""
+
+    def wish(self, seen: Seen) -> Array:
+        self._now_s = seen.time_s
+        q, qd = self._motion.at(seen.time_s + seen.ahead_s - self._began_s)
+        self.target = self.body.pose(q)
+        # with the speed in it, the posture is followed without lag
+        self.motion.posture = (q + qd / max(self.settings.whole_body.posture_1_s, 1e-3))[BASE_JOINTS:]
+        moved = self.motion.track(seen.expected, self.target, self.body.chain.jacobian(q) @ qd)
+        self._solved = moved.solved
+        return moved.u
+
+    def let_through(self, u: Array) -> None:
+        self.motion.u[:] = u
+
+    def reached(self, seen: Seen) -> str:
+        far, turned = self._error(seen)
+        reach = self.settings.reach
+        near = far <= reach.tolerance_m and turned <= math.radians(reach.tolerance_deg)
+        slow = np.abs(self._speeds[:2]) < (drive.AT_REST_M_S, drive.AT_REST_RAD_S)
+        rests = bool(slow.all() and np.abs(self._speeds[2:]).max() < JOINT_REST_RAD_S)
+        if not (near and rests and seen.time_s - self._began_s >= self._motion.seconds):
+            self._near_s = math.inf
+            return ""
+        self._near_s = min(self._near_s, seen.time_s)
+        if seen.time_s - self._near_s < reach.settle_s:
+            return ""
+        return f"the tool is {1e3 * far:.2f} mm and {math.degrees(turned):.3f}° from its goal"
+
+    def _error(self, seen: Seen) -> tuple[float, float]:
+        """Distance [m] and angle [rad] of the tool from its goal; like the speeds, without the noise of one reading."""
+        now = np.zeros(6)
+        pose_error(self.body.pose(seen.q), self.goal, now)
+        share = min(1.0, self.motion.dt / EVEN_S)
+        self._off = now if np.isnan(self._off).any() else self._off + share * (now - self._off)
+        self._speeds += share * (np.concatenate([seen.twist, seen.qd]) - self._speeds)
+        return float(np.linalg.norm(self._off[:3])), float(np.linalg.norm(self._off[3:]))
+
+    def trouble(self, seen: Seen) -> str:
+        return "" if self._solved else "the whole-body program has no solution"
+
+    @property
+    def share(self) -> float:
+        return min(1.0, (self._now_s - self._began_s) / max(self._motion.seconds, 1e-9))
+
+
+def pose_apart(a: Array, b: Array) -> Array:
+    """Distance [m] and angle [rad] between two poses."""
+    cosine = min(1.0, abs(float(a[3:] @ b[3:])) / float(np.linalg.norm(a[3:]) * np.linalg.norm(b[3:])))
+    return np.array((float(np.linalg.norm(a[:3] - b[:3])), 2.0 * math.acos(cosine)))

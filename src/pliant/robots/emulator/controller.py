@@ -1,0 +1,125 @@
+"""The emulated controller as a whole: safety, mode, program and arm, and what RTDE tells of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pliant.robots.emulator.arm import DT, EmulatedArm
+from pliant.robots.emulator.faults import Fault
+from pliant.robots.emulator.program import Program
+from pliant.robots.emulator.variables import blank
+from pliant.robots.ur.rtde import Version
+
+NORMAL, PROTECTIVE, EMERGENCY = 1 << 0, 1 << 2, 1 << 7
+# Numbers of safety_mode and their names on the dashboard.
+SAFETY = {NORMAL: (1, "NORMAL"), PROTECTIVE: (3, "PROTECTIVE_STOP"), EMERGENCY: (7, "ROBOT_EMERGENCY_STOP")}
+MODES = {3: "POWER_OFF", 5: "IDLE", 7: "RUNNING"}
+
+
+class Controller:
+    """A controller with its arm. `line` is what faults of the network are asked of: silence, delay, hanging up."""
+
+    def __init__(self, arm: EmulatedArm, model: str, version: Version, faults: tuple[Fault, ...] = ()) -> None:
+        self.arm, self.model, self.version = arm, model, version
+        self.program = Program(arm, self.say)
+        self.safety, self.mode, self.remote = NORMAL, 7, True
+        self.silent_until, self.late_s, self.hangs_up = 0.0, 0.0, False
+        self.messages: list[str] = []
+        self.missed = 0
+        self.values: dict[str, Any] = blank()
+        self._planned = [fault for fault in faults if fault.at_s is not None]
+        self._moving_since = -1.0
+        for fault in faults:
+            if fault.at_s is None:
+                self.inject(fault)
+        self.tell()
+
+    @property
+    def now(self) -> float:
+        """The controller's own time [s]: it goes on in a period that was missed, in which the arm did not."""
+        return self.arm.time_s + self.missed * DT
+
+    def say(self, text: str) -> None:
+        """A message for the clients' logs."""
+        self.messages.append(text)
+
+    # -- a period --
+
+    def step(self) -> None:
+        """Carry out 2 ms: watchdog, faults that are due, arm; then tell of it."""
+        self.program.watch(self.now)
+        if self.program.protective:
+            self.program.protective = False
+            self._halt(PROTECTIVE, "a protective stop was asked for")
+        self._due()
+        self.arm.advance()
+        self.arm.read()
+        self.tell()
+
+    def _due(self) -> None:
+        if self.program.moving and self._moving_since < 0.0:
+            self._moving_since = self.now
+        if self._moving_since < 0.0:
+            return
+        for fault in [fault for fault in self._planned if self.now - self._moving_since >= (fault.at_s or 0.0)]:
+            self._planned.remove(fault)
+            self.inject(fault)
+
+    # -- what goes wrong --
+
+    def inject(self, fault: Fault) -> None:
+        """Let something go wrong now."""
+        match fault.name:
+            case "protective stop":
+                self._halt(PROTECTIVE, "a protective stop")
+            case "emergency stop":
+                self.mode = 3
+                self._halt(EMERGENCY, "an emergency stop")
+            case "stop program":
+                self.program.stop("someone stopped it")
+            case "mode idle":
+                self.mode = 5
+                self.program.stop("the arm was switched to idle")
+            case "local control":
+                self.remote = False
+            case "silence":
+                self.silent_until = self.now + fault.numbers[0]
+            case "late":
+                self.late_s = fault.numbers[0]
+            case "hang up":
+                self.hangs_up = True
+            case "push":
+                self.arm.push(fault.numbers[:6], fault.numbers[6])
+            case "clear":
+                self.clear()
+
+    def _halt(self, safety: int, why: str) -> None:
+        self.safety = safety
+        self.program.stop(why)
+
+    def clear(self) -> None:
+        """All is well again; a program that was stopped stays so."""
+        self.safety, self.mode, self.remote, self.silent_until, self.late_s = NORMAL, 7, True, 0.0, 0.0
+
+    @property
+    def is_silent(self) -> bool:
+        return self.now < self.silent_until
+
+    # -- what it tells --
+
+    def tell(self) -> None:
+        """Bring the outputs up to date."""
+        arm, program, values = self.arm, self.program, self.values
+        zeros, target = (0.0,) * 6, tuple(arm.target_q.tolist())
+        pose, speed = arm.tcp_pose(), arm.tcp_speed()
+        values.update(
+            timestamp=self.now, target_q=target, target_qdd=zeros,
+            actual_q=tuple(arm.q.tolist()), actual_qd=tuple(arm.qd.tolist()), target_qd=tuple(arm.qd.tolist()),
+            target_moment=tuple(arm.tau.tolist()), actual_TCP_pose=pose, target_TCP_pose=pose,
+            actual_TCP_speed=speed, target_TCP_speed=speed, actual_TCP_force=arm.tcp_force(),
+            ft_raw_wrench=tuple(arm.raw.tolist()), actual_execution_time=DT,
+            robot_mode=self.mode, safety_mode=SAFETY[self.safety][0], safety_status_bits=self.safety,
+            runtime_state=program.state, robot_status_bits=int(self.mode == 7) | int(program.plays) << 1,
+            payload=arm.mass, payload_cog=tuple(arm.com.tolist()),
+            output_int_register_0=program.ready, output_int_register_1=program.answer, output_int_register_2=0,
+        )  # fmt: skip

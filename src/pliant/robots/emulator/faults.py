@@ -1,0 +1,44 @@
+"""What can be made to go wrong with the emulated controller, and how to ask for it: one line of words.
+
+protective stop | emergency stop | stop program | mode idle | local control | silence 0.5 | late 0.02 | hang up
+push 10 0 0 0 0 0 1.5 | clear
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pliant.errors import InputError, UnknownNameError
+
+# How many numbers follow the words.
+FAULTS = {
+    "protective stop": 0, "emergency stop": 0, "stop program": 0, "mode idle": 0, "local control": 0,
+    "silence": 1, "late": 1, "hang up": 0, "push": 7, "clear": 0,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that goes wrong, `at_s` after the first motion command (None: now)."""
+
+    name: str
+    numbers: tuple[float, ...] = ()
+    at_s: float | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Fault:
+        """Read ``silence 0.5`` or, for later, ``silence 0.5 @ 3``."""
+        words, at, when = text.partition("@")
+        name = next((name for name in FAULTS if f"{words.strip()} ".startswith(f"{name} ")), None)
+        if name is None:
+            raise UnknownNameError("fault", words.strip(), FAULTS)
+        given = words.strip()[len(name) :].split()
+        try:
+            numbers, at_s = tuple(float(word) for word in given), float(when) if at else None
+        except ValueError:
+            raise InputError("fault", text, f"'{name}', {FAULTS[name]} numbers, and '@ seconds' if later") from None
+        if len(numbers) != FAULTS[name]:
+            raise InputError("fault", text, f"'{name}' followed by {FAULTS[name]} numbers")
+        if any(value < 0.0 for value in numbers) and name != "push":
+            raise InputError("fault", text, "a time that is not negative")
+        return cls(name, numbers, at_s)

@@ -1,0 +1,119 @@
+"""The program on the emulated controller: commands in input registers, answers in output registers, a watchdog.
+
+What a client uploads as URScript is not interpreted: it is ur_rtde's, and what it does with the registers is this. A
+realtime command is carried out at once and for ever, until another comes. Any other is carried out once, answered with
+`DONE`, and the client then clears it with command 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from pliant.robots.emulator.arm import EmulatedArm
+
+STOPPED, PLAYING = 1, 2
+READY, DONE = 1, 2
+# Numbers of ur_rtde's commands.
+(KICK, MOVE_J, STOP, ZERO_FORCE, SPEED_J, SERVO_J, SPEED_STOP, SERVO_STOP, PAYLOAD, SET_TCP, PROTECTIVE, WATCHDOG,
+ IS_STEADY, TORQUE, END) = (0, 1, 7, 8, 9, 11, 15, 16, 17, 29, 31, 35, 47, 66, 255)  # fmt: skip
+_REALTIME = {6, SPEED_J, 10, SERVO_J, 24, 25, 26, 27, 38, 58, *range(TORQUE, 72)}
+
+Values = Mapping[str, Any]
+
+
+class Program:
+    """Runs once a script has been uploaded, until it is stopped, by whatever."""
+
+    def __init__(self, arm: EmulatedArm, say: Callable[[str], None]) -> None:
+        self.arm, self._say = arm, say
+        self.state, self.ready, self.answer = STOPPED, 0, 0
+        self.results = [0.0] * 6
+        self.protective = False
+        self.why = "no program was uploaded"
+        self.moving = False
+        self._executing = False
+        self._every_s, self._kicked = 0.0, 0.0
+
+    def start(self) -> None:
+        """A script was uploaded: it waits for commands."""
+        self.state, self.ready, self.answer, self.why = PLAYING, READY, 0, ""
+        self._executing, self._every_s, self.moving = False, 0.0, False
+        self.arm.idle()
+        self.arm.hold_pushes()
+        self.arm.brake(halted=False)
+
+    def stop(self, why: str) -> None:
+        """End the program; the arm brakes and stays."""
+        if self.state == PLAYING:
+            self.state, self.why = STOPPED, why
+            self.arm.brake(halted=True)
+
+    @property
+    def plays(self) -> bool:
+        return self.state == PLAYING
+
+    def watch(self, now: float) -> None:
+        """Once per period: the watchdog."""
+        if self.plays and self._every_s > 0.0 and now - self._kicked > self._every_s:
+            self.stop("its watchdog saw no command")
+
+    def receive(self, values: Values, now: float) -> None:
+        """Inputs have come; the watchdog looks for register 0 among them."""
+        if not self.plays or "input_int_register_0" not in values:
+            return
+        self._kicked = now
+        command = int(values["input_int_register_0"])
+        if command == KICK:
+            self.ready, self._executing = READY, False
+        elif command in _REALTIME:
+            self._move(command, values)
+            self.ready = READY
+        elif not self._executing:
+            self._executing, self.ready = True, DONE
+            self._do(command, values)
+
+    def _move(self, command: int, values: Values) -> None:
+        """A realtime command. The pushes of the task begin with the first one."""
+        if not self.moving:
+            self.moving = True
+            self.arm.begin_pushes()
+        if command == SERVO_J:
+            self.arm.servo(_doubles(values, 6))
+        elif command == SPEED_J:
+            self.arm.speed(_doubles(values, 6), float(values["input_double_register_6"]))
+        elif command == TORQUE:
+            self.arm.torque(_doubles(values, 6))
+        else:
+            self._unknown(command)
+
+    def _do(self, command: int, values: Values) -> None:
+        """A command that is carried out once."""
+        if command in (STOP, SPEED_STOP, SERVO_STOP):
+            self.arm.idle()
+        elif command == ZERO_FORCE:
+            self.arm.zero_force()
+        elif command == PAYLOAD:
+            self.arm.mass, self.arm.com = _doubles(values, 1)[0], np.array(_doubles(values, 4)[1:])
+        elif command == SET_TCP:
+            self.arm.tcp = np.array(_doubles(values, 6))
+        elif command == PROTECTIVE:
+            self.protective = True
+        elif command == WATCHDOG:
+            hz = float(values["input_double_register_0"])
+            self._every_s = 1.0 / hz if hz > 0.0 else 0.0
+        elif command == IS_STEADY:
+            self.answer = int(self.arm.is_steady)
+        elif command == END:
+            self.stop("its client ended it")
+        else:
+            self._unknown(command)
+
+    def _unknown(self, command: int) -> None:
+        self._say(f"The emulator does not know command {command}: nothing was done.")
+
+
+def _doubles(values: Values, n: int) -> list[float]:
+    return [float(values[f"input_double_register_{i}"]) for i in range(n)]

@@ -1,0 +1,1 @@
+"""An arm that is driven over ROS 2, without a ROS installation."""

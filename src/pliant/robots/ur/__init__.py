@@ -1,0 +1,1 @@
+"""Universal Robots e-Series arms, by RTDE."""

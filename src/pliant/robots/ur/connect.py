@@ -1,0 +1,157 @@
+"""Getting through to a UR controller: is the extra there, who answers, which version, which arm; refusals in words."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from pliant.errors import RefusedError
+from pliant.robots.ur import rtde
+from pliant.robots.ur.address import UrAddress
+from pliant.robots.ur.status import E_SERIES, TORQUE_FROM, is_same_model, takes_torque
+
+# How long a controller may take to answer, and its program to start [s].
+_ANSWER_S, _START_S = 3.0, 5.0
+# A little more than that of the loop, which reads what these threads deliver.
+_PRIORITY = 61
+VARIABLES = ("timestamp", "actual_q", "actual_qd", "target_moment", "actual_TCP_force", "robot_mode",
+             "safety_status_bits")  # fmt: skip
+
+
+def check_extra() -> None:
+    """Raise if ur_rtde is not installed."""
+    if importlib.util.find_spec("rtde_control") is None:
+        raise RefusedError("A UR needs the package ur_rtde: pip install 'pliant[ur]'.", field="robot")
+
+
+def ask_version(host: str) -> rtde.Version:
+    """The version of the controller's software, asked by RTDE itself: every controller answers that."""
+    try:
+        with socket.create_connection((host, rtde.PORT), _ANSWER_S) as line:
+            line.sendall(rtde.packet(rtde.ASK_VERSION))
+            buffer = bytearray()
+            while (found := rtde.take(buffer)) is None or found[0] != rtde.ASK_VERSION:
+                if not (data := line.recv(4096)):
+                    raise OSError("it hung up")
+                buffer += data
+            return rtde.read_version(found[1])
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error) or "no answer"
+        raise RefusedError(
+            f"No UR controller answers at {host} (port {rtde.PORT}: {why.lower()}). Is it switched on, and is RTDE "
+            "enabled there?",
+            field="robot",
+            value=host,
+        ) from None
+
+
+def check_version(version: rtde.Version, interface: str) -> None:
+    """Raise if a controller of this version has no force sensor, or is to take torques and cannot."""
+    said = ".".join(str(part) for part in version[:3])
+    if version[0] < E_SERIES:
+        raise RefusedError(
+            f"The controller runs version {said}: a CB3, which has no force sensor in its wrist. An e-Series arm "
+            "(5.0 or newer) is needed.",
+            field="robot",
+        )
+    if interface == "torque" and not takes_torque(version):
+        first = ".".join(str(part) for part in TORQUE_FROM)
+        raise RefusedError(
+            f"The controller runs version {said}, and joint torques need {first} or newer: choose interface position "
+            "or velocity, or update the robot.",
+            field="interface",
+            value=interface,
+        )
+
+
+def check_dashboard(address: UrAddress) -> None:
+    """Raise if the controller says that it is another arm, or under the pendant's control; silence is no objection.
+
+    PolyScope X has no dashboard.
+    """
+    from dashboard_client import DashboardClient
+
+    board: Any = DashboardClient(address.host)
+    try:
+        board.connect(2000)
+        reported, remote = board.getRobotModel(), board.isInRemoteControl()
+    except RuntimeError:
+        return
+    finally:
+        with contextlib.suppress(RuntimeError):
+            board.disconnect()
+    if not is_same_model(reported, address.model):
+        raise RefusedError(
+            f"The controller at {address.host} says that it drives a {reported.strip()}, not a {address.model}: say "
+            f"ur:{address.host}#<model>.",
+            field="robot",
+        )
+    if not remote:
+        raise RefusedError(
+            f"The controller at {address.host} is under local control: switch it to remote control on the pendant.",
+            field="robot",
+        )
+
+
+def open_receive(host: str, rate_hz: float) -> Any:
+    """What the robot reports, once per period."""
+    from rtde_receive import RTDEReceiveInterface
+
+    return _opened(host, lambda: RTDEReceiveInterface(host, rate_hz, list(VARIABLES)))
+
+
+def open_control(host: str, rate_hz: float) -> Any:
+    """The program on the controller that takes our commands; returns when it runs."""
+    from rtde_control import RTDEControlInterface
+
+    control: Any = _opened(host, lambda: RTDEControlInterface(host, rate_hz))
+    if not _runs(control, _START_S / 2):
+        with contextlib.suppress(RuntimeError):
+            control.reuploadScript()
+        if not _runs(control, _START_S):
+            raise RefusedError(
+                f"The program for the commands does not start on the controller at {host}: look at the log on its "
+                "pendant.",
+                field="robot",
+            )
+    return control
+
+
+def _runs(control: Any, within_s: float) -> bool:
+    deadline = time.monotonic() + within_s
+    while not control.isProgramRunning():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+@contextlib.contextmanager
+def _quick_threads() -> Iterator[None]:
+    """Threads that are started in here inherit real-time scheduling, where the system permits it.
+
+    They receive the robot's packets; one that had to wait for other programs would deliver them late.
+    """
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(_PRIORITY))
+    except (OSError, AttributeError):
+        yield
+        return
+    try:
+        yield
+    finally:
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+
+
+def _opened(host: str, make: Callable[[], Any]) -> Any:
+    try:
+        with _quick_threads():
+            return make()
+    except RuntimeError as error:
+        said = " ".join(str(error).replace("ur_rtde:", "").split()).rstrip(".!")
+        raise RefusedError(f"The UR controller at {host} does not let us in: {said}.", field="robot") from None

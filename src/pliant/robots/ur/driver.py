@@ -1,0 +1,268 @@
+"""`ur:HOST`: a Universal Robots e-Series arm by ur_rtde.
+
+    read    joints, torques and the wrench of the controller's newest packet, and whether all is well
+    write   servoJ, speedJ or directTorque, by the command's mode
+
+The last command of a realtime interface repeats for ever on the controller. So its watchdog is armed before the first
+one: a loop that dies, or hangs, stops the arm after `WATCHDOG_S`. Kinematics are our own: the controller's come back
+late, or not at all. Nothing here raises after `open`; what goes wrong is a sentence in `fault`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import threading
+import time
+from typing import Any
+
+import numpy as np
+
+from pliant.errors import InputError, RefusedError
+from pliant.model.arm import Arm
+from pliant.model.ur import ur_facts
+from pliant.records import POSITION, TORQUE, VELOCITY, WRENCH_OK
+from pliant.robots.ur import connect
+from pliant.robots.ur.address import UrAddress
+from pliant.robots.ur.connect import check_extra as check_extra
+from pliant.robots.ur.status import trouble
+from pliant.robots.ur.wrench import to_sensor
+
+# Rate of an e-Series controller [Hz].
+RATE_HZ = 500.0
+# The controller stops its program when no command has come for this long [s] (a little longer on some controllers).
+WATCHDOG_S = 0.1
+# The shortest look-ahead that servoJ takes [s], and its default gain: what the simulated servo is modelled on.
+LOOKAHEAD_S, GAIN = 0.03, 300.0
+# How hard the arm brakes at the end [rad/s², m/s²].
+_BRAKE = 10.0
+# A joint farther from the start of the task than this is somewhere else [rad].
+_NEAR = 0.02
+# The controller may refuse so many commands in a row before that is a fault of its own.
+_REFUSALS = 25
+# How long the reason for a stopped program may take to arrive [s].
+_REASON_S = 0.02
+# No two clocks drift apart faster than this.
+_DRIFT = 2e-4
+# How long the end may take before it is left to the watchdog [s].
+_STOP_S = 3.0
+
+
+class UrRobot:
+    """A UR arm. Its packets may be late by `silence_s`, as long as the last wrench may be held; then it is a fault."""
+
+    interfaces = ("position", "velocity", "torque")
+
+    def __init__(self, address: UrAddress, task: Any) -> None:
+        check_extra()
+        if task.rate_hz > RATE_HZ:
+            raise InputError("rate_hz", task.rate_hz, f"at most {RATE_HZ:g}, the rate of the controller")
+        most = ur_facts(address.model).payload_kg
+        if task.tool.mass_kg > most:
+            raise InputError("tool.mass_kg", task.tool.mass_kg, f"at most {most:g}, what a {address.model} carries")
+        self.name = f"ur:{address.host}"
+        self.address, self.arm = address, Arm.load(address.model, task.tool)
+        self.interface, self.dt = task.interface, task.dt
+        self.start_q = np.array(task.start_q, float)
+        self.silence_s = task.params.sense.stale_s + task.params.sense.hold_s
+        self.fault = ""
+        self._control: Any = None
+        self._receive: Any = None
+        self._accel = float(self.arm.a_max.max())
+        self._mode, self._refused, self._armed, self._lost = 0, 0, False, False
+        self._stamp, self._heard, self._offset, self._halted_s = -1.0, 0.0, math.inf, 0.0
+
+    # -- the beginning --
+
+    def open(self) -> None:
+        """Connect, check that everything is as the task believes, set tool and payload. Nothing moves."""
+        host = self.address.host
+        version = connect.ask_version(host)
+        connect.check_version(version, self.interface)
+        connect.check_dashboard(self.address)
+        self._receive = connect.open_receive(host, 1.0 / self.dt)
+        self._must_be_well()
+        self._must_be_at_start()
+        self._control = connect.open_control(host, 1.0 / self.dt)
+        self._set_tool()
+        self._heard = time.monotonic()
+
+    def _must_be_well(self) -> None:
+        deadline = time.monotonic() + 1.0
+        while self._receive.getTimestamp() == 0.0 and time.monotonic() < deadline:
+            time.sleep(0.005)
+        if words := trouble(self._receive.getSafetyStatusBits(), self._receive.getRobotMode()):
+            raise RefusedError(f"The robot at {self.address.host} cannot move; {words}.", field="robot")
+
+    def _must_be_at_start(self) -> None:
+        """A task that begins somewhere must find the arm there: nobody has checked the way from where it stands."""
+        if not len(self.start_q):
+            return
+        off = np.abs(np.array(self._receive.getActualQ()) - self.start_q)
+        if off.max() > _NEAR:
+            joint = int(off.argmax())
+            raise RefusedError(
+                f"The task begins at start_q, and {self.arm.joint_names[joint]} is {np.degrees(off[joint]):.1f}° away "
+                "from there: move the arm there first, or leave start_q out of the task.",
+                field="start_q",
+            )
+
+    def _set_tool(self) -> None:
+        """Tell the controller what hangs at its flange: it takes the payload's weight out of the wrench."""
+        tool = self.arm.tool
+        taken = self._control.setPayload(tool.mass_kg, list(tool.com_m))
+        taken = self._control.setTcp([*tool.tcp_m, *_rotation_vector(tool.tcp_quat)]) and taken
+        if not taken:
+            raise RefusedError(f"The controller at {self.address.host} did not take payload and tool.", field="tool")
+
+    # -- once per period --
+
+    def read(self, reading: Any) -> None:
+        r = reading[0]
+        try:
+            self._fill(r)
+        except RuntimeError:  # what ur_rtde throws when its connection has gone
+            self._lose()
+
+    def _fill(self, r: Any) -> None:
+        """The newest packet as a reading."""
+        now = time.monotonic()
+        stamp, q, qd, tau, force = self._packet()
+        self._judge(stamp, now)
+        r.q[:6], r.qd[:6], r.tau[:6] = q, qd, tau
+        to_sensor(self.arm, r.q, force, r.wrench)
+        # the robot's time goes on while a packet is under way: a late one is an old one
+        r.stamp_s, r.wrench_stamp_s, r.wrench_state = stamp + self._age(stamp, now), stamp, WRENCH_OK
+
+    def _packet(self) -> tuple[Any, ...]:
+        """The numbers of one packet; one that arrives meanwhile makes us begin anew."""
+        receive = self._receive
+        stamp = receive.getTimestamp()
+        while True:
+            motion = receive.getActualQ(), receive.getActualQd(), receive.getTargetMoment()
+            force, newest = receive.getActualTCPForce(), receive.getTimestamp()
+            if newest == stamp:
+                return stamp, *motion, force
+            stamp = newest
+
+    def _age(self, stamp: float, now: float) -> float:
+        """How much longer ago this packet was sent than the quickest one [s]."""
+        # two clocks drift apart: what was the quickest way once counts a little less in every period
+        self._offset = min(self._offset + _DRIFT * self.dt, now - stamp)
+        return now - stamp - self._offset
+
+    def _judge(self, stamp: float, now: float) -> None:
+        """Whether the robot still does what it is told."""
+        if stamp != self._stamp:
+            self._stamp, self._heard = stamp, now
+        receive, host = self._receive, self.address.host
+        if words := trouble(receive.getSafetyStatusBits(), receive.getRobotMode()):
+            self._fail(f"the robot at {host} has stopped; {words}")
+        elif now - self._heard > self.silence_s:
+            self._lose(f"the controller at {host} has sent nothing for {self.silence_s * 1e3:.0f} ms")
+        elif not self._is_connected():
+            self._lose()
+        elif self._armed and not self._control.isProgramRunning():
+            # that comes by another line than the reason, which may be under way
+            self._halted_s += self.dt
+            if self._halted_s > _REASON_S:
+                self._fail(f"the program on the controller at {host} has stopped: by its watchdog, or by someone there")
+
+    def write(self, command: Any) -> None:
+        c = command[0]
+        if self.fault or self._halted_s > 0.0:
+            return
+        try:
+            if not self._armed:
+                self._armed = bool(self._control.setWatchdog(1.0 / WATCHDOG_S))
+                if not self._armed:
+                    self._fail(f"the controller at {self.address.host} did not arm its watchdog, so nothing was sent")
+                    return
+            taken = self._is_connected() and self._send(c)
+        except RuntimeError:
+            self._lose()
+            return
+        self._refused = 0 if taken else self._refused + 1
+        if self._refused > _REFUSALS:
+            self._fail(f"the controller at {self.address.host} does not take commands any more")
+
+    def _send(self, c: Any) -> bool:
+        mode = int(c.mode)
+        if mode == POSITION:
+            taken = self._control.servoJ(c.q[:6].tolist(), 0.0, 0.0, self.dt, LOOKAHEAD_S, GAIN)
+        elif mode == VELOCITY:
+            taken = self._control.speedJ(c.qd[:6].tolist(), self._accel, self.dt)
+        elif mode == TORQUE:
+            # the controller carries the arm's weight itself
+            weight = self.arm.bias(self._q(), np.zeros(6))
+            taken = self._control.directTorque((c.tau[:6] - weight).tolist())
+        else:
+            return bool(self._control.kickWatchdog())
+        self._mode = mode
+        return bool(taken)
+
+    def _is_connected(self) -> bool:
+        return bool(self._receive.isConnected() and (self._control is None or self._control.isConnected()))
+
+    def _q(self) -> Any:
+        return np.array(self._receive.getActualQ())
+
+    def _lose(self, words: str = "") -> None:
+        """The line has gone, or is silent, and ur_rtde is not to be touched any more.
+
+        It would wait for answers; and over a line that has gone its own threads try to connect anew, to a program
+        without a watchdog, and end in a crash before long. The arm has been stopped by then: by the watchdog, or by the
+        new program, which has been told to do nothing.
+        """
+        self._lost = True
+        self._fail(words or f"the connection to {self.address.host} is lost")
+
+    def _fail(self, words: str) -> None:
+        """The first thing that went wrong is the one that is told."""
+        self.fault = self.fault or words
+
+    def push(self, wrench: Any, for_s: float) -> None:
+        raise RefusedError(f"Only a simulated arm can be pushed from here, and {self.name} is none.")
+
+    # -- the end --
+
+    def stop(self) -> None:
+        """Brake, and end the program. Where the controller does not answer in time, its watchdog does it."""
+        if self._control is None or self._lost:
+            return
+        ending = threading.Thread(target=self._end, daemon=True)
+        ending.start()
+        ending.join(_STOP_S)
+
+    def _end(self) -> None:
+        with contextlib.suppress(Exception):
+            if self._control.isProgramRunning():
+                if self._mode == POSITION:
+                    self._control.servoStop(_BRAKE)
+                elif self._mode == VELOCITY:
+                    self._control.speedStop(_BRAKE)
+                elif self._mode == TORQUE:
+                    self._control.stopJ(_BRAKE)
+                self._control.stopScript()
+
+    def close(self) -> None:
+        """Disconnect, within a time: a dead line must not hold the process."""
+        if self._lost:
+            return
+        leaving = threading.Thread(target=self._disconnect, daemon=True)
+        leaving.start()
+        leaving.join(_STOP_S)
+
+    def _disconnect(self) -> None:
+        for line in (self._control, self._receive):
+            if line is not None:
+                with contextlib.suppress(Exception):
+                    line.disconnect()
+
+
+def _rotation_vector(quat: tuple[float, float, float, float]) -> list[float]:
+    """A unit quaternion (wxyz) as the rotation vector that the controller takes."""
+    u = np.array(quat[1:]) * (1.0 if quat[0] >= 0.0 else -1.0)
+    length = float(np.linalg.norm(u))
+    angle = 2.0 * float(np.arctan2(length, abs(quat[0])))
+    return (u * (angle / length if length > 1e-12 else 2.0)).tolist()

@@ -1,0 +1,61 @@
+"""Which network of nodes Pliant joins: the settings that ROS 2 itself reads, in the words of Cyclone DDS.
+
+ROS_DOMAIN_ID                   number of the domain, 0 to 232
+ROS_AUTOMATIC_DISCOVERY_RANGE   SUBNET (as without it), LOCALHOST or OFF
+ROS_LOCALHOST_ONLY              1 is LOCALHOST, as in older distributions
+ROS_STATIC_PEERS                addresses, divided by ;
+CYCLONEDDS_URI                  settings of Cyclone DDS itself, which come last and so prevail
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from xml.sax.saxutils import quoteattr
+
+from pliant.errors import InputError
+
+_MOST_DOMAIN = 232  # beyond it there are no ports left
+_RANGES = ("SUBNET", "LOCALHOST", "OFF", "SYSTEM_DEFAULT")
+_LOOPBACK = "127.0.0.1"
+# Fast DDS 3 (vendor 1.15, ROS 2 Kilted) describes types in a way that Cyclone takes for another type.
+_COMPATIBILITY = "<Compatibility><IgnoreTypeInformation>1.15</IgnoreTypeInformation></Compatibility>"
+
+
+def domain_id(environment: Mapping[str, str] = os.environ) -> int:
+    """The domain that ROS 2 would use."""
+    text = environment.get("ROS_DOMAIN_ID", "") or "0"
+    if not text.isdecimal() or int(text) > _MOST_DOMAIN:
+        raise InputError("ROS_DOMAIN_ID", text, f"a whole number from 0 to {_MOST_DOMAIN}")
+    return int(text)
+
+
+def configuration(environment: Mapping[str, str] = os.environ) -> str:
+    """The settings of Cyclone DDS that make it find the nodes that ROS 2 would find."""
+    reach = environment.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "") or "SUBNET"
+    if reach not in _RANGES:
+        raise InputError("ROS_AUTOMATIC_DISCOVERY_RANGE", reach, f"one of {', '.join(_RANGES)}")
+    if environment.get("ROS_LOCALHOST_ONLY") == "1":
+        reach = "LOCALHOST"
+    peers = [peer.strip() for peer in environment.get("ROS_STATIC_PEERS", "").split(";") if peer.strip()]
+    general = ""
+    if reach == "LOCALHOST":
+        # such peers send no multicast: they are asked one by one
+        general = f'<Interfaces><NetworkInterface address="{_LOOPBACK}"/></Interfaces>'
+        peers.insert(0, _LOOPBACK)
+    if reach in ("LOCALHOST", "OFF"):
+        general += "<AllowMulticast>false</AllowMulticast>"
+    discovery = "<ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>30</MaxAutoParticipantIndex>"
+    if peers:
+        discovery += f"<Peers>{''.join(f'<Peer Address={quoteattr(peer)}/>' for peer in peers)}</Peers>"
+    parts = f"<General>{general}</General><Discovery>{discovery}</Discovery>{_COMPATIBILITY}"
+    own = f'<CycloneDDS><Domain Id="any">{parts}</Domain></CycloneDDS>'
+    return ",".join(part for part in (own, environment.get("CYCLONEDDS_URI", "")) if part)
+
+
+def resolved(name: str, node: str, namespace: str = "") -> str:
+    """The full name of a topic: ~/x is below the node, x below the namespace, /x stands as it is."""
+    space = f"/{namespace.strip('/')}" if namespace.strip("/") else ""
+    if name.startswith("~/"):
+        return f"{space}/{node}/{name[2:]}"
+    return name if name.startswith("/") else f"{space}/{name}"

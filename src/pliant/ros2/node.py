@@ -1,0 +1,192 @@
+"""A node in the graph of ROS 2, by Cyclone DDS alone: topics go in and out as bytes.
+
+ROS 2 lays its own names over those of DDS. A topic /x is rt/x there. Which node an endpoint belongs to, every process
+says in one message on `ros_discovery_info`, that those who come later receive too. User data carries the rest: the
+enclave of a participant, the hash of an endpoint's type.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from pliant.errors import PliantError, RefusedError
+from pliant.ros2 import messages
+from pliant.ros2.network import configuration, domain_id, resolved
+
+try:
+    from cyclonedds._clayer import ddspy_take, ddspy_write
+    from cyclonedds.core import DDSException, Entity
+    from cyclonedds.domain import Domain, DomainParticipant
+    from cyclonedds.pub import DataWriter
+    from cyclonedds.qos import Policy, Qos
+    from cyclonedds.sub import DataReader
+    from cyclonedds.topic import Topic
+    from cyclonedds.util import duration
+
+    from pliant.ros2.dds_types import dds_type
+except ImportError:
+    raise RefusedError("ROS 2 needs a package that is not installed: pip install 'pliant[ros2]'.") from None
+
+_GRAPH = "rmw_dds_common/msg/ParticipantEntitiesInfo"
+_EVERY_SAMPLE = 0x7F  # read or not, seen or not, alive or not
+_DEPTH = 10
+# How long a node that leaves waits until everyone knows [s].
+_LEAVE_S = 0.2
+_domains: dict[int, Domain] = {}
+
+
+class Writer:
+    """Sends messages on one topic."""
+
+    def __init__(self, entity: DataWriter[Any]) -> None:
+        self._entity, self._ref = entity, entity._ref
+
+    def send(self, data: bytes | bytearray) -> bool:
+        """Send the bytes of a message (a whole number of 4-byte words); False: it could not be sent now."""
+        return ddspy_write(self._ref, data) >= 0
+
+    def say(self, message: Any) -> bool:
+        """Send a message of `rosbags`."""
+        data = messages.encode(message)
+        return self.send(data.ljust(-(-len(data) // 4) * 4, b"\0"))
+
+    def flush(self, within_s: float) -> bool:
+        """Wait until every reliable subscriber has what was sent; False if that took longer."""
+        try:
+            wait = duration(microseconds=round(within_s * 1e6))
+            return self._entity.wait_for_acks(wait)
+        except DDSException:
+            return False
+
+    @property
+    def listeners(self) -> int:
+        """How many subscribers there are."""
+        return len(self._entity.get_matched_subscriptions())
+
+
+class Reader:
+    """Receives messages of one topic."""
+
+    def __init__(self, entity: DataReader[Any], message_type: str) -> None:
+        self._entity, self._ref, self.message_type = entity, entity._ref, message_type
+
+    def take(self, most: int = _DEPTH) -> list[bytes]:
+        """The messages that have come since the last call, as bytes, the oldest first."""
+        samples = ddspy_take(self._ref, _EVERY_SAMPLE, most)
+        return [data for data, info in samples if info.valid_data] if isinstance(samples, list) else []
+
+    def messages(self) -> list[Any]:
+        """The same as messages of `rosbags`; what cannot be understood is left out."""
+        found = []
+        for data in self.take():
+            try:
+                found.append(messages.decode(data, self.message_type))
+            except Exception:  # bytes of strangers: whatever is wrong with them
+                continue
+        return found
+
+    @property
+    def speakers(self) -> int:
+        """How many publishers there are."""
+        return len(self._entity.get_matched_publications())
+
+
+class Node:
+    """A node with writers and readers. Use it as a context manager; call `announce` when all of them are made."""
+
+    def __init__(self, name: str, namespace: str = "") -> None:
+        self.name, self.namespace = name, f"/{namespace.strip('/')}"
+        self._writers: list[Entity] = []
+        self._readers: list[Entity] = []
+
+    def open(self) -> Self:
+        """Join the network."""
+        domain = domain_id()
+        try:
+            if domain not in _domains:
+                _domains[domain] = Domain(domain, configuration())
+            self._participant = DomainParticipant(domain, qos=Qos(Policy.Userdata(b"enclave=/;")))
+        except DDSException as error:
+            raise PliantError(f"The network of ROS 2 (domain {domain}) cannot be joined: {error.msg}.") from None
+        graph = Topic(self._participant, "ros_discovery_info", dds_type(_GRAPH))
+        self._graph = DataWriter(self._participant, graph, qos=_quality(latched=True, depth=1))
+        return self
+
+    def full_name(self, topic: str) -> str:
+        """The name of a topic as everyone sees it."""
+        return resolved(topic, self.name, self.namespace)
+
+    def writer(
+        self, topic: str, message_type: str, *, latched: bool = False, wait_s: float = 0.1, depth: int = _DEPTH
+    ) -> Writer:
+        """Publish on a topic, reliably. Who comes late receives the last `depth` messages of a `latched` one.
+
+        `wait_s` is how long sending may wait for a subscriber that is slow.
+        """
+        quality = _quality(message_type, latched=latched, depth=depth, wait_s=wait_s)
+        entity = DataWriter(self._participant, self._topic(topic, message_type), qos=quality)
+        self._writers.append(entity)
+        return Writer(entity)
+
+    def reader(self, topic: str, message_type: str, *, reliable: bool = True, depth: int = _DEPTH) -> Reader:
+        """Subscribe to a topic. A reader that is not `reliable` hears every publisher, and may miss messages."""
+        quality = _quality(message_type, reliable=reliable, depth=depth)
+        entity = DataReader(self._participant, self._topic(topic, message_type), qos=quality)
+        self._readers.append(entity)
+        return Reader(entity, message_type)
+
+    def _topic(self, name: str, message_type: str) -> Topic[Any]:
+        return Topic(self._participant, f"rt{self.full_name(name)}", dds_type(message_type))
+
+    def announce(self) -> None:
+        """Tell everyone which endpoints are this node's."""
+        node = {
+            "node_namespace": self.namespace,
+            "node_name": self.name,
+            "reader_gid_seq": [_gid(entity) for entity in self._readers],
+            "writer_gid_seq": [_gid(entity) for entity in self._writers],
+        }
+        self._tell([node])
+
+    def _tell(self, nodes: list[dict[str, Any]]) -> None:
+        values = {"gid": _gid(self._participant), "node_entities_info_seq": nodes}
+        Writer(self._graph).say(messages.build(_GRAPH, values))
+
+    def close(self) -> None:
+        """Leave the network. Closing twice is harmless."""
+        if not hasattr(self, "_participant"):
+            return
+        self._tell([])  # others would keep the node for ten seconds
+        Writer(self._graph).flush(_LEAVE_S)
+        self._writers.clear()
+        self._readers.clear()
+        del self._graph
+        delete: Any = self._participant._delete  # and with it all that it has
+        delete(self._participant._ref)
+        del self._participant
+
+    def __enter__(self) -> Self:
+        return self.open()
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _gid(entity: Entity) -> dict[str, Any]:
+    return {"data": list(entity.guid.bytes)}
+
+
+def _quality(
+    message_type: str = "", *, reliable: bool = True, latched: bool = False, depth: int = _DEPTH, wait_s: float = 0.1
+) -> Qos:
+    wait = duration(microseconds=round(wait_s * 1e6))
+    policies = [
+        Policy.Reliability.Reliable(wait) if reliable else Policy.Reliability.BestEffort,
+        Policy.Durability.TransientLocal if latched else Policy.Durability.Volatile,
+        Policy.History.KeepLast(depth),
+    ]
+    if latched:
+        policies.append(Policy.DurabilityService(0, Policy.History.KeepLast(depth), -1, -1, -1))
+    if message_type:
+        policies.append(Policy.Userdata(f"typehash={messages.type_hash(message_type)};".encode()))
+    return Qos(*policies)

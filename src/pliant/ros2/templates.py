@@ -1,0 +1,126 @@
+"""Telemetry as messages, by patching: the bytes of a message are made once, and only its numbers are written anew.
+
+`rosbags` writes one message per topic, with a number of its own in each place. Where those numbers end up in its bytes
+is where the values of every later message go. Which value of the telemetry goes there is found out the same way: by
+looking where the words of a record end up, of which each has a number of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from struct import Struct
+from typing import Any
+
+import numpy as np
+
+from pliant.errors import InputError
+from pliant.records import TELEMETRY, Layout
+from pliant.ros2 import messages
+
+Array = np.ndarray[Any, Any]
+
+_STAMP_AT = 4  # right after the CDR header: seconds (int32), nanoseconds (uint32)
+_STAMP = Struct("<iI")
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic; `columns(records, n)` are its values, one array per contiguous run of numbers in a message.
+
+    `extra(joint_names)` are fields that do not change. With `now` its stamp stays zero, which says: at once.
+    """
+
+    name: str
+    message_type: str
+    frame_id: str
+    columns: Callable[[Array, int], list[Array]]
+    extra: Callable[[list[str]], Mapping[str, Any]] | None = None
+    now: bool = False
+
+    @property
+    def is_stamped(self) -> bool:
+        return messages.is_stamped(self.message_type) and not self.now
+
+
+def message(topic: Topic, runs: list[Array], stamp_ns: int, joint_names: list[str]) -> Any:
+    """One message as an object of `rosbags`, from one array per run of numbers."""
+    fields = dict(topic.extra(joint_names)) if topic.extra else {}
+    if messages.is_stamped(topic.message_type):
+        stamp = {"sec": stamp_ns // 10**9, "nanosec": stamp_ns % 10**9}
+        fields["header"] = {"stamp": stamp, "frame_id": topic.frame_id}
+    return messages.build(topic.message_type, fields, runs)
+
+
+@dataclass(frozen=True)
+class Template:
+    """The bytes of one message and the places where a block writes its own: the stamp, then one place per run."""
+
+    data: bytes
+    places: list[int]
+
+
+def template(topic: Topic, sample: Array, joint_names: list[str]) -> Template:
+    """The template of a topic for a robot with these joints; `sample` is any array of one record."""
+    widths = [run.shape[1] for run in topic.columns(sample, len(joint_names))]
+    numbers = np.pi * np.arange(1, 1 + sum(widths))  # no other bytes of a message look like these
+    runs = np.split(numbers, np.cumsum(widths)[:-1])
+    data = messages.encode(message(topic, runs, 0, joint_names))
+    return Template(data, [data.index(run.tobytes()) for run in runs])
+
+
+def fill(block: Array, start: int, made: Template, runs: list[Array], stamp_ns: Array) -> None:
+    """Write stamps [ns] and values into the stamped messages that begin at byte `start` of each row of `block`."""
+    stamp = start + _STAMP_AT
+    block[:, stamp : stamp + 4] = as_bytes(stamp_ns // 10**9, "<i4")
+    block[:, stamp + 4 : stamp + 8] = as_bytes(stamp_ns % 10**9, "<u4")
+    for place, run in zip(made.places, runs, strict=True):
+        at = start + place
+        block[:, at : at + 8 * run.shape[1]] = as_bytes(run, "<f8")
+
+
+def as_bytes(values: Array, dtype: str) -> Array:
+    """The values as rows of bytes, one row per record."""
+    typed = np.ascontiguousarray(values, dtype)
+    return typed.view(np.uint8).reshape(len(typed), -1)
+
+
+class Stencil:
+    """One message at a time from the bytes of a record: its values are copied, nothing is computed."""
+
+    def __init__(self, topic: Topic, joint_names: list[str], layout: Layout = TELEMETRY) -> None:
+        self.topic = topic
+        sample, n = layout.new(), len(joint_names)
+        self._moves = _moves(topic, template(topic, sample, joint_names), layout, n)
+        runs = [run[0] for run in topic.columns(sample, n)]
+        blank = messages.encode(message(topic, runs, 0, joint_names))
+        # a sample in DDS is a whole number of 4-byte words
+        self._data = bytearray(blank.ljust(-(-len(blank) // 4) * 4, b"\0"))
+        self._stamped = topic.is_stamped
+
+    def fill(self, row: memoryview, stamp_ns: int) -> bytearray:
+        """The message of the record whose bytes are `row`; the same buffer every time."""
+        data = self._data
+        if self._stamped:
+            _STAMP.pack_into(data, _STAMP_AT, *divmod(stamp_ns, 1_000_000_000))
+        for to, to_end, of, of_end in self._moves:
+            data[to:to_end] = row[of:of_end]
+        return data
+
+
+def _moves(topic: Topic, made: Template, layout: Layout, n: int) -> list[tuple[int, int, int, int]]:
+    """Which bytes of a record go to which bytes of the message, as few stretches as there are."""
+    words = np.pi * np.arange(1, 1 + layout.dtype.itemsize // 8)
+    place_of = {value: 8 * i for i, value in enumerate(words.tolist())}
+    moves: list[tuple[int, int, int, int]] = []
+    for place, run in zip(made.places, topic.columns(words.view(layout.dtype), n), strict=True):
+        for i, value in enumerate(run[0].tolist()):
+            if value == 0.0:  # a constant
+                continue
+            if value not in place_of:
+                raise InputError(topic.name, "computed from the record", "copied from it, to be sent one by one")
+            to, of = place + 8 * i, place_of[value]
+            if moves and moves[-1][1] == to and moves[-1][3] == of:
+                to, of = moves[-1][0], moves.pop()[2]
+            moves.append((to, place + 8 * i + 8, of, place_of[value] + 8))
+    return moves

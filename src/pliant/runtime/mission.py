@@ -1,0 +1,182 @@
+"""A mission on a simulated robot: every period read, decide, command, and keep what happened."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant.mobile.body import Body
+from pliant.mobile.mission import DONE, Change, Mission
+from pliant.mobile.stages import Seen
+from pliant.mobile.stand import Stand
+from pliant.model.grid import OccupancyGrid
+from pliant.record.writer import RecordingWriter
+from pliant.records import TELEMETRY
+from pliant.robots.sim.body import SimBody
+from pliant.runtime.body import BodyLoop, BodySettings, Lags, MobileRobot
+from pliant.runtime.describe import versions
+from pliant.runtime.mission_task import MissionTask, begun, start_q
+
+Array = np.ndarray[Any, Any]
+Told = Callable[[float], None]
+
+CHUNK = 2048
+MAP = "map.npy"
+MOVING = np.array((0.02, 0.05))
+"""Commands [m/s, rad/s] that a base is expected to show."""
+LONGEST_S = 4000.0
+
+
+class FrozenOdometry:
+    """How long a base that is told to move has said the same: a pose without an age has none other."""
+
+    def __init__(self) -> None:
+        self._last, self.age_s = b"", 0.0
+
+    def update(self, said: bytes, command: Array, dt: float) -> float:
+        """Age [s] of what a base says of its place, one period after the last; `command` is what it was told."""
+        if said != self._last:
+            self._last, self.age_s = said, 0.0
+        elif (np.abs(command) > MOVING).any():
+            self.age_s += dt
+        return self.age_s
+
+
+class MissionLoop:
+    """A mission in closed loop with a robot, one `period` at a time."""
+
+    def __init__(self, robot: MobileRobot, body: Body, mission: Mission, lags: Lags) -> None:
+        self.mission = mission
+        self.loop = BodyLoop(robot, body, BodySettings(lags=lags, dt=mission.dt))
+        self._frozen, n = FrozenOdometry(), body.arm_joints
+        reading, base = self.loop.reading, self.loop.base
+        # views: to look a field up takes longer than to use it
+        self._q, self._qd, self._goal = reading["q"][0, :n], reading["qd"][0, :n], self.loop.goal["pose"][0]
+        self._pose, self._wheels, self._twist = base["pose"][0], base["wheels"][0], base["twist"][0]
+        self._commanded, self._told = self.loop.state["q_cmd"][0, :n], base["command"][0]
+
+    def period(self, out: Array | None = None) -> Array:
+        """Read, decide, command; returns the telemetry."""
+        self.loop.look()
+        u = self.mission.step(self._seen())
+        self._goal[:] = self.mission.target
+        return self.loop.act(u, out)
+
+    def _seen(self) -> Seen:
+        said = self._pose.tobytes() + self._wheels.tobytes()
+        return Seen(
+            time_s=self.loop.time_s,
+            q=np.concatenate([self._pose, self._q]),
+            qd=self._qd.copy(),
+            twist=self._twist.copy(),
+            commanded=self._commanded.copy(),
+            expected=self.loop.expected(),
+            ahead_s=self.loop.ahead_s,
+            age_s=self._frozen.update(said, self._told, self.loop.settings.dt),
+        )
+
+
+@dataclass(frozen=True)
+class MissionRun:
+    """What happened."""
+
+    task: MissionTask
+    grid: OccupancyGrid
+    records: Array
+    log: list[Change]
+    stand: Stand | None
+    goal: Array
+    park_q: Array
+    tool: Array
+    """X_WT at the end, as it really is."""
+    body: Body = field(repr=False)
+
+    @property
+    def done(self) -> bool:
+        """Whether the tool came to its goal."""
+        return bool(self.log) and self.log[-1].stage == DONE
+
+    @property
+    def reason(self) -> str:
+        """Why it was stopped, if it was."""
+        stops = [change.reason for change in self.log if change.stage == "stopping"]
+        return stops[-1] if stops else ""
+
+
+def lags_of(task: MissionTask) -> Lags:
+    """What the robot's maker would say of its lags."""
+    return Lags(task.sim.servo.lag_s, task.sim.drive.lag_s)
+
+
+def simulate_mission(
+    task: MissionTask,
+    told: Told = lambda share: None,
+    *,
+    go_on: Callable[[], bool] = lambda: True,
+    between: Callable[[SimBody], MobileRobot] = lambda robot: robot,
+    meanwhile: Callable[[Mission, float], None] = lambda mission, time_s: None,
+) -> MissionRun:
+    """Run a mission in simulation to its end, as fast as possible.
+
+    Where `go_on` says no, it is stopped: base and arm brake, and that is its end. `between` may put something between
+    robot and loop, `meanwhile` is called in every period: a fault to come, another map.
+    """
+    body, grid, mission = begun(task)
+    robot = SimBody(body.arm_name, tool=task.tool, config=task.sim, dt=task.dt, start_q=start_q(task, body))
+    loop = MissionLoop(between(robot), body, mission, lags_of(task))
+    parts = [TELEMETRY.new(CHUNK)]
+    ticks, most = 0, round(LONGEST_S / task.dt)
+    while not mission.ended and ticks < most:
+        if ticks % 50 == 0:
+            told(mission.share)
+            if not go_on():
+                mission.stop("it was told to stop")
+        if ticks and ticks % CHUNK == 0:
+            parts.append(TELEMETRY.new(CHUNK))
+        meanwhile(mission, loop.loop.time_s)
+        at = ticks % CHUNK
+        loop.period(parts[-1][at : at + 1])
+        ticks += 1
+    records = np.concatenate(parts)[:ticks]
+    return MissionRun(
+        task, grid, records, mission.log, mission.stand, mission.goal, mission.park_q, robot.tool_pose(), body
+    )
+
+
+def mission_meta(run: MissionRun) -> dict[str, Any]:
+    """What a recording says of a mission."""
+    task, stand, grid = run.task, run.stand, run.grid
+    way = None if stand is None else {"start": list(stand.plan.path.start), "arcs": stand.plan.path.arcs.tolist()}
+    return {
+        "name": task.name,
+        "robot": f"{task.robot} on a {'wheeled' if task.sim.wheels else 'planar'} base",
+        "law": "mission",
+        "rate_hz": task.rate_hz,
+        "seed": task.sim.seed,
+        "versions": versions(),
+        "mission": {
+            "log": [[change.time_s, change.stage, change.reason] for change in run.log],
+            "way": way,
+            "stand": None if stand is None else stand.q.tolist(),
+            "goal": run.goal.tolist(),
+            "park_q": run.park_q.tolist(),
+            "map": {"resolution_m": grid.resolution_m, "origin": list(grid.origin), "name": grid.name},
+            "task": task.model_dump(mode="json"),
+        },
+    }
+
+
+def save_mission(run: MissionRun, path: Path) -> None:
+    """Write a mission as a recording: twist of the base, joint targets and poses as ROS 2 messages, and its map."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    names = list(run.body.chain.joint_names[3:])
+    cells = io.BytesIO()
+    np.save(cells, run.grid.occupancy)
+    with RecordingWriter(path, mission_meta(run), names, mobile=True) as writer:
+        writer.attach(MAP, cells.getvalue(), "application/octet-stream")
+        writer.append(run.records)

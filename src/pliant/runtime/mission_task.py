@@ -1,0 +1,120 @@
+"""A mission as a file: which robot, where it is, which map, and where its tool shall be. Its own kind of task file.
+
+kind: mission
+map: maps/flat.yaml
+start: [1.2, 1.0, 0]
+goal_m: [8.3, 3.0, 0.75]
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import mujoco
+import numpy as np
+
+from pliant.errors import InputError, RefusedError
+from pliant.mobile.body import BASE_JOINTS, Body
+from pliant.mobile.mission import Mission
+from pliant.model.grid import OccupancyGrid
+from pliant.model.tool import Tool
+from pliant.params.declare import Three, changed, param, parse_assignment, validated
+from pliant.params.mission import MissionSettings
+from pliant.robots import parse_address
+from pliant.robots.sim.body_config import BodySimConfig
+from pliant.runtime.map_files import load_map
+from pliant.runtime.task import find_file, is_mission, read_yaml
+
+Array = np.ndarray[Any, Any]
+
+
+class MissionTask(MissionSettings):
+    """What to do: park the arm, drive through the map, and bring the tool to its goal."""
+
+    kind: Literal["mission"] = param("mission", help="What makes a task file a mission.")
+    name: str = param("mission", help="A name for titles and file names.")
+    robot: str = param("sim:ur5e", help="Which arm rides on the base: sim:<model>.")
+    rate_hz: float = param(500.0, unit="Hz", ge=125, le=1000, help="Periods per second.")
+    map: str = param("", help="Map: .yaml (map_server), .pgm, .png or .npy, from this file's folder or from here.")
+    start: Three = param((0.0, 0.0, 0.0), unit="m, m, °", help="Where the base is: x, y and heading.")
+    start_q: tuple[float, ...] = param((), unit="rad", help="Where the joints are (default: the home pose).")
+    goal_m: Three = param((0.0, 0.0, 0.0), unit="m", help="Where the tool shall be, in the axes of the map.")
+    goal_rpy_deg: Three = param(
+        (180.0, 0.0, 0.0), unit="°", help="How it shall be turned about fixed x, y, z; the default points down."
+    )
+    tool: Tool = Tool()
+    sim: BodySimConfig = BodySimConfig()
+
+    @property
+    def dt(self) -> float:
+        """Period [s]."""
+        return 1.0 / self.rate_hz
+
+    @property
+    def start_pose(self) -> tuple[float, float, float]:
+        """Where the base is: x [m], y [m], heading [rad]."""
+        x, y, degrees = self.start
+        return x, y, math.radians(degrees)
+
+    @property
+    def goal_pose(self) -> Array:
+        """X_WT of the goal."""
+        quat = np.zeros(4)
+        mujoco.mju_euler2Quat(quat, np.radians(self.goal_rpy_deg), "XYZ")
+        return np.concatenate([self.goal_m, quat])
+
+
+def find_mission(name: str) -> MissionTask | None:
+    """The mission in the file `name`, or that comes with Pliant by this name; None if it is a task of another kind."""
+    path = find_file(name)
+    if not is_mission(path):
+        return None
+    data = read_yaml(path)
+    data.setdefault("name", path.stem)
+    return located(validated(MissionTask, data, path.name), path.parent)
+
+
+def located(task: MissionTask, folder: Path) -> MissionTask:
+    """The mission with the whole path of its map, from `folder` or from here."""
+    if not task.map:
+        raise RefusedError("map is missing: a mission needs the map that it drives through.", field="map")
+    found = next((path for path in (folder / task.map, Path(task.map)) if path.is_file()), Path(task.map))
+    return task.model_copy(update={"map": str(found.resolve() if found.is_file() else found)})
+
+
+def changed_mission(
+    task: MissionTask, assignments: Sequence[str], changes: Mapping[str, Any] | None = None
+) -> MissionTask:
+    """The mission with ``--set`` values and other changes (None: none), by dotted name; validated as a whole."""
+    values = dict(parse_assignment(text) for text in assignments)
+    values |= {name: value for name, value in (changes or {}).items() if value is not None}
+    wanted = changed(task, values) if values else task
+    return located(wanted, Path()) if wanted.map != task.map else wanted
+
+
+def begun(task: MissionTask) -> tuple[Body, OccupancyGrid, Mission]:
+    """The robot's model, the map and the mission with its way found; refuses what cannot be done, before it moves."""
+    grid = load_map(task.map)
+    _, which = parse_address(task.robot)
+    body = Body(which, limits=task.base, tool=task.tool)
+    mission = Mission(body, grid, task.goal_pose, task, task.dt)
+    _start_joints(task, body)
+    mission.planner.check(task.start_pose, task.start_pose)
+    mission.prepare(task.start_pose)
+    return body, grid, mission
+
+
+def start_q(task: MissionTask, body: Body) -> Array:
+    """Base and joints at the start."""
+    return np.concatenate([task.start_pose, task.start_q or body.q_home[BASE_JOINTS:]])
+
+
+def _start_joints(task: MissionTask, body: Body) -> None:
+    q, chain = start_q(task, body)[BASE_JOINTS:], body.chain
+    low, high = chain.q_min[BASE_JOINTS:], chain.q_max[BASE_JOINTS:]
+    if q.shape != low.shape or not np.all((q >= low) & (q <= high)):
+        allowed = f"{body.arm_joints} angles within the joint ranges of {body.arm_name}"
+        raise InputError("start_q", task.start_q, allowed)

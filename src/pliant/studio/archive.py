@@ -1,0 +1,139 @@
+"""Recordings and experiments, for the page: what there is, what is in one, and how it would have gone otherwise."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant.analysis.doctor import Case, examine
+from pliant.errors import InputError, PliantError, RefusedError
+from pliant.experiments import find, summaries
+from pliant.params.control import Parameters
+from pliant.record.reader import Recording
+from pliant.runtime.batch import simulate
+from pliant.runtime.save import output_folder
+from pliant.runtime.task import Task
+from pliant.studio.shapes import Shapes
+from pliant.studio.wire import CHANNELS, samples_of
+
+# A recording is shown with no more than so many moments: a screen has no more.
+_MOMENTS = 1500
+_PICTURES = "studio-pictures"
+
+
+def pictures() -> Path:
+    """Where the pictures of experiments go."""
+    folder = output_folder() / _PICTURES
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def experiments() -> list[dict[str, str]]:
+    """Every experiment with its sentence."""
+    return [{"name": name, "summary": summary} for name, summary in summaries().items()]
+
+
+def run_experiment(name: str) -> dict[str, Any]:
+    """Run an experiment in a process of its own: figures, and the name of its picture."""
+    find(name)
+    picture = pictures() / f"{name}.png"
+    outcome = _told("experiment", name, "--json", "--plot", str(picture))
+    return {"name": name, "holds": outcome["holds"], "figures": outcome["figures"], "picture": picture.name}
+
+
+def plan(file: str, start: str, goal: str) -> dict[str, Any]:
+    """A way through a map, planned in a process of its own: its figures, and the name of its picture."""
+    if not Path(file).is_file():
+        raise InputError("the map", file, "a file on the machine of the Studio: .yaml, .pgm, .png or .npy")
+    picture = pictures() / "plan.png"
+    where = (f"--start={start}", f"--goal={goal}", "--json", "--output", str(picture))
+    told = _told("plan", *where, "--", file)
+    return {**{name: told[name] for name in ("length_m", "backward_m", "cusps", "expanded")}, "picture": picture.name}
+
+
+def _told(*words: str) -> dict[str, Any]:
+    """What a verb of the command line prints as JSON; its last sentence as an error when it prints none."""
+    command = [sys.executable, "-m", "pliant.cli.main", *words]
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    try:
+        return json.loads(done.stdout)
+    except ValueError:
+        said = done.stderr.strip().splitlines() or ["it said nothing."]
+        raise PliantError(f"pliant {words[0]} did not end well: {said[-1].removeprefix('pliant: ')}") from None
+
+
+def recordings() -> list[dict[str, Any]]:
+    """The recordings in the output folder, newest first."""
+    files = sorted(output_folder().glob("*.mcap"), key=lambda path: path.stat().st_mtime, reverse=True)
+    return [{"name": path.name, "bytes": path.stat().st_size} for path in files[:200]]
+
+
+def _recording(name: str) -> Recording:
+    path = output_folder() / name
+    if Path(name).name != name or path.suffix != ".mcap" or not path.is_file():
+        raise InputError("recording", name, f"one of those in {output_folder()}")
+    return Recording.load(path, partial=True)
+
+
+def _task(recording: Recording) -> Task:
+    if "task" not in recording.meta:
+        raise RefusedError(f"{recording.path.name} does not say which task it is of.")
+    return Task.model_validate(recording.meta["task"])
+
+
+def _moments(records: np.ndarray[Any, Any]) -> dict[str, Any]:
+    """The channels of evenly spread records, as columns."""
+    every = max(1, -(-len(records) // _MOMENTS))
+    kept = records[::every]
+    columns = samples_of(kept, 1).T
+    return {"columns": [[round(float(value), 6) for value in column] for column in columns], "every": every}
+
+
+def open_recording(name: str) -> dict[str, Any]:
+    """A recording as the page shows it: shapes, poses and channels at evenly spread moments."""
+    recording = _recording(name)
+    if not len(recording.records):
+        raise RefusedError(f"{name} holds no record.")
+    task = _task(recording)
+    shapes = Shapes(task)
+    shown = _moments(recording.records)
+    joints = recording.records["reading"]["q"][:: shown["every"], : recording.n]
+    heads = recording.records[:: shown["every"]]
+    return {
+        "name": name,
+        "task": task.name,
+        "robot": task.robot,
+        "law": task.law,
+        "fault": recording.meta.get("fault") or "",
+        "shapes": shapes.describe(),
+        "bodies": shapes.bodies,
+        "up": shapes.up,
+        "poses": [[round(float(v), 4) for v in shapes.poses(q).ravel()] for q in joints],
+        "goal": np.round(heads["goal"]["pose"], 4).tolist(),
+        "tool": np.round(heads["observed"]["pose"], 4).tolist(),
+        "force": np.round(heads["observed"]["wrench"][:, :3], 3).tolist(),
+        "normal": np.round(heads["state"]["contact"]["normal"], 3).tolist(),
+        "push": np.round(heads["goal"]["push"][:, :3], 3).tolist(),
+        "findings": [finding.as_dict() for finding in examine(Case.of(recording)).wrong],
+        "channels": [channel.describe() for channel in CHANNELS],
+        **shown,
+    }
+
+
+def what_if(name: str, parameters: Parameters) -> dict[str, Any]:
+    """The task of a recording run again in simulation with other parameters, from the same start and seed."""
+    task = _task(_recording(name))
+    if not task.robot.startswith("sim:"):
+        raise RefusedError("What would have been can be told of a simulated robot only.")
+    run = simulate(task.model_copy(update={"params": parameters, "events": _without_changes(task)}))
+    return {"name": name, "fault": run.fault or "", **_moments(run.records)}
+
+
+def _without_changes(task: Task) -> tuple[Any, ...]:
+    """The task's events, less those that would change the parameters."""
+    return tuple(event.model_copy(update={"set": {}}) for event in task.events)

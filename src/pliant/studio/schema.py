@@ -1,0 +1,33 @@
+"""The parameters as the page offers them: name, unit, bounds, whether live, and help, from their declarations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pliant.params.control import Parameters
+from pliant.params.declare import declared, flat, limits_of
+from pliant.params.matrix import compact
+
+
+def parameters_in_words() -> list[dict[str, Any]]:
+    """Every parameter, in the order of its declaration."""
+    bounds = limits_of(Parameters)
+    return [
+        {
+            "name": item.name,
+            "type": item.type,
+            "unit": item.unit,
+            "live": item.live,
+            "help": item.help,
+            # a mass, a damping or a stiffness cannot be negative, whether it is six numbers or a matrix
+            "low": 0.0 if "matrix" in item.type else bounds[item.name][0],
+            "high": bounds[item.name][1],
+            "default": compact(item.default),
+        }
+        for item in declared(Parameters)
+    ]
+
+
+def values_of(parameters: Parameters) -> dict[str, Any]:
+    """Every value by its dotted name; a matrix that is a diagonal as its six numbers."""
+    return {name: compact(value) for name, value in flat(parameters).items()}

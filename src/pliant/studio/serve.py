@@ -1,0 +1,59 @@
+"""Listening: on this machine only, unless it is said expressly."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Callable
+
+import uvicorn
+
+from pliant.errors import InputError, RefusedError
+from pliant.studio.server import MESSAGE_BYTES, Studio
+from pliant.studio.stage import Stage
+
+LOCAL = "127.0.0.1"
+
+
+def listen(host: str, port: int, *, expose: bool) -> socket.socket:
+    """A socket that listens; other machines can reach it only with `expose`."""
+    host = host or LOCAL
+    try:
+        local = ipaddress.ip_address("127.0.0.1" if host == "localhost" else host).is_loopback
+    except ValueError:
+        raise InputError("--host", host, "an IP address of this machine", "For instance 127.0.0.1.") from None
+    if not local and not expose:
+        raise RefusedError(
+            f"--host {host} can be reached from other machines, and who has the link can move the robot. "
+            "If that is what you want, say --expose too."
+        )
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+        listening.listen()  # from now on who comes is kept waiting, not turned away
+    except OSError as error:
+        listening.close()
+        reason = error.strerror or error
+        raise RefusedError(
+            f"The Studio cannot listen on {host} port {port}: {reason}. Another --port may be free."
+        ) from None
+    return listening
+
+
+def link_of(listening: socket.socket, token: str) -> str:
+    """The address of the page."""
+    host, port = listening.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/?token={token}"
+
+
+def serve(stage: Stage, listening: socket.socket, ready: Callable[[str], object]) -> None:
+    """Serve the stage until Ctrl-C; `ready` is told the link."""
+    studio = Studio(stage)
+    config = uvicorn.Config(
+        studio.app, log_level="error", ws="websockets-sansio", ws_max_size=MESSAGE_BYTES, ws_ping_interval=5.0,
+        ws_ping_timeout=5.0, timeout_graceful_shutdown=1, server_header=False,
+    )  # fmt: skip
+    ready(link_of(listening, studio.token))
+    uvicorn.Server(config).run(sockets=[listening])

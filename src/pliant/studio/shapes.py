@@ -1,0 +1,77 @@
+"""The cell as the page draws it: shapes by body, and where the bodies are for given joints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from pliant.robots import parse_address
+from pliant.robots.sim.scene import scene_model
+from pliant.runtime.task import Task
+
+_KINDS = {
+    int(mujoco.mjtGeom.mjGEOM_SPHERE): "sphere",
+    int(mujoco.mjtGeom.mjGEOM_CAPSULE): "capsule",
+    int(mujoco.mjtGeom.mjGEOM_ELLIPSOID): "ellipsoid",
+    int(mujoco.mjtGeom.mjGEOM_CYLINDER): "cylinder",
+    int(mujoco.mjtGeom.mjGEOM_BOX): "box",
+    int(mujoco.mjtGeom.mjGEOM_MESH): "mesh",
+}
+
+
+class Shapes:
+    """The shapes of a task's cell. `poses` moves its own copy of the arm: one thread uses one object."""
+
+    def __init__(self, task: Task) -> None:
+        _, which = parse_address(task.robot)
+        self._model = scene_model(which, task.tool, task.sim)
+        self._data = mujoco.MjData(self._model)
+        self.bodies = self._model.nbody
+
+    @property
+    def up(self) -> list[float]:
+        """Where things do not fall to: the z-axis of an arm on a floor, another of one that moves in a plane."""
+        gravity = self._model.opt.gravity
+        return [0.0, 0.0, 1.0] if not gravity.any() else _rounded(-gravity / np.linalg.norm(gravity))
+
+    def describe(self) -> list[dict[str, Any]]:
+        """Every shape: its body, kind, sizes [m], place in the body, and colour. The floor is the page's own."""
+        model = self._model
+        return [
+            {
+                "body": int(model.geom_bodyid[i]),
+                "kind": _KINDS[int(model.geom_type[i])],
+                "size": _rounded(model.geom_size[i]),
+                "pos": _rounded(model.geom_pos[i]),
+                "quat": _rounded(model.geom_quat[i]),
+                "rgba": _rounded(model.geom_rgba[i]),
+                **self._mesh(i),
+            }
+            for i in range(model.ngeom)
+            if int(model.geom_type[i]) in _KINDS
+        ]
+
+    def _mesh(self, geom: int) -> dict[str, Any]:
+        """Corners and triangles of a mesh; nothing for other shapes."""
+        model = self._model
+        number = int(model.geom_dataid[geom])
+        if int(model.geom_type[geom]) != int(mujoco.mjtGeom.mjGEOM_MESH) or number < 0:
+            return {}
+        corners = slice(model.mesh_vertadr[number], model.mesh_vertadr[number] + model.mesh_vertnum[number])
+        faces = slice(model.mesh_faceadr[number], model.mesh_faceadr[number] + model.mesh_facenum[number])
+        return {
+            "vertices": _rounded(model.mesh_vert[corners].ravel()),
+            "faces": model.mesh_face[faces].ravel().tolist(),
+        }
+
+    def poses(self, q: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Position [m] and quaternion (wxyz) of every body at joint positions `q`, as (bodies, 7) f4."""
+        self._data.qpos[:] = q
+        mujoco.mj_kinematics(self._model, self._data)
+        return np.hstack([self._data.xpos, self._data.xquat]).astype(np.float32)
+
+
+def _rounded(values: Any) -> list[float]:
+    return [round(float(value), 5) for value in values]

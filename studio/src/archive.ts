@@ -1,0 +1,258 @@
+// Recordings to look at again, moment by moment, and experiments to run: what lies beside the running loop.
+
+import { ask, element, table } from "./dom";
+import { LONG_MS, type Link } from "./link";
+import type { Answer, Hello, Shape } from "./wire";
+
+export interface Recording {
+  name: string;
+  task: string;
+  robot: string;
+  law: string;
+  fault: string;
+  shapes: Shape[];
+  bodies: number;
+  up: number[];
+  poses: Float32Array[];
+  goal: number[][];
+  tool: number[][];
+  force: number[][];
+  normal: number[][];
+  push: number[][];
+  columns: number[][];
+  findings: Finding[];
+}
+
+interface Finding {
+  name: string;
+  severity: string;
+  cause: string;
+  remedy: string;
+}
+
+export interface Shown {
+  recording: Recording;
+  at: number;
+  /** Channels of the same task with the parameters that are in force now. */
+  otherwise: number[][] | null;
+}
+
+interface Figure {
+  name: string;
+  value: number;
+  unit: string;
+  bar: string | null;
+  holds: boolean | null;
+}
+
+interface Experiment {
+  name: string;
+  holds: boolean;
+  figures: Figure[];
+  picture: string;
+}
+
+export class Archive {
+  onShow: (shown: Shown | null) => void = () => {};
+
+  private readonly files = element("select", { "data-testid": "recordings", "aria-label": "Recording" });
+  private readonly scrub = element("input", {
+    type: "range", class: "scrub", min: "0", "data-testid": "scrub", "aria-label": "Moment of the recording",
+  });
+  private readonly player = element("div", { hidden: "" });
+  private readonly moment = element("span", { class: "faint", "data-testid": "moment" });
+  private readonly told = element("div", { class: "faint", "data-testid": "recording-told" });
+  private recording: Recording | null = null;
+  private otherwise: number[][] | null = null;
+  private busy = "";
+  private planned = ["map.yaml", "1, 1, 0", "6, 4, 90"];
+  private shown: HTMLDialogElement | null = null;
+  private playing = 0;
+  private pausing: () => void = () => {};
+
+  constructor(
+    private readonly holder: HTMLElement,
+    private readonly link: Link,
+    private readonly say: (words: string, good?: boolean) => void,
+  ) {}
+
+  build(hello: Hello): void {
+    const open = this.button("Open", "open", "Look at this recording", () => this.open());
+    const live = this.button("Live", "live", "Back to the running loop", () => this.leave());
+    const other = this.button("What if", "what-if", "The same task with the parameters in force now, beside it", () => this.whatIf());
+    this.files.onfocus = () => void this.list();
+    this.scrub.oninput = () => {
+      this.pause();
+      this.show();
+    };
+    this.player.replaceChildren(this.scrub, element("div", { class: "line" }, [other, live, this.moment]), this.told);
+    const play = this.button("Play", "play", "Run through it in real time", () => this.play(play));
+    this.player.querySelector(".line")!.prepend(play);
+    const gallery = this.button("Experiments…", "gallery", "Every named experiment, to be run here", () => this.gallery(hello));
+    this.holder.replaceChildren(
+      element("h2", {}, ["Recordings"]),
+      element("div", { class: "line" }, [this.files, open]),
+      this.player,
+      element("div", { class: "line" }, [gallery, this.button("Plan a way…", "plan", "A way for a driving base through a map", () => this.planner())]),
+    );
+    void this.list();
+  }
+
+  private button(words: string, id: string, title: string, press: () => unknown): HTMLButtonElement {
+    const made = element("button", { "data-testid": id, title }, [words]);
+    made.onclick = () => void press();
+    return made;
+  }
+
+  private async asked(what: string, more: Record<string, unknown>): Promise<Answer | null> {
+    const answer = await this.link.ask(what, more, LONG_MS);
+    if (answer.ok) return answer;
+    this.say(answer.error ?? "It was refused.");
+    return null;
+  }
+
+  private async list(): Promise<void> {
+    const answer = await this.link.ask("recordings");
+    if (!answer.ok) return;
+    const now = this.files.value;
+    const options = (answer["recordings"] as { name: string; bytes: number }[]).map((file) => {
+      const words = `${file.name} (${(file.bytes / 1e6).toFixed(1)} MB)`;
+      return element("option", { value: file.name, ...(file.name === now ? { selected: "" } : {}) }, [words]);
+    });
+    this.files.replaceChildren(...options);
+  }
+
+  // ---- recordings ----
+
+  private async open(): Promise<void> {
+    if (!this.files.value) return this.say("There is no recording yet. Press Record, or pliant run --record.");
+    const answer = await this.asked("open", { name: this.files.value });
+    if (!answer) return;
+    const got = answer["recording"] as Omit<Recording, "poses"> & { poses: number[][] };
+    this.recording = { ...got, poses: got.poses.map((row) => new Float32Array(row)) };
+    this.otherwise = null;
+    this.scrub.max = String(this.recording.poses.length - 1);
+    this.scrub.value = "0";
+    this.player.hidden = false;
+    this.tell(this.recording);
+    this.show();
+  }
+
+  private tell(recording: Recording): void {
+    const wrong = recording.findings.filter((finding) => finding.severity === "alarm" || finding.severity === "warning");
+    const lines = wrong.map((finding) => element("p", { class: finding.severity }, [element("b", {}, [`${finding.name}: `]), `${finding.cause} ${finding.remedy}`]));
+    const fault = recording.fault ? ` It ended by a fault: ${recording.fault}.` : "";
+    const doctor = wrong.length ? "" : " The doctor found nothing wrong.";
+    this.told.replaceChildren(`${recording.task} on ${recording.robot}.${fault}${doctor}`, ...lines);
+  }
+
+  private show(): void {
+    const now = this.recording?.columns[0]?.[Number(this.scrub.value)];
+    this.moment.textContent = now === undefined ? "" : `${now.toFixed(2)} s`;
+    if (this.recording) this.onShow({ recording: this.recording, at: Number(this.scrub.value), otherwise: this.otherwise });
+  }
+
+  private async whatIf(): Promise<void> {
+    if (!this.recording) return;
+    const answer = await this.asked("what_if", { name: this.recording.name });
+    if (!answer) return;
+    const run = answer["what_if"] as { columns: number[][]; fault: string };
+    this.otherwise = run.columns;
+    const words = run.fault ? `With these parameters it would end by a fault: ${run.fault}.` : "Dotted: with the parameters in force now.";
+    this.say(words, !run.fault);
+    this.show();
+  }
+
+  private leave(): void {
+    this.pause();
+    this.recording = this.otherwise = null;
+    this.player.hidden = true;
+    this.onShow(null);
+  }
+
+  // ---- experiments ----
+
+  private gallery(hello: Hello): void {
+    const cards = hello.experiments.map((item) => {
+      const run = this.button("Run", `run-${item.name}`, `Run ${item.name} beside the loop`, () => this.experiment(item.name));
+      run.type = "button";
+      run.disabled = this.busy !== "";
+      run.textContent = this.busy === item.name ? "Running…" : "Run";
+      return element("div", { class: "card" }, [element("h3", {}, [item.name, run]), element("p", { class: "faint" }, [item.summary])]);
+    });
+    const words = element("p", { class: "faint" }, ["Each runs in a process of its own, beside the loop, and ends with its picture and its figures."]);
+    this.shown = ask("Experiments", [words, element("div", { class: "gallery" }, cards)]);
+  }
+
+  private async experiment(name: string): Promise<void> {
+    this.busy = name;
+    this.shown?.close();
+    this.say(`${name} is running. Its picture comes up when it is done.`, true);
+    const answer = await this.asked("experiment", { name });
+    this.busy = "";
+    if (answer) this.present(answer["experiment"] as Experiment);
+  }
+
+  /** A map, where from and where to; then the map with the way in it. */
+  private planner(): void {
+    const field = (id: string, words: string, value: string) => {
+      const input = element("input", { type: "text", value, "data-testid": id, "aria-label": words });
+      return { input, row: element("label", { class: "asked" }, [words, input]) };
+    };
+    const map = field("plan-map", "Map on the machine of the Studio (.yaml, .pgm, .png or .npy)", this.planned[0]!);
+    const from = field("plan-start", "Start: x, y [m], heading [°]", this.planned[1]!);
+    const to = field("plan-goal", "Goal: x, y [m], heading [°]", this.planned[2]!);
+    ask("Plan a way for a driving base", [map.row, from.row, to.row], "Plan", async () => {
+      this.planned = [map, from, to].map((item) => item.input.value);
+      const [file, start, goal] = this.planned;
+      const answer = await this.link.ask("plan", { map: file, start, goal }, LONG_MS);
+      if (!answer.ok) return answer.error ?? "It was refused.";
+      const plan = answer["plan"] as { length_m: number; backward_m: number; cusps: number; picture: string };
+      const words = `${plan.length_m.toFixed(2)} m, ${plan.backward_m.toFixed(2)} m of it backwards, ${plan.cusps} changes of direction.`;
+      ask("A way through the map", [pictureOf(plan.picture, "Map and way"), element("p", {}, [words])]).dataset["testid"] = "planned";
+      return "";
+    });
+  }
+
+  private present(result: Experiment): void {
+    const rows = result.figures.map((figure) => {
+      const holds = figure.holds === null ? "" : figure.holds ? "yes" : "no";
+      const value = String(Number(Number(figure.value).toPrecision(4)));
+      return [figure.name, value, figure.unit, figure.bar ?? "", element("span", { class: holds }, [holds])];
+    });
+    const picture = pictureOf(result.picture, `Picture of ${result.name}`);
+    const title = `${result.name}: ${result.holds ? "every bar is reached" : "a bar is not reached"}`;
+    ask(title, [picture, table(["figure", "value", "unit", "bar", "holds"], rows)]).dataset["testid"] = "result";
+  }
+
+  // ---- replay ----
+
+  private play(button: HTMLButtonElement): void {
+    if (this.playing) return this.pause();
+    const recording = this.recording;
+    if (!recording) return;
+    const time = recording.columns[0]!;
+    let at = Number(this.scrub.value) >= time.length - 1 ? 0 : Number(this.scrub.value);
+    const began = performance.now() - 1000 * time[at]!;
+    button.textContent = "Pause";
+    this.pausing = () => (button.textContent = "Play");
+    this.playing = window.setInterval(() => {
+      while (at < time.length - 1 && 1000 * time[at]! < performance.now() - began) at++;
+      this.scrub.value = String(at);
+      this.show();
+      if (at >= time.length - 1) this.pause();
+    }, 50);
+  }
+
+  private pause(): void {
+    window.clearInterval(this.playing);
+    this.playing = 0;
+    this.pausing();
+  }
+}
+
+/** A picture that the Studio has made; asked for anew each time, because the next has the same name. */
+function pictureOf(name: string, words: string): HTMLImageElement {
+  const token = new URLSearchParams(location.search).get("token") ?? "";
+  return element("img", { src: `pictures/${name}?token=${encodeURIComponent(token)}&at=${Date.now()}`, alt: words });
+}

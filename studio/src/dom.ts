@@ -1,0 +1,46 @@
+// Making elements without ever reading text as markup.
+
+export function element<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Record<string, string> = {},
+  children: (Node | string)[] = [],
+): HTMLElementTagNameMap[K] {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`The page has no element ${id}.`);
+  return found as T;
+}
+
+export function table(head: string[], rows: (string | Node)[][]): HTMLTableElement {
+  const line = (tag: "td" | "th", cells: (string | Node)[]) => element("tr", {}, cells.map((cell) => element(tag, {}, [cell])));
+  return element("table", {}, [line("th", head), ...rows.map((row) => line("td", row))]);
+}
+
+/** A dialog; `act` is done when its button is pressed and returns what went wrong. Without a name there is no button. */
+export function ask(title: string, body: Node[], button = "", act: () => Promise<string> = async () => ""): HTMLDialogElement {
+  const wrong = element("p", { class: "why", "data-testid": "wrong", role: "alert", hidden: "" });
+  const close = element("button", { "data-testid": "close", type: "button" }, ["Close"]);
+  const go = element("button", { "data-testid": "go", class: "main" }, [button]);
+  go.hidden = button === "";
+  const form = element("form", {}, [element("h2", {}, [title]), ...body, wrong, element("div", { class: "line end" }, [close, go])]);
+  const box = element("dialog", { "data-testid": "dialog", "aria-label": title }, [form]);
+  form.onsubmit = async (event) => {
+    event.preventDefault();
+    if (button === "") return;
+    const said = await act();
+    wrong.textContent = said;
+    wrong.hidden = said === "";
+    if (said === "") box.close();
+  };
+  close.onclick = () => box.close();
+  box.onclose = () => box.remove();
+  document.body.append(box);
+  box.showModal();
+  return box;
+}

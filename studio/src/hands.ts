@@ -1,0 +1,149 @@
+// What a pointer can take hold of in the view: the arm, to push it; the goal, to move it; the force that a law feels.
+
+import * as THREE from "three";
+
+import { Arrow } from "./arrow";
+import { forceFor, newtons, pulledBy, type Vector } from "./force";
+import type { View } from "./view";
+
+const SEND_EVERY_MS = 50;
+// The ball of a virtual push is so far before the point of its arrow, of an arm of a metre [m].
+const GAP = 0.06;
+
+interface Hold {
+  what: "arm" | "goal" | "force";
+  plane: THREE.Plane;
+  from: THREE.Vector3;
+  at: THREE.Vector3;
+  sent: number;
+}
+
+export class Hands {
+  onPush: (force: Vector) => void = () => {};
+  onGoal: (position: Vector) => void = () => {};
+  onForce: (force: Vector) => void = () => {};
+  /** Whether the arm can be pushed: a simulated one. */
+  pushable = false;
+  /** Whether goal and force can be moved: not while a recording is looked at. */
+  movable = false;
+
+  private hold: Hold | null = null;
+  private timer = 0;
+  private readonly pull = new Arrow(0x4c9be8);
+
+  constructor(
+    private readonly view: View,
+    private readonly badge: HTMLElement,
+  ) {
+    view.scene.add(this.pull);
+    const canvas = view.renderer.domElement;
+    canvas.addEventListener("pointerdown", (event) => this.grab(event), { capture: true });
+    canvas.addEventListener("pointermove", (event) => this.move(event));
+    for (const end of ["pointerup", "pointercancel", "lostpointercapture"]) canvas.addEventListener(end, () => this.release());
+    window.addEventListener("blur", () => this.release());
+    document.addEventListener("visibilitychange", () => document.hidden && this.release());
+  }
+
+  /** Puts the ball of the virtual push before the point of its arrow, above the tool when there is none. */
+  place(push: ArrayLike<number>): void {
+    const { view } = this;
+    const way = new THREE.Vector3(push[0], push[1], push[2]).multiplyScalar(view.newtonMetres);
+    const beyond = way.lengthSq() > 0 ? way.clone().normalize() : view.camera.up;
+    view.handle.position.copy(view.tool).add(way).addScaledVector(beyond, this.gap);
+  }
+
+  private get gap(): number {
+    return GAP * this.view.size;
+  }
+
+  private ray(event: PointerEvent): THREE.Raycaster {
+    const box = this.view.renderer.domElement.getBoundingClientRect();
+    const x = (2 * (event.clientX - box.left)) / box.width - 1;
+    const y = 1 - (2 * (event.clientY - box.top)) / box.height;
+    const ray = new THREE.Raycaster();
+    ray.setFromCamera(new THREE.Vector2(x, y), this.view.camera);
+    return ray;
+  }
+
+  /** What is under the pointer, and where. */
+  private under(event: PointerEvent): { what: Hold["what"]; point: THREE.Vector3 } | null {
+    const { view } = this;
+    const ray = this.ray(event);
+    if (this.movable) {
+      const force = view.handle.visible ? ray.intersectObject(view.handle)[0] : undefined;
+      if (force) return { what: "force", point: view.handle.position.clone() };
+      if (ray.intersectObject(view.knob)[0]) return { what: "goal", point: view.goal.position.clone() };
+    }
+    const hit = this.pushable ? ray.intersectObject(view.arm, true).find((item) => item.object.userData["body"] !== 0) : undefined;
+    return hit ? { what: "arm", point: hit.point.clone() } : null;
+  }
+
+  private grab(event: PointerEvent): void {
+    if (event.button !== 0) return;
+    const found = this.under(event);
+    if (!found) return;
+    const { view } = this;
+    // a plane arm is pulled within its plane, whatever it is looked at from
+    const facing = view.planar ? new THREE.Vector3(0, 0, 1) : view.camera.getWorldDirection(new THREE.Vector3());
+    const plane = new THREE.Plane().setFromNormalAndCoplanarPoint(facing, found.point);
+    const from = this.ray(event).ray.intersectPlane(plane, new THREE.Vector3()) ?? found.point;
+    this.hold = { what: found.what, plane, from, at: from.clone(), sent: 0 };
+    view.controls.enabled = false;
+    view.renderer.domElement.setPointerCapture(event.pointerId);
+    if (found.what === "arm") this.timer = window.setInterval(() => this.say(), SEND_EVERY_MS);
+    this.began = found.point;
+    this.move(event);
+    event.stopImmediatePropagation();
+  }
+
+  private began = new THREE.Vector3();
+
+  private move(event: PointerEvent): void {
+    const hold = this.hold;
+    if (!hold) {
+      this.view.renderer.domElement.style.cursor = event.buttons === 0 && this.under(event) ? "grab" : "";
+      return;
+    }
+    this.ray(event).ray.intersectPlane(hold.plane, hold.at);
+    this.badge.textContent = hold.what === "goal" ? "goal" : newtons(hold.what === "arm" ? this.pushed(hold) : this.felt(hold));
+    this.badge.style.left = `${event.offsetX}px`;
+    this.badge.style.top = `${event.offsetY}px`;
+    this.badge.hidden = false;
+    if (hold.what === "arm") this.pull.point(hold.from, hold.at.clone().sub(hold.from), 0.004 * this.view.size);
+    else if (performance.now() - hold.sent >= SEND_EVERY_MS) this.say();
+    this.view.redraw();
+  }
+
+  private pushed(hold: Hold): Vector {
+    return forceFor(hold.at.clone().sub(hold.from).toArray());
+  }
+
+  private felt(hold: Hold): Vector {
+    const ball = this.began.clone().add(hold.at).sub(hold.from);
+    const way = ball.sub(this.view.tool);
+    return pulledBy(way.setLength(Math.max(0, way.length() - this.gap)).toArray(), this.view.newtonMetres);
+  }
+
+  private say(): void {
+    const hold = this.hold;
+    if (!hold) return;
+    hold.sent = performance.now();
+    if (hold.what === "arm") this.onPush(this.pushed(hold));
+    else if (hold.what === "force") this.onForce(this.felt(hold));
+    else this.onGoal(this.began.clone().add(hold.at).sub(hold.from).toArray());
+  }
+
+  /** Lets go. Of a push by hand the last word is no force; a goal and a virtual push stay where they were put. */
+  release(): void {
+    const hold = this.hold;
+    if (!hold) return;
+    if (hold.what !== "arm") this.say();
+    this.hold = null;
+    window.clearInterval(this.timer);
+    this.view.controls.enabled = true;
+    this.badge.hidden = true;
+    this.pull.visible = false;
+    this.view.redraw();
+    if (hold.what === "arm") this.onPush([0, 0, 0]);
+  }
+}

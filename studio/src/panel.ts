@@ -1,0 +1,296 @@
+// The sliders, and the list of all parameters: what a person turns is proposed, and what the loop has decided is shown.
+
+import { element, ask, table } from "./dom";
+import { knobsOf, nameOf, shapeOf, shownBy, turned, type Knob } from "./dynamics";
+import type { Link } from "./link";
+import { fromStep, MOST, rangeOf, toStep, type Range } from "./scale";
+import type { Answer, Declared, Value, Values } from "./wire";
+import { allowedStep, stepsOf, trackOf, zoneAt, type Zone } from "./zones";
+
+const AHEAD_AFTER_MS = 400;
+
+interface Row {
+  knob: Knob;
+  range: Range;
+  holder: HTMLElement;
+  slider: HTMLInputElement;
+  number: HTMLInputElement;
+  why: HTMLElement;
+  /** Where the check would refuse, once that is known. */
+  zones: Zone[];
+  /** The last step that was no trespass. */
+  step: number;
+}
+
+export class Panel {
+  private rows: Row[] = [];
+  private readonly fields = new Map<string, HTMLInputElement>();
+  private readonly judged = element("p", { class: "faint", "data-testid": "judged" });
+  private values: Values = {};
+  private declared = new Map<string, Declared>();
+  private law = "";
+  private shape = "";
+  private source = "";
+  private tasks: string[] = [];
+  private kept: string[] = [];
+  private linked = true;
+  private changing = false;
+  private aheadTimer = 0;
+  private aheadRound = 0;
+  private next: { row: Row; to: number } | null = null;
+
+  constructor(
+    private readonly dynamics: HTMLElement,
+    private readonly more: HTMLElement,
+    private readonly link: Link,
+    private readonly say: (words: string, good?: boolean) => void,
+  ) {}
+
+  build(parameters: Declared[], values: Values, law: string, tasks: string[], source: string): void {
+    this.tasks = tasks;
+    this.source = source;
+    this.declared = new Map(parameters.map((item) => [item.name, item]));
+    this.values = values;
+    this.law = law;
+    this.makeRows();
+    this.makeList(parameters);
+    this.show(values);
+  }
+
+  setLaw(law: string): void {
+    if (law === this.law) return;
+    this.law = law;
+    this.show(this.values);
+  }
+
+  setKept(kept: string[]): void {
+    if (kept.join() === this.kept.join()) return;
+    this.kept = kept;
+    this.makeRows();
+    this.show(this.values);
+  }
+
+  /** Shows what is in force; what a hand is moving right now is left alone. */
+  show(values: Values): void {
+    this.values = values;
+    if (shapeOf(this.law, this.linked, values) !== this.shape) this.makeRows();
+    for (const row of this.rows) {
+      const now = shownBy(row.knob, values);
+      if (now === null || document.activeElement === row.number || (this.changing && document.activeElement === row.slider)) continue;
+      row.step = toStep(row.range, now);
+      row.slider.value = String(row.step);
+      row.number.value = String(Number(now.toPrecision(6)));
+    }
+    for (const [name, field] of this.fields) {
+      if (document.activeElement !== field) field.value = written(values[name]);
+    }
+    window.clearTimeout(this.aheadTimer);
+    this.aheadTimer = window.setTimeout(() => void this.ahead(), AHEAD_AFTER_MS);
+  }
+
+  // ---- sliders ----
+
+  private makeRows(): void {
+    this.shape = shapeOf(this.law, this.linked, this.values);
+    const knobs = knobsOf(this.law, this.linked, this.values, (name) => this.declared.get(name)?.live === true);
+    const linked = element("button", { "data-testid": "linked", "aria-pressed": String(this.linked), title: "One slider for x, y and z" }, ["Linked axes"]);
+    linked.hidden = this.law !== "admittance" && this.law !== "impedance";
+    linked.onclick = () => {
+      this.linked = !this.linked;
+      this.show(this.values);
+    };
+    this.rows = knobs.map((knob) => this.row(knob));
+    const groups = [...new Set(knobs.map((knob) => knob.group))].flatMap((group) => [
+      element("h2", {}, [group]),
+      ...this.rows.filter((row) => row.knob.group === group).flatMap((row) => [row.holder, row.why]),
+    ]);
+    const save = element("button", { "data-testid": "save", title: "Write the values in force into a task file" }, ["Save…"]);
+    save.onclick = () => this.save();
+    const keep = element("button", { "data-testid": "keep", title: "Keep the values in force, to compare them later" }, ["Keep"]);
+    keep.onclick = () => void this.keep();
+    this.dynamics.replaceChildren(
+      ...groups,
+      this.judged,
+      element("div", { class: "line" }, [this.button("Undo", "undo"), this.button("Redo", "redo"), linked, save]),
+      element("div", { class: "line" }, [this.presets(), keep]),
+    );
+  }
+
+  private row(knob: Knob): Row {
+    const item = this.declared.get(knob.parameter)!;
+    const now = shownBy(knob, this.values) ?? 0;
+    const usual = shownBy(knob, { [knob.parameter]: item.default }) ?? now;
+    const range = rangeOf(item.low, item.high, usual, now);
+    const id = nameOf(knob);
+    const spoken = knob.label.replace("↻", "turning");
+    const label = element("label", { for: id, title: item.help }, [`${knob.label} `, element("span", { class: "unit" }, [knob.unit])]);
+    const slider = element("input", { type: "range", min: "0", max: String(MOST), step: "1", id, "data-testid": `slider-${id}`, "aria-label": `${spoken} [${knob.unit}]` });
+    const number = element("input", { type: "number", step: "any", "data-testid": `number-${id}`, "aria-label": `${spoken}, as a number` });
+    const why = element("p", { class: "why", "data-testid": `why-${id}`, role: "status", hidden: "" });
+    const row: Row = { knob, range, holder: element("div", { class: "row" }, [label, slider, number]), slider, number, why, zones: [], step: 0 };
+    slider.oninput = () => this.slide(row);
+    number.onchange = () => this.turn(row, Number(number.value));
+    return row;
+  }
+
+  /** A hand moves a slider: it stops where the check would refuse, and says why. */
+  private slide(row: Row): void {
+    const wanted = Number(row.slider.value);
+    row.step = allowedStep(row.zones, row.step, wanted);
+    row.slider.value = String(row.step);
+    row.number.value = String(fromStep(row.range, row.step));
+    this.turn(row, Number(row.number.value));
+    if (row.step !== wanted) this.explain(row, zoneAt(row.zones, row.step + Math.sign(wanted - row.step)));
+  }
+
+  /** Proposes a value; while one is on its way, only the newest of the following is kept. */
+  private turn(row: Row, to: number): void {
+    this.next = { row, to };
+    if (!this.changing) void this.propose();
+  }
+
+  private async propose(): Promise<void> {
+    this.changing = true;
+    while (this.next) {
+      const { row, to } = this.next;
+      this.next = null;
+      if (shownBy(row.knob, this.values) === to) continue;
+      const value = turned(row.knob, this.values, to);
+      const answer = await this.link.ask("set", { values: { [row.knob.parameter]: value } });
+      this.judge(row, answer);
+    }
+    this.changing = false;
+  }
+
+  private judge(row: Row, answer: Answer): void {
+    row.holder.classList.toggle("refused", !answer.ok);
+    if (answer.ok) this.explain(row, zoneAt(row.zones, row.step));
+    else this.explain(row, { first: 0, last: 0, level: 2, why: answer.error ?? "It was refused." });
+    if (answer.ok && answer["values"]) this.show(answer["values"] as Values);
+  }
+
+  private explain(row: Row, zone: Zone | null): void {
+    row.why.hidden = !zone?.why;
+    row.why.textContent = zone?.why ?? "";
+    row.why.classList.toggle("thin", zone?.level === 1);
+  }
+
+  // ---- the check, asked beforehand ----
+
+  private async ahead(): Promise<void> {
+    const round = ++this.aheadRound;
+    for (const row of this.rows) {
+      if (shownBy(row.knob, this.values) === null) continue;
+      const steps = stepsOf().map((step) => turned(row.knob, this.values, fromStep(row.range, step)));
+      const answer = await this.link.ask("ahead", { parameter: row.knob.parameter, values: steps });
+      if (round !== this.aheadRound) return;
+      if (!answer.ok) continue;
+      row.zones = answer["zones"] as Zone[];
+      row.slider.style.background = trackOf(row.zones);
+      row.slider.dataset["zones"] = row.zones.map((zone) => zone.level).join(" ");
+      if (!row.holder.classList.contains("refused") && document.activeElement !== row.slider) this.explain(row, zoneAt(row.zones, row.step)?.level === 1 ? zoneAt(row.zones, row.step) : null);
+      this.judged.textContent = answer["judged"]
+        ? "Red is refused, amber has little reserve: the stability check on the declared surfaces."
+        : "Red is out of bounds. No surface is declared on which this law could become unstable.";
+    }
+  }
+
+  // ---- all parameters ----
+
+  private makeList(parameters: Declared[]): void {
+    this.fields.clear();
+    const rows = parameters.filter((item) => item.live).map((item) => {
+      const field = element("input", { type: "text", "data-testid": `field-${item.name}`, "aria-label": item.name });
+      field.onchange = () => void this.write(item, field);
+      this.fields.set(item.name, field);
+      const bounds = `${item.low ?? "−∞"} … ${item.high ?? "∞"}`;
+      return element("div", { class: "row wide", title: `${item.help} (${bounds} ${item.unit})` }, [
+        element("label", {}, [`${item.name} `, element("span", { class: "unit" }, [item.unit])]), field,
+      ]);
+    });
+    const open = this.more.querySelector("details")?.open ?? false;
+    const list = element("details", { "data-testid": "all-parameters" }, [element("summary", {}, ["All live parameters"]), ...rows]);
+    list.open = open;
+    this.more.replaceChildren(list);
+  }
+
+  private async write(item: Declared, field: HTMLInputElement): Promise<void> {
+    const answer = await this.link.ask("set", { values: { [item.name]: read(field.value) } });
+    if (answer.ok) this.say(`${item.name} is set.`, true);
+    else {
+      this.say(answer.error ?? "It was refused.");
+      field.value = written(this.values[item.name]);
+    }
+  }
+
+  // ---- history, presets, file ----
+
+  private presets(): HTMLSelectElement {
+    const made = element("select", { "data-testid": "preset", "aria-label": "Preset" }, [element("option", { value: "" }, ["Compare with…"])]);
+    for (const name of this.kept) made.append(element("option", { value: name }, [`kept ${name}`]));
+    for (const task of this.tasks) made.append(element("option", { value: task }, [task]));
+    made.onchange = () => {
+      const name = made.value;
+      made.value = "";
+      if (name) void this.compare(name);
+    };
+    return made;
+  }
+
+  private async keep(): Promise<void> {
+    const answer = await this.link.ask("keep");
+    if (answer.ok) this.say(`The values in force are kept as ${String(answer["kept"])}: compare with them, or take them over.`, true);
+    else this.say(answer.error ?? "It was refused.");
+  }
+
+  /** What a preset would change, beside what is in force; it is taken over as one change. */
+  private async compare(name: string): Promise<void> {
+    const answer = await this.link.ask("compare", { preset: name });
+    if (!answer.ok) return this.say(answer.error ?? "It was refused.");
+    const now = answer["now"] as Values;
+    const then = answer["then"] as Values;
+    const names = Object.keys(then);
+    const rows = names.map((item) => [item, written(now[item]), written(then[item]), this.declared.get(item)?.unit ?? ""]);
+    const body = names.length ? table(["parameter", "in force", name, "unit"], rows) : element("p", {}, ["There is no difference."]);
+    ask(`${name}, compared with what is in force`, [body], names.length ? "Take over" : "", async () => {
+      const taken = await this.link.ask("preset", { preset: name });
+      if (taken.ok) this.say(`The values of ${name} are in force. Undo takes them back.`, true);
+      return taken.ok ? "" : (taken.error ?? "It was refused.");
+    });
+  }
+
+  private button(words: string, what: string): HTMLButtonElement {
+    const made = element("button", { "data-testid": what }, [words]);
+    made.onclick = async () => {
+      const answer = await this.link.ask(what);
+      if (!answer.ok) this.say(answer.error ?? "It was refused.");
+      else this.show(answer["values"] as Values);
+    };
+    return made;
+  }
+
+  private save(): void {
+    const own = this.source.endsWith(".yaml") ? this.source : "";
+    const path = element("input", { type: "text", value: own, placeholder: "my_task.yaml", "data-testid": "save-path", "aria-label": "Task file" });
+    const words = element("p", { class: "faint" }, ["A task file of your own, where the Studio runs. Its comments stay; only values that differ are written."]);
+    ask("Save the values in force", [words, path], "Save", async () => {
+      const answer = await this.link.ask("save", { path: path.value });
+      if (!answer.ok) return answer.error ?? "It was refused.";
+      this.say(`${(answer["saved"] as string[]).length} values were written to ${String(answer["path"])}.`, true);
+      return "";
+    });
+  }
+}
+
+function written(value: Value | undefined): string {
+  return typeof value === "string" ? value : JSON.stringify(value ?? "");
+}
+
+/** What was typed: JSON where it is JSON, else the text itself. */
+function read(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}

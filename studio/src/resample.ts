@@ -1,0 +1,12 @@
+// Two runs on one axis of time.
+
+/** Channels of another run at the times of this one: the last sample before each. */
+export function resampled(columns: number[][], wanted: number[], time: number[]): (number | null)[][] {
+  const own = columns[0]!;
+  let at = 0;
+  const places = time.map((t) => {
+    while (at + 1 < own.length && own[at + 1]! <= t + 1e-9) at++;
+    return t > own[own.length - 1]! + 1e-9 ? -1 : at;
+  });
+  return wanted.map((channel) => places.map((place) => (place < 0 ? null : columns[channel]![place]!)));
+}

@@ -1,0 +1,229 @@
+// The robot in three dimensions: shapes on bodies, the goal, the force, the contact normal; orbit and pushing.
+
+import * as THREE from "three";
+import { OrbitControls } from "three/addons/controls/OrbitControls.js";
+
+import { Arrow } from "./arrow";
+import { isPlanar, standFor } from "./camera";
+import { gridOf } from "./grid";
+import { Hands } from "./hands";
+import { meshOf, quaternionOf } from "./shapes";
+import type { Shape } from "./wire";
+
+// Of an arm with a reach of a metre; longer for longer ones.
+const METRES_PER_NEWTON = 0.02;
+const LONGEST = 0.45;
+const THICK = 0.0055;
+const COLOURS = { force: 0xff9f1c, normal: 0x2fbf71, push: 0x8f6bff, goal: 0xff9f1c };
+
+export interface Look {
+  goal: ArrayLike<number>;
+  tool: ArrayLike<number>;
+  force: ArrayLike<number>;
+  normal: ArrayLike<number>;
+  /** The virtual push that the law feels. */
+  push: ArrayLike<number>;
+}
+
+export class View {
+  readonly scene = new THREE.Scene();
+  readonly camera = new THREE.PerspectiveCamera(36, 1, 0.02, 60);
+  readonly renderer: THREE.WebGLRenderer;
+  controls: OrbitControls;
+  readonly arm = new THREE.Group();
+  readonly hands: Hands;
+  readonly tool = new THREE.Vector3();
+  readonly goal = new THREE.AxesHelper(0.1);
+  readonly knob = ball(COLOURS.goal);
+  readonly handle = ball(COLOURS.push);
+  planar = false;
+  size = 1;
+
+  private bodies: THREE.Group[] = [];
+  private readonly force = new Arrow(COLOURS.force);
+  private readonly normal = new Arrow(COLOURS.normal);
+  private readonly push = new Arrow(COLOURS.push);
+  private readonly label: HTMLElement;
+  private grid = gridOf(0, 0);
+  private light = false;
+  private fitted = false;
+  private name = "Free";
+  private dirty = true;
+
+  constructor(
+    private readonly holder: HTMLElement,
+    badge: HTMLElement,
+    low: boolean,
+  ) {
+    this.renderer = new THREE.WebGLRenderer({ antialias: !low, powerPreference: low ? "low-power" : "default" });
+    this.renderer.setPixelRatio(low ? 0.5 : Math.min(window.devicePixelRatio, 2));
+    this.renderer.shadowMap.enabled = !low;
+    holder.prepend(this.renderer.domElement);
+    this.renderer.domElement.dataset["testid"] = "canvas";
+    this.label = holder.appendChild(document.createElement("div"));
+    this.label.className = "overlay label";
+    this.label.hidden = true;
+    this.controls = this.orbit();
+    this.furnish(low);
+    this.hands = new Hands(this, badge);
+    new ResizeObserver(() => this.resize()).observe(holder);
+    const draw = () => {
+      requestAnimationFrame(draw);
+      if (this.dirty) this.render();
+    };
+    draw();
+  }
+
+  /** Controls anew: they take what is up from the camera once, and an arm in a plane has another. */
+  private orbit(): OrbitControls {
+    this.camera.up.set(0, this.planar ? 1 : 0, this.planar ? 0 : 1);
+    const controls = new OrbitControls(this.camera, this.renderer.domElement);
+    controls.maxDistance = 12;
+    controls.addEventListener("change", () => (this.dirty = true));
+    return controls;
+  }
+
+  get newtonMetres(): number {
+    return METRES_PER_NEWTON * this.size;
+  }
+
+  redraw(): void {
+    this.dirty = true;
+  }
+
+  look(name: string): void {
+    this.name = name;
+    const box = new THREE.Box3().setFromObject(this.arm);
+    const middle = box.getCenter(new THREE.Vector3());
+    const radius = Math.max(0.3, 0.5 * box.getSize(new THREE.Vector3()).length());
+    const stand = standFor(name, this.planar, middle.toArray(), radius, this.tool.toArray());
+    this.camera.position.set(...stand.from);
+    this.controls.target.set(...stand.to);
+    this.controls.update();
+    this.dirty = true;
+  }
+
+  theme(light: boolean): void {
+    this.light = light;
+    const back = light ? 0xe9eef4 : 0x141a21;
+    this.scene.background = new THREE.Color(back);
+    this.scene.remove(this.grid);
+    this.grid.geometry.dispose();
+    this.grid = gridOf(light ? 0xb3c0cd : 0x46535f, back);
+    if (this.planar) this.grid.position.z = -0.15;
+    this.scene.add(this.grid);
+    this.dirty = true;
+  }
+
+  private furnish(low: boolean): void {
+    const sun = new THREE.DirectionalLight(0xffffff, 2.4);
+    sun.position.set(1.2, -1.6, 3);
+    sun.castShadow = !low;
+    sun.shadow.mapSize.set(2048, 2048);
+    sun.shadow.radius = 4;
+    for (const side of ["left", "bottom"] as const) sun.shadow.camera[side] = -1.5;
+    for (const side of ["right", "top"] as const) sun.shadow.camera[side] = 1.5;
+    const floor = new THREE.Mesh(new THREE.PlaneGeometry(8, 8), new THREE.ShadowMaterial({ opacity: 0.28 }));
+    floor.receiveShadow = true;
+    floor.position.z = -0.004;
+    floor.material.depthWrite = false;
+    this.scene.add(new THREE.HemisphereLight(0xffffff, 0x8090a0, 1.7), sun, floor, this.arm);
+    this.scene.add(this.goal, this.force, this.normal, this.push, this.handle);
+    this.goal.visible = this.handle.visible = false;
+    this.goal.add(this.knob);
+  }
+
+  /** Builds the bodies of a cell anew. */
+  build(shapes: Shape[], bodies: number, up: number[]): void {
+    this.arm.clear();
+    this.bodies = Array.from({ length: bodies }, () => new THREE.Group());
+    this.arm.add(...this.bodies);
+    for (const shape of shapes) this.bodies[shape.body]?.add(meshOf(shape));
+    if (this.planar !== isPlanar(up)) {
+      this.planar = !this.planar;
+      this.controls.dispose();
+      this.controls = this.orbit();
+    }
+    this.fitted = false;
+    this.theme(this.light);
+  }
+
+  /** Moves everything to where a frame says it is. */
+  show(poses: Float32Array, look: Look): void {
+    this.bodies.forEach((body, i) => {
+      body.position.set(poses[7 * i]!, poses[7 * i + 1]!, poses[7 * i + 2]!);
+      body.quaternion.copy(quaternionOf(poses, 7 * i + 3));
+    });
+    this.tool.set(look.tool[0]!, look.tool[1]!, look.tool[2]!);
+    this.goal.visible = true;
+    this.goal.position.set(look.goal[0]!, look.goal[1]!, look.goal[2]!);
+    this.goal.quaternion.copy(quaternionOf(look.goal, 3));
+    if (!this.fitted) this.fit();
+    const thick = THICK * this.size;
+    this.force.point(this.tool, this.drawn(look.force), thick);
+    this.normal.point(this.tool, new THREE.Vector3(...Array.from(look.normal)).multiplyScalar(0.11 * this.size), 0.7 * thick);
+    this.hands.place(look.push);
+    this.push.point(this.tool, this.drawn(look.push), thick);
+    this.tell(look.force);
+    this.mark("knob", this.goal.position);
+    if (this.handle.visible) this.mark("handle", this.handle.position);
+    this.dirty = true;
+  }
+
+  /** Where a point is on the canvas [px]. */
+  private onScreen(point: THREE.Vector3): [number, number] {
+    const at = point.clone().project(this.camera);
+    const { clientWidth: width, clientHeight: height } = this.holder;
+    return [(0.5 + 0.5 * at.x) * width, (0.5 - 0.5 * at.y) * height];
+  }
+
+  /** Says where a ball is, for whoever drives the page by a program. */
+  private mark(name: string, point: THREE.Vector3): void {
+    document.body.dataset[name] = this.onScreen(point).map((value) => value.toFixed(1)).join(" ");
+  }
+
+  /** A force [N] as a way [m] in the view. */
+  private drawn(force: ArrayLike<number>): THREE.Vector3 {
+    return new THREE.Vector3(force[0], force[1], force[2]).multiplyScalar(this.newtonMetres).clampLength(0, LONGEST * this.size);
+  }
+
+  /** Writes the force beside its arrow. */
+  private tell(force: ArrayLike<number>): void {
+    this.label.hidden = !this.force.visible;
+    if (this.label.hidden) return;
+    this.label.textContent = `${Math.hypot(force[0]!, force[1]!, force[2]!).toFixed(1)} N`;
+    const [x, y] = this.onScreen(this.force.tip);
+    this.label.style.transform = `translate(${x + 8}px, ${y - 22}px)`;
+  }
+
+  /** Takes the measure of a cell that is seen for the first time. */
+  private fit(): void {
+    this.fitted = true;
+    const extent = new THREE.Box3().setFromObject(this.arm).getSize(new THREE.Vector3()).length();
+    this.size = Math.min(3, Math.max(0.4, extent));
+    this.goal.scale.setScalar(this.size);
+    this.handle.scale.setScalar(this.size);
+    this.look(this.name);
+  }
+
+  private resize(): void {
+    const { clientWidth: width, clientHeight: height } = this.holder;
+    if (width === 0 || height === 0) return;
+    this.renderer.setSize(width, height, false);
+    this.camera.aspect = width / height;
+    this.camera.updateProjectionMatrix();
+    this.render();
+  }
+
+  private render(): void {
+    this.dirty = false;
+    this.renderer.render(this.scene, this.camera);
+  }
+}
+
+function ball(colour: number): THREE.Mesh {
+  return new THREE.Mesh(
+    new THREE.SphereGeometry(0.02, 24, 16),
+    new THREE.MeshBasicMaterial({ color: colour, transparent: true, opacity: 0.6 }),
+  );
+}

@@ -1,0 +1,47 @@
+// Where the stability check would refuse a value, as the server has worked it out, on the track of a slider.
+
+import { MOST } from "./scale";
+
+export interface Zone {
+  /** Among the values that were asked about. */
+  first: number;
+  last: number;
+  /** 0 fine, 1 little reserve, 2 refused. */
+  level: number;
+  why: string;
+}
+
+// So many values are asked about, evenly spread over the slider.
+export const PLACES = 65;
+const COLOURS = ["var(--track)", "var(--warn)", "var(--stop)"];
+
+/** The slider's step at each place. */
+export function stepsOf(): number[] {
+  return Array.from({ length: PLACES }, (_, i) => Math.round((MOST * i) / (PLACES - 1)));
+}
+
+/** The zone that a step of the slider is in: of the two places it is between, the worse counts. */
+export function zoneAt(zones: Zone[], step: number): Zone | null {
+  const place = (step * (PLACES - 1)) / MOST;
+  const near = zones.filter((zone) => zone.first <= Math.ceil(place) && zone.last >= Math.floor(place));
+  return near.reduce<Zone | null>((worst, zone) => (worst === null || zone.level > worst.level ? zone : worst), null);
+}
+
+/** The step nearest to the wanted one that is not refused, coming from where the slider stood. Out of red all ways lead. */
+export function allowedStep(zones: Zone[], from: number, wanted: number): number {
+  if (zoneAt(zones, from)?.level === 2) return wanted;
+  const way = wanted > from ? 1 : -1;
+  let at = from;
+  while (at !== wanted && (zoneAt(zones, at + way)?.level ?? 0) < 2) at += way;
+  return at;
+}
+
+/** The track of a slider as a CSS background: amber where the reserve is thin, red where a value is refused. */
+export function trackOf(zones: Zone[]): string {
+  const share = (place: number) => `${((100 * Math.min(Math.max(place, 0), PLACES - 1)) / (PLACES - 1)).toFixed(1)}%`;
+  const stops = zones.map((zone) => {
+    const colour = COLOURS[zone.level] ?? COLOURS[0]!;
+    return `${colour} ${share(zone.first - 0.5)} ${share(zone.last + 0.5)}`;
+  });
+  return stops.length ? `linear-gradient(90deg, ${stops.join(", ")})` : "";
+}

@@ -1,0 +1,188 @@
+"""The bridge beside a running loop, and a real ROS 2 that hears it, commands it and tunes it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant.bridge.start import bridged
+from pliant.errors import LoopError
+from pliant.experiments.ros2_peer import Peer, peer_interpreter
+from pliant.ros2 import messages
+from pliant.runtime.session import Session
+from pliant.runtime.task import Task
+from pliant.runtime.warm import warm
+
+TRAJECTORY = "/scaled_joint_trajectory_controller/joint_trajectory"
+HEARD = {
+    "/joint_states": messages.JOINT_STATE,
+    "/ft_sensor_readings": messages.WRENCH_STAMPED,
+    "/pliant/cartesian_velocity_command": messages.TWIST,
+    "/pliant/tool_pose": messages.POSE_STAMPED,
+    TRAJECTORY: messages.JOINT_TRAJECTORY,
+}
+
+
+def until(condition: Callable[[], Any], within_s: float = 60.0) -> Any:
+    deadline = time.monotonic() + within_s
+    while not (result := condition()):
+        assert time.monotonic() < deadline, "it never happened"
+        time.sleep(0.01)
+    return result
+
+
+@pytest.fixture
+def session(peer: Peer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
+    """A loop that moves, with its bridge."""
+    warm()
+    monkeypatch.setenv("PLIANT_OUT", str(tmp_path))
+    push = {"at_s": 0, "for_s": 60, "wrench": [15, 5, 0, 0, 0, 1]}
+    task = Task.model_validate({"law": "admittance", "sim": {"pushes": [push]}})
+    with Session(task) as session, bridged(session):
+        yield session
+
+
+def six(part: dict[str, Any], *names: str) -> list[float]:
+    return [part[name][axis] for name in names for axis in "xyz"]
+
+
+def stamp(message: dict[str, Any]) -> int:
+    return message["header"]["stamp"]["sec"] * 10**9 + message["header"]["stamp"]["nanosec"]
+
+
+def test_a_real_ros_hears_every_value_of_the_loop(peer: Peer, session: Session) -> None:
+    for topic, kind in HEARD.items():
+        peer("hear", topic=topic, type=kind)
+    until(lambda: min(peer("count", topic=topic) for topic in HEARD) >= 300)
+    heard = {topic: peer("collect", topic=topic) for topic in HEARD}
+    records = session.read()
+    at = {int(wall): record for wall, record in zip(records["timing"]["wall_ns"], records, strict=True)}
+    for message in heard["/joint_states"]:
+        r = at[stamp(message)].reading
+        assert message["name"] == list(session.arm.joint_names)
+        assert message["position"] == r.q[:6].tolist()
+        assert message["velocity"] == r.qd[:6].tolist()
+        assert message["effort"] == r.tau[:6].tolist()
+    for message in heard["/ft_sensor_readings"]:
+        assert six(message["wrench"], "force", "torque") == at[stamp(message)].reading.wrench.tolist()
+    for message in heard["/pliant/tool_pose"]:
+        p, o = message["pose"]["position"], message["pose"]["orientation"]
+        pose = [p["x"], p["y"], p["z"], o["w"], o["x"], o["y"], o["z"]]
+        assert pose == at[stamp(message)].observed.pose.tolist()
+    twists = {tuple(record.state.twist.tolist()) for record in records}
+    for message in heard["/pliant/cartesian_velocity_command"]:
+        assert tuple(six(message, "linear", "angular")) in twists
+    told = {tuple(record.command.q[:6].tolist()) for record in records}
+    for message in heard[TRAJECTORY]:
+        (point,) = message["points"]
+        assert message["joint_names"] == list(session.arm.joint_names)
+        assert tuple(point["positions"]) in told
+        assert (point["velocities"], point["time_from_start"]) == ([], {"sec": 0, "nanosec": 10_000_000})
+
+
+def test_the_bridge_is_a_node_and_takes_goals_commands_and_changes(peer: Peer, session: Session) -> None:
+    until(lambda: "pliant" in peer("graph")["nodes"])
+    topics = until(lambda: (found := peer("topics_of", node="pliant"))["hears"] and found)
+    texts = {f"/pliant/{name}" for name in ("state", "fault", "parameters", "answer")}
+    assert set(topics["publishes"]) == {*HEARD, *texts}
+    requests = ["command", "equilibrium", "goal_pose", "goal_wrench", "set"]
+    assert topics["hears"] == [f"/pliant/{name}" for name in requests]
+    for name in ("state", "fault", "parameters", "answer"):
+        peer("hear", topic=f"/pliant/{name}", type=messages.STRING, latched=True)
+    kinds = (messages.STRING, messages.POINT_STAMPED, messages.POSE_STAMPED, messages.WRENCH_STAMPED, messages.STRING)
+    for name, kind in zip(requests, kinds, strict=True):
+        peer("writer", topic=f"/pliant/{name}", type=kind)
+    until(lambda: all(peer("listeners", topic=f"/pliant/{name}") for name in requests))
+
+    def told(name: str) -> list[str]:
+        return [message["data"] for message in peer("collect", topic=f"/pliant/{name}")]
+
+    until(lambda: told("state") == ["running admittance"])
+    peer("say", topic="/pliant/set", data="admittance.stiffness 450")
+    peer("say", topic="/pliant/set", data="admittance.stiffness -450")
+    peer("say", topic="/pliant/command", data="halt")
+    until(lambda: len(told("answer")) == 3)
+    assert told("answer")[0] == "done: set: admittance.stiffness = [450, 450, 450, 450, 450, 450]"
+    assert told("answer")[1].startswith("refused: set: admittance.stiffness is ")
+    assert told("answer")[2] == "done: command: halt was passed on"
+    until(lambda: told("state")[-1] == "running admittance halted")
+    assert session.parameters.admittance.stiffness[0][0] == 450
+    peer("say", topic="/pliant/equilibrium", point={"x": 0.4, "y": 0.1, "z": 0.5})
+    until(lambda: session.state.goal.pose[:3].tolist() == [0.4, 0.1, 0.5])
+    peer("say", topic="/pliant/goal_wrench", wrench={"force": {"z": 2.5}})
+    until(lambda: session.state.goal.wrench.tolist() == [0, 0, 2.5, 0, 0, 0])
+    peer("say", topic="/pliant/goal_pose", header={"frame_id": "map"}, pose={"orientation": {"w": 1.0}})
+    until(lambda: len(told("answer")) == 4)
+    assert "header.frame_id is 'map', but it must be 'base' or empty" in told("answer")[3]
+    peer("say", topic="/pliant/command", data="quit")
+    session.join()
+    until(lambda: told("state")[-1].startswith("stopped"))
+    assert told("fault") == [""]
+
+
+def test_a_loop_that_is_killed_is_told_to_everyone(peer: Peer, session: Session) -> None:
+    for name in ("state", "fault"):
+        peer("hear", topic=f"/pliant/{name}", type=messages.STRING, latched=True)
+    until(lambda: peer("count", topic="/pliant/fault"))
+    os.kill(int(session.board.header.loop_pid), signal.SIGKILL)
+    with pytest.raises(LoopError):
+        session.join()
+    until(lambda: peer("count", topic="/pliant/fault") == 2)
+    assert peer("collect", topic="/pliant/state")[-1]["data"].startswith("fault")
+    assert peer("collect", topic="/pliant/fault")[-1]["data"] != ""
+
+
+def test_killing_the_bridge_does_not_disturb_the_loop(network: None) -> None:
+    warm()
+    with Session(Task(law="admittance")) as session:
+        words = [sys.executable, "-m", "pliant.bridge.process", str(session.board.path)]
+        bridge = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+        assert bridge.stdout is not None
+        assert bridge.stdout.readline() == "ready\n"
+        session.wait(0.2)
+        bridge.kill()
+        bridge.wait()
+        session.wait(0.2)
+        records = session.read()
+        assert np.array_equal(np.diff(records["tick"]), np.ones(len(records) - 1))
+
+
+def test_services_and_parameters_where_rclpy_can_be_imported(peer: Peer) -> None:
+    """The services run in an interpreter that has both: the peer's, with our packages beside its own."""
+    warm()
+    paths = [str(Path(pliant.__file__).parent.parent), *(path for path in sys.path if path.endswith("site-packages"))]
+    skip = ("LD_LIBRARY_PATH", "_ROS_WHEELS_BOOTSTRAP_COMPLETE")
+    environment = {name: value for name, value in os.environ.items() if name not in skip}
+    environment["PYTHONPATH"] = os.pathsep.join(paths)
+    with Session(Task(law="admittance")) as session:
+        words = [str(peer_interpreter()), "-m", "pliant.bridge.services", str(session.board.path)]
+        services = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment)
+        assert services.stdout is not None
+        assert services.stdout.readline() == "ready\n"
+        trigger, setting = "std_srvs/srv/Trigger", "rcl_interfaces/srv/SetParametersAtomically"
+        assert peer("call", service="/pliant/halt", type=trigger) == {"success": True, "message": "halt was passed on"}
+        until(lambda: session.state.goal.stop == 1)
+        refused = peer("call", service="/pliant/set_start", type=trigger)
+        assert not refused["success"]
+        assert "law hybrid" in refused["message"]
+        where = "/pliant_services/set_parameters_atomically"
+        one = {"name": "sense.deadband_n", "value": {"type": 3, "double_value": 2.5}}
+        assert peer("call", service=where, type=setting, parameters=[one])["result"]["successful"]
+        assert session.parameters.sense.deadband_n == 2.5
+        bad = {"name": "sense.deadband_n", "value": {"type": 3, "double_value": -2.5}}
+        answer = peer("call", service=where, type=setting, parameters=[bad])["result"]
+        assert not answer["successful"]
+        assert "sense.deadband_n is -2.5" in answer["reason"]
+        assert session.parameters.sense.deadband_n == 2.5
+        session.stop()
+        assert services.wait(30.0) == 0

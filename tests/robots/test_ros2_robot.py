@@ -1,0 +1,192 @@
+"""An arm over ROS 2: joints by their names, the sign of the wrench, and every way in which it falls silent."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from pliant.errors import InputError, LoopError, PliantError
+from pliant.experiments.ros2_peer import Peer
+from pliant.model.arm import Arm
+from pliant.model.tool import Tool
+from pliant.records import READING, VELOCITY
+from pliant.robots.ros2.config import Ros2Config
+from pliant.robots.ros2.robot import JointStates, Ros2Robot
+from pliant.ros2 import messages
+from pliant.ros2.node import Node
+from pliant.runtime.session import Session
+from pliant.runtime.task import Task
+from pliant.runtime.warm import warm
+
+NAMES, FORCE = ["a", "b", "c"], messages.WRENCH_STAMPED
+
+
+def until(condition: Callable[[], Any], within_s: float = 60.0) -> Any:
+    deadline = time.monotonic() + within_s
+    while not (result := condition()):
+        assert time.monotonic() < deadline, "it never happened"
+        time.sleep(0.01)
+    return result
+
+
+def state(names: list[str], q: Any, qd: Any = (), sec: int = 1) -> Any:
+    fields = {"header": {"stamp": {"sec": sec}}, "name": names}
+    return messages.build(messages.JOINT_STATE, fields, [np.array(q, float), np.array(qd, float)])
+
+
+# ---- messages ------------------------------------------------------------------------------------------------------
+
+
+def test_joints_are_known_by_their_names_in_any_order_and_among_others() -> None:
+    joints = JointStates(NAMES)
+    assert joints.take(state(["gripper", "c", "a", "b"], [9, 3, 1, 2], [90, 30, 10, 20]))
+    assert joints.q.tolist() == [1, 2, 3]
+    assert joints.qd.tolist() == [10, 20, 30]
+
+
+def test_a_message_without_all_joints_or_all_numbers_is_not_for_us() -> None:
+    joints = JointStates(NAMES)
+    assert not joints.take(state(["a", "b"], [1, 2]))
+    assert not joints.take(state(NAMES, [1, 2]))
+    assert np.isinf(joints.heard_s)
+
+
+def test_a_publisher_that_repeats_itself_counts_as_silent() -> None:
+    joints = JointStates(NAMES)
+    joints.take(state(NAMES, [1, 2, 3]))
+    heard = joints.heard_s
+    joints.take(state(NAMES, [1, 2, 3]))
+    assert joints.heard_s == heard
+    joints.take(state(NAMES, [1, 2, 3], sec=2))
+    assert joints.heard_s > heard
+
+
+def test_velocities_that_are_not_sent_are_worked_out() -> None:
+    joints = JointStates(NAMES)
+    joints.take(state(NAMES, [1, 2, 3], sec=1))
+    joints.take(state(NAMES, [1.5, 2, 2], sec=3))
+    assert joints.qd.tolist() == [0.25, 0, -0.5]
+
+
+def test_it_takes_positions_and_velocities_and_other_interfaces_are_refused() -> None:
+    assert Ros2Robot("ur5e", Tool(), Ros2Config()).interfaces == ("position", "velocity")
+    with pytest.raises(InputError, match="6 names, one per joint of ur5e"):
+        Ros2Robot("ur5e", Tool(), Ros2Config(joint_names=("a", "b")))
+    with pytest.raises(PliantError, match="Only a simulated arm can be pushed"):
+        Ros2Robot("ur5e", Tool(), Ros2Config()).push([0] * 6, 1.0)
+
+
+@pytest.mark.parametrize(("meaning", "sign"), [("on_robot", 1.0), ("by_robot", -1.0)])
+def test_the_wrench_is_what_the_environment_does_to_the_robot(network: None, meaning: Any, sign: float) -> None:
+    robot = Ros2Robot("ur5e", Tool(), Ros2Config(wrench_is=meaning, joint_names=tuple("abcdef"), wait_s=30))
+    reading, stop = READING.new(), threading.Event()
+    with Node("arm") as arm:
+        states, forces = arm.writer("joint_states", messages.JOINT_STATE), arm.writer("ft_sensor_readings", FORCE)
+        arm.reader(robot.config.trajectory, messages.JOINT_TRAJECTORY)
+
+        def play() -> None:
+            while not stop.wait(0.01):
+                states.say(state(list("fedcba"), [6, 5, 4, 3, 2, 1], sec=0))
+                forces.say(messages.build(FORCE, runs=[np.arange(1.0, 7.0)]))
+
+        thread = threading.Thread(target=play)
+        thread.start()
+        try:
+            robot.open()
+            robot.read(reading)
+        finally:
+            stop.set()
+            thread.join()
+            robot.close()
+    assert reading[0].wrench.tolist() == (sign * np.arange(1.0, 7.0)).tolist()
+    assert reading[0].q[:6].tolist() == [1, 2, 3, 4, 5, 6]
+
+
+# ---- in the loop ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    warm()
+    monkeypatch.setenv("PLIANT_OUT", str(tmp_path))
+
+
+def play_arm(peer: Peer, wrench: Any = (0, 0, 0, 0, 0, 0)) -> Arm:
+    """Let the peer be a UR5e at home, with this reading of its force sensor."""
+    arm = Arm.load("ur5e")
+    peer("arm", joints=list(arm.joint_names), q=arm.q_home.tolist(), rate_hz=100.0, wrench=list(wrench))
+    return arm
+
+
+def task(**fields: Any) -> Task:
+    """A slow loop that bears with a peer that is slow: what is claimed here does not depend on speed."""
+    patient = {"ros2": {"stale_s": 2.0, "wait_s": 30}, "params": {"sense": {"frozen_s": 0, "stale_s": 1}}}
+    return Task.model_validate({"robot": "ros2:ur5e", "rate_hz": 125, **patient, **fields})
+
+
+def test_readings_and_commands_are_the_values_that_a_real_ros_sent_and_received(peer: Peer, out: None) -> None:
+    arm = Arm.load("ur5e")
+    turn = Rotation.from_quat(arm.pose(arm.q_home)[[4, 5, 6, 3]])
+    play_arm(peer, (*turn.inv().apply([0, 0, 30.0]), 0.1, 0.2, 0.3))
+    with Session(task(law="hold")) as session:
+        session.wait(0.1)
+        assert session.wrench[2] == pytest.approx(30.0, abs=0.1)  # pushed up: +z
+        session.move_joints(arm.q_home + 0.05)
+        session.wait(2.0)
+        records = session.read()
+    log = peer("log")
+    sent = {stamp: (q, force) for stamp, q, force in log["sent"]}
+    for record in records:
+        q, _ = sent[float(record.reading.stamp_s)]
+        assert record.reading.q[:6].tolist() == q
+        _, force = sent[float(record.reading.wrench_stamp_s)]
+        assert record.reading.wrench[:3].tolist() == force
+    assert len(np.unique(records["reading"]["stamp_s"])) > 50
+    commands = {tuple(q.tolist()) for q in records["command"]["q"][:, :6]}
+    told = {tuple(q) for _, q in log["told"]}
+    assert len(told & commands) > 50
+    assert told <= commands
+    assert np.allclose(records["reading"]["q"][-1, :6], arm.q_home + 0.05, atol=2e-3)
+
+
+def test_joint_states_that_stop_coming_stop_the_loop_with_a_sentence(peer: Peer, out: None) -> None:
+    play_arm(peer)
+    session = Session(task(law="hold")).start()
+    session.wait(0.2)
+    peer("silence")
+    with pytest.raises(LoopError, match=r"no new joint states came on /joint_states for 2\.\d+ s \(ros2.stale_s\)"):
+        session.join()
+
+
+def test_an_arm_that_is_not_there_is_named(network: None, out: None) -> None:
+    session = Session(task(law="hold", ros2={"wait_s": 0.5}))
+    with pytest.raises(LoopError, match=r"no joint states with shoulder_pan_joint, .* on /joint_states within 0.5 s"):
+        session.start()
+
+
+@pytest.mark.parametrize("kill", [False, True])
+def test_by_velocity_the_arm_is_stopped_at_the_end_and_when_the_loop_is_killed(
+    peer: Peer, out: None, kill: bool
+) -> None:
+    arm = play_arm(peer)
+    session = Session(task(law="hold", interface="velocity")).start()
+    session.move_joints(arm.q_home + 0.5)
+    until(lambda: np.abs(session.state.command.qd).max() > 0.05)
+    assert session.state.command.mode == VELOCITY
+    until(lambda: any(peer("last")))
+    if kill:
+        os.kill(int(session.board.header.loop_pid), signal.SIGKILL)
+        with pytest.raises(LoopError):
+            session.join()
+    else:
+        session.stop()
+    until(lambda: peer("last") == [0.0] * 6)

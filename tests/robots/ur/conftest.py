@@ -1,0 +1,34 @@
+"""An emulated controller for the driver's tests, one for all of them."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from pliant.experiments.emulated import Emulator
+
+
+@pytest.fixture(scope="session")
+def ur_rtde() -> None:
+    """Skip without ur_rtde; under CI it must be there."""
+    if importlib.util.find_spec("rtde_control") is None:
+        if os.environ.get("CI"):
+            pytest.fail("ur_rtde is not installed: pip install 'pliant[ur]'")
+        pytest.skip("ur_rtde is not installed")
+
+
+@pytest.fixture(scope="session")
+def emulator(ur_rtde: None) -> Iterator[Emulator]:
+    with Emulator(task="hand_guiding") as running:
+        yield running
+
+
+@pytest.fixture
+def ur(emulator: Emulator) -> Iterator[Emulator]:
+    """The emulator with nothing wrong."""
+    emulator.inject("clear")
+    yield emulator
+    emulator.inject("clear")

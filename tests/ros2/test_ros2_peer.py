@@ -1,0 +1,124 @@
+"""A real ROS 2 sees our node, hears what we say and says what we hear, bit for bit, hundreds of times a second."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pliant.experiments.ros2_peer import Peer
+from pliant.ros2 import messages
+from pliant.ros2.node import Node
+
+N, RATE_HZ = 500, 500.0
+NAMES = ["pan", "lift", "elbow"]
+
+
+def until(condition: Callable[[], Any], within_s: float = 60.0) -> Any:
+    deadline = time.monotonic() + within_s
+    while not (result := condition()):
+        assert time.monotonic() < deadline, "it never happened"
+        time.sleep(0.02)
+    return result
+
+
+def test_what_we_say_arrives_at_a_real_ros_with_equal_values(peer: Peer) -> None:
+    values = np.random.default_rng(1).normal(size=(N, 9))
+    peer("hear", topic="/joint_states", type=messages.JOINT_STATE)
+    with Node("pliant") as node:
+        writer = node.writer("joint_states", messages.JOINT_STATE, depth=N)
+        node.announce()
+        until(lambda: writer.listeners)
+        due = time.monotonic()
+        for i, row in enumerate(values):
+            header = {"stamp": {"sec": i, "nanosec": 5}, "frame_id": "base"}
+            writer.say(messages.build(messages.JOINT_STATE, {"header": header, "name": NAMES}, np.split(row, 3)))
+            due += 1.0 / RATE_HZ
+            time.sleep(max(0.0, due - time.monotonic()))
+        until(lambda: peer("count", topic="/joint_states") == N)
+    for i, heard in enumerate(peer("collect", topic="/joint_states")):
+        assert heard["header"] == {"stamp": {"sec": i, "nanosec": 5}, "frame_id": "base"}
+        assert heard["name"] == NAMES
+        assert [*heard["position"], *heard["velocity"], *heard["effort"]] == values[i].tolist()
+
+
+def test_what_a_real_ros_says_is_heard_with_equal_values(peer: Peer) -> None:
+    values = np.random.default_rng(2).normal(size=(N, 7))
+    peer("writer", topic="/goal", type=messages.POSE_STAMPED)
+    said = [
+        {
+            "header": {"stamp": {"sec": i, "nanosec": 7}, "frame_id": f"frame {i}"},
+            "pose": {
+                "position": dict(zip("xyz", row[:3].tolist(), strict=True)),
+                "orientation": dict(zip("xyzw", row[3:].tolist(), strict=True)),
+            },
+        }
+        for i, row in enumerate(values)
+    ]
+    with Node("pliant") as node:
+        reader = node.reader("/goal", messages.POSE_STAMPED, depth=N)
+        node.announce()
+        until(lambda: reader.speakers and peer("listeners", topic="/goal"))
+        peer("stream", topic="/goal", messages=said, rate_hz=RATE_HZ)
+        heard: list[Any] = []
+        until(lambda: heard.extend(reader.messages()) or len(heard) >= N)
+    for i, message in enumerate(heard):
+        p, o = message.pose.position, message.pose.orientation
+        assert (message.header.stamp.sec, message.header.frame_id) == (i, f"frame {i}")
+        assert [p.x, p.y, p.z, o.x, o.y, o.z, o.w] == values[i].tolist()
+
+
+def test_our_node_is_a_node_in_the_graph_with_its_topics_and_type_hashes(peer: Peer) -> None:
+    with Node("pliant", "/left") as node:
+        node.writer("joint_states", messages.JOINT_STATE)
+        node.writer("~/state", messages.STRING, latched=True)
+        node.reader("~/command", messages.STRING)
+        node.announce()
+        until(lambda: "pliant" in peer("graph")["nodes"])
+        topics = peer("graph")["topics"]
+        assert topics["/left/joint_states"] == messages.JOINT_STATE
+        assert topics["/left/pliant/command"] == messages.STRING
+        # a real publisher of the same topic shows what the hash must be
+        peer("writer", topic="/left/joint_states", type=messages.JOINT_STATE)
+        both = {"pliant", "peer"}
+        until(lambda: {name for name, _, _ in peer("publishers", topic="/left/joint_states")} == both)
+        _, types, hashes = zip(*peer("publishers", topic="/left/joint_states"), strict=True)
+        assert len(set(types)) == len(set(hashes)) == 1
+    until(lambda: "pliant" not in peer("graph")["nodes"])
+
+
+def test_who_comes_late_receives_the_last_words(peer: Peer) -> None:
+    with Node("pliant") as node:
+        writer = node.writer("~/state", messages.STRING, latched=True, depth=1)
+        node.announce()
+        for text in ("starting", "running"):
+            writer.say(messages.build(messages.STRING, {"data": text}))
+        peer("hear", topic="/pliant/state", type=messages.STRING, latched=True)
+        until(lambda: peer("count", topic="/pliant/state"))
+        assert peer("collect", topic="/pliant/state") == [{"data": "running"}]
+
+
+def test_a_ros_that_keeps_to_this_machine_is_found_too(network: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    with Peer() as peer, Node("pliant") as node:
+        peer("hear", topic="/pliant/state", type=messages.STRING, latched=True)
+        writer = node.writer("~/state", messages.STRING, latched=True)
+        node.announce()
+        writer.say(messages.build(messages.STRING, {"data": "here"}))
+        until(lambda: peer("count", topic="/pliant/state"))
+        until(lambda: "pliant" in peer("graph")["nodes"])
+
+
+def test_bytes_that_are_no_message_are_not_sent(network: None) -> None:
+    good = messages.encode(messages.build(messages.POSE_STAMPED, {"header": {"frame_id": "base"}}))
+    with Node("one") as one, Node("two") as two:
+        writer, reader = one.writer("/goal", messages.POSE_STAMPED), two.reader("/goal", messages.POSE_STAMPED)
+        until(lambda: writer.listeners)
+        assert not any(writer.send(data) for data in (b"", good[:4], good[:40], good[:4] + b"\xff" * 8))
+        assert writer.send(good)
+        heard: list[bytes] = []
+        until(lambda: heard.extend(reader.take()) or heard)
+        assert heard == [good]

@@ -1,0 +1,241 @@
+"""Missions as files and in simulation: what is wrong is named, what happened is recorded."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rosbags.highlevel import AnyReader
+
+from pliant.analysis.animation import save_animation
+from pliant.analysis.mission import mission_figures, recorded_story
+from pliant.analysis.plot import plot_recording
+from pliant.analysis.report import html
+from pliant.errors import InputError, PliantError, RecordingError
+from pliant.mobile.stages import pose_apart
+from pliant.record import Recording, topics
+from pliant.robots.sim.body import SimBody
+from pliant.runtime.mission import FrozenOdometry, MissionRun, save_mission, simulate_mission
+from pliant.runtime.mission_task import MissionTask, begun, changed_mission, find_mission
+from pliant.runtime.replay import replay
+from pliant.runtime.task import find_task
+
+NEAR = ["start=6.0,2.2,0"]
+"""A start from which the mission that comes along takes seconds."""
+
+
+def fetch(*changes: str) -> MissionTask:
+    task = find_mission("fetch")
+    assert task is not None
+    return changed_mission(task, list(changes))
+
+
+@pytest.fixture(scope="module")
+def run() -> MissionRun:
+    return simulate_mission(fetch(*NEAR))
+
+
+@pytest.fixture(scope="module")
+def recording(run: MissionRun, tmp_path_factory: pytest.TempPathFactory) -> Recording:
+    path = tmp_path_factory.mktemp("mission") / "fetch.mcap"
+    save_mission(run, path)
+    return Recording.load(path)
+
+
+# ---- in simulation -------------------------------------------------------------------------------------------------
+
+
+def test_the_mission_that_comes_along_ends_with_the_tool_at_its_goal(run: MissionRun) -> None:
+    assert [change.stage for change in run.log] == ["A", "B", "C", "done"]
+    far, turned = pose_apart(run.tool, run.goal)
+    assert far < 0.001
+    assert turned < 0.002
+    assert run.done
+    assert run.reason == ""
+
+
+def test_on_wheels_it_does_too() -> None:
+    run = simulate_mission(fetch(*NEAR, "sim.wheels=true"))
+    assert run.done
+    assert pose_apart(run.tool, run.goal)[0] < 0.003
+    assert not run.records["base"]["slipping"].any()
+
+
+class Blind:
+    """A robot that says nothing new of its base from a moment on."""
+
+    def __init__(self, robot: SimBody, at_s: float, said: Callable[[Any], Any]) -> None:
+        self.robot, self._at_s, self._said, self.command = robot, at_s, said, robot.command
+        self.write = robot.write
+
+    def read(self, reading: Any, base: Any) -> None:
+        before = base["pose"].copy(), base["wheels"].copy()
+        self.robot.read(reading, base)
+        if self.robot.world.record[0].time >= self._at_s:
+            base["pose"], base["wheels"] = self._said(before[0]), before[1]
+
+
+@pytest.mark.parametrize(
+    ("said", "word"), [(lambda pose: pose, "old"), (lambda pose: np.full_like(pose, math.nan), "no number")]
+)
+def test_a_base_that_is_lost_comes_to_rest(said: Callable[[Any], Any], word: str) -> None:
+    robots: list[SimBody] = []
+
+    def between(robot: SimBody) -> Blind:
+        robots.append(robot)
+        return Blind(robot, 2.5, said)
+
+    run = simulate_mission(fetch("start=5.6,1.0,0"), between=between)
+    assert run.log[-1].stage == "stopped"
+    assert word in run.reason
+    assert np.abs(robots[0].world.data.qvel).max() < 1e-6
+    at = round(run.log[-2].time_s / run.task.dt)
+    assert run.records["base"]["command"][at - 1, 0] > 0.2
+
+
+def test_a_base_that_stands_is_not_taken_for_one_that_is_lost() -> None:
+    watch = FrozenOdometry()
+    for _ in range(1000):
+        assert watch.update(b"same", np.zeros(2), 0.01) == 0.0
+    for _ in range(50):
+        watch.update(b"same", np.array((0.1, 0.0)), 0.01)
+    assert watch.age_s == pytest.approx(0.5)
+    assert watch.update(b"same", np.zeros(2), 0.01) == pytest.approx(0.5)  # what is lost does not come back by standing
+    assert watch.update(b"new", np.array((0.1, 0.0)), 0.01) == 0.0
+
+
+def test_told_to_stop_it_brakes_and_says_so() -> None:
+    calls: list[int] = []
+
+    def go_on() -> bool:
+        calls.append(1)
+        return len(calls) < 30
+
+    run = simulate_mission(fetch(*NEAR), go_on=go_on)
+    assert run.log[-1].stage == "stopped"
+    assert "told to stop" in run.reason
+    np.testing.assert_array_equal(run.records["base"]["command"][-1], 0.0)
+    np.testing.assert_array_equal(run.records["command"]["qd"][-1], 0.0)
+
+
+# ---- what others hear ----------------------------------------------------------------------------------------------
+
+
+def test_a_recording_has_twists_joint_targets_and_poses_for_the_tools_of_ros(
+    run: MissionRun, recording: Recording
+) -> None:
+    with AnyReader([recording.path], default_typestore=topics.typestore()) as reader:
+        found: dict[str, list[Any]] = {}
+        for connection, _, data in reader.messages():
+            if not connection.topic.startswith("/pliant"):
+                found.setdefault(connection.topic, []).append(reader.deserialize(data, connection.msgtype))
+    assert [m.twist.linear.x for m in found["/cmd_vel"]] == run.records["base"]["command"][:, 0].tolist()
+    assert [m.twist.angular.z for m in found["/cmd_vel"]] == run.records["base"]["command"][:, 1].tolist()
+    assert {m.twist.linear.y for m in found["/cmd_vel"]} == {0.0}
+    np.testing.assert_array_equal(found["/joint_command"][-1].position, run.records["command"]["q"][-1, :6])
+    assert found["/base_pose"][-1].header.frame_id == "world"
+    assert found["/base_pose"][-1].pose.position.x == run.records["base"]["pose"][-1, 0]
+    end = found["/tool_pose"][-1].pose.position
+    assert math.dist((end.x, end.y, end.z), run.goal[:3]) < 0.001
+
+
+def test_a_recorded_mission_tells_the_same_as_the_run(run: MissionRun, recording: Recording) -> None:
+    story = recorded_story(recording)
+    assert story.log == run.log
+    assert story.task == run.task
+    np.testing.assert_array_equal(story.grid.occupancy, run.grid.occupancy)
+    assert story.way is not None
+    assert run.stand is not None
+    assert story.way.length_m == pytest.approx(run.stand.plan.path.length_m)
+    figures = {figure.name: figure for figure in mission_figures(story)}
+    assert all(figure.holds for figure in figures.values())
+    assert figures["tool: distance from its goal"].value < 1.0
+    assert figures["stage B: drive"].value == pytest.approx(run.log[2].time_s - run.log[1].time_s)
+    driven, planned = figures["way: driven"].value, figures["way: planned"].value
+    assert driven == pytest.approx(planned, rel=0.05)
+
+
+def test_pictures_report_and_animation_come_from_the_recording(recording: Recording, tmp_path: Path) -> None:
+    plot_recording(recording, tmp_path / "fetch.png")
+    assert (tmp_path / "fetch.png").read_bytes().startswith(b"\x89PNG")
+    page = html(recording)
+    assert "Mission: C, because the base stands" in page
+    assert save_animation(recorded_story(recording), tmp_path / "fetch.gif") >= 1.0
+    movie = (tmp_path / "fetch.gif").read_bytes()
+    assert movie.startswith(b"GIF89a")
+    assert 20_000 < len(movie) < 2_000_000
+
+
+def test_a_mission_cannot_be_replayed_through_the_tick_of_an_arm(recording: Recording) -> None:
+    with pytest.raises(RecordingError, match="is of a mission"):
+        replay(recording)
+
+
+def test_a_recording_whose_map_is_gone_is_told(recording: Recording) -> None:
+    recording.attachments.pop("map.npy")
+    with pytest.raises(RecordingError, match="cannot be understood"):
+        recorded_story(recording)
+
+
+# ---- as a file -----------------------------------------------------------------------------------------------------
+
+BAD = {
+    "a start in a wall": (["start=4.95,1.0,0"], "start"),
+    "a start off the map": (["start=40,1.0,0"], "not on the map"),
+    "a goal too high": (["goal_m=7.75,3.3,3"], "cannot be reached"),
+    "a goal in the middle of a wide obstacle": (["goal_m=6.0,6.6,0.85"], "obstacle"),
+    "no way": (["planner.footprint.width_m=1.4", "planner.footprint.front_m=0.7", *NEAR], "touch an obstacle"),
+    "no number": (["start=nan,1,0"], "start"),
+    "not a number": (["goal_m=7.75,x,1"], "goal_m"),
+    "no such map": (["map=nowhere.yaml"], "nowhere.yaml"),
+    "no map": (["map=fetch.txt"], "fetch.txt"),
+    "no such parameter": (["travel.limit=3"], "travel.limit_s"),
+    "no such arm": (["robot=sim:ur6e"], "ur6e"),
+    "no such robot": (["robot=real:ur5e"], "real"),
+    "too few joints": (["start_q=1,2,3"], "start_q"),
+    "a park pose beyond the joints": (["park.q=9,9,9,9,9,9"], "park.q"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_cannot_be_done_is_refused_with_its_name_before_anything_moves(case: str) -> None:
+    changes, word = BAD[case]
+    with pytest.raises(PliantError, match=word):
+        begun(fetch(*changes))
+
+
+def written(folder: Path, text: str) -> str:
+    (folder / "own.yaml").write_text(text)
+    return str(folder / "own.yaml")
+
+
+def test_a_mission_of_ones_own_finds_its_map_beside_it(tmp_path: Path) -> None:
+    np.save(tmp_path / "hall.npy", np.zeros((40, 60), bool))
+    task = find_mission(written(tmp_path, "kind: mission\nmap: hall.npy\nstart: [1, 1, 90]\ngoal_m: [2, 1.5, 0.8]\n"))
+    assert task is not None
+    assert task.name == "own"
+    assert Path(task.map) == tmp_path / "hall.npy"
+    assert task.start_pose == pytest.approx((1.0, 1.0, math.pi / 2))
+    begun(changed_mission(task, ["goal_rpy_deg=180,0,-90"]))
+
+
+def test_a_mission_without_a_map_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="map is missing"):
+        find_mission(written(tmp_path, "kind: mission\n"))
+
+
+def test_a_mistake_in_the_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"own\.yaml\.park\.limit_s"):
+        find_mission(written(tmp_path, "kind: mission\nmap: a.png\npark: {limit_s: -1}\n"))
+    with pytest.raises(InputError, match="start"):
+        find_mission(written(tmp_path, "kind: mission\nmap: a.png\nstart: [.nan, 0, 0]\n"))
+
+
+def test_a_task_of_an_arm_is_no_mission_and_the_other_way_round() -> None:
+    assert find_mission("push") is None
+    with pytest.raises(PliantError, match="is a mission"):
+        find_task("fetch")

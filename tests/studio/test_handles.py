@@ -1,0 +1,85 @@
+"""Handles and sliders of other loops than the usual one: the lab's two-link arm, and an arm that may press."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from running_studio import Running, part, ready, start, until
+
+
+@pytest.fixture
+def shown(request: pytest.FixtureRequest, tmp_path: Path, browser: Any) -> Iterator[tuple[Any, Running]]:
+    """The page of a task."""
+    running = start(request.param, tmp_path)
+    page = browser.new_page(viewport={"width": 1280, "height": 720})
+    page.goto(f"{running.url}&quality=low")
+    ready(page)
+    yield page, running
+    page.close()
+    running.end()
+
+
+def ball_on_screen(page: Any, name: str) -> tuple[float, float]:
+    """Where a ball is on the screen, as the page itself drew it."""
+    until(lambda: page.evaluate(f"'{name}' in document.body.dataset"))
+    x, y = map(float, page.evaluate(f"document.body.dataset.{name}").split())
+    box = part(page, "canvas").bounding_box()
+    return box["x"] + x, box["y"] + y
+
+
+def drag(page: Any, start: tuple[float, float], by: tuple[float, float]) -> None:
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move(start[0] + by[0], start[1] + by[1], steps=8)
+    page.mouse.up()
+
+
+@pytest.mark.parametrize("shown", ["lab"], indirect=True)
+def test_force_and_equilibrium_of_the_lab_are_dragged(shown: tuple[Any, Running]) -> None:
+    page, running = shown
+    loop = running.loop
+    rest = loop.pose[:2]
+    drag(page, ball_on_screen(page, "handle"), (60, 40))
+    until(lambda: np.linalg.norm(loop.state.goal.push[:2]) > 1.0)
+    push = loop.state.goal.push.copy()
+    assert push[0] > 0.0
+    assert push[2] == 0.0
+    stiffness = 250.0
+    until(lambda: np.linalg.norm(loop.pose[:2] - rest - push[:2] / stiffness) < 2e-3)
+    loop.virtual_push([0.0, 0.0, 0.0])
+    goal = loop.state.goal.pose[:2].copy()
+    until(lambda: np.linalg.norm(loop.pose[:2] - goal) < 2e-3)
+    drag(page, ball_on_screen(page, "knob"), (-50, 0))
+    until(lambda: loop.state.goal.pose[0] < goal[0] - 0.02)
+    there = loop.state.goal.pose[:2].copy()
+    until(lambda: np.linalg.norm(loop.pose[:2] - there) < 2e-3)
+
+
+@pytest.mark.parametrize("shown", ["surface_following"], indirect=True)
+def test_a_slider_stops_where_the_check_would_refuse_and_says_why(shown: tuple[Any, Running]) -> None:
+    page, running = shown
+    slider = part(page, "slider-admittance.mass")
+    until(lambda: (slider.get_attribute("data-zones") or "").startswith("2 "))
+    assert "--stop" in slider.get_attribute("style")
+    mass = lambda: running.loop.parameters.admittance.mass[0][0]  # noqa: E731
+    before = mass()
+    slider.focus()
+    page.keyboard.press("Home")
+    why = part(page, "why-admittance.mass")
+    until(lambda: why.is_visible() and "200 N/m" in why.text_content())
+    until(lambda: running.loop.parameters.admittance.mass[0][0] < before)
+    until(
+        lambda: (
+            float(part(page, "number-admittance.mass").input_value()) == running.loop.parameters.admittance.mass[0][0]
+        )
+    )
+    adopted = running.loop.board.adopted
+    field = part(page, "number-admittance.mass")
+    field.fill("0.02")
+    field.press("Enter")
+    until(lambda: "is refused, and nothing has changed" in why.text_content())
+    assert running.loop.board.adopted == adopted
