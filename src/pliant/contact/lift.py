@@ -2,7 +2,8 @@
 
 The way out is the normal that was learned. If the force contradicts it, or it is further from the approach than a
 normal may be, it was learned wrong. If a force is left after `retract_m`, the tool goes on by as much along the
-approach, from where it once came. If something is in the way, it goes back a little and stands.
+approach, from where it once came; not if a hand draws it, which would draw it further. If something is in the way, it
+goes back a little and stands.
 """
 
 from __future__ import annotations
@@ -107,7 +108,7 @@ def speed(p, c, s):
         c.lifted = 1
     elif p.retract_m - gone >= NEAR:
         return -min(p.retract_m_s, force.braked(p.retract_m - gone, p.acceleration_m_s2))
-    elif c.lifts == ALONG_NORMAL and s.fault == 0 and feels_force(p, c):
+    elif c.lifts == ALONG_NORMAL and s.fault == 0 and c.reason != states.PULLED and feels_force(p, c):
         _back_the_way_it_came(c)
         c.anchor[:] = s.pose[0:3]
         c.lifts = ALONG_APPROACH
