@@ -78,7 +78,9 @@ class Contact(Section):
     recover_s: float = param(
         0.1, unit="s", live=True, ge=0, le=10, help="How long a lost surface is looked for before the tool lifts off."
     )
-    losses_most: int = param(10, live=True, ge=0, le=1000, help="How often contact may be lost before it is a fault.")
+    losses_most: float = param(
+        10.0, live=True, ge=0, le=1000, help="How often contact may be lost before it is a fault."
+    )
     leash_m: float = param(
         0.02,
         unit="m",
