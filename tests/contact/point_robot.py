@@ -31,6 +31,7 @@ class PointRobot:
         self.x, self.stiffness, self.lag = np.array([0, 0, gap]), stiffness, lag_s
         self.n = np.array([-math.sin(slope), 0, math.cos(slope)])
         self.sent, self.push, self.height = self.x.copy(), np.zeros(3), 0.0
+        self.sign = 1.0  # -1: the sensor is mounted the wrong way round
         self.pressed: list[float] = []
 
     @property
@@ -51,7 +52,7 @@ class PointRobot:
         for _ in range(times):
             press = self.stiffness * max(0.0, self.height - float(self.x @ self.n))
             self.pressed.append(press)
-            self.s.wrench[:3] = self.s.wrench_lp[:3] = press * self.n + self.push
+            self.s.wrench[:3] = self.s.wrench_lp[:3] = self.sign * press * self.n + self.push
             contact.step(self.p, self.s, self.o, self.g, 1.0, 0.0, self.work, DT)
             target = self.sent
             self.s.pose[:3] += DT * self.s.twist[:3]

@@ -8,6 +8,7 @@ from point_robot import DT, PointRobot
 
 from pliant.contact.states import (
     ABORT,
+    BARRED,
     DONE,
     DWELL,
     FAULT,
@@ -58,10 +59,13 @@ def test_a_lift_off_that_meets_an_obstacle_holds_within_the_force_limit(state: i
         robot.tick()
         force = max(force, -robot.push[2])
     assert (robot.contact.state, robot.contact.lifted) == (FAULT, 1)
-    assert robot.contact.reason == (ABORT if state == DWELL else FORCE_LIMIT)
-    # what it still gets is the way during the lag
-    assert force < robot.p.force_limit_n + 1.2 * robot.p.retract_m_s * STIFF * robot.p.lag_s
+    assert robot.contact.reason == (ABORT if state == DWELL else BARRED)
+    # what it still gets beyond half the limit is the way during the lag
+    assert force < 0.5 * robot.p.force_limit_n + 1.2 * robot.p.retract_m_s * STIFF * robot.p.lag_s
     assert not robot.s.twist.any()
+    # and it does not go on clamping whatever is there, nor come back to the surface
+    assert -robot.push[2] <= robot.p.touch_n
+    assert robot.pressed[-1] == 0.0
 
 
 def test_a_hook_from_the_side_that_tightens_stops_the_lift_off() -> None:

@@ -324,7 +324,7 @@ def test_nan_on_the_command_line_does_not_get_in() -> None:
 
 # Shares, ratios, probabilities, counts and words: the only parameters without a unit.
 PURE_NUMBERS = {"damping_ratio", "speed_scale", "acceleration_scale", "dropout", "friction", "seed"}
-PURE_NUMBERS |= {"margin", "integral_lags", "heading"}
+PURE_NUMBERS |= {"margin", "integral_lags", "losses_most", "heading"}
 # m/rad for some directions and 1 for others: no unit would be true.
 MIXED = {"singular_threshold", "singular_damping"}
 
@@ -350,7 +350,8 @@ def test_every_physical_number_has_a_unit(section: type[Section]) -> None:
 def test_a_scalar_name_ends_in_its_unit() -> None:
     endings = {
         "_hz": "Hz", "_n": "N", "_nm": "N m", "_s": "s", "_m": "m", "_n_m": "N/m", "_n_s_m": "N s/m", "_j": "J",
-        "_m_s": "m/s", "_rad_s": "rad/s", "_m_s2": "m/s²", "_rad_s2": "rad/s²", "_rad": "rad", "_deg": "deg",
+        "_m_s": "m/s", "_rad_s": "rad/s", "_nm_s": "N m/s", "_m_s2": "m/s²", "_rad_s2": "rad/s²", "_rad": "rad",
+        "_deg": "deg",
     }  # fmt: skip
     for section in (Parameters, SimConfig):
         for item in declared(section):

@@ -8,12 +8,27 @@ import numpy as np
 import pytest
 
 from pliant.analysis.transitions import contact_fault, transitions
-from pliant.contact.states import ABORT, DONE, DWELL, FAULT, IDLE, LAW, ORDERS, PAUSED, RETRACT, SENSOR
+from pliant.contact.states import (
+    ABORT,
+    DONE,
+    DWELL,
+    FAULT,
+    IDLE,
+    LAW,
+    ORDERS,
+    PAUSED,
+    PULLED,
+    READY,
+    RETRACT,
+    SEEK,
+    SENSOR,
+    SLIDE,
+)
 from pliant.errors import RefusedError
 from pliant.laws import HOLD, HYBRID
 from pliant.params.declare import changed
 from pliant.records import GOAL
-from pliant.robots.sim.config import Failure
+from pliant.robots.sim.config import Failure, Push
 from pliant.runtime import commands
 from pliant.runtime.batch import Run, simulate
 from pliant.runtime.session import Session
@@ -22,11 +37,14 @@ from pliant.runtime.task import Event, Task, find_task
 LONG = {"contact.dwell_s": 60.0, "contact.settle_s": 60.0}
 
 
-def pressing(*events: Event, seconds: float = 7.0, sensor: Any = None, **surface: Any) -> Task:
+def pressing(
+    *events: Event, seconds: float = 7.0, sensor: Any = None, pushes: tuple[Push, ...] = (), **surface: Any
+) -> Task:
     """The plane, pressed on for as long as it runs, flat and as the test wants it."""
     task = find_task("plane")
     flat = task.sim.surfaces[0].model_copy(update={"rpy_deg": (0.0, 0.0, 0.0), "stiffness_n_m": 2e4, **surface})
-    sim = task.sim.model_copy(update={"surfaces": (flat,), **({"sensor": sensor} if sensor else {})})
+    more = {"pushes": pushes, **({"sensor": sensor} if sensor else {})}
+    sim = task.sim.model_copy(update={"surfaces": (flat,), **more})
     params = changed(task.params, LONG)
     return task.model_copy(
         update={"sim": sim, "params": params, "events": (*task.events, *events), "duration_s": seconds}
@@ -47,6 +65,53 @@ def test_a_halted_contact_keeps_the_force_on_a_surface_that_moves() -> None:
     late = force(run)[run.records["time_s"] > 4.0]
     assert late.max() < run.task.params.contact.force_limit_n
     assert late[-100:].mean() == pytest.approx(run.task.params.contact.target_n, abs=2.0)
+
+
+def test_a_halted_contact_that_is_drawn_up_does_not_rise_with_the_hand_without_end() -> None:
+    hand = Push(at_s=5.0, for_s=8.0, wrench=(0.0, 0.0, 10.0, 0.0, 0.0, 0.0))
+    run = simulate(pressing(Event(at_s=4.0, stop=True), pushes=(hand,), seconds=10.0))
+    assert (contact(run)["state"][-1], contact(run)["reason"][-1]) == (FAULT, PULLED)
+    height = run.records["observed"]["pose"][:, 2]
+    rise = height.max() - height[int(4.9 * run.task.rate_hz)]
+    c = run.task.params.contact
+    assert rise < 0.5 * c.leash_m + 1.1 * c.retract_m
+
+
+def test_a_hand_that_leans_on_the_sliding_tool_does_not_turn_its_normal() -> None:
+    hand = Push(at_s=5.0, for_s=2.0, wrench=(8.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+    task = pressing(pushes=(hand,), seconds=7.5)
+    run = simulate(task.model_copy(update={"params": changed(task.params, {"contact.dwell_s": 0.5})}))
+    assert contact(run)["state"][-1] == SLIDE
+    out = contact(run)["normal"][contact(run)["state"] == SLIDE, 2]
+    assert np.degrees(np.arccos(out.min())) < 15.0
+
+
+def test_a_lift_off_that_is_halted_stands_still() -> None:
+    task = pressing(Event(at_s=4.0, order="stop"), Event(at_s=4.2, stop=True), seconds=6.0)
+    run = simulate(task.model_copy(update={"params": changed(task.params, {"contact.retract_m": 0.1})}))
+    assert contact(run)["state"][-1] == PAUSED
+    height = run.records["observed"]["pose"][:, 2]
+    assert height[-1] - height[int(4.2 * run.task.rate_hz)] < 0.01
+
+
+@pytest.mark.parametrize(
+    ("law", "events"),
+    [
+        ("hybrid", (Event(at_s=0.0, order="set_start"), Event(at_s=0.2, order="start"))),
+        ("hold", (Event(at_s=0.1, law="hybrid", order="set_start"), Event(at_s=0.2, order="start"))),
+        ("hybrid", (Event(at_s=0.1, order="set_start"), Event(at_s=0.1, order="start"))),
+    ],
+    ids=["first tick", "with the law", "both in one tick"],
+)
+def test_no_order_is_swallowed_by_the_tick_it_comes_in(law: str, events: tuple[Event, ...]) -> None:
+    run = simulate(find_task("plane").model_copy(update={"law": law, "events": events, "duration_s": 0.4}))
+    assert [one.state for one in transitions(run.records)] == ["ready", "seek"]
+
+
+def test_an_order_to_another_law_is_not_kept_for_later() -> None:
+    events = (Event(at_s=0.1, order="set_start"), Event(at_s=0.2, law="hybrid"))
+    run = simulate(find_task("plane").model_copy(update={"law": "hold", "events": events, "duration_s": 0.4}))
+    assert not np.isin(contact(run)["state"], (READY, SEEK)).any()
 
 
 def test_a_sensor_that_fails_while_halted_lifts_the_tool_off_and_ends_the_run() -> None:

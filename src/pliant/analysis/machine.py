@@ -18,7 +18,7 @@ NAMES = (
 # Ways that would cross others.
 BENDS = {
     (RETRACT, DONE): 0.0, (SEEK, RETRACT): 0.08, (PAUSED, RETRACT): -0.9, (SLIDE, SEEK): -0.3, (PAUSED, DWELL): 0.45,
-    (DWELL, PAUSED): 0.3,
+    (DWELL, PAUSED): 0.3, (RETRACT, PAUSED): 1.35,
 }  # fmt: skip
 Place = tuple[float, float]
 _ORDERS = {"abort", "stop", "pause", "resume", "set_start", "start", "halt", "law"}
@@ -35,7 +35,7 @@ def ways() -> dict[tuple[int, int], list[str]]:
             to = int(NEXT[state, event])
             if to in (NONE, FAULT, state) or (event == LAW and to == IDLE):
                 continue
-            for goal in (2, 3, 4) if to == BACK else (to,):
+            for goal in (SEEK, DWELL, SLIDE, RETRACT) if to == BACK else (to,):
                 found.setdefault((state, goal), []).append(name)
     return found
 
@@ -64,7 +64,7 @@ def draw(path: Path) -> None:
         fig, axes = style.figure(1, 1, "States of a contact", subtitle, panel_inches=(10.5, 5.0))
         ax = axes[0, 0]
         ax.set_axis_off()
-        ax.set_xlim(-0.5, 7.6)
+        ax.set_xlim(-0.5, 8.1)
         ax.set_ylim(0.0, 3.9)
         for (state, to), events in ways().items():
             asked = all(event in _ORDERS for event in events)

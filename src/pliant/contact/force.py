@@ -97,6 +97,12 @@ def press(p, c, done, dt):
 
 
 @kernel
+def give_way(p, c):
+    """The speed [m/s] that only takes off what is beyond the target, for a surface that is as stiff as any."""
+    return max(-p.press_m_s, min(0.0, p.margin / (p.lag_s * p.stiffness_max_n_m) * (p.target_n - c.force_n)))
+
+
+@kernel
 def braked(way, acceleration):
     """The largest speed [m/s] from which one can brake within `way` [m]."""
     return math.sqrt(2.0 * acceleration * max(0.0, way))

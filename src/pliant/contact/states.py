@@ -17,7 +17,8 @@ STATES = ("idle", "ready", "seek", "dwell", "slide", "retract", "paused", "done"
 (
     NOTHING, SENSOR, FORCE_LIMIT, ABORT, STOP, PAUSE, RESUME, SET_START, START, PRELOAD,
     TOUCHED, LOST, GONE, DWELT, ENDED, LIFTED, TOO_FAR, TIMEOUT, STUCK, ROBOT, GAVE_WAY, HALT, LAW, LIFTING, HEADING,
-) = range(25)  # fmt: skip
+    TURNED, PULLED, BARRED, STILL, REVERSED, TOO_OFTEN, SENSELESS,
+) = range(32)  # fmt: skip
 
 # Every reason that a recording or a message can give, in words.
 EVENTS = {
@@ -46,6 +47,13 @@ EVENTS = {
     LAW: "another law was asked for",
     LIFTING: "the tool is still lifting off after a fault",
     HEADING: "contact.heading points along the tool's axis, and says no direction on the surface",
+    TURNED: "the normal turned further from the approach than contact.cone_deg: something leans on the tool",
+    PULLED: "the tool was drawn away from the surface by more than contact.leash_m, and still felt a force",
+    BARRED: "something was in the way of the lift-off",
+    STILL: "the tool has lifted off by contact.retract_m, twice, and still feels a force",
+    REVERSED: "the force pulls towards the surface: is the sensor mounted the wrong way round?",
+    TOO_OFTEN: "contact was lost more often than contact.losses_most",
+    SENSELESS: "the order means nothing in the present state",
 }
 
 # What a user can ask for, by name.
@@ -55,14 +63,15 @@ NONE, BACK = -1, -2  # no way from here; back to the state that was paused
 
 # At work: a halt pauses, another law has to wait until the tool has lifted off.
 _WORK = {PAUSE: PAUSED, HALT: PAUSED, STOP: RETRACT, LAW: RETRACT, ABORT: FAULT}
+_PRESSING = {LOST: SEEK, TOO_OFTEN: FAULT, GAVE_WAY: FAULT, PULLED: FAULT}
 _WAYS = {
     IDLE: {SET_START: READY},
     READY: {SET_START: READY, START: SEEK, STOP: IDLE, ABORT: IDLE, LAW: IDLE},
-    SEEK: {**_WORK, TOUCHED: DWELL, GONE: RETRACT, TOO_FAR: FAULT, STUCK: FAULT},
-    DWELL: {**_WORK, DWELT: SLIDE, LOST: SEEK, TIMEOUT: FAULT, GAVE_WAY: FAULT},
-    SLIDE: {**_WORK, ENDED: RETRACT, LOST: SEEK, STUCK: FAULT, GAVE_WAY: FAULT},
-    RETRACT: {LIFTED: DONE, STUCK: FAULT, ABORT: FAULT},
-    PAUSED: {RESUME: BACK, LOST: RETRACT, STOP: RETRACT, LAW: RETRACT, GAVE_WAY: FAULT, ABORT: FAULT},
+    SEEK: {**_WORK, TOUCHED: DWELL, GONE: RETRACT, TOO_FAR: FAULT, STUCK: FAULT, REVERSED: FAULT},
+    DWELL: {**_WORK, **_PRESSING, DWELT: SLIDE, TIMEOUT: FAULT},
+    SLIDE: {**_WORK, **_PRESSING, ENDED: RETRACT, STUCK: FAULT, TURNED: FAULT},
+    RETRACT: {LIFTED: DONE, PAUSE: PAUSED, HALT: PAUSED, STUCK: FAULT, BARRED: FAULT, STILL: FAULT, ABORT: FAULT},
+    PAUSED: {RESUME: BACK, LOST: RETRACT, STOP: RETRACT, LAW: RETRACT, GAVE_WAY: FAULT, PULLED: FAULT, ABORT: FAULT},
     DONE: {SET_START: READY, LAW: IDLE},
     FAULT: {SET_START: READY, LAW: IDLE},
 }
@@ -84,7 +93,7 @@ NEXT = _table()
 @kernel
 def is_pressing(c):
     """Whether the law holds a force in this state."""
-    return c.state in (DWELL, SLIDE) or (c.state == PAUSED and c.before != SEEK)
+    return c.state in (DWELL, SLIDE) or (c.state == PAUSED and c.before in (DWELL, SLIDE))
 
 
 @kernel
@@ -118,19 +127,23 @@ def enter(c, event, position):
         return False
     if to == BACK:
         to = c.before
+    # who lifts off already does not begin anew: one lift-off is enough
+    lifting = c.state == RETRACT or (c.state == PAUSED and c.before == RETRACT)
     if to == PAUSED:
-        c.before = c.state
+        c.before, c.out_m = c.state, min(0.0, c.out_m)
     if to in (RETRACT, FAULT, SEEK):
         # what was touched and never became firm was no contact: the search goes on from where it began
-        if to != SEEK or event == START or (c.state != PAUSED and c.following != 0):
+        if not lifting and (to != SEEK or event == START or (c.state != PAUSED and c.following != 0)):
             c.anchor[:] = position[0:3]
+            c.lifts = 0
         # who was not at work has nothing to lift off from, and must not move against whoever pushes
         idle = c.state in (IDLE, READY, DONE)
-        c.lifted = 1 if to == FAULT and (idle or event == ROBOT) else 0
+        c.lifted = 1 if to == FAULT and (idle or event in (ROBOT, STILL)) else 0
     if to in (SEEK, DWELL, RETRACT, FAULT):
         c.way[:] = 0.0
     if to != DWELL or c.state != PAUSED:
         c.held_s = 0.0
-    c.lost_s, c.stuck_s = 0.0, 0.0
+    c.lost_s, c.stuck_s, c.pulled_s = 0.0, 0.0, 0.0
+    c.refused = NOTHING
     c.state, c.reason, c.since_s = to, event, 0.0
     return True

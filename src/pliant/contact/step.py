@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 
-from pliant.contact import force, path, states, surface
+from pliant.contact import force, lift, path, states, surface
 from pliant.contact.states import DWELL, FAULT, IDLE, PAUSED, RETRACT, SEEK, SLIDE
+from pliant.contact.vector import distance, dot, size
 from pliant.kernel import kernel
 from pliant.records import Field, Layout
 from pliant.spatial import quat_rotate
@@ -23,12 +24,8 @@ SLOW_FROM, SLOW_TO, CREEP = 0.2, 0.5, 0.1
 FACE_RATE = 3.0
 # A tool that moves slower than this share of what was asked for, for so long [s], is stuck.
 STUCK_SHARE, STUCK_S = 0.1, 1.0
-# A lift-off is complete this close to its end [m]; after so many times its duration and a second it was stopped.
-NEAR, PATIENCE = 2e-5, 3.0
-# A fault lifts off no further against this share of the force limit, or once the force has grown by it.
-AGAINST = 0.5
-# Friction is never more than so many times what presses: a larger share of the force is something that holds the tool.
-FRICTION_MOST = 2.0
+# Paused, the tool may be drawn away by this share of the leash.
+PAUSED_SHARE = 0.5
 # A heading closer to the tool's axis than this (sine of the angle) is none.
 LEAST_HEADING = 0.05
 
@@ -53,16 +50,19 @@ def step(p, s, o, g, alpha, mass, w, dt):
     c = s.contact
     w.axis[0], w.axis[1], w.axis[2] = 0.0, 0.0, 1.0
     quat_rotate(s.pose[3:7], w.axis, w.axis)
-    done = _dot(c.way, c.normal) - _dot(s.twist, c.normal)
-    speed = math.sqrt(_dot(c.way, c.way))
-    along = _dot(s.twist, c.way) / speed if speed > 0.0 else 0.0
+    done = dot(c.way, c.normal) - dot(s.twist, c.normal)
+    speed = size(c.way)
+    along = dot(s.twist, c.way) / speed if speed > 0.0 else 0.0
     c.stuck_s = c.stuck_s + dt if _is_blocked(c, done, along, speed) else 0.0
     c.since_s += dt
+    _be_led_away(p, c, done, max(0.0, along), dt)
     _feel(p, c, s.wrench_lp, o.twist, alpha, mass, w, dt)
+    _mind_the_halt(c, g)
     _decide(p, c, s, g, w, dt)
-    if c.state == FAULT and c.lifted == 0 and _is_barred(p, c, s):
-        c.lifted = 1
-    v_in = _normal_speed(p, c, s.pose, done, dt)
+    lifting = c.state == FAULT and c.lifted == 0 and c.lifts != lift.BACK
+    if lifting and (c.reason == states.BARRED or lift.is_barred(p, c, s)):
+        lift.go_back(c, s.pose)
+    v_in = _normal_speed(p, c, s, done, dt)
     _go_along(p, c, alpha, max(0.0, along), w, dt)
     for i in range(3):
         s.twist[i] = c.way[i] - v_in * c.normal[i]
@@ -70,12 +70,18 @@ def step(p, s, o, g, alpha, mass, w, dt):
 
 
 @kernel
-def begin(s, g):
+def begin(s):
     """Another law begins, or this one does: what was before is no more."""
     c = s.contact
     if c.state != IDLE:
         c.state, c.reason = IDLE, states.LAW
-    c.since_s, c.orders = 0.0, g.orders
+    c.since_s = 0.0
+
+
+@kernel
+def pass_over(s, g):
+    """While another law runs orders mean nothing, and are not kept for later."""
+    s.contact.orders = g.orders
 
 
 @kernel
@@ -83,11 +89,6 @@ def fail(s):
     """The robot failed, not the sensor: the contact ends as a fault too, and holds, for nobody can lift the tool."""
     if s.contact.state != FAULT:
         states.enter(s.contact, states.ROBOT, s.pose)
-
-
-@kernel
-def _dot(a, b):
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 @kernel
@@ -103,18 +104,22 @@ def _is_blocked(c, done, along, speed):
 @kernel
 def _feel(p, c, F, v, alpha, mass, w, dt):
     """Force along the normal, whether it is contact, and what it says of the surface."""
-    c.force_n = _dot(F, c.normal)
+    c.force_n = dot(F, c.normal)
     c.steady_n += dt / STEADY_S * (c.force_n - c.steady_n)
     for i in range(3):
         c.resting[i] += dt / max(dt, min(STEADY_S, c.since_s)) * (F[i] - c.resting[i])
     c.peak_n = max(c.peak_n, c.force_n)
-    into = c.seen[1] + alpha * (-_dot(v, c.normal) - c.seen[1])  # filtered like the force
+    into = c.seen[1] + alpha * (-dot(v, c.normal) - c.seen[1])  # filtered like the force
     rate, acceleration = (c.force_n - c.seen[2]) / dt, (into - c.seen[1]) / dt
     c.seen[0] += dt * into
     c.seen[1], c.seen[2] = into, c.force_n
     # the inertia of the tool is no contact
-    c.touching = 1 if c.force_n - mass * acceleration > (p.loss_n if c.touching != 0 else p.touch_n) else 0
+    felt = c.force_n - mass * acceleration
+    c.touching = 1 if felt > (p.loss_n if c.touching != 0 else p.touch_n) else 0
     c.lost_s = 0.0 if c.touching != 0 else c.lost_s + dt
+    c.pulled_s = c.pulled_s + dt if felt < -p.touch_n else 0.0
+    if c.state == DWELL:
+        c.settling_s += dt
     if states.is_pressing(c):
         _sink(p, c, into, rate, dt)
         if c.touching != 0:
@@ -136,6 +141,14 @@ def _sink(p, c, into, rate, dt):
         c.sunk_m = 0.0
 
 
+@kernel
+def _be_led_away(p, c, done, along, dt):
+    """Add up the way out of the surface, as far as it was not the path's: that forgets it, over a leash's length."""
+    if states.is_pressing(c) or (c.state == PAUSED and c.touching != 0):
+        forgotten = max(0.0, 1.0 - along * dt / p.leash_m)
+        c.out_m = max(-p.leash_m, forgotten * c.out_m - done * dt)
+
+
 # ---- deciding ------------------------------------------------------------------------------------------------------
 
 
@@ -144,25 +157,22 @@ def _decide(p, c, s, g, w, dt):
     """At most one event leads to another state in a tick: what protects first, then an order, then the rest."""
     event = _alarm(p, s)
     if event != states.NOTHING and states.enter(c, event, s.pose):
+        c.refused = event if g.orders != c.orders else states.NOTHING
         c.orders = g.orders
-        _mind_the_force(p, c, s)
+        lift.mind_the_force(p, c, s)
         return
     event = _from_outside(c, g, g.law != s.law)
     if event != states.NOTHING and g.orders == c.orders and states.enter(c, event, s.pose):
+        lift.mind_the_force(p, c, s)
         return
-    if g.orders != c.orders:
-        c.orders = g.orders
-        preload = math.sqrt(_dot(c.resting, c.resting)) > p.preload_n
-        event = states.guarded(c, g.order, preload, s.trouble == 0 and s.fault == 0, _has_heading(p, c))
-        if states.enter(c, event, s.pose):
-            c.refused = states.NOTHING
-            _begin(p, c, event, w.axis)
-            _mind_the_force(p, c, s)
-            return
-        c.refused = event
-    event = _noticed(p, c, s.pose)
+    if g.orders != c.orders and _obey(p, c, s, g, w.axis):
+        lift.mind_the_force(p, c, s)
+        return
+    event = _noticed(p, c, s)
     if event == states.LOST and c.following != 0:  # what never became firm was no contact: it goes on seeking
         c.losses += 1
+        if c.losses > p.losses_most and c.state != PAUSED:
+            event = states.TOO_OFTEN
     if event == states.NOTHING or not states.enter(c, event, s.pose):
         return
     if event == states.TOUCHED:
@@ -170,15 +180,45 @@ def _decide(p, c, s, g, w, dt):
         surface.forget(p, c)
         c.target_n = max(0.0, min(p.target_n, c.force_n))
         c.touches += 1
-        c.sunk_m = 0.0
-    _mind_the_force(p, c, s)
+        c.sunk_m, c.out_m = 0.0, 0.0
+    elif event == states.DWELT:
+        c.settling_s = 0.0
+    lift.mind_the_force(p, c, s)
+
+
+@kernel
+def _obey(p, c, s, g, axis):
+    """Follow the next order that was not heard yet, or refuse it; returns whether it led to another state."""
+    queued = g.orders - c.orders > 1 and g.earlier != 0
+    order = g.earlier if queued else g.order
+    if order == states.PAUSE and c.state == RETRACT and c.touching != 0 and not queued:
+        return False  # it waits until contact is gone
+    c.orders = g.orders - 1 if queued else g.orders
+    event = states.guarded(c, order, size(c.resting) > p.preload_n, s.trouble == 0 and s.fault == 0, _has_heading(p, c))
+    if states.enter(c, event, s.pose):
+        _begin(p, c, event, axis)
+        return True
+    c.refused = states.SENSELESS if event == order else event
+    return False
+
+
+@kernel
+def _mind_the_halt(c, g):
+    """A halt that was carried out does not keep the tool from lifting off, if that is ordered or needed later."""
+    if g.stop == 0:
+        c.halt = 0
+    elif c.state not in (SEEK, DWELL, SLIDE, RETRACT):
+        c.halt = 2
+    elif c.halt == 0:
+        c.halt = 1
 
 
 @kernel
 def _from_outside(c, g, leaving):
     """A halt pauses, and its end goes on; if another law is asked for, the tool lifts off first."""
     if g.stop != 0:
-        return states.HALT if c.state in (SEEK, DWELL, SLIDE) else states.NOTHING
+        lifting = c.state == RETRACT and c.halt == 1 and c.touching == 0  # nobody halts pressed without the force law
+        return states.HALT if lifting or c.state in (SEEK, DWELL, SLIDE) else states.NOTHING
     if leaving and c.state in (SEEK, DWELL, SLIDE, PAUSED):
         return states.LAW
     return states.RESUME if c.state == PAUSED and c.reason == states.HALT else states.NOTHING
@@ -189,40 +229,8 @@ def _has_heading(p, c):
     """Whether the heading says a direction across the approach, where there is a path at all."""
     if p.path == path.NONE:
         return True
-    size, into = math.sqrt(_dot(p.heading, p.heading)), _dot(p.heading, c.approach)
-    return size * size - into * into > (LEAST_HEADING * size) ** 2
-
-
-@kernel
-def _is_barred(p, c, s):
-    """Whether something is in the way of a fault's lift-off: pressing on would only make it worse, so it holds.
-
-    A surface pushes the tool out, and friction with it; that is no reason not to lift off.
-    """
-    if s.fault != 0:  # the sensor says nothing any more
-        return False
-    limit, F = p.force_limit_n, s.wrench
-    if -_dot(s.wrench_lp, c.normal) > AGAINST * limit:
-        return True
-    out = max(0.0, _dot(F, c.normal))
-    aside = math.sqrt(max(0.0, _dot(F, F) - out * out))
-    return aside > limit and aside > FRICTION_MOST * out and aside > c.lift_n + AGAINST * limit
-
-
-@kernel
-def _mind_the_force(p, c, s):
-    """A fault lifts off along the normal. One that was learned wrong would press on: then it goes with the force.
-
-    That is where the force is against the normal, and yet out of what was approached.
-    """
-    F = s.wrench_lp
-    size = math.sqrt(_dot(F, F))
-    c.lift_n = math.sqrt(_dot(s.wrench, s.wrench))
-    if c.state != FAULT or s.fault != 0 or size < p.touch_n:
-        return
-    if _dot(F, c.normal) < 0.0 and _dot(F, c.approach) < 0.0:
-        for i in range(3):
-            c.normal[i] = F[i] / size
+    length, into = size(p.heading), dot(p.heading, c.approach)
+    return length * length - into * into > (LEAST_HEADING * length) ** 2
 
 
 @kernel
@@ -230,7 +238,7 @@ def _alarm(p, s):
     """What is watched in every state."""
     if s.fault != 0:
         return states.SENSOR
-    if math.sqrt(_dot(s.wrench, s.wrench)) > p.force_limit_n:
+    if size(s.wrench) > p.force_limit_n:
         return states.FORCE_LIMIT
     return states.NOTHING
 
@@ -246,71 +254,82 @@ def _begin(p, c, event, axis):
     c.asked, c.integral, c.curvature, c.friction = 0.0, 0.0, 0.0, 0.0
     c.travelled_m, c.peak_n, c.losses, c.touches, c.lifted = 0.0, 0.0, 0, 0, 0
     c.steady_n, c.touching, c.doubt = 0.0, 0, p.slope_deg * math.pi / 180.0
+    c.out_m, c.settling_s, c.pulled_s = 0.0, 0.0, 0.0
 
 
 @kernel
-def _noticed(p, c, position):
+def _noticed(p, c, s):
     """What happens by itself in the present state."""
     if c.stuck_s > STUCK_S:
         return states.STUCK
     if c.state == SEEK:
-        if c.touching != 0:
-            return states.TOUCHED
-        if c.losses > 0 and c.since_s > p.recover_s:
-            return states.GONE
-        return states.TOO_FAR if _gone(c, position) > p.seek_m else states.NOTHING
-    if states.is_pressing(c) and c.lost_s > p.loss_s:
-        return states.LOST
-    if states.is_pressing(c) and c.sunk_m > p.force_limit_n / p.stiffness_min_n_m:
-        return states.GAVE_WAY
+        return _met(p, c, s.pose)
+    if c.state in (DWELL, SLIDE, PAUSED):
+        event = _slipped(p, c)
+        if event != states.NOTHING:
+            return event
     if c.state == DWELL:
         if c.held_s >= p.dwell_s:
             return states.DWELT
-        return states.TIMEOUT if c.since_s > p.settle_s + p.dwell_s else states.NOTHING
-    if c.state == SLIDE and path.length(p) - c.travelled_m < NEAR:
+        return states.TIMEOUT if c.settling_s > p.settle_s + p.dwell_s else states.NOTHING
+    if c.state == SLIDE and lift.is_outside(p, c):
+        return states.TURNED
+    if c.state == SLIDE and path.length(p) - c.travelled_m < lift.NEAR:
         return states.ENDED
     if c.state == RETRACT:
+        if lift.is_barred(p, c, s):
+            return states.BARRED
         if c.lifted != 0:
-            return states.LIFTED
-        return states.STUCK if _is_late(p, c) else states.NOTHING
+            return states.STILL if lift.feels_force(p, c) else states.LIFTED
+        return states.STUCK if lift.is_late(p, c) else states.NOTHING
     return states.NOTHING
 
 
 @kernel
-def _is_late(p, c):
-    """Whether a lift-off takes so long that something must stop it."""
-    return c.since_s > PATIENCE * p.retract_m / p.retract_m_s + 1.0
+def _met(p, c, position):
+    """What a search comes to."""
+    if c.touching != 0:
+        return states.TOUCHED
+    if c.losses == 0 and c.pulled_s > p.loss_s:
+        return states.REVERSED
+    if c.losses > 0 and c.since_s > p.recover_s:
+        return states.GONE
+    return states.TOO_FAR if distance(position, c.anchor) > p.seek_m else states.NOTHING
 
 
 @kernel
-def _gone(c, position):
-    """Way from the anchor [m]."""
-    x, y, z = position[0] - c.anchor[0], position[1] - c.anchor[1], position[2] - c.anchor[2]
-    return math.sqrt(x * x + y * y + z * z)
+def _slipped(p, c):
+    """How contact is lost: the force goes, or the surface gives way, or someone draws the tool away from it."""
+    if states.is_pressing(c) and c.lost_s > p.loss_s:
+        return states.LOST
+    if states.is_pressing(c) and c.sunk_m > p.force_limit_n / p.stiffness_min_n_m:
+        return states.GAVE_WAY
+    leash = p.leash_m * (PAUSED_SHARE if c.state == PAUSED else 1.0)
+    return states.PULLED if c.touching != 0 and c.out_m > leash else states.NOTHING
 
 
 # ---- moving --------------------------------------------------------------------------------------------------------
 
 
 @kernel
-def _normal_speed(p, c, position, done, dt):
+def _normal_speed(p, c, s, done, dt):
     """The speed into the surface [m/s] that the present state asks for."""
     if states.is_pressing(c):
         return force.press(p, c, done, dt)
     goal = 0.0
+    # away from a surface at once; everything else gently, because the sensor feels the tool's inertia
+    at_once = c.state == FAULT
     if c.state == SEEK:
         goal = force.approach_speed(p)
         if c.touches == 0:
-            free = p.height_m - _gone(c, position)
+            free = p.height_m - distance(s.pose, c.anchor)
             goal = max(goal, min(p.free_m_s, force.braked(free, p.acceleration_m_s2)))
     elif c.state in (RETRACT, FAULT) and c.lifted == 0:
-        left = p.retract_m - _gone(c, position)
-        goal = -min(p.retract_m_s, force.braked(left, p.acceleration_m_s2))
-        if left < NEAR or (c.state == FAULT and _is_late(p, c)):
-            c.lifted, goal = 1, 0.0
-    # away from a surface at once; everything else gently, because the sensor feels the tool's inertia
+        goal = lift.speed(p, c, s)
+    elif c.state == PAUSED and c.touching != 0:  # met while it stops: no further, and back from more than the target
+        goal, at_once = force.give_way(p, c), True
     most = p.acceleration_m_s2 * dt
-    c.asked = goal if c.state == FAULT else c.asked + max(-most, min(most, goal - c.asked))
+    c.asked = goal if at_once else c.asked + max(-most, min(most, goal - c.asked))
     c.wanted, c.damper_n = c.asked, 0.0
     return c.asked
 
@@ -322,7 +341,7 @@ def _go_along(p, c, alpha, along, w, dt):
     `along` [m/s] is what the limits left of the speed asked for a tick ago: only that is way gone.
     """
     robot = max(0.0, p.lag_s - (1.0 - alpha) / alpha * dt)  # the filter of the wrench delays no motion
-    speed = math.sqrt(_dot(c.way, c.way))
+    speed = size(c.way)
     wanted = 0.0
     if c.state == SLIDE:
         off = abs(c.target_n - c.steady_n) / p.target_n
@@ -338,9 +357,9 @@ def _go_along(p, c, alpha, along, w, dt):
     lead = c.curvature * speed * robot
     for i in range(3):
         w.ahead[i] = c.normal[i] + lead * w.tangent[i]
-    size = math.sqrt(_dot(w.ahead, w.ahead))
+    length = size(w.ahead)
     for i in range(3):
-        w.ahead[i] /= size
+        w.ahead[i] /= length
     path.direction(p, c.travelled_m, w.ahead, w.tangent)
     most = p.acceleration_m_s2 * dt
     speed += max(-most, min(most, wanted - speed))
@@ -356,7 +375,7 @@ def _face(p, c, w, twist):
     if not states.is_pressing(c):
         return
     a, want = c.approach, w.faces
-    inward = -_dot(a, c.normal)
+    inward = -dot(a, c.normal)
     angle = math.acos(max(-1.0, min(1.0, inward)))
     most = p.tilt_deg * math.pi / 180.0
     share = most / angle if angle > most else 1.0

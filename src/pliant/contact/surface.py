@@ -40,6 +40,9 @@ ARRIVED, ARRIVE_LAGS = 0.2, 10.0
 # motion of the surface is followed), still longer where noise would tilt it by more than this [rad], and from this
 # sliding speed on [m/s]. One step counts no steeper slope than this [rad], and no surface is curved more [1/m].
 TURN_S, TURN_LAGS, SHAKY, LEAST_SLIDE, STEEPEST, MOST_CURVED = 0.2, 6.0, 0.05, 1e-5, 0.5, 100.0
+# The normal turns no further from the approach than the declared slope allows, so many times, and than a surface of
+# this curvature [1/m] explains over the way gone. A force that leans more than that slope is a push, and says nothing.
+LEEWAY, CURVED = 1.5, 50.0
 # The slope is never known better than this [rad].
 LEAST_DOUBT = 0.005
 # While the tool moves along the normal by more than this share of its sliding, the force says nothing of the slope.
@@ -192,11 +195,27 @@ def turn(p, c, F, v, scratch, dt):
     _doubt_less(p, c, theta, slope, dt)
     c.curvature += (1.0 - theta) ** 2 * slope / (speed * dt)
     c.curvature = max(-MOST_CURVED, min(MOST_CURVED, c.curvature))
-    c.surface_v += share * slope * speed
     across = 0.0
     if abs(along) < LEAN * speed and c.force_n > p.touch_n:
-        across = _slope_across(c, F, t, scratch, dt)
+        across = _slope_across(p, c, F, t, scratch, dt)
+    before = scratch[3:6]
+    before[:] = n
     _tilt(n, t, step, across)
+    if _is_too_far(p, c, before):
+        n[:], c.curvature = before, 0.0
+    else:
+        c.surface_v += share * slope * speed
+
+
+@kernel
+def _is_too_far(p, c, before):
+    """Whether the normal has turned away from the approach, and further than slope and way explain."""
+    a, n = c.approach, c.normal
+    inward = -(a[0] * n[0] + a[1] * n[1] + a[2] * n[2])
+    if inward >= -(a[0] * before[0] + a[1] * before[1] + a[2] * before[2]):
+        return False
+    most = LEEWAY * p.slope_deg * math.pi / 180.0 + CURVED * c.travelled_m
+    return math.acos(max(-1.0, min(1.0, inward))) > most
 
 
 @kernel
@@ -207,7 +226,7 @@ def _doubt_less(p, c, theta, slope, dt):
 
 
 @kernel
-def _slope_across(c, F, t, scratch, dt):
+def _slope_across(p, c, F, t, scratch, dt):
     """Learn the friction, and the tilt [rad] across the path that the force shows, as a step of a low-pass."""
     n, free = c.normal, scratch[3:6]
     dragged = -(F[0] * t[0] + F[1] * t[1] + F[2] * t[2]) / c.force_n
@@ -215,7 +234,8 @@ def _slope_across(c, F, t, scratch, dt):
     friction_free(F, t, c.friction, n, free)
     bx, by, bz = n[1] * t[2] - n[2] * t[1], n[2] * t[0] - n[0] * t[2], n[0] * t[1] - n[1] * t[0]
     lean = (free[0] * bx + free[1] * by + free[2] * bz) / c.force_n
-    return dt / TURN_S * max(-1.0, min(1.0, lean))
+    most = math.tan(min(1.2, LEEWAY * p.slope_deg * math.pi / 180.0))
+    return dt / TURN_S * max(-1.0, min(1.0, lean)) if abs(lean) < most else 0.0
 
 
 @kernel

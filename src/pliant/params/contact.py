@@ -78,6 +78,17 @@ class Contact(Section):
     recover_s: float = param(
         0.1, unit="s", live=True, ge=0, le=10, help="How long a lost surface is looked for before the tool lifts off."
     )
+    losses_most: float = param(
+        10.0, live=True, ge=0, le=1000, help="How often contact may be lost before it is a fault."
+    )
+    leash_m: float = param(
+        0.02,
+        unit="m",
+        live=True,
+        gt=0,
+        le=1,
+        help="How far the tool may be drawn away from the surface while it feels a force; paused, half as far.",
+    )
     path: Literal["none", "straight", "spiral", "raster"] = param("straight", help="Path along the surface.")
     heading: Three = param((1.0, 0.0, 0.0), help="Direction in which the path begins, in base axes.")
     length_m: float = param(
@@ -93,6 +104,14 @@ class Contact(Section):
         gt=0,
         le=60,
         help="How far the surface may be tilted from the tool's axis at the start.",
+    )
+    cone_deg: float = param(
+        75.0,
+        unit="deg",
+        live=True,
+        gt=0,
+        le=85,
+        help="How far the normal may turn from where the tool came from; beyond, something leans on the tool.",
     )
     tilt_deg: float = param(
         30.0,
@@ -121,5 +140,7 @@ def check_order(p: Contact) -> None:
             raise InputError(f"contact.{low}", getattr(p, low), f"less than contact.{high} ({getattr(p, high):g})")
     if p.preload_n > p.touch_n:  # else an offset of the sensor would be taken for a surface
         raise InputError("contact.preload_n", p.preload_n, f"at most contact.touch_n ({p.touch_n:g})")
+    if p.slope_deg > p.cone_deg:
+        raise InputError("contact.slope_deg", p.slope_deg, f"at most contact.cone_deg ({p.cone_deg:g})")
     if not any(p.heading):
         raise InputError("contact.heading", p.heading, "a direction, not zero")

@@ -60,8 +60,7 @@ class Cell:
         """Carry out a request now. Another law begins where the robot is, not at a goal from before."""
         if request.code == commands.LAW and request.number != self.controller.goal[0].law:
             self.controller.aim()
-        state = self.controller.state[0]
-        heard = int(state.contact.orders) if state.law == LAWS["hybrid"] else None
+        heard = int(self.controller.state[0].contact.orders)
         commands.apply(request, self.controller.goal[0], self.robot, self.robot.arm.n, heard)
 
     def adopt(self, parameters: np.ndarray[Any, Any], number: int) -> None:

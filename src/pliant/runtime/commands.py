@@ -33,7 +33,7 @@ class Request(NamedTuple):
 def apply(request: Request, goal: Any, robot: Any, n: int, heard: int | None = None) -> None:
     """Carry out one request on the goal record (or, for a push, on the simulated robot).
 
-    `heard` is how many orders the contact law has heard: a stop or an abort that it has not is kept.
+    `heard` is how many orders the contact law has heard: see `_order`.
     """
     code, number, values = request
     if code == LAW and number in LAWS.values():
@@ -57,13 +57,19 @@ def apply(request: Request, goal: Any, robot: Any, n: int, heard: int | None = N
     elif code in (HALT, RESUME):
         goal.stop = int(code == HALT)
     elif code == ORDER and number in ORDERS.values():
-        waiting = goal.order if heard is not None and goal.orders != heard else 0
-        if waiting == ABORT or (waiting == STOP and number != ABORT):  # what protects comes before what is asked later
-            return
-        goal.order = number
-        goal.orders += 1
+        _order(number, goal, heard)
     elif code == PUSH:
         robot.push(values[:6], float(values[6]))
+
+
+def _order(number: int, goal: Any, heard: int | None) -> None:
+    """Give an order. One that was not heard yet comes first; a stop or an abort takes its place, and keeps it."""
+    waiting = goal.order if heard is not None and goal.orders != heard else 0
+    if waiting == ABORT or (waiting == STOP and number != ABORT):  # what protects comes before what is asked later
+        return
+    goal.earlier = waiting if number not in (STOP, ABORT) else 0
+    goal.order = number
+    goal.orders += 1
 
 
 def requests_of(event: Event, start_pose: Any) -> Iterator[Request]:

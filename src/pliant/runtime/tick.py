@@ -107,6 +107,8 @@ def step(h, p, s, r, g, c, o, w, mode, dt):
     if s.fault == 0 and (good or not needed if s.started == 0 else s.law != g.law and not must_wait(s, g)):
         _start(p, s, r, g)
     wrench.low_pass(p.sense, s, s.wrench, dt)
+    if s.started != 0 and s.law != HYBRID:
+        contact.pass_over(s, g)
     by_torque = s.started != 0 and s.fault == 0 and g.stop == 0 and s.law == IMPEDANCE and mode == TORQUE
     if by_torque:
         impede(h, p, s, r, g, c, w, o, dt)
@@ -190,7 +192,7 @@ def _start(p, s, r, g):
     s.twist[:] = 0.0
     s.moved[:] = 0.0
     s.goal_twist[:] = 0.0
-    contact.begin(s, g)
+    contact.begin(s)
 
 
 @kernel

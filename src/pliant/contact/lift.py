@@ -1,0 +1,117 @@
+"""Lifting off: which way is out, what is in the way of it, and whether the force is gone.
+
+The way out is the normal that was learned. If the force contradicts it, or it is further from the approach than a
+normal may be, it was learned wrong. If a force is left after `retract_m`, the tool goes on by as much along the
+approach, from where it once came; not if a hand draws it, which would draw it further. If something is in the way, it
+goes back a little and stands.
+"""
+
+from __future__ import annotations
+
+import math
+
+from pliant.contact import force, states
+from pliant.contact.states import FAULT, RETRACT
+from pliant.contact.vector import distance, dot, size
+from pliant.kernel import kernel
+
+# A lift-off is complete this close to its end [m]; after so many times its duration and a second it was stopped.
+NEAR, PATIENCE = 2e-5, 3.0
+# It goes no further against this share of the force limit, or once the force has grown by it.
+AGAINST = 0.5
+# Friction is never more than so many times what presses: a larger share of the force is something that holds the tool.
+FRICTION_MOST = 2.0
+# It goes back from an obstacle by this share of the way that it has lifted off, or until the force is gone.
+BACK_SHARE = 0.5
+# What `c.lifts` says: out along the normal, out along the approach, back from an obstacle.
+ALONG_NORMAL, ALONG_APPROACH, BACK = range(3)
+
+
+@kernel
+def mind_the_force(p, c, s):
+    """Whoever begins to lift off makes sure that the normal is no worse a way out than the approach.
+
+    Where the force is against the normal, and yet out of what was approached, the tool goes with the force.
+    """
+    c.lift_n = size(s.wrench)
+    if c.state not in (RETRACT, FAULT) or c.lifted != 0:
+        return
+    F = s.wrench_lp
+    strong = s.fault == 0 and size(F) >= p.touch_n
+    if strong and dot(F, c.normal) < 0.0 and dot(F, c.approach) < 0.0:
+        for i in range(3):
+            c.normal[i] = F[i] / size(F)
+    if is_outside(p, c):
+        _back_the_way_it_came(c)
+
+
+@kernel
+def is_outside(p, c):
+    """Whether the normal is further from the approach than `cone_deg`."""
+    return -dot(c.approach, c.normal) < math.cos(p.cone_deg * math.pi / 180.0)
+
+
+@kernel
+def _back_the_way_it_came(c):
+    for i in range(3):
+        c.normal[i] = -c.approach[i]
+
+
+@kernel
+def is_barred(p, c, s):
+    """Whether something is in the way of the lift-off: pressing on would only make it worse.
+
+    A surface pushes the tool out, and friction with it; that is no reason not to lift off.
+    """
+    if s.fault != 0 or c.lifts == BACK:  # the sensor says nothing any more; or it gives way already
+        return False
+    limit, F = p.force_limit_n, s.wrench
+    # of a sensor that may have the wrong sign only a force that grows says that the way out is barred
+    least = c.lift_n if c.reason == states.REVERSED else 0.0
+    if -dot(s.wrench_lp, c.normal) > least + AGAINST * limit:
+        return True
+    out = max(0.0, dot(F, c.normal))
+    aside = math.sqrt(max(0.0, dot(F, F) - out * out))
+    return aside > limit and aside > FRICTION_MOST * out and aside > c.lift_n + AGAINST * limit
+
+
+@kernel
+def go_back(c, position):
+    """Begin to go back from an obstacle: half the way at most, which was free."""
+    c.back_m = BACK_SHARE * distance(position, c.anchor)
+    c.anchor[:] = position[0:3]
+    c.lifts = BACK
+
+
+@kernel
+def is_late(p, c):
+    """Whether a lift-off takes so long that something must stop it."""
+    return c.since_s > PATIENCE * p.retract_m / p.retract_m_s + 1.0
+
+
+@kernel
+def feels_force(p, c):
+    """Whether the tool still feels a force that counts."""
+    return size(c.resting) > p.touch_n
+
+
+@kernel
+def speed(p, c, s):
+    """The speed into the surface [m/s] with which a lift-off goes on; sets `c.lifted` at its end."""
+    gone = distance(s.pose, c.anchor)
+    if c.state == FAULT and is_late(p, c):
+        c.lifted = 1
+    elif c.lifts == BACK:
+        left = c.back_m - gone
+        if left > NEAR and s.fault == 0 and size(s.wrench_lp) > p.touch_n:
+            return min(p.approach_m_s, force.braked(left, p.acceleration_m_s2))
+        c.lifted = 1
+    elif p.retract_m - gone >= NEAR:
+        return -min(p.retract_m_s, force.braked(p.retract_m - gone, p.acceleration_m_s2))
+    elif c.lifts == ALONG_NORMAL and s.fault == 0 and c.reason != states.PULLED and feels_force(p, c):
+        _back_the_way_it_came(c)
+        c.anchor[:] = s.pose[0:3]
+        c.lifts = ALONG_APPROACH
+    else:
+        c.lifted = 1
+    return 0.0

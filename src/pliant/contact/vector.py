@@ -1,0 +1,26 @@
+"""Vectors of three numbers, as the contact law needs them."""
+
+from __future__ import annotations
+
+import math
+
+from pliant.kernel import kernel
+
+
+@kernel
+def dot(a, b):
+    """The scalar product of the first three numbers of `a` and `b`."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@kernel
+def size(a):
+    """The length of the first three numbers of `a`."""
+    return math.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
+
+
+@kernel
+def distance(a, b):
+    """How far the points `a` and `b` are from each other."""
+    x, y, z = a[0] - b[0], a[1] - b[1], a[2] - b[2]
+    return math.sqrt(x * x + y * y + z * z)
