@@ -17,8 +17,9 @@ from pliant.analysis.plot import plot_recording
 from pliant.analysis.report import html
 from pliant.errors import InputError, PliantError, RecordingError
 from pliant.mobile.stages import pose_apart
-from pliant.record import Recording, topics
+from pliant.record import Recording
 from pliant.robots.sim.body import SimBody
+from pliant.ros2.messages import typestore
 from pliant.runtime.mission import FrozenOdometry, MissionRun, save_mission, simulate_mission
 from pliant.runtime.mission_task import MissionTask, begun, changed_mission, find_mission
 from pliant.runtime.replay import replay
@@ -128,7 +129,7 @@ def test_told_to_stop_it_brakes_and_says_so() -> None:
 def test_a_recording_has_twists_joint_targets_and_poses_for_the_tools_of_ros(
     run: MissionRun, recording: Recording
 ) -> None:
-    with AnyReader([recording.path], default_typestore=topics.typestore()) as reader:
+    with AnyReader([recording.path], default_typestore=typestore()) as reader:
         found: dict[str, list[Any]] = {}
         for connection, _, data in reader.messages():
             if not connection.topic.startswith("/pliant"):
