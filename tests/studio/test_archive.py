@@ -116,7 +116,7 @@ def test_a_way_through_a_map_is_planned_and_shown(page: tuple[Any, Running], out
     part(opened, "plan").click()
     part(opened, "plan-map").fill("nowhere.yaml")
     part(opened, "go").click()
-    until(lambda: "the map is nowhere.yaml" in part(opened, "wrong").text_content())
+    until(lambda: "the map is 'nowhere.yaml'" in part(opened, "wrong").text_content())
     part(opened, "plan-map").fill(str(out / "room.yaml"))
     part(opened, "plan-start").fill("2,2,0")
     part(opened, "plan-goal").fill("8,4,90")

@@ -169,7 +169,10 @@ BROKEN = (
 # What is known not to be found: shown, but not counted. Docs: "Limits of validity" of the doctor.
 OVERLOOKED = (
     *MISSED,
-    Defect("ours, around the edge of something soft", _ending, frozenset({"contact losses"}), stiffness=STIFFNESS[:1]),
+    Defect(
+        "ours, around the edge of something soft", _ending, frozenset({"contact losses"}),
+        frozenset({"contact fault"}), stiffness=STIFFNESS[:1],  # the law stops where the normal turns too far
+    ),
     Defect(
         "a plain admittance on 1e5 N/m", _stiff_admittance, frozenset({"limit cycle"}),
         frozenset({"saturation", "failing sensor"}), stiffness=STIFFNESS[2:],
