@@ -44,7 +44,7 @@ def compile_first() -> None:
         return
     from pliant.runtime.warm import warm
 
-    err.print("Compiling the control kernels. This happens once on a machine and takes about a minute.")
+    err.print("Compiling the control kernels. This happens once on a machine and takes a few minutes.")
     with progress("compiling") as update:
         warm(lambda done, of: update(done / of))
 

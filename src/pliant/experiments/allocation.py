@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from functools import lru_cache
 from typing import Any
 
 from numba.core import runtime
@@ -36,10 +37,17 @@ class _MallInfo(ctypes.Structure):
     ]
 
 
-def heap_in_use() -> int:
-    """Bytes in use on the C heap of this process (0 where the C library cannot tell)."""
+@lru_cache(maxsize=1)
+def _mallinfo2() -> Any:
+    """The C library's own count, None where it has none; looked up once, because looking it up takes memory too."""
     libc = ctypes.CDLL(None)
     if not sys.platform.startswith("linux") or not hasattr(libc, "mallinfo2"):
-        return 0
+        return None
     libc.mallinfo2.restype = _MallInfo
-    return int(libc.mallinfo2().uordblks)
+    return libc.mallinfo2
+
+
+def heap_in_use() -> int:
+    """Bytes in use on the C heap of this process (0 where the C library cannot tell)."""
+    count = _mallinfo2()
+    return 0 if count is None else int(count().uordblks)
