@@ -55,12 +55,18 @@ _outside: set[Path] = set()
 @lru_cache(maxsize=1)
 def source_digest() -> str:
     """A digest of every source file that a kernel can depend on."""
-    root = Path(__file__).parent
+    names = sorted(path.relative_to(_PACKAGE).as_posix() for path in _PACKAGE.rglob("*.py"))
+    without = tuple(f"{folder}/" for folder in _NOT_COMPILED)
     digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        if not any(path.is_relative_to(root / folder) for folder in _NOT_COMPILED):
-            digest.update(path.read_bytes())
+    for name in names:
+        if not name.startswith(without):
+            digest.update((_PACKAGE / name).read_bytes())
     return digest.hexdigest()[:16]
+
+
+@lru_cache
+def _file_digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:16]
 
 
 def cache_folder() -> Path:
@@ -94,13 +100,11 @@ class _Locator(_CacheLocator):
         return str(cache_folder() / f"{self._file.stem}-{tag}")
 
     def get_source_stamp(self) -> Any:
-        # a kernel of yours may call one in another file of yours: all files with kernels seen so far count
         if _PACKAGE in self._file.parents:
-            mine = [self._file]
-        else:
-            _outside.add(self._file)
-            mine = sorted(_outside)
-        own = hashlib.sha256(b"".join(path.read_bytes() for path in mine)).hexdigest()[:16]
+            return f"{source_digest()}-{_file_digest(self._file)}"
+        # a kernel of yours may call one in another file of yours: all files with kernels seen so far count
+        _outside.add(self._file)
+        own = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(_outside))).hexdigest()[:16]
         return f"{source_digest()}-{own}"
 
     def get_disambiguator(self) -> Any:

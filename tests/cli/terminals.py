@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from words import Said, say
+
 from pliant.runtime.link import Link, attach
 from pliant.runtime.warm import warm
 
@@ -44,6 +46,6 @@ def running(*words: object) -> Iterator[Link]:
         process.wait(60)
 
 
-def pliant(loop: str, *words: object) -> subprocess.CompletedProcess[str]:
+def pliant(loop: str, *words: object) -> Said:
     """A command for this loop from the other terminal."""
-    return subprocess.run([*CLI, *map(str, words), "--loop", loop], capture_output=True, text=True, timeout=120)
+    return say(*words, "--loop", loop)

@@ -1,4 +1,4 @@
-"""The command line as a user meets it: in a process of its own, by its output and its exit code."""
+"""The command line as a user meets it: by its output and its exit code, mostly in a process of its own."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from words import say
 
 from pliant.errors import InputError
 from pliant.record import Recording, RecordingWriter
@@ -49,7 +50,7 @@ def test_help_names_every_verb_and_fits_a_screen() -> None:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_help_of_each_verb_fits_a_screen_and_ends_with_an_example(verb: str) -> None:
-    lines = [line for line in pliant(verb, "--help").stdout.splitlines() if line.strip()]
+    lines = [line for line in say(verb, "--help").stdout.splitlines() if line.strip()]
     assert len(lines) <= 36
     assert any("Example: pliant" in line for line in lines[-2:])
 
@@ -97,7 +98,7 @@ def test_bad_input_gets_one_sentence_and_exit_code_two(words: tuple[str, ...], t
     (tmp_path / "bad.yaml").write_text("law: [admittance\nrobot: :\n")
     (tmp_path / "twice.yaml").write_text("law: hold\nrate_hz: 500\nlaw: hold\n")
     (tmp_path / "broken.urdf").write_text("<robot name='x'><link name='a'></robot>")
-    done = pliant(*words, cwd=tmp_path)
+    done = say(*words, cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
     said = done.stderr.strip().splitlines()
@@ -124,14 +125,14 @@ def test_the_doctor_says_what_is_wrong_with_cause_and_remedy_and_exit_code_one(r
     assert done.returncode == 1
     assert "Alarm: frozen sensor" in done.stdout
     assert "Remedy: Look at cable" in done.stdout
-    said = json.loads(pliant("doctor", tmp_path / "frozen.mcap", "--json").stdout)
+    said = json.loads(say("doctor", tmp_path / "frozen.mcap", "--json").stdout)
     assert said["healthy"] is False
     assert said["findings"][0]["name"] == "frozen sensor"
     assert said["findings"][0]["spans_s"] == [[pytest.approx(0.102), pytest.approx(0.3)]]
 
 
 def test_no_word_at_all_shows_the_help_and_complains_of_nothing() -> None:
-    done = pliant()
+    done = say()
     assert (done.returncode, done.stderr) == (0, "")
     assert "Usage" in done.stdout
 
@@ -162,7 +163,7 @@ def test_each_mistake_has_its_own_sentence(words: tuple[str, ...], said: str, tm
     (tmp_path / "tool.yaml").write_text("tool: {mass: 3}\n")
     (tmp_path / "push.yaml").write_text("sim: {pushes: [{wrnch: 3}]}\n")
     (tmp_path / "bad.yaml").write_text("law: [admittance\nrobot: :\n")
-    done = pliant(*words, cwd=tmp_path)
+    done = say(*words, cwd=tmp_path)
     assert done.returncode == 2
     assert said in done.stderr
     assert done.stdout == ""
@@ -170,24 +171,24 @@ def test_each_mistake_has_its_own_sentence(words: tuple[str, ...], said: str, tm
 
 def test_a_robot_that_is_not_there_is_refused_before_its_start_is_told(tmp_path: Path) -> None:
     for words in ((), ("--fast",)):
-        done = pliant("run", "push", "--robot", "sim:missing.urdf", *words, cwd=tmp_path)
+        done = say("run", "push", "--robot", "sim:missing.urdf", *words, cwd=tmp_path)
         assert (done.returncode, done.stdout) == (2, "")
 
 
 def test_info_shows_joints_home_payload_and_what_was_assumed() -> None:
-    ur = pliant("info", "sim:ur10e").stdout
+    ur = say("info", "sim:ur10e").stdout
     assert "wrist_3_joint" in ur
     assert "Payload: 12.5 kg" in ur
-    seven = " ".join(pliant("info", Path(__file__).parent.parent / "data" / "seven_joints.xml").stdout.split())
+    seven = " ".join(say("info", Path(__file__).parent.parent / "data" / "seven_joints.xml").stdout.split())
     assert "seven_joints: 7 joints" in seven
     assert "Joint 'j7' has no speed limit; 2 rad/s is assumed." in seven
     assert "The acceleration limits are assumed" in seven
-    assert "0.8 kg, its point at [0, 0, 0.15] m" in " ".join(pliant("info", "push").stdout.split())
+    assert "0.8 kg, its point at [0, 0, 0.15] m" in " ".join(say("info", "push").stdout.split())
 
 
 def test_a_duplicate_key_is_named_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "twice.yaml").write_text("law: hold\nrate_hz: 500\nlaw: hold\n")
-    done = pliant("run", "twice.yaml", cwd=tmp_path)
+    done = say("run", "twice.yaml", cwd=tmp_path)
     assert "twice.yaml:3" in done.stderr
     assert "duplicate" in done.stderr
 
@@ -210,7 +211,7 @@ def test_the_sim_benchmark_prints_json_too() -> None:
 
 
 def test_experiments_are_listed_without_a_name() -> None:
-    done = pliant("experiment")
+    done = say("experiment")
     assert done.returncode == 0
     assert "press" in done.stdout
 
@@ -233,11 +234,11 @@ def test_plot_makes_a_picture_and_a_page_that_asks_for_nothing_from_outside(reco
 def test_a_truncated_recording_says_so_and_loads_in_part(recording: Path, tmp_path: Path) -> None:
     cut = tmp_path / "cut.mcap"
     cut.write_bytes(recording.read_bytes()[:-200])
-    done = pliant("plot", cut)
+    done = say("plot", cut)
     assert done.returncode == 2
     assert "truncated" in done.stderr
     assert "--partial" in done.stderr
-    assert pliant("plot", cut, "--partial").returncode == 0
+    assert say("plot", cut, "--partial").returncode == 0
 
 
 def test_a_fast_run_records_the_same_numbers_as_a_paced_one(recording: Path) -> None:
@@ -266,7 +267,7 @@ def test_ctrl_c_is_a_normal_stop_and_leaves_nothing_behind(tmp_path: Path) -> No
     assert process.returncode == 0, err
     assert "Traceback" not in err
     assert "ticks" in out
-    assert pliant("replay", "long.mcap", cwd=tmp_path).returncode == 0
+    assert say("replay", "long.mcap", cwd=tmp_path).returncode == 0
     assert not [path for path in board_folder().iterdir() if path.name.startswith(f"pliant-{process.pid}-")]
 
 
@@ -309,7 +310,7 @@ def test_a_fault_in_a_recorded_run_says_where_the_recording_is(tmp_path: Path) -
     assert done.returncode == 3
     assert f"Loop deaf-{os.getpid()}." in " ".join(done.stdout.split())
     assert "Recording: deaf.mcap" in done.stdout
-    assert pliant("replay", "deaf.mcap", cwd=tmp_path).returncode == 0
+    assert say("replay", "deaf.mcap", cwd=tmp_path).returncode == 0
 
 
 def test_a_fault_in_a_fast_run_leaves_a_black_box_too(tmp_path: Path) -> None:
@@ -318,7 +319,7 @@ def test_a_fault_in_a_fast_run_leaves_a_black_box_too(tmp_path: Path) -> None:
     assert done.returncode == 3
     box = next((tmp_path / "out").glob("fault-*.mcap"))
     assert str(Path("out", box.name)) in done.stderr
-    assert pliant("replay", box).returncode == 0
+    assert say("replay", box).returncode == 0
 
 
 def test_the_demo_runs_by_itself_and_leaves_a_picture(tmp_path: Path) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from words import Said, say
 
 from pliant.runtime.task import load_task
 
@@ -24,9 +23,8 @@ sim:
 """
 
 
-def identify(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, "-m", "pliant.cli.main", "identify", *map(str, words)]
-    return subprocess.run(line, capture_output=True, text=True, timeout=300, cwd=cwd)
+def identify(*words: object, cwd: Path) -> Said:
+    return say("identify", *words, cwd=cwd)
 
 
 @pytest.fixture

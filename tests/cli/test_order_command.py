@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 
 import pytest
 from terminals import pliant, running, until
+from words import Said
 
 from pliant.contact.states import STATES
 from pliant.runtime.link import Link
@@ -26,7 +26,7 @@ def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Link]:
         yield link
 
 
-def order(link: Link, *words: str) -> subprocess.CompletedProcess[str]:
+def order(link: Link, *words: str) -> Said:
     return pliant(link.name, "order", *words)
 
 

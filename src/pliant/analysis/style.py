@@ -198,5 +198,9 @@ def render(fig: Figure, kind: str = "png") -> bytes:
     }
     stream = BytesIO()
     with mpl.rc_context({"svg.hashsalt": "pliant"}):
+        engine = fig.get_layout_engine()
+        if engine is not None:  # here, once: `savefig` would draw everything twice for it
+            engine.execute(fig)
+            fig.set_layout_engine("none")
         fig.savefig(stream, format=kind, dpi=DPI, metadata=dates[kind])
     return stream.getvalue()

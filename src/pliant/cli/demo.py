@@ -33,8 +33,9 @@ def command(
 
 
 def _run(folder: Path) -> int:
-    import importlib
+    from pliant.runtime.spawn import LOOP, RECORDER, start_ahead
 
+    start_ahead(LOOP, RECORDER)  # they import what they need while this process does
     from pliant.cli.running import run_paced
     from pliant.cli.show import compile_first, out
     from pliant.record.reader import Recording
@@ -47,8 +48,7 @@ def _run(folder: Path) -> int:
         "A simulated UR5e is pushed, yields and returns; its spring is made twice as stiff; then it is pushed again "
         "while its force sensor is silent for a moment."
     )
-    # Matplotlib takes a while to import: do it while the arm moves
-    run_paced(find_task("demo"), path, meanwhile=lambda: importlib.import_module("pliant.analysis.plot"))
+    run_paced(find_task("demo"), path, meanwhile=_prepare)
     from pliant.analysis.plot import plot_recording
 
     recording = Recording.load(path)
@@ -57,3 +57,11 @@ def _run(folder: Path) -> int:
     out.print(f"Replayed through the same tick: largest difference {again.largest:g}.")
     out.print(f"Picture: {folder / 'demo.png'}\nFor a report with every figure: pliant plot {path}")
     return 0 if again.largest == 0.0 else 1
+
+
+def _prepare() -> None:
+    """What takes a while, while the arm moves: Matplotlib, and the kernel of the replay."""
+    import pliant.analysis.plot  # noqa: F401 (its import is the work)
+    from pliant.runtime.warm import load_replay_kernels
+
+    load_replay_kernels()

@@ -101,12 +101,12 @@ def _contact(
 
 def _complying(task: Task, parameters: Parameters) -> Iterator[Place]:
     p = record_of(parameters)[0].admittance
-    arm, gains = arm_of(task), target(p, task.dt)
-    pose = arm.pose(np.array(task.start_q or arm.q_home, float))
+    gains = target(p, task.dt)
     for stiffness, damping, into in _surfaces(task):
         plant, inward = plants_of(task, parameters, into)(stiffness), into.copy()
         if parameters.admittance.frame == "tool":
-            quat_rotate_inv(pose[3:], into, inward)
+            arm = arm_of(task)
+            quat_rotate_inv(arm.pose(np.array(task.start_q or arm.q_home, float))[3:], into, inward)
         feels = np.array(parameters.admittance.axes, float)
         yield Place("admittance", stiffness, stiffness, _comply(gains, feels, inward, plant, stiffness, damping))
 

@@ -1,8 +1,9 @@
 """The control loop: read, tick, write, publish, in a process of its own.
 
-Started as ``python -m pliant.runtime.loop <board>`` by a `Session`. It takes its task from the board, obeys the board's
-command queue, and ends in one of three ways: asked to, by a fault that the tick reported, or by an exception. On every
-way out the robot is stopped first; then the last seconds are saved and the reason is put on the board.
+Started as ``python -m pliant.runtime.loop`` by a `Session`, which names the board. It takes its task from there, obeys
+the board's command queue, and ends in one of three ways: asked to, by a fault that the tick reported, or by an
+exception. On every way out the robot is stopped first; then the last seconds are saved and the reason is put on the
+board.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 
 from pliant.contact.states import STOP
 from pliant.errors import PliantError, RobotError
+from pliant.kernel import cache_is_warm
 from pliant.laws.gains import admissible
 from pliant.params.control import Parameters
 from pliant.params.declare import bounds_arrays, live_places
@@ -30,6 +32,7 @@ from pliant.runtime.cycle import leg_of, must_lift_at, stands_at, works_at
 from pliant.runtime.pace import PACE, start_at
 from pliant.runtime.realtime import memory_kib, prepare
 from pliant.runtime.slots import knock
+from pliant.runtime.spawn import arguments
 from pliant.runtime.task import Task
 from pliant.runtime.warm import load_loop_kernels
 
@@ -211,4 +214,6 @@ def _leave(board: Board, status: int, reason: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    if cache_is_warm():
+        load_loop_kernels()  # while the owner gets ready
+    sys.exit(main(*arguments()))

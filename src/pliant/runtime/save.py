@@ -27,6 +27,7 @@ from pliant.runtime.batch import Run
 from pliant.runtime.board import Board, alive
 from pliant.runtime.board_layout import RUNNING, STARTING
 from pliant.runtime.describe import MODEL, model_bytes, run_meta
+from pliant.runtime.spawn import RECORDER, arguments, spawn
 from pliant.runtime.task import Task, arm_of
 
 BLACK_BOX_S = 5.0
@@ -110,8 +111,7 @@ def _sets(writer: RecordingWriter, board: Board, records: np.ndarray, known: int
 
 def follow(board: Path, path: Path, first: int = 0) -> subprocess.Popen[bytes]:
     """Start the recorder, from tick `first` on."""
-    words = [sys.executable, "-m", "pliant.runtime.save", str(board), str(path), str(first)]
-    return subprocess.Popen(words, stdin=subprocess.DEVNULL, start_new_session=True)
+    return spawn(RECORDER, str(board), str(path), str(first))
 
 
 def record(board: Board, path: Path, first: int = 0, asked: Callable[[], bool] = lambda: False) -> int:
@@ -140,7 +140,8 @@ def _loop_died(board: Board) -> bool:
 if __name__ == "__main__":
     ends: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _: ends.append(number))
-    missing = record(Board.attach(Path(sys.argv[1])), Path(sys.argv[2]), int(sys.argv[3]), lambda: bool(ends))
+    board, path, first = arguments()
+    missing = record(Board.attach(Path(board)), Path(path), int(first), lambda: bool(ends))
     if missing:
         print(f"{missing} records were lost: the recorder could not keep up.", file=sys.stderr)
         sys.exit(4)

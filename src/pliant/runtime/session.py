@@ -30,6 +30,7 @@ from pliant.runtime.board_layout import FAULT, RUNNING, STARTING, STATUS
 from pliant.runtime.guard import guard_start
 from pliant.runtime.link import Link
 from pliant.runtime.save import claim_recording, follow
+from pliant.runtime.spawn import LOOP, spawn
 from pliant.runtime.task import Task, located
 from pliant.runtime.warm import warm
 
@@ -77,7 +78,7 @@ class Session(Link):
         self.board = Board.create(self.name, config, ring_slots=round(RING_S * self.task.rate_hz))
         atexit.register(self._abandon)
         self._started = True
-        self._loop = _spawn("pliant.runtime.loop", str(self.board.path))
+        self._loop = spawn(LOOP, str(self.board.path))
         self._recorder = None
         if self._record is not None:
             self._recorder = follow(self.board.path, self._record)
@@ -196,13 +197,6 @@ class Session(Link):
         except PliantError:
             if kind is None:
                 raise
-
-
-def _spawn(module: str, *arguments: str) -> subprocess.Popen[bytes]:
-    """A process of ours. What a driver's library prints goes to standard error: the output belongs to the owner."""
-    return subprocess.Popen(
-        [sys.executable, "-m", module, *arguments], stdin=subprocess.DEVNULL, stdout=2, start_new_session=True
-    )
 
 
 def connect(robot: str = "sim:ur5e", law: str = "hold", **task: Any) -> Session:

@@ -47,19 +47,26 @@ def load_loop_kernels() -> None:
 
 def load_all() -> None:
     """Every entry point but those of the planner, which few need."""
-    from pliant.runtime import batch, replay
+    from pliant.runtime import batch
 
     load_loop_kernels()
+    load_replay_kernels()
     q = np.zeros(1)
     load(kinematics.forward_at, HANDLE.new(), q)
     load(kinematics.jacobian_at, HANDLE.new(), q)
     load(kinematics.dynamics_at, HANDLE.new(), q, q)
     load(slots.collect, 0, 0, 0, 0, 0, 0)
     load(batch.run, WORLD.new(), *_arguments(), 0, 0, TELEMETRY.new())
+    load_body_kernels()
+
+
+def load_replay_kernels() -> None:
+    """What `pliant replay` calls."""
+    from pliant.runtime import replay
+
     one = (STATE.new(), COMMAND.new(), OBSERVED.new(), WORK.new())
     which = np.zeros(1, np.int64)
     load(replay.rerun, HANDLE.new(), PARAMETERS.new(), which, TELEMETRY.new(), *one, 1, 0.0, 0, 0, TELEMETRY.new())
-    load_body_kernels()
 
 
 def load_body_kernels() -> None:

@@ -1,0 +1,58 @@
+"""Processes of ours, which can be started before there is anything for them to do.
+
+A process takes its arguments as one line on its standard input. Until that line comes it imports what it needs, while
+its owner does the same on another core: a loop starts about a second earlier. If the owner ends first, the line never
+comes and the process ends too.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import subprocess
+import sys
+
+LOOP, RECORDER = "pliant.runtime.loop", "pliant.runtime.save"
+
+_waiting: dict[str, subprocess.Popen[bytes]] = {}
+
+
+def start_ahead(*modules: str) -> None:
+    """Start processes that will be wanted soon; what nobody has wanted when this process ends is ended with it."""
+    if not _waiting:
+        atexit.register(_dismiss)
+    for module in modules:
+        if module not in _waiting:
+            _waiting[module] = _start(module)
+
+
+def spawn(module: str, *arguments: str) -> subprocess.Popen[bytes]:
+    """The process of a module of ours, with these arguments: one that was started ahead, or a new one."""
+    process = _waiting.pop(module, None)
+    if process is None or process.poll() is not None:
+        process = _start(module)
+    assert process.stdin is not None
+    process.stdin.write(json.dumps(arguments).encode() + b"\n")
+    process.stdin.close()
+    return process
+
+
+def arguments() -> list[str]:
+    """What the owner of this process wants of it; ends the process if its owner has gone without a word."""
+    line = sys.stdin.readline()
+    if not line:
+        sys.exit(0)
+    return json.loads(line)
+
+
+def _start(module: str) -> subprocess.Popen[bytes]:
+    # What a driver's library prints goes to standard error: the output belongs to the owner.
+    words = [sys.executable, "-m", module]
+    return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=2, start_new_session=True)
+
+
+def _dismiss() -> None:
+    while _waiting:
+        _, process = _waiting.popitem()
+        process.kill()
+        process.communicate()

@@ -1,0 +1,36 @@
+"""The command line in the process of the tests, for what it says: a second quicker than in a process of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from unittest import mock
+
+from pliant.cli.main import main
+
+
+@dataclass(frozen=True)
+class Said:
+    """What `pliant ...` printed, and its exit code."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def say(*words: object, cwd: Path | None = None) -> Said:
+    """Run `pliant` with these words."""
+    stdout, stderr, code = io.StringIO(), io.StringIO(), 0
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(mock.patch.object(sys, "argv", ["pliant", *map(str, words)]))
+        stack.enter_context(contextlib.chdir(cwd or Path.cwd()))
+        stack.enter_context(contextlib.redirect_stdout(stdout))
+        stack.enter_context(contextlib.redirect_stderr(stderr))
+        try:
+            main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+    return Said(code, stdout.getvalue(), stderr.getvalue())
