@@ -256,11 +256,15 @@ def test_ctrl_c_is_a_normal_stop_and_leaves_nothing_behind(tmp_path: Path) -> No
     (tmp_path / "long.yaml").write_text(SHORT.replace("0.3", "60"))
     line = [sys.executable, "-m", "pliant.cli.main", "run", "long.yaml", "--record", "long.mcap"]
     process = subprocess.Popen(line, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    recorded_from = 0
     for _ in range(3000):
         boards = [path for path in board_folder().iterdir() if path.name.startswith(f"pliant-{process.pid}-")]
         with contextlib.suppress(InputError):  # it is just being made
-            if boards and Board.attach(boards[0]).head > 100:
-                break
+            board = Board.attach(boards[0]) if boards else None
+            if board and board.recording:
+                recorded_from = recorded_from or board.head
+                if board.head > recorded_from + 500:  # a second: its owner has seen that, too
+                    break
         time.sleep(0.1)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)

@@ -18,7 +18,7 @@ OWNER = """
 import signal, sys, time
 from pliant.runtime import spawn
 spawn.start_ahead(spawn.LOOP)
-print(spawn._waiting[spawn.LOOP].pid, flush=True)
+print(spawn._waiting[spawn.LOOP][0].pid, flush=True)
 if "wait" in sys.argv:
     time.sleep(600)
 """
@@ -39,7 +39,7 @@ def ends(pid: int, within_s: float = 60.0) -> bool:
 
 def test_processes_started_ahead_become_the_loop_and_its_recorder(tmp_path: Path) -> None:
     start_ahead(LOOP, RECORDER)
-    waiting = {module: process.pid for module, process in spawn._waiting.items()}
+    waiting = {module: process.pid for module, (process, _) in spawn._waiting.items()}
     with connect("sim:ur5e", record=tmp_path / "run.mcap") as arm:
         assert arm._loop.pid == waiting[LOOP]
         assert arm._recorder is not None
@@ -51,12 +51,24 @@ def test_processes_started_ahead_become_the_loop_and_its_recorder(tmp_path: Path
 
 def test_a_process_that_died_while_it_waited_is_replaced() -> None:
     start_ahead(LOOP)
-    first = spawn._waiting[LOOP]
+    first, _ = spawn._waiting[LOOP]
     first.kill()
     first.wait()
     with connect("sim:ur5e") as arm:
         assert arm._loop.pid != first.pid
         assert arm.running
+
+
+def test_a_process_that_was_started_in_another_folder_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start_ahead(LOOP)
+    first, _ = spawn._waiting[LOOP]
+    monkeypatch.chdir(tmp_path)
+    with connect("sim:ur5e") as arm:
+        assert arm._loop.pid != first.pid
+        assert Path(f"/proc/{arm._loop.pid}/cwd").resolve() == tmp_path
+    assert first.returncode is not None
 
 
 @pytest.mark.parametrize("how", ["ends", "is killed"])

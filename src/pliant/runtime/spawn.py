@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import atexit
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 LOOP, RECORDER = "pliant.runtime.loop", "pliant.runtime.save"
 
-_waiting: dict[str, subprocess.Popen[bytes]] = {}
+_waiting: dict[str, tuple[subprocess.Popen[bytes], Any]] = {}
 
 
 def start_ahead(*modules: str) -> None:
@@ -23,12 +26,14 @@ def start_ahead(*modules: str) -> None:
         atexit.register(_dismiss)
     for module in modules:
         if module not in _waiting:
-            _waiting[module] = _start(module)
+            _waiting[module] = _start(module), _surroundings()
 
 
 def spawn(module: str, *arguments: str) -> subprocess.Popen[bytes]:
     """The process of a module of ours, with these arguments: one that was started ahead, or a new one."""
-    process = _waiting.pop(module, None)
+    process, born_in = _waiting.pop(module, (None, None))
+    if process is not None and born_in != _surroundings():  # it would look for files in another folder
+        _end(process)
     if process is None or process.poll() is not None:
         process = _start(module)
     assert process.stdin is not None
@@ -51,8 +56,16 @@ def _start(module: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=2, start_new_session=True)
 
 
+def _surroundings() -> tuple[Path, dict[str, str]]:
+    return Path.cwd(), dict(os.environ)
+
+
 def _dismiss() -> None:
     while _waiting:
-        _, process = _waiting.popitem()
-        process.kill()
-        process.communicate()
+        _, (process, _) = _waiting.popitem()
+        _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.communicate()
