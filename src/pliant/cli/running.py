@@ -70,7 +70,10 @@ def _bridge(session: Session) -> Iterator[None]:
                 out.print(f"The joint command goes out on {name}: an arm that listens there follows.")
         for note in notes:
             out.print(note)
+        said = len(notes)
         yield
+    for note in notes[said:]:
+        err.print(note)
 
 
 def run_fast(task: Task, record: Path | None) -> int:

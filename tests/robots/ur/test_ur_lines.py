@@ -49,8 +49,8 @@ def test_a_line_that_fails_is_told_and_the_arm_stands(
     assert settled(ur)
 
 
-def test_a_push_leads_the_tool_through_the_driver_as_on_the_simulator(ur_rtde: None) -> None:
-    with Emulator(task="hand_guiding") as ur, Session(guided(ur, 1.0, 0.5)) as session:
+def test_a_push_leads_the_tool_through_the_driver_as_on_the_simulator(ur: Emulator) -> None:
+    with Session(guided(ur, 1.0, 0.5)) as session:
         before = session.pose
         session.wait(2.0)  # the first push of the task is along +y
         moved = session.pose - before
