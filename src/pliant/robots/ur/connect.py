@@ -154,4 +154,10 @@ def _opened(host: str, make: Callable[[], Any]) -> Any:
             return make()
     except RuntimeError as error:
         said = " ".join(str(error).replace("ur_rtde:", "").split()).rstrip(".!")
+        if "already in use" in said:
+            raise RefusedError(
+                f"Another program commands the robot at {host}: end it (another loop, an RTDE client, EtherNet/IP, "
+                "PROFINET or MODBUS on the controller), then try again.",
+                field="robot",
+            ) from None
         raise RefusedError(f"The UR controller at {host} does not let us in: {said}.", field="robot") from None
