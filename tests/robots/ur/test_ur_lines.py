@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -52,9 +54,15 @@ def test_a_line_that_fails_is_told_and_the_arm_stands(
 def test_a_push_leads_the_tool_through_the_driver_as_on_the_simulator(ur: Emulator) -> None:
     with Session(guided(ur, 1.0, 0.5)) as session:
         before = session.pose
-        session.wait(2.0)  # the first push of the task is along +y
-        moved = session.pose - before
+        until(lambda: session.pose[1] > before[1] + 0.05)  # the first push of the task is along +y
+        led = session.pose - before
         session.stop()
         assert not ur.state["plays"]
-    assert moved[1] > 0.05
-    assert abs(moved[0]) < 0.05
+    assert abs(led[0]) < 0.05
+
+
+def until(condition: Callable[[], Any], within_s: float = 30.0) -> None:
+    deadline = time.monotonic() + within_s
+    while not condition():
+        assert time.monotonic() < deadline, "it never happened"
+        time.sleep(0.01)
