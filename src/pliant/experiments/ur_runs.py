@@ -156,7 +156,12 @@ def yielding_task() -> Task:
 def yielded(emulated: bool) -> tuple[float, float]:
     """How far the tool gives way, and how far it is from its start in the end [mm]: as it really was."""
     task = yielding_task()
-    tip = _run(task)[1]["tip"] if emulated else simulate(task).records["observed"]["pose"][:, :3]
+    if emulated:
+        trace = _run(task)[1]
+        pushed = np.linalg.norm(trace["pushed_n"], axis=1) > 0.0
+        tip = trace["tip"][int(np.argmax(pushed)) - 1 :]  # before, the controller may not know of the tool yet
+    else:
+        tip = simulate(task).records["observed"]["pose"][:, :3]
     away = 1e3 * np.linalg.norm(tip - tip[0], axis=1)
     return float(away.max()), float(away[-1])
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,11 +37,6 @@ def elsewhere(ur_rtde: None, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 def task_of(ur: Emulator) -> Task:
     return Task(robot=ur.robot, tool=BELIEVED, params=PATIENT)
-
-
-@pytest.fixture(autouse=True)
-def out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PLIANT_OUT", str(tmp_path))
 
 
 def test_the_tool_is_weighed_by_turning_the_wrist_alone_from_where_the_arm_stands(elsewhere: Emulator) -> None:
