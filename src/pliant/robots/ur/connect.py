@@ -43,8 +43,8 @@ def ask_version(host: str) -> rtde.Version:
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error) or "no answer"
         raise RefusedError(
-            f"No UR controller answers at {host} (port {rtde.PORT}: {why.lower()}). Is it switched on, and is RTDE "
-            "enabled there?",
+            f"No UR controller answers at {host} (port {rtde.PORT}: {why.lower()}): look whether the address is right, "
+            "the controller switched on and RTDE enabled there.",
             field="robot",
             value=host,
         ) from None
