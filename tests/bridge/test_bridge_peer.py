@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -143,19 +144,36 @@ def test_a_loop_that_is_killed_is_told_to_everyone(peer: Peer, session: Session)
     assert peer("collect", topic="/pliant/fault")[-1]["data"] != ""
 
 
-def test_killing_the_bridge_does_not_disturb_the_loop(network: None) -> None:
+def test_killing_the_bridge_does_not_disturb_the_loop_and_is_told(
+    network: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside an rclpy that this Python cannot import, as that of a ROS for another one: then there are topics only."""
     warm()
+    (tmp_path / "rclpy").mkdir()
+    (tmp_path / "rclpy" / "__init__.py").write_text("import _rclpy_pybind11_of_another_python\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), *filter(None, sys.path)]))
     with Session(Task(law="admittance")) as session:
-        words = [sys.executable, "-m", "pliant.bridge.process", str(session.board.path)]
-        bridge = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
-        assert bridge.stdout is not None
-        assert bridge.stdout.readline() == "ready\n"
-        session.wait(0.2)
-        bridge.kill()
-        bridge.wait()
-        session.wait(0.2)
+        with bridged(session) as notes:
+            (said,) = notes
+            assert said.startswith("There are topics only. Services and parameters need an rclpy that this Python can")
+            assert "another_python" in said
+            session.wait(0.2)
+            os.kill(bridge_of(session), signal.SIGKILL)
+            session.wait(0.2)
+        assert notes[1:] == ["The bridge to ROS 2 ended before the loop did (exit code -9)."]
         records = session.read()
         assert np.array_equal(np.diff(records["tick"]), np.ones(len(records) - 1))
+
+
+def bridge_of(session: Session) -> int:
+    """The process of the bridge beside a loop."""
+    words = ["pliant.bridge.process", str(session.board.path)]
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (folder / "cmdline").read_text().split("\0")[-3:-1] == words:
+                return int(folder.name)
+    raise AssertionError("there is no bridge")
 
 
 def test_services_and_parameters_where_rclpy_can_be_imported(peer: Peer) -> None:

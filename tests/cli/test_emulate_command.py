@@ -13,6 +13,7 @@ import pytest
 
 from pliant.cli import show
 from pliant.cli.emulating import version_of
+from pliant.cli.main import main
 from pliant.errors import InputError, RefusedError
 from pliant.runtime.task import Task
 
@@ -36,11 +37,17 @@ def pliant(*words: str) -> subprocess.CompletedProcess[str]:
         (("run", "push", "--robot", "ur:127.0.0.1", "--fast"), "--fast is for simulated robots"),
     ],
 )
-def test_bad_input_is_one_sentence(words: tuple[str, ...], said: str) -> None:
-    done = pliant(*words)
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
+def test_bad_input_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["pliant", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    shown = capsys.readouterr()
+    assert ended.value.code == 2
+    assert said in shown.err
+    assert len(shown.err.strip().splitlines()) == 1
+    assert shown.out == ""
 
 
 def test_a_real_robot_is_not_moved_when_there_is_nobody_to_ask() -> None:

@@ -7,6 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from pliant.cli.main import main
 from pliant.cli.running import change_task
 from pliant.runtime.task import Task, located
 
@@ -47,6 +50,29 @@ def test_what_is_simulated_at_full_speed_has_no_bridge() -> None:
     done = pliant("run", "push", "--fast", "--ros2")
     assert done.returncode == 2
     assert done.stderr.startswith("pliant: --ros2 is for a loop in real time")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("ROS_DOMAIN_ID", "house", "ROS_DOMAIN_ID is 'house', but it must be a whole number from 0 to 232"),
+        ("ROS_DOMAIN_ID", "-1", "ROS_DOMAIN_ID is '-1'"),
+        ("ROS_DOMAIN_ID", "233", "ROS_DOMAIN_ID is '233'"),
+        ("ROS_AUTOMATIC_DISCOVERY_RANGE", "MOON", "one of SUBNET, LOCALHOST, OFF, SYSTEM_DEFAULT"),
+    ],
+)
+def test_a_setting_that_cannot_be_understood_is_refused_before_a_loop_starts(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, value: str, said: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "argv", ["pliant", "run", "push", "--ros2"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    shown = capsys.readouterr()
+    assert ended.value.code == 2
+    assert said in shown.err
+    assert shown.err.count("\n") == 1
+    assert shown.out == ""
 
 
 def test_a_run_with_the_bridge_says_who_it_is_and_where_its_command_goes(network: None) -> None:

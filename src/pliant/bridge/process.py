@@ -6,22 +6,20 @@ A bridge that is slow, or killed, is nothing to the loop.
 
 from __future__ import annotations
 
-import signal
 import sys
 import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
+from pliant.bridge.beside import beside
 from pliant.bridge.publisher import Publisher
 from pliant.bridge.requests import Requests, answered
-from pliant.errors import PliantError
 from pliant.ros2.messages import POINT_STAMPED, POSE_STAMPED, STRING, WRENCH_STAMPED, build
 from pliant.ros2.node import Node, Reader
 from pliant.runtime.board_layout import RUNNING
-from pliant.runtime.link import Link, attach
+from pliant.runtime.link import Link
 
-READY = "ready"
 # How often requests are looked for [s].
 _LISTEN_S = 0.005
 # So many records at most are published at once: one that fell behind catches up, and the last ones count most.
@@ -69,10 +67,8 @@ class Ears:
                         self._answers.say(build(STRING, {"data": text}))
 
 
-def serve(link: Link, ready: Callable[[], None]) -> None:
+def serve(link: Link, ready: Callable[[], None], goes_on: Callable[[], bool]) -> None:
     """Publish and listen until the loop has ended, or this process is asked to."""
-    asked = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: asked.set())
     config, board = link.task.ros2, link.board
     with Node(config.node, config.namespace) as node:
         publisher, ears = Publisher(link, node), Ears(link, node)
@@ -80,7 +76,7 @@ def serve(link: Link, ready: Callable[[], None]) -> None:
         ears.start()
         ready()
         at = max(0, board.head - 1)
-        while link.running and not asked.is_set():
+        while goes_on():
             for _ in range(_LOOKS):
                 records, at, _ = board.read(max(at, board.head - _MOST))
                 publisher.publish(records)
@@ -100,16 +96,5 @@ def _say_goodbye(link: Link, publisher: Publisher, at: int) -> None:
     publisher.texts.flush(_FAREWELL_S)
 
 
-def main(board: str) -> int:
-    """Body of the bridge process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends with the loop
-    try:
-        serve(attach(board), lambda: print(READY, flush=True))
-    except PliantError as error:
-        print(error, flush=True)
-        return error.exit_code
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(beside(sys.argv[1], serve))

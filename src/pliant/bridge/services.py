@@ -7,22 +7,21 @@ its request is a matter of each middleware of ROS, and not of DDS.
 
 from __future__ import annotations
 
-import signal
 import sys
-import threading
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from pliant.bridge.process import READY
+from pliant.bridge.beside import beside
 from pliant.bridge.requests import WORDS, Requests, answered
 from pliant.errors import PliantError
 from pliant.params.control import Parameters
 from pliant.params.declare import declared, flat
 from pliant.params.matrix import compact
 from pliant.ros2.network import resolved
-from pliant.runtime.link import Link, attach
+from pliant.runtime.link import Link
 
 # How often the loop is looked after, and parameters that others have changed are taken over [s].
 _LOOK_S = 0.2
@@ -107,27 +106,22 @@ class Services:
             self._own = False
 
 
-def main(board: str) -> int:
-    """Body of the process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends with the loop
-    asked = threading.Event()
+def serve(link: Link, ready: Callable[[], None], goes_on: Callable[[], bool]) -> None:
+    """Answer until the loop has ended, or this process is asked to."""
     try:
-        link = attach(board)
         rclpy: Any = import_module("rclpy")
-        rclpy.init(signal_handler_options=import_module("rclpy.signals").SignalHandlerOptions.NO)
-        signal.signal(signal.SIGTERM, lambda *_: asked.set())
+        quiet = import_module("rclpy.signals").SignalHandlerOptions.NO
+        rclpy.init(signal_handler_options=quiet)
         services = Services(link, rclpy)
-        print(READY, flush=True)
-        while link.running and not asked.is_set():
-            rclpy.spin_once(services.node, timeout_sec=_LOOK_S)
-            services.follow()
-        services.node.destroy_node()
-        rclpy.shutdown()
-    except PliantError as error:
-        print(error, flush=True)
-        return error.exit_code
-    return 0
+    except ImportError as error:  # often that of a ROS for another Python
+        raise PliantError(f"Services and parameters need an rclpy that this Python can import ({error}).") from None
+    ready()
+    while goes_on():
+        rclpy.spin_once(services.node, timeout_sec=_LOOK_S)
+        services.follow()
+    services.node.destroy_node()
+    rclpy.shutdown()
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(beside(sys.argv[1], serve))

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from pliant.bridge.process import READY
+from pliant.bridge.beside import READY
 from pliant.errors import PliantError
 from pliant.runtime.link import Link
 
@@ -17,24 +17,38 @@ _END_S = 5.0
 
 @contextmanager
 def bridged(link: Link) -> Iterator[list[str]]:
-    """A bridge to ROS 2 beside a running loop; yields what there is to say about it. It ends with the loop."""
-    notes = []
+    """A bridge to ROS 2 beside a running loop; yields what there is to say about it. It ends with the loop.
+
+    What there is to say at the end, a bridge that did not live that long, is added to it then.
+    """
     bridge = _spawn("pliant.bridge.process", link)
-    processes = [bridge]
+    processes, notes = [bridge], []
     try:
         _await(bridge)
-        if importlib.util.find_spec("rclpy") is None:
-            notes.append("There are topics only: services and parameters need rclpy, which is not installed here.")
-        else:
-            services = _spawn("pliant.bridge.services", link)
-            processes.append(services)
-            _await(services)
+        processes += _services(link, notes)
         yield notes
     finally:
+        if code := bridge.poll():
+            notes.append(f"The bridge to ROS 2 ended before the loop did (exit code {code}).")
         for process in processes:
             if link.running:  # it would wait for the end of the loop
                 process.terminate()
             _end(process)
+
+
+def _services(link: Link, notes: list[str]) -> list[subprocess.Popen[str]]:
+    """The process of the services, where there can be one: a bridge does without."""
+    if importlib.util.find_spec("rclpy") is None:
+        notes.append("There are topics only: services and parameters need rclpy, which is not installed here.")
+        return []
+    services = _spawn("pliant.bridge.services", link)
+    try:
+        _await(services)
+    except PliantError as error:
+        _end(services)
+        notes.append(f"There are topics only. {error}")
+        return []
+    return [services]
 
 
 def _spawn(module: str, link: Link) -> subprocess.Popen[str]:

@@ -28,11 +28,12 @@ def command(
     RTDE, dashboard and script ports: it proves protocol and error paths, not the dynamics of a real robot.
     It ends with Ctrl-C.
     """
-    from pliant.cli.emulating import cell_of, run, version_of
+    from pliant.cli.emulating import cell_of, must_be_here, run, version_of
     from pliant.cli.show import claim, compile_first
     from pliant.robots.emulator.faults import FAULTS, Fault
 
     claim(trace)
+    must_be_here(host)
     faults = tuple(Fault.parse(text) for text in fault or ())
     numbers = version_of(version)
     cell = cell_of(model, task)

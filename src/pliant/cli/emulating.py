@@ -52,11 +52,10 @@ def run(
     from pliant.cli.show import out
     from pliant.robots.emulator.arm import EmulatedArm
     from pliant.robots.emulator.controller import Controller
-    from pliant.robots.emulator.server import PORTS, Server
+    from pliant.robots.emulator.server import Server
     from pliant.robots.emulator.trace import Trace
     from pliant.runtime.realtime import prepare
 
-    _must_be_here(host)
     model, task = cell
     arm = EmulatedArm(model, task.sim.tool or task.tool, task.sim, task.start_q)
     controller = Controller(arm, model, version, faults)
@@ -66,12 +65,7 @@ def run(
     signal.signal(signal.SIGINT, lambda *_: ended.append(True))
     server.open()
     sys.setswitchinterval(1e-3)
-    out.print(
-        f"An emulated {model} listens at {host} ({', '.join(str(port) for port in sorted(PORTS))}). In another "
-        f"terminal: pliant run hand_guiding --robot ur:{host}{'' if model == 'ur5e' else f'#{model}'}"
-    )
-    out.print(f"The dashboard (29999) also takes: emulator {' | '.join(names)}. Ctrl-C ends it.")
-    sys.stdout.flush()
+    _say_start(model, host, names)
     prepare(_PRIORITY)
     until = time.monotonic() + duration if duration else float("inf")
     try:
@@ -84,7 +78,20 @@ def run(
     return 0
 
 
-def _must_be_here(host: str) -> None:
+def _say_start(model: str, host: str, names: tuple[str, ...]) -> None:
+    """Where it listens, and what to do with it."""
+    from pliant.cli.show import out
+    from pliant.robots.emulator.server import PORTS
+
+    out.print(
+        f"An emulated {model} listens at {host} ({', '.join(str(port) for port in sorted(PORTS))}). In another "
+        f"terminal: pliant run hand_guiding --robot ur:{host}{'' if model == 'ur5e' else f'#{model}'}"
+    )
+    out.print(f"The dashboard (29999) also takes: emulator {' | '.join(names)}. Ctrl-C ends it.")
+    sys.stdout.flush()
+
+
+def must_be_here(host: str) -> None:
     """Only this machine: whoever can reach the ports can let anything go wrong."""
     try:
         here = ipaddress.ip_address(host).is_loopback

@@ -60,6 +60,9 @@ def command(
     check_installed(wanted.robot)
     if ros2:
         import pliant.ros2.node  # noqa: F401 (it says what is missing, before anything starts)
+        from pliant.ros2.network import check_settings
+
+        check_settings()
     check_fits(wanted, arm_of(wanted))
     if not unchecked:
         guard_start(wanted)

@@ -70,7 +70,10 @@ def _bridge(session: Session) -> Iterator[None]:
                 out.print(f"The joint command goes out on {name}: an arm that listens there follows.")
         for note in notes:
             out.print(note)
+        said = len(notes)
         yield
+    for note in notes[said:]:
+        err.print(note)
 
 
 def run_fast(task: Task, record: Path | None) -> int:
@@ -115,23 +118,13 @@ def run_paced(
     session = Session(task, record=record, ticks=task.ticks, name=name, unchecked=unchecked)
     say_start(task, session.name)
     ask_once(task, yes=yes)
-    parts, fault = [], None
+    parts: list[np.ndarray[Any, Any]] = []
+    fault = None
     watcher = FileWatch(watch, session) if watch else None  # now: what is saved while the loop starts counts too
     with session, _bridge(session) if ros2 else nullcontext():
         granted = session.notes.get("granted", {})
         out.print(f"The loop was granted: {', '.join(granted.values())}.")
-        with progress("running") as update:
-            try:
-                if meanwhile:
-                    meanwhile()
-                while session.running:
-                    if watcher and (said := watcher.poll()):
-                        err.print(said)
-                    parts.append(session.read())
-                    update(session.board.head / task.ticks)
-                    time.sleep(0.05)
-            except KeyboardInterrupt:
-                err.print("Stopping.")
+        parts += _until_it_ends(session, meanwhile, watcher)
         try:
             session.stop()
         except LoopError as error:
@@ -147,6 +140,26 @@ def run_paced(
         raise fault
     _must_not_end_in_fault(records)
     return 0
+
+
+def _until_it_ends(
+    session: Session, meanwhile: Callable[[], object] | None, watcher: FileWatch | None
+) -> list[np.ndarray[Any, Any]]:
+    """Show how far the loop is until it ends, or Ctrl-C; returns what it has told."""
+    parts = []
+    with progress("running") as update:
+        try:
+            if meanwhile:
+                meanwhile()
+            while session.running:
+                if watcher and (said := watcher.poll()):
+                    err.print(said)
+                parts.append(session.read())
+                update(session.board.head / session.task.ticks)
+                time.sleep(0.05)
+        except KeyboardInterrupt:
+            err.print("Stopping.")
+    return parts
 
 
 def _must_not_end_in_fault(records: np.ndarray[Any, Any]) -> None:

@@ -56,6 +56,7 @@ def ask_once(task: Task, *, yes: bool) -> None:
     try:
         sure = Confirm.ask("Is the way free, and may it move?", console=err, default=False)
     except EOFError:
+        err.print()  # the question stands on a line of its own
         raise RefusedError("Nothing has moved: there is nobody to ask. Say --yes if it may.") from None
     if not sure:
         raise RefusedError("Nothing has moved: it was not confirmed.")

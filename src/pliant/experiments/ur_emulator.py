@@ -18,6 +18,7 @@ from pliant.experiments import Progress
 from pliant.experiments.contact_scene import Figures, Trace, judge, run_contact
 from pliant.experiments.ur_faults import FAULTS, REFUSALS, fault_figures, refusal_figures
 from pliant.experiments.ur_runs import (
+    FORCE_N,
     HOLD_S,
     STALE_S,
     Latency,
@@ -27,6 +28,7 @@ from pliant.experiments.ur_runs import (
     killed,
     patient,
     simulated_latency,
+    yielded,
 )
 from pliant.robots.ur.connect import check_extra
 from pliant.robots.ur.driver import WATCHDOG_S
@@ -68,6 +70,17 @@ def _contact_figures(line: Figures, beside: Figures) -> list[Figure]:
     ]
 
 
+def _torque_figures() -> list[Figure]:
+    (far, back), (same, there) = yielded(emulated=True), yielded(emulated=False)
+    name = "impedance by direct torque"
+    return [
+        within(f"{name}, emulator: gives way to {FORCE_N:g} N by", far, "mm", same, 0.05 * same),
+        told(f"{name}, sim:ur5e: gives way by", same, "mm"),
+        told(f"{name}, emulator: from its start in the end", back, "mm"),
+        told(f"{name}, sim:ur5e: from its start in the end", there, "mm"),
+    ]
+
+
 def _stop_figures(interface: str, stop: Stop) -> list[Figure]:
     name = f"kill -9 of the loop, {interface}"
     return [
@@ -89,6 +102,7 @@ def run(seed: int, progress: Progress) -> Outcome:
     dome = dome.model_copy(update={"sim": dome.sim.model_copy(update={"seed": seed})})
     contact, same = emulated_contact(dome), run_contact(dome)
     figures += _contact_figures(judge(contact), judge(same))
+    figures += _torque_figures()
     progress(0.5)
     stops = {interface: killed(interface) for interface in INTERFACES}
     for interface, stop in stops.items():

@@ -140,6 +140,32 @@ def emulated_contact(task: Task) -> Trace:
     return Trace(records["time_s"], trace["press_n"][at], trace["tip"][at], records)
 
 
+# ---- by torque -----------------------------------------------------------------------------------------------------
+
+
+def yielding_task() -> Task:
+    """Impedance by joint torques, pushed sideways and let go."""
+    base = patient("hand_guiding")
+    push = Push(at_s=0.5, for_s=1.5, ramp_s=0.2, wrench=(0.0, FORCE_N, 0.0, 0.0, 0.0, 0.0))
+    return Task(
+        law="impedance", interface="torque", tool=base.tool, duration_s=4.0, params=base.params,
+        sim=base.sim.model_copy(update={"pushes": (push,)}),
+    )  # fmt: skip
+
+
+def yielded(emulated: bool) -> tuple[float, float]:
+    """How far the tool gives way, and how far it is from its start in the end [mm]: as it really was."""
+    task = yielding_task()
+    if emulated:
+        trace = _run(task)[1]
+        pushed = np.linalg.norm(trace["pushed_n"], axis=1) > 0.0
+        tip = trace["tip"][int(np.argmax(pushed)) - 1 :]  # before, the controller may not know of the tool yet
+    else:
+        tip = simulate(task).records["observed"]["pose"][:, :3]
+    away = 1e3 * np.linalg.norm(tip - tip[0], axis=1)
+    return float(away.max()), float(away[-1])
+
+
 # ---- a loop that is killed -----------------------------------------------------------------------------------------
 
 

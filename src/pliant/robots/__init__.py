@@ -37,6 +37,18 @@ def is_simulated(address: str) -> bool:
     return parse_address(address)[0] == "sim"
 
 
+def crash_words(address: str) -> str:
+    """Why a loop with this robot crashes when it does, where that is known; else ""."""
+    kind, which = parse_address(address)
+    if kind != "ur":
+        return ""
+    host = UrAddress.parse(which).host
+    return (
+        f"the connection to {host} is lost, and ur_rtde took the process of the loop down with it, as it may: look "
+        "after cable and controller, whose watchdog stops the arm"
+    )
+
+
 def check_installed(address: str) -> None:
     """Raise if what the driver of this robot needs is not installed."""
     kind, _ = parse_address(address)

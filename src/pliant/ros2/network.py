@@ -53,6 +53,12 @@ def configuration(environment: Mapping[str, str] = os.environ) -> str:
     return ",".join(part for part in (own, environment.get("CYCLONEDDS_URI", "")) if part)
 
 
+def check_settings(environment: Mapping[str, str] = os.environ) -> None:
+    """Raise if a setting cannot be understood, before anything depends on it."""
+    domain_id(environment)
+    configuration(environment)
+
+
 def resolved(name: str, node: str, namespace: str = "") -> str:
     """The full name of a topic: ~/x is below the node, x below the namespace, /x stands as it is."""
     space = f"/{namespace.strip('/')}" if namespace.strip("/") else ""

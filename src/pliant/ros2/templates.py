@@ -91,21 +91,23 @@ class Stencil:
     def __init__(self, topic: Topic, joint_names: list[str], layout: Layout = TELEMETRY) -> None:
         self.topic = topic
         sample, n = layout.new(), len(joint_names)
-        self._moves = _moves(topic, template(topic, sample, joint_names), layout, n)
+        moves = _moves(topic, template(topic, sample, joint_names), layout, n)
+        self._moves = [(slice(to, to_end), slice(of, of_end)) for to, to_end, of, of_end in moves]
         runs = [run[0] for run in topic.columns(sample, n)]
         blank = messages.encode(message(topic, runs, 0, joint_names))
         # a sample in DDS is a whole number of 4-byte words
         self._data = bytearray(blank.ljust(-(-len(blank) // 4) * 4, b"\0"))
+        self._view = memoryview(self._data)  # from view to view bytes are copied once, not twice
         self._stamped = topic.is_stamped
 
     def fill(self, row: memoryview, stamp_ns: int) -> bytearray:
         """The message of the record whose bytes are `row`; the same buffer every time."""
-        data = self._data
+        view = self._view
         if self._stamped:
-            _STAMP.pack_into(data, _STAMP_AT, *divmod(stamp_ns, 1_000_000_000))
-        for to, to_end, of, of_end in self._moves:
-            data[to:to_end] = row[of:of_end]
-        return data
+            _STAMP.pack_into(view, _STAMP_AT, stamp_ns // 1_000_000_000, stamp_ns % 1_000_000_000)
+        for to, of in self._moves:
+            view[to] = row[of]
+        return self._data
 
 
 def _moves(topic: Topic, made: Template, layout: Layout, n: int) -> list[tuple[int, int, int, int]]:

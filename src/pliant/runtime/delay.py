@@ -19,7 +19,7 @@ from pliant.contact.states import DWELL, EVENTS, FAULT, is_at_work
 from pliant.errors import InputError, PliantError
 from pliant.model.arm import Arm
 from pliant.params.declare import Section, changed, param, validated
-from pliant.runtime.identify import come_to_rest, slowed
+from pliant.runtime.identify import come_to_rest, slowed, where_it_stands
 from pliant.runtime.mover import Mover, moving
 from pliant.runtime.task import Task, arm_of
 from pliant.sense.delay import CONFIDENT, Delay, DelayError, ForceDelay, check, check_force, identify, identify_force
@@ -115,11 +115,12 @@ def as_settings(found: Lag) -> dict[str, Any]:
 
 
 def move_free(task: Task, how: Excitation, *, fast: bool, progress: Progress = lambda share: None) -> Motion:
-    """Move in free space, from the start pose back along the tool's axis."""
-    arm, quiet = arm_of(task), _quiet(task, how)
-    start = np.array(task.start_q if len(task.start_q) else arm.q_home, float)
-    way = _way(arm, start, how)
-    with moving(quiet, fast=fast) as mover:
+    """Move in free space, from where the arm stands back along the tool's axis."""
+    arm = arm_of(task)
+    _must_have(arm, how.joint)
+    with moving(_quiet(task, how), fast=fast) as mover:
+        start = where_it_stands(mover, arm.n)
+        way = _way(arm, start, how)
         come_to_rest(mover, start, "the start")
         records = _excite(mover, start, way, how, progress)
         mover.move_joints(start)
@@ -234,10 +235,13 @@ def _excite(
     return np.concatenate(parts)
 
 
+def _must_have(arm: Arm, joint: int) -> None:
+    if joint > arm.n:
+        raise InputError("joint", joint, f"from 1 to {arm.n}, or 0 for the tool")
+
+
 def _way(arm: Arm, q: Array, how: Excitation) -> Array:
     """How far the joints go: one of them, or all so that the tool goes back along its axis."""
-    if how.joint > arm.n:
-        raise InputError("joint", how.joint, f"from 1 to {arm.n}, or 0 for the tool")
     if how.joint:
         way = np.zeros(arm.n)
         middle = 0.5 * (arm.q_min + arm.q_max)[how.joint - 1]

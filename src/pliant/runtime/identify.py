@@ -80,12 +80,11 @@ def take_readings(
     reach: float = REACH,
     progress: Callable[[float], None] = lambda share: None,
 ) -> Readings:
-    """Turn the wrist by up to `reach` [rad] from the start pose, stand still in each pose and average the readings."""
-    arm, slow = arm_of(task), slowed(task)
-    start = np.array(task.start_q if len(task.start_q) else arm.q_home)
-    goals = choose_poses(arm, start, poses, reach)
-    rows = []
-    with moving(slow, fast=fast) as mover:
+    """Turn the wrist by up to `reach` [rad] from where it stands, rest in each pose and average the readings."""
+    arm, rows = arm_of(task), []
+    with moving(slowed(task), fast=fast) as mover:
+        start = where_it_stands(mover, arm.n)
+        goals = choose_poses(arm, start, poses, reach)
         for i, q in enumerate(goals):
             mover.move_joints(q)
             come_to_rest(mover, q, f"pose {i + 1}")
@@ -114,6 +113,11 @@ def slowed(task: Task) -> Task:
     data["params"] = changed(task.params, values).model_dump()
     data["sim"]["pushes"], data["sim"]["sensor"]["failures"] = (), ()
     return validated(Task, data)
+
+
+def where_it_stands(mover: Mover, n: int) -> Array:
+    """Joints at which `hold` has taken the arm over: a real one stands where it was left, not where a model begins."""
+    return mover.pass_time(0.02)[-1]["state"]["q_cmd"][:n].copy()
 
 
 def come_to_rest(mover: Mover, q: Array, what: str) -> None:

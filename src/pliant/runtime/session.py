@@ -14,6 +14,7 @@ import atexit
 import contextlib
 import itertools
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -23,7 +24,7 @@ from typing import Any, Self
 
 from pliant.errors import LoopError, PliantError, RecordingError
 from pliant.laws import LAWS
-from pliant.robots import is_simulated
+from pliant.robots import crash_words
 from pliant.runtime import commands
 from pliant.runtime.board import Board
 from pliant.runtime.board_layout import FAULT, RUNNING, STARTING, STATUS
@@ -39,6 +40,9 @@ RING_S = 8.0
 _START_S, _STOP_S = 300.0, 5.0
 # So many times as long as lifting off takes, the loop waits for it before it ends.
 LIFT_TIMES = 3.0
+
+# Signals by which a process ends itself, or is ended for what it did: not those of someone else.
+_CRASHES = {signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE}
 
 _numbers = itertools.count(1)
 
@@ -146,10 +150,7 @@ class Session(Link):
         status, reason, box = self.board.status, self.board.reason, self.board.notes.get("black_box")
         killed = status in (STARTING, RUNNING)
         if killed:
-            last_words = f"its process ended without a word (exit code {self._loop.returncode}, {STATUS[status]})"
-            if not is_simulated(self.task.robot):
-                last_words += ", as a driver's library may when the connection is lost"
-            reason = self.board.notes.get("fault") or last_words
+            reason = self.board.notes.get("fault") or self._last_words(status)
             if self.board.head > 0:
                 reason, box = self._save(reason)
             self.board.finish(FAULT, reason)
@@ -162,6 +163,13 @@ class Session(Link):
             raise LoopError(reason, Path(box) if box else None)
         if recorded and self._record is not None:
             raise RecordingError(self._record, f"is not complete: its recorder ended early (exit code {recorded}).")
+
+    def _last_words(self, status: int) -> str:
+        """What became of a loop that could not say so itself."""
+        code = self._loop.returncode
+        if -code in _CRASHES and (words := crash_words(self.task.robot)):
+            return f"{words} ({signal.Signals(-code).name})"
+        return f"its process ended without a word (exit code {code}, {STATUS[status]})"
 
     def _lift_s(self) -> float:
         """How long a tool that presses may take to lift off [s]: the loop does not end before."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -32,3 +33,9 @@ def ur(emulator: Emulator) -> Iterator[Emulator]:
     emulator.inject("clear")
     yield emulator
     emulator.inject("clear")
+
+
+@pytest.fixture(autouse=True)
+def out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Black boxes do not stay behind."""
+    monkeypatch.setenv("PLIANT_OUT", str(tmp_path))

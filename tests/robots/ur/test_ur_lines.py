@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -32,8 +36,8 @@ def settled(ur: Emulator) -> bool:
 @pytest.mark.parametrize(
     ("fault", "said", "stale_s", "hold_s"),
     [
-        # ur_rtde may crash at that very moment; then its owner tells what that means
-        ("hang up", r"the connection (to 127\S+ )?is lost", 1.0, 0.5),
+        # ur_rtde may crash at that very moment; then its owner says the same
+        ("hang up", r"the connection to 127\S+ is lost", 1.0, 0.5),
         ("silence 2", "has sent nothing for 600 ms", 0.1, 0.5),
         ("late 0.4", r"readings older than sense\.stale_s", 0.2, 0.5),
     ],
@@ -49,12 +53,29 @@ def test_a_line_that_fails_is_told_and_the_arm_stands(
     assert settled(ur)
 
 
-def test_a_push_leads_the_tool_through_the_driver_as_on_the_simulator(ur_rtde: None) -> None:
-    with Emulator(task="hand_guiding") as ur, Session(guided(ur, 1.0, 0.5)) as session:
+def test_a_loop_that_its_driver_takes_down_is_told_as_the_lost_line_that_it_is(ur: Emulator) -> None:
+    session = Session(guided(ur, 1.0, 0.5)).start()
+    session.wait(0.2)
+    os.kill(int(session.board.header.loop_pid), signal.SIGSEGV)
+    words = r"the connection to 127\S+ is lost, and ur_rtde took the process .* watchdog stops the arm \(SIGSEGV\)"
+    with pytest.raises(LoopError, match=words) as caught:
+        session.wait(30.0)
+    assert "The last seconds are in" in str(caught.value)
+    assert settled(ur)
+
+
+def test_a_push_leads_the_tool_through_the_driver_as_on_the_simulator(ur: Emulator) -> None:
+    with Session(guided(ur, 1.0, 0.5)) as session:
         before = session.pose
-        session.wait(2.0)  # the first push of the task is along +y
-        moved = session.pose - before
+        until(lambda: session.pose[1] > before[1] + 0.05)  # the first push of the task is along +y
+        led = session.pose - before
         session.stop()
         assert not ur.state["plays"]
-    assert moved[1] > 0.05
-    assert abs(moved[0]) < 0.05
+    assert abs(led[0]) < 0.05
+
+
+def until(condition: Callable[[], Any], within_s: float = 30.0) -> None:
+    deadline = time.monotonic() + within_s
+    while not condition():
+        assert time.monotonic() < deadline, "it never happened"
+        time.sleep(0.01)

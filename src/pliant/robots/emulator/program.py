@@ -17,8 +17,8 @@ from pliant.robots.emulator.arm import EmulatedArm
 STOPPED, PLAYING = 1, 2
 READY, DONE = 1, 2
 # Numbers of ur_rtde's commands.
-(KICK, MOVE_J, STOP, ZERO_FORCE, SPEED_J, SERVO_J, SPEED_STOP, SERVO_STOP, PAYLOAD, SET_TCP, PROTECTIVE, WATCHDOG,
- IS_STEADY, TORQUE, END) = (0, 1, 7, 8, 9, 11, 15, 16, 17, 29, 31, 35, 47, 66, 255)  # fmt: skip
+(KICK, STOP, ZERO_FORCE, SPEED_J, SERVO_J, SPEED_STOP, SERVO_STOP, PAYLOAD, SET_TCP, PROTECTIVE, WATCHDOG,
+ IS_STEADY, TORQUE, END) = (0, 7, 8, 9, 11, 15, 16, 17, 29, 31, 35, 47, 66, 255)  # fmt: skip
 _REALTIME = {6, SPEED_J, 10, SERVO_J, 24, 25, 26, 27, 38, 58, *range(TORQUE, 72)}
 
 Values = Mapping[str, Any]
@@ -30,7 +30,6 @@ class Program:
     def __init__(self, arm: EmulatedArm, say: Callable[[str], None]) -> None:
         self.arm, self._say = arm, say
         self.state, self.ready, self.answer = STOPPED, 0, 0
-        self.results = [0.0] * 6
         self.protective = False
         self.why = "no program was uploaded"
         self.moving = False

@@ -43,8 +43,8 @@ def ask_version(host: str) -> rtde.Version:
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error) or "no answer"
         raise RefusedError(
-            f"No UR controller answers at {host} (port {rtde.PORT}: {why.lower()}). Is it switched on, and is RTDE "
-            "enabled there?",
+            f"No UR controller answers at {host} (port {rtde.PORT}: {why.lower()}): look whether the address is right, "
+            "the controller switched on and RTDE enabled there.",
             field="robot",
             value=host,
         ) from None
@@ -154,4 +154,10 @@ def _opened(host: str, make: Callable[[], Any]) -> Any:
             return make()
     except RuntimeError as error:
         said = " ".join(str(error).replace("ur_rtde:", "").split()).rstrip(".!")
+        if "already in use" in said:
+            raise RefusedError(
+                f"Another program commands the robot at {host}: end it (another loop, an RTDE client, EtherNet/IP, "
+                "PROFINET or MODBUS on the controller), then try again.",
+                field="robot",
+            ) from None
         raise RefusedError(f"The UR controller at {host} does not let us in: {said}.", field="robot") from None

@@ -44,6 +44,9 @@ _REFUSALS = 25
 _REASON_S = 0.02
 # No two clocks drift apart faster than this.
 _DRIFT = 2e-4
+# What to do about a line that fails, and about a program that was stopped.
+_LINE = "look after cable and network, and whether this computer is too busy"
+_AGAIN = "find out which, then start anew"
 # How long the end may take before it is left to the watchdog [s].
 _STOP_S = 3.0
 
@@ -91,6 +94,11 @@ class UrRobot:
         deadline = time.monotonic() + 1.0
         while self._receive.getTimestamp() == 0.0 and time.monotonic() < deadline:
             time.sleep(0.005)
+        if self._receive.getTimestamp() == 0.0:
+            raise RefusedError(
+                f"The controller at {self.address.host} has let us in but sends nothing: look at its pendant.",
+                field="robot",
+            )
         if words := trouble(self._receive.getSafetyStatusBits(), self._receive.getRobotMode()):
             raise RefusedError(f"The robot at {self.address.host} cannot move; {words}.", field="robot")
 
@@ -159,14 +167,15 @@ class UrRobot:
         if words := trouble(receive.getSafetyStatusBits(), receive.getRobotMode()):
             self._fail(f"the robot at {host} has stopped; {words}")
         elif now - self._heard > self.silence_s:
-            self._lose(f"the controller at {host} has sent nothing for {self.silence_s * 1e3:.0f} ms")
+            self._lose(f"the controller at {host} has sent nothing for {self.silence_s * 1e3:.0f} ms: {_LINE}")
         elif not self._is_connected():
             self._lose()
         elif self._armed and not self._control.isProgramRunning():
             # that comes by another line than the reason, which may be under way
             self._halted_s += self.dt
             if self._halted_s > _REASON_S:
-                self._fail(f"the program on the controller at {host} has stopped: by its watchdog, or by someone there")
+                who = "by its watchdog or by someone there"
+                self._fail(f"the program on the controller at {host} has stopped, {who}: {_AGAIN}")
 
     def write(self, command: Any) -> None:
         c = command[0]
@@ -184,7 +193,7 @@ class UrRobot:
             return
         self._refused = 0 if taken else self._refused + 1
         if self._refused > _REFUSALS:
-            self._fail(f"the controller at {self.address.host} does not take commands any more")
+            self._fail(f"the controller at {self.address.host} does not take commands any more: look at its pendant")
 
     def _send(self, c: Any) -> bool:
         mode = int(c.mode)
@@ -215,7 +224,7 @@ class UrRobot:
         new program, which has been told to do nothing.
         """
         self._lost = True
-        self._fail(words or f"the connection to {self.address.host} is lost")
+        self._fail(words or f"the connection to {self.address.host} is lost: {_LINE}")
 
     def _fail(self, words: str) -> None:
         """The first thing that went wrong is the one that is told."""

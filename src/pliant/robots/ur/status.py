@@ -18,7 +18,6 @@ _MODES = {
     5: "idle", 6: "backdrive", 8: "updating firmware",
 }  # fmt: skip
 RUNNING = 7
-PLAYING = 2
 
 # From these versions on a controller takes joint torques (PolyScope 5 and PolyScope X).
 TORQUE_FROM = (5, 26)

@@ -1,0 +1,166 @@
+"""What a message to ROS 2 costs: patched into a template beside made as an object, each topic in turn.
+
+The cost is processor time of the whole process, with the threads of the middleware, in batches: a machine that is busy
+with other things makes the clock run on, but not that. What the clock says stands beside it.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pliant.analysis.figures import Figure, at_most, told
+from pliant.bridge.topics import live_topics
+from pliant.errors import PliantError
+from pliant.records import TELEMETRY
+from pliant.ros2 import messages
+from pliant.ros2.dds_types import dds_type
+from pliant.ros2.node import Node, Writer
+from pliant.ros2.templates import Stencil
+from pliant.runtime.task import Task
+
+Array = np.ndarray[Any, Any]
+
+MESSAGES, BATCH, EVERY_S = 4000, 50, 0.002
+NAMES = [f"joint_{i}" for i in range(6)]
+BAR_US = 20.0
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of a message [µs]: processor time, one mean per batch, and time on the clock, one by one."""
+
+    cpu: Array
+    wall: Array
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Of each topic by template; of one of each topic in turns, as a bridge sends them; of joint states as objects."""
+
+    topics: dict[str, Cost]
+    paced: Cost
+    objects: Cost
+
+
+def _timed(action: Callable[[int], object], count: int) -> Cost:
+    """What so many calls cost."""
+    cpu, wall = [], []
+    for first in range(0, count, BATCH):
+        at = time.process_time()
+        for i in range(first, first + BATCH):
+            began = time.perf_counter()
+            action(i)
+            wall.append(time.perf_counter() - began)
+        cpu.append((time.process_time() - at) / BATCH)
+    return Cost(1e6 * np.array(cpu), 1e6 * np.array(wall))
+
+
+# Another process that hears everything: what is sent has to leave this one.
+_LISTENER = """
+import json, sys, time
+from pliant.ros2.node import Node
+with Node("listener") as node:
+    readers = [node.reader(topic, kind) for topic, kind in json.loads(sys.argv[1])]
+    while True:
+        for reader in readers:
+            reader.take(100)
+        time.sleep(0.002)
+"""
+
+
+@contextmanager
+def _listener(topics: list[tuple[str, str]]) -> Iterator[None]:
+    process = subprocess.Popen([sys.executable, "-c", _LISTENER, json.dumps(topics)])
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _await_listener(writers: list[Writer]) -> None:
+    deadline = time.monotonic() + 60.0
+    while not all(writer.listeners for writer in writers):
+        if time.monotonic() > deadline:
+            raise PliantError("The listener of the experiment did not come.")
+        time.sleep(0.01)
+
+
+def cost(seed: int, count: int = MESSAGES) -> Costs:
+    """What messages cost on the way to a listener in another process."""
+    count = max(BATCH, count // BATCH * BATCH)
+    records = np.random.default_rng(seed).normal(size=(count, TELEMETRY.dtype.itemsize // 8))
+    rows = [row.view(np.uint8).data for row in records]
+    every = [*live_topics(Task(), mobile=True), *live_topics(Task(interface="velocity"))]
+    topics = list({topic.name: topic for topic in every}.values())
+    with Node("pliant") as node:
+        names = [node.full_name(topic.name) for topic in topics]
+        kinds = [topic.message_type for topic in topics]
+        writers = [node.writer(name, kind) for name, kind in zip(names, kinds, strict=True)]
+        objects = node.writer("objects", messages.JOINT_STATE)
+        heard = [*zip(names, kinds, strict=True), ("/objects", messages.JOINT_STATE)]
+        with _listener(heard):
+            _await_listener([*writers, objects])
+            pairs = [(Stencil(topic, NAMES), writer) for topic, writer in zip(topics, writers, strict=True)]
+            found = {
+                name: _timed(lambda i, s=stencil, w=writer: w.send(s.fill(rows[i], i)), count)
+                for name, (stencil, writer) in zip(names, pairs, strict=True)
+            }
+            paced = _in_turns(pairs, rows[: count // 4])
+            return Costs(found, paced, _timed(_object_sender(objects, records.view(TELEMETRY.dtype)[:, 0]), count))
+
+
+def _in_turns(pairs: list[tuple[Stencil, Writer]], rows: list[memoryview]) -> Cost:
+    """As a bridge sends them: one of each topic, then a pause until the next tick.
+
+    Here the thread that sends counts alone: what the others do in the pause may have nothing to do with it.
+    """
+    cpu, wall = [], []
+    for i, row in enumerate(rows):
+        at, began = time.thread_time(), time.perf_counter()
+        for stencil, writer in pairs:
+            writer.send(stencil.fill(row, i))
+        wall.append((time.perf_counter() - began) / len(pairs))
+        cpu.append((time.thread_time() - at) / len(pairs))
+        time.sleep(EVERY_S)
+    return Cost(1e6 * np.array(cpu), 1e6 * np.array(wall))
+
+
+def _object_sender(writer: Writer, records: Array) -> Callable[[int], object]:
+    """Joint states the usual way: fields of an object of Cyclone DDS are set, and it is serialised."""
+    of = dds_type
+    stamp = of("builtin_interfaces/msg/Time")(sec=0, nanosec=0)
+    header = of("std_msgs/msg/Header")(stamp=stamp, frame_id="")
+    made = of(messages.JOINT_STATE)(header=header, name=NAMES, position=[], velocity=[], effort=[])
+
+    def send(i: int) -> None:
+        reading = records[i]["reading"]
+        stamp.sec, stamp.nanosec = divmod(i, 10**9)
+        made.position, made.velocity, made.effort = (reading[name][:6].tolist() for name in ("q", "qd", "tau"))
+        writer.send(made.serialize())
+
+    return send
+
+
+def cost_figures(costs: Costs) -> list[Figure]:
+    """Processor time beside the bar; the clock beside it."""
+    figures = [at_most(f"{topic}, median", np.median(one.cpu), "µs", BAR_US) for topic, one in costs.topics.items()]
+    states, late = costs.topics["/joint_states"], [np.median(one.wall) for one in costs.topics.values()]
+    return [
+        *figures,
+        told("the same on the clock: cheapest topic, median", min(late), "µs"),
+        told("the same on the clock: dearest topic, median", max(late), "µs"),
+        told("one of each topic every 2 ms, caches cold: a message, median", np.median(costs.paced.cpu), "µs"),
+        told("the same on the clock, median", np.median(costs.paced.wall), "µs"),
+        told("joint states as an object, median", np.median(costs.objects.cpu), "µs"),
+        told("times cheaper by template", np.median(costs.objects.cpu) / np.median(states.cpu), "×"),
+    ]

@@ -1,0 +1,79 @@
+"""An arm that stands elsewhere, through the controller's ports: its tool is weighed, its lag found; it gives way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pliant.experiments.emulated import Emulator
+from pliant.experiments.ur_runs import task_file
+from pliant.model.arm import Arm
+from pliant.model.tool import Tool
+from pliant.params.control import Parameters, Sense
+from pliant.robots.sim.config import SimConfig
+from pliant.runtime.delay import Excitation, move_free
+from pliant.runtime.identify import take_readings
+from pliant.runtime.session import Session
+from pliant.runtime.task import Task
+from pliant.sense.payload import identify
+
+BELIEVED = Tool(mass_kg=0.5, com_m=(0.0, 0.0, 0.05), tcp_m=(0.0, 0.0, 0.15))
+MOUNTED = Tool(mass_kg=1.2, com_m=(0.02, -0.03, 0.07), tcp_m=(0.0, 0.0, 0.15))
+PATIENT = Parameters(sense=Sense(stale_s=1.0, hold_s=0.5, frozen_s=10.0, deadband_n=0.0, deadband_nm=0.0))
+AWAY = Arm.load("ur5e").q_home + np.array([0.4, 0.1, 0.0, 0.0, 0.0, 0.0])
+
+
+@pytest.fixture(scope="module")
+def elsewhere(ur_rtde: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulator]:
+    """An arm that does not stand where its model is at home, with another tool than the task believes."""
+    cell = Task(tool=MOUNTED, sim=SimConfig(), start_q=tuple(AWAY.tolist()))
+    with Emulator(task=task_file(cell, str(tmp_path_factory.mktemp("cell")))) as running:
+        yield running
+
+
+def task_of(ur: Emulator) -> Task:
+    return Task(robot=ur.robot, tool=BELIEVED, params=PATIENT)
+
+
+def test_the_tool_is_weighed_by_turning_the_wrist_alone_from_where_the_arm_stands(elsewhere: Emulator) -> None:
+    found = take_readings(task_of(elsewhere), 4, average_s=0.1, reach=0.6)
+    assert found.q[:, :3] == pytest.approx(np.tile(AWAY[:3], (4, 1)), abs=0.01)
+    assert np.ptp(found.q[:, 3:], axis=0).max() > 0.5
+    payload = identify(found.wrenches, found.gravity)
+    assert payload.mass_kg == pytest.approx(MOUNTED.mass_kg, rel=0.05)
+    assert payload.com_m[2] + BELIEVED.sensor_m[2] == pytest.approx(MOUNTED.com_m[2], abs=0.02)
+
+
+def test_the_lag_is_looked_for_where_the_arm_stands(elsewhere: Emulator) -> None:
+    before = np.array(elsewhere.state["q"])
+    moved = move_free(task_of(elsewhere), Excitation(seconds=2.0), fast=False)
+    assert np.abs(np.array(elsewhere.state["q"]) - before).max() < 0.01
+    assert np.ptp(moved.command) == pytest.approx(0.002, rel=0.2)
+    assert np.ptp(moved.position) > 0.0005
+    lags = [float(np.corrcoef(moved.command[: -1 - k], moved.position[1 + k :])[0, 1]) for k in range(40)]
+    assert lags.index(max(lags)) > 2  # it follows, it does not lead
+
+
+def test_an_impedance_by_direct_torque_gives_way_by_force_over_stiffness_and_comes_back(elsewhere: Emulator) -> None:
+    task = Task(robot=elsewhere.robot, law="impedance", interface="torque", tool=MOUNTED, params=PATIENT)
+    far = 8.0 / PATIENT.impedance.stiffness[1][1]
+    with Session(task) as session:
+        before = session.pose
+        elsewhere.inject("push 0 8 0 0 0 0 60")
+        until(lambda: session.pose[1] - before[1] > 0.8 * far)
+        session.wait(1.5)
+        assert (session.pose - before)[:3] == pytest.approx([0.0, far, 0.0], abs=0.2 * far)
+        elsewhere.inject("push 0 0 0 0 0 0 0")
+        until(lambda: np.abs(session.pose - before)[:3].max() < 0.1 * far)
+        session.stop()
+
+
+def until(condition: Callable[[], Any], within_s: float = 30.0) -> None:
+    deadline = time.monotonic() + within_s
+    while not condition():
+        assert time.monotonic() < deadline, "it never happened"
+        time.sleep(0.01)
