@@ -19,19 +19,31 @@ export interface PlotWords {
 export const PLOTS: PlotWords[] = [
   { title: "Force", unit: "N", lines: ["force x", "force y", "force z", "contact force", "force target"] },
   { title: "Velocity", unit: "m/s", lines: ["velocity x", "velocity y", "velocity z"] },
+  { title: "Speed", unit: "m/s", lines: ["speed", "speed told"] },
+  { title: "Turning", unit: "rad/s", lines: ["turning", "turning told"] },
   { title: "Off the goal", unit: "mm", lines: ["distance from goal"] },
+  { title: "Clearance", unit: "m", lines: ["clearance"] },
   { title: "Energy tank", unit: "J", lines: ["energy tank"] },
   { title: "Lateness", unit: "µs", lines: ["lateness"] },
 ];
 const COLOURS: Record<string, string> = {
   x: "#e5606b", y: "#3fae6c", z: "#4c9be8", "contact force": "#b37feb", "force target": "#f5a623",
+  "speed told": "#f5a623", "turning told": "#f5a623",
 };
-const SHORT: Record<string, string> = { "contact force": "normal", "force target": "target" };
+const SHORT: Record<string, string> = {
+  "contact force": "normal", "force target": "target", speed: "is", "speed told": "told", turning: "is", "turning told": "told",
+};
+const DASHED = ["force target", "speed told", "turning told"];
 
 /** Colour and letter of a line: axes look alike in every plot. */
 function lineLook(line: string): { colour: string; letter: string } {
   const axis = /^.* ([xyz])$/.exec(line)?.[1];
   return { colour: COLOURS[axis ?? line] ?? "#4c9be8", letter: axis ?? SHORT[line] ?? "" };
+}
+
+/** The plots for these channels: an arm has others than a base. */
+export function plotsOf(names: string[]): PlotWords[] {
+  return PLOTS.filter((words) => words.lines.every((line) => names.includes(line)));
 }
 
 const CONTACT = ["contact force", "force target"];
@@ -59,7 +71,8 @@ export class Plots {
   build(channels: { name: string }[], light: boolean): void {
     for (const panel of this.panels) panel.plot.destroy();
     this.holder.replaceChildren();
-    this.panels = PLOTS.map((words) => this.panel(words, channels.map((channel) => channel.name), light));
+    const names = channels.map((channel) => channel.name);
+    this.panels = plotsOf(names).map((words) => this.panel(words, names, light));
     this.contact(this.pressing);
   }
 
@@ -88,8 +101,8 @@ export class Plots {
           ...words.lines.map((line) => ({
             label: line,
             stroke: lineLook(line).colour,
-            width: line === "force target" ? 1.5 : 1.25,
-            ...(line === "force target" ? { dash: [5, 4] } : {}),
+            width: DASHED.includes(line) ? 1.5 : 1.25,
+            ...(DASHED.includes(line) ? { dash: [5, 4] } : {}),
             points: { show: false },
           })),
           ...words.lines.map((line) => ({

@@ -16,7 +16,7 @@ from pliant.params.declare import validated
 from pliant.record.reader import Recording
 from pliant.records import FAULT_SENSOR, WRENCH_SATURATED
 from pliant.runtime import save
-from pliant.runtime import session as session_module
+from pliant.runtime import started as started_module
 from pliant.runtime.board import Board, alive, running
 from pliant.runtime.board_layout import FAULT, STOPPED
 from pliant.runtime.replay import replay
@@ -94,7 +94,7 @@ def test_ctrl_c_during_the_start_leaves_nothing(monkeypatch: pytest.MonkeyPatch)
         raise KeyboardInterrupt
 
     arm = connect("sim:ur5e")
-    monkeypatch.setattr(session_module.time, "sleep", interrupt)
+    monkeypatch.setattr(started_module.time, "sleep", interrupt)
     with pytest.raises(KeyboardInterrupt):
         arm.start()
     assert not arm.board.path.exists()
@@ -320,7 +320,7 @@ def loop_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[s
             assert module == "pliant.runtime.loop"
             return subprocess.Popen([sys.executable, str(program), board, str(argument)])
 
-        monkeypatch.setattr(session_module, "_spawn", spawn)
+        monkeypatch.setattr(started_module, "_spawn", spawn)
 
     return use
 
