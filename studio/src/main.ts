@@ -1,7 +1,7 @@
 // The page: brings the parts together. It holds no truth of its own: what it shows is what the loop says.
 
 import { Archive, type Shown } from "./archive";
-import { byId, element } from "./dom";
+import { byId, element, urgent } from "./dom";
 import { Handles } from "./handles";
 import { Link, LONG_MS } from "./link";
 import { MissionCard, stageAt, stagesOf } from "./mission";
@@ -56,6 +56,7 @@ class Page {
     this.panel = new Panel(byId("dynamics"), byId("more"), this.link, (words, good) => this.notice(words, good));
     this.archive = new Archive(byId("archive"), this.link, (words, good) => this.notice(words, good));
     this.archive.onShow = (shown) => this.show(shown);
+    urgent.stop = () => this.halt();
     this.makeButtons();
     this.makeViews();
     this.keys();
@@ -123,6 +124,7 @@ class Page {
     this.mission.hide(!driving);
     byId("hint").textContent = driving ? HINTS.mission : HINTS.arm;
     byId("state").hidden = !driving;
+    byId("cuts").replaceChildren();
   }
 
   private live(loop: LoopWords | null | undefined): void {
@@ -200,7 +202,7 @@ class Page {
       for (const id of CONTACT) this.buttons.get(id)!.hidden = law !== "hybrid";
     }
     this.showState(law, number("state"), number("reason"), number("refused"));
-    this.showCuts(hello, number("limits"), head);
+    this.showCuts(hello, number("limits"), number("trouble"), head);
     const stopped = number("stopped") === 1;
     this.buttons.get("resume")!.disabled = !stopped;
     byId("law").classList.toggle("warn", stopped);
@@ -263,7 +265,7 @@ class Page {
     pill.replaceChildren(...chips, element("div", {}, [words]));
   }
 
-  private showCuts(hello: Hello, bits: number, head: Float32Array): void {
+  private showCuts(hello: Hello, bits: number, trouble: number, head: Float32Array): void {
     const first = this.at["cut 0"]!;
     const lines = hello.limits.flatMap((limit, i) => {
       if (!(bits & (1 << i))) return [];
@@ -271,6 +273,8 @@ class Page {
       const allowed = head[first + hello.limits.length + i]!.toPrecision(3);
       return [element("div", {}, [`${limit.name}: ${asked} → ${allowed} ${limit.unit}`])];
     });
+    const sensor = hello.loop?.troubles[String(trouble)];
+    if (sensor) lines.push(element("div", {}, [`the force sensor ${sensor}`]));
     byId("cuts").replaceChildren(...lines);
   }
 
@@ -326,7 +330,7 @@ class Page {
     const source = (hello.loop?.source ?? "").replace(/^tasks\//, "").replace(/\.yaml$/, "");
     const tasks = source && !hello.tasks.includes(source) ? [hello.loop!.source, ...hello.tasks] : hello.tasks;
     const task = pick("task", tasks, hello.tasks.includes(source) ? source : (hello.loop?.source ?? ""));
-    const robot = pick("robot", ["task's own robot", ...hello.robots], "task's own robot");
+    const robot = pick("robot", ["own robot", ...hello.robots], "own robot");
     const start = element("button", { "data-testid": "start", title: "End this loop and start the chosen task" }, ["Start"]);
     start.onclick = async () => {
       start.disabled = true;

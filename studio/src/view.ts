@@ -105,15 +105,24 @@ export class View {
     this.name = name;
     const box = this.seen(name);
     const middle = box.getCenter(new THREE.Vector3());
-    const size = box.getSize(new THREE.Vector3());
-    // a map is flat and wide: what counts is how much of the view it fills
-    const wide = Math.max(0.52 * size.y, (0.5 * size.x) / Math.max(this.camera.aspect, 0.5));
-    const radius = this.floor.extent && !ALONG.includes(name) ? wide : Math.max(0.3, 0.5 * size.length());
-    const stand = standFor(name, this.planar, middle.toArray(), radius, this.tool.toArray(), this.floor.extent !== null);
-    this.camera.position.set(...stand.from);
-    this.controls.target.set(...stand.to);
+    const whole = this.floor.extent !== null && !ALONG.includes(name);
+    let radius = whole ? 1 : Math.max(0.3, 0.5 * box.getSize(new THREE.Vector3()).length());
+    do {
+      radius *= whole ? 1.05 : 1;
+      const stand = standFor(name, this.planar, middle.toArray(), radius, this.tool.toArray(), this.floor.extent !== null);
+      this.camera.position.set(...stand.from);
+      this.controls.target.set(...stand.to);
+      this.camera.lookAt(this.controls.target);
+      this.camera.updateMatrixWorld();
+    } while (whole && radius < 1e3 && !this.holds(box));
     this.controls.update();
     this.dirty = true;
+  }
+
+  /** Whether all corners of a box on the floor are in the view, with room for what is written there. */
+  private holds(box: THREE.Box3): boolean {
+    const corners = [box.min.x, box.max.x].flatMap((x) => [box.min.y, box.max.y].map((y) => new THREE.Vector3(x, y, 0).project(this.camera)));
+    return corners.every((corner) => Math.abs(corner.x) < 0.96 && corner.y > -0.88 && corner.y < 0.78);
   }
 
   /** What a view is to show: the robot, or the whole map. */

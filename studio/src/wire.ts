@@ -39,7 +39,6 @@ export interface LoopWords {
   laws: Record<string, string>;
   states: string[];
   reasons: Record<string, string>;
-  faults: Record<string, string>;
   troubles: Record<string, string>;
   pushable: boolean;
   /** Map and stages, if it is an arm on a base with a mission. */

@@ -17,7 +17,7 @@ from pliant.record import Recording
 from pliant.runtime.link import attach
 from pliant.runtime.mission_link import MissionSession, attach_mission
 from pliant.runtime.mission_task import MissionTask, changed_mission, find_mission
-from pliant.runtime.save import follow
+from pliant.runtime.save import NOW, follow
 
 Until = Callable[..., Any]
 
@@ -112,7 +112,7 @@ def test_a_recording_of_it_has_the_stages_that_came_after_its_beginning(
     session: MissionSession, until: Until, tmp_path: Path
 ) -> None:
     stand(session, until)
-    recorder = follow(session.board.path, tmp_path / "live.mcap", session.board.head)
+    recorder = follow(session.board.path, tmp_path / "live.mcap", NOW)
     until(lambda: session.board.recording)
     session.begin()
     until(lambda: session.stage == "B")

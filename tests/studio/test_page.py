@@ -56,6 +56,16 @@ def test_stop_is_always_at_hand(page: Any, studio: Running, how: str) -> None:
     until(lambda: not stopped(studio))
 
 
+def test_a_dialog_that_covers_the_page_has_a_stop_of_its_own(page: Any, studio: Running) -> None:
+    start_anew(studio)
+    part(page, "gallery").click()
+    part(page, "dialog-stop").click()
+    until(lambda: stopped(studio))
+    part(page, "close").click()
+    part(page, "resume").click()
+    until(lambda: not stopped(studio))
+
+
 def test_the_loop_hears_of_a_stop_within_a_fifth_of_a_second(page: Any, studio: Running) -> None:
     delays = []
     for _ in range(9):

@@ -31,6 +31,7 @@ from pliant.runtime.describe import MODEL, model_bytes, run_meta
 from pliant.runtime.task import MISSION, Task, arm_of
 
 BLACK_BOX_S = 5.0
+NOW = -1
 
 
 def output_folder() -> Path:
@@ -138,16 +139,16 @@ def _sets(writer: RecordingWriter, board: Board, records: np.ndarray, known: int
 
 
 def follow(board: Path, path: Path, first: int = 0) -> subprocess.Popen[bytes]:
-    """Start the recorder, from tick `first` on."""
+    """Start the recorder, from tick `first` on; or, where that is NOW, from when it is ready."""
     words = [sys.executable, "-m", "pliant.runtime.save", str(board), str(path), str(first)]
     return subprocess.Popen(words, stdin=subprocess.DEVNULL, start_new_session=True)
 
 
 def record(board: Board, path: Path, first: int = 0, asked: Callable[[], bool] = lambda: False) -> int:
     """Follow a loop to its end, or until `asked`, and write all it publishes; returns how many records were lost."""
-    at, lost, known = first, 0, -1
-    board.recording = True
     with _writer_for(board, path) as writer:
+        at, lost, known = board.head if first == NOW else first, 0, -1
+        board.recording = True
         while True:
             ended = asked() or board.status not in (STARTING, RUNNING) or _loop_died(board)
             records, at, gone = board.read(at)

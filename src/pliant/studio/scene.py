@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.contact.states import EVENTS, STATES
 from pliant.laws import LAWS
-from pliant.records import FAULTS, TROUBLES
+from pliant.records import TROUBLES
 from pliant.runtime.link import Link
 from pliant.runtime.map_files import load_map
 from pliant.runtime.mission_link import MissionLink
@@ -61,7 +61,6 @@ class Scene(ABC, Generic[L]):
             "laws": {str(number): name for name, number in LAWS.items()},
             "states": list(STATES),
             "reasons": {str(number): words for number, words in EVENTS.items()},
-            "faults": {str(number): words for number, words in FAULTS.items()},
             "troubles": {str(number): words for number, words in TROUBLES.items()},
             "pushable": False,
             "mission": None,

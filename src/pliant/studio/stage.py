@@ -18,7 +18,7 @@ from pliant.runtime.guard import guard_start
 from pliant.runtime.link import Link, attach, board_of
 from pliant.runtime.mission_link import MissionLink, MissionSession, attach_mission
 from pliant.runtime.mission_task import changed_mission, find_mission
-from pliant.runtime.save import claim_recording, follow, output_folder
+from pliant.runtime.save import NOW, claim_recording, follow, output_folder
 from pliant.runtime.session import Session
 from pliant.runtime.task import MISSION, Task, find_file, find_task, is_mission, located, shipped_tasks
 from pliant.studio.archive import experiments
@@ -137,7 +137,7 @@ class Stage:
             path = output_folder() / f"{link.task.name.replace(' ', '_').replace('/', '_')}-{stamp}.mcap"
             claim_recording(path)
             link.board.recording = False
-            self._recorder = follow(link.board.path, path, link.board.head)
+            self._recorder = follow(link.board.path, path, NOW)
             while not link.board.recording:
                 if self._recorder.poll() is not None:
                     raise RecordingError(path, "could not be begun: the recorder ended at once.")
