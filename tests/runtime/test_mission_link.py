@@ -136,7 +136,9 @@ def test_asked_to_end_while_it_drives_it_brakes_first(compiled: None, until: Unt
     until(lambda: session.state["base"]["twist"][0] > 0.1)
     session.stop()
     assert session.board.reason == "asked to stop"
-    assert np.abs(session.board.latest()["base"]["twist"]).max() < 0.01
+    latest = session.board.latest()
+    assert latest is not None
+    assert np.abs(latest["base"]["twist"]).max() < 0.01
     assert "asked to end" in session.board.story["account"]["log"][-2][2]
 
 
