@@ -31,6 +31,7 @@ from pliant.record import Recording
 from pliant.runtime.batch import simulate
 from pliant.runtime.link import attach
 from pliant.runtime.mission import simulate_mission
+from pliant.runtime.mission_link import attach_mission
 from pliant.runtime.mission_task import find_mission
 from pliant.runtime.task import Task, find_task
 
@@ -42,11 +43,13 @@ LAB = (
 MOBILE = ("base-velocity", "planner", "follower", "whole-body", "mission")
 # Whether every slider of the Studio shows by now where a value would be refused.
 _JUDGED = "[...document.querySelectorAll('#dynamics input[type=range]')].every(slider => slider.dataset.zones)"
+# So far the base has come when its picture is taken [m]: behind the door.
+THROUGH_M = 5.4
 PUSHED = (0.85, 0.3, 0.05, 1.0)
 
 
 def studio() -> None:
-    """The Studio's page with a probe that slides over a dome, and with the lab, in Debian's Chromium."""
+    """The Studio's page with a probe that slides over a dome, with the lab and with a mission, in Debian's Chromium."""
     from playwright.sync_api import sync_playwright
 
     words = [sys.executable, "-m", "pliant.cli.main", "studio", "dome"]
@@ -57,8 +60,8 @@ def studio() -> None:
     try:
         with sync_playwright() as tools:
             browser = tools.chromium.launch(executable_path=shutil.which("chromium"), args=flags)
-            for task, name in (("dome", "studio"), ("lab", "studio-lab")):
-                scheme = "dark" if task == "dome" else "light"
+            for task, name in (("dome", "studio"), ("lab", "studio-lab"), ("fetch", "studio-mission")):
+                scheme = "light" if task == "lab" else "dark"
                 page = browser.new_page(viewport={"width": 1280, "height": 720}, color_scheme=scheme)
                 page.set_default_timeout(120_000)
                 page.goto(link)
@@ -78,6 +81,12 @@ def _bring_to(page: Any, task: str) -> None:
     page.get_by_test_id("task").select_option(task)
     page.get_by_test_id("start").click()
     _await(page, f"!['', '{before}'].includes(document.body.dataset.loop)")
+    if task == "fetch":
+        page.get_by_test_id("begin").click()
+        loop = attach_mission(page.evaluate("document.body.dataset.loop"))
+        while loop.state["base"]["pose"][0] < THROUGH_M:
+            page.wait_for_timeout(20)
+        return
     loop = attach(page.evaluate("document.body.dataset.loop"))
     if task == "dome":  # slow until the page is complete: a machine that draws slowly shall find it sliding
         loop.set({"contact.speed_m_s": 0.0005})

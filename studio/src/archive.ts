@@ -2,7 +2,7 @@
 
 import { ask, element, table } from "./dom";
 import { LONG_MS, type Link } from "./link";
-import type { Answer, Hello, Shape } from "./wire";
+import type { Answer, Hello, MissionWords, Shape, Story } from "./wire";
 
 export interface Recording {
   name: string;
@@ -19,8 +19,13 @@ export interface Recording {
   force: number[][];
   normal: number[][];
   push: number[][];
+  base: number[][];
+  channels: { name: string; unit: string }[];
   columns: number[][];
-  findings: Finding[];
+  /** What the doctor finds; null where there is no law to examine. */
+  findings: Finding[] | null;
+  mission: MissionWords | null;
+  story: Story | null;
 }
 
 interface Finding {
@@ -62,6 +67,7 @@ export class Archive {
   private readonly player = element("div", { hidden: "" });
   private readonly moment = element("span", { class: "faint", "data-testid": "moment" });
   private readonly told = element("div", { class: "faint", "data-testid": "recording-told" });
+  private readonly other = this.button("What if", "what-if", "The same task with the parameters in force now, beside it", () => this.whatIf());
   private recording: Recording | null = null;
   private otherwise: number[][] | null = null;
   private busy = "";
@@ -79,13 +85,12 @@ export class Archive {
   build(hello: Hello): void {
     const open = this.button("Open", "open", "Look at this recording", () => this.open());
     const live = this.button("Live", "live", "Back to the running loop", () => this.leave());
-    const other = this.button("What if", "what-if", "The same task with the parameters in force now, beside it", () => this.whatIf());
     this.files.onfocus = () => void this.list();
     this.scrub.oninput = () => {
       this.pause();
       this.show();
     };
-    this.player.replaceChildren(this.scrub, element("div", { class: "line" }, [other, live, this.moment]), this.told);
+    this.player.replaceChildren(this.scrub, element("div", { class: "line" }, [this.other, live, this.moment]), this.told);
     const play = this.button("Play", "play", "Run through it in real time", () => this.play(play));
     this.player.querySelector(".line")!.prepend(play);
     const gallery = this.button("Experiments…", "gallery", "Every named experiment, to be run here", () => this.gallery(hello));
@@ -134,15 +139,16 @@ export class Archive {
     this.scrub.max = String(this.recording.poses.length - 1);
     this.scrub.value = "0";
     this.player.hidden = false;
+    this.other.hidden = this.recording.mission !== null;
     this.tell(this.recording);
     this.show();
   }
 
   private tell(recording: Recording): void {
-    const wrong = recording.findings.filter((finding) => finding.severity === "alarm" || finding.severity === "warning");
+    const wrong = (recording.findings ?? []).filter((finding) => finding.severity === "alarm" || finding.severity === "warning");
     const lines = wrong.map((finding) => element("p", { class: finding.severity }, [element("b", {}, [`${finding.name}: `]), `${finding.cause} ${finding.remedy}`]));
     const fault = recording.fault ? ` It ended by a fault: ${recording.fault}.` : "";
-    const doctor = wrong.length ? "" : " The doctor found nothing wrong.";
+    const doctor = wrong.length || !recording.findings ? "" : " The doctor found nothing wrong.";
     this.told.replaceChildren(`${recording.task} on ${recording.robot}.${fault}${doctor}`, ...lines);
   }
 

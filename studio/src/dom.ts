@@ -22,13 +22,19 @@ export function table(head: string[], rows: (string | Node)[][]): HTMLTableEleme
   return element("table", {}, [line("th", head), ...rows.map((row) => line("td", row))]);
 }
 
+/** What the Stop of a dialog does: a dialog covers the page, and stopping is always at hand. */
+export const urgent = { stop: (): void => {} };
+
 /** A dialog; `act` is done when its button is pressed and returns what went wrong. Without a name there is no button. */
 export function ask(title: string, body: Node[], button = "", act: () => Promise<string> = async () => ""): HTMLDialogElement {
   const wrong = element("p", { class: "why", "data-testid": "wrong", role: "alert", hidden: "" });
   const close = element("button", { "data-testid": "close", type: "button" }, ["Close"]);
   const go = element("button", { "data-testid": "go", class: "main" }, [button]);
   go.hidden = button === "";
-  const form = element("form", {}, [element("h2", {}, [title]), ...body, wrong, element("div", { class: "line end" }, [close, go])]);
+  const stop = element("button", { "data-testid": "dialog-stop", class: "stop", type: "button", title: "Come to rest now (Space or Esc)" }, ["Stop"]);
+  stop.onclick = () => urgent.stop();
+  const head = element("div", { class: "head" }, [element("h2", {}, [title]), stop]);
+  const form = element("form", {}, [head, ...body, wrong, element("div", { class: "line end" }, [close, go])]);
   const box = element("dialog", { "data-testid": "dialog", "aria-label": title }, [form]);
   form.onsubmit = async (event) => {
     event.preventDefault();

@@ -7,6 +7,8 @@ import { forceFor, newtons, pulledBy, type Vector } from "./force";
 import type { View } from "./view";
 
 const SEND_EVERY_MS = 50;
+// A pointer that moves less than this has pressed, and not dragged.
+const STILL_PX = 5;
 // The ball of a virtual push is so far before the point of its arrow, of an arm of a metre [m].
 const GAP = 0.06;
 
@@ -22,11 +24,16 @@ export class Hands {
   onPush: (force: Vector) => void = () => {};
   onGoal: (position: Vector) => void = () => {};
   onForce: (force: Vector) => void = () => {};
+  /** A place on the floor of a mission was pressed: x, y [m]. */
+  onFloor: (place: [number, number]) => void = () => {};
   /** Whether the arm can be pushed: a simulated one. */
   pushable = false;
   /** Whether goal and force can be moved: not while a recording is looked at. */
   movable = false;
+  /** Whether a goal can be chosen on the map. */
+  aimable = false;
 
+  private pressed = [0, 0];
   private hold: Hold | null = null;
   private timer = 0;
   private readonly pull = new Arrow(0x4c9be8);
@@ -39,6 +46,7 @@ export class Hands {
     const canvas = view.renderer.domElement;
     canvas.addEventListener("pointerdown", (event) => this.grab(event), { capture: true });
     canvas.addEventListener("pointermove", (event) => this.move(event));
+    canvas.addEventListener("click", (event) => this.press(event));
     for (const end of ["pointerup", "pointercancel", "lostpointercapture"]) canvas.addEventListener(end, () => this.release());
     window.addEventListener("blur", () => this.release());
     document.addEventListener("visibilitychange", () => document.hidden && this.release());
@@ -56,7 +64,17 @@ export class Hands {
     return GAP * this.view.size;
   }
 
-  private ray(event: PointerEvent): THREE.Raycaster {
+  /** A press without a drag, on the map. */
+  private press(event: MouseEvent): void {
+    const extent = this.view.floor.extent;
+    const dragged = Math.hypot(event.clientX - this.pressed[0]!, event.clientY - this.pressed[1]!);
+    if (!this.aimable || !extent || dragged > STILL_PX) return;
+    const at = this.ray(event).ray.intersectPlane(new THREE.Plane(new THREE.Vector3(0, 0, 1)), new THREE.Vector3());
+    const [left, right, bottom, top] = extent;
+    if (at && at.x >= left && at.x <= right && at.y >= bottom && at.y <= top) this.onFloor([at.x, at.y]);
+  }
+
+  private ray(event: MouseEvent): THREE.Raycaster {
     const box = this.view.renderer.domElement.getBoundingClientRect();
     const x = (2 * (event.clientX - box.left)) / box.width - 1;
     const y = 1 - (2 * (event.clientY - box.top)) / box.height;
@@ -80,6 +98,7 @@ export class Hands {
 
   private grab(event: PointerEvent): void {
     if (event.button !== 0) return;
+    this.pressed = [event.clientX, event.clientY];
     const found = this.under(event);
     if (!found) return;
     const { view } = this;

@@ -5,6 +5,7 @@ import uPlot from "uplot";
 import { element } from "./dom";
 import { resampled } from "./resample";
 import type { Ring } from "./ring";
+import { spanOf } from "./scale";
 
 const REDRAWS_HZ = 15;
 const SECONDS = 12;
@@ -14,24 +15,38 @@ export interface PlotWords {
   title: string;
   unit: string;
   lines: string[];
+  /** The axis shows no less than this. */
+  least: number;
 }
 
 export const PLOTS: PlotWords[] = [
-  { title: "Force", unit: "N", lines: ["force x", "force y", "force z", "contact force", "force target"] },
-  { title: "Velocity", unit: "m/s", lines: ["velocity x", "velocity y", "velocity z"] },
-  { title: "Off the goal", unit: "mm", lines: ["distance from goal"] },
-  { title: "Energy tank", unit: "J", lines: ["energy tank"] },
-  { title: "Lateness", unit: "µs", lines: ["lateness"] },
+  { title: "Force", unit: "N", lines: ["force x", "force y", "force z", "contact force", "force target"], least: 2 },
+  { title: "Velocity", unit: "m/s", lines: ["velocity x", "velocity y", "velocity z"], least: 0.02 },
+  { title: "Speed", unit: "m/s", lines: ["speed", "speed told"], least: 0.1 },
+  { title: "Turning", unit: "rad/s", lines: ["turning", "turning told"], least: 0.1 },
+  { title: "Off the goal", unit: "mm", lines: ["distance from goal"], least: 1 },
+  { title: "Clearance", unit: "m", lines: ["clearance"], least: 0.2 },
+  { title: "Energy tank", unit: "J", lines: ["energy tank"], least: 0.02 },
+  { title: "Lateness", unit: "µs", lines: ["lateness"], least: 100 },
 ];
 const COLOURS: Record<string, string> = {
   x: "#e5606b", y: "#3fae6c", z: "#4c9be8", "contact force": "#b37feb", "force target": "#f5a623",
+  "speed told": "#f5a623", "turning told": "#f5a623",
 };
-const SHORT: Record<string, string> = { "contact force": "normal", "force target": "target" };
+const SHORT: Record<string, string> = {
+  "contact force": "normal", "force target": "target", speed: "is", "speed told": "told", turning: "is", "turning told": "told",
+};
+const DASHED = ["force target", "speed told", "turning told"];
 
 /** Colour and letter of a line: axes look alike in every plot. */
 function lineLook(line: string): { colour: string; letter: string } {
   const axis = /^.* ([xyz])$/.exec(line)?.[1];
   return { colour: COLOURS[axis ?? line] ?? "#4c9be8", letter: axis ?? SHORT[line] ?? "" };
+}
+
+/** The plots for these channels: an arm has others than a base. */
+export function plotsOf(names: string[]): PlotWords[] {
+  return PLOTS.filter((words) => words.lines.every((line) => names.includes(line)));
 }
 
 const CONTACT = ["contact force", "force target"];
@@ -59,18 +74,19 @@ export class Plots {
   build(channels: { name: string }[], light: boolean): void {
     for (const panel of this.panels) panel.plot.destroy();
     this.holder.replaceChildren();
-    this.panels = PLOTS.map((words) => this.panel(words, channels.map((channel) => channel.name), light));
+    const names = channels.map((channel) => channel.name);
+    this.panels = plotsOf(names).map((words) => this.panel(words, names, light));
     this.contact(this.pressing);
   }
 
   private panel(words: PlotWords, names: string[], light: boolean): Panel {
-    const values = element("span", { class: "values" });
+    const values = element("div", { class: "values", "data-testid": `values-${words.title}`, hidden: "" });
     const legend = words.lines.map((line) => {
       const { colour, letter } = lineLook(line);
       return element("b", { class: "key", style: `color: ${colour}`, title: line }, [letter]);
     });
-    const title = element("h2", {}, [element("span", {}, [`${words.title} [${words.unit}] `, ...legend]), values]);
-    const card = element("section", { class: "card plot", "data-testid": `plot-${words.title}`, "aria-label": words.title }, [title]);
+    const title = element("h2", {}, [`${words.title} [${words.unit}] `, ...legend]);
+    const card = element("section", { class: "card plot", "data-testid": `plot-${words.title}`, "aria-label": words.title }, [title, values]);
     this.holder.append(card);
     const faint = light ? "#5a6878" : "#93a0af";
     const grid = { stroke: light ? "#dfe6ee" : "#2b3541", width: 1 };
@@ -80,7 +96,7 @@ export class Plots {
         width: card.clientWidth - 14,
         height: HEIGHT,
         padding: [6, 6, 0, 0],
-        scales: { x: { time: false } },
+        scales: { x: { time: false }, y: { range: (_, low, high) => spanOf(low, high, words.least) } },
         cursor: { points: { size: 5 } },
         axes: [{ ...axis, size: 20, space: 60 }, { ...axis, size: 40, space: 24, values: (_, ticks) => ticks.map(written) }],
         series: [
@@ -88,8 +104,8 @@ export class Plots {
           ...words.lines.map((line) => ({
             label: line,
             stroke: lineLook(line).colour,
-            width: line === "force target" ? 1.5 : 1.25,
-            ...(line === "force target" ? { dash: [5, 4] } : {}),
+            width: DASHED.includes(line) ? 1.5 : 1.25,
+            ...(DASHED.includes(line) ? { dash: [5, 4] } : {}),
             points: { show: false },
           })),
           ...words.lines.map((line) => ({
@@ -108,11 +124,19 @@ export class Plots {
     return { keys: legend, card, words, plot, columns: words.lines.map((line) => names.indexOf(line)), values };
   }
 
+  /** Writes what the lines are at the cursor, while there is one. */
   private tell(words: PlotWords, plot: uPlot, values: HTMLElement): void {
     const at = plot.cursor.idx;
-    if (at === null || at === undefined) return;
-    const numbers = words.lines.map((_, i) => Number(plot.data[i + 1]?.[at] ?? 0).toPrecision(2));
-    values.textContent = `${Number(plot.data[0][at] ?? 0).toFixed(2)} s: ${numbers.join("  ")}`;
+    values.hidden = at === null || at === undefined || (plot.cursor.left ?? -1) < 0;
+    if (values.hidden) return;
+    values.classList.toggle("left", plot.cursor.left! > plot.over.clientWidth / 2);
+    const rows = words.lines.flatMap((line, i) => {
+      const value = plot.data[i + 1]?.[at!];
+      if (value === null || value === undefined || plot.series[i + 1]?.show === false) return [];
+      const { colour, letter } = lineLook(line);
+      return [element("div", {}, [element("b", { style: `color: ${colour}` }, [letter]), ` ${Number(value.toPrecision(3))}`])];
+    });
+    values.replaceChildren(element("div", {}, [`${Number(plot.data[0][at!] ?? 0).toFixed(2)} s`]), ...rows);
   }
 
   /** Shades the band around the target in which the force counts as held. */

@@ -23,6 +23,15 @@ export function rangeOf(low: number | null, high: number | null, usual: number, 
   return { low: Math.min(bottom, now), high: top, log: bottom >= 0 && (bottom > 0 ? span > 30 : top / size > 5) };
 }
 
+/** The span of an axis around values: a little more than they take up, and no less than `least`. */
+export function spanOf(low: number, high: number, least: number): [number, number] {
+  if (!Number.isFinite(low) || !Number.isFinite(high)) return [0, least];
+  const short = Math.max(0, least - (high - low)) / 2;
+  const room = 0.06 * (high - low);
+  const bottom = low - Math.max(short, room);
+  // what is never negative stands on 0
+  return low >= 0 && bottom < 0 ? [0, Math.max(high + room, least)] : [bottom, high + Math.max(short, room)];
+}
 
 function floorOf(range: Range): number {
   return range.low > 0 ? range.low : range.high / 10 ** DECADES;

@@ -5,15 +5,19 @@ import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 
 import { Arrow } from "./arrow";
 import { isPlanar, standFor } from "./camera";
+import { Floor } from "./floor";
 import { gridOf } from "./grid";
 import { Hands } from "./hands";
 import { meshOf, quaternionOf } from "./shapes";
-import type { Shape } from "./wire";
+import type { MissionWords, Shape } from "./wire";
 
+// Views that go along with a base that drives; the others show the whole map.
+const ALONG = ["Front", "Side", "Tool"];
 // Of an arm with a reach of a metre; longer for longer ones.
 const METRES_PER_NEWTON = 0.02;
 const LONGEST = 0.45;
 const THICK = 0.0055;
+const SUN = new THREE.Vector3(1.2, -1.6, 3);
 const COLOURS = { force: 0xff9f1c, normal: 0x2fbf71, push: 0x8f6bff, goal: 0xff9f1c };
 
 export interface Look {
@@ -23,11 +27,13 @@ export interface Look {
   normal: ArrayLike<number>;
   /** The virtual push that the law feels. */
   push: ArrayLike<number>;
+  /** x, y [m] and heading [rad] of the base that the arm rides on. */
+  base: ArrayLike<number>;
 }
 
 export class View {
   readonly scene = new THREE.Scene();
-  readonly camera = new THREE.PerspectiveCamera(36, 1, 0.02, 60);
+  readonly camera = new THREE.PerspectiveCamera(36, 1, 0.02, 120);
   readonly renderer: THREE.WebGLRenderer;
   controls: OrbitControls;
   readonly arm = new THREE.Group();
@@ -36,6 +42,7 @@ export class View {
   readonly goal = new THREE.AxesHelper(0.1);
   readonly knob = ball(COLOURS.goal);
   readonly handle = ball(COLOURS.push);
+  readonly floor = new Floor(() => this.redraw());
   planar = false;
   size = 1;
 
@@ -48,6 +55,9 @@ export class View {
   private light = false;
   private fitted = false;
   private name = "Free";
+  private readonly sun = new THREE.DirectionalLight(0xffffff, 2.4);
+  private readonly shade = new THREE.Mesh(new THREE.PlaneGeometry(8, 8), new THREE.ShadowMaterial({ opacity: 0.28 }));
+  private readonly stood = new THREE.Vector3();
   private dirty = true;
 
   constructor(
@@ -78,7 +88,7 @@ export class View {
   private orbit(): OrbitControls {
     this.camera.up.set(0, this.planar ? 1 : 0, this.planar ? 0 : 1);
     const controls = new OrbitControls(this.camera, this.renderer.domElement);
-    controls.maxDistance = 12;
+    controls.maxDistance = this.floor.extent ? 60 : 12;
     controls.addEventListener("change", () => (this.dirty = true));
     return controls;
   }
@@ -93,14 +103,34 @@ export class View {
 
   look(name: string): void {
     this.name = name;
-    const box = new THREE.Box3().setFromObject(this.arm);
+    const box = this.seen(name);
     const middle = box.getCenter(new THREE.Vector3());
-    const radius = Math.max(0.3, 0.5 * box.getSize(new THREE.Vector3()).length());
-    const stand = standFor(name, this.planar, middle.toArray(), radius, this.tool.toArray());
-    this.camera.position.set(...stand.from);
-    this.controls.target.set(...stand.to);
+    const whole = this.floor.extent !== null && !ALONG.includes(name);
+    let radius = whole ? 1 : Math.max(0.3, 0.5 * box.getSize(new THREE.Vector3()).length());
+    do {
+      radius *= whole ? 1.05 : 1;
+      const stand = standFor(name, this.planar, middle.toArray(), radius, this.tool.toArray(), this.floor.extent !== null);
+      this.camera.position.set(...stand.from);
+      this.controls.target.set(...stand.to);
+      this.camera.lookAt(this.controls.target);
+      this.camera.updateMatrixWorld();
+    } while (whole && radius < 1e3 && !this.holds(box));
     this.controls.update();
     this.dirty = true;
+  }
+
+  /** Whether all corners of a box on the floor are in the view, with room for what is written there. */
+  private holds(box: THREE.Box3): boolean {
+    const corners = [box.min.x, box.max.x].flatMap((x) => [box.min.y, box.max.y].map((y) => new THREE.Vector3(x, y, 0).project(this.camera)));
+    return corners.every((corner) => Math.abs(corner.x) < 0.96 && corner.y > -0.88 && corner.y < 0.78);
+  }
+
+  /** What a view is to show: the robot, or the whole map. */
+  private seen(name: string): THREE.Box3 {
+    const extent = this.floor.extent;
+    if (!extent || ALONG.includes(name)) return new THREE.Box3().setFromObject(this.arm);
+    const [left, right, bottom, top] = extent;
+    return new THREE.Box3(new THREE.Vector3(left, bottom, 0), new THREE.Vector3(right, top, 0));
   }
 
   theme(light: boolean): void {
@@ -111,39 +141,39 @@ export class View {
     this.grid.geometry.dispose();
     this.grid = gridOf(light ? 0xb3c0cd : 0x46535f, back);
     if (this.planar) this.grid.position.z = -0.15;
+    this.grid.visible = this.shade.visible = this.floor.extent === null;
     this.scene.add(this.grid);
+    this.floor.theme(light);
     this.dirty = true;
   }
 
   private furnish(low: boolean): void {
-    const sun = new THREE.DirectionalLight(0xffffff, 2.4);
-    sun.position.set(1.2, -1.6, 3);
+    const { sun, shade } = this;
+    sun.position.copy(SUN);
     sun.castShadow = !low;
     sun.shadow.mapSize.set(2048, 2048);
     sun.shadow.radius = 4;
     for (const side of ["left", "bottom"] as const) sun.shadow.camera[side] = -1.5;
     for (const side of ["right", "top"] as const) sun.shadow.camera[side] = 1.5;
-    const floor = new THREE.Mesh(new THREE.PlaneGeometry(8, 8), new THREE.ShadowMaterial({ opacity: 0.28 }));
-    floor.receiveShadow = true;
-    floor.position.z = -0.004;
-    floor.material.depthWrite = false;
-    this.scene.add(new THREE.HemisphereLight(0xffffff, 0x8090a0, 1.7), sun, floor, this.arm);
+    shade.receiveShadow = true;
+    shade.position.z = -0.004;
+    shade.material.depthWrite = false;
+    this.scene.add(new THREE.HemisphereLight(0xffffff, 0x8090a0, 1.7), sun, sun.target, shade, this.floor, this.arm);
     this.scene.add(this.goal, this.force, this.normal, this.push, this.handle);
     this.goal.visible = this.handle.visible = false;
     this.goal.add(this.knob);
   }
 
   /** Builds the bodies of a cell anew. */
-  build(shapes: Shape[], bodies: number, up: number[]): void {
+  build(shapes: Shape[], bodies: number, up: number[], mission: MissionWords | null): void {
     this.arm.clear();
     this.bodies = Array.from({ length: bodies }, () => new THREE.Group());
     this.arm.add(...this.bodies);
     for (const shape of shapes) this.bodies[shape.body]?.add(meshOf(shape));
-    if (this.planar !== isPlanar(up)) {
-      this.planar = !this.planar;
-      this.controls.dispose();
-      this.controls = this.orbit();
-    }
+    this.floor.build(mission, this.light);
+    this.planar = isPlanar(up);
+    this.controls.dispose();
+    this.controls = this.orbit();
     this.fitted = false;
     this.theme(this.light);
   }
@@ -158,6 +188,7 @@ export class View {
     this.goal.visible = true;
     this.goal.position.set(look.goal[0]!, look.goal[1]!, look.goal[2]!);
     this.goal.quaternion.copy(quaternionOf(look.goal, 3));
+    this.ride(look.base);
     if (!this.fitted) this.fit();
     const thick = THICK * this.size;
     this.force.point(this.tool, this.drawn(look.force), thick);
@@ -166,8 +197,22 @@ export class View {
     this.push.point(this.tool, this.drawn(look.push), thick);
     this.tell(look.force);
     this.mark("knob", this.goal.position);
+    this.mark("tool", this.tool);
     if (this.handle.visible) this.mark("handle", this.handle.position);
     this.dirty = true;
+  }
+
+  /** Light, trail and some views go along with a base. */
+  private ride(base: ArrayLike<number>): void {
+    const way = new THREE.Vector3(base[0], base[1], 0).sub(this.stood);
+    this.stood.add(way);
+    this.sun.target.position.copy(this.stood);
+    this.sun.position.copy(SUN).add(this.stood);
+    if (!this.floor.extent) return;
+    this.floor.drive(this.stood.x, this.stood.y);
+    if (!ALONG.includes(this.name) || !this.fitted) return;
+    this.camera.position.add(way);
+    this.controls.target.add(way);
   }
 
   /** Where a point is on the canvas [px]. */
@@ -177,7 +222,7 @@ export class View {
     return [(0.5 + 0.5 * at.x) * width, (0.5 - 0.5 * at.y) * height];
   }
 
-  /** Says where a ball is, for whoever drives the page by a program. */
+  /** Says where something is, for whoever drives the page by a program. */
   private mark(name: string, point: THREE.Vector3): void {
     document.body.dataset[name] = this.onScreen(point).map((value) => value.toFixed(1)).join(" ");
   }

@@ -30,7 +30,6 @@ export interface LoopWords {
   task: string;
   source: string;
   robot: string;
-  interface: string;
   rate_hz: number;
   sample_every: number;
   shapes: Shape[];
@@ -40,11 +39,44 @@ export interface LoopWords {
   laws: Record<string, string>;
   states: string[];
   reasons: Record<string, string>;
-  faults: Record<string, string>;
   troubles: Record<string, string>;
-  values: Values;
-  revision: number;
   pushable: boolean;
+  /** Map and stages, if it is an arm on a base with a mission. */
+  mission: MissionWords | null;
+  now: Parameters | Story;
+}
+
+export interface MissionWords {
+  /** Stages in their order, and what happens in each. */
+  stages: Record<string, string>;
+  /** Behind, ahead and to each side of the base's point [m]. */
+  footprint: [number, number, number];
+  map: MapWords;
+}
+
+export interface MapWords {
+  name: string;
+  /** A picture of its cells: white is free, grey unknown, black blocked. */
+  picture: string;
+  /** Left, right, bottom, top [m]. */
+  extent: [number, number, number, number];
+}
+
+/** How a mission stands. */
+export interface Story {
+  type: "mission";
+  stage: string;
+  moving: boolean;
+  seeking: boolean;
+  /** Time [s], stage and reason of every change. */
+  log: [number, string, string][];
+  goal: number[];
+  /** Where the base shall stand: x, y [m], heading [rad]. */
+  stand: number[] | null;
+  /** x, y [m], heading [rad] along the way, and 1 or -1: ahead or back. */
+  way: number[][];
+  /** Length, length driven backwards [m], changes of direction. */
+  figures: number[];
 }
 
 export interface Hello {
@@ -56,6 +88,8 @@ export interface Hello {
   limits: { name: string; unit: string }[];
   parameters: Declared[];
   tasks: string[];
+  /** Tasks whose parameters can be compared with those in force. */
+  presets: string[];
   experiments: { name: string; summary: string }[];
   robots: string[];
   kept: string[];
@@ -86,7 +120,7 @@ export interface Answer {
   [more: string]: unknown;
 }
 
-export type Message = Hello | Status | Parameters | Answer;
+export type Message = Hello | Status | Parameters | Story | Answer;
 
 export interface Frame {
   first: number;

@@ -17,3 +17,11 @@ test("an arm whose weight does not pull along z moves in a plane", () => {
   assert.equal(isPlanar([0, 0, 1]), false);
   assert.equal(isPlanar([0, 1, 0]), true);
 });
+
+test("a map is looked down upon, with all of it in view", () => {
+  for (const view of ["Free", "Top"]) {
+    const { from, to } = standFor(view, false, [5, 3.5, 0], 4, [1, 1, 1], true);
+    assert.deepEqual(to, [5, 3.5, 0]);
+    assert.ok(from[2] > 8, view);
+  }
+});

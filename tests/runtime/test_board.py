@@ -125,11 +125,23 @@ def test_a_long_reason_is_cut_and_does_not_run_into_its_neighbour(make: Make) ->
     board = make()
     board.annotate({"text": "x" * 100})
     board.propose(parameters(1.0), 0)
-    board.finish(FAULT, "µ" * TEXT_BYTES)
-    assert 0.4 * TEXT_BYTES < len(board.reason) <= TEXT_BYTES
+    most = TEXT_BYTES["reason"]
+    board.finish(FAULT, "µ" * most)
+    assert 0.4 * most < len(board.reason) <= most
     assert set(board.reason[:-1]) == {"µ"}
     assert board.notes == {"text": "x" * 100}
     assert proposed(board) == (2, 0, parameters(1.0).tobytes())
+
+
+def test_a_story_is_told_anew_and_its_number_says_so(make: Make) -> None:
+    board = make()
+    assert board.story == {}
+    before = board.told
+    board.tell({"log": ["x" * 100_000]})
+    assert board.told != before
+    assert len(board.story["log"][0]) == 100_000
+    board.tell({"stage": "B"})
+    assert board.story == {"stage": "B"}
 
 
 def test_a_shorter_text_replaces_a_longer_one_whole(make: Make) -> None:

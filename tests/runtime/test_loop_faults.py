@@ -12,7 +12,7 @@ from loop_ends import nothing_is_left_of
 from pliant.errors import InputError, LoopError
 from pliant.record.reader import Recording
 from pliant.records import FAULT_SENSOR, WRENCH_SATURATED
-from pliant.runtime import session as session_module
+from pliant.runtime import started as started_module
 from pliant.runtime.board_layout import FAULT
 from pliant.runtime.replay import replay
 from pliant.runtime.session import Session, connect
@@ -69,7 +69,7 @@ def loop_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[s
             assert module == "pliant.runtime.loop"
             return subprocess.Popen([sys.executable, str(program), board, str(argument)])
 
-        monkeypatch.setattr(session_module, "spawn", spawn)
+        monkeypatch.setattr(started_module, "spawn", spawn)
 
     return use
 

@@ -16,7 +16,7 @@ from pliant.errors import InputError, LoopError, RecordingError
 from pliant.params.declare import validated
 from pliant.record.reader import Recording
 from pliant.runtime import save
-from pliant.runtime import session as session_module
+from pliant.runtime import started as started_module
 from pliant.runtime.board import Board, alive, running
 from pliant.runtime.board_layout import STOPPED
 from pliant.runtime.replay import replay
@@ -85,7 +85,7 @@ def test_ctrl_c_during_the_start_leaves_nothing(monkeypatch: pytest.MonkeyPatch)
         raise KeyboardInterrupt
 
     arm = connect("sim:ur5e")
-    monkeypatch.setattr(session_module.time, "sleep", interrupt)
+    monkeypatch.setattr(started_module.time, "sleep", interrupt)
     with pytest.raises(KeyboardInterrupt):
         arm.start()
     assert not arm.board.path.exists()

@@ -7,11 +7,12 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pliant.runtime.link import Link, attach
+from pliant.runtime.link import attach
 
 TOKEN = "a-token-for-the-tests"
 
@@ -22,7 +23,8 @@ class Running:
 
     process: subprocess.Popen[str]
     url: str
-    loop: Link
+    loop: Any
+    """A `Link`, or a `MissionLink`."""
 
     @property
     def port(self) -> int:
@@ -33,15 +35,15 @@ class Running:
         self.process.wait(20)
 
 
-def start(task: str, folder: Path, port: int = 0) -> Running:
-    """Start `pliant studio` and wait for its link."""
+def start(task: str, folder: Path, port: int = 0, connect: Callable[[str], Any] = attach) -> Running:
+    """Start `pliant studio` and wait for its link; `connect` goes to its loop by another way."""
     words = [sys.executable, "-m", "pliant.cli.main", "studio", task, "--port", str(port)]
     environment = {**os.environ, "PLIANT_STUDIO_TOKEN": TOKEN, "PLIANT_OUT": str(folder), "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment, cwd=folder)
     assert process.stdout is not None
     for line in process.stdout:
         if found := re.search(r"loop (\S+) at (http\S+)", line):
-            return Running(process, found.group(2), attach(found.group(1)))
+            return Running(process, found.group(2), connect(found.group(1)))
     raise AssertionError("the Studio ended before it said where it is")
 
 

@@ -17,7 +17,6 @@ from pliant.record.reader import Recording
 from pliant.runtime.batch import simulate
 from pliant.runtime.save import save_run
 from pliant.runtime.task import find_task
-from pliant.runtime.warm import load_planner_kernels
 from pliant.studio import archive
 
 
@@ -110,7 +109,6 @@ def test_an_experiment_runs_and_shows_its_picture_and_its_table(page: tuple[Any,
 
 def test_a_way_through_a_map_is_planned_and_shown(page: tuple[Any, Running], out: Path) -> None:
     opened, _ = page
-    load_planner_kernels()
     (out / "room.yaml").write_text("image: room.pgm\nresolution: 0.1\norigin: [0, 0, 0]\n")
     Image.fromarray(np.full((60, 100), 255, np.uint8)).save(out / "room.pgm")
     part(opened, "plan").click()

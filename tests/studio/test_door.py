@@ -98,6 +98,8 @@ HOSTILE = [
     '{"id": 1, "do": "save", "path": "/no/such/folder/x.yaml"}',
     '{"id": 1, "do": "start", "task": "../../etc/passwd"}',
     '{"id": 1, "do": "start", "task": 5}',
+    '{"id": 1, "do": "begin"}',
+    '{"id": 1, "do": "aim", "position": [1, 2]}',
     b"\x00\x01\x02",
 ]
 

@@ -3,24 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from running_studio import Running, part, ready, start, until
 
+from pliant.runtime.link import attach
 
-@pytest.fixture
-def shown(request: pytest.FixtureRequest, tmp_path: Path, browser: Any) -> Iterator[tuple[Any, Running]]:
-    """The page of a task."""
-    running = start(request.param, tmp_path)
+
+@pytest.fixture(scope="module")
+def studio(tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator[tuple[Any, Running]]:
+    """A page, and its Studio, begun with the lab."""
+    running = start("lab", tmp_path_factory.mktemp("handles"))
     page = browser.new_page(viewport={"width": 1280, "height": 720})
     page.goto(f"{running.url}&quality=low")
     ready(page)
     yield page, running
     page.close()
     running.end()
+
+
+@pytest.fixture
+def shown(request: pytest.FixtureRequest, studio: tuple[Any, Running]) -> tuple[Any, Running]:
+    """The page of a task, which is started from the page if it does not run."""
+    page, running = studio
+    if running.loop.task.name != request.param:
+        before = page.evaluate("document.body.dataset.loop")
+        part(page, "task").select_option(request.param)
+        part(page, "start").click()
+        until(lambda: page.evaluate("document.body.dataset.loop") not in ("", before))
+        running.loop = attach(page.evaluate("document.body.dataset.loop"))
+        running.loop.wait(0.1)
+    return studio
 
 
 def ball_on_screen(page: Any, name: str) -> tuple[float, float]:

@@ -56,6 +56,16 @@ def test_stop_is_always_at_hand(page: Any, studio: Running, how: str) -> None:
     until(lambda: not stopped(studio))
 
 
+def test_a_dialog_that_covers_the_page_has_a_stop_of_its_own(page: Any, studio: Running) -> None:
+    start_anew(studio)
+    part(page, "gallery").click()
+    part(page, "dialog-stop").click()
+    until(lambda: stopped(studio))
+    part(page, "close").click()
+    part(page, "resume").click()
+    until(lambda: not stopped(studio))
+
+
 def test_the_loop_hears_of_a_stop_within_a_fifth_of_a_second(page: Any, studio: Running) -> None:
     delays = []
     for _ in range(9):
@@ -198,17 +208,17 @@ def test_goal_and_virtual_push_can_be_typed(page: Any, studio: Running) -> None:
 
 
 def body_on_screen(page: Any) -> tuple[float, float]:
-    """A point of the canvas where the arm is: the cursor says so by grabbing (found by looking along a grid)."""
+    """A point of the canvas where the arm is: at its tool, or some pixels above, where a press takes hold of it."""
     box = part(page, "canvas").bounding_box()
-    for y in np.linspace(0.2, 0.8, 13):
-        for x in np.linspace(0.25, 0.75, 21):
-            at = (box["x"] + x * box["width"], box["y"] + y * box["height"])
-            page.mouse.move(*at)
-            page.mouse.down()
-            grabbed = part(page, "pushing").is_visible()
-            page.mouse.up()
-            if grabbed:
-                return at
+    x, y = map(float, page.evaluate("document.body.dataset.tool").split())
+    for above in range(0, 60, 3):
+        at = (box["x"] + x, box["y"] + y - above)
+        page.mouse.move(*at)
+        page.mouse.down()
+        grabbed = part(page, "pushing").is_visible()
+        page.mouse.up()
+        if grabbed:
+            return at
     raise AssertionError("the arm is not in the view")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import math
 from dataclasses import dataclass
 from itertools import pairwise
@@ -23,7 +24,7 @@ from pliant.model.tool import TOOL
 from pliant.params.declare import validated
 from pliant.params.mobile import Base
 from pliant.record import Recording
-from pliant.runtime.mission import MAP, MissionRun, mission_meta
+from pliant.runtime.mission import ACCOUNT, MAP, MissionRun, mission_meta
 from pliant.runtime.mission_task import MissionTask
 
 Array = np.ndarray[Any, Any]
@@ -103,7 +104,7 @@ def points_of(body: Body, q: Array) -> Array:
 
 def story_of(run: MissionRun) -> Story:
     """The story of a run."""
-    return _story(mission_meta(run)["mission"], run.grid, run.records)
+    return _story(mission_meta(run.task, run.grid, run.account)["mission"], run.grid, run.records)
 
 
 def recorded_story(recording: Recording) -> Story:
@@ -113,11 +114,16 @@ def recorded_story(recording: Recording) -> Story:
         raise RecordingError(recording.path, "is not the recording of a mission.")
     try:
         cells = np.load(io.BytesIO(recording.attachments[MAP]), allow_pickle=False)
-        about = said["map"]
+        said, about = account_of(recording), said["map"]
         grid = OccupancyGrid(cells, about["resolution_m"], tuple(about["origin"]), about["name"])
         return _story(said, grid, recording.records)
     except (KeyError, ValueError, TypeError) as error:
         raise RecordingError(recording.path, f"holds a mission that cannot be understood: {error}.") from None
+
+
+def account_of(recording: Recording) -> dict[str, Any]:
+    """What a recording says of its mission: as it was at the end, where it was begun before."""
+    return recording.meta["mission"] | json.loads(recording.attachments.get(ACCOUNT, b"{}"))
 
 
 def is_mission(recording: Recording) -> bool:

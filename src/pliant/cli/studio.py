@@ -31,7 +31,8 @@ def command(
 
 def show(task: str, loop: str | None = None, host: str = "", port: int = 0, *, expose: bool = False) -> None:
     """Serve the Studio until Ctrl-C: of a task that is started, or of a loop that runs already."""
-    from pliant.cli.show import compile_first, err, out
+    from pliant.cli.show import compile_first, compile_planner, err, out
+    from pliant.runtime.task import find_file, is_mission
     from pliant.studio.serve import listen, serve
     from pliant.studio.stage import Stage
 
@@ -43,7 +44,9 @@ def show(task: str, loop: str | None = None, host: str = "", port: int = 0, *, e
         stage.attach(loop)
     else:
         compile_first()
+        if is_mission(find_file(task)):
+            compile_planner()
         stage.start(task)
-    name = stage.running.name
+    name = stage.shown.name
     words = f"The Studio shows loop {name} at {{link}}\nCtrl-C ends it."
     serve(stage, socket, lambda link: out.print(words.format(link=link), soft_wrap=True, highlight=False))

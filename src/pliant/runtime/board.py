@@ -30,7 +30,6 @@ import numpy as np
 from pliant.errors import InputError, LoopError, UnknownNameError
 from pliant.records import TELEMETRY
 from pliant.runtime.board_layout import (
-    CONFIG_BYTES,
     HEADER,
     ITEM,
     MAGIC,
@@ -81,8 +80,8 @@ class Board:
         if not re.fullmatch(r"[\w.-]{1,80}", name):
             raise InputError("name", name, "made of letters, digits, '.', '_' and '-'")
         text = json.dumps(config)
-        if len(text) > CONFIG_BYTES:
-            raise InputError("task", f"{len(text)} bytes long", f"at most {CONFIG_BYTES}")
+        if len(text) > TEXT_BYTES["config"]:
+            raise InputError("task", f"{len(text)} bytes long", f"at most {TEXT_BYTES['config']}")
         sweep()
         path = board_folder() / f"pliant-{name}"
         try:
@@ -137,13 +136,13 @@ class Board:
 
     def _write_text(self, region: str, text: str) -> None:
         """Replace a text: lock word, length, bytes. One process at a time writes a region."""
-        data = text.encode()[: CONFIG_BYTES if region == "config" else TEXT_BYTES]
+        data = text.encode()[: TEXT_BYTES[region]]
         block, at = np.frombuffer(len(data).to_bytes(8, "little") + data, np.uint8), self._at[region]
         put(at, at + 8, block.ctypes.data, len(block), (lock_word(at) | 1) + 1)
 
     def _read_text(self, region: str) -> str:
         """A text as it was written; empty when its writer was killed in the middle."""
-        block, at = np.zeros(8 + (CONFIG_BYTES if region == "config" else TEXT_BYTES), np.uint8), self._at[region]
+        block, at = np.zeros(8 + TEXT_BYTES[region], np.uint8), self._at[region]
         for _ in range(1000):
             sequence = lock_word(at)
             if not sequence & 1 and get(at, at + 8, block.ctypes.data, len(block), sequence):
@@ -168,6 +167,21 @@ class Board:
     def annotate(self, notes: dict[str, Any]) -> None:
         """Loop side: add to the notes."""
         self._write_text("notes", json.dumps({**self.notes, **notes}))
+
+    @property
+    def told(self) -> int:
+        """A number that is another one whenever the story is."""
+        return lock_word(self._at["story"])
+
+    @property
+    def story(self) -> dict[str, Any]:
+        """What a loop tells of itself beyond its records: of a mission its stages and its way. Empty for others."""
+        text = self._read_text("story")
+        return json.loads(text) if text else {}
+
+    def tell(self, story: dict[str, Any]) -> None:
+        """Loop side: replace the story."""
+        self._write_text("story", json.dumps(story))
 
     def finish(self, status: int, reason: str) -> None:
         """Loop side: say that the loop has ended and why."""

@@ -13,7 +13,8 @@ STATUS = {STARTING: "starting", RUNNING: "running", STOPPED: "stopped", FAULT: "
 MAGIC = 0x504C49414E5431
 QUEUE_SLOTS = 256
 SET_SLOTS = 1024
-CONFIG_BYTES, TEXT_BYTES = 1 << 17, 1 << 12
+TEXT_BYTES = {"config": 1 << 17, "notes": 1 << 12, "reason": 1 << 12, "story": 1 << 18}
+"""How long each text may be. The longest story is that of a mission whose way has as many arcs as a planner finds."""
 
 HEADER = Layout(
     "Header",
@@ -59,16 +60,14 @@ SET = Layout(
 def fingerprint() -> int:
     """A number that differs between versions whose boards are laid out differently."""
     layouts = [layout.dtype.descr for layout in (HEADER, ITEM, SET, TELEMETRY)]
-    return zlib.crc32(repr((layouts, QUEUE_SLOTS, SET_SLOTS, CONFIG_BYTES, TEXT_BYTES)).encode())
+    return zlib.crc32(repr((layouts, QUEUE_SLOTS, SET_SLOTS, TEXT_BYTES)).encode())
 
 
 def offsets(ring_slots: int) -> dict[str, int]:
     """Byte offsets of the regions, each on a cache line of its own."""
     sizes = {
         "header": HEADER.dtype.itemsize,
-        "config": 16 + CONFIG_BYTES,
-        "notes": 16 + TEXT_BYTES,
-        "reason": 16 + TEXT_BYTES,
+        **{region: 16 + most for region, most in TEXT_BYTES.items()},
         "proposal": SET.dtype.itemsize,
         "sets": SET_SLOTS * (8 + SET.dtype.itemsize),
         "queue": QUEUE_SLOTS * ITEM.dtype.itemsize,

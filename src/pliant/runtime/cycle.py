@@ -30,13 +30,26 @@ tick at the latest, and earlier after a fault or when someone knocks at the boar
 
 
 @kernel
-def finish(t, ring, r, g, o, c, s, dt, number, revision, pace):
-    """Fill the telemetry of a tick, with its timing, and put it into a ring (see board)."""
+def sign(t, ring, number, pace):
+    """Add its timing to the telemetry of a tick, and put it into a ring (see board)."""
     timing = t[0].timing
     timing.wall_ns = civil_time(pace[0])
     timing.late_s, timing.busy_s, timing.overruns = pace[0].late * 1e-9, pace[0].busy * 1e-9, pace[0].overruns
-    telemetry.fill(t[0], number, dt, revision, r[0], g[0], o[0], c[0], s[0])
     publish(ring[0], ring[1], ring[2], t.ctypes.data, t.itemsize, number)
+
+
+@kernel
+def sign_and_wait(t, ring, number, pace):
+    """The end of a period whose telemetry is filled, and the beginning of the next."""
+    sign(t, ring, number, pace)
+    wait(pace[0])
+
+
+@kernel
+def finish(t, ring, r, g, o, c, s, dt, number, revision, pace):
+    """Fill the telemetry of a tick, with its timing, and put it into a ring (see board)."""
+    telemetry.fill(t[0], number, dt, revision, r[0], g[0], o[0], c[0], s[0])
+    sign(t, ring, number, pace)
 
 
 @kernel

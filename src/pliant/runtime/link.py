@@ -23,21 +23,16 @@ from pliant.params.declare import changed, flat, from_record
 from pliant.robots import is_simulated
 from pliant.runtime import commands
 from pliant.runtime.at_work import check_change, refuse_at_work
-from pliant.runtime.board import Board, alive, running, sweep
-from pliant.runtime.board_layout import FAULT, RUNNING, STARTING
+from pliant.runtime.board import Board, running, sweep
+from pliant.runtime.board_link import BoardLink
 from pliant.runtime.guard import guard_change, guard_law
 from pliant.runtime.keep import keep_parameters
-from pliant.runtime.task import Task, arm_of, check_fits, check_law
+from pliant.runtime.task import MISSION, Task, arm_of, check_fits, check_law
 
 _NAMES = {number: name for name, number in LAWS.items()}
 _ANSWER_S = 1.0
-# A loop that lives but has not ticked for this long is stuck [s].
-_STALL_S = 5.0
-# A coordinate beyond this is a mistake [m, rad, N, N m].
-_SANE = 1e4
 # Joint speed below which an arm counts as standing [rad/s].
 _STILL = 0.01
-_STARTS = "it is still starting; try again in a moment"
 
 
 def _lasting(for_s: float) -> float:
@@ -47,46 +42,18 @@ def _lasting(for_s: float) -> float:
     return for_s
 
 
-class Link:
-    """A connection to the board of a running loop."""
+class Link(BoardLink[Task]):
+    """A connection to the board of a loop that runs an arm."""
 
     def __init__(self, task: Task) -> None:
-        self.task = task
+        super().__init__(task)
         self.arm = arm_of(task)
         check_fits(task, self.arm)
-        self.name = ""
-        self.board: Board
-        self.lost = 0
         self.unchecked = False
-        self._at = 0
         self._past: list[Parameters] = []
         self._future: list[Parameters] = []
 
-    @property
-    def running(self) -> bool:
-        """Whether the loop is still going."""
-        return self.board.status == RUNNING and alive(int(self.board.header.loop_pid))
-
-    def check(self) -> None:
-        """Raise `LoopError` if the loop ended by a fault or was killed."""
-        if self.board.status == FAULT:
-            raise LoopError(self.board.reason)
-
     # -- what is going on --
-
-    @property
-    def state(self) -> Any:
-        """The newest telemetry record: `.reading`, `.observed`, `.command`, `.goal`, `.state`, `.timing`."""
-        self.check()
-        latest = self.board.latest()
-        if latest is None:
-            deadline = time.monotonic() + _ANSWER_S
-            while latest is None and time.monotonic() < deadline:
-                time.sleep(self.task.dt)
-                latest = self.board.latest()
-        if latest is None:
-            raise LoopError(_STARTS if self.board.status == STARTING else "it has not ticked yet")
-        return latest
 
     @property
     def q(self) -> np.ndarray[Any, Any]:
@@ -103,35 +70,11 @@ class Link:
         """External wrench at the tool, in base axes [N, N m]."""
         return self.state.observed.wrench.copy()
 
-    def read(self) -> np.ndarray[Any, Any]:
-        """All telemetry since the last call, as one structured array; `lost` counts what came too late to read."""
-        records, self._at, gone = self.board.read(self._at)
-        self.lost += gone
-        return records
-
     @property
     def parameters(self) -> Parameters:
         """The parameters in force."""
         entry = self.board.parameter_set(self.board.adopted)
         return self.task.params if entry is None else from_record(Parameters, entry["values"])
-
-    @property
-    def notes(self) -> dict[str, Any]:
-        """What the loop says about itself: scheduling and memory it was granted."""
-        return self.board.notes
-
-    def wait(self, seconds: float) -> Any:
-        """Let `seconds` of loop time pass; returns the newest record. Raises if the loop faults meanwhile."""
-        self.check()
-        goal = self.board.head + round(seconds * self.task.rate_hz)
-        head, moved = -1, time.monotonic()
-        while self.running and self.board.head < goal:
-            if self.board.head != head:
-                head, moved = self.board.head, time.monotonic()
-            elif time.monotonic() - moved > _STALL_S:
-                raise LoopError(f"it has not ticked for {_STALL_S:g} s")
-            time.sleep(min(0.02, max(0.0, (goal - self.board.head) * self.task.dt)))
-        return self.state
 
     # -- what to do --
 
@@ -207,7 +150,7 @@ class Link:
 
     def halt(self) -> None:
         """Come to rest and stay there; the loop goes on. A contact pauses: it keeps its force, and is watched."""
-        self._send(commands.HALT)
+        super().halt()
 
     def resume(self) -> None:
         """Go on after `halt`."""
@@ -329,24 +272,6 @@ class Link:
         for law in sorted({running, *(event.law for event in self.task.events if event.law)}):
             guard_change(self.task, law, before, after)
 
-    def _numbers(self, field: str, values: ArrayLike, n: int) -> np.ndarray[Any, Any]:
-        try:
-            array = np.array(values, float)
-        except (ValueError, TypeError):
-            array = np.zeros(0)
-        if array.shape != (n,) or not np.all(np.abs(array) <= _SANE):
-            raise InputError(field, values, f"{n} finite numbers of at most {_SANE:g}")
-        return array
-
-    def _must_run(self) -> None:
-        self.check()
-        if not self.running:
-            raise LoopError(_STARTS if self.board.status == STARTING else self.board.reason or "it has ended")
-
-    def _send(self, code: int, *, number: int = 0, values: Any = ()) -> None:
-        self._must_run()
-        self.board.send(code, number=number, values=values)
-
 
 def _changed(now: Parameters, values: dict[str, Any]) -> Parameters:
     """The set with these values in place, whose thresholds still stand in their order."""
@@ -357,14 +282,22 @@ def _changed(now: Parameters, values: dict[str, Any]) -> Parameters:
 
 def attach(name: str | None = None) -> Link:
     """Connect to a loop that someone else started; without a name, to the only one that runs."""
-    board = Board.attach(name) if name is not None else _only_board()
+    board = board_of(name)
+    if MISSION in board.config:
+        raise RefusedError(f"Loop {name_of(board)} is a mission: it has no law and no parameters to change.")
     link = Link(Task.model_validate(board.config["task"]))
-    link.board, link.name = board, _name_of(board)
+    link.board, link.name = board, name_of(board)
     link.unchecked = bool(board.config.get("unchecked"))
     return link
 
 
-def _name_of(board: Board) -> str:
+def board_of(name: str | None) -> Board:
+    """The board of a loop that runs; without a name, of the only one."""
+    return Board.attach(name) if name is not None else _only_board()
+
+
+def name_of(board: Board) -> str:
+    """The name of the loop that a board belongs to."""
     return board.path.name.removeprefix("pliant-")
 
 
@@ -379,8 +312,8 @@ def _only_board() -> Board:
         raise RefusedError("No loop is running. Start one with pliant run, in another terminal.")
     if len(boards) > 1:
         words = [
-            f"{_name_of(board)} ({task.get('name', 'task')} on {task.get('robot', 'a robot')})"
-            for board, task in ((board, board.config.get("task", {})) for board in boards)
+            f"{name_of(board)} ({task.get('name', 'task')} on {task.get('robot', 'a robot')})"
+            for board, task in ((board, board.config.get("task") or board.config.get(MISSION, {})) for board in boards)
         ]
         listed = f"{', '.join(words[:-1])} and {words[-1]}"
         raise RefusedError(f"{len(boards)} loops are running: {listed}. Say which one you mean, with --loop NAME.")

@@ -12,8 +12,9 @@ import os
 import signal
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -54,6 +55,7 @@ class Loop:
         self.task = Task.model_validate(config["task"])
         self.last = int(config["ticks"])
         self.cell = Cell(self.task, lambda revision, tick, values: board.adopt(revision, tick, values))
+        self.robot = self.cell.robot
         self.low, self.high = bounds_arrays(Parameters)
         self.fixed = np.flatnonzero(~live_places(Parameters))
         self.proposal = SET.new()
@@ -162,15 +164,27 @@ class Loop:
         self.board.answer(seen, refused=not good)
 
 
-def main(path: str) -> int:
-    """Body of the loop process."""
+class Running(Protocol):
+    """What a process lives for: an arm's loop, or that of a mission."""
+
+    robot: Any
+    asked: str
+    """Why it should end, as soon as that is known."""
+
+    def run(self) -> tuple[int, str]:
+        """Run until the end; returns the board status to end with, and the reason."""
+        ...
+
+
+def live(path: str, make: Callable[[Board], Running]) -> int:
+    """Body of a loop process: whatever happens, the robot is stopped, and the board says why."""
     board = Board.attach(Path(path))
     board.header.loop_pid = os.getpid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the owner's business; it asks us to stop
-    loop: Loop | None = None
+    loop: Running | None = None
     status, reason = FAULT, "it could not start"
     try:
-        loop = Loop(board)
+        loop = make(board)
         current = loop
 
         def ask(*_: object) -> None:
@@ -190,12 +204,12 @@ def main(path: str) -> int:
     finally:
         if loop is not None:
             try:
-                loop.cell.robot.stop()
+                loop.robot.stop()
             except Exception as error:
                 status, reason = FAULT, f"{reason}; and the robot did not take the stop: {error}"
     _leave(board, status, reason)
     if loop is not None:
-        loop.cell.robot.close()
+        loop.robot.close()
     return 0 if status == STOPPED else 3
 
 
@@ -211,6 +225,11 @@ def _leave(board: Board, status: int, reason: str) -> None:
     board.finish(status, reason)
     if os.getppid() != int(board.header.owner_pid):
         board.remove()
+
+
+def main(path: str) -> int:
+    """Body of the process of an arm's loop."""
+    return live(path, Loop)
 
 
 if __name__ == "__main__":

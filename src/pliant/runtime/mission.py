@@ -14,9 +14,11 @@ from pliant.mobile.body import Body
 from pliant.mobile.mission import DONE, Change, Mission
 from pliant.mobile.stages import Seen
 from pliant.mobile.stand import Stand
+from pliant.model.arm import Arm
 from pliant.model.grid import OccupancyGrid
 from pliant.record.writer import RecordingWriter
 from pliant.records import TELEMETRY
+from pliant.robots import parse_address
 from pliant.robots.sim.body import SimBody
 from pliant.runtime.body import BodyLoop, BodySettings, Lags, MobileRobot
 from pliant.runtime.describe import versions
@@ -27,6 +29,8 @@ Told = Callable[[float], None]
 
 CHUNK = 2048
 MAP = "map.npy"
+ACCOUNT = "mission.json"
+"""What there was to say of a mission at the end of a recording that was begun before."""
 MOVING = np.array((0.02, 0.05))
 """Commands [m/s, rad/s] that a base is expected to show."""
 LONGEST_S = 4000.0
@@ -67,6 +71,12 @@ class MissionLoop:
         self._goal[:] = self.mission.target
         return self.loop.act(u, out)
 
+    def stand(self, out: Array | None = None) -> Array:
+        """A period in which nothing is decided: base and arm are told to stand."""
+        self.loop.look()
+        self._goal[:] = self.mission.goal
+        return self.loop.act(np.zeros(self.loop.body.m), out)
+
     def _seen(self) -> Seen:
         said = self._pose.tobytes() + self._wheels.tobytes()
         return Seen(
@@ -100,6 +110,11 @@ class MissionRun:
     def done(self) -> bool:
         """Whether the tool came to its goal."""
         return bool(self.log) and self.log[-1].stage == DONE
+
+    @property
+    def account(self) -> dict[str, Any]:
+        """What there is to say of it."""
+        return account(self.log, self.stand, self.goal, self.park_q)
 
     @property
     def reason(self) -> str:
@@ -148,10 +163,20 @@ def simulate_mission(
     )
 
 
-def mission_meta(run: MissionRun) -> dict[str, Any]:
-    """What a recording says of a mission."""
-    task, stand, grid = run.task, run.stand, run.grid
+def account(log: list[Change], stand: Stand | None, goal: Array, park_q: Array) -> dict[str, Any]:
+    """What there is to say of a mission, as JSON has it: its stages and why, its way, where it stands, its goal."""
     way = None if stand is None else {"start": list(stand.plan.path.start), "arcs": stand.plan.path.arcs.tolist()}
+    return {
+        "log": [[change.time_s, change.stage, change.reason] for change in log],
+        "way": way,
+        "stand": None if stand is None else stand.q.tolist(),
+        "goal": goal.tolist(),
+        "park_q": park_q.tolist(),
+    }
+
+
+def mission_meta(task: MissionTask, grid: OccupancyGrid, said: dict[str, Any]) -> dict[str, Any]:
+    """What a recording says of a mission, of which `said` is the account."""
     return {
         "name": task.name,
         "robot": f"{task.robot} on a {'wheeled' if task.sim.wheels else 'planar'} base",
@@ -160,23 +185,25 @@ def mission_meta(run: MissionRun) -> dict[str, Any]:
         "seed": task.sim.seed,
         "versions": versions(),
         "mission": {
-            "log": [[change.time_s, change.stage, change.reason] for change in run.log],
-            "way": way,
-            "stand": None if stand is None else stand.q.tolist(),
-            "goal": run.goal.tolist(),
-            "park_q": run.park_q.tolist(),
+            **said,
             "map": {"resolution_m": grid.resolution_m, "origin": list(grid.origin), "name": grid.name},
             "task": task.model_dump(mode="json"),
         },
     }
 
 
-def save_mission(run: MissionRun, path: Path) -> None:
-    """Write a mission as a recording: twist of the base, joint targets and poses as ROS 2 messages, and its map."""
+def mission_writer(path: Path, task: MissionTask, grid: OccupancyGrid, said: dict[str, Any]) -> RecordingWriter:
+    """A recording of a mission: twist of the base, joint targets and poses as ROS 2 messages, and its map."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    names = list(run.body.chain.joint_names[3:])
+    names = list(Arm.load(parse_address(task.robot)[1]).joint_names)
     cells = io.BytesIO()
-    np.save(cells, run.grid.occupancy)
-    with RecordingWriter(path, mission_meta(run), names, mobile=True) as writer:
-        writer.attach(MAP, cells.getvalue(), "application/octet-stream")
+    np.save(cells, grid.occupancy)
+    writer = RecordingWriter(path, mission_meta(task, grid, said), names, mobile=True)
+    writer.attach(MAP, cells.getvalue(), "application/octet-stream")
+    return writer
+
+
+def save_mission(run: MissionRun, path: Path) -> None:
+    """Write a mission as a recording."""
+    with mission_writer(path, run.task, run.grid, run.account) as writer:
         writer.append(run.records)

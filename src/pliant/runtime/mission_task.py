@@ -95,17 +95,23 @@ def changed_mission(
     return located(wanted, Path()) if wanted.map != task.map else wanted
 
 
-def begun(task: MissionTask) -> tuple[Body, OccupancyGrid, Mission]:
-    """The robot's model, the map and the mission with its way found; refuses what cannot be done, before it moves."""
+def begun(
+    task: MissionTask, goal: Array | None = None, place: Array | None = None
+) -> tuple[Body, OccupancyGrid, Mission]:
+    """The robot's model, the map and the mission with its way found; refuses what cannot be done, before it moves.
+
+    `goal` (X_WT) and `place` (x [m], y [m], heading [rad]) stand for those that the task names.
+    """
+    goal, start = task.goal_pose if goal is None else goal, task.start_pose if place is None else place
     grid = load_map(task.map)
     kind, which = parse_address(task.robot)
     if kind != "sim":
         raise InputError("robot", task.robot, "sim:<model>", "A mission is simulated: nothing else drives yet.")
     body = Body(which, limits=task.base, tool=task.tool)
-    mission = Mission(body, grid, task.goal_pose, task, task.dt)
+    mission = Mission(body, grid, goal, task, task.dt)
     _start_joints(task, body)
-    mission.planner.check(task.start_pose, task.start_pose)
-    mission.prepare(task.start_pose)
+    mission.planner.check(start, start)
+    mission.prepare(start)
     return body, grid, mission
 
 

@@ -7,6 +7,7 @@ ring from a tick on until the loop has ended, or it is asked to end itself. The 
 from __future__ import annotations
 
 import datetime
+import json
 import os
 import signal
 import subprocess
@@ -28,9 +29,10 @@ from pliant.runtime.board import Board, alive
 from pliant.runtime.board_layout import RUNNING, STARTING
 from pliant.runtime.describe import MODEL, model_bytes, run_meta
 from pliant.runtime.spawn import RECORDER, arguments, spawn
-from pliant.runtime.task import Task, arm_of
+from pliant.runtime.task import MISSION, Task, arm_of
 
 BLACK_BOX_S = 5.0
+NOW = -1
 
 
 def output_folder() -> Path:
@@ -88,46 +90,74 @@ def save_last_seconds(run: Run) -> Path:
 
 def save_black_box(board: Board, reason: str) -> Path:
     """Write the last seconds that the board still holds, with the reason of the stop."""
-    task = Task.model_validate(board.config["task"])
     path = _fault_file(board.path.name.removeprefix("pliant-"))
-    first = max(0, board.head - round(BLACK_BOX_S * task.rate_hz))
+    first = max(0, board.head - round(BLACK_BOX_S / _period_s(board)))
     records, _, _ = board.read(first)
-    with _writer(path, task, arm_of(task), fault=reason) as writer:
-        _sets(writer, board, records, -1, task.dt)
+    with _writer_for(board, path, fault=reason) as writer:
+        _sets(writer, board, records, -1)
         writer.append(records)
+        _conclude(writer, board)
     return path
 
 
-def _sets(writer: RecordingWriter, board: Board, records: np.ndarray, known: int, dt: float) -> int:
+def _period_s(board: Board) -> float:
+    """Time from tick to tick of a loop [s]."""
+    config = board.config
+    return 1.0 / float((config.get("task") or config[MISSION])["rate_hz"])
+
+
+def _writer_for(board: Board, path: Path, **more: object) -> RecordingWriter:
+    """What writes the recording of a loop: of an arm, or of a mission."""
+    config = board.config
+    if MISSION not in config:
+        task = Task.model_validate(config["task"])
+        return _writer(path, task, arm_of(task), **more)
+    from pliant.runtime.map_files import load_map
+    from pliant.runtime.mission import mission_writer
+    from pliant.runtime.mission_task import MissionTask
+
+    mission = MissionTask.model_validate(config[MISSION])
+    return mission_writer(path, mission, load_map(mission.map), board.story["account"])
+
+
+def _conclude(writer: RecordingWriter, board: Board) -> None:
+    """Add what a loop has told in the meantime."""
+    if story := board.story:
+        from pliant.runtime.mission import ACCOUNT
+
+        writer.attach(ACCOUNT, json.dumps(story["account"]).encode(), "application/json")
+
+
+def _sets(writer: RecordingWriter, board: Board, records: np.ndarray, known: int) -> int:
     """Write the parameter sets that came into force in `records`; returns the newest revision written."""
     for revision in np.unique(records["revision"]):
         if revision > known:
             entry = board.parameter_set(int(revision))
             if entry is not None:
-                writer.parameters(int(revision), entry.values, int(entry.tick) * dt)
+                writer.parameters(int(revision), entry.values, int(entry.tick) * _period_s(board))
             known = int(revision)
     return known
 
 
 def follow(board: Path, path: Path, first: int = 0) -> subprocess.Popen[bytes]:
-    """Start the recorder, from tick `first` on."""
+    """Start the recorder, from tick `first` on; or, where that is NOW, from when it is ready."""
     return spawn(RECORDER, str(board), str(path), str(first))
 
 
 def record(board: Board, path: Path, first: int = 0, asked: Callable[[], bool] = lambda: False) -> int:
     """Follow a loop to its end, or until `asked`, and write all it publishes; returns how many records were lost."""
-    task = Task.model_validate(board.config["task"])
-    at, lost, known = first, 0, -1
-    board.recording = True
-    with _writer(path, task, arm_of(task)) as writer:
+    with _writer_for(board, path) as writer:
+        at, lost, known = board.head if first == NOW else first, 0, -1
+        board.recording = True
         while True:
             ended = asked() or board.status not in (STARTING, RUNNING) or _loop_died(board)
             records, at, gone = board.read(at)
             lost += gone
             if len(records):
-                known = _sets(writer, board, records, known, task.dt)
+                known = _sets(writer, board, records, known)
                 writer.append(records)
             if ended and (asked() or not len(records)):
+                _conclude(writer, board)
                 return lost
             time.sleep(0.02)
 

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-LOOP, RECORDER = "pliant.runtime.loop", "pliant.runtime.save"
+LOOP, MISSION_LOOP, RECORDER = "pliant.runtime.loop", "pliant.runtime.mission_loop", "pliant.runtime.save"
 
 _waiting: dict[str, tuple[subprocess.Popen[bytes], Any]] = {}
 

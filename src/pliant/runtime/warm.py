@@ -91,6 +91,7 @@ def load_body_kernels() -> None:
     load(loop.feel, h, p, s, r, m, o, w, q, True, dt)
     load(loop.yielding, h, p, s, g, o, w, q, dt)
     load(loop.keep, TELEMETRY.new(), 0, dt, r, g, o, c, s, m)
+    load(cycle.sign_and_wait, TELEMETRY.new(), (0, 0, 0), 0, PACE.new())
 
 
 def load_planner_kernels() -> None:

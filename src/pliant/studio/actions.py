@@ -62,7 +62,7 @@ def _parameters(stage: Stage) -> Answer:
 
 
 def _halt(stage: Stage, message: Message) -> Answer:
-    stage.running.halt()
+    stage.shown.halt()
     return {}
 
 
@@ -93,6 +93,18 @@ def _end(stage: Stage, message: Message) -> Answer:
 
 def _resume(stage: Stage, message: Message) -> Answer:
     stage.running.resume()
+    return {}
+
+
+def _begin(stage: Stage, message: Message) -> Answer:
+    """Begin the mission; nobody waits behind the search for its way."""
+    stage.mission.begin()
+    return {}
+
+
+def _aim(stage: Stage, message: Message) -> Answer:
+    """Give the mission another goal of its tool."""
+    stage.mission.goal(_numbers(message, "position", 2, 3))
     return {}
 
 
@@ -231,7 +243,7 @@ IN_TURN: dict[str, Action] = {
 }  # fmt: skip
 BESIDE: dict[str, Action] = {
     "recordings": _recordings, "open": _open, "what_if": _what_if, "experiment": _experiment, "ahead": _ahead,
-    "compare": _compare, "plan": _plan,
+    "compare": _compare, "plan": _plan, "begin": _begin, "aim": _aim,
 }  # fmt: skip
 
 

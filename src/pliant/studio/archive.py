@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis.doctor import Case, examine
+from pliant.analysis.mission import account_of, is_mission, recorded_story
 from pliant.errors import InputError, PliantError, RefusedError
 from pliant.experiments import find, summaries
 from pliant.params.control import Parameters
@@ -18,8 +19,11 @@ from pliant.record.reader import Recording
 from pliant.runtime.batch import simulate
 from pliant.runtime.save import output_folder
 from pliant.runtime.task import Task
+from pliant.studio.mission_view import channels_of, mission_in_words, story_in_words
 from pliant.studio.shapes import Shapes
-from pliant.studio.wire import CHANNELS, samples_of
+from pliant.studio.wire import CHANNELS, Channel, samples_of
+
+Array = np.ndarray[Any, Any]
 
 # A recording is shown with no more than so many moments: a screen has no more.
 _MOMENTS = 1500
@@ -81,17 +85,22 @@ def _recording(name: str) -> Recording:
 
 
 def _task(recording: Recording) -> Task:
+    if is_mission(recording):
+        raise RefusedError("What would have been can be told of an arm under a law, and not of a mission.")
     if "task" not in recording.meta:
         raise RefusedError(f"{recording.path.name} does not say which task it is of.")
     return Task.model_validate(recording.meta["task"])
 
 
-def _moments(records: np.ndarray[Any, Any]) -> dict[str, Any]:
+def _moments(records: Array, channels: tuple[Channel, ...] = CHANNELS) -> dict[str, Any]:
     """The channels of evenly spread records, as columns."""
     every = max(1, -(-len(records) // _MOMENTS))
-    kept = records[::every]
-    columns = samples_of(kept, 1).T
-    return {"columns": [[round(float(value), 6) for value in column] for column in columns], "every": every}
+    columns = samples_of(records[::every], 1, channels).T
+    return {
+        "columns": [[round(float(value), 6) for value in column] for column in columns],
+        "channels": [channel.describe() for channel in channels],
+        "every": every,
+    }
 
 
 def open_recording(name: str) -> dict[str, Any]:
@@ -99,29 +108,54 @@ def open_recording(name: str) -> dict[str, Any]:
     recording = _recording(name)
     if not len(recording.records):
         raise RefusedError(f"{name} holds no record.")
-    task = _task(recording)
-    shapes = Shapes(task)
-    shown = _moments(recording.records)
-    joints = recording.records["reading"]["q"][:: shown["every"], : recording.n]
-    heads = recording.records[:: shown["every"]]
+    about = _mission(recording) if is_mission(recording) else _arm(recording)
+    shapes: Shapes = about.pop("shapes")
+    heads = recording.records[:: about["every"]]
     return {
         "name": name,
-        "task": task.name,
-        "robot": task.robot,
-        "law": task.law,
         "fault": recording.meta.get("fault") or "",
         "shapes": shapes.describe(),
         "bodies": shapes.bodies,
         "up": shapes.up,
-        "poses": [[round(float(v), 4) for v in shapes.poses(q).ravel()] for q in joints],
+        "poses": [[round(float(v), 4) for v in shapes.poses(record).ravel()] for record in heads],
         "goal": np.round(heads["goal"]["pose"], 4).tolist(),
         "tool": np.round(heads["observed"]["pose"], 4).tolist(),
         "force": np.round(heads["observed"]["wrench"][:, :3], 3).tolist(),
         "normal": np.round(heads["state"]["contact"]["normal"], 3).tolist(),
         "push": np.round(heads["goal"]["push"][:, :3], 3).tolist(),
+        "base": np.round(heads["base"]["pose"], 4).tolist(),
+        **about,
+    }
+
+
+def _arm(recording: Recording) -> dict[str, Any]:
+    """What is told of the recording of an arm."""
+    task = _task(recording)
+    return {
+        "task": task.name,
+        "robot": task.robot,
+        "law": task.law,
+        "shapes": Shapes.of_arm(task),
+        "mission": None,
+        "story": None,
         "findings": [finding.as_dict() for finding in examine(Case.of(recording)).wrong],
-        "channels": [channel.describe() for channel in CHANNELS],
-        **shown,
+        **_moments(recording.records),
+    }
+
+
+def _mission(recording: Recording) -> dict[str, Any]:
+    """What is told of the recording of a mission: the doctor examines laws, of which there is none."""
+    story = recorded_story(recording)
+    told = account_of(recording)
+    return {
+        "task": story.task.name,
+        "robot": story.task.robot,
+        "law": "mission",
+        "shapes": Shapes.of_mission(story.task),
+        "mission": mission_in_words(story.task, story.grid),
+        "story": story_in_words({"account": told}),
+        "findings": None,
+        **_moments(recording.records, channels_of(story.task, story.grid, lambda: story.goal)),
     }
 
 

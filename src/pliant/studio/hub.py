@@ -8,14 +8,13 @@ import json
 from collections import deque
 from typing import Any
 
-import numpy as np
-
 from pliant.errors import PliantError
 from pliant.runtime.board_layout import FAULT, RUNNING
 from pliant.runtime.link import Link
-from pliant.studio.schema import values_of
-from pliant.studio.stage import Scene, Stage
-from pliant.studio.wire import SAMPLE_HZ, frame, samples_of
+from pliant.runtime.mission_link import MissionLink
+from pliant.studio.scene import Scene
+from pliant.studio.stage import Stage
+from pliant.studio.wire import frame, samples_of
 
 FRAMES_HZ = 30.0
 # Frames that may wait for a page; when there are more, the oldest go.
@@ -51,7 +50,7 @@ class Hub:
 
     def __init__(self, stage: Stage) -> None:
         self.stage, self.pages = stage, set[Page]()
-        self._number, self._at, self._sent, self._revision = 0, 0, 0, -1
+        self._number, self._at, self._sent, self._news = 0, 0, 0, -1
         self._status = ""
 
     def say(self, message: dict[str, Any]) -> None:
@@ -73,13 +72,13 @@ class Hub:
             return
         link = scene.link
         if scene.number != self._number:
-            self._number, self._sent, self._revision, self._status = scene.number, 0, -1, ""
+            self._number, self._sent, self._news, self._status = scene.number, 0, -1, ""
             self._at = link.board.head
             self.say({"type": "hello", **self.stage.describe()})
         self._tell_status(*_status_of(link))
-        if link.board.adopted != self._revision:
-            self._revision = int(link.board.adopted)
-            self.say({"type": "parameters", "values": values_of(link.parameters), "revision": self._revision})
+        if (news := scene.news) != self._news:
+            self._news = news
+            self.say(scene.tell())
         self._show_new(scene)
 
     def _tell_status(self, status: str, reason: str) -> None:
@@ -101,21 +100,20 @@ class Hub:
             "kept": list(self.stage.kept),
         }
 
-    def _show_new(self, scene: Scene) -> None:
+    def _show_new(self, scene: Scene[Any]) -> None:
         link = scene.link
         records, self._at, _ = link.board.read(max(self._at, link.board.head - round(link.task.rate_hz)))
         if not len(records) or not self.pages:
             return
         newest = records[-1]
-        samples = samples_of(records, max(1, round(link.task.rate_hz / SAMPLE_HZ)))
-        poses = scene.shapes.poses(np.asarray(newest["reading"]["q"][: link.arm.n]))
-        data = frame(self._sent, newest, poses, samples)
+        samples = samples_of(records, scene.every, scene.channels)
+        data = frame(self._sent, newest, scene.shapes.poses(newest), samples)
         self._sent += len(samples)
         for page in self.pages:
             page.show(data)
 
 
-def _status_of(link: Link) -> tuple[str, str]:
+def _status_of(link: Link | MissionLink) -> tuple[str, str]:
     if link.board.status == RUNNING:
         return "running", ""
     return "fault" if link.board.status == FAULT else "ended", link.board.reason

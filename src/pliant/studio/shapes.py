@@ -7,8 +7,10 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from pliant.model.mobile_arm import Chassis
 from pliant.robots import parse_address
-from pliant.robots.sim.scene import scene_model
+from pliant.robots.sim.scene import body_scene_model, scene_model
+from pliant.runtime.mission_task import MissionTask
 from pliant.runtime.task import Task
 
 _KINDS = {
@@ -22,13 +24,21 @@ _KINDS = {
 
 
 class Shapes:
-    """The shapes of a task's cell. `poses` moves its own copy of the arm: one thread uses one object."""
+    """The shapes of a cell. `poses` moves its own copy of the arm: one thread uses one object."""
 
-    def __init__(self, task: Task) -> None:
-        _, which = parse_address(task.robot)
-        self._model = scene_model(which, task.tool, task.sim)
-        self._data = mujoco.MjData(self._model)
-        self.bodies = self._model.nbody
+    def __init__(self, model: mujoco.MjModel) -> None:
+        self._model, self._data = model, mujoco.MjData(model)
+        self.bodies = model.nbody
+
+    @classmethod
+    def of_arm(cls, task: Task) -> Shapes:
+        """Those of a task; its joints are those of the arm."""
+        return cls(scene_model(parse_address(task.robot)[1], task.tool, task.sim))
+
+    @classmethod
+    def of_mission(cls, task: MissionTask) -> Shapes:
+        """Those of an arm on a base; its joints are x, y and heading of the base, then those of the arm."""
+        return cls(body_scene_model(Chassis(), parse_address(task.robot)[1], task.tool, task.sim))
 
     @property
     def up(self) -> list[float]:
@@ -66,9 +76,11 @@ class Shapes:
             "faces": model.mesh_face[faces].ravel().tolist(),
         }
 
-    def poses(self, q: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Position [m] and quaternion (wxyz) of every body at joint positions `q`, as (bodies, 7) f4."""
-        self._data.qpos[:] = q
+    def poses(self, record: Any) -> np.ndarray[Any, Any]:
+        """Position [m] and quaternion (wxyz) of every body in a telemetry record, as (bodies, 7) f4."""
+        base, n = record["base"], self._model.nq
+        q = np.concatenate([base["pose"], record["reading"]["q"]]) if base["present"] else record["reading"]["q"]
+        self._data.qpos[:] = q[:n]
         mujoco.mj_kinematics(self._model, self._data)
         return np.hstack([self._data.xpos, self._data.xquat]).astype(np.float32)
 

@@ -8,36 +8,23 @@ import string
 import subprocess
 import threading
 import time
-from dataclasses import dataclass
 from typing import Any
 
-from pliant.contact.states import EVENTS, STATES
 from pliant.errors import PliantError, RecordingError, RefusedError
-from pliant.laws import LAWS
 from pliant.model.catalogue import available_models
 from pliant.params.control import Parameters
 from pliant.params.declare import validated
-from pliant.records import FAULTS, TROUBLES
 from pliant.runtime.guard import guard_start
-from pliant.runtime.link import Link, attach
-from pliant.runtime.save import claim_recording, follow, output_folder
+from pliant.runtime.link import Link, attach, board_of
+from pliant.runtime.mission_link import MissionLink, MissionSession, attach_mission
+from pliant.runtime.mission_task import changed_mission, find_mission
+from pliant.runtime.save import NOW, claim_recording, follow, output_folder
 from pliant.runtime.session import Session
-from pliant.runtime.task import Task, find_task, is_mission, located, shipped_tasks
+from pliant.runtime.task import MISSION, Task, find_file, find_task, is_mission, located, shipped_tasks
 from pliant.studio.archive import experiments
-from pliant.studio.schema import parameters_in_words, values_of
-from pliant.studio.shapes import Shapes
-from pliant.studio.wire import CHANNELS, HEAD, SAMPLE_HZ, VERSION, limits_in_words
-
-
-@dataclass(frozen=True)
-class Scene:
-    """A loop that is shown, with all that belongs to it: swapped whole, so that nobody sees half of a change."""
-
-    link: Link
-    shapes: Shapes
-    source: str
-    number: int
-    """Counts the loops shown so far: a page that knows another number asks for the description again."""
+from pliant.studio.scene import ArmScene, MissionScene
+from pliant.studio.schema import parameters_in_words
+from pliant.studio.wire import CHANNELS, HEAD, VERSION, limits_in_words
 
 
 class Stage:
@@ -45,7 +32,7 @@ class Stage:
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
-        self.scene: Scene | None = None
+        self.scene: ArmScene | MissionScene | None = None
         self._count = self._keeps = 0
         self.kept: dict[str, Parameters] = {}
         """Sets of parameters that were kept to compare, by letter."""
@@ -57,10 +44,14 @@ class Stage:
     def attach(self, name: str | None) -> None:
         """Show a loop that someone else has started."""
         with self.lock:
-            self._show(attach(name), "")
+            is_driving = MISSION in board_of(name).config
+            self._show(attach_mission(name) if is_driving else attach(name), "")
 
     def start(self, source: str, robot: str = "") -> None:
-        """End the loop that is shown, and start the task `source`, on another robot if one is named."""
+        """End the loop that is shown, and start the task or the mission `source`, on another robot if one is named."""
+        if is_mission(find_file(source)):
+            self._start_mission(source, robot)
+            return
         task = find_task(source)
         if robot:
             data = task.model_dump()
@@ -73,26 +64,52 @@ class Stage:
             session.start()
             self._show(session, source)
 
-    def _show(self, link: Link, source: str) -> None:
+    def _start_mission(self, source: str, robot: str) -> None:
+        mission = find_mission(source)
+        assert mission is not None
+        session = MissionSession(changed_mission(mission, [], {"robot": robot or None}))
+        with self.lock:
+            session.start()  # a mission that cannot be done is refused here, and the loop that runs goes on
+            self.close()
+            self._show(session, source)
+
+    def _show(self, link: Link | MissionLink, source: str) -> None:
         self._count += 1
-        self.scene = Scene(link, Shapes(link.task), source, self._count)
+        if isinstance(link, Link):
+            self.scene = ArmScene(link, source, self._count)
+        else:
+            self.scene = MissionScene(link, source, self._count)
 
     def close(self) -> None:
         """End what was started here; a loop that was attached to goes on."""
         with self.lock:
             self.stop_recording()
             scene, self.scene = self.scene, None
-            if scene is not None and isinstance(scene.link, Session):
-                link = scene.link
+            link = None if scene is None else scene.link
+            if isinstance(link, Session | MissionSession):
                 with contextlib.suppress(PliantError):  # it has ended by a fault, of which the page was told
                     link.stop()
 
     @property
-    def running(self) -> Link:
-        """The loop; raises when there is none."""
+    def shown(self) -> Link | MissionLink:
+        """The loop, whatever runs in it; raises when there is none."""
         if (scene := self.scene) is None:
             raise RefusedError("No loop is running. Start a task first.")
         return scene.link
+
+    @property
+    def running(self) -> Link:
+        """The loop of an arm; raises when it is none."""
+        if isinstance(link := self.shown, MissionLink):
+            raise RefusedError("This is a mission: it can be begun, stopped and given another goal, and no more.")
+        return link
+
+    @property
+    def mission(self) -> MissionLink:
+        """The mission; raises when it is none."""
+        if isinstance(link := self.shown, Link):
+            raise RefusedError("This is the loop of an arm, not a mission.")
+        return link
 
     # -- sets to compare --
 
@@ -113,14 +130,14 @@ class Stage:
     def record(self) -> str:
         """Let a recorder follow the loop from now on; returns the file."""
         with self.lock:
-            link = self.running
+            link = self.shown
             if self._recorder is not None and self._recorder.poll() is None:
                 raise RefusedError(f"It is being recorded already, into {self.recording}.")
             stamp = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
             path = output_folder() / f"{link.task.name.replace(' ', '_').replace('/', '_')}-{stamp}.mcap"
             claim_recording(path)
             link.board.recording = False
-            self._recorder = follow(link.board.path, path, link.board.head)
+            self._recorder = follow(link.board.path, path, NOW)
             while not link.board.recording:
                 if self._recorder.poll() is not None:
                     raise RecordingError(path, "could not be begun: the recorder ended at once.")
@@ -146,37 +163,14 @@ class Stage:
         return {
             "version": VERSION,
             "number": 0 if scene is None else scene.number,
-            "channels": [channel.describe() for channel in CHANNELS],
+            "channels": [channel.describe() for channel in (CHANNELS if scene is None else scene.channels)],
             "head": list(HEAD),
             "limits": limits_in_words(),
             "parameters": parameters_in_words(),
-            "tasks": [name for name, path in shipped_tasks().items() if not is_mission(path)],
+            "tasks": list(shipped_tasks()),
+            "presets": [name for name, path in shipped_tasks().items() if not is_mission(path)],
             "experiments": experiments(),
             "robots": [f"sim:{name}" for name in available_models()],
             "kept": list(self.kept),
-            "loop": None if scene is None else _in_words(scene),
+            "loop": None if scene is None else scene.describe(),
         }
-
-
-def _in_words(scene: Scene) -> dict[str, Any]:
-    link, shapes = scene.link, scene.shapes
-    return {
-        "name": link.name,
-        "task": link.task.name,
-        "source": scene.source,
-        "robot": link.task.robot,
-        "interface": link.task.interface,
-        "rate_hz": link.task.rate_hz,
-        "sample_every": max(1, round(link.task.rate_hz / SAMPLE_HZ)),
-        "shapes": shapes.describe(),
-        "bodies": shapes.bodies,
-        "up": shapes.up,
-        "laws": {str(number): name for name, number in LAWS.items()},
-        "states": list(STATES),
-        "reasons": {str(number): words for number, words in EVENTS.items()},
-        "faults": {str(number): words for number, words in FAULTS.items()},
-        "troubles": {str(number): words for number, words in TROUBLES.items()},
-        "values": values_of(link.parameters),
-        "revision": int(link.board.adopted),
-        "pushable": link.task.robot.startswith("sim:"),
-    }

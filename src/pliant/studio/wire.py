@@ -52,8 +52,12 @@ def _stretch(records: Array) -> Array:
     return 1e3 * np.linalg.norm(records["observed"]["pose"][:, :3] - records["goal"]["pose"][:, :3], axis=1)
 
 
+_TIME = Channel("time", "s", lambda r: r["time_s"])
+_LATENESS = Channel("lateness", "µs", lambda r: r["timing"]["late_s"] * 1e6)
+
+# Of an arm.
 CHANNELS = (
-    Channel("time", "s", lambda r: r["time_s"]),
+    _TIME,
     Channel("force x", "N", _part("wrench", 0)),
     Channel("force y", "N", _part("wrench", 1)),
     Channel("force z", "N", _part("wrench", 2)),
@@ -64,8 +68,34 @@ CHANNELS = (
     Channel("velocity z", "m/s", _part("twist", 2)),
     Channel("distance from goal", "mm", _stretch),
     Channel("energy tank", "J", lambda r: r["state"]["tank_j"]),
-    Channel("lateness", "µs", lambda r: r["timing"]["late_s"] * 1e6),
+    _LATENESS,
 )
+
+
+def driving_channels(room: Callable[[Array], Array], goal: Callable[[], Array]) -> tuple[Channel, ...]:
+    """Of an arm on a base. `room` says how far the base is from what stands around it [m] at poses of it, `goal` where
+    the tool shall be in the end: what the records call goal is where it should be by now.
+    """
+
+    def far(records: Array) -> Array:
+        return 1e3 * np.linalg.norm(records["observed"]["pose"][:, :3] - goal()[:3], axis=1)
+
+    def turned(records: Array) -> Array:
+        return np.degrees(2.0 * np.arccos(np.minimum(1.0, np.abs(records["observed"]["pose"][:, 3:] @ goal()[3:]))))
+
+    return (
+        _TIME,
+        Channel("speed", "m/s", lambda r: r["base"]["twist"][:, 0]),
+        Channel("speed told", "m/s", lambda r: r["base"]["command"][:, 0]),
+        Channel("turning", "rad/s", lambda r: r["base"]["twist"][:, 1]),
+        Channel("turning told", "rad/s", lambda r: r["base"]["command"][:, 1]),
+        Channel("distance from goal", "mm", far),
+        Channel("angle from goal", "°", turned),
+        Channel("distance from path", "mm", _stretch),
+        Channel("clearance", "m", lambda r: room(r["base"]["pose"])),
+        _LATENESS,
+    )
+
 
 # Of the newest record: what is drawn into the view, and the pills.
 HEAD = (
@@ -77,6 +107,7 @@ HEAD = (
     *("law", "fault", "stopped", "limits", "trouble"),
     *("state", "reason", "refused", "revision", "overruns"),
     *(f"cut {number}" for number in range(2 * len(LIMITS))),
+    *("base x", "base y", "base heading"),
 )
 
 
@@ -96,14 +127,15 @@ def head_of(record: Any) -> Array:
             [record["revision"], record["timing"]["overruns"]],
             observed["asked"],
             observed["allowed"],
+            record["base"]["pose"],
         ]
     ).astype(np.float32)
 
 
-def samples_of(records: Array, every: int) -> Array:
+def samples_of(records: Array, every: int, channels: tuple[Channel, ...]) -> Array:
     """The channels of those records whose tick is a multiple of `every`, as (samples, channels) f4."""
     kept = records[records["tick"] % every == 0]
-    return np.column_stack([channel.take(kept) for channel in CHANNELS]).astype(np.float32)
+    return np.column_stack([channel.take(kept) for channel in channels]).astype(np.float32)
 
 
 def frame(first: int, newest: Any, poses: Array, samples: Array) -> bytes:

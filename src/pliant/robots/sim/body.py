@@ -66,6 +66,9 @@ class SimBody:
         """Brake and hold, arm and base."""
         self.world.record[0].halted = 1
 
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
     def tool_pose(self) -> np.ndarray[Any, Any]:
         """X_WT as it really is, with all that the model of the controller does not know: tilt, sinking, lag."""
         model, data = self.world.model, self.world.data

@@ -1,0 +1,113 @@
+"""What every end of a running loop has in common, whatever runs in it: see what it does, wait, tell it to stop."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pliant.errors import InputError, LoopError
+from pliant.runtime import commands
+from pliant.runtime.board import Board, alive
+from pliant.runtime.board_layout import FAULT, RUNNING, STARTING
+
+if TYPE_CHECKING:
+    from pliant.runtime.mission_task import MissionTask
+    from pliant.runtime.task import Task
+
+T = TypeVar("T", bound="Task | MissionTask")
+
+_ANSWER_S = 1.0
+# A loop that lives but has not ticked for this long is stuck [s].
+_STALL_S = 5.0
+# A coordinate beyond this is a mistake [m, rad, N, N m].
+_SANE = 1e4
+_STARTS = "it is still starting; try again in a moment"
+
+
+class BoardLink(Generic[T]):
+    """A connection to the board of a running loop."""
+
+    board: Board
+
+    def __init__(self, task: T) -> None:
+        self.task = task
+        self.name = ""
+        self.lost = 0
+        self._at = 0
+
+    @property
+    def running(self) -> bool:
+        """Whether the loop is still going."""
+        return self.board.status == RUNNING and alive(int(self.board.header.loop_pid))
+
+    def check(self) -> None:
+        """Raise `LoopError` if the loop ended by a fault or was killed."""
+        if self.board.status == FAULT:
+            raise LoopError(self.board.reason)
+
+    # -- what is going on --
+
+    @property
+    def state(self) -> Any:
+        """The newest telemetry record: `.reading`, `.observed`, `.command`, `.goal`, `.state`, `.timing`."""
+        self.check()
+        latest = self.board.latest()
+        if latest is None:
+            deadline = time.monotonic() + _ANSWER_S
+            while latest is None and time.monotonic() < deadline:
+                time.sleep(self.task.dt)
+                latest = self.board.latest()
+        if latest is None:
+            raise LoopError(_STARTS if self.board.status == STARTING else "it has not ticked yet")
+        return latest
+
+    def read(self) -> np.ndarray[Any, Any]:
+        """All telemetry since the last call, as one structured array; `lost` counts what came too late to read."""
+        records, self._at, gone = self.board.read(self._at)
+        self.lost += gone
+        return records
+
+    @property
+    def notes(self) -> dict[str, Any]:
+        """What the loop says about itself: scheduling and memory it was granted."""
+        return self.board.notes
+
+    def wait(self, seconds: float) -> Any:
+        """Let `seconds` of loop time pass; returns the newest record. Raises if the loop faults meanwhile."""
+        self.check()
+        goal = self.board.head + round(seconds * self.task.rate_hz)
+        head, moved = -1, time.monotonic()
+        while self.running and self.board.head < goal:
+            if self.board.head != head:
+                head, moved = self.board.head, time.monotonic()
+            elif time.monotonic() - moved > _STALL_S:
+                raise LoopError(f"it has not ticked for {_STALL_S:g} s")
+            time.sleep(min(0.02, max(0.0, (goal - self.board.head) * self.task.dt)))
+        return self.state
+
+    # -- what to do --
+
+    def halt(self) -> None:
+        """Come to rest and stay there; the loop goes on."""
+        self._send(commands.HALT)
+
+    def _numbers(self, field: str, values: ArrayLike, n: int) -> np.ndarray[Any, Any]:
+        try:
+            array = np.array(values, float)
+        except (ValueError, TypeError):
+            array = np.zeros(0)
+        if array.shape != (n,) or not np.all(np.abs(array) <= _SANE):
+            raise InputError(field, values, f"{n} finite numbers of at most {_SANE:g}")
+        return array
+
+    def _must_run(self) -> None:
+        self.check()
+        if not self.running:
+            raise LoopError(_STARTS if self.board.status == STARTING else self.board.reason or "it has ended")
+
+    def _send(self, code: int, *, number: int = 0, values: Any = ()) -> None:
+        self._must_run()
+        self.board.send(code, number=number, values=values)

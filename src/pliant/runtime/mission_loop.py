@@ -1,0 +1,189 @@
+"""A mission at its own pace, on a board, in a process of its own: ``python -m pliant.runtime.mission_loop <board>``.
+
+It waits at its start until it is told to begin, and stands again when it is over. While nothing moves it may be given
+another goal of the tool; the place and the way are looked for beside the periods, and a refusal is a sentence in the
+story on the board. A simulated robot waits for nobody, so it asks the system for no privileges.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from pliant.errors import PliantError
+from pliant.mobile.mission import Change, Mission
+from pliant.records import TELEMETRY
+from pliant.robots.sim.body import SimBody
+from pliant.runtime import commands
+from pliant.runtime.board import Board
+from pliant.runtime.board_layout import RUNNING, STOPPED
+from pliant.runtime.cycle import sign_and_wait
+from pliant.runtime.loop import live
+from pliant.runtime.mission import MissionLoop, account, lags_of
+from pliant.runtime.mission_task import MissionTask, begun, start_q
+from pliant.runtime.pace import PACE, start_at
+from pliant.runtime.slots import knock
+from pliant.runtime.spawn import arguments
+from pliant.runtime.warm import load_body_kernels, load_planner_kernels
+
+Array = np.ndarray[Any, Any]
+
+READY = "ready"
+"""A way is known, and the mission waits to be told to begin."""
+STILL_M_S = 1e-3
+"""A base slower than this [m/s, rad/s] is where its next way begins."""
+_KEPT = 20
+_BRAKE_S = 10.0
+
+
+class MissionProcess:
+    """One robot on a map, and its missions one after the other."""
+
+    def __init__(self, board: Board) -> None:
+        self.board, self.task, self.asked = board, MissionTask.model_validate(board.config["mission"]), ""
+        load_body_kernels()
+        load_planner_kernels()
+        body, _, mission = begun(self.task)
+        start = start_q(self.task, body)
+        self.robot = SimBody(body.arm_name, tool=self.task.tool, config=self.task.sim, dt=self.task.dt, start_q=start)
+        self.loop = MissionLoop(self.robot, body, mission, lags_of(self.task))
+        self.goes, self.ends_at = False, 0
+        self.past: list[Change] = []
+        self.answers: dict[str, str] = {}
+        """Of the last requests: what speaks against them, empty where they were granted."""
+        self._seeker = ThreadPoolExecutor(1)
+        self._sought: tuple[Future[Mission], Callable[[Mission], None], int] | None = None
+        self._told: Any = None
+
+    @property
+    def mission(self) -> Mission:
+        return self.loop.mission
+
+    @property
+    def stage(self) -> str:
+        """Ready, or the stage that the mission is in or ended with."""
+        return self.mission.stage if self.goes or self.mission.ended else READY
+
+    def run(self) -> tuple[int, str]:
+        """Periods until asked to end; a robot that moves brakes first."""
+        board, pace, out = self.board, PACE.new(), TELEMETRY.new()
+        pace[0].period = round(self.task.dt * 1e9)
+        ring, number = board.publisher, 0
+        self._tell()
+        board.set_status(RUNNING)
+        start_at(pace)
+        while self._listen(number):
+            if self.goes:
+                self.loop.period(out)
+            else:
+                self.loop.stand(out)
+            sign_and_wait(out, ring, number, pace)
+            number += 1
+            self.goes = self.goes and not self.mission.ended
+            self._tell()
+        self._seeker.shutdown(wait=False, cancel_futures=True)
+        return STOPPED, self.asked
+
+    # ---- what is asked ----
+
+    def _listen(self, number: int) -> bool:
+        """Hear what is asked; False: end."""
+        if os.getppid() != int(self.board.header.owner_pid):
+            self.asked = "the process that started the loop is gone"
+        if knock(*self.board.door, 0):
+            while (item := self.board.take()) is not None:
+                self._obey(item)
+        if self._sought is not None and self._sought[0].done():
+            self._found()
+        if self.asked and self.goes and not self.ends_at:
+            self.mission.stop("the loop is asked to end")
+            self.ends_at = number + round(_BRAKE_S / self.task.dt)
+        return not self.asked or (self.goes and number < self.ends_at)
+
+    def _obey(self, item: Any) -> None:
+        code, number = int(item.code), int(item.number)
+        if code == commands.QUIT:
+            self.asked = "asked to stop"
+        elif code == commands.HALT and self.goes:
+            self.mission.stop("it was told to stop")
+        elif code in (commands.RESUME, commands.GOAL_POSE):
+            if why := self._busy():
+                self._answer(number, why)
+            elif code == commands.GOAL_POSE:
+                self._seek(np.array(item["values"][:7]), self._take, number)
+            elif self.mission.ended:  # once more, from here
+                self._seek(self.mission.goal, self._begin, number)
+            else:
+                self.goes = True
+                self._answer(number, "")
+
+    def _busy(self) -> str:
+        """What speaks against another mission now."""
+        base = self.loop.loop.base[0]
+        if self._sought is not None:
+            return "A way is being looked for already. Wait until it is found."
+        if self.goes or np.abs(base.twist).max() > STILL_M_S:
+            return "The mission is under way. Stop it first."
+        return ""
+
+    # ---- another goal ----
+
+    def _seek(self, goal: Array, then: Callable[[Mission], None], number: int) -> None:
+        place = self.loop.loop.base[0].pose.copy()
+        self._sought = self._seeker.submit(self._prepared, goal, place), then, number
+
+    def _prepared(self, goal: Array, place: Array) -> Mission:
+        """A mission from `place`, with its way found; it has a model of its own, for the periods go on beside it."""
+        _, _, mission = begun(self.task, goal, place)
+        return mission
+
+    def _found(self) -> None:
+        assert self._sought is not None
+        (future, then, number), self._sought = self._sought, None
+        try:
+            then(future.result())
+            self._answer(number, "")
+        except PliantError as error:
+            self._answer(number, str(error))
+
+    def _take(self, mission: Mission) -> None:
+        self.past = [*self.past, *self.mission.log][-_KEPT:]
+        self.loop.mission = mission
+
+    def _begin(self, mission: Mission) -> None:
+        self._take(mission)
+        self.goes = True
+
+    # ---- what is told ----
+
+    def _answer(self, number: int, why: str) -> None:
+        self.answers[str(number)] = why
+        for old in list(self.answers)[:-_KEPT]:
+            del self.answers[old]
+
+    def _tell(self) -> None:
+        """Put the story on the board, if there is another one."""
+        mission = self.mission
+        told = self.stage, self.goes, len(mission.log), id(mission), self._sought is not None, tuple(self.answers)
+        if told == self._told:
+            return
+        self._told = told
+        log = [*self.past, *mission.log]
+        self.board.tell(
+            {
+                "stage": self.stage,
+                "seeking": self._sought is not None,
+                "moving": self.goes,
+                "answers": self.answers,
+                "account": account(log, mission.stand, mission.goal, mission.park_q),
+            }
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(live(*arguments(), MissionProcess))

@@ -1,0 +1,107 @@
+"""What is on the stage: a loop with all that a page needs to draw it. An arm, or an arm on a base with its mission."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from pliant.contact.states import EVENTS, STATES
+from pliant.laws import LAWS
+from pliant.records import TROUBLES
+from pliant.runtime.link import Link
+from pliant.runtime.map_files import load_map
+from pliant.runtime.mission_link import MissionLink
+from pliant.studio.mission_view import channels_of, mission_in_words, story_in_words
+from pliant.studio.schema import values_of
+from pliant.studio.shapes import Shapes
+from pliant.studio.wire import CHANNELS, SAMPLE_HZ, Channel
+
+L = TypeVar("L", bound=Link | MissionLink)
+
+
+class Scene(ABC, Generic[L]):
+    """A loop that is shown, with all that belongs to it: swapped whole, so that nobody sees half of a change."""
+
+    channels: tuple[Channel, ...] = CHANNELS
+
+    def __init__(self, link: L, shapes: Shapes, source: str, number: int) -> None:
+        self.link, self.shapes, self.source = link, shapes, source
+        self.number = number
+        """Counts the loops shown so far: a page that knows another number asks for the description again."""
+
+    @property
+    def every(self) -> int:
+        """Of so many ticks one is a sample of the plots."""
+        return max(1, round(self.link.task.rate_hz / SAMPLE_HZ))
+
+    @property
+    @abstractmethod
+    def news(self) -> int:
+        """A number that is another one whenever `tell` has something new to say."""
+
+    @abstractmethod
+    def tell(self) -> dict[str, Any]:
+        """The message that says what is in force now."""
+
+    def describe(self) -> dict[str, Any]:
+        """All that a page needs to know of it before frames mean something."""
+        task = self.link.task
+        return {
+            "name": self.link.name,
+            "task": task.name,
+            "source": self.source,
+            "robot": task.robot,
+            "rate_hz": task.rate_hz,
+            "sample_every": self.every,
+            "shapes": self.shapes.describe(),
+            "bodies": self.shapes.bodies,
+            "up": self.shapes.up,
+            "laws": {str(number): name for name, number in LAWS.items()},
+            "states": list(STATES),
+            "reasons": {str(number): words for number, words in EVENTS.items()},
+            "troubles": {str(number): words for number, words in TROUBLES.items()},
+            "pushable": False,
+            "mission": None,
+            "now": self.tell(),
+        }
+
+
+class ArmScene(Scene[Link]):
+    """An arm under a law."""
+
+    def __init__(self, link: Link, source: str, number: int) -> None:
+        super().__init__(link, Shapes.of_arm(link.task), source, number)
+
+    @property
+    def news(self) -> int:
+        return int(self.link.board.adopted)
+
+    def tell(self) -> dict[str, Any]:
+        return {"type": "parameters", "values": values_of(self.link.parameters), "revision": self.news}
+
+    def describe(self) -> dict[str, Any]:
+        return {**super().describe(), "pushable": self.link.task.robot.startswith("sim:")}
+
+
+class MissionScene(Scene[MissionLink]):
+    """An arm on a base, on a map."""
+
+    def __init__(self, link: MissionLink, source: str, number: int) -> None:
+        super().__init__(link, Shapes.of_mission(link.task), source, number)
+        self.grid = load_map(link.task.map)
+        self._goal = link.task.goal_pose
+        self.channels = channels_of(link.task, self.grid, lambda: self._goal)
+
+    @property
+    def news(self) -> int:
+        return self.link.board.told
+
+    def tell(self) -> dict[str, Any]:
+        story = self.link.story
+        self._goal = np.array(story["account"]["goal"])
+        return {"type": "mission", **story_in_words(story)}
+
+    def describe(self) -> dict[str, Any]:
+        return {**super().describe(), "mission": mission_in_words(self.link.task, self.grid)}

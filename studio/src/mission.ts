@@ -1,0 +1,92 @@
+// The mission: which stage, why, how near, and another goal. What moves is decided by the loop.
+
+import { element, table } from "./dom";
+import type { MissionWords, Story } from "./wire";
+
+const AXES = ["x", "y", "z"];
+const ASIDE = ["stopping", "stopped"];
+const SHOWN = 8;
+
+export interface Measure {
+  /** Of the base [m/s], and the room around it [m]. */
+  speed: number;
+  clearance: number;
+  /** Of the tool from its goal [mm, °], and from the path that it follows [mm]. */
+  distance: number;
+  angle: number;
+  path: number;
+}
+
+export class MissionCard {
+  private readonly fields = AXES.map((axis) =>
+    element("input", { type: "number", step: "any", "data-testid": `aim-${axis}`, "aria-label": `goal ${axis} of the tool` }),
+  );
+  private readonly way = element("p", { class: "faint", "data-testid": "way" });
+  private readonly figures = element("dl", { class: "figures", "data-testid": "figures" });
+  private stage = "";
+  private readonly log = element("div", { "data-testid": "log" });
+
+  constructor(
+    private readonly holder: HTMLElement,
+    aim: (position: number[]) => void,
+  ) {
+    const row = element("div", { class: "row fields", title: "Where the tool shall be, in the axes of the map; or click the map" }, [
+      element("label", {}, ["Goal ", element("span", { class: "unit" }, ["m"])]),
+      ...this.fields,
+    ]);
+    for (const field of this.fields) field.onchange = () => aim(this.fields.map((each) => Number(each.value)));
+    holder.replaceChildren(element("h2", {}, ["Mission"]), row, this.way, this.figures, this.log);
+  }
+
+  /** Shows what the loop tells. */
+  show(story: Story): void {
+    this.stage = story.stage;
+    story.goal.slice(0, 3).forEach((value, i) => {
+      const field = this.fields[i]!;
+      if (document.activeElement !== field || !story.seeking) field.value = String(Number(value.toFixed(3)));
+      field.disabled = story.moving || story.seeking;
+    });
+    this.way.textContent = wayInWords(story);
+    const rows = story.log.slice(-SHOWN).reverse().map(([time, stage, why]) => [`${time.toFixed(2)} s`, stage, why]);
+    this.log.replaceChildren(...(rows.length ? [table(["at", "stage", "because"], rows)] : []));
+  }
+
+  measure(now: Measure): void {
+    const rows: [string, string][] = [
+      ["Base", `${Math.abs(now.speed).toFixed(2)} m/s${now.speed < -0.005 ? ", backwards" : ""}`],
+      ["Room around the base", now.clearance >= 1.995 ? "over 2 m" : `${now.clearance.toFixed(2)} m`],
+      ["Tool from its goal", `${length(now.distance)}, ${now.angle.toFixed(2)}°`],
+    ];
+    if (this.stage === "C") rows.push(["Tool from its path", length(now.path)]);
+    this.figures.replaceChildren(...rows.flatMap(([name, value]) => [element("dt", {}, [name]), element("dd", {}, [value])]));
+  }
+
+  hide(hidden: boolean): void {
+    this.holder.hidden = hidden;
+  }
+}
+
+function length(mm: number): string {
+  return mm >= 1000 ? `${(mm / 1000).toFixed(2)} m` : `${mm.toFixed(2)} mm`;
+}
+
+export function wayInWords(story: Story): string {
+  if (story.seeking) return "A place and a way are being looked for.";
+  const [length, back, cusps] = story.figures;
+  if (length === undefined) return "";
+  const turns = cusps === 1 ? "1 change of direction" : `${cusps} changes of direction`;
+  return `Way: ${length.toFixed(2)} m, ${back!.toFixed(2)} m of it backwards, ${turns}.`;
+}
+
+/** The stage that a mission was in at a time, and why it had come there. */
+export function stageAt(log: Story["log"], time: number): { stage: string; why: string } {
+  const last = log.filter(([at]) => at <= time + 1e-9).pop();
+  return last ? { stage: last[1], why: last[2] } : { stage: "ready", why: "" };
+}
+
+/** Chips of all stages, with the one that is on, and the reason below. */
+export function stagesOf(words: MissionWords, stage: string, why: string): HTMLElement[] {
+  const shown = Object.keys(words.stages).filter((name) => !ASIDE.includes(name) || name === stage);
+  const chips = shown.map((name) => element("span", { class: name === stage ? "chip now" : "chip", title: words.stages[name]! }, [name]));
+  return [...chips, element("div", {}, [words.stages[stage] ?? ""]), element("div", { class: "why-stage" }, [why])];
+}

@@ -1,0 +1,26 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { stageAt, wayInWords } from "../src/mission";
+import { plotsOf } from "../src/plots";
+import type { Story } from "../src/wire";
+
+const LOG: Story["log"] = [[0, "A", "the mission begins"], [1.3, "B", "the arm is parked"], [9, "C", "the base stands"]];
+const STORY: Story = { type: "mission", stage: "B", moving: true, seeking: false, log: LOG, goal: [], stand: null, way: [], figures: [6.62, 0.4, 1] };
+
+test("the stage at a time is the last that was entered before", () => {
+  assert.equal(stageAt(LOG, 1.29).stage, "A");
+  assert.deepEqual(stageAt(LOG, 1.3), { stage: "B", why: "the arm is parked" });
+  assert.equal(stageAt([], 5).stage, "ready");
+});
+
+test("a way is told by its length and its changes of direction", () => {
+  assert.equal(wayInWords(STORY), "Way: 6.62 m, 0.40 m of it backwards, 1 change of direction.");
+  assert.match(wayInWords({ ...STORY, seeking: true }), /looked for/);
+});
+
+test("a base has other plots than an arm", () => {
+  const titles = (names: string[]) => plotsOf(names).map((plot) => plot.title);
+  assert.deepEqual(titles(["speed", "speed told", "distance from goal", "lateness"]), ["Speed", "Off the goal", "Lateness"]);
+  assert.ok(!titles(["velocity x", "velocity y", "velocity z"]).includes("Speed"));
+});

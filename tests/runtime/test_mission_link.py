@@ -1,0 +1,151 @@
+"""A mission at its own pace: it waits, goes, stops, takes another goal, and is recorded; read from its board."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pliant.analysis.mission import recorded_story
+from pliant.errors import InputError, PliantError, RefusedError
+from pliant.record import Recording
+from pliant.runtime.link import attach
+from pliant.runtime.mission_link import MissionSession, attach_mission
+from pliant.runtime.mission_task import MissionTask, changed_mission, find_mission
+from pliant.runtime.save import NOW, follow
+
+Until = Callable[..., Any]
+
+
+def fetch(*changes: str) -> MissionTask:
+    task = find_mission("fetch")
+    assert task is not None
+    return changed_mission(task, ["start=6.0,2.2,0", *changes])
+
+
+@pytest.fixture(scope="module")
+def session(compiled: None) -> Iterator[MissionSession]:
+    with MissionSession(fetch()) as started:
+        yield started
+
+
+def base(session: MissionSession) -> np.ndarray[Any, Any]:
+    return session.state["base"]["pose"].copy()
+
+
+def stand(session: MissionSession, until: Until) -> None:
+    """Wait until the robot stands, whatever the last test left."""
+    session.halt()
+    until(lambda: not session.story["moving"])
+
+
+def test_it_waits_until_it_is_told_to_begin(session: MissionSession) -> None:
+    assert session.stage == "ready"
+    assert session.story["account"]["way"]["arcs"]
+    before = base(session)
+    session.wait(0.3)
+    np.testing.assert_allclose(base(session), before, atol=1e-3)
+
+
+def test_a_stop_brakes_and_says_so_and_it_can_begin_again_from_there(session: MissionSession, until: Until) -> None:
+    session.begin()
+    until(lambda: session.stage == "B")
+    until(lambda: session.state["base"]["twist"][0] > 0.1)
+    session.halt()
+    until(lambda: session.stage == "stopped")
+    assert "it was told to stop" in session.story["account"]["log"][-2][2]
+    assert np.abs(session.state["base"]["twist"]).max() < 0.01
+    stood = base(session)
+    until(lambda: not session.story["moving"])
+    session.begin()
+    np.testing.assert_allclose(session.story["account"]["way"]["start"], stood, atol=0.02)
+    assert session.story["moving"]
+    stand(session, until)
+
+
+def test_another_goal_is_planned_for_and_nothing_moves(session: MissionSession, until: Until) -> None:
+    stand(session, until)
+    before = base(session)
+    session.goal([7.7, 3.25])
+    story = session.story
+    assert story["stage"] == "ready"
+    np.testing.assert_allclose(story["account"]["goal"][:3], [7.7, 3.25, 0.85])
+    np.testing.assert_allclose(story["account"]["way"]["start"], before, atol=0.02)
+    np.testing.assert_allclose(base(session), before, atol=1e-3)
+
+
+def test_a_goal_that_cannot_be_reached_is_refused_in_words(session: MissionSession, until: Until) -> None:
+    stand(session, until)
+    before = session.story["account"]
+    with pytest.raises(RefusedError, match="would touch an obstacle"):
+        session.goal([0.0, 40.0])
+    with pytest.raises(RefusedError, match="cannot be reached"):
+        session.goal([7.75, 3.3, 9.0])
+    with pytest.raises(InputError, match="finite numbers"):
+        session.goal([1.0, float("nan")])
+    assert session.story["account"] == before
+
+
+def test_while_it_is_under_way_there_is_no_other_goal(session: MissionSession, until: Until) -> None:
+    stand(session, until)
+    session.begin()
+    with pytest.raises(RefusedError, match="under way"):
+        session.goal([7.0, 1.0])
+    with pytest.raises(RefusedError, match="under way"):
+        session.begin()
+    stand(session, until)
+
+
+def test_others_attach_to_it_as_what_it_is(session: MissionSession) -> None:
+    other = attach_mission(session.name)
+    assert other.story["account"] == session.story["account"]
+    with pytest.raises(RefusedError, match="is a mission"):
+        attach(session.name)
+
+
+def test_a_recording_of_it_has_the_stages_that_came_after_its_beginning(
+    session: MissionSession, until: Until, tmp_path: Path
+) -> None:
+    stand(session, until)
+    recorder = follow(session.board.path, tmp_path / "live.mcap", NOW)
+    until(lambda: session.board.recording)
+    session.begin()
+    until(lambda: session.stage == "B")
+    session.halt()
+    until(lambda: session.stage == "stopped")
+    recorder.send_signal(signal.SIGTERM)
+    assert recorder.wait() == 0
+    story = recorded_story(Recording.load(tmp_path / "live.mcap"))
+    assert [change.stage for change in story.log][-4:] == ["A", "B", "stopping", "stopped"]
+    assert len(story.records) > 100
+
+
+def test_a_mission_that_cannot_be_done_does_not_start(compiled: None) -> None:
+    with pytest.raises(PliantError, match="would touch an obstacle"), MissionSession(fetch("start=0,0,0")):
+        pass
+
+
+def test_asked_to_end_while_it_drives_it_brakes_first(compiled: None, until: Until) -> None:
+    session = MissionSession(fetch()).start()
+    session.begin()
+    until(lambda: session.state["base"]["twist"][0] > 0.1)
+    session.stop()
+    assert session.board.reason == "asked to stop"
+    latest = session.board.latest()
+    assert latest is not None
+    assert np.abs(latest["base"]["twist"]).max() < 0.01
+    assert "asked to end" in session.board.story["account"]["log"][-2][2]
+
+
+def test_a_killed_process_is_reported_with_its_last_seconds(compiled: None, until: Until, out: Path) -> None:
+    session = MissionSession(fetch()).start()
+    session.wait(0.2)
+    os.kill(int(session.board.header.loop_pid), signal.SIGKILL)
+    with pytest.raises(PliantError, match="without a word") as caught:
+        until(lambda: session.check())
+    assert len(Recording.load(caught.value.black_box).records) > 50  # type: ignore[attr-defined]
