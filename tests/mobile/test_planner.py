@@ -12,6 +12,7 @@ import pytest
 from pliant.errors import InputError
 from pliant.experiments.plan_maps import MAPS, queries
 from pliant.experiments.rival_planner import ompl_solves, one_query, uncompiled
+from pliant.mobile.lattice import meet, unmark
 from pliant.mobile.path import Path
 from pliant.mobile.planner import HybridAStar, NoWayError
 from pliant.mobile.space import arc_free, free_at, prepared
@@ -188,3 +189,57 @@ def test_a_whole_turn_makes_no_difference(pose: Any) -> None:
     assert HybridAStar(corridor(2.0)).plan((8, 3, 0), pose).path.length_m == pytest.approx(
         HybridAStar(corridor(2.0)).plan((8, 3, 0), (2.0, 3.0, 0.3)).path.length_m
     )
+
+
+def test_a_gap_that_a_disc_passes_and_a_long_base_does_not_costs_no_search_of_everything() -> None:
+    # the near way has an S-bend that is too tight, the far one leads around a long wall
+    cells = np.zeros((160, 300), bool)
+    cells[:2] = cells[-2:] = cells[:, :2] = cells[:, -2:] = True
+    cells[20:, 150:154] = True
+    cells[80:88, 150:154] = False
+    cells[76:92, 161:165] = True
+    cells[72:76, 154:165] = cells[92:96, 154:165] = True
+    cells[92:96, 157:161] = False
+    grid = grid_of(cells, 0.1)
+    planner = HybridAStar(grid)
+    start, goal = (13.0, 8.4, 0.0), (18.5, 8.4, 0.0)
+    wave = coarse(planner.space, 2, 1.0)
+    begin(planner.space, wave, goal[0], goal[1])
+    assert reaches(planner.space, wave, start[0], start[1])
+    assert to_go(planner.space, wave, start[0], start[1]) < 10.0  # a disc would pass
+    plan = planner.plan(start, goal)
+    assert plan.path.length_m > 14.0
+    assert plan.expanded < 4000
+
+
+def test_waves_from_both_ends_meet_on_a_course_that_a_search_can_keep_to() -> None:
+    planner = HybridAStar(MAPS["office"](1))
+    there, back = planner.lattices
+    solved = 0
+    for start, goal in queries(planner, 1, 12, roomy=True):
+        met = meet(planner.space, there, back, goal, start)
+        try:
+            plan = planner.plan(start, goal)
+        except NoWayError:
+            continue
+        solved += 1
+        assert met >= 0
+        beside = np.ones(there.steps.shape[:2], bool)
+        met = meet(planner.space, there, back, goal, start)
+        for part in (there, back):
+            unmark(part, met, 2, beside)
+        corner, side = planner.space.about[0], there.about[0].side
+        for x, y, _ in (start, goal):  # it leads from one to the other
+            assert not beside[int((y - corner.y) / side), int((x - corner.x) / side)]
+        length = 0.1 * min(int(there.about[0].least), int(back.about[0].least)) * float(side)
+        assert length > 0.6 * math.dist(start[:2], goal[:2])
+        assert length < 3.0 * plan.cost_m + 10.0
+    assert solved > 8
+
+
+def test_a_course_of_one_query_is_forgotten_in_the_next() -> None:
+    planner = HybridAStar(MAPS["office"](2))
+    asked = queries(planner, 2, 160)
+    first = planner.plan(*asked[3]).path.arcs
+    planner.plan(*asked[158])  # a hard one
+    assert planner.plan(*asked[3]).path.arcs.tolist() == first.tolist()
