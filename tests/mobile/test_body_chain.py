@@ -15,6 +15,7 @@ from pliant.errors import InputError
 from pliant.mobile.body import Body
 from pliant.model.mobile_arm import Chassis
 from pliant.model.tool import Tool
+from pliant.params.mobile import Base as BaseLimits
 from pliant.spatial import pose_error
 
 TOOL = Tool(tcp_m=(0.02, 0.01, 0.254), tcp_quat=(0.5, 0.5, -0.5, 0.5))
@@ -96,3 +97,10 @@ def _oracle(pin: Any, base: Chassis) -> tuple[Any, int]:
 def test_joints_that_are_none_are_refused_with_what_is_expected(body: Body, q: Any) -> None:
     with pytest.raises(InputError, match=r"q is .*9 finite numbers: x, y, heading and 6 joints"):
         body.pose(q)
+
+
+def test_the_track_that_is_declared_is_that_of_the_body_its_program_and_its_filter() -> None:
+    body = Body(limits=BaseLimits(track_m=0.8))
+    assert body.base.track_m == 0.8
+    assert body.limits_record[0].half_track == pytest.approx(0.4)
+    assert Body().base.track_m == BaseLimits().track_m

@@ -13,10 +13,12 @@ import pytest
 from pliant.errors import PliantError
 from pliant.mobile.body import BASE_JOINTS, Body
 from pliant.mobile.mission import DONE, STOPPED, Mission
+from pliant.mobile.space import free_at, prepared
 from pliant.mobile.stages import Seen, pose_apart
 from pliant.mobile.stand import Stands
 from pliant.model.grid import OccupancyGrid, grid_of
 from pliant.params.mission import MissionSettings, Park, Reach, Travel
+from pliant.params.mobile import Footprint
 
 DT = 0.01
 START = (1.0, 1.0, 0.5)
@@ -210,13 +212,68 @@ def test_a_base_that_drives_already_does_not_begin(body: Body) -> None:
     assert "the base does not stand" in ended_with(robot)
 
 
-def test_a_map_that_blocks_the_way_stops_it_before_the_obstacle(body: Body) -> None:
+WALL = (2.6, 0.0, 0.2, 4.0)
+
+
+def test_a_map_that_leaves_no_way_stops_it_before_the_obstacle(body: Body) -> None:
     robot = Drive(begun(body))
     robot.until("B", 0.2)
-    robot.mission.see(room((2.6, 0.0, 0.2, 4.0)))
+    robot.mission.see(room(WALL))
     robot.to_the_end()
-    assert "something stands in the way" in ended_with(robot)
+    why = ended_with(robot)
+    assert "something stands in the way" in why
+    assert "no other way: There is no way to any of the" in why
     assert robot.mission.planner.free(robot.q[:3])
+
+
+def test_a_base_takes_another_way_around_what_a_map_shows_in_its_way(body: Body) -> None:
+    robot = Drive(begun(body))
+    robot.until("B", 0.2)
+    before = robot.mission.stand
+    assert before is not None
+    x, y, _ = before.plan.path.at([0.6 * before.plan.path.length_m])[0, :3]
+    grid = room((x - 0.2, y - 0.2, 0.4, 0.4))
+    robot.mission.see(grid)
+    bare = prepared(grid, Footprint(margin_m=0.0))
+    while not robot.mission.ended and robot.time_s < 200.0:
+        robot.period()
+        assert free_at(bare, *robot.q[:3])
+    assert [change.stage for change in robot.mission.log] == ["A", "B", "B", "C", DONE]
+    assert "in the way" in robot.mission.log[2].reason
+    assert pose_apart(body.pose(robot.q), np.array(GOAL))[0] < 0.005
+    assert robot.sharpest <= 1.0 + 1e-9
+    stood = [np.abs(u[:2]).max() == 0.0 for u, stage in zip(robot.commands, robot.stages, strict=True) if stage == "B"]
+    assert any(stood[100:-100])  # it stood before it went on
+
+
+def test_other_ways_are_looked_for_as_often_as_allowed_and_no_more(body: Body) -> None:
+    robot = Drive(begun(body, travel=Travel(candidates=60, detours=2)))
+    robot.until("B", 0.1)
+    boxes = list[tuple[float, float, float, float]]()
+    while not robot.mission.ended and len(boxes) < 9:
+        stand = robot.mission.stand
+        assert stand is not None
+        # whatever way it takes, something small is put on it
+        x, y, _ = stand.plan.path.at([0.7 * stand.plan.path.length_m])[0, :3]
+        boxes.append((x - 0.1, y - 0.1, 0.2, 0.2))
+        seen = robot.mission.detours
+        robot.mission.see(room(*boxes))
+        while not robot.mission.ended and robot.mission.detours == seen:
+            robot.period()
+        for _ in range(50):
+            robot.period()
+    robot.to_the_end()
+    assert robot.mission.detours == 2
+    assert "and 2 of 2 other ways were tried" in ended_with(robot)
+    assert len(boxes) == 3
+
+
+def test_without_other_ways_allowed_something_in_the_way_stops_it_at_once(body: Body) -> None:
+    robot = Drive(begun(body, travel=Travel(candidates=60, detours=0)))
+    robot.until("B", 0.2)
+    robot.mission.see(room(WALL))
+    robot.to_the_end()
+    assert ended_with(robot).endswith("m ahead")
 
 
 def test_a_map_that_shows_the_same_does_not_stop_it(body: Body) -> None:

@@ -12,6 +12,7 @@ import pytest
 from pliant.errors import InputError
 from pliant.experiments.plan_maps import MAPS, queries
 from pliant.experiments.rival_planner import ompl_solves, one_query, uncompiled
+from pliant.mobile.lattice import meet, unmark
 from pliant.mobile.path import Path
 from pliant.mobile.planner import HybridAStar, NoWayError
 from pliant.mobile.space import arc_free, free_at, prepared
@@ -188,3 +189,51 @@ def test_a_whole_turn_makes_no_difference(pose: Any) -> None:
     assert HybridAStar(corridor(2.0)).plan((8, 3, 0), pose).path.length_m == pytest.approx(
         HybridAStar(corridor(2.0)).plan((8, 3, 0), (2.0, 3.0, 0.3)).path.length_m
     )
+
+
+def test_a_course_spares_a_search_of_all_rooms_before_gaps_that_are_too_tight_to_turn_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    planner = HybridAStar(MAPS["office"](2))
+    start, goal = queries(planner, 2, 159)[158]
+    guided = planner.plan(start, goal)
+    wave = coarse(planner.space, 2, 1.0)
+    begin(planner.space, wave, goal[0], goal[1])
+    assert reaches(planner.space, wave, start[0], start[1])
+    # a disc would come through where a base does not
+    assert to_go(planner.space, wave, start[0], start[1]) < 0.5 * guided.path.length_m
+    monkeypatch.setattr("pliant.mobile.planner.HARD", 10**9)
+    assert guided.expanded < 0.2 * planner.plan(start, goal).expanded
+
+
+def test_waves_from_both_ends_meet_on_a_course_that_a_search_can_keep_to() -> None:
+    planner = HybridAStar(MAPS["office"](1))
+    there, back = planner.lattices
+    solved = 0
+    for start, goal in queries(planner, 1, 12, roomy=True):
+        met = meet(planner.space, there, back, goal, start)
+        try:
+            plan = planner.plan(start, goal)
+        except NoWayError:
+            continue
+        solved += 1
+        assert met >= 0
+        beside = np.ones(there.steps.shape[:2], bool)
+        met = meet(planner.space, there, back, goal, start)
+        for part in (there, back):
+            unmark(part, met, 2, beside)
+        corner, side = planner.space.about[0], there.about[0].side
+        for x, y, _ in (start, goal):  # it leads from one to the other
+            assert not beside[int((y - corner.y) / side), int((x - corner.x) / side)]
+        length = 0.1 * min(int(there.about[0].least), int(back.about[0].least)) * float(side)
+        assert length > 0.6 * math.dist(start[:2], goal[:2])
+        assert length < 3.0 * plan.cost_m + 10.0
+    assert solved > 8
+
+
+def test_a_course_of_one_query_is_forgotten_in_the_next() -> None:
+    planner = HybridAStar(MAPS["office"](2))
+    asked = queries(planner, 2, 160)
+    first = planner.plan(*asked[3]).path.arcs
+    planner.plan(*asked[158])  # a hard one
+    assert planner.plan(*asked[3]).path.arcs.tolist() == first.tolist()

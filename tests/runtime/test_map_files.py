@@ -124,3 +124,35 @@ def test_another_kind_of_file_and_an_empty_map_are_refused(tmp_path: Path) -> No
         grid_of(np.zeros((0, 3)), 0.1)
     with pytest.raises(InputError, match="resolution"):
         grid_of(np.zeros((3, 3)), float("nan"))
+
+
+def test_a_yaml_file_has_its_own_resolution_and_takes_no_other(tmp_path: Path) -> None:
+    path = saved(tmp_path)
+    with pytest.raises(InputError, match="cannot be given as well"):
+        load_map(path, resolution_m=0.2)
+    with pytest.raises(InputError, match="cannot be given as well"):
+        load_map(path, origin=(0.0, 0.0))
+
+
+def test_a_resolution_of_nothing_is_refused_and_not_the_usual_one(tmp_path: Path) -> None:
+    np.save(tmp_path / "m.npy", np.zeros((3, 3), bool))
+    with pytest.raises(InputError, match="resolution is 0"):
+        load_map(tmp_path / "m.npy", resolution_m=0.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("image: m.pgm\nimage: n.pgm\n", r"m\.yaml:2 is not valid YAML: found duplicate key"),
+        ("image: [m.pgm\n", r"m\.yaml:2 is not valid YAML"),
+        ("image: m.pgm\nresolution: 0.1\norigin: [0, 0, 1]\n", "must be three numbers of which the last is 0"),
+        (
+            "image: m.pgm\nresolution: 0.1\norigin: [0, 0, 0]\noccupied_thresh: 0.5\nfree_thresh: 0.6\n",
+            "must be less than occupied_thresh",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_yaml_file_is_said_where_it_is(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "m.yaml").write_text(text)
+    with pytest.raises(InputError, match=words):
+        load_map(tmp_path / "m.yaml")

@@ -16,10 +16,12 @@ from pliant.errors import PliantError
 from pliant.experiments import Progress
 from pliant.experiments.mission_runs import (
     AROUND_TABLE,
+    DETOURS,
     NOISE,
     Noisy,
     Result,
     Stop,
+    detour,
     fetch,
     mishaps,
     random_starts,
@@ -82,6 +84,19 @@ def _stops(stops: list[Stop]) -> list[Figure]:
     ]  # fmt: skip
 
 
+def _detours(cases: list[tuple[Result, int]]) -> list[Figure]:
+    """With something that appears in the way while the base drives."""
+    name, results = "something in the way", [result for result, _ in cases]
+    wanted = 1 + max(len(shares) for shares in DETOURS.values())
+    return [
+        at_least(f"{name}: missions to their goal", sum(r.done for r in results), "", len(results)),
+        at_least(f"{name}: most ways that one mission took", max(ways for _, ways in cases), "", wanted),
+        at_most(f"{name}: largest distance of the tool", 1e3 * max(r.apart_m for r in results), "mm", BAR_MM),
+        at_most(f"{name}: moments in which the base touches it or something else", sum(r.touches for r in results), "",
+                0.0),
+    ]  # fmt: skip
+
+
 def _refusals(task: MissionTask, grid: OccupancyGrid) -> list[Figure]:
     """Missions that cannot be done are refused before anything moves."""
     body, _, _ = begun(task)
@@ -124,12 +139,18 @@ def _tried(task: MissionTask, refused: list[str], seed: int | None = None) -> li
         return []
 
 
+def _notes(stops: list[Stop], results: dict[str, Result]) -> list[str]:
+    """What went otherwise than it should."""
+    notes = [f"Not as expected: {s.name}: {s.reason or 'not stopped'}." for s in stops if not s.as_expected]
+    return notes + [f"Not done, {where}: {r.reason}." for where, r in results.items() if not r.done]
+
+
 def run(seed: int, progress: Progress) -> Outcome:
     """Random starts on a planar base, some of them on wheels, then everything that must stop a mission."""
     began, task = time.perf_counter(), fetch()
     grid, mishap_list = load_map(task.map), mishaps()[:MISHAPS]
     starts = random_starts(task, seed, STARTS)
-    total = STARTS + ON_WHEELS + WITH_NOISE + 0.5 * len(mishap_list)
+    total = STARTS + ON_WHEELS + WITH_NOISE + 0.5 * len(mishap_list) + len(DETOURS)
     results, wheels, noisy = list[Result](), list[Result](), list[Result]()
     stops, refused = list[Stop](), list[str]()
     for k, one in enumerate(starts):
@@ -144,18 +165,19 @@ def run(seed: int, progress: Progress) -> Outcome:
     for mishap in mishap_list:
         stops.append(stopped(task, mishap))
         progress((STARTS + ON_WHEELS + WITH_NOISE + 0.5 * len(stops)) / total)
+    detours = {where: detour(task, shares) for where, shares in DETOURS.items()}
     figures = [
         *_judged(f"{STARTS} random starts", STARTS, results, task),
         *_judged(f"{ON_WHEELS} of them on wheels", ON_WHEELS, wheels, task),
         *_lost(noisy),
-        *_commands([*results, *wheels, *noisy]),
+        *_detours(list(detours.values())),
+        *_commands([*results, *wheels, *noisy, *(result for result, _ in detours.values())]),
         *_stops(stops),
         *_refusals(task, grid),
     ]
     progress(1.0)
-    notes = [*refused]
-    notes += [f"Not as expected: {s.name}: {s.reason or 'not stopped'}." for s in stops if not s.as_expected]
-    notes += [f"Start {k}: {r.reason}." for k, r in enumerate([*results, *wheels, *noisy]) if not r.done]
+    others = {f"start {k}": r for k, r in enumerate([*results, *wheels, *noisy])}
+    notes = [*refused, *_notes(stops, {**others, **{where: r for where, (r, _) in detours.items()}})]
     return Outcome(
         "mission", seed, time.perf_counter() - began, figures, notes=notes,
         draw=lambda path: _draw(grid, task, results, stops, path), table=_rows(starts, results, wheels, stops),

@@ -201,6 +201,7 @@ def with_box(grid: OccupancyGrid, x: float, y: float, width: float, height: floa
     return OccupancyGrid(cells, cell, grid.origin, grid.name)
 
 
+SMALL_M = 0.3
 DOOR = (4.9, 2.6, 0.15, 1.3)
 AROUND_TABLE = (6.2, 1.9, 3.6, 2.8)
 
@@ -230,6 +231,30 @@ def sees(box: tuple[float, float, float, float], stage: str, at_s: float) -> Cal
             mission.see(with_box(mission.planner.grid, *box))
 
     return look
+
+
+def in_the_way(*shares: float) -> Callable[[Mission, float], None]:
+    """Something small appears on the way that is driven, at this share of its length; then on the next one."""
+    left = list(shares)
+
+    def look(mission: Mission, time_s: float) -> None:
+        drives = mission.stage == "B" and not mission.drive.waits and mission.drive.share > 0.1
+        if left and drives and mission.detours == len(shares) - len(left) and mission.stand is not None:
+            path = mission.stand.plan.path
+            x, y = path.at([left.pop(0) * path.length_m])[0, :2]
+            mission.see(with_box(mission.planner.grid, x - SMALL_M / 2, y - SMALL_M / 2, SMALL_M, SMALL_M))
+
+    return look
+
+
+DETOURS = {"on the way": (0.4,), "where it was to stand": (1.0,), "on the way, and on the next one": (0.3, 0.3)}
+"""Where something appears while the base drives."""
+
+
+def detour(task: MissionTask, shares: tuple[float, ...]) -> tuple[Result, int]:
+    """A mission with something in its way, judged on the map with it; and how many ways it took."""
+    run = simulate_mission(task, meanwhile=in_the_way(*shares))
+    return result_of(run), sum(change.stage == "B" for change in run.log)
 
 
 def mishaps() -> list[Mishap]:

@@ -63,7 +63,8 @@ class Body:
         limits: BaseLimits | None = None,
         tool: Tool | None = None,
     ) -> None:
-        self.base, self.limits, self.arm_name = base or Chassis(), limits or BaseLimits(), arm
+        self.limits, self.arm_name = limits or BaseLimits(), arm
+        self.base = base or Chassis(track_m=self.limits.track_m)
         self.chain = load_mobile(self.base, arm, tool)
         self.n = self.chain.n
         self.m = self.n - 1

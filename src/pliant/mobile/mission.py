@@ -3,6 +3,7 @@
     A ──▶ B ──▶ C ──▶ done          each with a guard at its entry, a watch in every period, and a time limit
     └─────┴─────┴──▶ stopping ──▶ stopped
 
+Where something stands in the way of B, the base stops, looks for another way from there, and takes it, some times.
 Everything that is commanded passes one filter that keeps to the limits of base and joints, a stop included. There is no
 clock in here: time comes with what is seen.
 """
@@ -66,7 +67,7 @@ class Mission:
         self._stages: dict[str, Stage] = {
             "A": ParkStage(body, self.settings, self.park_q), "B": self.drive, "C": self.reach,
         }  # fmt: skip
-        self._entered_s, self._rest_s, self._why = 0.0, math.inf, ""
+        self._entered_s, self._rest_s, self._why, self.detours = 0.0, math.inf, "", 0
         self._place = SteadyPlace()
 
     # ---- before it begins ----
@@ -145,7 +146,7 @@ class Mission:
         return begin + (end - begin) * self._stages[self.stage].share if self.stage in self._stages else begin
 
     def see(self, grid: OccupancyGrid) -> None:
-        """Take another map, from now on: a way that it blocks stops the mission."""
+        """Take another map, from now on: where it blocks the way, another one is looked for."""
         self._use(grid)
         self._planned = None
 
@@ -178,9 +179,9 @@ class Mission:
         return replace(seen, q=q, expected=expected)
 
     def _proceed(self, seen: Seen) -> None:
-        """Stay in the stage, go on to the next, or stop."""
+        """Stay in the stage, go on to the next, look for another way, or stop."""
         stage = self._stages[self.stage]
-        if why := self._why or self._unusable(seen) or stage.trouble(seen) or self._in_the_way(seen):
+        if why := self._why or self._unusable(seen) or stage.trouble(seen) or self._touching(seen):
             self._halt(seen, why)
         elif done := stage.reached(seen):
             if self.drive.stand is not None:
@@ -188,6 +189,23 @@ class Mission:
             self._enter({"A": "B", "B": "C", "C": DONE}[self.stage], seen, done)
         elif seen.time_s - self._entered_s > stage.limit_s:
             self._halt(seen, f"its time of {stage.limit_s:g} s is over")
+        elif self.stage == "B":
+            self._mind_the_way(seen)
+
+    def _mind_the_way(self, seen: Seen) -> None:
+        """Stop before what a new map shows in the way; once the base stands, take another way or give up."""
+        most = self.settings.travel.detours
+        if not self.drive.waits and (why := self._in_the_way()):
+            self.drive.waits = why
+            if self.detours >= most:
+                self._halt(seen, f"{why}, and {self.detours} of {most} other ways were tried" if most else why)
+        elif self.drive.waits and seen.base_rests and not self.filter.u[:2].any():
+            why, self._planned, self._entered_s = self.drive.waits, None, seen.time_s
+            self.detours += 1
+            if refused := self.drive.enter(seen):
+                self._halt(seen, f"{why}, and there is no other way: {refused}")
+            else:
+                self.log.append(Change(seen.time_s, "B", f"{why}: another way is taken ({self.detours} of {most})"))
 
     def _enter(self, name: str, seen: Seen, why: str) -> None:
         self.stage, self._entered_s = name, seen.time_s
@@ -208,21 +226,20 @@ class Mission:
             return f"the base's odometry is {seen.age_s:.2f} s old"
         return ""
 
-    def _in_the_way(self, seen: Seen) -> str:
-        """Whether the base touches something, or its way is blocked by what was seen since it was planned."""
-        if self.stage == "A":
+    def _touching(self, seen: Seen) -> str:
+        """Whether a base that may drive is about to touch something."""
+        return "the base is about to touch an obstacle" if self.stage != "A" and self._touches(seen.q) else ""
+
+    def _in_the_way(self) -> str:
+        """Whether what is left of the way is blocked: looked at once, after each new map."""
+        if self._planned is not None or self.stand is None:
             return ""
-        if self._touches(seen.q):
-            return "the base is about to touch an obstacle"
-        if self.stage == "B" and self._planned is None and self.stand is not None:
-            self._planned = self.stand  # looked at once, after each new map
-            rows = self.stand.plan.path.samples(0.05)
-            gone = self.drive.share * self.stand.plan.path.length_m
-            blocked = [k for k, row in enumerate(rows) if 0.05 * k >= gone - 0.05 and self._touches(row)]
-            if blocked:
-                far = max(0.0, self.stand.plan.path.length_m * blocked[0] / (len(rows) - 1) - gone)
-                return f"something stands in the way, {far:.1f} m ahead"
-        return ""
+        self._planned = self.stand
+        path = self.stand.plan.path
+        rows, gone = path.samples(0.05), self.drive.share * path.length_m
+        along = np.linspace(0.0, path.length_m, len(rows))
+        ahead = next((s for s, row in zip(along, rows, strict=True) if s >= gone - 0.05 and self._touches(row)), None)
+        return "" if ahead is None else f"something stands in the way, {max(0.0, ahead - gone):.1f} m ahead"
 
     def _rest(self, seen: Seen) -> None:
         """End a stop once everything stands."""

@@ -15,20 +15,27 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import PliantError, RefusedError
-from pliant.mobile import search, shortcut
+from pliant.mobile import lattice, search, shortcut, wave
 from pliant.mobile.path import Path
 from pliant.mobile.space import free_at, prepared
-from pliant.mobile.wave import coarse
 from pliant.model.grid import OccupancyGrid
 from pliant.params.mobile import Planner
 
 Pose = Sequence[float] | np.ndarray[Any, Any]
 """x [m], y [m] and heading [rad]."""
+Poses = tuple[Any, Any]
+Rooms = tuple[search.Room, search.Room]
 MOST_ARCS = 4096
 SIZES = ((0.4, 18, 0.6), (0.2, 36, 0.3), (0.12, 48, 0.15))
 """Cells [m], headings and shortest arcs [m] of the first search, and of those that follow when it has found no way."""
-CHUNK = 50
-"""Poses that one search follows before it is the other's turn."""
+CHUNK, MORE_TURNS = 50, 4
+"""Poses that one search follows before it is the other's turn; how many times as many if it needs them more."""
+OUT = 2000
+"""Poses after which a search is thought to be out of a narrow place in which it was stuck."""
+HARD = 600
+"""Poses after which a query is hard: then a rough course is looked for, which the searches keep to."""
+BESIDE_M = 0.8
+"""How far from the course is beside it."""
 
 
 class NoWayError(PliantError):
@@ -53,7 +60,8 @@ class HybridAStar:
         p = self.settings
         self.space = prepared(grid, p.footprint, unknown_is_free=p.unknown == "free")
         block = max(1, round(0.2 / grid.resolution_m))
-        self.waves = coarse(self.space, block, p.narrow_cost), coarse(self.space, block, p.narrow_cost)
+        self.waves = tuple(wave.coarse(self.space, block, p.narrow_cost) for _ in range(2))
+        self.lattices = lattice.lattices(self.space, block, p)
         self.rooms = [(self._made(*size, 0), self._made(*size, 1)) for size in SIZES]
         self._arcs, self._spare = np.zeros((MOST_ARCS, 2)), np.zeros((MOST_ARCS, 2))
         self._poses, self._fresh = np.zeros((MOST_ARCS + 1, 3)), np.zeros((8, 2))
@@ -90,7 +98,7 @@ class HybridAStar:
         x, y, heading = map(float, a)
         return Plan(Path((x, y, heading), self._arcs[:n].copy()), expanded, float(cost))
 
-    def _arcs_of(self, rooms: tuple[search.Room, search.Room]) -> int:
+    def _arcs_of(self, rooms: Rooms) -> int:
         """Put the way that was found into `_arcs`, from start to goal; its number of arcs."""
         from_goal = bool(rooms[0].state[0].found < 0)
         n = search.arcs_of(rooms[from_goal], rooms[not from_goal], self._arcs)
@@ -100,37 +108,77 @@ class HybridAStar:
             search.turned_round(self._arcs, n)
         return int(shortcut.joined(self._arcs, n))
 
-    def _search(self, ends: tuple[Any, Any], go_on: Callable[[], bool]) -> tuple[tuple[search.Room, search.Room], int]:
+    def _search(self, ends: Poses, go_on: Callable[[], bool]) -> tuple[Rooms, int]:
         """The two searches of which one has found a way, and how many poses that took."""
-        tried = 0
+        for waves in self.waves:
+            waves.dues[:] = waves.price
+        if not self._waves_reach(ends):
+            raise NoWayError("There is no way from start to goal: what lies between is closed or too narrow.")
+        most, tried, hard, stuck = self.settings.expansions, 0, False, -1
         for rooms in self.rooms:
-            for k in range(2):
-                if not search.begin(self.space, self.waves[k], rooms[k], ends[k], ends[1 - k]):
-                    raise NoWayError("There is no way from start to goal: what lies between is closed or too narrow.")
-            found = self._take_turns(rooms, tried, go_on)
-            tried += sum(int(room.state[0].expanded) for room in rooms)
-            if found:
-                return rooms, tried
-        most = self.settings.expansions
+            said = search.MORE
+            while said == search.MORE and tried < most:
+                self._begin(rooms, ends)
+                said, stuck = self._take_turns(rooms, (most if hard else min(HARD, most)) - tried, stuck, go_on)
+                tried += _expanded(rooms)
+                if said == search.DONE:
+                    return rooms, tried
+                if said == search.MORE and not hard:
+                    hard = True
+                    self._keep_to_course(ends)
         raise NoWayError(f"No way was found from start to goal: {tried} poses were tried (of at most {most}).")
 
-    def _take_turns(self, rooms: tuple[search.Room, search.Room], tried: int, go_on: Callable[[], bool]) -> bool:
-        """Whether a way was found; not, when one of the searches has come to its end."""
-        left = self.settings.expansions - tried
-        while left > 0:
-            for k in range(2):
-                said = search.proceed(self.space, self.waves[k], rooms[k], rooms[1 - k], min(CHUNK, left))
+    def _waves_reach(self, ends: Poses) -> bool:
+        """Let the waves run, from the goal to the start and from the start to the goal; whether both came there."""
+        for k, waves in enumerate(self.waves):
+            wave.begin(self.space, waves, ends[1 - k][0], ends[1 - k][1])
+            if not wave.reaches(self.space, waves, ends[k][0], ends[k][1]):
+                return False
+        return True
+
+    def _keep_to_course(self, ends: Poses) -> None:
+        """Look for the rough course of a way, and make what lies beside it dear."""
+        there, back = self.lattices
+        met = lattice.meet(self.space, there, back, ends[1], ends[0])
+        if met < 0:
+            return
+        beside = np.ones(there.steps.shape[:2], bool)
+        for part in (there, back):
+            lattice.unmark(part, met, math.ceil(BESIDE_M / there.about[0].side), beside)
+        for waves in self.waves:
+            waves.dues[beside] *= wave.BESIDE
+        self._waves_reach(ends)
+
+    def _begin(self, rooms: Rooms, ends: Poses) -> None:
+        for k, room in enumerate(rooms):
+            search.begin(self.space, self.waves[k], room, ends[k], ends[1 - k])
+
+    def _take_turns(self, rooms: Rooms, most: int, stuck: int, go_on: Callable[[], bool]) -> tuple[int, int]:
+        """Follow so many poses at most; how it went, and which search has come to its end, if one has.
+
+        One that came to its end in wider cells (`stuck`) has to find its way out first, and gets more turns. Later it
+        is the one in which fewer poses wait: if it is locked in, it comes to its end sooner.
+        """
+        while (left := most - _expanded(rooms)) > 0:
+            for k, room in enumerate(rooms):
+                s, other = room.state[0], rooms[1 - k]
+                needs_more = k == stuck if s.expanded < OUT else s.open < other.state[0].open
+                turns = MORE_TURNS if needs_more else 1
+                said = int(search.proceed(self.space, self.waves[k], room, other, min(turns * CHUNK, left)))
                 if said != search.MORE:
-                    return said == search.DONE
-                left -= CHUNK
+                    return said, k if said == search.EMPTY else stuck
             if not go_on():
                 raise NoWayError("No way was found from start to goal in the time allowed.")
-        return False
+        return search.MORE, stuck
 
     def _checked(self, name: str, pose: Pose) -> Any:
-        values = np.array(pose, float)
+        try:
+            values = np.array(pose, float)
+        except (TypeError, ValueError):
+            values = np.empty(0)
         if values.shape != (3,) or not np.isfinite(values).all():
-            said = f"{name} is {list(pose)!r}, but it must be three finite numbers: x [m], y [m] and heading."
+            told = values.tolist() if values.size else pose
+            said = f"{name} is {told!r}, but it must be three finite numbers: x [m], y [m] and heading."
             raise RefusedError(said, field=name, value=pose)
         x, y, heading = map(float, values)
         left, right, bottom, top = self.grid.extent
@@ -145,3 +193,7 @@ class HybridAStar:
                 f"{where} is not free: the base ({size}) would touch an obstacle.", field=name, value=pose
             )
         return values
+
+
+def _expanded(rooms: Rooms) -> int:
+    return sum(int(room.state[0].expanded) for room in rooms)

@@ -185,16 +185,12 @@ def shot(space, s, x, y, heading, goal):
 
 @kernel
 def begin(space, wave, room, start, goal):
-    """Start a search; false if the goal cannot be reached by any means."""
+    """Start a search."""
     s = room.state[0]
     s.query += 1
     s.nodes, s.open, s.expanded, s.found, s.met, s.ahead, s.tried = 0, 0, 0, -1, -1, 0, -1
     s.goal[:] = goal
-    waves.begin(space, wave, goal[0], goal[1])
-    if not waves.reaches(space, wave, start[0], start[1]):
-        return False
     _put(space, wave, room, start[0], start[1], start[2], 0.0, 0.0, 0.0, -1)
-    return True
 
 
 @kernel

@@ -160,9 +160,12 @@ class DriveStage(Stage):
         self.limit_s = settings.travel.limit_s
         self.stand: Stand | None = None
         self.follower: PathFollower | None = None
+        self.waits = ""
+        """Why the base is told to stand, if it is: something is in its way."""
         self._told: Any = None
 
     def enter(self, seen: Seen) -> str:
+        self.waits, self._told = "", None
         off = float(np.abs(seen.q[BASE_JOINTS:] - self.park_q).max())
         if off > self.settings.park.tolerance_rad or not (seen.base_rests and seen.arm_rests):
             return f"base and arm are not at rest with the arm parked, which is {off:.3f} rad off"
@@ -178,7 +181,7 @@ class DriveStage(Stage):
 
     def wish(self, seen: Seen) -> Array:
         u = np.concatenate([np.zeros(2), HOLD_1_S * (self.park_q - seen.commanded)])
-        if self.follower is not None:
+        if self.follower is not None and not self.waits:
             place, (v, omega) = seen.q[:BASE_JOINTS], seen.twist
             self._told = self.follower.update(place, v, omega, age_s=seen.age_s, dt=self._dt)
             u[:2] = self._told.v, self._told.omega
@@ -189,7 +192,7 @@ class DriveStage(Stage):
             self._told.v, self._told.omega = u[0], u[1]
 
     def reached(self, seen: Seen) -> str:
-        if self.stand is None or not (self.follower is None or self.follower.done) or not seen.base_rests:
+        if self.waits or self.stand is None or not (self.follower is None or self.follower.done) or not seen.base_rests:
             return ""
         far, turned = from_place(seen.q, self.stand.q)
         return f"the base stands {1e3 * far:.1f} mm and {math.degrees(turned):.2f}° from its place"

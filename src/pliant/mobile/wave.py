@@ -16,8 +16,10 @@ from pliant.mobile.space import Space
 from pliant.records import Field, Layout
 
 STRAIGHT, DIAGONAL = 10, 14
-# More than the dearest step: diagonal through a narrow place.
-BUCKETS = 64
+# More than the dearest step: diagonal through a narrow place beside the course.
+BUCKETS = 256
+BESIDE = 4
+"""How many times as much a step costs that leaves the course, once there is one."""
 FAR = 1 << 30
 
 WAVE = Layout(
@@ -37,6 +39,8 @@ class Wave(NamedTuple):
     about: Any
     price: Any
     """What a step into a cell costs, in tenths: 0 where there is no way, 10 where there is room."""
+    dues: Any
+    """The same for the query at hand, which may have a course to keep to."""
     steps: Any
     """Distance to the goal in tenths of a coarse cell (FAR: not reached)."""
     heads: Any
@@ -56,8 +60,9 @@ def coarse(space: Space, block: int, narrow: float) -> Wave:
     passable = most + 0.21 * space.about[0].cell >= space.about[0].inscribed
     price = passable * np.where(most < space.about[0].roomy, round(STRAIGHT * narrow), STRAIGHT)
     room = 8 * rows * columns + 8
+    price = np.ascontiguousarray(price.astype(np.int32))
     return Wave(
-        about, np.ascontiguousarray(price.astype(np.int32)), np.full((rows, columns), FAR, np.int32),
+        about, price, price.copy(), np.full((rows, columns), FAR, np.int32),
         np.full(BUCKETS, -1, np.int32), np.zeros(room, np.int32), np.zeros(room, np.int32),
     )  # fmt: skip
 
@@ -93,7 +98,10 @@ def begin(space, wave, x, y):
 
 @kernel
 def spread(wave, until):
-    """Let the wave run to a distance (in tenths of a coarse cell), or until it has reached everything."""
+    """Let the wave run to a distance (in tenths of a coarse cell), or until it has reached everything.
+
+    That is noticed where `until` is farther ahead than there are buckets.
+    """
     w = wave.about[0]
     quiet = 0
     while quiet < BUCKETS and w.front <= until:
@@ -120,9 +128,9 @@ def _pass_on(wave, cell):
     for dj in range(-1, 2):
         for di in range(-1, 2):
             nj, ni = j + dj, i + di
-            if (dj == 0 and di == 0) or nj < 0 or ni < 0 or nj >= rows or ni >= columns or wave.price[nj, ni] == 0:
+            if (dj == 0 and di == 0) or nj < 0 or ni < 0 or nj >= rows or ni >= columns or wave.dues[nj, ni] == 0:
                 continue
-            price = wave.price[nj, ni]
+            price = wave.dues[nj, ni]
             steps = w.front + (price * DIAGONAL // STRAIGHT if dj != 0 and di != 0 else price)
             if steps < wave.steps[nj, ni]:
                 wave.steps[nj, ni] = steps
@@ -136,10 +144,10 @@ def reaches(space, wave, x, y):
     if j < 0:
         return False
     while wave.steps[j, i] > wave.about[0].front and wave.about[0].front < FAR:
-        spread(wave, wave.about[0].front + 200)
+        spread(wave, wave.about[0].front + BUCKETS)
     if wave.steps[j, i] >= FAR:
         return False
-    spread(wave, wave.steps[j, i] + wave.steps[j, i] // 2 + 200)
+    spread(wave, wave.steps[j, i] + wave.steps[j, i] // 2 + BUCKETS)
     return True
 
 

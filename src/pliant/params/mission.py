@@ -28,6 +28,9 @@ class Travel(Section):
     limit_s_m: float = param(
         2.0, unit="s/m", ge=0, le=60, help="Time allowed per metre of the way, where that is more than limit_s."
     )
+    detours: int = param(
+        3, ge=0, le=100, help="How often another way is looked for where something stands in the way; then it stops."
+    )
     stand_m: float = param(0.02, unit="m", gt=0, le=1, help="How near to its place the base must stop.")
     stand_deg: float = param(1.0, unit="°", gt=0, le=45, help="How near to its heading it must stop.")
 

@@ -18,9 +18,9 @@ from PIL import Image, UnidentifiedImageError
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from pliant.errors import InputError
+from pliant.errors import InputError, RefusedError
 from pliant.model.grid import FREE, OCCUPIED, UNKNOWN, OccupancyGrid
 from pliant.params.declare import Section, Three, validated
 
@@ -46,14 +46,14 @@ class MapFile(Section):
     @classmethod
     def _is_not_turned(cls, value: Three) -> Three:
         if abs(value[2]) > 1e-9:
-            raise PydanticCustomError("turned", "must have 0 as its third number: turned maps are not supported")
+            raise PydanticCustomError("turned", "three numbers of which the last is 0: turned maps are not supported")
         return value
 
     @field_validator("free_thresh")
     @classmethod
     def _lies_below(cls, value: float, info: ValidationInfo) -> float:
         if value >= info.data.get("occupied_thresh", 1.0):
-            raise PydanticCustomError("order", "must be less than occupied_thresh")
+            raise PydanticCustomError("order", "less than occupied_thresh")
         return value
 
 
@@ -72,16 +72,23 @@ def load_map(
     if not path.is_file():
         raise InputError("the map", str(path), "an existing file")
     if kind in (".yaml", ".yml"):
+        if resolution_m is not None or origin is not None:
+            raise RefusedError(f"Resolution and origin of {path} are those in the file: they cannot be given as well.")
         return _from_yaml(path)
     cells = _array(path) if kind == ".npy" else occupancy(_pixels(path), _PLAIN)
-    return OccupancyGrid(cells, resolution_m or DEFAULT_RESOLUTION_M, origin or (0.0, 0.0), path.stem)
+    side = DEFAULT_RESOLUTION_M if resolution_m is None else resolution_m
+    return OccupancyGrid(cells, side, origin or (0.0, 0.0), path.stem)
 
 
 def _from_yaml(path: Path) -> OccupancyGrid:
     try:
         data = YAML(typ="safe").load(path.read_text())
-    except (YAMLError, ValueError, OSError) as error:
-        raise InputError("the map", str(path), f"readable YAML ({str(error).splitlines()[0]})") from None
+    except MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 0
+        problem = (error.problem or "not YAML").splitlines()[0]
+        raise RefusedError(f"{path}:{line} is not valid YAML: {problem}.", field="the map") from None
+    except (YAMLError, ValueError, OSError):
+        raise InputError("the map", str(path), "a readable YAML file") from None
     if not isinstance(data, dict):
         raise InputError("the map", str(path), "a YAML mapping with image, resolution and origin")
     about = validated(MapFile, data, path.name)

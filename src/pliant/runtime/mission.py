@@ -97,6 +97,7 @@ class MissionRun:
 
     task: MissionTask
     grid: OccupancyGrid
+    """The map, as it was seen last."""
     records: Array
     log: list[Change]
     stand: Stand | None
@@ -141,8 +142,8 @@ def simulate_mission(
     Where `go_on` says no, it is stopped: base and arm brake, and that is its end. `between` may put something between
     robot and loop, `meanwhile` is called in every period: a fault to come, another map.
     """
-    body, grid, mission = begun(task)
-    robot = SimBody(body.arm_name, tool=task.tool, config=task.sim, dt=task.dt, start_q=start_q(task, body))
+    body, _, mission = begun(task)
+    robot = SimBody(body.arm_name, body.base, task.tool, task.sim, task.dt, start_q(task, body))
     loop = MissionLoop(between(robot), body, mission, lags_of(task))
     parts = [TELEMETRY.new(CHUNK)]
     ticks, most = 0, round(LONGEST_S / task.dt)
@@ -159,8 +160,9 @@ def simulate_mission(
         ticks += 1
     records = np.concatenate(parts)[:ticks]
     return MissionRun(
-        task, grid, records, mission.log, mission.stand, mission.goal, mission.park_q, robot.tool_pose(), body
-    )
+        task, mission.planner.grid, records, mission.log, mission.stand, mission.goal, mission.park_q,
+        robot.tool_pose(), body,
+    )  # fmt: skip
 
 
 def account(log: list[Change], stand: Stand | None, goal: Array, park_q: Array) -> dict[str, Any]:

@@ -96,7 +96,7 @@ def load_body_kernels() -> None:
 
 def load_planner_kernels() -> None:
     """What planning a way and following it calls."""
-    from pliant.mobile import follow, path, search, shortcut, space
+    from pliant.mobile import follow, lattice, path, search, shortcut, space, wave
     from pliant.mobile.drive import TWIST
     from pliant.mobile.phases import FOLLOW_STATE
     from pliant.mobile.planner import HybridAStar
@@ -104,10 +104,15 @@ def load_planner_kernels() -> None:
     from pliant.model.grid import grid_of
 
     planner = HybridAStar(grid_of(np.zeros((20, 20), bool), 0.2), Planner(expansions=1))
-    pose, arcs, (room, other), wave = np.zeros(3), np.zeros((2, 2)), planner.rooms[0], planner.waves[0]
+    pose, arcs, (room, other) = np.zeros(3), np.zeros((2, 2)), planner.rooms[0]
+    waves, (there, back) = planner.waves[0], planner.lattices
     load(space.free_at, planner.space, 0.0, 0.0, 0.0)
-    load(search.begin, planner.space, wave, room, pose, pose)
-    load(search.proceed, planner.space, wave, room, other, 1)
+    load(wave.begin, planner.space, waves, 0.0, 0.0)
+    load(wave.reaches, planner.space, waves, 0.0, 0.0)
+    load(lattice.meet, planner.space, there, back, pose, pose)
+    load(lattice.unmark, there, 0, 1, np.zeros((1, 1), bool))
+    load(search.begin, planner.space, waves, room, pose, pose)
+    load(search.proceed, planner.space, waves, room, other, 1)
     load(search.arcs_of, room, other, arcs)
     load(search.turned_round, arcs, 1)
     load(shortcut.joined, arcs, 1)
