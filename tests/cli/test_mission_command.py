@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from words import say
 
 from pliant.runtime.warm import load_planner_kernels, warm
 
@@ -74,7 +75,7 @@ BAD = {
 @pytest.mark.parametrize("case", BAD)
 def test_bad_input_gets_one_sentence_and_leaves_nothing(tmp_path: Path, case: str) -> None:
     words, named = BAD[case]
-    done = pliant(*words, cwd=tmp_path)
+    done = say(*words, cwd=tmp_path)
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.startswith("pliant: ")

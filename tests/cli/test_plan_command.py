@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
+from words import Said, say
 
 from pliant.runtime.warm import load_planner_kernels
 
 
-def plan(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, "-m", "pliant.cli.main", "plan", *map(str, words)]
-    return subprocess.run(line, capture_output=True, text=True, timeout=900, cwd=cwd)
+def plan(*words: object, cwd: Path) -> Said:
+    return say("plan", *words, cwd=cwd)
 
 
 @pytest.fixture(scope="module", autouse=True)
