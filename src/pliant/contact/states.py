@@ -17,8 +17,8 @@ STATES = ("idle", "ready", "seek", "dwell", "slide", "retract", "paused", "done"
 (
     NOTHING, SENSOR, FORCE_LIMIT, ABORT, STOP, PAUSE, RESUME, SET_START, START, PRELOAD,
     TOUCHED, LOST, GONE, DWELT, ENDED, LIFTED, TOO_FAR, TIMEOUT, STUCK, ROBOT, GAVE_WAY, HALT, LAW, LIFTING, HEADING,
-    TURNED, PULLED, BARRED, STILL, REVERSED, TOO_OFTEN, SENSELESS,
-) = range(32)  # fmt: skip
+    TURNED, PULLED, BARRED, STILL, REVERSED, TOO_OFTEN, SENSELESS, HALTED,
+) = range(33)  # fmt: skip
 
 # Every reason that a recording or a message can give, in words.
 EVENTS = {
@@ -54,6 +54,7 @@ EVENTS = {
     REVERSED: "the force pulls towards the surface: is the sensor mounted the wrong way round?",
     TOO_OFTEN: "contact was lost more often than contact.losses_most",
     SENSELESS: "the order means nothing in the present state",
+    HALTED: "the loop is halted: end the halt first",
 }
 
 # What a user can ask for, by name.
