@@ -104,6 +104,15 @@ def is_at_work(c):
 
 
 @kernel
+def waiting(c, g):
+    """How many orders wait behind the next one; those that a stop or an abort has replaced (0) are passed over."""
+    left = min(g.orders - c.orders - 1, len(g.earlier))
+    while left > 0 and g.earlier[left - 1] == 0:
+        left -= 1
+    return left
+
+
+@kernel
 def guarded(c, event, preload, well, heading):
     """What an order amounts to: some are refused by what the sensor says, or by a `heading` that is none."""
     if event == START and c.state == READY:

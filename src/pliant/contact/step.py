@@ -191,7 +191,7 @@ def _decide(p, c, s, g, w, dt):
 @kernel
 def _obey(p, c, s, g, axis):
     """Follow the next order that was not heard yet, or refuse it; returns whether it led to another state."""
-    left = _waiting(c, g)
+    left = states.waiting(c, g)
     order = g.earlier[left - 1] if left > 0 else g.order
     if order == states.PAUSE and c.state == RETRACT and c.touching != 0:
         return False  # it waits until contact is gone
@@ -206,15 +206,6 @@ def _obey(p, c, s, g, axis):
         return True
     c.refused = states.SENSELESS if event == order else event
     return False
-
-
-@kernel
-def _waiting(c, g):
-    """How many orders wait behind the next one; those that a stop or an abort has replaced (0) are passed over."""
-    left = min(g.orders - c.orders - 1, len(g.earlier))
-    while left > 0 and g.earlier[left - 1] == 0:
-        left -= 1
-    return left
 
 
 @kernel
