@@ -113,8 +113,10 @@ def waiting(c, g):
 
 
 @kernel
-def guarded(c, event, preload, well, heading):
-    """What an order amounts to: some are refused by what the sensor says, or by a `heading` that is none."""
+def guarded(c, event, preload, well, heading, halted):
+    """What an order amounts to: some are refused by what the sensor says, by a `heading` that is none, or by a halt."""
+    if halted and event in (START, RESUME) and NEXT[c.state, event] != NONE:
+        return HALTED
     if event == START and c.state == READY:
         if preload:
             return PRELOAD

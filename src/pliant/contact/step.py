@@ -196,11 +196,8 @@ def _obey(p, c, s, g, axis):
     if order == states.PAUSE and c.state == RETRACT and c.touching != 0:
         return False  # it waits until contact is gone
     c.orders = g.orders - left
-    if g.stop != 0 and order in (states.START, states.RESUME) and states.NEXT[c.state, order] != states.NONE:
-        event = states.HALTED
-    else:
-        well = s.trouble == 0 and s.fault == 0
-        event = states.guarded(c, order, size(c.resting) > p.preload_n, well, _has_heading(p, c))
+    pressed, well = size(c.resting) > p.preload_n, s.trouble == 0 and s.fault == 0
+    event = states.guarded(c, order, pressed, well, _has_heading(p, c), g.stop != 0)
     if states.enter(c, event, s.pose):
         _begin(p, c, event, axis)
         return True
