@@ -121,7 +121,7 @@ GOAL = Layout(
         Field("stop", "", "1: come to rest and stay there", kind="i8"),
         Field("pressed", "", "1: the law may take over from a contact that presses, without lifting off", kind="i8"),
         Field("order", "", "last order to the contact law (see contact.states.ORDERS)", kind="i8"),
-        Field("earlier", "", "the order before it, as long as that may not have been heard, else 0", kind="i8"),
+        Field("earlier", "", "the orders before it, newest first, as long as they may not be heard yet", (7,), "i8"),
         Field("orders", "", "number of orders given so far; another number than before is a new order", kind="i8"),
     ),
 )

@@ -32,6 +32,7 @@ class PointRobot:
         self.n = np.array([-math.sin(slope), 0, math.cos(slope)])
         self.sent, self.push, self.height = self.x.copy(), np.zeros(3), 0.0
         self.sign = 1.0  # -1: the sensor is mounted the wrong way round
+        self.friction = 0.0
         self.pressed: list[float] = []
 
     @property
@@ -52,7 +53,9 @@ class PointRobot:
         for _ in range(times):
             press = self.stiffness * max(0.0, self.height - float(self.x @ self.n))
             self.pressed.append(press)
-            self.s.wrench[:3] = self.s.wrench_lp[:3] = self.sign * press * self.n + self.push
+            along = self.o.twist[:3] - (self.o.twist[:3] @ self.n) * self.n
+            drag = self.friction * press / max(1e-4, float(np.linalg.norm(along))) * along
+            self.s.wrench[:3] = self.s.wrench_lp[:3] = self.sign * (press * self.n - drag) + self.push
             contact.step(self.p, self.s, self.o, self.g, 1.0, 0.0, self.work, DT)
             target = self.sent
             self.s.pose[:3] += DT * self.s.twist[:3]

@@ -16,6 +16,7 @@ from pliant.contact.states import (
     FAULT,
     GONE,
     HALT,
+    HALTED,
     LAW,
     LOST,
     ORDERS,
@@ -324,12 +325,31 @@ def test_a_refused_order_says_why_and_the_next_change_of_state_forgets_it() -> N
 def test_two_orders_of_one_tick_are_both_heard_in_their_order() -> None:
     robot = PointRobot(STIFF)
     robot.tick()
-    robot.g.earlier, robot.g.order = ORDERS["set_start"], ORDERS["start"]
+    robot.g.earlier[0], robot.g.order = ORDERS["set_start"], ORDERS["start"]
     robot.g.orders += 2
     robot.tick()
     assert robot.contact.state == READY
     robot.tick()
     assert robot.contact.state == SEEK
+
+
+def test_a_start_or_a_resume_while_the_loop_is_halted_is_refused_and_nothing_moves() -> None:
+    robot = PointRobot(STIFF)
+    robot.order("set_start")
+    robot.tick()
+    robot.g.stop = 1
+    robot.order("start")
+    robot.tick()
+    assert (robot.contact.state, robot.contact.refused) == (READY, HALTED)
+    assert not robot.s.twist.any()
+    robot.g.stop = 0
+    robot.order("start")
+    robot.tick()
+    robot.g.stop = 1
+    robot.tick()
+    robot.order("resume")
+    robot.tick()
+    assert (robot.contact.state, robot.contact.refused) == (PAUSED, HALTED)
 
 
 @pytest.mark.parametrize(("before", "order"), list(itertools.product((SEEK, DWELL, SLIDE, RETRACT), ORDERS)))

@@ -161,6 +161,54 @@ def test_two_orders_of_one_tick_end_in_the_abort() -> None:
     assert contact_fault(run.records) == "it was aborted"
 
 
+def test_every_order_of_one_tick_is_heard_in_its_order_and_a_stop_replaces_those_that_wait() -> None:
+    names = ("set_start", "start", "pause", "resume")
+    events = tuple(Event(at_s=0.1, order=name) for name in names)
+    run = simulate(find_task("plane").model_copy(update={"events": events, "duration_s": 0.3}))
+    assert [one.state for one in transitions(run.records)] == ["ready", "seek", "paused", "seek"]
+    events += (Event(at_s=0.1, order="stop"),)
+    run = simulate(find_task("plane").model_copy(update={"events": events, "duration_s": 0.3}))
+    assert [one.state for one in transitions(run.records)] == ["refused"]
+
+
+def test_the_same_refusal_twice_is_told_twice() -> None:
+    events = (Event(at_s=0.1, order="resume"), Event(at_s=0.2, order="resume"))
+    run = simulate(find_task("plane").model_copy(update={"events": events, "duration_s": 0.3}))
+    assert [one.state for one in transitions(run.records)] == ["refused", "refused"]
+
+
+def test_a_simulated_run_that_is_asked_to_lifts_off_before_it_ends() -> None:
+    task = pressing(seconds=4.0)
+    assert contact(simulate(task))["state"][-1] == DWELL
+    run = simulate(task, lift_off=True)
+    assert contact(run)["state"][-1] == DONE
+    assert force(run)[-1] < 1.0
+    halted = simulate(pressing(Event(at_s=3.5, stop=True), seconds=4.0), lift_off=True)
+    assert contact(halted)["state"][-1] == DONE
+    np.testing.assert_array_equal(run.records["time_s"], np.arange(len(run.records)) * task.dt)
+
+
+def test_a_surface_that_is_lost_for_good_is_told_as_a_failure() -> None:
+    task = pressing(kind="box", half_size_m=(0.05, 0.005, 0.05), seconds=14.0)
+    surface = task.sim.surfaces[0]
+    x, y, z = surface.position_m
+    sim = task.sim.model_copy(update={"surfaces": (surface.model_copy(update={"position_m": (x, y, z - 0.05)}),)})
+    short = changed(task.params, {"contact.dwell_s": 0.5})
+    run = simulate(task.model_copy(update={"sim": sim, "params": short}))
+    assert contact(run)["state"][-1] == DONE
+    assert contact_fault(run.records) == "contact was lost and not found again within contact.recover_s"
+
+
+def test_a_slide_on_a_surface_that_moves_is_completed_with_the_force_held() -> None:
+    task = pressing(swing_m=0.005, swing_hz=0.2, swing_at_s=5.0, seconds=20.0)
+    wanted = {"contact.dwell_s": 0.5, "contact.path": "straight", "contact.length_m": 0.05}
+    run = simulate(task.model_copy(update={"params": changed(task.params, wanted)}))
+    assert contact_fault(run.records) == ""
+    assert contact(run)["state"][-1] == DONE
+    assert contact(run)["travelled_m"].max() == pytest.approx(0.05, abs=1e-4)
+    assert force(run).max() < 2.0 * task.params.contact.target_n
+
+
 def test_a_loop_that_is_asked_to_end_while_it_presses_refuses_other_laws_and_lifts_off_first(until: Any) -> None:
     with Session(pressing(seconds=60.0)) as arm:
         until(lambda: arm.state.state.contact.state == DWELL and arm.state.state.contact.held_s > 0.1)

@@ -26,7 +26,8 @@ def draw_contact(ax: Axes, recording: Recording, theme: Theme) -> None:
     """Force and target over bands that say the state."""
     contact, time_s = recording.records["state"]["contact"], signals.time_s(recording)
     force = signals.finite(contact["force_n"])
-    pressing = np.where(np.isin(contact["state"], (DWELL, SLIDE)), contact["target_n"], np.nan)
+    state = np.where(contact["state"] == PAUSED, contact["before"], contact["state"])  # paused, it holds the force too
+    pressing = np.where(np.isin(state, (DWELL, SLIDE)), contact["target_n"], np.nan)
     ax.fill_between(time_s, (1 - BAND) * pressing, (1 + BAND) * pressing, color=theme.z, alpha=0.25, lw=0)
     ax.plot(time_s, force, color=theme.text, lw=1.0, label="force")
     ax.plot(time_s, pressing, color=theme.z, lw=1.3, ls=(0, (5, 3)), label="target ±5 %")

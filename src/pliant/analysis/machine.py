@@ -14,6 +14,7 @@ PLACES = ((0, 2), (1.5, 2), (3, 2), (4.5, 2), (6, 2), (6, 0.6), (4.5, 3.3), (3, 
 NAMES = (
     "", "sensor failed", "force limit", "abort", "stop", "pause", "resume", "set_start", "start", "", "touched", "lost",
     "gone", "dwelt", "ended", "lifted", "too far", "timeout", "stuck", "robot failed", "gave way", "halt", "law",
+    "", "", "turned", "pulled", "barred", "still", "reversed", "too often", "", "",
 )  # fmt: skip
 # Ways that would cross others.
 BENDS = {
@@ -40,6 +41,17 @@ def ways() -> dict[tuple[int, int], list[str]]:
     return found
 
 
+def faults() -> list[str]:
+    """What leads to a fault: from everywhere in the first line, then what each state has besides."""
+    found = {state: {e for e in range(len(NAMES)) if NEXT[state, e] == FAULT} for state in range(len(STATES))}
+    everywhere = set.intersection(*(events for state, events in found.items() if state != FAULT))
+    lines = [f"to FAULT from every state: {', '.join(NAMES[e] for e in sorted(everywhere))}"]
+    for state, events in found.items():
+        if own := sorted(events - everywhere):
+            lines.append(f"from {STATES[state]}: {', '.join(NAMES[e] for e in own)}")
+    return lines
+
+
 def _arrow(ax: Axes, here: Place, there: Place, text: str, colour: str, bend: float) -> None:
     ax.annotate(
         "", there, here,
@@ -57,15 +69,13 @@ def _arrow(ax: Axes, here: Place, there: Place, text: str, colour: str, bend: fl
 def draw(path: Path) -> None:
     """Draw every state and every way between them."""
     with style.applied() as theme:
-        subtitle = (
-            "blue: asked for; black: noticed too; force limit, failed sensor or robot: to fault from everywhere; "
-            "halt, law: of the loop, not orders"
-        )
-        fig, axes = style.figure(1, 1, "States of a contact", subtitle, panel_inches=(10.5, 5.0))
+        subtitle = "blue: asked for; black: noticed too; halt, law: of the loop, not orders; red: what leads to a fault"
+        fig, axes = style.figure(1, 1, "States of a contact", subtitle, panel_inches=(10.5, 6.2))
         ax = axes[0, 0]
         ax.set_axis_off()
         ax.set_xlim(-0.5, 8.1)
-        ax.set_ylim(0.0, 3.9)
+        ax.set_ylim(-1.3, 3.9)
+        ax.text(-0.4, 0.05, "\n".join(faults()), fontsize=8, va="top", color=theme.alarm, linespacing=1.5)
         for (state, to), events in ways().items():
             asked = all(event in _ORDERS for event in events)
             there_and_back = (to, state) in ways() or PAUSED in (state, to)

@@ -6,7 +6,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pliant.contact.states import DONE, DWELL, EVENTS, FAULT, PAUSED, READY, RETRACT, SEEK, SLIDE, STATES
+from pliant.contact.states import (
+    DONE,
+    DWELL,
+    EVENTS,
+    FAULT,
+    GONE,
+    LOST,
+    PAUSED,
+    READY,
+    RETRACT,
+    SEEK,
+    SLIDE,
+    STATES,
+)
 
 _BEGUN = (SEEK, DWELL, SLIDE, RETRACT, PAUSED, DONE)
 
@@ -24,7 +37,9 @@ def transitions(records: np.ndarray[Any, Any]) -> list[Transition]:
     contact, time_s = records["state"]["contact"], records["time_s"]
     state, reason, refused = contact["state"], contact["reason"], contact["refused"]
     changed = np.flatnonzero(np.diff(state, prepend=0))
-    denied = np.flatnonzero((np.diff(refused, prepend=0) != 0) & (refused != 0))
+    # every order that was heard, not every new reason: the same refusal twice is two
+    heard = np.diff(contact["orders"], prepend=0) != 0
+    denied = np.flatnonzero(heard & (refused != 0))
     found = [Transition(float(time_s[i]), STATES[int(state[i])], _words(reason[i])) for i in changed]
     found += [Transition(float(time_s[i]), "refused", _words(refused[i])) for i in denied]
     return sorted(found, key=lambda one: one.time_s)
@@ -35,13 +50,19 @@ def _words(event: Any) -> str:
 
 
 def contact_fault(records: np.ndarray[Any, Any]) -> str:
-    """Why the contact failed, "" if it did not: a fault that nobody set a new start after, or a start never made."""
+    """Why the contact failed, "" if it did not: a fault or a lost surface that nobody set a new start after, or none.
+
+    A contact whose surface was lost for good lifts off and is done, but its path is not.
+    """
     if not len(records):
         return ""
     contact = records["state"]["contact"]
     faults = np.flatnonzero(contact["state"] == FAULT)
     if len(faults) and not (contact["state"][faults[-1] :] == READY).any():
         return _words(contact["reason"][faults[-1]])
+    lost = np.flatnonzero((contact["state"] == RETRACT) & np.isin(contact["reason"], (GONE, LOST)))
+    if len(lost) and not (contact["state"][lost[-1] :] == READY).any():
+        return _words(contact["reason"][lost[-1]])
     refused = np.flatnonzero(contact["refused"])
     if len(refused) and not np.isin(contact["state"], _BEGUN).any():
         return f"it never began: {_words(contact['refused'][refused[0]])}"

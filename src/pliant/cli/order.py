@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from pliant.runtime.link import Link
 
 EXAMPLE = "Example: [bold]pliant order set_start && pliant order start[/bold]"
 
@@ -35,14 +38,13 @@ def command(
         raise RefusedError(f"Loop {link.name} runs the law {law}: only the law hybrid takes orders.", field="order")
     refused = False
     for name in orders or ():
-        given = int(link.state.goal.orders)
+        given, first = int(link.state.goal.orders), link.board.head
         link.order(name)
         while link.running and not given < int(link.state.goal.orders) == int(link.state.state.contact.orders):
             link.wait(link.task.dt)
-        contact = link.state.state.contact
-        if contact.refused:
+        if why := _refusal(link, first, given):
             refused = True
-            out.print(f"{name}: refused: {EVENTS[int(contact.refused)]}.")
+            out.print(f"{name}: refused: {EVENTS[why]}.")
             break
         out.print(f"{name}: heard.")
     contact = link.state.state.contact
@@ -51,3 +53,13 @@ def command(
         f"{float(contact.force_n):.2f} N along the normal."
     )
     return int(refused)
+
+
+def _refusal(link: Link, first: int, given: int) -> int:
+    """Why the order after the `given` ones was refused, 0 if it was not: in the tick that heard it.
+
+    A tick later the state may have changed, and the refusal with it.
+    """
+    contact = link.board.read(first)[0]["state"]["contact"]
+    heard = contact[contact["orders"] > given]
+    return int(heard["refused"][0]) if len(heard) else int(link.state.state.contact.refused)

@@ -83,7 +83,7 @@ def run_fast(task: Task, record: Path | None) -> int:
     say_start(task)
     began = time.perf_counter()
     with progress("simulating") as update:
-        run = simulate(task, update)
+        run = simulate(task, update, lift_off=True)
     taken = time.perf_counter() - began
     if record:
         save_run(run, record)

@@ -26,6 +26,9 @@ BACK_LAGS = 2.0
 FIRM = 2.0
 # Share of the allowed peak that speed × stiffness × lag may make up: the rest is the time it takes to turn round.
 APPROACH_SHARE = 0.9
+# The way in that no force answers slows the tool down to its approach, over so many times what the softest surface
+# needs to count as contact: a hand or an offset is no surface, and the real one may be close.
+UNANSWERED = 3.0
 
 
 @kernel
@@ -72,6 +75,19 @@ def _integral_rate(p, c, e, done):
 
 
 @kernel
+def fastest_inward(p, c):
+    """The largest speed into the surface [m/s]: the surer it is that there is one, the more.
+
+    Where contact is being lost nothing is faster than an approach: nobody dives where the surface ends.
+    """
+    slow = min(p.press_m_s, approach_speed(p))
+    if c.force_n < p.touch_n:
+        return slow
+    unanswered = c.sunk_m * p.stiffness_min_n_m / (UNANSWERED * p.touch_n)
+    return slow + (p.press_m_s - slow) * max(0.0, 1.0 - unanswered)
+
+
+@kernel
 def press(p, c, done, dt):
     """The speed into the surface [m/s]; `done` is what the limits left of the speed asked for a tick ago."""
     e, fastest = c.target_n - c.force_n, p.press_m_s
@@ -87,8 +103,7 @@ def press(p, c, done, dt):
         c.integral += dt * _integral_rate(p, c, e, done)
         c.integral = max(-fastest, min(fastest, c.integral))
         v = c.gain * e + c.integral - ahead
-    # where contact is being lost nothing is faster than an approach: nobody dives where the surface ends
-    fastest_in = approach_speed(p) if c.force_n < p.touch_n else fastest
+    fastest_in = fastest_inward(p, c)
     if c.following == 0 and c.force_n < FIRM * p.touch_n:
         v = max(v, approach_speed(p))  # barely touched, on a soft surface perhaps: go on as before
     c.wanted = v

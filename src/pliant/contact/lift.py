@@ -21,6 +21,8 @@ NEAR, PATIENCE = 2e-5, 3.0
 AGAINST = 0.5
 # Friction is never more than so many times what presses: a larger share of the force is something that holds the tool.
 FRICTION_MOST = 2.0
+# What the force becomes within so many lags is still the motion before the lift-off, not the lift-off itself.
+STILL_LAGS = 2.0
 # It goes back from an obstacle by this share of the way that it has lifted off, or until the force is gone.
 BACK_SHARE = 0.5
 # What `c.lifts` says: out along the normal, out along the approach, back from an obstacle.
@@ -43,6 +45,13 @@ def mind_the_force(p, c, s):
             c.normal[i] = F[i] / size(F)
     if is_outside(p, c):
         _back_the_way_it_came(c)
+
+
+@kernel
+def _aside(F, n):
+    """How much of the force [N] is across the normal."""
+    along = dot(F, n)
+    return math.sqrt(max(0.0, dot(F, F) - along * along))
 
 
 @kernel
@@ -70,8 +79,7 @@ def is_barred(p, c, s):
     least = c.lift_n if c.reason == states.REVERSED else 0.0
     if -dot(s.wrench_lp, c.normal) > least + AGAINST * limit:
         return True
-    out = max(0.0, dot(F, c.normal))
-    aside = math.sqrt(max(0.0, dot(F, F) - out * out))
+    out, aside = max(0.0, dot(F, c.normal)), _aside(F, c.normal)
     return aside > limit and aside > FRICTION_MOST * out and aside > c.lift_n + AGAINST * limit
 
 
@@ -99,6 +107,8 @@ def feels_force(p, c):
 def speed(p, c, s):
     """The speed into the surface [m/s] with which a lift-off goes on; sets `c.lifted` at its end."""
     gone = distance(s.pose, c.anchor)
+    if c.since_s < STILL_LAGS * p.lag_s and c.reason != states.REVERSED:
+        c.lift_n = max(c.lift_n, size(s.wrench))
     if c.state == FAULT and is_late(p, c):
         c.lifted = 1
     elif c.lifts == BACK:

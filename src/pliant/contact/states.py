@@ -17,8 +17,8 @@ STATES = ("idle", "ready", "seek", "dwell", "slide", "retract", "paused", "done"
 (
     NOTHING, SENSOR, FORCE_LIMIT, ABORT, STOP, PAUSE, RESUME, SET_START, START, PRELOAD,
     TOUCHED, LOST, GONE, DWELT, ENDED, LIFTED, TOO_FAR, TIMEOUT, STUCK, ROBOT, GAVE_WAY, HALT, LAW, LIFTING, HEADING,
-    TURNED, PULLED, BARRED, STILL, REVERSED, TOO_OFTEN, SENSELESS,
-) = range(32)  # fmt: skip
+    TURNED, PULLED, BARRED, STILL, REVERSED, TOO_OFTEN, SENSELESS, HALTED,
+) = range(33)  # fmt: skip
 
 # Every reason that a recording or a message can give, in words.
 EVENTS = {
@@ -54,6 +54,7 @@ EVENTS = {
     REVERSED: "the force pulls towards the surface: is the sensor mounted the wrong way round?",
     TOO_OFTEN: "contact was lost more often than contact.losses_most",
     SENSELESS: "the order means nothing in the present state",
+    HALTED: "the loop is halted: end the halt first",
 }
 
 # What a user can ask for, by name.
@@ -103,8 +104,19 @@ def is_at_work(c):
 
 
 @kernel
-def guarded(c, event, preload, well, heading):
-    """What an order amounts to: some are refused by what the sensor says, or by a `heading` that is none."""
+def waiting(c, g):
+    """How many orders wait behind the next one; those that a stop or an abort has replaced (0) are passed over."""
+    left = min(g.orders - c.orders - 1, len(g.earlier))
+    while left > 0 and g.earlier[left - 1] == 0:
+        left -= 1
+    return left
+
+
+@kernel
+def guarded(c, event, preload, well, heading, halted):
+    """What an order amounts to: some are refused by what the sensor says, by a `heading` that is none, or by a halt."""
+    if halted and event in (START, RESUME) and NEXT[c.state, event] != NONE:
+        return HALTED
     if event == START and c.state == READY:
         if preload:
             return PRELOAD

@@ -26,6 +26,8 @@ FACE_RATE = 3.0
 STUCK_SHARE, STUCK_S = 0.1, 1.0
 # Paused, the tool may be drawn away by this share of the leash.
 PAUSED_SHARE = 0.5
+# It may go in without an answer of the force as far as the softest surface gives under so many times the target.
+SINK_TIMES = 4.0
 # A heading closer to the tool's axis than this (sine of the angle) is none.
 LEAST_HEADING = 0.05
 
@@ -189,12 +191,13 @@ def _decide(p, c, s, g, w, dt):
 @kernel
 def _obey(p, c, s, g, axis):
     """Follow the next order that was not heard yet, or refuse it; returns whether it led to another state."""
-    queued = g.orders - c.orders > 1 and g.earlier != 0
-    order = g.earlier if queued else g.order
-    if order == states.PAUSE and c.state == RETRACT and c.touching != 0 and not queued:
+    left = states.waiting(c, g)
+    order = g.earlier[left - 1] if left > 0 else g.order
+    if order == states.PAUSE and c.state == RETRACT and c.touching != 0:
         return False  # it waits until contact is gone
-    c.orders = g.orders - 1 if queued else g.orders
-    event = states.guarded(c, order, size(c.resting) > p.preload_n, s.trouble == 0 and s.fault == 0, _has_heading(p, c))
+    c.orders = g.orders - left
+    pressed, well = size(c.resting) > p.preload_n, s.trouble == 0 and s.fault == 0
+    event = states.guarded(c, order, pressed, well, _has_heading(p, c), g.stop != 0)
     if states.enter(c, event, s.pose):
         _begin(p, c, event, axis)
         return True
@@ -302,7 +305,7 @@ def _slipped(p, c):
     """How contact is lost: the force goes, or the surface gives way, or someone draws the tool away from it."""
     if states.is_pressing(c) and c.lost_s > p.loss_s:
         return states.LOST
-    if states.is_pressing(c) and c.sunk_m > p.force_limit_n / p.stiffness_min_n_m:
+    if states.is_pressing(c) and c.sunk_m > min(p.force_limit_n, SINK_TIMES * p.target_n) / p.stiffness_min_n_m:
         return states.GAVE_WAY
     leash = p.leash_m * (PAUSED_SHARE if c.state == PAUSED else 1.0)
     return states.PULLED if c.touching != 0 and c.out_m > leash else states.NOTHING

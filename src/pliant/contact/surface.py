@@ -43,6 +43,10 @@ TURN_S, TURN_LAGS, SHAKY, LEAST_SLIDE, STEEPEST, MOST_CURVED = 0.2, 6.0, 0.05, 1
 # The normal turns no further from the approach than the declared slope allows, so many times, and than a surface of
 # this curvature [1/m] explains over the way gone. A force that leans more than that slope is a push, and says nothing.
 LEEWAY, CURVED = 1.5, 50.0
+# A slope turns the force with it, a surface that moves does not. The two are told apart to this [rad] and the noise,
+# once friction was learned over this way [m]; from then on it is followed over this time [s]. Before, it is taken to be
+# less than this.
+AGREE, FRICTION_M, FRICTION_S, FRICTION_MOST = 0.1, 0.01, 5.0, 1.0
 # The slope is never known better than this [rad].
 LEAST_DOUBT = 0.005
 # While the tool moves along the normal by more than this share of its sliding, the force says nothing of the slope.
@@ -189,7 +193,9 @@ def turn(p, c, F, v, scratch, dt):
     # the slope that the motion of the surface amounts to goes over into the normal, and what keeps coming into its turn
     noise = p.noise_n / (c.stiffness * _follow_s(p, c))
     theta = math.exp(-dt / (max(TURN_S, TURN_LAGS * p.lag_s) * (1.0 + noise / (SHAKY * speed))))
-    slope = max(-STEEPEST, min(STEEPEST, -c.surface_v / speed))
+    slope = _believed(p, c, F, t, max(-STEEPEST, min(STEEPEST, -c.surface_v / speed)))
+    if slope == 0.0:  # the force contradicts it: then it is no curve either that goes on
+        c.curvature *= theta
     share = 1.0 - theta * theta
     step = c.curvature * speed * dt + share * slope
     _doubt_less(p, c, theta, slope, dt)
@@ -205,6 +211,22 @@ def turn(p, c, F, v, scratch, dt):
         n[:], c.curvature = before, 0.0
     else:
         c.surface_v += share * slope * speed
+
+
+@kernel
+def _believed(p, c, F, t, slope):
+    """As much of the `slope` [rad] that motion shows as the force allows: the rest is motion of the surface itself.
+
+    In units of f_n the force along the path is the slope that the normal lacks, less µ.
+    """
+    if c.force_n < p.touch_n:
+        return slope
+    lean = (F[0] * t[0] + F[1] * t[1] + F[2] * t[2]) / c.force_n
+    off = AGREE + p.noise_n / c.force_n
+    known = c.travelled_m > FRICTION_M
+    if slope > 0.0:
+        return max(0.0, min(slope, lean + (c.friction if known else FRICTION_MOST) + off))
+    return min(0.0, max(slope, lean + (c.friction if known else 0.0) - off))
 
 
 @kernel
@@ -230,7 +252,8 @@ def _slope_across(p, c, F, t, scratch, dt):
     """Learn the friction, and the tilt [rad] across the path that the force shows, as a step of a low-pass."""
     n, free = c.normal, scratch[3:6]
     dragged = -(F[0] * t[0] + F[1] * t[1] + F[2] * t[2]) / c.force_n
-    c.friction += dt / TURN_S * (max(0.0, min(2.0, dragged)) - c.friction)
+    over = TURN_S if c.travelled_m < FRICTION_M else FRICTION_S
+    c.friction += dt / over * (max(0.0, min(2.0, dragged)) - c.friction)
     friction_free(F, t, c.friction, n, free)
     bx, by, bz = n[1] * t[2] - n[2] * t[1], n[2] * t[0] - n[0] * t[2], n[0] * t[1] - n[1] * t[0]
     lean = (free[0] * bx + free[1] * by + free[2] * bz) / c.force_n

@@ -35,6 +35,8 @@ REST = 100
 # From where to where a surface becomes stiffer within 10 mm.
 PATCHES = ((SOFT, STIFFNESS), (5e3, STIFF))
 SWING_M, SWING_HZ, SWING_AT_S = 0.005, 0.2, 3.0
+# When it begins to move under a tool that slides [s]: friction has been learned by then.
+SLIDING_AT_S = 7.0
 Drawn = list[tuple[str, Trace]]
 
 
@@ -90,6 +92,22 @@ def _moving(loop: Loop, seed: int) -> tuple[list[Figure], Drawn]:
     ], [("moving by ±5 mm", trace)]
 
 
+def _moving_under_the_slide(loop: Loop, seed: int) -> tuple[list[Figure], Drawn]:
+    """The same motion under a tool that slides: by itself it looks like a slope of 32°."""
+    surface = plane(STIFFNESS, 0.0, swing_m=SWING_M, swing_hz=SWING_HZ, swing_at_s=SLIDING_AT_S)
+    trace = run_contact(task((surface,), loop, seed, 25.0))
+    found, slid = judge(trace), state_of(trace) == SLIDE
+    name = f"slide on a surface that moves by ±5 mm, {loop.name}"
+    upright = contact_of(trace)["normal"][slid, 2].min(initial=1.0)
+    return [
+        at_most(f"{name}: peak", found.peak_n, "N", 10.0),
+        at_most(f"{name}: contact losses", found.losses, "", 0.0),
+        told(f"{name}: RMS error while sliding", found.slide_rms_n, "N"),
+        told(f"{name}: normal off at most", np.degrees(np.arccos(upright)), "deg"),
+        within(f"{name}: way that it slid", 1e3 * _way(trace), "mm", 50.0, 0.1),
+    ], [("moving under the slide", trace)]
+
+
 def _edge(loop: Loop, seed: int) -> tuple[list[Figure], Drawn]:
     """A box that ends 20 mm after the touch."""
     x, y, z = (float(v) for v in top_of_home())
@@ -143,7 +161,7 @@ def _way(trace: Trace) -> float:
     return float(contact_of(trace)["travelled_m"].max())
 
 
-SCENES = (_planes, _across, _moving, _edge, _patch)
+SCENES = (_planes, _across, _moving, _moving_under_the_slide, _edge, _patch)
 
 
 def run(seed: int, progress: Progress) -> Outcome:
@@ -164,7 +182,7 @@ def run(seed: int, progress: Progress) -> Outcome:
 def _draw(drawn: list[Drawn], path: Path) -> None:
     with style.applied() as theme:
         fig, axes = style.figure(
-            9, 2, "5 N on other surfaces", "true force along the normal; left: total lag 25 ms, right: 50 ms",
+            10, 2, "5 N on other surfaces", "true force along the normal; left: total lag 25 ms, right: 50 ms",
             panel_inches=(6.0, 1.6),
         )  # fmt: skip
         for column, traces in enumerate(drawn):

@@ -5,7 +5,7 @@ Several runs in threads scale with the cores, because compiled code holds no loc
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -18,11 +18,13 @@ from pliant.records import FAULTS, TELEMETRY
 from pliant.robots.sim.robot import SimRobot
 from pliant.runtime import telemetry
 from pliant.runtime.cell import Cell
-from pliant.runtime.cycle import period, stands
+from pliant.runtime.cycle import period, stands, works_at
 from pliant.runtime.task import Task
 
 # Long stretches are cut, so that progress can be shown and Ctrl-C is heard [s of simulated time].
 _CHUNK_S = 5.0
+# Ticks after which it is asked whether a lift-off is over.
+_STRETCH = 10
 
 
 @kernel
@@ -71,8 +73,11 @@ class Run:
     """Why the controller stopped the robot ("" if it did not)."""
 
 
-def simulate(task: Task, progress: Callable[[float], None] | None = None) -> Run:
-    """Run a whole task as fast as possible; `progress` is told the share that is done."""
+def simulate(task: Task, progress: Callable[[float], None] | None = None, *, lift_off: bool = False) -> Run:
+    """Run a whole task as fast as possible; `progress` is told the share that is done.
+
+    With `lift_off` a tool that presses at the end lifts off first, as in the paced loop; the run is longer then.
+    """
     simulation = Simulation(task)
     chunk = max(1, round(_CHUNK_S * task.rate_hz))
     events = [tick for tick in simulation.cell.script if tick < task.ticks]
@@ -85,5 +90,18 @@ def simulate(task: Task, progress: Callable[[float], None] | None = None) -> Run
             progress(last / task.ticks)
         if simulation.tick < last:
             break
+    if lift_off and simulation.tick == task.ticks:
+        parts += _lifted(simulation)
     fault = FAULTS.get(simulation.cell.controller.fault, "")
     return Run(task, np.concatenate(parts), simulation.sets, fault)
+
+
+def _lifted(simulation: Simulation) -> Iterator[np.ndarray[Any, Any]]:
+    """The telemetry of the lift-off at the end of a run, in short stretches until it is over or has taken too long."""
+    cell = simulation.cell
+    last = simulation.tick + cell.lift_off()
+    while simulation.tick < last and works_at(cell.controller.state):
+        before = simulation.tick
+        yield simulation.advance(min(_STRETCH, last - before))
+        if simulation.tick == before:  # a fault has ended it
+            return

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.contact.states import STOP
 from pliant.laws import LAWS
 from pliant.laws.gains import prepare
 from pliant.params.control import record_of
@@ -14,9 +15,14 @@ from pliant.params.declare import changed
 from pliant.robots import open_robot
 from pliant.runtime import commands
 from pliant.runtime.controller import Controller
+from pliant.runtime.cycle import works_at
 from pliant.runtime.task import Belief, Event, Task, arm_of, check_fits
 
 Adopted = Callable[[int, int, np.ndarray[Any, Any]], None]
+
+# A tool that presses when a run ends lifts off first; so many times as long as that takes, and so much longer [s], the
+# end waits for it.
+_LIFT_TIMES, _LIFT_S = 3.0, 1.5
 
 
 class Cell:
@@ -62,6 +68,14 @@ class Cell:
             self.controller.aim()
         heard = int(self.controller.state[0].contact.orders)
         commands.apply(request, self.controller.goal[0], self.robot, self.robot.arm.n, heard)
+
+    def lift_off(self) -> int:
+        """Order a contact that is at work to stop; returns for how many ticks the end has to wait for it at most."""
+        if not works_at(self.controller.state):
+            return 0
+        p = self.controller.parameters[0].contact
+        self.request(commands.Request(commands.ORDER, STOP))
+        return round((_LIFT_TIMES * p.retract_m / p.retract_m_s + _LIFT_S) / self.task.dt)
 
     def adopt(self, parameters: np.ndarray[Any, Any], number: int) -> None:
         """Put a parameter set into force from tick `number` on: its gains move on from where those before have come."""

@@ -63,11 +63,15 @@ def apply(request: Request, goal: Any, robot: Any, n: int, heard: int | None = N
 
 
 def _order(number: int, goal: Any, heard: int | None) -> None:
-    """Give an order. One that was not heard yet comes first; a stop or an abort takes its place, and keeps it."""
+    """Give an order. Those that were not heard yet come first; a stop or an abort takes their place, and keeps it."""
     waiting = goal.order if heard is not None and goal.orders != heard else 0
     if waiting == ABORT or (waiting == STOP and number != ABORT):  # what protects comes before what is asked later
         return
-    goal.earlier = waiting if number not in (STOP, ABORT) else 0
+    if number in (STOP, ABORT) or not waiting:
+        goal.earlier[:] = 0
+    else:
+        goal.earlier[1:] = goal.earlier[:-1].copy()
+        goal.earlier[0] = waiting
     goal.order = number
     goal.orders += 1
 

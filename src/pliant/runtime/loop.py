@@ -18,7 +18,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from pliant.contact.states import STOP
 from pliant.errors import PliantError, RobotError
 from pliant.kernel import cache_is_warm
 from pliant.laws.gains import admissible
@@ -39,9 +38,6 @@ from pliant.runtime.warm import load_loop_kernels
 
 # After a fault the robot brakes within its acceleration limits; this much longer it may take until it stands [s].
 _SETTLE_S = 1.0
-# A tool that presses when the loop is asked to end lifts off first; so many times as long as that takes, and so much
-# longer [s], the loop waits for it.
-_LIFT_TIMES, _LIFT_S = 3.0, 1.5
 # At the latest after this many ticks the loop looks whether its owner lives, and obeys signals.
 _LEG_TICKS = 32
 
@@ -127,9 +123,7 @@ class Loop:
         if not works_at(self.cell.controller.state):
             return False
         if not self.lift_until:
-            p = self.cell.controller.parameters[0].contact
-            self.lift_until = number + round((_LIFT_TIMES * p.retract_m / p.retract_m_s + _LIFT_S) / self.task.dt)
-            self.cell.request(commands.Request(commands.ORDER, STOP))
+            self.lift_until = number + self.cell.lift_off()
         return number < self.lift_until
 
     def _obey(self, number: int) -> None:

@@ -9,15 +9,22 @@ from pliant.analysis.doctor.finding import Finding
 from pliant.analysis.figures import told
 from pliant.contact.states import (
     ABORT,
+    BARRED,
     EVENTS,
     FAULT,
     FORCE_LIMIT,
+    GAVE_WAY,
+    PULLED,
+    REVERSED,
     ROBOT,
     SENSOR,
     STATES,
+    STILL,
     STUCK,
     TIMEOUT,
     TOO_FAR,
+    TOO_OFTEN,
+    TURNED,
 )
 
 # What to do about a reason; of the others the reason says enough.
@@ -29,6 +36,13 @@ REMEDIES = {
     TIMEOUT: "See limit cycle and effective delay; else raise contact.settle_s, or contact.band_n if noise is all.",
     STUCK: "Look which limit acted (saturation, workspace, a singular pose), and begin where there is room.",
     ROBOT: "Look at what the robot says: its protective stop, its connection, its command.",
+    GAVE_WAY: "Look for an offset of the sensor (tare it in free air), or declare a softer contact.stiffness_min_n_m.",
+    TURNED: "Keep hands and cables off the tool; a surface that turns further needs a larger contact.cone_deg.",
+    PULLED: "Keep hands off the tool; for a surface that rises further raise contact.leash_m.",
+    BARRED: "Clear the way out: what was in it, a hand or a shelf, is where the tool stands now.",
+    STILL: "Tare the sensor in free air: an offset, a cable or a hand was left after the lift-off.",
+    REVERSED: "Push the tool up by hand and read the force: z must be positive. Else turn the sensor's frame round.",
+    TOO_OFTEN: "See contact losses; a surface that shakes needs contact.losses_most, or contact.loss_s.",
 }
 
 
