@@ -57,6 +57,7 @@ class Page {
     this.archive = new Archive(byId("archive"), this.link, (words, good) => this.notice(words, good));
     this.archive.onShow = (shown) => this.show(shown);
     urgent.stop = () => this.halt();
+    this.plots.onZoom = () => !this.past && this.freeze(true);
     this.makeButtons();
     this.makeViews();
     this.keys();
@@ -365,9 +366,8 @@ class Page {
     } else await this.ask("record");
   }
 
-  private freeze(): void {
+  private freeze(on = byId("freeze").getAttribute("aria-pressed") !== "true"): void {
     const button = byId("freeze");
-    const on = button.getAttribute("aria-pressed") !== "true";
     button.setAttribute("aria-pressed", String(on));
     this.plots.pause(on);
   }

@@ -65,13 +65,17 @@ export class Plots {
   private paused = false;
   /** Half the width of the band around the force target [N]; 0: there is none to be held. */
   band = 0;
+  /** A part was chosen to be seen larger: what moves on would take it away. */
+  onZoom: () => void = () => {};
   private drawn = 0;
+  private shown: [number[][], number[][] | null] | null = null;
   private pressing = false;
 
   constructor(private readonly holder: HTMLElement) {}
 
   /** Makes the plots for these channels anew. */
   build(channels: { name: string }[], light: boolean): void {
+    this.shown = null;
     for (const panel of this.panels) panel.plot.destroy();
     this.holder.replaceChildren();
     const names = channels.map((channel) => channel.name);
@@ -116,7 +120,7 @@ export class Plots {
             points: { show: false },
           })),
         ],
-        hooks: { setCursor: [(u) => this.tell(words, u, values)], drawClear: [(u) => this.shade(words, u)] },
+        hooks: { setSelect: [(u) => u.select.width > 0 && this.onZoom()], setCursor: [(u) => this.tell(words, u, values)], drawClear: [(u) => this.shade(words, u)] },
       },
       [[0], ...words.lines.map(() => [0]), ...words.lines.map(() => [null])],
       card,
@@ -162,10 +166,12 @@ export class Plots {
 
   /** Shows a whole recording, with how it would have gone otherwise beside it, and marks a moment. */
   past(columns: number[][], otherwise: number[][] | null, at: number): void {
+    const time = columns[0]!;
+    const same = this.shown?.[0] === columns && this.shown[1] === otherwise; // then what was enlarged stays so
+    this.shown = [columns, otherwise];
     for (const panel of this.panels) {
-      const time = columns[0]!;
-      const other = otherwise ? resampled(otherwise, panel.columns, time) : panel.columns.map(() => time.map(() => null));
-      panel.plot.setData([time, ...panel.columns.map((c) => columns[c]!), ...other] as unknown as uPlot.AlignedData);
+      const other = () => (otherwise ? resampled(otherwise, panel.columns, time) : panel.columns.map(() => time.map(() => null)));
+      if (!same) panel.plot.setData([time, ...panel.columns.map((c) => columns[c]!), ...other()] as unknown as uPlot.AlignedData);
       panel.plot.setCursor({ left: panel.plot.valToPos(time[at]!, "x"), top: 10 });
     }
   }

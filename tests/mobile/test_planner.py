@@ -237,3 +237,12 @@ def test_a_course_of_one_query_is_forgotten_in_the_next() -> None:
     first = planner.plan(*asked[3]).path.arcs
     planner.plan(*asked[158])  # a hard one
     assert planner.plan(*asked[3]).path.arcs.tolist() == first.tolist()
+
+
+def test_shortening_does_not_make_more_and_more_arcs_of_rounding() -> None:
+    planner = HybridAStar(MAPS["office"](3))
+    start, goal = queries(planner, 3, 80)[79]
+    planner._spare[:] = math.nan
+    path = planner.plan(start, goal).path
+    assert len(path.arcs) < 40
+    assert np.isfinite(planner._spare[:, 0]).sum() < 10 * path.length_m  # at no time were there many

@@ -210,8 +210,10 @@ def test_goal_and_virtual_push_can_be_typed(page: Any, studio: Running) -> None:
 def body_on_screen(page: Any) -> tuple[float, float]:
     """A point of the canvas where the arm is: at its tool, or some pixels above, where a press takes hold of it."""
     box = part(page, "canvas").bounding_box()
-    x, y = map(float, page.evaluate("document.body.dataset.tool").split())
-    for above in range(0, 60, 3):
+    for above in range(0, 90, 3):
+        x, y = map(
+            float, page.evaluate("document.body.dataset.tool").split()
+        )  # anew: a page that opens is still laid out
         at = (box["x"] + x, box["y"] + y - above)
         page.mouse.move(*at)
         page.mouse.down()
@@ -285,6 +287,22 @@ def test_the_page_shows_what_limits_cut(page: Any, studio: Running) -> None:
     until(lambda: "tool speed" in part(page, "cuts").text_content())
     assert "tool speed" in LIMITS.values()
     studio.loop.set({"limits.linear_speed_m_s": 0.5})
+
+
+def test_a_part_of_a_plot_that_is_enlarged_stays_and_shows_its_values(page: Any) -> None:
+    plot = page.locator("[data-testid='plot-Force'] .u-over")
+    box = plot.bounding_box()
+    middle = box["y"] + 0.5 * box["height"]
+    page.mouse.move(box["x"] + 0.3 * box["width"], middle)
+    until(lambda: " s" in part(page, "values-Force").text_content())
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.6 * box["width"], middle, steps=4)
+    page.mouse.up()
+    until(lambda: part(page, "freeze").get_attribute("aria-pressed") == "true")
+    page.mouse.move(5, 5)
+    until(lambda: part(page, "values-Force").is_hidden())
+    part(page, "freeze").click()
+    until(lambda: part(page, "freeze").get_attribute("aria-pressed") == "false")
 
 
 def test_looks_change_and_stay(page: Any) -> None:

@@ -9,6 +9,7 @@ from pliant.mobile.search import shot
 from pliant.mobile.space import moved
 
 SPACING_M = 0.6
+DUST_M = 1e-9
 
 
 @kernel
@@ -45,7 +46,7 @@ def joined(arcs, n):
     """Neighbours on the same arc become one, empty ones go; in place, returns the new number."""
     m = 0
     for i in range(n):
-        if abs(arcs[i, 1]) < 1e-9:
+        if abs(arcs[i, 1]) < DUST_M:
             continue
         if m > 0 and abs(arcs[m - 1, 0] - arcs[i, 0]) < 1e-12 and arcs[m - 1, 1] * arcs[i, 1] > 0.0:
             arcs[m - 1, 1] += arcs[i, 1]
@@ -64,10 +65,9 @@ def _poses(start, arcs, n, poses):
 
 
 @kernel
-def _replace(s, arcs, n, i, j):
-    """Put the word in `s` in the place of the arcs [i, j); returns the new number (-1: no room)."""
-    w = s.word
-    grown = w.n - (j - i)
+def _replace(arcs, n, i, j, fresh, count):
+    """Put the first `count` arcs of `fresh` in the place of [i, j); returns the new number (-1: no room)."""
+    grown = count - (j - i)
     if n + grown > arcs.shape[0]:
         return -1
     if grown > 0:
@@ -76,27 +76,31 @@ def _replace(s, arcs, n, i, j):
     elif grown < 0:
         for k in range(j, n):
             arcs[k + grown, 0], arcs[k + grown, 1] = arcs[k, 0], arcs[k, 1]
-    for k in range(w.n):
-        arcs[i + k, 0], arcs[i + k, 1] = w.turn[k] / s.radius, w.length[k] * s.radius
+    for k in range(count):
+        arcs[i + k, 0], arcs[i + k, 1] = fresh[k, 0], fresh[k, 1]
     return n + grown
 
 
 @kernel
 def _try(space, s, arcs, n, poses, i, j, fresh):
-    """Join pose i with pose j, if that is cheaper and free; whether it was done (`fresh` has room for five arcs)."""
+    """How many arcs join pose i with pose j, in `fresh`; -1 unless that is free, and cheaper than what is there."""
     before = arcs[i - 1, 1] if i > 0 else 0.0
     old = cost(s, arcs, i, min(j + 1, n), before)
     # far apart poses are no candidates when even the straight line is not shorter
     if math.hypot(poses[j, 0] - poses[i, 0], poses[j, 1] - poses[i, 1]) >= old:
-        return False
+        return -1
     if not shot(space, s, poses[i, 0], poses[i, 1], poses[i, 2], poses[j]):
-        return False
-    w = s.word
+        return -1
+    w, count = s.word, 0
     for k in range(w.n):
-        fresh[k, 0], fresh[k, 1] = w.turn[k] / s.radius, w.length[k] * s.radius
-    last = before if w.n == 0 else fresh[w.n - 1, 1]
-    new = cost(s, fresh, 0, w.n, before) + (cost(s, arcs, j, j + 1, last) if j < n else 0.0)
-    return new < old - 1e-6
+        length = w.length[k] * s.radius
+        # a piece that is nothing but rounding would count as a change of direction, and be replaced again and again
+        if abs(length) > DUST_M:
+            fresh[count, 0], fresh[count, 1] = w.turn[k] / s.radius, length
+            count += 1
+    last = before if count == 0 else fresh[count - 1, 1]
+    new = cost(s, fresh, 0, count, before) + (cost(s, arcs, j, j + 1, last) if j < n else 0.0)
+    return count if new < old - 1e-6 else -1
 
 
 @kernel
@@ -112,8 +116,9 @@ def shorten(space, room, start, arcs, n, spare, poses, fresh):
         i = 0
         while i + 1 < m:
             j = min(m, i + span)
-            if j - i >= 2 and _try(space, s, spare, m, poses, i, j, fresh):
-                grown = _replace(s, spare, m, i, j)
+            count = _try(space, s, spare, m, poses, i, j, fresh) if j - i >= 2 else -1
+            if count >= 0:
+                grown = _replace(spare, m, i, j, fresh, count)
                 if grown > 0:
                     m = grown
                     _poses(start, spare, m, poses)
