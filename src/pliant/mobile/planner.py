@@ -32,7 +32,7 @@ CHUNK, MORE_TURNS = 50, 4
 """Poses that one search follows before it is the other's turn; how many times as many if it needs them more."""
 OUT = 2000
 """Poses after which a search is thought to be out of a narrow place in which it was stuck."""
-HARD = 600
+HARD = 2000
 """Poses after which a query is hard: then a rough course is looked for, which the searches keep to."""
 BESIDE_M = 0.8
 """How far from the course is beside it."""
