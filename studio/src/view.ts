@@ -197,7 +197,6 @@ export class View {
     this.push.point(this.tool, this.drawn(look.push), thick);
     this.tell(look.force);
     this.mark("knob", this.goal.position);
-    this.mark("tool", this.tool);
     if (this.handle.visible) this.mark("handle", this.handle.position);
     this.dirty = true;
   }
@@ -222,7 +221,7 @@ export class View {
     return [(0.5 + 0.5 * at.x) * width, (0.5 - 0.5 * at.y) * height];
   }
 
-  /** Says where something is, for whoever drives the page by a program. */
+  /** Says where a ball is, for whoever drives the page by a program. */
   private mark(name: string, point: THREE.Vector3): void {
     document.body.dataset[name] = this.onScreen(point).map((value) => value.toFixed(1)).join(" ");
   }
