@@ -200,7 +200,8 @@ def test_a_surface_that_is_lost_for_good_is_told_as_a_failure() -> None:
 
 
 def test_a_slide_on_a_surface_that_moves_is_completed_with_the_force_held() -> None:
-    task = pressing(swing_m=0.005, swing_hz=0.2, swing_at_s=5.0, seconds=20.0)
+    # from 25 mm on: friction, by which motion is told from a slope, is learned over the first 10 mm
+    task = pressing(swing_m=0.005, swing_hz=0.2, swing_at_s=7.0, seconds=20.0)
     wanted = {"contact.dwell_s": 0.5, "contact.path": "straight", "contact.length_m": 0.05}
     run = simulate(task.model_copy(update={"params": changed(task.params, wanted)}))
     assert contact_fault(run.records) == ""
