@@ -186,4 +186,5 @@ class MissionProcess:
 
 
 if __name__ == "__main__":
-    sys.exit(live(*arguments(), MissionProcess))
+    (its_board,) = arguments()
+    sys.exit(live(its_board, MissionProcess))
