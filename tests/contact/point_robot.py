@@ -32,7 +32,7 @@ class PointRobot:
         self.n = np.array([-math.sin(slope), 0, math.cos(slope)])
         self.sent, self.push, self.height = self.x.copy(), np.zeros(3), 0.0
         self.sign = 1.0  # -1: the sensor is mounted the wrong way round
-        self.friction = 0.0
+        self.friction = self.damping = 0.0
         self.pressed: list[float] = []
 
     @property
@@ -51,7 +51,9 @@ class PointRobot:
 
     def tick(self, times: int = 1) -> None:
         for _ in range(times):
-            press = self.stiffness * max(0.0, self.height - float(self.x @ self.n))
+            depth = self.height - float(self.x @ self.n)
+            speed = -float(self.o.twist[:3] @ self.n)
+            press = max(0.0, self.stiffness * depth + self.damping * speed) if depth > 0.0 else 0.0
             self.pressed.append(press)
             along = self.o.twist[:3] - (self.o.twist[:3] @ self.n) * self.n
             drag = self.friction * press / max(1e-4, float(np.linalg.norm(along))) * along

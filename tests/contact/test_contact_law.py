@@ -149,6 +149,41 @@ def test_a_surface_that_becomes_ten_times_stiffer_is_noticed_before_the_loop_swi
     assert np.std(robot.pressed[-500:]) < 0.1
 
 
+def pressed_in_turns(robot: PointRobot, seconds: float) -> None:
+    """Hold a force that someone changes by ±4 N eight times a second."""
+    held = float(robot.p.target_n)
+    for i in range(round(seconds / DT)):
+        robot.p.target_n = held + 4.0 * math.sin(2 * math.pi * 8.0 * i * DT)
+        robot.tick()
+    robot.p.target_n = held
+
+
+@pytest.mark.parametrize("damping", [100.0, 300.0])
+def test_a_surface_that_begins_to_damp_is_learned_where_it_is_pressed_in_turns(damping: float) -> None:
+    robot = PointRobot(2e4, dwell_s=600.0, soft_start_s=0.05).begin()
+    robot.until(DWELL)
+    robot.tick(500)
+    robot.damping = damping
+    pressed_in_turns(robot, 4.0)
+    assert robot.contact.damping == pytest.approx(damping, rel=0.1)
+    assert robot.contact.stiffness > 0.95 * 2e4  # it may be taken for stiffer, never for softer
+
+
+@pytest.mark.parametrize("what", ["rest", "noise", "motion"])
+def test_what_is_no_damping_teaches_none(what: str) -> None:
+    robot = PointRobot(2e4, dwell_s=600.0).begin()
+    robot.until(DWELL)
+    robot.tick(500)
+    known, random = float(robot.contact.damping), np.random.default_rng(4)
+    for i in range(2000):
+        if what == "noise":
+            robot.push[2] = 0.02 * random.normal()
+        if what == "motion":
+            robot.height = 0.002 * (math.cos(2 * math.pi * 0.5 * i * DT) - 1.0)
+        robot.tick()
+    assert robot.contact.damping == pytest.approx(known, abs=5.0)
+
+
 # ---- friction ------------------------------------------------------------------------------------------------------
 
 

@@ -19,16 +19,17 @@ from pliant.kernel import kernel
 # Once the stiffness is known there are fewer, twice over, because even a steady slope is much larger than what shows
 # that a loop begins to swing; and that it does within three or four lags.
 SLOW_LAGS, SLIDING_LAGS = 8.0, 1.0
-# Once known, a stiffness only grows until the next touch: from changes of force this many times the noise in which
-# force and depth go together (their correlation, over so many lags). When the surface moves, or the robot answers
-# noise, every surface looks softer than it is, and a surface taken for softer than it is makes the law unstable.
+# Once known, stiffness and damping only grow until the next touch: from changes of force this many times the noise in
+# which force and depth, or what depth leaves of force and speed, go together (their correlation, over so many lags).
+# When the surface moves, or the robot answers noise, every surface looks softer and less damped than it is, and one
+# that is taken for softer than it is makes the law unstable.
 EXCITED, TOGETHER, WINDOW_LAGS, STIFFER_LAGS = 2.0, 0.8, 2.0, 1.0
 # Over so many lags the misfit is judged by which the first touch trusts itself less.
 MISFIT_LAGS = 4.0
 # A stiffness is never known better than to this share.
 SUREST = 0.02
-# Spread of the damping before anything is known [N s/m].
-DAMPING_SPREAD = 100.0
+# Spread of the damping before anything is known, and the most that is learned while sliding [N s/m].
+DAMPING_SPREAD, DAMPING_MOST = 100.0, 1000.0
 # So many standard deviations above the learned stiffness the gain reckons with.
 CAUTION = 2.0
 # Motion of the surface is followed over so many lags, once the stiffness is known to this share; longer on a soft
@@ -61,7 +62,7 @@ def forget(p, c):
     c.covariance[2] = DAMPING_SPREAD**2
     c.following, c.misfit, c.sums[:] = 0, 0.0, 0.0
     c.slow[0], c.slow[1], c.slow[2] = c.force_n, c.seen[0], c.seen[1]
-    c.slow[3], c.slow[4] = 0.0, 0.0
+    c.slow[3:7] = 0.0
 
 
 @kernel
@@ -88,12 +89,16 @@ def learn(p, c, inertia, alpha, dt):
     if touching:
         _learn_touch(p, c, f, x, v, dt)
     else:
+        g = f
         f -= c.damping * v
-        c.slow[3] += share * (f - c.slow[3])
+        c.slow[3] += share * (g - c.slow[3])
         c.slow[4] += share * (x - c.slow[4])
-        f, x = f - c.slow[3], x - c.slow[4]
-        # the low-pass has left this of the sensor's noise
-        _learn_anew(p, c, f, x, p.noise_n * math.sqrt(alpha / (2.0 - alpha)), dt)
+        c.slow[5] += share * (v - c.slow[5])
+        c.slow[6] += share * (f - c.slow[6])
+        g, x, v, f = g - c.slow[3], x - c.slow[4], v - c.slow[5], f - c.slow[6]
+        noise = p.noise_n * math.sqrt(alpha / (2.0 - alpha))  # what the low-pass has left of the sensor's
+        _learn_stiffer(p, c, f, x, noise, dt)
+        _learn_damper(p, c, g, x, v, noise, dt)
     c.stiffness = max(0.5 * p.stiffness_min_n_m, min(2.0 * p.stiffness_max_n_m, c.stiffness))
     bound = max(c.stiffness, p.stiffness_min_n_m) + CAUTION * math.sqrt(c.covariance[0])
     c.bound = max(p.stiffness_min_n_m, min(p.stiffness_max_n_m, bound))
@@ -126,19 +131,42 @@ def _learn_touch(p, c, f, x, v, dt):
 
 
 @kernel
-def _learn_anew(p, c, f, x, noise, dt):
+def _learn_stiffer(p, c, f, x, noise, dt):
     """Follow a surface that becomes stiffer, where force and depth show it beyond doubt and the `noise` [N]."""
     share, m = min(1.0, dt / (WINDOW_LAGS * p.lag_s)), c.sums
     m[0] += share * (x - m[0])
-    m[1] += share * (f - m[1])
-    m[2] += share * (x * x - m[2])
+    m[1] += share * (x * x - m[1])
+    m[2] += share * (f - m[2])
     m[3] += share * (x * f - m[3])
     m[4] += share * (f * f - m[4])
     # about their means: a slope that nobody took off yet is no stiffness
-    xx, xf, ff = m[2] - m[0] * m[0], m[3] - m[0] * m[1], m[4] - m[1] * m[1]
+    xx, xf, ff = m[1] - m[0] * m[0], m[3] - m[0] * m[2], m[4] - m[2] * m[2]
     if xx > 0.0 and ff > (EXCITED * noise) ** 2 and xf > TOGETHER * math.sqrt(xx * ff):
         now = min(p.stiffness_max_n_m, xf / xx)
         c.stiffness += min(1.0, dt / (STIFFER_LAGS * p.lag_s)) * max(0.0, now - c.stiffness)
+
+
+@kernel
+def _learn_damper(p, c, g, x, v, noise, dt):
+    """Follow a surface that damps more, from what the depth does not explain of the force `g` [N] and the speed."""
+    share, m = min(1.0, dt / (WINDOW_LAGS * p.lag_s)), c.sums
+    m[5] += share * (v - m[5])
+    m[6] += share * (v * v - m[6])
+    m[7] += share * (x * v - m[7])
+    m[8] += share * (g - m[8])
+    m[9] += share * (x * g - m[9])
+    m[10] += share * (v * g - m[10])
+    m[11] += share * (g * g - m[11])
+    xx, xv, xg = m[1] - m[0] * m[0], m[7] - m[0] * m[5], m[9] - m[0] * m[8]
+    if xx <= 0.0:
+        return
+    vv = m[6] - m[5] * m[5] - xv * xv / xx
+    vg = m[10] - m[5] * m[8] - xv * xg / xx
+    gg = m[11] - m[8] * m[8] - xg * xg / xx
+    # a surface that comes towards the tool presses while the tool yields: there force and speed go against each other
+    if vv > 0.0 and gg > (EXCITED * noise) ** 2 and vg > TOGETHER * math.sqrt(vv * gg):
+        now = min(DAMPING_MOST, vg / vv)
+        c.damping += min(1.0, dt / (STIFFER_LAGS * p.lag_s)) * max(0.0, now - c.damping)
 
 
 @kernel
