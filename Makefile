@@ -19,7 +19,7 @@ demo: $(VENV) ## see it work: a simulated arm is pushed and yields
 
 test: $(READY) ## run the tests
 	@$(BIN)/python -c "from pliant.cli.show import compile_first; compile_first()"
-	$(BIN)/pytest --numprocesses 2 --dist loadfile
+	$(BIN)/pytest --numprocesses 3 --dist loadfile
 
 lint: $(READY) ## check style and types
 	$(BIN)/ruff check

@@ -35,7 +35,7 @@ def draw(recording: Recording, names: Names | None = None, theme: Theme = LIGHT)
 
         return mission_picture.figure(mission.recorded_story(recording), theme)
     with style.applied(theme):
-        fig, axes = style.figure(4, 2, title(recording), _subtitle(recording, names), theme=theme)
+        fig, axes = style.figure(4, 2, title(recording), _subtitle(recording, names), theme=theme, even=True)
         _force(axes[0, 0], recording, theme)
         if had_contact(recording):
             draw_contact(axes[1, 0], recording, theme)

@@ -33,9 +33,9 @@ def command(
 
 
 def _run(folder: Path) -> int:
-    from pliant.runtime.spawn import LOOP, RECORDER, start_ahead
+    from pliant.runtime.spawn import LOOP, start_ahead
 
-    start_ahead(LOOP, RECORDER)  # they import what they need while this process does
+    start_ahead(LOOP)  # it imports what it needs while this process does
     from pliant.cli.running import run_paced
     from pliant.cli.show import compile_first, out
     from pliant.record.reader import Recording

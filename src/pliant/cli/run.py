@@ -32,10 +32,10 @@ def command(
     Ctrl-C stops the robot and ends normally. A task that is not stable on the surfaces that it declares is refused.
     A mission (tasks/fetch.yaml) is simulated to its end, and drawn; exit code 3 if it was stopped before its goal.
     """
-    from pliant.runtime.spawn import LOOP, RECORDER, start_ahead
+    from pliant.runtime.spawn import LOOP, start_ahead
 
-    if not fast:  # they import what they need while this process does
-        start_ahead(*((LOOP, RECORDER) if record else (LOOP,)))
+    if not fast:  # it imports what it needs while this process does
+        start_ahead(LOOP)
     from pliant.cli.running import change_task, run_fast, run_paced
     from pliant.cli.show import compile_first
     from pliant.errors import RefusedError

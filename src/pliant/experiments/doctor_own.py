@@ -171,7 +171,8 @@ OVERLOOKED = (
     *MISSED,
     Defect(
         "ours, around the edge of something soft", _ending, frozenset({"contact losses"}),
-        frozenset({"contact fault"}), stiffness=STIFFNESS[:1],  # the law stops where the normal turns too far
+        # the law stops where the normal turns too far, and goes in no faster than an approach where no force answers
+        frozenset({"contact fault", "saturation"}), stiffness=STIFFNESS[:1],
     ),
     Defect(
         "a plain admittance on 1e5 N/m", _stiff_admittance, frozenset({"limit cycle"}),
