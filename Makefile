@@ -7,7 +7,7 @@ READY := .venv/.ready-dev
 NO_PAGE := src/pliant/studio/static/not-made
 PAGE := hatch_build.py $(wildcard studio/*.py studio/*.json studio/*.html studio/*.mjs studio/src/*)
 
-.PHONY: help setup demo test lint docs reference pictures examples clean
+.PHONY: help setup demo test kernels lint docs reference pictures examples clean
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 18
@@ -17,9 +17,11 @@ setup: $(READY) ## make the environment in .venv (all others do this first)
 demo: $(VENV) ## see it work: a simulated arm is pushed and yields
 	$(BIN)/pliant demo
 
-test: $(READY) ## run the tests
-	@$(BIN)/python -c "from pliant.cli.show import compile_first; compile_first()"
+test: kernels ## run the tests
 	$(BIN)/pytest --numprocesses 3 --dist loadfile
+
+kernels: $(READY) ## compile the control kernels (once; everything else does so when it needs them)
+	@$(BIN)/python -c "from pliant.cli.show import compile_first; compile_first()"
 
 lint: $(READY) ## check style and types
 	$(BIN)/ruff check

@@ -6,6 +6,8 @@ Exit codes: 0 done (Ctrl-C is a normal stop); 1 a bar was not reached, a replay 
 
 from __future__ import annotations
 
+import atexit
+import gc
 import re
 import sys
 
@@ -116,6 +118,8 @@ def main() -> None:
     except OSError as error:
         print(f"pliant: {error.filename or 'a file'} cannot be used: {error.strerror or error}.", file=sys.stderr)
         code = 2
+    # nobody looks for cycles among what the system takes back anyway: that takes most of a second
+    atexit.register(gc.freeze)
     sys.exit(code)
 
 

@@ -7,6 +7,7 @@ ring from a tick on until the loop has ended, or it is asked to end itself. The 
 from __future__ import annotations
 
 import datetime
+import gc
 import json
 import os
 import signal
@@ -172,6 +173,7 @@ if __name__ == "__main__":
     signal.signal(signal.SIGTERM, lambda number, _: ends.append(number))
     board, path, first = arguments()
     missing = record(Board.attach(Path(board)), Path(path), int(first), lambda: bool(ends))
+    gc.freeze()  # its owner waits for it, and not for a last search for cycles
     if missing:
         print(f"{missing} records were lost: the recorder could not keep up.", file=sys.stderr)
         sys.exit(4)
