@@ -110,7 +110,8 @@ def hero() -> None:
     task = find_task("demo")
     records = simulate(task).records
     observed, t = records["observed"], records["time_s"]
-    at = int(np.searchsorted(t, 1.15))
+    push, fails = task.sim.pushes[0], task.sim.sensor.failures[0]
+    at = int(np.searchsorted(t, push.at_s + 0.75 * push.for_s))
     tip, force = observed["pose"][at, :3], observed["wrench"][at, :3]
     picture = render(
         task, records["reading"]["q"][at, :6], size=(1000, 860), distance_m=1.55, look_at=(0.28, 0.0, 0.36),
@@ -133,9 +134,9 @@ def hero() -> None:
             axes[0, 1].plot(t, observed["wrench"][:, axis], color=theme.xyz[axis], label="xyz"[axis], lw=1)
             axes[1, 1].plot(t, moved[:, axis], color=theme.xyz[axis], label="xyz"[axis])
         for ax in axes[:, 1]:
-            ax.axvline(1.7, color=theme.faint, ls="--", lw=1)
+            ax.axvline(next(event.at_s for event in task.events if event.set), color=theme.faint, ls="--", lw=1)
             ax.axvline(t[at], color=theme.alarm, lw=0.8)
-            ax.axvspan(2.3, 2.314, color=theme.faint, alpha=0.4, lw=0)
+            ax.axvspan(fails.at_s, fails.at_s + fails.for_s, color=theme.faint, alpha=0.4, lw=0)
         style.label(axes[0, 1], "Force that the arm feels", "N")
         style.label(axes[1, 1], "How far it gives way", "mm")
         axes[1, 1].set_xlabel("time [s]")
