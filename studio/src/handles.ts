@@ -55,5 +55,5 @@ export class Handles {
 }
 
 function numbers(fields: HTMLInputElement[]): number[] {
-  return fields.map((field) => Number(field.value));
+  return fields.map((field) => field.valueAsNumber); // an empty one is no number, which is refused, and not 0
 }

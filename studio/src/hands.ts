@@ -157,12 +157,18 @@ export class Hands {
     const hold = this.hold;
     if (!hold) return;
     if (hold.what !== "arm") this.say();
+    this.drop();
+    if (hold.what === "arm") this.onPush([0, 0, 0]);
+  }
+
+  /** Lets go without a word: what was held is no longer there. */
+  drop(): void {
+    if (!this.hold) return;
     this.hold = null;
     window.clearInterval(this.timer);
     this.view.controls.enabled = true;
     this.badge.hidden = true;
     this.pull.visible = false;
     this.view.redraw();
-    if (hold.what === "arm") this.onPush([0, 0, 0]);
   }
 }

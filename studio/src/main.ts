@@ -93,6 +93,7 @@ class Page {
   }
 
   private greet(hello: Hello): void {
+    this.view.hands.drop(); // a drag means nothing to another robot
     this.hello = hello;
     this.past = null;
     this.at = Object.fromEntries(hello.head.map((name, i) => [name, i]));
@@ -378,17 +379,13 @@ class Page {
   }
 
   private keys(): void {
-    window.addEventListener(
-      "keydown",
-      (event) => {
-        const typing = event.target instanceof HTMLInputElement && event.target.type !== "range";
-        if (event.key === "Escape" || (event.key === " " && !typing)) {
-          event.preventDefault();
-          this.halt();
-        }
-      },
-      { capture: true },
-    );
+    const hear = (event: KeyboardEvent) => {
+      const typing = event.target instanceof HTMLInputElement && event.target.type !== "range";
+      if (event.key !== "Escape" && (event.key !== " " || typing)) return;
+      event.preventDefault(); // of both: some browsers press the button that has the focus when the key comes up
+      if (event.type === "keydown") this.halt();
+    };
+    for (const type of ["keydown", "keyup"] as const) window.addEventListener(type, hear, { capture: true });
   }
 
   // ---- looks ----

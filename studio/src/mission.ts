@@ -34,7 +34,7 @@ export class MissionCard {
       element("label", {}, ["Goal ", element("span", { class: "unit" }, ["m"])]),
       ...this.fields,
     ]);
-    for (const field of this.fields) field.onchange = () => aim(this.fields.map((each) => Number(each.value)));
+    for (const field of this.fields) field.onchange = () => aim(this.fields.map((each) => each.valueAsNumber));
     holder.replaceChildren(element("h2", {}, ["Mission"]), row, this.way, this.figures, this.log);
   }
 

@@ -129,7 +129,7 @@ export class Panel {
     const why = element("p", { class: "why", "data-testid": `why-${id}`, role: "status", hidden: "" });
     const row: Row = { knob, range, holder: element("div", { class: "row" }, [label, slider, number]), slider, number, why, zones: [], step: 0 };
     slider.oninput = () => this.slide(row);
-    number.onchange = () => this.turn(row, Number(number.value));
+    number.onchange = () => this.turn(row, number.valueAsNumber);
     return row;
   }
 

@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,29 @@ def test_a_stop_brakes_and_says_so_and_it_can_begin_again_from_there(session: Mi
     np.testing.assert_allclose(session.story["account"]["way"]["start"], stood, atol=0.02)
     assert session.story["moving"]
     stand(session, until)
+
+
+def test_a_stop_while_a_way_is_looked_for_is_not_forgotten(session: MissionSession, until: Until) -> None:
+    session.begin()
+    stand(session, until)  # it has ended: to begin again, it looks for a way from here
+    before, said = base(session), list[str]()
+
+    def begin() -> None:
+        try:
+            session.begin()
+        except RefusedError as refused:
+            said.append(str(refused))
+
+    asks = Thread(target=begin)
+    asks.start()
+    until(lambda: session.story["seeking"] or session.story["moving"])
+    session.halt()
+    asks.join()
+    until(lambda: not session.story["moving"])
+    session.wait(0.5)
+    assert said == ["It was told to stop while it looked for its way. Begin again to drive it."] or not said
+    np.testing.assert_allclose(base(session), before, atol=0.05)
+    assert session.stage != "done"
 
 
 def test_another_goal_is_planned_for_and_nothing_moves(session: MissionSession, until: Until) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import PliantError
+from pliant.errors import PliantError, RefusedError
 from pliant.mobile.mission import Change, Mission
 from pliant.records import TELEMETRY
 from pliant.robots.sim.body import SimBody
@@ -109,8 +109,8 @@ class MissionProcess:
         code, number = int(item.code), int(item.number)
         if code == commands.QUIT:
             self.asked = "asked to stop"
-        elif code == commands.HALT and self.goes:
-            self.mission.stop("it was told to stop")
+        elif code == commands.HALT:
+            self._halt()
         elif code in (commands.RESUME, commands.GOAL_POSE):
             if why := self._busy():
                 self._answer(number, why)
@@ -121,6 +121,13 @@ class MissionProcess:
             else:
                 self.goes = True
                 self._answer(number, "")
+
+    def _halt(self) -> None:
+        """Brake. A way that is being looked for, to be driven at once, is not driven when it is found."""
+        if self.goes:
+            self.mission.stop("it was told to stop")
+        elif self._sought is not None and self._sought[1] == self._begin:
+            self._sought = self._sought[0], self._stay, self._sought[2]
 
     def _busy(self) -> str:
         """What speaks against another mission now."""
@@ -158,6 +165,10 @@ class MissionProcess:
     def _begin(self, mission: Mission) -> None:
         self._take(mission)
         self.goes = True
+
+    def _stay(self, mission: Mission) -> None:
+        self._take(mission)
+        raise RefusedError("It was told to stop while it looked for its way. Begin again to drive it.")
 
     # ---- what is told ----
 

@@ -62,7 +62,7 @@ def _parameters(stage: Stage) -> Answer:
 
 
 def _halt(stage: Stage, message: Message) -> Answer:
-    stage.shown.halt()
+    stage.halt()
     return {}
 
 
@@ -199,7 +199,8 @@ def _open(stage: Stage, message: Message) -> Answer:
 
 
 def _what_if(stage: Stage, message: Message) -> Answer:
-    return {"what_if": archive.what_if(_text(message, "name"), stage.running.parameters)}
+    with _alone():
+        return {"what_if": archive.what_if(_text(message, "name"), stage.running.parameters)}
 
 
 def _ahead(stage: Stage, message: Message) -> Answer:
@@ -225,7 +226,7 @@ def _plan(stage: Stage, message: Message) -> Answer:
 def _alone() -> Iterator[None]:
     """Of what takes a core for long, one at a time."""
     if not _busy.acquire(blocking=False):
-        raise RefusedError("An experiment or a plan is being worked out already. Wait until it is done.")
+        raise RefusedError("An experiment, a plan or a what-if is being worked out already. Wait until it is done.")
     try:
         yield
     finally:

@@ -60,7 +60,8 @@ class Hub:
     async def run(self) -> None:
         """Until cancelled."""
         while True:
-            with contextlib.suppress(PliantError):  # a loop that has just ended; the next look says so
+            # a loop that has just ended, or whose story was cut short by its end: the next look says so
+            with contextlib.suppress(PliantError, LookupError, ValueError):
                 self.look()
             await asyncio.sleep(1.0 / FRAMES_HZ)
 

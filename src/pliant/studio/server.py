@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import hmac
 import json
+import logging
 import os
 import secrets
 import time
@@ -38,8 +39,13 @@ MESSAGES_HZ = 120.0
 # A token of your own, so that a page finds the way back after the server was started anew.
 TOKEN_VARIABLE = "PLIANT_STUDIO_TOKEN"
 
-POLICY = "default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; connect-src 'self'"
+POLICY = (
+    "default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; connect-src 'self'; "
+    "frame-ancestors 'none'"
+)
 HEADERS = {"Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
+
+_log = logging.getLogger(__name__)
 
 
 def static_folder() -> Path:
@@ -62,6 +68,7 @@ class Studio:
         self.stage, self.hub = stage, Hub(stage)
         self.token = os.environ.get(TOKEN_VARIABLE) or secrets.token_urlsafe(24)
         self._folder = static_folder()
+        self._turn = asyncio.Lock()
         self.app = Starlette(
             routes=[
                 Route("/", self._page),
@@ -91,11 +98,10 @@ class Studio:
         return HTMLResponse((self._folder / "index.html").read_text(), headers=HEADERS)
 
     async def _picture(self, request: Request) -> Response:
-        name = request.path_params["name"]
-        path = pictures() / name
         if not self._knows(request.query_params.get("token")):
             return PlainTextResponse("This link lacks the token.", 401, HEADERS)
-        if Path(name).name != name or path.suffix != ".png" or not path.is_file():
+        there = {path.name: path for path in pictures().glob("*.png")}
+        if (path := there.get(request.path_params["name"])) is None:
             return PlainTextResponse("There is no such picture.", 404, HEADERS)
         return FileResponse(path, headers={**HEADERS, "Cache-Control": "no-store"})
 
@@ -150,7 +156,8 @@ class Studio:
             if when == "at once":
                 result = action(self.stage, message)
             elif when == "in turn":
-                result = await asyncio.to_thread(self._in_turn, action, message)
+                async with self._turn:  # which lets them in as they came; a lock of threads does not
+                    result = await asyncio.to_thread(self._in_turn, action, message)
             else:
                 result = await asyncio.to_thread(action, self.stage, message)
             page.say({"type": "answer", "id": number, "ok": True, **result})
@@ -158,6 +165,9 @@ class Studio:
                 self.hub.say(self.hub.now())
         except PliantError as error:
             page.say({"type": "answer", "id": number, **told(error)})
+        except Exception as error:  # whatever was sent: who asks gets an answer, and the reason is kept
+            _log.exception("A request of a page has failed.")
+            page.say({"type": "answer", "id": number, **told(PliantError(f"It cannot be done: {error}."))})
 
     def _in_turn(self, action: Any, message: dict[str, Any]) -> dict[str, Any]:
         with self.stage.lock:

@@ -8,6 +8,7 @@ import string
 import subprocess
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 from pliant.errors import PliantError, RecordingError, RefusedError
@@ -20,11 +21,18 @@ from pliant.runtime.mission_link import MissionLink, MissionSession, attach_miss
 from pliant.runtime.mission_task import changed_mission, find_mission
 from pliant.runtime.save import NOW, claim_recording, follow, output_folder
 from pliant.runtime.session import Session
-from pliant.runtime.task import MISSION, Task, find_file, find_task, is_mission, located, shipped_tasks
+from pliant.runtime.task import MISSION, Task, find_file, find_task, is_mission, load_task, located, shipped_tasks
 from pliant.studio.archive import experiments
 from pliant.studio.scene import ArmScene, MissionScene
 from pliant.studio.schema import parameters_in_words
 from pliant.studio.wire import CHANNELS, HEAD, VERSION, limits_in_words
+
+
+def _file_of(name: str) -> Path:
+    """The file of a task. What is none, a device or a pipe, could be read without an end."""
+    if not (path := find_file(name)).is_file():
+        raise RefusedError(f"There is no task file {path}: give the path of an existing YAML file.")
+    return path
 
 
 class Stage:
@@ -36,6 +44,7 @@ class Stage:
         self._count = self._keeps = 0
         self.kept: dict[str, Parameters] = {}
         """Sets of parameters that were kept to compare, by letter."""
+        self._starting = self._stop_asked = False
         self._recorder: subprocess.Popen[bytes] | None = None
         self.recording = ""
 
@@ -49,7 +58,7 @@ class Stage:
 
     def start(self, source: str, robot: str = "") -> None:
         """End the loop that is shown, and start the task or the mission `source`, on another robot if one is named."""
-        if is_mission(find_file(source)):
+        if is_mission(_file_of(source)):
             self._start_mission(source, robot)
             return
         task = find_task(source)
@@ -60,9 +69,15 @@ class Stage:
         with self.lock:
             session = Session(task)
             guard_start(session.task)  # before the one that runs is ended
-            self.close()
-            session.start()
-            self._show(session, source)
+            self._starting, self._stop_asked = True, False
+            try:
+                self.close()
+                session.start()
+                self._show(session, source)
+            finally:
+                self._starting = False
+            if self._stop_asked:
+                session.halt()
 
     def _start_mission(self, source: str, robot: str) -> None:
         mission = find_mission(source)
@@ -89,6 +104,12 @@ class Stage:
             if isinstance(link, Session | MissionSession):
                 with contextlib.suppress(PliantError):  # it has ended by a fault, of which the page was told
                     link.stop()
+
+    def halt(self) -> None:
+        """Bring the robot to rest; one that is just being started, as soon as it can be told to."""
+        self._stop_asked = True
+        if self.scene is not None or not self._starting:
+            self.shown.halt()
 
     @property
     def shown(self) -> Link | MissionLink:
@@ -123,7 +144,7 @@ class Stage:
 
     def preset(self, name: str) -> Parameters:
         """A set that was kept, or the one of a task."""
-        return self.kept[name] if name in self.kept else find_task(name).params
+        return self.kept[name] if name in self.kept else load_task(_file_of(name)).params
 
     # -- recording --
 
