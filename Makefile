@@ -18,7 +18,7 @@ demo: $(VENV) ## see it work: a simulated arm is pushed and yields
 	$(BIN)/pliant demo
 
 test: kernels ## run the tests
-	$(BIN)/pytest --numprocesses 3 --dist loadfile
+	$(BIN)/pytest --numprocesses 2 --dist loadfile
 
 kernels: $(READY) ## compile the control kernels (once; everything else does so when it needs them)
 	@$(BIN)/python -c "from pliant.cli.show import compile_first; compile_first()"
