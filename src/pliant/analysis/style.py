@@ -150,7 +150,8 @@ def figure(
         else:
             engine.set(w_pad=0.08, h_pad=0.07, wspace=0.03, hspace=0.02)
         # Two lines that sit flush left: one for the eye, one for the record.
-        text = fig.suptitle(title, x=0.012, y=1 - 0.1 / fig.get_figheight(), ha="left", fontsize=14, fontweight="bold")
+        place = {"y": 1 - 0.1 / fig.get_figheight()} if even else {}  # else the layout finds it, and makes room
+        text = fig.suptitle(title, x=0.012, ha="left", fontsize=14, fontweight="bold", **place)
         if subtitle:
             text.set_text(title + "\n")
             fig.text(0.012, 1 - 0.40 / fig.get_figheight(), subtitle, ha="left", va="top", color=theme.faint)
