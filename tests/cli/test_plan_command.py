@@ -54,6 +54,8 @@ BAD = {
     "a start in the wall": (("room.yaml", "--start", "5.05,1,0", "--goal", "8,4,0"), "start"),
     "a goal in the wall": (("room.yaml", "--start", "2,2,0", "--goal", "5.05,1,0"), "goal"),
     "a goal off the map": (("room.yaml", "--start", "2,2,0", "--goal", "50,4,0"), "not on the map"),
+    "a heading without digits": (("room.yaml", "--start", "2,2,0", "--goal", "8,4,1e300"), "heading"),
+    "a picture over the map": (("room.yaml", "--start", "2,2,0", "--goal", "8,4,0", "-o", "room.yaml"), "--output"),
     "no number": (("room.yaml", "--start", "2,x,0", "--goal", "8,4,0"), "--start"),
     "not a number": (("room.yaml", "--start", "2,nan,0", "--goal", "8,4,0"), "--start"),
     "two numbers": (("room.yaml", "--start", "2,2", "--goal", "8,4,0"), "--start"),

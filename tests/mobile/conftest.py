@@ -1,4 +1,4 @@
-"""Independent libraries that the mobile tests compare with: skipped when absent, required where CI=true."""
+"""A mobile manipulator, and independent libraries to compare with: skipped when absent, required where CI=true."""
 
 from __future__ import annotations
 
@@ -9,6 +9,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+
+from pliant.mobile.body import Body
+
+
+@pytest.fixture(scope="session")
+def body() -> Body:
+    return Body()
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from pliant.errors import InputError
 from pliant.experiments.rival_velocity import mean_step_velocity
-from pliant.mobile.estimate import COASTING, IGNORED, KALMAN, RESET, VALID, wrapped
+from pliant.mobile.estimate import COASTING, IGNORED, KALMAN, LOST, RESET, VALID, wrapped
 from pliant.mobile.stencil import derivative_weights
 from pliant.mobile.velocity import CAKalman, Estimator, LocalPoly, Stencil
 from pliant.params.declare import validated
@@ -52,7 +52,7 @@ def test_five_points_are_exact_for_every_polynomial_of_degree_four_on_any_stamps
 ) -> None:
     t = 1.7e9 + np.concatenate([[0.0], np.cumsum(steps)])
     u = t - t[-1]
-    free = BaseVelocity(most_acceleration_m_s2=500)
+    free = BaseVelocity(most_acceleration_m_s2=500, most_speed_m_s=50)
     said = Stencil(free).run(t, along_x(t, np.polyval(coefficients, u)))[-1]
     assert said.scheme == 5
     assert said.velocity[0] == pytest.approx(coefficients[-2], abs=2e-5)  # a stamp of today has 2e-7 s
@@ -197,6 +197,18 @@ def test_a_gap_of_more_than_a_second_starts_anew(kind: type[Estimator]) -> None:
 
 
 @kinds
+def test_after_a_second_without_numbers_nothing_is_known(kind: type[Estimator]) -> None:
+    estimator = kind()
+    estimator.run(T, 0.5 * T[:, None] ** 2 * [1.0, 0.0, 0.0])  # it speeds up
+    for k in range(1, 200):
+        said = estimator.update(T[-1] + 0.02 * k, (math.nan, 0.0, 0.0))
+        assert abs(said.v) < T[-1] + 1.1  # it may be guessed for a second
+        assert k < 55 or said.velocity.tolist() == [0.0, 0.0, 0.0]
+        assert k < 55 or said.status in (LOST, RESET)
+    assert estimator.update(T[-1] + 4.0, (2.0, 0.0, 0.0)).v == 0.0
+
+
+@kinds
 def test_a_clock_that_is_set_back_does_not_end_the_estimation(kind: type[Estimator]) -> None:
     estimator = kind()
     estimator.run(T + 1000.0, DRIVE)
@@ -267,6 +279,8 @@ def test_whatever_comes_in_a_velocity_is_a_number(samples: list[tuple[float, flo
 def test_poses_of_the_wrong_shape_and_settings_out_of_bounds_are_refused() -> None:
     with pytest.raises(InputError, match="shape"):
         CAKalman().run([0.0, 0.1], [[0.0, 0.0]])
+    with pytest.raises(InputError, match="stamps_s"):
+        CAKalman().run(["soon"], [(0.0, 0.0, 0.0)])
     with pytest.raises(InputError, match="noise_m is -1"):
         validated(BaseVelocity, {"noise_m": -1})
     assert len(CAKalman().run([], np.zeros((0, 3)))) == 0
@@ -289,7 +303,7 @@ from pliant.params.mobile import BaseVelocity
 random = np.random.default_rng(7)
 t = np.arange(60) * 0.02 + random.uniform(-4e-3, 4e-3, 60)
 poses = np.stack([np.sin(t), np.cos(t), 3 * t], 1) + random.normal(size=(60, 3)) * 1e-3
-for kind, stamps in ((CAKalman, "late"), (CAKalman, "true"), (LocalPoly, "true"), (Stencil, "true")):
+for kind, stamps in ((CAKalman, "late"), (CAKalman, "true"), (LocalPoly, "late"), (Stencil, "true")):
     print(kind(BaseVelocity(stamps=stamps)).run(t, poses)["velocity"].tolist())
 """
 

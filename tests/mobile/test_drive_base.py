@@ -81,6 +81,23 @@ def test_speeding_up_keeps_the_curvature() -> None:
         assert twist[1] / twist[0] == pytest.approx(0.5)
 
 
+def test_braking_does_not_wait_for_the_turn() -> None:
+    limits, record, twist, way, ticks = BaseLimits(), limits_record(BASE, BaseLimits()), np.array([0.5, 2.4]), 0.0, 0
+    while twist[0] > 0.0:
+        limited(record[0], twist, np.zeros(2), DT, twist)
+        way, ticks = way + DT * twist[0], ticks + 1
+    assert ticks == math.ceil(0.5 / limits.deceleration_m_s2 / DT)
+    assert way <= 0.5**2 / (2 * limits.deceleration_m_s2)
+    assert twist[1] == pytest.approx(2.4 - ticks * DT * limits.turn_acceleration_rad_s2)
+
+
+def test_braking_on_an_arc_keeps_it_where_the_turn_can_follow() -> None:
+    record, twist = limits_record(BASE, BaseLimits()), np.array([1.0, 0.5])
+    for _ in range(20):
+        limited(record[0], twist, np.zeros(2), DT, twist)
+        assert twist[1] == pytest.approx(0.5 * twist[0])
+
+
 def test_a_wish_that_is_no_number_brings_the_base_to_rest() -> None:
     command = CommandFilter(BASE, BaseLimits(), DT)
     for _ in range(50):

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pliant.errors import InputError
+from pliant.errors import InputError, RefusedError
 from pliant.experiments.plan_maps import MAPS, queries
 from pliant.experiments.rival_planner import ompl_solves, one_query, uncompiled
-from pliant.mobile.lattice import meet, unmark
+from pliant.mobile.lattice import BLOCKED, meet, unmark
 from pliant.mobile.path import Path
 from pliant.mobile.planner import HybridAStar, NoWayError
 from pliant.mobile.space import arc_free, free_at, prepared
 from pliant.mobile.wave import begin, coarse, reaches, to_go
-from pliant.model.grid import OccupancyGrid, grid_of
+from pliant.model.grid import UNKNOWN, OccupancyGrid, grid_of
 from pliant.params.mobile import Footprint, Planner
 
 BODY = Footprint(margin_m=0.0)
@@ -211,15 +211,14 @@ def test_waves_from_both_ends_meet_on_a_course_that_a_search_can_keep_to() -> No
     there, back = planner.lattices
     solved = 0
     for start, goal in queries(planner, 1, 12, roomy=True):
-        met = meet(planner.space, there, back, goal, start)
         try:
             plan = planner.plan(start, goal)
         except NoWayError:
             continue
         solved += 1
-        assert met >= 0
-        beside = np.ones(there.steps.shape[:2], bool)
+        beside = np.ones(planner.waves[0].steps.shape, bool)
         met = meet(planner.space, there, back, goal, start)
+        assert met >= 0
         for part in (there, back):
             unmark(part, met, 2, beside)
         corner, side = planner.space.about[0], there.about[0].side
@@ -229,6 +228,21 @@ def test_waves_from_both_ends_meet_on_a_course_that_a_search_can_keep_to() -> No
         assert length > 0.6 * math.dist(start[:2], goal[:2])
         assert length < 3.0 * plan.cost_m + 10.0
     assert solved > 8
+
+
+def test_no_step_of_a_wave_leads_around_the_edge_of_the_map() -> None:
+    planner = HybridAStar(OccupancyGrid(np.zeros((40, 50)), 0.1), Planner(radius_m=3.0))
+    lat = planner.lattices[0]
+    w = lat.about[0]
+    price = lat.price.reshape(int(w.rows), int(w.columns), -1)
+    reached = np.argwhere(price != BLOCKED)
+    assert len(reached)
+    for row, column, heading in reached:
+        for jump in lat.jumps[heading]:
+            to = (row * w.columns + column) * price.shape[2] + heading + jump
+            assert 0 <= to < lat.price.size
+            cell = to // price.shape[2]
+            assert max(abs(cell // w.columns - row), abs(cell % w.columns - column)) <= w.margin
 
 
 def test_a_course_of_one_query_is_forgotten_in_the_next() -> None:
@@ -246,3 +260,20 @@ def test_shortening_does_not_make_more_and_more_arcs_of_rounding() -> None:
     path = planner.plan(start, goal).path
     assert len(path.arcs) < 40
     assert np.isfinite(planner._spare[:, 0]).sum() < 10 * path.length_m  # at no time were there many
+
+
+def test_a_place_in_unknown_cells_is_refused_as_that_and_let_through_where_that_is_allowed() -> None:
+    cells = np.zeros((40, 40), np.int8)
+    cells[:, 20:] = UNKNOWN
+    grid = OccupancyGrid(cells, 0.1, (0.0, 0.0))
+    with pytest.raises(
+        RefusedError, match=r"goal .* that the map does not know \(the planner's unknown=free lets it through"
+    ):
+        HybridAStar(grid).check((1.0, 2.0, 0.0), (3.0, 2.0, 0.0))
+    HybridAStar(grid, Planner(unknown="free")).check((1.0, 2.0, 0.0), (3.0, 2.0, 0.0))
+
+
+@pytest.mark.parametrize("pose", [(1.0, 2.0, math.nan), (math.inf, 2.0, 0.0), (1.0, 2.0)])
+def test_whether_what_is_no_pose_is_free_is_not_answered(pose: Any) -> None:
+    with pytest.raises(RefusedError, match="three finite numbers"):
+        HybridAStar(OccupancyGrid(np.zeros((40, 40), np.int8), 0.1, (0.0, 0.0))).free(pose)

@@ -11,6 +11,7 @@ import pytest
 from pliant.errors import InputError
 from pliant.mobile.body import Body
 from pliant.mobile.pose_ik import PoseSearch
+from pliant.mobile.whole_body import WholeBodyMotion
 from pliant.spatial import pose_error
 
 DOWN = np.array([2.0, -1.0, 0.5, 0.0, math.sqrt(0.5), math.sqrt(0.5), 0.0])
@@ -76,6 +77,14 @@ def test_a_pose_out_of_reach_is_said_to_be_so(search: PoseSearch) -> None:
     answer = search.solve(target)
     assert not answer.solved
     assert answer.error_m > 1.0
+
+
+@pytest.mark.parametrize("posture", [np.full(6, math.nan), np.zeros(3), "home"])
+def test_a_posture_that_is_none_is_refused(search: PoseSearch, posture: Any) -> None:
+    with pytest.raises(InputError, match="posture is"):
+        PoseSearch(search.body, posture)
+    with pytest.raises(InputError, match="posture is"):
+        WholeBodyMotion(search.body).posture = posture
 
 
 @pytest.mark.parametrize("target", [np.full(7, math.nan), np.zeros(7), np.zeros(6)])

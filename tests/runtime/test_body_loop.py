@@ -127,6 +127,34 @@ def test_a_base_pose_that_is_no_number_stops_everything(body: Body) -> None:
     assert np.isfinite(records["command"]["q"]).all()
 
 
+@pytest.mark.parametrize("law", ["track", "comply"])
+@pytest.mark.parametrize("bad", ["target", "twist", "hold", "quaternion"])
+def test_a_target_that_is_no_number_is_a_fault_and_brakes_base_and_arm(body: Body, law: str, bad: str) -> None:
+    loop = begun(body, law)
+    start = loop.goal[0].pose.copy()
+    records = run(loop, 500, lambda t: (start + 0.2 * t * np.eye(7)[0], 0.2 * np.eye(6)[0]))
+    assert records["base"]["command"][-1, 0] > 0.05
+    asked = {"target": start.copy(), "twist": np.zeros(6), "hold": np.zeros(6)}
+    if bad == "quaternion":
+        asked["target"][3:] = 0.0
+    else:
+        asked[bad][1] = math.nan
+    last = [loop.period(**asked).copy() for _ in range(400)][-1]
+    assert last["state"]["fault"][0] == FAULT_NUMBER
+    np.testing.assert_array_equal(last["base"]["command"][0], 0.0)
+    np.testing.assert_array_equal(last["state"]["qd_cmd"][0], 0.0)
+    assert all(np.isfinite(loop.state[name]).all() for name in ("twist", "pose", "q_cmd"))
+    assert np.isfinite(loop.goal["pose"]).all()
+
+
+def test_a_target_of_another_shape_is_refused_by_name(body: Body) -> None:
+    loop = begun(body)
+    with pytest.raises(InputError, match="target"):
+        loop.period(np.zeros(6), np.zeros(6))
+    with pytest.raises(InputError, match="hold"):
+        loop.period(loop.goal[0].pose.copy(), np.zeros(6), np.zeros(3))
+
+
 def test_stop_comes_to_rest(body: Body) -> None:
     loop = begun(body)
     start = loop.goal[0].pose.copy()

@@ -58,6 +58,13 @@ def test_what_an_alpha_channel_hides_is_unknown_in_scale_mode(tmp_path: Path) ->
     assert cells[1] == UNKNOWN
 
 
+def test_what_shines_through_is_not_free(tmp_path: Path) -> None:
+    white = np.full((2, 2, 4), 255, np.uint8)
+    white[0, 0, 3], white[1, 1, :3], white[1, 1, 3] = 0, 0, 0
+    Image.fromarray(white).save(tmp_path / "map.png")
+    assert load_map(tmp_path / "map.png").occupancy.tolist() == [[FREE, OCCUPIED], [UNKNOWN, FREE]]
+
+
 def test_a_plain_text_pgm_is_read(tmp_path: Path) -> None:
     (tmp_path / "m.pgm").write_text("P2\n# by hand\n3 1\n255\n0 255 0\n")
     assert load_map(tmp_path / "m.pgm").occupancy.tolist() == [[OCCUPIED, FREE, OCCUPIED]]

@@ -106,7 +106,7 @@ def test_another_goal_is_planned_for_and_nothing_moves(session: MissionSession, 
 def test_a_goal_that_cannot_be_reached_is_refused_in_words(session: MissionSession, until: Until) -> None:
     stand(session, until)
     before = session.story["account"]
-    with pytest.raises(RefusedError, match="would touch an obstacle"):
+    with pytest.raises(RefusedError, match="lie off the map"):
         session.goal([0.0, 40.0])
     with pytest.raises(RefusedError, match="cannot be reached"):
         session.goal([7.75, 3.3, 9.0])
@@ -172,4 +172,6 @@ def test_a_killed_process_is_reported_with_its_last_seconds(compiled: None, unti
     os.kill(int(session.board.header.loop_pid), signal.SIGKILL)
     with pytest.raises(PliantError, match="without a word") as caught:
         until(lambda: session.check())
-    assert len(Recording.load(caught.value.black_box).records) > 50  # type: ignore[attr-defined]
+    saved = Recording.load(caught.value.black_box)  # type: ignore[attr-defined]
+    assert len(saved.records) > 50
+    assert "without a word" in saved.meta["fault"]

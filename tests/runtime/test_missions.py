@@ -21,7 +21,7 @@ from pliant.record import Recording
 from pliant.robots.sim.body import SimBody
 from pliant.ros2.messages import typestore
 from pliant.runtime.mission import FrozenOdometry, MissionRun, save_mission, simulate_mission
-from pliant.runtime.mission_task import MissionTask, begun, changed_mission, find_mission
+from pliant.runtime.mission_task import MissionTask, begun, changed_mission, find_mission, place_of
 from pliant.runtime.replay import replay
 from pliant.runtime.task import find_task
 
@@ -190,6 +190,8 @@ BAD = {
     "a goal too high": (["goal_m=7.75,3.3,3"], "cannot be reached"),
     "a goal in the middle of a wide obstacle": (["goal_m=6.0,6.6,0.85"], "obstacle"),
     "no way": (["planner.footprint.width_m=1.4", "planner.footprint.front_m=0.7", *NEAR], "touch an obstacle"),
+    "a goal off the map": (["goal_m=60,60,0.85"], "lie off the map, which reaches from"),
+    "a YAML map with a resolution beside": (["map_resolution_m=0.1"], "those in the file"),
     "no number": (["start=nan,1,0"], "start"),
     "not a number": (["goal_m=7.75,x,1"], "goal_m"),
     "no such map": (["map=nowhere.yaml"], "nowhere.yaml"),
@@ -223,6 +225,27 @@ def test_a_mission_of_ones_own_finds_its_map_beside_it(tmp_path: Path) -> None:
     assert Path(task.map) == tmp_path / "hall.npy"
     assert task.start_pose == pytest.approx((1.0, 1.0, math.pi / 2))
     begun(changed_mission(task, ["goal_rpy_deg=180,0,-90"]))
+
+
+def test_an_image_is_a_map_with_the_resolution_and_origin_that_the_mission_gives(tmp_path: Path) -> None:
+    np.save(tmp_path / "room.npy", np.zeros((40, 60), bool))
+    text = "kind: mission\nmap: room.npy\nmap_resolution_m: 0.1\nmap_origin_m: [-3, -2]\n"
+    task = find_mission(written(tmp_path, text))
+    assert task is not None
+    assert place_of(task)[1].extent == pytest.approx((-3.0, 3.0, -2.0, 2.0))
+
+
+def test_the_search_for_a_way_ends_when_its_time_is_over() -> None:
+    with pytest.raises(PliantError, match=r"No way was found to any of .* in the time allowed \(travel\.search_s\)"):
+        begun(fetch("travel.search_s=1e-9"))
+
+
+def test_a_mission_that_was_prepared_is_not_prepared_again() -> None:
+    task = fetch(*NEAR)
+    prepared = begun(task)
+    run = simulate_mission(task, go_on=lambda: False, prepared=prepared)
+    assert run.body is prepared[0]
+    assert run.log is prepared[2].log
 
 
 def test_a_mission_without_a_map_is_refused(tmp_path: Path) -> None:

@@ -152,13 +152,13 @@ def limit_shares(u: Array, body: Body, base: Base, dt: float, first: Array | Non
     most = np.where(braking, base.deceleration_m_s2, base.acceleration_m_s2)
     chain = body.chain
     shares = {
-        "base, speed": np.maximum(v / base.forward_m_s, -v / base.backward_m_s),
-        "base, turning speed": np.abs(omega) / base.turn_rad_s,
-        "base, wheels": (np.abs(v) + half * np.abs(omega)) / base.wheel_m_s,
-        "base, acceleration": change[:, 0] / most,
-        "base, angular acceleration": change[:, 1] / base.turn_acceleration_rad_s2,
-        "joints, speed": np.abs(u[:, 2:]) / chain.v_max[BASE_JOINTS:],
-        "joints, acceleration": change[:, 2:] / chain.a_max[BASE_JOINTS:],
+        "base: largest speed": np.maximum(v / base.forward_m_s, -v / base.backward_m_s),
+        "base: largest turning speed": np.abs(omega) / base.turn_rad_s,
+        "base: largest speed of a wheel": (np.abs(v) + half * np.abs(omega)) / base.wheel_m_s,
+        "base: largest acceleration": change[:, 0] / most,
+        "base: largest angular acceleration": change[:, 1] / base.turn_acceleration_rad_s2,
+        "joints: largest speed": np.abs(u[:, 2:]) / chain.v_max[BASE_JOINTS:],
+        "joints: largest acceleration": change[:, 2:] / chain.a_max[BASE_JOINTS:],
     }
     return {name: float(share.max()) for name, share in shares.items()}
 
@@ -192,8 +192,8 @@ def mission_figures(story: Story, tool: Array | None = None) -> list[Figure]:
     figures.append(told("way: driven", driven_m(story.base), "m"))
     shares = limit_shares(story.commands, story.body, task.base, task.dt)
     # rounding may be on either side of a limit that is used up
-    figures += [at_most(f"{name}, of its limit", round(100 * share, 9), "%", 100.0) for name, share in shares.items()]
-    figures.append(told("slip noticed", float(story.records["base"]["slipping"].sum()) * task.dt, "s"))
+    figures += [at_most(f"{name}, of the limit", round(100 * share, 9), "%", 100.0) for name, share in shares.items()]
+    figures.append(told("base: slip noticed for", float(story.records["base"]["slipping"].sum()) * task.dt, "s"))
     return figures
 
 

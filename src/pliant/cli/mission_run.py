@@ -14,11 +14,13 @@ from rich.text import Text
 
 from pliant.cli.show import claim, compile_first, compile_planner, err, figures_table, out, progress
 from pliant.errors import MissionError, RefusedError
-from pliant.runtime.mission_task import MissionTask, begun, changed_mission, find_mission
+from pliant.runtime.mission_task import MissionTask, begun, changed_mission, find_mission, place_of
 from pliant.runtime.save import claim_recording, output_folder
 
 if TYPE_CHECKING:
-    from pliant.mobile.mission import Change
+    from pliant.mobile.body import Body
+    from pliant.mobile.mission import Change, Mission
+    from pliant.model.grid import OccupancyGrid
 
 TOLD = {
     "A": "A: the arm is parked, the base is locked",
@@ -53,45 +55,59 @@ def _refuse(given: dict[str, Any]) -> None:
 
 
 def run_mission(
-    name: str, assignments: list[str], record: Path | None, idle: dict[str, Any], changes: dict[str, Any]
+    name: str,
+    assignments: list[str],
+    record: Path | None,
+    idle: dict[str, Any],
+    changes: dict[str, Any],
+    live: dict[str, Any] | None = None,
 ) -> int:
     """Run the mission `name` with some values changed, and leave a recording, a picture and an animation.
 
-    `idle` are options that a mission does not have, to be refused where they were given.
+    `idle` are options that a mission does not have, to be refused where they were given; `live` are those of one in
+    real time, beside the bridge to ROS 2.
     """
     _refuse(idle)
     task = find_mission(name)
     assert task is not None
     task = changed_mission(task, assignments, changes)
+    place_of(task)
     folder = output_folder()
     files = record or folder / f"{task.name}.mcap", folder / f"{task.name}.png", folder / f"{task.name}.gif"
     claim_recording(files[0])
     claim(*files[1:])
     compile_first()
     compile_planner()
-    begun(task)  # what cannot be done is refused before anything is said
-    return _run(task, *files)
+    prepared = begun(task)  # what cannot be done is refused before anything is said
+    if live is None:
+        return _run(task, prepared, *files)
+    from pliant.cli.mission_live import run_live
+
+    return run_live(task, *files[:2], **live)
 
 
-def _say_start(task: MissionTask) -> None:
+def say_mission(task: MissionTask, how: str = "In simulation.") -> None:
+    """What is about to happen, where, and within which limits."""
     kind = "wheels on a floor" if task.sim.wheels else "a planar base"
     x, y, z = task.goal_m
     where = f"start ({task.start[0]:g} m, {task.start[1]:g} m, {task.start[2]:g}°), goal ({x:g}, {y:g}, {z:g}) m"
     limits = f"≤ {task.base.forward_m_s:g} m/s, {task.base.turn_rad_s:g} rad/s, {task.base.acceleration_m_s2:g} m/s²"
-    said = f"{task.robot} on {kind}, map {Path(task.map).name}, {where}; base {limits}. In simulation."
+    said = f"{task.robot} on {kind}, map {Path(task.map).name}, {where}; base {limits}. {how}"
     out.print(Text(task.name, "bold"), said, sep=": ")
 
 
-def _run(task: MissionTask, recording: Path, picture: Path, animation: Path) -> int:
+def _run(
+    task: MissionTask, prepared: tuple[Body, OccupancyGrid, Mission], recording: Path, picture: Path, animation: Path
+) -> int:
     from pliant.analysis.animation import save_animation
     from pliant.analysis.mission import mission_figures, save_picture, story_of
     from pliant.runtime.mission import save_mission, simulate_mission
 
     with until_ctrl_c() as go_on:
-        _say_start(task)
+        say_mission(task)
         began = time.perf_counter()
         with progress("simulating") as update:
-            run = simulate_mission(task, update, go_on=go_on)
+            run = simulate_mission(task, update, go_on=go_on, prepared=prepared)
         interrupted = not go_on()
     if interrupted:
         err.print("Stopping.")
@@ -110,10 +126,15 @@ def _run(task: MissionTask, recording: Path, picture: Path, animation: Path) -> 
         save_picture(story, picture)
         update(0.25)
         speed = save_animation(story, animation)
-    out.print(f"Picture: {picture}\nAnimation, {speed:g} times as fast: {animation}")
+    out.print(f"Picture: {picture}\nAnimation, {pace_words(speed)}: {animation}")
     if not run.done:
         raise MissionError(run.reason)
     return 0 if all(figure.holds for figure in figures) else 1
+
+
+def pace_words(speed: float) -> str:
+    """How fast an animation is."""
+    return "in real time" if speed == 1 else f"{speed:g} times as fast as it was"
 
 
 def stages_table(log: list[Change]) -> Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,36 +28,52 @@ def command(
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="name=value, as often as needed: radius_m, footprint.width_m …")
     ] = None,
-    resolution: Annotated[float | None, typer.Option(help="Length of a cell [m] of an image or array.")] = None,
+    resolution: Annotated[
+        float | None, typer.Option(help="Length of a cell \\[m] of an image or array (default: 0.05).")
+    ] = None,
     origin: Annotated[str | None, typer.Option(help="x,y of the lower left corner of an image or array.")] = None,
-    timeout: Annotated[float, typer.Option(min=0.0, help="Seconds after which the search gives up.")] = 10.0,
+    timeout: Annotated[float, typer.Option(help="Seconds after which the search gives up, more than 0.")] = 10.0,
 ) -> int:
     """Find a way for a mobile base through a map, and draw it.
 
     Arcs that it can drive, forwards and backwards, exactly to the goal.
     """
     from pliant.analysis.plan import draw_plan
-    from pliant.cli.show import claim, compile_planner
+    from pliant.cli.show import compile_planner
     from pliant.mobile.planner import HybridAStar
     from pliant.params.declare import changed, parse_assignment
     from pliant.params.mobile import Planner
     from pliant.runtime.map_files import load_map
 
-    begin, end = _pose("--start", start), _pose("--goal", goal)
+    if not timeout > 0.0:
+        raise InputError("--timeout", timeout, "more than 0 seconds: it is how long the search may take")
+    ends = _pose("--start", start), _pose("--goal", goal)
     chosen = changed(Planner(), dict(parse_assignment(text) for text in settings or ()))
-    corner = _numbers("--origin", origin, 2) if origin else None
-    grid = load_map(file, resolution_m=resolution, origin=(corner[0], corner[1]) if corner else None)
-    picture = output or (None if as_json else file.with_name(f"{file.stem}-plan.png"))
-    claim(picture)
+    grid = load_map(file, resolution_m=resolution, origin=_corner(origin) if origin else None)
+    picture = _claimed(file, output or (None if as_json else file.with_name(f"{file.stem}-plan.png")))
     planner = HybridAStar(grid, chosen)
-    planner.check(begin, end)
+    planner.check(*ends)
     compile_planner()
-    stop_at = time.monotonic() + timeout
-    plan = planner.plan(begin, end, go_on=lambda: time.monotonic() < stop_at)
+    plan = planner.plan(*ends, go_on=_until(time.monotonic() + timeout))
     if picture is not None:
         draw_plan(grid, plan, chosen.footprint, picture)
-    _tell(plan, end, picture, as_json=as_json)
+    _tell(plan, ends[1], picture, as_json=as_json)
     return 0
+
+
+def _until(stop_at: float) -> Callable[[], bool]:
+    return lambda: time.monotonic() < stop_at
+
+
+def _claimed(file: Path, picture: Path | None) -> Path | None:
+    """The picture, for which there is a place that is not the map's."""
+    from pliant.cli.show import claim
+    from pliant.runtime.map_files import files_of
+
+    if picture is not None and picture.resolve() in [each.resolve() for each in files_of(file)]:
+        raise InputError("--output", str(picture), "another file than the map, which would be lost")
+    claim(picture)
+    return picture
 
 
 def _tell(plan: Plan, goal: tuple[float, float, float], picture: Path | None, *, as_json: bool) -> None:
@@ -85,6 +102,11 @@ def _numbers(name: str, text: str, n: int) -> list[float]:
             name, text, f"{n} finite numbers with commas, for instance {','.join('1.5' for _ in range(n))}"
         )
     return values
+
+
+def _corner(text: str) -> tuple[float, float]:
+    x, y = _numbers("--origin", text, 2)
+    return x, y
 
 
 def _pose(name: str, text: str) -> tuple[float, float, float]:

@@ -15,6 +15,7 @@ from pliant.analysis.plan import draw_map
 from pliant.experiments import Progress
 from pliant.experiments.follow_runs import PERIOD_S, Run, cusp_path, drive, smooth_path
 from pliant.experiments.plan_maps import office, queries
+from pliant.experiments.pose_runs import Tracked, pose_figures
 from pliant.mobile.drive import NO_NUMBER, STALE
 from pliant.mobile.followers import PathFollower, RegulatedPurePursuit
 from pliant.mobile.path import Path
@@ -57,7 +58,7 @@ def _judged(name: str, runs: list[Run], rivals: list[Run]) -> list[Figure]:
     ]
 
 
-def _beyond_limits(runs: list[Run]) -> int:
+def _beyond_limits(runs: list[Run | Tracked]) -> int:
     """Commands that exceed what the base can do."""
     base, dust, count = Base(), 1e-9, 0
     for run in runs:
@@ -114,10 +115,14 @@ def run(seed: int, progress: Progress) -> Outcome:
     slow = [drive(PathFollower(path), 100 * seed + k, SLOWER) for k, path in enumerate(paths["Reeds-Shepp"])]
     planner, ours, theirs = _office_run(seed)
     figures += _judged("office", [ours], [theirs])
+    sampled, tracked = pose_figures(seed)
     figures += [
         told("base half again as slow as believed, Reeds-Shepp: RMS", 1e3 * max(r.rms_m for r in slow), "mm"),
-        at_most("commands beyond a limit of the base", _beyond_limits([*all_runs, *slow, ours, theirs]), "", 0.0),
+        at_most(
+            "commands beyond a limit of the base", _beyond_limits([*all_runs, *slow, ours, theirs, *tracked]), "", 0.0
+        ),
         *_guards(),
+        *sampled,
     ]
     progress(1.0)
     return Outcome(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis.mission import STAGES, Story, limit_shares, story_of
-from pliant.mobile.base import along_arc
+from pliant.mobile.base import along_arc, wheels_of
 from pliant.mobile.body import BASE_JOINTS, Body
 from pliant.mobile.mission import Mission
 from pliant.mobile.planner import HybridAStar
@@ -26,7 +26,6 @@ from pliant.runtime.mission import MissionRun, simulate_mission
 from pliant.runtime.mission_task import MissionTask, find_mission
 
 Array = np.ndarray[Any, Any]
-Told = Callable[[float], None]
 
 SWAY_RAD = 0.6
 """How far from home the joints may be at the start."""
@@ -173,6 +172,41 @@ class Stuck(Faulty):
         self.robot.write(self._kept if self._begun else command)
 
 
+class Held(Faulty):
+    """A robot whose base something holds: it is told to drive, and does not; its pose is heard with noise."""
+
+    def __init__(self, robot: SimBody, at_s: float) -> None:
+        super().__init__(robot, at_s, nothing)
+        self.command, self._noisy = self._command, Noisy(robot, 0)
+
+    def read(self, reading: Any, base: Any) -> None:
+        self._noisy.read(reading, base)
+
+    def _command(self, v: float, omega: float) -> None:
+        self.robot.command(*((0.0, 0.0) if self._begun else (v, omega)))
+
+
+class Spinning(Held):
+    """The same with wheels that turn as they are told, and spin; its pose is exact."""
+
+    def __init__(self, robot: SimBody, at_s: float) -> None:
+        super().__init__(robot, at_s)
+        self._asked, self._spun, self._last_s = np.zeros(2), np.zeros(2), at_s
+
+    def read(self, reading: Any, base: Any) -> None:
+        self.robot.read(reading, base)
+        if self._begun:
+            now_s = float(self.robot.world.record[0].time)
+            self._spun += (now_s - self._last_s) * np.array(wheels_of(self.robot.base, *self._asked))
+            self._last_s = now_s
+            base["wheels"][0] += self._spun
+            base["twist"][0] = self._asked
+
+    def _command(self, v: float, omega: float) -> None:
+        super()._command(v, omega)
+        self._asked = np.array((v, omega))
+
+
 def nothing(reading: Any, base: Any, reading_before: Any, base_before: Any) -> None:
     """What it says is right."""
 
@@ -191,6 +225,21 @@ def frozen(reading: Any, base: Any, reading_before: Any, base_before: Any) -> No
     """Nothing new is heard of the base."""
     for name in ("pose", "wheels", "twist"):
         base[name] = base_before[name]
+
+
+def pressed(reading: Any, base: Any, reading_before: Any, base_before: Any) -> None:
+    """Something presses on the tool."""
+    reading[0].wrench[0] += 400.0
+
+
+def turned(reading: Any, base: Any, reading_before: Any, base_before: Any) -> None:
+    """The base stands otherwise than it did."""
+    base[0].pose[2] += 0.5
+
+
+def sagging(reading: Any, base: Any, reading_before: Any, base_before: Any) -> None:
+    """A joint is not where it was told to be."""
+    reading[0].q[1] += 0.4
 
 
 def with_box(grid: OccupancyGrid, x: float, y: float, width: float, height: float) -> OccupancyGrid:
@@ -228,7 +277,7 @@ def sees(box: tuple[float, float, float, float], stage: str, at_s: float) -> Cal
     def look(mission: Mission, time_s: float) -> None:
         if not shown and mission.stage == stage and time_s >= at_s:
             shown.append(True)
-            mission.see(with_box(mission.planner.grid, *box))
+            mission.see(with_box(mission.grid, *box))
 
     return look
 
@@ -242,7 +291,7 @@ def in_the_way(*shares: float) -> Callable[[Mission, float], None]:
         if left and drives and mission.detours == len(shares) - len(left) and mission.stand is not None:
             path = mission.stand.plan.path
             x, y = path.at([left.pop(0) * path.length_m])[0, :2]
-            mission.see(with_box(mission.planner.grid, x - SMALL_M / 2, y - SMALL_M / 2, SMALL_M, SMALL_M))
+            mission.see(with_box(mission.grid, x - SMALL_M / 2, y - SMALL_M / 2, SMALL_M, SMALL_M))
 
     return look
 
@@ -264,11 +313,16 @@ def mishaps() -> list[Mishap]:
         Mishap("the goal is blocked while the arm is parked", "obstacle", "B", meanwhile=sees(AROUND_TABLE, "A", 0.5)),
         Mishap("the way is blocked while driving", "in the way", "B", meanwhile=sees(DOOR, "B", 3.0)),
         Mishap("no time is left for driving", "time", "B", slow),
-        Mishap("the arm does not move", "time", "A", between=lambda robot: Stuck(robot, 0.0, nothing)),
-        Mishap("the arm moves no more", "time", "C", {"reach.limit_s": 6.0}, lambda robot: Stuck(robot, 12.5, nothing)),
+        Mishap("the arm does not move", "holds", "A", between=lambda robot: Stuck(robot, 0.0, nothing)),
+        Mishap("the arm moves no more", "holds", "C", between=lambda robot: Stuck(robot, 12.5, nothing)),
+        Mishap("something presses on the tool", "act on the tool", "B", between=lambda r: Faulty(r, 5.8, pressed)),
+        Mishap("the locked base is turned", "turned", "A", between=lambda robot: Faulty(robot, 0.5, turned)),
+        Mishap("the arm leaves its park pose", "holds", "B", between=lambda robot: Faulty(robot, 5.8, sagging)),
         Mishap("the base's pose is no number", "no number", "B", between=lambda robot: Faulty(robot, 5.8, no_number)),
         Mishap("a joint's position is no number", "no number", "C", between=lambda r: Faulty(r, 12.6, no_joint)),
         Mishap("odometry is lost", "old", "B", between=lambda robot: Faulty(robot, 5.8, frozen)),
+        Mishap("something holds the base", "stuck", "B", between=lambda robot: Held(robot, 5.8)),
+        Mishap("the wheels spin", "slipped", "B", between=lambda robot: Spinning(robot, 5.8)),
         Mishap("it is told to stop", "told to stop", "C", stop_in="C"),
     ]
 

@@ -15,14 +15,17 @@ from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told
 from pliant.analysis.plan import draw_map, draw_path
 from pliant.experiments import Progress
 from pliant.experiments.plan_maps import MAPS, queries
-from pliant.experiments.rival_planner import ompl_is_there, ompl_solves, one_query, uncompiled
+from pliant.experiments.rival_planner import ompl_is_there, ompl_lengths, ompl_solves, one_query, pairs, uncompiled
 from pliant.mobile.planner import HybridAStar, NoWayError, Plan
+from pliant.mobile.reeds_shepp import path_lengths
 from pliant.mobile.space import free_at, prepared
 from pliant.params.mobile import Footprint
 
 Array = np.ndarray[Any, Any]
 
 QUERIES, OMPL_S = 200, 8.0
+PAIRS, RADIUS_M = 20_000, 0.7
+NO_OMPL = "OMPL is not installed (pip install '.[dev]' in Pliant's folder)"
 OFFICE_SHARE = 186 / 200
 # The query that is also searched uncompiled takes some, but not too many poses.
 SEARCHED = (40, 400)
@@ -37,21 +40,29 @@ class Tally:
     asked: list[tuple[Array, Array]]
     plans: list[Plan | None] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
+    """Processor time of each query."""
+    clock_s: list[float] = field(default_factory=list)
+    """The same by the clock, whatever else the machine did."""
+    made_s: float = 0.0
 
     @property
     def solved(self) -> int:
         return sum(plan is not None for plan in self.plans)
 
 
-def _ask(name: str, seed: int) -> Tally:
-    """All queries on one map, after one that does not count."""
+def _ask(name: str, seed: int, *, roomy: bool) -> Tally:
+    """All queries on one map, after one that does not count, and what the planner makes once for a map."""
     planner = HybridAStar(MAPS[name](seed))
-    tally = Tally(name, planner, queries(planner, seed, QUERIES, roomy=name != "office"))
+    tally = Tally(name, planner, queries(planner, seed, QUERIES, roomy=roomy))
     _answer(planner, *tally.asked[0])
+    began = time.thread_time()
+    _ = planner.lattices
+    tally.made_s = time.thread_time() - began
     for start, goal in tally.asked:
-        began = time.thread_time()
+        began = time.thread_time(), time.perf_counter()
         tally.plans.append(_answer(planner, start, goal))
-        tally.seconds.append(time.thread_time() - began)
+        tally.seconds.append(time.thread_time() - began[0])
+        tally.clock_s.append(time.perf_counter() - began[1])
     return tally
 
 
@@ -97,9 +108,30 @@ def _figures(tally: Tally) -> list[Figure]:
         at_least(f"{name}: solved of {len(tally.asked)}", tally.solved, "", math.ceil(share * len(tally.asked))),
         told(f"{name}: half of them within", p50, "ms"),
         *slow,
+        told(f"{name}: 99 % within, by the clock", 1e3 * np.percentile(tally.clock_s, 99), "ms"),
+        told(f"{name}: made once for the map", 1e3 * tally.made_s, "ms"),
         at_most(f"{name}: ways that touch something", _collisions(tally), "", 0.0),
         at_most(f"{name}: largest error at the goal", _goal_error(tally), "m or rad", 1e-6),
         told(f"{name}: mean length", np.mean([plan.path.length_m for plan in found]), "m"),
+    ]
+
+
+def _lengths() -> tuple[list[Figure], list[str]]:
+    """Reeds-Shepp lengths beside those of OMPL."""
+    if not ompl_is_there():
+        return [], [f"{NO_OMPL}: Reeds-Shepp lengths were not compared."]
+    a, b = pairs(PAIRS)
+    apart = np.abs(path_lengths(a, b, RADIUS_M) - ompl_lengths(a, b, RADIUS_M)).max()
+    return [at_most(f"Reeds-Shepp lengths of {PAIRS} pairs, largest difference from OMPL's", apart, "m", 1e-9)], []
+
+
+def _cramped(seed: int) -> list[Figure]:
+    """The clutter from starts and to goals that need no room to turn; whether all of them have a way is not known."""
+    tally = _ask("clutter", seed, roomy=False)
+    p99 = 1e3 * np.percentile(tally.seconds, 99)
+    return [
+        told(f"clutter, no room to turn at the ends: solved of {len(tally.asked)}", tally.solved),
+        told("clutter, no room to turn at the ends: 99 % within", p99, "ms"),
     ]
 
 
@@ -107,7 +139,7 @@ def _beside_ompl(tally: Tally, progress: Progress) -> tuple[list[Figure], list[s
     """Queries on the office that OMPL solves and we do not: only those that we do not need to be asked."""
     open_ones = [pair for plan, pair in zip(tally.plans, tally.asked, strict=True) if plan is None]
     if not ompl_is_there():
-        return [], ["OMPL is not installed (pip install ompl): whether it solves more was not measured."]
+        return [], [f"{NO_OMPL}: whether it solves more was not measured."]
     more = 0
     for k, (start, goal) in enumerate(open_ones):
         more += ompl_solves(tally.planner, start, goal, OMPL_S)
@@ -136,11 +168,13 @@ def run(seed: int, progress: Progress) -> Outcome:
     began = time.perf_counter()
     tallies, figures = [], []
     for k, name in enumerate(MAPS):
-        tallies.append(_ask(name, seed))
+        tallies.append(_ask(name, seed, roomy=name != "office"))
         figures += _figures(tallies[-1])
         progress(0.5 * (k + 1) / len(MAPS))
     beside, notes = _beside_ompl(tallies[-1], progress)
-    figures += beside + _beside_uncompiled(tallies[1], seed)
+    lengths, silent = _lengths()
+    figures += beside + _cramped(seed) + lengths + _beside_uncompiled(tallies[1], seed)
+    notes += silent
     progress(1.0)
     notes.append("Times are those of the thread that plans (CPU time), so other programs do not count.")
     return Outcome(

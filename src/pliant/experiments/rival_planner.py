@@ -1,4 +1,4 @@
-"""What the planner is compared with: OMPL's RRTConnect on the same footprint, and the same search uncompiled."""
+"""What the planner is compared with: OMPL's Reeds-Shepp lengths and RRTConnect, and the same search uncompiled."""
 
 from __future__ import annotations
 
@@ -24,6 +24,31 @@ def ompl_is_there() -> bool:
     except ImportError:
         return False
     return True
+
+
+def pairs(n: int, seed: int = 0) -> tuple[Array, Array]:
+    """Random poses (n, 3) twice, a quarter of the pairs so close that only words of many pieces join them."""
+    random = np.random.default_rng(seed)
+    a, b = (np.column_stack([random.uniform(-5, 5, (n, 2)), random.uniform(-np.pi, np.pi, n)]) for _ in "ab")
+    near = n // 4
+    b[:near, :2] = a[:near, :2] + random.uniform(-1, 1, (near, 2))
+    return a, b
+
+
+def ompl_lengths(a: Array, b: Array, radius_m: float) -> Array:
+    """Lengths [m] of OMPL's Reeds-Shepp paths between poses (n, 3)."""
+    from ompl import base  # pyright: ignore[reportMissingImports]
+
+    space = base.ReedsSheppStateSpace(radius_m)
+    one: Any = space.allocState()
+    two: Any = space.allocState()
+    lengths = np.zeros(len(a))
+    for i in range(len(a)):
+        for state, pose in ((one, a[i]), (two, b[i])):
+            state.setXY(float(pose[0]), float(pose[1]))
+            state.setYaw(float(pose[2]))
+        lengths[i] = space.distance(one, two)
+    return lengths
 
 
 def ompl_solves(planner: HybridAStar, start: Array, goal: Array, seconds: float) -> bool:

@@ -75,22 +75,29 @@ def window(L, i, last, dt):
 
 
 @kernel
+def _share(L, i, last, asked, dt):
+    """How much of the change from `last` to what is asked of speed i one period allows."""
+    change = asked - last
+    low, high = window(L, i, last, dt)
+    if change > high - last:
+        return (high - last) / change
+    return (low - last) / change if change < low - last else 1.0
+
+
+@kernel
 def limited(L, last, asked, dt, out):
-    """The twist nearest the one asked for that wheels and acceleration allow; the curvature gives way last."""
+    """The twist nearest the one asked for that wheels and acceleration allow.
+
+    Both change by one share, which keeps the path; but braking does not wait for the turn.
+    """
     v, omega = min(max(asked[0], L.least[0]), L.most[0]), min(max(asked[1], L.least[1]), L.most[1])
     rim = max(abs(v + omega * L.half_track), abs(v - omega * L.half_track))
     if rim > L.wheel:
         v, omega = v * L.wheel / rim, omega * L.wheel / rim
-    # one share for both changes keeps the path while speeding up
-    share = 1.0
-    for i in range(2):
-        change = (v if i == 0 else omega) - last[i]
-        low, high = window(L, i, last[i], dt)
-        if change > 0.0 and change > high - last[i]:
-            share = min(share, (high - last[i]) / change)
-        elif change < 0.0 and change < low - last[i]:
-            share = min(share, (low - last[i]) / change)
-    out[0] = last[0] + share * (v - last[0])
+    of_v, of_omega = _share(L, 0, last[0], v, dt), _share(L, 1, last[1], omega, dt)
+    share = min(of_v, of_omega)
+    slower = abs(v) < abs(last[0]) or v * last[0] < 0.0
+    out[0] = last[0] + (of_v if slower else share) * (v - last[0])
     out[1] = last[1] + share * (omega - last[1])
 
 
@@ -212,7 +219,7 @@ def _seen_from(then: Array, now: Array) -> Array:
     """The motion from one base pose to another, in the axes of the first."""
     dx, dy = now[0] - then[0], now[1] - then[1]
     c, s = math.cos(then[2]), math.sin(then[2])
-    return np.array((c * dx + s * dy, c * dy - s * dx, now[2] - then[2]))
+    return np.array((c * dx + s * dy, c * dy - s * dx, math.remainder(now[2] - then[2], math.tau)))
 
 
 def _three(field: str, value: Any) -> Array:

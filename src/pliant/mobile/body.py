@@ -100,6 +100,24 @@ class Body:
         advance(out, np.asarray(u, float), self.n, dt)
         return out
 
+    def posture(self, field: str, value: Any) -> Array:
+        """`value` as a finite number for each joint of the arm, or an error that names `field`."""
+        try:
+            q = np.array(value, float)
+        except (TypeError, ValueError):
+            q = np.empty(0)
+        if q.shape != (self.arm_joints,) or not np.isfinite(q).all():
+            raise InputError(field, value, f"{self.arm_joints} finite numbers, one per joint of the arm")
+        return q
+
+    def within(self, field: str, value: Any) -> Array:
+        """`value` as an angle for each joint of the arm, within its range, or an error that names `field`."""
+        q, low, high = np.array(value, float), self.chain.q_min[BASE_JOINTS:], self.chain.q_max[BASE_JOINTS:]
+        if q.shape != low.shape or not np.all((q >= low) & (q <= high)):
+            allowed = f"{self.arm_joints} angles within the joint ranges of {self.arm_name}"
+            raise InputError(field, tuple(q.tolist()), allowed)
+        return q
+
     def joints(self, field: str, value: Any) -> Array:
         """`value` as n finite numbers, or an error that names `field`."""
         q = np.array(value, float)

@@ -16,11 +16,12 @@ ZERO, POLYNOMIAL, KALMAN = 0, 100, 200
 SCHEMES = {ZERO: "zero", 2: "2-point", 3: "3-point", 5: "5-point", POLYNOMIAL: "polynomial", KALMAN: "Kalman"}
 
 # What became of the sample.
-VALID, COASTING, RESET, IGNORED = 1, 2, 3, 4
+VALID, COASTING, RESET, IGNORED, LOST = 1, 2, 3, 4, 5
 STATUS = {
     VALID: "valid",
     COASTING: "coasting: the sample was no number or an outlier, the velocity is a prediction",
     RESET: "reset: the first sample of a trajectory, nothing is known of its velocity yet",
+    LOST: "lost: no sample was a number for too long, the velocity is not known and said to be zero",
     IGNORED: "ignored: the stamp was that of the sample before, older, or no number",
 }
 

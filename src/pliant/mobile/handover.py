@@ -1,6 +1,6 @@
 """One filter for everything that base and arm are told: whoever is in command, speeds change within the limits.
 
-    (v, ω): one share for both changes, so that the path is kept      q̇: each joint within its own window
+    (v, ω): one share for both changes keeps the path; braking does not wait      q̇: each joint within its own window
 
 Every stage of a mission speaks through the same filter, so a change of stage, and a stop in the middle of one, are as
 continuous as all the rest. What it was last told is all that it remembers.

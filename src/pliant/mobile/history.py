@@ -1,7 +1,8 @@
 """The last samples of a base, and which of them may be differentiated together.
 
 A stamp that repeats is the same sample. A gap, a step back in time or a value that is no number ends a trajectory. So
-does a pose that no admissible acceleration explains, once the next one agrees with it; alone it is an outlier.
+does a pose that no admissible acceleration explains, once the next one agrees with it; alone it is an outlier. Stamps
+that were taken late are put on a line, all of the history on the newest one.
 """
 
 from __future__ import annotations
@@ -9,10 +10,13 @@ from __future__ import annotations
 import math
 
 from pliant.kernel import kernel
-from pliant.mobile.estimate import COASTING, IGNORED, LEAST_DT, RESET, VALID, wrapped
+from pliant.mobile.estimate import COASTING, IGNORED, LEAST_DT, RESET, VALID, ZERO, wrapped
+from pliant.mobile.stamps import LEAST, STAMPS, clear, regular
 from pliant.records import Field, Layout
 
 ROOM = 64
+# A sample that comes after so small a share of the step before says nothing of the velocity but noise.
+CLOSE = 0.01
 
 HISTORY = Layout(
     "BaseHistory",
@@ -20,8 +24,11 @@ HISTORY = Layout(
         Field("n", "", "samples there are, the newest first", kind="i8"),
         Field("doubted", "", "1: the sample before did not fit", kind="i8"),
         Field("held", "m, m, rad", "the sample that did not fit", (3,)),
+        Field("raw_s", "s", "last stamp as it came"),
         Field("stamp", "s", "their stamps", (ROOM,)),
+        Field("number", "", "their numbers on the line, if stamps are late", (ROOM,)),
         Field("pose", "m, m, rad", "their poses, the heading unwrapped", (ROOM, 3)),
+        Field("stamps", "", "the stamps so far, if they are late", kind=STAMPS),
     ),
 )
 
@@ -31,23 +38,61 @@ def admit(p, s, t, z, keep):
     """Put the pose z of time t [s] in front of the history, of which `keep` are kept; says what became of it."""
     if not math.isfinite(t):
         return IGNORED
-    if s.n > 0 and abs(t - s.stamp[0]) < LEAST_DT:
+    gone = t - s.raw_s
+    least = CLOSE * (s.stamp[0] - s.stamp[1]) if s.n > 1 and p.stamps == 0 else 0.0
+    if s.n > 0 and (abs(gone) < LEAST_DT or 0.0 < gone < least):
         return IGNORED
     if not (math.isfinite(z[0]) and math.isfinite(z[1]) and math.isfinite(z[2])):
         s.n, s.doubted = 0, 0
         return RESET
-    fresh = s.n == 0 or t - s.stamp[0] > p.gap_s or t < s.stamp[0]
-    if not fresh and s.doubted == 1:
-        fresh = _apart(z, s.held) < _apart(z, s.pose[0])
-    elif not fresh and _jumps(p, s, t, z):
+    if gone > p.gap_s or gone < 0.0:
+        s.n = 0
+        clear(s.stamps)
+    s.raw_s = t
+    if p.stamps == 1:
+        t = _on_line(s, t)
+        if s.stamps.off_s != 0.0 and s.stamps.anew == 0:
+            return COASTING  # sampled who knows when
+    if s.n > 0 and s.doubted == 1 and _apart(z, s.held) < _apart(z, s.pose[0]):
+        s.n = 0
+    if s.n > 0 and _jumps(p, s, t, z):
         s.doubted = 1
         s.held[:] = z
         return COASTING
     s.doubted = 0
-    if fresh:
-        s.n = 0
+    fresh = s.n == 0
     _push(s, t, z, keep)
     return RESET if fresh else VALID
+
+
+@kernel
+def _on_line(s, t):
+    """The time on the line of late stamps, and the samples before put on the same line."""
+    t = regular(s.stamps, t)
+    if s.stamps.anew == 1:
+        s.n = 0
+    if s.stamps.n >= LEAST:
+        newest = s.stamps.newest
+        for i in range(s.n):
+            s.stamp[i] = t - (newest - s.number[i]) * s.stamps.period_s
+    return t
+
+
+@kernel
+def believed(p, s, gain, before, o):
+    """Whether the velocity in `o` is one that a base can have; else what was known `before` is told again.
+
+    `gain` is the noise of the velocity for a noise of 1 in the poses. What led to it is forgotten.
+    """
+    for axis in range(3):
+        speed, noise = (p.most_speed_rad_s, p.noise_rad) if axis == 2 else (p.most_speed_m_s, p.noise_m)
+        grid = p.step_rad if axis == 2 else p.step_m
+        if not abs(o.velocity[axis]) <= speed + min(speed, p.gate * (noise + grid) * gain):
+            o.velocity[0], o.velocity[1], o.velocity[2] = before
+            s.n = 1
+            o.status = RESET if o.scheme == ZERO else COASTING
+            return False
+    return True
 
 
 @kernel
@@ -58,18 +103,24 @@ def _apart(a, b):
 
 @kernel
 def _jumps(p, s, t, z):
-    """Whether a pose is farther from where the last two lead than an admissible acceleration and noise explain."""
-    if s.n < 2:
-        return False
+    """Whether a pose is farther from where the last two lead than an admissible acceleration and noise explain.
+
+    Or farther from the only one before than an admissible speed.
+    """
     d, before = t - s.stamp[0], s.stamp[0] - s.stamp[1]
     for axis in range(3):
         a = p.most_acceleration_rad_s2 if axis == 2 else p.most_acceleration_m_s2
         noise = p.noise_rad + p.step_rad if axis == 2 else p.noise_m + p.step_m
-        ratio = d / before
-        speed = (s.pose[0, axis] - s.pose[1, axis]) / before
         away = z[axis] - s.pose[0, axis]
         if axis == 2:
             away = wrapped(away)
+        if s.n == 1:
+            most = p.most_speed_rad_s if axis == 2 else p.most_speed_m_s
+            if abs(away) > most * d + 2.0 * p.gate * noise:
+                return True
+            continue
+        ratio = d / before
+        speed = (s.pose[0, axis] - s.pose[1, axis]) / before
         # |z - x - v d| ≤ a d (d + before)/2, and the noise of three samples
         if abs(away - speed * d) > 0.5 * a * d * (d + before) + p.gate * noise * (1.0 + 2.0 * ratio):
             return True
@@ -80,10 +131,10 @@ def _jumps(p, s, t, z):
 def _push(s, t, z, keep):
     last = min(s.n, keep - 1)
     for i in range(last, 0, -1):
-        s.stamp[i] = s.stamp[i - 1]
+        s.stamp[i], s.number[i] = s.stamp[i - 1], s.number[i - 1]
         for axis in range(3):
             s.pose[i, axis] = s.pose[i - 1, axis]
     s.n = last + 1
-    s.stamp[0] = t
+    s.stamp[0], s.number[0] = t, s.stamps.newest
     s.pose[0, 0], s.pose[0, 1] = z[0], z[1]
     s.pose[0, 2] = s.pose[1, 2] + wrapped(z[2] - s.pose[1, 2]) if s.n > 1 else z[2]

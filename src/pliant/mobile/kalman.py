@@ -3,9 +3,10 @@
     x = (p, v, a)    p⁺ = p + v dt + a dt²/2    v⁺ = v + a dt    a⁺ = a + noise of density q
     z = p + noise of variance r                 r = σ² + step²/12 + (v σ_t)²
 
-dt is the true time between two stamps. A sample that lies farther from the prediction than `gate` standard deviations
-is left out; after `most_rejected` of them in a row the next one is believed, because then the world has moved and not
-the sensor. Over samples that are missing or no numbers the filter predicts.
+dt is the true time between two stamps. A sample that lies farther from the prediction than `gate` standard deviations,
+and than a sudden acceleration √q would bring it, is left out; after `most_rejected` of them in a row the next one is
+believed, because then the world has moved and not the sensor. Over samples that are missing or no numbers the filter
+predicts, for `gap_s` at most. With late stamps dt is a whole number of periods, so the lateness of one shows nowhere.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import math
 
 from pliant.kernel import kernel
-from pliant.mobile.estimate import COASTING, IGNORED, KALMAN, LEAST_DT, RESET, VALID, to_body, wrapped
+from pliant.mobile.estimate import COASTING, IGNORED, KALMAN, LEAST_DT, LOST, RESET, VALID, to_body, wrapped
 from pliant.mobile.stamps import STAMPS, clear, regular
 from pliant.records import Field, Layout
 
@@ -27,6 +28,7 @@ KALMAN_STATE = Layout(
         Field("rejected", "", "outliers in a row", kind="i8"),
         Field("backward", "", "stamps from the past in a row", kind="i8"),
         Field("raw_s", "s", "last stamp as it came"),
+        Field("heard_s", "s", "that of the last sample that was a number"),
         Field("stamp_s", "s", "time of the state"),
         Field("x", "", "position, velocity, acceleration of x, y, heading", (3, 3)),
         Field("P", "", "their covariance", (3, 3, 3)),
@@ -52,17 +54,28 @@ def step(p, s, t, z, o):
             return
     s.backward = 0
     s.raw_s = t
-    if s.started == 0 or gone > p.gap_s or gone < LEAST_DT:
+    if s.started == 0 or t - s.heard_s > p.gap_s or gone < LEAST_DT:
         clear(s.stamps)
-        o.status = COASTING
-        if finite:
-            _begin(p, s, regular(s.stamps, t) if p.stamps == 1 else t, z)
-            o.status = RESET
-        else:
-            s.started = 0
+        s.started = 0
+        o.status = LOST
+        if not finite:
+            o.stamp_s = t
+            o.velocity[:] = 0.0
+            o.acceleration[:] = 0.0
+            o.sigma[:] = math.nan
+            o.v, o.lateral, o.omega = 0.0, 0.0, 0.0
+            return
+        s.heard_s = t
+        _begin(p, s, regular(s.stamps, t) if p.stamps == 1 else t, z)
+        o.status = RESET
     else:
-        _advance(p, s, regular(s.stamps, t) if p.stamps == 1 else t)
-        o.status = _weigh(p, s, z) if finite else COASTING
+        s.heard_s = t if finite else s.heard_s
+        before = s.stamp_s
+        s.stamp_s = regular(s.stamps, t) if p.stamps == 1 else t
+        d = s.stamps.step_s if p.stamps == 1 else t - before
+        _advance(p, s, max(LEAST_DT, d))
+        known = s.stamps.off_s == 0.0 or s.stamps.anew == 1
+        o.status = _weigh(p, s, z, max(LEAST_DT, d)) if finite and known else COASTING
     _tell(s, o)
 
 
@@ -90,10 +103,8 @@ def _begin(p, s, t, z):
 
 
 @kernel
-def _advance(p, s, t):
-    """Predict to the time t: x⁺ = F x, P⁺ = F P Fᵀ + Q."""
-    d = max(LEAST_DT, t - s.stamp_s)
-    s.stamp_s = max(t, s.stamp_s + LEAST_DT)
+def _advance(p, s, d):
+    """Predict by a time d [s]: x⁺ = F x, P⁺ = F P Fᵀ + Q."""
     for axis in range(3):
         x, P = s.x[axis], s.P[axis]
         q = p.agility_rad2_s5 if axis == 2 else p.agility_m2_s5
@@ -113,13 +124,16 @@ def _advance(p, s, t):
         P[1, 2] += q * d * d / 2.0
         P[2, 2] += q * d
         P[1, 0], P[2, 0], P[2, 1] = P[0, 1], P[0, 2], P[1, 2]
+        if s.stamps.anew == 1:
+            # the times before were off by so much
+            P[0, 0] += (x[1] * s.stamps.off_s) ** 2
 
 
 @kernel
-def _weigh(p, s, z):
+def _weigh(p, s, z, d):
     """Correct by a sample, or leave it out as an outlier; returns what became of it."""
     turn = wrapped(z[2] - s.x[2, 0])
-    if _is_outlier(p, s, z[0] - s.x[0, 0], z[1] - s.x[1, 0], turn):
+    if _is_outlier(p, s, z[0] - s.x[0, 0], z[1] - s.x[1, 0], turn, d):
         if s.rejected < p.most_rejected:
             s.rejected += 1
             s.held[:] = z
@@ -133,10 +147,18 @@ def _weigh(p, s, z):
 
 
 @kernel
-def _is_outlier(p, s, dx, dy, turn):
+def _is_outlier(p, s, dx, dy, turn, d):
     for axis in range(3):
         away = dx if axis == 0 else dy if axis == 1 else turn
-        if away * away > p.gate * p.gate * (s.P[axis, 0, 0] + _variance(p, s, axis)):
+        # noise of density q stands for accelerations that change at once, by √q when they do so once a second
+        sudden = 0.5 * math.sqrt(p.agility_rad2_s5 if axis == 2 else p.agility_m2_s5) * d * d
+        most = p.most_speed_rad_s if axis == 2 else p.most_speed_m_s
+        r = _variance(p, s, axis)
+        far = sudden + p.gate * math.sqrt(s.P[axis, 0, 0] + r)
+        if s.P[axis, 1, 1] >= most * most:
+            # nothing is known of the speed yet, but that it has a limit
+            far = min(far, math.sqrt(s.P[axis, 0, 0]) + 2.0 * p.gate * math.sqrt(r))
+        if abs(away) > far:
             return True
     return False
 
@@ -147,8 +169,8 @@ def _begin_again(p, s, z):
     t, passed = s.stamp_s, s.stamp_s - s.held_s
     way = math.hypot(z[0] - s.held[0], z[1] - s.held[1])
     if s.rejected > 0 and passed > LEAST_DT and way <= p.most_speed_m_s * passed + 2.0 * p.gate * p.noise_m:
-        _begin(p, s, s.held_s, s.held)
-        _advance(p, s, t)
+        _begin(p, s, t, s.held)
+        _advance(p, s, passed)
         _correct(p, s, z)
     else:
         _begin(p, s, t, z)
@@ -178,7 +200,7 @@ def _tell(s, o):
     o.stamp_s, o.scheme = s.stamp_s, KALMAN
     for axis in range(3):
         o.pose[axis], o.velocity[axis], o.acceleration[axis] = s.x[axis, 0], s.x[axis, 1], s.x[axis, 2]
-        o.sigma[axis] = math.sqrt(max(0.0, s.P[axis, 1, 1]))
+        o.sigma[axis] = math.sqrt(max(0.0, s.P[axis, 1, 1]) + (s.x[axis, 1] * s.stamps.slack) ** 2)
     to_body(o)
 
 

@@ -5,8 +5,9 @@ turns by one heading on an arc of its radius, forwards or backwards. Ends of arc
 looked at between them: what is found here is no way yet. But it knows what `wave` does not: gaps through which a disc
 would pass, and a long base, which has to turn there, would not.
 
-One wave runs from the start and one from the goal, until they have met (Dial 1969, from both ends). Whether a base can
-stand somewhere is found out when a wave first comes there, and remembered for the next query.
+One wave runs from the start and one from the goal, until they have met (Dial 1969, from both ends). Where a base can
+stand is found out once for a map. States (row, column, heading) are numbered in one line, with a margin of blocked ones
+around the map as wide as a step is long: so a step is a number to add, and needs no look at the edge of the map.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from pliant.params.mobile import Planner
 from pliant.records import Field, Layout
 
 HEADINGS = 16
-BLOCKED, PLAIN, TIGHT, UNSEEN = 0, 10, 250, 255
+BLOCKED, PLAIN, TIGHT = 0, 10, 250
 """Prices of a state in tenths; at a tight one the base can stand beside the middle of its cell only."""
 TURNS = (-1, -1, 0, 0, 1, 1)
 """By how many headings each step turns; every second one is driven backwards."""
@@ -32,6 +33,8 @@ AROUND = 2
 """A wave begins at the states next to a pose, and at so many more on all sides: in a narrow place some are blocked."""
 MOST_BEGIN = math.ceil(PLAIN * (1.5 * (AROUND + 1) + AROUND) ** 2)
 """How far off, in tenths of a cell, these count at most."""
+CHUNK = 2 * PLAIN
+"""How far one wave runs, in tenths of a cell, before it is the other's turn."""
 ORIGIN = 255
 """In place of the step that led to a state: the wave began here."""
 
@@ -39,8 +42,12 @@ LATTICE = Layout(
     "Lattice",
     (
         Field("side", "m", "length of a cell"),
+        Field("rows", "", "rows of cells, margin included", kind="i8"),
+        Field("columns", "", "columns of cells, margin included", kind="i8"),
+        Field("margin", "", "cells around the map", kind="i8"),
         Field("narrow", "", "price of a place where the base cannot turn on the spot, in tenths", kind="i8"),
         Field("front", "", "distance that the wave has reached, in tenths of a cell (FAR: all)", kind="i8"),
+        Field("waiting", "", "entries of the queue in use", kind="i8"),
         Field("spare", "", "first entry of the queue that is not in use, or -1", kind="i8"),
         Field("least", "", "length of the shortest course through a state that both waves have reached", kind="i8"),
         Field("met", "", "that state", kind="i8"),
@@ -53,13 +60,15 @@ class Lattice(NamedTuple):
 
     about: Any
     price: Any
-    """What a step to (row, column, heading) costs, in tenths: BLOCKED, PLAIN to TIGHT, UNSEEN if not known yet."""
+    """What a step to a state costs, in tenths: BLOCKED, or PLAIN to TIGHT."""
     steps: Any
     """Distance from where the wave began, in tenths of a cell (FAR: not reached)."""
     led: Any
     """The step that led here."""
-    moves: Any
-    """Of each heading the steps to go back: rows, columns and headings on, and what it costs in tenths of a cell."""
+    jumps: Any
+    """What each step back from a heading adds to the number of a state."""
+    dues: Any
+    """What it costs in tenths of a cell."""
     heads: Any
     state: Any
     after: Any
@@ -67,22 +76,28 @@ class Lattice(NamedTuple):
 
 def lattices(space: Space, block: int, p: Planner) -> tuple[Lattice, Lattice]:
     """For a space with places of `block` cells of the map: the wave from the goal, and that from the start."""
-    shape = (*(-(-n // block) for n in space.distance.shape), HEADINGS)
-    price = np.full(shape, UNSEEN, np.uint8)
+    about, side = LATTICE.new(), block * float(space.about[0].cell)
     # seen from the start everything is driven the other way
     costs = (1.0, p.reverse_cost), (p.reverse_cost, 1.0)
-    there, back = (_lattice(space, block * float(space.about[0].cell), p, pair, price) for pair in costs)
+    moves = [_moves(side, p, pair) for pair in costs]
+    w, margin = about[0], int(np.abs(moves[0][:, :, :2]).max())
+    w.side, w.margin, w.narrow = side, margin, round(PLAIN * p.narrow_cost)
+    w.rows, w.columns = (-(-n // block) + 2 * margin for n in space.distance.shape)
+    price = np.full(w.rows * w.columns * HEADINGS, BLOCKED, np.uint8)
+    _survey(space, about, price)
+    there, back = (_lattice(about.copy(), price, each) for each in moves)
     return there, back
 
 
-def _lattice(space: Space, side: float, p: Planner, costs: tuple[float, float], price: Any) -> Lattice:
-    about, shape = LATTICE.new(), price.shape
-    about[0].side, about[0].narrow = side, round(PLAIN * p.narrow_cost)
-    moves = _moves(side, p, costs)
+def _lattice(about: Any, price: Any, moves: Any) -> Lattice:
+    rows, columns, turns, dues = np.moveaxis(moves, 2, 0)
+    heading = np.arange(HEADINGS)[:, None]
+    jumps = (rows * about[0].columns + columns) * HEADINGS + (heading + turns) % HEADINGS - heading
     # a step, and where a wave begins, costs less than there are buckets
-    buckets = 1 << int(max(moves[:, :, 3].max() * TIGHT // PLAIN, MOST_BEGIN) + 1).bit_length()
+    buckets = 1 << int(max(dues.max() * TIGHT // PLAIN, MOST_BEGIN) + 1).bit_length()
     return Lattice(
-        about, price, np.full(shape, FAR, np.int32), np.zeros(shape, np.uint8), moves,
+        about, price, np.full(price.size, FAR, np.int32), np.zeros(price.size, np.uint8),
+        np.ascontiguousarray(jumps.astype(np.int32)), np.ascontiguousarray(dues),
         np.full(buckets, -1, np.int32), np.zeros(price.size, np.int32), np.zeros(price.size, np.int32),
     )  # fmt: skip
 
@@ -106,37 +121,46 @@ def _moves(side: float, p: Planner, costs: tuple[float, float]) -> Any:
 
 
 @kernel
-def _priced(space, lat, j, i, k):
-    """What a step to a state costs."""
-    price = lat.price[j, i, k]
-    if price != UNSEEN:
-        return price
-    a, side = space.about[0], lat.about[0].side
-    x, y, heading = a.x + (i + 0.5) * side, a.y + (j + 0.5) * side, 2.0 * math.pi / HEADINGS * k
-    price = BLOCKED
-    if free_at(space, x, y, heading):
-        price = PLAIN if distance_at(space, x, y) >= a.roomy else lat.about[0].narrow
-    else:
-        q = 0.25 * side
-        for dy in (-q, q):
-            for dx in (-q, q):
-                if free_at(space, x + dx, y + dy, heading):
-                    price = TIGHT
-    lat.price[j, i, k] = price
-    return price
+def _survey(space, about, price):
+    """Find out what a step to each state costs."""
+    a, w = space.about[0], about[0]
+    # how far from the middle of its cell a base is tried too
+    off = 0.25 * w.side
+    for j in range(w.margin, w.rows - w.margin):
+        for i in range(w.margin, w.columns - w.margin):
+            x, y = a.x + (i - w.margin + 0.5) * w.side, a.y + (j - w.margin + 0.5) * w.side
+            room, first = distance_at(space, x, y), (j * w.columns + i) * HEADINGS
+            if room + 0.21 * a.cell + math.sqrt(2.0) * off < a.inscribed:
+                continue
+            for k in range(HEADINGS):
+                heading = 2.0 * math.pi / HEADINGS * k
+                if room > a.surely_free or free_at(space, x, y, heading):
+                    price[first + k] = PLAIN if room >= a.roomy else w.narrow
+                elif _stands_beside(space, x, y, heading, off):
+                    price[first + k] = TIGHT
+
+
+@kernel
+def _stands_beside(space, x, y, heading, off):
+    """Whether the base can stand a little beside a point."""
+    for dy in (-off, off):
+        for dx in (-off, off):
+            if free_at(space, x + dx, y + dy, heading):
+                return True
+    return False
 
 
 @kernel
 def _queue(lat, at, steps, led):
-    """Let the wave come to a state (row, column, heading) at a distance."""
-    w, (j, i, k) = lat.about[0], at
+    """Let the wave come to a state at a distance."""
+    w = lat.about[0]
     entry = w.spare
     if entry < 0:
         return
-    lat.steps[j, i, k], lat.led[j, i, k] = steps, led
+    lat.steps[at], lat.led[at] = steps, led
     bucket = steps & (lat.heads.shape[0] - 1)
-    w.spare = lat.after[entry]
-    lat.state[entry] = (j * lat.steps.shape[1] + i) * HEADINGS + k
+    w.spare, w.waiting = lat.after[entry], w.waiting + 1
+    lat.state[entry] = at
     lat.after[entry], lat.heads[bucket] = lat.heads[bucket], entry
 
 
@@ -148,54 +172,45 @@ def _begin(space, lat, pose):
     lat.heads[:] = -1
     for entry in range(n):
         lat.after[entry] = entry + 1 if entry + 1 < n else -1
-    w.front, w.spare, w.least, w.met = 0, 0, FAR, -1
-    a, (rows, columns, _) = space.about[0], lat.steps.shape
-    y, x = (pose[1] - a.y) / w.side - 0.5, (pose[0] - a.x) / w.side - 0.5
+    w.front, w.spare, w.waiting, w.least, w.met = 0, 0, 0, FAR, -1
+    a = space.about[0]
+    y, x = (pose[1] - a.y) / w.side - 0.5 + w.margin, (pose[0] - a.x) / w.side - 0.5 + w.margin
     turn = math.floor(wrapped(pose[2]) / (2.0 * math.pi) * HEADINGS)
     j0, i0 = math.floor(y), math.floor(x)
-    for j in range(max(0, j0 - AROUND), min(rows, j0 + 2 + AROUND)):
-        for i in range(max(0, i0 - AROUND), min(columns, i0 + 2 + AROUND)):
+    for j in range(max(0, j0 - AROUND), min(w.rows, j0 + 2 + AROUND)):
+        for i in range(max(0, i0 - AROUND), min(w.columns, i0 + 2 + AROUND)):
             for k in range(turn - AROUND, turn + 2 + AROUND):
-                if _priced(space, lat, j, i, k % HEADINGS) != BLOCKED:
+                at = (j * w.columns + i) * HEADINGS + k % HEADINGS
+                if lat.price[at] != BLOCKED:
                     far = math.hypot(j - y, i - x) + max(turn - k, k - turn - 1, 0)
-                    _queue(lat, (j, i, k % HEADINGS), math.floor(PLAIN * far * far), ORIGIN)
+                    _queue(lat, at, math.floor(PLAIN * far * far), ORIGIN)
 
 
 @kernel
-def _spread(space, lat, other, until):
-    """Let a wave run to a distance (in tenths of a cell), or until it has reached everything.
-
-    That is noticed where `until` is farther ahead than there are buckets.
-    """
-    w, buckets, (rows, columns, _) = lat.about[0], lat.heads.shape[0], lat.steps.shape
-    quiet, front = 0, w.front
-    while quiet < buckets and front <= until:
-        entry = lat.heads[front & (buckets - 1)]
+def _spread(lat, other, until):
+    """Let a wave run to a distance (in tenths of a cell), or until it has reached everything."""
+    w, front, mask = lat.about[0], lat.about[0].front, lat.heads.shape[0] - 1
+    while w.waiting > 0 and front <= until:
+        entry = lat.heads[front & mask]
         if entry < 0:
             front += 1
-            quiet += 1
             continue
-        quiet = 0
-        lat.heads[front & (buckets - 1)], lat.after[entry], w.spare = lat.after[entry], w.spare, entry
-        cell, k = lat.state[entry] // HEADINGS, lat.state[entry] % HEADINGS
-        j = cell // columns
-        i = cell - j * columns
-        if lat.steps[j, i, k] != front:
+        lat.heads[front & mask], lat.after[entry], w.spare = lat.after[entry], w.spare, entry
+        w.waiting -= 1
+        at = lat.state[entry]
+        if lat.steps[at] != front:
             continue  # a shorter way was found since
-        if front + other[j, i, k] < w.least:
-            w.least, w.met = front + other[j, i, k], lat.state[entry]
+        if front + other[at] < w.least:
+            w.least, w.met = front + other[at], at
+        k = at & (HEADINGS - 1)
         for n in range(len(TURNS)):
-            move = lat.moves[k, n]
-            nj, ni, to = j + move[0], i + move[1], (k + move[2]) % HEADINGS
-            if nj < 0 or ni < 0 or nj >= rows or ni >= columns or front + move[3] >= lat.steps[nj, ni, to]:
+            to, due = at + lat.jumps[k, n], lat.dues[k, n]
+            if front + due >= lat.steps[to] or lat.price[to] == BLOCKED:
                 continue
-            price = lat.price[nj, ni, to]
-            if price == UNSEEN:
-                price = _priced(space, lat, nj, ni, to)
-            steps = front + move[3] * price // PLAIN
-            if price != BLOCKED and steps < lat.steps[nj, ni, to]:
-                _queue(lat, (nj, ni, to), steps, n)
-    w.front = FAR if quiet >= buckets else front
+            steps = front + due * lat.price[to] // PLAIN
+            if steps < lat.steps[to]:
+                _queue(lat, to, steps, n)
+    w.front = front if w.waiting > 0 else FAR
 
 
 @kernel
@@ -206,7 +221,7 @@ def meet(space, there, back, goal, start):
     g, s = there.about[0], back.about[0]
     while g.front + s.front < min(g.least, s.least):
         for lat, other in ((there, back.steps), (back, there.steps)):
-            _spread(space, lat, other, lat.about[0].front + lat.heads.shape[0])
+            _spread(lat, other, lat.about[0].front + CHUNK)
             if lat.about[0].front >= FAR:
                 break
     return g.met if g.least <= s.least else s.met
@@ -215,13 +230,12 @@ def meet(space, there, back, goal, start):
 @kernel
 def unmark(lat, state, wide, beside):
     """Unmark all cells within `wide` cells of the course from a state to where the wave began."""
-    columns = lat.steps.shape[1]
-    cell, k = state // HEADINGS, state % HEADINGS
-    j, i = cell // columns, cell % columns
+    w = lat.about[0]
     while True:
+        cell = state // HEADINGS
+        j, i = cell // w.columns - w.margin, cell % w.columns - w.margin
         beside[max(0, j - wide) : j + wide + 1, max(0, i - wide) : i + wide + 1] = False
-        led = lat.led[j, i, k]
+        led = lat.led[state]
         if led == ORIGIN:
             return
-        k = (k - TURNS[led]) % HEADINGS
-        j, i = j - lat.moves[k, led, 0], i - lat.moves[k, led, 1]
+        state -= lat.jumps[(state - TURNS[led]) % HEADINGS, led]

@@ -11,7 +11,7 @@ import math
 
 from pliant.kernel import kernel
 from pliant.mobile.estimate import COASTING, IGNORED, POLYNOMIAL, RESET, VALID, ZERO, to_body
-from pliant.mobile.history import admit
+from pliant.mobile.history import admit, believed
 from pliant.records import Field, Layout
 from pliant.solve import factor_n, solve_lower, solve_upper
 
@@ -23,7 +23,6 @@ POLY_WORK = Layout(
         Field("A", "", "normal equations", (MOST, MOST)),
         Field("L", "", "their factor", (MOST, MOST)),
         Field("c", "", "coefficients", (MOST,)),
-        Field("d", "", "derivative of the powers at the newest sample", (MOST,)),
         Field("u", "", "powers at one sample", (MOST,)),
     ),
 )
@@ -37,17 +36,21 @@ def step(p, s, t, z, w, o):
     if status in (IGNORED, COASTING):
         return
     n, m = s.n, min(p.degree, s.n - 1) + 1
-    o.stamp_s, o.status, o.scheme = t, RESET, ZERO
+    before = (o.velocity[0], o.velocity[1], o.velocity[2])
+    o.stamp_s = s.stamp[0] if n > 0 else t
     for axis in range(3):
         o.velocity[axis], o.acceleration[axis], o.sigma[axis] = 0.0, math.nan, math.nan
         if n > 0:
             o.pose[axis] = s.pose[0, axis]
-    if n >= 2:
+    if n < 2:
+        o.status, o.scheme = RESET, ZERO
+    else:
         half = 0.5 * (s.stamp[0] - s.stamp[n - 1])
-        _normal_equations(s, n, m, half, w)
+        gain = _normal_equations(s, n, m, half, w)
         for axis in range(3):
-            _fit(s, n, m, half, axis, w, o)
-        o.status, o.scheme = VALID, POLYNOMIAL
+            _fit(s, n, m, half, gain, axis, w, o)
+        if believed(p, s, gain, before, o):
+            o.status, o.scheme = VALID, POLYNOMIAL
     to_body(o)
 
 
@@ -62,7 +65,7 @@ def _powers(s, i, n, m, half, u):
 
 @kernel
 def _normal_equations(s, n, m, half, w):
-    """Factor Σ u uᵀ, and set the derivative of the powers at u = 1: k."""
+    """Factor Σ u uᵀ; the noise of the velocity for a noise of 1 in the samples."""
     w.A[:] = 0.0
     for i in range(n):
         _powers(s, i, n, m, half, w.u)
@@ -70,12 +73,18 @@ def _normal_equations(s, n, m, half, w):
             for b in range(m):
                 w.A[a, b] += w.u[a] * w.u[b]
     factor_n(w.A, m, w.L)
+    # d, the derivative of the powers at u = 1, is k; variance of dᵀc: σ² dᵀ(Σ u uᵀ)⁻¹ d = σ² |L⁻¹ d|²
     for k in range(m):
-        w.d[k] = float(k)
+        w.u[k] = float(k)
+    solve_lower(w.L, m, w.u)
+    total = 0.0
+    for k in range(m):
+        total += w.u[k] * w.u[k]
+    return math.sqrt(total) / half
 
 
 @kernel
-def _fit(s, n, m, half, axis, w, o):
+def _fit(s, n, m, half, gain, axis, w, o):
     """Coefficients, velocity, acceleration and standard deviation of one axis."""
     w.c[:] = 0.0
     for i in range(n):
@@ -97,14 +106,7 @@ def _fit(s, n, m, half, axis, w, o):
         bend += k * (k - 1) * w.c[k]
     o.velocity[axis], o.acceleration[axis] = speed / half, bend / (half * half)
     if n > m:
-        # variance of dᵀc: σ² dᵀ(Σ u uᵀ)⁻¹ d = σ² |L⁻¹ d|²
-        for k in range(m):
-            w.u[k] = w.d[k]
-        solve_lower(w.L, m, w.u)
-        total = 0.0
-        for k in range(m):
-            total += w.u[k] * w.u[k]
-        o.sigma[axis] = math.sqrt(left / (n - m) * total) / half
+        o.sigma[axis] = math.sqrt(left / (n - m)) * gain
 
 
 @kernel

@@ -11,18 +11,22 @@ clock in here: time comes with what is seen.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from pliant.errors import InputError, RefusedError
+from pliant.errors import RefusedError
 from pliant.mobile.base import SteadyPlace
 from pliant.mobile.body import BASE_JOINTS, Body
+from pliant.mobile.followers import Follower, PathFollower, RegulatedPurePursuit
 from pliant.mobile.handover import BodyFilter
+from pliant.mobile.path import Path
 from pliant.mobile.planner import HybridAStar
+from pliant.mobile.progress import Lasting
 from pliant.mobile.space import free_at, prepared
-from pliant.mobile.stages import DriveStage, ParkStage, ReachStage, Seen, Stage, from_place
+from pliant.mobile.stages import HOLD_1_S, DriveStage, ParkStage, ReachStage, Seen, Stage, from_place
 from pliant.mobile.stand import Stand, Stands
 from pliant.model.grid import OccupancyGrid
 from pliant.params.mission import MissionSettings
@@ -36,6 +40,9 @@ SAME_M, SAME_RAD = 0.005, 0.005
 """A base within this of a way's start can take that way."""
 REST_S = 0.3
 """How long everything must be told to stand, and be seen to, before a stop is over."""
+RESTLESS_S = 20.0
+"""A stop that takes longer is given up: what moves is not ours to stop."""
+YIELDED_RAD = 0.001
 BLIND_S = 2.0
 """The same where nothing can be seen."""
 
@@ -53,28 +60,38 @@ class Mission:
     """From where a robot is to its tool at `goal` (X_WT). `step` is called once per period."""
 
     def __init__(
-        self, body: Body, grid: OccupancyGrid, goal: Any, settings: MissionSettings | None = None, dt: float = 0.002
+        self,
+        body: Body,
+        grid: OccupancyGrid,
+        goal: Any,
+        settings: MissionSettings | None = None,
+        dt: float = 0.002,
+        patience: Callable[[float], Callable[[], bool]] = lambda seconds: lambda: True,
     ) -> None:
+        """`patience` gives, for some seconds from now, what says whether they are not over: no clock is in here."""
+        self._patience = patience
         self.body, self.settings, self.dt = body, settings or MissionSettings(), dt
-        self.goal, self.park_q = _pose(goal), self._parked()
+        self.goal = _pose(goal)
+        self.park_q = body.within("park.q", self.settings.park.q or body.q_home[BASE_JOINTS:])
         self.filter = BodyFilter(body, dt)
         self.stage, self.log = BEGIN, list[Change]()
-        self._use(grid)
+        self.see(grid)
         self._stands = Stands(body, self.goal, self.settings.travel, self._rehearsed)
-        self._planned: Stand | None = None
-        self.drive = DriveStage(body, self.settings, self.park_q, self._place_from, dt)
+        self.drive = DriveStage(body, self.settings, self.park_q, self._place_from, self._follower, dt)
         self.reach = ReachStage(body, self.settings, self.goal, dt)
         self._stages: dict[str, Stage] = {
             "A": ParkStage(body, self.settings, self.park_q), "B": self.drive, "C": self.reach,
         }  # fmt: skip
         self._entered_s, self._rest_s, self._why, self.detours = 0.0, math.inf, "", 0
-        self._place = SteadyPlace()
+        self._place, self._slip = SteadyPlace(), Lasting()
+        self._yield_to: Array | None = None
 
     # ---- before it begins ----
 
     def prepare(self, start: Any) -> Stand:
         """Find the place and the way from `start` (x, y, heading) now, so that what cannot be done is refused now."""
-        self._planned = self._stands.nearest(self.planner, start)
+        go_on = self._patience(self.settings.travel.search_s)
+        self._planned = self._stands.nearest(self.planner, start, go_on)
         return self._planned
 
     @property
@@ -82,20 +99,12 @@ class Mission:
         """The place to reach from, once it is known."""
         return self.drive.stand or self._planned
 
-    def _parked(self) -> Array:
-        q, chain = np.array(self.settings.park.q or self.body.q_home[BASE_JOINTS:], float), self.body.chain
-        low, high = chain.q_min[BASE_JOINTS:], chain.q_max[BASE_JOINTS:]
-        if q.shape != (self.body.arm_joints,) or not np.all((q >= low) & (q <= high)):
-            allowed = f"{self.body.arm_joints} angles within the joint ranges of {self.body.arm_name}"
-            raise InputError("park.q", tuple(q.tolist()), allowed)
-        return q
-
-    def _use(self, grid: OccupancyGrid) -> None:
-        p = self.settings.planner
-        self.planner = HybridAStar(grid, p)
-        # a base that follows its way is off by millimetres: half of the margin is for that
-        half = p.footprint.model_dump() | {"margin_m": 0.5 * p.footprint.margin_m}
-        self._space = prepared(grid, Footprint(**half), unknown_is_free=p.unknown == "free")
+    @property
+    def planner(self) -> HybridAStar:
+        """Finds ways through the map: made when the first is looked for, which no base that drives waits for."""
+        if self._planner is None:
+            self._planner = HybridAStar(self.grid, self.settings.planner)
+        return self._planner
 
     def _touches(self, place: Any) -> bool:
         return not free_at(self._space, float(place[0]), float(place[1]), float(place[2]))
@@ -126,6 +135,13 @@ class Mission:
                 return self._planned
         return self.prepare(place)
 
+    def _follower(self, path: Path) -> Follower:
+        """What keeps the base on its way; pure pursuit looks at the map of this moment."""
+        p = self.settings
+        if p.travel.follower == "path":
+            return PathFollower(path, p.base, p.follow)
+        return RegulatedPurePursuit(path, p.base, p.follow, p.pursuit, self._space)
+
     # ---- while it runs ----
 
     @property
@@ -147,12 +163,17 @@ class Mission:
 
     def see(self, grid: OccupancyGrid) -> None:
         """Take another map, from now on: where it blocks the way, another one is looked for."""
-        self._use(grid)
-        self._planned = None
+        p = self.settings.planner
+        # a base that follows its way is off by millimetres: half of the margin is for that
+        half = p.footprint.model_dump() | {"margin_m": 0.5 * p.footprint.margin_m}
+        self._space = prepared(grid, Footprint(**half), unknown_is_free=p.unknown == "free")
+        self.grid: OccupancyGrid = grid
+        self._planner: HybridAStar | None = None
+        self._planned: Stand | None = None
 
     def stop(self, why: str) -> None:
         """Stop at the next step, for this reason (a part of a sentence)."""
-        self._why = self._why or why
+        self._why = self._why or why or "it was told to stop"
 
     def step(self, seen: Seen) -> Array:
         """What to command for the next period: u = (v, ω, q̇)."""
@@ -162,13 +183,21 @@ class Mission:
             self._enter("A", seen, "the mission begins")
         if self.stage in self._stages:
             self._proceed(seen)
-        wish = self._stages[self.stage].wish(seen) if self.stage in self._stages else np.zeros(self.body.m)
+        wish = self._stages[self.stage].wish(seen) if self.stage in self._stages else self._still(seen)
         u = self.filter.step(wish, seen.commanded)
         if self.stage in self._stages:
             self._stages[self.stage].let_through(u)
         elif self.stage == STOPPING:
             self._rest(seen)
         return u
+
+    def _still(self, seen: Seen) -> Array:
+        """To stand; an arm that something holds is told to be where it is, and presses no more."""
+        wish = np.zeros(self.body.m)
+        if self._yield_to is not None:
+            off = self._yield_to - seen.commanded
+            wish[2:] = np.where(np.abs(off) > YIELDED_RAD, HOLD_1_S * off, 0.0)
+        return wish
 
     def _steady(self, seen: Seen) -> Seen:
         """What is seen, with the base where its wheels have taken it and its pose, over some readings, puts it."""
@@ -181,7 +210,11 @@ class Mission:
     def _proceed(self, seen: Seen) -> None:
         """Stay in the stage, go on to the next, look for another way, or stop."""
         stage = self._stages[self.stage]
-        if why := self._why or self._unusable(seen) or stage.trouble(seen) or self._touching(seen):
+        slips = self._slipping(seen)
+        if why := self._why or self._unusable(seen) or slips or stage.trouble(seen) or self._touching(seen):
+            self._halt(seen, why)
+        elif why := self._strained(seen):
+            self._yield_to = seen.q[BASE_JOINTS:].copy()
             self._halt(seen, why)
         elif done := stage.reached(seen):
             if self.drive.stand is not None:
@@ -220,10 +253,32 @@ class Mission:
         self.stage, self._rest_s = STOPPING, math.inf
 
     def _unusable(self, seen: Seen) -> str:
-        if not (np.isfinite(seen.q).all() and np.isfinite(seen.qd).all() and np.isfinite(seen.twist).all()):
+        if not seen.is_usable:
             return "a measured pose or speed is no number"
         if seen.age_s > self.settings.follow.stale_s:
             return f"the base's odometry is {seen.age_s:.2f} s old"
+        return ""
+
+    def _slipping(self, seen: Seen) -> str:
+        """Whether the wheels have slipped for too long: where they took the base, and where it is, have parted."""
+        lasts_s, most_s = self._slip.update(seen.slipping, self.dt), self.settings.watch.slip_s
+        return (
+            f"the wheels have slipped for {lasts_s:.1f} s: the base does not go where they take it"
+            if lasts_s >= most_s
+            else ""
+        )
+
+    def _strained(self, seen: Seen) -> str:
+        """Whether the arm is not where it was told to be, or something presses on its tool."""
+        watch = self.settings.watch
+        off = np.abs(seen.commanded - seen.q[BASE_JOINTS:]) - seen.ahead_s * np.abs(self.filter.u[2:])
+        worst = int(off.argmax())
+        if off[worst] > watch.joint_rad:
+            return (
+                f"joint {worst + 1} is {off[worst]:.2f} rad from where it was told to be: something holds or pushes it"
+            )
+        if seen.force_n > watch.force_n:
+            return f"{seen.force_n:.0f} N act on the tool, and at most {watch.force_n:g} N are allowed"
         return ""
 
     def _touching(self, seen: Seen) -> str:
@@ -244,6 +299,10 @@ class Mission:
     def _rest(self, seen: Seen) -> None:
         """End a stop once everything stands."""
         blind = bool(self._unusable(seen))
+        if seen.time_s - self.log[-1].time_s > RESTLESS_S:
+            self.stage = STOPPED
+            self.log.append(Change(seen.time_s, STOPPED, f"base or arm still moves after {RESTLESS_S:g} s"))
+            return
         if not self.filter.at_rest or not (blind or (seen.base_rests and seen.arm_rests)):
             self._rest_s = math.inf
             return

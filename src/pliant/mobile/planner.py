@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from pliant.errors import PliantError, RefusedError
 from pliant.mobile import lattice, search, shortcut, wave
 from pliant.mobile.path import Path
-from pliant.mobile.space import free_at, prepared
+from pliant.mobile.space import Space, free_at, prepared
 from pliant.model.grid import OccupancyGrid
 from pliant.params.mobile import Planner
 
@@ -34,8 +35,14 @@ OUT = 2000
 """Poses after which a search is thought to be out of a narrow place in which it was stuck."""
 HARD = 2000
 """Poses after which a query is hard: then a rough course is looked for, which the searches keep to."""
+MOST_HEADING = 1e6
+"""Beyond it a heading has too few digits to be one."""
 BESIDE_M = 0.8
 """How far from the course is beside it."""
+
+
+KNOWN = "the planner's unknown=free lets it through"
+"""What is said of places that are not free only because the map does not know them."""
 
 
 class NoWayError(PliantError):
@@ -59,12 +66,16 @@ class HybridAStar:
         self.grid, self.settings = grid, settings or Planner()
         p = self.settings
         self.space = prepared(grid, p.footprint, unknown_is_free=p.unknown == "free")
-        block = max(1, round(0.2 / grid.resolution_m))
-        self.waves = tuple(wave.coarse(self.space, block, p.narrow_cost) for _ in range(2))
-        self.lattices = lattice.lattices(self.space, block, p)
+        self._block = max(1, round(0.2 / grid.resolution_m))
+        self.waves = tuple(wave.coarse(self.space, self._block, p.narrow_cost) for _ in range(2))
         self.rooms = [(self._made(*size, 0), self._made(*size, 1)) for size in SIZES]
         self._arcs, self._spare = np.zeros((MOST_ARCS, 2)), np.zeros((MOST_ARCS, 2))
         self._poses, self._fresh = np.zeros((MOST_ARCS + 1, 3)), np.zeros((8, 2))
+
+    @cached_property
+    def lattices(self) -> tuple[lattice.Lattice, lattice.Lattice]:
+        """What only hard queries need: the first of them makes it (a tenth of a second on a map of 40 × 40 m)."""
+        return lattice.lattices(self.space, self._block, self.settings)
 
     def _made(self, cell_m: float, headings: int, short_m: float, from_goal: int) -> search.Room:
         p, room = self.settings, search.room_for(self.space, self.settings.expansions, cell_m, headings, short_m)
@@ -76,7 +87,16 @@ class HybridAStar:
 
     def free(self, pose: Pose) -> bool:
         """Whether the base can stand there."""
-        return bool(free_at(self.space, float(pose[0]), float(pose[1]), float(pose[2])))
+        return bool(free_at(self.space, *map(float, _numbers("pose", pose))))
+
+    def is_unknown(self, pose: Pose) -> bool:
+        """Whether it cannot only because it would stand in cells that the map does not know."""
+        return not self.free(pose) and bool(free_at(self._hopeful, *map(float, pose)))
+
+    @cached_property
+    def _hopeful(self) -> Space:
+        """The map with its unknown cells free."""
+        return prepared(self.grid, self.settings.footprint, unknown_is_free=True)
 
     def check(self, start: Pose, goal: Pose) -> None:
         """Refuse a start or a goal where the base cannot stand."""
@@ -142,7 +162,7 @@ class HybridAStar:
         met = lattice.meet(self.space, there, back, ends[1], ends[0])
         if met < 0:
             return
-        beside = np.ones(there.steps.shape[:2], bool)
+        beside = np.ones(self.waves[0].steps.shape, bool)
         for part in (there, back):
             lattice.unmark(part, met, math.ceil(BESIDE_M / there.about[0].side), beside)
         for waves in self.waves:
@@ -172,15 +192,11 @@ class HybridAStar:
         return search.MORE, stuck
 
     def _checked(self, name: str, pose: Pose) -> Any:
-        try:
-            values = np.array(pose, float)
-        except (TypeError, ValueError):
-            values = np.empty(0)
-        if values.shape != (3,) or not np.isfinite(values).all():
-            told = values.tolist() if values.size else pose
-            said = f"{name} is {told!r}, but it must be three finite numbers: x [m], y [m] and heading."
-            raise RefusedError(said, field=name, value=pose)
+        values = _numbers(name, pose)
         x, y, heading = map(float, values)
+        if abs(heading) > MOST_HEADING:
+            said = f"{name} has a heading of {heading:g} rad, but it must be within ±{MOST_HEADING:g} rad."
+            raise RefusedError(said, field=name, value=pose)
         left, right, bottom, top = self.grid.extent
         where = f"{name} ({x:g} m, {y:g} m, {math.degrees(heading):g}°)"
         if not (left <= x <= right and bottom <= y <= top):
@@ -189,10 +205,23 @@ class HybridAStar:
         if not self.free(values):
             body = self.settings.footprint
             size = f"{body.front_m + body.rear_m:g} × {body.width_m:g} m and {body.margin_m:g} m around it"
-            raise RefusedError(
-                f"{where} is not free: the base ({size}) would touch an obstacle.", field=name, value=pose
-            )
+            unknown = self.is_unknown(values)
+            why = f"would stand in cells that the map does not know ({KNOWN})" if unknown else "would touch an obstacle"
+            raise RefusedError(f"{where} is not free: the base ({size}) {why}.", field=name, value=pose)
         return values
+
+
+def _numbers(name: str, pose: Pose) -> Any:
+    """A pose as numbers, or a refusal that names it."""
+    try:
+        values = np.array(pose, float)
+    except (TypeError, ValueError):
+        values = np.empty(0)
+    if values.shape != (3,) or not np.isfinite(values).all():
+        told = values.tolist() if values.size else pose
+        said = f"{name} is {told!r}, but it must be three finite numbers: x [m], y [m] and heading."
+        raise RefusedError(said, field=name, value=pose)
+    return values
 
 
 def _expanded(rooms: Rooms) -> int:

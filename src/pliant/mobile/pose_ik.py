@@ -95,6 +95,8 @@ def descend(h, w, q, target, tolerance, first):
         worst = 0.0
         for i in range(6):
             worst = max(worst, abs(w.e[i]))
+        if not math.isfinite(w.e[0] + w.e[1] + w.e[2] + w.e[3] + w.e[4] + w.e[5]):
+            return -1
         if worst < tolerance:
             return count
         kinematics.jacobian(h)
@@ -180,7 +182,7 @@ class PoseSearch:
         if starts < 1:
             raise InputError("starts", starts, "at least 1")
         self.body, self.tolerance, self.starts = body, tolerance, starts
-        self.posture = np.array(body.q_home[BASE_JOINTS:] if posture is None else posture, float)
+        self.posture = body.posture("posture", body.q_home[BASE_JOINTS:] if posture is None else posture)
         self._work = SCRATCH.new()
         self._work[0].ease[:] = 1.0
 

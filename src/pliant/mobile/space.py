@@ -127,6 +127,8 @@ def arc_free(space, x, y, heading, curvature, length):
     a = space.about[0]
     sign = 1.0 if length >= 0.0 else -1.0
     far, gone = abs(length), 0.0
+    # on a tight arc the corners go farther than the base point
+    step = a.step * min(1.0, 2.0 / max(1e-9, abs(curvature) * a.surely_free))
     while True:
         s = sign * gone
         px, py, h = moved(x, y, heading, curvature, s)
@@ -135,7 +137,7 @@ def arc_free(space, x, y, heading, curvature, length):
             return False
         if gone >= far:
             return True
-        gone = min(far, gone + max(a.step, room))
+        gone = min(far, gone + max(step, room))
 
 
 @kernel

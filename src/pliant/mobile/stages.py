@@ -20,8 +20,10 @@ import numpy as np
 from pliant.errors import PliantError
 from pliant.mobile import drive
 from pliant.mobile.body import BASE_JOINTS, Body
-from pliant.mobile.followers import PathFollower
+from pliant.mobile.followers import Follower
 from pliant.mobile.joint_motion import JointMotion
+from pliant.mobile.path import Path
+from pliant.mobile.progress import ProgressWatch
 from pliant.mobile.stand import Stand
 from pliant.mobile.whole_body import WholeBodyMotion
 from pliant.params.mission import MissionSettings
@@ -55,6 +57,16 @@ class Seen:
     """How far ahead that is."""
     age_s: float = 0.0
     """Age of the base's pose."""
+    force_n: float = 0.0
+    """Force that is felt at the tool."""
+    slipping: bool = False
+    """Whether wheels and pose of the base have parted."""
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether everything in it is a number."""
+        parts = self.q, self.qd, self.twist, self.expected, (self.time_s, self.age_s)
+        return all(bool(np.isfinite(part).all()) for part in parts)
 
     @property
     def base_rests(self) -> bool:
@@ -137,9 +149,11 @@ class ParkStage(Stage):
         return ""
 
     def trouble(self, seen: Seen) -> str:
-        moved, _ = from_place(seen.q, self._stood)
+        moved, turned = from_place(seen.q, self._stood)
         if moved > self.settings.moved_m:
             return f"the base is locked, and has moved by {1e3 * moved:.0f} mm"
+        if turned > self.settings.moved_rad:
+            return f"the base is locked, and has turned by {math.degrees(turned):.1f}°"
         return ""
 
     @property
@@ -153,19 +167,28 @@ class DriveStage(Stage):
     letter, does = "B", "drives"
 
     def __init__(
-        self, body: Body, settings: MissionSettings, park_q: Array, find: Callable[[Any], Stand], dt: float
+        self,
+        body: Body,
+        settings: MissionSettings,
+        park_q: Array,
+        find: Callable[[Any], Stand],
+        follow: Callable[[Path], Follower],
+        dt: float,
     ) -> None:
         super().__init__(body)
-        self.settings, self.park_q, self._find, self._dt = settings, park_q, find, dt
+        self.settings, self.park_q, self._find, self._follow, self._dt = settings, park_q, find, follow, dt
         self.limit_s = settings.travel.limit_s
         self.stand: Stand | None = None
-        self.follower: PathFollower | None = None
+        self.follower: Follower | None = None
         self.waits = ""
         """Why the base is told to stand, if it is: something is in its way."""
         self._told: Any = None
+        self._progress, self._command = ProgressWatch(), np.zeros(2)
 
     def enter(self, seen: Seen) -> str:
         self.waits, self._told = "", None
+        self._progress = ProgressWatch(self.settings.watch, self.settings.base.delay_s)
+        self._command = np.zeros(2)
         off = float(np.abs(seen.q[BASE_JOINTS:] - self.park_q).max())
         if off > self.settings.park.tolerance_rad or not (seen.base_rests and seen.arm_rests):
             return f"base and arm are not at rest with the arm parked, which is {off:.3f} rad off"
@@ -176,7 +199,7 @@ class DriveStage(Stage):
         path, travel = self.stand.plan.path, self.settings.travel
         self.limit_s = max(travel.limit_s, travel.limit_s_m * path.length_m)
         is_there = path.length_m < 1e-3
-        self.follower = None if is_there else PathFollower(path, self.settings.base, self.settings.follow)
+        self.follower = None if is_there else self._follow(path)
         return ""
 
     def wish(self, seen: Seen) -> Array:
@@ -188,6 +211,7 @@ class DriveStage(Stage):
         return u
 
     def let_through(self, u: Array) -> None:
+        self._command = u[:2].copy()
         if self._told is not None:  # a view of the follower's own record: it goes on from what was really commanded
             self._told.v, self._told.omega = u[0], u[1]
 
@@ -200,7 +224,9 @@ class DriveStage(Stage):
     def trouble(self, seen: Seen) -> str:
         state = 0 if self._told is None else int(self._told.state)
         bad = (drive.STALE, drive.NO_NUMBER, drive.LOST, drive.BLOCKED)
-        return drive.STATES[state].removeprefix("stopped: ") if state in bad else ""
+        if state in bad:
+            return drive.STATES[state].removeprefix("stopped: ")
+        return self._progress.update(seen.time_s, self._command, seen.q[:BASE_JOINTS])
 
     @property
     def share(self) -> float:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 from typing import Any
 
 import numpy as np
 
 from pliant.errors import RefusedError
 from pliant.mobile.body import Body
-from pliant.mobile.planner import HybridAStar, NoWayError, Plan
+from pliant.mobile.path import reeds_shepp_path
+from pliant.mobile.planner import KNOWN, HybridAStar, NoWayError, Plan
 from pliant.mobile.pose_ik import PoseSearch, PoseSolution
 from pliant.params.mission import Travel
 
@@ -50,31 +52,57 @@ class Stands:
                 field="goal", value=(x, y, z),
             )  # fmt: skip
 
-    def nearest(self, planner: HybridAStar, start: Any) -> Stand:
-        """The place with the cheapest way from `start` (x [m], y [m], heading [rad]), of those that will do."""
-        planner.check(start, start)
-        free = [place for place in self.places if planner.free(place.base)]
-        if not free:
-            raise RefusedError(
-                f"goal cannot be reached: at all {len(self.places)} places from which the arm reaches it, the base "
-                "would touch an obstacle.",
-                field="goal", value=tuple(self.goal[:3].tolist()),
-            )  # fmt: skip
-        ways = sorted(self._ways(planner, start, free), key=lambda pair: pair[1].cost_m)
-        if not ways:
-            raise NoWayError(f"There is no way to any of the {len(free)} places from which the arm reaches the goal.")
-        why = ""
-        for place, plan in ways:
-            why = self._speaks_against(place.q)
-            if not why:
-                return Stand(place.q, plan, len(ways))
-        raise NoWayError(f"None of the {len(ways)} places from which the arm reaches the goal will do: {why}.")
+    def nearest(self, planner: HybridAStar, start: Any, go_on: Callable[[], bool] = lambda: True) -> Stand:
+        """The place with the cheapest way from `start` (x [m], y [m], heading [rad]), of those that will do.
 
-    def _ways(self, planner: HybridAStar, start: Any, places: list[PoseSolution]) -> list[tuple[PoseSolution, Plan]]:
-        ways = []
-        for place in places:
-            try:
-                ways.append((place, planner.plan(start, place.base)))
-            except NoWayError:
-                continue
-        return ways
+        When `go_on` says no, the best of what was found by then is taken, or `NoWayError` raised.
+        """
+        planner.check(start, start)
+        free = self._free(planner)
+        # no way costs less than the shortest one through nothing: those that cannot be the cheapest are not looked for
+        radius = planner.settings.radius_m
+        queue = [(reeds_shepp_path(start, place.base, radius).length_m, k) for k, place in enumerate(free)]
+        heapify(queue)
+        plans, ways, why = dict[int, Plan](), 0, ""
+        while queue:
+            _, k = heappop(queue)
+            if k in plans:
+                ways += 1
+                if not (why := self._speaks_against(free[k].q)):
+                    return Stand(free[k].q, plans[k], len(free))
+            elif go_on() and (plan := _way(planner, start, free[k], go_on)) is not None:
+                plans[k] = plan
+                heappush(queue, (plan.cost_m, k))
+        if ways:
+            raise NoWayError(f"None of the {ways} places from which the arm reaches the goal will do: {why}.")
+        which = f"any of the {len(free)} places from which the arm reaches the goal"
+        raise NoWayError(
+            f"There is no way to {which}."
+            if go_on()
+            else f"No way was found to {which} in the time allowed (travel.search_s)."
+        )
+
+    def _free(self, planner: HybridAStar) -> list[PoseSolution]:
+        """The places where the base can stand; if there is none, why."""
+        left, right, bottom, top = planner.grid.extent
+        inside = [p for p in self.places if left <= p.base[0] <= right and bottom <= p.base[1] <= top]
+        free = [place for place in inside if planner.free(place.base)]
+        if free:
+            return free
+        places = f"all {len(self.places)} places from which the arm reaches it"
+        if not inside:
+            why = f"{places} lie off the map, which reaches from ({left:g}, {bottom:g}) to ({right:g}, {top:g}) m"
+        elif any(planner.is_unknown(place.base) for place in inside):
+            why = (
+                f"at {places}, the base would touch an obstacle or stand in cells that the map does not know ({KNOWN})"
+            )
+        else:
+            why = f"at {places}, the base would touch an obstacle"
+        raise RefusedError(f"goal cannot be reached: {why}.", field="goal", value=tuple(self.goal[:3].tolist()))
+
+
+def _way(planner: HybridAStar, start: Any, place: PoseSolution, go_on: Callable[[], bool]) -> Plan | None:
+    try:
+        return planner.plan(start, place.base, go_on)
+    except NoWayError:
+        return None

@@ -11,7 +11,7 @@ import math
 
 from pliant.kernel import kernel
 from pliant.mobile.estimate import COASTING, IGNORED, RESET, VALID, ZERO, to_body
-from pliant.mobile.history import admit
+from pliant.mobile.history import admit, believed
 
 POINTS = 5
 
@@ -40,10 +40,13 @@ def step(p, s, t, z, w, o):
     if status in (IGNORED, COASTING):
         return
     n = s.n if s.n < 3 else 3 if s.n < 5 else 5
-    o.scheme = n if n >= 2 else ZERO
-    o.stamp_s = t
+    before = (o.velocity[0], o.velocity[1], o.velocity[2])
+    o.stamp_s = s.stamp[0] if n > 0 else t
+    gain = 0.0
     if n >= 2:
         derivative_weights(s.stamp, n, w)
+        for j in range(n):
+            gain += w[j] * w[j]
     for axis in range(3):
         # weights sum to zero: differences from the newest lose no digits
         o.velocity[axis] = 0.0
@@ -52,7 +55,10 @@ def step(p, s, t, z, w, o):
         o.acceleration[axis], o.sigma[axis] = math.nan, math.nan
         if n > 0:
             o.pose[axis] = s.pose[0, axis]
-    o.status = VALID if n >= 2 else RESET
+    if n < 2:
+        o.status, o.scheme = RESET, ZERO
+    elif believed(p, s, math.sqrt(gain), before, o):
+        o.status, o.scheme = VALID, n
     to_body(o)
 
 

@@ -51,7 +51,7 @@ class Estimator(ABC):
 
     def run(self, stamps_s: Any, poses: Any) -> Array:
         """The estimates after each of many samples: stamps (n), poses (n, 3)."""
-        stamps, samples = np.ascontiguousarray(stamps_s, float), np.ascontiguousarray(poses, float)
+        stamps, samples = _numbers("stamps_s", stamps_s), _numbers("poses", poses)
         if samples.shape != (len(stamps), 3):
             raise InputError("poses", samples.shape, f"of shape ({len(stamps)}, 3): x, y and heading for each stamp")
         if not len(stamps):
@@ -65,6 +65,13 @@ class Estimator(ABC):
     @abstractmethod
     def _run(self, stamps: Array, poses: Array, out: Array) -> None:
         """Fill `out`, whose first entry holds the last estimate."""
+
+
+def _numbers(field: str, values: Any) -> Array:
+    try:
+        return np.ascontiguousarray(values, float)
+    except (TypeError, ValueError):
+        raise InputError(field, values, "numbers") from None
 
 
 class Stencil(Estimator):

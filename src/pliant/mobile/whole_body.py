@@ -224,7 +224,6 @@ class WholeBodyMotion:
             raise InputError("dt", dt, "a period between 0.0001 and 0.1 s")
         self.body, self.params, self.dt = body, params or WholeBody(), dt
         self.posture = body.q_home[BASE_JOINTS:]
-        """Joint positions that the arm prefers [rad]."""
         self.u = np.zeros(body.m)
         """What was asked for last: a hand-over sets it to how the robot moves."""
         self.program = PROGRAM.new()
@@ -243,6 +242,15 @@ class WholeBodyMotion:
         self._low, self._high = c.low[: m + WHEELS], c.high[: m + WHEELS]
         self._sense = np.zeros(m + WHEELS, np.int32)
         self._shapes = [(body.n,), (7,), (6,)]
+
+    @property
+    def posture(self) -> Array:
+        """Joint positions that the arm prefers [rad]."""
+        return self._posture
+
+    @posture.setter
+    def posture(self, value: Any) -> None:
+        self._posture = self.body.posture("posture", value)
 
     def track(self, q: Any, target: Any, twist: Any) -> Motion:
         """Follow a `target` (X_WT) that moves with `twist` [m/s, rad/s] in world axes, from the joints q."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from pliant.params.body import WholeBody
+from typing import Literal
+
+from pliant.params.body import Slip, WholeBody
 from pliant.params.declare import Section, param
-from pliant.params.mobile import Base, Follow, Planner
+from pliant.params.mobile import Base, Follow, Planner, Pursuit
 
 
 class Park(Section):
@@ -15,6 +17,9 @@ class Park(Section):
     tolerance_rad: float = param(0.01, unit="rad", gt=0, le=0.2, help="How near every joint must come.")
     limit_s: float = param(10.0, unit="s", gt=0, le=600, help="Time after which the mission is stopped.")
     moved_m: float = param(0.01, unit="m", gt=0, le=1, help="Way of the locked base at which the mission is stopped.")
+    moved_rad: float = param(
+        0.03, unit="rad", gt=0, le=1, help="Turn of the locked base at which the mission is stopped."
+    )
 
 
 class Travel(Section):
@@ -23,6 +28,16 @@ class Travel(Section):
     candidates: int = param(80, ge=1, le=200, help="Places that are looked for; the cheapest to drive to is taken.")
     stray_rad: float = param(
         1.6, unit="rad", gt=0, le=7, help="How far from the arm's home pose its joints may be at such a place."
+    )
+    search_s: float = param(
+        10.0,
+        unit="s",
+        gt=0,
+        le=600,
+        help="How long a place and a way to it may be looked for; then what was found is taken.",
+    )
+    follower: Literal["path", "pursuit"] = param(
+        "path", help="How the way is followed: closely, or by pure pursuit, which slows down near obstacles."
     )
     limit_s: float = param(30.0, unit="s", gt=0, le=3600, help="Time after which the mission is stopped.")
     limit_s_m: float = param(
@@ -45,13 +60,35 @@ class Reach(Section):
     limit_s: float = param(60.0, unit="s", gt=0, le=600, help="Time after which the mission is stopped.")
 
 
+class Watch(Section):
+    """What stops a mission in every stage."""
+
+    joint_rad: float = param(
+        0.1, unit="rad", gt=0, le=3,
+        help="How far a joint may be from where it was told to be, beyond what the arm's lag explains: more, and "
+        "something holds or pushes it.",
+    )  # fmt: skip
+    force_n: float = param(100.0, unit="N", gt=0, le=1000, help="Largest force at the tool, its own weight included.")
+    slip_s: float = param(
+        0.6, unit="s", gt=0, le=10,
+        help="How long the wheels may slip. More than slip.window_s, so that a pose that is put right once is no slip.",
+    )  # fmt: skip
+    stuck_s: float = param(
+        1.0, unit="s", ge=0.5, le=10,
+        help="Time within which a base that is told to drive must have gone a quarter of what it was told.",
+    )  # fmt: skip
+
+
 class MissionSettings(Section):
     """All that the stages are set to."""
 
+    watch: Watch = Watch()
     park: Park = Park()
     travel: Travel = Travel()
     reach: Reach = Reach()
     base: Base = Base(delay_s=0.03)
     planner: Planner = Planner()
     follow: Follow = Follow()
+    pursuit: Pursuit = Pursuit()
+    slip: Slip = Slip()
     whole_body: WholeBody = WholeBody(facing=0.0)

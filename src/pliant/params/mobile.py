@@ -33,7 +33,9 @@ class BaseVelocity(Section):
         3, ge=0, le=20, help="Outliers in a row after which the next sample is believed: a new trajectory has begun."
     )
     gap_s: float = param(1.0, unit="s", gt=0, le=60, help="Time without samples after which everything starts anew.")
-    most_speed_m_s: float = param(1.5, unit="m/s", gt=0, le=50, help="Speed that is thought possible at a start.")
+    most_speed_m_s: float = param(
+        1.5, unit="m/s", gt=0, le=50, help="Speed that is thought possible (filter: at a start; others: always)."
+    )
     most_speed_rad_s: float = param(2.5, unit="rad/s", gt=0, le=50, help="The same for the heading.")
     most_acceleration_m_s2: float = param(
         5.0, unit="m/s²", gt=0, le=500, help="Acceleration beyond which a reference has jumped (stencil, polynomial)."

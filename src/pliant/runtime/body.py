@@ -31,6 +31,8 @@ from pliant.sense import wrench
 Array = np.ndarray[Any, Any]
 
 LAWS = ("track", "comply")
+UNIT = 1e-3
+"""How far from one the length of a quaternion may be."""
 
 
 class MobileRobot(Protocol):
@@ -156,11 +158,15 @@ class BodyLoop:
         """Read, move towards the target (X_WT and its twist at `time_s + ahead_s`), write; returns the telemetry.
 
         `hold` is the wrench [N, N m] in world axes that the tool is to feel (law "comply"). `out` takes the telemetry:
-        one record, such as a slice of a longer array.
+        one record, such as a slice of a longer array. One of them that is no number is a fault: base and arm brake.
         """
+        asked = _asked("target", target, 7), _asked("twist", twist, 6), _asked("hold", 0.0 if hold is None else hold, 6)
         self.look()
-        pose, velocity, wrench_held = self._goal
-        pose[:], velocity[:], wrench_held[:] = target, twist, 0.0 if hold is None else hold
+        if all(np.isfinite(values).all() for values in asked) and abs(np.linalg.norm(asked[0][3:]) - 1.0) <= UNIT:
+            for kept, values in zip(self._goal, asked, strict=True):
+                kept[:] = values
+        else:
+            self.state[0].fault = FAULT_NUMBER
         return self.act(self._move(self.expected()).u, out)
 
     def look(self) -> None:
@@ -230,3 +236,11 @@ class BodyLoop:
         self._q_cmd += self.settings.dt * u[2:]
         q[:], qd[:], base[:] = self._q_cmd, self._qd_cmd, u[:2]
         self.robot.command(float(u[0]), float(u[1]))
+
+
+def _asked(field: str, value: Any, size: int) -> Array:
+    """`value` as so many numbers, of which one stands for all."""
+    values = np.array(value, float)
+    if values.shape not in ((), (size,)):
+        raise InputError(field, value, f"{size} numbers")
+    return np.broadcast_to(values, (size,))

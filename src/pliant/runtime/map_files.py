@@ -1,6 +1,6 @@
 """Maps from files: YAML with an image (the format of ROS's map_server), an image alone, or a NumPy array.
 
-    trinary   p > occupied_thresh: occupied, p < free_thresh: free, between them unknown
+    trinary   p > occupied_thresh: occupied, p < free_thresh: free, unless an alpha channel hides it; the rest unknown
     scale     the same, but between them as much as p says; what an alpha channel hides is unknown
     raw       the value of a pixel is the occupancy in percent; above 100 unknown
 
@@ -80,6 +80,13 @@ def load_map(
     return OccupancyGrid(cells, side, origin or (0.0, 0.0), path.stem)
 
 
+def files_of(path: Path) -> list[Path]:
+    """The files that a map is made of: itself, and the image that it names."""
+    if path.suffix.lower() not in (".yaml", ".yml"):
+        return [path]
+    return [path, path.parent / str(YAML(typ="safe").load(path.read_text())["image"])]
+
+
 def _from_yaml(path: Path) -> OccupancyGrid:
     try:
         data = YAML(typ="safe").load(path.read_text())
@@ -125,7 +132,8 @@ def occupancy(pixels: Array, about: MapFile) -> Array:
     between = np.full(p.shape, float(UNKNOWN))
     if about.mode == "scale":
         between = np.where(alpha < 1.0, UNKNOWN, np.round(99.0 * (p - low) / (high - low)))
-    return np.where(p > high, OCCUPIED, np.where(p < low, FREE, between)).astype(np.int8)
+    free = (p < low) & ((alpha == 1.0) | (about.mode == "scale"))
+    return np.where(p > high, OCCUPIED, np.where(free, FREE, between)).astype(np.int8)
 
 
 def _array(path: Path) -> Array:

@@ -56,13 +56,14 @@ class MissionLoop:
 
     def __init__(self, robot: MobileRobot, body: Body, mission: Mission, lags: Lags) -> None:
         self.mission = mission
-        self.loop = BodyLoop(robot, body, BodySettings(lags=lags, dt=mission.dt))
+        self.loop = BodyLoop(robot, body, BodySettings(slip=mission.settings.slip, lags=lags, dt=mission.dt))
         self._frozen, n = FrozenOdometry(), body.arm_joints
         reading, base = self.loop.reading, self.loop.base
         # views: to look a field up takes longer than to use it
         self._q, self._qd, self._goal = reading["q"][0, :n], reading["qd"][0, :n], self.loop.goal["pose"][0]
         self._pose, self._wheels, self._twist = base["pose"][0], base["wheels"][0], base["twist"][0]
         self._commanded, self._told = self.loop.state["q_cmd"][0, :n], base["command"][0]
+        self._force = self.loop.state["wrench"][0, :3]
 
     def period(self, out: Array | None = None) -> Array:
         """Read, decide, command; returns the telemetry."""
@@ -88,6 +89,8 @@ class MissionLoop:
             expected=self.loop.expected(),
             ahead_s=self.loop.ahead_s,
             age_s=self._frozen.update(said, self._told, self.loop.settings.dt),
+            force_n=float(np.linalg.norm(self._force)),
+            slipping=bool(self.loop.base[0].slipping),
         )
 
 
@@ -129,6 +132,11 @@ def lags_of(task: MissionTask) -> Lags:
     return Lags(task.sim.servo.lag_s, task.sim.drive.lag_s)
 
 
+def simulated(task: MissionTask, body: Body) -> SimBody:
+    """The robot of a mission, at its start."""
+    return SimBody(body.arm_name, body.base, task.tool, task.sim, task.dt, start_q(task, body))
+
+
 def simulate_mission(
     task: MissionTask,
     told: Told = lambda share: None,
@@ -136,14 +144,16 @@ def simulate_mission(
     go_on: Callable[[], bool] = lambda: True,
     between: Callable[[SimBody], MobileRobot] = lambda robot: robot,
     meanwhile: Callable[[Mission, float], None] = lambda mission, time_s: None,
+    prepared: tuple[Body, OccupancyGrid, Mission] | None = None,
 ) -> MissionRun:
     """Run a mission in simulation to its end, as fast as possible.
 
     Where `go_on` says no, it is stopped: base and arm brake, and that is its end. `between` may put something between
-    robot and loop, `meanwhile` is called in every period: a fault to come, another map.
+    robot and loop, `meanwhile` is called in every period: a fault to come, another map. `prepared` is what `begun` gave
+    for this task, where that is known already: it serves once.
     """
-    body, _, mission = begun(task)
-    robot = SimBody(body.arm_name, body.base, task.tool, task.sim, task.dt, start_q(task, body))
+    body, _, mission = prepared or begun(task)
+    robot = simulated(task, body)
     loop = MissionLoop(between(robot), body, mission, lags_of(task))
     parts = [TELEMETRY.new(CHUNK)]
     ticks, most = 0, round(LONGEST_S / task.dt)
@@ -160,7 +170,7 @@ def simulate_mission(
         ticks += 1
     records = np.concatenate(parts)[:ticks]
     return MissionRun(
-        task, mission.planner.grid, records, mission.log, mission.stand, mission.goal, mission.park_q,
+        task, mission.grid, records, mission.log, mission.stand, mission.goal, mission.park_q,
         robot.tool_pose(), body,
     )  # fmt: skip
 

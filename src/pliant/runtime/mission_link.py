@@ -70,9 +70,9 @@ class MissionLink(BoardLink[MissionTask]):
 class MissionSession(Started[MissionTask], MissionLink):
     """A mission in a process of its own. It waits until it is told to `begin`; leaving it stops the robot."""
 
-    def __init__(self, task: MissionTask) -> None:
+    def __init__(self, task: MissionTask, *, name: str | None = None) -> None:
         super().__init__(task)
-        self.name = next_name()
+        self.name = name or next_name()
 
     def start(self) -> Self:
         """Start the process; returns when a way has been found, and raises if there is none."""

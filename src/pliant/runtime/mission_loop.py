@@ -18,14 +18,13 @@ import numpy as np
 from pliant.errors import PliantError, RefusedError
 from pliant.mobile.mission import Change, Mission
 from pliant.records import TELEMETRY
-from pliant.robots.sim.body import SimBody
 from pliant.runtime import commands
 from pliant.runtime.board import Board
 from pliant.runtime.board_layout import RUNNING, STOPPED
 from pliant.runtime.cycle import sign_and_wait
 from pliant.runtime.loop import live
-from pliant.runtime.mission import MissionLoop, account, lags_of
-from pliant.runtime.mission_task import MissionTask, begun, start_q
+from pliant.runtime.mission import MissionLoop, account, lags_of, simulated
+from pliant.runtime.mission_task import MissionTask, begun
 from pliant.runtime.pace import PACE, start_at
 from pliant.runtime.slots import knock
 from pliant.runtime.spawn import arguments
@@ -49,8 +48,7 @@ class MissionProcess:
         load_body_kernels()
         load_planner_kernels()
         body, _, mission = begun(self.task)
-        start = start_q(self.task, body)
-        self.robot = SimBody(body.arm_name, tool=self.task.tool, config=self.task.sim, dt=self.task.dt, start_q=start)
+        self.robot = simulated(self.task, body)
         self.loop = MissionLoop(self.robot, body, mission, lags_of(self.task))
         self.goes, self.ends_at = False, 0
         self.past: list[Change] = []

@@ -9,7 +9,8 @@ goal_m: [8.3, 3.0, 0.75]
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,6 +25,7 @@ from pliant.model.tool import Tool
 from pliant.params.declare import Three, changed, param, parse_assignment, validated
 from pliant.params.mission import MissionSettings
 from pliant.robots import parse_address
+from pliant.robots.ros2.config import Ros2Config
 from pliant.robots.sim.body_config import BodySimConfig
 from pliant.runtime.map_files import load_map
 from pliant.runtime.task import find_file, is_mission, read_yaml
@@ -39,6 +41,12 @@ class MissionTask(MissionSettings):
     robot: str = param("sim:ur5e", help="Which arm rides on the base: sim:<model>.")
     rate_hz: float = param(500.0, unit="Hz", ge=125, le=1000, help="Periods per second.")
     map: str = param("", help="Map: .yaml (map_server), .pgm, .png or .npy, from this file's folder or from here.")
+    map_resolution_m: float | None = param(
+        None, unit="m", gt=0, le=10, help="Length of a cell of an image or array (default: 0.05); a YAML file says it."
+    )
+    map_origin_m: tuple[float, float] | None = param(
+        None, unit="m", help="Lower left corner of an image or array (default: 0, 0); a YAML file says it."
+    )
     start: Three = param((0.0, 0.0, 0.0), unit="m, m, °", help="Where the base is: x, y and heading.")
     start_q: tuple[float, ...] = param((), unit="rad", help="Where the joints are (default: the home pose).")
     goal_m: Three = param((0.0, 0.0, 0.0), unit="m", help="Where the tool shall be, in the axes of the map.")
@@ -47,6 +55,7 @@ class MissionTask(MissionSettings):
     )
     tool: Tool = Tool()
     sim: BodySimConfig = BodySimConfig()
+    ros2: Ros2Config = Ros2Config()
 
     @property
     def dt(self) -> float:
@@ -95,6 +104,20 @@ def changed_mission(
     return located(wanted, Path()) if wanted.map != task.map else wanted
 
 
+def place_of(task: MissionTask) -> tuple[str, OccupancyGrid]:
+    """Which arm a mission is for, and its map: what can be refused at once."""
+    kind, which = parse_address(task.robot)
+    if kind != "sim":
+        raise InputError("robot", task.robot, "sim:<model>", "A mission is simulated: nothing else drives yet.")
+    return which, load_map(task.map, resolution_m=task.map_resolution_m, origin=task.map_origin_m)
+
+
+def within(seconds: float) -> Callable[[], bool]:
+    """Whether so many seconds from now are not over yet."""
+    until = time.monotonic() + seconds
+    return lambda: time.monotonic() < until
+
+
 def begun(
     task: MissionTask, goal: Array | None = None, place: Array | None = None
 ) -> tuple[Body, OccupancyGrid, Mission]:
@@ -103,13 +126,10 @@ def begun(
     `goal` (X_WT) and `place` (x [m], y [m], heading [rad]) stand for those that the task names.
     """
     goal, start = task.goal_pose if goal is None else goal, task.start_pose if place is None else place
-    grid = load_map(task.map)
-    kind, which = parse_address(task.robot)
-    if kind != "sim":
-        raise InputError("robot", task.robot, "sim:<model>", "A mission is simulated: nothing else drives yet.")
+    which, grid = place_of(task)
     body = Body(which, limits=task.base, tool=task.tool)
-    mission = Mission(body, grid, goal, task, task.dt)
-    _start_joints(task, body)
+    mission = Mission(body, grid, goal, task, task.dt, within)
+    body.within("start_q", start_q(task, body)[BASE_JOINTS:])
     mission.planner.check(start, start)
     mission.prepare(start)
     return body, grid, mission
@@ -118,11 +138,3 @@ def begun(
 def start_q(task: MissionTask, body: Body) -> Array:
     """Base and joints at the start."""
     return np.concatenate([task.start_pose, task.start_q or body.q_home[BASE_JOINTS:]])
-
-
-def _start_joints(task: MissionTask, body: Body) -> None:
-    q, chain = start_q(task, body)[BASE_JOINTS:], body.chain
-    low, high = chain.q_min[BASE_JOINTS:], chain.q_max[BASE_JOINTS:]
-    if q.shape != low.shape or not np.all((q >= low) & (q <= high)):
-        allowed = f"{body.arm_joints} angles within the joint ranges of {body.arm_name}"
-        raise InputError("start_q", task.start_q, allowed)
