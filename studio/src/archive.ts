@@ -1,6 +1,7 @@
 // Recordings to look at again, moment by moment, and experiments to run: what lies beside the running loop.
 
 import { ask, element, table } from "./dom";
+import { numbersOf, worded, type Gapped } from "./gaps";
 import { LONG_MS, type Link } from "./link";
 import type { Answer, Hello, MissionWords, Shape, Story } from "./wire";
 
@@ -21,11 +22,22 @@ export interface Recording {
   push: number[][];
   base: number[][];
   channels: { name: string; unit: string }[];
-  columns: number[][];
+  /** Channels over time; the first is the time. */
+  columns: Gapped[][];
   /** What the doctor finds; null where there is no law to examine. */
   findings: Finding[] | null;
   mission: MissionWords | null;
   story: Story | null;
+}
+
+type Rows = "poses" | "goal" | "tool" | "force" | "normal" | "push" | "base";
+/** As it comes over the wire. */
+type Recorded = Omit<Recording, Rows> & Record<Rows, Gapped[][]>;
+
+interface WhatIf {
+  columns: Gapped[][];
+  fault: string;
+  from_rest: boolean;
 }
 
 interface Finding {
@@ -39,12 +51,12 @@ export interface Shown {
   recording: Recording;
   at: number;
   /** Channels of the same task with the parameters that are in force now. */
-  otherwise: number[][] | null;
+  otherwise: Gapped[][] | null;
 }
 
 interface Figure {
   name: string;
-  value: number;
+  value: Gapped;
   unit: string;
   bar: string | null;
   holds: boolean | null;
@@ -69,7 +81,7 @@ export class Archive {
   private readonly told = element("div", { class: "faint", "data-testid": "recording-told" });
   private readonly other = this.button("What if", "what-if", "The same task with the parameters in force now, beside it", () => this.whatIf());
   private recording: Recording | null = null;
-  private otherwise: number[][] | null = null;
+  private otherwise: Gapped[][] | null = null;
   private busy = "";
   private planned = ["map.yaml", "1, 1, 0", "6, 4, 90"];
   private shown: HTMLDialogElement | null = null;
@@ -124,7 +136,7 @@ export class Archive {
       const words = `${file.name} (${(file.bytes / 1e6).toFixed(1)} MB)`;
       return element("option", { value: file.name, ...(file.name === now ? { selected: "" } : {}) }, [words]);
     });
-    this.files.replaceChildren(...options);
+    this.files.replaceChildren(...(options.length ? options : [element("option", { value: "" }, ["no recording yet"])]));
   }
 
   // ---- recordings ----
@@ -133,8 +145,7 @@ export class Archive {
     if (!this.files.value) return this.say("There is no recording yet. Press Record, or pliant run --record.");
     const answer = await this.asked("open", { name: this.files.value });
     if (!answer) return;
-    const got = answer["recording"] as Omit<Recording, "poses"> & { poses: number[][] };
-    this.recording = { ...got, poses: got.poses.map((row) => new Float32Array(row)) };
+    this.recording = read(answer["recording"] as Recorded);
     this.otherwise = null;
     this.scrub.max = String(this.recording.poses.length - 1);
     this.scrub.value = "0";
@@ -144,17 +155,19 @@ export class Archive {
     this.show();
   }
 
-  private tell(recording: Recording): void {
+  private tell(recording: Recording, otherwise = ""): void {
     const wrong = (recording.findings ?? []).filter((finding) => finding.severity === "alarm" || finding.severity === "warning");
     const lines = wrong.map((finding) => element("p", { class: finding.severity }, [element("b", {}, [`${finding.name}: `]), `${finding.cause} ${finding.remedy}`]));
     const fault = recording.fault ? ` It ended by a fault: ${recording.fault}.` : "";
     const doctor = wrong.length || !recording.findings ? "" : " The doctor found nothing wrong.";
     this.told.replaceChildren(`${recording.task} on ${recording.robot}.${fault}${doctor}`, ...lines);
+    if (otherwise) this.told.append(element("p", { "data-testid": "otherwise" }, [otherwise]));
   }
 
   private show(): void {
     const now = this.recording?.columns[0]?.[Number(this.scrub.value)];
-    this.moment.textContent = now === undefined ? "" : `${now.toFixed(2)} s`;
+    this.moment.textContent = this.recording ? `${worded(now, 2)} s` : "";
+    this.scrub.ariaValueText = this.moment.textContent;
     if (this.recording) this.onShow({ recording: this.recording, at: Number(this.scrub.value), otherwise: this.otherwise });
   }
 
@@ -162,10 +175,10 @@ export class Archive {
     if (!this.recording) return;
     const answer = await this.asked("what_if", { name: this.recording.name });
     if (!answer) return;
-    const run = answer["what_if"] as { columns: number[][]; fault: string };
+    const run = answer["what_if"] as WhatIf;
     this.otherwise = run.columns;
-    const words = run.fault ? `With these parameters it would end by a fault: ${run.fault}.` : "Dotted: with the parameters in force now.";
-    this.say(words, !run.fault);
+    this.say(run.fault ? `With these parameters it would end by a fault: ${run.fault}.` : "The run with the parameters in force now is dotted.", !run.fault);
+    this.tell(this.recording, otherwiseInWords(run));
     this.show();
   }
 
@@ -180,11 +193,12 @@ export class Archive {
 
   private gallery(hello: Hello): void {
     const cards = hello.experiments.map((item) => {
-      const run = this.button("Run", `run-${item.name}`, `Run ${item.name} beside the loop`, () => this.experiment(item.name));
-      run.type = "button";
-      run.disabled = this.busy !== "";
-      run.textContent = this.busy === item.name ? "Running…" : "Run";
-      return element("div", { class: "card" }, [element("h3", {}, [item.name, run]), element("p", { class: "faint" }, [item.summary])]);
+      const press = this.busy === item.name
+        ? this.button("Cancel", `cancel-${item.name}`, `End ${item.name}, which is running`, () => this.cancel())
+        : this.button("Run", `run-${item.name}`, `Run ${item.name} beside the loop`, () => this.experiment(item.name));
+      press.type = "button";
+      press.disabled = this.busy !== "" && this.busy !== item.name;
+      return element("div", { class: "card" }, [element("h3", {}, [item.name, press]), element("p", { class: "faint" }, [item.summary])]);
     });
     const words = element("p", { class: "faint" }, ["Each runs in a process of its own, beside the loop, and ends with its picture and its figures."]);
     this.shown = ask("Experiments", [words, element("div", { class: "gallery" }, cards)]);
@@ -197,6 +211,12 @@ export class Archive {
     const answer = await this.asked("experiment", { name });
     this.busy = "";
     if (answer) this.present(answer["experiment"] as Experiment);
+  }
+
+  /** Whoever asked for the experiment is told that it was cancelled. */
+  private async cancel(): Promise<void> {
+    this.shown?.close();
+    await this.asked("cancel", {});
   }
 
   /** A map, where from and where to; then the map with the way in it. */
@@ -223,7 +243,7 @@ export class Archive {
   private present(result: Experiment): void {
     const rows = result.figures.map((figure) => {
       const holds = figure.holds === null ? "" : figure.holds ? "yes" : "no";
-      const value = String(Number(Number(figure.value).toPrecision(4)));
+      const value = figure.value === null ? "–" : String(Number(Number(figure.value).toPrecision(4)));
       return [figure.name, value, figure.unit, figure.bar ?? "", element("span", { class: holds }, [holds])];
     });
     const picture = pictureOf(result.picture, `Picture of ${result.name}`);
@@ -237,7 +257,7 @@ export class Archive {
     if (this.playing) return this.pause();
     const recording = this.recording;
     if (!recording) return;
-    const time = recording.columns[0]!;
+    const time = recording.columns[0]! as number[];
     let at = Number(this.scrub.value) >= time.length - 1 ? 0 : Number(this.scrub.value);
     const began = performance.now() - 1000 * time[at]!;
     button.textContent = "Pause";
@@ -261,4 +281,19 @@ export class Archive {
 function pictureOf(name: string, words: string): HTMLImageElement {
   const token = new URLSearchParams(location.search).get("token") ?? "";
   return element("img", { src: `pictures/${name}?token=${encodeURIComponent(token)}&at=${Date.now()}`, alt: words });
+}
+
+function read(got: Recorded): Recording {
+  const rows = (name: Exclude<Rows, "poses">) => got[name].map(numbersOf);
+  return {
+    ...got,
+    poses: got.poses.map((row) => new Float32Array(numbersOf(row))),
+    goal: rows("goal"), tool: rows("tool"), force: rows("force"), normal: rows("normal"), push: rows("push"), base: rows("base"),
+  };
+}
+
+/** What a run with other parameters has in common with the recorded one, and what not. */
+function otherwiseInWords(run: WhatIf): string {
+  const begins = run.from_rest ? " It begins at rest where the recording begins." : "";
+  return `Dotted: the parameters in force now, with the goals, orders, stops and virtual pushes that were recorded.${begins} Pushes by hand are not recorded and are missing.`;
 }

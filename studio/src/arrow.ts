@@ -9,6 +9,8 @@ export class Arrow extends THREE.Group {
   private readonly head: THREE.Mesh;
   /** Where its point is. */
   readonly tip = new THREE.Vector3();
+  /** The vector that is seen: none while it is hidden. */
+  readonly way = new THREE.Vector3();
 
   constructor(colour: number) {
     super();
@@ -24,7 +26,9 @@ export class Arrow extends THREE.Group {
     const length = vector.length();
     this.visible = length > 4 * thick;
     this.tip.copy(from).add(vector);
+    this.way.set(0, 0, 0);
     if (!this.visible) return;
+    this.way.copy(vector);
     const head = Math.min(7 * thick, 0.6 * length);
     this.position.copy(from);
     this.quaternion.setFromUnitVectors(UP, vector.clone().divideScalar(length));

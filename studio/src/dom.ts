@@ -22,6 +22,31 @@ export function table(head: string[], rows: (string | Node)[][]): HTMLTableEleme
   return element("table", {}, [line("th", head), ...rows.map((row) => line("td", row))]);
 }
 
+/** Writes words where others stand: the same again would be laid out anew for nothing. */
+export function write(into: HTMLElement, words: string): void {
+  if (into.textContent !== words) into.textContent = words;
+}
+
+let fading = 0;
+
+/** Tells something at the edge of the page for some seconds; what went wrong stays longer. */
+export function notice(words: string, good = false): void {
+  const box = byId("notice");
+  box.textContent = words;
+  box.classList.toggle("good", good);
+  box.hidden = false;
+  window.clearTimeout(fading);
+  fading = window.setTimeout(() => (box.hidden = true), good ? 4000 : 9000);
+}
+
+/** Tells what must not be overlooked, above all that is open, until it is taken back by no words. */
+export function alarm(words: string): void {
+  const box = byId("alarm");
+  box.hidePopover(); // so that it comes to lie above what was opened since
+  if (words) box.showPopover();
+  box.textContent = words;
+}
+
 /** What the Stop of a dialog does: a dialog covers the page, and stopping is always at hand. */
 export const urgent = { stop: (): void => {} };
 
@@ -33,8 +58,8 @@ export function ask(title: string, body: Node[], button = "", act: () => Promise
   go.hidden = button === "";
   const stop = element("button", { "data-testid": "dialog-stop", class: "stop", type: "button", title: "Come to rest now (Space or Esc)" }, ["Stop"]);
   stop.onclick = () => urgent.stop();
-  const head = element("div", { class: "head" }, [element("h2", {}, [title]), stop]);
-  const form = element("form", {}, [head, ...body, wrong, element("div", { class: "line end" }, [close, go])]);
+  const head = element("div", { class: "head" }, [element("h2", {}, [title]), element("div", { class: "line" }, [close, stop])]);
+  const form = element("form", {}, [head, ...body, wrong, element("div", { class: "line end" }, [go])]);
   const box = element("dialog", { "data-testid": "dialog", "aria-label": title }, [form]);
   form.onsubmit = async (event) => {
     event.preventDefault();
@@ -48,5 +73,6 @@ export function ask(title: string, body: Node[], button = "", act: () => Promise
   box.onclose = () => box.remove();
   document.body.append(box);
   box.showModal();
+  alarm(byId("alarm").textContent);
   return box;
 }

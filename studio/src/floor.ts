@@ -2,6 +2,7 @@
 
 import * as THREE from "three";
 
+import { empty } from "./dispose";
 import { blocksOf, outlineOf, piecesOf, ribbonOf, ringOf } from "./ground";
 import type { MapWords, MissionWords, Story } from "./wire";
 
@@ -39,13 +40,13 @@ export class Floor extends THREE.Group {
     this.words = words;
     this.visible = words !== null;
     this.follow([]);
-    clear(this.plan);
+    empty(this.plan);
     this.theme(light);
   }
 
   theme(light: boolean): void {
     this.light = light;
-    clear(this.ground);
+    empty(this.ground);
     if (this.words) void this.lay(this.words.map, ++this.built);
   }
 
@@ -91,7 +92,7 @@ export class Floor extends THREE.Group {
 
   /** Draws the way that was found and the place at its end. */
   show(story: Story): void {
-    clear(this.plan);
+    empty(this.plan);
     for (const [direction, points] of piecesOf(story.way)) {
       this.plan.add(new THREE.Mesh(strip(points, 0.07, 0.004), colour(direction > 0 ? WAY.ahead : WAY.back)));
     }
@@ -132,9 +133,4 @@ function colour(tint: number): THREE.MeshBasicMaterial {
 
 function pairs<T>(items: T[]): [T, T][] {
   return items.slice(1).map((item, i) => [items[i]!, item]);
-}
-
-function clear(group: THREE.Group): void {
-  for (const child of group.children) if (child instanceof THREE.Mesh) child.geometry.dispose();
-  group.clear();
 }

@@ -14,6 +14,8 @@ const GAP = 0.06;
 
 interface Hold {
   what: "arm" | "goal" | "force";
+  /** The pointer that holds; what other fingers do meanwhile is no matter. */
+  pointer: number;
   plane: THREE.Plane;
   from: THREE.Vector3;
   at: THREE.Vector3;
@@ -47,7 +49,9 @@ export class Hands {
     canvas.addEventListener("pointerdown", (event) => this.grab(event), { capture: true });
     canvas.addEventListener("pointermove", (event) => this.move(event));
     canvas.addEventListener("click", (event) => this.press(event));
-    for (const end of ["pointerup", "pointercancel", "lostpointercapture"]) canvas.addEventListener(end, () => this.release());
+    for (const end of ["pointerup", "pointercancel", "lostpointercapture"] as const) {
+      canvas.addEventListener(end, (event) => event.pointerId === this.hold?.pointer && this.release());
+    }
     window.addEventListener("blur", () => this.release());
     document.addEventListener("visibilitychange", () => document.hidden && this.release());
   }
@@ -97,7 +101,7 @@ export class Hands {
   }
 
   private grab(event: PointerEvent): void {
-    if (event.button !== 0) return;
+    if (this.hold || event.button !== 0) return;
     this.pressed = [event.clientX, event.clientY];
     const found = this.under(event);
     if (!found) return;
@@ -106,9 +110,10 @@ export class Hands {
     const facing = view.planar ? new THREE.Vector3(0, 0, 1) : view.camera.getWorldDirection(new THREE.Vector3());
     const plane = new THREE.Plane().setFromNormalAndCoplanarPoint(facing, found.point);
     const from = this.ray(event).ray.intersectPlane(plane, new THREE.Vector3()) ?? found.point;
-    this.hold = { what: found.what, plane, from, at: from.clone(), sent: 0 };
+    this.hold = { what: found.what, pointer: event.pointerId, plane, from, at: from.clone(), sent: 0 };
     view.controls.enabled = false;
     view.renderer.domElement.setPointerCapture(event.pointerId);
+    window.clearInterval(this.timer);
     if (found.what === "arm") this.timer = window.setInterval(() => this.say(), SEND_EVERY_MS);
     this.began = found.point;
     this.move(event);
@@ -123,6 +128,8 @@ export class Hands {
       this.view.renderer.domElement.style.cursor = event.buttons === 0 && this.under(event) ? "grab" : "";
       return;
     }
+    if (event.pointerId !== hold.pointer) return;
+    if (isOutside(event)) return this.release();
     this.ray(event).ray.intersectPlane(hold.plane, hold.at);
     this.badge.textContent = hold.what === "goal" ? "goal" : newtons(hold.what === "arm" ? this.pushed(hold) : this.felt(hold));
     this.badge.style.left = `${event.offsetX}px`;
@@ -171,4 +178,9 @@ export class Hands {
     this.pull.visible = false;
     this.view.redraw();
   }
+}
+
+/** Whether a pointer has left the window: whoever lets go out there may not be heard. */
+function isOutside(event: PointerEvent): boolean {
+  return event.clientX < 0 || event.clientY < 0 || event.clientX >= window.innerWidth || event.clientY >= window.innerHeight;
 }

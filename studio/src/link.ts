@@ -6,36 +6,61 @@ const PATIENCE_MS = 30_000;
 // Whoever starts a task for the first time waits until it is compiled.
 export const LONG_MS = 15 * 60_000;
 const AGAIN_MS = [250, 500, 1000, 2000];
+// A line that is not there after so long is tried anew: a browser itself waits for minutes.
+const OPENING_MS = 5000;
 
 export class Link {
   onMessage: (message: Message) => void = () => {};
   onFrame: (data: ArrayBuffer) => void = () => {};
   onOpen: (open: boolean) => void = () => {};
+  /** The line is there: what cannot wait is said now, before anything else. */
+  onLine: () => void = () => {};
+  /** The number of the loop that is shown: what is asked for is meant for it, and for no later one. */
+  run = 0;
+  /** When something was heard last, as `performance.now()` counts [ms]. */
+  heard = 0;
 
   private socket: WebSocket | null = null;
   private number = 0;
   private tries = 0;
+  private opening: ReturnType<typeof setTimeout> | undefined;
   private readonly waiting = new Map<number, (answer: Answer) => void>();
 
   connect(): void {
     const socket = new WebSocket(`ws://${location.host}/socket${location.search}`);
     socket.binaryType = "arraybuffer";
     socket.onopen = () => {
+      clearTimeout(this.opening);
       this.tries = 0;
+      this.onLine();
       this.onOpen(true);
     };
     socket.onmessage = (event: MessageEvent<string | ArrayBuffer>) => {
+      this.heard = performance.now();
       if (typeof event.data === "string") this.hear(JSON.parse(event.data) as Message);
       else this.onFrame(event.data);
     };
     socket.onclose = () => this.lost();
     this.socket = socket;
+    this.opening = setTimeout(() => this.renew(), OPENING_MS);
+  }
+
+  /** Gives up a line on which nothing comes, and makes another: a line that hangs may never say that it is closed. */
+  renew(): void {
+    const socket = this.socket;
+    if (!socket) return; // the next try is on its way
+    socket.onopen = socket.onmessage = socket.onclose = null;
+    socket.close();
+    this.lost();
   }
 
   private lost(): void {
+    clearTimeout(this.opening);
+    this.socket = null;
     this.onOpen(false);
-    for (const answer of this.waiting.values()) answer({ type: "answer", id: null, ok: false, error: "The Studio is gone." });
+    const asked = [...this.waiting.values()];
     this.waiting.clear();
+    for (const answer of asked) answer(unheard("The Studio is gone."));
     const wait = AGAIN_MS[Math.min(this.tries++, AGAIN_MS.length - 1)]!;
     setTimeout(() => this.connect(), wait);
   }
@@ -50,21 +75,24 @@ export class Link {
 
   /** Sends without waiting for an answer. */
   tell(what: string, more: Record<string, unknown> = {}): void {
-    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify({ do: what, ...more }));
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify({ do: what, run: this.run, ...more }));
   }
 
   ask(what: string, more: Record<string, unknown> = {}, patience = PATIENCE_MS): Promise<Answer> {
     return new Promise((resolve) => {
-      if (this.socket?.readyState !== WebSocket.OPEN) {
-        resolve({ type: "answer", id: null, ok: false, error: "There is no connection to the Studio." });
-        return;
-      }
+      if (this.socket?.readyState !== WebSocket.OPEN) return resolve(unheard("There is no connection to the Studio."));
       const id = ++this.number;
-      this.waiting.set(id, resolve);
-      setTimeout(() => {
-        if (this.waiting.delete(id)) resolve({ type: "answer", id, ok: false, error: "The Studio did not answer." });
-      }, patience);
-      this.socket.send(JSON.stringify({ id, do: what, ...more }));
+      const late = setTimeout(() => this.waiting.delete(id) && resolve(unheard("The Studio did not answer.")), patience);
+      this.waiting.set(id, (answer) => {
+        clearTimeout(late);
+        resolve(answer);
+      });
+      this.socket.send(JSON.stringify({ id, do: what, run: this.run, ...more }));
     });
   }
+}
+
+/** What is answered where the Studio itself has said nothing. */
+function unheard(error: string): Answer {
+  return { type: "answer", id: null, ok: false, error, unheard: true };
 }

@@ -5,17 +5,8 @@ import type { MissionWords, Story } from "./wire";
 
 const AXES = ["x", "y", "z"];
 const ASIDE = ["stopping", "stopped"];
+const SHORT: Record<string, string> = { A: "A · park arm", B: "B · drive", C: "C · reach" };
 const SHOWN = 8;
-
-export interface Measure {
-  /** Of the base [m/s], and the room around it [m]. */
-  speed: number;
-  clearance: number;
-  /** Of the tool from its goal [mm, °], and from the path that it follows [mm]. */
-  distance: number;
-  angle: number;
-  path: number;
-}
 
 export class MissionCard {
   private readonly fields = AXES.map((axis) =>
@@ -51,13 +42,16 @@ export class MissionCard {
     this.log.replaceChildren(...(rows.length ? [table(["at", "stage", "because"], rows)] : []));
   }
 
-  measure(now: Measure): void {
+  /** Writes the figures of the moment; `newest` gives what a channel says. */
+  measure(newest: (channel: string) => number): void {
+    const speed = newest("speed");
+    const clearance = newest("clearance");
     const rows: [string, string][] = [
-      ["Base", `${Math.abs(now.speed).toFixed(2)} m/s${now.speed < -0.005 ? ", backwards" : ""}`],
-      ["Room around the base", now.clearance >= 1.995 ? "over 2 m" : `${now.clearance.toFixed(2)} m`],
-      ["Tool from its goal", `${length(now.distance)}, ${now.angle.toFixed(2)}°`],
+      ["Base", `${Math.abs(speed).toFixed(2)} m/s${speed < -0.005 ? ", backwards" : ""}`],
+      ["Clearance of the base", clearance >= 1.995 ? "over 2 m" : `${clearance.toFixed(2)} m`],
+      ["Tool from its goal", `${length(newest("distance from goal"))}, ${newest("angle from goal").toFixed(2)}°`],
     ];
-    if (this.stage === "C") rows.push(["Tool from its path", length(now.path)]);
+    if (this.stage === "C") rows.push(["Tool from its path", length(newest("distance from path"))]);
     this.figures.replaceChildren(...rows.flatMap(([name, value]) => [element("dt", {}, [name]), element("dd", {}, [value])]));
   }
 
@@ -87,6 +81,6 @@ export function stageAt(log: Story["log"], time: number): { stage: string; why: 
 /** Chips of all stages, with the one that is on, and the reason below. */
 export function stagesOf(words: MissionWords, stage: string, why: string): HTMLElement[] {
   const shown = Object.keys(words.stages).filter((name) => !ASIDE.includes(name) || name === stage);
-  const chips = shown.map((name) => element("span", { class: name === stage ? "chip now" : "chip", title: words.stages[name]! }, [name]));
+  const chips = shown.map((name) => element("span", { class: name === stage ? "chip now" : "chip", title: words.stages[name]! }, [SHORT[name] ?? name]));
   return [...chips, element("div", {}, [words.stages[stage] ?? ""]), element("div", { class: "why-stage" }, [why])];
 }

@@ -1,6 +1,7 @@
 // The sliders, and the list of all parameters: what a person turns is proposed, and what the loop has decided is shown.
 
 import { element, ask, table } from "./dom";
+import { Drags } from "./drag";
 import { knobsOf, nameOf, shapeOf, shownBy, turned, type Knob } from "./dynamics";
 import type { Link } from "./link";
 import { fromStep, MOST, rangeOf, toStep, type Range } from "./scale";
@@ -37,7 +38,9 @@ export class Panel {
   private changing = false;
   private aheadTimer = 0;
   private aheadRound = 0;
-  private next: { row: Row; to: number } | null = null;
+  private next: { row: Row; to: number; drag: number } | null = null;
+  private sent: Promise<void> = Promise.resolve();
+  private readonly drags = new Drags();
 
   constructor(
     private readonly dynamics: HTMLElement,
@@ -70,16 +73,14 @@ export class Panel {
     this.show(this.values);
   }
 
-  /** Shows what is in force; what a hand is moving right now is left alone. */
+  /** Shows what is in force; what a hand is moving right now, or what waits to be proposed, is left alone. */
   show(values: Values): void {
     this.values = values;
     if (shapeOf(this.law, this.linked, values) !== this.shape) this.makeRows();
     for (const row of this.rows) {
       const now = shownBy(row.knob, values);
-      if (now === null || document.activeElement === row.number || (this.changing && document.activeElement === row.slider)) continue;
-      row.step = toStep(row.range, now);
-      row.slider.value = String(row.step);
-      row.number.value = String(Number(now.toPrecision(6)));
+      if (now === null || this.next?.row === row || (this.changing && document.activeElement === row.slider)) continue;
+      place(row, now, document.activeElement !== row.number);
     }
     for (const [name, field] of this.fields) {
       if (document.activeElement !== field) field.value = written(values[name]);
@@ -122,12 +123,15 @@ export class Panel {
     const usual = shownBy(knob, { [knob.parameter]: item.default }) ?? now;
     const range = rangeOf(item.low, item.high, usual, now);
     const id = nameOf(knob);
-    const spoken = knob.label.replace("↻", "turning");
+    const name = knob.label.replace("↻", "turning");
     const label = element("label", { for: id, title: item.help }, [`${knob.label} `, element("span", { class: "unit" }, [knob.unit])]);
-    const slider = element("input", { type: "range", min: "0", max: String(MOST), step: "1", id, "data-testid": `slider-${id}`, "aria-label": `${spoken} [${knob.unit}]` });
-    const number = element("input", { type: "number", step: "any", "data-testid": `number-${id}`, "aria-label": `${spoken}, as a number` });
+    const slider = element("input", { type: "range", min: "0", max: String(MOST), step: "1", id, "data-testid": `slider-${id}`, "aria-label": name });
+    const number = element("input", { type: "number", step: "any", "data-testid": `number-${id}`, "aria-label": `${name}${knob.unit ? ` [${knob.unit}]` : ""}, as a number` });
     const why = element("p", { class: "why", "data-testid": `why-${id}`, role: "status", hidden: "" });
     const row: Row = { knob, range, holder: element("div", { class: "row" }, [label, slider, number]), slider, number, why, zones: [], step: 0 };
+    slider.onfocus = () => void this.ahead(); // the tool may have moved since, and with it what is refused
+    slider.onpointerdown = () => this.drags.press(id);
+    slider.onpointerup = slider.onpointercancel = () => this.drags.release();
     slider.oninput = () => this.slide(row);
     number.onchange = () => this.turn(row, number.valueAsNumber);
     return row;
@@ -139,24 +143,28 @@ export class Panel {
     row.step = allowedStep(row.zones, row.step, wanted);
     row.slider.value = String(row.step);
     row.number.value = String(fromStep(row.range, row.step));
-    this.turn(row, Number(row.number.value));
+    row.slider.ariaValueText = spoken(row.knob, row.number.value);
+    this.turn(row, Number(row.number.value), this.drags.next(nameOf(row.knob), performance.now()));
     if (row.step !== wanted) this.explain(row, zoneAt(row.zones, row.step + Math.sign(wanted - row.step)));
   }
 
-  /** Proposes a value; while one is on its way, only the newest of the following is kept. */
-  private turn(row: Row, to: number): void {
-    this.next = { row, to };
-    if (!this.changing) void this.propose();
+  /** Proposes a value; while one is on its way, only the newest of the following is kept. Those of one drag are undone together. */
+  private turn(row: Row, to: number, drag = 0): void {
+    this.next = { row, to, drag };
+    if (!this.changing) this.sent = this.propose();
   }
 
   private async propose(): Promise<void> {
     this.changing = true;
     while (this.next) {
-      const { row, to } = this.next;
+      const { row, to, drag } = this.next;
       this.next = null;
-      if (shownBy(row.knob, this.values) === to) continue;
+      if (shownBy(row.knob, this.values) === to) {
+        this.judge(row, { type: "answer", id: null, ok: true });
+        continue;
+      }
       const value = turned(row.knob, this.values, to);
-      const answer = await this.link.ask("set", { values: { [row.knob.parameter]: value } });
+      const answer = await this.link.ask("set", { values: { [row.knob.parameter]: value }, drag });
       this.judge(row, answer);
     }
     this.changing = false;
@@ -165,8 +173,15 @@ export class Panel {
   private judge(row: Row, answer: Answer): void {
     row.holder.classList.toggle("refused", !answer.ok);
     if (answer.ok) this.explain(row, zoneAt(row.zones, row.step));
-    else this.explain(row, { first: 0, last: 0, level: 2, why: answer.error ?? "It was refused." });
+    else this.refuse(row, answer.error ?? "It was refused.");
     if (answer.ok && answer["values"]) this.show(answer["values"] as Values);
+  }
+
+  /** Goes back to what is in force, and says why it was refused; a hand that has moved on is left alone. */
+  private refuse(row: Row, why: string): void {
+    this.explain(row, { first: 0, last: 0, level: 2, why });
+    const now = shownBy(row.knob, this.values);
+    if (now !== null && this.next?.row !== row) place(row, now);
   }
 
   private explain(row: Row, zone: Zone | null): void {
@@ -262,6 +277,7 @@ export class Panel {
   private button(words: string, what: string): HTMLButtonElement {
     const made = element("button", { "data-testid": what }, [words]);
     made.onclick = async () => {
+      await this.sent; // what a hand has asked for is there before it is taken back
       const answer = await this.link.ask(what);
       if (!answer.ok) this.say(answer.error ?? "It was refused.");
       else this.show(answer["values"] as Values);
@@ -280,6 +296,20 @@ export class Panel {
       return "";
     });
   }
+}
+
+/** Puts slider and number where a value is; the number only if nobody writes there. */
+function place(row: Row, value: number, number = true): void {
+  row.step = toStep(row.range, value);
+  row.slider.value = String(row.step);
+  const words = String(Number(value.toPrecision(6)));
+  row.slider.ariaValueText = spoken(row.knob, words);
+  if (number) row.number.value = words;
+}
+
+/** A value as it is read out: the number and its unit, not the place of the slider. */
+function spoken(knob: Knob, value: string): string {
+  return knob.unit ? `${value} ${knob.unit}` : value;
 }
 
 function written(value: Value | undefined): string {

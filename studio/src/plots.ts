@@ -3,53 +3,18 @@
 import uPlot from "uplot";
 
 import { element } from "./dom";
+import { colourOf, CONTACT, letterOf, plotsOf, strokeOf, TARGET, type PlotWords } from "./lines";
+import { Pace } from "./pace";
 import { resampled } from "./resample";
 import type { Ring } from "./ring";
+import { withGaps, type Gapped } from "./gaps";
 import { spanOf } from "./scale";
 
+// How often plots are drawn: while something moves, and at rest, where only time goes by.
 const REDRAWS_HZ = 15;
+const REST_HZ = 4;
 const SECONDS = 12;
 const HEIGHT = 112;
-
-export interface PlotWords {
-  title: string;
-  unit: string;
-  lines: string[];
-  /** The axis shows no less than this. */
-  least: number;
-}
-
-export const PLOTS: PlotWords[] = [
-  { title: "Force", unit: "N", lines: ["force x", "force y", "force z", "contact force", "force target"], least: 2 },
-  { title: "Velocity", unit: "m/s", lines: ["velocity x", "velocity y", "velocity z"], least: 0.02 },
-  { title: "Speed", unit: "m/s", lines: ["speed", "speed told"], least: 0.1 },
-  { title: "Turning", unit: "rad/s", lines: ["turning", "turning told"], least: 0.1 },
-  { title: "Off the goal", unit: "mm", lines: ["distance from goal"], least: 1 },
-  { title: "Clearance", unit: "m", lines: ["clearance"], least: 0.2 },
-  { title: "Energy tank", unit: "J", lines: ["energy tank"], least: 0.02 },
-  { title: "Lateness", unit: "µs", lines: ["lateness"], least: 100 },
-];
-const COLOURS: Record<string, string> = {
-  x: "#e5606b", y: "#3fae6c", z: "#4c9be8", "contact force": "#b37feb", "force target": "#f5a623",
-  "speed told": "#f5a623", "turning told": "#f5a623",
-};
-const SHORT: Record<string, string> = {
-  "contact force": "normal", "force target": "target", speed: "is", "speed told": "told", turning: "is", "turning told": "told",
-};
-const DASHED = ["force target", "speed told", "turning told"];
-
-/** Colour and letter of a line: axes look alike in every plot. */
-function lineLook(line: string): { colour: string; letter: string } {
-  const axis = /^.* ([xyz])$/.exec(line)?.[1];
-  return { colour: COLOURS[axis ?? line] ?? "#4c9be8", letter: axis ?? SHORT[line] ?? "" };
-}
-
-/** The plots for these channels: an arm has others than a base. */
-export function plotsOf(names: string[]): PlotWords[] {
-  return PLOTS.filter((words) => words.lines.every((line) => names.includes(line)));
-}
-
-const CONTACT = ["contact force", "force target"];
 
 interface Panel {
   keys: HTMLElement[];
@@ -58,6 +23,8 @@ interface Panel {
   plot: uPlot;
   columns: number[];
   values: HTMLElement;
+  /** Whether it is in sight, and not beyond the edge of what was scrolled to. */
+  seen: boolean;
 }
 
 export class Plots {
@@ -67,65 +34,84 @@ export class Plots {
   band = 0;
   /** A part was chosen to be seen larger: what moves on would take it away. */
   onZoom: () => void = () => {};
-  private drawn = 0;
-  private shown: [number[][], number[][] | null] | null = null;
+  /** A plot has come into sight, or has gone out of it. */
+  onSight: () => void = () => {};
+  private readonly pace = new Pace();
+  private readonly sight = new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      const panel = this.panels.find((each) => each.card === entry.target);
+      if (panel) panel.seen = entry.isIntersecting;
+    }
+    this.pace.hurry();
+    this.onSight();
+  });
+  private shown: [Gapped[][], Gapped[][] | null] | null = null;
   private pressing = false;
+  private light = false;
 
   constructor(private readonly holder: HTMLElement) {}
 
   /** Makes the plots for these channels anew. */
-  build(channels: { name: string }[], light: boolean): void {
+  build(channels: { name: string }[]): void {
     this.shown = null;
     for (const panel of this.panels) panel.plot.destroy();
+    this.sight.disconnect();
     this.holder.replaceChildren();
     const names = channels.map((channel) => channel.name);
-    this.panels = plotsOf(names).map((words) => this.panel(words, names, light));
+    this.panels = plotsOf(names).map((words) => this.panel(words, names));
     this.contact(this.pressing);
   }
 
-  private panel(words: PlotWords, names: string[], light: boolean): Panel {
+  /** Dark or light: what is shown stays, with what was held still or enlarged. */
+  theme(light: boolean): void {
+    this.light = light;
+    for (const panel of this.panels) {
+      this.colour(panel.words, panel.keys);
+      panel.plot.redraw(false);
+    }
+  }
+
+  private panel(words: PlotWords, names: string[]): Panel {
     const values = element("div", { class: "values", "data-testid": `values-${words.title}`, hidden: "" });
-    const legend = words.lines.map((line) => {
-      const { colour, letter } = lineLook(line);
-      return element("b", { class: "key", style: `color: ${colour}`, title: line }, [letter]);
-    });
-    const title = element("h2", {}, [`${words.title} [${words.unit}] `, ...legend]);
+    const keys = words.lines.map((line) => element("b", { class: "key", title: line }, [letterOf(line)]));
+    this.colour(words, keys);
+    const title = element("h2", {}, [`${words.title} [${words.unit}] `, ...keys]);
     const card = element("section", { class: "card plot", "data-testid": `plot-${words.title}`, "aria-label": words.title }, [title, values]);
     this.holder.append(card);
-    const faint = light ? "#5a6878" : "#93a0af";
-    const grid = { stroke: light ? "#dfe6ee" : "#2b3541", width: 1 };
-    const axis = { stroke: faint, grid, ticks: { show: false }, font: "11px system-ui" };
-    const plot = new uPlot(
-      {
-        width: card.clientWidth - 14,
-        height: HEIGHT,
-        padding: [6, 6, 0, 0],
-        scales: { x: { time: false }, y: { range: (_, low, high) => spanOf(low, high, words.least) } },
-        cursor: { points: { size: 5 } },
-        axes: [{ ...axis, size: 20, space: 60 }, { ...axis, size: 40, space: 24, values: (_, ticks) => ticks.map(written) }],
-        series: [
-          {},
-          ...words.lines.map((line) => ({
-            label: line,
-            stroke: lineLook(line).colour,
-            width: DASHED.includes(line) ? 1.5 : 1.25,
-            ...(DASHED.includes(line) ? { dash: [5, 4] } : {}),
-            points: { show: false },
-          })),
-          ...words.lines.map((line) => ({
-            label: `${line}, otherwise`,
-            stroke: lineLook(line).colour,
-            width: 1,
-            dash: [2, 3],
-            points: { show: false },
-          })),
-        ],
-        hooks: { setSelect: [(u) => u.select.width > 0 && this.onZoom()], setCursor: [(u) => this.tell(words, u, values)], drawClear: [(u) => this.shade(words, u)] },
+    const empty = [[0], ...words.lines.map(() => [0]), ...words.lines.map(() => [null])] as uPlot.AlignedData;
+    const plot = new uPlot(this.options(words, card.clientWidth - 14, values), empty, card);
+    this.sight.observe(card);
+    return { keys, card, words, plot, columns: words.lines.map((line) => names.indexOf(line)), values, seen: true };
+  }
+
+  private colour(words: PlotWords, keys: HTMLElement[]): void {
+    words.lines.forEach((line, i) => (keys[i]!.style.color = colourOf(line, this.light)));
+  }
+
+  /** What uPlot is told of a plot: its lines as they were, and once more as they would have been otherwise. */
+  private options(words: PlotWords, width: number, values: HTMLElement): uPlot.Options {
+    const grid = { stroke: () => (this.light ? "#dfe6ee" : "#2b3541"), width: 1 };
+    const axis = { stroke: () => (this.light ? "#5a6878" : "#93a0af"), grid, ticks: { show: false }, font: "11px system-ui" };
+    const lines = (otherwise: boolean): uPlot.Series[] => words.lines.map((line) => ({
+      label: otherwise ? `${line}, otherwise` : line,
+      stroke: () => colourOf(line, this.light),
+      ...strokeOf(line, otherwise),
+      points: { show: false },
+    }));
+    return {
+      width,
+      height: HEIGHT,
+      padding: [6, 6, 0, 0],
+      scales: { x: { time: false }, y: { range: (_, low, high) => spanOf(low, high, words.least) } },
+      cursor: { points: { size: 5 } },
+      axes: [{ ...axis, size: 20, space: 60 }, { ...axis, size: 40, space: 24, values: (_, ticks) => ticks.map(written) }],
+      series: [{}, ...lines(false), ...lines(true)],
+      hooks: {
+        setSelect: [(plot) => plot.select.width > 0 && this.onZoom()],
+        setCursor: [(plot) => this.tell(words, plot, values)],
+        drawClear: [(plot) => this.shade(words, plot)],
       },
-      [[0], ...words.lines.map(() => [0]), ...words.lines.map(() => [null])],
-      card,
-    );
-    return { keys: legend, card, words, plot, columns: words.lines.map((line) => names.indexOf(line)), values };
+    };
   }
 
   /** Writes what the lines are at the cursor, while there is one. */
@@ -137,42 +123,44 @@ export class Plots {
     const rows = words.lines.flatMap((line, i) => {
       const value = plot.data[i + 1]?.[at!];
       if (value === null || value === undefined || plot.series[i + 1]?.show === false) return [];
-      const { colour, letter } = lineLook(line);
-      return [element("div", {}, [element("b", { style: `color: ${colour}` }, [letter]), ` ${Number(value.toPrecision(3))}`])];
+      const letter = element("b", { style: `color: ${colourOf(line, this.light)}` }, [letterOf(line)]);
+      return [element("div", {}, [letter, ` ${Number(value.toPrecision(3))}`])];
     });
     values.replaceChildren(element("div", {}, [`${Number(plot.data[0][at!] ?? 0).toFixed(2)} s`]), ...rows);
   }
 
   /** Shades the band around the target in which the force counts as held. */
   private shade(words: PlotWords, plot: uPlot): void {
-    const target = plot.data[words.lines.indexOf("force target") + 1];
+    const target = plot.data[words.lines.indexOf(TARGET) + 1];
     const time = plot.data[0];
-    if (!words.lines.includes("force target") || !target || this.band <= 0 || time.length < 2) return;
+    if (!words.lines.includes(TARGET) || !target || this.band <= 0 || time.length < 2) return;
     const edge = (sign: number, i: number): [number, number] => [
       plot.valToPos(time[i]!, "x", true),
-      plot.valToPos((target[i] ?? 0) + sign * this.band, "y", true),
+      plot.valToPos(target[i]! + sign * this.band, "y", true),
     ];
+    const known = Array.from(time, (_, i) => i).filter((i) => target[i] !== null && target[i] !== undefined);
     const shape = new Path2D();
-    for (let i = 0; i < time.length; i++) shape.lineTo(...edge(1, i));
-    for (let i = time.length - 1; i >= 0; i--) shape.lineTo(...edge(-1, i));
+    for (const i of known) shape.lineTo(...edge(1, i));
+    for (const i of known.reverse()) shape.lineTo(...edge(-1, i));
     plot.ctx.save();
     plot.ctx.beginPath();
     plot.ctx.rect(plot.bbox.left, plot.bbox.top, plot.bbox.width, plot.bbox.height);
     plot.ctx.clip();
-    plot.ctx.fillStyle = `${COLOURS["force target"]!}33`;
+    plot.ctx.fillStyle = `${colourOf(TARGET, this.light)}33`;
     plot.ctx.fill(shape);
     plot.ctx.restore();
   }
 
   /** Shows a whole recording, with how it would have gone otherwise beside it, and marks a moment. */
-  past(columns: number[][], otherwise: number[][] | null, at: number): void {
-    const time = columns[0]!;
+  past(columns: Gapped[][], otherwise: Gapped[][] | null, at: number): void {
+    const time = columns[0]! as number[];
     const same = this.shown?.[0] === columns && this.shown[1] === otherwise; // then what was enlarged stays so
     this.shown = [columns, otherwise];
     for (const panel of this.panels) {
       const other = () => (otherwise ? resampled(otherwise, panel.columns, time) : panel.columns.map(() => time.map(() => null)));
       if (!same) panel.plot.setData([time, ...panel.columns.map((c) => columns[c]!), ...other()] as unknown as uPlot.AlignedData);
-      panel.plot.setCursor({ left: panel.plot.valToPos(time[at]!, "x"), top: 10 });
+      // not before new data have their scale, which uPlot works out a moment later
+      queueMicrotask(() => panel.plot.setCursor({ left: panel.plot.valToPos(time[at]!, "x"), top: 10 }));
     }
   }
 
@@ -189,23 +177,30 @@ export class Plots {
     }
   }
 
-  pause(on: boolean): void {
+  /** Holds still, or goes on; what is out of sight holds still at the same moment as the rest. */
+  pause(on: boolean, ring: Ring): void {
     this.paused = on;
+    if (on && !this.shown && ring.length >= 2) this.put(ring, this.panels.filter((panel) => !panel.seen));
   }
 
   resize(): void {
     for (const panel of this.panels) panel.plot.setSize({ width: panel.card.clientWidth - 14, height: HEIGHT });
   }
 
-  draw(ring: Ring, now: number): void {
-    if (this.paused || document.hidden || now - this.drawn < 1000 / REDRAWS_HZ || ring.length < 2) return;
-    this.drawn = now;
+  /** Shows the newest seconds of a loop, at the rate of one that moves or rests; `last` when no more will come. */
+  draw(ring: Ring, now: number, rests: boolean, last = false): void {
+    const hz = last ? Number.POSITIVE_INFINITY : rests ? REST_HZ : REDRAWS_HZ;
+    if (this.paused || document.hidden || ring.length < 2 || !this.pace.isDue(now, hz)) return;
+    this.put(ring, this.panels.filter((panel) => panel.seen || last));
+  }
+
+  private put(ring: Ring, panels: Panel[]): void {
     const time = ring.column(0);
     const from = time[time.length - 1]! - SECONDS;
     const first = Math.max(0, time.findIndex((t) => t >= from));
     const x = time.subarray(first);
-    for (const panel of this.panels) {
-      const lines = panel.columns.map((c) => ring.column(c).subarray(first));
+    for (const panel of panels) {
+      const lines = panel.columns.map((c) => withGaps(ring.column(c).subarray(first)));
       const none = lines.map(() => [] as number[]);
       panel.plot.setData([x, ...lines, ...none] as unknown as uPlot.AlignedData);
     }

@@ -40,8 +40,4 @@ export class Ring {
     out.set(source.subarray(0, split), this.size - split);
     return out;
   }
-
-  clear(): void {
-    this.count = 0;
-  }
 }

@@ -5,10 +5,15 @@ import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 
 import { Arrow } from "./arrow";
 import { isPlanar, standFor } from "./camera";
+import { empty, give } from "./dispose";
+import { write } from "./dom";
 import { Floor } from "./floor";
+import { allFinite } from "./gaps";
 import { gridOf } from "./grid";
 import { Hands } from "./hands";
+import { finestOf, hasMoved, type Scene } from "./moved";
 import { meshOf, quaternionOf } from "./shapes";
+import { turnByKeys } from "./turn";
 import type { MissionWords, Shape } from "./wire";
 
 // Views that go along with a base that drives; the others show the whole map.
@@ -17,6 +22,8 @@ const ALONG = ["Front", "Side", "Tool"];
 const METRES_PER_NEWTON = 0.02;
 const LONGEST = 0.45;
 const THICK = 0.0055;
+// It is at rest when nothing has moved for so long [ms].
+const REST_MS = 1000;
 const SUN = new THREE.Vector3(1.2, -1.6, 3);
 const COLOURS = { force: 0xff9f1c, normal: 0x2fbf71, push: 0x8f6bff, goal: 0xff9f1c };
 
@@ -58,7 +65,10 @@ export class View {
   private readonly sun = new THREE.DirectionalLight(0xffffff, 2.4);
   private readonly shade = new THREE.Mesh(new THREE.PlaneGeometry(8, 8), new THREE.ShadowMaterial({ opacity: 0.28 }));
   private readonly stood = new THREE.Vector3();
-  private dirty = true;
+  private now: Scene | null = null;
+  private drawn: Scene | null = null;
+  private stirred = 0;
+  private asked = false;
 
   constructor(
     private readonly holder: HTMLElement,
@@ -76,12 +86,9 @@ export class View {
     this.controls = this.orbit();
     this.furnish(low);
     this.hands = new Hands(this, badge);
+    turnByKeys(holder, () => this.controls);
     new ResizeObserver(() => this.resize()).observe(holder);
-    const draw = () => {
-      requestAnimationFrame(draw);
-      if (this.dirty) this.render();
-    };
-    draw();
+    this.renderer.domElement.addEventListener("webglcontextrestored", () => this.redraw());
   }
 
   /** Controls anew: they take what is up from the camera once, and an arm in a plane has another. */
@@ -89,7 +96,10 @@ export class View {
     this.camera.up.set(0, this.planar ? 1 : 0, this.planar ? 0 : 1);
     const controls = new OrbitControls(this.camera, this.renderer.domElement);
     controls.maxDistance = this.floor.extent ? 60 : 12;
-    controls.addEventListener("change", () => (this.dirty = true));
+    controls.addEventListener("change", () => {
+      say("camera", this.camera.position.toArray(), 3);
+      this.redraw();
+    });
     return controls;
   }
 
@@ -97,8 +107,25 @@ export class View {
     return METRES_PER_NEWTON * this.size;
   }
 
+  /** Whether nothing has moved for a while. */
+  get rests(): boolean {
+    return performance.now() - this.stirred > REST_MS;
+  }
+
+  /** Draws with the next picture of the screen: once, whoever asks how often. */
   redraw(): void {
-    this.dirty = true;
+    if (this.asked) return;
+    this.asked = true;
+    requestAnimationFrame(() => {
+      this.asked = false;
+      this.render();
+    });
+  }
+
+  /** Shows or hides the ball of the virtual push. */
+  offer(handle: boolean): void {
+    this.handle.visible = handle;
+    this.redraw();
   }
 
   look(name: string): void {
@@ -116,7 +143,7 @@ export class View {
       this.camera.updateMatrixWorld();
     } while (whole && radius < 1e3 && !this.holds(box));
     this.controls.update();
-    this.dirty = true;
+    this.redraw();
   }
 
   /** Whether all corners of a box on the floor are in the view, with room for what is written there. */
@@ -138,13 +165,13 @@ export class View {
     const back = light ? 0xe9eef4 : 0x141a21;
     this.scene.background = new THREE.Color(back);
     this.scene.remove(this.grid);
-    this.grid.geometry.dispose();
+    give(this.grid);
     this.grid = gridOf(light ? 0xb3c0cd : 0x46535f, back);
     if (this.planar) this.grid.position.z = -0.15;
     this.grid.visible = this.shade.visible = this.floor.extent === null;
     this.scene.add(this.grid);
     this.floor.theme(light);
-    this.dirty = true;
+    this.redraw();
   }
 
   private furnish(low: boolean): void {
@@ -166,7 +193,7 @@ export class View {
 
   /** Builds the bodies of a cell anew. */
   build(shapes: Shape[], bodies: number, up: number[], mission: MissionWords | null): void {
-    this.arm.clear();
+    empty(this.arm);
     this.bodies = Array.from({ length: bodies }, () => new THREE.Group());
     this.arm.add(...this.bodies);
     for (const shape of shapes) this.bodies[shape.body]?.add(meshOf(shape));
@@ -175,30 +202,46 @@ export class View {
     this.controls.dispose();
     this.controls = this.orbit();
     this.fitted = false;
+    this.now = this.drawn = null;
     this.theme(this.light);
   }
 
   /** Moves everything to where a frame says it is. */
   show(poses: Float32Array, look: Look): void {
     this.bodies.forEach((body, i) => {
+      body.visible = allFinite(poses, 7 * i, 7); // what is nowhere is not drawn
+      if (!body.visible) return;
       body.position.set(poses[7 * i]!, poses[7 * i + 1]!, poses[7 * i + 2]!);
       body.quaternion.copy(quaternionOf(poses, 7 * i + 3));
     });
-    this.tool.set(look.tool[0]!, look.tool[1]!, look.tool[2]!);
-    this.goal.visible = true;
-    this.goal.position.set(look.goal[0]!, look.goal[1]!, look.goal[2]!);
-    this.goal.quaternion.copy(quaternionOf(look.goal, 3));
-    this.ride(look.base);
+    if (allFinite(look.tool)) this.tool.set(look.tool[0]!, look.tool[1]!, look.tool[2]!);
+    this.goal.visible = allFinite(look.goal);
+    if (this.goal.visible) {
+      this.goal.position.set(look.goal[0]!, look.goal[1]!, look.goal[2]!);
+      this.goal.quaternion.copy(quaternionOf(look.goal, 3));
+    }
+    if (allFinite(look.base)) this.ride(look.base);
     if (!this.fitted) this.fit();
     const thick = THICK * this.size;
-    this.force.point(this.tool, this.drawn(look.force), thick);
+    this.force.point(this.tool, this.inMetres(look.force), thick);
     this.normal.point(this.tool, new THREE.Vector3(...Array.from(look.normal)).multiplyScalar(0.11 * this.size), 0.7 * thick);
-    this.hands.place(look.push);
-    this.push.point(this.tool, this.drawn(look.push), thick);
+    if (allFinite(look.push)) this.hands.place(look.push);
+    this.push.point(this.tool, this.inMetres(look.push), thick);
     this.tell(look.force);
     this.mark("knob", this.goal.position);
     if (this.handle.visible) this.mark("handle", this.handle.position);
-    this.dirty = true;
+    this.notice(poses, look);
+  }
+
+  /** Draws what was moved, if that can be seen. */
+  private notice(poses: Float32Array, look: Look): void {
+    const arrows = [this.force, this.normal, this.push].map((arrow) => arrow.way.toArray());
+    this.now = { poses, goal: look.goal, places: [this.tool.toArray(), this.handle.position.toArray()], arrows };
+    const distance = this.camera.position.distanceTo(this.controls.target);
+    const finest = finestOf(distance, this.camera.fov, this.renderer.domElement.height, this.size, this.newtonMetres);
+    if (!hasMoved(this.drawn, this.now, finest)) return;
+    this.stirred = performance.now();
+    this.redraw();
   }
 
   /** Light, trail and some views go along with a base. */
@@ -221,13 +264,12 @@ export class View {
     return [(0.5 + 0.5 * at.x) * width, (0.5 - 0.5 * at.y) * height];
   }
 
-  /** Says where a ball is, for whoever drives the page by a program. */
   private mark(name: string, point: THREE.Vector3): void {
-    document.body.dataset[name] = this.onScreen(point).map((value) => value.toFixed(1)).join(" ");
+    say(name, this.onScreen(point), 1);
   }
 
   /** A force [N] as a way [m] in the view. */
-  private drawn(force: ArrayLike<number>): THREE.Vector3 {
+  private inMetres(force: ArrayLike<number>): THREE.Vector3 {
     return new THREE.Vector3(force[0], force[1], force[2]).multiplyScalar(this.newtonMetres).clampLength(0, LONGEST * this.size);
   }
 
@@ -235,9 +277,9 @@ export class View {
   private tell(force: ArrayLike<number>): void {
     this.label.hidden = !this.force.visible;
     if (this.label.hidden) return;
-    this.label.textContent = `${Math.hypot(force[0]!, force[1]!, force[2]!).toFixed(1)} N`;
+    write(this.label, `${Math.hypot(force[0]!, force[1]!, force[2]!).toFixed(1)} N`);
     const [x, y] = this.onScreen(this.force.tip);
-    this.label.style.transform = `translate(${x + 8}px, ${y - 22}px)`;
+    this.label.style.transform = `translate(${Math.round(x + 8)}px, ${Math.round(y - 22)}px)`;
   }
 
   /** Takes the measure of a cell that is seen for the first time. */
@@ -260,9 +302,15 @@ export class View {
   }
 
   private render(): void {
-    this.dirty = false;
+    this.drawn = this.now;
     this.renderer.render(this.scene, this.camera);
   }
+}
+
+/** Says where something is, for whoever drives the page by a program. */
+function say(name: string, place: number[], digits: number): void {
+  const words = place.map((value) => value.toFixed(digits)).join(" ");
+  if (document.body.dataset[name] !== words) document.body.dataset[name] = words;
 }
 
 function ball(colour: number): THREE.Mesh {

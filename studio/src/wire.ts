@@ -98,9 +98,14 @@ export interface Hello {
 
 export interface Status {
   type: "status";
-  status: "running" | "fault" | "ended" | "none";
+  /** Starting, running, fault, ended, none, or whatever a later Studio tells. */
+  status: string;
   reason: string;
+  /** The file with the last seconds before a fault. */
+  black_box: string;
   recording: string;
+  /** What went wrong with the last recording. */
+  mishap: string;
   /** Sets of parameters that were kept to compare, by letter. */
   kept: string[];
 }
@@ -121,6 +126,11 @@ export interface Answer {
 }
 
 export type Message = Hello | Status | Parameters | Story | Answer;
+
+export function faultInWords(status: Status): string {
+  const kept = status.black_box ? ` The last seconds are in ${status.black_box}.` : "";
+  return `The loop has stopped: ${status.reason}.${kept}`;
+}
 
 export interface Frame {
   first: number;

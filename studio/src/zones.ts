@@ -13,7 +13,7 @@ export interface Zone {
 
 // So many values are asked about, evenly spread over the slider.
 export const PLACES = 65;
-const COLOURS = ["var(--track)", "var(--warn)", "var(--stop)"];
+const COLOURS = ["var(--track)", "var(--thin)", "var(--stop)"];
 
 /** The slider's step at each place. */
 export function stepsOf(): number[] {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { stageAt, wayInWords } from "../src/mission";
-import { plotsOf } from "../src/plots";
+import { plotsOf } from "../src/lines";
 import type { Story } from "../src/wire";
 
 const LOG: Story["log"] = [[0, "A", "the mission begins"], [1.3, "B", "the arm is parked"], [9, "C", "the base stands"]];

@@ -30,5 +30,5 @@ test("who stands in the red may go anywhere: the loop decides", () => {
 
 test("the track shows every zone", () => {
   assert.equal(trackOf([]), "");
-  assert.match(trackOf(ZONES), /--warn.*--stop/);
+  assert.match(trackOf(ZONES), /--thin.*--stop/);
 });

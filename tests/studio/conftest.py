@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from running_studio import Running, start
+from running_studio import Running, ready, start, tab, visit
 
 FLAGS = [
     "--headless",
@@ -23,18 +22,19 @@ FLAGS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the Studio of this module puts its files."""
-    return tmp_path_factory.mktemp("studio")
-
-
-@pytest.fixture(scope="module")
-def studio(out: Path) -> Iterator[Running]:
-    """A Studio with the task `hand_guiding`."""
-    running = start("hand_guiding", out)
+@pytest.fixture(scope="session")
+def _studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """To start one takes seconds: one serves all tests that do not need another."""
+    running = start("hand_guiding", tmp_path_factory.mktemp("studio"))
     yield running
     running.end()
+
+
+@pytest.fixture(scope="module")
+def studio(_studio: Running) -> Running:
+    """A Studio that shows the task `hand_guiding` when the module begins, whatever the last one left."""
+    _studio.show("hand_guiding")
+    return _studio
 
 
 @pytest.fixture(scope="session")
@@ -51,3 +51,31 @@ def browser() -> Iterator[Any]:
         found = tools.chromium.launch(executable_path=program, args=FLAGS)
         yield found
         found.close()
+
+
+@pytest.fixture(scope="session")
+def _tab(browser: Any) -> Iterator[Any]:
+    with tab(browser) as page:
+        yield page
+
+
+@pytest.fixture(scope="module")
+def _shown(studio: Running, _tab: Any) -> Iterator[Any]:
+    visit(_tab, studio.url)
+    yield _tab
+    _tab.goto("about:blank")  # what nobody looks at costs nothing
+
+
+@pytest.fixture
+def page(_shown: Any, request: pytest.FixtureRequest, _failures: list[int]) -> Any:
+    """The page of the Studio, showing frames: one for all tests of a module, loaded anew where one has failed."""
+    if request.session.testsfailed != _failures[0]:
+        _failures[0] = request.session.testsfailed
+        _shown.reload()
+        ready(_shown)
+    return _shown
+
+
+@pytest.fixture(scope="session")
+def _failures() -> list[int]:
+    return [0]

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
+from running_studio import Running, until
 
+from pliant.contact.states import is_at_work
 from pliant.errors import RefusedError
+from pliant.runtime.link import Link
 from pliant.runtime.session import Session
 from pliant.runtime.task import find_task
 from pliant.studio.ahead import FINE, REFUSED, THIN, is_judged, zones
@@ -23,7 +27,7 @@ def pressing() -> Iterator[Session]:
         yield session
 
 
-def masses(session: Session) -> list[list[float]]:
+def masses(session: Link) -> list[list[float]]:
     turns = [session.parameters.admittance.mass[i][i] for i in (3, 4, 5)]
     return [[kg] * 3 + turns for kg in MASSES]
 
@@ -60,10 +64,35 @@ def test_a_declared_bound_is_red_too(pressing: Session) -> None:
     assert "at most 400" in runs[-1]["why"]
 
 
-def test_a_law_without_a_declared_surface_is_not_judged(pressing: Session) -> None:
+def test_a_law_without_a_declared_surface_is_not_judged(pressing: Session, studio: Running) -> None:
+    free = studio.loop
     assert is_judged(pressing)
-    with Session(find_task("hand_guiding")) as free:
-        free.wait(0.05)
-        assert not is_judged(free)
-        runs = zones(free, "admittance.mass", masses(free))
-        assert [run["level"] for run in runs] == [FINE]
+    assert not is_judged(free)
+    runs = zones(free, "admittance.mass", masses(free))
+    assert [run["level"] for run in runs] == [FINE]
+
+
+def test_a_spring_that_would_be_torn_where_the_tool_is_now_is_red(studio: Running) -> None:
+    free, name = studio.loop, "admittance.stiffness"
+    springs = [[k, k, k, 0.0, 0.0, 0.0] for k in (0.0, 100.0, 400.0)]
+    here = free.pose
+    free.goal_position(np.add(here[:3], [0.0, 0.0, 0.6]))
+    studio.until(lambda: free.state.goal.pose[2] > here[2] + 0.5)
+    runs = zones(free, name, springs)
+    assert [(run["first"], run["last"], run["level"]) for run in runs] == [(0, 0, FINE), (1, 2, REFUSED)]
+    with pytest.raises(RefusedError) as refused:
+        free.set({name: springs[1]})
+    assert runs[1]["why"] == str(refused.value)
+    free.goal_pose(here)
+    studio.until(lambda: np.allclose(free.state.goal.pose, here))
+    assert [run["level"] for run in zones(free, name, springs)] == [FINE]
+
+
+def test_what_may_not_change_while_a_contact_is_at_work_is_red() -> None:
+    with Session(find_task("plane")) as wiping:
+        until(lambda: is_at_work(wiping.state.state.contact))
+        limit = wiping.parameters.contact.force_limit_n
+        runs = zones(wiping, "contact.force_limit_n", [limit, 1.5 * limit])
+        assert [run["level"] for run in runs][-1] == REFUSED
+        assert "the contact is at work" in runs[-1]["why"]
+        assert level_at(runs, 0) != REFUSED

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
-from running_studio import Running, part, ready, start, until
+from running_studio import Running, part, until
 
-from pliant.errors import PliantError
+from pliant.errors import PliantError, RefusedError
 from pliant.params.declare import changed
 from pliant.record.reader import Recording
 from pliant.runtime.batch import simulate
 from pliant.runtime.save import save_run
-from pliant.runtime.task import find_task
+from pliant.runtime.session import Session
+from pliant.runtime.task import Task, find_task
 from pliant.studio import archive
+from pliant.studio.what_if import run_otherwise
+from pliant.studio.wire import text_of
+from pliant.studio.work import Work
 
 
 @pytest.fixture
@@ -43,6 +49,50 @@ def test_what_if_nothing_had_changed_is_what_was(kept: Path) -> None:
     assert again["columns"] == archive.open_recording("push.mcap")["columns"]
 
 
+def test_a_recording_with_a_reading_that_is_no_number_can_be_shown(kept: Path) -> None:
+    run = simulate(find_task("push"))
+    run.records["observed"]["wrench"][100:200] = np.nan
+    save_run(run, kept / "gap.mcap")
+    shown = json.loads(text_of({"recording": archive.open_recording("gap.mcap")}))["recording"]
+    force = shown["columns"][[channel["name"] for channel in shown["channels"]].index("force x")]
+    missing = [value is None for value in force]
+    assert 0 < sum(missing) < len(force)
+    assert not missing[0]
+
+
+def test_what_if_repeats_what_was_done_live(tmp_path: Path) -> None:
+    with Session(find_task("hand_guiding"), record=tmp_path / "live.mcap") as arm:
+        arm.wait(0.2)
+        arm.virtual_push([6.0, 0.0, 0.0])
+        arm.wait(0.4)
+        arm.goal_twist([0.0, 0.02, 0.0, 0.0, 0.0, 0.0], for_s=0.2)
+        arm.wait(0.4)
+        arm.halt()
+        arm.wait(0.2)
+    recording = Recording.load(tmp_path / "live.mcap")
+    task = Task.model_validate(recording.meta["task"])
+    again = run_otherwise(recording, task, task.params)
+    assert not again.from_rest
+    was, now = (records["observed"]["pose"][:, :3] for records in (recording.records, again.records))
+    assert np.ptp(was[:, 0]) > 0.005
+    np.testing.assert_allclose(now, was, atol=1e-9)
+    stiffer = run_otherwise(recording, task, changed(task.params, {"admittance.mass": 40.0}))
+    assert np.ptp(stiffer.records["observed"]["pose"][:, 0]) < 0.5 * np.ptp(was[:, 0])
+
+
+def test_what_if_of_a_later_part_begins_there_at_rest(kept: Path) -> None:
+    recording = Recording.load(kept / "push.mcap")
+    task = Task.model_validate(recording.meta["task"])
+    at = round((task.sim.pushes[0].at_s - 0.2) * task.rate_hz)
+    part = replace(recording, records=recording.records[at:])
+    again = run_otherwise(part, task, task.params)
+    assert again.from_rest
+    assert again.records["tick"].tolist() == part.records["tick"].tolist()
+    np.testing.assert_allclose(
+        again.records["observed"]["pose"][:, :3], part.records["observed"]["pose"][:, :3], atol=1e-3
+    )
+
+
 def test_what_if_the_spring_had_been_stiffer(kept: Path) -> None:
     stiffer = changed(find_task("push").params, {"admittance.stiffness": 2000.0})
     distance = [channel.name for channel in archive.CHANNELS].index("distance from goal")
@@ -58,68 +108,95 @@ def test_only_recordings_of_the_folder_are_opened(kept: Path, name: str) -> None
 
 def test_an_unknown_experiment_is_refused() -> None:
     with pytest.raises(PliantError, match="experiment"):
-        archive.run_experiment("everything")
+        archive.run_experiment(Work(), "everything")
+
+
+def test_what_is_being_worked_out_can_be_cancelled_and_ends_with_the_studio() -> None:
+    work, said = Work(), list[str]()
+
+    def run() -> None:
+        try:
+            work.told("experiment", "dome", "--json")
+        except RefusedError as error:
+            said.append(str(error))
+
+    assert not work.cancel()
+    for end in (work.cancel, work.close):
+        runs = Thread(target=run)
+        runs.start()
+        until(lambda: work._process is not None)
+        end()
+        runs.join()
+    run()
+    assert said == ["pliant experiment was cancelled."] * 2 + ["The Studio ends: nothing is begun any more."]
 
 
 # ---- in the browser ------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def page(out: Path, browser: Any) -> Iterator[tuple[Any, Running]]:
-    save_run(simulate(find_task("push")), out / "push.mcap")
-    running = start("push", out)
-    opened = browser.new_page(viewport={"width": 1280, "height": 720})
-    opened.goto(f"{running.url}&quality=low")
-    ready(opened)
-    yield opened, running
-    opened.close()
-    running.end()
-
-
-def test_a_recording_can_be_scrubbed_and_run_otherwise(page: tuple[Any, Running]) -> None:
-    opened, running = page
-    running.loop.set({"admittance.stiffness": 1500.0})
-    until(lambda: part(opened, "recordings").locator("option").count() == 1)
-    part(opened, "open").click()
-    until(lambda: part(opened, "scrub").is_visible())
-    part(opened, "scrub").focus()
+def test_a_recording_can_be_scrubbed_and_run_otherwise(page: Any, studio: Running) -> None:
+    run = simulate(find_task("push"))
+    save_run(replace(run, records=run.records[300:]), studio.folder / "push.mcap")  # not from the beginning on
+    studio.loop.set({"admittance.stiffness": 1500.0})
+    part(page, "recordings").focus()
+    studio.until(lambda: part(page, "recordings").locator("option[value='push.mcap']").count() == 1)
+    part(page, "recordings").select_option("push.mcap")
+    part(page, "open").click()
+    studio.until(lambda: part(page, "scrub").is_visible())
+    studio.until(lambda: "A recording, not live: push.mcap" in page.locator("#hint").text_content())
+    studio.until(
+        lambda: page.locator(".values").first.text_content().startswith(f"{part(page, 'moment').text_content()}")
+    )
+    part(page, "scrub").focus()
     for _ in range(5):
-        opened.keyboard.press("PageUp")
-    assert int(part(opened, "scrub").input_value()) > 0
-    part(opened, "what-if").click()
-    until(lambda: "Dotted" in part(opened, "notice").text_content())
-    part(opened, "play").click()
-    was = int(part(opened, "scrub").input_value())
-    until(lambda: int(part(opened, "scrub").input_value()) > was)
-    part(opened, "live").click()
-    until(lambda: not part(opened, "scrub").is_visible())
+        page.keyboard.press("PageUp")
+    assert int(part(page, "scrub").input_value()) > 0
+    part(page, "what-if").click()
+    studio.until(lambda: "is dotted" in part(page, "notice").text_content())
+    assert "Pushes by hand are not recorded and are missing" in part(page, "otherwise").text_content()
+    part(page, "play").click()
+    was = int(part(page, "scrub").input_value())
+    studio.until(lambda: int(part(page, "scrub").input_value()) > was)
+    part(page, "live").click()
+    studio.until(lambda: not part(page, "scrub").is_visible())
+    studio.until(lambda: "Drag the arm to push it" in page.locator("#hint").text_content())
 
 
-def test_an_experiment_runs_and_shows_its_picture_and_its_table(page: tuple[Any, Running]) -> None:
-    opened, running = page
-    part(opened, "gallery").click()
-    part(opened, "run-servo").click()
-    until(lambda: part(opened, "result").count() == 1, 300.0)
-    assert "every bar is reached" in part(opened, "result").text_content()
-    until(lambda: opened.evaluate("document.querySelector('dialog img')?.naturalWidth ?? 0") > 300)
-    head = running.loop.board.head
-    until(lambda: running.loop.board.head > head)
-    part(opened, "result").get_by_test_id("close").click()
+def test_an_experiment_runs_and_shows_its_picture_and_its_table(page: Any, studio: Running) -> None:
+    part(page, "gallery").click()
+    part(page, "run-push").click()
+    studio.until(lambda: part(page, "result").count() == 1, 300.0)
+    assert "every bar is reached" in part(page, "result").text_content()
+    studio.until(lambda: page.evaluate("document.querySelector('dialog img')?.naturalWidth ?? 0") > 300)
+    head = studio.loop.board.head
+    studio.until(lambda: studio.loop.board.head > head)
+    part(page, "result").get_by_test_id("close").click()
 
 
-def test_a_way_through_a_map_is_planned_and_shown(page: tuple[Any, Running], out: Path) -> None:
-    opened, _ = page
+def test_an_experiment_that_takes_too_long_is_cancelled(page: Any) -> None:
+    part(page, "gallery").click()
+    part(page, "run-contact-sweep").click()
+    part(page, "gallery").click()
+    part(page, "cancel-contact-sweep").click()
+    until(lambda: "was cancelled" in part(page, "notice").text_content())
+    part(page, "gallery").click()
+    assert part(page, "run-contact-sweep").is_enabled()
+    part(page, "close").click()
+
+
+def test_a_way_through_a_map_is_planned_and_shown(page: Any, studio: Running) -> None:
+    out = studio.folder
     (out / "room.yaml").write_text("image: room.pgm\nresolution: 0.1\norigin: [0, 0, 0]\n")
     Image.fromarray(np.full((60, 100), 255, np.uint8)).save(out / "room.pgm")
-    part(opened, "plan").click()
-    part(opened, "plan-map").fill("nowhere.yaml")
-    part(opened, "go").click()
-    until(lambda: "the map is 'nowhere.yaml'" in part(opened, "wrong").text_content())
-    part(opened, "plan-map").fill(str(out / "room.yaml"))
-    part(opened, "plan-start").fill("2,2,0")
-    part(opened, "plan-goal").fill("8,4,90")
-    part(opened, "go").click()
-    until(lambda: part(opened, "planned").count() == 1, 300.0)
-    assert "m of it backwards" in part(opened, "planned").text_content()
-    until(lambda: opened.evaluate("document.querySelector('dialog img')?.naturalWidth ?? 0") > 300)
-    part(opened, "planned").get_by_test_id("close").click()
+    part(page, "plan").click()
+    part(page, "plan-map").fill("nowhere.yaml")
+    part(page, "go").click()
+    studio.until(lambda: "the map is 'nowhere.yaml'" in part(page, "wrong").text_content())
+    part(page, "plan-map").fill(str(out / "room.yaml"))
+    part(page, "plan-start").fill("2,2,0")
+    part(page, "plan-goal").fill("8,4,90")
+    part(page, "go").click()
+    studio.until(lambda: part(page, "planned").count() == 1, 300.0)
+    assert "m of it backwards" in part(page, "planned").text_content()
+    studio.until(lambda: page.evaluate("document.querySelector('dialog img')?.naturalWidth ?? 0") > 300)
+    part(page, "planned").get_by_test_id("close").click()

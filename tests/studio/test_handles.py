@@ -2,40 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from running_studio import Running, part, ready, start, until
+from running_studio import Running, part, until
 
-from pliant.runtime.link import attach
-
-
-@pytest.fixture(scope="module")
-def studio(tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator[tuple[Any, Running]]:
-    """A page, and its Studio, begun with the lab."""
-    running = start("lab", tmp_path_factory.mktemp("handles"))
-    page = browser.new_page(viewport={"width": 1280, "height": 720})
-    page.goto(f"{running.url}&quality=low")
-    ready(page)
-    yield page, running
-    page.close()
-    running.end()
+from pliant.runtime.link import Link, attach
 
 
 @pytest.fixture
-def shown(request: pytest.FixtureRequest, studio: tuple[Any, Running]) -> tuple[Any, Running]:
-    """The page of a task, which is started from the page if it does not run."""
-    page, running = studio
-    if running.loop.task.name != request.param:
+def loop(request: pytest.FixtureRequest, page: Any, studio: Running) -> Link:
+    """The loop of a task, which is started from the page if it does not run."""
+    if studio.loop.task.name != request.param:
         before = page.evaluate("document.body.dataset.loop")
         part(page, "task").select_option(request.param)
         part(page, "start").click()
         until(lambda: page.evaluate("document.body.dataset.loop") not in ("", before))
-        running.loop = attach(page.evaluate("document.body.dataset.loop"))
-        running.loop.wait(0.1)
-    return studio
+        studio.loop = attach(page.evaluate("document.body.dataset.loop"))
+        studio.loop.wait(0.1)
+    return studio.loop
 
 
 def ball_on_screen(page: Any, name: str) -> tuple[float, float]:
@@ -53,48 +39,43 @@ def drag(page: Any, start: tuple[float, float], by: tuple[float, float]) -> None
     page.mouse.up()
 
 
-@pytest.mark.parametrize("shown", ["lab"], indirect=True)
-def test_force_and_equilibrium_of_the_lab_are_dragged(shown: tuple[Any, Running]) -> None:
-    page, running = shown
-    loop = running.loop
+@pytest.mark.parametrize("loop", ["lab"], indirect=True)
+def test_force_and_equilibrium_of_the_lab_are_dragged(page: Any, studio: Running, loop: Link) -> None:
     rest = loop.pose[:2]
     drag(page, ball_on_screen(page, "handle"), (60, 40))
-    until(lambda: np.linalg.norm(loop.state.goal.push[:2]) > 1.0)
+    studio.until(lambda: np.linalg.norm(loop.state.goal.push[:2]) > 1.0)
     push = loop.state.goal.push.copy()
     assert push[0] > 0.0
     assert push[2] == 0.0
     stiffness = 250.0
-    until(lambda: np.linalg.norm(loop.pose[:2] - rest - push[:2] / stiffness) < 2e-3)
+    studio.until(lambda: np.linalg.norm(loop.pose[:2] - rest - push[:2] / stiffness) < 2e-3)
     loop.virtual_push([0.0, 0.0, 0.0])
     goal = loop.state.goal.pose[:2].copy()
-    until(lambda: np.linalg.norm(loop.pose[:2] - goal) < 2e-3)
+    studio.until(lambda: np.linalg.norm(loop.pose[:2] - goal) < 2e-3)
     drag(page, ball_on_screen(page, "knob"), (-50, 0))
-    until(lambda: loop.state.goal.pose[0] < goal[0] - 0.02)
+    studio.until(lambda: loop.state.goal.pose[0] < goal[0] - 0.02)
     there = loop.state.goal.pose[:2].copy()
-    until(lambda: np.linalg.norm(loop.pose[:2] - there) < 2e-3)
+    studio.until(lambda: np.linalg.norm(loop.pose[:2] - there) < 2e-3)
 
 
-@pytest.mark.parametrize("shown", ["surface_following"], indirect=True)
-def test_a_slider_stops_where_the_check_would_refuse_and_says_why(shown: tuple[Any, Running]) -> None:
-    page, running = shown
+@pytest.mark.parametrize("loop", ["surface_following"], indirect=True)
+def test_a_slider_stops_where_the_check_would_refuse_and_says_why(page: Any, studio: Running, loop: Link) -> None:
     slider = part(page, "slider-admittance.mass")
-    until(lambda: (slider.get_attribute("data-zones") or "").startswith("2 "))
+    studio.until(lambda: (slider.get_attribute("data-zones") or "").startswith("2 "))
     assert "--stop" in slider.get_attribute("style")
-    mass = lambda: running.loop.parameters.admittance.mass[0][0]  # noqa: E731
+    mass = lambda: loop.parameters.admittance.mass[0][0]  # noqa: E731
     before = mass()
     slider.focus()
     page.keyboard.press("Home")
     why = part(page, "why-admittance.mass")
-    until(lambda: why.is_visible() and "200 N/m" in why.text_content())
-    until(lambda: running.loop.parameters.admittance.mass[0][0] < before)
-    until(
-        lambda: (
-            float(part(page, "number-admittance.mass").input_value()) == running.loop.parameters.admittance.mass[0][0]
-        )
+    studio.until(lambda: why.is_visible() and "200 N/m" in why.text_content())
+    studio.until(lambda: loop.parameters.admittance.mass[0][0] < before)
+    studio.until(
+        lambda: float(part(page, "number-admittance.mass").input_value()) == loop.parameters.admittance.mass[0][0]
     )
-    adopted = running.loop.board.adopted
+    adopted = loop.board.adopted
     field = part(page, "number-admittance.mass")
     field.fill("0.02")
     field.press("Enter")
-    until(lambda: "is refused, and nothing has changed" in why.text_content())
-    assert running.loop.board.adopted == adopted
+    studio.until(lambda: "is refused, and nothing has changed" in why.text_content())
+    assert loop.board.adopted == adopted

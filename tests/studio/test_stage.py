@@ -2,29 +2,219 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from pathlib import Path
 from threading import Thread
+from typing import Any
 
+import numpy as np
 import pytest
 from running_studio import until
 
-from pliant.errors import RefusedError
+from pliant.contact.states import PAUSED, RETRACT, SLIDE
+from pliant.errors import LoopError, PliantError, RefusedError
+from pliant.experiments.emulated import Emulator
+from pliant.record.reader import Recording
+from pliant.runtime.link import Link, attach
+from pliant.studio.hub import Hub
+from pliant.studio.life import SILENT_S, Pulse, status_of
 from pliant.studio.stage import Stage
 
 
-def test_a_stop_while_a_task_starts_reaches_the_robot() -> None:
-    stage = Stage()
-    starts = Thread(target=stage.start, args=("hand_guiding",))
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """A stage on which a stop was asked for while its task started."""
+    made = Stage()
+    starts = Thread(target=made.start, args=("hand_guiding",))
     starts.start()
+    until(lambda: made._starting)
+    made.halt()
+    starts.join()
+    yield made
+    made.close()
+
+
+def test_a_stop_while_a_task_starts_reaches_the_robot(stage: Stage) -> None:
+    until(lambda: int(stage.arm().state.goal.stop) != 0)
+
+
+def test_a_stop_reaches_a_loop_that_lifts_its_tool_off_because_another_task_starts() -> None:
+    shown = Stage()
     try:
-        until(lambda: stage._starting)
-        stage.halt()
+        shown.start("plane")
+        guest = attach(shown.arm().name)
+        until(lambda: guest.state.state.contact.state == SLIDE)
+        guest.set({"contact.retract_m_s": 0.015})
+        first = guest.board.head
+        starts = Thread(target=shown.start, args=("hand_guiding",))
+        starts.start()
+        until(lambda: int(guest.state.state.contact.state) == RETRACT)
+        shown.halt()
         starts.join()
-        until(lambda: int(stage.running.state.goal.stop) != 0)
+        records, _, _ = guest.board.read(first)
+        after = records[records["goal"]["stop"] == 1]
+        assert len(after) > 0
+        assert int(after["state"]["contact"]["state"][-1]) == PAUSED
+        moved = after["observed"]["pose"][:, :3] - after["observed"]["pose"][0, :3]
+        assert np.linalg.norm(moved, axis=1).max() < 0.002  # of the 20 mm that it lifts off by
+        until(lambda: int(shown.arm().state.goal.stop) != 0)  # and what was started does not move either
     finally:
-        starts.join()
-        stage.close()
+        shown.close()
 
 
 def test_without_a_loop_a_stop_is_refused() -> None:
     with pytest.raises(RefusedError, match="No loop is running"):
         Stage().halt()
+
+
+def test_what_is_meant_for_another_loop_does_not_reach_this_one(stage: Stage) -> None:
+    assert stage.arm(stage.number) is stage.arm()
+    with pytest.raises(RefusedError, match="another loop"):
+        stage.arm(stage.number - 1)
+
+
+@pytest.mark.parametrize("robot", ["ur:192.0.2.1", "sim:/etc/passwd", "sim:ur5e#x", "nonsense"])
+def test_only_a_robot_that_can_be_chosen_is_started(stage: Stage, robot: str) -> None:
+    before = stage.scene
+    with pytest.raises(PliantError, match=r"There is no robot to choose .*sim:ur5e"):
+        stage.start("hand_guiding", robot)
+    assert stage.scene is before
+
+
+def test_a_page_does_not_start_a_real_robot_that_nobody_named(stage: Stage, tmp_path: Path) -> None:
+    file, before = tmp_path / "real.yaml", stage.scene
+    file.write_text("robot: ur:192.0.2.1\nlaw: hold\n")
+    with pytest.raises(RefusedError, match="is a real robot"):
+        stage.start(str(file))
+    assert stage.scene is before
+
+
+def test_a_real_robot_that_was_named_is_shown_and_can_be_stopped(tmp_path: Path) -> None:
+    pytest.importorskip("rtde_control")
+    with Emulator() as ur:
+        file, shown = tmp_path / "real.yaml", Stage()
+        file.write_text(f"robot: {ur.robot}\nlaw: admittance\n")
+        try:
+            shown.begin(str(file))
+            assert shown.scene is not None
+            assert shown.scene.describe()["robot"] == ur.robot
+            shown.halt()
+            until(lambda: int(shown.arm().state.goal.stop) != 0)
+        finally:
+            shown.close()
+        until(lambda: not ur.state["plays"])
+
+
+def test_what_cannot_be_shown_does_not_run_on(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[Link] = []
+
+    def broken(self: Stage, link: Link, source: str) -> None:
+        started.append(link)
+        raise RefusedError("It cannot be shown.")
+
+    monkeypatch.setattr(Stage, "_show", broken)
+    with pytest.raises(RefusedError, match="cannot be shown"):
+        Stage().start("hand_guiding")
+    (link,) = started
+    assert not link.running
+
+
+def test_a_recorder_that_dies_is_told_of(stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLIANT_OUT", str(tmp_path))
+    file = stage.record()
+    assert stage.recorder.look() == (file, "")
+    process = stage.recorder._process
+    assert process is not None
+    process.kill()
+    until(lambda: stage.recorder.look()[0] == "")
+    assert f"{file} is not complete" in stage.recorder.look()[1]
+    again = stage.record()
+    assert stage.recorder.look() == (again, "")
+    assert stage.stop_recording() == again
+    assert stage.recorder.look() == ("", "")
+
+
+def test_a_loop_that_does_not_tick_is_silent_until_it_ticks_again(stage: Stage) -> None:
+    hub, process = Hub(stage), int(stage.arm().board.header.loop_pid)
+    assert hub.status()["status"] == "running"
+    os.kill(process, signal.SIGSTOP)
+    try:
+        until(lambda: hub.status()["status"] == "silent")
+        assert "has not ticked for more than 1 s" in hub.status()["reason"]
+    finally:
+        os.kill(process, signal.SIGCONT)
+    until(lambda: hub.status()["status"] == "running")
+    assert hub.status()["reason"] == ""
+
+
+def test_whoever_slept_himself_does_not_say_that_the_loop_did(stage: Stage) -> None:
+    link, pulse = stage.arm(), Pulse()
+    os.kill(int(link.board.header.loop_pid), signal.SIGSTOP)
+    try:
+        head = -1
+        while head != (head := link.board.head):
+            pulse.status_of(link)
+        time.sleep(1.2 * SILENT_S)
+        assert pulse.status_of(link)[0] == "running"
+    finally:
+        os.kill(int(link.board.header.loop_pid), signal.SIGCONT)
+
+
+def test_a_look_that_goes_wrong_is_told_once_and_followed_by_others(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    hub, looks = Hub(stage), []
+
+    def broken() -> None:
+        looks.append(1)
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(hub, "look", broken)
+    run_beside(_look(hub, lambda: len(looks) > 3))
+    assert [record.getMessage() for record in caplog.records].count(
+        "The Studio could not look at its loop, and looks again."
+    ) == 1
+    assert "the disk is full" in caplog.text
+
+
+def test_a_loop_that_was_killed_is_a_fault_and_its_last_seconds_are_saved(
+    stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLIANT_OUT", str(tmp_path))
+    guest, hub = attach(stage.arm().name), Hub(stage)
+    assert hub.status()["status"] == "running"
+    os.kill(int(guest.board.header.loop_pid), signal.SIGKILL)
+    until(lambda: hub.status()["status"] == "fault")
+    assert hub.status()["reason"] == status_of(guest)[1] == "its process ended without a word"
+    run_beside(_look(hub, lambda: hub.status()["black_box"]))
+    told = hub.status()
+    assert told["status"] == "fault"
+    assert "ended without a word (killed by SIGKILL" in told["reason"]
+    assert Recording.load(Path(told["black_box"])).meta["fault"] == told["reason"]
+    assert status_of(guest) == (told["status"], told["reason"], told["black_box"])
+    with pytest.raises(LoopError, match="killed by SIGKILL"):
+        stage.halt()
+    assert list(tmp_path.glob("*")) == [Path(told["black_box"])]
+
+
+def run_beside(work: Coroutine[Any, Any, None]) -> None:
+    """Run it in a thread of its own: a browser of other tests has its own event loop in this one."""
+    thread = Thread(target=asyncio.run, args=(work,))
+    thread.start()
+    thread.join()
+
+
+async def _look(hub: Hub, found: Callable[[], object]) -> None:
+    """Let a hub look at its stage until something is found."""
+    looking = asyncio.create_task(hub.run())
+    async with asyncio.timeout(60):
+        while not found():
+            await asyncio.sleep(0.01)
+    looking.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await looking

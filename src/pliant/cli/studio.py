@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import contextlib
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from pliant.runtime.task import Task
 
 EXAMPLE = "Example: [bold]pliant studio tasks/hand_guiding.yaml[/bold]"
 
@@ -20,25 +24,40 @@ def command(
         bool,
         typer.Option("--expose", help="Allow a --host that other machines can reach. Who has the link can move it."),
     ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before a real robot moves.")] = False,
 ) -> int:
     """See a loop in the browser, push its arm and tune it. Prints one link; Ctrl-C ends it.
 
     The page can be reached from this machine only, and only with the link's token.
     """
-    show(task, loop, host, port, expose=expose)
+    show(task, loop, host, port, expose=expose, yes=yes)
     return 0
 
 
-def show(task: str, loop: str | None = None, host: str = "", port: int = 0, *, expose: bool = False) -> None:
+def _ask(task: Task, *, yes: bool) -> None:
+    """Say what a real robot will do and how fast, and ask once."""
+    from pliant.cli.running import say_start
+    from pliant.cli.show import ask_once
+    from pliant.robots import is_simulated
+
+    if not is_simulated(task.robot):
+        say_start(task)
+        ask_once(task, yes=yes)
+
+
+def show(
+    task: str, loop: str | None = None, host: str = "", port: int = 0, *, expose: bool = False, yes: bool = False
+) -> None:
     """Serve the Studio until Ctrl-C: of a task that is started, or of a loop that runs already."""
     from pliant.cli.show import compile_first, compile_planner, err, out
-    from pliant.runtime.task import find_file, is_mission
-    from pliant.studio.serve import listen, serve
+    from pliant.runtime.task import find_file, find_task, is_mission
+    from pliant.studio.serve import is_exposed, listen, serve
     from pliant.studio.stage import Stage
 
     socket = listen(host, port, expose=expose)
-    if expose:
+    if is_exposed(socket):
         err.print("Other machines can reach the Studio now, unencrypted: whoever has its link can move the robot.")
+    err.print("The Studio starts: its link comes in some seconds.")
     stage = Stage()
     if loop is not None:
         stage.attach(loop)
@@ -46,7 +65,11 @@ def show(task: str, loop: str | None = None, host: str = "", port: int = 0, *, e
         compile_first()
         if is_mission(find_file(task)):
             compile_planner()
-        stage.start(task)
-    name = stage.shown.name
+        else:
+            _ask(find_task(task), yes=yes)
+        stage.begin(task)
+    name = stage.shown().name
     words = f"The Studio shows loop {name} at {{link}}\nCtrl-C ends it."
-    serve(stage, socket, lambda link: out.print(words.format(link=link), soft_wrap=True, highlight=False))
+    with contextlib.suppress(KeyboardInterrupt):  # which is how it is ended
+        serve(stage, socket, lambda link: out.print(words.format(link=link), soft_wrap=True, highlight=False))
+    err.print("The Studio has ended, and what it had started is stopped.")

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from pliant.errors import InputError, RefusedError, UnknownNameError
+from pliant.errors import InputError, UnknownNameError
+from pliant.runtime.link import Link
 from pliant.studio import archive
 from pliant.studio.ahead import is_judged, zones
+from pliant.studio.begin import Beginning
+from pliant.studio.request import Message, Request
 from pliant.studio.schema import parameters_in_words, values_of
-from pliant.studio.stage import Stage
 
-Message = dict[str, Any]
 Answer = dict[str, Any]
 
 # A push lasts this long unless it is said again: a page that is gone pushes no more [s].
@@ -26,232 +25,202 @@ PUSH_N = 80.0
 MOST_VALUES = 65
 
 
-def _text(message: Message, field: str, default: str | None = None) -> str:
-    value = message.get(field, default)
-    if not isinstance(value, str) or len(value) > 500:
-        raise InputError(field, value, "a text")
-    return value
-
-
-def _numbers(message: Message, field: str, *sizes: int) -> list[float]:
-    value = message.get(field)
-    numbers = [float(v) for v in value if type(v) in (int, float)] if isinstance(value, list) else []
-    if (
-        not isinstance(value, list)
-        or len(numbers) != len(value)
-        or len(value) not in sizes
-        or not np.isfinite(numbers).all()
-    ):
-        raise InputError(field, value, f"{' or '.join(map(str, sizes))} finite numbers")
-    return numbers
-
-
-def _values(message: Message) -> dict[str, Any]:
-    values = message.get("values")
-    if not isinstance(values, dict) or not values:
-        raise InputError("values", values, "parameters by name")
-    return values
-
-
-def _parameters(stage: Stage) -> Answer:
-    link = stage.running
+def _parameters(link: Link) -> Answer:
     return {"values": values_of(link.parameters), "revision": int(link.board.adopted)}
 
 
 # ---- at once: never behind anything else ---------------------------------------------------------------------------
 
 
-def _halt(stage: Stage, message: Message) -> Answer:
-    stage.halt()
-    return {}
+def _halt(request: Request) -> Answer:
+    """Whatever loop is shown, and whoever asks. A loop that runs was told when the request arrived."""
+    if not request.is_braked:
+        request.stage.brake()
+    return {"arrived_ns": request.arrived_ns}
 
 
-def _push(stage: Stage, message: Message) -> Answer:
-    force = np.array(_numbers(message, "force", 3))
+def _push(request: Request) -> Answer:
+    force = np.array(request.numbers("force", 3))
     force *= min(1.0, PUSH_N / max(float(np.linalg.norm(force)), 1e-9))
-    stage.running.push(force, PUSH_S)
-    return {}
-
-
-def _abort(stage: Stage, message: Message) -> Answer:
-    stage.running.order("abort")
+    request.arm.push(force, PUSH_S)
     return {}
 
 
 # ---- one after the other -------------------------------------------------------------------------------------------
 
 
-def _start(stage: Stage, message: Message) -> Answer:
-    stage.start(_text(message, "task"), _text(message, "robot", ""))
+def _start(request: Request) -> Answer:
+    request.check_run()
+    request.stage.start(request.text("task"), request.text("robot", ""))
     return {}
 
 
-def _end(stage: Stage, message: Message) -> Answer:
-    stage.close()
+def _resume(request: Request) -> Answer:
+    request.arm.resume()
     return {}
 
 
-def _resume(stage: Stage, message: Message) -> Answer:
-    stage.running.resume()
+def _order(request: Request) -> Answer:
+    request.arm.order(request.text("order"))
     return {}
 
 
-def _begin(stage: Stage, message: Message) -> Answer:
-    """Begin the mission; nobody waits behind the search for its way."""
-    stage.mission.begin()
+def _seek(request: Request) -> Answer:
+    """Set the start of a contact where the tool is, and seek the surface from there."""
+    link = request.arm
+    link.order("set_start")
+    link.order("start")
     return {}
 
 
-def _aim(stage: Stage, message: Message) -> Answer:
-    """Give the mission another goal of its tool."""
-    stage.mission.goal(_numbers(message, "position", 2, 3))
+def _goal(request: Request) -> Answer:
+    request.arm.goal_position(request.numbers("position", 2, 3))
     return {}
 
 
-def _order(stage: Stage, message: Message) -> Answer:
-    stage.running.order(_text(message, "order"))
+def _virtual_push(request: Request) -> Answer:
+    request.arm.virtual_push(request.numbers("force", 3))
     return {}
 
 
-def _law(stage: Stage, message: Message) -> Answer:
-    stage.running.law(_text(message, "law"))
-    return {}
+def _tare(request: Request) -> Answer:
+    link = request.arm
+    request.history.note(link, ["sense.bias"], link.tare)
+    return _parameters(link)
 
 
-def _goal(stage: Stage, message: Message) -> Answer:
-    stage.running.goal_position(_numbers(message, "position", 2, 3))
-    return {}
+def _set(request: Request) -> Answer:
+    request.history.set(request.arm, request.values(), request.count("drag"))
+    return _parameters(request.arm)
 
 
-def _virtual_push(stage: Stage, message: Message) -> Answer:
-    stage.running.virtual_push(_numbers(message, "force", 3))
-    return {}
-
-
-def _tare(stage: Stage, message: Message) -> Answer:
-    bias = stage.running.tare()
-    return {"bias": bias.tolist(), **_parameters(stage)}
-
-
-def _set(stage: Stage, message: Message) -> Answer:
-    stage.running.set(_values(message))
-    return _parameters(stage)
-
-
-def _differing(stage: Stage, message: Message) -> tuple[dict[str, Any], dict[str, Any]]:
+def _differing(request: Request) -> tuple[dict[str, Any], dict[str, Any]]:
     """The live parameters in which a preset differs from what is in force: what is now, and what would be."""
-    now = values_of(stage.running.parameters)
-    then = values_of(stage.preset(_text(message, "preset")))
+    now = values_of(request.arm.parameters)
+    then = values_of(request.stage.preset(request.text("preset")))
     live = {item["name"] for item in parameters_in_words() if item["live"]}
     names = [name for name, value in then.items() if name in live and value != now[name]]
     return {name: now[name] for name in names}, {name: then[name] for name in names}
 
 
-def _keep(stage: Stage, message: Message) -> Answer:
-    return {"kept": stage.keep()}
+def _keep(request: Request) -> Answer:
+    return {"kept": request.stage.keep(request.arm.parameters)}
 
 
-def _compare(stage: Stage, message: Message) -> Answer:
-    now, then = _differing(stage, message)
+def _compare(request: Request) -> Answer:
+    now, then = _differing(request)
     return {"now": now, "then": then}
 
 
-def _preset(stage: Stage, message: Message) -> Answer:
+def _preset(request: Request) -> Answer:
     """Take over the live parameters of a preset, as one change that can be undone."""
-    _, then = _differing(stage, message)
+    _, then = _differing(request)
     if then:
-        stage.running.set(then)
-    return _parameters(stage)
+        request.history.set(request.arm, then)
+    return _parameters(request.arm)
 
 
-def _undo(stage: Stage, message: Message) -> Answer:
-    stage.running.undo()
-    return _parameters(stage)
+def _undo(request: Request) -> Answer:
+    request.history.undo(request.arm)
+    return _parameters(request.arm)
 
 
-def _redo(stage: Stage, message: Message) -> Answer:
-    stage.running.redo()
-    return _parameters(stage)
+def _redo(request: Request) -> Answer:
+    request.history.redo(request.arm)
+    return _parameters(request.arm)
 
 
-def _save(stage: Stage, message: Message) -> Answer:
-    path = _text(message, "path", stage.scene.source if stage.scene else "")
-    return {"path": path, "saved": list(stage.running.save(path))}
+def _save(request: Request) -> Answer:
+    scene = request.stage.scene
+    path = request.text("path", scene.source if scene else "")
+    return {"path": path, "saved": list(request.arm.save(path))}
 
 
-def _record(stage: Stage, message: Message) -> Answer:
-    return {"recording": stage.record()}
+def _record(request: Request) -> Answer:
+    request.check_run()
+    return {"recording": request.stage.record()}
 
 
-def _stop_recording(stage: Stage, message: Message) -> Answer:
-    return {"recorded": stage.stop_recording()}
+def _stop_recording(request: Request) -> Answer:
+    request.check_run()
+    return {"recorded": request.stage.stop_recording()}
 
 
 # ---- beside the loop -----------------------------------------------------------------------------------------------
 
 
-def _recordings(stage: Stage, message: Message) -> Answer:
+def _begin(request: Request) -> Answer:
+    """Begin the mission; nobody waits behind the search for its way."""
+    Beginning(request).begin()
+    return {}
+
+
+def _aim(request: Request) -> Answer:
+    """Give the mission another goal of its tool."""
+    request.mission.goal(request.numbers("position", 2, 3))
+    return {}
+
+
+def _recordings(request: Request) -> Answer:
     return {"recordings": archive.recordings()}
 
 
-def _open(stage: Stage, message: Message) -> Answer:
-    return {"recording": archive.open_recording(_text(message, "name"))}
+def _open(request: Request) -> Answer:
+    return {"recording": archive.open_recording(request.text("name"))}
 
 
-def _what_if(stage: Stage, message: Message) -> Answer:
-    with _alone():
-        return {"what_if": archive.what_if(_text(message, "name"), stage.running.parameters)}
+def _what_if(request: Request) -> Answer:
+    with request.stage.work.alone():
+        return {"what_if": archive.what_if(request.text("name"), request.arm.parameters)}
 
 
-def _ahead(stage: Stage, message: Message) -> Answer:
+def _ahead(request: Request) -> Answer:
     """How the stability check would judge values of a parameter."""
-    values = message.get("values")
+    values = request.message.get("values")
     if not isinstance(values, list) or not 2 <= len(values) <= MOST_VALUES:
         raise InputError("values", "…", f"a list of 2 to {MOST_VALUES} values")
-    link = stage.running
-    return {"judged": is_judged(link), "zones": zones(link, _text(message, "parameter"), values)}
+    link = request.arm
+    return {"judged": is_judged(link), "zones": zones(link, request.text("parameter"), values)}
 
 
-def _experiment(stage: Stage, message: Message) -> Answer:
-    with _alone():
-        return {"experiment": archive.run_experiment(_text(message, "name"))}
+def _experiment(request: Request) -> Answer:
+    with request.stage.work.alone():
+        return {"experiment": archive.run_experiment(request.stage.work, request.text("name"))}
 
 
-def _plan(stage: Stage, message: Message) -> Answer:
-    with _alone():
-        return {"plan": archive.plan(*(_text(message, field) for field in ("map", "start", "goal")))}
+def _plan(request: Request) -> Answer:
+    with request.stage.work.alone():
+        return {"plan": archive.plan(request.stage.work, *(request.text(field) for field in ("map", "start", "goal")))}
 
 
-@contextlib.contextmanager
-def _alone() -> Iterator[None]:
-    """Of what takes a core for long, one at a time."""
-    if not _busy.acquire(blocking=False):
-        raise RefusedError("An experiment, a plan or a what-if is being worked out already. Wait until it is done.")
-    try:
-        yield
-    finally:
-        _busy.release()
+def _cancel(request: Request) -> Answer:
+    """End the experiment or the plan that is being worked out, whoever asked for it."""
+    return {"cancelled": request.stage.work.cancel()}
 
 
-_busy = threading.Lock()
-
-Action = Callable[[Stage, Message], Answer]
-AT_ONCE: dict[str, Action] = {"halt": _halt, "push": _push, "abort": _abort}
-IN_TURN: dict[str, Action] = {
-    "start": _start, "end": _end, "resume": _resume, "order": _order, "law": _law, "goal": _goal,
-    "virtual_push": _virtual_push, "tare": _tare, "set": _set, "keep": _keep, "preset": _preset, "undo": _undo,
-    "redo": _redo, "save": _save, "record": _record, "stop_recording": _stop_recording,
+Action = Callable[[Request], Answer]
+HALT, PUSH, IN_TURN, BESIDE = "halt", "push", "in turn", "beside"
+ACTIONS: dict[str, dict[str, Action]] = {
+    HALT: {"halt": _halt},
+    PUSH: {"push": _push},
+    IN_TURN: {
+        "start": _start, "resume": _resume, "order": _order, "seek": _seek, "goal": _goal,
+        "virtual_push": _virtual_push, "tare": _tare, "set": _set, "keep": _keep, "preset": _preset, "undo": _undo,
+        "redo": _redo, "save": _save, "record": _record, "stop_recording": _stop_recording,
+    },
+    BESIDE: {
+        "recordings": _recordings, "open": _open, "what_if": _what_if, "experiment": _experiment, "ahead": _ahead,
+        "compare": _compare, "plan": _plan, "cancel": _cancel, "begin": _begin, "aim": _aim,
+    },
 }  # fmt: skip
-BESIDE: dict[str, Action] = {
-    "recordings": _recordings, "open": _open, "what_if": _what_if, "experiment": _experiment, "ahead": _ahead,
-    "compare": _compare, "plan": _plan, "begin": _begin, "aim": _aim,
-}  # fmt: skip
+# What may move a robot: not done when a stop has come in the meantime.
+MOVES = frozenset({"start", "resume", "order", "seek", "goal", "virtual_push", "begin"})
 
 
 def action_of(message: Message) -> tuple[Action, str]:
-    """What a message asks for, and when it is done: at once, in turn, or beside the loop."""
+    """What a message asks for, and when it is done: to halt, to push, in turn, or beside the loop."""
     name = message.get("do")
-    for when, table in (("at once", AT_ONCE), ("in turn", IN_TURN), ("beside", BESIDE)):
+    for when, table in ACTIONS.items():
         if isinstance(name, str) and name in table:
             return table[name], when
-    raise UnknownNameError("request", str(name)[:50], [*AT_ONCE, *IN_TURN, *BESIDE])
+    raise UnknownNameError("request", str(name)[:50], [name for table in ACTIONS.values() for name in table])

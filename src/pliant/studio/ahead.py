@@ -1,7 +1,8 @@
-"""What the stability check would say of values that nobody has proposed yet, so that a slider shows its bounds.
+"""What would be said of values that nobody has proposed yet, so that a slider shows its bounds.
 
-It is the check that a change has to pass anyway (`runtime.guard`), asked beforehand and never in the loop. Values that
-stand are told apart from those whose reserve is thin: which bear less than `EASY` times the gain of the law.
+These are the checks that a change has to pass anyway (`Link.set`: its bounds, how the arm stands now, and the stability
+of `runtime.guard`), asked beforehand and never in the loop. Values that stand are told apart from those whose reserve
+is thin: which bear less than `EASY` times the gain of the law.
 """
 
 from __future__ import annotations
@@ -14,11 +15,9 @@ from typing import Any
 
 from pliant.errors import PliantError
 from pliant.laws import LAWS
-from pliant.params.contact import check_order
 from pliant.params.control import Parameters
-from pliant.params.declare import changed
 from pliant.runtime.guard import LEAST_MARGIN, objection, places
-from pliant.runtime.link import Link
+from pliant.runtime.link import Link, changed_live
 
 FINE, THIN, REFUSED = range(3)
 # From so many times the gain on, the reserve is no longer worth a word.
@@ -98,8 +97,8 @@ def laws_of(link: Link) -> list[str]:
 
 def _verdict(link: Link, laws: list[str], now: Parameters, values: dict[str, Any]) -> Verdict:
     try:
-        after = changed(now, values, live_only=True)
-        check_order(after.contact)
+        after = changed_live(now, values)
+        link.check_now(now, after)
     except PliantError as error:
         return Verdict(REFUSED, str(error))
     if link.unchecked:

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pliant.analysis.doctor import Case, examine
 from pliant.analysis.mission import account_of, is_mission, recorded_story
-from pliant.errors import InputError, PliantError, RefusedError
+from pliant.errors import InputError, RefusedError
 from pliant.experiments import find, summaries
 from pliant.params.control import Parameters
 from pliant.record.reader import Recording
-from pliant.runtime.batch import simulate
 from pliant.runtime.save import output_folder
 from pliant.runtime.task import Task
 from pliant.studio.mission_view import channels_of, mission_in_words, story_in_words
 from pliant.studio.shapes import Shapes
+from pliant.studio.what_if import run_otherwise
 from pliant.studio.wire import CHANNELS, Channel, samples_of
+from pliant.studio.work import Work
 
 Array = np.ndarray[Any, Any]
 
@@ -42,33 +39,22 @@ def experiments() -> list[dict[str, str]]:
     return [{"name": name, "summary": summary} for name, summary in summaries().items()]
 
 
-def run_experiment(name: str) -> dict[str, Any]:
+def run_experiment(work: Work, name: str) -> dict[str, Any]:
     """Run an experiment in a process of its own: figures, and the name of its picture."""
     find(name)
     picture = pictures() / f"{name}.png"
-    outcome = _told("experiment", name, "--json", "--plot", str(picture))
+    outcome = work.told("experiment", name, "--json", "--plot", str(picture))
     return {"name": name, "holds": outcome["holds"], "figures": outcome["figures"], "picture": picture.name}
 
 
-def plan(file: str, start: str, goal: str) -> dict[str, Any]:
+def plan(work: Work, file: str, start: str, goal: str) -> dict[str, Any]:
     """A way through a map, planned in a process of its own: its figures, and the name of its picture."""
     if not Path(file).is_file():
         raise InputError("the map", file, "a file on the machine of the Studio: .yaml, .pgm, .png or .npy")
     picture = pictures() / "plan.png"
     where = (f"--start={start}", f"--goal={goal}", "--json", "--output", str(picture))
-    told = _told("plan", *where, "--", file)
+    told = work.told("plan", *where, "--", file)
     return {**{name: told[name] for name in ("length_m", "backward_m", "cusps", "expanded")}, "picture": picture.name}
-
-
-def _told(*words: str) -> dict[str, Any]:
-    """What a verb of the command line prints as JSON; its last sentence as an error when it prints none."""
-    command = [sys.executable, "-m", "pliant.cli.main", *words]
-    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    try:
-        return json.loads(done.stdout)
-    except ValueError:
-        said = done.stderr.strip().splitlines() or ["it said nothing."]
-        raise PliantError(f"pliant {words[0]} did not end well: {said[-1].removeprefix('pliant: ')}") from None
 
 
 def recordings() -> list[dict[str, Any]]:
@@ -130,6 +116,8 @@ def open_recording(name: str) -> dict[str, Any]:
 
 def _arm(recording: Recording) -> dict[str, Any]:
     """What is told of the recording of an arm."""
+    from pliant.analysis.doctor import Case, examine  # not before: it would be a third of the Studio's start
+
     task = _task(recording)
     return {
         "task": task.name,
@@ -160,14 +148,7 @@ def _mission(recording: Recording) -> dict[str, Any]:
 
 
 def what_if(name: str, parameters: Parameters) -> dict[str, Any]:
-    """The task of a recording run again in simulation with other parameters, from the same start and seed."""
-    task = _task(_recording(name))
-    if not task.robot.startswith("sim:"):
-        raise RefusedError("What would have been can be told of a simulated robot only.")
-    run = simulate(task.model_copy(update={"params": parameters, "events": _without_changes(task)}))
-    return {"name": name, "fault": run.fault or "", **_moments(run.records)}
-
-
-def _without_changes(task: Task) -> tuple[Any, ...]:
-    """The task's events, less those that would change the parameters."""
-    return tuple(event.model_copy(update={"set": {}}) for event in task.events)
+    """What was recorded, run again in simulation with other parameters (see `what_if`)."""
+    recording = _recording(name)
+    run = run_otherwise(recording, _task(recording), parameters)
+    return {"name": name, "fault": run.fault, "from_rest": run.from_rest, **_moments(run.records)}

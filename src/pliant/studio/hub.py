@@ -4,36 +4,59 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
+import logging
 from collections import deque
+from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from pliant.errors import PliantError
-from pliant.runtime.board_layout import FAULT, RUNNING
-from pliant.runtime.link import Link
-from pliant.runtime.mission_link import MissionLink
+from pliant.studio.history import History
+from pliant.studio.life import Pulse
 from pliant.studio.scene import Scene
 from pliant.studio.stage import Stage
-from pliant.studio.wire import frame, samples_of
+from pliant.studio.wire import frame, samples_of, text_of
 
 FRAMES_HZ = 30.0
 # Frames that may wait for a page; when there are more, the oldest go.
 _WAITING = 3
+
+_log = logging.getLogger(__name__)
 
 
 class Page:
     """One connected page: words are kept in order, of frames only the newest."""
 
     def __init__(self) -> None:
+        self.number = -1
+        """Of the loop that it was told about last."""
+        self.history = History()
+        self.waiting: set[asyncio.Future[str]] = set()
+        """Its requests that have no answer yet."""
+        self.pushing: int | None = None
+        """The number of the loop whose arm it has pushed last."""
+        self.is_blank = True
+        """Whether it has not been shown anything of the loop yet."""
         self._words: deque[str] = deque(maxlen=200)
         self._frames: deque[bytes] = deque(maxlen=_WAITING)
         self._new = asyncio.Event()
 
+    def greet(self, number: int, hello: str) -> None:
+        """Tell it about another loop: frames of the one before, and what it has changed there, mean nothing now."""
+        self.number, self.history, self.is_blank = number, History(), True
+        self._frames.clear()
+        self.put(hello)
+
     def say(self, message: dict[str, Any]) -> None:
-        self._words.append(json.dumps(message))
+        self.put(text_of(message))
+
+    def put(self, text: str) -> None:
+        self._words.append(text)
         self._new.set()
 
     def show(self, data: bytes) -> None:
+        self.is_blank = False
         self._frames.append(data)
         self._new.set()
 
@@ -51,53 +74,86 @@ class Hub:
     def __init__(self, stage: Stage) -> None:
         self.stage, self.pages = stage, set[Page]()
         self._number, self._at, self._sent, self._news = 0, 0, 0, -1
-        self._status = ""
-
-    def say(self, message: dict[str, Any]) -> None:
-        for page in self.pages:
-            page.say(message)
+        self._status = self._mishap = ""
+        self._pulse = Pulse()
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Until cancelled: whatever goes wrong in one look, there is a next one."""
         while True:
-            # a loop that has just ended, or whose story was cut short by its end: the next look says so
-            with contextlib.suppress(PliantError, LookupError, ValueError):
+            with self._next_look():
+                await self.greet()
+            with self._next_look():
                 self.look()
+            with self._next_look():
+                if self.stage.was_killed:  # the pages know already: to save what it left takes its time
+                    await asyncio.to_thread(self.stage.see_out)
             await asyncio.sleep(1.0 / FRAMES_HZ)
+
+    @contextlib.contextmanager
+    def _next_look(self) -> Iterator[None]:
+        """Leave to the next look what goes wrong in this one; what is no word of ours is logged, each kind once."""
+        try:
+            yield
+        except (PliantError, LookupError, ValueError):
+            pass  # a loop that has just ended, or whose story was cut short by its end: the next look says so
+        except Exception as error:
+            if (mishap := repr(error)) != self._mishap:
+                self._mishap = mishap
+                _log.exception("The Studio could not look at its loop, and looks again.")
+
+    async def greet(self) -> None:
+        """Describe the stage to pages that do not know it yet: new ones, and all when another loop is shown."""
+        if all(page.number == self.stage.number for page in self.pages):
+            return
+        number, hello = await asyncio.to_thread(self._hello)
+        status = text_of(self.status())
+        for page in self.pages:
+            if page.number != number:
+                page.greet(number, hello)
+                page.put(status)
+
+    def _hello(self) -> tuple[int, str]:
+        words = self.stage.describe()
+        return words["number"], text_of(words)
 
     def look(self) -> None:
         """Tell the pages what has happened since the last look. Never waits."""
+        now = self.status()
+        if (status := text_of(now)) != self._status:
+            self._status = status
+            for page in self.pages:
+                page.put(status)
         scene = self.stage.scene
         if scene is None:
-            self._tell_status("none", "")
             return
-        link = scene.link
         if scene.number != self._number:
-            self._number, self._sent, self._news, self._status = scene.number, 0, -1, ""
-            self._at = link.board.head
-            self.say({"type": "hello", **self.stage.describe()})
-        self._tell_status(*_status_of(link))
+            self._number, self._sent, self._news = scene.number, 0, -1
+            self._at = scene.link.board.head
         if (news := scene.news) != self._news:
             self._news = news
-            self.say(scene.tell())
+            words = text_of(scene.tell())
+            for page in self._following(scene):
+                page.put(words)
         self._show_new(scene)
+        if now["status"] in ("fault", "ended"):
+            self._show_end(scene)
 
-    def _tell_status(self, status: str, reason: str) -> None:
-        if (told := f"{status} {reason}") != self._status:
-            self._status = told
-            self.say(self.status(status, reason))
+    def _following(self, scene: Scene[Any]) -> list[Page]:
+        """The pages that know of this loop."""
+        return [page for page in self.pages if page.number == scene.number]
 
-    def now(self) -> dict[str, Any]:
+    def status(self) -> dict[str, Any]:
         """How the loop is, for the pages."""
         scene = self.stage.scene
-        return self.status(*(("none", "") if scene is None else _status_of(scene.link)))
-
-    def status(self, status: str, reason: str) -> dict[str, Any]:
+        status, reason, black_box = ("none", "", "") if scene is None else self._pulse.status_of(scene.link)
+        recording, mishap = self.stage.recorder.look()
         return {
             "type": "status",
             "status": status,
             "reason": reason,
-            "recording": self.stage.recording,
+            "black_box": black_box,
+            "recording": recording,
+            "mishap": mishap,
             "kept": list(self.stage.kept),
         }
 
@@ -106,18 +162,22 @@ class Hub:
         records, self._at, _ = link.board.read(max(self._at, link.board.head - round(link.task.rate_hz)))
         if not len(records) or not self.pages:
             return
-        newest = records[-1]
-        samples = samples_of(records, scene.every, scene.channels)
-        data = frame(self._sent, newest, scene.shapes.poses(newest), samples)
-        self._sent += len(samples)
-        for page in self.pages:
+        data = self._frame(scene, records)
+        for page in self._following(scene):
             page.show(data)
 
+    def _show_end(self, scene: Scene[Any]) -> None:
+        """Show the last seconds to pages that came after the end: they will get no other frame."""
+        late = [page for page in self._following(scene) if page.is_blank]
+        if late and scene.link.board.head > 0:
+            data = self._frame(scene, scene.link.board.read(0)[0])
+            for page in late:
+                page.show(data)
 
-def _status_of(link: Link | MissionLink) -> tuple[str, str]:
-    if link.board.status == RUNNING:
-        return "running", ""
-    return "fault" if link.board.status == FAULT else "ended", link.board.reason
+    def _frame(self, scene: Scene[Any], records: np.ndarray[Any, Any]) -> bytes:
+        newest, samples = records[-1], samples_of(records, scene.every, scene.channels)
+        first, self._sent = self._sent, self._sent + len(samples)
+        return frame(first, newest, scene.shapes.poses(newest), samples)
 
 
 def told(error: PliantError) -> dict[str, Any]:

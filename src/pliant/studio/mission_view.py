@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from pliant.analysis.clearance import Clearance
 from pliant.mobile.path import Path
 from pliant.model.grid import OccupancyGrid
 from pliant.runtime.mission_task import MissionTask
@@ -37,6 +36,8 @@ _FREE, _UNKNOWN, _BLOCKED = 255, 128, 0
 
 def channels_of(task: MissionTask, grid: OccupancyGrid, goal: Callable[[], Array]) -> tuple[Channel, ...]:
     """The lines of its plots; `goal` is asked for the goal of the tool (X_WT), which may become another one."""
+    from pliant.analysis.clearance import Clearance  # not before: only a mission needs what it brings along
+
     planner = task.planner
     room = Clearance(grid, planner.footprint, unknown_is_free=planner.unknown == "free")
     return driving_channels(room.at, goal)

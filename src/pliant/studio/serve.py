@@ -9,7 +9,8 @@ from collections.abc import Callable
 import uvicorn
 
 from pliant.errors import InputError, RefusedError
-from pliant.studio.server import MESSAGE_BYTES, Studio
+from pliant.studio.request import MESSAGE_BYTES
+from pliant.studio.server import Studio
 from pliant.studio.stage import Stage
 
 LOCAL = "127.0.0.1"
@@ -42,6 +43,11 @@ def listen(host: str, port: int, *, expose: bool) -> socket.socket:
     return listening
 
 
+def is_exposed(listening: socket.socket) -> bool:
+    """Whether other machines can reach it."""
+    return not ipaddress.ip_address(listening.getsockname()[0]).is_loopback
+
+
 def link_of(listening: socket.socket, token: str) -> str:
     """The address of the page."""
     host, port = listening.getsockname()[:2]
@@ -50,7 +56,7 @@ def link_of(listening: socket.socket, token: str) -> str:
 
 def serve(stage: Stage, listening: socket.socket, ready: Callable[[str], object]) -> None:
     """Serve the stage until Ctrl-C; `ready` is told the link."""
-    studio = Studio(stage)
+    studio = Studio(stage, *listening.getsockname()[:2])
     config = uvicorn.Config(
         studio.app, log_level="error", ws="websockets-sansio", ws_max_size=MESSAGE_BYTES, ws_ping_interval=5.0,
         ws_ping_timeout=5.0, timeout_graceful_shutdown=1, server_header=False,

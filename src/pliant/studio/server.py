@@ -1,7 +1,8 @@
 """The Studio's server: the page, its files, and one socket for each page. It listens on this machine only.
 
 Whoever has the link has the token in it; without it nothing is answered. A page of another origin is turned away, so
-that no other site that is open in the same browser can speak to the robot.
+that no other site that is open in the same browser can speak to the robot; so is whoever comes by a strange name (see
+`door`).
 """
 
 from __future__ import annotations
@@ -9,15 +10,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hmac
-import json
-import logging
 import os
 import secrets
 import time
 from collections.abc import AsyncIterator
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -26,26 +24,25 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from pliant.errors import InputError, PliantError, RefusedError
-from pliant.studio.actions import action_of
+from pliant.errors import RefusedError
 from pliant.studio.archive import pictures
-from pliant.studio.hub import Hub, Page, told
+from pliant.studio.desk import Desk
+from pliant.studio.door import Door
+from pliant.studio.hub import Hub, Page
 from pliant.studio.stage import Stage
 
-# The longest message that is read [bytes], and how many a page may send in a second.
-MESSAGE_BYTES = 65536
+# How many messages a page may send in a second.
 MESSAGES_HZ = 120.0
 
 # A token of your own, so that a page finds the way back after the server was started anew.
 TOKEN_VARIABLE = "PLIANT_STUDIO_TOKEN"
+_TOKEN_LETTERS = 16
 
 POLICY = (
     "default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; connect-src 'self'; "
     "frame-ancestors 'none'"
 )
 HEADERS = {"Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
-
-_log = logging.getLogger(__name__)
 
 
 def static_folder() -> Path:
@@ -64,12 +61,11 @@ def static_folder() -> Path:
 class Studio:
     """The application: who may come in, and what becomes of what they say."""
 
-    def __init__(self, stage: Stage) -> None:
-        self.stage, self.hub = stage, Hub(stage)
-        self.token = os.environ.get(TOKEN_VARIABLE) or secrets.token_urlsafe(24)
+    def __init__(self, stage: Stage, host: str, port: int) -> None:
+        self.stage, self.hub, self.desk = stage, Hub(stage), Desk(stage)
+        self.token = _token()
         self._folder = static_folder()
-        self._turn = asyncio.Lock()
-        self.app = Starlette(
+        pages = Starlette(
             routes=[
                 Route("/", self._page),
                 Route("/pictures/{name}", self._picture),
@@ -78,6 +74,7 @@ class Studio:
             ],
             lifespan=self._life,
         )
+        self.app = Door(pages, host, port)
 
     @contextlib.asynccontextmanager
     async def _life(self, _: Starlette) -> AsyncIterator[None]:
@@ -86,14 +83,21 @@ class Studio:
             yield
         finally:
             looking.cancel()
+            self.desk.close()
             await asyncio.to_thread(self.stage.close)
 
     def _knows(self, token: str | None) -> bool:
         return token is not None and hmac.compare_digest(token.encode(), self.token.encode())
 
     async def _page(self, request: Request) -> Response:
-        if not self._knows(request.query_params.get("token")):
-            words = "This link lacks the token. Use the whole link that pliant studio printed."
+        if (token := request.query_params.get("token")) is None:
+            words = "This link lacks its token. Use the whole link that pliant studio printed, to its last letter."
+            return PlainTextResponse(words, 401, HEADERS)
+        if not self._knows(token):
+            words = (
+                "The token in this link is not that of the Studio that runs now: each start makes a new one. Use the "
+                f"link that it printed last. A token of your own in {TOKEN_VARIABLE} stays the same."
+            )
             return PlainTextResponse(words, 401, HEADERS)
         return HTMLResponse((self._folder / "index.html").read_text(), headers=HEADERS)
 
@@ -114,14 +118,13 @@ class Studio:
             return
         await socket.accept()
         page = Page()
-        page.say({"type": "hello", **await asyncio.to_thread(self.stage.describe)})
-        page.say(self.hub.now())
-        self.hub.pages.add(page)
+        self.hub.pages.add(page)  # which tells it all that it needs to know
         sending = asyncio.create_task(self._send(socket, page))
         try:
             await self._receive(socket, page)
         finally:
             self.hub.pages.discard(page)
+            self.desk.leave(page)
             sending.cancel()
 
     async def _send(self, socket: WebSocket, page: Page) -> None:
@@ -132,7 +135,6 @@ class Studio:
 
     async def _receive(self, socket: WebSocket, page: Page) -> None:
         allowed, then = MESSAGES_HZ, time.monotonic()
-        busy: set[asyncio.Task[None]] = set()
         while True:
             event = await socket.receive()
             if event["type"] == "websocket.disconnect":
@@ -142,48 +144,12 @@ class Studio:
             if allowed < 0.0:
                 await socket.close(4429, "too many messages")
                 return
-            task = asyncio.create_task(self._answer(event.get("text"), page))
-            busy.add(task)
-            task.add_done_callback(busy.discard)
-
-    async def _answer(self, text: str | None, page: Page) -> None:
-        """Do what a message asks for and say what became of it. What cannot be understood changes nothing."""
-        number: Any = None
-        try:
-            message = _understood(text)
-            number = message.get("id")
-            action, when = action_of(message)
-            if when == "at once":
-                result = action(self.stage, message)
-            elif when == "in turn":
-                async with self._turn:  # which lets them in as they came; a lock of threads does not
-                    result = await asyncio.to_thread(self._in_turn, action, message)
-            else:
-                result = await asyncio.to_thread(action, self.stage, message)
-            page.say({"type": "answer", "id": number, "ok": True, **result})
-            if message.get("do") in ("record", "stop_recording", "keep"):
-                self.hub.say(self.hub.now())
-        except PliantError as error:
-            page.say({"type": "answer", "id": number, **told(error)})
-        except Exception as error:  # whatever was sent: who asks gets an answer, and the reason is kept
-            _log.exception("A request of a page has failed.")
-            page.say({"type": "answer", "id": number, **told(PliantError(f"It cannot be done: {error}."))})
-
-    def _in_turn(self, action: Any, message: dict[str, Any]) -> dict[str, Any]:
-        with self.stage.lock:
-            return action(self.stage, message)
+            self.desk.take(event.get("text"), page)
 
 
-def _understood(text: str | None) -> dict[str, Any]:
-    if text is None or len(text) > MESSAGE_BYTES:
-        raise InputError("message", "…", f"a JSON text of at most {MESSAGE_BYTES} bytes")
-    try:
-        message = json.loads(text)
-    except (ValueError, RecursionError):
-        raise InputError("message", text[:40], "a JSON object") from None
-    if not isinstance(message, dict):
-        raise InputError("message", text[:40], "a JSON object")
-    number = message.get("id")
-    if number is not None and (type(number) is not int or not 0 <= number < 2**53):
-        raise InputError("id", str(number)[:40], "a whole number")
-    return message
+def _token() -> str:
+    """The token of this start; one of your own must be hard to guess too."""
+    own = os.environ.get(TOKEN_VARIABLE, "")
+    if own and len(own) < _TOKEN_LETTERS:
+        raise RefusedError(f"{TOKEN_VARIABLE} has {len(own)} letters, but it must have at least {_TOKEN_LETTERS}.")
+    return own or secrets.token_urlsafe(32)

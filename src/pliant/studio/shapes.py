@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 
 from pliant.model.mobile_arm import Chassis
-from pliant.robots import parse_address
+from pliant.robots import model_of
 from pliant.robots.sim.scene import body_scene_model, scene_model
 from pliant.runtime.mission_task import MissionTask
 from pliant.runtime.task import Task
@@ -33,12 +33,12 @@ class Shapes:
     @classmethod
     def of_arm(cls, task: Task) -> Shapes:
         """Those of a task; its joints are those of the arm."""
-        return cls(scene_model(parse_address(task.robot)[1], task.tool, task.sim))
+        return cls(scene_model(model_of(task.robot), task.tool, task.sim))
 
     @classmethod
     def of_mission(cls, task: MissionTask) -> Shapes:
         """Those of an arm on a base; its joints are x, y and heading of the base, then those of the arm."""
-        return cls(body_scene_model(Chassis(), parse_address(task.robot)[1], task.tool, task.sim))
+        return cls(body_scene_model(Chassis(), model_of(task.robot), task.tool, task.sim))
 
     @property
     def up(self) -> list[float]:

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import contextlib
-import datetime
 import string
-import subprocess
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
-from pliant.errors import PliantError, RecordingError, RefusedError
+from pliant.errors import PliantError, RefusedError, UnknownNameError
 from pliant.model.catalogue import available_models
 from pliant.params.control import Parameters
 from pliant.params.declare import validated
+from pliant.robots import is_simulated
+from pliant.runtime import commands
 from pliant.runtime.guard import guard_start
 from pliant.runtime.link import Link, attach, board_of
 from pliant.runtime.mission_link import MissionLink, MissionSession, attach_mission
 from pliant.runtime.mission_task import changed_mission, find_mission
-from pliant.runtime.save import NOW, claim_recording, follow, output_folder
 from pliant.runtime.session import Session
 from pliant.runtime.task import MISSION, Task, find_file, find_task, is_mission, load_task, located, shipped_tasks
 from pliant.studio.archive import experiments
+from pliant.studio.life import was_killed
+from pliant.studio.recorder import Recorder
 from pliant.studio.scene import ArmScene, MissionScene
 from pliant.studio.schema import parameters_in_words
 from pliant.studio.wire import CHANNELS, HEAD, VERSION, limits_in_words
+from pliant.studio.work import Work
+
+_ANOTHER = "This was asked for while another loop was shown, so it was not done."
 
 
 def _file_of(name: str) -> Path:
@@ -44,9 +47,14 @@ class Stage:
         self._count = self._keeps = 0
         self.kept: dict[str, Parameters] = {}
         """Sets of parameters that were kept to compare, by letter."""
-        self._starting = self._stop_asked = False
-        self._recorder: subprocess.Popen[bytes] | None = None
-        self.recording = ""
+        self.stops = 0
+        """Counts the stops that were asked for: what was asked before one must not move a robot after it."""
+        self._starting = False
+        self._ending: Session | MissionSession | None = None
+        self._leaving = threading.Lock()
+        self._robots: set[str] = set()
+        self.recorder = Recorder()
+        self.work = Work()
 
     # -- which loop --
 
@@ -56,8 +64,17 @@ class Stage:
             is_driving = MISSION in board_of(name).config
             self._show(attach_mission(name) if is_driving else attach(name), "")
 
+    def begin(self, source: str) -> None:
+        """Start the first task or mission, as whoever started the Studio has said: its robot may be a real one."""
+        if not is_mission(_file_of(source)):
+            self._robots.add(find_task(source).robot)
+        self.start(source)
+
     def start(self, source: str, robot: str = "") -> None:
         """End the loop that is shown, and start the task or the mission `source`, on another robot if one is named."""
+        if robot and robot not in self.robots:
+            raise UnknownNameError("robot to choose", robot, self.robots)
+        stops = self.stops
         if is_mission(_file_of(source)):
             self._start_mission(source, robot)
             return
@@ -66,79 +83,158 @@ class Stage:
             data = task.model_dump()
             data["robot"] = robot
             task = located(validated(Task, data))
+        self._check_robot(task.robot)
         with self.lock:
             session = Session(task)
             guard_start(session.task)  # before the one that runs is ended
-            self._starting, self._stop_asked = True, False
+            if self.stops != stops:
+                raise RefusedError("A stop came before the task began, so it was not started.")
+            self._start_arm(session, source, stops)
+
+    def _start_arm(self, session: Session, source: str, stops: int) -> None:
+        self._starting = True
+        try:
+            self.close()
+            session.start()
             try:
-                self.close()
-                session.start()
                 self._show(session, source)
-            finally:
-                self._starting = False
-            if self._stop_asked:
-                session.halt()
+            except BaseException:  # what cannot be seen must not move
+                session.stop()
+                raise
+        finally:
+            self._starting = False
+        if self.stops != stops:
+            session.halt()
 
     def _start_mission(self, source: str, robot: str) -> None:
         mission = find_mission(source)
         assert mission is not None
         session = MissionSession(changed_mission(mission, [], {"robot": robot or None}))
+        self._check_robot(session.task.robot)
         with self.lock:
             session.start()  # a mission that cannot be done is refused here, and the loop that runs goes on
-            self.close()
-            self._show(session, source)
+            self._starting = True
+            try:
+                self.close()
+                self._show(session, source)
+            finally:
+                self._starting = False
+
+    @property
+    def robots(self) -> list[str]:
+        """The robots that a page may choose."""
+        return [f"sim:{name}" for name in available_models()]
+
+    def _check_robot(self, robot: str) -> None:
+        """Raise if a page would start a real robot that nobody has named at the command line."""
+        if not is_simulated(robot) and robot not in self._robots:
+            raise RefusedError(
+                f"{robot} is a real robot: a page may start it only where the Studio was started with it, by its task."
+            )
 
     def _show(self, link: Link | MissionLink, source: str) -> None:
-        self._count += 1
-        if isinstance(link, Link):
-            self.scene = ArmScene(link, source, self._count)
-        else:
-            self.scene = MissionScene(link, source, self._count)
+        number = self._count + 1
+        arm = isinstance(link, Link)
+        self.scene = ArmScene(link, source, number) if arm else MissionScene(link, source, number)
+        self._count = number  # after it: nobody is to see the number of a loop that is not there yet
 
     def close(self) -> None:
         """End what was started here; a loop that was attached to goes on."""
         with self.lock:
+            self.see_out()
             self.stop_recording()
-            scene, self.scene = self.scene, None
-            link = None if scene is None else scene.link
-            if isinstance(link, Session | MissionSession):
-                with contextlib.suppress(PliantError):  # it has ended by a fault, of which the page was told
-                    link.stop()
+            link = None if self.scene is None else self.scene.link
+            self._ending = link if isinstance(link, Session | MissionSession) else None
+            self.scene = None  # after it: a loop that lifts its tool off before it ends can be stopped all the while
+            try:
+                if self._ending is not None:
+                    with contextlib.suppress(PliantError):  # it has ended by a fault, of which the page was told
+                        self._ending.stop()
+            finally:
+                self._ending = None
+
+    @property
+    def was_killed(self) -> bool:
+        """Whether a loop that was started here is gone and has not been seen out."""
+        link = None if (scene := self.scene) is None else scene.link
+        return isinstance(link, Session | MissionSession) and was_killed(link)
+
+    def see_out(self) -> None:
+        """Save what a loop that was killed has left, and put on its board why it ended: once, whoever asks first."""
+        scene = self.scene
+        if scene is not None and self.was_killed:
+            with self._leaving, contextlib.suppress(PliantError):  # which is the reason, for whoever asks the loop
+                scene.link.check()
 
     def halt(self) -> None:
         """Bring the robot to rest; one that is just being started, as soon as it can be told to."""
-        self._stop_asked = True
-        if self.scene is not None or not self._starting:
-            self.shown.halt()
+        self.note_stop()
+        self.brake()
+
+    def note_stop(self) -> None:
+        """From now on nothing is moved that was asked for before."""
+        self.stops += 1
+
+    def brake(self) -> None:
+        """Tell the loop to stop. One that is being started hears of it when it can, because the stop was noted."""
+        if not self.brake_at_once() and (self.scene is not None or not self._starting):
+            self.shown().halt()
+
+    def brake_at_once(self) -> bool:
+        """Tell a loop that runs to stop, one that is being ended too, and wait for nothing; returns whether it is told.
+
+        It is sent past the link, which would see out a loop that has just ended.
+        """
+        scene = self.scene
+        link = self._ending if scene is None else scene.link
+        if link is None or not link.running:
+            return False
+        try:
+            link.board.send(commands.HALT)
+        except PliantError:
+            return False
+        return True
 
     @property
-    def shown(self) -> Link | MissionLink:
-        """The loop, whatever runs in it; raises when there is none."""
-        if (scene := self.scene) is None:
+    def number(self) -> int:
+        """Counts the loops shown so far: a request names the one that it is for."""
+        scene = self.scene
+        return self._count if scene is None else scene.number
+
+    def check_run(self, run: int) -> None:
+        """Raise if the loop of this number is not the one that is shown."""
+        if run != self.number:
+            raise RefusedError(_ANOTHER)
+
+    def shown(self, run: int | None = None) -> Link | MissionLink:
+        """The loop, whatever runs in it; raises when there is none, or when it is not that of the number `run`."""
+        scene = self.scene
+        if run is not None and run != (self._count if scene is None else scene.number):
+            raise RefusedError(_ANOTHER)
+        if scene is None:
             raise RefusedError("No loop is running. Start a task first.")
+        self.see_out()
         return scene.link
 
-    @property
-    def running(self) -> Link:
+    def arm(self, run: int | None = None) -> Link:
         """The loop of an arm; raises when it is none."""
-        if isinstance(link := self.shown, MissionLink):
+        if isinstance(link := self.shown(run), MissionLink):
             raise RefusedError("This is a mission: it can be begun, stopped and given another goal, and no more.")
         return link
 
-    @property
-    def mission(self) -> MissionLink:
+    def mission(self, run: int | None = None) -> MissionLink:
         """The mission; raises when it is none."""
-        if isinstance(link := self.shown, Link):
+        if isinstance(link := self.shown(run), Link):
             raise RefusedError("This is the loop of an arm, not a mission.")
         return link
 
     # -- sets to compare --
 
-    def keep(self) -> str:
-        """Keep the parameters in force under the next letter; after Z, A is forgotten and begun anew."""
+    def keep(self, parameters: Parameters) -> str:
+        """Keep parameters under the next letter; after Z, A is forgotten and begun anew."""
         with self.lock:
             name = string.ascii_uppercase[self._keeps % len(string.ascii_uppercase)]
-            self.kept[name] = self.running.parameters
+            self.kept[name] = parameters
             self._keeps += 1
             return name
 
@@ -151,30 +247,12 @@ class Stage:
     def record(self) -> str:
         """Let a recorder follow the loop from now on; returns the file."""
         with self.lock:
-            link = self.shown
-            if self._recorder is not None and self._recorder.poll() is None:
-                raise RefusedError(f"It is being recorded already, into {self.recording}.")
-            stamp = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
-            path = output_folder() / f"{link.task.name.replace(' ', '_').replace('/', '_')}-{stamp}.mcap"
-            claim_recording(path)
-            link.board.recording = False
-            self._recorder = follow(link.board.path, path, NOW)
-            while not link.board.recording:
-                if self._recorder.poll() is not None:
-                    raise RecordingError(path, "could not be begun: the recorder ended at once.")
-                time.sleep(0.01)
-            self.recording = str(path)
-            return self.recording
+            return self.recorder.begin(self.shown())
 
     def stop_recording(self) -> str:
         """End the recording; returns its file."""
         with self.lock:
-            path, self.recording = self.recording, ""
-            if self._recorder is not None:
-                self._recorder.terminate()
-                self._recorder.wait()
-                self._recorder = None
-            return path
+            return self.recorder.end()
 
     # -- in words --
 
@@ -182,8 +260,9 @@ class Stage:
         """All that a page needs to know before frames mean something."""
         scene = self.scene
         return {
+            "type": "hello",
             "version": VERSION,
-            "number": 0 if scene is None else scene.number,
+            "number": self._count if scene is None else scene.number,
             "channels": [channel.describe() for channel in (CHANNELS if scene is None else scene.channels)],
             "head": list(HEAD),
             "limits": limits_in_words(),
@@ -191,7 +270,7 @@ class Stage:
             "tasks": list(shipped_tasks()),
             "presets": [name for name, path in shipped_tasks().items() if not is_mission(path)],
             "experiments": experiments(),
-            "robots": [f"sim:{name}" for name in available_models()],
+            "robots": self.robots,
             "kept": list(self.kept),
             "loop": None if scene is None else scene.describe(),
         }

@@ -9,6 +9,8 @@ A frame is a header (little-endian), the poses of the bodies (f4), and one row o
 
 from __future__ import annotations
 
+import json
+import math
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -106,6 +108,7 @@ HEAD = (
     *(f"push {axis}" for axis in "xyz"),
     *("law", "fault", "stopped", "limits", "trouble"),
     *("state", "reason", "refused", "revision", "overruns"),
+    *("ramp", "tank"),
     *(f"cut {number}" for number in range(2 * len(LIMITS))),
     *("base x", "base y", "base heading"),
 )
@@ -125,6 +128,7 @@ def head_of(record: Any) -> Array:
             [observed["limits"], record["state"]["trouble"]],
             [contact["state"], contact["reason"], contact["refused"]],
             [record["revision"], record["timing"]["overruns"]],
+            [record["state"]["ramp"], record["state"]["tank_j"]],
             observed["asked"],
             observed["allowed"],
             record["base"]["pose"],
@@ -147,3 +151,19 @@ def frame(first: int, newest: Any, poses: Array, samples: Array) -> bytes:
 def limits_in_words() -> list[dict[str, str]]:
     """What each bit of `limits` stands for."""
     return [{"name": name, "unit": unit} for name, unit in zip(LIMITS.values(), LIMIT_UNITS, strict=True)]
+
+
+def text_of(message: dict[str, Any]) -> str:
+    """A message as JSON. What is no number, or without end, becomes null, of which a plot makes a gap."""
+    try:
+        return json.dumps(message, allow_nan=False)
+    except ValueError:
+        return json.dumps(_finite(message), allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _finite(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

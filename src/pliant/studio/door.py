@@ -1,0 +1,64 @@
+"""The door: who calls the Studio by a name of its own is let in.
+
+A browser tells by which name it came. A site that has made its own name lead to this machine comes by that name, and is
+turned away before anything else is looked at.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+_LOCAL = ("127.0.0.1", "::1")
+_HTTP_PORT = 80
+# A name is told back up to so many letters.
+_LONGEST = 100
+
+
+class Door:
+    """Passes on what comes by a name of this machine, or by the address that the Studio listens on."""
+
+    def __init__(self, app: ASGIApp, host: str, port: int) -> None:
+        self._app, self._port = app, port
+        bound = ipaddress.ip_address(host)
+        self._own = {bound, *map(ipaddress.ip_address, _LOCAL)}
+        # who listens on all addresses is called by any; by an address, which nobody else can make lead here
+        self._any = bound.is_unspecified
+
+    def knows(self, names: list[str]) -> bool:
+        """Whether the Host of a call is one of the Studio's own."""
+        try:
+            (name,) = names
+            called = urlsplit(f"//{name}")
+            host, port = called.hostname or "", called.port or _HTTP_PORT
+            if port != self._port or called.username is not None or called.path:
+                return False
+            return host == "localhost" or self._any_or_own(host)
+        except ValueError:
+            return False
+
+    def _any_or_own(self, host: str) -> bool:
+        address = ipaddress.ip_address(host)
+        return self._any or address in self._own
+
+    def _refusal(self, called: str | None) -> str:
+        """What to do instead of calling the Studio by this name."""
+        by = f"by the name {called[:_LONGEST]}, which" if called else "without saying by which name, and that"
+        own = "any address of this machine" if self._any else " or ".join(sorted(map(str, self._own)))
+        return (
+            f"You came {by} is not one of the Studio's: it is called localhost, {own}, port {self._port}. Use the link "
+            "that pliant studio printed as it stands; to come from another machine, start it with --host and --expose."
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan" or self.knows(Headers(scope=scope).getlist("host")):
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http":
+            await PlainTextResponse(self._refusal(Headers(scope=scope).get("host")), 421)(scope, receive, send)
+        else:
+            await receive()
+            await send({"type": "websocket.close", "code": 4421})

@@ -1,0 +1,85 @@
+"""How a recording would have gone with other parameters: its goals, orders and stops once more, in simulation.
+
+Goals, laws, orders, stops and virtual pushes are inputs of the tick and are in the recording, whoever gave them: the
+script, a page, a program. What a hand did to the simulated arm is not in it and is missing. The pushes of the task's
+own script come at their times. A recording that was begun in the middle of a run begins at rest where the arm was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from pliant.errors import RefusedError
+from pliant.laws import HYBRID
+from pliant.params.control import Parameters
+from pliant.record.reader import Recording
+from pliant.records import FAULTS
+from pliant.robots import is_simulated
+from pliant.runtime.batch import Simulation
+from pliant.runtime.task import Task
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Otherwise:
+    """The run with other parameters."""
+
+    records: Array
+    fault: str
+    from_rest: bool
+    """Whether it began at rest in the middle of the recorded run."""
+
+
+def run_otherwise(recording: Recording, task: Task, parameters: Parameters) -> Otherwise:
+    """Run a recording again in simulation with these parameters from its beginning to its end."""
+    records = recording.records
+    if not is_simulated(task.robot):
+        raise RefusedError("What would have been can be told of a simulated robot only.")
+    if not len(records):
+        raise RefusedError(f"{recording.path.name} holds no record.")
+    first = int(records["tick"][0])
+    if first > 0 and int(records["goal"]["law"][0]) == HYBRID:
+        raise RefusedError(
+            "What would have been of a contact can be told only if it was recorded from its start: pliant run --record."
+        )
+    simulation = Simulation(_begun_at(task, recording, first).model_copy(update={"params": parameters, "events": ()}))
+    simulation.tick = first
+    parts = []
+    for begin, end in _stretches(records):
+        _aim(simulation, records["goal"][begin])
+        wanted = int(records["tick"][end - 1]) + 1 - simulation.tick
+        parts.append(simulation.advance(wanted))
+        if len(parts[-1]) < wanted:
+            break
+    fault = FAULTS.get(simulation.cell.controller.fault, "")
+    return Otherwise(np.concatenate(parts), fault, first > 0)
+
+
+def _begun_at(task: Task, recording: Recording, first: int) -> Task:
+    """The task, begun where the recording begins: with the arm there, and with what is still to come of its script."""
+    if first == 0:
+        return task
+    start = tuple(recording.records["reading"]["q"][0][: recording.n].tolist())
+    gone = first * task.dt
+    pushes = [push.model_copy(update={"at_s": push.at_s - gone}) for push in task.sim.pushes if push.at_s >= gone]
+    sim = task.sim.model_copy(update={"pushes": tuple(pushes)})
+    return task.model_copy(update={"start_q": start, "sim": sim})
+
+
+def _stretches(records: Array) -> list[tuple[int, int]]:
+    """Runs of records whose goal stays the same, from the first to after the last."""
+    goals = np.ascontiguousarray(records["goal"]).view(np.uint8).reshape(len(records), -1)
+    cuts = np.flatnonzero((goals[1:] != goals[:-1]).any(axis=1)) + 1
+    return list(pairwise([0, *cuts.tolist(), len(records)]))
+
+
+def _aim(simulation: Simulation, goal: Any) -> None:
+    """Give the controller a recorded goal: where it has come to in this tick, so that it does not move on by itself."""
+    to = simulation.cell.controller.goal
+    to[0] = goal
+    to[0].motion_s = 0.0

@@ -1,0 +1,31 @@
+// What holds the arm back now: limits that act, gains that wait, and what is wrong with the force sensor.
+
+import { element } from "./dom";
+import type { Hello } from "./wire";
+
+const SPRINGS = ["admittance", "impedance"];
+/** Less than this in the energy tank [J] is spent as soon as it comes in. */
+const EMPTY = 1e-3;
+
+/** A line for each, from the head of a frame, in which names stand where `at` says. */
+export function cutsOf(hello: Hello, head: Float32Array, at: Record<string, number>, law: string): string[] {
+  const value = (name: string, further = 0) => head[at[name]! + further]!;
+  const bits = Math.round(value("limits"));
+  const lines = hello.limits.flatMap((limit, i) => {
+    if (!(bits & (1 << i))) return [];
+    const asked = value("cut 0", i).toPrecision(3);
+    const allowed = value("cut 0", hello.limits.length + i).toPrecision(3);
+    return [`${limit.name}: ${asked} → ${allowed} ${limit.unit}`];
+  });
+  const share = Math.floor(100 * value("ramp"));
+  if (SPRINGS.includes(law) && share < 100 && value("tank") < EMPTY) {
+    lines.push(`new gains: ${share} % in force, the rest waits until motion has refilled the energy tank`);
+  }
+  const sensor = hello.loop?.troubles[String(Math.round(value("trouble")))];
+  return sensor ? [...lines, `the force sensor ${sensor}`] : lines;
+}
+
+/** Shows the lines, if they are others than those that stand there. */
+export function showCuts(box: HTMLElement, lines: string[]): void {
+  if (box.textContent !== lines.join("")) box.replaceChildren(...lines.map((line) => element("div", {}, [line])));
+}

@@ -1,0 +1,71 @@
+// A stop is never lost without a word: until the Studio has answered it is told aloud, and sent first on every new line.
+
+import { LONG_MS, type Link } from "./link";
+import type { Answer } from "./wire";
+
+// Whoever has pressed Stop and hears nothing for so long has to reach for something else [ms].
+const PATIENCE_MS = 1000;
+// A line that is tried again and again is given more time each time, and no more than this [ms].
+const MOST_MS = 8000;
+
+export class Halt {
+  /** The stop is not confirmed; what the robot does is not known. */
+  onDoubt: () => void = () => {};
+  /** The Studio has answered; after a doubt, `late` says how long it took [s], else it is 0. */
+  onAnswer: (answer: Answer, late: number) => void = () => {};
+
+  /** When the stop was asked for that nobody has confirmed [ms]; null: there is none. */
+  private asked: number | null = null;
+  private doubted = false;
+  private patience = PATIENCE_MS;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly link: Link) {
+    link.onLine = () => this.asked !== null && this.send();
+  }
+
+  press(): void {
+    this.asked ??= performance.now();
+    this.send();
+  }
+
+  /** The loop itself is seen to stand still by a stop. It is not to be stopped once more when it goes on again. */
+  see(): void {
+    this.confirm({ type: "answer", id: null, ok: true });
+  }
+
+  private send(): void {
+    this.wait();
+    void this.link.ask("halt", {}, LONG_MS).then((answer) => (answer["unheard"] ? this.doubt() : this.confirm(answer)));
+  }
+
+  private wait(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.tire(), this.patience);
+  }
+
+  /** Nothing has come in time: where the line is silent altogether, another is tried. */
+  private tire(): void {
+    this.doubt();
+    const silent = performance.now() - this.link.heard >= this.patience;
+    this.patience = Math.min(2 * this.patience, MOST_MS);
+    if (silent) this.link.renew();
+    else this.wait();
+  }
+
+  private doubt(): void {
+    if (this.asked === null) return;
+    this.doubted = true;
+    this.onDoubt();
+  }
+
+  private confirm(answer: Answer): void {
+    if (this.asked === null) return;
+    clearTimeout(this.timer);
+    const late = this.doubted ? (performance.now() - this.asked) / 1000 : 0;
+    this.asked = null;
+    this.doubted = false;
+    this.patience = PATIENCE_MS;
+    this.onAnswer(answer, late);
+  }
+}

@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { afterEach, beforeEach, test } from "node:test";
+
+import { Halt } from "../src/halt";
+import { Link } from "../src/link";
+import { OtherEnd, until } from "./line";
+
+let end: OtherEnd;
+let link: Link;
+let halt: Halt;
+let doubts: number[];
+let answers: number[];
+let open: boolean;
+let port: number;
+
+beforeEach(async () => {
+  end = new OtherEnd();
+  port = await end.open();
+  link = new Link();
+  halt = new Halt(link);
+  [doubts, answers, open] = [[], [], false];
+  link.onOpen = (now) => (open = now);
+  halt.onDoubt = () => doubts.push(performance.now());
+  halt.onAnswer = (_, late) => answers.push(late);
+  link.connect();
+  await until(() => open);
+});
+
+afterEach(async () => {
+  link.connect = () => {}; // it would come back for ever
+  await end.close();
+});
+
+const stops = () => end.heard.filter((said) => said.do === "halt").length;
+
+test("a stop that is confirmed at once says nothing else", async () => {
+  halt.press();
+  await until(() => answers.length === 1);
+  assert.deepEqual(answers, [0]);
+  assert.deepEqual(doubts, []);
+  assert.equal(stops(), 1);
+});
+
+test("a stop on a line that hangs is doubted after a second, and sent first on a new line", async () => {
+  end.answers = false;
+  const began = performance.now();
+  halt.press();
+  await until(() => doubts.length > 0);
+  assert.ok(doubts[0]! - began > 900, `${doubts[0]! - began} ms`);
+  assert.deepEqual(answers, []);
+  end.answers = true;
+  await until(() => answers.length === 1);
+  assert.ok(answers[0]! > 0.9);
+  assert.equal(stops(), 2);
+  halt.press();
+  await until(() => answers.length === 2);
+  assert.equal(answers[1], 0);
+});
+
+test("a line on which something comes is kept, and a late answer on it confirms", async () => {
+  end.answers = false;
+  const talk = setInterval(() => end.say({ type: "status" }), 50);
+  halt.press();
+  await until(() => doubts.length > 0);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  assert.ok(open);
+  end.say({ type: "answer", id: end.heard[0]!.id, ok: true });
+  await until(() => answers.length === 1);
+  clearInterval(talk);
+  assert.equal(stops(), 1);
+});
+
+test("a stop without a line is doubted at once, and is the first word when the line is back", async () => {
+  await end.close();
+  await until(() => !open);
+  halt.press();
+  await until(() => doubts.length > 0, 200);
+  end.heard.length = 0;
+  link.onOpen = () => link.tell("goal");
+  await end.open(port);
+  await until(() => answers.length === 1);
+  assert.equal(end.heard[0]!.do, "halt");
+  assert.ok(answers[0]! > 0);
+});
+
+test("a line that is lost before the answer is doubted at once", async () => {
+  end.answers = false;
+  halt.press();
+  await until(() => stops() === 1);
+  await end.close();
+  await until(() => doubts.length > 0, 500);
+  end.answers = true;
+  await end.open(port);
+  await until(() => answers.length === 1);
+  assert.equal(stops(), 2);
+});
+
+test("a stop that is seen in the loop is confirmed, and not sent again on a new line", async () => {
+  end.answers = false;
+  halt.press();
+  halt.see();
+  assert.deepEqual(answers, [0]);
+  open = false;
+  link.renew();
+  await until(() => open);
+  await new Promise((resolve) => setTimeout(resolve, 1200));
+  assert.deepEqual(doubts, []);
+  assert.equal(stops(), 1);
+});

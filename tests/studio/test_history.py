@@ -1,0 +1,101 @@
+"""Taking back what a page has changed: one drag at a time, and nothing of anyone else."""
+
+from __future__ import annotations
+
+import pytest
+from running_studio import Running
+
+from pliant.errors import PliantError, RefusedError
+from pliant.params.declare import flat
+from pliant.runtime.link import Link, attach
+from pliant.studio.history import MOST, History
+
+CUTOFF, DEADBAND = "sense.cutoff_hz", "sense.deadband_n"
+
+
+@pytest.fixture
+def link(studio: Running) -> Link:
+    studio.loop.set({CUTOFF: 20.0, DEADBAND: 1.0})
+    return studio.loop
+
+
+def values(link: Link) -> tuple[float, float]:
+    now = flat(link.parameters)
+    return now[CUTOFF], now[DEADBAND]
+
+
+def test_one_drag_is_taken_back_as_one(link: Link) -> None:
+    history = History()
+    for drag, cutoffs in ((1, (21.0, 22.0, 23.0)), (2, (24.0, 25.0))):
+        for cutoff in cutoffs:
+            history.set(link, {CUTOFF: cutoff}, drag)
+    seen = []
+    for act in (history.undo, history.undo, history.redo, history.redo):
+        act(link)
+        seen.append(values(link)[0])
+    assert seen == [23.0, 20.0, 23.0, 25.0]
+
+
+@pytest.mark.parametrize("back", [23.0, 24.0])
+def test_a_hand_that_comes_back_to_where_it_began_takes_nothing_of_the_drag_before_along(
+    link: Link, back: float
+) -> None:
+    history = History()
+    history.set(link, {CUTOFF: 23.0}, 1)
+    for cutoff in (back, 23.0, 25.0, 26.0):
+        history.set(link, {CUTOFF: cutoff}, 2)
+    history.undo(link)
+    assert values(link)[0] == 23.0
+    history.undo(link)
+    assert values(link)[0] == 20.0
+
+
+def test_changes_without_a_drag_are_taken_back_one_by_one(link: Link) -> None:
+    history = History()
+    history.set(link, {CUTOFF: 21.0})
+    history.set(link, {CUTOFF: 22.0})
+    history.undo(link)
+    assert values(link) == (21.0, 1.0)
+
+
+def test_what_someone_else_has_changed_meanwhile_stays(link: Link) -> None:
+    history, other = History(), attach(link.name)
+    history.set(link, {CUTOFF: 30.0})
+    other.set({DEADBAND: 2.5})
+    history.undo(link)
+    assert values(link) == (20.0, 2.5)
+
+
+def test_where_both_have_changed_the_same_only_the_rest_is_taken_back(link: Link) -> None:
+    history, other = History(), attach(link.name)
+    history.set(link, {CUTOFF: 30.0, DEADBAND: 2.0})
+    other.set({CUTOFF: 35.0})
+    history.undo(link)
+    assert values(link) == (35.0, 1.0)
+
+
+def test_a_change_that_is_wholly_overtaken_is_not_taken_back_and_says_so(link: Link) -> None:
+    history, other = History(), attach(link.name)
+    history.set(link, {DEADBAND: 1.5})
+    history.set(link, {CUTOFF: 30.0})
+    other.set({CUTOFF: 35.0})
+    with pytest.raises(RefusedError, match=r"sense\.cutoff_hz was changed by someone else"):
+        history.undo(link)
+    assert values(link) == (35.0, 1.5)
+    history.undo(link)  # what came before it is not barred by it
+    assert values(link) == (35.0, 1.0)
+
+
+def test_a_change_that_was_refused_is_not_kept(link: Link) -> None:
+    history = History()
+    with pytest.raises(PliantError):
+        history.set(link, {CUTOFF: -1.0})
+    with pytest.raises(RefusedError, match="nothing to undo"):
+        history.undo(link)
+
+
+def test_no_more_is_kept_than_can_be_of_use(link: Link) -> None:
+    history = History()
+    for i in range(MOST + 5):
+        history.set(link, {CUTOFF: 20.0 + (i % 7) + 1.0})
+    assert len(history) == MOST

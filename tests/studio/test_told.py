@@ -1,0 +1,239 @@
+"""What the page tells: the doctor's findings, figures of an experiment, reasons, values in force; and whoever reads it
+by ear, by keys or in bad light.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from running_studio import Running, hello, part, until
+
+from pliant.runtime.batch import simulate
+from pliant.runtime.link import attach
+from pliant.runtime.save import save_run
+from pliant.runtime.task import find_task
+from pliant.studio import archive
+from pliant.studio.schema import values_of
+
+# Text that can be seen with too little contrast to its background: what it says, its colour, the ratio.
+_DIM = """(least) => {
+  const rgb = (words) => (words.match(/[\\d.]+/g) ?? []).map(Number);
+  const part = (v) => ((v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+  const light = ([r, g, b]) => 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
+  const view = document.documentElement.dataset.theme === "light" ? [0xe9, 0xee, 0xf4] : [0x14, 0x1a, 0x21];
+  const behind = (node) => {
+    for (let at = node; at; at = at.parentElement) {
+      if (at.id === "view") return view;
+      const colour = rgb(getComputedStyle(at).backgroundColor);
+      if (colour.length === 3) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const dim = [];
+  for (const node of document.querySelectorAll("body *")) {
+    const words = [...node.childNodes].some((child) => child.nodeType === 3 && child.textContent.trim());
+    const value = node.matches("input:not([type=range]), select");
+    if ((!words && !value) || !node.checkVisibility() || node.closest(":disabled, .u-wrap, canvas")) continue;
+    const [a, b] = [light(rgb(getComputedStyle(node).color)), light(behind(node))];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < least) dim.push([node.textContent.slice(0, 40), getComputedStyle(node).color, ratio]);
+  }
+  return dim;
+}"""
+# Elements of numbers that change all the time, if they are read out whenever they do.
+_SPOKEN = """() => ["#force", "#cuts", ".values"].filter((name) =>
+  [...document.querySelectorAll(name)].some((node) => node.closest("[aria-live], [role=status], [role=alert]")))"""
+
+
+# ---- by keys and by ear --------------------------------------------------------------------------------------------
+
+
+def test_enter_presses_the_control_that_has_the_focus(page: Any, studio: Running) -> None:
+    studio.go_on(page)
+    part(page, "stop").press("Enter")
+    until(lambda: studio.stopped)
+    until(lambda: part(page, "resume").is_enabled())
+    before = studio.loop.board.adopted
+    part(page, "tare").press("Enter")
+    until(lambda: studio.loop.board.adopted > before)
+    part(page, "resume").press("Enter")
+    until(lambda: not studio.stopped)
+    part(page, "gallery").press("Enter")
+    assert part(page, "dialog").is_visible()
+    part(page, "close").press("Enter")
+    assert part(page, "dialog").count() == 0
+
+
+def test_a_slider_is_read_out_as_a_number_with_its_unit(page: Any, studio: Running) -> None:
+    slider = part(page, "slider-admittance.mass")
+    mass = lambda: values_of(studio.loop.parameters)["admittance.mass"][0]  # noqa: E731
+    until(lambda: slider.get_attribute("aria-valuetext") == f"{mass():g} kg")
+    before = mass()
+    slider.press("ArrowRight")
+    until(lambda: mass() > before)
+    until(lambda: slider.get_attribute("aria-valuetext") == f"{mass():g} kg")
+    studio.loop.set({"admittance.mass": before})
+
+
+def test_what_changes_all_the_time_is_not_read_out(page: Any) -> None:
+    assert page.evaluate(_SPOKEN) == []
+    assert part(page, "theme").get_attribute("aria-label") in ("Dark colours", "Light colours")
+
+
+@pytest.mark.parametrize("how", ["stopped", "refused", "dialog"])
+def test_every_text_stands_out_from_its_background(page: Any, studio: Running, how: str) -> None:
+    """In the dark and in the light, at least 4.5 to 1."""
+    if how == "stopped":
+        studio.rest()
+    elif how == "refused":
+        studio.go_on()
+        part(page, "number-sense.cutoff_hz").fill("4000")
+        part(page, "number-sense.cutoff_hz").press("Enter")
+        until(lambda: part(page, "why-sense.cutoff_hz").is_visible())
+        page.evaluate("document.querySelector('[data-testid=all-parameters]').open = true")
+    else:
+        part(page, "gallery").click()
+    looks = []
+    for _ in range(2):
+        looks.append(page.evaluate("document.documentElement.dataset.theme"))
+        assert page.evaluate(_DIM, 4.5) == []
+        page.evaluate("document.querySelector('[data-testid=theme]').click()")
+    assert set(looks) == {"dark", "light"}
+    page.evaluate("document.querySelector('[data-testid=all-parameters]').open = false")
+    if how == "dialog":
+        part(page, "close").click()
+
+
+# ---- values in force -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("axes", ["linked", "each alone"])
+def test_every_slider_turns_its_parameter(page: Any, studio: Running, axes: str) -> None:
+    studio.go_on()
+    before = values_of(studio.loop.parameters)
+    linked = part(page, "linked")
+    if (linked.get_attribute("aria-pressed") == "true") != (axes == "linked"):
+        linked.click()
+    names = page.evaluate("[...document.querySelectorAll('#dynamics input[type=range]')].map((each) => each.id)")
+    assert len(names) == (10 if axes == "linked" else 22)
+    for name in names:
+        parameter = re.sub(r"\.(turn|\d)$", "", name)
+        value = lambda parameter=parameter: values_of(studio.loop.parameters)[parameter]  # noqa: E731
+        was, others = value(), {**values_of(studio.loop.parameters), parameter: None}
+        slider = part(page, f"slider-{name}")
+        slider.press("ArrowLeft" if int(slider.input_value()) > 500 else "ArrowRight")
+        until(lambda was=was, value=value: value() != was)
+        turned = np.flatnonzero(np.not_equal(value(), was)).tolist()
+        assert turned == parts_of(name)
+        until(lambda name=name, value=value: shown(page, name) == np.ravel(value())[parts_of(name)[0]])
+        assert {**values_of(studio.loop.parameters), parameter: None} == others
+    changed = {name: before[name] for name in {re.sub(r"\.(turn|\d)$", "", name) for name in names}}
+    studio.loop.set(changed)
+
+
+def parts_of(name: str) -> list[int]:
+    """Which numbers of its parameter a slider turns; one that is a single number has the number 0."""
+    if name.endswith(".turn"):
+        return [3, 4, 5]
+    if re.search(r"\.\d$", name):
+        return [int(name[-1])]
+    return [0, 1, 2] if name.startswith("admittance.") else [0]
+
+
+def shown(page: Any, name: str) -> float:
+    return float(part(page, f"number-{name}").input_value())
+
+
+def test_what_is_refused_is_not_left_standing_as_if_it_were_in_force(page: Any, studio: Running) -> None:
+    now = studio.loop.parameters.sense.cutoff_hz
+    adopted = studio.loop.board.adopted
+    slider, why = part(page, "slider-sense.cutoff_hz"), part(page, "why-sense.cutoff_hz")
+    until(lambda: shown(page, "sense.cutoff_hz") == now)
+    place = slider.input_value()
+    part(page, "number-sense.cutoff_hz").fill("4000")
+    part(page, "number-sense.cutoff_hz").press("Enter")
+    until(lambda: why.is_visible() and "at most 400" in why.text_content())
+    until(lambda: shown(page, "sense.cutoff_hz") == now)
+    assert slider.input_value() == place
+    assert studio.loop.board.adopted == adopted
+    assert why.is_visible()
+    slider.press("ArrowLeft")
+    until(lambda: studio.loop.board.adopted > adopted)
+    until(lambda: not why.is_visible())
+    studio.loop.set({"sense.cutoff_hz": now})
+
+
+# ---- recordings, experiments, reasons ------------------------------------------------------------------------------
+
+
+def test_the_doctors_findings_stand_beside_the_recording(
+    page: Any, studio: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = simulate(find_task("push"))
+    run.records["reading"]["wrench"][700:1100] = run.records["reading"]["wrench"][700]
+    save_run(run, studio.folder / "frozen.mcap")
+    monkeypatch.setenv("PLIANT_OUT", str(studio.folder))
+    findings = archive.open_recording("frozen.mcap")["findings"]
+    wrong = [finding for finding in findings if finding["severity"] in ("alarm", "warning")]
+    assert "frozen sensor" in [finding["name"] for finding in wrong]
+    part(page, "recordings").focus()
+    until(lambda: part(page, "recordings").locator("option[value='frozen.mcap']").count() == 1)
+    part(page, "recordings").select_option("frozen.mcap")
+    part(page, "open").click()
+    until(lambda: part(page, "scrub").is_visible())
+    said = part(page, "recording-told").text_content()
+    for finding in wrong:
+        assert f"{finding['name']}: {finding['cause']} {finding['remedy']}" in said
+    part(page, "scrub").press("PageUp")
+    assert part(page, "scrub").get_attribute("aria-valuetext") == part(page, "moment").text_content() != ""
+    part(page, "live").click()
+
+
+def test_an_experiment_ends_with_the_table_of_its_figures(page: Any) -> None:
+    part(page, "gallery").click()
+    part(page, "run-push").click()
+    until(lambda: part(page, "result").count() == 1, 300.0)
+    rows = part(page, "result").locator("tr").all()
+    lines = [[cell.text_content() for cell in row.locator("th, td").all()] for row in rows]
+    assert lines[0] == ["figure", "value", "unit", "bar", "holds"]
+    barred = [line for line in lines[1:] if line[3]]
+    assert len(barred) >= 3
+    for name, value, unit, _, holds in barred:
+        assert name
+        assert unit
+        assert np.isfinite(float(value))
+        assert holds == "yes"
+    part(page, "result").get_by_test_id("close").click()
+
+
+def test_the_reason_of_the_last_change_stands_beside_the_states_of_the_contact(page: Any, studio: Running) -> None:
+    part(page, "task").select_option("plane")
+    part(page, "start").click()
+    until(lambda: "plane" in part(page, "loop").text_content())
+    studio.loop = attach(page.evaluate("document.body.dataset.loop"))
+    studio.loop.wait(0.2)
+    words = hello(studio)["loop"]
+    contact = lambda: studio.loop.state.state.contact  # noqa: E731
+
+    def is_told() -> bool:
+        state, reason = int(contact().state), int(contact().reason)
+        chip, said = page.locator("#state .chip.now"), page.locator("#state > div")
+        return (
+            bool(words["reasons"][str(reason)])
+            and chip.text_content() == words["states"][state]
+            and said.text_content() == words["reasons"][str(reason)]
+        )
+
+    part(page, "retract").click()
+    until(lambda: int(contact().state) in (0, 7))
+    until(is_told)
+    before = int(contact().reason)
+    part(page, "seek").click()
+    until(lambda: int(contact().state) == 2)
+    part(page, "pause").click()
+    until(lambda: int(contact().state) == 6)
+    assert int(contact().reason) != before
+    until(is_told)
