@@ -7,8 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from pliant.ros2 import messages
 from pliant.runtime.session import Session
 from pliant.runtime.task import Task
 from pliant.runtime.warm import warm
+from waiting import until
 
 TRAJECTORY = "/scaled_joint_trajectory_controller/joint_trajectory"
 HEARD = {
@@ -34,14 +34,6 @@ HEARD = {
 }
 
 
-def until(condition: Callable[[], Any], within_s: float = 60.0) -> Any:
-    deadline = time.monotonic() + within_s
-    while not (result := condition()):
-        assert time.monotonic() < deadline, "it never happened"
-        time.sleep(0.01)
-    return result
-
-
 @pytest.fixture
 def session(peer: Peer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
     """A loop that moves, with its bridge."""
@@ -49,7 +41,7 @@ def session(peer: Peer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     monkeypatch.setenv("PLIANT_OUT", str(tmp_path))
     push = {"at_s": 0, "for_s": 60, "wrench": [15, 5, 0, 0, 0, 1]}
     task = Task.model_validate({"law": "admittance", "sim": {"pushes": [push]}})
-    with Session(task) as session, bridged(session):
+    with Session(task) as session, bridged(session, agreed=True):
         yield session
 
 
@@ -168,10 +160,10 @@ def test_killing_the_bridge_does_not_disturb_the_loop_and_is_told(
 
 def bridge_of(session: Session) -> int:
     """The process of the bridge beside a loop."""
-    words = ["pliant.bridge.process", str(session.board.path)]
+    words = {"pliant.bridge.process", str(session.board.path)}
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            if (folder / "cmdline").read_text().split("\0")[-3:-1] == words:
+            if words <= set((folder / "cmdline").read_text().split("\0")):
                 return int(folder.name)
     raise AssertionError("there is no bridge")
 
@@ -191,6 +183,13 @@ def test_services_and_parameters_where_rclpy_can_be_imported(peer: Peer) -> None
         trigger, setting = "std_srvs/srv/Trigger", "rcl_interfaces/srv/SetParametersAtomically"
         assert peer("call", service="/pliant/halt", type=trigger) == {"success": True, "message": "halt was passed on"}
         until(lambda: session.state.goal.stop == 1)
+        session.resume()
+        asked = ["/pliant/tare", "/pliant/start", "/pliant/halt"]
+        came = peer("call_all", services=asked, type=trigger, every_s=0.1)
+        assert came[0] == ["/pliant/halt", {"success": True, "message": "halt was passed on"}]
+        done = {service: answer["success"] for service, answer in came}
+        assert done == {"/pliant/halt": True, "/pliant/tare": True, "/pliant/start": False}, came
+        assert session.state.goal.stop == 1
         refused = peer("call", service="/pliant/set_start", type=trigger)
         assert not refused["success"]
         assert "law hybrid" in refused["message"]

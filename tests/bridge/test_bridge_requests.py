@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
-from pliant.bridge.publisher import fault_words, state_words
 from pliant.bridge.requests import WORDS, Requests, answered, parsed
 from pliant.bridge.services import from_ros, to_ros
+from pliant.bridge.words import fault_words, state_words
 from pliant.contact.states import FAULT as CONTACT_FAULT
 from pliant.contact.states import FORCE_LIMIT
 from pliant.errors import InputError
@@ -24,13 +23,7 @@ from pliant.runtime.board_layout import FAULT, RUNNING
 from pliant.runtime.session import Session
 from pliant.runtime.task import Task
 from pliant.runtime.warm import warm
-
-
-def until(condition: Callable[[], Any], within_s: float = 60.0) -> None:
-    deadline = time.monotonic() + within_s
-    while not condition():
-        assert time.monotonic() < deadline, "it never happened"
-        time.sleep(0.005)
+from waiting import until
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +71,7 @@ def test_a_wrench_goal_is_held(arm: Session, does: Requests) -> None:
         (pose([0.4, 0, 0.4, 0, 0, 0, 0]), "unit quaternion"),
         (pose([0.4, np.nan, 0.4, 0, 0, 0, 1]), "7 finite numbers"),
         (pose([0.4, 0, 1e9, 0, 0, 0, 1]), "7 finite numbers"),
+        (pose([50.0, 0, 0.4, 0, 0, 0, 1]), "Let the goal go there in smaller steps"),
         (pose([0.4, 0, 0.4, 0, 0, 0, 1], "map"), "header.frame_id is 'map'"),
     ],
 )
@@ -156,6 +150,22 @@ def test_texts_are_parsed_as_they_are_meant() -> None:
     assert parsed("{a.b: [1, 2], c: {d: true}}") == {"a.b": (1, 2), "c.d": True}
     with pytest.raises(InputError):
         parsed("")
+
+
+def test_a_text_that_stands_for_millions_of_values_is_refused_before_it_unfolds() -> None:
+    rows = ["a0: &a0 {x: 1, y: 1}", *(f"a{i}: &a{i} {{p: *a{i - 1}, q: *a{i - 1}}}" for i in range(1, 40))]
+    for text in ("\n".join(rows), "sense.deadband_n: &x 2\nsense.deadband_nm: *x", "a: &a {b: *a}", "a: *nobody"):
+        with pytest.raises(InputError, match="anchors") as refused:
+            parsed(text)
+        assert len(str(refused.value)) < 300
+    for text in (
+        "a: " + "[" * 9000,
+        "a: " + "[" * 150 + "]" * 150,
+        "a:\n" + "- " * 4000,
+        "a: " + "{b: " * 20 + "1" + "}" * 20,
+    ):
+        with pytest.raises(InputError, match="'name value', or YAML"):
+            parsed(text)
 
 
 def test_states_and_faults_are_told_in_words() -> None:

@@ -11,18 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pliant.cli import show
 from pliant.cli.emulating import version_of
 from pliant.cli.main import main
-from pliant.errors import InputError, RefusedError
-from pliant.runtime.task import Task
+from pliant.errors import InputError
 
 HERE = f"127.51.{os.getpid() >> 8 & 255}.{os.getpid() & 255 or 255}"
-
-
-def pliant(*words: str) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, "-m", "pliant.cli.main", *words]
-    return subprocess.run(line, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
 
 
 @pytest.mark.parametrize(
@@ -50,29 +43,22 @@ def test_bad_input_is_one_sentence(
     assert shown.out == ""
 
 
-def test_a_real_robot_is_not_moved_when_there_is_nobody_to_ask() -> None:
+@pytest.mark.parametrize("verb", ["run", "studio"])
+def test_a_controller_that_does_not_answer_is_told_and_nobody_is_asked(
+    verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     pytest.importorskip("rtde_control")
-    done = pliant("run", "hand_guiding", "--robot", "ur:127.51.0.1")
-    assert done.returncode == 2
-    assert "admittance on ur:127.51.0.1 by position" in done.stdout
-    assert "tool speed" in done.stdout
-    assert "Nothing has moved: there is nobody to ask. Say --yes if it may." in done.stderr
-
-
-def test_no_is_an_answer_and_a_simulated_robot_is_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-
-    def no(question: str, **_: object) -> bool:
-        asked.append(question)
-        return False
-
-    monkeypatch.setattr(show.Confirm, "ask", no)
-    show.ask_once(Task(robot="sim:ur5e"), yes=False)
-    show.ask_once(Task(robot="ur:127.51.0.1"), yes=True)
-    assert asked == []
-    with pytest.raises(RefusedError, match="it was not confirmed"):
-        show.ask_once(Task(robot="ur:127.51.0.1"), yes=False)
-    assert len(asked) == 1
+    file = tmp_path / "guided.yaml"
+    file.write_text("robot: ur:127.51.0.1\nlaw: admittance\n")
+    monkeypatch.setattr(sys, "argv", ["pliant", verb, str(file)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    shown = capsys.readouterr()
+    assert ended.value.code == 2
+    assert "admittance on ur:127.51.0.1 by position" in shown.out
+    assert "tool speed" in shown.out
+    assert "pliant: No UR controller answers at 127.51.0.1" in shown.err
+    assert "may it move" not in shown.err
 
 
 def test_it_listens_writes_its_trace_and_ends_when_it_is_asked_to(tmp_path: Path) -> None:

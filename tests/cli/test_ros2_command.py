@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -9,11 +11,17 @@ from typing import Any
 
 import pytest
 
+from pliant.analysis.mission import recorded_story
 from pliant.cli.main import main
 from pliant.cli.running import change_task
+from pliant.record import Recording
+from pliant.ros2.messages import JOINT_TRAJECTORY, STRING, TWIST
+from pliant.ros2.node import Node, Reader
 from pliant.runtime.task import Task, located
+from waiting import until
 
 RUN = "import sys; from pliant.cli.main import main; sys.argv = ['pliant', *sys.argv[1:]]; main()"
+TRAJECTORY = "/scaled_joint_trajectory_controller/joint_trajectory"
 WITHOUT = "import sys; sys.modules['cyclonedds'] = None; "
 
 
@@ -26,7 +34,7 @@ def test_what_needs_the_extra_says_how_to_get_it() -> None:
     for words in (("run", "push", "--ros2"), ("run", "push", "--robot", "ros2", "--yes")):
         done = pliant(*words, code=WITHOUT + RUN)
         assert done.returncode == 2
-        assert done.stderr == "pliant: ROS 2 needs a package that is not installed: pip install 'pliant[ros2]'.\n"
+        assert done.stderr == "pliant: ROS 2 needs the package cyclonedds: pip install '.[ros2]' in Pliant's folder.\n"
 
 
 def test_the_arm_of_a_task_can_be_driven_over_ros() -> None:
@@ -38,12 +46,6 @@ def test_the_arm_of_a_task_can_be_driven_over_ros() -> None:
 def test_the_file_of_an_arm_over_ros_is_found_from_the_folder_of_the_task(tmp_path: Path) -> None:
     (tmp_path / "arm.urdf").touch()
     assert located(Task(robot="ros2:arm.urdf#tip"), tmp_path).robot == f"ros2:{tmp_path / 'arm.urdf'}#tip"
-
-
-def test_a_real_arm_is_not_moved_when_nobody_is_there_to_be_asked() -> None:
-    done = pliant("run", "push", "--robot", "ros2:ur5e")
-    assert done.returncode == 2
-    assert "Nothing has moved: there is nobody to ask. Say --yes if it may." in done.stderr
 
 
 def test_what_is_simulated_at_full_speed_has_no_bridge() -> None:
@@ -75,19 +77,69 @@ def test_a_setting_that_cannot_be_understood_is_refused_before_a_loop_starts(
     assert shown.out == ""
 
 
-def test_a_run_with_the_bridge_says_who_it_is_and_where_its_command_goes(network: None) -> None:
+def test_a_run_with_the_bridge_says_who_it_is_and_where_its_command_would_go(network: None) -> None:
     done = pliant("run", "push", "--ros2", "--duration", "0.5")
     said = " ".join(done.stdout.split())
     assert done.returncode == 0, done.stderr
-    assert "ROS 2: node /pliant in domain" in said
-    assert "scaled_joint_trajectory_controller/joint_trajectory: an arm that listens there follows." in said
-    assert "services and parameters need rclpy" in said
+    order = [
+        said.index(words) for words in ("Loop ", "The loop was granted", "ROS 2: node /pliant in domain", "0.50 s")
+    ]
+    assert order == sorted(order)
+    assert f"Commands on {TRAJECTORY} are held back: who listens there would follow." in said
+    assert "services and parameters need rclpy" in " ".join(done.stderr.split())
+    assert "may it move" not in done.stderr
 
 
-def test_an_arm_that_does_not_answer_is_a_fault_of_the_robot(network: None, tmp_path: Any) -> None:
+def held_back(state: Reader) -> bool:
+    return any(f"held back: {TRAJECTORY}" in message.data for message in state.messages())
+
+
+@pytest.mark.parametrize("yes", [True, False])
+def test_an_arm_that_listens_follows_only_if_it_may(network: None, *, yes: bool) -> None:
+    with Node("arm") as node:
+        arm, state = node.reader(TRAJECTORY, JOINT_TRAJECTORY), node.reader("/pliant/state", STRING)
+        node.announce()
+        words = [sys.executable, "-c", RUN, "run", "push", "--ros2", "--duration", "600", *(["--yes"] if yes else [])]
+        run = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        try:
+            until(lambda: arm.messages() if yes else held_back(state))
+            assert yes or not arm.messages()
+        finally:
+            run.send_signal(signal.SIGINT)
+            said = " ".join(run.communicate()[0].decode().split())
+        assert run.returncode == 0, said
+    assert (f"Commands go out on {TRAJECTORY}: an arm or a base that listens there follows." in said) == yes
+    asked = f"Someone listens on {TRAJECTORY}, and would move with this robot."
+    jumps = "An arm goes to the first position at once, from wherever it stands. Is the way free, and may it move?"
+    assert (f"{asked} {jumps}" in said) == (not yes)
+    assert (f"Commands are held back: someone listens on {TRAJECTORY}" in said) == (not yes)
+
+
+def test_a_mission_runs_in_real_time_beside_the_bridge(network: None, tmp_path: Path) -> None:
+    done = pliant("run", "fetch", "--fast", "--ros2")
+    assert (done.returncode, done.stderr[:36]) == (2, "pliant: --ros2 is for a loop in real")
+    place = ["--set", "start=6.0,2.2,0", "--record", str(tmp_path / "live.mcap")]
+    with Node("base") as node:
+        base = node.reader("/cmd_vel", TWIST, depth=1)
+        node.announce()
+        done = pliant("run", "fetch", "--ros2", "--yes", *place, cwd=tmp_path)
+        said = " ".join((done.stdout + done.stderr).split())
+        assert done.returncode == 0, done.stderr
+        (last,) = base.messages()
+    assert (last.linear.x, last.angular.z) == (0, 0)
+    assert f"Commands go out on {TRAJECTORY} and /cmd_vel" in said
+    assert "B: the base drives" in said
+    assert recorded_story(Recording.load(tmp_path / "live.mcap")).log[-1].stage == "done"
+
+
+def test_nobody_there_is_waited_for_in_words_and_ends_as_bad_input(network: None, tmp_path: Path) -> None:
     task = tmp_path / "task.yaml"
     task.write_text("robot: ros2:ur5e\nlaw: admittance\nros2: {wait_s: 0.3}\n")
-    done = pliant("run", str(task), "--yes", cwd=tmp_path)
-    assert done.returncode == 3
-    assert "no joint states with shoulder_pan_joint" in done.stderr
-    assert done.stderr.count("\n") == 1
+    done = pliant("run", str(task), cwd=tmp_path, env={**os.environ, "ROS_DOMAIN_ID": "7", "COLUMNS": "400"})
+    assert done.returncode == 2
+    waits, says = done.stderr.splitlines()
+    assert waits.startswith("Waiting up to 0.3 s (ros2.wait_s) for an arm in ROS 2 domain 7 (ROS_DOMAIN_ID)")
+    for topic in ("/joint_states", "/ft_sensor_readings", TRAJECTORY):
+        assert topic in waits
+    assert says.startswith("pliant: No arm answers over ROS 2: no joint states with shoulder_pan_joint")
+    assert "within 0.3 s (ros2.wait_s) in domain 7 (ROS_DOMAIN_ID)" in says

@@ -69,7 +69,7 @@ def expected(record: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("interface", ["position", "velocity", "torque"])
 def test_every_topic_of_the_bridge_has_the_bytes_that_rosbags_serialises(interface: Any) -> None:
-    topics = live_topics(Task(interface=interface), mobile=True)
+    topics = [*live_topics(Task(interface=interface)), cmd_vel("cmd_vel")]
     stencils = [Stencil(topic, NAMES) for topic in topics]
     for seed in range(20):
         record = random_record(seed)

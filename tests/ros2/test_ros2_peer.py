@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,17 +11,10 @@ import pytest
 from pliant.experiments.ros2_peer import Peer
 from pliant.ros2 import messages
 from pliant.ros2.node import Node
+from waiting import until
 
 N, RATE_HZ = 500, 500.0
 NAMES = ["pan", "lift", "elbow"]
-
-
-def until(condition: Callable[[], Any], within_s: float = 60.0) -> Any:
-    deadline = time.monotonic() + within_s
-    while not (result := condition()):
-        assert time.monotonic() < deadline, "it never happened"
-        time.sleep(0.02)
-    return result
 
 
 def test_what_we_say_arrives_at_a_real_ros_with_equal_values(peer: Peer) -> None:

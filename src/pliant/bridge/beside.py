@@ -5,23 +5,36 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable
+from typing import TypeVar
 
 from pliant.errors import PliantError
-from pliant.runtime.link import Link, attach
+from pliant.runtime.link import Link, attach, board_of
+from pliant.runtime.mission_link import MissionLink, attach_mission
+from pliant.runtime.task import MISSION
 
-READY = "ready"
+READY, AGREED = "ready", "agreed"
 
-Work = Callable[[Link, Callable[[], None], Callable[[], bool]], None]
+AnyLink = Link | MissionLink
+L = TypeVar("L", bound=AnyLink)
+Work = Callable[[L, Callable[[], None], Callable[[], bool]], None]
 """``work(link, ready, goes_on)``: calls `ready` once it works, and returns when `goes_on` says no."""
 
 
-def beside(board: str, work: Work) -> int:
-    """Body of such a process; returns its exit code. What it complains about is the only line that it prints."""
+def any_link(board: str) -> AnyLink:
+    """A connection to a loop, whether it runs an arm or a mission."""
+    return attach_mission(board) if MISSION in board_of(board).config else attach(board)
+
+
+def beside(board: str, work: Work[L], connect: Callable[[str], L]) -> int:
+    """Body of such a process; returns its exit code. Once it is ready, it prints what its user should know.
+
+    What it complains about instead is the only line that it prints.
+    """
     asked = threading.Event()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends with the loop
     signal.signal(signal.SIGTERM, lambda *_: asked.set())
     try:
-        link = attach(board)
+        link = connect(board)
         work(link, lambda: print(READY, flush=True), lambda: link.running and not asked.is_set())
     except PliantError as error:
         print(error, flush=True)

@@ -1,27 +1,36 @@
-"""``python -m pliant.bridge.process <board>``: the bridge, as long as the loop runs.
+"""``python -m pliant.bridge.process <board> [agreed]``: the bridge, as long as the loop runs.
 
 It reads the ring of the board and never writes there; what it asks of the loop goes through the queue, like everyone's.
-A bridge that is slow, or killed, is nothing to the loop.
+A bridge that is slow, or killed, is nothing to the loop. Commands that others may follow go out only where it was
+`agreed`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
+from queue import Empty, Full, Queue
 from typing import Any
 
-from pliant.bridge.beside import beside
+from pliant.bridge.beside import AGREED, AnyLink, any_link, beside
+from pliant.bridge.mission_requests import MissionRequests
 from pliant.bridge.publisher import Publisher
 from pliant.bridge.requests import Requests, answered
+from pliant.bridge.turns import STOPS, Turns, word_of
 from pliant.ros2.messages import POINT_STAMPED, POSE_STAMPED, STRING, WRENCH_STAMPED, build
 from pliant.ros2.node import Node, Reader
 from pliant.runtime.board_layout import RUNNING
 from pliant.runtime.link import Link
+from pliant.runtime.mission_link import MissionLink
 
 # How often requests are looked for [s].
 _LISTEN_S = 0.005
+# So many requests may wait for their turn.
+_MOST_WAITING = 100
 # So many records at most are published at once: one that fell behind catches up, and the last ones count most.
 _MOST = 100
 # The process of the loop is looked after once in so many rounds.
@@ -31,64 +40,120 @@ _FAREWELL_S = 1.0
 
 
 class Ears:
-    """Listens for requests in a thread of its own: some take a while, and telemetry goes on meanwhile."""
+    """Listens for requests beside the telemetry: obeys stops as it hears them, others in a thread of their own."""
 
-    def __init__(self, link: Link, node: Node) -> None:
-        does = Requests(link)
-        streams: dict[str, tuple[str, Callable[[Any], str]]] = {
-            "~/goal_pose": (POSE_STAMPED, does.goal_pose),
-            "~/goal_wrench": (WRENCH_STAMPED, does.goal_wrench),
-            "~/equilibrium": (POINT_STAMPED, does.equilibrium),
-            "~/command": (STRING, does.command),
-            "~/set": (STRING, does.change),
-        }
+    def __init__(self, link: AnyLink, node: Node) -> None:
+        is_mission = isinstance(link, MissionLink)
+        streams = _mission_streams(link) if isinstance(link, MissionLink) else _streams(link)
         self._readers: list[tuple[str, Reader, Callable[[Any], str]]] = [
             (name[2:], node.reader(name, kind), action) for name, (kind, action) in streams.items()
         ]
-        self._answers = node.writer("~/answer", STRING, latched=True)
+        self._takes_a_while = () if is_mission else ("command", "set")
+        self._turns, self._later = Turns(), Queue[tuple[str, Callable[[Any], str], Any, int]](_MOST_WAITING)
+        self._answers, self._one = node.writer("~/answer", STRING, latched=True), threading.Lock()
         self._end = threading.Event()
-        self._thread = threading.Thread(target=self._listen, daemon=True)
+        self._threads = [threading.Thread(target=work, daemon=True) for work in (self._listen, self._work)]
 
     def start(self) -> None:
-        self._thread.start()
+        for thread in self._threads:
+            thread.start()
 
     def stop(self) -> None:
         self._end.set()
-        self._thread.join()
+        for thread in self._threads:
+            thread.join()
         self._answers.flush(_FAREWELL_S)
 
     def _listen(self) -> None:
         while not self._end.wait(_LISTEN_S):
             for name, reader, action in self._readers:
                 for message in reader.messages():
-                    done, words = answered(action, message)
-                    if not done or name in ("command", "set"):  # goals may come hundreds of times a second
-                        text = f"{'done' if done else 'refused'}: {name}: {words}"
-                        self._answers.say(build(STRING, {"data": text}))
+                    self._hear(name, action, message)
+
+    def _hear(self, name: str, action: Callable[[Any], str], message: Any) -> None:
+        """Obey at once, or later in its turn."""
+        if name not in self._takes_a_while:
+            self._answer(name, *answered(action, message))
+        elif name == "command" and word_of(str(message.data)) in STOPS:
+            self._answer(name, *self._turns.at_once(action, message))
+        else:
+            try:
+                self._later.put_nowait((name, action, message, self._turns.stops))
+            except Full:
+                self._answer(name, False, f"{_MOST_WAITING} requests are waiting already: send them more slowly.")
+
+    def _work(self) -> None:
+        while not self._end.is_set():
+            with contextlib.suppress(Empty):
+                name, action, message, stops = self._later.get(timeout=_LISTEN_S)
+                word = word_of(str(message.data)) if name == "command" else name
+                self._answer(name, *self._turns.in_turn(word, action, message, stops))
+
+    def _answer(self, name: str, done: bool, words: str) -> None:
+        if not done or name in ("command", "set"):  # goals may come hundreds of times a second
+            with self._one:
+                self._answers.say(build(STRING, {"data": f"{'done' if done else 'refused'}: {name}: {words}"}))
 
 
-def serve(link: Link, ready: Callable[[], None], goes_on: Callable[[], bool]) -> None:
+Streams = dict[str, tuple[str, Callable[[Any], str]]]
+
+
+def _streams(link: Link) -> Streams:
+    does = Requests(link)
+    return {
+        "~/goal_pose": (POSE_STAMPED, does.goal_pose),
+        "~/goal_wrench": (WRENCH_STAMPED, does.goal_wrench),
+        "~/equilibrium": (POINT_STAMPED, does.equilibrium),
+        "~/command": (STRING, does.command),
+        "~/set": (STRING, does.change),
+    }
+
+
+def _mission_streams(link: MissionLink) -> Streams:
+    return {"~/command": (STRING, MissionRequests(link).command)}
+
+
+def serve(link: AnyLink, ready: Callable[[], None], goes_on: Callable[[], bool], *, agreed: bool = False) -> None:
     """Publish and listen until the loop has ended, or this process is asked to."""
-    config, board = link.task.ros2, link.board
+    config = link.task.ros2
     with Node(config.node, config.namespace) as node:
-        publisher, ears = Publisher(link, node), Ears(link, node)
+        publisher, ears = Publisher(link, node, agreed=agreed), Ears(link, node)
         node.announce()
-        ears.start()
-        ready()
-        at = max(0, board.head - 1)
-        while goes_on():
-            for _ in range(_LOOKS):
-                records, at, _ = board.read(max(at, board.head - _MOST))
-                publisher.publish(records)
-                time.sleep(link.task.dt)
+        with publisher.drive:  # first of all, zero: the ears may have to wait
+            ears.start()
+            ready()
+            _follow(link, publisher, goes_on)
         ears.stop()
-        _say_goodbye(link, publisher, at)
+        _say_goodbye(link, publisher)
 
 
-def _say_goodbye(link: Link, publisher: Publisher, at: int) -> None:
-    """The last records, and how it ended."""
-    records, _, _ = link.board.read(max(at, link.board.head - _MOST))
+def _follow(link: AnyLink, publisher: Publisher, goes_on: Callable[[], bool]) -> None:
+    """Publish all records of a loop, the last ones too. While it gives none, what it drives stands."""
+    board, drive = link.board, publisher.drive
+    at, fresh_s = max(0, board.head - 1), time.monotonic()
+    while goes_on():
+        for _ in range(_LOOKS):
+            records, at, _ = board.read(max(at, board.head - _MOST))
+            publisher.publish(records)
+            drive.beat()
+            fresh_s = time.monotonic() if len(records) else fresh_s
+            time.sleep(link.task.dt)
+        drive.look()
+        if time.monotonic() - fresh_s > link.task.ros2.stale_s:
+            drive.rest()
+        _tell_user(drive.news)
+    records, _, _ = board.read(max(at, board.head - _MOST))
     publisher.publish(records)
+
+
+def _tell_user(news: list[str]) -> None:
+    with contextlib.suppress(OSError):  # there may be nobody left
+        while news:
+            print(news.pop(0), flush=True)
+
+
+def _say_goodbye(link: AnyLink, publisher: Publisher) -> None:
+    """How it ended."""
     if link.board.status == RUNNING and not link.running:
         publisher.tell_death()
     elif (latest := link.board.latest()) is not None:
@@ -97,4 +162,4 @@ def _say_goodbye(link: Link, publisher: Publisher, at: int) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(beside(sys.argv[1], serve))
+    sys.exit(beside(sys.argv[1], partial(serve, agreed=sys.argv[2:] == [AGREED]), any_link))

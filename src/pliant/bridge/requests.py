@@ -11,6 +11,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
+from ruamel.yaml.events import CollectionEndEvent, CollectionStartEvent
 
 from pliant.contact.states import ORDERS
 from pliant.errors import InputError, PliantError, UnknownNameError
@@ -23,7 +24,8 @@ from pliant.runtime.link import Link
 # What a word means for a law that has no contact to start or to lift off.
 _PLAIN = {"start": "resume", "resume": "resume", "pause": "halt", "stop": "halt", "abort": "halt"}
 WORDS = (*ORDERS, "halt", "tare", "undo", "quit")
-_LONGEST = 10_000
+# A text of a stranger: so many letters at most, so many brackets, and so many lists and mappings inside each other.
+_LONGEST, _MOST_BRACKETS, _DEEPEST = 10_000, 200, 8
 
 
 class Requests:
@@ -38,14 +40,14 @@ class Requests:
         """A PoseStamped: the goal, or the equilibrium of a compliant law, at rest."""
         self._in_base(message)
         p, o = message.pose.position, message.pose.orientation
-        self.link.goal_pose([p.x, p.y, p.z, o.w, o.x, o.y, o.z])
+        self.link.goal_pose([p.x, p.y, p.z, o.w, o.x, o.y, o.z], judged=True)
         return f"the goal is at {_listed(p.x, p.y, p.z)} m"
 
     def equilibrium(self, message: Any) -> str:
         """A PointStamped: another place for the goal, which keeps its orientation."""
         self._in_base(message)
         point = message.point
-        self.link.goal_position([point.x, point.y, point.z])
+        self.link.goal_position([point.x, point.y, point.z], judged=True)
         return f"the equilibrium is at {_listed(point.x, point.y, point.z)} m"
 
     def goal_wrench(self, message: Any) -> str:
@@ -123,13 +125,27 @@ def parsed(text: str) -> dict[str, Any]:
     allowed = "'name value', or YAML with names and values"
     if len(text) > _LONGEST:
         raise InputError("the change", f"a text of {len(text)} letters", f"at most {_LONGEST} letters long")
-    try:
-        data = YAML(typ="safe").load(text)
-    except (YAMLError, ValueError):
-        data = None
+    data = _loaded(text)
     if not isinstance(data, dict) or not data:
         raise InputError("the change", text[:80], allowed)
     return dict(_dotted(data, ""))
+
+
+def _loaded(text: str) -> Any:
+    """The YAML in a text; None if there is none. It is looked through first: a few letters may stand for millions."""
+    if text.count("[") + text.count("{") > _MOST_BRACKETS:  # the scanner's time grows with their square
+        return None
+    yaml, depth = YAML(typ="safe"), 0
+    try:
+        for event in yaml.parse(text):
+            if getattr(event, "anchor", None):
+                raise InputError("the change", text[:80], "without anchors (&) and aliases (*)")
+            depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
+            if depth > _DEEPEST:
+                return None
+        return yaml.load(text)
+    except (YAMLError, ValueError):
+        return None
 
 
 def _dotted(data: dict[Any, Any], prefix: str) -> list[tuple[str, Any]]:

@@ -15,16 +15,19 @@ from typing import Any
 import numpy as np
 
 from pliant.bridge.beside import beside
-from pliant.bridge.requests import WORDS, Requests, answered
+from pliant.bridge.requests import WORDS, Requests
+from pliant.bridge.turns import STOPS, Turns
 from pliant.errors import PliantError
 from pliant.params.control import Parameters
 from pliant.params.declare import declared, flat
 from pliant.params.matrix import compact
 from pliant.ros2.network import resolved
-from pliant.runtime.link import Link
+from pliant.runtime.link import Link, attach
 
 # How often the loop is looked after, and parameters that others have changed are taken over [s].
 _LOOK_S = 0.2
+# So many requests can be heard at a time; and how long the last ones may take when all ends [s].
+_THREADS, _END_S = 8, 2.0
 
 
 def to_ros(value: Any) -> Any:
@@ -57,16 +60,24 @@ class Services:
         self.node = rclpy.create_node(f"{config.node}_services", namespace=config.namespace)
         self._result = import_module("rcl_interfaces.msg").SetParametersResult
         self._parameter = import_module("rclpy.parameter").Parameter
+        self._turns, groups = Turns(), import_module("rclpy.callback_groups")
+        # a service that is busy hears nothing: what may have to wait for its turn is heard while others wait
+        stops, others = groups.MutuallyExclusiveCallbackGroup(), groups.ReentrantCallbackGroup()
         trigger = import_module("std_srvs.srv").Trigger
         for word in WORDS:
-            name = resolved(f"~/{word}", config.node, config.namespace)
-            self.node.create_service(trigger, name, self._obey(word))
+            name, group = resolved(f"~/{word}", config.node, config.namespace), stops if word in STOPS else others
+            self.node.create_service(trigger, name, self._obey(word), callback_group=group)
         self._declare()
         self.node.add_on_set_parameters_callback(self._change)
+        self.node.create_timer(_LOOK_S, self.follow)  # in the group of the parameters: one of them at a time
 
     def _obey(self, word: str) -> Any:
         def call(_: Any, response: Any) -> Any:
-            response.success, response.message = answered(self._requests.obey, word)
+            if word in STOPS:
+                response.success, response.message = self._turns.at_once(self._requests.obey, word)
+            else:
+                stops = self._turns.stops
+                response.success, response.message = self._turns.in_turn(word, self._requests.obey, word, stops)
             return response
 
         return call
@@ -87,10 +98,14 @@ class Services:
         values = {change.name: from_ros(change.value) for change in changes if change.name in known}
         if self._own or not values:
             return self._result(successful=True)
-        done, words = answered(lambda asked: self.link.set(asked) or "", values)
+        done, words = self._turns.in_turn("set", self._set, values, self._turns.stops)
         if done:
             self._revision = self.link.board.adopted
         return self._result(successful=done, reason=words)
+
+    def _set(self, values: dict[str, Any]) -> str:
+        self.link.set(values)
+        return ""
 
     def follow(self) -> None:
         """Take over what others have changed."""
@@ -113,15 +128,17 @@ def serve(link: Link, ready: Callable[[], None], goes_on: Callable[[], bool]) ->
         quiet = import_module("rclpy.signals").SignalHandlerOptions.NO
         rclpy.init(signal_handler_options=quiet)
         services = Services(link, rclpy)
+        executor = import_module("rclpy.executors").MultiThreadedExecutor(_THREADS)
+        executor.add_node(services.node)
     except ImportError as error:  # often that of a ROS for another Python
         raise PliantError(f"Services and parameters need an rclpy that this Python can import ({error}).") from None
     ready()
     while goes_on():
-        rclpy.spin_once(services.node, timeout_sec=_LOOK_S)
-        services.follow()
+        executor.spin_once(timeout_sec=_LOOK_S)
+    executor.shutdown(_END_S)
     services.node.destroy_node()
     rclpy.shutdown()
 
 
 if __name__ == "__main__":
-    sys.exit(beside(sys.argv[1], serve))
+    sys.exit(beside(sys.argv[1], serve, attach))

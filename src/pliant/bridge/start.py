@@ -2,66 +2,92 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from pliant.bridge.beside import READY
+from pliant.bridge.beside import AGREED, READY, AnyLink
 from pliant.errors import PliantError
 from pliant.runtime.link import Link
 
-_END_S = 5.0
+# How long it may take to start, on a machine that is busy, and to end [s].
+_START_S, _END_S = 120.0, 5.0
 
 
 @contextmanager
-def bridged(link: Link) -> Iterator[list[str]]:
+def bridged(link: AnyLink, *, agreed: bool = False, say: Callable[[str], object] | None = None) -> Iterator[list[str]]:
     """A bridge to ROS 2 beside a running loop; yields what there is to say about it. It ends with the loop.
 
-    What there is to say at the end, a bridge that did not live that long, is added to it then.
+    Commands go out on their topics only if it is `agreed` that whoever listens there moves. What there is to say later
+    is added: that somebody listens where nothing is sent, or that the bridge ended too early. Every note goes to `say`.
     """
-    bridge = _spawn("pliant.bridge.process", link)
-    processes, notes = [bridge], []
+
+    def tell(note: str) -> None:
+        notes.append(note)
+        if say is not None:
+            say(note)
+
+    notes: list[str] = []
+    bridge = _spawn("pliant.bridge.process", link, *([AGREED] if agreed else []))
+    processes = [bridge]
     try:
         _await(bridge)
-        processes += _services(link, notes)
+        processes += _services(link, tell)
+        threading.Thread(target=_pass_on, args=(bridge, tell), daemon=True).start()
         yield notes
     finally:
         if code := bridge.poll():
-            notes.append(f"The bridge to ROS 2 ended before the loop did (exit code {code}).")
+            tell(f"The bridge to ROS 2 ended before the loop did (exit code {code}).")
         for process in processes:
             if link.running:  # it would wait for the end of the loop
                 process.terminate()
             _end(process)
 
 
-def _services(link: Link, notes: list[str]) -> list[subprocess.Popen[str]]:
+def _pass_on(bridge: subprocess.Popen[str], tell: Callable[[str], None]) -> None:
+    """Every line that the bridge has to say, until it ends."""
+    assert bridge.stdout is not None
+    with contextlib.suppress(ValueError, OSError):
+        for line in bridge.stdout:
+            tell(line.strip())
+
+
+def _services(link: AnyLink, tell: Callable[[str], None]) -> list[subprocess.Popen[str]]:
     """The process of the services, where there can be one: a bridge does without."""
+    if not isinstance(link, Link):
+        tell("There are topics only: a mission has no services and no parameters.")
+        return []
     if importlib.util.find_spec("rclpy") is None:
-        notes.append("There are topics only: services and parameters need rclpy, which is not installed here.")
+        tell("There are topics only: services and parameters need rclpy, which is not installed here.")
         return []
     services = _spawn("pliant.bridge.services", link)
     try:
         _await(services)
     except PliantError as error:
         _end(services)
-        notes.append(f"There are topics only. {error}")
+        tell(f"There are topics only. {error}")
         return []
     return [services]
 
 
-def _spawn(module: str, link: Link) -> subprocess.Popen[str]:
-    words = [sys.executable, "-m", module, str(link.board.path)]
+def _spawn(module: str, link: AnyLink, *more: str) -> subprocess.Popen[str]:
+    words = [sys.executable, "-m", module, str(link.board.path), *more]
     return subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, start_new_session=True)
 
 
 def _await(process: subprocess.Popen[str]) -> None:
-    """Wait until it works; raise what it complains about."""
+    """Wait until it works; raise what it complains about, or that it took too long."""
     assert process.stdout is not None
+    late = threading.Timer(_START_S, process.kill)
+    late.start()
     said = process.stdout.readline().strip()
+    late.cancel()
     if said != READY:
-        raise PliantError(said or "The bridge to ROS 2 could not start.")
+        raise PliantError(said or f"The bridge to ROS 2 could not start, or not within {_START_S:g} s.")
 
 
 def _end(process: subprocess.Popen[str]) -> None:

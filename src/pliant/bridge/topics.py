@@ -16,6 +16,7 @@ from pliant.robots import parse_address
 from pliant.ros2.commands import trajectory_topic, velocity_topic
 from pliant.ros2.messages import TWIST
 from pliant.ros2.templates import Topic
+from pliant.runtime.mission_task import MissionTask
 from pliant.runtime.task import Task
 
 Array = np.ndarray[Any, Any]
@@ -29,17 +30,33 @@ def _command(records: Array) -> Array:
     return records["command"]
 
 
-def live_topics(task: Task, *, mobile: bool = False) -> list[Topic]:
-    """The topics of a task's arm; of one that rides on a `mobile` base, the command of the base as well."""
-    config = task.ros2
-    found = [VELOCITY, replace(_RECORDED["/tool_pose"], name="~/tool_pose", frame_id=config.base_frame)]
+def live_topics(task: Task | MissionTask) -> list[Topic]:
+    """All topics of a task."""
+    return [*shown_topics(task), *command_topics(task)]
+
+
+def shown_topics(task: Task | MissionTask) -> list[Topic]:
+    """What there is to see of a task. The tool of an arm that rides on a base is seen from the world."""
+    config, rides = task.ros2, isinstance(task, MissionTask)
+    frame = "world" if rides else config.base_frame
+    found = [replace(_RECORDED["/tool_pose"], name="~/tool_pose", frame_id=frame)]
+    if not rides:
+        found.append(VELOCITY)
     if parse_address(task.robot)[0] != "ros2":
         found.append(replace(_RECORDED["/joint_states"], name=config.joint_states))
         if config.wrench:
             found.append(replace(_RECORDED["/ft_sensor_readings"], name=config.wrench))
-        if config.command:
-            found += joint_command(task)
-    return [*found, cmd_vel(config.cmd_vel)] if mobile else found
+    return found
+
+
+def command_topics(task: Task | MissionTask) -> list[Topic]:
+    """What an arm or a base that listens would follow."""
+    config = task.ros2
+    if not config.command or parse_address(task.robot)[0] == "ros2":
+        return []
+    if isinstance(task, MissionTask):
+        return [trajectory_topic(config.trajectory, config.ahead_s, _command), cmd_vel(config.cmd_vel)]
+    return joint_command(task)
 
 
 def joint_command(task: Task) -> list[Topic]:

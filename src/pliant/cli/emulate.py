@@ -38,4 +38,4 @@ def command(
     numbers = version_of(version)
     cell = cell_of(model, task)
     compile_first()
-    return run(cell, host, numbers, faults, trace, duration, tuple(FAULTS))
+    return run(cell, host, numbers, faults, trace, duration, tuple(FAULTS), task)

@@ -47,6 +47,7 @@ def run(
     trace: Path | None,
     duration: float | None,
     names: tuple[str, ...],
+    source: str | None = None,
 ) -> int:
     """Serve until Ctrl-C, SIGTERM or the end of the time; then save the trace."""
     from pliant.cli.show import out
@@ -65,7 +66,7 @@ def run(
     signal.signal(signal.SIGINT, lambda *_: ended.append(True))
     server.open()
     sys.setswitchinterval(1e-3)
-    _say_start(model, host, names)
+    _say_start(model, host, names, source)
     prepare(_PRIORITY)
     until = time.monotonic() + duration if duration else float("inf")
     try:
@@ -78,15 +79,17 @@ def run(
     return 0
 
 
-def _say_start(model: str, host: str, names: tuple[str, ...]) -> None:
+def _say_start(model: str, host: str, names: tuple[str, ...], source: str | None) -> None:
     """Where it listens, and what to do with it."""
     from pliant.cli.show import out
     from pliant.robots.emulator.server import PORTS
 
-    out.print(
-        f"An emulated {model} listens at {host} ({', '.join(str(port) for port in sorted(PORTS))}). In another "
-        f"terminal: pliant run hand_guiding --robot ur:{host}{'' if model == 'ur5e' else f'#{model}'}"
-    )
+    address = f"ur:{host}{'' if model == 'ur5e' else f'#{model}'}"
+    out.print(f"An emulated {model} listens at {host} ({', '.join(str(port) for port in sorted(PORTS))}).")
+    if source:
+        out.print(f"In another terminal: pliant run {source} --robot {address}")
+    else:  # a task with a tool would take the weight that is missing for a push
+        out.print("It has no tool. For a task that has one, emulate it with --task and run the same task.")
     out.print(f"The dashboard (29999) also takes: emulator {' | '.join(names)}. Ctrl-C ends it.")
     sys.stdout.flush()
 

@@ -24,13 +24,16 @@ def command(
         bool, typer.Option("--unchecked", help="Run it even if it is not stable on the surfaces that it declares.")
     ] = False,
     ros2: Annotated[bool, typer.Option("--ros2", help="Publish and listen over ROS 2.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before a real robot moves.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Do not ask before a real robot moves, nor one that listens over ROS 2.")
+    ] = False,
     fast: Annotated[bool, typer.Option("--fast", help="Simulate as fast as possible instead of in real time.")] = False,
 ) -> int:
     """Run a task in real time, or as fast as possible (--fast).
 
     Ctrl-C stops the robot and ends normally. A task that is not stable on the surfaces that it declares is refused.
-    A mission (tasks/fetch.yaml) is simulated to its end, and drawn; exit code 3 if it was stopped before its goal.
+    A mission (tasks/fetch.yaml) is simulated to its end, and drawn; exit code 3 if it was stopped before its goal. With
+    --ros2 it runs in real time.
     """
     from pliant.runtime.spawn import LOOP, start_ahead
 
@@ -43,26 +46,27 @@ def command(
     from pliant.runtime.guard import guard_start
     from pliant.runtime.task import arm_of, check_fits, find_file, find_task, is_mission
 
-    if is_mission(find_file(task)):
-        from pliant.cli.mission_run import run_mission
-
-        idle = {"--duration": duration, "--name": name, "--watch": watch, "--unchecked": unchecked, "--ros2": ros2}
-        return run_mission(task, assign or [], record, idle, {"robot": robot, "rate_hz": rate, "sim.seed": seed})
-    changes = {"robot": robot, "rate_hz": rate, "duration_s": duration, "seed": seed}
-    wanted = change_task(find_task(task, rate), changes, assign or [])
     if fast and (watch or name or ros2):
         option = "--watch" if watch else "--name" if name else "--ros2"
         raise RefusedError(f"{option} is for a loop in real time, and --fast has none: leave one of the two out.")
+    if ros2:
+        from pliant.cli.bridging import check_ros2
+
+        check_ros2()
+    if is_mission(find_file(task)):
+        from pliant.cli.mission_run import run_mission
+
+        idle = {"--duration": duration, "--watch": watch, "--unchecked": unchecked} | ({} if ros2 else {"--name": name})
+        changes = {"robot": robot, "rate_hz": rate, "sim.seed": seed}
+        live = {"name": name, "yes": yes} if ros2 else None
+        return run_mission(task, assign or [], record, idle, changes, live)
+    changes = {"robot": robot, "rate_hz": rate, "duration_s": duration, "seed": seed}
+    wanted = change_task(find_task(task, rate), changes, assign or [])
     if watch and not Path(task).is_file():
         raise RefusedError(f"--watch needs a task file of your own, and {task} is none: copy a task first.")
     if fast and not is_simulated(wanted.robot):
         raise RefusedError(f"--fast is for simulated robots, and {wanted.robot} is none.")
     check_installed(wanted.robot)
-    if ros2:
-        import pliant.ros2.node  # noqa: F401 (it says what is missing, before anything starts)
-        from pliant.ros2.network import check_settings
-
-        check_settings()
     check_fits(wanted, arm_of(wanted))
     if not unchecked:
         guard_start(wanted)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, SupportsFloat
 
@@ -12,10 +12,11 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
+from pliant.cli.assigning import assigned
 from pliant.cli.show import ask_once, err, figures_table, out, progress
 from pliant.errors import ContactError, LoopError
-from pliant.params.declare import changed, parse_assignment, validated
-from pliant.robots import model_of, parse_address
+from pliant.params.declare import validated
+from pliant.robots import model_of
 from pliant.runtime.batch import simulate
 from pliant.runtime.save import claim_recording, save_last_seconds, save_run
 from pliant.runtime.session import Session
@@ -34,7 +35,7 @@ def change_task(task: Task, changes: dict[str, Any], assignments: list[str]) -> 
     for name, value in changes.items():
         if value is not None:
             (data["sim"] if name == "seed" else data)[name] = value
-    data["params"] = changed(task.params, dict(parse_assignment(text) for text in assignments)).model_dump()
+    data["params"] = assigned(task.params, assignments).model_dump()
     return located(validated(Task, data))
 
 
@@ -54,26 +55,11 @@ def say_start(task: Task, loop: str = "") -> None:
         out.print(f"  {note}")
 
 
-@contextmanager
-def _bridge(session: Session) -> Iterator[None]:
-    """The bridge to ROS 2, and what a user should know of it."""
-    from pliant.bridge.start import bridged
-    from pliant.bridge.topics import joint_command
-    from pliant.ros2.network import domain_id, resolved
+def _ask_and_bridge(session: Session, *, yes: bool) -> AbstractContextManager[None]:
+    """Ask now whether those who listen over ROS 2 may follow; the bridge to them starts when it is entered."""
+    from pliant.cli.bridging import bridge, may_follow
 
-    config = session.task.ros2
-    with bridged(session) as notes:
-        out.print(f"ROS 2: node {resolved(config.node, config.node, config.namespace)} in domain {domain_id()}.")
-        if config.command and parse_address(session.task.robot)[0] != "ros2":
-            for topic in joint_command(session.task):
-                name = resolved(topic.name, config.node, config.namespace)
-                out.print(f"The joint command goes out on {name}: an arm that listens there follows.")
-        for note in notes:
-            out.print(note)
-        said = len(notes)
-        yield
-    for note in notes[said:]:
-        err.print(note)
+    return bridge(session, agreed=may_follow(session.task, yes=yes))
 
 
 def run_fast(task: Task, record: Path | None) -> int:
@@ -111,25 +97,23 @@ def run_paced(
 ) -> int:
     """Run the task in the control process, in real time; `meanwhile` is called once it runs.
 
-    Before a robot that is not simulated moves, the user is asked once, unless `yes`. `watch` names a task file whose
-    parameters are applied whenever it is saved, `name` the loop; `ros2` starts the bridge. A run that a fault has ended
-    is summed up too, before the error is raised.
+    Before a robot that is not simulated moves, the user is asked once, unless `yes`; so too before one moves that
+    listens over ROS 2. `watch` names a task file whose parameters are applied whenever it is saved, `name` the loop;
+    `ros2` starts the bridge. A run that a fault has ended is summed up too, before the error is raised.
     """
     session = Session(task, record=record, ticks=task.ticks, name=name, unchecked=unchecked)
     say_start(task, session.name)
     ask_once(task, yes=yes)
     parts: list[np.ndarray[Any, Any]] = []
-    fault = None
     watcher = FileWatch(watch, session) if watch else None  # now: what is saved while the loop starts counts too
-    with session, _bridge(session) if ros2 else nullcontext():
+    beside = _ask_and_bridge(session, yes=yes) if ros2 else nullcontext()
+    with session:
         granted = session.notes.get("granted", {})
-        out.print(f"The loop was granted: {', '.join(granted.values())}.")
-        parts += _until_it_ends(session, meanwhile, watcher)
-        try:
-            session.stop()
-        except LoopError as error:
-            fault = error
-        parts.append(session.read())
+        out.print(f"The loop was granted: {', '.join(granted.values())}.")  # it runs: the bridge comes beside it
+        with beside:
+            parts += _until_it_ends(session, meanwhile, watcher)
+            fault = _stopped(session)
+            parts.append(session.read())
         if session.lost:
             err.print(f"{session.lost} records came too late to be shown.")
     records = np.concatenate(parts)
@@ -140,6 +124,15 @@ def run_paced(
         raise fault
     _must_not_end_in_fault(records)
     return 0
+
+
+def _stopped(session: Session) -> LoopError | None:
+    """Stop the loop; returns the fault that it has ended by, if it was one."""
+    try:
+        session.stop()
+    except LoopError as error:
+        return error
+    return None
 
 
 def _until_it_ends(
@@ -176,6 +169,7 @@ def _mm(metres: SupportsFloat) -> float:
 
 
 def _summary(task: Task, records: np.ndarray[Any, Any]) -> None:
+    from pliant.analysis import signals
     from pliant.analysis.figures import told
 
     if not len(records):
@@ -189,9 +183,8 @@ def _summary(task: Task, records: np.ndarray[Any, Any]) -> None:
         told("distance from the start at the end", _mm(np.linalg.norm(moved[-1])), "mm"),
         told("peak tool speed", _mm(np.linalg.norm(records["observed"]["twist"][:, :3], axis=1).max()), "mm/s"),
     ]
-    silent = int((records["state"]["trouble"] != 0).sum())
-    if silent:
-        figures.append(told("ticks without a good force reading", silent))
+    if bad := int(signals.bad_readings(records).sum()):
+        figures.append(told(signals.BAD_READINGS, bad))
     if records["revision"].max() > 0:
         figures.append(told("changes of parameters", records["revision"].max()))
         figures.append(told("energy that they took from the tank", round(records["state"]["injected_j"][-1], 6), "J"))

@@ -169,6 +169,24 @@ class PeerNode:
         rclpy.spin_until_future_complete(self.node, future, timeout_sec=20.0)
         return plain(future.result())
 
+    def do_call_all(self, services: list[str], type: str, every_s: float) -> list[Any]:  # noqa: A002
+        """Call one service after the other without waiting for answers; returns these in the order of coming."""
+        clients = [self.node.create_client(kind(type), service) for service in services]
+        if not all(client.wait_for_service(timeout_sec=20.0) for client in clients):
+            raise TimeoutError(f"nobody offers {' or '.join(services)}")
+        came: list[Any] = []
+        for service, client in zip(services, clients, strict=True):
+            future = client.call_async(kind(type).Request())
+            future.add_done_callback(lambda done, service=service: came.append([service, plain(done.result())]))
+            self._spin(every_s, lambda: False)
+        self._spin(20.0, lambda: len(came) == len(services))
+        return came
+
+    def _spin(self, seconds: float, enough: Any) -> None:
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and not enough():
+            rclpy.spin_once(self.node, timeout_sec=0.01)
+
 
 def main() -> None:
     """Obey lines from standard input until it ends."""

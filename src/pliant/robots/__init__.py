@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from pliant.errors import InputError, UnknownNameError
@@ -44,7 +45,7 @@ def crash_words(address: str) -> str:
         return ""
     host = UrAddress.parse(which).host
     return (
-        f"the connection to {host} is lost, and ur_rtde took the process of the loop down with it, as it may: look "
+        f"the connection to {host} is probably lost, and ur_rtde took the loop down with it, as it then may: look "
         "after cable and controller, whose watchdog stops the arm"
     )
 
@@ -58,6 +59,18 @@ def check_installed(address: str) -> None:
         check_extra()
     elif kind == "ros2":
         import pliant.ros2.node  # noqa: F401 (says so itself)
+
+
+def reach_robot(address: str, task: Any, say: Callable[[str], object]) -> None:
+    """Raise if nobody answers at `address`, or not the arm that `task` means; nothing moves. `say` hears of a wait."""
+    kind, which = parse_address(address)
+    robot: Any = open_robot(address, task)  # refuses what the task asks of it, and it cannot do
+    if kind == "ur":
+        from pliant.robots.ur.connect import must_answer
+
+        must_answer(UrAddress.parse(which), task.interface)
+    elif kind == "ros2":
+        robot.meet(say)
 
 
 def open_robot(address: str, task: Any) -> Robot:

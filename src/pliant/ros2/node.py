@@ -25,11 +25,13 @@ try:
 
     from pliant.ros2.dds_types import dds_type
 except ImportError:
-    raise RefusedError("ROS 2 needs a package that is not installed: pip install 'pliant[ros2]'.") from None
+    raise RefusedError("ROS 2 needs the package cyclonedds: pip install '.[ros2]' in Pliant's folder.") from None
 
 _GRAPH = "rmw_dds_common/msg/ParticipantEntitiesInfo"
 _EVERY_SAMPLE = 0x7F  # read or not, seen or not, alive or not
 _DEPTH = 10
+# A message of more bytes than this is not looked at: it would hold up whoever reads it.
+_LARGEST = 1 << 16
 # How long a node that leaves waits until everyone knows [s].
 _LEAVE_S = 0.2
 _domains: dict[int, Domain] = {}
@@ -67,23 +69,35 @@ class Writer:
 class Reader:
     """Receives messages of one topic."""
 
-    def __init__(self, entity: DataReader[Any], message_type: str) -> None:
-        self._entity, self._ref, self.message_type = entity, entity._ref, message_type
+    def __init__(self, entity: DataReader[Any], message_type: str, largest: int = _LARGEST) -> None:
+        self._entity, self._ref, self.message_type, self._largest = entity, entity._ref, message_type, largest
 
     def take(self, most: int = _DEPTH) -> list[bytes]:
         """The messages that have come since the last call, as bytes, the oldest first."""
-        samples = ddspy_take(self._ref, _EVERY_SAMPLE, most)
-        return [data for data, info in samples if info.valid_data] if isinstance(samples, list) else []
+        return [data for data, _ in self._samples(most)]
 
-    def messages(self) -> list[Any]:
-        """The same as messages of `rosbags`; what cannot be understood is left out."""
+    def _samples(self, most: int) -> list[tuple[bytes, Any]]:
+        samples = ddspy_take(self._ref, _EVERY_SAMPLE, most)
+        return [sample for sample in samples if sample[1].valid_data] if isinstance(samples, list) else []
+
+    def told(self) -> list[tuple[Any, int]]:
+        """Messages of `rosbags` that have come since, each with a number that stands for its publisher.
+
+        What cannot be understood, or is larger than it may be, is left out.
+        """
         found = []
-        for data in self.take():
+        for data, info in self._samples(_DEPTH):
+            if len(data) > self._largest:
+                continue
             try:
-                found.append(messages.decode(data, self.message_type))
+                found.append((messages.decode(data, self.message_type), int(info.publication_handle)))
             except Exception:  # bytes of strangers: whatever is wrong with them
                 continue
         return found
+
+    def messages(self) -> list[Any]:
+        """The same without the publishers."""
+        return [message for message, _ in self.told()]
 
     @property
     def speakers(self) -> int:
@@ -128,12 +142,17 @@ class Node:
         self._writers.append(entity)
         return Writer(entity)
 
-    def reader(self, topic: str, message_type: str, *, reliable: bool = True, depth: int = _DEPTH) -> Reader:
-        """Subscribe to a topic. A reader that is not `reliable` hears every publisher, and may miss messages."""
+    def reader(
+        self, topic: str, message_type: str, *, reliable: bool = True, depth: int = _DEPTH, largest: int = _LARGEST
+    ) -> Reader:
+        """Subscribe to a topic. A reader that is not `reliable` hears every publisher, and may miss messages.
+
+        Messages of more than `largest` bytes are left out.
+        """
         quality = _quality(message_type, reliable=reliable, depth=depth)
         entity = DataReader(self._participant, self._topic(topic, message_type), qos=quality)
         self._readers.append(entity)
-        return Reader(entity, message_type)
+        return Reader(entity, message_type, largest)
 
     def _topic(self, name: str, message_type: str) -> Topic[Any]:
         return Topic(self._participant, f"rt{self.full_name(name)}", dds_type(message_type))

@@ -26,14 +26,16 @@ from pliant.robots.emulator.program import (
     ZERO_FORCE,
 )
 from pliant.robots.sim.config import Push, Sensor, SimConfig
+from pliant.robots.ur.rtde import Version
+from pliant.robots.ur.status import trouble
 
 TOOL = Tool(mass_kg=0.8, com_m=(0.0, 0.01, 0.06), tcp_m=(0.0, 0.0, 0.15))
 QUIET = Sensor(noise_n=0.0, noise_nm=0.0, step_n=0.0, step_nm=0.0)
 
 
-def controller(*faults: Fault, tool: Tool = TOOL, **config: Any) -> Controller:
+def controller(*faults: Fault, tool: Tool = TOOL, version: Version = (5, 26, 0, 0), **config: Any) -> Controller:
     arm = EmulatedArm("ur5e", tool, SimConfig(sensor=QUIET, **config))
-    made = Controller(arm, "ur5e", (5, 26, 0, 0), faults)
+    made = Controller(arm, "ur5e", version, faults)
     made.program.start()
     return made
 
@@ -142,6 +144,44 @@ def test_torques_hold_the_arm_when_the_payload_is_right_and_push_it_otherwise() 
     assert made.arm.q[4] - q[4] > 0.05
 
 
+def test_torques_end_with_a_command_that_is_none_and_the_arm_holds_its_place() -> None:
+    made = with_tool(controller())
+    for _ in range(50):
+        say(made, TORQUE, 0, 0, 0, 0, 5.0, 0)
+        made.step()
+    say(made, KICK)
+    run(made, 0.5)
+    q = made.arm.q.copy()
+    run(made, 0.5)
+    assert made.arm.is_steady
+    assert made.arm.q == pytest.approx(q, abs=1e-3)
+
+
+@pytest.mark.parametrize("version", [(5, 25, 0, 0), (10, 11, 0, 0)])
+def test_a_version_that_is_too_old_takes_torques_and_does_nothing(version: Version) -> None:
+    made = with_tool(controller(version=version))
+    before = made.arm.q.copy()
+    for _ in range(100):
+        say(made, TORQUE, 0, 0, 0, 0, 20.0, 0)
+        assert made.program.ready == READY
+        made.step()
+    assert made.arm.q == pytest.approx(before, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [("protective stop", "protective stop"), ("safeguard stop", "safeguard stop"), ("emergency stop", "emergency stop"),
+     ("safety stop", "stopped by its safety system")],
+)  # fmt: skip
+def test_every_stop_of_the_safety_system_is_told_by_its_bits(words: str, said: str) -> None:
+    made = controller()
+    made.inject(Fault.parse(words))
+    made.step()
+    assert made.values["safety_status_bits"] >> 10 & 1
+    assert said in trouble(made.values["safety_status_bits"], 7)
+    assert not made.program.plays
+
+
 def test_scripted_pushes_begin_with_the_motion_and_not_before() -> None:
     made = with_tool(controller(pushes=(Push(at_s=0.1, for_s=0.2, ramp_s=0.0, wrench=(10, 0, 0, 0, 0, 0)),)))
     run(made, 0.5)
@@ -162,7 +202,7 @@ def test_a_planned_fault_comes_when_its_time_has_come() -> None:
     assert made.program.plays
     run(made, 0.1)
     assert not made.program.plays
-    assert made.values["safety_status_bits"] == 1 << 2
+    assert made.values["safety_status_bits"] == 1 << 2 | 1 << 10
     assert made.values["runtime_state"] == 1
 
 

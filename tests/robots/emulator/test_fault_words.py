@@ -20,7 +20,14 @@ def test_every_fault_can_be_said(name: str) -> None:
     assert Fault.parse(f"{name} {numbers}").name == name
 
 
-@pytest.mark.parametrize("text", ["silence", "silence x", "silence -1", "late 1 2", "clear @ soon", "clear 1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("silence", "silence x", "silence -1", "late 1 2", "clear @ soon", "clear 1"),
+        *("silence nan", "late inf", "clear @ -1", "clear @ nan", "silence 1 @ inf"),
+        *("push nan 0 0 0 0 0 1", "push 0 0 inf 0 0 0 1", "push 0 0 4 0 0 0 -1", "push 0 0 4 0 0 0 nan"),
+    ],
+)
 def test_wrong_numbers_are_refused(text: str) -> None:
     with pytest.raises(InputError, match="fault is"):
         Fault.parse(text)

@@ -1,4 +1,4 @@
-"""An emulated controller for the driver's tests, one for all of them."""
+"""An emulated controller for the driver's tests, one per file: it keeps a fifth of a core busy."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def ur_rtde() -> None:
     """Skip without ur_rtde; under CI it must be there."""
     if importlib.util.find_spec("rtde_control") is None:
         if os.environ.get("CI"):
-            pytest.fail("ur_rtde is not installed: pip install 'pliant[ur]'")
+            pytest.fail("ur_rtde is not installed: pip install '.[ur]'")
         pytest.skip("ur_rtde is not installed")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def emulator(ur_rtde: None) -> Iterator[Emulator]:
     with Emulator(task="hand_guiding") as running:
         yield running

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,14 +12,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pliant.cli import show
 from pliant.errors import InputError, RefusedError
-from pliant.experiments.emulated import Emulator
+from pliant.experiments.emulated import Emulator, own_address
+from pliant.model.arm import Arm
 from pliant.model.tool import Tool
 from pliant.params.control import Parameters, Sense
 from pliant.records import COMMAND, POSITION, READING, TORQUE, VELOCITY
-from pliant.robots import open_robot
-from pliant.robots.ur import connect, driver
+from pliant.robots import following, open_robot
+from pliant.robots.emulator.server import SECONDARY
+from pliant.robots.ur import connect, driver, left, rtde
+from pliant.robots.ur.address import UrAddress
 from pliant.robots.ur.driver import UrRobot
+from pliant.runtime.cell import Cell
 from pliant.runtime.task import Task
 
 TOOL = Tool(mass_kg=0.8, com_m=(0.0, 0.0, 0.06), tcp_m=(0.0, 0.0, 0.15), tcp_quat=(0.0, 1.0, 0.0, 0.0))
@@ -48,11 +55,13 @@ class Driven:
                 return
             for name, values in change.items():
                 self.command[0][name][:6] += values
+            if mode == VELOCITY and "q" not in change:
+                self.command[0].q[:] = self.reading[0].q
             self.robot.write(self.command)
             time.sleep(0.002)
 
-    def until_fault(self) -> str:
-        self.run(2000)
+    def until_fault(self, mode: int = POSITION) -> str:
+        self.run(2000, mode)
         return self.robot.fault
 
 
@@ -93,6 +102,40 @@ def _z_of(quat: Any) -> float:
     return float(1.0 - 2.0 * (quat[1] ** 2 + quat[2] ** 2))
 
 
+def test_a_cell_with_another_tool_than_the_tasks_does_not_begin(ur: Emulator) -> None:
+    task = Task(robot=ur.robot, law="admittance", tool=Tool(mass_kg=3.0, tcp_m=TOOL.tcp_m), params=PATIENT)
+    cell = Cell(task, lambda *_: None)
+    try:
+        with pytest.raises(RefusedError, match=r"Nothing has moved: .* reads 7\.\d N, .* explain 29\.4 N"):
+            cell.begin()
+    finally:
+        cell.robot.stop()
+        cell.robot.close()
+
+
+def test_nobody_is_asked_before_the_controller_answers(ur: Emulator, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def nobody(question: str, **_: object) -> bool:
+        asked.append(question)
+        raise EOFError
+
+    monkeypatch.setattr(show.Confirm, "ask", nobody)
+    with pytest.raises(RefusedError, match="No UR controller answers"):
+        show.ask_once(Task(robot="ur:127.49.0.1"), yes=False)
+    with pytest.raises(RefusedError, match="No UR controller answers"):
+        show.ask_once(Task(robot="ur:127.49.0.1"), yes=True)
+    show.ask_once(Task(robot=ur.robot), yes=True)
+    show.ask_once(Task(robot="sim:ur5e"), yes=False)
+    assert asked == []
+    with pytest.raises(RefusedError, match="there is nobody to ask"):
+        show.ask_once(Task(robot=ur.robot), yes=False)
+    monkeypatch.setattr(show.Confirm, "ask", lambda question, **_: False)
+    with pytest.raises(RefusedError, match="it was not confirmed"):
+        show.ask_once(Task(robot=ur.robot), yes=False)
+    assert len(asked) == 1
+
+
 def test_positions_move_the_joints_there(ur: Emulator) -> None:
     with driven(ur) as it:
         it.run(100, q=np.array([2e-4, 0, 0, 0, 0, 0]))
@@ -112,6 +155,13 @@ def test_velocities_move_the_joints_and_the_end_stops_them(ur: Emulator) -> None
     _until(lambda: max(map(abs, ur.state["qd"])) < 2e-3)
 
 
+def test_an_arm_that_does_not_go_where_it_is_told_is_a_fault_with_the_joint(ur: Emulator) -> None:
+    with driven(ur, interface="velocity") as it:
+        it.run(4000, VELOCITY, q=np.array([0, 0, 2e-4, 0, 0, 0]))  # told to be elsewhere, and not to move
+        assert f"at {ur.host} elbow_joint does not follow: it is at" in it.robot.fault
+        assert it.command[0].q[2] - it.reading[0].q[2] > following.NEAR
+
+
 def test_torques_that_carry_the_arm_hold_it(ur: Emulator) -> None:
     with driven(ur, interface="torque") as it:
         q = it.reading[0].q[:6].copy()
@@ -126,6 +176,8 @@ def test_torques_that_carry_the_arm_hold_it(ur: Emulator) -> None:
     [
         ("protective stop", "it is in a protective stop"),
         ("emergency stop", "it is in an emergency stop"),
+        ("safeguard stop", "it is in a safeguard stop"),
+        ("safety stop", "it was stopped by its safety system"),
         ("mode idle", "mode 'idle', not 'running'"),
         ("stop program", "the program on the controller"),
     ],
@@ -138,6 +190,7 @@ def test_a_fault_is_told_the_arm_stops_and_a_new_connection_works(ur: Emulator, 
         assert ur.host in it.robot.fault
         _until(lambda: max(map(abs, ur.state["qd"])) < 2e-3)
     _until(lambda: not ur.state["plays"])
+    assert not left.may_be_ours(ur.host, None)  # whatever plays there next is someone else's
     ur.inject("clear")
     with driven(ur) as it:
         it.run(20)
@@ -147,7 +200,7 @@ def test_a_fault_is_told_the_arm_stops_and_a_new_connection_works(ur: Emulator, 
 @pytest.mark.parametrize(
     ("fault", "said"),
     [("protective stop", "cannot move; it is in a protective stop"), ("mode idle", "'idle'"),
-     ("local control", "under local control")],
+     ("local control", "under local control"), ("speed slider 0.5", r"The speed slider .* is at 50 %, .* to 100 %")],
 )  # fmt: skip
 def test_a_robot_that_cannot_move_is_refused_before_it_is_commanded(ur: Emulator, fault: str, said: str) -> None:
     ur.inject(fault)
@@ -161,6 +214,110 @@ def test_another_model_than_the_task_believes_is_refused(ur: Emulator) -> None:
         robot.open()
 
 
+def test_another_model_is_refused_by_where_its_tool_is_when_the_dashboard_is_silent(
+    ur: Emulator, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(connect, "check_dashboard", lambda address: None)
+    robot = open_robot(f"{ur.robot}#ur10e", Task(robot=f"{ur.robot}#ur10e", tool=TOOL))
+    try:
+        with pytest.raises(RefusedError, match=r"has the tool point \d{3} mm away from where a ur10e with this tool"):
+            robot.open()
+    finally:
+        robot.stop()
+        robot.close()
+    assert f"The dashboard of {ur.host} does not answer" in capfd.readouterr().err
+    with driven(ur) as it:  # the same without a dashboard, and with the right model
+        assert it.robot.fault == ""
+
+
+def test_a_dashboard_that_is_not_there_says_nothing(ur_rtde: None) -> None:
+    assert connect.check_dashboard(UrAddress("127.49.0.1", "ur5e")) is None
+
+
+def play_program(ur: Emulator) -> None:
+    """Someone else's program, sent as a script."""
+    with socket.create_connection((ur.host, SECONDARY)) as line:
+        line.sendall(b"def palletise():\n movej([0,0,0,0,0,0])\nend\n")
+        _until(lambda: ur.state["plays"])
+
+
+def test_someone_elses_program_is_not_ended_but_named_and_the_start_refused(ur: Emulator) -> None:
+    left.forget(ur.host)  # of another test
+    play_program(ur)
+    try:
+        with pytest.raises(RefusedError, match=r"A program plays on the controller .*PLAYING .* stop it"), driven(ur):
+            pass
+        assert ur.state["plays"]
+    finally:
+        ur.ask("stop")
+
+
+def test_what_a_loop_has_left_behind_is_ended_and_a_file_that_plays_is_not(
+    ur: Emulator, capfd: pytest.CaptureFixture[str]
+) -> None:
+    play_program(ur)
+    left.remember(ur.host)
+    assert not left.may_be_ours(ur.host, "PLAYING palletise.urp")
+    with driven(ur) as it:
+        assert it.robot.fault == ""
+    assert f"The program that a loop has left on the controller at {ur.host} is ended" in capfd.readouterr().err
+    assert not left.may_be_ours(ur.host, None)  # this one has ended as it should
+
+
+def test_a_program_that_its_watchdog_is_about_to_end_is_waited_for(ur: Emulator) -> None:
+    play_program(ur)
+    threading.Timer(0.2, lambda: ur.ask("stop")).start()
+    with driven(ur) as it:
+        it.run(5)
+        assert it.robot.fault == ""
+
+
+def test_a_program_that_runs_again_takes_commands_again(ur: Emulator) -> None:
+    with driven(ur) as it:
+        it.run(5)
+        it.robot._halted_s = 0.01  # one packet said that it had stopped
+        it.run(50, q=np.array([2e-4, 0, 0, 0, 0, 0]))
+        it.run(100)
+        assert it.robot.fault == ""
+        assert it.reading[0].q[:6] == pytest.approx(it.command[0].q[:6], abs=2e-3)
+
+
+@contextmanager
+def silenced(ur: Emulator, monkeypatch: pytest.MonkeyPatch, mode: int, **fields: Any) -> Iterator[Driven]:
+    """A robot that moves, on a line that has just been found silent, with a watchdog that does not act yet."""
+    monkeypatch.setattr(driver, "WATCHDOG_S", 30.0)
+    sense = Sense(stale_s=0.3, hold_s=0.2, frozen_s=10.0)
+    with driven(ur, interface="velocity" if mode == VELOCITY else "torque", params=Parameters(sense=sense)) as it:
+        for name, values in fields.items():
+            it.command[0][name][:6] = values
+        it.run(50, mode)
+        ur.inject("silence 1")  # a longer one would end the line itself
+        assert "has sent nothing for 500 ms" in it.until_fault(mode)
+        yield it
+        assert ur.state["plays"]
+        it.robot._lost = False  # the line was never gone: let it end as it should
+
+
+def test_a_silent_line_still_carries_the_command_to_stand(ur: Emulator, monkeypatch: pytest.MonkeyPatch) -> None:
+    with silenced(ur, monkeypatch, VELOCITY, qd=[0.05, 0, 0, 0, 0, 0]):
+        _until(lambda: max(map(abs, ur.state["qd"])) < 2e-3)
+
+
+def test_a_silent_line_still_carries_the_command_to_push_no_more(ur: Emulator, monkeypatch: pytest.MonkeyPatch) -> None:
+    tau = Arm.load("ur5e", TOOL).bias(np.array(ur.state["q"]), np.zeros(6))
+    tau[0] += 2.0
+
+    def speeds_up() -> bool:
+        before = ur.state
+        time.sleep(0.2)
+        after = ur.state
+        return after["qd"][0] - before["qd"][0] >= 0.1 * (after["time_s"] - before["time_s"])
+
+    with silenced(ur, monkeypatch, TORQUE, tau=tau):
+        assert ur.state["qd"][0] > 0.1
+        _until(lambda: not speeds_up())
+
+
 def test_a_start_that_is_elsewhere_is_refused_with_the_joint(ur: Emulator) -> None:
     start = np.array(ur.state["q"]) + np.array([0, 0, 0.5, 0, 0, 0])
     with pytest.raises(RefusedError, match=r"elbow_joint is 28\.6° away"), driven(ur, start_q=tuple(start.tolist())):
@@ -170,6 +327,24 @@ def test_a_start_that_is_elsewhere_is_refused_with_the_joint(ur: Emulator) -> No
 def test_nobody_there_is_said_in_one_sentence(ur_rtde: None) -> None:
     with pytest.raises(RefusedError, match=r"No UR controller answers at 127\.49\.0\.1"):
         open_robot("ur:127.49.0.1", Task(robot="ur:127.49.0.1")).open()
+
+
+def test_a_controller_that_speaks_another_protocol_is_refused(ur_rtde: None) -> None:
+    host = own_address()
+    with socket.create_server((host, rtde.PORT)) as door:
+
+        def answer() -> None:
+            line, _ = door.accept()
+            with line:
+                assert rtde.take(bytearray(line.recv(100))) == (rtde.ASK_PROTOCOL, b"\x00\x02")
+                line.sendall(rtde.packet(rtde.ASK_PROTOCOL, b"\x00"))
+                line.recv(100)
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        with pytest.raises(RefusedError, match="it does not speak version 2 of rtde"):
+            connect.ask_version(host)
+        thread.join()
 
 
 def test_a_rate_beyond_the_controllers_and_a_tool_too_heavy_are_refused(ur_rtde: None) -> None:
@@ -186,7 +361,7 @@ def test_a_real_arm_cannot_be_pushed_from_here(ur_rtde: None) -> None:
 
 def test_without_the_extra_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connect.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(RefusedError, match=r"pip install 'pliant\[ur\]'"):
+    with pytest.raises(RefusedError, match=r"pip install '\.\[ur\]'"):
         open_robot("ur:127.0.0.1", Task(robot="ur:127.0.0.1"))
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -20,6 +18,7 @@ from pliant.runtime.identify import take_readings
 from pliant.runtime.session import Session
 from pliant.runtime.task import Task
 from pliant.sense.payload import identify
+from waiting import until
 
 BELIEVED = Tool(mass_kg=0.5, com_m=(0.0, 0.0, 0.05), tcp_m=(0.0, 0.0, 0.15))
 MOUNTED = Tool(mass_kg=1.2, com_m=(0.02, -0.03, 0.07), tcp_m=(0.0, 0.0, 0.15))
@@ -70,10 +69,3 @@ def test_an_impedance_by_direct_torque_gives_way_by_force_over_stiffness_and_com
         elsewhere.inject("push 0 0 0 0 0 0 0")
         until(lambda: np.abs(session.pose - before)[:3].max() < 0.1 * far)
         session.stop()
-
-
-def until(condition: Callable[[], Any], within_s: float = 30.0) -> None:
-    deadline = time.monotonic() + within_s
-    while not condition():
-        assert time.monotonic() < deadline, "it never happened"
-        time.sleep(0.01)

@@ -32,7 +32,9 @@ def test_the_receive_client_sees_the_arm_and_the_io_client_gets_through(ur: Emul
     assert receive.getRobotMode() == 7
     assert receive.getSafetyMode() == 1
     assert len(receive.getActualTCPPose()) == 6
+    assert receive.getTargetSpeedFraction() == 1.0
     assert RTDEIOInterface(ur.host).setSpeedSlider(0.5)
+    _until(lambda: receive.getTargetSpeedFraction() == 0.5)
     receive.disconnect()
 
 

@@ -17,7 +17,7 @@ def test_a_robot_that_runs_in_normal_or_reduced_mode_is_well() -> None:
 @pytest.mark.parametrize(
     ("bit", "words"),
     [(2, "protective stop"), (3, "recovery"), (4, "safeguard"), (5, "emergency"), (6, "emergency"), (7, "emergency"),
-     (8, "violation"), (9, "fault")],
+     (8, "violation"), (9, "fault"), (10, "stopped by its safety system")],
 )  # fmt: skip
 def test_every_safety_stop_is_told_with_what_to_do(bit: int, words: str) -> None:
     assert words in trouble(1 << bit, 7)
@@ -26,6 +26,7 @@ def test_every_safety_stop_is_told_with_what_to_do(bit: int, words: str) -> None
 
 def test_an_emergency_stop_is_told_before_the_protective_stop_and_the_mode_that_come_with_it() -> None:
     assert "emergency" in trouble(1 << 2 | 1 << 7, 3)
+    assert "protective" in trouble(1 << 2 | 1 << 10, 7)
 
 
 @pytest.mark.parametrize(("mode", "words"), [(5, "idle"), (3, "power off"), (-1, "no controller"), (99, "99")])
@@ -34,15 +35,22 @@ def test_a_mode_that_is_not_running_is_named(mode: int, words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "takes"), [((5, 25, 9, 0), False), ((5, 26, 0, 0), True), ((10, 7, 0, 0), True), ((5, 9, 4, 0), False)]
+    ("version", "takes"),
+    [
+        ((5, 9, 4, 0), False),
+        ((5, 25, 9, 0), False),
+        ((5, 26, 0, 0), True),
+        ((10, 11, 9, 0), False),
+        ((10, 12, 0, 0), True),
+    ],
 )
-def test_torque_needs_5_26_or_polyscope_x(version: tuple[int, int, int, int], takes: bool) -> None:
+def test_torque_needs_5_26_or_10_12_of_polyscope_x(version: tuple[int, int, int, int], takes: bool) -> None:
     assert takes_torque(version) is takes
     check_version(version, "position")
     if takes:
         check_version(version, "torque")
     else:
-        with pytest.raises(RefusedError, match=r"joint torques need 5\.26 or newer"):
+        with pytest.raises(RefusedError, match=r"joint torques need 5\.26 or 10\.12 \(PolyScope X\), or newer"):
             check_version(version, "torque")
 
 

@@ -69,6 +69,11 @@ class EmulatedArm:
         self._command[0].mode = TORQUE
         self._command[0].tau[: self.n] = np.asarray(tau) + self._weight()
 
+    def end_torque(self) -> None:
+        """Torques that are not told anew end: the arm goes back to holding the place where it is."""
+        if self._command[0].mode == TORQUE:
+            self.idle()
+
     def brake(self, halted: bool) -> None:
         """Come to rest and stay, or be ready again."""
         self.world.halted = int(halted)

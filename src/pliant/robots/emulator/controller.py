@@ -9,10 +9,15 @@ from pliant.robots.emulator.faults import Fault
 from pliant.robots.emulator.program import Program
 from pliant.robots.emulator.variables import blank
 from pliant.robots.ur.rtde import Version
+from pliant.robots.ur.status import takes_torque
 
-NORMAL, PROTECTIVE, EMERGENCY = 1 << 0, 1 << 2, 1 << 7
-# Numbers of safety_mode and their names on the dashboard.
-SAFETY = {NORMAL: (1, "NORMAL"), PROTECTIVE: (3, "PROTECTIVE_STOP"), EMERGENCY: (7, "ROBOT_EMERGENCY_STOP")}
+# What safety_status_bits says; the last one comes with every stop, and with some that have no bit of their own.
+NORMAL, PROTECTIVE, SAFEGUARD, EMERGENCY, SAFETY_STOP = 1 << 0, 1 << 2, 1 << 4, 1 << 7, 1 << 10
+# Numbers of safety_mode and their names on the dashboard. A stop of no kind of its own: by the enabling switch.
+SAFETY = {
+    NORMAL: (1, "NORMAL"), PROTECTIVE: (3, "PROTECTIVE_STOP"), SAFEGUARD: (5, "SAFEGUARD_STOP"),
+    EMERGENCY: (7, "ROBOT_EMERGENCY_STOP"), SAFETY_STOP: (13, "SYSTEM_THREE_POSITION_ENABLING_STOP"),
+}  # fmt: skip
 MODES = {3: "POWER_OFF", 5: "IDLE", 7: "RUNNING"}
 
 
@@ -21,9 +26,10 @@ class Controller:
 
     def __init__(self, arm: EmulatedArm, model: str, version: Version, faults: tuple[Fault, ...] = ()) -> None:
         self.arm, self.model, self.version = arm, model, version
-        self.program = Program(arm, self.say)
+        self.program = Program(arm, self.say, by_torque=takes_torque(version))
         self.safety, self.mode, self.remote = NORMAL, 7, True
         self.silent_until, self.late_s, self.hangs_up = 0.0, 0.0, False
+        self.slider = 1.0
         self.messages: list[str] = []
         self.missed = 0
         self.values: dict[str, Any] = blank()
@@ -75,6 +81,10 @@ class Controller:
             case "emergency stop":
                 self.mode = 3
                 self._halt(EMERGENCY, "an emergency stop")
+            case "safeguard stop":
+                self._halt(SAFEGUARD, "a safeguard stop")
+            case "safety stop":
+                self._halt(SAFETY_STOP, "its safety system")
             case "stop program":
                 self.program.stop("someone stopped it")
             case "mode idle":
@@ -82,6 +92,8 @@ class Controller:
                 self.program.stop("the arm was switched to idle")
             case "local control":
                 self.remote = False
+            case "speed slider":
+                self.slider = fault.numbers[0]
             case "silence":
                 self.silent_until = self.now + fault.numbers[0]
             case "late":
@@ -100,10 +112,16 @@ class Controller:
     def clear(self) -> None:
         """All is well again; a program that was stopped stays so."""
         self.safety, self.mode, self.remote, self.silent_until, self.late_s = NORMAL, 7, True, 0.0, 0.0
+        self.slider = 1.0
 
     @property
     def is_silent(self) -> bool:
         return self.now < self.silent_until
+
+    @property
+    def safety_bits(self) -> int:
+        """What it says of its safety: every stop is one by the safety system as well."""
+        return self.safety if self.safety == NORMAL else self.safety | SAFETY_STOP
 
     # -- what it tells --
 
@@ -118,8 +136,8 @@ class Controller:
             target_moment=tuple(arm.tau.tolist()), actual_TCP_pose=pose, target_TCP_pose=pose,
             actual_TCP_speed=speed, target_TCP_speed=speed, actual_TCP_force=arm.tcp_force(),
             ft_raw_wrench=tuple(arm.raw.tolist()), actual_execution_time=DT,
-            robot_mode=self.mode, safety_mode=SAFETY[self.safety][0], safety_status_bits=self.safety,
+            robot_mode=self.mode, safety_mode=SAFETY[self.safety][0], safety_status_bits=self.safety_bits,
             runtime_state=program.state, robot_status_bits=int(self.mode == 7) | int(program.plays) << 1,
-            payload=arm.mass, payload_cog=tuple(arm.com.tolist()),
+            target_speed_fraction=self.slider, payload=arm.mass, payload_cog=tuple(arm.com.tolist()),
             output_int_register_0=program.ready, output_int_register_1=program.answer, output_int_register_2=0,
         )  # fmt: skip

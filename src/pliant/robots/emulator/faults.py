@@ -1,19 +1,20 @@
 """What can be made to go wrong with the emulated controller, and how to ask for it: one line of words.
 
-protective stop | emergency stop | stop program | mode idle | local control | silence 0.5 | late 0.02 | hang up
-push 10 0 0 0 0 0 1.5 | clear
+protective stop | emergency stop | safeguard stop | safety stop | stop program | mode idle | local control
+speed slider 0.5 | silence 0.5 | late 0.02 | hang up | push 10 0 0 0 0 0 1.5 | clear
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from pliant.errors import InputError, UnknownNameError
 
 # How many numbers follow the words.
 FAULTS = {
-    "protective stop": 0, "emergency stop": 0, "stop program": 0, "mode idle": 0, "local control": 0,
-    "silence": 1, "late": 1, "hang up": 0, "push": 7, "clear": 0,
+    "protective stop": 0, "emergency stop": 0, "safeguard stop": 0, "safety stop": 0, "stop program": 0, "mode idle": 0,
+    "local control": 0, "speed slider": 1, "silence": 1, "late": 1, "hang up": 0, "push": 7, "clear": 0,
 }  # fmt: skip
 
 
@@ -39,6 +40,7 @@ class Fault:
             raise InputError("fault", text, f"'{name}', {FAULTS[name]} numbers, and '@ seconds' if later") from None
         if len(numbers) != FAULTS[name]:
             raise InputError("fault", text, f"'{name}' followed by {FAULTS[name]} numbers")
-        if any(value < 0.0 for value in numbers) and name != "push":
-            raise InputError("fault", text, "a time that is not negative")
+        times = (*(numbers[-1:] if name == "push" else numbers), *(() if at_s is None else (at_s,)))
+        if not all(map(math.isfinite, (*numbers, *times))) or any(value < 0.0 for value in times):
+            raise InputError("fault", text, "finite numbers, and times that are not negative")
         return cls(name, numbers, at_s)

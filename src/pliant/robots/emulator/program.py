@@ -1,8 +1,8 @@
 """The program on the emulated controller: commands in input registers, answers in output registers, a watchdog.
 
 What a client uploads as URScript is not interpreted: it is ur_rtde's, and what it does with the registers is this. A
-realtime command is carried out at once and for ever, until another comes. Any other is carried out once, answered with
-`DONE`, and the client then clears it with command 0.
+realtime command is carried out at once and for ever, until another comes; torques end with every other command, and the
+arm holds its place. Any other is carried out once, answered with `DONE`, and the client then clears it with command 0.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ Values = Mapping[str, Any]
 class Program:
     """Runs once a script has been uploaded, until it is stopped, by whatever."""
 
-    def __init__(self, arm: EmulatedArm, say: Callable[[str], None]) -> None:
-        self.arm, self._say = arm, say
+    def __init__(self, arm: EmulatedArm, say: Callable[[str], None], *, by_torque: bool = True) -> None:
+        self.arm, self._say, self._by_torque = arm, say, by_torque
         self.state, self.ready, self.answer = STOPPED, 0, 0
         self.protective = False
         self.why = "no program was uploaded"
@@ -65,6 +65,8 @@ class Program:
             return
         self._kicked = now
         command = int(values["input_int_register_0"])
+        if command != TORQUE:
+            self.arm.end_torque()
         if command == KICK:
             self.ready, self._executing = READY, False
         elif command in _REALTIME:
@@ -83,8 +85,10 @@ class Program:
             self.arm.servo(_doubles(values, 6))
         elif command == SPEED_J:
             self.arm.speed(_doubles(values, 6), float(values["input_double_register_6"]))
-        elif command == TORQUE:
+        elif command == TORQUE and self._by_torque:
             self.arm.torque(_doubles(values, 6))
+        elif command == TORQUE:
+            pass  # a version that is too old takes the command, says that all is well, and does nothing
         else:
             self._unknown(command)
 

@@ -172,7 +172,10 @@ class Server:
         """One RTDE packet."""
         if kind == rtde.DATA and body and body[0] in client.inputs:
             recipe, layout = client.inputs[body[0]]
-            self.controller.program.receive(recipe.unpack(layout, body), self.controller.now)
+            values = recipe.unpack(layout, body)
+            if values.get("speed_slider_mask"):
+                self.controller.slider = float(values["speed_slider_fraction"])
+            self.controller.program.receive(values, self.controller.now)
             return
         reply = self._reply(client, kind, body)
         if reply is not None:

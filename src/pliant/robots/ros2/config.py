@@ -27,8 +27,8 @@ class Ros2Config(Section):
     joint_states: str = param("joint_states", pattern=_NAME, help="Topic of the joint states (JointState).")
     wrench: str = param(
         "ft_sensor_readings",
-        pattern=rf"^((~?/)?{_WORDS})?$",
-        help="Topic of the raw force sensor (WrenchStamped), in sensor axes; empty: the arm has none.",
+        pattern=_NAME,
+        help="Topic of the raw force sensor (WrenchStamped), in sensor axes.",
     )
     wrench_is: Literal["on_robot", "by_robot"] = param(
         "on_robot", help="Whether it is what the environment does to the robot, or what the robot does to it."
@@ -48,5 +48,8 @@ class Ros2Config(Section):
     ahead_s: float = param(
         0.01, unit="s", gt=0, le=1, help="In what time a commanded position is to be reached (time_from_start)."
     )
-    stale_s: float = param(0.1, unit="s", gt=0, le=5, help="Joint states older than this stop the arm.")
+    stale_s: float = param(
+        0.1, unit="s", gt=0, le=5,
+        help="Joint states older than this stop the arm; so does, by velocity, a loop that hangs for as long.",
+    )  # fmt: skip
     wait_s: float = param(5.0, unit="s", gt=0, le=120, help="How long to wait for the arm at the start.")

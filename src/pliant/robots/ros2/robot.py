@@ -1,7 +1,7 @@
 """`ros2:<model>`: an arm that publishes joint states and a wrench over ROS 2, and takes joint commands over it.
 
 The arm has to be one that a model describes; joints are known by their names, in whatever order they come. Messages are
-heard when the loop reads: nothing here waits. Joint states that stop coming stop the arm.
+heard when the loop reads: nothing here waits. Joint states that stop coming, or cannot be believed, stop the arm.
 """
 
 from __future__ import annotations
@@ -14,14 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import InputError, RefusedError, RobotError
+from pliant.errors import InputError, RefusedError
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
 from pliant.records import COMMAND, IDLE, WRENCH_MISSING, WRENCH_OK
+from pliant.robots.following import Following
 from pliant.robots.ros2.config import Ros2Config
-from pliant.robots.ros2.guard import Guard
+from pliant.robots.ros2.states import Forces, JointStates
 from pliant.ros2.commands import trajectory_topic, velocity_topic
+from pliant.ros2.guard import LEAST_S, Guard
 from pliant.ros2.messages import JOINT_STATE, WRENCH_STAMPED
+from pliant.ros2.network import domain_id, resolved
 from pliant.ros2.node import Node
 from pliant.ros2.templates import Stencil
 
@@ -30,6 +33,18 @@ Array = np.ndarray[Any, Any]
 # A command that cannot be sent at once is dropped: the next one is newer. The loop never waits for a subscriber.
 _SEND_WAIT_S = 0.0
 _POLL_S = 0.005
+# Once in so many commands it is seen whether anybody takes them: asking takes as long as sending.
+_LOOKS = 16
+# How long the arm may take to take the stop [s].
+_STOP_S = 0.5
+# The joint states of sixty joints with long names are smaller than this [bytes].
+_LARGEST = 1 << 13
+_NOTHING = COMMAND.new().view(np.uint8)
+_GUARDED = {
+    "": "",
+    "hung": "the loop hung for longer than {:g} s, and the arm was told to stand",
+    "gone": "the process that stops the arm if the loop dies or hangs is gone",
+}
 
 
 class Ros2Robot:
@@ -44,10 +59,10 @@ class Ros2Robot:
         if len(self._names) != self.arm.n:
             raise InputError("ros2.joint_names", tuple(self._names), f"{self.arm.n} names, one per joint of {source}")
         self._by_velocity = interface == "velocity"
-        self._sign = 1.0 if config.wrench_is == "on_robot" else -1.0
-        self._joints = JointStates(self._names)
-        self._wrench, self._wrench_stamp_s = np.zeros(6), math.nan
-        self._unsent_since = math.inf
+        self._joints = JointStates(self.arm, self._names, config.stale_s)
+        self._wrench = Forces(1.0 if config.wrench_is == "on_robot" else -1.0, config.stale_s)
+        self._following = Following(self._names, config.stale_s)
+        self._unsent_since, self._written = math.inf, 0
         self._guard: Guard | None = None
 
     @property
@@ -59,56 +74,99 @@ class Ros2Robot:
 
     def open(self) -> None:
         """Join the network and wait for the arm: its joint states, its wrench, and someone who takes commands."""
+        config, topic = self.config, self._join()
+        self._await_arm()
+        if self._by_velocity:  # it would go on with the last velocity for ever
+            rests = [(topic.name, topic.message_type, bytes(self._stencil.fill(_NOTHING.data, 0)))]
+            name = f"{config.node}_guard"
+            self._guard = Guard(name, config.namespace, rests, config.stale_s, meets_s=config.wait_s)
+            self._guard.start()
+
+    def meet(self, say: Callable[[str], object]) -> None:
+        """Say what is waited for, wait until it is there, and leave again; raises if it is not. Nothing is sent."""
+        try:
+            topics = [self._node_name(topic) for topic in (self.config.joint_states, self.config.wrench)]
+            say(
+                f"Waiting up to {self.config.wait_s:g} s (ros2.wait_s) for an arm in ROS 2 domain {domain_id()} "
+                f"(ROS_DOMAIN_ID): joint states on {topics[0]}, a wrench on {topics[1]}, and someone who takes joint "
+                f"commands on {self._node_name(self.command_topic)}."
+            )
+            self._join()
+            self._await_arm()
+        finally:
+            self.close()
+
+    def _node_name(self, topic: str) -> str:
+        return resolved(topic, f"{self.config.node}_driver", self.config.namespace)
+
+    def _join(self) -> Any:
+        """Appear in the network; returns the topic of the commands."""
         config = self.config
         # another node may publish what the loop does: two of one name would confuse the graph
         self._node = Node(f"{config.node}_driver", config.namespace).open()
-        by_velocity, name = self._by_velocity, self._node.full_name(self.command_topic)
-        topic = velocity_topic(name) if by_velocity else trajectory_topic(name, config.ahead_s)
+        name = self._node.full_name(self.command_topic)
+        topic = velocity_topic(name) if self._by_velocity else trajectory_topic(name, config.ahead_s)
         self._stencil = Stencil(topic, self._names, COMMAND)
         self._writer = self._node.writer(name, topic.message_type, wait_s=_SEND_WAIT_S, depth=1)
-        self._states = self._node.reader(config.joint_states, JOINT_STATE, reliable=False)
-        self._forces = self._node.reader(config.wrench, WRENCH_STAMPED, reliable=False) if config.wrench else None
+        how: dict[str, Any] = {"reliable": False, "largest": _LARGEST}
+        self._states = self._node.reader(config.joint_states, JOINT_STATE, **how)
+        self._forces = self._node.reader(config.wrench, WRENCH_STAMPED, **how)
         self._node.announce()
-        self._await_arm(name)
-        if by_velocity:  # it would go on with the last velocity for ever
-            self._guard = Guard(config, self.arm.n)
-            self._guard.start()
+        return topic
 
-    def _await_arm(self, command: str) -> None:
-        states, forces = self._node.full_name(self.config.joint_states), self._node.full_name(self.config.wrench)
-        self._until(self._hear_joints, f"no joint states with {', '.join(self._names)} on {states}")
-        if self._forces is not None:
-            self._until(self._hear_wrench, f"no wrench came on {forces} (an arm without a sensor: ros2.wrench empty)")
-        self._until(lambda: self._writer.listeners > 0, f"nobody takes joint commands on {command}")
+    def _await_arm(self) -> None:
+        """Wait until everything that the arm needs is there, all of it within ros2.wait_s."""
+        config, deadline = self.config, time.monotonic() + self.config.wait_s
+        states, forces = self._node.full_name(config.joint_states), self._node.full_name(config.wrench)
+        command = self._node.full_name(self.command_topic)
+        self._until(self._hear_joints, deadline, f"no joint states with {', '.join(self._names)} came on {states}")
+        self._until(self._hear_wrench, deadline, f"no wrench came on {forces}")
+        self._until(lambda: self._writer.listeners > 0, deadline, f"nobody takes joint commands on {command}")
 
-    def _until(self, happened: Callable[[], bool], complaint: str) -> None:
-        deadline = time.monotonic() + self.config.wait_s
+    def _until(self, happened: Callable[[], bool], deadline: float, complaint: str) -> None:
         while not happened():
+            if self.fault:
+                raise RefusedError(f"The arm over ROS 2 cannot be driven: {self.fault}.", field="robot")
             if time.monotonic() > deadline:
-                raise RobotError(f"{complaint} within {self.config.wait_s:g} s")
+                raise RefusedError(
+                    f"No arm answers over ROS 2: {complaint} within {self.config.wait_s:g} s (ros2.wait_s) in domain "
+                    f"{domain_id()} (ROS_DOMAIN_ID): look whether its driver runs there, and whether the names under "
+                    "ros2: in the task are its own.",
+                    field="robot",
+                )
             time.sleep(_POLL_S)
+            self._hear_joints()
 
     def read(self, reading: Any) -> None:
         """The newest joint states and wrench; a fault when there have been no joint states for ros2.stale_s."""
-        r, n = reading[0], self.arm.n
+        r, n, joints, forces = reading[0], self.arm.n, self._joints, self._wrench
+        now = time.monotonic()  # before it listens: a pause of our own must not look like one of the arm's
+        if self._written:  # before, nothing has to be stopped, and a start takes its time
+            self._beat()
         self._hear_joints()
-        age = time.monotonic() - self._joints.heard_s
-        if age > self.config.stale_s:
+        self._hear_wrench()
+        age = now - joints.heard_s
+        if age > self.config.stale_s and not self.fault:
             topic = self._node.full_name(self.config.joint_states)
             self.fault = f"no new joint states came on {topic} for {age:.2f} s (ros2.stale_s)"
+        self.fault = self.fault or self._following.fault(joints.q)
+        if self.fault:
             return
-        r.q[:n], r.qd[:n], r.tau[:n] = self._joints.q, self._joints.qd, self._joints.tau
-        r.stamp_s = self._joints.stamp_s
-        self._hear_wrench()
-        r.wrench[:] = self._wrench
-        known = not math.isnan(self._wrench_stamp_s)
-        r.wrench_stamp_s = self._wrench_stamp_s if known else 0.0
-        r.wrench_state = WRENCH_OK if known else WRENCH_MISSING
+        r.q[:n], r.qd[:n], r.tau[:n] = joints.q, joints.qd, joints.tau
+        r.stamp_s, r.wrench[:] = joints.stamp_s, forces.wrench
+        r.wrench_stamp_s = forces.made_s(joints.stamp_s, self.config.stale_s) if forces.is_known else 0.0
+        r.wrench_state = WRENCH_OK if forces.is_known else WRENCH_MISSING
 
     def write(self, command: Any) -> None:
         """Send the command; what cannot be sent is dropped, and for ros2.stale_s long it is a fault."""
-        if command[0].mode == IDLE or self.fault:
+        self._beat()
+        if command[0].mode == IDLE:
+            self._following.forget()
             return
+        self._look()
+        if self.fault:
+            return
+        self._following.tell(command[0].q)
         if self._writer.send(self._stencil.fill(command.view(np.uint8).data, 0)):
             self._unsent_since = math.inf
             return
@@ -117,86 +175,67 @@ class Ros2Robot:
         if now - self._unsent_since > self.config.stale_s:
             self.fault = f"no command could be sent for {self.config.stale_s:g} s (ros2.stale_s)"
 
+    def _look(self) -> None:
+        """Whether anybody takes the commands still: a controller that comes back would find one far from its arm."""
+        if self._written % _LOOKS == 0 and not self._writer.listeners and not self.fault:
+            topic = self._node.full_name(self.command_topic)
+            self.fault = f"nobody takes joint commands on {topic} any more: look whether its controller still runs"
+        self._written += 1
+
+    def _beat(self) -> None:
+        """A sign of life for the guard; one that has acted, or is gone, is a fault."""
+        if self._guard is not None and not self.fault:
+            self.fault = _GUARDED[self._guard.beat()].format(max(self.config.stale_s, LEAST_S))
+
     def push(self, wrench: Any, for_s: float) -> None:
         """A real arm is pushed by hand."""
         raise RefusedError("Only a simulated arm can be pushed.")
 
     def stop(self) -> None:
-        """Velocity zero; an arm that is told positions comes to rest at the last one by itself."""
-        if self._by_velocity and hasattr(self, "_writer"):
-            with contextlib.suppress(Exception):
-                rest = COMMAND.new()
-                self._writer.send(self._stencil.fill(rest.view(np.uint8).data, 0))
+        """Velocity zero; an arm that is told positions comes to rest at the last one by itself.
+
+        The guard is released when the arm has taken it. Otherwise it is left alone, and stops the arm in our place.
+        """
+        if not self._by_velocity or not hasattr(self, "_writer"):
+            return
+        taken = False
+        with contextlib.suppress(Exception):
+            taken = self._rest()
+        if self._guard is not None:
+            self._guard.release() if taken else self._guard.leave()
+
+    def _rest(self) -> bool:
+        """Say velocity zero; True when everyone who listens has it."""
+        rest, deadline = self._stencil.fill(_NOTHING.data, 0), time.monotonic() + _STOP_S
+        while not self._writer.send(rest):
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(_POLL_S)
+        return self._writer.flush(_STOP_S)
 
     def close(self) -> None:
-        """Leave the network; the stop that was sent last has been taken, or has had time to be."""
-        if hasattr(self, "_writer"):
-            self._writer.flush(0.5)
+        """Leave the network, when the guard has done what it had to do."""
         if self._guard is not None:
-            self._guard.release()
+            self._guard.wait()
         if hasattr(self, "_node"):
             self._node.close()
 
     # -- messages --
 
     def _hear_joints(self) -> bool:
-        """Take the newest joint states in; True once there have been any."""
-        for message in reversed(self._states.messages()):
-            if self._joints.take(message):
-                break
-        return not math.isinf(self._joints.heard_s)
+        """Take joint states in; True once there have been any that can be believed."""
+        for message, publisher in self._states.told():
+            self._joints.take(message, publisher)
+        self._blame(self._joints.fault, self.config.joint_states)
+        return self._joints.is_known and not self.fault
 
     def _hear_wrench(self) -> bool:
-        """Take the newest wrench in; True once there has been one."""
-        heard = self._forces.messages() if self._forces is not None else []
-        if heard:
-            f, t = heard[-1].wrench.force, heard[-1].wrench.torque
-            self._wrench[:] = f.x, f.y, f.z, t.x, t.y, t.z
-            self._wrench *= self._sign
-            self._wrench_stamp_s = stamp_of(heard[-1]) or time.time()
-        return not math.isnan(self._wrench_stamp_s)
+        """Take the newest wrench in; True once there has been one that can be used."""
+        for message, publisher in self._forces.told():
+            self._wrench.take(message, publisher, self._joints.now_s)
+        self._blame(self._wrench.fault, self.config.wrench)
+        return self._wrench.is_known and not self.fault
 
-
-class JointStates:
-    """The newest joint states of an arm, in the order of its joints."""
-
-    def __init__(self, names: list[str]) -> None:
-        self._names, n = names, len(names)
-        self._order: tuple[list[str], list[int] | None] = ([], None)
-        self.q, self.qd, self.tau = np.zeros(n), np.zeros(n), np.zeros(n)
-        self.stamp_s, self.heard_s = 0.0, -math.inf
-
-    def take(self, message: Any) -> bool:
-        """Take a message over; False if it does not hold all joints of the arm.
-
-        One with the stamp of the last one is no news: a publisher that repeats itself counts as silent.
-        """
-        order = self._order_of(message.name)
-        if order is None or len(message.position) != len(message.name):
-            return False
-        stamp, q = stamp_of(message), np.asarray(message.position, float)[order]
-        if stamp and stamp == self.stamp_s:
-            return True
-        now = stamp or time.time()
-        if len(message.velocity) == len(message.name):
-            self.qd[:] = np.asarray(message.velocity, float)[order]
-        elif self.heard_s > -math.inf and now > self.stamp_s:
-            self.qd[:] = (q - self.q) / (now - self.stamp_s)
-        if len(message.effort) == len(message.name):
-            self.tau[:] = np.asarray(message.effort, float)[order]
-        self.q[:], self.stamp_s, self.heard_s = q, now, time.monotonic()
-        return True
-
-    def _order_of(self, names: list[str]) -> list[int] | None:
-        """Where our joints are among `names`; None if one is missing. Publishers seldom change their minds."""
-        if names != self._order[0]:
-            place = {name: i for i, name in enumerate(names)}
-            known = all(name in place for name in self._names)
-            self._order = (list(names), [place[name] for name in self._names] if known else None)
-        return self._order[1]
-
-
-def stamp_of(message: Any) -> float:
-    """When a message was made, by its header [s]; 0 if it does not say."""
-    stamp = message.header.stamp
-    return stamp.sec + 1e-9 * stamp.nanosec
+    def _blame(self, words: str, topic: str) -> None:
+        if words and not self.fault:
+            self.fault = f"on {self._node.full_name(topic)} {words}"

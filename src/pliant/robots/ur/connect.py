@@ -19,27 +19,31 @@ from pliant.robots.ur.status import E_SERIES, TORQUE_FROM, is_same_model, takes_
 _ANSWER_S, _START_S = 3.0, 5.0
 # A little more than that of the loop, which reads what these threads deliver.
 _PRIORITY = 61
-VARIABLES = ("timestamp", "actual_q", "actual_qd", "target_moment", "actual_TCP_force", "robot_mode",
-             "safety_status_bits")  # fmt: skip
+VARIABLES = ("timestamp", "actual_q", "actual_qd", "target_moment", "actual_TCP_force", "actual_TCP_pose",
+             "robot_mode", "safety_status_bits", "runtime_state", "target_speed_fraction")  # fmt: skip
 
 
 def check_extra() -> None:
     """Raise if ur_rtde is not installed."""
     if importlib.util.find_spec("rtde_control") is None:
-        raise RefusedError("A UR needs the package ur_rtde: pip install 'pliant[ur]'.", field="robot")
+        raise RefusedError("A UR needs the package ur_rtde: pip install '.[ur]' in Pliant's folder.", field="robot")
+
+
+def must_answer(address: UrAddress, interface: str) -> str | None:
+    """Raise if no controller answers, or one that cannot do what is wanted; returns what `check_dashboard` returns."""
+    check_extra()
+    check_version(ask_version(address.host), interface)
+    return check_dashboard(address)
 
 
 def ask_version(host: str) -> rtde.Version:
     """The version of the controller's software, asked by RTDE itself: every controller answers that."""
     try:
         with socket.create_connection((host, rtde.PORT), _ANSWER_S) as line:
-            line.sendall(rtde.packet(rtde.ASK_VERSION))
-            buffer = bytearray()
-            while (found := rtde.take(buffer)) is None or found[0] != rtde.ASK_VERSION:
-                if not (data := line.recv(4096)):
-                    raise OSError("it hung up")
-                buffer += data
-            return rtde.read_version(found[1])
+            rest = bytearray()
+            if _asked(line, rest, rtde.ASK_PROTOCOL, rtde.PROTOCOL.to_bytes(2, "big")) != b"\x01":
+                raise OSError(f"it does not speak version {rtde.PROTOCOL} of RTDE")
+            return rtde.read_version(_asked(line, rest, rtde.ASK_VERSION))
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error) or "no answer"
         raise RefusedError(
@@ -48,6 +52,17 @@ def ask_version(host: str) -> rtde.Version:
             field="robot",
             value=host,
         ) from None
+
+
+def _asked(line: socket.socket, buffer: bytearray, kind: int, body: bytes = b"") -> bytes:
+    """What is answered to a packet; what else comes meanwhile is left out, and `buffer` holds what came too early."""
+    line.sendall(rtde.packet(kind, body))
+    while (found := rtde.take(buffer)) is None or found[0] != kind:
+        if found is None:
+            if not (data := line.recv(4096)):
+                raise OSError("it hung up")
+            buffer += data
+    return found[1]
 
 
 def check_version(version: rtde.Version, interface: str) -> None:
@@ -60,28 +75,28 @@ def check_version(version: rtde.Version, interface: str) -> None:
             field="robot",
         )
     if interface == "torque" and not takes_torque(version):
-        first = ".".join(str(part) for part in TORQUE_FROM)
+        first = " or ".join(".".join(map(str, least)) for least in TORQUE_FROM.values())
         raise RefusedError(
-            f"The controller runs version {said}, and joint torques need {first} or newer: choose interface position "
-            "or velocity, or update the robot.",
+            f"The controller runs version {said}, and joint torques need {first} (PolyScope X), or newer: choose "
+            "interface position or velocity, or update the robot.",
             field="interface",
             value=interface,
         )
 
 
-def check_dashboard(address: UrAddress) -> None:
-    """Raise if the controller says that it is another arm, or under the pendant's control; silence is no objection.
+def check_dashboard(address: UrAddress) -> str | None:
+    """Raise if the controller says that it is another arm, or under the pendant's control.
 
-    PolyScope X has no dashboard.
+    Returns what it says of its program; None where it says nothing: PolyScope X has no dashboard.
     """
     from dashboard_client import DashboardClient
 
     board: Any = DashboardClient(address.host)
     try:
         board.connect(2000)
-        reported, remote = board.getRobotModel(), board.isInRemoteControl()
+        reported, remote, program = board.getRobotModel(), board.isInRemoteControl(), board.programState()
     except RuntimeError:
-        return
+        return None
     finally:
         with contextlib.suppress(RuntimeError):
             board.disconnect()
@@ -96,6 +111,7 @@ def check_dashboard(address: UrAddress) -> None:
             f"The controller at {address.host} is under local control: switch it to remote control on the pendant.",
             field="robot",
         )
+    return program.strip()
 
 
 def open_receive(host: str, rate_hz: float) -> Any:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import sys
 import threading
 import time
 from typing import Any
@@ -22,7 +23,8 @@ from pliant.errors import InputError, RefusedError
 from pliant.model.arm import Arm
 from pliant.model.ur import ur_facts
 from pliant.records import POSITION, TORQUE, VELOCITY, WRENCH_OK
-from pliant.robots.ur import connect
+from pliant.robots.following import Following
+from pliant.robots.ur import connect, left
 from pliant.robots.ur.address import UrAddress
 from pliant.robots.ur.connect import check_extra as check_extra
 from pliant.robots.ur.status import trouble
@@ -47,6 +49,15 @@ _DRIFT = 2e-4
 # What to do about a line that fails, and about a program that was stopped.
 _LINE = "look after cable and network, and whether this computer is too busy"
 _AGAIN = "find out which, then start anew"
+# A program that plays may be one whose loop was killed just now: the watchdog ends it within this time [s].
+_LEFT_S = 1.0
+# A speed slider below this slows the arm down behind the law's back.
+_FULL = 0.995
+# States of the controller's program: stopping, stopped. And joints that are slower than this stand [rad/s].
+_NO_PROGRAM, _STILL = (0, 1), 0.01
+# So far may our tool point be from the controller's [m], which knows how its arm was calibrated; and how long the
+# controller may take to tell where it is with the tool that it was given [s].
+_SAME_M, _SAME_S = 0.02, 1.0
 # How long the end may take before it is left to the watchdog [s].
 _STOP_S = 3.0
 
@@ -71,6 +82,7 @@ class UrRobot:
         self.fault = ""
         self._control: Any = None
         self._receive: Any = None
+        self._following = Following(self.arm.joint_names, self.silence_s)
         self._accel = float(self.arm.a_max.max())
         self._mode, self._refused, self._armed, self._lost = 0, 0, False, False
         self._stamp, self._heard, self._offset, self._halted_s = -1.0, 0.0, math.inf, 0.0
@@ -80,14 +92,18 @@ class UrRobot:
     def open(self) -> None:
         """Connect, check that everything is as the task believes, set tool and payload. Nothing moves."""
         host = self.address.host
-        version = connect.ask_version(host)
-        connect.check_version(version, self.interface)
-        connect.check_dashboard(self.address)
+        program = connect.must_answer(self.address, self.interface)
+        if program is None:
+            what = "which arm this is, and whether it is under remote control"
+            _note(f"The dashboard of {host} does not answer, and cannot be asked {what}.")
         self._receive = connect.open_receive(host, 1.0 / self.dt)
         self._must_be_well()
+        self._must_be_free(program)
         self._must_be_at_start()
         self._control = connect.open_control(host, 1.0 / self.dt)
+        left.remember(host)
         self._set_tool()
+        self._must_be_this_arm()
         self._heard = time.monotonic()
 
     def _must_be_well(self) -> None:
@@ -101,6 +117,28 @@ class UrRobot:
             )
         if words := trouble(self._receive.getSafetyStatusBits(), self._receive.getRobotMode()):
             raise RefusedError(f"The robot at {self.address.host} cannot move; {words}.", field="robot")
+        if (share := self._receive.getTargetSpeedFraction()) < _FULL:
+            raise RefusedError(
+                f"The speed slider of the robot at {self.address.host} is at {100 * share:.0f} %, and the arm would be "
+                "slower than the law believes: set it to 100 % on the pendant, and limits.speed_scale for a slow run.",
+                field="robot",
+            )
+
+    def _must_be_free(self, program: str | None) -> None:
+        """Nobody else's program may play: ours would end it in the middle of whatever it does."""
+        host, deadline, fastest = self.address.host, time.monotonic() + _LEFT_S, 0.0
+        while self._receive.getRuntimeState() not in _NO_PROGRAM:
+            fastest = max(fastest, *map(abs, self._receive.getActualQd()))
+            if time.monotonic() > deadline:
+                if fastest < _STILL and left.may_be_ours(host, program):
+                    _note(f"The program that a loop has left on the controller at {host} is ended.")
+                    return
+                raise RefusedError(
+                    f"A program plays on the controller at {host} ({program or 'its name is not known'}), and ours "
+                    "would end it: stop it on the pendant first.",
+                    field="robot",
+                )
+            time.sleep(0.01)
 
     def _must_be_at_start(self) -> None:
         """A task that begins somewhere must find the arm there: nobody has checked the way from where it stands."""
@@ -123,6 +161,22 @@ class UrRobot:
         if not taken:
             raise RefusedError(f"The controller at {self.address.host} did not take payload and tool.", field="tool")
 
+    def _must_be_this_arm(self) -> None:
+        """Where the controller sees the tool point, our model must see it too: else the arm is another one."""
+        deadline = time.monotonic() + _SAME_S
+        while (off := self._off_m()) > _SAME_M:
+            if time.monotonic() > deadline:
+                raise RefusedError(
+                    f"The controller at {self.address.host} has the tool point {1e3 * off:.0f} mm away from where a "
+                    f"{self.address.model} with this tool has it: say ur:{self.address.host}#<model>.",
+                    field="robot",
+                )
+            time.sleep(0.01)
+
+    def _off_m(self) -> float:
+        """How far apart the controller and our model have the tool point [m]."""
+        return float(np.linalg.norm(np.array(self._receive.getActualTCPPose()[:3]) - self.arm.pose(self._q())[:3]))
+
     # -- once per period --
 
     def read(self, reading: Any) -> None:
@@ -137,6 +191,8 @@ class UrRobot:
         now = time.monotonic()
         stamp, q, qd, tau, force = self._packet()
         self._judge(stamp, now)
+        if not self.fault and (words := self._following.fault(np.array(q))):
+            self._fail(f"at {self.address.host} {words}")
         r.q[:6], r.qd[:6], r.tau[:6] = q, qd, tau
         to_sensor(self.arm, r.q, force, r.wrench)
         # the robot's time goes on while a packet is under way: a late one is an old one
@@ -167,10 +223,13 @@ class UrRobot:
         if words := trouble(receive.getSafetyStatusBits(), receive.getRobotMode()):
             self._fail(f"the robot at {host} has stopped; {words}")
         elif now - self._heard > self.silence_s:
+            self._halt_motion()
             self._lose(f"the controller at {host} has sent nothing for {self.silence_s * 1e3:.0f} ms: {_LINE}")
         elif not self._is_connected():
             self._lose()
-        elif self._armed and not self._control.isProgramRunning():
+        elif not self._armed or self._control.isProgramRunning():
+            self._halted_s = 0.0
+        else:
             # that comes by another line than the reason, which may be under way
             self._halted_s += self.dt
             if self._halted_s > _REASON_S:
@@ -197,6 +256,7 @@ class UrRobot:
 
     def _send(self, c: Any) -> bool:
         mode = int(c.mode)
+        self._following.tell(c.q) if mode in (POSITION, VELOCITY) else self._following.forget()
         if mode == POSITION:
             taken = self._control.servoJ(c.q[:6].tolist(), 0.0, 0.0, self.dt, LOOKAHEAD_S, GAIN)
         elif mode == VELOCITY:
@@ -205,7 +265,7 @@ class UrRobot:
             # the controller carries the arm's weight itself
             weight = self.arm.bias(self._q(), np.zeros(6))
             taken = self._control.directTorque((c.tau[:6] - weight).tolist())
-        else:
+        else:  # torques end by that, and the controller holds the place
             return bool(self._control.kickWatchdog())
         self._mode = mode
         return bool(taken)
@@ -216,12 +276,20 @@ class UrRobot:
     def _q(self) -> Any:
         return np.array(self._receive.getActualQ())
 
+    def _halt_motion(self) -> None:
+        """A line that is silent may still carry a command: without it the last one lasts until the watchdog acts."""
+        with contextlib.suppress(RuntimeError):
+            if self._mode == VELOCITY:
+                self._control.speedJ([0.0] * 6, self._accel, self.dt)
+            elif self._mode == TORQUE:  # what carries the arm is the controller's own
+                self._control.directTorque([0.0] * 6)
+
     def _lose(self, words: str = "") -> None:
         """The line has gone, or is silent, and ur_rtde is not to be touched any more.
 
         It would wait for answers; and over a line that has gone its own threads try to connect anew, to a program
         without a watchdog, and end in a crash before long. The arm has been stopped by then: by the watchdog, or by the
-        new program, which has been told to do nothing.
+        new program, which has been told to do nothing, and which the next loop ends (see `left`).
         """
         self._lost = True
         self._fail(words or f"the connection to {self.address.host} is lost: {_LINE}")
@@ -253,6 +321,7 @@ class UrRobot:
                 elif self._mode == TORQUE:
                     self._control.stopJ(_BRAKE)
                 self._control.stopScript()
+            left.forget(self.address.host)  # ended just now, or stopped by the controller before
 
     def close(self) -> None:
         """Disconnect, within a time: a dead line must not hold the process."""
@@ -267,6 +336,12 @@ class UrRobot:
             if line is not None:
                 with contextlib.suppress(Exception):
                     line.disconnect()
+
+
+def _note(words: str) -> None:
+    """Something to know that is no reason to refuse."""
+    with contextlib.suppress(OSError):
+        print(words, file=sys.stderr, flush=True)
 
 
 def _rotation_vector(quat: tuple[float, float, float, float]) -> list[float]:

@@ -12,6 +12,7 @@ _SAFETY = (
     (4, "it is in a safeguard stop", "close the gate, or whatever guards it, and reset it"),
     (2, "it is in a protective stop", "find out why, then unlock it on the pendant"),
     (3, "it is in recovery mode", "move it back within its limits on the pendant"),
+    (10, "it was stopped by its safety system", "look at the pendant, which says why, and clear that first"),
 )
 _MODES = {
     -1: "no controller", 0: "disconnected", 1: "confirm safety", 2: "booting", 3: "power off", 4: "power on",
@@ -19,8 +20,9 @@ _MODES = {
 }  # fmt: skip
 RUNNING = 7
 
-# From these versions on a controller takes joint torques (PolyScope 5 and PolyScope X).
-TORQUE_FROM = (5, 26)
+# From these versions on a controller takes joint torques as ur_rtde sends them, with scales of friction: PolyScope 5
+# and, by its own count, PolyScope X.
+TORQUE_FROM = {5: (5, 26), 10: (10, 12)}
 # Before this one it was a CB3, which has no force sensor in its wrist.
 E_SERIES = 5
 
@@ -38,7 +40,7 @@ def trouble(safety_bits: int, robot_mode: int) -> str:
 
 def takes_torque(version: tuple[int, ...]) -> bool:
     """Whether a controller of this version takes joint torques; below, the command is taken and nothing happens."""
-    return tuple(version[:2]) >= TORQUE_FROM
+    return tuple(version[:2]) >= TORQUE_FROM[10 if version[0] >= 10 else 5]
 
 
 def is_same_model(reported: str, model: str) -> bool:

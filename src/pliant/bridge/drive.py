@@ -1,0 +1,92 @@
+"""Commands that others may follow, to arm or base: they go out only where that was agreed, and end with zero.
+
+Whoever listens on such a topic moves. So nothing is sent there before the user has agreed, and those who listen
+meanwhile are told about. A controller that takes velocities goes on with the last one when no other comes: so zero goes
+out when the loop ends, however it ends, and while it hangs.
+"""
+
+from __future__ import annotations
+
+import time
+
+from pliant.records import TELEMETRY
+from pliant.ros2.guard import PAUSE_S, TIMES, Guard
+from pliant.ros2.messages import JOINT_TRAJECTORY
+from pliant.ros2.node import Node, Writer
+from pliant.ros2.templates import Stencil
+
+# How long the last zero may take to arrive [s]; and after how long a bridge that says nothing hangs.
+_FLUSH_S, _HUNG_S = 0.5, 0.3
+
+
+class Drive:
+    """The command topics of a loop. Use it as a context manager: leaving it sends zero."""
+
+    def __init__(self, node: Node, stencils: list[Stencil], *, agreed: bool) -> None:
+        self._pairs = [(each, node.writer(each.topic.name, each.topic.message_type)) for each in stencils]
+        self._names = [node.full_name(each.topic.name) for each in stencils]
+        self._node = node
+        self._guard: Guard | None = None
+        self.agreed = agreed
+        self.held: list[str] = []
+        """Topics on which someone listens, and nothing is sent."""
+        self.news: list[str] = []
+        """What there is to say to the user."""
+        nothing = TELEMETRY.new().tobytes()
+        # a trajectory of one point ends at rest by itself
+        self._rests = [
+            (name, stencil.topic.message_type, bytes(stencil.fill(memoryview(nothing), 0)), writer)
+            for name, (stencil, writer) in zip(self._names, self._pairs, strict=True)
+            if stencil.topic.message_type != JOINT_TRAJECTORY
+        ]
+        self._known: set[str] = set()
+
+    @property
+    def pairs(self) -> list[tuple[Stencil, Writer]]:
+        """What is sent, and by whom; nothing if it was not agreed."""
+        return self._pairs if self.agreed else []
+
+    def look(self) -> None:
+        """See who listens where nothing is sent, and say so once."""
+        heard = [name for name, (_, writer) in zip(self._names, self._pairs, strict=True) if writer.listeners]
+        self.held = [] if self.agreed else heard
+        new = [name for name in self.held if name not in self._known]
+        self._known.update(new)
+        if new:
+            self.news.append(
+                f"Commands are held back: someone listens on {' and '.join(new)}, and nobody has agreed that it may "
+                "move. Say --yes if it may."
+            )
+
+    def beat(self) -> None:
+        """Say that this process is at work; without a guard nothing is driven."""
+        if self._guard is not None and self._guard.beat():
+            self.rest()
+            self.agreed, self._guard = False, None
+            self.news.append("The guard of the bridge has ended: zero was sent, and commands are held back from now.")
+
+    def rest(self) -> None:
+        """Zero, once, where zero is rest."""
+        if self.agreed:
+            for _, _, data, writer in self._rests:
+                writer.send(data)
+
+    def __enter__(self) -> Drive:
+        if self.agreed and self._rests:
+            rests = [(name, kind, data) for name, kind, data, _ in self._rests]
+            name = f"{self._node.name}_bridge_guard"
+            self._guard = Guard(name, self._node.namespace, rests, _HUNG_S, forgives=True)
+            self._guard.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.agreed and self._rests:
+            for _ in range(TIMES):
+                self.rest()
+                self.beat()
+                time.sleep(PAUSE_S)
+            for _, _, _, writer in self._rests:
+                writer.flush(_FLUSH_S)
+        if self._guard is not None:
+            self._guard.release()
+            self._guard.wait()

@@ -1,0 +1,72 @@
+"""Finding out, before a loop starts, who would follow its commands, and whether that one would jump."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pliant.bridge.topics import command_topics
+from pliant.model.arm import Arm
+from pliant.robots import is_simulated, parse_address
+from pliant.ros2.messages import JOINT_STATE, JOINT_TRAJECTORY
+from pliant.runtime.mission_task import MissionTask
+from pliant.runtime.task import Task
+
+# How long those who listen have to be found [s]. Who is found later finds nothing there.
+_FIND_S, _POLL_S = 1.0, 0.02
+# A joint that is farther from where the loop begins would jump there [rad, m].
+_NEAR = 0.05
+
+
+class Followers(NamedTuple):
+    """Command topics on which someone listens, and how far from the loop's start an arm is that tells of itself."""
+
+    topics: list[str]
+    elsewhere: str
+    """A sentence; empty where no such arm was heard, or it is near."""
+
+
+def followers(task: Task | MissionTask) -> Followers:
+    """Who listens to the commands of a task, and would move with them; the network is searched for a second."""
+    from pliant.ros2.node import Node
+
+    topics, config = command_topics(task), task.ros2
+    if not topics:
+        return Followers([], "")
+    with Node(f"{config.node}_looks", config.namespace) as node:
+        writers = {node.full_name(topic.name): node.writer(topic.name, topic.message_type) for topic in topics}
+        states, found = node.reader(config.joint_states, JOINT_STATE, reliable=False), ""
+        node.announce()
+        by_position = any(topic.message_type == JOINT_TRAJECTORY for topic in topics)
+        start = _start_of(task) if by_position else {}
+        deadline = time.monotonic() + _FIND_S
+        while time.monotonic() < deadline:
+            time.sleep(_POLL_S)
+            for message in states.messages():
+                found = found or _far(start, message, node.full_name(config.joint_states))
+        return Followers([name for name, writer in writers.items() if writer.listeners], found)
+
+
+def _start_of(task: Task | MissionTask) -> dict[str, float]:
+    """Where a simulated arm begins, by the names of its joints in messages; of another nobody knows that yet."""
+    if not is_simulated(task.robot):
+        return {}
+    arm = Arm.load(parse_address(task.robot)[1])
+    return dict(zip(task.ros2.joint_names or arm.joint_names, task.start_q or arm.q_home.tolist(), strict=True))
+
+
+def _far(start: dict[str, float], message: Any, topic: str) -> str:
+    """Whether an arm with these joints is far from the start; "" if not, or if it has others."""
+    place = dict(zip(message.name, message.position, strict=False))
+    if not start or not start.keys() <= place.keys():
+        return ""
+    off = {name: abs(float(place[name]) - begins) for name, begins in start.items()}
+    worst = max(off, key=lambda name: np.nan_to_num(off[name], nan=np.inf))
+    if off[worst] <= _NEAR:
+        return ""
+    return (
+        f"on {topic} an arm says that its {worst} is at {place[worst]:.2f}, and this one begins at {start[worst]:.2f}: "
+        "one that follows would jump there. Move it there first, or begin where it is (start_q)."
+    )

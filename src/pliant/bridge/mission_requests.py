@@ -1,0 +1,26 @@
+"""What others ask of a mission over ROS 2: to begin, and to stop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pliant.errors import UnknownNameError
+from pliant.runtime import commands
+from pliant.runtime.mission_link import MissionLink
+
+WORDS = {"start": commands.RESUME, "stop": commands.HALT, "halt": commands.HALT, "quit": commands.QUIT}
+
+
+class MissionRequests:
+    """Passes requests on, and waits for nothing: a stop must be heard while a way is still looked for."""
+
+    def __init__(self, link: MissionLink) -> None:
+        self.link = link
+
+    def command(self, message: Any) -> str:
+        """A String: one of `WORDS`."""
+        word = str(message.data).strip()
+        if word not in WORDS:
+            raise UnknownNameError("command", word[:80], WORDS)
+        self.link.board.send(WORDS[word])
+        return f"{word} was passed on"

@@ -1,0 +1,92 @@
+"""What the bridge tells in words, as texts by their topic: the state of a loop, what is wrong, its parameters."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pliant.contact.states import EVENTS, STATES
+from pliant.contact.states import FAULT as CONTACT_FAULT
+from pliant.laws import LAWS
+from pliant.params.declare import flat
+from pliant.records import FAULTS
+from pliant.runtime.board_layout import FAULT, STATUS
+from pliant.runtime.link import Link
+from pliant.runtime.mission_link import MissionLink
+
+_LAW = {number: name for name, number in LAWS.items()}
+
+
+class ArmWords:
+    """The words of a loop that runs an arm."""
+
+    topics = ("~/state", "~/fault", "~/parameters")
+
+    def __init__(self, link: Link) -> None:
+        self._link, self._revision, self._parameters = link, -1, ""
+
+    def of(self, record: Any) -> dict[str, str]:
+        """The texts that go with a record."""
+        board = self._link.board
+        status = board.status
+        if board.adopted != self._revision:
+            self._revision = board.adopted
+            self._parameters = json.dumps(flat(self._link.parameters))
+        return {
+            "~/state": state_words(record, status),
+            "~/fault": fault_words(record, status, board.reason if status == FAULT else ""),
+            "~/parameters": self._parameters,
+        }
+
+
+class MissionWords:
+    """The words of a mission."""
+
+    topics = ("~/state", "~/fault")
+
+    def __init__(self, link: MissionLink) -> None:
+        self._link, self._told, self._story = link, -1, link.story
+
+    def of(self, record: Any) -> dict[str, str]:
+        """The texts that go with a record."""
+        board = self._link.board
+        status = board.status
+        if board.told != self._told:
+            self._told = board.told
+            self._story = self._link.story or self._story
+        fault = board.reason if status == FAULT else stop_words(self._story)
+        return {"~/state": mission_words(self._story, status), "~/fault": fault}
+
+
+def state_words(record: Any, status: int) -> str:
+    """The state of a loop in a few words: what the loop does, the law, the state of its contact."""
+    law = _LAW.get(int(record.goal.law), "")
+    words = [STATUS[status], law]
+    if law == "hybrid":
+        words.append(STATES[int(record.state.contact.state)])
+    if record.goal.stop:
+        words.append("halted")
+    return " ".join(words)
+
+
+def fault_words(record: Any, status: int, reason: str) -> str:
+    """Why the robot was stopped; empty while nothing is wrong."""
+    if status == FAULT:
+        return reason
+    if record.state.fault:
+        return FAULTS[int(record.state.fault)]
+    contact = record.state.contact
+    if _LAW.get(int(record.goal.law)) == "hybrid" and contact.state == CONTACT_FAULT:
+        return EVENTS[int(contact.reason)]
+    return ""
+
+
+def mission_words(story: dict[str, Any], status: int) -> str:
+    """The state of a mission in a few words: what its loop does, its stage, whether it looks for a way."""
+    return " ".join([STATUS[status], "mission", story["stage"], *(["seeking"] if story["seeking"] else [])])
+
+
+def stop_words(story: dict[str, Any]) -> str:
+    """Why a mission was stopped on its way; empty for one that was not."""
+    stops = [reason for _, stage, reason in story["account"]["log"] if stage == "stopping"]
+    return stops[-1] if stops and story["stage"] in ("stopping", "stopped") else ""

@@ -1,0 +1,239 @@
+"""By velocity an arm goes on with what it was told last: who stops it, whatever happens to loop and network."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pliant.errors import LoopError
+from pliant.model.arm import Arm
+from pliant.model.tool import Tool
+from pliant.records import COMMAND, READING, VELOCITY
+from pliant.robots.ros2 import robot as robot_module
+from pliant.robots.ros2.config import Ros2Config
+from pliant.robots.ros2.robot import Ros2Robot
+from pliant.ros2 import messages
+from pliant.ros2.guard import Guard, watch
+from pliant.ros2.node import Node, Writer
+from pliant.runtime.session import Session
+from pliant.runtime.task import Task
+from pliant.runtime.warm import warm
+from waiting import until
+
+ARM = Arm.load("ur5e")
+CONFIG = Ros2Config(stale_s=1.0, wait_s=30)
+
+
+def say_joints(writer: Writer, q: Any) -> None:
+    now = time.time_ns()
+    stamp = {"sec": now // 10**9, "nanosec": now % 10**9}
+    fields = {"header": {"stamp": stamp}, "name": list(ARM.joint_names)}
+    writer.say(messages.build(messages.JOINT_STATE, fields, [np.asarray(q, float), np.zeros(6)]))
+
+
+class Played:
+    """A UR5e that moves as it is told, and goes on with the last velocity."""
+
+    def __init__(self) -> None:
+        self.q, self.told, self.is_blocked = ARM.q_home.copy(), [np.zeros(6)], False
+        self._end, self._one = threading.Event(), threading.Lock()
+
+    def __enter__(self) -> Played:
+        self.node = Node("arm").open()
+        self._states = self.node.writer("joint_states", messages.JOINT_STATE)
+        self._forces = self.node.writer(CONFIG.wrench, messages.WRENCH_STAMPED)
+        self.node.announce()
+        self.controller = Node("controller").open()
+        self._commands = self.controller.reader(CONFIG.velocity, messages.FLOAT_ARRAY)
+        self.controller.announce()
+        self._thread = threading.Thread(target=self._play)
+        self._thread.start()
+        return self
+
+    def _play(self) -> None:
+        last = time.monotonic()
+        while not self._end.wait(0.005):
+            now = time.monotonic()
+            self.told += [np.array(message.data) for message in self._commands.messages()]
+            with self._one:
+                self.q, last = self.q + self.told[-1] * (now - last) * (not self.is_blocked), now
+            say_joints(self._states, self.q)
+            self._forces.say(messages.build(messages.WRENCH_STAMPED, runs=[np.full(6, 1e-3 * np.sin(now))]))
+
+    @property
+    def moves(self) -> bool:
+        return bool(np.abs(self.told[-1]).max() > 0.0)
+
+    def jump_to(self, q: Any) -> None:
+        with self._one:
+            self.q = np.asarray(q, float)
+
+    def __exit__(self, *_: object) -> None:
+        self._end.set()
+        self._thread.join()
+        self.controller.close()
+        self.node.close()
+
+
+@pytest.fixture
+def arm(network: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Played]:
+    monkeypatch.setenv("PLIANT_OUT", str(tmp_path))
+    with Played() as played:
+        yield played
+
+
+@pytest.fixture
+def moving(arm: Played) -> Session:
+    """A loop that moves it."""
+    warm()
+    task = Task.model_validate({
+        "robot": "ros2:ur5e", "rate_hz": 125, "law": "hold", "interface": "velocity", "ros2": CONFIG.model_dump(),
+        "params": {"limits": {"speed_scale": 0.05}, "sense": {"stale_s": 1.0, "frozen_s": 0}},
+    })  # fmt: skip
+    session = Session(task).start()
+    session.move_joints(ARM.q_home + 1.0)
+    until(lambda: arm.moves)
+    return session
+
+
+def guard_of(session: Session) -> int:
+    """The process that the loop has started."""
+    pid = int(session.board.header.loop_pid)
+    return int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
+
+
+# ---- the loop ------------------------------------------------------------------------------------------------------
+
+
+def test_a_loop_that_hangs_is_noticed_the_arm_stands_and_the_loop_ends_when_it_comes_back(
+    arm: Played, moving: Session
+) -> None:
+    pid = int(moving.board.header.loop_pid)
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        until(lambda: not arm.moves)
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    with pytest.raises(LoopError, match="the loop hung for longer than 1 s, and the arm was told to stand"):
+        moving.join()
+    until(lambda: not arm.moves)
+
+
+def test_a_loop_whose_guard_is_gone_stops(arm: Played, moving: Session) -> None:
+    os.kill(guard_of(moving), signal.SIGKILL)
+    with pytest.raises(LoopError, match="the process that stops the arm if the loop dies or hangs is gone"):
+        moving.join()
+    until(lambda: not arm.moves)
+
+
+def test_a_second_publisher_of_joint_states_stops_the_arm(arm: Played, moving: Session) -> None:
+    with Node("rival") as rival:
+        writer = rival.writer("joint_states", messages.JOINT_STATE)
+        while moving.running:
+            say_joints(writer, arm.q)  # it need not even lie
+            time.sleep(0.01)
+        with pytest.raises(LoopError, match="on /joint_states more than one publisher tells of the arm's joints"):
+            moving.join()
+    until(lambda: not arm.moves)
+
+
+def test_one_state_that_no_arm_is_in_stops_the_arm(arm: Played, moving: Session) -> None:
+    arm.jump_to(np.full(6, 1e300))
+    with pytest.raises(LoopError, match=r"shoulder_pan_joint is said to be at 1e\+300, out of its range"):
+        moving.join()
+    until(lambda: not arm.moves)
+
+
+def test_an_arm_that_does_not_follow_stops_the_loop_with_the_joint_and_what_to_look_after(
+    arm: Played, moving: Session
+) -> None:
+    arm.is_blocked = True
+    words = r"_joint does not follow: it is at -?\d\.\d+ and was told to be at .* look whether something blocks the arm"
+    with pytest.raises(LoopError, match=words):
+        moving.join()
+    until(lambda: not arm.moves)
+
+
+def test_a_controller_that_goes_away_stops_the_loop(arm: Played, moving: Session) -> None:
+    arm.controller.close()
+    words = "nobody takes joint commands on /forward_velocity_controller/commands any more"
+    with pytest.raises(LoopError, match=words):
+        moving.join()
+
+
+# ---- the start -----------------------------------------------------------------------------------------------------
+
+
+def test_a_start_may_take_longer_than_a_loop_may_hang_and_from_the_first_command_on_it_may_not(arm: Played) -> None:
+    robot, command, reading = Ros2Robot("ur5e", Tool(), Ros2Config(wait_s=30), "velocity"), COMMAND.new(), READING.new()
+    robot.open()
+    try:
+        for _ in range(2):
+            robot.read(reading)
+            time.sleep(3 * robot.config.stale_s)
+        robot.read(reading)
+        command[0].mode, command[0].q[:6] = VELOCITY, reading[0].q[:6]
+        robot.write(command)
+        assert robot.fault == ""
+        time.sleep(3 * robot.config.stale_s)
+        robot.read(reading)
+        assert robot.fault == "the loop hung for longer than 0.1 s, and the arm was told to stand"
+    finally:
+        robot.stop()
+        robot.close()
+
+
+# ---- the end -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("taken", [True, False])
+def test_the_guard_is_released_only_when_the_arm_has_taken_the_stop(
+    arm: Played, monkeypatch: pytest.MonkeyPatch, taken: bool
+) -> None:
+    robot, command = Ros2Robot("ur5e", Tool(), CONFIG, "velocity"), COMMAND.new()
+    robot.open()
+    command[0].mode, command[0].qd[:6] = VELOCITY, 0.01
+    robot.write(command)
+    until(lambda: arm.moves)
+    assert robot.fault == ""
+    if taken:  # however long the arm takes to say so
+        monkeypatch.setattr(robot_module, "_STOP_S", 60.0)
+    else:  # the stop gets lost: only the guard can say it
+        monkeypatch.setattr(Writer, "send", lambda writer, data: False)
+    robot.stop()
+    monkeypatch.undo()
+    robot.close()
+    until(lambda: not arm.moves)
+    zeros = sum(not told.any() for told in arm.told[1:])
+    assert zeros == 1 if taken else zeros > 1
+
+
+def test_a_guard_that_never_started_can_be_released() -> None:
+    guard = Guard("guard", "", [], 1.0)
+    guard.release()
+    guard.wait()
+
+
+@pytest.mark.parametrize(
+    ("sent", "end"), [(b"...R", "released"), (b"R", "released"), (b"...", "gone"), (b"", "gone"), (b".", "hung")]
+)
+def test_what_comes_through_the_pipe_says_how_the_loop_ended(sent: bytes, end: str) -> None:
+    here, there = os.pipe()
+    os.write(there, sent)
+    if end == "gone":
+        os.close(there)
+    assert watch(here, 0.05) == end
+
+
+def test_before_the_first_beat_nothing_is_expected() -> None:
+    here, there = os.pipe()
+    threading.Timer(0.3, lambda: os.write(there, b"R")).start()
+    assert watch(here, 0.05) == "released"

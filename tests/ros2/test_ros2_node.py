@@ -1,0 +1,33 @@
+"""A node that reads: whose message it is, and how large one may be."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from pliant.ros2 import messages
+from pliant.ros2.node import Node
+
+
+def names(n: int) -> bytes:
+    """Joint states of so many strangers."""
+    data = messages.encode(messages.build(messages.JOINT_STATE, {"name": [f"x{i}" for i in range(n)]}, [np.zeros(n)]))
+    return data.ljust(-(-len(data) // 4) * 4, b"\0")
+
+
+def test_a_message_too_large_is_left_out_and_each_has_its_publisher(network: None) -> None:
+    with Node("a") as a, Node("b") as b, Node("ears") as ears:
+        writers = [node.writer("joint_states", messages.JOINT_STATE) for node in (a, b)]
+        reader = ears.reader("joint_states", messages.JOINT_STATE, largest=1000)
+        deadline = time.monotonic() + 30.0
+        while reader.speakers < 2 or any(writer.listeners < 1 for writer in writers):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        heard = []
+        for writer, n in ((writers[0], 3), (writers[0], 2000), (writers[1], 4), (writers[0], 5)):
+            assert writer.send(names(n))
+            assert writer.flush(10.0)
+            heard += reader.told()
+    assert [len(message.name) for message, _ in heard] == [3, 4, 5]
+    assert heard[0][1] == heard[2][1] != heard[1][1]
