@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import importlib
 import importlib.util
 import os
 import sys
@@ -29,6 +30,7 @@ from numba import types
 from numba.core import event
 from numba.core.caching import FunctionCache, _CacheLocator
 from numba.extending import intrinsic as _intrinsic
+from numba.np import linalg as _linalg
 
 from pliant.errors import InputError
 
@@ -47,6 +49,27 @@ _PACKAGE = Path(__file__).parent
 
 _registered: list[str] = []
 _outside: set[Path] = set()
+
+
+def _load_arrays_without_scipy() -> None:
+    """Load Numba's array functions without SciPy's linear algebra.
+
+    They import it only to see whether BLAS is there, which takes a third of a second in every process. No kernel calls
+    BLAS; a function of yours that does still finds it.
+    """
+
+    def absent() -> None:
+        raise ImportError
+
+    found = _linalg.ensure_blas
+    _linalg.ensure_blas = absent
+    try:
+        importlib.import_module("numba.np.arraymath")
+    finally:
+        _linalg.ensure_blas = found
+
+
+_load_arrays_without_scipy()
 
 
 # ---- cache ---------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -24,10 +25,11 @@ from doctor_runs import (
 from scipy.signal import lfilter
 
 from pliant.analysis.doctor import CHECKS, Case, examine
+from pliant.contact.states import FAULT as CONTACT_FAULT
 from pliant.errors import RecordingError
 from pliant.laws import ADMITTANCE
 from pliant.record import Recording
-from pliant.records import LIMIT_TOOL_SPEED
+from pliant.records import FAULT_SENSOR, LIMIT_TOOL_SPEED, WRENCH_FROZEN
 
 # ---- nothing wrong -------------------------------------------------------------------------------------------------
 
@@ -46,6 +48,20 @@ def test_the_worst_comes_first() -> None:
     severities = [finding.severity for finding in examine(of(records)).findings]
     assert severities[0] == "alarm"
     assert severities == sorted(severities, key=["alarm", "warning", "unknown", "fine"].index)
+
+
+def test_the_fault_that_ended_a_run_comes_before_everything_else() -> None:
+    records = contact_run()
+    records["reading"]["wrench"][2000:2500] = records["reading"]["wrench"][2000]
+    assert examine(of(records)).wrong[0].name == "frozen sensor"
+    told = replace(of(records), fault="the robot at 192.0.2.1 has stopped; it is in a protective stop")
+    first = examine(told).wrong[0]
+    assert first.cause == f"The loop ended by a fault at 8.00 s: {told.fault}."
+    records["state"]["fault"][2600:] = FAULT_SENSOR + WRENCH_FROZEN
+    records["state"]["contact"]["state"][2600:] = CONTACT_FAULT
+    first, second, *_ = examine(of(records)).wrong
+    assert first.cause.startswith("The loop ended by a fault at 5.20 s: the force sensor gave the same reading")
+    assert second.name == "contact fault"
 
 
 def test_readings_that_are_no_numbers_break_nothing() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from io import StringIO
 from typing import Any
 
 import numpy as np
@@ -18,10 +20,15 @@ from doctor_runs import (
     of,
     swinging,
 )
+from rich.console import Console
 
+from pliant.analysis import signals
 from pliant.analysis.doctor import CHECKS, Case, examine
 from pliant.analysis.doctor.draw import save_diagnosis
+from pliant.cli import running
 from pliant.contact.states import ABORT, EVENTS, FAULT, IDLE, PRELOAD, READY, SEEK, TIMEOUT, TOO_FAR
+from pliant.records import WRENCH_MISSING, WRENCH_STALE
+from pliant.runtime.task import Task
 
 # ---- contact -------------------------------------------------------------------------------------------------------
 
@@ -200,6 +207,19 @@ def test_a_short_silence_is_ridden_out_and_a_long_one_is_an_alarm() -> None:
     finding = found(records, "failing sensor")
     assert finding.severity == "alarm"
     assert "missing" in finding.cause
+
+
+def test_the_doctor_and_the_summary_of_a_run_count_the_same_readings(monkeypatch: pytest.MonkeyPatch) -> None:
+    records, printed = contact_run(), StringIO()
+    records["reading"]["wrench_state"][1000:1007] = records["state"]["trouble"][1000:1007] = WRENCH_MISSING
+    records["state"]["trouble"][2000:2004] = WRENCH_STALE
+    finding = found(records, "failing sensor")
+    assert finding.figure(signals.BAD_READINGS) == 11
+    assert finding.figure("of which stale or frozen") == 4
+    assert finding.figure("longest failure") == pytest.approx(7 * DT)
+    monkeypatch.setattr(running, "out", Console(file=printed, width=120))
+    running._summary(Task(), records)
+    assert re.search(rf"{signals.BAD_READINGS}\s+│\s+11 │", printed.getvalue())
 
 
 # ---- robot and delay -----------------------------------------------------------------------------------------------

@@ -7,23 +7,15 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 from words import Said, say
 
 from pliant.runtime.link import Link, attach
 from pliant.runtime.warm import warm
+from waiting import until
 
 CLI = [sys.executable, "-m", "pliant.cli.main"]
-
-
-def until(condition: Callable[[], Any], within_s: float = 120.0) -> None:
-    deadline = time.monotonic() + within_s
-    while not condition():
-        assert time.monotonic() < deadline, "it never happened"
-        time.sleep(0.02)
 
 
 @contextlib.contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import json
 import os
 import signal
@@ -89,6 +90,8 @@ BAD = {
     "a loop that does not run": ("set", "--loop", "nobody"),
     "undo of a value": ("set", "--undo", "sense.cutoff_hz", "3"),
     "information on nothing": ("info", "nothing"),
+    "no time to plan in": ("plan", "map.yaml", "--start", "0,0,0", "--goal", "1,0,0", "--timeout", "0"),
+    "a setting of ROS 2 as a parameter": ("run", "push", "--set", "ros2.node=left"),
     "a word too many": ("replay", "one.mcap", "two.mcap"),
 }
 
@@ -129,6 +132,14 @@ def test_the_doctor_says_what_is_wrong_with_cause_and_remedy_and_exit_code_one(r
     assert said["healthy"] is False
     assert said["findings"][0]["name"] == "frozen sensor"
     assert said["findings"][0]["spans_s"] == [[pytest.approx(0.102), pytest.approx(0.3)]]
+
+
+def test_a_package_that_counts_its_leftovers_has_none_at_the_end() -> None:
+    if importlib.util.find_spec("ompl") is None:
+        pytest.skip("OMPL is not installed")
+    code = "import sys, ompl.base; sys.argv = ['pliant', '--version']; from pliant.cli.main import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_no_word_at_all_shows_the_help_and_complains_of_nothing() -> None:

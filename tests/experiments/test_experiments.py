@@ -2,61 +2,23 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import math
-import os
 from pathlib import Path
 
 import pytest
+from quicker import PACED, meets_its_bars
 
 from pliant.analysis.figures import Outcome, at_least, at_most, told, within
 from pliant.errors import UnknownNameError
 from pliant.experiments import find, summaries
 
-# Less of the same where a command takes its time: the bars are those of the command, but for the number of runs.
-QUICKER = {
-    "limits": {"BATCHES": 2, "LONG_BATCHES": 1},
-    "doctor": {"SEEDS": 1, "SURFACES": 1},
-    "whole-body": {"SECONDS": 6.0},
-    "planner": {"QUERIES": 40, "OMPL_S": 1.0},
-    "mission": {"STARTS": 2, "ON_WHEELS": 1, "WITH_NOISE": 1, "MISHAPS": 3},
-    "ur-emulator": {"ROUNDS": 1, "MOST_FAULTS": 2, "INTERFACES": ("velocity",)},
-    "ros2": {"MESSAGES": 200, "ROUND_TRIPS": 100, "SECONDS": 0.5, "TURNS": 1},
-}
-# Figures in these units come from the clock, and a test on a busy machine says nothing about them.
-CLOCKED = {
-    "planner": ("ms", "×"),
-    "whole-body": ("ms",),
-    "ros2": ("µs",),
-    "ur-emulator": ("ms", "s", "N", "mm", "losses", "done"),
-}
-# Modules of extras without which an experiment cannot run.
-NEEDS = {"ur-emulator": "rtde_control", "ros2": "cyclonedds"}
 
-
-@pytest.mark.parametrize("name", list(summaries()))
+@pytest.mark.parametrize("name", [name for name in summaries() if name not in PACED])
 def test_every_experiment_meets_its_bars_and_draws_its_picture(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if importlib.util.find_spec(NEEDS.get(name, "pliant")) is None:
-        if os.environ.get("CI"):
-            pytest.fail(f"{NEEDS[name]} is not installed")
-        pytest.skip(f"{NEEDS[name]} is not installed")
-    for constant, value in QUICKER.get(name, {}).items():
-        module = importlib.import_module(f"pliant.experiments.{name.replace('-', '_')}")
-        monkeypatch.setattr(module, constant, value)
-    shares: list[float] = []
-    outcome = find(name)(3, shares.append)
-    missed = [figure for figure in outcome.figures if not figure.holds and figure.unit not in CLOCKED.get(name, ())]
-    assert not missed
-    assert outcome.name == name
-    assert any(figure.bar for figure in outcome.figures)
-    assert shares == sorted(shares)
-    assert shares[-1] <= 1.0
-    if outcome.draw is not None:
-        outcome.draw(tmp_path / "picture.png")
-        assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+    meets_its_bars(name, tmp_path, monkeypatch)
 
 
 def test_an_unknown_experiment_is_named_with_the_known_ones() -> None:

@@ -1,12 +1,12 @@
 """What the tests of the runtime share: compiled kernels, patience, and folders of their own."""
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import waiting
 from pliant.params.declare import validated
 from pliant.runtime import board as board_module
 from pliant.runtime.board import Board
@@ -26,14 +26,7 @@ def compiled() -> None:
 def until() -> Until:
     """`until(condition)`: wait until it is true, however slow the machine; fail when it never becomes true."""
 
-    def wait(condition: Callable[[], Any], within_s: float = 60.0) -> Any:
-        deadline = time.monotonic() + within_s
-        while not (result := condition()):
-            assert time.monotonic() < deadline, "it never happened"
-            time.sleep(0.005)
-        return result
-
-    return wait
+    return waiting.until
 
 
 @pytest.fixture

@@ -146,6 +146,7 @@ def test_progress_rises_to_the_end(task: Task, monkeypatch: pytest.MonkeyPatch) 
     [
         ({"goal_q": [0.0, 0.0]}, InputError),
         ({"goal_offset_m": [0.1]}, InputError),
+        ({"wrench_goal": [0, 0, 9000.0, 0, 0, 0]}, InputError),
         ({"set": {"admittance.stifness": 1.0}}, UnknownNameError),
         ({"set": {"admittance.stiffness": -1.0}}, InputError),
         ({"set": {"limits.position_margin": 0.1}}, InputError),

@@ -72,6 +72,15 @@ def test_a_task_with_a_duration_ends_by_itself(out: Path) -> None:
     assert nothing_is_left_of(arm)
 
 
+def test_a_loop_that_hangs_after_it_has_told_its_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(started_module, "_STOP_S", 0.2)
+    arm = connect("sim:ur5e").start()
+    os.kill(loop_pid(arm), signal.SIGSTOP)
+    arm.board.finish(STOPPED, "the task is complete")
+    arm.join()
+    assert nothing_is_left_of(arm)
+
+
 def test_an_error_in_the_body_of_with_stops_the_loop_and_passes_through() -> None:
     arm = connect("sim:ur5e")
     with pytest.raises(ZeroDivisionError), arm:
@@ -149,7 +158,7 @@ def test_a_killed_loop_is_reported_and_its_last_seconds_are_saved(
     arm.push([20, 0, 0], for_s=1)
     until(lambda: arm.board.head > 1100)
     os.kill(loop_pid(arm), signal.SIGKILL)
-    with pytest.raises(LoopError, match=r"without a word \(exit code -9") as caught:
+    with pytest.raises(LoopError, match=r"without a word \(killed by SIGKILL, running") as caught:
         arm.wait(1)
     last = arm.board.head
     with pytest.raises(LoopError) as again:
@@ -166,11 +175,12 @@ def test_a_killed_loop_is_reported_and_its_last_seconds_are_saved(
     saved = Recording.load(box)
     assert saved.complete
     assert saved.records["tick"].tolist() == list(range(last - 1000, last))
-    assert "exit code -9" in saved.meta["fault"]
+    assert "killed by SIGKILL" in saved.meta["fault"]
     again = replay(saved)
     assert (again.ticks, again.largest) == (len(saved.records) - 1, 0.0)
     recorded = Recording.load(tmp_path / "run.mcap")
     assert recorded.complete
+    assert recorded.meta["fault"] == saved.meta["fault"]  # its owner has said so, after it was dead
     assert recorded.records["tick"].tolist() == list(range(last))
 
 

@@ -144,6 +144,7 @@ def test_goal_wrench_is_what_the_tool_yields_to(arm: Session, until) -> None:
         lambda arm: arm.goal_pose([0.3, 0, 0.3, 1, 1, 0, 0]),
         lambda arm: arm.goal_pose([0.3, 0, 0.3]),
         lambda arm: arm.goal_wrench([np.inf] * 6),
+        lambda arm: arm.goal_wrench([0, 0, 9000.0, 0, 0, 0]),
         lambda arm: arm.push([1.0, 2.0]),
         lambda arm: arm.push([1.0, 2.0, 3.0, 4.0]),
         lambda arm: arm.push(20.0),

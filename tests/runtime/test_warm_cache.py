@@ -17,11 +17,13 @@ from pliant.runtime import warm as warm_module
 # Call a kernel of a module in the working folder; print its result and the names of what was compiled for it.
 CALL = """
 import json
+import sys
 from pliant.kernel import on_compile
 names = []
 with on_compile(names.append):
     from outer import outer
     result = outer(3.0)
+assert "scipy.linalg" not in sys.modules, "it takes long to import, and no kernel needs it"
 print(json.dumps([result, sorted(names)]))
 """
 

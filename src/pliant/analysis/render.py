@@ -65,8 +65,9 @@ def render_model(
             return renderer.render()
     except (ImportError, AttributeError, RuntimeError) as error:
         raise PliantError(
-            f"Cannot draw the cell: {str(error).rstrip('.')}. It needs pliant[render], an EGL library (Debian: "
-            "libegl1, libgl1-mesa-dri) and the environment variable MUJOCO_GL=egl."
+            f"Cannot draw the cell: {str(error).rstrip('.')}. It needs PyOpenGL (pip install '.[render]' "
+            "in Pliant's folder), an EGL library (Debian: libegl1, libgl1-mesa-dri) and the environment variable "
+            "MUJOCO_GL=egl."
         ) from None
 
 

@@ -12,13 +12,17 @@ import numpy as np
 
 from pliant.laws import LAWS
 from pliant.record import Recording
-from pliant.records import FAULTS, IDLE, LIMITS, POSITION, TORQUE, VELOCITY
+from pliant.records import FAULTS, IDLE, LIMITS, POSITION, TORQUE, VELOCITY, WRENCH_OK
 
 Array = np.ndarray[Any, Any]
 Names = Mapping[str, Mapping[int, str]]
 """Words for numbers in a record: {"limits": {1 << bit: name}, "faults": {number: name}}."""
 
 DEFAULT_NAMES: Names = {"limits": LIMITS, "faults": FAULTS}
+
+
+BAD_READINGS = "ticks without a good force reading"
+"""What `bad_readings` counts, in words."""
 
 
 class Tracking(NamedTuple):
@@ -107,6 +111,16 @@ def faults(recording: Recording, names: Names | None = None) -> list[tuple[float
     began = np.flatnonzero((number != 0) & (np.concatenate(([0], number[:-1])) != number))
     times = time_s(recording)
     return [(float(times[i]), known.get(int(number[i]), f"fault {number[i]}")) for i in began]
+
+
+def bad_readings(records: Array) -> Array:
+    """Ticks whose force reading could not be used: missing, saturated, no number, out of range, stale or frozen.
+
+    That is what the tick itself said of it; of records that no tick of ours has made, what driver and numbers say.
+    """
+    reading = records["reading"]
+    known = (reading["wrench_state"] == WRENCH_OK) & np.isfinite(reading["wrench"]).all(axis=1)
+    return (records["state"]["trouble"] != 0) | ~known
 
 
 def changes(recording: Recording) -> list[float]:

@@ -11,7 +11,7 @@ EXAMPLE = "Example: [bold]pliant goal 1.1 0.9[/bold]"
 
 def command(
     position: Annotated[
-        list[float] | None, typer.Argument(help="x y, or x y z [m] in base axes; without them the goal is shown.")
+        list[float] | None, typer.Argument(help="x y, or x y z \\[m] in base axes; without them the goal is shown.")
     ] = None,
     by: Annotated[bool, typer.Option("--by", help="The numbers are added to where the goal is.")] = False,
     loop: Annotated[str | None, typer.Option(help="Which loop, if several run.")] = None,

@@ -10,7 +10,7 @@ EXAMPLE = "Example: [bold]pliant push 10 0 --for 2[/bold]"
 
 
 def command(
-    force: Annotated[list[float], typer.Argument(help="fx fy, fx fy fz [N], or six numbers with moments [N m].")],
+    force: Annotated[list[float], typer.Argument(help="fx fy, fx fy fz \\[N], or six numbers with moments \\[N m].")],
     for_s: Annotated[
         float | None, typer.Option("--for", help="Seconds that it lasts (a real push: 1 unless said).")
     ] = None,

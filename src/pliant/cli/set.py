@@ -48,10 +48,12 @@ def command(
 
 
 def _set(link: Link, name: str, value: str) -> None:
+    from pliant.cli.assigning import must_be_parameter
     from pliant.cli.show import out
     from pliant.params.declare import flat, parse_value
     from pliant.params.matrix import shown
 
+    must_be_parameter(name, parse_value(value))
     link.set({name: parse_value(value)})
     out.print(f"Loop {link.name}: {name} = {shown(flat(link.parameters)[name])}")
 

@@ -50,16 +50,28 @@ def compile_first() -> None:
 
 
 def ask_once(task: Task, *, yes: bool) -> None:
-    """Before a robot that is not simulated moves, ask; whoever says no has stopped it."""
-    if task.robot.startswith("sim:") or yes:
+    """Before a robot that is not simulated moves, see that it answers, then ask; whoever says no has stopped it."""
+    from pliant.robots import is_simulated, reach_robot
+
+    if is_simulated(task.robot):
         return
-    try:
-        sure = Confirm.ask("Is the way free, and may it move?", console=err, default=False)
-    except EOFError:
-        err.print()  # the question stands on a line of its own
-        raise RefusedError("Nothing has moved: there is nobody to ask. Say --yes if it may.") from None
+    reach_robot(task.robot, task, err.print)
+    if yes:
+        return
+    sure = may_it_move()
+    if sure is None:
+        raise RefusedError("Nothing has moved: there is nobody to ask. Say --yes if it may.")
     if not sure:
         raise RefusedError("Nothing has moved: it was not confirmed.")
+
+
+def may_it_move() -> bool | None:
+    """Ask whether something may move; None: there is nobody to ask."""
+    try:
+        return Confirm.ask("Is the way free, and may it move?", console=err, default=False)
+    except EOFError:
+        err.print()  # the question stands on a line of its own
+        return None
 
 
 def compile_planner() -> None:

@@ -18,7 +18,7 @@ from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told
 from pliant.experiments import Progress
 from pliant.experiments.allocation import heap_in_use, numba_allocations
 from pliant.experiments.bench_impedance import impedance_tick
-from pliant.experiments.lateness import busy_reader, cyclictest, lateness, plain_loop, studio_with_pages
+from pliant.experiments.lateness import Stop, busy_reader, cyclictest, lateness, plain_loop, studio_with_pages
 from pliant.experiments.push import TOOL
 from pliant.experiments.upkeep import upkeep
 from pliant.kernel import kernel, mj_step
@@ -149,7 +149,7 @@ def tick(seconds: float, progress: Progress) -> Outcome:
         from pliant.experiments.rival_tick import RivalTick
     except ImportError:
         figures.append(told("times faster than NumPy + Pinocchio", float("nan"), "×"))
-        notes.append("Pinocchio is not installed: pip install 'pliant[dev]' to compare.")
+        notes.append("Pinocchio is not installed: pip install '.[dev]' in Pliant's folder to compare.")
     else:
         rival = RivalTick(controller)
         gap = rival.largest_difference(200)
@@ -203,8 +203,10 @@ def sim(seconds: float, progress: Progress) -> Outcome:
     return Outcome("sim", 0, time.perf_counter() - began, figures)
 
 
-# Pages that look at the loop at the same time.
+# Pages that look at the loop at the same time, push its arm and tune it.
 _PAGES = 3
+# Within this time the loop must hear of a stop [ms].
+_STOP_MS = 200.0
 
 
 def loop(seconds: float, progress: Progress) -> Outcome:
@@ -219,8 +221,8 @@ def loop(seconds: float, progress: Progress) -> Outcome:
     busy, _, _ = _paced(task, seconds, busy_reader)
     figures += lateness("loop, beside a busy reader", busy)
     progress(0.4)
-    shown, studio_cpu, _ = _paced(task, seconds, lambda session: studio_with_pages(session.name, _PAGES))
-    figures += lateness(f"loop, in the Studio with {_PAGES} pages", shown)
+    studio, studio_cpu = _in_studio(task, seconds, idle)
+    figures += studio
     progress(0.6)
     figures += lateness("plain Python loop, idle", plain_loop(task.dt, seconds, threads=0))
     figures += lateness("plain Python loop, beside a busy thread", plain_loop(task.dt, seconds, threads=1))
@@ -240,6 +242,23 @@ def loop(seconds: float, progress: Progress) -> Outcome:
     notes.append(f"The loop was granted: {', '.join(note['granted'].values())}.")
     progress(1.0)
     return Outcome("loop", 0, time.perf_counter() - began, figures, notes)
+
+
+def _in_studio(task: Task, seconds: float, idle: np.ndarray[Any, Any]) -> tuple[list[Figure], float]:
+    """The loop beside pages that look at it, push and tune it, and stop it; and its share of a core."""
+    stops: list[Stop] = []
+    late, share, _ = _paced(task, seconds, lambda session: studio_with_pages(session, _PAGES, stops))
+    sent, arrived = 1e3 * np.array([(stop.from_page_s, stop.from_arrival_s) for stop in stops]).T
+    return [
+        *lateness(f"loop, in the Studio with {_PAGES} pages", late),
+        *(
+            told(f"the same over idle, {name}", np.percentile(late, part) / np.percentile(idle, part), "×")
+            for name, part in (("median", 50), ("99 %", 99), ("99.9 %", 99.9))
+        ),
+        told("from a page's stop to the loop, median", np.median(sent), "ms"),
+        at_most(f"from a page's stop to the loop, worst of {len(stops)}", sent.max(), "ms", _STOP_MS),
+        at_most("from its arrival at the Studio to the loop, worst", arrived.max(), "ms", _STOP_MS),
+    ], share
 
 
 def _paced(

@@ -144,12 +144,12 @@ BROKEN = (
     ),
     Defect("ours, on a surface that ends", _ending, frozenset({"contact losses"}), stiffness=STIFFNESS[1:]),
     Defect(
-        "ours, with a sensor that freezes", _failing("frozen"), frozenset({"frozen sensor", "contact fault"}),
+        "ours, with a sensor that freezes", _failing("frozen"), frozenset({"frozen sensor", "contact fault", "fault"}),
         stiffness=ONCE,
     ),
     Defect(
-        "ours, with a sensor that is silent", _failing("missing"), frozenset({"failing sensor", "contact fault"}),
-        stiffness=ONCE,
+        "ours, with a sensor that is silent", _failing("missing"),
+        frozenset({"failing sensor", "contact fault", "fault"}), stiffness=ONCE,
     ),
     Defect(
         "ours, with no surface to find", _nothing_there, frozenset({"contact fault"}),
@@ -176,6 +176,7 @@ OVERLOOKED = (
     ),
     Defect(
         "a plain admittance on 1e5 N/m", _stiff_admittance, frozenset({"limit cycle"}),
-        frozenset({"saturation", "failing sensor"}), stiffness=STIFFNESS[2:],
+        # it presses until the sensor fails, and that ends the run
+        frozenset({"saturation", "failing sensor", "fault"}), stiffness=STIFFNESS[2:],
     ),
 )  # fmt: skip

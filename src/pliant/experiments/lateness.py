@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 import numpy as np
+from websockets.sync.client import connect
+from websockets.typing import Origin
 
 from pliant.analysis.figures import Figure, told
 from pliant.runtime.session import Session
@@ -43,15 +49,37 @@ while True:
     records["observed"]["wrench"].mean(axis=0)
 """
 
+# A page at work: it listens, pushes the arm to and fro, tunes, and asks what would be refused.
 _PAGE = """
-import sys
+import itertools, json, sys, threading, time
 from urllib.parse import urlsplit
 from websockets.sync.client import connect
 link = urlsplit(sys.argv[1])
+masses = [[0.5 * 1.1**i] * 3 + [0.4] * 3 for i in range(65)]
 with connect(f"ws://{link.netloc}/socket?{link.query}", origin=f"http://{link.netloc}", max_size=None) as socket:
-    while True:
-        socket.recv()
+    def listen():
+        for _ in socket:
+            pass
+    threading.Thread(target=listen, daemon=True).start()
+    def ask(**what):
+        socket.send(json.dumps(what))
+    for i in itertools.count():
+        ask(id=i, do="push", force=[5.0 * (-1) ** (i // 20), 0.0, 0.0])
+        if i % 20 == 0:
+            ask(id=i, do="set", values={"sense.cutoff_hz": 30.0 + i // 20 % 2})
+            ask(id=i, do="ahead", parameter="admittance.mass", values=masses)
+        time.sleep(0.05)
 """
+# So many stops are timed.
+_STOPS = 20
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Until the loop has heard of a stop [s]: since a page has sent it, and since it came to the Studio."""
+
+    from_page_s: float
+    from_arrival_s: float
 
 
 def lateness(label: str, late_s: np.ndarray[Any, Any]) -> list[Figure]:
@@ -80,19 +108,47 @@ def busy_reader(session: Session) -> Iterator[None]:
 
 
 @contextmanager
-def studio_with_pages(loop: str, pages: int) -> Iterator[None]:
-    """The Studio shows the loop of this name to so many pages, each in a process of its own."""
-    words = [sys.executable, "-m", "pliant.cli.main", "studio", "--loop", loop]
+def studio_with_pages(session: Session, pages: int, stops: list[Stop]) -> Iterator[None]:
+    """The Studio shows a loop to so many pages at work, each in a process of its own; then stops are timed."""
+    words = [sys.executable, "-m", "pliant.cli.main", "studio", "--loop", session.name]
     studio = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
     assert studio.stdout is not None
     link = next(word for line in studio.stdout for word in line.split() if word.startswith("http"))
     shown = [subprocess.Popen([sys.executable, "-c", _PAGE, link]) for _ in range(pages)]
     try:
         yield
+        stops += _timed_stops(session, link)
     finally:
         for process in (*shown, studio):
             process.terminate()
             process.wait()
+
+
+def _timed_stops(session: Session, link: str) -> list[Stop]:
+    """How long the loop takes to hear of stops, beside pages at work."""
+    place, found = urlsplit(link), []
+    with connect(
+        f"ws://{place.netloc}/socket?{place.query}", origin=Origin(f"http://{place.netloc}"), max_size=None
+    ) as page:
+        for i in range(_STOPS):
+            first, sent_ns = session.board.head, time.time_ns()
+            page.send(json.dumps({"id": i, "do": "halt"}))
+            arrived_ns = next(said["arrived_ns"] for said in map(_heard, page) if said.get("id") == i)
+            while not session.state.goal.stop:
+                session.wait(session.task.dt)
+            records, _, _ = session.board.read(first)
+            heard_ns = int(records[records["goal"]["stop"] == 1][0]["timing"]["wall_ns"])
+            found.append(Stop((heard_ns - sent_ns) * 1e-9, (heard_ns - arrived_ns) * 1e-9))
+            session.resume()
+            while session.state.goal.stop:
+                session.wait(session.task.dt)
+    return found
+
+
+def _heard(data: str | bytes) -> dict[str, Any]:
+    """An answer that a page gets; nothing of what else it is told."""
+    said = json.loads(data) if isinstance(data, str) else {}
+    return said if said.get("type") == "answer" else {}
 
 
 def cyclictest(period_s: float, seconds: float) -> np.ndarray[Any, Any] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 import numpy as np
 from pydantic import Field as Bounds
@@ -20,8 +20,7 @@ Ratio = Annotated[float, Bounds(ge=0.05, le=5)]
 def diagonal(*values: float) -> Matrix:
     """A diagonal matrix as a parameter takes it: six numbers, or two (for x y z, and for the turns about them)."""
     six = values if len(values) == 6 else (values[0],) * 3 + (values[1],) * 3
-    a, b, c, d, e, f = (tuple(v if i == j else 0.0 for j in range(6)) for i, v in enumerate(six))
-    return a, b, c, d, e, f  # type: ignore[return-value]
+    return cast(Matrix, tuple(tuple(v if i == j else 0.0 for j in range(6)) for i, v in enumerate(six)))
 
 
 class Sense(Section):

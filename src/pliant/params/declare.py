@@ -204,15 +204,16 @@ def _numeric_limits(field: FieldInfo) -> tuple[float, float]:
         metadata += typing.get_args(typing.get_args(kind)[0])[1].metadata
     least, most = -_MOST, _MOST
     for item in metadata:
+        its: Any = item  # bounds may be anything that can be compared; ours are numbers
         if isinstance(item, Ge):
-            least = item.ge
+            least = its.ge
         elif isinstance(item, Gt):
-            least = np.nextafter(item.gt, np.inf)  # type: ignore[arg-type]
+            least = np.nextafter(its.gt, np.inf)
         elif isinstance(item, Le):
-            most = item.le
+            most = its.le
         elif isinstance(item, Lt):
-            most = np.nextafter(item.lt, -np.inf)  # type: ignore[arg-type]
-    return float(least), float(most)  # type: ignore[arg-type]
+            most = np.nextafter(its.lt, -np.inf)
+    return float(least), float(most)
 
 
 def _fill_bounds(section: type[Section], low: Any, high: Any) -> None:

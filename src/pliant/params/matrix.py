@@ -41,7 +41,8 @@ def _spectrum(value: Matrix) -> tuple[float, float]:
 def _positive(value: Matrix) -> Matrix:
     low, high = _spectrum(value)
     if not low > 1e-6 * max(high, 1e-3):
-        raise PydanticCustomError("matrix", "positive definite: every mass must be greater than 0")
+        words = "positive definite: every mass must be greater than 0, and than a millionth of the largest"
+        raise PydanticCustomError("matrix", words)
     return value
 
 

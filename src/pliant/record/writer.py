@@ -112,6 +112,10 @@ class RecordingWriter:
                 self._flush_chunk()
             records = records[taken:]
 
+    def add(self, **meta: Any) -> None:
+        """Add to what describes the run what is known only at its end; it takes the place of what was said before."""
+        self._guard(self._container.add_metadata, META_RECORD, {key: _text(value) for key, value in meta.items()})
+
     def attach(self, name: str, data: bytes, media_type: str) -> None:
         """Store a file with the recording, for instance the task or the robot model."""
         self._guard(self._container.add_attachment, name, data, media_type, int(self._log_ns(self._last_s)))

@@ -20,7 +20,7 @@ import re
 import tempfile
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -235,12 +235,21 @@ class Board:
 
     # -- commands --
 
-    def send(self, code: int, *, at_tick: int = 0, number: int = 0, values: Any = ()) -> None:
-        """Put a command into the queue."""
+    def send(
+        self,
+        code: int,
+        *,
+        at_tick: int = 0,
+        number: int = 0,
+        values: Any = (),
+        allow: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Put a command into the queue. `allow` is asked when nobody else can send any more, and raises against it."""
         item = ITEM.new()
         item[0].code, item[0].at_tick, item[0].number = code, at_tick, number
         item[0]["values"][: len(values)] = values
         with self._turn():
+            allow()
             count = int(self.header.queue_in)
             if count - lock_word(self._word["queue_out"]) >= QUEUE_SLOTS:
                 raise LoopError("it takes no more commands (its queue is full)")

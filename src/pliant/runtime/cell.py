@@ -16,6 +16,7 @@ from pliant.robots import open_robot
 from pliant.runtime import commands
 from pliant.runtime.controller import Controller
 from pliant.runtime.cycle import works_at
+from pliant.runtime.rest import check_rest
 from pliant.runtime.task import Belief, Event, Task, arm_of, check_fits
 
 Adopted = Callable[[int, int, np.ndarray[Any, Any]], None]
@@ -39,8 +40,9 @@ class Cell:
         self.script: dict[int, list[tuple[Event, np.ndarray[Any, Any], list[commands.Request]]]] = {}
 
     def begin(self) -> None:
-        """Connect, look where the robot is, aim there, and prepare the script: every set in it is validated now."""
+        """Connect, look what the robot feels and where it is, aim there; prepare the script, all its sets validated."""
         self.robot.open()
+        check_rest(self.task, self.robot, self.controller.arm, self.controller.reading)
         self.robot.read(self.controller.reading)
         self.controller.begin(self.task.law)
         self._adopted(0, 0, self.controller.parameters)

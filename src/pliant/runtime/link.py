@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,10 +28,13 @@ from pliant.runtime.board import Board, running, sweep
 from pliant.runtime.board_link import BoardLink
 from pliant.runtime.guard import guard_change, guard_law
 from pliant.runtime.keep import keep_parameters
-from pliant.runtime.task import MISSION, Task, arm_of, check_fits, check_law
+from pliant.runtime.stretch import check_goal, check_stretch
+from pliant.runtime.task import MISSION, Task, arm_of, check_fits, check_law, check_wrench
 
 _NAMES = {number: name for name, number in LAWS.items()}
 _ANSWER_S = 1.0
+# So many changes can be taken back: whoever tunes for hours must not fill the memory.
+_STEPS_BACK = 100
 # Joint speed below which an arm counts as standing [rad/s].
 _STILL = 0.01
 
@@ -50,7 +54,7 @@ class Link(BoardLink[Task]):
         self.arm = arm_of(task)
         check_fits(task, self.arm)
         self.unchecked = False
-        self._past: list[Parameters] = []
+        self._past: deque[Parameters] = deque(maxlen=_STEPS_BACK)
         self._future: list[Parameters] = []
 
     # -- what is going on --
@@ -82,12 +86,17 @@ class Link(BoardLink[Task]):
         """Set the joint goal [rad] of the law `hold`."""
         self._send(commands.GOAL_Q, values=self._numbers("q", q, self.arm.n))
 
-    def goal_pose(self, pose: ArrayLike) -> None:
-        """Set the goal pose [x, y, z, qw, qx, qy, qz] in base axes, at rest."""
+    def goal_pose(self, pose: ArrayLike, *, judged: bool = False) -> None:
+        """Set the goal pose [x, y, z, qw, qx, qy, qz] in base axes, at rest.
+
+        `judged`: one that would stretch a spring beyond its limit at once is refused, instead of stopping the robot.
+        """
         values = self._numbers("pose", pose, 7)
         if abs(np.linalg.norm(values[3:]) - 1.0) > 1e-3:
             raise InputError("pose", values.tolist(), "a position and a unit quaternion (w, x, y, z)")
         values[3:] /= np.linalg.norm(values[3:])
+        if judged:
+            check_goal(self.board, self.parameters, values)
         self._send(commands.GOAL_POSE, values=values)
 
     def goal_twist(self, twist: ArrayLike, for_s: float = 0.1) -> None:
@@ -97,12 +106,12 @@ class Link(BoardLink[Task]):
         """
         self._send(commands.GOAL_TWIST, values=[*self._numbers("twist", twist, 6), _lasting(for_s)])
 
-    def goal_position(self, position: ArrayLike) -> None:
+    def goal_position(self, position: ArrayLike, *, judged: bool = False) -> None:
         """Set the position of the goal [m] in base axes; two numbers leave z as it is, and the goal keeps its turn."""
         values = self._numbers("position", position, 2 if np.size(position) == 2 else 3)
         pose = self.state.goal.pose.copy()
         pose[: len(values)] = values
-        self._send(commands.GOAL_POSE, values=pose)
+        self.goal_pose(pose, judged=judged)
 
     def goal_accel(self, accel: ArrayLike, for_s: float = 0.1) -> None:
         """Say for `for_s` seconds how the goal accelerates [m/s², rad/s²] in base axes: torque laws feed it forward."""
@@ -122,7 +131,9 @@ class Link(BoardLink[Task]):
 
     def goal_wrench(self, wrench: ArrayLike) -> None:
         """Set the wrench [N, N m] to be held, in base axes."""
-        self._send(commands.GOAL_WRENCH, values=self._numbers("wrench", wrench, 6))
+        values = self._numbers("wrench", wrench, 6)
+        check_wrench("wrench", values, self.parameters.sense)
+        self._send(commands.GOAL_WRENCH, values=values)
 
     def law(self, name: str, *, pressed: bool = False) -> None:
         """Change to another law, from rest at the present pose; refused if it is not stable on declared surfaces.
@@ -165,25 +176,25 @@ class Link(BoardLink[Task]):
     def _pushed(self, field: str, wrench: ArrayLike) -> list[float]:
         """Six numbers [N, N m] of three or six, no more than the sensor is believed."""
         values = self._numbers(field, wrench, 3 if np.size(wrench) == 3 else 6)
-        sense = self.parameters.sense
-        if np.abs(values[:3]).max() > sense.range_n or np.abs(values[3:]).max(initial=0.0) > sense.range_nm:
-            allowed = f"within sense.range_n ({sense.range_n:g} N) and sense.range_nm ({sense.range_nm:g} N m)"
-            raise InputError(field, values.tolist(), allowed)
+        check_wrench(field, values, self.parameters.sense)
         return [*values.tolist(), *[0.0] * (6 - len(values))]
 
     def set(self, values: dict[str, Any]) -> None:
         """Change live parameters, all of them or none: ``arm.set({"admittance.stiffness": 400})``.
 
-        A set that is not stable on the surfaces that the task declares is refused (see `guard`).
+        A set that is not stable on the surfaces that the task declares is refused (see `guard`), and so is a spring
+        that would be stretched beyond its limit where the tool is.
         """
-        before = self._propose(lambda now: _changed(now, values), values)
+        before = self._propose(lambda now: changed_live(now, values), values)
         self._past.append(before)
         self._future.clear()
 
     def undo(self) -> dict[str, tuple[Any, Any]]:
         """Take the last change of parameters back; again, the one before. Returns what went from what to what."""
-        before = self._past.pop() if self._past else self._previous()
+        before = self._past[-1] if self._past else self._previous()
         after = self._propose(lambda now: before, "undo")
+        if self._past:  # not before: one that is refused can be undone later
+            self._past.pop()
         self._future.append(after)
         then, now = flat(after), flat(before)
         return {name: (then[name], value) for name, value in now.items() if value != then[name]}
@@ -192,8 +203,9 @@ class Link(BoardLink[Task]):
         """Make the last change that was undone once more."""
         if not self._future:
             raise RefusedError("There is nothing to redo: it must be preceded by an undo.")
-        after = self._future.pop()
+        after = self._future[-1]
         self._past.append(self._propose(lambda now: after, "redo"))
+        self._future.pop()
 
     def history(self) -> list[tuple[int, float, dict[str, Any]]]:
         """Every change that the board still knows: (revision, when [s], what changed to what)."""
@@ -248,7 +260,7 @@ class Link(BoardLink[Task]):
             self._must_run()
             base, before = self.board.adopted, self.parameters
             after = make(before)
-            check_change(self.board, before, after)
+            self.check_now(before, after)
             self._guard(before, after)
             sequence = self.board.propose(record_of(after), base)
             deadline = time.monotonic() + _ANSWER_S  # the loop's time; the check before it has its own
@@ -263,6 +275,11 @@ class Link(BoardLink[Task]):
                 raise InputError("the parameter set", what, "within the declared bounds")
             # Someone else's change came first, and ours was not made from it: once more.
 
+    def check_now(self, before: Parameters, after: Parameters) -> None:
+        """Raise for a set that is refused as things stand: a contact at work, or a spring that would be torn."""
+        check_change(self.board, before, after)
+        check_stretch(self.board, before, after)
+
     def _guard(self, before: Parameters, after: Parameters) -> None:
         """Raise if the law that runs, or one that the task's script brings, would not be stable with the new set."""
         if self.unchecked:
@@ -273,7 +290,7 @@ class Link(BoardLink[Task]):
             guard_change(self.task, law, before, after)
 
 
-def _changed(now: Parameters, values: dict[str, Any]) -> Parameters:
+def changed_live(now: Parameters, values: dict[str, Any]) -> Parameters:
     """The set with these values in place, whose thresholds still stand in their order."""
     after: Parameters = changed(now, values, live_only=True)
     check_order(after.contact)

@@ -27,12 +27,14 @@ from pliant.record.container import MAGIC
 from pliant.record.writer import RecordingWriter
 from pliant.runtime.batch import Run
 from pliant.runtime.board import Board, alive
-from pliant.runtime.board_layout import RUNNING, STARTING
+from pliant.runtime.board_layout import FAULT, RUNNING, STARTING
 from pliant.runtime.describe import MODEL, model_bytes, run_meta
 from pliant.runtime.spawn import RECORDER, arguments, spawn
 from pliant.runtime.task import MISSION, Task, arm_of
 
 BLACK_BOX_S = 5.0
+# How long the words about a loop that was killed may take [s].
+_LAST_WORDS_S = 3.0
 NOW = -1
 
 
@@ -94,10 +96,10 @@ def save_black_box(board: Board, reason: str) -> Path:
     path = _fault_file(board.path.name.removeprefix("pliant-"))
     first = max(0, board.head - round(BLACK_BOX_S / _period_s(board)))
     records, _, _ = board.read(first)
-    with _writer_for(board, path, fault=reason) as writer:
+    with _writer_for(board, path) as writer:
         _sets(writer, board, records, -1)
         writer.append(records)
-        _conclude(writer, board)
+        _conclude(writer, board, reason)
     return path
 
 
@@ -107,12 +109,12 @@ def _period_s(board: Board) -> float:
     return 1.0 / float((config.get("task") or config[MISSION])["rate_hz"])
 
 
-def _writer_for(board: Board, path: Path, **more: object) -> RecordingWriter:
+def _writer_for(board: Board, path: Path) -> RecordingWriter:
     """What writes the recording of a loop: of an arm, or of a mission."""
     config = board.config
     if MISSION not in config:
         task = Task.model_validate(config["task"])
-        return _writer(path, task, arm_of(task), **more)
+        return _writer(path, task, arm_of(task))
     from pliant.runtime.map_files import load_map
     from pliant.runtime.mission import mission_writer
     from pliant.runtime.mission_task import MissionTask
@@ -121,8 +123,10 @@ def _writer_for(board: Board, path: Path, **more: object) -> RecordingWriter:
     return mission_writer(path, mission, load_map(mission.map), board.story["account"])
 
 
-def _conclude(writer: RecordingWriter, board: Board) -> None:
-    """Add what a loop has told in the meantime."""
+def _conclude(writer: RecordingWriter, board: Board, fault: str = "") -> None:
+    """Add what a loop has told in the meantime, and the fault that has ended it."""
+    if fault:
+        writer.add(fault=fault)
     if story := board.story:
         from pliant.runtime.mission import ACCOUNT
 
@@ -146,11 +150,24 @@ def follow(board: Path, path: Path, first: int = 0) -> subprocess.Popen[bytes]:
 
 
 def record(board: Board, path: Path, first: int = 0, asked: Callable[[], bool] = lambda: False) -> int:
-    """Follow a loop to its end, or until `asked`, and write all it publishes; returns how many records were lost."""
-    with _writer_for(board, path) as writer:
+    """Follow a loop to its end, or until `asked`, and write all it publishes; returns how many records were lost.
+
+    An older recording of this name stays until the loop has published something to put in its place.
+    """
+    new = path.with_name(f"{path.name}.new")
+    try:
+        return _follow(board, path, new, first, asked)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def _follow(board: Board, path: Path, new: Path, first: int, asked: Callable[[], bool]) -> int:
+    with _writer_for(board, new) as writer:
         at, lost, known = board.head if first == NOW else first, 0, -1
-        board.recording = True
         while True:
+            if board.head > 0 and new.exists():
+                new.replace(path)
+            board.recording = True  # whoever waits for it finds the file of a loop that runs
             ended = asked() or board.status not in (STARTING, RUNNING) or _loop_died(board)
             records, at, gone = board.read(at)
             lost += gone
@@ -158,9 +175,19 @@ def record(board: Board, path: Path, first: int = 0, asked: Callable[[], bool] =
                 known = _sets(writer, board, records, known)
                 writer.append(records)
             if ended and (asked() or not len(records)):
-                _conclude(writer, board)
+                _conclude(writer, board, "" if asked() else _fault_of(board))
                 return lost
             time.sleep(0.02)
+
+
+def _fault_of(board: Board) -> str:
+    """The fault by which a loop has ended, "" if by none; who started a loop that was killed says so in its place."""
+    deadline = time.monotonic() + _LAST_WORDS_S
+    while board.status in (STARTING, RUNNING) and time.monotonic() < deadline and alive(int(board.header.owner_pid)):
+        time.sleep(0.02)
+    if board.status in (STARTING, RUNNING):
+        return str(board.notes.get("fault", "its process ended without a word"))
+    return board.reason if board.status == FAULT else ""
 
 
 def _loop_died(board: Board) -> bool:

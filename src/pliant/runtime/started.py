@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from abc import abstractmethod
 from pathlib import Path
 from typing import Any, Self
 
@@ -43,9 +44,9 @@ class Started(BoardLink[T]):
     _record: Path | None = None
     _started = False
 
+    @abstractmethod
     def start(self) -> Self:
         """Start the loop; returns when it runs."""
-        raise NotImplementedError
 
     def _launch(self, module: str, config: dict[str, Any]) -> Self:
         """Start the loop's process (and the recorder, if a file was named); returns when it runs."""
@@ -95,8 +96,11 @@ class Started(BoardLink[T]):
     # -- the end --
 
     def join(self) -> None:
-        """Wait until the loop ends by itself (a task with a duration); raises if it was a fault."""
-        while self._loop.poll() is None:
+        """Wait until the loop ends by itself (a task with a duration); raises if it was a fault.
+
+        A process that has told its end, and then hangs while a library clears away, is ended.
+        """
+        while self._loop.poll() is None and self.board.status in (STARTING, RUNNING):
             time.sleep(0.02)
         self._end()
 
@@ -141,7 +145,8 @@ class Started(BoardLink[T]):
         code = self._loop.returncode
         if -code in _CRASHES and (words := crash_words(self.task.robot)):
             return f"{words} ({signal.Signals(-code).name})"
-        return f"its process ended without a word (exit code {code}, {STATUS[status]})"
+        end = f"exit code {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"
+        return f"its process ended without a word ({end}, {STATUS[status]})"
 
     def _patience_s(self) -> float:
         """How much longer than usual the loop may take to end [s]."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from pydantic import Field
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -16,7 +17,7 @@ from pliant.laws import LAWS, TORQUE_LAWS
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
 from pliant.params.contact import check_order
-from pliant.params.control import Parameters
+from pliant.params.control import Parameters, Sense
 from pliant.params.declare import Section, Six, changed, param, validated
 from pliant.params.ros_file import is_ros_file, to_task
 from pliant.robots import model_of
@@ -141,6 +142,15 @@ def check_law(task: Task, arm: Arm, law: str) -> None:
         raise InputError("impedance.axes", list(axes), allowed)
 
 
+def check_wrench(field: str, wrench: ArrayLike, sense: Sense) -> None:
+    """Raise `InputError` if a wrench [N, N m] is more than the sensor is believed: no law would see it."""
+    values = np.asarray(wrench, float)
+    force, torque = np.abs(values[:3]).max(), np.abs(values[3:]).max(initial=0.0)
+    if not (force <= sense.range_n and torque <= sense.range_nm):
+        allowed = f"within sense.range_n ({sense.range_n:g} N) and sense.range_nm ({sense.range_nm:g} N m)"
+        raise InputError(field, values.tolist(), allowed)
+
+
 def check_fits(task: Task, arm: Arm) -> None:
     """Raise `InputError` if start, goals or parameter changes of the task do not fit the arm: before anything moves."""
     q = np.array(task.start_q, float)
@@ -157,6 +167,9 @@ def check_fits(task: Task, arm: Arm) -> None:
             raise InputError("goal_offset_m", event.goal_offset_m, "3 numbers")
         parameters = changed(parameters, event.set, live_only=True)
         check_order(parameters.contact)
+        for field in ("wrench_goal", "virtual_push"):
+            if (wrench := getattr(event, field)) is not None:
+                check_wrench(field, wrench, parameters.sense)
 
 
 def shipped_tasks() -> dict[str, Path]:

@@ -11,7 +11,7 @@ from pliant.model import kinematics
 from pliant.model.handle import HANDLE
 from pliant.params.control import PARAMETERS
 from pliant.params.declare import to_record
-from pliant.params.mobile import Base, Follow, Planner
+from pliant.params.mobile import Base, Follow, Planner, Pursuit
 from pliant.records import BASE, COMMAND, GOAL, OBSERVED, READING, STATE, TELEMETRY
 from pliant.robots.sim.layout import WORLD
 from pliant.robots.sim.step import advance_sim, read_sim
@@ -96,7 +96,7 @@ def load_body_kernels() -> None:
 
 def load_planner_kernels() -> None:
     """What planning a way and following it calls."""
-    from pliant.mobile import follow, lattice, path, search, shortcut, space, wave
+    from pliant.mobile import follow, lattice, path, pursuit, reeds_shepp, search, shortcut, space, wave
     from pliant.mobile.drive import TWIST
     from pliant.mobile.phases import FOLLOW_STATE
     from pliant.mobile.planner import HybridAStar
@@ -120,10 +120,12 @@ def load_planner_kernels() -> None:
     load(shortcut.cost, room.state[0], arcs, 0, 1, 0.0)
     load(space.moved, 0.0, 0.0, 0.0, 0.0, 0.0)
     load(path.sample, pose, arcs, pose, arcs)
+    load(reeds_shepp.between, pose, pose, 0.0, reeds_shepp.WORD.new()[0])
     base, settings = Base(), Follow()
     track = track_of(path.Path((0.0, 0.0, 0.0), np.array([[0.0, 1.0]])), base, settings)
-    one = to_record(base), to_record(settings), FOLLOW_STATE.new(), track
-    load(follow.step_at, *one, pose, 0.0, 0.0, 0.0, 0.0, TWIST.new())
+    one, now = (to_record(settings), FOLLOW_STATE.new(), track), (pose, 0.0, 0.0, 0.0, 0.0, TWIST.new())
+    load(follow.step_at, to_record(base), *one, *now)
+    load(pursuit.step_at, to_record(base), to_record(Pursuit()), *one, planner.space, *now)
 
 
 def warm(progress: Callable[[int, int], None] | None = None) -> None:

@@ -11,7 +11,7 @@ from pliant.analysis.doctor.case import Case
 from pliant.analysis.doctor.cycle import limit_cycle
 from pliant.analysis.doctor.damping import anti_damping
 from pliant.analysis.doctor.delay import effective_delay
-from pliant.analysis.doctor.ending import contact_fault
+from pliant.analysis.doctor.ending import contact_fault, fault
 from pliant.analysis.doctor.finding import ORDER, Diagnosis, Finding
 from pliant.analysis.doctor.realised import command_not_realised
 from pliant.analysis.doctor.saturation import saturation
@@ -19,6 +19,8 @@ from pliant.analysis.doctor.sensor import failing_sensor, frozen_sensor, late_se
 from pliant.analysis.doctor.touching import contact_losses, overload, preload
 
 CHECKS: dict[str, Callable[[Case], Finding]] = {
+    "fault": fault,
+    "contact fault": contact_fault,
     "frozen sensor": frozen_sensor,
     "late sensor": late_sensor,
     "failing sensor": failing_sensor,
@@ -29,10 +31,9 @@ CHECKS: dict[str, Callable[[Case], Finding]] = {
     "saturation": saturation,
     "contact losses": contact_losses,
     "force beyond its limit": overload,
-    "contact fault": contact_fault,
     "effective delay": effective_delay,
 }
-"""Everything that is looked for, causes before consequences."""
+"""Everything that is looked for: what ended the run, then causes before consequences."""
 
 
 def examine(case: Case, progress: Callable[[float], None] | None = None) -> Diagnosis:

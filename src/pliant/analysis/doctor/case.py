@@ -25,12 +25,16 @@ _QUANTITY = {POSITION: "q", VELOCITY: "qd", TORQUE: "tau"}
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A run: its records, its period [s], its number of joints, and the parameter sets that were in force."""
+    """A run: its records, its period [s], its number of joints, the parameter sets that were in force, its fault.
+
+    `fault` is the sentence that the loop ended with, where it was recorded: a robot's own is in no record of a tick.
+    """
 
     records: Array
     dt: float
     n: int
     sets: tuple[ParameterSet, ...] = ()
+    fault: str = ""
 
     @classmethod
     def of(cls, recording: Recording) -> Case:
@@ -39,7 +43,8 @@ class Case:
         if len(recording.records) < LEAST_TICKS or not dt > 0:
             why = f"has {len(recording.records)} records: at least {LEAST_TICKS} are needed for a diagnosis."
             raise RecordingError(recording.path, why)
-        return cls(recording.records, dt, recording.n, tuple(recording.parameters))
+        fault = str(recording.meta.get("fault") or "")
+        return cls(recording.records, dt, recording.n, tuple(recording.parameters), fault)
 
     @cached_property
     def time_s(self) -> Array:

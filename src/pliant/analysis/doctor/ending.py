@@ -1,4 +1,4 @@
-"""How a contact ended: as a fault, when, and for what reason."""
+"""How a run ended, and a contact in it: as a fault, when, and for what reason."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import numpy as np
 from pliant.analysis.doctor.case import Case
 from pliant.analysis.doctor.finding import Finding
 from pliant.analysis.figures import told
+from pliant.analysis.signals import Span
 from pliant.contact.states import (
     ABORT,
     BARRED,
@@ -26,6 +27,14 @@ from pliant.contact.states import (
     TOO_OFTEN,
     TURNED,
 )
+from pliant.records import FAULT_COMMAND, FAULT_NUMBER, FAULT_POSE_ERROR, FAULT_SENSOR, FAULTS
+
+# What to do about a fault of the controller, where its sentence does not say so; those of the sensor have one for all.
+_FAULT_REMEDIES = {
+    FAULT_NUMBER: "Look at the robot's driver: its joint readings cannot be used.",
+    FAULT_POSE_ERROR: "See what pushed the tool away or held it; a stiffer spring gives way less.",
+    FAULT_COMMAND: "Look at the goal and the parameters that were set last.",
+}
 
 # What to do about a reason; of the others the reason says enough.
 REMEDIES = {
@@ -44,6 +53,22 @@ REMEDIES = {
     REVERSED: "Push the tool up by hand and read the force: z must be positive. Else turn the sensor's frame round.",
     TOO_OFTEN: "See contact losses; a surface that shakes needs contact.losses_most, or contact.loss_s.",
 }
+
+
+def fault(case: Case) -> Finding:
+    """What ended the run: the controller's own fault, or what the robot's driver said."""
+    number = case.records["state"]["fault"]
+    said = case.fault or FAULTS.get(int(number[-1]), f"fault {number[-1]}" if number[-1] else "")
+    if not said:
+        return Finding("fault", "fine", (), "No fault ended the run.")
+    tick = int(np.argmax(number != 0)) if number.any() else len(number) - 1
+    at_s = float(case.time_s[tick])
+    cause = f"The loop ended by a fault at {at_s:.2f} s: {said}."
+    remedy = _FAULT_REMEDIES.get(int(number[tick]), "Do what the sentence says; the other findings may say why.")
+    if number[tick] > FAULT_SENSOR:
+        remedy = "See what is said of the sensor below; look at its cable, its range and its rate."
+    spans = (Span(at_s, float(case.time_s[-1]) + case.dt),)
+    return Finding("fault", "alarm", (told("at", at_s, "s"),), cause, remedy, spans)
 
 
 def contact_fault(case: Case) -> Finding:

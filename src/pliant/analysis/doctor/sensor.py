@@ -6,11 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from pliant.analysis import signals
 from pliant.analysis.doctor.case import Case, longest_s
 from pliant.analysis.doctor.delay import age_s, pressing
 from pliant.analysis.doctor.finding import Finding, millis, share
 from pliant.analysis.figures import told
-from pliant.records import WRENCH_OK
+from pliant.records import (
+    WRENCH_FROZEN,
+    WRENCH_MISSING,
+    WRENCH_OK,
+    WRENCH_RANGE,
+    WRENCH_SATURATED,
+    WRENCH_STALE,
+)
 
 Array = np.ndarray[Any, Any]
 
@@ -77,21 +85,30 @@ def late_sensor(case: Case) -> Finding:
 
 
 def failing_sensor(case: Case) -> Finding:
-    """Readings that the driver did not give, that were saturated, or that were no numbers."""
-    reading = case.records["reading"]
-    broken = (reading["wrench_state"] != WRENCH_OK) | ~np.isfinite(reading["wrench"]).all(axis=1)
+    """Readings that the driver did not give, that were saturated, out of range, or no numbers.
+
+    All that could not be used are counted, as in the summary of a run; those that were stale or frozen have findings of
+    their own.
+    """
+    bad, trouble = signals.bad_readings(case.records), case.records["state"]["trouble"]
+    broken = bad & ~np.isin(trouble, (WRENCH_STALE, WRENCH_FROZEN))
     hold = float(np.median(case.setting("sense.hold_s", 0.02)))
     spans = case.spans(broken)
-    figures = (told("ticks without a good reading", np.count_nonzero(broken)), told("longest", longest_s(spans), "s"))
+    figures = (
+        told(signals.BAD_READINGS, np.count_nonzero(bad)),
+        told("of which stale or frozen", np.count_nonzero(bad & ~broken)),
+        told("longest failure", longest_s(spans), "s"),
+    )
     if longest_s(spans) <= hold + 1e-9:
         said = f"Short failures of at most {millis(longest_s(spans))} were ridden out." if spans else ""
         return Finding("failing sensor", "fine", figures, said)
-    states = ", ".join(
-        name for number, name in ((1, "missing"), (2, "saturated")) if (reading["wrench_state"] == number).any()
-    )
+    state = case.records["reading"]["wrench_state"]
+    words = {WRENCH_MISSING: "missing", WRENCH_SATURATED: "saturated"}
+    kinds = [name for number, name in words.items() if (state == number).any()]
+    kinds += ["out of range"] if (trouble == WRENCH_RANGE).any() else []
     cause = (
-        f"For up to {millis(longest_s(spans))} there was no good reading of the force ({states or 'no numbers'}), "
-        f"longer than the {millis(hold)} over which the last one is held."
+        f"For up to {millis(longest_s(spans))} there was no good reading of the force "
+        f"({', '.join(kinds) or 'no numbers'}), longer than the {millis(hold)} over which the last one is held."
     )
     remedy = "Look at the sensor, its range and its connection."
     return Finding("failing sensor", "alarm", figures, cause, remedy, spans)

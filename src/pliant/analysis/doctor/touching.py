@@ -11,6 +11,7 @@ from pliant.analysis.doctor.finding import Finding, millis
 from pliant.analysis.figures import told
 from pliant.analysis.signals import Span
 from pliant.contact.states import PRELOAD, READY
+from pliant.sense.rest import BEFORE_S, most_at_rest_n
 
 Array = np.ndarray[Any, Any]
 
@@ -18,10 +19,6 @@ Array = np.ndarray[Any, Any]
 FIRM, LOST_S = 0.2, 0.01
 # Contacts that are lost and come back within this time bounce [s].
 BOUNCE_S = 0.5
-# The force before the start is that of the last tenth of a second [s].
-BEFORE_S = 0.1
-# A law without a contact state is pressed on at its start by more than its deadband and this [N].
-RESTING_N = 1.0
 # A limit of force that nothing answered within this time was none, and one that is still exceeded after that [s].
 ANSWER_S, RELIEF_S = 0.05, 0.5
 
@@ -84,10 +81,8 @@ def preload(case: Case) -> Finding:
         before, start = 0, max(5, round(0.2 * BEFORE_S / case.dt))
     force = float(np.linalg.norm(np.nanmean(case.force[before:start], axis=0)))
     figures = (told("force before the start", force, "N"), told("start", float(case.time_s[start]), "s"))
-    if case.is_contact:
-        most = float(case.setting("contact.preload_n", 0.5)[start])
-    else:
-        most = float(case.setting("sense.deadband_n", 1.0)[start]) + RESTING_N
+    deadband, allowed = case.setting("sense.deadband_n", 1.0)[start], case.setting("contact.preload_n", 0.5)[start]
+    most = most_at_rest_n(float(deadband), float(allowed), contact=case.is_contact)
     refused = bool((case.contact["refused"] == PRELOAD).any())
     if not force > most:
         said = "A start was refused because of a preload, before this one." if refused else ""

@@ -1,0 +1,71 @@
+"""`--set name=value`: control parameters. What else a task has belongs elsewhere, and a refusal says where."""
+
+from __future__ import annotations
+
+from dataclasses import is_dataclass
+from typing import Any, get_args, get_type_hints
+
+from pydantic import BaseModel
+
+from pliant.errors import RefusedError, UnknownNameError
+from pliant.params.control import Parameters
+from pliant.params.declare import changed, declared, parse_assignment
+from pliant.runtime.task import Task
+
+# Fields of a task that `pliant run` has an option for.
+_OPTIONS = {"robot": "--robot", "rate_hz": "--rate", "duration_s": "--duration", "sim.seed": "--seed"}
+
+
+def assigned(parameters: Parameters, assignments: list[str]) -> Parameters:
+    """The set with these ``name=value`` in place."""
+    values = dict(parse_assignment(text) for text in assignments)
+    for name, value in values.items():
+        must_be_parameter(name, value)
+    return changed(parameters, values)
+
+
+def must_be_parameter(name: str, value: Any) -> None:
+    """Raise if a task has this field, but not among its control parameters: with the place where it belongs."""
+    if name in {item.name for item in declared(Parameters)}:
+        return
+    bare = name.removeprefix("params.")
+    if bare != name:
+        raise RefusedError(f"Control parameters are named without params. here: say {bare}.", field=name, value=value)
+    path = name.split(".")
+    if path[0] not in Task.model_fields:
+        return  # no field at all: whoever sets it says which there are
+    fields, at = _fields(Task), ""
+    for part in path:
+        if part not in fields:
+            raise UnknownNameError(f"field of {at[:-1]} in a task file", name, [f"{at}{field}" for field in fields])
+        fields, at = _fields(fields[part]), f"{at}{part}."
+        if not fields:  # a value, or a list: nothing in it can be named
+            break
+    where = _place(path, at[:-1].split("."), value, whole=not fields)
+    raise RefusedError(f"{name} is no control parameter: {where}.", field=name, value=value)
+
+
+def _place(path: list[str], known: list[str], value: Any, *, whole: bool) -> str:
+    """Where a field belongs; `known` of its path is declared, and `whole` if what is there is no section."""
+    if option := _OPTIONS.get(".".join(known)):
+        return f"give it to pliant run by {option}, or write it into the task file"
+    if path != known or not whole:
+        return f"write all of {'.'.join(known)} into the task file, for the next start"
+    under = "".join(f"{part}: " for part in path[:-1])
+    line = f"{path[-1]}: {_as_yaml(value)}"
+    return f"write {line} {f'under {under.strip()} in' if under else 'into'} the task file, for the next start"
+
+
+def _fields(kind: Any) -> dict[str, Any]:
+    """The fields of a section, or of a plain dataclass, with their types; none of what is no section."""
+    if type(None) in get_args(kind):
+        return _fields(get_args(kind)[0])
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return {name: field.annotation for name, field in kind.model_fields.items()}
+    return get_type_hints(kind) if is_dataclass(kind) else {}
+
+
+def _as_yaml(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(str(part) for part in value)}]"
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,115 @@
+"""Before the first motion of a real arm: does its force sensor show what the task's tool and offset explain?
+
+A tool that the task does not know of, or one that is not mounted, is a constant push to every law that feels: the arm
+would give way to it from the first tick on. So would it to a hand or a thing that touches the tool.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pliant.errors import RefusedError
+from pliant.model.arm import Arm
+from pliant.records import WRENCH_OK
+from pliant.robots import is_simulated
+from pliant.robots.base import Robot
+from pliant.runtime.task import Task
+from pliant.sense.rest import BEFORE_S, most_at_rest_n, most_at_rest_nm
+
+Array = np.ndarray[Any, Any]
+
+# How long the sensor may take to come within the limit [s]: a payload that was set just now, an arm that still sways.
+SETTLE_S = 1.0
+# Fewer good readings than this are no mean. On a busy machine they take longer; a sensor that has not given them after
+# so long [s] has failed, which is for the tick to judge.
+LEAST, LONGEST_S = 5, 2.0
+
+
+class Limit(NamedTuple):
+    """A law with the force and moment that it may begin with, and the parameter that says so."""
+
+    law: str
+    most_n: float
+    most_nm: float
+    parameter: str
+
+    def is_kept(self, wrench: Array) -> bool:
+        """Whether so much may be left over."""
+        return bool(np.linalg.norm(wrench[:3]) <= self.most_n and np.linalg.norm(wrench[3:]) <= self.most_nm)
+
+
+def limit_of(task: Task) -> Limit | None:
+    """The strictest limit of the laws that the task brings by itself; None where none of them feels.
+
+    A contact that nobody starts in the script is started by hand, and is refused by its law then, if need be.
+    """
+    p, laws = task.params, {task.law, *(event.law for event in task.events)}
+    found: list[Limit] = []
+    by_motion = task.interface == "torque" and p.impedance.form == "simple"
+    for law in sorted(laws & {"admittance", "impedance"}):
+        if law == "admittance" or not by_motion:
+            most = most_at_rest_n(p.sense.deadband_n, p.contact.preload_n, contact=False)
+            found.append(Limit(law, most, most_at_rest_nm(p.sense.deadband_nm), "sense.deadband_n"))
+    if "hybrid" in laws and any(event.order == "start" for event in task.events):
+        most = most_at_rest_n(p.sense.deadband_n, p.contact.preload_n, contact=True)
+        found.append(Limit("hybrid", most, math.inf, "contact.preload_n"))
+    return min(found, key=lambda one: one.most_n, default=None)
+
+
+def check_rest(task: Task, robot: Robot, arm: Arm, reading: Any) -> None:
+    """Raise if more is left over at rest than the task's laws may begin with; a simulated arm is as declared."""
+    limit = None if is_simulated(task.robot) else limit_of(task)
+    if limit is None:
+        return
+    deadline = time.monotonic() + SETTLE_S
+    while (mean := _mean(robot, arm.n, reading, task.dt)) is not None:
+        shown, explained = mean[0], arm.tool_weight(mean[1]) + task.params.sense.bias
+        if limit.is_kept(shown - explained):
+            return
+        if time.monotonic() > deadline:
+            raise _refusal(task, robot.name, limit, shown, explained)
+    if not robot.fault:  # a fault has its own sentence, which the loop tells
+        raise RefusedError(
+            f"Nothing has moved: the force sensor of {robot.name} gave hardly a reading that can be used within "
+            f"{LONGEST_S:g} s, and the law {limit.law} feels by it: see that it is connected and sends numbers."
+        )
+
+
+def _mean(robot: Robot, n: int, reading: Any, dt: float) -> tuple[Array, Array] | None:
+    """Mean wrench at the sensor and joint positions of a moment; None if the readings cannot be used."""
+    robot.read(reading)  # the first one may take long: what it needs is loaded
+    rows, r, begun = [], reading[0], time.monotonic()
+    while (passed := time.monotonic() - begun) < BEFORE_S or (len(rows) < LEAST and passed < LONGEST_S):
+        robot.read(reading)
+        if robot.fault:
+            return None
+        if r.wrench_state == WRENCH_OK and np.isfinite(r.wrench).all():
+            rows.append(np.concatenate([r.wrench, r.q[:n]]))
+        time.sleep(dt)
+    if len(rows) < LEAST:
+        return None
+    mean = np.mean(rows, axis=0)
+    return mean[:6], mean[6:]
+
+
+def _refusal(task: Task, robot: str, limit: Limit, shown: Array, explained: Array) -> RefusedError:
+    """What was read, what the task expects, what to do."""
+    law, most, most_nm, parameter = limit
+    left = shown - explained
+    is_force = np.linalg.norm(left[:3]) > most
+    part, unit, digits = (slice(3), "N", 1) if is_force else (slice(3, 6), "N m", 2)
+    reads, expects, differs = (f"{np.linalg.norm(one[part]):.{digits}f} {unit}" for one in (shown, explained, left))
+    parameter = parameter if is_force else "sense.deadband_nm"
+    return RefusedError(
+        f"Nothing has moved: at rest the force sensor of {robot} reads {reads}, where the task's tool of "
+        f"{task.tool.mass_kg:g} kg and sense.bias explain {expects}; that differs by {differs}, and the law "
+        f"{law} may begin with {most if is_force else most_nm:.3g} {unit} at most: take hands and things off the tool; "
+        "mount the tool that the task declares, or have the mounted one and the sensor's offset measured (pliant "
+        "identify payload … --write); if only the sensor has drifted, tare it while the task runs with law: hold "
+        f"(pliant tare, then pliant set --save FILE); or raise {parameter} if that is to be there.",
+        field=parameter,
+    )

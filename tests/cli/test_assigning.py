@@ -1,0 +1,51 @@
+"""`--set` takes control parameters; what a task has besides is refused with the place where it belongs."""
+
+from __future__ import annotations
+
+import pytest
+
+from pliant.cli.assigning import assigned, must_be_parameter
+from pliant.errors import PliantError, UnknownNameError
+from pliant.params.control import Parameters
+
+
+def refusal(name: str, value: object = 1) -> str:
+    with pytest.raises(PliantError) as refused:
+        must_be_parameter(name, value)
+    return str(refused.value)
+
+
+def test_control_parameters_are_set() -> None:
+    changed = assigned(Parameters(), ["sense.deadband_n=2", "hold.bandwidth_hz=4"])
+    assert (changed.sense.deadband_n, changed.hold.bandwidth_hz) == (2.0, 4.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "where"),
+    [
+        ("ros2.node", "left", "write node: left under ros2: in the task file"),
+        ("ros2.command", False, "write command: false under ros2: in the task file"),
+        ("tool.mass_kg", 0.8, "write mass_kg: 0.8 under tool: in the task file"),
+        ("sim.servo.delay_s", 0.01, "write delay_s: 0.01 under sim: servo: in the task file"),
+        ("start_q", (0, 1.5), "write start_q: [0, 1.5] into the task file"),
+        ("law", "hold", "write law: hold into the task file"),
+        ("tool", 2, "write all of tool into the task file"),
+        ("events.0.at_s", 2, "write all of events into the task file"),
+        ("robot.x", 2, "give it to pliant run by --robot"),
+        ("rate_hz", 250, "give it to pliant run by --rate"),
+        ("sim.seed", 3, "give it to pliant run by --seed"),
+    ],
+)
+def test_a_field_that_is_no_control_parameter_is_refused_with_its_place(name: str, value: object, where: str) -> None:
+    assert refusal(name, value).startswith(f"{name} is no control parameter")
+    assert where in refusal(name, value)
+
+
+def test_a_parameter_with_its_section_of_the_file_and_a_field_that_is_misspelt_are_named() -> None:
+    assert refusal("params.sense.bias") == "Control parameters are named without params. here: say sense.bias."
+    assert "Did you mean 'ros2.node'?" in refusal("ros2.nod")
+
+
+def test_what_no_task_has_is_told_with_the_parameters_there_are() -> None:
+    with pytest.raises(UnknownNameError, match=r"Did you mean 'admittance\.stiffness'"):
+        assigned(Parameters(), ["admittance.stifness=1"])

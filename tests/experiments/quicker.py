@@ -1,0 +1,58 @@
+"""An experiment as a test runs it: less of the same, and no figure of the clock."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+from pathlib import Path
+
+import pytest
+
+from pliant.experiments import find
+
+PACED = ("ur-emulator", "ros2")
+"""These keep pace with the clock; the others only compute."""
+
+# Less of the same where a command takes its time: the bars are those of the command, but for the number of runs.
+QUICKER = {
+    "limits": {"BATCHES": 1, "LONG_BATCHES": 1},
+    "lab-equilibrium": {"STIFF": (250.0, 2e4)},
+    "doctor": {"SEEDS": 1, "SURFACES": 1},
+    "whole-body": {"SECONDS": 6.0},
+    "planner": {"QUERIES": 40, "OMPL_S": 1.0},
+    "mission": {"STARTS": 1, "ON_WHEELS": 1, "WITH_NOISE": 1, "MISHAPS": 2, "DETOURS": {"on the way": (0.4,)}},
+    "ur-emulator": {"ROUNDS": 1, "MOST_FAULTS": 1, "INTERFACES": ("velocity",)},
+    "ros2": {"MESSAGES": 200, "ROUND_TRIPS": 100, "SECONDS": 0.5, "TURNS": 1},
+}
+# Figures in these units come from the clock, and a test on a busy machine says nothing about them.
+CLOCKED = {
+    "planner": ("ms", "×"),
+    "whole-body": ("ms",),
+    "ros2": ("µs",),
+    "ur-emulator": ("ms", "s", "N", "mm", "pushes"),
+}
+# Modules of extras without which an experiment cannot run.
+NEEDS = {"ur-emulator": "rtde_control", "ros2": "cyclonedds"}
+
+
+def meets_its_bars(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run an experiment, look at all its figures, and let it draw its picture."""
+    if importlib.util.find_spec(NEEDS.get(name, "pliant")) is None:
+        if os.environ.get("CI"):
+            pytest.fail(f"{NEEDS[name]} is not installed")
+        pytest.skip(f"{NEEDS[name]} is not installed")
+    for constant, value in QUICKER.get(name, {}).items():
+        module = importlib.import_module(f"pliant.experiments.{name.replace('-', '_')}")
+        monkeypatch.setattr(module, constant, value)
+    shares: list[float] = []
+    outcome = find(name)(3, shares.append)
+    missed = [figure for figure in outcome.figures if not figure.holds and figure.unit not in CLOCKED.get(name, ())]
+    assert not missed
+    assert outcome.name == name
+    assert any(figure.bar for figure in outcome.figures)
+    assert shares == sorted(shares)
+    assert shares[-1] <= 1.0
+    if outcome.draw is not None:
+        outcome.draw(folder / "picture.png")
+        assert (folder / "picture.png").read_bytes().startswith(b"\x89PNG")
