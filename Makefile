@@ -7,6 +7,9 @@ READY := .venv/.ready-dev
 NO_PAGE := src/pliant/studio/static/not-made
 PAGE := hatch_build.py $(wildcard studio/*.py studio/*.json studio/*.html studio/*.mjs studio/src/*)
 
+# Hundreds of processes are started: none of them should compile the whole package anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help setup demo test kernels lint docs reference pictures examples clean
 
 help: ## list what can be made
@@ -17,11 +20,11 @@ setup: $(READY) ## make the environment in .venv (all others do this first)
 demo: $(VENV) ## see it work: a simulated arm is pushed and yields
 	$(BIN)/pliant demo
 
-test: kernels ## run the tests
-	$(BIN)/pytest --numprocesses 2 --dist loadfile
+test: $(READY) kernels ## run the tests
+	@$(BIN)/python tests/run.py
 
-kernels: $(READY) ## compile the control kernels (once; everything else does so when it needs them)
-	@$(BIN)/python -c "from pliant.cli.show import compile_first; compile_first()"
+kernels: $(VENV) ## compile the control kernels (once; everything else does so when it needs them)
+	@$(BIN)/python -c "from pliant.cli.show import compile_first, compile_planner; compile_first(); compile_planner()"
 
 lint: $(READY) ## check style and types
 	$(BIN)/ruff check

@@ -19,6 +19,7 @@ from pliant.params.body import Slip, WholeBody
 from pliant.params.control import Parameters
 from pliant.params.declare import Declared, Section, declared
 from pliant.params.mobile import Base, BaseVelocity, Follow, Planner, Pursuit
+from pliant.robots.ros2.config import Ros2Config
 from pliant.robots.sim.body_config import BodySimConfig, Drive
 from pliant.robots.sim.config import SimConfig
 from pliant.runtime.mission_task import MissionTask
@@ -160,9 +161,9 @@ def parameters_page() -> str:
         "## Of a mission",
         "The entries of a task file of the kind `mission`, and what `pliant run` takes after `--set` for one. Beside"
         " these it has `base`, `planner` and `follow` as of a mobile base, `whole_body` as of an arm on one (where"
-        " `facing` is 0 and `base.delay_s` 0.03 by default), and `sim` as of the simulated cell with `sim.drive` and"
-        " `sim.wheels`. What they mean: [a mission](../mobile-mission.md).",
-        *sections(MissionTask, "", skip=(Base, Planner, Follow, WholeBody, BodySimConfig)),
+        " `facing` is 0 and `base.delay_s` 0.03 by default), `sim` as of the simulated cell with `sim.drive` and"
+        " `sim.wheels`, and `ros2` as of a task. What they mean: [a mission](../mobile-mission.md).",
+        *sections(MissionTask, "", skip=(Base, Planner, Follow, WholeBody, BodySimConfig, Ros2Config)),
     ]
     return "\n\n".join(parts) + "\n"
 

@@ -1,13 +1,23 @@
-"""A real ROS 2 and a network of our own to meet it in: skipped when they cannot be had, required where CI=true."""
+"""What all tests share: Ctrl-C, and a real ROS 2 to meet in a network of our own.
+
+That ROS 2 is skipped when it cannot be had, and required where CI=true.
+"""
 
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
 
 from pliant.experiments.ros2_peer import Peer, PeerMissingError, own_network
+
+
+def pytest_configure() -> None:
+    # who starts the tests in the background may have Ctrl-C ignored, and what they start would inherit that
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _missing(error: PeerMissingError) -> None:
