@@ -89,9 +89,9 @@ export function shownBy(knob: Knob, values: Values): number | null {
   return typeof part === "number" ? part : null;
 }
 
-/** The parameter with this knob turned to `to`. */
+/** What is asked for to turn this knob to `to`: null leaves a number as it is, whoever has changed it meanwhile. */
 export function turned(knob: Knob, values: Values, to: number): Value {
   const value = values[knob.parameter];
   if (!Array.isArray(value)) return to;
-  return value.map((old, i) => (knob.parts.includes(i) ? to : old));
+  return value.map((_, i) => (knob.parts.includes(i) ? to : null));
 }

@@ -22,7 +22,8 @@ export interface Declared {
   default: Value;
 }
 
-export type Value = number | boolean | string | Value[];
+/** null stands in a list that is asked for, for a number that stays as it is. */
+export type Value = number | boolean | string | null | Value[];
 export type Values = Record<string, Value>;
 
 export interface LoopWords {

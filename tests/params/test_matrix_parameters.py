@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 from pliant.errors import InputError
 from pliant.params.control import Parameters, diagonal, record_of
 from pliant.params.declare import changed, flat, from_record, parse_value
-from pliant.params.matrix import compact
+from pliant.params.matrix import compact, filled
 
 NAMES = ["admittance.mass", "admittance.stiffness", "admittance.damping"]
 FULL = np.diag([4.0, 5, 6, 0.3, 0.4, 0.5]) + 0.1 * np.ones((6, 6))
@@ -40,6 +40,19 @@ def test_a_full_symmetric_matrix_is_taken_as_it_is(name: str, value: Any) -> Non
 def test_two_numbers_make_a_diagonal_for_shifts_and_turns() -> None:
     assert np.array_equal(np.array(diagonal(8.0, 0.5)), np.diag([8.0, 8, 8, 0.5, 0.5, 0.5]))
     assert np.array_equal(np.array(diagonal(1, 2, 3, 4, 5, 6)), np.diag([1.0, 2, 3, 4, 5, 6]))
+
+
+@pytest.mark.parametrize("name", [*NAMES, "admittance.damping_ratio"])
+def test_none_leaves_a_number_as_it_is(name: str) -> None:
+    now = changed(Parameters(), {name: [1.0, 2, 3, 4, 5, 6]})
+    after = changed(now, filled(now, {name: [None, 9.0, None, None, None, 8.0]}))
+    assert compact(flat(after)[name]) in ([1.0, 9, 3, 4, 5, 8], (1.0, 9, 3, 4, 5, 8))
+
+
+def test_a_full_matrix_has_no_numbers_to_leave() -> None:
+    now = changed(Parameters(), {"admittance.mass": FULL})
+    with pytest.raises(InputError, match="admittance.mass"):
+        changed(now, filled(now, {"admittance.mass": [None, 9.0, None, None, None, 8.0]}))
 
 
 @pytest.mark.parametrize("name", NAMES)

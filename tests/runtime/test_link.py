@@ -68,6 +68,10 @@ def test_a_change_from_one_end_is_in_force_at_the_other(link: Link, session: Ses
     assert session.parameters.sense.cutoff_hz == 33.0
     session.set({"sense.deadband_n": 2.0})
     assert (link.parameters.sense.cutoff_hz, link.parameters.sense.deadband_n) == (33.0, 2.0)
+    ratio = link.parameters.admittance.damping_ratio
+    link.set({"admittance.damping_ratio": [1.5, *[None] * 5]})  # neither end has to know what the other one turns
+    session.set({"admittance.damping_ratio": [None, 1.7, *[None] * 4]})
+    assert link.parameters.admittance.damping_ratio == (1.5, 1.7, *ratio[2:])
 
 
 def test_another_process_can_attach_and_change_it(link: Link) -> None:

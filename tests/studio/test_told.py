@@ -124,6 +124,7 @@ def test_every_slider_turns_its_parameter(page: Any, studio: Running, axes: str)
         value = lambda parameter=parameter: values_of(studio.loop.parameters)[parameter]  # noqa: E731
         was, others = value(), {**values_of(studio.loop.parameters), parameter: None}
         slider = part(page, f"slider-{name}")
+        until(lambda name=name, was=was: shown(page, name) == np.ravel(was)[parts_of(name)[0]])
         slider.press("ArrowLeft" if int(slider.input_value()) > 500 else "ArrowRight")
         until(lambda was=was, value=value: value() != was)
         turned = np.flatnonzero(np.not_equal(value(), was)).tolist()

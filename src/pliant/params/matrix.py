@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import AfterValidator, BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from pliant.params.declare import Matrix
+from pliant.params.declare import Matrix, Section, flat
 
 
 def _is_number(value: Any) -> bool:
@@ -64,6 +64,18 @@ def compact(value: Any) -> Any:
         if np.array_equal(M, np.diag(np.diag(M))):
             return np.diag(M).tolist()
     return value
+
+
+def filled(now: Section, values: dict[str, Any]) -> dict[str, Any]:
+    """The dotted `values`, with None in a list as the number that stands there now; a full matrix has no such numbers."""
+    known = flat(now)
+    return {name: _filled(compact(known.get(name)), value) for name, value in values.items()}
+
+
+def _filled(now: Any, value: Any) -> Any:
+    if not isinstance(value, list | tuple) or not isinstance(now, list | tuple) or len(value) != len(now):
+        return value
+    return [old if new is None and not isinstance(old, list | tuple) else new for old, new in zip(now, value, strict=True)]
 
 
 def shown(value: Any) -> str:

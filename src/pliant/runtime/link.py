@@ -21,6 +21,7 @@ from pliant.laws import LAWS
 from pliant.params.contact import check_order
 from pliant.params.control import Parameters, record_of
 from pliant.params.declare import changed, flat, from_record
+from pliant.params.matrix import filled
 from pliant.robots import is_simulated
 from pliant.runtime import commands
 from pliant.runtime.at_work import check_change, refuse_at_work
@@ -182,6 +183,8 @@ class Link(BoardLink[Task]):
     def set(self, values: dict[str, Any]) -> None:
         """Change live parameters, all of them or none: ``arm.set({"admittance.stiffness": 400})``.
 
+        None in a list leaves the number there as it is in force, whoever has changed it last.
+
         A set that is not stable on the surfaces that the task declares is refused (see `guard`), and so is a spring
         that would be stretched beyond its limit where the tool is.
         """
@@ -292,7 +295,7 @@ class Link(BoardLink[Task]):
 
 def changed_live(now: Parameters, values: dict[str, Any]) -> Parameters:
     """The set with these values in place, whose thresholds still stand in their order."""
-    after: Parameters = changed(now, values, live_only=True)
+    after: Parameters = changed(now, filled(now, values), live_only=True)
     check_order(after.contact)
     return after
 
