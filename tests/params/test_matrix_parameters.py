@@ -44,14 +44,14 @@ def test_two_numbers_make_a_diagonal_for_shifts_and_turns() -> None:
 
 @pytest.mark.parametrize("name", [*NAMES, "admittance.damping_ratio"])
 def test_none_leaves_a_number_as_it_is(name: str) -> None:
-    now = changed(Parameters(), {name: [1.0, 2, 3, 4, 5, 6]})
-    after = changed(now, filled(now, {name: [None, 9.0, None, None, None, 8.0]}))
-    assert compact(flat(after)[name]) in ([1.0, 9, 3, 4, 5, 8], (1.0, 9, 3, 4, 5, 8))
+    now = changed(Parameters(), {name: [1.0, 1.1, 1.2, 1.3, 1.4, 1.5]})
+    after = changed(now, filled(now, {name: [None, 2.0, None, None, None, 3.0]}))
+    assert list(compact(flat(after)[name])) == [1.0, 2.0, 1.2, 1.3, 1.4, 3.0]
 
 
 def test_a_full_matrix_has_no_numbers_to_leave() -> None:
     now = changed(Parameters(), {"admittance.mass": FULL})
-    with pytest.raises(InputError, match="admittance.mass"):
+    with pytest.raises(InputError, match=r"admittance\.mass"):
         changed(now, filled(now, {"admittance.mass": [None, 9.0, None, None, None, 8.0]}))
 
 

@@ -72,6 +72,7 @@ def test_a_change_from_one_end_is_in_force_at_the_other(link: Link, session: Ses
     link.set({"admittance.damping_ratio": [1.5, *[None] * 5]})  # neither end has to know what the other one turns
     session.set({"admittance.damping_ratio": [None, 1.7, *[None] * 4]})
     assert link.parameters.admittance.damping_ratio == (1.5, 1.7, *ratio[2:])
+    link.set({"admittance.damping_ratio": ratio})
 
 
 def test_another_process_can_attach_and_change_it(link: Link) -> None:

@@ -67,15 +67,19 @@ def compact(value: Any) -> Any:
 
 
 def filled(now: Section, values: dict[str, Any]) -> dict[str, Any]:
-    """The dotted `values`, with None in a list as the number that stands there now; a full matrix has no such numbers."""
+    """The dotted `values`, None in a list of numbers replaced by the one that stands there now.
+
+    A full matrix has no such numbers: what is written into it that way is left for its own check to refuse.
+    """
     known = flat(now)
     return {name: _filled(compact(known.get(name)), value) for name, value in values.items()}
 
 
 def _filled(now: Any, value: Any) -> Any:
-    if not isinstance(value, list | tuple) or not isinstance(now, list | tuple) or len(value) != len(now):
+    numbers = isinstance(now, list | tuple) and all(_is_number(old) for old in now)
+    if not numbers or not isinstance(value, list | tuple) or len(value) != len(now):
         return value
-    return [old if new is None and not isinstance(old, list | tuple) else new for old, new in zip(now, value, strict=True)]
+    return [old if new is None else new for old, new in zip(now, value, strict=True)]
 
 
 def shown(value: Any) -> str:
