@@ -41,11 +41,21 @@ class UnknownNameError(PliantError):
         super().__init__(f"There is no {kind} {name!r}.{did_you_mean(name, self.choices)}")
 
 
+# More names than these are told by their sections: nobody reads a hundred.
+_MOST_NAMES = 30
+
+
 def did_you_mean(name: str, choices: Iterable[str]) -> str:
-    """The nearest of the names there are, and all of them."""
+    """The nearest of the names there are, and all of them; of very many, those of its section, or the sections."""
     known = sorted(choices)
     near = difflib.get_close_matches(name, known, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
+    if len(known) > _MOST_NAMES:
+        section = (near[0] if near else name).split(".")[0]
+        beside = [choice for choice in known if choice.split(".")[0] == section]
+        known = beside or sorted(
+            {f"{first}.…" if rest else first for first, _, rest in (c.partition(".") for c in known)}
+        )
     return f"{hint} Known: {', '.join(known) or 'none'}."
 
 

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from pliant.analysis.figures import Figure, Outcome, at_least, told
 from pliant.cli import show
+from pliant.errors import did_you_mean
 
 
 @pytest.fixture
@@ -46,3 +47,21 @@ def test_a_value_that_is_no_number_fails_its_bar(printed: StringIO) -> None:
 def test_a_table_without_bars_has_no_columns_for_them(printed: StringIO) -> None:
     assert "holds" not in shown(printed, [told("mass", 1.0, "kg")], [])
     assert "holds" in shown(printed, [at_least("mass", 1.0, "kg", 0.5)], [])
+
+
+@pytest.mark.parametrize(
+    ("said", "sure"), [("yes", True), ("Y", True), ("no", False), ("", False), ("what\nyes", True)]
+)
+def test_whoever_is_asked_may_say_yes_in_full(said: str, sure: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", StringIO(f"{said}\n"))
+    assert show.may_it_move() is sure
+
+
+def test_of_very_many_names_those_of_the_section_are_told() -> None:
+    names = [
+        f"{section}.{letter}{number}" for section in ("sense", "limits") for letter in "ab" for number in range(20)
+    ]
+    near = did_you_mean("sense.a1x", names)
+    assert near.startswith(" Did you mean 'sense.a1'? Known: sense.a0, ")
+    assert "limits" not in near
+    assert did_you_mean("zzz", names) == " Known: limits.…, sense.…."

@@ -65,10 +65,18 @@ def ask_once(task: Task, *, yes: bool) -> None:
         raise RefusedError("Nothing has moved: it was not confirmed.")
 
 
+class Sure(Confirm):
+    """A question that takes yes and no as well as y and n."""
+
+    def process_response(self, value: str) -> bool:
+        words = {"yes": "y", "no": "n"}
+        return super().process_response(words.get(value.strip().lower(), value))
+
+
 def may_it_move() -> bool | None:
     """Ask whether something may move; None: there is nobody to ask."""
     try:
-        return Confirm.ask("Is the way free, and may it move?", console=err, default=False)
+        return Sure.ask("Is the way free, and may it move?", console=err, default=False)
     except EOFError:
         err.print()  # the question stands on a line of its own
         return None
