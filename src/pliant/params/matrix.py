@@ -75,9 +75,7 @@ def filled(now: Section, values: dict[str, Any]) -> dict[str, Any]:
 def _filled(now: Any, value: Any) -> Any:
     if not isinstance(value, list | tuple) or not isinstance(now, list | tuple) or len(value) != len(now):
         return value
-    return [
-        old if new is None and not isinstance(old, list | tuple) else new for old, new in zip(now, value, strict=True)
-    ]
+    return [old if new is None and not isinstance(old, list | tuple) else new for old, new in zip(now, value, strict=True)]
 
 
 def shown(value: Any) -> str:
