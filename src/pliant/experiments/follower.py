@@ -52,7 +52,8 @@ def _judged(name: str, runs: list[Run], rivals: list[Run]) -> list[Figure]:
         at_most(f"{name}: largest distance at the end", 1e3 * ends[:, 0].max(), "mm", 10.0),
         at_most(f"{name}: largest heading error at the end", math.degrees(ends[:, 1].max()), "°", 0.5),
         told(f"{name}: time for all of them", sum(run.time_s[-1] for run in runs), "s"),
-        told(f"{name}: pure pursuit, largest RMS distance", 1e3 * max(run.rms_m for run in rivals), "mm"),
+        at_least(f"{name}: pure pursuit, paths to the end", sum(run.done for run in rivals), "", len(rivals)),
+        at_most(f"{name}: pure pursuit, largest RMS distance", 1e3 * max(run.rms_m for run in rivals), "mm", 35.0),
         told(f"{name}: pure pursuit, largest distance at the end", 1e3 * max(r.end_error[0] for r in rivals), "mm"),
         told(f"{name}: pure pursuit, time for all of them", sum(run.time_s[-1] for run in rivals), "s"),
     ]
