@@ -62,7 +62,9 @@ def test_ways_that_are_known(goal: Any, length: float) -> None:
     assert path_lengths((0.0, 0.0, 0.0), goal, 1.0)[0] == pytest.approx(length, abs=1e-9)
 
 
-@pytest.mark.parametrize("pose", [(math.nan, 0.0, 0.0), (1.0, math.inf, 0.0), (1.0, 0.0, -math.inf), (1.0, 2.0), "here"])
+@pytest.mark.parametrize(
+    "pose", [(math.nan, 0.0, 0.0), (1.0, math.inf, 0.0), (1.0, 0.0, -math.inf), (1.0, 2.0), "here"]
+)
 def test_a_pose_that_is_none_is_refused_by_name(pose: Any) -> None:
     good = (1.0, 2.0, 0.5)
     for ends, name in (((pose, good), "start"), ((good, pose), "goal")):
@@ -81,5 +83,5 @@ def test_as_many_ends_as_starts_are_asked_for() -> None:
 @pytest.mark.parametrize("radius", [0.0, -0.5, math.nan, math.inf])
 def test_a_radius_that_no_arc_has_is_refused(radius: float) -> None:
     for ask in (reeds_shepp_path, path_lengths):
-        with pytest.raises(InputError, match="radius_m is .* greater than 0 m"):
+        with pytest.raises(InputError, match=r"radius_m is .* greater than 0 m"):
             ask((0.0, 0.0, 0.0), (1.0, 2.0, 0.5), radius)

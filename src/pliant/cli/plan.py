@@ -57,7 +57,9 @@ def command(
     try:
         plan = planner.plan(*ends, go_on=_until(time.monotonic() + timeout))
     except TimeOverError:
-        said = f"No way was found from start to goal within {timeout:g} s (--timeout), and it is not known that none is."
+        said = (
+            f"No way was found from start to goal within {timeout:g} s (--timeout), and it is not known that none is."
+        )
         raise TimeOverError(said) from None
     if picture is not None:
         draw_plan(grid, plan, chosen.footprint, picture)

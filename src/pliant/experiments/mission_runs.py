@@ -23,7 +23,7 @@ from pliant.experiments.mission_faults import (
     sagging,
     turned,
 )
-from pliant.mobile.base import along_arc
+from pliant.mobile.arc import along_arc
 from pliant.mobile.body import BASE_JOINTS, Body
 from pliant.mobile.mission import Mission
 from pliant.mobile.planner import HybridAStar
@@ -275,7 +275,7 @@ class Stop:
     as_expected: bool
     reason: str
     speed_m_s: float
-    """Of the base, as it was told, when the stop began."""
+    """Of the base, as it really went, when the stop began."""
     way_m: float
     """That it really went from then on."""
     seconds: float
@@ -306,9 +306,10 @@ def stopped(task: MissionTask, mishap: Mishap) -> Stop:
     k = round(at[0].time_s / run.task.dt) if at else 0
     u = story.commands
     shares = limit_shares(u, run.body, run.task.base, run.task.dt)
+    speed = math.dist(base[k, :2], base[max(0, k - 1), :2]) / run.task.dt
     way = float(np.hypot(*np.diff([*base[k:, :2], robot.base_pose()[:2]], axis=0).T).sum())
     return Stop(
-        mishap.name, good, run.reason, float(abs(u[max(0, k - 1), 0])), way,
+        mishap.name, good, run.reason, speed, way,
         run.log[-1].time_s - (at[0].time_s if at else 0.0), float(np.abs(robot.world.data.qvel).max()),
         max(share for name, share in shares.items() if "acceleration" in name), touches(story, base),
         np.column_stack([story.time_s[k - 200 :] - story.time_s[k], u[k - 200 :, 0]]) if k > 200 else np.zeros((0, 2)),

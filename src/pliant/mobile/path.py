@@ -9,8 +9,8 @@ import numpy as np
 
 from pliant.errors import InputError
 from pliant.kernel import kernel
+from pliant.mobile.arc import moved
 from pliant.mobile.reeds_shepp import WORD, between, checked_poses, checked_radius
-from pliant.mobile.space import moved
 
 Array = np.ndarray[Any, Any]
 

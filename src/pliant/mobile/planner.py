@@ -151,7 +151,8 @@ class HybridAStar:
                     hard = True
                     self._keep_to_course(ends)
         raise NoWayError(
-            f"No way was found from start to goal: {tried} poses were tried (of at most {most}, the planner's expansions)."
+            f"No way was found from start to goal: {tried} poses were tried "
+            f"(of at most {most}, the planner's expansions)."
         )
 
     def _waves_reach(self, ends: Poses) -> bool:
