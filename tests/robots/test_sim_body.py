@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from pliant.errors import InputError
+from pliant.experiments.mission_faults import Faulty, no_number
+from pliant.experiments.mission_runs import Witness
 from pliant.mobile.arc import along_arc
 from pliant.mobile.base import Odometry, SlipDetector, limited, limits_record
 from pliant.model.mobile_arm import Chassis
@@ -62,6 +64,25 @@ def test_a_base_drives_the_arc_that_it_is_told(wheels: bool) -> None:
     assert np.hypot(*(base.pose - pose)[:2]) < 0.003
     assert math.remainder(base.pose[2] - pose[2], 2 * math.pi) == pytest.approx(0.0, abs=0.003)
     assert np.hypot(*(base.pose - cell.odometry.pose)[:2]) < 0.003
+
+
+@BOTH
+def test_where_the_base_really_is_is_what_it_reads(wheels: bool) -> None:
+    cell = Cell((1.0, 2.0, 0.5, *SimBody().arm.q_home), wheels=wheels)
+    np.testing.assert_allclose(cell.robot.base_pose(), (1.0, 2.0, 0.5), atol=1e-3)
+    for _ in range(300):
+        cell.step(*cell.towards(0.4, 0.8))
+    np.testing.assert_array_equal(cell.robot.base_pose(), cell.base[0].pose)
+
+
+def test_a_witness_sees_where_the_base_is_though_the_robot_says_no_number() -> None:
+    cell = Cell((1.0, 2.0, 0.5, *SimBody().arm.q_home))
+    mission: Any = None
+    witness = Witness(lambda robot: Faulty(robot, 0.0, no_number))
+    witness.between(cell.robot).read(cell.reading, cell.base)
+    witness.meanwhile(mission, 0.0)
+    assert np.isnan(cell.base[0].pose).all()
+    np.testing.assert_allclose(witness.base, [(1.0, 2.0, 0.5)], atol=1e-6)
 
 
 @BOTH
