@@ -240,6 +240,7 @@ def test_one_value_of_a_section_means_the_same_in_a_file_and_on_the_command_line
     bare = find_mission(written(tmp_path, text))
     filed = find_mission(written(tmp_path, f"{text}{section}: {{{name}: {value}}}\n"))
     assert bare is not None
+    assert filed is not None
     assert filed == changed_mission(bare, [f"{section}.{name}={value}"])
     assert filed.base.delay_s == 0.03
     assert filed.whole_body.facing == 0.0
