@@ -18,6 +18,7 @@ from pliant.model.tool import Tool
 from pliant.params.body import Slip, WholeBody
 from pliant.params.control import Parameters
 from pliant.params.declare import Declared, Section, declared
+from pliant.params.mission import MissionBase, MissionWholeBody
 from pliant.params.mobile import Base, BaseVelocity, Follow, Planner, Pursuit
 from pliant.robots.ros2.config import Ros2Config
 from pliant.robots.sim.body_config import BodySimConfig, Drive
@@ -163,7 +164,7 @@ def parameters_page() -> str:
         " these it has `base`, `planner` and `follow` as of a mobile base, `whole_body` as of an arm on one (where"
         " `facing` is 0 and `base.delay_s` 0.03 by default), `sim` as of the simulated cell with `sim.drive` and"
         " `sim.wheels`, and `ros2` as of a task. What they mean: [a mission](../mobile-mission.md).",
-        *sections(MissionTask, "", skip=(Base, Planner, Follow, WholeBody, BodySimConfig, Ros2Config)),
+        *sections(MissionTask, "", skip=(MissionBase, Planner, Follow, MissionWholeBody, BodySimConfig, Ros2Config)),
     ]
     return "\n\n".join(parts) + "\n"
 

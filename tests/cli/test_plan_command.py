@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 from PIL import Image
 from words import Said, say
 
+from pliant.experiments.plan_maps import MAPS, queries
+from pliant.mobile.planner import HybridAStar
 from pliant.runtime.warm import load_planner_kernels
 
 
@@ -47,6 +50,19 @@ def test_json_is_one_object_and_its_arcs_lead_to_the_goal(place: Path) -> None:
     assert said["goal_error_m"] < 1e-6
     assert said["length_m"] == pytest.approx(sum(arc["length_m"] for arc in said["arcs"]))
     assert not (place / "room-plan.png").exists()
+
+
+def test_a_search_whose_time_is_over_names_the_option(place: Path) -> None:
+    planner = HybridAStar(MAPS["office"](2))
+    ends = queries(planner, 2, 159)[158]
+    np.save(place / "office.npy", planner.grid.occupancy)
+    start, goal = (f"{x},{y},{math.degrees(heading)}" for x, y, heading in ends)
+    words = "office.npy", "--resolution", 0.1, "--start", start, "--goal", goal, "--json"
+    done = plan(*words, "--timeout", 1e-6, cwd=place)
+    assert done.returncode == 2
+    assert "No way was found from start to goal within 1e-06 s (--timeout)" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert plan(*words, cwd=place).returncode == 0
 
 
 WIDE = [word for part in ("width_m=1.4", "front_m=0.7", "rear_m=0.7") for word in ("--set", f"footprint.{part}")]

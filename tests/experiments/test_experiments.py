@@ -11,7 +11,7 @@ from quicker import PACED, meets_its_bars
 
 from pliant.analysis.figures import Outcome, at_least, at_most, told, within
 from pliant.errors import UnknownNameError
-from pliant.experiments import find, summaries
+from pliant.experiments import find, planner, summaries
 
 
 @pytest.mark.parametrize("name", [name for name in summaries() if name not in PACED])
@@ -41,3 +41,20 @@ def test_not_a_number_meets_no_bar_and_is_null_in_json() -> None:
     assert not any(figure.holds for figure in figures)
     text = json.dumps(Outcome("x", 0, 0.0, figures).as_dict(), allow_nan=False)
     assert json.loads(text)["figures"][0]["value"] is None
+
+
+def test_notes_are_part_of_the_json_object() -> None:
+    assert Outcome("x", 0, 0.0, [], ["Something was not measured."]).as_dict()["notes"] == [
+        "Something was not measured."
+    ]
+    assert "notes" not in Outcome("x", 0, 0.0, []).as_dict()
+
+
+def test_without_ompl_its_bars_are_not_measured_and_do_not_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planner, "ompl_is_there", lambda: False)
+    monkeypatch.setattr(planner, "QUERIES", 5)
+    told = [planner._lengths(), planner._cramped(0, lambda share: None)]
+    barred = [figure for figures, _ in told for figure in figures if figure.bar]
+    assert len(barred) == 2
+    assert all(math.isnan(figure.value) and not figure.holds for figure in barred)
+    assert all("OMPL is not installed" in note for _, notes in told for note in notes)

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pliant.experiments.base_velocity import mean_ratio, row_of
 from pliant.experiments.rival_velocity import mean_step_velocity
-from pliant.experiments.velocity_cells import Cell, sample
-from pliant.mobile.estimate import COASTING, IGNORED, RESET, VALID
+from pliant.experiments.velocity_cells import Cell, cells, sample
+from pliant.mobile.estimate import COASTING, IGNORED, RESET, SCHEMES, STATUS, VALID
 from pliant.mobile.velocity import CAKalman, Estimator, LocalPoly, Stencil
 from pliant.params.mobile import BaseVelocity
 
@@ -28,6 +29,44 @@ def drive(t: Any, speed: float = 0.4) -> np.ndarray:
 def valid(said: Any) -> np.ndarray:
     """Forward velocities that an estimator stands for."""
     return said["v"][said["status"] == VALID]
+
+
+# ---- words ----------------------------------------------------------------------------------------------------------
+
+
+@kinds
+def test_whatever_an_estimator_says_of_a_sample_has_words(kind: type[Estimator]) -> None:
+    t, poses = T.copy(), drive(T)
+    poses[60, 0] += 5.0
+    poses[80] = np.nan
+    t[150] = t[149]
+    said = kind(FINE).run(t, poses)
+    words = [STATUS[int(status)].partition(":")[0] for status in said["status"]]
+    assert words[0] == "reset"
+    assert words[50] == "valid"
+    assert words[60] == "coasting"
+    assert words[80] == ("coasting" if kind is CAKalman else "reset")  # a formula begins anew after what is no number
+    assert words[150] == "ignored"
+    assert SCHEMES[int(said["scheme"][50])] == {Stencil: "5-point", LocalPoly: "polynomial", CAKalman: "Kalman"}[kind]
+    assert {int(scheme) for scheme in said["scheme"]} <= set(SCHEMES)
+
+
+def test_a_filter_that_is_lost_says_so_and_a_velocity_of_zero() -> None:
+    poses = drive(T)
+    poses[80:140] = np.nan  # more than a second
+    said = CAKalman(FINE).run(T, poses)
+    assert STATUS[int(said["status"][139])].startswith("lost: no sample was a number for too long")
+    assert said["v"][139] == 0.0
+
+
+# ---- against the mean-step formula ---------------------------------------------------------------------------------
+
+
+def test_without_faults_the_filter_keeps_its_advantage_with_late_stamps_too() -> None:
+    numbered = [(k, cell) for k, cell in enumerate(cells()) if cell.fault == "none"]
+    rows = [row for row in (row_of(cell, k) for k, cell in numbered) if row.noisy]
+    assert len(rows) == 51
+    assert mean_ratio(rows) <= 0.034
 
 
 # ---- outliers ------------------------------------------------------------------------------------------------------

@@ -10,12 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pliant.errors import InputError
+from pliant.mobile.arc import along_arc
 from pliant.mobile.base import (
-    CommandFilter,
     Odometry,
     SlipDetector,
     SteadyPlace,
-    along_arc,
     limited,
     limits_record,
     twist_of,
@@ -61,9 +60,10 @@ def test_wheels_and_twist_are_each_others_inverse(v: float, omega: float) -> Non
 def test_a_filtered_command_keeps_every_limit_whatever_is_asked(wishes: list[tuple[float, float]]) -> None:
     limits = BaseLimits(wheel_m_s=1.0)
     half, last = 0.5 * BASE.track_m, np.zeros(2)
-    command = CommandFilter(BASE, limits, DT)
+    record, twist = limits_record(BASE, limits), np.zeros(2)
     for wish in wishes:
-        v, omega = command.step(*wish)
+        limited(record[0], twist, np.array(wish), DT, twist)
+        v, omega = twist
         assert -limits.backward_m_s - 1e-12 <= v <= limits.forward_m_s + 1e-12
         assert abs(omega) <= limits.turn_rad_s + 1e-12
         assert max(abs(v + half * omega), abs(v - half * omega)) <= limits.wheel_m_s + 1e-12
@@ -96,16 +96,6 @@ def test_braking_on_an_arc_keeps_it_where_the_turn_can_follow() -> None:
     for _ in range(20):
         limited(record[0], twist, np.zeros(2), DT, twist)
         assert twist[1] == pytest.approx(0.5 * twist[0])
-
-
-def test_a_wish_that_is_no_number_brings_the_base_to_rest() -> None:
-    command = CommandFilter(BASE, BaseLimits(), DT)
-    for _ in range(50):
-        command.step(1.0, 0.0)
-    assert command.twist[0] == pytest.approx(0.4)
-    for _ in range(50):
-        command.step(math.nan, 1.0)
-    np.testing.assert_array_equal(command.twist, 0.0)
 
 
 def test_odometry_follows_the_wheels_along_arcs_and_passes_over_bad_angles() -> None:

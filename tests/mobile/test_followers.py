@@ -17,7 +17,7 @@ from pliant.mobile.space import prepared
 from pliant.mobile.track import track_of
 from pliant.model.grid import grid_of
 from pliant.params.declare import to_record
-from pliant.params.mobile import Base, Follow, Footprint
+from pliant.params.mobile import Base, Follow, Footprint, Pursuit
 from pliant.robots.kinematic_base import KinematicBase, KinematicConfig
 
 STRAIGHT = Path((0.0, 0.0, 0.0), np.array([[0.0, 4.0]]))
@@ -121,7 +121,7 @@ def test_odometry_that_cannot_be_used_brakes_within_the_limits_and_driving_goes_
     assert follower.update((0.5, 0.0, 0.0), 0.0, 0.0).state == DRIVING
 
 
-def test_pure_pursuit_stops_before_an_obstacle_and_slows_down_beside_one() -> None:
+def test_pure_pursuit_stops_before_an_obstacle() -> None:
     cells = np.zeros((60, 80), bool)
     cells[25:35, 50:55] = True
     space = prepared(grid_of(cells, 0.1, (-2.0, -3.0)), Footprint())
@@ -134,6 +134,18 @@ def test_pure_pursuit_stops_before_an_obstacle_and_slows_down_beside_one() -> No
     assert said.state == BLOCKED  # pyright: ignore[reportPossiblyUnboundVariable]
     assert base.speeds[0] == pytest.approx(0.0, abs=1e-6)
     assert base.pose[0] + 0.36 < 3.0
+
+
+@pytest.mark.parametrize(("wall_m", "speed_m_s"), [(0.5, 0.21), (0.7, 0.443), (1.2, 0.7)])
+def test_pure_pursuit_slows_down_beside_a_wall_by_how_near_it_is(wall_m: float, speed_m_s: float) -> None:
+    cells = np.zeros((60, 160), bool)
+    cells[round(10 * (3.0 + wall_m)) :, 40:100] = True  # beside the lane, from x = 2 m to 8 m
+    space = prepared(grid_of(cells, 0.1, (-2.0, -3.05)), Footprint())
+    run = drive(RegulatedPurePursuit(Path((0.0, 0.0, 0.0), np.array([[0.0, 10.0]])), space=space), 0, IDEAL)
+    assert run.done
+    assert run.v.max() == pytest.approx(Pursuit().speed_m_s, rel=1e-3)
+    # 0.32 m are the base and its margin, and from 0.6 m of room on it slows down
+    assert run.v[(run.pose[:, 0] > 3.5) & (run.pose[:, 0] < 7.0)] == pytest.approx(speed_m_s, abs=1e-3)
 
 
 def test_speeding_up_keeps_the_curvature_and_braking_is_not_delayed() -> None:

@@ -167,3 +167,70 @@ def test_pure_pursuit_brings_the_base_to_its_place_too(body: Body) -> None:
     assert isinstance(robot.mission.drive.follower, RegulatedPurePursuit)
     assert robot.mission.stage == DONE, robot.mission.log
     assert robot.sharpest <= 1.0 + 1e-9
+
+
+# ---- a way that is looked for beside the periods -------------------------------------------------------------------
+
+
+class Beside:
+    """Looks for a way as long as it is not told to be ready."""
+
+    def __init__(self, mission: Mission) -> None:
+        self.mission, self.ready, self.asked = mission, False, list[Any]()
+        mission.seek = self.seek
+
+    def seek(self, place: Any) -> Any:
+        self.asked.append(place)
+        return lambda: self.mission.prepare(place) if self.ready else None
+
+
+def waiting(body: Body) -> tuple[Drive, Beside]:
+    """A robot whose base was shoved while its arm was parked, and that waits for its way."""
+    robot = Drive(begun(body))
+    robot.mission.prepare(START)
+    beside = Beside(robot.mission)
+    robot.period()
+    robot.q[0] += 0.007
+    robot.until("B")
+    for _ in range(round(40.0 / DT)):  # longer than it may drive
+        robot.period()
+    return robot, beside
+
+
+def test_a_base_waits_while_its_way_is_looked_for_beside_the_periods_and_takes_it_then(body: Body) -> None:
+    robot, beside = waiting(body)
+    assert robot.mission.stage == "B"
+    assert len(beside.asked) == 1
+    np.testing.assert_allclose(beside.asked[0], robot.q[:3], atol=1e-3)
+    np.testing.assert_array_equal(np.array(robot.commands)[:, :2], 0.0)
+    beside.ready = True
+    robot.to_the_end()
+    assert robot.mission.stage == DONE
+    assert robot.sharpest <= 1.0 + 1e-9
+
+
+def test_a_stop_is_heard_while_a_way_is_looked_for(body: Body) -> None:
+    robot, _ = waiting(body)
+    robot.mission.stop("somebody said so")
+    robot.period()
+    assert "somebody said so" in robot.mission.log[-1].reason
+    robot.to_the_end()
+    assert robot.mission.stage == STOPPED
+
+
+def test_a_way_that_is_looked_for_and_not_found_stops_it_with_the_reason(body: Body) -> None:
+    robot, beside = waiting(body)
+    robot.mission.see(room((3.0, 0.0, 0.3, 4.0)))
+    beside.ready = True
+    robot.to_the_end()
+    assert robot.mission.stage == STOPPED
+    assert "There is no way" in robot.mission.log[-2].reason
+
+
+def test_a_base_that_stands_where_its_way_begins_looks_for_none(body: Body) -> None:
+    robot = Drive(begun(body))
+    robot.mission.prepare(START)
+    beside = Beside(robot.mission)
+    robot.to_the_end()
+    assert robot.mission.stage == DONE
+    assert not beside.asked

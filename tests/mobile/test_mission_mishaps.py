@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from obedient import DT, GOAL, PARK, START, Drive, Faults, begun, driving, ended_with, room, stop_of, stopped_by
 
-from pliant.mobile.base import CommandFilter, along_arc
+from pliant.mobile.arc import along_arc
+from pliant.mobile.base import limited, limits_record
 from pliant.mobile.body import BASE_JOINTS, Body
 from pliant.mobile.mission import BEGIN, DONE
 from pliant.mobile.progress import ProgressWatch
@@ -97,9 +98,9 @@ def test_a_base_that_is_late_is_not_stuck(late_s: float) -> None:
     """Through hard starts, stops, turns on the spot and curves to both sides."""
     watch, steps, told, now = ProgressWatch(), round(late_s / DT), np.zeros(3), np.zeros(2)
     wishes = [(1.5, 0.0), (0.0, 0.0), (0.0, 2.5), (0.0, -2.5), (-0.4, 0.0), (0.6, 2.5), (0.6, -2.5), (0.0, 0.0)]
-    places, filtered = [told.copy()], CommandFilter(Chassis(), Base(), DT)
+    places, limits = [told.copy()], limits_record(Chassis(), Base())
     for k in range(2400):
-        now = filtered.step(*wishes[k // 150 % len(wishes)])
+        limited(limits[0], now, np.array(wishes[k // 150 % len(wishes)]), DT, now)
         along_arc(told, *now, DT, told)
         places.append(told.copy())
         x, y, heading = places[max(0, k + 1 - steps)]

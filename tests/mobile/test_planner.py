@@ -14,7 +14,7 @@ from pliant.experiments.plan_maps import MAPS, queries
 from pliant.experiments.rival_planner import ompl_solves, one_query, uncompiled
 from pliant.mobile.lattice import BLOCKED, meet, unmark
 from pliant.mobile.path import Path
-from pliant.mobile.planner import HybridAStar, NoWayError
+from pliant.mobile.planner import HybridAStar, NoWayError, TimeOverError
 from pliant.mobile.space import arc_free, free_at, prepared
 from pliant.mobile.wave import begin, coarse, reaches, to_go
 from pliant.model.grid import UNKNOWN, OccupancyGrid, grid_of
@@ -138,18 +138,20 @@ def test_a_gap_that_is_too_narrow_is_no_way_and_a_wide_one_is() -> None:
         HybridAStar(corridor(0.4)).plan(start, goal)
 
 
-def test_a_search_ends_when_it_may_not_go_on() -> None:
-    cells = np.zeros((100, 100), bool)
-    cells[20:80, 48:50] = cells[20:80, 54:56] = True  # a slot that a long base cannot turn into
-    cells[20:22, 48:56] = True
-    planner = HybridAStar(grid_of(cells, 0.1), Planner(radius_m=3.0))
-    start, goal = (2.0, 5.0, 0.0), (5.2, 5.0, 0.0)
-    if planner.free(goal):
-        with pytest.raises(NoWayError, match="time allowed"):
-            planner.plan(start, goal, go_on=lambda: False)
+def test_a_search_ends_when_its_time_is_over_and_finds_its_way_when_it_is_not() -> None:
+    planner = HybridAStar(MAPS["office"](2))
+    start, goal = queries(planner, 2, 159)[158]
+    asked: list[int] = []
+    with pytest.raises(TimeOverError, match="No way was found from start to goal in the time allowed"):
+        planner.plan(start, goal, go_on=lambda: bool(asked.append(0)) or len(asked) < 5)
+    assert len(asked) == 5
+    assert planner.plan(start, goal).expanded > 2000
+
+
+def test_a_search_that_gives_up_names_the_setting_that_lets_it_go_on() -> None:
     small = HybridAStar(MAPS["office"](0), Planner(expansions=1))
     a, b = next(pair for pair in queries(small, 0, 50) if math.dist(pair[0][:2], pair[1][:2]) > 20)
-    with pytest.raises(NoWayError, match="at most 1"):
+    with pytest.raises(NoWayError, match=r"at most 1, the planner's expansions\)"):
         small.plan(a, b)
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pliant.errors import InputError
 from pliant.experiments.rival_planner import ompl_lengths, pairs
 from pliant.mobile.path import reeds_shepp_path
 from pliant.mobile.reeds_shepp import path_lengths
@@ -59,3 +60,28 @@ def test_the_way_back_is_as_long_and_no_way_is_shorter_than_a_straight_line(a: A
 )
 def test_ways_that_are_known(goal: Any, length: float) -> None:
     assert path_lengths((0.0, 0.0, 0.0), goal, 1.0)[0] == pytest.approx(length, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "pose", [(math.nan, 0.0, 0.0), (1.0, math.inf, 0.0), (1.0, 0.0, -math.inf), (1.0, 2.0), "here"]
+)
+def test_a_pose_that_is_none_is_refused_by_name(pose: Any) -> None:
+    good = (1.0, 2.0, 0.5)
+    for ends, name in (((pose, good), "start"), ((good, pose), "goal")):
+        with pytest.raises(InputError, match=f"{name} is .* three (finite )?numbers"):
+            reeds_shepp_path(*ends, 0.5)
+    for ends, name in (((pose, good), "a"), ((good, pose), "b")):
+        with pytest.raises(InputError, match=f"{name} is .* three (finite )?numbers"):
+            path_lengths(*ends, 0.5)
+
+
+def test_as_many_ends_as_starts_are_asked_for() -> None:
+    with pytest.raises(InputError, match=r"b is \(3, 3\), but it must be 2 poses of three numbers"):
+        path_lengths(np.zeros((2, 3)), np.zeros((3, 3)), 0.5)
+
+
+@pytest.mark.parametrize("radius", [0.0, -0.5, math.nan, math.inf])
+def test_a_radius_that_no_arc_has_is_refused(radius: float) -> None:
+    for ask in (reeds_shepp_path, path_lengths):
+        with pytest.raises(InputError, match=r"radius_m is .* greater than 0 m"):
+            ask((0.0, 0.0, 0.0), (1.0, 2.0, 0.5), radius)

@@ -10,9 +10,9 @@ import pytest
 
 from pliant.errors import InputError
 from pliant.experiments.pose_runs import FivePoint, sideways, to_and_fro, tracked, weaving
-from pliant.mobile.base import along_arc
+from pliant.mobile.arc import along_arc
 from pliant.mobile.drive import DRIVING, LOST, NO_NUMBER, STALE
-from pliant.mobile.track_poses import NO_REFERENCE, PoseCommand, PoseTracker
+from pliant.mobile.track_poses import NO_REFERENCE, STATES, PoseCommand, PoseTracker
 from pliant.mobile.velocity import Stencil
 from pliant.params.mobile import Base
 
@@ -43,6 +43,15 @@ def test_noisy_poses_are_followed_by_a_base_that_lags_and_closer_than_by_five_po
     assert ours.rms_mm < most_mm
     assert rival.rms_mm > 2 * ours.rms_mm
     assert np.all(ours.state == DRIVING)
+
+
+def test_what_the_tracker_does_has_words() -> None:
+    _, said = driven(PoseTracker(EXACT), lambda t: (0.1 * t, 0.0, 0.0) if 0.2 < t < 1.0 else None, (0, 0, 0), 2.0)
+    assert [STATES[said[k].state] for k in (0, 40, -1)] == [
+        "stopped: there is no reference, or the last one is too old",
+        "driving",
+        "stopped: there is no reference, or the last one is too old",
+    ]
 
 
 def test_exact_poses_are_followed_closely_backwards_too() -> None:

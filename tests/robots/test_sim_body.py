@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 from pliant.errors import InputError
-from pliant.mobile.base import CommandFilter, Odometry, SlipDetector, along_arc
+from pliant.experiments.mission_faults import Faulty, no_number
+from pliant.experiments.mission_runs import Witness
+from pliant.mobile.arc import along_arc
+from pliant.mobile.base import Odometry, SlipDetector, limited, limits_record
 from pliant.model.mobile_arm import Chassis
 from pliant.model.tool import Tool
 from pliant.params.mobile import Base as BaseLimits
@@ -35,6 +38,12 @@ class Cell:
         self.command[0].q[:] = self.reading[0].q
         self.odometry = Odometry(self.robot.base, self.base[0].pose)
         self.odometry.update(*self.base[0].wheels)
+        self.limits, self.twist = limits_record(self.robot.base, BaseLimits()), np.zeros(2)
+
+    def towards(self, v: float, omega: float) -> Any:
+        """The next command on the way to (v, omega) that keeps to the limits."""
+        limited(self.limits[0], self.twist, np.array((v, omega)), DT, self.twist)
+        return self.twist
 
     def step(self, v: float = 0.0, omega: float = 0.0) -> Any:
         self.robot.command(v, omega)
@@ -47,9 +56,8 @@ class Cell:
 @BOTH
 def test_a_base_drives_the_arc_that_it_is_told(wheels: bool) -> None:
     cell, pose = Cell(wheels=wheels), np.zeros(3)
-    command = CommandFilter(cell.robot.base, BaseLimits(), DT)
     for i in range(2500):
-        v, omega = command.step(0.5, 0.6) if i < 1500 else command.step(-0.2 if i < 2000 else 0.0, 0.0)
+        v, omega = cell.towards(0.5, 0.6) if i < 1500 else cell.towards(-0.2 if i < 2000 else 0.0, 0.0)
         along_arc(pose, v, omega, DT, pose)
         cell.step(v, omega)
     base = cell.base[0]
@@ -59,16 +67,34 @@ def test_a_base_drives_the_arc_that_it_is_told(wheels: bool) -> None:
 
 
 @BOTH
+def test_where_the_base_really_is_is_what_it_reads(wheels: bool) -> None:
+    cell = Cell((1.0, 2.0, 0.5, *SimBody().arm.q_home), wheels=wheels)
+    np.testing.assert_allclose(cell.robot.base_pose(), (1.0, 2.0, 0.5), atol=1e-3)
+    for _ in range(300):
+        cell.step(*cell.towards(0.4, 0.8))
+    np.testing.assert_array_equal(cell.robot.base_pose(), cell.base[0].pose)
+
+
+def test_a_witness_sees_where_the_base_is_though_the_robot_says_no_number() -> None:
+    cell = Cell((1.0, 2.0, 0.5, *SimBody().arm.q_home))
+    mission: Any = None
+    witness = Witness(lambda robot: Faulty(robot, 0.0, no_number))
+    witness.between(cell.robot).read(cell.reading, cell.base)
+    witness.meanwhile(mission, 0.0)
+    assert np.isnan(cell.base[0].pose).all()
+    np.testing.assert_allclose(witness.base, [(1.0, 2.0, 0.5)], atol=1e-6)
+
+
+@BOTH
 def test_a_full_turn_on_the_spot_ends_where_it_began(wheels: bool) -> None:
     cell = Cell(wheels=wheels)
-    command = CommandFilter(cell.robot.base, BaseLimits(), DT)
     turned = 0.0
     while turned < 2 * math.pi:
-        v, omega = command.step(0.0, 1.0)
+        v, omega = cell.towards(0.0, 1.0)
         turned += omega * DT
         cell.step(v, omega)
     for _ in range(1000):
-        v, omega = command.step(0.0, 0.0)
+        v, omega = cell.towards(0.0, 0.0)
         turned += omega * DT
         cell.step(v, omega)
     base = cell.base[0]
@@ -102,9 +128,8 @@ def test_a_sideways_push_turns_a_wheeled_base_and_a_planar_one_hides_it() -> Non
 @BOTH
 def test_the_arm_holds_its_joints_while_the_base_drives(wheels: bool) -> None:
     cell = Cell(wheels=wheels)
-    command = CommandFilter(cell.robot.base, BaseLimits(), DT)
     for _ in range(500):
-        cell.step(*command.step(0.6, 0.5))
+        cell.step(*cell.towards(0.6, 0.5))
         assert np.abs(cell.reading[0].q - cell.command[0].q).max() < 2e-3
 
 

@@ -17,13 +17,17 @@ from pliant.analysis.plot import plot_recording
 from pliant.analysis.report import html
 from pliant.errors import InputError, PliantError, RecordingError
 from pliant.mobile.stages import pose_apart
+from pliant.params.body import WholeBody
+from pliant.params.declare import Section, declared, layout_of, limits_of
+from pliant.params.mission import MissionBase, MissionWholeBody
+from pliant.params.mobile import Base
 from pliant.record import Recording
 from pliant.robots.sim.body import SimBody
 from pliant.ros2.messages import typestore
 from pliant.runtime.mission import FrozenOdometry, MissionRun, save_mission, simulate_mission
 from pliant.runtime.mission_task import MissionTask, begun, changed_mission, find_mission, place_of
 from pliant.runtime.replay import replay
-from pliant.runtime.task import find_task
+from pliant.runtime.task import Task, find_task
 
 NEAR = ["start=6.0,2.2,0"]
 """A start from which the mission that comes along takes seconds."""
@@ -225,6 +229,39 @@ def test_a_mission_of_ones_own_finds_its_map_beside_it(tmp_path: Path) -> None:
     assert Path(task.map) == tmp_path / "hall.npy"
     assert task.start_pose == pytest.approx((1.0, 1.0, math.pi / 2))
     begun(changed_mission(task, ["goal_rpy_deg=180,0,-90"]))
+
+
+@pytest.mark.parametrize(("section", "name", "value"), [("base", "forward_m_s", 0.7), ("whole_body", "gain_1_s", 6.0)])
+def test_one_value_of_a_section_means_the_same_in_a_file_and_on_the_command_line(
+    tmp_path: Path, section: str, name: str, value: float
+) -> None:
+    np.save(tmp_path / "hall.npy", np.zeros((40, 60), bool))
+    text = "kind: mission\nmap: hall.npy\n"
+    bare = find_mission(written(tmp_path, text))
+    filed = find_mission(written(tmp_path, f"{text}{section}: {{{name}: {value}}}\n"))
+    assert bare is not None
+    assert filed is not None
+    assert filed == changed_mission(bare, [f"{section}.{name}={value}"])
+    assert filed.base.delay_s == 0.03
+    assert filed.whole_body.facing == 0.0
+
+
+@pytest.mark.parametrize("task", [MissionTask, Task])
+def test_a_section_that_is_left_out_is_as_one_in_which_nothing_is_set(task: type[Section]) -> None:
+    kinds = {name: field.annotation for name, field in task.model_fields.items()}
+    nested = {name: kind for name, kind in kinds.items() if isinstance(kind, type) and issubclass(kind, Section)}
+    assert nested
+    for name, kind in nested.items():
+        assert task.model_fields[name].default == kind()
+
+
+def test_base_and_whole_body_of_a_mission_differ_from_others_in_one_default_each() -> None:
+    for own, other, name in ((MissionBase, Base, "delay_s"), (MissionWholeBody, WholeBody, "facing")):
+        # kernels are compiled for the records, not for the names of sections
+        assert layout_of(own).dtype == layout_of(other).dtype
+        pairs = zip(declared(own), declared(other), strict=True)
+        assert [mine.name for mine, theirs in pairs if mine != theirs] == [name]
+        assert limits_of(own) == limits_of(other)
 
 
 def test_an_image_is_a_map_with_the_resolution_and_origin_that_the_mission_gives(tmp_path: Path) -> None:

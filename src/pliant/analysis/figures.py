@@ -66,12 +66,12 @@ class Outcome:
 
     def as_dict(self) -> dict[str, Any]:
         """The one JSON object that ``--json`` prints."""
-        table = {"table": self.table} if self.table else {}
+        more = {"notes": self.notes, "table": self.table}
         return {
             "name": self.name,
             "seed": self.seed,
             "seconds": round(self.seconds, 3),
             "figures": [figure.as_dict() for figure in self.figures],
             "holds": self.holds,
-            **table,
+            **{name: rows for name, rows in more.items() if rows},
         }

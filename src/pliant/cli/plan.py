@@ -40,7 +40,7 @@ def command(
     """
     from pliant.analysis.plan import draw_plan
     from pliant.cli.show import compile_planner
-    from pliant.mobile.planner import HybridAStar
+    from pliant.mobile.planner import HybridAStar, TimeOverError
     from pliant.params.declare import changed, parse_assignment
     from pliant.params.mobile import Planner
     from pliant.runtime.map_files import load_map
@@ -54,7 +54,13 @@ def command(
     planner = HybridAStar(grid, chosen)
     planner.check(*ends)
     compile_planner()
-    plan = planner.plan(*ends, go_on=_until(time.monotonic() + timeout))
+    try:
+        plan = planner.plan(*ends, go_on=_until(time.monotonic() + timeout))
+    except TimeOverError:
+        said = (
+            f"No way was found from start to goal within {timeout:g} s (--timeout), and it is not known that none is."
+        )
+        raise TimeOverError(said) from None
     if picture is not None:
         draw_plan(grid, plan, chosen.footprint, picture)
     _tell(plan, ends[1], picture, as_json=as_json)

@@ -14,18 +14,18 @@ from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told
 from pliant.analysis.plan import draw_map
 from pliant.errors import PliantError
 from pliant.experiments import Progress
+from pliant.experiments.mission_faults import NOISE, Noisy
 from pliant.experiments.mission_runs import (
     AROUND_TABLE,
     DETOURS,
-    NOISE,
-    Noisy,
+    DOOR,
     Result,
     Stop,
     detour,
     fetch,
     mishaps,
     random_starts,
-    result_of,
+    seen_through,
     stopped,
     with_box,
 )
@@ -33,7 +33,6 @@ from pliant.mobile.mission import Mission
 from pliant.model.grid import OccupancyGrid
 from pliant.params.declare import changed
 from pliant.runtime.map_files import load_map
-from pliant.runtime.mission import simulate_mission
 from pliant.runtime.mission_task import MissionTask, begun
 
 STARTS, ON_WHEELS, WITH_NOISE, MISHAPS = 20, 3, 3, 14
@@ -82,7 +81,7 @@ def _stops(stops: list[Stop]) -> list[Figure]:
         at_most("mishaps: accelerations, the stop included", round(100 * max(s.share for s in stops), 6), "%", 100.0),
         at_most("mishaps: moments in which the base touches something", sum(s.touches for s in stops), "", 0.0),
         told("mishaps: fastest base when its stop began", fastest.speed_m_s, "m/s"),
-        told("mishaps: its way from then on", fastest.way_m, "m"),
+        told("mishaps: the true way of the simulated base from then on", fastest.way_m, "m"),
     ]  # fmt: skip
 
 
@@ -99,24 +98,28 @@ def _detours(cases: list[tuple[Result, int]]) -> list[Figure]:
     ]  # fmt: skip
 
 
-def _refusals(task: MissionTask, grid: OccupancyGrid) -> list[Figure]:
-    """Missions that cannot be done are refused before anything moves."""
+def _refusals(task: MissionTask, grid: OccupancyGrid) -> tuple[Figure, list[str]]:
+    """Missions that cannot be done are refused before anything moves, for their reason; and what went otherwise."""
     body, _, _ = begun(task)
-    bad: list[tuple[OccupancyGrid, Any, Any]] = [
-        (with_box(grid, *AROUND_TABLE), task.goal_pose, task.start_pose),  # all places are blocked
-        (with_box(grid, 4.9, 2.6, 0.15, 1.3), task.goal_pose, task.start_pose),  # the door is shut
-        (grid, (*task.goal_m[:2], 3.0, *task.goal_pose[3:]), task.start_pose),  # out of reach
-        (grid, np.full(7, math.nan), task.start_pose),
-        (grid, task.goal_pose, (4.95, 1.0, 0.0)),  # in a wall
-        (grid, task.goal_pose, (math.nan, 1.0, 0.0)),
+    high = (*task.goal_m[:2], 3.0, *task.goal_pose[3:])
+    bad: list[tuple[OccupancyGrid, Any, Any, str]] = [
+        (with_box(grid, *AROUND_TABLE), task.goal_pose, task.start_pose, "would touch an obstacle"),
+        (with_box(grid, *DOOR), task.goal_pose, task.start_pose, "There is no way"),
+        (grid, high, task.start_pose, "there is no place for the base"),
+        (grid, np.full(7, math.nan), task.start_pose, "unit quaternion"),
+        (grid, task.goal_pose, (4.95, 1.0, 0.0), "is not free"),  # in a wall
+        (grid, task.goal_pose, (math.nan, 1.0, 0.0), "three finite numbers"),
     ]
-    refused = 0
-    for cells, goal, start in bad:
+    refused, wrong = 0, list[str]()
+    for cells, goal, start, word in bad:
         try:
             Mission(body, cells, goal, task, task.dt).prepare(start)
-        except PliantError:
-            refused += 1
-    return [at_least("impossible missions: refused before anything moves", refused, "", len(bad))]
+            wrong.append(f"Not refused, though it should be with {word!r}.")
+        except PliantError as error:
+            refused += word in str(error)
+            wrong += [] if word in str(error) else [f"Refused for another reason than {word!r}: {error}"]
+    name = "impossible missions: refused before anything moves, for the right reason"
+    return at_least(name, refused, "", len(bad)), wrong
 
 
 def _lost(results: list[Result]) -> list[Figure]:
@@ -134,17 +137,22 @@ def _tried(task: MissionTask, refused: list[str], seed: int | None = None) -> li
     """What came of a mission, if it was not refused at the door; with a `seed`, the base knows its place with noise."""
     try:
         if seed is not None:
-            return [result_of(simulate_mission(task, between=lambda robot: Noisy(robot, seed)))]
-        return [result_of(simulate_mission(task))]
+            return [seen_through(task, between=lambda robot: Noisy(robot, seed))[0]]
+        return [seen_through(task)[0]]
     except PliantError as error:
-        refused.append(f"Refused from the start {task.start}: {error}")
+        refused.append(f"Refused from the start {_from(task)}: {error}")
         return []
 
 
-def _notes(stops: list[Stop], results: dict[str, Result]) -> list[str]:
+def _notes(stops: list[Stop], results: list[Result]) -> list[str]:
     """What went otherwise than it should."""
     notes = [f"Not as expected: {s.name}: {s.reason or 'not stopped'}." for s in stops if not s.as_expected]
-    return notes + [f"Not done, {where}: {r.reason}." for where, r in results.items() if not r.done]
+    return notes + [f"Not done from the start {_from(r.task)}: {r.reason}." for r in results if not r.done]
+
+
+def _from(task: MissionTask) -> str:
+    x, y, degrees = task.start
+    return f"({x:.2f} m, {y:.2f} m, {degrees:.0f}°){', on wheels' if task.sim.wheels else ''}"
 
 
 def run(seed: int, progress: Progress) -> Outcome:
@@ -168,6 +176,7 @@ def run(seed: int, progress: Progress) -> Outcome:
         stops.append(stopped(task, mishap))
         progress((STARTS + ON_WHEELS + WITH_NOISE + 0.5 * len(stops)) / total)
     detours = {where: detour(task, shares) for where, shares in DETOURS.items()}
+    refusals, wrong = _refusals(task, grid)
     figures = [
         *_judged(f"{STARTS} random starts", STARTS, results, task),
         *_judged(f"{ON_WHEELS} of them on wheels", ON_WHEELS, wheels, task),
@@ -175,28 +184,24 @@ def run(seed: int, progress: Progress) -> Outcome:
         *_detours(list(detours.values())),
         *_commands([*results, *wheels, *noisy, *(result for result, _ in detours.values())]),
         *_stops(stops),
-        *_refusals(task, grid),
+        refusals,
     ]
     progress(1.0)
-    others = {f"start {k}": r for k, r in enumerate([*results, *wheels, *noisy])}
-    notes = [*refused, *_notes(stops, {**others, **{where: r for where, (r, _) in detours.items()}})]
+    notes = [*refused, *wrong, *_notes(stops, [*results, *wheels, *noisy, *(r for r, _ in detours.values())])]
     return Outcome(
         "mission", seed, time.perf_counter() - began, figures, notes=notes,
-        draw=lambda path: _draw(grid, task, results, stops, path), table=_rows(starts, results, wheels, stops),
+        draw=lambda path: _draw(grid, task, results, stops, path), table=_rows([*results, *wheels, *noisy], stops),
     )  # fmt: skip
 
 
-def _rows(
-    starts: list[MissionTask], results: list[Result], wheels: list[Result], stops: list[Stop]
-) -> list[dict[str, Any]]:
+def _rows(results: list[Result], stops: list[Stop]) -> list[dict[str, Any]]:
     rows = [
         {
-            "start": list(task.start), "wheels": on, "done": r.done, "reason": r.reason,
+            "start": list(r.task.start), "wheels": r.task.sim.wheels, "done": r.done, "reason": r.reason,
             "distance_mm": 1e3 * r.apart_m, "stand_mm": 1e3 * r.stand_m,
             "seconds": [r.seconds[stage] for stage in "ABC"],
         }
-        for on, group in ((False, results), (True, wheels))
-        for task, r in zip(starts, group, strict=False)
+        for r in results
     ]  # fmt: skip
     rows += [
         {"mishap": s.name, "as_expected": s.as_expected, "reason": s.reason, "speed_m_s": s.speed_m_s,

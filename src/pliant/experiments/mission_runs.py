@@ -10,7 +10,20 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis.mission import STAGES, Story, limit_shares, story_of
-from pliant.mobile.base import along_arc, wheels_of
+from pliant.experiments.mission_faults import (
+    Faulty,
+    Held,
+    Spinning,
+    Stuck,
+    frozen,
+    no_joint,
+    no_number,
+    nothing,
+    pressed,
+    sagging,
+    turned,
+)
+from pliant.mobile.arc import along_arc
 from pliant.mobile.body import BASE_JOINTS, Body
 from pliant.mobile.mission import Mission
 from pliant.mobile.planner import HybridAStar
@@ -29,8 +42,6 @@ Array = np.ndarray[Any, Any]
 
 SWAY_RAD = 0.6
 """How far from home the joints may be at the start."""
-NOISE = (0.002, 0.002)
-"""Of a localisation that is not perfect [m, rad]."""
 
 
 def fetch() -> MissionTask:
@@ -57,9 +68,40 @@ def random_starts(task: MissionTask, seed: int, n: int) -> list[MissionTask]:
 # ---- to the goal ---------------------------------------------------------------------------------------------------
 
 
+class Witness:
+    """Sees where the base of a simulated robot really is, in every period, whatever the robot says of it."""
+
+    def __init__(
+        self,
+        between: Callable[[SimBody], MobileRobot] = lambda robot: robot,
+        meanwhile: Callable[[Mission, float], None] = lambda mission, time_s: None,
+    ) -> None:
+        self._between, self._meanwhile = between, meanwhile
+        self.robot: SimBody | None = None
+        self.mission: Mission | None = None
+        self._poses: list[Array] = []
+
+    def between(self, robot: SimBody) -> MobileRobot:
+        self.robot = robot
+        return self._between(robot)
+
+    def meanwhile(self, mission: Mission, time_s: float) -> None:
+        assert self.robot is not None
+        self.mission = mission
+        self._poses.append(self.robot.base_pose())
+        self._meanwhile(mission, time_s)
+
+    @property
+    def base(self) -> Array:
+        """Where the base was at the begin of every period (n, 3)."""
+        return np.array(self._poses)
+
+
 @dataclass(frozen=True)
 class Result:
     """What came of one mission."""
+
+    task: MissionTask
 
     done: bool
     reason: str
@@ -81,21 +123,32 @@ class Result:
     """Time [s] and distance of the tool from its goal [m], thinned."""
 
 
-def result_of(run: MissionRun) -> Result:
-    """The figures of a run, without its records."""
+def seen_through(
+    task: MissionTask,
+    between: Callable[[SimBody], MobileRobot] = lambda robot: robot,
+    meanwhile: Callable[[Mission, float], None] = lambda mission, time_s: None,
+) -> tuple[Result, MissionRun]:
+    """A mission to its end, judged by where its base really was; and the run."""
+    witness = Witness(between, meanwhile)
+    run = simulate_mission(task, between=witness.between, meanwhile=witness.meanwhile)
+    return result_of(run, witness.base), run
+
+
+def result_of(run: MissionRun, base: Array) -> Result:
+    """The figures of a run, without its records; `base` is where the base really was in every period."""
     story = story_of(run)
     u, dt = story.commands, run.task.dt
     apart = pose_apart(run.tool, run.goal)
     at = {change.stage: min(len(u) - 1, round(change.time_s / dt)) for change in run.log}
     parked = np.abs(story.joints[at["B"]] - run.park_q).max() if "B" in at else math.inf
-    stand = math.dist(story.base[at["C"], :2], run.stand.q[:2]) if "C" in at and run.stand else math.inf
+    stand = math.dist(base[at["C"], :2], run.stand.q[:2]) if "C" in at and run.stand else math.inf
     thin = slice(None, None, 25)
     far = np.linalg.norm(story.tool[thin, :3] - run.goal[:3], axis=1)
     return Result(
-        run.done, run.reason, float(apart[0]), float(apart[1]),
+        run.task, run.done, run.reason, float(apart[0]), float(apart[1]),
         {stage: story.seconds_in(stage) for stage in STAGES}, float(parked), float(stand),
-        limit_shares(u, run.body, run.task.base, dt), handed_over(story), sideways(u, dt), touches(story),
-        int(run.records["base"]["slipping"].sum()), story.base[thin].copy(), np.column_stack([story.time_s[thin], far]),
+        limit_shares(u, run.body, run.task.base, dt), handed_over(story), sideways(u, dt), touches(story, base),
+        int(run.records["base"]["slipping"].sum()), base[thin].copy(), np.column_stack([story.time_s[thin], far]),
     )  # fmt: skip
 
 
@@ -119,127 +172,14 @@ def sideways(u: Array, dt: float) -> float:
     return float(np.abs(np.cos(middle) * step[:, 1] - np.sin(middle) * step[:, 0]).max()) / dt
 
 
-def touches(story: Story) -> int:
-    """Moments (of fifty per second) in which the bare footprint, without its margin, touches an obstacle."""
+def touches(story: Story, base: Array) -> int:
+    """Moments (of fifty per second) in which the footprint without its margin, at `base`, touches an obstacle."""
     bare = story.task.planner.footprint.model_dump() | {"margin_m": 0.0}
     space = prepared(story.grid, Footprint(**bare))
-    return sum(not free_at(space, *map(float, pose)) for pose in story.base[::10] if np.isfinite(pose).all())
-
-
-class Noisy:
-    """A robot that knows its place with noise: every reading is off by itself, with these standard deviations."""
-
-    def __init__(self, robot: SimBody, seed: int, noise: tuple[float, float] = NOISE) -> None:
-        self.robot, self.command, self.write = robot, robot.command, robot.write
-        self._random, self._noise = np.random.default_rng([9, seed]), np.array((noise[0], *noise))
-
-    def read(self, reading: Any, base: Any) -> None:
-        self.robot.read(reading, base)
-        base["pose"] += self._noise * self._random.normal(size=3)
+    return sum(not free_at(space, *map(float, pose)) for pose in base[::10])
 
 
 # ---- what goes wrong -----------------------------------------------------------------------------------------------
-
-
-class Faulty:
-    """A robot that is in order until a fault befalls what it says or does."""
-
-    def __init__(self, robot: SimBody, at_s: float, fault: Callable[[Any, Any, Any, Any], None]) -> None:
-        self.robot, self._at_s, self._fault, self.command = robot, at_s, fault, robot.command
-        self._kept: Any = None
-
-    def read(self, reading: Any, base: Any) -> None:
-        before = reading.copy(), base.copy()
-        self.robot.read(reading, base)
-        if self._begun:
-            self._fault(reading, base, *before)
-
-    def write(self, command: Any) -> None:
-        self.robot.write(command)
-
-    @property
-    def _begun(self) -> bool:
-        return bool(self.robot.world.record[0].time >= self._at_s)
-
-
-class Stuck(Faulty):
-    """A robot whose arm does not do what it is told."""
-
-    def write(self, command: Any) -> None:
-        if self._kept is None or not self._begun:
-            self._kept = command.copy()
-            self._kept[0].qd[:] = 0.0
-        self.robot.write(self._kept if self._begun else command)
-
-
-class Held(Faulty):
-    """A robot whose base something holds: it is told to drive, and does not; its pose is heard with noise."""
-
-    def __init__(self, robot: SimBody, at_s: float) -> None:
-        super().__init__(robot, at_s, nothing)
-        self.command, self._noisy = self._command, Noisy(robot, 0)
-
-    def read(self, reading: Any, base: Any) -> None:
-        self._noisy.read(reading, base)
-
-    def _command(self, v: float, omega: float) -> None:
-        self.robot.command(*((0.0, 0.0) if self._begun else (v, omega)))
-
-
-class Spinning(Held):
-    """The same with wheels that turn as they are told, and spin; its pose is exact."""
-
-    def __init__(self, robot: SimBody, at_s: float) -> None:
-        super().__init__(robot, at_s)
-        self._asked, self._spun, self._last_s = np.zeros(2), np.zeros(2), at_s
-
-    def read(self, reading: Any, base: Any) -> None:
-        self.robot.read(reading, base)
-        if self._begun:
-            now_s = float(self.robot.world.record[0].time)
-            self._spun += (now_s - self._last_s) * np.array(wheels_of(self.robot.base, *self._asked))
-            self._last_s = now_s
-            base["wheels"][0] += self._spun
-            base["twist"][0] = self._asked
-
-    def _command(self, v: float, omega: float) -> None:
-        super()._command(v, omega)
-        self._asked = np.array((v, omega))
-
-
-def nothing(reading: Any, base: Any, reading_before: Any, base_before: Any) -> None:
-    """What it says is right."""
-
-
-def no_number(reading: Any, base: Any, reading_before: Any, base_before: Any) -> None:
-    """The pose of the base is no number."""
-    base[0].pose[:] = math.nan
-
-
-def no_joint(reading: Any, base: Any, reading_before: Any, base_before: Any) -> None:
-    """The position of a joint is no number."""
-    reading[0].q[2] = math.nan
-
-
-def frozen(reading: Any, base: Any, reading_before: Any, base_before: Any) -> None:
-    """Nothing new is heard of the base."""
-    for name in ("pose", "wheels", "twist"):
-        base[name] = base_before[name]
-
-
-def pressed(reading: Any, base: Any, reading_before: Any, base_before: Any) -> None:
-    """Something presses on the tool."""
-    reading[0].wrench[0] += 400.0
-
-
-def turned(reading: Any, base: Any, reading_before: Any, base_before: Any) -> None:
-    """The base stands otherwise than it did."""
-    base[0].pose[2] += 0.5
-
-
-def sagging(reading: Any, base: Any, reading_before: Any, base_before: Any) -> None:
-    """A joint is not where it was told to be."""
-    reading[0].q[1] += 0.4
 
 
 def with_box(grid: OccupancyGrid, x: float, y: float, width: float, height: float) -> OccupancyGrid:
@@ -302,8 +242,8 @@ DETOURS = {"on the way": (0.4,), "where it was to stand": (1.0,), "on the way, a
 
 def detour(task: MissionTask, shares: tuple[float, ...]) -> tuple[Result, int]:
     """A mission with something in its way, judged on the map with it; and how many ways it took."""
-    run = simulate_mission(task, meanwhile=in_the_way(*shares))
-    return result_of(run), sum(change.stage == "B" for change in run.log)
+    result, run = seen_through(task, meanwhile=in_the_way(*shares))
+    return result, sum(change.stage == "B" for change in run.log)
 
 
 def mishaps() -> list[Mishap]:
@@ -335,9 +275,9 @@ class Stop:
     as_expected: bool
     reason: str
     speed_m_s: float
-    """Of the base, when the stop began."""
+    """Of the base, as it really went, when the stop began."""
     way_m: float
-    """From then on."""
+    """That it really went from then on."""
     seconds: float
     at_rest: float
     """Largest true speed of anything at the end [m/s, rad/s]."""
@@ -350,32 +290,27 @@ class Stop:
 
 def stopped(task: MissionTask, mishap: Mishap) -> Stop:
     """Run a mission into a mishap."""
-    robots: list[SimBody] = []
-    here: list[Mission] = []
+    witness = Witness(mishap.between, mishap.meanwhile)
 
-    def between(robot: SimBody) -> MobileRobot:
-        robots.append(robot)
-        return mishap.between(robot)
-
-    def meanwhile(mission: Mission, time_s: float) -> None:
-        here[:] = [mission]
-        mishap.meanwhile(mission, time_s)
+    def go_on() -> bool:
+        mission = witness.mission
+        return mission is None or not mishap.stop_in or mission.stage != mishap.stop_in or mission.share <= 0.87
 
     wanted = changed(task, mishap.changes) if mishap.changes else task
-    run = simulate_mission(
-        wanted, between=between, meanwhile=meanwhile,
-        go_on=lambda: not (mishap.stop_in and here and here[0].stage == mishap.stop_in and here[0].share > 0.87),
-    )  # fmt: skip
+    run = simulate_mission(wanted, between=witness.between, meanwhile=witness.meanwhile, go_on=go_on)
+    robot, base = witness.robot, witness.base
+    assert robot is not None
     story, at = story_of(run), [change for change in run.log if change.stage == "stopping"]
     ended = run.log[-1].stage == "stopped"
     good = len(at) == 1 and ended and f"stage {mishap.stage}" in at[0].reason and mishap.word in at[0].reason
     k = round(at[0].time_s / run.task.dt) if at else 0
     u = story.commands
     shares = limit_shares(u, run.body, run.task.base, run.task.dt)
-    way = float(np.abs(u[k:, 0]).sum()) * run.task.dt
+    speed = math.dist(base[k, :2], base[max(0, k - 1), :2]) / run.task.dt
+    way = float(np.hypot(*np.diff([*base[k:, :2], robot.base_pose()[:2]], axis=0).T).sum())
     return Stop(
-        mishap.name, good, run.reason, float(abs(u[max(0, k - 1), 0])), way,
-        run.log[-1].time_s - (at[0].time_s if at else 0.0), float(np.abs(robots[0].world.data.qvel).max()),
-        max(share for name, share in shares.items() if "acceleration" in name), touches(story),
+        mishap.name, good, run.reason, speed, way,
+        run.log[-1].time_s - (at[0].time_s if at else 0.0), float(np.abs(robot.world.data.qvel).max()),
+        max(share for name, share in shares.items() if "acceleration" in name), touches(story, base),
         np.column_stack([story.time_s[k - 200 :] - story.time_s[k], u[k - 200 :, 0]]) if k > 200 else np.zeros((0, 2)),
     )  # fmt: skip

@@ -118,34 +118,33 @@ def _figures(tally: Tally) -> list[Figure]:
 
 def _lengths() -> tuple[list[Figure], list[str]]:
     """Reeds-Shepp lengths beside those of OMPL."""
-    if not ompl_is_there():
-        return [], [f"{NO_OMPL}: Reeds-Shepp lengths were not compared."]
-    a, b = pairs(PAIRS)
-    apart = np.abs(path_lengths(a, b, RADIUS_M) - ompl_lengths(a, b, RADIUS_M)).max()
-    return [at_most(f"Reeds-Shepp lengths of {PAIRS} pairs, largest difference from OMPL's", apart, "m", 1e-9)], []
+    apart, notes = math.nan, [f"{NO_OMPL}: Reeds-Shepp lengths were not compared."]
+    if ompl_is_there():
+        a, b = pairs(PAIRS)
+        apart, notes = np.abs(path_lengths(a, b, RADIUS_M) - ompl_lengths(a, b, RADIUS_M)).max(), []
+    return [at_most(f"Reeds-Shepp lengths of {PAIRS} pairs, largest difference from OMPL's", apart, "m", 1e-9)], notes
 
 
-def _cramped(seed: int) -> list[Figure]:
-    """The clutter from starts and to goals that need no room to turn; whether all of them have a way is not known."""
-    tally = _ask("clutter", seed, roomy=False)
+def _cramped(seed: int, progress: Progress) -> tuple[list[Figure], list[str]]:
+    """The clutter from starts and to goals that need no room to turn, some of which have no way."""
+    tally, name = _ask("clutter", seed, roomy=False), "clutter, no room to turn at the ends"
     p99 = 1e3 * np.percentile(tally.seconds, 99)
-    return [
-        told(f"clutter, no room to turn at the ends: solved of {len(tally.asked)}", tally.solved),
-        told("clutter, no room to turn at the ends: 99 % within", p99, "ms"),
-    ]
+    beside, notes = _beside_ompl(tally, name, progress)
+    solved = told(f"{name}: solved of {len(tally.asked)}", tally.solved)
+    return [solved, told(f"{name}: 99 % within", p99, "ms"), *beside], notes
 
 
-def _beside_ompl(tally: Tally, progress: Progress) -> tuple[list[Figure], list[str]]:
-    """Queries on the office that OMPL solves and we do not: only those that we do not need to be asked."""
+def _beside_ompl(tally: Tally, name: str, progress: Progress) -> tuple[list[Figure], list[str]]:
+    """Queries that OMPL solves and we do not: only those that we do not need to be asked."""
     open_ones = [pair for plan, pair in zip(tally.plans, tally.asked, strict=True) if plan is None]
-    if not ompl_is_there():
-        return [], [f"{NO_OMPL}: whether it solves more was not measured."]
-    more = 0
-    for k, (start, goal) in enumerate(open_ones):
-        more += ompl_solves(tally.planner, start, goal, OMPL_S)
-        progress(0.5 + 0.4 * (k + 1) / len(open_ones))
-    name = f"office: unsolved, but solved by OMPL's RRTConnect in {OMPL_S:g} s"
-    return [told("office: unsolved", len(open_ones)), at_most(name, more, "", 0.0)], []
+    more, notes = math.nan, [f"{NO_OMPL}: whether it solves more was not measured ({name})."]
+    if ompl_is_there():
+        more, notes = 0.0, []
+        for k, (start, goal) in enumerate(open_ones):
+            more += ompl_solves(tally.planner, start, goal, OMPL_S)
+            progress((k + 1) / len(open_ones))
+    beside = at_most(f"{name}: unsolved, but solved by OMPL's RRTConnect in {OMPL_S:g} s", more, "", 0.0)
+    return [told(f"{name}: unsolved", len(open_ones)), beside], notes
 
 
 def _beside_uncompiled(tally: Tally, seed: int) -> list[Figure]:
@@ -171,10 +170,11 @@ def run(seed: int, progress: Progress) -> Outcome:
         tallies.append(_ask(name, seed, roomy=name != "office"))
         figures += _figures(tallies[-1])
         progress(0.5 * (k + 1) / len(MAPS))
-    beside, notes = _beside_ompl(tallies[-1], progress)
+    beside, notes = _beside_ompl(tallies[-1], "office", lambda share: progress(0.5 + 0.3 * share))
+    cramped, unknown = _cramped(seed, lambda share: progress(0.8 + 0.15 * share))
     lengths, silent = _lengths()
-    figures += beside + _cramped(seed) + lengths + _beside_uncompiled(tallies[1], seed)
-    notes += silent
+    figures += beside + cramped + lengths + _beside_uncompiled(tallies[1], seed)
+    notes += unknown + silent
     progress(1.0)
     notes.append("Times are those of the thread that plans (CPU time), so other programs do not count.")
     return Outcome(

@@ -1,7 +1,6 @@
-"""A differential-drive base: wheels and twist, the exact arc, odometry, slip, and a command that keeps to limits.
+"""A differential-drive base: wheels and twist, odometry, slip, and a command that keeps to limits.
 
     v = (w_r + w_l) / 2     ω = (w_r - w_l) / track          rim speeds w [m/s]
-    x⁺ = x + v dt sinc(ω dt/2) cos(θ + ω dt/2)               the arc of constant (v, ω), exactly
 
 A base pose is [x, y, heading]. Nothing here can go sideways: a lateral speed has no place to be written to.
 """
@@ -17,6 +16,7 @@ import numpy as np
 
 from pliant.errors import InputError
 from pliant.kernel import kernel
+from pliant.mobile.arc import along_arc
 from pliant.model.mobile_arm import Chassis
 from pliant.params.body import Slip
 from pliant.params.mobile import Base as BaseLimits
@@ -47,17 +47,6 @@ def limits_record(base: Chassis, limits: BaseLimits) -> Array:
     r.grow[:] = limits.acceleration_m_s2, limits.turn_acceleration_rad_s2
     r.fall[:] = limits.deceleration_m_s2, limits.turn_acceleration_rad_s2
     return record
-
-
-@kernel
-def along_arc(pose, v, omega, dt, out):
-    """Where a base at `pose` is after dt [s] of v [m/s] and omega [rad/s]; the heading is not wrapped."""
-    half = 0.5 * omega * dt
-    chord = v * dt * (math.sin(half) / half if abs(half) > 1e-8 else 1.0 - half * half / 6.0)
-    x, y, heading = pose[0], pose[1], pose[2]
-    out[0] = x + chord * math.cos(heading + half)
-    out[1] = y + chord * math.sin(heading + half)
-    out[2] = heading + omega * dt
 
 
 @kernel
@@ -111,22 +100,6 @@ def twist_of(base: Chassis, left: float, right: float) -> tuple[float, float]:
     """Forward [m/s] and turning speed [rad/s] of a base whose wheels turn this fast [rad/s] and do not slip."""
     r = base.wheel_radius_m
     return 0.5 * r * (left + right), r * (right - left) / base.track_m
-
-
-class CommandFilter:
-    """Lets a twist command change no faster than the base can follow; hand-overs go through it."""
-
-    def __init__(self, base: Chassis, limits: BaseLimits, dt: float) -> None:
-        self._limits, self._dt = limits_record(base, limits), dt
-        self.twist = np.zeros(2)
-
-    def step(self, v: float, omega: float) -> Array:
-        """What to command now [m/s, rad/s], when (v, omega) is wanted. What is no number is a wish to stand."""
-        asked = np.array((v, omega), float)
-        if not np.isfinite(asked).all():
-            asked[:] = 0.0
-        limited(self._limits[0], self.twist, asked, self._dt, self.twist)
-        return self.twist.copy()
 
 
 class Odometry:

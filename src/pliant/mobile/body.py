@@ -15,7 +15,8 @@ import numpy as np
 
 from pliant.errors import InputError
 from pliant.kernel import kernel
-from pliant.mobile.base import along_arc, limits_record
+from pliant.mobile.arc import along_arc
+from pliant.mobile.base import limits_record
 from pliant.model import kinematics
 from pliant.model.mobile_arm import Chassis, load_mobile
 from pliant.model.tool import Tool

@@ -26,7 +26,7 @@ from pliant.mobile.path import Path
 from pliant.mobile.planner import HybridAStar
 from pliant.mobile.progress import Lasting
 from pliant.mobile.space import free_at, prepared
-from pliant.mobile.stages import HOLD_1_S, DriveStage, ParkStage, ReachStage, Seen, Stage, from_place
+from pliant.mobile.stages import HOLD_1_S, DriveStage, ParkStage, ReachStage, Search, Seen, Stage, from_place
 from pliant.mobile.stand import Stand, Stands
 from pliant.model.grid import OccupancyGrid
 from pliant.params.mission import MissionSettings
@@ -75,6 +75,8 @@ class Mission:
         self.park_q = body.within("park.q", self.settings.park.q or body.q_home[BASE_JOINTS:])
         self.filter = BodyFilter(body, dt)
         self.stage, self.log = BEGIN, list[Change]()
+        self.seek: Callable[[Any], Search] | None = None
+        """Looks for a place and a way from (x, y, heading) beside the periods: for whoever keeps pace with a clock."""
         self.see(grid)
         self._stands = Stands(body, self.goal, self.settings.travel, self._rehearsed)
         self.drive = DriveStage(body, self.settings, self.park_q, self._place_from, self._follower, dt)
@@ -127,13 +129,16 @@ class Mission:
                 why = f"the tool is not at its goal within {stage.limit_s:g} s"
         return why
 
-    def _place_from(self, place: Any) -> Stand:
+    def _place_from(self, place: Any) -> Search:
         """The stand and the way from here: the prepared one if the base is where that begins."""
-        if self._planned is not None:
-            far, turned = from_place(self._planned.plan.path.start, place)
+        if (known := self._planned) is not None:
+            far, turned = from_place(known.plan.path.start, place)
             if far <= SAME_M and turned <= SAME_RAD:
-                return self._planned
-        return self.prepare(place)
+                return lambda: known
+        if self.seek is not None:
+            return self.seek(place)
+        found = self.prepare(place)
+        return lambda: found
 
     def _follower(self, path: Path) -> Follower:
         """What keeps the base on its way; pure pursuit looks at the map of this moment."""
@@ -220,6 +225,8 @@ class Mission:
             if self.drive.stand is not None:
                 self.reach.place = self.drive.stand.q
             self._enter({"A": "B", "B": "C", "C": DONE}[self.stage], seen, done)
+        elif self.stage == "B" and self.drive.seeks:  # for travel.search_s at most; then the time to drive begins
+            self._entered_s = seen.time_s
         elif seen.time_s - self._entered_s > stage.limit_s:
             self._halt(seen, f"its time of {stage.limit_s:g} s is over")
         elif self.stage == "B":

@@ -9,8 +9,8 @@ import numpy as np
 
 from pliant.errors import InputError
 from pliant.kernel import kernel
-from pliant.mobile.reeds_shepp import WORD, between
-from pliant.mobile.space import moved
+from pliant.mobile.arc import moved
+from pliant.mobile.reeds_shepp import WORD, between, checked_poses, checked_radius
 
 Array = np.ndarray[Any, Any]
 
@@ -84,7 +84,7 @@ class Path:
 def reeds_shepp_path(start: Any, goal: Any, radius_m: float) -> Path:
     """The shortest way from pose to pose where nothing stands."""
     word = WORD.new()
-    between(np.array(start, float), np.array(goal, float), float(radius_m), word[0])
+    between(checked_poses("start", start, 1)[0], checked_poses("goal", goal, 1)[0], checked_radius(radius_m), word[0])
     w = word[0]
     arcs = np.stack([w.turn[: w.n] / radius_m, w.length[: w.n] * radius_m], 1)
     x, y, heading = map(float, start)

@@ -49,6 +49,10 @@ class NoWayError(PliantError):
     """There is no way, or none was found within what was allowed."""
 
 
+class TimeOverError(NoWayError):
+    """No way was found in the time allowed; whether there is one is not known."""
+
+
 @dataclass(frozen=True)
 class Plan:
     """A way from start to goal, and what it took to find it."""
@@ -146,7 +150,10 @@ class HybridAStar:
                 if said == search.MORE and not hard:
                     hard = True
                     self._keep_to_course(ends)
-        raise NoWayError(f"No way was found from start to goal: {tried} poses were tried (of at most {most}).")
+        raise NoWayError(
+            f"No way was found from start to goal: {tried} poses were tried "
+            f"(of at most {most}, the planner's expansions)."
+        )
 
     def _waves_reach(self, ends: Poses) -> bool:
         """Let the waves run, from the goal to the start and from the start to the goal; whether both came there."""
@@ -188,7 +195,7 @@ class HybridAStar:
                 if said != search.MORE:
                     return said, k if said == search.EMPTY else stuck
             if not go_on():
-                raise NoWayError("No way was found from start to goal in the time allowed.")
+                raise TimeOverError("No way was found from start to goal in the time allowed.")
         return search.MORE, stuck
 
     def _checked(self, name: str, pose: Pose) -> Any:

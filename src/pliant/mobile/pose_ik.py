@@ -1,6 +1,6 @@
 """Where base and arm must be so that the tool is at a pose: damped Gauss–Newton, with restarts.
 
-    δ = -D Jᵀ (J D Jᵀ + µ I)⁻¹ e          µ = ½ |e|² + tiny,   D: how readily each joint moves
+    δ = -Jᵀ (J Jᵀ + µ I)⁻¹ e          µ = ½ |e|² + tiny
 
 The damping fades with the error (Sugihara, IEEE Trans. Robotics 27, 2011, doi 10.1109/TRO.2011.2148230), so steps are
 careful far away and quadratic near the end, and no step has to be taken back. A joint that meets its limit stays there
@@ -38,11 +38,10 @@ SCRATCH = Layout(
     "PoseIk",
     (
         Field("e", "m, rad", "pose error", (6,)),
-        Field("A", "", "J D Jᵀ + µ I, then its factor", (6, 6)),
+        Field("A", "", "J Jᵀ + µ I, then its factor", (6, 6)),
         Field("y", "", "", (6,)),
         Field("step", "", "", (MAX_JOINTS,)),
         Field("free", "", "1: this joint may move on", (MAX_JOINTS,), "i8"),
-        Field("ease", "", "D", (MAX_JOINTS,)),
     ),
 )
 
@@ -58,7 +57,7 @@ def _step(h, w, q):
             total = energy + 1e-10 if i == j else 0.0
             for k in range(h.n):
                 if w.free[k] != 0:
-                    total += w.ease[k] * h.J[i, k] * h.J[j, k]
+                    total += h.J[i, k] * h.J[j, k]
             w.A[i, j] = total
     factor(w.A)
     solve(w.A, w.e, w.y)
@@ -67,7 +66,7 @@ def _step(h, w, q):
         total = 0.0
         for i in range(6):
             total -= h.J[i, k] * w.y[i]
-        w.step[k] = w.ease[k] * total if w.free[k] != 0 else 0.0
+        w.step[k] = total if w.free[k] != 0 else 0.0
         longest = max(longest, abs(w.step[k]))
     if longest > LONGEST:
         w.step *= LONGEST / longest
@@ -184,7 +183,6 @@ class PoseSearch:
         self.body, self.tolerance, self.starts = body, tolerance, starts
         self.posture = body.posture("posture", body.q_home[BASE_JOINTS:] if posture is None else posture)
         self._work = SCRATCH.new()
-        self._work[0].ease[:] = 1.0
 
     def solve(self, target: Any, start: Any = None, *, fixed_base: bool = False) -> PoseSolution:
         """Bring the tool to `target` (X_WT), from `start` if that leads there; `fixed_base`: by the arm alone."""

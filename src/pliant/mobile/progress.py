@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.mobile.base import along_arc
+from pliant.mobile.arc import along_arc
 from pliant.params.mission import Watch
 
 Array = np.ndarray[Any, Any]

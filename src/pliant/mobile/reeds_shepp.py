@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.errors import InputError
 from pliant.kernel import kernel
 from pliant.records import Field, Layout
 
@@ -171,7 +172,30 @@ def lengths(a, b, radius, word, out):
 
 def path_lengths(a: Any, b: Any, radius_m: float) -> np.ndarray[Any, Any]:
     """Lengths [m] of the shortest paths from each pose of a (n, 3) to that of b (n, 3): x, y, heading."""
-    start, goal = (np.ascontiguousarray(np.atleast_2d(poses), float) for poses in (a, b))
-    out = np.zeros(len(start))
-    lengths(start, goal, float(radius_m), WORD.new(), out)
+    start = checked_poses("a", a)
+    goal, out = checked_poses("b", b, len(start)), np.zeros(len(start))
+    lengths(start, goal, checked_radius(radius_m), WORD.new(), out)
     return out
+
+
+def checked_poses(name: str, poses: Any, n: int | None = None) -> np.ndarray[Any, Any]:
+    """Poses (n, 3) as numbers, or a refusal that names them."""
+    try:
+        values = np.ascontiguousarray(np.atleast_2d(np.asarray(poses, float)))
+    except (TypeError, ValueError):
+        values = np.zeros((0, 0))
+    if values.ndim != 2 or values.shape[1] != 3 or len(values) != (len(values) if n is None else n):
+        many = "poses of" if n is None else f"{n} poses of" if n != 1 else "a pose of"
+        told = poses if values.size <= 3 else values.shape
+        raise InputError(name, told, f"{many} three numbers: x [m], y [m] and heading [rad]")
+    if not np.isfinite(values).all():
+        bad = values[~np.isfinite(values).all(axis=1)][0].tolist()
+        raise InputError(name, bad, "three finite numbers: x [m], y [m] and heading [rad]")
+    return values
+
+
+def checked_radius(radius_m: float) -> float:
+    """A radius that arcs can have, or a refusal."""
+    if not 0.0 < radius_m < math.inf:
+        raise InputError("radius_m", radius_m, "a finite length greater than 0 m")
+    return float(radius_m)

@@ -17,9 +17,10 @@ import numpy as np
 
 from pliant.kernel import kernel
 from pliant.mobile import wave as waves
+from pliant.mobile.arc import moved
 from pliant.mobile.estimate import wrapped
 from pliant.mobile.reeds_shepp import WORD, between
-from pliant.mobile.space import Space, arc_free, distance_at, moved
+from pliant.mobile.space import Space, arc_free, distance_at
 from pliant.records import Field, Layout
 
 STEERS = 5
@@ -242,6 +243,12 @@ def _meets(space, s, node, other):
 
 
 @kernel
+def arc_cost(s, curvature, length):
+    """What an arc costs: its length, more where it leads backwards, and more where it turns."""
+    return abs(length) * (s.forward if length > 0.0 else s.reverse) * (1.0 + (s.turn - 1.0) * abs(curvature) * s.radius)
+
+
+@kernel
 def _expand(space, wave, room, at):
     """All arcs from a pose."""
     s, node = room.state[0], room.nodes[at]
@@ -254,7 +261,7 @@ def _expand(space, wave, room, at):
             curvature = bend / s.radius
             length = step if way == 0 else -step
             px, py, ph = moved(x, y, heading, curvature, length)
-            cost = step * (s.forward if way == 0 else s.reverse) * (1.0 + (s.turn - 1.0) * abs(bend))
+            cost = arc_cost(s, curvature, length)
             j, i, k = _key(space, s, px, py, ph)
             if j < 0 or i < 0 or j >= room.mark.shape[0] or i >= room.mark.shape[1]:
                 continue

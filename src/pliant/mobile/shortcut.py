@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from pliant.kernel import kernel
-from pliant.mobile.search import shot
-from pliant.mobile.space import moved
+from pliant.mobile.arc import moved
+from pliant.mobile.search import arc_cost, shot
 
 SPACING_M = 0.6
 DUST_M = 1e-9
@@ -18,8 +18,7 @@ def cost(s, arcs, first, last, before):
     total = 0.0
     for i in range(first, last):
         length = arcs[i, 1]
-        total += abs(length) * (s.forward if length > 0.0 else s.reverse)
-        total += abs(length) * (s.turn - 1.0) * abs(arcs[i, 0]) * s.radius
+        total += arc_cost(s, arcs[i, 0], length)
         if before * length < 0.0:
             total += s.cusp
         if length != 0.0:

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.ndimage import distance_transform_edt
 
 from pliant.kernel import kernel
+from pliant.mobile.arc import moved
 from pliant.model.grid import OccupancyGrid
 from pliant.params.mobile import Footprint
 from pliant.records import Field, Layout
@@ -138,13 +139,3 @@ def arc_free(space, x, y, heading, curvature, length):
         if gone >= far:
             return True
         gone = min(far, gone + max(step, room))
-
-
-@kernel
-def moved(x, y, heading, curvature, s):
-    """The pose after s [m] along an arc: exact."""
-    turned = curvature * s
-    # chord = s sinc(turned/2), at half the turn
-    half = 0.5 * turned
-    chord = s * (math.sin(half) / half if abs(half) > 1e-8 else 1.0)
-    return x + chord * math.cos(heading + half), y + chord * math.sin(heading + half), heading + turned

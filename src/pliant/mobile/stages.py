@@ -31,6 +31,8 @@ from pliant.spatial import pose_error
 
 Array = np.ndarray[Any, Any]
 
+Search = Callable[[], Stand | None]
+"""A place and a way that are looked for: nothing while they are not found, a `PliantError` where there are none."""
 HOLD_1_S = 8.0
 """How fast a joint returns to where it should be."""
 JOINT_REST_RAD_S = 0.02
@@ -171,7 +173,7 @@ class DriveStage(Stage):
         body: Body,
         settings: MissionSettings,
         park_q: Array,
-        find: Callable[[Any], Stand],
+        find: Callable[[Any], Search],
         follow: Callable[[Path], Follower],
         dt: float,
     ) -> None:
@@ -180,6 +182,7 @@ class DriveStage(Stage):
         self.limit_s = settings.travel.limit_s
         self.stand: Stand | None = None
         self.follower: Follower | None = None
+        self._search: Search | None = None
         self.waits = ""
         """Why the base is told to stand, if it is: something is in its way."""
         self._told: Any = None
@@ -192,14 +195,33 @@ class DriveStage(Stage):
         off = float(np.abs(seen.q[BASE_JOINTS:] - self.park_q).max())
         if off > self.settings.park.tolerance_rad or not (seen.base_rests and seen.arm_rests):
             return f"base and arm are not at rest with the arm parked, which is {off:.3f} rad off"
+        self.follower = None
         try:
-            self.stand = self._find(seen.q[:BASE_JOINTS])
+            self._search = self._find(seen.q[:BASE_JOINTS].copy())
         except PliantError as error:
             return str(error).rstrip(".")
-        path, travel = self.stand.plan.path, self.settings.travel
-        self.limit_s = max(travel.limit_s, travel.limit_s_m * path.length_m)
-        is_there = path.length_m < 1e-3
-        self.follower = None if is_there else self._follow(path)
+        return self._look()
+
+    @property
+    def seeks(self) -> bool:
+        """Whether a place and a way are still being looked for: the base stands meanwhile."""
+        return self._search is not None
+
+    def _look(self) -> str:
+        """Take the place and the way, if they are found; or why there are none."""
+        if self._search is None:
+            return ""
+        try:
+            found = self._search()
+        except PliantError as error:
+            self._search = None
+            return str(error).rstrip(".")
+        if found is not None:
+            self.stand, self._search = found, None
+            path, travel = found.plan.path, self.settings.travel
+            self.limit_s = max(travel.limit_s, travel.limit_s_m * path.length_m)
+            is_there = path.length_m < 1e-3
+            self.follower = None if is_there else self._follow(path)
         return ""
 
     def wish(self, seen: Seen) -> Array:
@@ -216,12 +238,20 @@ class DriveStage(Stage):
             self._told.v, self._told.omega = u[0], u[1]
 
     def reached(self, seen: Seen) -> str:
-        if self.waits or self.stand is None or not (self.follower is None or self.follower.done) or not seen.base_rests:
+        if (
+            self.waits
+            or self.seeks
+            or self.stand is None
+            or not (self.follower is None or self.follower.done)
+            or not seen.base_rests
+        ):
             return ""
         far, turned = from_place(seen.q, self.stand.q)
         return f"the base stands {1e3 * far:.1f} mm and {math.degrees(turned):.2f}° from its place"
 
     def trouble(self, seen: Seen) -> str:
+        if why := self._look():
+            return why
         state = 0 if self._told is None else int(self._told.state)
         bad = (drive.STALE, drive.NO_NUMBER, drive.LOST, drive.BLOCKED)
         if state in bad:

@@ -19,7 +19,7 @@ import numpy as np
 from pliant.errors import InputError
 from pliant.kernel import kernel
 from pliant.mobile import drive
-from pliant.mobile.base import along_arc
+from pliant.mobile.arc import along_arc
 from pliant.mobile.estimate import LOST as NOT_KNOWN
 from pliant.mobile.estimate import RESET, VALID
 from pliant.mobile.velocity import CAKalman

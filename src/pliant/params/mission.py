@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pliant.params.body import Slip, WholeBody
+from pliant.params.body import Slip, Weight, WholeBody
 from pliant.params.declare import Section, param
 from pliant.params.mobile import Base, Follow, Planner, Pursuit
 
@@ -79,6 +79,24 @@ class Watch(Section):
     )  # fmt: skip
 
 
+class MissionBase(Base):
+    """The base of a mission: the one that is simulated has less delay than others."""
+
+    delay_s: float = param(
+        0.03,
+        unit="s",
+        ge=0,
+        le=2,
+        help="Time from an odometry reading until a command shows: delays and lags together.",
+    )
+
+
+class MissionWholeBody(WholeBody):
+    """How base and arm share a motion in stage C: the base need not turn towards the tool."""
+
+    facing: Weight = param(0.0, help="Weight of turning the base towards the tool (0: it need not).")
+
+
 class MissionSettings(Section):
     """All that the stages are set to."""
 
@@ -86,9 +104,9 @@ class MissionSettings(Section):
     park: Park = Park()
     travel: Travel = Travel()
     reach: Reach = Reach()
-    base: Base = Base(delay_s=0.03)
+    base: MissionBase = MissionBase()
     planner: Planner = Planner()
     follow: Follow = Follow()
     pursuit: Pursuit = Pursuit()
     slip: Slip = Slip()
-    whole_body: WholeBody = WholeBody(facing=0.0)
+    whole_body: MissionWholeBody = MissionWholeBody()

@@ -4,27 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from pliant.kernel import kernel
-from pliant.mobile.space import moved
+from pliant.mobile.arc import after
 from pliant.params.declare import Section, param
 
 Array = np.ndarray[Any, Any]
-
-
-class MobileBase(Protocol):
-    """What a mobile base offers, whatever stands behind it."""
-
-    def command(self, v: float, omega: float) -> None:
-        """Drive with this speed [m/s] and turning speed [rad/s] from now on."""
-        ...
-
-    def odometry(self) -> tuple[Array, float, float, float]:
-        """Pose (x, y, heading), speed, turning speed, and their age [s]."""
-        ...
 
 
 class KinematicConfig(Section):
@@ -49,11 +37,7 @@ def _advance(state, v, omega, lag, turn_lag, dt, n):
     for _ in range(n):
         state[3] += (v - state[3]) * (1.0 - math.exp(-dt / lag))
         state[4] += (omega - state[4]) * (1.0 - math.exp(-dt / turn_lag))
-        curvature = state[4] / state[3] if abs(state[3]) > 1e-9 else 0.0
-        if abs(state[3]) > 1e-9:
-            state[0], state[1], state[2] = moved(state[0], state[1], state[2], curvature, state[3] * dt)
-        else:
-            state[2] += state[4] * dt
+        state[0], state[1], state[2] = after(state[0], state[1], state[2], state[3] * dt, state[4] * dt)
 
 
 class KinematicBase:

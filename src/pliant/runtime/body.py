@@ -17,7 +17,8 @@ from pliant.errors import InputError, UnknownNameError
 from pliant.kernel import kernel
 from pliant.laws.gains import prepare
 from pliant.limits.tool import limit_tool
-from pliant.mobile.base import Odometry, SlipDetector, along_arc
+from pliant.mobile.arc import along_arc
+from pliant.mobile.base import Odometry, SlipDetector
 from pliant.mobile.body import BASE_JOINTS, Body
 from pliant.mobile.whole_body import Motion, WholeBodyMotion
 from pliant.model.kinematics import forward, jacobian, place

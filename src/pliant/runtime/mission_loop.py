@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import PliantError, RefusedError
+from pliant.mobile.body import Body
 from pliant.mobile.mission import Change, Mission
+from pliant.mobile.stand import Stand
 from pliant.records import TELEMETRY
 from pliant.runtime import commands
 from pliant.runtime.board import Board
@@ -24,7 +26,7 @@ from pliant.runtime.board_layout import RUNNING, STOPPED
 from pliant.runtime.cycle import sign_and_wait
 from pliant.runtime.loop import live
 from pliant.runtime.mission import MissionLoop, account, lags_of, simulated
-from pliant.runtime.mission_task import MissionTask, begun
+from pliant.runtime.mission_task import MissionTask, begun, place_of, within
 from pliant.runtime.pace import PACE, start_at
 from pliant.runtime.slots import knock
 from pliant.runtime.spawn import arguments
@@ -55,6 +57,7 @@ class MissionProcess:
         self.answers: dict[str, str] = {}
         """Of the last requests: what speaks against them, empty where they were granted."""
         self._seeker = ThreadPoolExecutor(1)
+        mission.seek = self._way_from
         self._sought: tuple[Future[Mission], Callable[[Mission], None], int] | None = None
         self._told: Any = None
 
@@ -147,6 +150,17 @@ class MissionProcess:
         _, _, mission = begun(self.task, goal, place)
         return mission
 
+    def _way_from(self, place: Array) -> Callable[[], Stand | None]:
+        """Looks for a way of the mission that runs, whose base stands elsewhere than where the known one begins."""
+        grid, goal, task = self.mission.grid, self.mission.goal, self.task
+
+        def look() -> Stand:  # with a model of its own
+            body = Body(place_of(task)[0], limits=task.base, tool=task.tool)
+            return Mission(body, grid, goal, task, task.dt, within).prepare(place)
+
+        found = self._seeker.submit(look)
+        return lambda: found.result() if found.done() else None
+
     def _found(self) -> None:
         assert self._sought is not None
         (future, then, number), self._sought = self._sought, None
@@ -158,6 +172,7 @@ class MissionProcess:
 
     def _take(self, mission: Mission) -> None:
         self.past = [*self.past, *self.mission.log][-_KEPT:]
+        mission.seek = self._way_from
         self.loop.mission = mission
 
     def _begin(self, mission: Mission) -> None:
@@ -178,7 +193,8 @@ class MissionProcess:
     def _tell(self) -> None:
         """Put the story on the board, if there is another one."""
         mission = self.mission
-        told = self.stage, self.goes, len(mission.log), id(mission), self._sought is not None, tuple(self.answers)
+        seeks = self._sought is not None or (self.goes and mission.drive.seeks)
+        told = self.stage, self.goes, len(mission.log), id(mission), id(mission.stand), seeks, tuple(self.answers)
         if told == self._told:
             return
         self._told = told
@@ -186,7 +202,7 @@ class MissionProcess:
         self.board.tell(
             {
                 "stage": self.stage,
-                "seeking": self._sought is not None,
+                "seeking": seeks,
                 "moving": self.goes,
                 "answers": self.answers,
                 "account": account(log, mission.stand, mission.goal, mission.park_q),

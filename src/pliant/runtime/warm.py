@@ -71,14 +71,14 @@ def load_replay_kernels() -> None:
 
 def load_body_kernels() -> None:
     """What an arm on a mobile base calls."""
-    from pliant.mobile import base, body, handover, pose_ik, whole_body
+    from pliant.mobile import arc, base, body, handover, pose_ik, whole_body
     from pliant.robots.sim.body_step import CARRIER, advance_body, read_body
     from pliant.runtime import body as loop
 
     h, p, s, r, g, c, o, w, _, dt = _arguments()
     m, q, limits = BASE.new(), np.zeros(1), base.LIMITS.new()
     weights, program = whole_body.WEIGHTS.new(), whole_body.PROGRAM.new()
-    load(base.along_arc, q, 0.0, 0.0, dt, q)
+    load(arc.along_arc, q, 0.0, 0.0, dt, q)
     load(body.reduced_at, h, q, np.zeros((1, 1)))
     load(body.advance, q, q, 1, dt)
     load(whole_body.aim_at, h, weights, q, q, q, program)
@@ -96,7 +96,7 @@ def load_body_kernels() -> None:
 
 def load_planner_kernels() -> None:
     """What planning a way and following it calls."""
-    from pliant.mobile import follow, lattice, path, pursuit, reeds_shepp, search, shortcut, space, wave
+    from pliant.mobile import arc, follow, lattice, path, pursuit, reeds_shepp, search, shortcut, space, wave
     from pliant.mobile.drive import TWIST
     from pliant.mobile.phases import FOLLOW_STATE
     from pliant.mobile.planner import HybridAStar
@@ -118,7 +118,7 @@ def load_planner_kernels() -> None:
     load(shortcut.joined, arcs, 1)
     load(shortcut.shorten, planner.space, room, pose, arcs, 1, arcs, arcs, arcs)
     load(shortcut.cost, room.state[0], arcs, 0, 1, 0.0)
-    load(space.moved, 0.0, 0.0, 0.0, 0.0, 0.0)
+    load(arc.moved, 0.0, 0.0, 0.0, 0.0, 0.0)
     load(path.sample, pose, arcs, pose, arcs)
     load(reeds_shepp.between, pose, pose, 0.0, reeds_shepp.WORD.new()[0])
     base, settings = Base(), Follow()

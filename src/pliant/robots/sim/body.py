@@ -13,7 +13,7 @@ from pliant.model.mobile_arm import Chassis
 from pliant.model.tool import TOOL, Tool
 from pliant.records import COMMAND, POSITION
 from pliant.robots.sim.body_config import BodySimConfig
-from pliant.robots.sim.body_step import advance_body, read_body
+from pliant.robots.sim.body_step import advance_body, read_body, stands_at
 from pliant.robots.sim.body_world import BodyWorld
 
 SETTLE_S = 0.5
@@ -68,6 +68,12 @@ class SimBody:
 
     def close(self) -> None:
         """There is nothing to let go of."""
+
+    def base_pose(self) -> np.ndarray[Any, Any]:
+        """Where the base really is: x [m], y [m], heading [rad]."""
+        pose = np.zeros(3)
+        stands_at(self.world.carrier, pose)
+        return pose
 
     def tool_pose(self) -> np.ndarray[Any, Any]:
         """X_WT as it really is, with all that the model of the controller does not know: tilt, sinking, lag."""

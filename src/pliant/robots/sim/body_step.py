@@ -134,6 +134,16 @@ def advance_body(world, carrier, command):
 
 
 @kernel
+def stands_at(carrier, pose):
+    """Where the base is at this moment: x, y [m] and heading [rad] into `pose`."""
+    b = carrier[0]
+    q = floats(b.qpos, 7)
+    pose[0], pose[1], pose[2] = q[0], q[1], q[2]
+    if b.wheeled != 0:
+        pose[2] = math.atan2(2.0 * (q[3] * q[6] + q[4] * q[5]), 1.0 - 2.0 * (q[5] * q[5] + q[6] * q[6]))
+
+
+@kernel
 def read_body(world, carrier, reading, base):
     """The state of arm and base at this moment: the base's pose is the true one."""
     w, b, m = world[0], carrier[0], base[0]
@@ -142,9 +152,8 @@ def read_body(world, carrier, reading, base):
     m.wheels[:] = b.angles
     m.command[:] = b.command
     q, qd = floats(b.qpos, 7), floats(b.qvel, b.nv)
-    m.pose[0], m.pose[1], m.pose[2] = q[0], q[1], q[2]
+    stands_at(carrier, m.pose)
     if b.wheeled != 0:
-        m.pose[2] = math.atan2(2.0 * (q[3] * q[6] + q[4] * q[5]), 1.0 - 2.0 * (q[5] * q[5] + q[6] * q[6]))
         left, right = b.radius * qd[b.wheel_dof[0]], b.radius * qd[b.wheel_dof[1]]
         m.twist[0], m.twist[1] = 0.5 * (left + right), 0.5 * (right - left) / b.half_track
     else:
