@@ -50,11 +50,11 @@ def test_notes_are_part_of_the_json_object() -> None:
     assert "notes" not in Outcome("x", 0, 0.0, []).as_dict()
 
 
-def test_without_ompl_its_bars_are_not_measured_and_do_not_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ompl_what_is_compared_with_it_is_told_as_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planner, "ompl_is_there", lambda: False)
     monkeypatch.setattr(planner, "QUERIES", 5)
     told = [planner._lengths(), planner._cramped(0, lambda share: None)]
-    barred = [figure for figures, _ in told for figure in figures if figure.bar]
-    assert len(barred) == 2
-    assert all(math.isnan(figure.value) and not figure.holds for figure in barred)
+    compared = [figure for figures, _ in told for figure in figures if "OMPL" in figure.name]
+    assert len(compared) == 2
+    assert all(math.isnan(figure.value) and not figure.bar for figure in compared)
     assert all("OMPL is not installed" in note for _, notes in told for note in notes)
