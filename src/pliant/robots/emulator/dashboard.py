@@ -24,6 +24,11 @@ def answer(controller: Controller, line: str) -> str:
     return f"could not understand: '{words}'" if known is None else known
 
 
+def ends(line: str) -> bool:
+    """Whether the dashboard hangs up after this line."""
+    return line.strip().lower() == "quit"
+
+
 def _said(controller: Controller, words: str) -> str | None:
     """The answers that only look."""
     program = controller.program
