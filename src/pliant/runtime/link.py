@@ -23,6 +23,7 @@ from pliant.params.control import Parameters, record_of
 from pliant.params.declare import changed, flat, from_record
 from pliant.params.matrix import filled
 from pliant.robots import is_simulated
+from pliant.robots.base import no_push
 from pliant.runtime import commands
 from pliant.runtime.at_work import check_change, refuse_at_work
 from pliant.runtime.board import Board, running, sweep
@@ -170,7 +171,7 @@ class Link(BoardLink[Task]):
     def push(self, force: ArrayLike, for_s: float = 0.5) -> None:
         """Push a simulated arm at its tool: a force [N], or a wrench of six numbers, in base axes."""
         if not is_simulated(self.task.robot):
-            raise RefusedError(f"Only a simulated arm can be pushed, not {self.task.robot}: give it a virtual push.")
+            raise no_push(self.task.robot)
         self._send(commands.PUSH, values=[*self._pushed("the push", force), _lasting(for_s)])
 
     def _pushed(self, field: str, wrench: ArrayLike) -> list[float]:

@@ -23,6 +23,7 @@ from pliant.errors import InputError, RefusedError
 from pliant.model.arm import Arm
 from pliant.model.ur import ur_facts
 from pliant.records import POSITION, TORQUE, VELOCITY, WRENCH_OK
+from pliant.robots.base import no_push
 from pliant.robots.following import Following
 from pliant.robots.ur import connect, left
 from pliant.robots.ur.address import UrAddress
@@ -311,7 +312,7 @@ class UrRobot:
         self.fault = self.fault or words
 
     def push(self, wrench: Any, for_s: float) -> None:
-        raise RefusedError(f"Only a simulated arm can be pushed from here, and {self.name} is none.")
+        raise no_push(self.name)
 
     # -- the end --
 
