@@ -52,6 +52,22 @@ def test_localhost_means_the_loopback_without_multicast(name: str) -> None:
     assert found["Discovery/MaxAutoParticipantIndex"] == "30"
 
 
+@pytest.mark.parametrize(
+    ("environment", "numbered"),
+    [
+        ({}, False),
+        ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET"}, False),
+        ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "OFF"}, True),
+        ({"ROS_STATIC_PEERS": "10.0.0.7"}, True),
+        ({"ROS_LOCALHOST_ONLY": "1"}, True),
+    ],
+)
+def test_only_where_nodes_are_asked_one_by_one_there_can_be_no_more_than_thirty(
+    environment: dict[str, str], *, numbered: bool
+) -> None:
+    assert ("Discovery/MaxAutoParticipantIndex" in settings(**environment)) == numbered
+
+
 def test_static_peers_are_asked_and_settings_of_cyclone_come_last() -> None:
     assert settings(ROS_STATIC_PEERS="10.0.0.7;")["Discovery/Peers/Peer@Address"] == "10.0.0.7"
     assert configuration({"CYCLONEDDS_URI": "file:///x.xml"}).endswith(",file:///x.xml")

@@ -40,6 +40,7 @@ class Drive:
             if stencil.topic.message_type != JOINT_TRAJECTORY
         ]
         self._known: set[str] = set()
+        self._must_rest = False
 
     @property
     def pairs(self) -> list[tuple[Stencil, Writer]]:
@@ -61,15 +62,27 @@ class Drive:
     def beat(self) -> None:
         """Say that this process is at work; without a guard nothing is driven."""
         if self._guard is not None and self._guard.beat():
-            self.rest()
-            self.agreed, self._guard = False, None
+            self.agreed, self._guard, self._must_rest = False, None, True
+            self._must_rest = not self._stand()
             self.news.append("The guard of the bridge has ended: zero was sent, and commands are held back from now.")
+        elif self._must_rest and not self.agreed:
+            self.rest()
 
     def rest(self) -> None:
-        """Zero, once, where zero is rest."""
-        if self.agreed:
+        """Zero, once, where zero is rest; nothing where nobody was driven."""
+        if self.agreed or self._must_rest:
             for _, _, data, writer in self._rests:
                 writer.send(data)
+
+    def _stand(self) -> bool:
+        """Zero so often that it is not lost; returns whether everyone who listens reliably has it."""
+        for _ in range(TIMES):
+            self.rest()
+            if self._guard is not None:
+                self._guard.beat()
+            time.sleep(PAUSE_S)
+        taken = [writer.flush(_FLUSH_S) for _, _, _, writer in self._rests]
+        return all(taken)
 
     def __enter__(self) -> Drive:
         if self.agreed and self._rests:
@@ -80,13 +93,8 @@ class Drive:
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self.agreed and self._rests:
-            for _ in range(TIMES):
-                self.rest()
-                self.beat()
-                time.sleep(PAUSE_S)
-            for _, _, _, writer in self._rests:
-                writer.flush(_FLUSH_S)
+        if self._rests and (self.agreed or self._must_rest):
+            self._stand()
         if self._guard is not None:
             self._guard.release()
             self._guard.wait()

@@ -11,6 +11,7 @@ import numpy as np
 
 from pliant.record.topics import BASE_TOPICS
 from pliant.records import TELEMETRY
+from pliant.ros2.messages import padded
 from pliant.ros2.node import Node
 from pliant.ros2.templates import Topic, fill, template
 
@@ -42,9 +43,7 @@ class Odometry:
     def __init__(self, node: Node) -> None:
         self._writer = node.writer(NAME, ODOMETRY)
         self._made = template(TOPIC, TELEMETRY.new(), [])
-        data = self._made.data
-        # a sample in DDS is a whole number of 4-byte words
-        self._row = np.frombuffer(data.ljust(-(-len(data) // 4) * 4, b"\0"), np.uint8)
+        self._row = np.frombuffer(padded(self._made.data), np.uint8)
 
     def bytes_of(self, records: Array) -> list[bytes]:
         """One message per record, stamped with the wall clock of its tick."""

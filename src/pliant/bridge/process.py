@@ -33,7 +33,7 @@ _LISTEN_S = 0.005
 _MOST_WAITING = 100
 # So many records at most are published at once: one that fell behind catches up, and the last ones count most.
 _MOST = 100
-# The process of the loop is looked after once in so many rounds.
+# Who listens is looked for once in so many rounds.
 _LOOKS = 16
 # How long the last words may take to arrive [s].
 _FAREWELL_S = 1.0
@@ -131,17 +131,20 @@ def _follow(link: AnyLink, publisher: Publisher, goes_on: Callable[[], bool]) ->
     """Publish all records of a loop, the last ones too. While it gives none, what it drives stands."""
     board, drive = link.board, publisher.drive
     at, fresh_s = max(0, board.head - 1), time.monotonic()
+    rounds = 0
     while goes_on():
-        for _ in range(_LOOKS):
-            records, at, _ = board.read(max(at, board.head - _MOST))
-            publisher.publish(records)
-            drive.beat()
-            fresh_s = time.monotonic() if len(records) else fresh_s
-            time.sleep(link.task.dt)
-        drive.look()
-        if time.monotonic() - fresh_s > link.task.ros2.stale_s:
+        records, at, _ = board.read(max(at, board.head - _MOST))
+        publisher.publish(records)
+        drive.beat()
+        now = time.monotonic()
+        fresh_s = now if len(records) else fresh_s
+        if now - fresh_s > link.task.ros2.stale_s:
             drive.rest()
+        rounds += 1
+        if rounds % _LOOKS == 0:
+            drive.look()
         _tell_user(drive.news)
+        time.sleep(link.task.dt)
     records, _, _ = board.read(max(at, board.head - _MOST))
     publisher.publish(records)
 

@@ -33,11 +33,11 @@ def bridged(link: AnyLink, *, agreed: bool = False, say: Callable[[str], object]
 
     notes: list[str] = []
     bridge = _spawn("pliant.bridge.process", link, *([AGREED] if agreed else []))
-    processes = [bridge]
+    processes, passing = [bridge], threading.Thread(target=_pass_on, args=(bridge, tell), daemon=True)
     try:
         _await(bridge)
         processes += _services(link, tell)
-        threading.Thread(target=_pass_on, args=(bridge, tell), daemon=True).start()
+        passing.start()
         yield notes
     finally:
         if code := bridge.poll():
@@ -46,6 +46,8 @@ def bridged(link: AnyLink, *, agreed: bool = False, say: Callable[[str], object]
             if link.running:  # it would wait for the end of the loop
                 process.terminate()
             _end(process)
+        if passing.ident is not None:  # its last words too
+            passing.join(_END_S)
 
 
 def _pass_on(bridge: subprocess.Popen[str], tell: Callable[[str], None]) -> None:

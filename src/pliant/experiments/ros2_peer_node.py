@@ -130,8 +130,8 @@ class PeerNode:
             time.sleep(max(0.0, due - time.monotonic()))
 
     def do_echo(self, here: str, there: str, type: str) -> None:  # noqa: A002
-        writer = self.node.create_publisher(kind(type), there, 10)
-        self.node.create_subscription(kind(type), here, writer.publish, 10)
+        writer = self.node.create_publisher(kind(type), there, 2000)
+        self.node.create_subscription(kind(type), here, writer.publish, 2000)
 
     def do_arm(self, **how: Any) -> None:
         self.arm = Arm(self.node, **how)

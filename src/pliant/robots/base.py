@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from pliant.errors import RefusedError
 from pliant.model.arm import Arm
 
 
@@ -39,3 +40,8 @@ class Robot(Protocol):
     def stop(self) -> None: ...
 
     def close(self) -> None: ...
+
+
+def no_push(robot: str) -> RefusedError:
+    """What is told when a robot that is not simulated is to be pushed."""
+    return RefusedError(f"Only a simulated arm can be pushed, not {robot}: give it a virtual push.")

@@ -114,6 +114,11 @@ def encode(message: Any) -> bytes:
     return bytes(typestore().serialize_cdr(message, message.__msgtype__))
 
 
+def padded(data: bytes) -> bytes:
+    """The bytes as a sample of DDS: a whole number of 4-byte words."""
+    return data.ljust(-(-len(data) // 4) * 4, b"\0")
+
+
 def decode(data: bytes, message_type: str) -> Any:
     """The message that these bytes are."""
     return typestore().deserialize_cdr(data, message_type)

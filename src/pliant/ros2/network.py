@@ -45,7 +45,10 @@ def configuration(environment: Mapping[str, str] = os.environ) -> str:
         peers.insert(0, _LOOPBACK)
     if reach in ("LOCALHOST", "OFF"):
         general += "<AllowMulticast>false</AllowMulticast>"
-    discovery = "<ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>30</MaxAutoParticipantIndex>"
+    discovery = ""
+    if peers or reach in ("LOCALHOST", "OFF"):
+        # who is asked one by one needs a port that others can guess, and there are so many of them
+        discovery = "<ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>30</MaxAutoParticipantIndex>"
     if peers:
         discovery += f"<Peers>{''.join(f'<Peer Address={quoteattr(peer)}/>' for peer in peers)}</Peers>"
     parts = f"<General>{general}</General><Discovery>{discovery}</Discovery>{_COMPATIBILITY}"

@@ -49,8 +49,7 @@ class Writer:
 
     def say(self, message: Any) -> bool:
         """Send a message of `rosbags`."""
-        data = messages.encode(message)
-        return self.send(data.ljust(-(-len(data) // 4) * 4, b"\0"))
+        return self.send(messages.padded(messages.encode(message)))
 
     def flush(self, within_s: float) -> bool:
         """Wait until every reliable subscriber has what was sent; False if that took longer."""

@@ -94,9 +94,7 @@ class Stencil:
         moves = _moves(topic, template(topic, sample, joint_names), layout, n)
         self._moves = [(slice(to, to_end), slice(of, of_end)) for to, to_end, of, of_end in moves]
         runs = [run[0] for run in topic.columns(sample, n)]
-        blank = messages.encode(message(topic, runs, 0, joint_names))
-        # a sample in DDS is a whole number of 4-byte words
-        self._data = bytearray(blank.ljust(-(-len(blank) // 4) * 4, b"\0"))
+        self._data = bytearray(messages.padded(messages.encode(message(topic, runs, 0, joint_names))))
         self._view = memoryview(self._data)  # from view to view bytes are copied once, not twice
         self._stamped = topic.is_stamped
 

@@ -19,12 +19,27 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound="Task | MissionTask")
 
-_ANSWER_S = 1.0
+# How long a loop may take to answer, and to give its first record [s].
+ANSWER_S = 1.0
 # A loop that lives but has not ticked for this long is stuck [s].
 _STALL_S = 5.0
 # A coordinate beyond this is a mistake [m, rad, N, N m].
 _SANE = 1e4
 _STARTS = "it is still starting; try again in a moment"
+
+
+class Ticking:
+    """Whether a loop that lives still ticks."""
+
+    def __init__(self, board: Board) -> None:
+        self._board, self._head, self._moved = board, -1, time.monotonic()
+
+    def check(self) -> None:
+        """Raise `LoopError` if it has not ticked for too long."""
+        if self._board.head != self._head:
+            self._head, self._moved = self._board.head, time.monotonic()
+        elif time.monotonic() - self._moved > _STALL_S:
+            raise LoopError(f"it has not ticked for {_STALL_S:g} s")
 
 
 class BoardLink(Generic[T]):
@@ -56,7 +71,7 @@ class BoardLink(Generic[T]):
         self.check()
         latest = self.board.latest()
         if latest is None:
-            deadline = time.monotonic() + _ANSWER_S
+            deadline = time.monotonic() + ANSWER_S
             while latest is None and time.monotonic() < deadline:
                 time.sleep(self.task.dt)
                 latest = self.board.latest()
@@ -79,12 +94,9 @@ class BoardLink(Generic[T]):
         """Let `seconds` of loop time pass; returns the newest record. Raises if the loop faults meanwhile."""
         self.check()
         goal = self.board.head + round(seconds * self.task.rate_hz)
-        head, moved = -1, time.monotonic()
+        ticking = Ticking(self.board)
         while self.running and self.board.head < goal:
-            if self.board.head != head:
-                head, moved = self.board.head, time.monotonic()
-            elif time.monotonic() - moved > _STALL_S:
-                raise LoopError(f"it has not ticked for {_STALL_S:g} s")
+            ticking.check()
             time.sleep(min(0.02, max(0.0, (goal - self.board.head) * self.task.dt)))
         return self.state
 

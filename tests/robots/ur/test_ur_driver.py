@@ -180,6 +180,7 @@ def test_torques_that_carry_the_arm_hold_it(ur: Emulator) -> None:
         ("safety stop", "it was stopped by its safety system"),
         ("mode idle", "mode 'idle', not 'running'"),
         ("stop program", "the program on the controller"),
+        ("speed slider 0.5", "was set to 50 %"),
     ],
 )
 def test_a_fault_is_told_the_arm_stops_and_a_new_connection_works(ur: Emulator, fault: str, said: str) -> None:
@@ -275,7 +276,7 @@ def test_a_program_that_its_watchdog_is_about_to_end_is_waited_for(ur: Emulator)
 def test_a_program_that_runs_again_takes_commands_again(ur: Emulator) -> None:
     with driven(ur) as it:
         it.run(5)
-        it.robot._halted_s = 0.01  # one packet said that it had stopped
+        it.robot._halted_at = it.reading[0].stamp_s  # one packet said that it had stopped
         it.run(50, q=np.array([2e-4, 0, 0, 0, 0, 0]))
         it.run(100)
         assert it.robot.fault == ""

@@ -16,6 +16,7 @@ from pliant.model.tool import Tool
 from pliant.records import COMMAND, IDLE, POSITION, READING, TORQUE, VELOCITY
 from pliant.robots.sim.config import SimConfig
 from pliant.robots.sim.robot import SimRobot
+from pliant.robots.ur.wrench import cross
 
 Array = np.ndarray[Any, Any]
 
@@ -145,7 +146,7 @@ class EmulatedArm:
 
     def tcp_speed(self) -> tuple[float, ...]:
         twist = self._bare.jacobian(self.q) @ self.qd
-        twist[:3] += _cross(twist[3:], self._R @ self.tcp[:3])
+        twist[:3] += cross(twist[3:], self._R @ self.tcp[:3])
         return tuple(twist.tolist())
 
     def tcp_force(self) -> tuple[float, ...]:
@@ -153,29 +154,23 @@ class EmulatedArm:
         at_flange = self._at_flange() - self._zero
         f, turn = self._R @ at_flange[:3], self._R @ at_flange[3:]
         # from the flange to the tool point: τ_T = τ_F + (p_F - p_T) × f
-        turn = turn - _cross(self._R @ self.tcp[:3], f)
+        turn = turn - cross(self._R @ self.tcp[:3], f)
         return (*f.tolist(), *turn.tolist())
 
     def _at_flange(self) -> Array:
         """The wrench at the flange, in its axes, without the weight of the payload that the controller was given."""
         tool = self._sim.arm.tool
         f, turn = self._R_FS @ self.raw[:3], self._R_FS @ self.raw[3:]
-        turn = turn + _cross(tool.sensor_m, f)
+        turn = turn + cross(tool.sensor_m, f)
         weight = self._R.T @ (self.mass * self._bare.gravity)
-        return np.concatenate([f - weight, turn - _cross(self.com, weight)])
+        return np.concatenate([f - weight, turn - cross(self.com, weight)])
 
     def _weight(self) -> Array:
         """Joint torques that carry the arm and the payload that the controller was given."""
         J, bias = self._bare.jacobian(self.q), self._bare.bias(self.q, np.zeros(self.n))
         force = self.mass * self._bare.gravity
-        moment = _cross(self._R @ self.com, force)
+        moment = cross(self._R @ self.com, force)
         return bias - J[:3].T @ force - J[3:].T @ moment
-
-
-def _cross(a: Any, b: Any) -> Array:
-    """a × b: NumPy's own takes twenty times as long for three numbers."""
-    (ax, ay, az), (bx, by, bz) = a, b
-    return np.array([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx])
 
 
 def _matrix(quat: Array) -> Array:

@@ -24,6 +24,11 @@ def answer(controller: Controller, line: str) -> str:
     return f"could not understand: '{words}'" if known is None else known
 
 
+def ends(line: str) -> bool:
+    """Whether the dashboard hangs up after this line."""
+    return line.strip().lower() == "quit"
+
+
 def _said(controller: Controller, words: str) -> str | None:
     """The answers that only look."""
     program = controller.program
@@ -76,6 +81,7 @@ def _ours(controller: Controller, words: str) -> str:
         return json.dumps({
             "time_s": controller.now, "q": arm.q.tolist(), "qd": arm.qd.tolist(), "press_n": arm.press_n,
             "plays": program.plays, "why": program.why, "safety": SAFETY[controller.safety][1],
+            "moved": program.moving, "watchdog_s": program.watchdog_s, "unguarded": program.unguarded,
             "mass_kg": arm.mass, "com_m": arm.com.tolist(), "tcp": arm.tcp.tolist(),
         })  # fmt: skip
     try:

@@ -34,12 +34,15 @@ class Program:
         self.why = "no program was uploaded"
         self.moving = False
         self._executing = False
-        self._every_s, self._kicked = 0.0, 0.0
+        # what its client asked of the watchdog (0: nothing), and whether it moved the arm before that
+        self.watchdog_s, self.unguarded = 0.0, False
+        self.slow_s, self._kicked = 0.0, 0.0
 
     def start(self) -> None:
         """A script was uploaded: it waits for commands."""
         self.state, self.ready, self.answer, self.why = PLAYING, READY, 0, ""
-        self._executing, self._every_s, self.moving = False, 0.0, False
+        self._executing, self.moving = False, False
+        self.watchdog_s, self.unguarded = 0.0, False
         self.arm.idle()
         self.arm.hold_pushes()
         self.arm.brake(halted=False)
@@ -55,8 +58,8 @@ class Program:
         return self.state == PLAYING
 
     def watch(self, now: float) -> None:
-        """Once per period: the watchdog."""
-        if self.plays and self._every_s > 0.0 and now - self._kicked > self._every_s:
+        """Once per period: the watchdog, which waits for `slow_s` at least."""
+        if self.plays and self.watchdog_s > 0.0 and now - self._kicked > max(self.watchdog_s, self.slow_s):
             self.stop("its watchdog saw no command")
 
     def receive(self, values: Values, now: float) -> None:
@@ -78,6 +81,7 @@ class Program:
 
     def _move(self, command: int, values: Values) -> None:
         """A realtime command. The pushes of the task begin with the first one."""
+        self.unguarded = self.unguarded or self.watchdog_s == 0.0
         if not self.moving:
             self.moving = True
             self.arm.begin_pushes()
@@ -106,7 +110,7 @@ class Program:
             self.protective = True
         elif command == WATCHDOG:
             hz = float(values["input_double_register_0"])
-            self._every_s = 1.0 / hz if hz > 0.0 else 0.0
+            self.watchdog_s = 1.0 / hz if hz > 0.0 else 0.0
         elif command == IS_STEADY:
             self.answer = int(self.arm.is_steady)
         elif command == END:

@@ -162,7 +162,10 @@ class Server:
             while b"\n" in client.buffer:
                 line, _, rest = bytes(client.buffer).partition(b"\n")
                 client.buffer = bytearray(rest)
-                client.put(f"{dashboard.answer(self.controller, line.decode(errors='replace'))}\n".encode())
+                words = line.decode(errors="replace")
+                client.put(f"{dashboard.answer(self.controller, words)}\n".encode())
+                if dashboard.ends(words):
+                    raise ConnectionError("it was told to")
         elif bytes(client.buffer).rstrip().endswith(b"end"):  # a whole program; it is not interpreted
             client.buffer.clear()
             if self.controller.mode == 7 and self.controller.safety == 1 and self.controller.remote:

@@ -18,6 +18,7 @@ from pliant.errors import InputError, RefusedError
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
 from pliant.records import COMMAND, IDLE, WRENCH_MISSING, WRENCH_OK
+from pliant.robots.base import no_push
 from pliant.robots.following import Following
 from pliant.robots.ros2.config import Ros2Config
 from pliant.robots.ros2.states import Forces, JointStates
@@ -189,7 +190,7 @@ class Ros2Robot:
 
     def push(self, wrench: Any, for_s: float) -> None:
         """A real arm is pushed by hand."""
-        raise RefusedError("Only a simulated arm can be pushed.")
+        raise no_push(self.name)
 
     def stop(self) -> None:
         """Velocity zero; an arm that is told positions comes to rest at the last one by itself.

@@ -23,6 +23,7 @@ from pliant.errors import InputError, RefusedError
 from pliant.model.arm import Arm
 from pliant.model.ur import ur_facts
 from pliant.records import POSITION, TORQUE, VELOCITY, WRENCH_OK
+from pliant.robots.base import no_push
 from pliant.robots.following import Following
 from pliant.robots.ur import connect, left
 from pliant.robots.ur.address import UrAddress
@@ -34,6 +35,8 @@ from pliant.robots.ur.wrench import to_sensor
 RATE_HZ = 500.0
 # The controller stops its program when no command has come for this long [s] (a little longer on some controllers).
 WATCHDOG_S = 0.1
+# Until the first command it waits for this long [s]: a loop that dies before leaves no program that plays for ever.
+_OPENING_S = 30.0
 # The shortest look-ahead that servoJ takes [s], and its default gain: what the simulated servo is modelled on.
 LOOKAHEAD_S, GAIN = 0.03, 300.0
 # How hard the arm brakes at the end [rad/s², m/s²].
@@ -46,8 +49,9 @@ _REFUSALS = 25
 _REASON_S = 0.02
 # No two clocks drift apart faster than this.
 _DRIFT = 2e-4
-# What to do about a line that fails, and about a program that was stopped.
+# What to do about a line that fails, a slider that is too low, and a program that was stopped.
 _LINE = "look after cable and network, and whether this computer is too busy"
+_SLOW = "and the arm is slower than the law believes: set it to 100 % on the pendant, limits.speed_scale for a slow run"
 _AGAIN = "find out which, then start anew"
 # A program that plays may be one whose loop was killed just now: the watchdog ends it within this time [s].
 _LEFT_S = 1.0
@@ -85,7 +89,9 @@ class UrRobot:
         self._following = Following(self.arm.joint_names, self.silence_s)
         self._accel = float(self.arm.a_max.max())
         self._mode, self._refused, self._armed, self._lost = 0, 0, False, False
-        self._stamp, self._heard, self._offset, self._halted_s = -1.0, 0.0, math.inf, 0.0
+        self._stamp, self._heard, self._read_at, self._offset = -1.0, 0.0, math.inf, math.inf
+        self._halted_at = math.inf
+        self._ending: threading.Thread | None = None
 
     # -- the beginning --
 
@@ -100,8 +106,10 @@ class UrRobot:
         self._must_be_well()
         self._must_be_free(program)
         self._must_be_at_start()
-        self._control = connect.open_control(host, 1.0 / self.dt)
-        left.remember(host)
+        with left.remembered(host):
+            self._control = connect.open_control(host, 1.0 / self.dt)
+        if not self._control.setWatchdog(1.0 / _OPENING_S):
+            raise RefusedError(f"The controller at {host} did not arm its watchdog.", field="robot")
         self._set_tool()
         self._must_be_this_arm()
         self._heard = time.monotonic()
@@ -119,8 +127,7 @@ class UrRobot:
             raise RefusedError(f"The robot at {self.address.host} cannot move; {words}.", field="robot")
         if (share := self._receive.getTargetSpeedFraction()) < _FULL:
             raise RefusedError(
-                f"The speed slider of the robot at {self.address.host} is at {100 * share:.0f} %, and the arm would be "
-                "slower than the law believes: set it to 100 % on the pendant, and limits.speed_scale for a slow run.",
+                f"The speed slider of the robot at {self.address.host} is at {100 * share:.0f} %, {_SLOW}.",
                 field="robot",
             )
 
@@ -190,13 +197,14 @@ class UrRobot:
         """The newest packet as a reading."""
         now = time.monotonic()
         stamp, q, qd, tau, force = self._packet()
-        self._judge(stamp, now)
+        age = self._age(stamp, now)
+        self._judge(stamp, age, now)
         if not self.fault and (words := self._following.fault(np.array(q))):
             self._fail(f"at {self.address.host} {words}")
         r.q[:6], r.qd[:6], r.tau[:6] = q, qd, tau
         to_sensor(self.arm, r.q, force, r.wrench)
         # the robot's time goes on while a packet is under way: a late one is an old one
-        r.stamp_s, r.wrench_stamp_s, r.wrench_state = stamp + self._age(stamp, now), stamp, WRENCH_OK
+        r.stamp_s, r.wrench_stamp_s, r.wrench_state = stamp + age, stamp, WRENCH_OK
 
     def _packet(self) -> tuple[Any, ...]:
         """The numbers of one packet; one that arrives meanwhile makes us begin anew."""
@@ -215,8 +223,11 @@ class UrRobot:
         self._offset = min(self._offset + _DRIFT * self.dt, now - stamp)
         return now - stamp - self._offset
 
-    def _judge(self, stamp: float, now: float) -> None:
-        """Whether the robot still does what it is told."""
+    def _judge(self, stamp: float, age: float, now: float) -> None:
+        """Whether the robot still does what it is told, by a packet that is `age` old [s]."""
+        # a pause of our own must not look like one of the controller's
+        self._heard += max(0.0, now - self._read_at - self.dt)
+        self._read_at = now
         if stamp != self._stamp:
             self._stamp, self._heard = stamp, now
         receive, host = self._receive, self.address.host
@@ -227,18 +238,20 @@ class UrRobot:
             self._lose(f"the controller at {host} has sent nothing for {self.silence_s * 1e3:.0f} ms: {_LINE}")
         elif not self._is_connected():
             self._lose()
+        elif (share := receive.getTargetSpeedFraction()) < _FULL:
+            self._fail(f"the speed slider of the robot at {host} was set to {100 * share:.0f} %, {_SLOW}")
         elif not self._armed or self._control.isProgramRunning():
-            self._halted_s = 0.0
+            self._halted_at = math.inf
         else:
-            # that comes by another line than the reason, which may be under way
-            self._halted_s += self.dt
-            if self._halted_s > _REASON_S:
+            # that comes by another line than the reason, which is in no packet before this time of the controller's
+            self._halted_at = min(self._halted_at, stamp + age)
+            if stamp > self._halted_at + _REASON_S:
                 who = "by its watchdog or by someone there"
                 self._fail(f"the program on the controller at {host} has stopped, {who}: {_AGAIN}")
 
     def write(self, command: Any) -> None:
         c = command[0]
-        if self.fault or self._halted_s > 0.0:
+        if self.fault or self._halted_at < math.inf:
             return
         try:
             if not self._armed:
@@ -299,7 +312,7 @@ class UrRobot:
         self.fault = self.fault or words
 
     def push(self, wrench: Any, for_s: float) -> None:
-        raise RefusedError(f"Only a simulated arm can be pushed from here, and {self.name} is none.")
+        raise no_push(self.name)
 
     # -- the end --
 
@@ -307,9 +320,9 @@ class UrRobot:
         """Brake, and end the program. Where the controller does not answer in time, its watchdog does it."""
         if self._control is None or self._lost:
             return
-        ending = threading.Thread(target=self._end, daemon=True)
-        ending.start()
-        ending.join(_STOP_S)
+        self._ending = threading.Thread(target=self._end, daemon=True)
+        self._ending.start()
+        self._ending.join(_STOP_S)
 
     def _end(self) -> None:
         with contextlib.suppress(Exception):
@@ -325,7 +338,8 @@ class UrRobot:
 
     def close(self) -> None:
         """Disconnect, within a time: a dead line must not hold the process."""
-        if self._lost:
+        # ur_rtde takes one thread at a time: one that still ends the program has it
+        if self._lost or (self._ending is not None and self._ending.is_alive()):
             return
         leaving = threading.Thread(target=self._disconnect, daemon=True)
         leaving.start()

@@ -10,13 +10,29 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+
+from pliant.errors import RefusedError
 
 
 def remember(host: str) -> None:
     """A loop has sent its program to this controller."""
     with contextlib.suppress(OSError):
         _file(host).touch()
+
+
+@contextlib.contextmanager
+def remembered(host: str) -> Iterator[None]:
+    """Remember before the program is sent, as a loop may be killed meanwhile; not when the controller refuses it."""
+    known = _file(host).exists()
+    remember(host)
+    try:
+        yield
+    except RefusedError:
+        if not known:  # what a loop has left before is still there
+            forget(host)
+        raise
 
 
 def forget(host: str) -> None:

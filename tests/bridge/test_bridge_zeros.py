@@ -1,0 +1,161 @@
+"""Zero goes out in time and often enough, also without a guard; told by writers and a clock of the tests' own."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pliant.bridge import drive as drive_module
+from pliant.bridge import process
+from pliant.bridge.drive import Drive
+from pliant.bridge.topics import command_topics
+from pliant.records import TELEMETRY
+from pliant.ros2.guard import TIMES
+from pliant.ros2.templates import Stencil
+from pliant.runtime.task import Task
+
+JOINTS = [f"joint_{i}" for i in range(6)]
+
+
+class Writer:
+    """What was sent, and whether it arrived."""
+
+    def __init__(self) -> None:
+        self.sent, self.arrives, self.listeners = [], True, 1
+
+    def send(self, data: bytes) -> bool:
+        self.sent.append(bytes(data))
+        return True
+
+    def flush(self, within_s: float) -> bool:
+        return self.arrives
+
+
+class Guard:
+    """A guard that can be killed."""
+
+    dead = ""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        self.released = False
+
+    def start(self) -> None: ...
+
+    def wait(self) -> None: ...
+
+    def beat(self) -> str:
+        return self.dead
+
+    def release(self) -> None:
+        self.released = True
+
+
+@pytest.fixture
+def writer() -> Writer:
+    return Writer()
+
+
+@pytest.fixture
+def drive(writer: Writer, monkeypatch: pytest.MonkeyPatch) -> Drive:
+    monkeypatch.setattr(drive_module, "Guard", Guard)
+    monkeypatch.setattr(Guard, "dead", "")
+    monkeypatch.setattr(drive_module, "time", SimpleNamespace(sleep=lambda _: None))
+    node: Any = SimpleNamespace(
+        name="pliant", namespace="/", writer=lambda *_: writer, full_name=lambda name: f"/{name}"
+    )
+    return Drive(node, [Stencil(topic, JOINTS) for topic in command_topics(Task(interface="velocity"))], agreed=True)
+
+
+def test_when_the_guard_dies_zero_is_said_as_often_as_at_the_end(
+    drive: Drive, writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with drive:
+        drive.beat()
+        assert writer.sent == []
+        monkeypatch.setattr(Guard, "dead", "gone")
+        drive.beat()
+        assert len(writer.sent) == TIMES
+        assert (drive.agreed, drive.pairs) == (False, [])
+        assert "guard of the bridge has ended" in drive.news[0]
+        drive.beat()
+        drive.rest()
+        assert len(writer.sent) == TIMES  # everyone has it
+    assert len(writer.sent) == TIMES
+
+
+def test_a_zero_that_nobody_has_confirmed_is_said_again_until_the_end_and_then_too(
+    drive: Drive, writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer.arrives = False
+    with drive:
+        monkeypatch.setattr(Guard, "dead", "gone")
+        drive.beat()
+        drive.beat()
+        drive.beat()
+        assert len(writer.sent) == TIMES + 2
+        drive.rest()  # as while the loop hangs
+        assert len(writer.sent) == TIMES + 3
+    assert len(writer.sent) == 2 * TIMES + 3
+    assert len(set(writer.sent)) == 1
+    assert drive.pairs == []
+
+
+def test_a_guard_that_dies_at_the_very_end_changes_nothing(
+    drive: Drive, writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with drive:
+        monkeypatch.setattr(Guard, "dead", "gone")
+    assert len(writer.sent) == TIMES
+
+
+class Board:
+    """A loop that gives records until it hangs."""
+
+    def __init__(self) -> None:
+        self.head, self.hangs = 1, False
+
+    def read(self, at: int) -> tuple[Any, int, int]:
+        self.head += 0 if self.hangs else 1
+        records = np.zeros(self.head - at, TELEMETRY.dtype)
+        return records, self.head, 0
+
+
+class Rounds:
+    """The bridge of a loop at 125 Hz, on a clock of its own."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now, self.rested_s, self.looks, self.ends = 0.0, [], 0, False
+        self.task = Task.model_validate({"rate_hz": 125.0, "ros2": {"stale_s": 0.1}})
+        self.board = Board()
+        link: Any = SimpleNamespace(board=self.board, task=self.task)
+        publisher: Any = SimpleNamespace(drive=self, publish=lambda records: None)
+        self.news: list[str] = []
+        monkeypatch.setattr(process, "time", SimpleNamespace(monotonic=lambda: self.now, sleep=self._sleep))
+        self.follow = lambda: process._follow(link, publisher, self._goes_on)
+
+    def _sleep(self, seconds: float) -> None:
+        self.now += seconds
+        self.board.hangs = self.now > 1.0
+
+    def _goes_on(self) -> bool:
+        self.looks += 1
+        return self.now < 1.5
+
+    def beat(self) -> None: ...
+
+    def look(self) -> None: ...
+
+    def rest(self) -> None:
+        self.rested_s.append(self.now)
+
+
+def test_a_loop_that_hangs_and_one_that_has_ended_are_noticed_in_the_same_round(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rounds = Rounds(monkeypatch)
+    rounds.follow()
+    assert rounds.rested_s[0] == pytest.approx(1.1, abs=2.5 * rounds.task.dt)
+    assert rounds.looks == pytest.approx(1.5 / rounds.task.dt, abs=2)

@@ -1,0 +1,32 @@
+"""The dashboard hangs up when it is told to, as the maker's does; no clock is involved."""
+
+from __future__ import annotations
+
+import os
+import socket
+
+from pliant.model.tool import Tool
+from pliant.robots.emulator.arm import EmulatedArm
+from pliant.robots.emulator.controller import Controller
+from pliant.robots.emulator.server import DASHBOARD, Server
+from pliant.robots.sim.config import SimConfig
+
+HOST = f"127.52.{os.getpid() >> 8 & 255}.{os.getpid() & 255 or 255}"
+
+
+def test_quit_is_answered_and_then_the_dashboard_hangs_up_that_client_alone() -> None:
+    server = Server(Controller(EmulatedArm("ur5e", Tool(), SimConfig()), "ur5e", (5, 12, 0, 0)), HOST)
+    server.open()
+    try:
+        with socket.create_connection((HOST, DASHBOARD)) as line, socket.create_connection((HOST, DASHBOARD)) as other:
+            line.settimeout(10.0)
+            line.sendall(b"robotmode\nquit\nsafetystatus\n")
+            for _ in range(5):
+                server.period()
+            said = bytearray()
+            while data := line.recv(1 << 16):  # until it has hung up
+                said += data
+            assert said.decode().splitlines()[1:] == ["Robotmode: RUNNING", "Disconnected"]
+            assert [client.line.getpeername() for client in server.clients] == [other.getsockname()]
+    finally:
+        server.close()

@@ -1,0 +1,211 @@
+"""What the driver makes of the controller's packets, told by lines and a clock of the tests' own."""
+
+from __future__ import annotations
+
+import threading
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pliant.errors import RefusedError
+from pliant.params.control import Parameters, Sense
+from pliant.records import COMMAND, POSITION, READING
+from pliant.robots.ur import connect, driver, left
+from pliant.robots.ur.address import UrAddress
+from pliant.robots.ur.driver import UrRobot
+from pliant.runtime.task import Task
+
+HOST, DT = "192.0.2.1", 0.002
+NORMAL, PROTECTIVE = 1 << 0, 1 << 2
+SENSE = Sense(stale_s=0.02, hold_s=0.03)
+
+
+class Receive:
+    """The line on which the controller reports: all joints at rest."""
+
+    def __init__(self) -> None:
+        self.stamp, self.safety, self.slider = 5.0, NORMAL, 1.0
+
+    def __getattr__(self, name: str) -> Any:
+        return {
+            "getTimestamp": lambda: self.stamp, "getSafetyStatusBits": lambda: self.safety, "getRobotMode": lambda: 7,
+            "getTargetSpeedFraction": lambda: self.slider, "isConnected": lambda: True, "getRuntimeState": lambda: 1,
+            "getActualTCPPose": lambda: [0.0] * 6,
+        }.get(name, lambda: [0.0] * 6)  # fmt: skip
+
+
+class Control:
+    """The line of the commands: it takes all of them."""
+
+    def __init__(self) -> None:
+        self.runs, self.calls, self.watchdogs = True, [], []
+
+    def __getattr__(self, name: str) -> Any:
+        def call(*values: Any) -> bool:
+            self.calls.append(name)
+            if name == "setWatchdog":
+                self.watchdogs.append(1.0 / values[0])
+            return self.runs if name == "isProgramRunning" else True
+
+        return call
+
+
+class Cell:
+    """The driver between the two lines, period by period."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now, self.receive, self.control = 100.0, Receive(), Control()
+        monkeypatch.setattr(driver, "time", SimpleNamespace(monotonic=lambda: self.now, sleep=lambda _: None))
+        self.robot = UrRobot(UrAddress(HOST, "ur5e"), Task(robot=f"ur:{HOST}", params=Parameters(sense=SENSE)))
+        self.robot._receive, self.robot._control, self.robot._heard = self.receive, self.control, self.now
+        self.reading, self.command = READING.new(), COMMAND.new()
+        self.command[0].mode = POSITION
+
+    def run(self, periods: int, *, heard: bool = True) -> str:
+        """So many periods, in which the controller is heard or not; returns the fault."""
+        for _ in range(periods):
+            self.now += DT
+            self.receive.stamp += DT * heard
+            self.robot.read(self.reading)
+            self.robot.write(self.command)
+        return self.robot.fault
+
+
+@pytest.fixture
+def cell(ur_rtde: None, monkeypatch: pytest.MonkeyPatch) -> Cell:
+    made = Cell(monkeypatch)
+    assert made.run(10) == ""
+    return made
+
+
+def test_a_speed_slider_that_is_lowered_while_the_arm_moves_is_a_fault_that_says_so(cell: Cell) -> None:
+    cell.receive.slider = 0.5
+    words = f"the speed slider of the robot at {HOST} was set to 50 %, and the arm is slower than the law believes"
+    assert words in cell.run(1)
+
+
+def test_a_safety_stop_that_lowers_the_slider_too_is_told_as_the_stop(cell: Cell) -> None:
+    cell.receive.slider, cell.receive.safety = 0.0, PROTECTIVE
+    assert "it is in a protective stop" in cell.run(1)
+
+
+def test_a_controller_that_sends_nothing_is_silent_after_so_long(cell: Cell) -> None:
+    silent = round((SENSE.stale_s + SENSE.hold_s) / DT)
+    assert cell.run(silent - 1, heard=False) == ""
+    assert "has sent nothing for 50 ms" in cell.run(2, heard=False)
+
+
+def test_a_pause_of_our_own_is_not_the_controllers(cell: Cell) -> None:
+    cell.now += 1.0  # nothing was read: what has come meanwhile is not delivered at once
+    assert cell.run(5, heard=False) == ""
+    assert cell.run(5) == ""
+
+
+def test_silence_goes_on_over_a_pause_of_our_own(cell: Cell) -> None:
+    silent = round((SENSE.stale_s + SENSE.hold_s) / DT)
+    assert cell.run(silent - 5, heard=False) == ""
+    cell.now += 1.0
+    assert "has sent nothing" in cell.run(10, heard=False)
+
+
+def test_a_program_that_has_stopped_is_told_when_no_reason_came(cell: Cell) -> None:
+    cell.control.runs = False
+    assert cell.run(5) == ""
+    assert f"the program on the controller at {HOST} has stopped" in cell.run(20)
+
+
+def test_nothing_is_sent_to_a_program_that_may_have_stopped(cell: Cell) -> None:
+    cell.control.runs = False
+    cell.run(1)
+    cell.control.calls.clear()
+    cell.run(3)
+    assert "servoJ" not in cell.control.calls
+    cell.control.runs = True
+    cell.run(1)
+    assert "servoJ" in cell.control.calls
+
+
+def test_the_reason_for_a_stopped_program_is_waited_for_on_a_slower_line(cell: Cell) -> None:
+    cell.control.runs = False
+    assert cell.run(15, heard=False) == ""  # longer than it may take, and no packet since
+    cell.receive.safety = PROTECTIVE
+    assert "it is in a protective stop" in cell.run(1)
+
+
+def test_packets_from_before_the_stop_that_come_late_are_not_taken_for_an_answer(cell: Cell) -> None:
+    cell.run(12, heard=False)  # 24 ms behind
+    cell.control.runs = False
+    assert cell.run(20) == ""  # all of them were sent before, or hardly after
+    cell.receive.safety = PROTECTIVE
+    assert "it is in a protective stop" in cell.run(1)
+
+
+def test_two_threads_are_never_in_ur_rtde_at_once(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver, "_STOP_S", 0.05)
+    answers = threading.Event()
+    monkeypatch.setattr(cell.control, "stopScript", answers.wait, raising=False)
+    cell.robot.stop()
+    cell.robot.close()
+    ending = cell.robot._ending
+    assert ending is not None
+    assert ending.is_alive()
+    assert "disconnect" not in cell.control.calls
+    answers.set()
+    ending.join()
+    cell.robot.close()
+    assert "disconnect" in cell.control.calls
+
+
+# ---- before the first command --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def opened(cell: Cell, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Cell:
+    """A robot whose lines are there as soon as it asks for them."""
+    monkeypatch.setattr(left.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(connect, "must_answer", lambda *_: "STOPPED")
+    monkeypatch.setattr(connect, "open_receive", lambda *_: cell.receive)
+    monkeypatch.setattr(cell.robot, "_must_be_this_arm", lambda: None)
+    cell.robot._armed = False
+    cell.control.watchdogs.clear()
+    return cell
+
+
+def test_the_program_is_watched_from_its_start_and_closely_from_the_first_command_on(
+    opened: Cell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connect, "open_control", lambda *_: opened.control)
+    opened.control.calls.clear()
+    opened.robot.open()
+    assert opened.control.calls[0] == "setWatchdog"
+    assert opened.control.watchdogs == [pytest.approx(30.0)]
+    opened.run(2)
+    assert opened.control.watchdogs[1:] == [pytest.approx(0.1)]
+
+
+def test_a_loop_that_is_killed_while_its_program_is_sent_is_remembered(
+    opened: Cell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: Any) -> None:
+        raise SystemExit
+
+    monkeypatch.setattr(connect, "open_control", killed)
+    with pytest.raises(SystemExit):
+        opened.robot.open()
+    assert left.may_be_ours(HOST, None)
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_a_refused_program_is_not_remembered_and_one_that_was_left_before_stays_so(
+    opened: Cell, monkeypatch: pytest.MonkeyPatch, *, before: bool
+) -> None:
+    def refuse(*_: Any) -> None:
+        raise RefusedError("Another program commands the robot.")
+
+    monkeypatch.setattr(connect, "open_control", refuse)
+    if before:
+        left.remember(HOST)
+    with pytest.raises(RefusedError, match="Another program"):
+        opened.robot.open()
+    assert left.may_be_ours(HOST, None) == before
