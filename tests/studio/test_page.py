@@ -28,7 +28,7 @@ def test_stop_is_always_at_hand(page: Any, studio: Running, how: str) -> None:
     if how == "click":
         part(page, "stop").click()
     elif how == "Space in a number":
-        page.locator("input[type=number]").first.press("Space")
+        part(page, "number-admittance.mass").press("Space")
     else:
         page.keyboard.press(how)
     studio.until(lambda: studio.stopped)
@@ -54,7 +54,7 @@ def test_the_loop_hears_of_every_stop_within_a_fifth_of_a_second(page: Any, stud
         part(page, "stop").click()
         studio.until(lambda: studio.stopped)
         records, _, _ = studio.loop.board.read(first)
-        stops.heard(int(records[records["goal"]["stop"] == 1][0]["timing"]["wall_ns"]))
+        stops.heard(records[: np.flatnonzero(records["goal"]["stop"] == 1)[0] + 1])
     studio.go_on()
     stops.check(0.2)
 
