@@ -258,4 +258,6 @@ class Stops:
         assert min(self.from_click) < most_s
         if (worst := max(self.from_click)) >= most_s:
             load, cores = os.getloadavg()[0], os.cpu_count() or 1
-            warnings.warn(f"{worst:.2f} s from a click to the loop, with a load of {load:.1f} on {cores} cores", stacklevel=2)
+            warnings.warn(
+                f"{worst:.2f} s from a click to the loop, with a load of {load:.1f} on {cores} cores", stacklevel=2
+            )

@@ -29,6 +29,13 @@ def shown(page: Any, name: str) -> float:
     return float(part(page, f"number-{name}").input_value())
 
 
+def _moves(page: Any, name: str, slider: Any, key: str) -> bool:
+    """Press a key on a slider; returns whether the number beside it has changed: of three digits, a step may not."""
+    before = shown(page, name)
+    slider.press(key)
+    return shown(page, name) != before
+
+
 def turn_each(page: Any, studio: Running) -> list[str]:
     """Turn every slider that there is by a step: its numbers change, and nothing else; returns the sliders' names."""
     before = values_of(studio.loop.parameters)
@@ -41,7 +48,8 @@ def turn_each(page: Any, studio: Running) -> list[str]:
         was, others = value(), {**values_of(studio.loop.parameters), parameter: None}
         slider = part(page, f"slider-{name}")
         until(lambda name=name, was=was, parts=parts: shown(page, name) == np.ravel(was)[parts[0]])
-        slider.press("ArrowLeft" if int(slider.input_value()) > 500 else "ArrowRight")
+        key = "ArrowLeft" if int(slider.input_value()) > 500 else "ArrowRight"
+        until(lambda key=key, name=name, slider=slider: _moves(page, name, slider, key))
         until(lambda was=was, value=value: value() != was)
         assert np.flatnonzero(np.not_equal(value(), was)).tolist() == parts
         until(lambda name=name, value=value, parts=parts: shown(page, name) == np.ravel(value())[parts[0]])

@@ -195,8 +195,8 @@ def plane(page: Any, studio: Running) -> Link:
         until(lambda: "plane" in part(page, "loop").text_content())
         studio.loop = attach(page.evaluate("document.body.dataset.loop"))
         studio.loop.wait(0.2)
-    part(page, "retract").click()
-    studio.until(lambda: int(studio.loop.state.state.contact.state) in (0, 7))
+        part(page, "retract").click()
+        studio.until(lambda: int(studio.loop.state.state.contact.state) in (0, 7))
     return studio.loop
 
 
