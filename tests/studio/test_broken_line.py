@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -16,6 +16,16 @@ _NOTE_ALARM = """() => {
   addEventListener("click", () => (window.pressed = performance.now()), true);
   const alarm = document.getElementById("alarm");
   alarm.addEventListener("toggle", (e) => e.newState === "open" && (window.alarmed ??= performance.now()));
+}"""
+# When stops were answered [ms].
+_NOTE_ANSWERS = """() => {
+  window.heard = [];
+  const parse = JSON.parse;
+  JSON.parse = (text) => {
+    const said = parse(text);
+    if (said?.arrived_ns) window.heard.push(performance.now());
+    return said;
+  };
 }"""
 
 
@@ -44,33 +54,44 @@ def test_a_stop_that_nobody_answers_is_told_after_a_second_and_done_when_the_stu
         until(lambda: part(page, "status").text_content() == "no connection")  # a line that hangs is given up
     until(lambda: studio.stopped)
     until(lambda: not part(page, "alarm").is_visible())
-    assert "The stop has come through" in part(page, "notice").text_content()
+    until(lambda: "The stop has come through" in part(page, "notice").text_content())
     until(lambda: part(page, "status").text_content() == "running")
 
 
 def test_a_stop_that_is_answered_alarms_nobody(page: Any, studio: Running) -> None:
-    studio.go_on()
-    page.evaluate("delete window.alarmed")
+    """An answer that took a second is told of, and rightly so: then the machine was too busy, and it is tried again."""
+    page.evaluate(_NOTE_ANSWERS)
+
+    def is_answered_in_time() -> bool:
+        studio.go_on(page)
+        page.evaluate("(delete window.alarmed, delete window.pressed, (window.heard = []))")
+        part(page, "stop").click()
+        until(lambda: studio.stopped)
+        until(lambda: page.evaluate("window.heard.length > 0 && performance.now() - window.pressed > 1500"))
+        return page.evaluate("window.heard[0] - window.pressed") < 900.0
+
     page.evaluate(_NOTE_ALARM)
-    part(page, "stop").click()
-    until(lambda: studio.stopped)
-    time.sleep(1.2)
+    until(is_answered_in_time)
     assert not page.evaluate("'alarmed' in window")
     studio.go_on()
+
+
+def seconds_old(page: Any) -> int:
+    """Since how many seconds nothing has come, as the page says; 0 where it says nothing."""
+    said = re.fullmatch(r"nothing new for (\d+) s", part(page, "age").text_content())
+    return int(said.group(1)) if said and part(page, "age").is_visible() else 0
 
 
 def test_what_has_not_come_for_two_seconds_is_shown_as_old(page: Any, studio: Running) -> None:
     """Whether the loop hangs, or the Studio."""
     for process_id in (int(studio.loop.board.header.loop_pid), studio.process.pid):
-        assert not part(page, "age").is_visible()
-        with held(process_id):
-            until(lambda: part(page, "age").is_visible())
-            assert part(page, "age").text_content().startswith("nothing new for ")
-            assert "grayscale" in page.evaluate("getComputedStyle(document.getElementById('force')).filter")
-            was = part(page, "age").text_content()
-            until(lambda was=was: part(page, "age").text_content() != was)
         until(lambda: not part(page, "age").is_visible())
-        assert page.evaluate("getComputedStyle(document.getElementById('force')).filter") == "none"
+        with held(process_id):
+            was = until(lambda: seconds_old(page))
+            until(lambda: "grayscale" in page.evaluate("getComputedStyle(document.getElementById('force')).filter"))
+            until(lambda was=was: seconds_old(page) > was)
+        until(lambda: not part(page, "age").is_visible())
+        until(lambda: page.evaluate("getComputedStyle(document.getElementById('force')).filter") == "none")
 
 
 def test_a_stop_without_a_studio_is_told_at_once_and_is_the_first_word_to_the_next(page: Any, studio: Running) -> None:

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
+from collections.abc import Callable, Iterator
 from socket import create_connection
+from threading import Event, Thread
 from typing import Any
 
 import httpx
 import pytest
-from running_studio import TOKEN, Running, ask, dial, hello
+from running_studio import PATIENCE_S, TOKEN, Running, ask, dial, hello
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from pliant.errors import PliantError
 from pliant.runtime.link import attach
-from pliant.studio.actions import ACTIONS, MOVES
-from pliant.studio.desk import MOST_WAITING
+from pliant.studio.actions import ACTIONS, IN_TURN, MOVES
+from pliant.studio.desk import MOST_WAITING, Desk
 from pliant.studio.door import Door
+from pliant.studio.hub import Page
+from pliant.studio.request import Request
 from pliant.studio.serve import LOCAL, listen
 from pliant.studio.server import TOKEN_VARIABLE, _token
+from pliant.studio.stage import Stage
 
 STRANGER = "example.org"
+QUERIES = ["", "?token=", "?token=wrong", f"?token={TOKEN}x"]
 
 
 def ask_all(socket: ClientConnection, *requests: dict[str, Any]) -> dict[int, dict[str, Any]]:
@@ -30,7 +37,7 @@ def ask_all(socket: ClientConnection, *requests: dict[str, Any]) -> dict[int, di
         socket.send(json.dumps({"id": number, **request}))
     heard: dict[int, dict[str, Any]] = {}
     while len(heard) < len(requests):
-        data = socket.recv(timeout=90)
+        data = socket.recv(timeout=PATIENCE_S)
         if isinstance(data, str) and (said := json.loads(data))["type"] == "answer":
             heard[said["id"]] = said
     return heard
@@ -39,7 +46,11 @@ def ask_all(socket: ClientConnection, *requests: dict[str, Any]) -> dict[int, di
 def hear_all(socket: ClientConnection) -> None:
     """Until the other side ends it."""
     while True:
-        socket.recv(timeout=90)
+        socket.recv(timeout=PATIENCE_S)
+
+
+def get(address: str, **more: Any) -> httpx.Response:
+    return httpx.get(address, timeout=PATIENCE_S, **more)
 
 
 def flood(socket: ClientConnection) -> None:
@@ -48,20 +59,34 @@ def flood(socket: ClientConnection) -> None:
     hear_all(socket)
 
 
-@pytest.mark.parametrize("query", ["", "?token=", "?token=wrong", f"?token={TOKEN}x"])
+@pytest.mark.parametrize("query", QUERIES)
 def test_without_the_token_there_is_no_page(studio: Running, query: str) -> None:
-    answer = httpx.get(f"http://{LOCAL}:{studio.port}/{query}")
+    answer = get(f"http://{LOCAL}:{studio.port}/{query}")
     assert answer.status_code == 401
     assert "Use the" in answer.text
     assert "token" in answer.text
 
 
+def test_without_the_token_there_is_no_picture(studio: Running) -> None:
+    folder = studio.folder / "studio-pictures"
+    folder.mkdir(exist_ok=True)
+    (folder / "mine.png").write_bytes(b"a picture")
+    address = f"http://{LOCAL}:{studio.port}/pictures/mine.png"
+    for query in QUERIES:
+        answer = get(f"{address}{query}")
+        assert answer.status_code == 401
+        assert b"a picture" not in answer.content
+    assert get(f"{address}?token={TOKEN}").content == b"a picture"
+    for name in ("..%2Fmine.png", "nothing.png", "mine.yaml"):
+        assert get(f"http://{LOCAL}:{studio.port}/pictures/{name}?token={TOKEN}").status_code == 404
+
+
 def test_with_the_token_the_page_comes_and_asks_nobody_else(studio: Running) -> None:
-    answer = httpx.get(studio.url)
+    answer = get(studio.url)
     assert answer.status_code == 200
     assert "default-src 'self'" in answer.headers["content-security-policy"]
     for name in re.findall(r"files/[\w.]+", answer.text):
-        file = httpx.get(f"http://{LOCAL}:{studio.port}/{name}")
+        file = get(f"http://{LOCAL}:{studio.port}/{name}")
         assert file.status_code == 200
         assert len(file.text) > 1000
     assert not re.findall(r"(?:src|href)=.https?:", answer.text)
@@ -69,11 +94,11 @@ def test_with_the_token_the_page_comes_and_asks_nobody_else(studio: Running) -> 
 
 @pytest.mark.parametrize(
     ("token", "origin"),
-    [("wrong", None), (TOKEN, f"http://{STRANGER}"), (TOKEN, f"http://{LOCAL}:1"), (TOKEN, "null")],
+    [("wrong", ""), (TOKEN, None), (TOKEN, f"http://{STRANGER}"), (TOKEN, f"http://{LOCAL}:1"), (TOKEN, "null")],
 )
 def test_a_stranger_does_not_get_a_socket(studio: Running, token: str, origin: str | None) -> None:
     with pytest.raises((ConnectionClosed, InvalidStatus)), dial(studio, token, origin) as socket:
-        socket.recv(timeout=90)
+        socket.recv(timeout=PATIENCE_S)
 
 
 HOSTILE = [
@@ -115,6 +140,29 @@ HOSTILE = [
     '{"id": 1, "do": "open", "name": "../x.mcap"}',
     '{"id": 1, "do": "begin"}',
     '{"id": 1, "do": "aim", "position": [1, 2]}',
+    '{"id": 1, "do": "push", "force": [1e400, 0, 0]}',
+    '{"id": 1, "do": "goal", "position": [0.4, -1e400, 0.3]}',
+    '{"id": 1, "do": "virtual_push", "force": [0, 0, 1e400]}',
+    '{"id": 1, "do": "set", "values": {"sense.cutoff_hz": 1e400}}',
+    '{"id": 1e400, "do": "undo"}',
+    '{"id": 1, "do": "ahead"}',
+    '{"id": 1, "do": "ahead", "parameter": "sense.cutoff_hz", "values": {}}',
+    '{"id": 1, "do": "ahead", "parameter": "sense.cutoff_hz", "values": [20]}',
+    f'{{"id": 1, "do": "ahead", "parameter": "sense.cutoff_hz", "values": [{"20, " * 65}20]}}',
+    '{"id": 1, "do": "ahead", "parameter": ["sense.cutoff_hz"], "values": [1, 2]}',
+    '{"id": 1, "do": "compare"}',
+    '{"id": 1, "do": "compare", "preset": "../../etc/passwd"}',
+    '{"id": 1, "do": "compare", "preset": "/dev/tty"}',
+    '{"id": 1, "do": "preset", "preset": "\\u0000"}',
+    '{"id": 1, "do": "preset", "preset": 5}',
+    '{"id": 1, "do": "plan"}',
+    '{"id": 1, "do": "plan", "map": "/dev/zero", "start": "0,0,0", "goal": "1,1,0"}',
+    '{"id": 1, "do": "plan", "map": "--help", "start": "0,0,0", "goal": "1,1,0"}',
+    '{"id": 1, "do": "plan", "map": "\\u0000", "start": "0,0,0", "goal": "1,1,0"}',
+    '{"id": 1, "do": "what_if", "name": "../x.mcap"}',
+    '{"id": 1, "do": "what_if", "name": null}',
+    '{"id": 1, "do": "experiment", "name": "--help"}',
+    '{"id": 1, "do": "experiment", "name": ["push"]}',
     b"\x00\x01\x02",
 ]
 
@@ -163,29 +211,73 @@ def test_every_request_that_is_known_is_in_one_table() -> None:
     assert set(names) >= MOVES
 
 
-def test_a_stop_waits_behind_nothing_and_nothing_moves_that_was_asked_before_it(studio: Running) -> None:
+@pytest.fixture
+def heard(studio: Running, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., dict[int, dict[str, Any]]]]:
+    """A desk whose tare does not end before a stop is answered: what it answers to requests, in that order."""
+    stage, free = Stage(), Event()
+    stage.attach(studio.loop.name)
+
+    def waits(_: Request) -> dict[str, Any]:
+        return {"freed": free.wait(60.0)}
+
+    async def asked(requests: tuple[dict[str, Any], ...], said: dict[int, dict[str, Any]]) -> None:
+        desk, page = Desk(stage), Page()
+        for number, request in enumerate(requests):
+            desk.take(json.dumps({"id": number, **request}), page)
+        while len(said) < len(requests):
+            answer = json.loads(await page.next())
+            said[answer["id"]] = answer
+            if requests[answer["id"]]["do"] == "halt":
+                free.set()
+        desk.close()
+
+    def ask_desk(*requests: dict[str, Any]) -> dict[int, dict[str, Any]]:
+        said: dict[int, dict[str, Any]] = {}
+        thread = Thread(target=asyncio.run, args=(asked(requests, said),))  # a browser has its own event loop in ours
+        thread.start()
+        thread.join()
+        return said
+
+    monkeypatch.setitem(ACTIONS[IN_TURN], "tare", waits)
+    yield ask_desk
+    studio.go_on()
+
+
+def test_a_stop_waits_behind_nothing_and_nothing_moves_that_was_asked_before_it(
+    studio: Running, heard: Callable[..., dict[int, dict[str, Any]]]
+) -> None:
+    studio.rest()
+    said = heard({"do": "tare"}, {"do": "resume"}, {"do": "halt"})
+    assert list(said) == [2, 0, 1]
+    assert said[0]["freed"]
+    assert "A stop came" in said[1]["error"]
+    studio.loop.wait(0.1)
+    assert studio.stopped
     with dial(studio) as socket:
-        ask(socket, {"id": 1, "do": "halt"})
-        studio.until(lambda: bool(studio.loop.state.goal.stop))
-        studio.until(lambda: studio.stands)
-        heard = ask_all(socket, {"do": "tare"}, {"do": "resume"}, {"do": "halt", "run": 0})
-        assert next(iter(heard)) == 2
-        assert heard[0]["ok"]
-        assert "A stop came" in heard[1]["error"]
-        assert studio.loop.state.goal.stop
         assert ask(socket, {"id": 4, "do": "resume"})["ok"]
-        studio.until(lambda: not studio.loop.state.goal.stop)
+    studio.until(lambda: not studio.stopped)
 
 
-def test_of_requests_that_wait_only_so_many_are_taken_and_a_stop_always(studio: Running) -> None:
+def test_a_stop_of_a_page_reaches_a_loop_that_was_told_to_go_on_before(studio: Running) -> None:
     with dial(studio) as socket:
-        ask(socket, {"id": 1, "do": "halt"})
-        many = [{"do": "undo"}] * (MOST_WAITING + 8)
-        heard = ask_all(socket, {"do": "tare"}, *many, {"do": "halt"})
-        refused = [said for said in heard.values() if "waiting already" in said.get("error", "")]
-        assert len(refused) == 9
-        assert heard[len(many) + 1]["ok"]
-        ask(socket, {"id": 1, "do": "resume"})
+        said = ask_all(socket, {"do": "halt"}, {"do": "tare"}, {"do": "resume"}, {"do": "halt", "run": 0})
+    assert said[0]["ok"]
+    assert said[3]["ok"]
+    studio.until(lambda: studio.stopped)
+    studio.loop.wait(0.1)
+    assert studio.stopped
+    studio.go_on()
+
+
+def test_of_requests_that_wait_only_so_many_are_taken_and_a_stop_always(
+    studio: Running, heard: Callable[..., dict[int, dict[str, Any]]]
+) -> None:
+    many = [{"do": "undo"}] * (MOST_WAITING + 8)
+    said = heard({"do": "tare"}, *many, {"do": "halt"})
+    refused = [answer for answer in said.values() if "waiting already" in answer.get("error", "")]
+    assert len(refused) == 9
+    assert said[len(many) + 1]["ok"]
+    studio.until(lambda: studio.stopped)
 
 
 def test_a_page_that_is_gone_pushes_no_more_at_once(studio: Running) -> None:
@@ -205,10 +297,11 @@ def test_what_waits_behind_a_start_was_meant_for_the_loop_before(studio: Running
     before = hello(studio)
     start = {"do": "start", "task": "hand_guiding", "run": before["number"]}
     with dial(studio) as socket:
-        heard = ask_all(socket, start, {"do": "set", "values": {"sense.cutoff_hz": 33.0}}, {"do": "resume"}, start)
+        late = ({"do": "set", "values": {"sense.cutoff_hz": 33.0}}, {"do": "resume"})
+        heard = ask_all(socket, start, *({**each, "run": before["number"]} for each in late), start)
     assert heard[0]["ok"]
-    for late in (1, 2, 3):
-        assert "another loop" in heard[late]["error"]
+    for number in (1, 2, 3):
+        assert "another loop" in heard[number]["error"]
     after = hello(studio)
     assert after["number"] == before["number"] + 1
     assert after["loop"]["name"] != before["loop"]["name"]
@@ -231,7 +324,7 @@ def test_a_stop_that_follows_a_start_is_for_whatever_runs_then(studio: Running) 
 @pytest.mark.parametrize("name", [STRANGER, f"{STRANGER}:{{port}}", f"{LOCAL}:1", LOCAL, "", "x@127.0.0.1:{port}"])
 def test_who_comes_by_a_strange_name_is_turned_away(studio: Running, name: str) -> None:
     host = name.format(port=studio.port)
-    answer = httpx.get(studio.url, headers={"Host": host})
+    answer = get(studio.url, headers={"Host": host})
     assert answer.status_code in (400, 421)
     if answer.status_code == 421:
         assert f"port {studio.port}. Use the link that pliant studio printed" in answer.text
@@ -243,13 +336,15 @@ def test_a_socket_by_a_strange_name_is_turned_away_though_its_origin_fits(studio
     line = create_connection((LOCAL, studio.port))
     with (
         pytest.raises((ConnectionClosed, InvalidStatus)),
-        connect(f"ws://{host}/socket?token={TOKEN}", origin=f"http://{host}", sock=line) as socket,  # type: ignore[arg-type]
+        connect(
+            f"ws://{host}/socket?token={TOKEN}", origin=f"http://{host}", sock=line, open_timeout=PATIENCE_S
+        ) as socket,  # type: ignore[arg-type]
     ):
-        socket.recv(timeout=90)
+        socket.recv(timeout=PATIENCE_S)
 
 
 def test_names_of_this_machine_are_known_and_of_all_addresses_any_address(studio: Running) -> None:
-    assert httpx.get(studio.url.replace(LOCAL, "localhost")).status_code == 200
+    assert get(studio.url.replace(LOCAL, "localhost")).status_code == 200
 
     async def nothing(*_: object) -> None: ...
 

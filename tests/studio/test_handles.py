@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from running_studio import Running, part, until
+from sliders import turn_each
 
 from pliant.runtime.link import Link, attach
 
@@ -43,19 +44,22 @@ def drag(page: Any, start: tuple[float, float], by: tuple[float, float]) -> None
 def test_force_and_equilibrium_of_the_lab_are_dragged(page: Any, studio: Running, loop: Link) -> None:
     rest = loop.pose[:2]
     drag(page, ball_on_screen(page, "handle"), (60, 40))
-    studio.until(lambda: np.linalg.norm(loop.state.goal.push[:2]) > 1.0)
-    push = loop.state.goal.push.copy()
-    assert push[0] > 0.0
-    assert push[2] == 0.0
-    stiffness = 250.0
-    studio.until(lambda: np.linalg.norm(loop.pose[:2] - rest - push[:2] / stiffness) < 2e-3)
+    push, stiffness = (lambda: loop.state.goal.push.copy()), 250.0
+    studio.until(lambda: np.linalg.norm(push()[:2]) > 1.0 and push()[0] > 0.0)
+    studio.until(lambda: np.linalg.norm(loop.pose[:2] - rest - push()[:2] / stiffness) < 2e-3)
+    assert push()[2] == 0.0
     loop.virtual_push([0.0, 0.0, 0.0])
     goal = loop.state.goal.pose[:2].copy()
     studio.until(lambda: np.linalg.norm(loop.pose[:2] - goal) < 2e-3)
     drag(page, ball_on_screen(page, "knob"), (-50, 0))
     studio.until(lambda: loop.state.goal.pose[0] < goal[0] - 0.02)
-    there = loop.state.goal.pose[:2].copy()
-    studio.until(lambda: np.linalg.norm(loop.pose[:2] - there) < 2e-3)
+    studio.until(lambda: np.linalg.norm(loop.pose[:2] - loop.state.goal.pose[:2]) < 2e-3)
+
+
+@pytest.mark.parametrize("loop", ["lab"], indirect=True)
+def test_every_slider_of_an_impedance_turns_its_parameter(page: Any, studio: Running, loop: Link) -> None:
+    until(lambda: part(page, "slider-impedance.stiffness").is_visible())
+    assert {"impedance.mass", "impedance.damping", "impedance.stiffness"} < set(turn_each(page, studio))
 
 
 @pytest.mark.parametrize("loop", ["surface_following"], indirect=True)

@@ -25,9 +25,9 @@ FILE = "near.yaml"
 
 @pytest.fixture(scope="module")
 def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A Studio with the mission that comes along, begun near its goal."""
+    """A Studio with the mission that comes along, begun some metres from its goal."""
     out = tmp_path_factory.mktemp("mission")
-    text = find_file("fetch").read_text().replace("start: [1.0, 1.2, 90]", "start: [6.0, 2.2, 0]")
+    text = find_file("fetch").read_text().replace("start: [1.0, 1.2, 90]", "start: [4.0, 2.2, 0]")
     text = text.replace("map: maps/flat.yaml", f"map: {find_file('fetch').parent / 'maps' / 'flat.yaml'}")
     (out / FILE).write_text(text)
     running = start(FILE, out, reach=attach_mission)
@@ -50,7 +50,7 @@ def account(loop: MissionLink) -> dict[str, Any]:
 
 def test_the_page_shows_map_way_and_stage_and_hides_what_a_law_has(page: Any, loop: MissionLink) -> None:
     until(lambda: part(page, "way").text_content().startswith("Way:"))
-    assert page.evaluate("document.body.dataset.stage") == loop.stage
+    until(lambda: page.evaluate("document.body.dataset.stage") == loop.stage)
     assert "Clearance" in page.locator("#plots").text_content()
     for hidden in ("tare", "resume", "seek"):
         assert not part(page, hidden).is_visible()
@@ -79,7 +79,7 @@ def test_the_loop_hears_of_every_stop_within_a_fifth_of_a_second(page: Any, loop
         until(lambda: loop.stage == "stopped")
         stopped_s = account(loop)["log"][-2][0]
         records, _, _ = loop.board.read(first)
-        stops.heard(int(records[records["time_s"] >= stopped_s - 1e-9][0]["timing"]["wall_ns"]))
+        stops.heard(records[: np.flatnonzero(records["time_s"] >= stopped_s - 1e-9)[0] + 1])
         until(lambda: not loop.story["moving"])
     stops.check(0.2)
 
@@ -129,6 +129,7 @@ def test_a_goal_that_cannot_be_reached_says_why_and_changes_nothing(page: Any, l
 
 def test_a_press_on_the_map_is_a_goal_and_a_drag_is_none(page: Any, loop: MissionLink) -> None:
     part(page, "view-Top").click()
+    page.evaluate("document.body.dataset.knob = ''")  # it is of the view before, until the next frame
     until(lambda: page.evaluate("document.body.dataset.knob"))
     before = account(loop)["goal"]
     box, ball = part(page, "canvas").bounding_box(), page.evaluate("document.body.dataset.knob").split()
@@ -186,7 +187,7 @@ def test_from_a_mission_to_an_arm_and_back(page: Any, studio: Running, loop: Mis
     first = shown()
     part(page, "task").select_option("hand_guiding")
     part(page, "start").click()
-    until(lambda: shown() != first)
+    until(lambda: shown() not in ("", first))
     arm = attach(shown())
     until(lambda: part(page, "slider-admittance.mass").is_visible())
     assert not part(page, "begin").is_visible()
@@ -195,8 +196,8 @@ def test_from_a_mission_to_an_arm_and_back(page: Any, studio: Running, loop: Mis
     second = shown()
     part(page, "task").select_option("fetch")
     part(page, "start").click()
-    until(lambda: shown() != second)
+    until(lambda: shown() not in ("", second))
     studio.loop = attach_mission(shown())
     assert studio.loop.stage == "ready"
     part(page, "begin").click()
-    until(lambda: studio.loop.stage == "A")
+    until(lambda: studio.loop.stage in ("A", "B"))

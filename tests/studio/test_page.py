@@ -15,6 +15,12 @@ from pliant.records import LIMITS
 from pliant.runtime.link import attach
 from pliant.studio.serve import LOCAL
 
+# All that the page has said of what holds the arm back, from now on.
+_NOTE_CUTS = """() => {
+  const box = document.getElementById("cuts");
+  window.cuts = box.textContent;
+  new MutationObserver(() => (window.cuts += box.textContent)).observe(box, { childList: true });
+}"""
 # Width and height of a small laptop, and of tablets that are touched.
 SIZES = {"laptop": (1280, 720), "tablet": (1024, 768), "tablet upright": (820, 1180)}
 
@@ -28,7 +34,7 @@ def test_stop_is_always_at_hand(page: Any, studio: Running, how: str) -> None:
     if how == "click":
         part(page, "stop").click()
     elif how == "Space in a number":
-        page.locator("input[type=number]").first.press("Space")
+        part(page, "number-admittance.mass").press("Space")
     else:
         page.keyboard.press(how)
     studio.until(lambda: studio.stopped)
@@ -54,7 +60,7 @@ def test_the_loop_hears_of_every_stop_within_a_fifth_of_a_second(page: Any, stud
         part(page, "stop").click()
         studio.until(lambda: studio.stopped)
         records, _, _ = studio.loop.board.read(first)
-        stops.heard(int(records[records["goal"]["stop"] == 1][0]["timing"]["wall_ns"]))
+        stops.heard(records[: np.flatnonzero(records["goal"]["stop"] == 1)[0] + 1])
     studio.go_on()
     stops.check(0.2)
 
@@ -73,16 +79,23 @@ def take_hold(page: Any, studio: Running) -> tuple[float, float]:
     return x, y
 
 
+def newtons(page: Any) -> float:
+    """How hard the arm is pushed, as the page says beside the pointer [N]."""
+    words = part(page, "pushing").text_content()
+    assert words.endswith(" N")
+    return float(words.removesuffix(" N"))
+
+
 def test_dragging_the_arm_pushes_it_and_letting_go_ends_the_push(page: Any, studio: Running) -> None:
     studio.go_on()
     studio.loop.set({"admittance.stiffness": 0.0})  # whatever the tests before left: nothing pulls it back to its goal
     studio.until(lambda: studio.stands)  # it stays where it is found
     rest = studio.loop.pose[:3]
     take_hold(page, studio)
-    assert "N" in part(page, "pushing").text_content()
+    studio.until(lambda: abs(newtons(page) - force_on(studio)) < 2.0)  # of some tens
     studio.until(lambda: np.linalg.norm(studio.loop.pose[:3] - rest) > 0.01)
     page.mouse.up()
-    assert not part(page, "pushing").is_visible()
+    studio.until(lambda: not part(page, "pushing").is_visible())
     studio.until(lambda: force_on(studio) < 3.0)
 
 
@@ -112,10 +125,17 @@ def test_a_push_ends_though_the_button_is_held(page: Any, studio: Running) -> No
 
 def test_tare_makes_the_present_reading_zero(page: Any, studio: Running) -> None:
     studio.rest()
-    before = studio.loop.board.adopted
+    loop = studio.loop
+    loop.set({"sense.bias": (6.0, -4.0, 3.0, 0.2, 0.0, 0.0)})
+    studio.until(lambda: force_on(studio) > 4.0)
+    before, first = loop.board.adopted, loop.board.head
     part(page, "tare").click()
-    studio.until(lambda: studio.loop.board.adopted > before)
-    assert np.abs(np.array(studio.loop.parameters.sense.bias)).max() > 0.0
+    studio.until(lambda: loop.board.adopted > before)
+    reading = loop.board.read(first)[0]["reading"]
+    mean = reading["wrench"].mean(axis=0) - loop.arm.tool_weight(reading["q"][-1][: loop.arm.n])
+    np.testing.assert_allclose(loop.parameters.sense.bias[:3], mean[:3], atol=0.2)
+    np.testing.assert_allclose(loop.parameters.sense.bias[3:], mean[3:], atol=0.02)
+    studio.until(lambda: force_on(studio) < 0.5)
 
 
 def test_record_writes_a_file_that_can_be_read(page: Any, studio: Running) -> None:
@@ -134,42 +154,40 @@ def test_record_writes_a_file_that_can_be_read(page: Any, studio: Running) -> No
 
 def test_the_page_shows_what_limits_cut(page: Any, studio: Running) -> None:
     studio.go_on()
+    before = studio.loop.parameters.limits.linear_speed_m_s
     studio.loop.set({"limits.linear_speed_m_s": 0.02})
-    studio.loop.push([40.0, 0.0, 0.0], 3.0)
-    studio.until(lambda: "tool speed" in part(page, "cuts").text_content())
+    try:
+        studio.loop.virtual_push([40.0, 0.0, 0.0])  # until it is ended: the page has time to tell of it
+        studio.until(lambda: "tool speed" in part(page, "cuts").text_content())
+    finally:
+        studio.let_go()
+        studio.loop.set({"limits.linear_speed_m_s": before})
     assert "tool speed" in LIMITS.values()
-    studio.let_go()
-    studio.loop.set({"limits.linear_speed_m_s": 0.4})
+    studio.until(lambda: "tool speed" not in part(page, "cuts").text_content())
 
 
 def test_the_page_says_that_a_stiffer_spring_waits_for_the_energy_tank(page: Any, studio: Running) -> None:
+    """For a moment, which a page may miss that the machine does not let work: then it is asked for once more."""
+    loop, words = studio.loop, "the rest waits until motion has refilled the energy tank"
+    page.evaluate(_NOTE_CUTS)
+
+    def is_told() -> bool:
+        loop.set({"admittance.stiffness": 0.0})
+        studio.let_go()
+        assert words not in page.evaluate("window.cuts")
+        loop.goal_position(np.add(loop.pose[:3], [0.0, 0.0, 0.3]))
+        loop.set({"admittance.stiffness": 800.0})
+        end_s = loop.state.time_s + 1.0
+        studio.until(lambda: float(page.evaluate("document.body.dataset.time")) > end_s)
+        return words in page.evaluate("window.cuts")
+
     studio.go_on()
-    studio.loop.set({"admittance.stiffness": 0.0})
-    studio.let_go()
-    studio.loop.goal_position(np.add(studio.loop.pose[:3], [0.0, 0.0, 0.3]))
-    studio.loop.set({"admittance.stiffness": 800.0})
-    studio.until(
-        lambda: "the rest waits until motion has refilled the energy tank" in part(page, "cuts").text_content()
-    )
-    studio.loop.set({"admittance.stiffness": 0.0})
-    studio.let_go()
-    studio.loop.goal_pose(studio.loop.pose)
-
-
-def test_a_part_of_a_plot_that_is_enlarged_stays_and_shows_its_values(page: Any) -> None:
-    plot = page.locator("[data-testid='plot-Force'] .u-over")
-    box = plot.bounding_box()
-    middle = box["y"] + 0.5 * box["height"]
-    page.mouse.move(box["x"] + 0.3 * box["width"], middle)
-    until(lambda: " s" in part(page, "values-Force").text_content())
-    page.mouse.down()
-    page.mouse.move(box["x"] + 0.6 * box["width"], middle, steps=4)
-    page.mouse.up()
-    until(lambda: part(page, "freeze").get_attribute("aria-pressed") == "true")
-    page.mouse.move(5, 5)
-    until(lambda: part(page, "values-Force").is_hidden())
-    part(page, "freeze").click()
-    until(lambda: part(page, "freeze").get_attribute("aria-pressed") == "false")
+    try:
+        studio.until(is_told)
+    finally:
+        loop.set({"admittance.stiffness": 0.0})
+        studio.let_go()
+        loop.goal_pose(loop.pose)
 
 
 def test_looks_change_and_stay(page: Any) -> None:
@@ -249,7 +267,7 @@ def test_another_task_can_be_started_and_its_contact_orders_reach_it(page: Any, 
     studio.until(lambda: contact() in (0, 5, 7))
     studio.until(lambda: contact() in (0, 7))
     part(page, "seek").click()
-    studio.until(lambda: contact() == 2)
+    studio.until(lambda: contact() in (2, 3, 4))  # where it seeks from is near the surface
     part(page, "pause").click()
     studio.until(lambda: contact() == 6)
     part(page, "go-on").click()
@@ -277,6 +295,17 @@ def tablet(studio: Running, browser: Any) -> Iterator[Any]:
         yield page
 
 
+def cut_off(page: Any, width: int, height: int) -> list[str]:
+    """What is not wholly in sight of that which must always be."""
+
+    def is_seen(name: str) -> bool:
+        box = part(page, name).bounding_box()
+        x, y = box["x"], box["y"]
+        return x >= 0 and x + box["width"] <= width and y >= 0 and y + box["height"] <= height
+
+    return [name for name in ("stop", "tare", "record", "canvas", "status") if not is_seen(name)]
+
+
 @pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
 def test_nothing_is_cut_off_and_stop_is_in_sight_at(
     studio: Running, request: pytest.FixtureRequest, size: tuple[int, int]
@@ -286,13 +315,9 @@ def test_nothing_is_cut_off_and_stop_is_in_sight_at(
     page = request.getfixturevalue("tablet" if touch else "page")
     page.set_viewport_size({"width": width, "height": height})
     studio.go_on()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    for name in ("stop", "tare", "record", "canvas", "status"):
-        box = part(page, name).bounding_box()
-        assert box["x"] >= 0
-        assert box["x"] + box["width"] <= width
-        assert box["y"] >= 0
-        assert box["y"] + box["height"] <= height
+    until(lambda: page.evaluate("[innerWidth, innerHeight]") == [width, height])
+    until(lambda: page.evaluate("document.documentElement.scrollWidth") <= width)
+    until(lambda: cut_off(page, width, height) == [])
     part(page, "start").scroll_into_view_if_needed()
     part(page, "gallery").scroll_into_view_if_needed()
     assert part(page, "stop").bounding_box()["y"] >= 0  # wherever the page was scrolled to

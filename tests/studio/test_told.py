@@ -4,15 +4,15 @@ by ear, by keys or in bad light.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 import pytest
 from running_studio import Running, hello, part, until
+from sliders import shown, turn_each
 
 from pliant.runtime.batch import simulate
-from pliant.runtime.link import attach
+from pliant.runtime.link import Link, attach
 from pliant.runtime.save import save_run
 from pliant.runtime.task import find_task
 from pliant.studio import archive
@@ -56,15 +56,16 @@ def test_enter_presses_the_control_that_has_the_focus(page: Any, studio: Running
     part(page, "stop").press("Enter")
     until(lambda: studio.stopped)
     until(lambda: part(page, "resume").is_enabled())
+    until(lambda: studio.stands)
     before = studio.loop.board.adopted
     part(page, "tare").press("Enter")
     until(lambda: studio.loop.board.adopted > before)
     part(page, "resume").press("Enter")
     until(lambda: not studio.stopped)
     part(page, "gallery").press("Enter")
-    assert part(page, "dialog").is_visible()
+    until(lambda: part(page, "dialog").is_visible())
     part(page, "close").press("Enter")
-    assert part(page, "dialog").count() == 0
+    until(lambda: part(page, "dialog").count() == 0)
 
 
 def test_a_slider_is_read_out_as_a_number_with_its_unit(page: Any, studio: Running) -> None:
@@ -88,6 +89,7 @@ def test_every_text_stands_out_from_its_background(page: Any, studio: Running, h
     """In the dark and in the light, at least 4.5 to 1."""
     if how == "stopped":
         studio.rest()
+        until(lambda: "stopped" in part(page, "law").text_content())
     elif how == "refused":
         studio.go_on()
         part(page, "number-sense.cutoff_hz").fill("4000")
@@ -96,6 +98,7 @@ def test_every_text_stands_out_from_its_background(page: Any, studio: Running, h
         page.evaluate("document.querySelector('[data-testid=all-parameters]').open = true")
     else:
         part(page, "gallery").click()
+        until(lambda: part(page, "dialog").is_visible())
     looks = []
     for _ in range(2):
         looks.append(page.evaluate("document.documentElement.dataset.theme"))
@@ -113,39 +116,10 @@ def test_every_text_stands_out_from_its_background(page: Any, studio: Running, h
 @pytest.mark.parametrize("axes", ["linked", "each alone"])
 def test_every_slider_turns_its_parameter(page: Any, studio: Running, axes: str) -> None:
     studio.go_on()
-    before = values_of(studio.loop.parameters)
     linked = part(page, "linked")
     if (linked.get_attribute("aria-pressed") == "true") != (axes == "linked"):
         linked.click()
-    names = page.evaluate("[...document.querySelectorAll('#dynamics input[type=range]')].map((each) => each.id)")
-    assert len(names) == (10 if axes == "linked" else 22)
-    for name in names:
-        parameter = re.sub(r"\.(turn|\d)$", "", name)
-        value = lambda parameter=parameter: values_of(studio.loop.parameters)[parameter]  # noqa: E731
-        was, others = value(), {**values_of(studio.loop.parameters), parameter: None}
-        slider = part(page, f"slider-{name}")
-        until(lambda name=name, was=was: shown(page, name) == np.ravel(was)[parts_of(name)[0]])
-        slider.press("ArrowLeft" if int(slider.input_value()) > 500 else "ArrowRight")
-        until(lambda was=was, value=value: value() != was)
-        turned = np.flatnonzero(np.not_equal(value(), was)).tolist()
-        assert turned == parts_of(name)
-        until(lambda name=name, value=value: shown(page, name) == np.ravel(value())[parts_of(name)[0]])
-        assert {**values_of(studio.loop.parameters), parameter: None} == others
-    changed = {name: before[name] for name in {re.sub(r"\.(turn|\d)$", "", name) for name in names}}
-    studio.loop.set(changed)
-
-
-def parts_of(name: str) -> list[int]:
-    """Which numbers of its parameter a slider turns; one that is a single number has the number 0."""
-    if name.endswith(".turn"):
-        return [3, 4, 5]
-    if re.search(r"\.\d$", name):
-        return [int(name[-1])]
-    return [0, 1, 2] if name.startswith("admittance.") else [0]
-
-
-def shown(page: Any, name: str) -> float:
-    return float(part(page, f"number-{name}").input_value())
+    assert len(turn_each(page, studio)) == (10 if axes == "linked" else 22)
 
 
 def test_what_is_refused_is_not_left_standing_as_if_it_were_in_force(page: Any, studio: Running) -> None:
@@ -188,8 +162,10 @@ def test_the_doctors_findings_stand_beside_the_recording(
     said = part(page, "recording-told").text_content()
     for finding in wrong:
         assert f"{finding['name']}: {finding['cause']} {finding['remedy']}" in said
+    before = part(page, "moment").text_content()
     part(page, "scrub").press("PageUp")
-    assert part(page, "scrub").get_attribute("aria-valuetext") == part(page, "moment").text_content() != ""
+    until(lambda: part(page, "moment").text_content() not in ("", before))
+    assert part(page, "scrub").get_attribute("aria-valuetext") == part(page, "moment").text_content()
     part(page, "live").click()
 
 
@@ -210,14 +186,31 @@ def test_an_experiment_ends_with_the_table_of_its_figures(page: Any) -> None:
     part(page, "result").get_by_test_id("close").click()
 
 
-def test_the_reason_of_the_last_change_stands_beside_the_states_of_the_contact(page: Any, studio: Running) -> None:
-    part(page, "task").select_option("plane")
-    part(page, "start").click()
-    until(lambda: "plane" in part(page, "loop").text_content())
-    studio.loop = attach(page.evaluate("document.body.dataset.loop"))
-    studio.loop.wait(0.2)
+@pytest.fixture
+def plane(page: Any, studio: Running) -> Link:
+    """The loop of a task with a contact, which has lifted off; started from the page if it does not run."""
+    if studio.loop.task.name != "plane":
+        part(page, "task").select_option("plane")
+        part(page, "start").click()
+        until(lambda: "plane" in part(page, "loop").text_content())
+        studio.loop = attach(page.evaluate("document.body.dataset.loop"))
+        studio.loop.wait(0.2)
+        part(page, "retract").click()
+        studio.until(lambda: int(studio.loop.state.state.contact.state) in (0, 7))
+    return studio.loop
+
+
+def test_every_slider_of_a_contact_turns_its_parameter(page: Any, studio: Running, plane: Link) -> None:
+    names = turn_each(page, studio)
+    assert {"contact.target_n", "contact.force_limit_n", "contact.speed_m_s", "limits.linear_speed_m_s"} <= set(names)
+    assert len(names) == 10
+
+
+def test_the_reason_of_the_last_change_stands_beside_the_states_of_the_contact(
+    page: Any, studio: Running, plane: Link
+) -> None:
     words = hello(studio)["loop"]
-    contact = lambda: studio.loop.state.state.contact  # noqa: E731
+    contact = lambda: plane.state.state.contact  # noqa: E731
 
     def is_told() -> bool:
         state, reason = int(contact().state), int(contact().reason)
@@ -228,12 +221,10 @@ def test_the_reason_of_the_last_change_stands_beside_the_states_of_the_contact(p
             and said.text_content() == words["reasons"][str(reason)]
         )
 
-    part(page, "retract").click()
-    until(lambda: int(contact().state) in (0, 7))
     until(is_told)
     before = int(contact().reason)
     part(page, "seek").click()
-    until(lambda: int(contact().state) == 2)
+    until(lambda: int(contact().state) in (2, 3, 4))  # where it seeks from is near the surface
     part(page, "pause").click()
     until(lambda: int(contact().state) == 6)
     assert int(contact().reason) != before

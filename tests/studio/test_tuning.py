@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+import numpy as np
+import pytest
 from running_studio import Running, opened, part
 
 from pliant.runtime.task import find_task
+from pliant.studio.schema import parameters_in_words, values_of
 
 REASON = "why-admittance.mass"
 
@@ -55,16 +59,43 @@ def test_a_refused_value_says_why_and_changes_nothing(page: Any, studio: Running
     studio.until(lambda: part(page, "slider-admittance.mass").input_value() != was)  # the hand is still in the field
 
 
+def other_than(value: Any, kind: str) -> Any:
+    """A value near one of its kind, which the checks take as they took the first."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, str):
+        return next(word for word in kind.split(" or ") if word != value)
+    if isinstance(value, float | int):
+        return 1.02 * value or 0.01
+    return [other_than(value[0], kind), *value[1:]]
+
+
 def test_every_live_parameter_can_be_written(page: Any, studio: Running) -> None:
+    studio.rest()
+    before = values_of(studio.loop.parameters)
+    value = lambda name: np.ravel(values_of(studio.loop.parameters)[name]).tolist()  # noqa: E731
     part(page, "all-parameters").locator("summary").click()
+    live = [item for item in parameters_in_words() if item["live"]]
+    for name, kind in ((item["name"], item["type"]) for item in live):
+        wanted = other_than(before[name], kind)
+        field = part(page, f"field-{name}")
+        field.fill(wanted if isinstance(wanted, str) else json.dumps(wanted))
+        field.press("Enter")
+        studio.until(lambda name=name, wanted=wanted: value(name) == np.ravel(wanted).tolist())
+    studio.loop.set({item["name"]: before[item["name"]] for item in live})
+    studio.go_on()
+
+
+def test_a_value_that_is_none_is_refused_in_the_list_of_all(page: Any, studio: Running) -> None:
+    now = studio.loop.parameters.sense.cutoff_hz
+    page.evaluate("document.querySelector('[data-testid=all-parameters]').open = true")
     field = part(page, "field-sense.cutoff_hz")
-    field.fill("17.5")
-    field.press("Enter")
-    studio.until(lambda: studio.loop.parameters.sense.cutoff_hz == 17.5)
     field.fill("plenty")
     field.press("Enter")
-    studio.until(lambda: "sense.cutoff_hz" in part(page, "notice").text_content())
-    assert studio.loop.parameters.sense.cutoff_hz == 17.5
+    studio.until(lambda: "'plenty'" in part(page, "notice").text_content())
+    assert "sense.cutoff_hz" in part(page, "notice").text_content()
+    assert studio.loop.parameters.sense.cutoff_hz == now
+    studio.until(lambda: float(field.input_value()) == now)
     part(page, "all-parameters").locator("summary").click()
 
 
@@ -141,14 +172,22 @@ def test_the_values_of_another_task_are_taken_over_as_one_change(page: Any, stud
     studio.until(lambda: studio.loop.parameters == before)
 
 
-def test_goal_and_virtual_push_can_be_typed(page: Any, studio: Running) -> None:
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_goal_and_virtual_push_can_be_typed(page: Any, studio: Running, axis: int) -> None:
     studio.go_on()
-    x = float(studio.loop.state.goal.pose[0])
-    part(page, "goal-x").fill(str(round(x + 0.01, 3)))
-    part(page, "goal-x").press("Enter")
-    studio.until(lambda: abs(studio.loop.state.goal.pose[0] - x - 0.01) < 1e-3)
-    part(page, "force-y").fill("4")
-    part(page, "force-y").press("Enter")
-    studio.until(lambda: studio.loop.state.goal.push[1] == 4.0)
+    goal, push = (lambda: float(studio.loop.state.goal.pose[axis])), (lambda: studio.loop.state.goal.push[:3].tolist())
+    goal_field, force_field = (part(page, f"{name}-{'xyz'[axis]}") for name in ("goal", "force"))
+    before = studio.loop.state.goal.pose.copy()
+    studio.until(lambda: float(goal_field.input_value()) == pytest.approx(goal(), abs=6e-4))
+    goal_field.fill(str(round(before[axis] + 0.01, 3)))
+    goal_field.press("Enter")
+    studio.until(lambda: abs(goal() - before[axis] - 0.01) < 1e-3)
+    assert np.abs(np.delete(studio.loop.state.goal.pose - before, axis)).max() < 1e-3
+    force_field.fill("4")
+    force_field.press("Enter")
+    studio.until(lambda: push() == [4.0 * (i == axis) for i in range(3)])
+    part(page, "view").focus()  # so that nobody writes there
+    studio.until(lambda: force_field.input_value() == "4")
     studio.loop.virtual_push([0.0, 0.0, 0.0])
-    studio.until(lambda: part(page, "force-x").input_value() == "0")
+    studio.until(lambda: force_field.input_value() == "0")
+    studio.loop.goal_pose(before)
