@@ -100,6 +100,8 @@ class Controller:
                 self.late_s = fault.numbers[0]
             case "hang up":
                 self.hangs_up = True
+            case "watchdog slow":
+                self.program.slow_s = fault.numbers[0]
             case "push":
                 self.arm.push(fault.numbers[:6], fault.numbers[6])
             case "clear":
@@ -110,7 +112,7 @@ class Controller:
         self.program.stop(why)
 
     def clear(self) -> None:
-        """All is well again; a program that was stopped stays so."""
+        """All is well again; a program that was stopped stays so, and a watchdog that is slow too."""
         self.safety, self.mode, self.remote, self.silent_until, self.late_s = NORMAL, 7, True, 0.0, 0.0
         self.slider = 1.0
 

@@ -35,6 +35,7 @@ class Program:
         self.moving = False
         self._executing = False
         self._every_s, self._kicked = 0.0, 0.0
+        self.slow_s = 0.0
 
     def start(self) -> None:
         """A script was uploaded: it waits for commands."""
@@ -55,8 +56,8 @@ class Program:
         return self.state == PLAYING
 
     def watch(self, now: float) -> None:
-        """Once per period: the watchdog."""
-        if self.plays and self._every_s > 0.0 and now - self._kicked > self._every_s:
+        """Once per period: the watchdog, which waits for `slow_s` at least."""
+        if self.plays and self._every_s > 0.0 and now - self._kicked > max(self._every_s, self.slow_s):
             self.stop("its watchdog saw no command")
 
     def receive(self, values: Values, now: float) -> None:
