@@ -6,9 +6,10 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pytest
@@ -64,17 +65,33 @@ def stamp(message: dict[str, Any]) -> int:
 Heard = dict[str, list[dict[str, Any]]]
 
 
-def listened(peer: Peer, session: Session, enough: int) -> tuple[Heard, Array]:
-    """What the peer has heard of every topic, once it is as much as this, and all records until then."""
-    parts = []
+class Tape(threading.Thread):
+    """All records of a loop, from now on: the ring holds some seconds only, and asking the peer may take longer."""
 
-    def hears() -> bool:
-        parts.append(session.read())  # all the time: the ring holds some seconds
-        return min(peer("count", topic=topic) for topic in HEARD) >= enough
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session, self._parts, self._one, self._end = session, list[Array](), threading.Lock(), threading.Event()
+        session.read()
+        self._lost = session.lost
 
-    until(hears)
-    heard = {topic: peer("collect", topic=topic) for topic in HEARD}
-    return heard, np.concatenate([*parts, session.read()])
+    def run(self) -> None:
+        while not self._end.wait(0.2):
+            self.records()
+
+    def records(self) -> Array:
+        """All of them until now."""
+        with self._one:
+            self._parts.append(self._session.read())
+            assert self._session.lost == self._lost
+            return np.concatenate(self._parts)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end.set()
+        self.join()
 
 
 def ticks_of(heard: Heard, records: Array) -> dict[str, list[set[int]]]:
@@ -93,18 +110,25 @@ def ticks_of(heard: Heard, records: Array) -> dict[str, list[set[int]]]:
     return {topic: [ticks[key_of(topic, message)] for message in told] for topic, told in heard.items()}
 
 
+def heard_in_a_row(peer: Peer, tape: Tape) -> tuple[Heard, dict[str, list[set[int]]], Array]:
+    """What the peer has heard, of which ticks, and the records, once there is a run without a gap on every topic.
+
+    A bridge that was held up skips what is old, and another run begins: up to four times it is waited for more.
+    """
+    for enough in (300, 600, 1000, 1500):
+        until(lambda enough=enough: min(peer("count", topic=topic) for topic in HEARD) >= enough)
+        heard = {topic: peer("collect", topic=topic) for topic in HEARD}
+        ticks = ticks_of(heard, records := tape.records())
+        if min(map(longest_run, ticks.values())) >= IN_A_ROW:
+            return heard, ticks, records
+    raise AssertionError("messages are missing")
+
+
 def test_a_real_ros_hears_every_value_of_the_loop(peer: Peer, session: Session) -> None:
-    session.read()
-    for topic, kind in HEARD.items():
-        peer("hear", topic=topic, type=kind)
-    parts: list[Array] = []
-    for enough in (300, 1000, 2000, 4000):  # a bridge that was held up skips what is old, and then begins a new run
-        heard, more = listened(peer, session, enough)
-        parts.append(more)
-        ticks = ticks_of(heard, records := np.concatenate(parts))
-        if (row := min(map(longest_run, ticks.values()))) >= IN_A_ROW:
-            break
-    assert row >= IN_A_ROW, "messages are missing"
+    with Tape(session) as tape:
+        for topic, kind in HEARD.items():
+            peer("hear", topic=topic, type=kind)
+        heard, ticks, records = heard_in_a_row(peer, tape)
     at = dict(zip(records["tick"].tolist(), records, strict=True))
     for message, (tick,) in zip(heard["/joint_states"], ticks["/joint_states"], strict=True):
         r = at[tick]["reading"]
