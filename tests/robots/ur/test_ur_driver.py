@@ -169,9 +169,13 @@ def test_torques_that_carry_the_arm_hold_it(ur: Emulator) -> None:
     with driven(ur, interface="torque") as it:
         q = it.reading[0].q[:6].copy()
         it.command[0].tau[:6] = it.robot.arm.bias(q, np.zeros(6))
-        it.run(50, TORQUE)
+        began, moved = it.reading[0].stamp_s, []
+        while it.reading[0].stamp_s - began < 0.3:  # later, the task of the emulator pushes the arm
+            moved.append(np.abs(it.reading[0].q[:6] - q).max())
+            it.run(1, TORQUE)
         assert it.robot.fault == ""
-        assert it.reading[0].q[:6] == pytest.approx(q, abs=0.05)
+        assert len(moved) > 1
+        assert max(moved) < 0.05
 
 
 @pytest.mark.parametrize(
