@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pytest
+from bridges import bridge_of, longest_run
 
 import pliant
 from pliant.bridge.start import bridged
@@ -23,6 +24,14 @@ from pliant.runtime.session import Session
 from pliant.runtime.task import Task
 from pliant.runtime.warm import warm
 from waiting import until
+
+Array = np.ndarray[Any, Any]
+
+IN_A_ROW = 250
+"""So many messages of every topic, none missing, are every value."""
+
+MOST_MISSED = 500
+"""A second of a loop: no machine of tests is as slow as this while nothing is wrong."""
 
 TRAJECTORY = "/scaled_joint_trajectory_controller/joint_trajectory"
 HEARD = {
@@ -53,43 +62,103 @@ def stamp(message: dict[str, Any]) -> int:
     return message["header"]["stamp"]["sec"] * 10**9 + message["header"]["stamp"]["nanosec"]
 
 
+Heard = dict[str, list[dict[str, Any]]]
+
+
+class Tape(threading.Thread):
+    """All records of a loop, from now on: the ring holds some seconds only, and asking the peer may take longer."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session, self._parts, self._one, self._end = session, list[Array](), threading.Lock(), threading.Event()
+        session.read()
+        self._lost = session.lost
+
+    def run(self) -> None:
+        while not self._end.wait(0.2):
+            self.records()
+
+    def records(self) -> Array:
+        """All of them until now."""
+        with self._one:
+            self._parts.append(self._session.read())
+            assert self._session.lost == self._lost
+            return np.concatenate(self._parts)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end.set()
+        self.join()
+
+
+def ticks_of(heard: Heard, records: Array) -> dict[str, list[set[int]]]:
+    """Of which ticks each message can be: of one by its stamp, of those with its values where it has none."""
+    ticks: dict[Any, set[int]] = {}
+    columns = records["timing"]["wall_ns"], records["state"]["twist"], records["command"]["q"][:, :6]
+    for column in columns:
+        for tick, value in zip(records["tick"].tolist(), column.tolist(), strict=True):
+            ticks.setdefault(tuple(value) if isinstance(value, list) else value, set()).add(tick)
+
+    def key_of(topic: str, message: dict[str, Any]) -> Any:
+        if topic == TRAJECTORY:
+            return tuple(message["points"][0]["positions"])
+        return tuple(six(message, "linear", "angular")) if HEARD[topic] == messages.TWIST else stamp(message)
+
+    return {topic: [ticks[key_of(topic, message)] for message in told] for topic, told in heard.items()}
+
+
+def heard_in_a_row(peer: Peer, tape: Tape) -> tuple[Heard, dict[str, list[set[int]]], Array]:
+    """What the peer has heard, of which ticks, and the records, once there is a run without a gap on every topic.
+
+    A bridge that was held up skips what is old, and another run begins: up to four times it is waited for more.
+    """
+    for enough in (300, 600, 1000, 1500):
+        until(lambda enough=enough: min(peer("count", topic=topic) for topic in HEARD) >= enough)
+        heard = {topic: peer("collect", topic=topic) for topic in HEARD}
+        ticks = ticks_of(heard, records := tape.records())
+        if min(map(longest_run, ticks.values())) >= IN_A_ROW:
+            return heard, ticks, records
+    raise AssertionError("messages are missing")
+
+
 def test_a_real_ros_hears_every_value_of_the_loop(peer: Peer, session: Session) -> None:
-    for topic, kind in HEARD.items():
-        peer("hear", topic=topic, type=kind)
-    until(lambda: min(peer("count", topic=topic) for topic in HEARD) >= 300)
-    heard = {topic: peer("collect", topic=topic) for topic in HEARD}
-    records = session.read()
-    at = {int(wall): record for wall, record in zip(records["timing"]["wall_ns"], records, strict=True)}
-    for message in heard["/joint_states"]:
-        r = at[stamp(message)].reading
+    with Tape(session) as tape:
+        for topic, kind in HEARD.items():
+            peer("hear", topic=topic, type=kind)
+        heard, ticks, records = heard_in_a_row(peer, tape)
+    at = dict(zip(records["tick"].tolist(), records, strict=True))
+    for message, (tick,) in zip(heard["/joint_states"], ticks["/joint_states"], strict=True):
+        r = at[tick]["reading"]
         assert message["name"] == list(session.arm.joint_names)
-        assert message["position"] == r.q[:6].tolist()
-        assert message["velocity"] == r.qd[:6].tolist()
-        assert message["effort"] == r.tau[:6].tolist()
-    for message in heard["/ft_sensor_readings"]:
-        assert six(message["wrench"], "force", "torque") == at[stamp(message)].reading.wrench.tolist()
-    for message in heard["/pliant/tool_pose"]:
+        assert message["position"] == r["q"][:6].tolist()
+        assert message["velocity"] == r["qd"][:6].tolist()
+        assert message["effort"] == r["tau"][:6].tolist()
+    for message, (tick,) in zip(heard["/ft_sensor_readings"], ticks["/ft_sensor_readings"], strict=True):
+        assert six(message["wrench"], "force", "torque") == at[tick]["reading"]["wrench"].tolist()
+    for message, (tick,) in zip(heard["/pliant/tool_pose"], ticks["/pliant/tool_pose"], strict=True):
         p, o = message["pose"]["position"], message["pose"]["orientation"]
         pose = [p["x"], p["y"], p["z"], o["w"], o["x"], o["y"], o["z"]]
-        assert pose == at[stamp(message)].observed.pose.tolist()
-    twists = {tuple(record.state.twist.tolist()) for record in records}
-    for message in heard["/pliant/cartesian_velocity_command"]:
-        assert tuple(six(message, "linear", "angular")) in twists
-    told = {tuple(record.command.q[:6].tolist()) for record in records}
+        assert pose == at[tick]["observed"]["pose"].tolist()
     for message in heard[TRAJECTORY]:
         (point,) = message["points"]
         assert message["joint_names"] == list(session.arm.joint_names)
-        assert tuple(point["positions"]) in told
         assert (point["velocities"], point["time_from_start"]) == ([], {"sec": 0, "nanosec": 10_000_000})
+
+
+def told(peer: Peer, name: str) -> list[str]:
+    """What the bridge has said in words."""
+    return [message["data"] for message in peer("collect", topic=f"/pliant/{name}")]
 
 
 def test_the_bridge_is_a_node_and_takes_goals_commands_and_changes(peer: Peer, session: Session) -> None:
     until(lambda: "pliant" in peer("graph")["nodes"])
-    topics = until(lambda: (found := peer("topics_of", node="pliant"))["hears"] and found)
     texts = {f"/pliant/{name}" for name in ("state", "fault", "parameters", "answer")}
-    assert set(topics["publishes"]) == {*HEARD, *texts}
     requests = ["command", "equilibrium", "goal_pose", "goal_wrench", "set"]
-    assert topics["hears"] == [f"/pliant/{name}" for name in requests]
+    its = {"publishes": sorted({*HEARD, *texts}), "hears": [f"/pliant/{name}" for name in requests]}
+    until(lambda: peer("topics_of", node="pliant") == its)
     for name in ("state", "fault", "parameters", "answer"):
         peer("hear", topic=f"/pliant/{name}", type=messages.STRING, latched=True)
     kinds = (messages.STRING, messages.POINT_STAMPED, messages.POSE_STAMPED, messages.WRENCH_STAMPED, messages.STRING)
@@ -97,43 +166,39 @@ def test_the_bridge_is_a_node_and_takes_goals_commands_and_changes(peer: Peer, s
         peer("writer", topic=f"/pliant/{name}", type=kind)
     until(lambda: all(peer("listeners", topic=f"/pliant/{name}") for name in requests))
 
-    def told(name: str) -> list[str]:
-        return [message["data"] for message in peer("collect", topic=f"/pliant/{name}")]
-
-    until(lambda: told("state") == ["running admittance"])
+    until(lambda: told(peer, "state") == ["running admittance"])
     peer("say", topic="/pliant/set", data="admittance.stiffness 450")
     peer("say", topic="/pliant/set", data="admittance.stiffness -450")
-    until(lambda: len(told("answer")) == 2)  # topics do not wait for each other
+    until(lambda: len(told(peer, "answer")) == 2)  # topics do not wait for each other
     peer("say", topic="/pliant/command", data="halt")
-    until(lambda: len(told("answer")) == 3)
-    assert told("answer")[0] == "done: set: admittance.stiffness = [450, 450, 450, 450, 450, 450]"
-    assert told("answer")[1].startswith("refused: set: admittance.stiffness is ")
-    assert told("answer")[2] == "done: command: halt was passed on"
-    until(lambda: told("state")[-1] == "running admittance halted")
+    until(lambda: len(told(peer, "answer")) == 3)
+    assert told(peer, "answer")[0] == "done: set: admittance.stiffness = [450, 450, 450, 450, 450, 450]"
+    assert told(peer, "answer")[1].startswith("refused: set: admittance.stiffness is ")
+    assert told(peer, "answer")[2] == "done: command: halt was passed on"
+    until(lambda: told(peer, "state")[-1] == "running admittance halted")
     assert session.parameters.admittance.stiffness[0][0] == 450
     peer("say", topic="/pliant/equilibrium", point={"x": 0.4, "y": 0.1, "z": 0.5})
     until(lambda: session.state.goal.pose[:3].tolist() == [0.4, 0.1, 0.5])
     peer("say", topic="/pliant/goal_wrench", wrench={"force": {"z": 2.5}})
     until(lambda: session.state.goal.wrench.tolist() == [0, 0, 2.5, 0, 0, 0])
     peer("say", topic="/pliant/goal_pose", header={"frame_id": "map"}, pose={"orientation": {"w": 1.0}})
-    until(lambda: len(told("answer")) == 4)
-    assert "header.frame_id is 'map', but it must be 'base' or empty" in told("answer")[3]
+    until(lambda: len(told(peer, "answer")) == 4)
+    assert "header.frame_id is 'map', but it must be 'base' or empty" in told(peer, "answer")[3]
     peer("say", topic="/pliant/command", data="quit")
     session.join()
-    until(lambda: told("state")[-1].startswith("stopped"))
-    assert told("fault") == [""]
+    until(lambda: told(peer, "state")[-1].startswith("stopped"))
+    assert told(peer, "fault") == [""]
 
 
 def test_a_loop_that_is_killed_is_told_to_everyone(peer: Peer, session: Session) -> None:
     for name in ("state", "fault"):
         peer("hear", topic=f"/pliant/{name}", type=messages.STRING, latched=True)
-    until(lambda: peer("count", topic="/pliant/fault"))
+    until(lambda: told(peer, "fault") and told(peer, "state"))
     os.kill(int(session.board.header.loop_pid), signal.SIGKILL)
     with pytest.raises(LoopError):
         session.join()
-    until(lambda: peer("count", topic="/pliant/fault") == 2)
-    assert peer("collect", topic="/pliant/state")[-1]["data"].startswith("fault")
-    assert peer("collect", topic="/pliant/fault")[-1]["data"] != ""
+    until(lambda: len(told(peer, "fault")) == 2 and told(peer, "state")[-1].startswith("fault"))
+    assert told(peer, "fault")[-1] != ""
 
 
 def test_killing_the_bridge_does_not_disturb_the_loop_and_is_told(
@@ -150,22 +215,31 @@ def test_killing_the_bridge_does_not_disturb_the_loop_and_is_told(
             (said,) = notes
             assert said.startswith("There are topics only. Services and parameters need an rclpy that this Python can")
             assert "another_python" in said
-            session.wait(0.2)
-            os.kill(bridge_of(session), signal.SIGKILL)
-            session.wait(0.2)
+            missed = int(session.wait(0.2).timing.overruns)
+            os.kill(pid := bridge_of(session), signal.SIGKILL)
+            os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+            after = session.wait(1.0)
         assert notes[1:] == ["The bridge to ROS 2 ended before the loop did (exit code -9)."]
-        records = session.read()
-        assert np.array_equal(np.diff(records["tick"]), np.ones(len(records) - 1))
+        # as many periods as a machine may steal: a loop that waited for a bridge would not have come so far
+        assert int(after.timing.overruns) - missed < MOST_MISSED
 
 
-def bridge_of(session: Session) -> int:
-    """The process of the bridge beside a loop."""
-    words = {"pliant.bridge.process", str(session.board.path)}
-    for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if words <= set((folder / "cmdline").read_text().split("\0")):
-                return int(folder.name)
-    raise AssertionError("there is no bridge")
+HALTED = {"/pliant/tare": True, "/pliant/start": False, "/pliant/halt": True}
+"""A stop overtakes what takes a while, and a start that was asked before it is refused."""
+
+
+def asked_at_once(peer: Peer, session: Session, trigger: str) -> list[Any]:
+    """What came of taring, starting and halting, in the order of the answers.
+
+    Up to three times: a machine that is held up for long makes them arrive together, and nobody knows in which order.
+    """
+    came: list[Any] = []
+    for _ in range(3):
+        came = peer("call_all", services=list(HALTED), type=trigger, every_s=0.1)
+        if came[0][0] == "/pliant/halt" and {service: answer["success"] for service, answer in came} == HALTED:
+            break
+        session.resume()
+    return came
 
 
 def test_services_and_parameters_where_rclpy_can_be_imported(peer: Peer) -> None:
@@ -184,11 +258,9 @@ def test_services_and_parameters_where_rclpy_can_be_imported(peer: Peer) -> None
         assert peer("call", service="/pliant/halt", type=trigger) == {"success": True, "message": "halt was passed on"}
         until(lambda: session.state.goal.stop == 1)
         session.resume()
-        asked = ["/pliant/tare", "/pliant/start", "/pliant/halt"]
-        came = peer("call_all", services=asked, type=trigger, every_s=0.1)
+        came = asked_at_once(peer, session, trigger)
         assert came[0] == ["/pliant/halt", {"success": True, "message": "halt was passed on"}]
-        done = {service: answer["success"] for service, answer in came}
-        assert done == {"/pliant/halt": True, "/pliant/tare": True, "/pliant/start": False}, came
+        assert {service: answer["success"] for service, answer in came} == HALTED, came
         assert session.state.goal.stop == 1
         refused = peer("call", service="/pliant/set_start", type=trigger)
         assert not refused["success"]
@@ -203,4 +275,4 @@ def test_services_and_parameters_where_rclpy_can_be_imported(peer: Peer) -> None
         assert "sense.deadband_n is -2.5" in answer["reason"]
         assert session.parameters.sense.deadband_n == 2.5
         session.stop()
-        assert services.wait(30.0) == 0
+        assert services.wait(120.0) == 0

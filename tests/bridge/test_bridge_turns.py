@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
+from pliant.bridge.process import Ears
 from pliant.bridge.requests import WORDS, Requests
-from pliant.bridge.start import bridged
 from pliant.bridge.turns import STARTS, STOPS, Answer, Turns
 from pliant.ros2.messages import STRING, build
 from pliant.ros2.node import Node
@@ -26,11 +27,32 @@ def arm() -> Iterator[Session]:
         yield session
 
 
+class SlowTare:
+    """Taring that takes as long as a test wants."""
+
+    def __init__(self, arm: Session) -> None:
+        self._tare, self.begun, self.may_end = arm.tare, threading.Event(), threading.Event()
+
+    def __call__(self) -> Any:
+        self.begun.set()
+        self.may_end.wait(60.0)
+        return self._tare()
+
+
+@pytest.fixture
+def slow_tare(arm: Session, monkeypatch: pytest.MonkeyPatch) -> SlowTare:
+    slow = SlowTare(arm)
+    monkeypatch.setattr(arm, "tare", slow)
+    return slow
+
+
 def test_every_word_that_stops_or_starts_is_a_command() -> None:
     assert set(STOPS) | set(STARTS) <= set(WORDS)
 
 
-def test_a_stop_waits_for_no_other_request_and_a_start_from_before_it_is_refused(arm: Session) -> None:
+def test_a_stop_waits_for_no_other_request_and_a_start_from_before_it_is_refused(
+    arm: Session, slow_tare: SlowTare
+) -> None:
     turns, does = Turns(), Requests(arm)
     answers: dict[str, Answer] = {}
 
@@ -39,12 +61,13 @@ def test_a_stop_waits_for_no_other_request_and_a_start_from_before_it_is_refused
 
     taring = threading.Thread(target=ask, args=("tare", turns.stops))
     taring.start()
-    until(turns._in_turn.locked)
+    assert slow_tare.begun.wait(60.0)
     starting = threading.Thread(target=ask, args=("start", turns.stops))
     starting.start()
     assert turns.at_once(does.obey, "halt") == (True, "halt was passed on")
-    assert not answers  # taring takes half a second
     until(lambda: arm.state.goal.stop == 1)
+    assert not answers
+    slow_tare.may_end.set()
     taring.join()
     starting.join()
     assert answers["tare"][0], answers["tare"]
@@ -55,20 +78,32 @@ def test_a_stop_waits_for_no_other_request_and_a_start_from_before_it_is_refused
     until(lambda: arm.state.goal.stop == 0)
 
 
-def test_over_ros_a_halt_is_obeyed_while_the_sensor_is_tared(network: None, arm: Session) -> None:
-    with Node("someone") as node, bridged(arm):
+def test_over_ros_a_halt_is_obeyed_while_the_sensor_is_tared(network: None, arm: Session, slow_tare: SlowTare) -> None:
+    with Node("someone") as node, Node("pliant") as bridge:
+        ears = Ears(arm, bridge)
         commands, answers = node.writer("/pliant/command", STRING), node.reader("/pliant/answer", STRING)
+        bridge.announce()
         node.announce()
-        until(lambda: commands.listeners and answers.speakers)
+        until(lambda: commands.listeners and answers.speakers and ears._answers.listeners)
         said: list[str] = []
 
         def heard(words: str) -> bool:
             said.extend(message.data for message in answers.messages())
             return any(words in text for text in said)
 
-        for word in ("tare", "start", "halt"):
-            commands.say(build(STRING, {"data": word}))
-        until(lambda: heard("refused: command: A stop came after this start"))
+        ears.start()
+        try:
+            for word in ("tare", "start"):
+                commands.say(build(STRING, {"data": word}))
+            assert slow_tare.begun.wait(60.0)
+            commands.say(build(STRING, {"data": "halt"}))
+            until(lambda: heard("halt was passed on"))
+            until(lambda: arm.state.goal.stop == 1)
+            slow_tare.may_end.set()
+            until(lambda: heard("refused: command: A stop came after this start"))
+        finally:
+            slow_tare.may_end.set()
+            ears.stop()
         assert said[0] == "done: command: halt was passed on"
         assert "bias" in said[1]
         assert arm.state.goal.stop == 1

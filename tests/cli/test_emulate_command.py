@@ -62,22 +62,13 @@ def test_a_controller_that_does_not_answer_is_told_and_nobody_is_asked(
 
 
 def test_it_listens_writes_its_trace_and_ends_when_it_is_asked_to(tmp_path: Path) -> None:
-    line = [
-        sys.executable,
-        "-m",
-        "pliant.cli.main",
-        "emulate",
-        "ur3e",
-        "--host",
-        HERE,
-        "--trace",
-        str(tmp_path / "t.npy"),
-    ]
-    process = subprocess.Popen(line, stdout=subprocess.PIPE, text=True)
+    words = [sys.executable, "-m", "pliant.cli.main", "emulate", "ur3e", "--host", HERE]
+    words += ["--trace", str(tmp_path / "t.npy")]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     first = process.stdout.readline()
-    while "Ctrl-C" not in process.stdout.readline():
-        pass
+    while "Ctrl-C" not in (line := process.stdout.readline()):
+        assert line, "it has ended"
     process.send_signal(signal.SIGINT)
     rest, _ = process.communicate(timeout=60)
     assert process.returncode == 0

@@ -10,7 +10,7 @@ import pytest
 from terminals import pliant, running, until
 from words import Said
 
-from pliant.contact.states import STATES
+from pliant.contact.states import EVENTS, SEEK, STATES
 from pliant.runtime.link import Link
 from pliant.runtime.task import find_task
 
@@ -39,10 +39,15 @@ def test_a_contact_is_started_and_stopped_from_another_terminal(link: Link) -> N
     assert early.returncode == 1
     assert "start: refused" in early.stdout
     assert state(link) == "idle"
+    first = link.board.head
     begun = order(link, "set_start", "start")
     assert begun.returncode == 0, begun.stdout + begun.stderr
     assert "set_start: heard." in begun.stdout
-    assert "seek, because it was asked to start" in begun.stdout
+    assert "start: heard." in begun.stdout
+    contact = link.board.read(first)[0]["state"]["contact"]  # it may have gone on since
+    seeking = contact[contact["state"] == SEEK]
+    assert len(seeking)
+    assert EVENTS[int(seeking["reason"][0])] == "it was asked to start"
     until(lambda: state(link) in ("dwell", "slide"))
     assert order(link, "stop").returncode == 0
     until(lambda: state(link) == "done")

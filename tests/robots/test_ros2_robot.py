@@ -46,7 +46,7 @@ def test_it_takes_positions_and_velocities_and_other_interfaces_are_refused() ->
 
 @pytest.mark.parametrize(("meaning", "sign"), [("on_robot", 1.0), ("by_robot", -1.0)])
 def test_the_wrench_is_what_the_environment_does_to_the_robot(network: None, meaning: Any, sign: float) -> None:
-    robot = Ros2Robot("ur5e", Tool(), Ros2Config(wrench_is=meaning, joint_names=tuple("abcdef"), wait_s=30))
+    robot = Ros2Robot("ur5e", Tool(), Ros2Config(wrench_is=meaning, joint_names=tuple("abcdef"), wait_s=30, stale_s=5))
     reading, stop = READING.new(), threading.Event()
     with Node("arm") as arm:
         states, forces = arm.writer("joint_states", messages.JOINT_STATE), arm.writer("ft_sensor_readings", FORCE)
@@ -88,7 +88,8 @@ def play_arm(peer: Peer, wrench: Any = (0, 0, 0, 0, 0, 0)) -> Arm:
 
 def task(**fields: Any) -> Task:
     """A slow loop that bears with a peer that is slow: what is claimed here does not depend on speed."""
-    patient = {"ros2": {"stale_s": 2.0, "wait_s": 30}, "params": {"sense": {"frozen_s": 0, "stale_s": 1}}}
+    params = {"sense": {"frozen_s": 0, "stale_s": 1}, "limits": {"speed_scale": 0.05}}
+    patient = {"ros2": {"stale_s": 2.0, "wait_s": 30}, "params": params}
     return Task.model_validate({"robot": "ros2:ur5e", "rate_hz": 125, **patient, **fields})
 
 
@@ -99,9 +100,11 @@ def test_readings_and_commands_are_the_values_that_a_real_ros_sent_and_received(
     with Session(task(law="hold")) as session:
         session.wait(0.1)
         assert session.wrench[2] == pytest.approx(30.0, abs=0.1)  # pushed up: +z
-        session.move_joints(arm.q_home + 0.05)
-        session.wait(2.0)
-        records = session.read()
+        goal, parts = arm.q_home + 0.3, []
+        session.move_joints(goal)
+        until(lambda: parts.append(session.read()) or np.allclose(session.q, goal, atol=2e-3))
+        session.stop()
+        records = np.concatenate([*parts, session.read()]).view(np.recarray)
     log = peer("log")
     sent = {stamp: (q, force) for stamp, q, force in log["sent"]}
     for record in records:
@@ -114,7 +117,6 @@ def test_readings_and_commands_are_the_values_that_a_real_ros_sent_and_received(
     told = {tuple(q) for _, q in log["told"]}
     assert len(told & commands) > 50
     assert told <= commands
-    assert np.allclose(records["reading"]["q"][-1, :6], arm.q_home + 0.05, atol=2e-3)
 
 
 def test_joint_states_that_stop_coming_stop_the_loop_with_a_sentence(peer: Peer, out: None) -> None:
@@ -122,7 +124,7 @@ def test_joint_states_that_stop_coming_stop_the_loop_with_a_sentence(peer: Peer,
     session = Session(task(law="hold")).start()
     session.wait(0.2)
     peer("silence")
-    with pytest.raises(LoopError, match=r"no new joint states came on /joint_states for 2\.\d+ s \(ros2.stale_s\)"):
+    with pytest.raises(LoopError, match=r"no new joint states came on /joint_states for \d+\.\d+ s \(ros2.stale_s\)"):
         session.join()
 
 
@@ -132,7 +134,7 @@ def test_by_velocity_the_arm_is_stopped_at_the_end_and_when_the_loop_is_killed(
 ) -> None:
     arm = play_arm(peer)
     session = Session(task(law="hold", interface="velocity")).start()
-    session.move_joints(arm.q_home + 0.5)
+    session.move_joints(arm.q_home + 1.0)
     until(lambda: np.abs(session.state.command.qd).max() > 0.05)
     assert session.state.command.mode == VELOCITY
     until(lambda: any(peer("last")))

@@ -162,7 +162,7 @@ def test_tare_finds_the_bias_of_the_sensor_and_not_the_weight_of_the_tool(link: 
 
 def test_a_moving_arm_is_not_tared(link: Link, session: Session, until) -> None:
     home, before = session.q, session.parameters
-    session.move_joints(home + 0.5)
+    session.move_joints(home + np.array([2.0, 0, 0, 0, 0, 0]))  # it is under way for longer than a machine stalls
     until(lambda: np.abs(session.state.reading.qd).max() > 0.05)
     with pytest.raises(InputError, match="at rest"):
         link.tare(0.2)

@@ -23,6 +23,8 @@ from pliant.runtime.replay import replay
 from pliant.runtime.session import Session, connect
 from pliant.runtime.task import Task
 
+MOST_MISSED = 500
+"""A second of a loop: no machine of tests is as slow as this while nothing is wrong."""
 GOAL = (0.4, -1.4, 1.7, -1.9, -1.5, 0.3)
 
 
@@ -251,12 +253,11 @@ def test_a_killed_reader_and_a_killed_recorder_do_not_disturb_the_loop(tmp_path:
     arm._recorder.kill()
     reader.kill()
     reader.wait()
-    head = arm.board.head
-    until(lambda: arm.board.head > head + 100)
+    missed = int(arm.state.timing.overruns)
+    after = arm.wait(1.0)
     assert arm.running
-    ticks = arm.read()["tick"]
-    assert len(ticks) > 100
-    assert (np.diff(ticks) == 1).all()
+    # as many periods as a busy machine may steal: a loop that waited for one of them would not have come so far
+    assert int(after.timing.overruns) - missed < MOST_MISSED
     with pytest.raises(RecordingError, match=r"run\.mcap is not complete.*exit code -9"):
         arm.stop()
     assert nothing_is_left_of(arm)

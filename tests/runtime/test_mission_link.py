@@ -86,10 +86,13 @@ def test_a_stop_while_a_way_is_looked_for_is_not_forgotten(session: MissionSessi
     session.halt()
     asks.join()
     until(lambda: not session.story["moving"])
+    stood = base(session)
     session.wait(0.5)
-    assert said == ["It was told to stop while it looked for its way. Begin again to drive it."] or not said
-    np.testing.assert_allclose(base(session), before, atol=0.05)
+    np.testing.assert_allclose(base(session), stood, atol=1e-3)
     assert session.stage != "done"
+    if said:  # otherwise it had found its way already, and drove until it was stopped
+        assert said == ["It was told to stop while it looked for its way. Begin again to drive it."]
+        np.testing.assert_allclose(base(session), before, atol=0.05)
 
 
 def test_another_goal_is_planned_for_and_nothing_moves(session: MissionSession, until: Until) -> None:

@@ -21,6 +21,7 @@ from pliant.runtime.task import Task
 
 HOME = (0.0, -1.5708, 1.5708, -1.5708, -1.5708, 0.0)
 SOMEWHERE = (0.3, -1.4, 1.7, -1.9, -1.5, 0.2)
+FAR = (2.5, -1.4, 1.7, -1.9, -1.5, 0.2)
 
 
 @pytest.fixture(scope="module")
@@ -97,17 +98,17 @@ def test_asking_for_the_law_that_runs_keeps_its_goal(arm: Session, until) -> Non
 
 
 def test_halt_brakes_and_resume_goes_on(arm: Session, until) -> None:
-    arm.move_joints(SOMEWHERE)
+    arm.move_joints(FAR)  # however late the halt comes, it is still under way
     until(lambda: np.abs(arm.state.state.qd_cmd).max() > 0.1)
     arm.halt()
     until(lambda: not arm.state.state.qd_cmd.any())
     stopped = arm.state.state.q_cmd.copy()
-    assert np.abs(stopped[:6] - SOMEWHERE).max() > 1e-3
+    assert np.abs(stopped[:6] - FAR).max() > 1e-3
     arm.wait(0.1)
     assert arm.running
     assert arm.state.state.q_cmd.tolist() == stopped.tolist()
     arm.resume()
-    until(lambda: np.abs(arm.q - SOMEWHERE).max() < 1e-4)
+    until(lambda: np.abs(arm.q - FAR).max() < 1e-4)
     records = arm.read()
     change = np.abs(np.diff(records["state"]["qd_cmd"], axis=0))[:, :6]
     most = arm.task.params.limits.acceleration_scale * arm.arm.a_max * arm.task.dt
@@ -165,7 +166,7 @@ def test_what_cannot_be_asked_is_refused_and_changes_nothing(arm: Session, until
 
 
 def test_a_request_for_a_later_tick_acts_at_that_tick_and_not_before(arm: Session, until) -> None:
-    tick = arm.board.head + 500
+    tick = arm.board.head + 1500
     arm.board.send(commands.GOAL_Q, at_tick=tick, values=SOMEWHERE)
     arm.board.send(commands.HALT, at_tick=tick - 20)
     arm.board.send(commands.RESUME, at_tick=tick + 20)
@@ -275,14 +276,14 @@ def test_changes_from_several_hands_at_once_all_hold(arm: Session) -> None:
 
 
 def test_read_gives_every_tick_once(arm: Session) -> None:
-    parts = []
+    parts, lost = [], arm.lost
     for _ in range(10):
         arm.wait(0.02)
         parts.append(arm.read())
     ticks = np.concatenate(parts)["tick"]
     assert len(ticks) >= 100
     assert (np.diff(ticks) == 1).all()
-    assert arm.lost == 0
+    assert arm.lost == lost
 
 
 def test_time_is_tick_times_period(arm: Session) -> None:

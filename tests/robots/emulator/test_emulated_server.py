@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 import os
+import select
 import socket
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -18,6 +20,7 @@ from pliant.robots.emulator.faults import Fault
 from pliant.robots.emulator.server import DASHBOARD, REALTIME, Server
 from pliant.robots.sim.config import SimConfig
 from pliant.robots.ur import rtde
+from waiting import until
 
 HOST = f"127.50.{os.getpid() >> 8 & 255}.{os.getpid() & 255 or 255}"
 
@@ -46,19 +49,26 @@ class Peer:
                 continue
         return self.buffer
 
+    def until(self, holds: Callable[[], Any]) -> Any:
+        """Let the server run until this holds: what was sent takes a moment to arrive."""
+        return until(lambda: (self.hear(), holds())[1], 20.0)
+
     def say(self, kind: int, body: bytes = b"") -> bytes:
         """Send an RTDE packet; the body of the next packet of the same kind."""
         self.line.sendall(rtde.packet(kind, body))
-        for _ in range(50):
-            self.hear()
-            while (found := rtde.take(self.buffer)) is not None:
-                if found[0] == kind:
-                    return found[1]
-        raise AssertionError("no answer")
+        return self.until(lambda: self._answer(kind))[0]
+
+    def _answer(self, kind: int) -> list[bytes]:
+        while (found := rtde.take(self.buffer)) is not None:
+            if found[0] == kind:
+                return [found[1]]
+        return []
 
     def packets(self, periods: int) -> list[bytes]:
         """The data packets that come in so many periods."""
         self.hear(periods)
+        while select.select([self.line], [], [], 0.1)[0]:  # the last ones may be under way
+            self.buffer += self.line.recv(1 << 16)
         found = []
         while (one := rtde.take(self.buffer)) is not None:
             found.append(one[1])
@@ -110,26 +120,29 @@ def test_an_input_that_another_client_writes_is_in_use_until_it_hangs_up(server:
     assert first.say(rtde.INPUTS, b"input_int_register_0,") == b"\x01INT32"
     assert second.say(rtde.INPUTS, b"input_int_register_0,") == b"\x00IN_USE"
     first.line.close()
-    second.hear(2)
+    second.until(lambda: len(server.clients) == 1)
     assert second.say(rtde.INPUTS, b"input_int_register_0,") == b"\x01INT32"
 
 
 def test_an_uploaded_script_starts_the_program_without_an_answer(server: Server) -> None:
     peer = Peer(server, REALTIME)
     peer.line.sendall(b"def rtde_control():\n  x = 1\n")
+    peer.until(lambda: server.clients and server.clients[0].buffer)
     assert peer.hear(3) == b""
     assert not server.controller.program.plays
     peer.line.sendall(b"end\n")
-    peer.hear(2)
-    assert server.controller.program.plays
+    peer.until(lambda: server.controller.program.plays)
+    assert peer.buffer == b""
 
 
 def test_a_script_does_not_start_in_a_protective_stop_or_under_local_control(server: Server) -> None:
     for fault in ("protective stop", "local control", "mode idle"):
         server.controller.inject(Fault(fault))
         peer = Peer(server, REALTIME)
-        peer.line.sendall(b"def rtde_control():\nend\n")
-        peer.hear(3)
+        peer.line.sendall(b"def rtde_control():\n")
+        client = peer.until(lambda: [client for client in server.clients if client.buffer])[0]
+        peer.line.sendall(b"end\n")
+        peer.until(lambda client=client: not client.buffer)  # a whole one was taken
         assert not server.controller.program.plays
         server.controller.clear()
 
@@ -163,8 +176,9 @@ def test_hanging_up_ends_every_data_connection(server: Server) -> None:
 def test_a_packet_that_makes_no_sense_ends_that_client_alone(server: Server) -> None:
     good, bad = subscribed(server), Peer(server, rtde.PORT)
     bad.line.sendall(b"\x00\x01X")
+    good.until(lambda: len(server.clients) == 2)
+    good.until(lambda: len(server.clients) == 1)
     assert good.packets(5)
-    assert len(server.clients) == 1
 
 
 def test_the_dashboard_greets_and_answers(server: Server) -> None:

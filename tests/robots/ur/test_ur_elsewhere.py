@@ -30,7 +30,8 @@ AWAY = Arm.load("ur5e").q_home + np.array([0.4, 0.1, 0.0, 0.0, 0.0, 0.0])
 def elsewhere(ur_rtde: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulator]:
     """An arm that does not stand where its model is at home, with another tool than the task believes."""
     cell = Task(tool=MOUNTED, sim=SimConfig(), start_q=tuple(AWAY.tolist()))
-    with Emulator(task=task_file(cell, str(tmp_path_factory.mktemp("cell")))) as running:
+    file = task_file(cell, str(tmp_path_factory.mktemp("cell")))
+    with Emulator(task=file, fault="watchdog slow 5") as running:  # a busy machine may hold a loop up
         yield running
 
 
@@ -62,10 +63,16 @@ def test_an_impedance_by_direct_torque_gives_way_by_force_over_stiffness_and_com
     far = 8.0 / PATIENT.impedance.stiffness[1][1]
     with Session(task) as session:
         before = session.pose
-        elsewhere.inject("push 0 8 0 0 0 0 60")
-        until(lambda: session.pose[1] - before[1] > 0.8 * far)
-        session.wait(1.5)
-        assert (session.pose - before)[:3] == pytest.approx([0.0, far, 0.0], abs=0.2 * far)
+
+        def keeps(place: list[float]) -> bool:
+            """Whether the tool is there for half a second."""
+            session.read()
+            session.wait(0.5)
+            off = session.read()["observed"]["pose"][:, :3] - before[:3] - place
+            return bool(np.abs(off).max() < 0.2 * far)
+
+        elsewhere.inject("push 0 8 0 0 0 0 120")
+        until(lambda: keeps([0.0, far, 0.0]), 60.0)
         elsewhere.inject("push 0 0 0 0 0 0 0")
         until(lambda: np.abs(session.pose - before)[:3].max() < 0.1 * far)
         session.stop()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from pliant.experiments.emulated import Emulator
+from waiting import until
 
 
 def test_the_dashboard_client_gets_its_answers(ur: Emulator) -> None:
@@ -28,13 +27,13 @@ def test_the_receive_client_sees_the_arm_and_the_io_client_gets_through(ur: Emul
 
     receive = RTDEReceiveInterface(ur.host)
     assert receive.isConnected()
-    assert receive.getActualQ() == pytest.approx(ur.state["q"], abs=1e-3)
+    until(lambda: receive.getActualQ() == pytest.approx(ur.state["q"], abs=1e-3))
     assert receive.getRobotMode() == 7
     assert receive.getSafetyMode() == 1
     assert len(receive.getActualTCPPose()) == 6
     assert receive.getTargetSpeedFraction() == 1.0
     assert RTDEIOInterface(ur.host).setSpeedSlider(0.5)
-    _until(lambda: receive.getTargetSpeedFraction() == 0.5)
+    until(lambda: receive.getTargetSpeedFraction() == 0.5)
     receive.disconnect()
 
 
@@ -42,25 +41,18 @@ def test_the_control_client_commands_the_arm_and_the_watchdog_ends_its_program(u
     from rtde_control import RTDEControlInterface
 
     control = RTDEControlInterface(ur.host, 500.0)
-    assert control.isProgramRunning()
+    until(control.isProgramRunning)
     assert control.setPayload(0.8, [0.0, 0.0, 0.06])
     assert control.setTcp([0.0, 0.0, 0.15, 0.0, 0.0, 0.0])
     assert ur.state["mass_kg"] == 0.8
     goal = [angle + 0.01 for angle in ur.state["q"]]
     assert control.servoJ(goal, 0.0, 0.0, 0.002, 0.03, 300.0)
-    _until(lambda: max(abs(a - b) for a, b in zip(ur.state["q"], goal, strict=True)) < 1e-3)
+    until(lambda: max(abs(a - b) for a, b in zip(ur.state["q"], goal, strict=True)) < 1e-3)
     assert control.servoStop()
     assert control.setWatchdog(5.0)
-    _until(lambda: not control.isProgramRunning())
+    until(lambda: not control.isProgramRunning())
     assert "watchdog" in ur.state["why"]
     assert control.reuploadScript()
-    _until(control.isProgramRunning)
+    until(control.isProgramRunning)
     control.stopScript()
     control.disconnect()
-
-
-def _until(holds, within_s: float = 20.0) -> None:
-    deadline = time.monotonic() + within_s
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
