@@ -29,9 +29,12 @@ export class Halt {
     this.send();
   }
 
-  /** The loop itself is seen to stand still by a stop. It is not to be stopped once more when it goes on again. */
-  see(): void {
-    this.confirm({ type: "answer", id: null, ok: true });
+  /**
+   * The loop itself is seen to stand still by a stop, in a frame that has come at `came` [ms]. It is not to be stopped
+   * once more when it goes on again. A frame from before the stop was asked for says nothing of it.
+   */
+  see(came: number): void {
+    if (this.asked !== null && came > this.asked) this.confirm({ type: "answer", id: null, ok: true });
   }
 
   private send(): void {

@@ -210,6 +210,7 @@ class Page {
     this.silence.hear(performance.now());
     this.ring.add(frame.samples, frame.rows);
     this.newest = frame;
+    if (!hello.loop.mission && frame.head[this.at["stopped"]!] === 1) this.stopping.see(performance.now());
     this.showFrame(frame, hello);
     this.plot(!isLive(this.status));
   }
@@ -254,7 +255,6 @@ class Page {
     if (!this.past && law === "hybrid") showContact(byId("state"), loop, number("state"), number("reason"), number("refused"));
     showCuts(byId("cuts"), cutsOf(hello, head, this.at, law));
     const stopped = number("stopped") === 1;
-    if (stopped && !this.past) this.stopping.see();
     this.buttons.get("resume")!.disabled = !stopped;
     byId("law").classList.toggle("warn", stopped);
     write(byId("law"), stopped ? `${law}, stopped` : law);
