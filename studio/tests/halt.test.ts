@@ -120,3 +120,26 @@ test("a frame that came before the stop was asked for confirms nothing", async (
   await until(() => answers.length === 1);
   assert.equal(stops(), 1);
 });
+
+for (const [words, said] of [
+  ["that it was not heard", { ok: true, heard: false }],
+  ["that it could not be sent", { ok: false, error: "its queue is full" }],
+] as const) {
+  test(`a stop of which the Studio says ${words} is doubted, and sent again until it is heard`, async () => {
+    end.says = said;
+    halt.press();
+    await until(() => doubts.length > 0, 500);
+    assert.deepEqual(answers, []);
+    end.says = { ok: true, heard: true };
+    await until(() => answers.length === 1);
+    assert.ok(answers[0]! > 0.9);
+    assert.equal(stops(), 2);
+  });
+}
+
+test("where no loop runs there is nothing to be doubted", async () => {
+  end.says = { ok: false, idle: true };
+  halt.press();
+  await until(() => answers.length === 1);
+  assert.deepEqual(doubts, []);
+});
