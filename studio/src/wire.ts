@@ -122,7 +122,6 @@ export interface Answer {
   id: number | null;
   ok: boolean;
   error?: string;
-  field?: string | null;
   [more: string]: unknown;
 }
 

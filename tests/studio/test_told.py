@@ -118,7 +118,7 @@ def test_every_slider_turns_its_parameter(page: Any, studio: Running, axes: str)
     if (linked.get_attribute("aria-pressed") == "true") != (axes == "linked"):
         linked.click()
     names = page.evaluate("[...document.querySelectorAll('#dynamics input[type=range]')].map((each) => each.id)")
-    assert len(names) == (10 if axes == "linked" else 22)
+    assert len(names) == (12 if axes == "linked" else 24)
     for name in names:
         parameter = re.sub(r"\.(turn|\d)$", "", name)
         value = lambda parameter=parameter: values_of(studio.loop.parameters)[parameter]  # noqa: E731
