@@ -29,7 +29,7 @@ MOST_VALUES = 65
 
 
 def _parameters(link: Link) -> Answer:
-    return {"values": values_of(link.parameters), "revision": int(link.board.adopted)}
+    return {"values": values_of(link.parameters)}
 
 
 # ---- at once: never behind anything else ---------------------------------------------------------------------------

@@ -157,7 +157,9 @@ class Studio:
             self.desk.leave(page)
             for task in (sending, receiving, losing):
                 task.cancel()
-        if page.lost.is_set():
+        if receiving.done():
+            receiving.result()  # whatever went wrong in it is not lost
+        elif page.lost.is_set():
             with contextlib.suppress(TimeoutError, WebSocketDisconnect, RuntimeError):
                 await asyncio.wait_for(socket.close(TOO_SLOW, "the page does not keep up"), _CLOSE_S)
 

@@ -25,7 +25,7 @@ from pliant.studio.life import was_killed
 from pliant.studio.recorder import Recorder
 from pliant.studio.scene import ArmScene, MissionScene
 from pliant.studio.schema import parameters_in_words
-from pliant.studio.wire import CHANNELS, HEAD, VERSION, limits_in_words
+from pliant.studio.wire import CHANNELS, HEAD, limits_in_words
 from pliant.studio.work import Work
 
 _ANOTHER = "This was asked for while another loop was shown, so it was not done."
@@ -272,7 +272,6 @@ class Stage:
         scene = self.scene
         return {
             "type": "hello",
-            "version": VERSION,
             "number": self._count if scene is None else scene.number,
             "channels": [channel.describe() for channel in (CHANNELS if scene is None else scene.channels)],
             "head": list(HEAD),
@@ -282,6 +281,5 @@ class Stage:
             "presets": [name for name, path in shipped_tasks().items() if not is_mission(path)],
             "experiments": experiments(),
             "robots": self.robots,
-            "kept": list(self.kept),
             "loop": None if scene is None else scene.describe(),
         }

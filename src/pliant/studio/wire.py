@@ -23,7 +23,6 @@ from pliant.records import LIMIT_UNITS, LIMITS
 
 Array = np.ndarray[Any, Any]
 
-VERSION = 1
 FRAME = 1
 _HEADER = struct.Struct("<IIIId")
 
