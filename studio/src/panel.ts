@@ -114,7 +114,8 @@ export class Panel {
     this.dynamics.replaceChildren(
       ...groups,
       this.judged,
-      element("div", { class: "line" }, [this.button("Undo", "undo"), this.button("Redo", "redo"), linked, this.dampingBy(), save]),
+      element("div", { class: "line" }, [this.button("Undo", "undo"), this.button("Redo", "redo"), save]),
+      element("div", { class: "line" }, [linked, this.dampingBy()]),
       element("div", { class: "line" }, [this.presets(), keep]),
     );
   }

@@ -66,8 +66,8 @@ def test_so_many_messages_are_taken_in_a_second_whoever_sends_them(monkeypatch: 
     monkeypatch.setattr(server.time, "monotonic", lambda: now[0])
     allowed = Allowance(480.0)
     assert [allowed.takes() for _ in range(481)] == [True] * 480 + [False]
-    now[0] += 0.1
-    assert [allowed.takes() for _ in range(49)] == [True] * 48 + [False]
+    now[0] += 0.125
+    assert [allowed.takes() for _ in range(61)] == [True] * 60 + [False]
     now[0] += 1000.0
     assert sum(allowed.takes() for _ in range(1000)) == 480
 
