@@ -216,7 +216,8 @@ export class Archive {
   /** Whoever asked for the experiment is told that it was cancelled. */
   private async cancel(): Promise<void> {
     this.shown?.close();
-    await this.asked("cancel", {});
+    const answer = await this.asked("cancel", {});
+    if (answer && !answer["cancelled"]) this.say("Nothing was cancelled: it had ended already.");
   }
 
   /** A map, where from and where to; then the map with the way in it. */

@@ -1,6 +1,6 @@
 // Which parameters make up the virtual dynamics of a law, and how one slider stands for several numbers.
 
-import type { Value, Values } from "./wire";
+import type { Declared, Value, Values } from "./wire";
 
 export interface Knob {
   label: string;
@@ -13,49 +13,61 @@ export interface Knob {
 
 const AXES = ["x", "y", "z"];
 
-type Six = [label: string, name: string, unit: string, turning: string];
-type One = [label: string, parameter: string, unit: string];
+type Names = [label: string, name: string][];
 
-const MASS: Six = ["Mass", "mass", "kg", "kg m²"];
-const STIFFNESS: Six = ["Stiffness", "stiffness", "N/m", "N m/rad"];
-const RATIO: Six = ["Damping ratio", "damping_ratio", "", ""];
-const DAMPING: Six = ["Damping", "damping", "N s/m", "N m s/rad"];
+const CONTACT: Names = [
+  ["Force", "contact.target_n"],
+  ["First touch", "contact.peak_n"],
+  ["Force limit", "contact.force_limit_n"],
+  ["Gain margin", "contact.margin"],
+  ["Total lag", "contact.lag_s"],
+  ["Path speed", "contact.speed_m_s"],
+];
+const SENSING: Names = [
+  ["Filter", "sense.cutoff_hz"],
+  ["Deadband", "sense.deadband_n"],
+  ["Deadband ↻", "sense.deadband_nm"],
+];
+// Shorter words than those that a declared name would give.
+const LIMITS: Record<string, string> = {
+  "limits.speed_scale": "Joint speed, share",
+  "limits.linear_speed_m_s": "Tool speed",
+  "limits.angular_speed_rad_s": "Turning speed",
+};
 
-const CONTACT: One[] = [
-  ["Force", "contact.target_n", "N"],
-  ["First touch", "contact.peak_n", "N"],
-  ["Force limit", "contact.force_limit_n", "N"],
-  ["Gain margin", "contact.margin", ""],
-  ["Total lag", "contact.lag_s", "s"],
-  ["Path speed", "contact.speed_m_s", "m/s"],
-];
-const SENSING: One[] = [
-  ["Filter", "sense.cutoff_hz", "Hz"],
-  ["Deadband", "sense.deadband_n", "N"],
-];
-const LIMITS: One[] = [
-  ["Tool speed", "limits.linear_speed_m_s", "m/s"],
-  ["Turning speed", "limits.angular_speed_rad_s", "rad/s"],
-];
-
-/** The knobs of a law; with `linked`, one for all shifts that give way and one for all turns. */
-export function knobsOf(law: string, linked: boolean, values: Values, known: (name: string) => boolean): Knob[] {
+/** The knobs of a law for what may change while it runs; with `linked`, one for all shifts that give way and one for all turns. */
+export function knobsOf(law: string, linked: boolean, values: Values, declared: Map<string, Declared>): Knob[] {
   const knobs: Knob[] = [];
-  if (law === "admittance" || law === "impedance") knobs.push(...compliant(law, linked, values));
-  const add = (group: string, items: One[]) => knobs.push(...items.map(([label, parameter, unit]) => ({ label, parameter, parts: [], unit, group })));
+  if (law === "admittance" || law === "impedance") knobs.push(...compliant(law, linked, values, declared));
+  const add = (group: string, items: Names) =>
+    knobs.push(...items.map(([label, parameter]) => ({ label, parameter, parts: [], unit: unitOf(declared.get(parameter), false), group })));
   if (law === "hybrid") add("Contact", CONTACT);
   add("Sensing", SENSING);
-  add("Limits", LIMITS);
-  return knobs.filter((knob) => known(knob.parameter));
+  add("Limits", limitsOf(declared));
+  return knobs.filter((knob) => declared.get(knob.parameter)?.live);
 }
 
-function compliant(section: string, linked: boolean, values: Values): Knob[] {
-  const damping = values[`${section}.damping_by`] === "value" ? DAMPING : RATIO;
+/** Every limit that is one number. */
+function limitsOf(declared: Map<string, Declared>): Names {
+  const scalars = [...declared.values()].filter((item) => item.name.startsWith("limits.") && item.type === "number");
+  return scalars.map((item) => [LIMITS[item.name] ?? item.name.slice("limits.".length).replaceAll("_", " "), item.name]);
+}
+
+/** The declared unit of a number: of six, shifts and turns have one each. */
+function unitOf(item: Declared | undefined, turning: boolean): string {
+  const units = item?.unit.split(", ") ?? [];
+  return (turning ? units[1] : units[0]) ?? units[0] ?? "";
+}
+
+function compliant(section: string, linked: boolean, values: Values, declared: Map<string, Declared>): Knob[] {
+  const damping: Names = values[`${section}.damping_by`] === "value" ? [["Damping", "damping"]] : [["Damping ratio", "damping_ratio"]];
   const flags = values[`${section}.axes`];
   const free = [0, 1, 2, 3, 4, 5].filter((part) => !Array.isArray(flags) || flags[part] === true);
   const group = "Virtual dynamics";
-  return [MASS, damping, STIFFNESS].flatMap(([label, name, unit, turning]) => {
+  const names: Names = [["Mass", "mass"], ...damping, ["Stiffness", "stiffness"]];
+  return names.flatMap(([label, name]) => {
     const parameter = `${section}.${name}`;
+    const [unit, turning] = [false, true].map((turns) => unitOf(declared.get(parameter), turns)) as [string, string];
     if (!linked) {
       return free.map((part) => {
         const axis = part > 2 ? `↻ ${AXES[part - 3]!}` : AXES[part]!;

@@ -1,4 +1,4 @@
-// A stop is never lost without a word: until the Studio has answered it is told aloud, and sent first on every new line.
+// A stop is never lost without a word: until the loop has heard it, it is told aloud, and sent first on every new line.
 
 import { LONG_MS, type Link } from "./link";
 import type { Answer } from "./wire";
@@ -11,12 +11,14 @@ const MOST_MS = 8000;
 export class Halt {
   /** The stop is not confirmed; what the robot does is not known. */
   onDoubt: () => void = () => {};
-  /** The Studio has answered; after a doubt, `late` says how long it took [s], else it is 0. */
+  /** The loop has heard it, or there is none; after a doubt, `late` says how long it took [s], else it is 0. */
   onAnswer: (answer: Answer, late: number) => void = () => {};
 
   /** When the stop was asked for that nobody has confirmed [ms]; null: there is none. */
   private asked: number | null = null;
   private doubted = false;
+  /** The Studio has answered that the loop has not heard the stop. */
+  private refused = false;
   private patience = PATIENCE_MS;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -29,14 +31,22 @@ export class Halt {
     this.send();
   }
 
-  /** The loop itself is seen to stand still by a stop. It is not to be stopped once more when it goes on again. */
-  see(): void {
-    this.confirm({ type: "answer", id: null, ok: true });
+  /**
+   * The loop itself is seen to stand still by a stop, in a frame that has come at `came` [ms]. It is not to be stopped
+   * once more when it goes on again. A frame from before the stop was asked for says nothing of it.
+   */
+  see(came: number): void {
+    if (this.asked !== null && came > this.asked) this.confirm({ type: "answer", id: null, ok: true });
   }
 
   private send(): void {
     this.wait();
-    void this.link.ask("halt", {}, LONG_MS).then((answer) => (answer["unheard"] ? this.doubt() : this.confirm(answer)));
+    this.refused = false;
+    void this.link.ask("halt", {}, LONG_MS).then((answer) => {
+      if (settles(answer)) return this.confirm(answer);
+      this.refused = !answer["unheard"];
+      this.doubt();
+    });
   }
 
   private wait(): void {
@@ -44,12 +54,13 @@ export class Halt {
     this.timer = setTimeout(() => this.tire(), this.patience);
   }
 
-  /** Nothing has come in time: where the line is silent altogether, another is tried. */
+  /** Nothing has come in time: where the line is silent altogether, another is tried; what was not heard is said again. */
   private tire(): void {
     this.doubt();
     const silent = performance.now() - this.link.heard >= this.patience;
     this.patience = Math.min(2 * this.patience, MOST_MS);
     if (silent) this.link.renew();
+    else if (this.refused) this.send();
     else this.wait();
   }
 
@@ -68,4 +79,9 @@ export class Halt {
     this.patience = PATIENCE_MS;
     this.onAnswer(answer, late);
   }
+}
+
+/** Whether an answer puts an end to a stop: the loop has heard it, or there is none that runs. */
+function settles(answer: Answer): boolean {
+  return answer.ok ? answer["heard"] !== false : answer["idle"] === true;
 }

@@ -14,6 +14,7 @@ export const PLOTS: PlotWords[] = [
   { title: "Speed", unit: "m/s", lines: ["speed", "speed told"], least: 0.1 },
   { title: "Turning", unit: "rad/s", lines: ["turning", "turning told"], least: 0.1 },
   { title: "Off the goal", unit: "mm", lines: ["distance from goal"], least: 1 },
+  { title: "Turned off", unit: "°", lines: ["angle from goal"], least: 0.1 },
   { title: "Clearance", unit: "m", lines: ["clearance"], least: 0.2 },
   { title: "Energy tank", unit: "J", lines: ["energy tank"], least: 0.02 },
   { title: "Lateness", unit: "µs", lines: ["lateness"], least: 100 },

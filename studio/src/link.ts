@@ -31,16 +31,16 @@ export class Link {
     socket.binaryType = "arraybuffer";
     socket.onopen = () => {
       clearTimeout(this.opening);
-      this.tries = 0;
       this.onLine();
       this.onOpen(true);
     };
     socket.onmessage = (event: MessageEvent<string | ArrayBuffer>) => {
       this.heard = performance.now();
+      this.tries = 0; // not before: a line may be opened only to be refused
       if (typeof event.data === "string") this.hear(JSON.parse(event.data) as Message);
       else this.onFrame(event.data);
     };
-    socket.onclose = () => this.lost();
+    socket.onclose = (event) => this.lost(event.reason);
     this.socket = socket;
     this.opening = setTimeout(() => this.renew(), OPENING_MS);
   }
@@ -54,10 +54,11 @@ export class Link {
     this.lost();
   }
 
-  private lost(): void {
+  private lost(reason = ""): void {
     clearTimeout(this.opening);
     this.socket = null;
     this.onOpen(false);
+    if (reason) this.onMessage(unheard(`The Studio has closed the line: ${reason}`));
     const asked = [...this.waiting.values()];
     this.waiting.clear();
     for (const answer of asked) answer(unheard("The Studio is gone."));

@@ -21,7 +21,8 @@ import { LOOK_MS, Silence } from "./silence";
 import { isLive, showAge, showStatus, statusInWords } from "./status";
 import { isLight, preferredLight, putLight } from "./theme";
 import { VIEWS } from "./camera";
-import { View } from "./view";
+import { viewOrWords } from "./sight";
+import type { View } from "./view";
 import { faultInWords, readFrame, type Answer, type Frame, type Hello, type LoopWords, type Message, type MissionWords, type Shape, type Status, type Story, type Values } from "./wire";
 
 const KEPT = 3000;
@@ -32,14 +33,15 @@ const CONTACT = ["seek", "pause", "go-on", "retract"];
 const LAW = ["tare", "resume"];
 // What may have to be compiled, or looked for, first.
 const SLOW = ["start", "begin", "aim"];
-const UNSURE = "The stop is not confirmed: use the emergency stop of the robot. It is sent again as soon as the Studio can be reached.";
+const UNSURE = "The stop is not confirmed: use the emergency stop of the robot. It is sent again until it is.";
 
 class Page {
   private readonly link = new Link();
   private readonly stopping = new Halt(this.link);
   private readonly silence = new Silence();
-  private readonly view: View;
-  private readonly plots = new Plots(byId("plots"));
+  /** Null where the browser cannot draw: all else goes on. */
+  private readonly view: View | null;
+  private readonly plots: Plots;
   private readonly panel: Panel;
   private readonly handles: Handles;
   private readonly archive: Archive;
@@ -59,37 +61,39 @@ class Page {
   private readonly buttons: Map<string, HTMLButtonElement>;
 
   constructor() {
-    const low = new URLSearchParams(location.search).get("quality") === "low";
-    this.view = new View(byId("view"), byId("pushing"), low);
-    this.view.hands.onPush = (force) => this.link.tell("push", { force });
-    this.view.hands.onGoal = (position) => this.link.tell("goal", { position });
-    this.view.hands.onForce = (force) => this.link.tell("virtual_push", { force });
+    this.buttons = this.makeStop(); // first: whatever else this browser cannot do, it can stop the robot
     const aim = (position: number[]) => void this.aim(position);
-    this.view.hands.onFloor = aim;
+    this.plots = new Plots(byId("plots"));
+    this.view = viewOrWords(this.link, aim);
     this.mission = new MissionCard(byId("mission"), aim);
     this.handles = new Handles(byId("handles"), (what, more) => void this.ask(what, more));
     this.panel = new Panel(byId("dynamics"), byId("more"), this.link, notice);
     this.archive = new Archive(byId("archive"), this.link, notice);
     this.archive.onShow = (shown) => this.show(shown);
-    urgent.stop = () => this.halt();
     this.plots.onZoom = () => !this.past && this.freeze(true);
     this.plots.onSight = () => this.plot(!isLive(this.status));
     document.addEventListener("visibilitychange", () => this.refresh());
-    const ask = (what: string, more?: Record<string, unknown>, done?: string) => void this.ask(what, more, done);
-    this.buttons = makeButtons(byId("buttons"), {
-      ask, record: () => void this.record(), changeLook: () => this.theme(!isLight()), halt: () => this.halt(),
-    });
     this.makeViews();
-    onStopKey(() => this.halt());
-    this.stopping.onDoubt = () => alarm(UNSURE);
-    this.stopping.onAnswer = (answer, late) => this.stopped(answer, late);
     this.link.onMessage = (message) => this.hear(message);
     this.link.onFrame = (data) => this.frame(data);
     this.link.onOpen = (open) => this.opened(open);
     window.setInterval(() => this.age(), LOOK_MS);
     new ResizeObserver(() => this.plots.resize()).observe(byId("plots"));
     this.theme(preferredLight());
+  }
+
+  /** Line, buttons and keys: all that a stop needs. */
+  private makeStop(): Map<string, HTMLButtonElement> {
+    const halt = () => this.halt();
+    const ask = (what: string, more?: Record<string, unknown>, done?: string) => void this.ask(what, more, done);
+    const changeLook = () => !this.theme(!isLight()) && notice("This browser keeps nothing: the colours are chosen anew with each visit.");
+    const made = makeButtons(byId("buttons"), { ask, record: () => void this.record(), changeLook, halt });
+    onStopKey(halt);
+    urgent.stop = halt;
+    this.stopping.onDoubt = () => alarm(UNSURE);
+    this.stopping.onAnswer = (answer, late) => this.stopped(answer, late);
     this.link.connect();
+    return made;
   }
 
   // ---- what comes ----
@@ -97,7 +101,7 @@ class Page {
   private opened(open: boolean): void {
     this.open = open;
     if (!open) {
-      this.view.hands.release();
+      this.view?.hands.release();
       this.plot(true);
     }
     this.showStatus();
@@ -130,7 +134,7 @@ class Page {
   }
 
   private greet(hello: Hello): void {
-    this.view.hands.drop(); // a drag means nothing to another robot
+    this.view?.hands.drop(); // a drag means nothing to another robot
     this.hello = hello;
     this.silence.hear(performance.now());
     this.link.run = hello.number;
@@ -147,7 +151,7 @@ class Page {
     this.furnish(loop);
     if (!loop) return;
     this.live(loop);
-    this.view.build(loop.shapes, loop.bodies, loop.up, loop.mission);
+    this.view?.build(loop.shapes, loop.bodies, loop.up, loop.mission);
     this.law = "";
     if (loop.now.type === "mission") return this.follow(loop.now);
     this.handles.build(loop.up);
@@ -171,6 +175,7 @@ class Page {
 
   private live(loop: LoopWords | null | undefined): void {
     const driving = Boolean(loop?.mission);
+    if (!this.view) return;
     this.view.hands.pushable = loop?.pushable ?? false;
     this.view.hands.movable = Boolean(loop) && !driving;
     this.view.hands.aimable = driving;
@@ -184,8 +189,8 @@ class Page {
     begin.disabled = story.moving || story.seeking;
     begin.textContent = ["done", "stopped"].includes(story.stage) ? "Begin again" : "Begin";
     if (this.past) return;
-    this.view.floor.show(story);
-    this.view.redraw();
+    this.view?.floor.show(story);
+    this.view?.redraw();
     this.showStage(story, story.seeking ? "a place and a way are being looked for" : undefined);
   }
 
@@ -210,12 +215,13 @@ class Page {
     this.silence.hear(performance.now());
     this.ring.add(frame.samples, frame.rows);
     this.newest = frame;
+    if (!hello.loop.mission && frame.head[this.at["stopped"]!] === 1) this.stopping.see(performance.now());
     this.showFrame(frame, hello);
     this.plot(!isLive(this.status));
   }
 
   private plot(last: boolean): void {
-    if (!this.past) this.plots.draw(this.ring, performance.now(), this.view.rests, last);
+    if (!this.past) this.plots.draw(this.ring, performance.now(), this.view?.rests ?? false, last);
   }
 
   /** Shows anew what is looked at: of a loop that has ended, no frame will come that could do it. */
@@ -232,7 +238,7 @@ class Page {
     const force = from("force x", 3);
     if (!this.past) {
       const base = from("base x", 3);
-      this.view.show(frame.poses, { goal: from("goal x", 7), tool: from("tool x", 7), force, normal: from("normal x", 3), push: from("push x", 3), base });
+      this.view?.show(frame.poses, { goal: from("goal x", 7), tool: from("tool x", 7), force, normal: from("normal x", 3), push: from("push x", 3), base });
     }
     document.body.dataset["time"] = frame.time.toFixed(3);
     const tells = this.words.isDue(performance.now(), isLive(this.status) ? WORDS_HZ : Number.POSITIVE_INFINITY);
@@ -245,7 +251,7 @@ class Page {
       this.law = law;
       this.panel.setLaw(law);
       this.take(this.values);
-      this.view.offer(law === "impedance");
+      this.view?.offer(law === "impedance");
       this.handles.setLaw(law);
       if (!this.past) this.plots.contact(law === "hybrid");
       for (const id of CONTACT) this.buttons.get(id)!.hidden = law !== "hybrid";
@@ -254,7 +260,6 @@ class Page {
     if (!this.past && law === "hybrid") showContact(byId("state"), loop, number("state"), number("reason"), number("refused"));
     showCuts(byId("cuts"), cutsOf(hello, head, this.at, law));
     const stopped = number("stopped") === 1;
-    if (stopped && !this.past) this.stopping.see();
     this.buttons.get("resume")!.disabled = !stopped;
     byId("law").classList.toggle("warn", stopped);
     write(byId("law"), stopped ? `${law}, stopped` : law);
@@ -276,11 +281,11 @@ class Page {
     this.past = shown;
     if (before?.recording !== recording) {
       this.stage(recording.shapes, recording.bodies, recording.up, recording.mission, recording.channels, recording.law);
-      if (recording.story) this.view.floor.show(recording.story);
+      if (recording.story) this.view?.floor.show(recording.story);
     }
     showHint(Boolean(loop?.mission), recording.name);
     this.live(null);
-    this.view.show(recording.poses[at]!, {
+    this.view?.show(recording.poses[at]!, {
       goal: recording.goal[at]!,
       tool: recording.tool[at]!,
       force: recording.force[at]!,
@@ -290,15 +295,15 @@ class Page {
     });
     this.plots.past(recording.columns, shown.otherwise, at);
     if (!recording.story) return;
-    this.view.floor.follow(recording.base.slice(0, at + 1));
-    this.view.redraw();
+    this.view?.floor.follow(recording.base.slice(0, at + 1));
+    this.view?.redraw();
     const { stage, why } = stageAt(recording.story.log, recording.columns[0]![at] ?? 0);
     this.showStage({ ...recording.story, stage }, why);
   }
 
   /** Clears the view and the plots for another cell. */
   private stage(shapes: Shape[], bodies: number, up: number[], mission: MissionWords | null, channels: Hello["channels"], law: string): void {
-    this.view.build(shapes, bodies, up, mission);
+    this.view?.build(shapes, bodies, up, mission);
     this.clear(channels);
     this.plots.contact(law === "hybrid");
     byId("state").hidden = true;
@@ -329,7 +334,7 @@ class Page {
     };
     for (const name of VIEWS) {
       const made = element("button", { "data-testid": `view-${name}` }, [name]);
-      made.onclick = () => this.view.look(name);
+      made.onclick = () => this.view?.look(name);
       byId("views").append(made);
     }
   }
@@ -361,8 +366,8 @@ class Page {
   }
 
   private halt(): void {
-    this.view.hands.release();
     this.stopping.press();
+    this.view?.hands.release();
   }
 
   private stopped(answer: Answer, late: number): void {
@@ -373,13 +378,15 @@ class Page {
 
   // ---- looks ----
 
-  private theme(light: boolean): void {
-    putLight(light);
+  /** Makes all dark or light; returns whether that is kept. */
+  private theme(light: boolean): boolean {
+    const kept = putLight(light);
     const button = this.buttons.get("theme")!;
     button.textContent = light ? "☾" : "☀";
     button.ariaLabel = button.title = light ? "Dark colours" : "Light colours";
-    this.view.theme(light);
+    this.view?.theme(light);
     this.plots.theme(light);
+    return kept;
   }
 }
 

@@ -21,6 +21,8 @@ interface Row {
   zones: Zone[];
   /** The last step that was no trespass. */
   step: number;
+  /** Why a hand was held there, until it moves again. */
+  held: Zone | null;
 }
 
 export class Panel {
@@ -93,7 +95,7 @@ export class Panel {
 
   private makeRows(): void {
     this.shape = shapeOf(this.law, this.linked, this.values);
-    const knobs = knobsOf(this.law, this.linked, this.values, (name) => this.declared.get(name)?.live === true);
+    const knobs = knobsOf(this.law, this.linked, this.values, this.declared);
     const linked = element("button", { "data-testid": "linked", "aria-pressed": String(this.linked), title: "One slider for x, y and z" }, ["Linked axes"]);
     linked.hidden = this.law !== "admittance" && this.law !== "impedance";
     linked.onclick = () => {
@@ -112,9 +114,25 @@ export class Panel {
     this.dynamics.replaceChildren(
       ...groups,
       this.judged,
-      element("div", { class: "line" }, [this.button("Undo", "undo"), this.button("Redo", "redo"), linked, save]),
+      element("div", { class: "line" }, [this.button("Undo", "undo"), this.button("Redo", "redo"), save]),
+      element("div", { class: "line" }, [linked, this.dampingBy()]),
       element("div", { class: "line" }, [this.presets(), keep]),
     );
+  }
+
+  /** Whether damping is given as a ratio or by its value: changes what the sliders turn. */
+  private dampingBy(): HTMLButtonElement {
+    const parameter = `${this.law}.damping_by`;
+    const item = this.declared.get(parameter);
+    const byValue = this.values[parameter] === "value";
+    const made = element("button", { "data-testid": "damping-by", "aria-pressed": String(byValue), title: item?.help ?? "" }, ["Damping by value"]);
+    made.hidden = !item?.live;
+    made.onclick = async () => {
+      const answer = await this.link.ask("set", { values: { [parameter]: byValue ? "ratio" : "value" } });
+      if (!answer.ok) this.say(answer.error ?? "It was refused.");
+      else this.show(answer["values"] as Values);
+    };
+    return made;
   }
 
   private row(knob: Knob): Row {
@@ -128,12 +146,15 @@ export class Panel {
     const slider = element("input", { type: "range", min: "0", max: String(MOST), step: "1", id, "data-testid": `slider-${id}`, "aria-label": name });
     const number = element("input", { type: "number", step: "any", "data-testid": `number-${id}`, "aria-label": `${name}${knob.unit ? ` [${knob.unit}]` : ""}, as a number` });
     const why = element("p", { class: "why", "data-testid": `why-${id}`, role: "status", hidden: "" });
-    const row: Row = { knob, range, holder: element("div", { class: "row" }, [label, slider, number]), slider, number, why, zones: [], step: 0 };
+    const row: Row = { knob, range, holder: element("div", { class: "row" }, [label, slider, number]), slider, number, why, zones: [], step: 0, held: null };
     slider.onfocus = () => void this.ahead(); // the tool may have moved since, and with it what is refused
     slider.onpointerdown = () => this.drags.press(id);
     slider.onpointerup = slider.onpointercancel = () => this.drags.release();
     slider.oninput = () => this.slide(row);
-    number.onchange = () => this.turn(row, number.valueAsNumber);
+    number.onchange = () => {
+      row.held = null;
+      this.turn(row, number.valueAsNumber);
+    };
     return row;
   }
 
@@ -144,8 +165,9 @@ export class Panel {
     row.slider.value = String(row.step);
     row.number.value = String(fromStep(row.range, row.step));
     row.slider.ariaValueText = spoken(row.knob, row.number.value);
+    row.held = row.step === wanted ? null : zoneAt(row.zones, row.step + Math.sign(wanted - row.step));
+    if (row.held) this.explain(row, row.held);
     this.turn(row, Number(row.number.value), this.drags.next(nameOf(row.knob), performance.now()));
-    if (row.step !== wanted) this.explain(row, zoneAt(row.zones, row.step + Math.sign(wanted - row.step)));
   }
 
   /** Proposes a value; while one is on its way, only the newest of the following is kept. Those of one drag are undone together. */
@@ -172,7 +194,7 @@ export class Panel {
 
   private judge(row: Row, answer: Answer): void {
     row.holder.classList.toggle("refused", !answer.ok);
-    if (answer.ok) this.explain(row, zoneAt(row.zones, row.step));
+    if (answer.ok) this.explain(row, row.held ?? zoneAt(row.zones, row.step));
     else this.refuse(row, answer.error ?? "It was refused.");
     if (answer.ok && answer["values"]) this.show(answer["values"] as Values);
   }
@@ -203,7 +225,7 @@ export class Panel {
       row.zones = answer["zones"] as Zone[];
       row.slider.style.background = trackOf(row.zones);
       row.slider.dataset["zones"] = row.zones.map((zone) => zone.level).join(" ");
-      if (!row.holder.classList.contains("refused") && document.activeElement !== row.slider) this.explain(row, zoneAt(row.zones, row.step)?.level === 1 ? zoneAt(row.zones, row.step) : null);
+      if (!row.held && !row.holder.classList.contains("refused") && document.activeElement !== row.slider) this.explain(row, zoneAt(row.zones, row.step)?.level === 1 ? zoneAt(row.zones, row.step) : null);
       this.judged.textContent = answer["judged"]
         ? "Red is refused, amber has little reserve: the stability check on the declared surfaces."
         : "Red is out of bounds. No surface is declared on which this law could become unstable.";

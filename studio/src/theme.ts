@@ -1,7 +1,7 @@
 // Dark or light: as it was chosen last, else as the system is.
 
 export function preferredLight(): boolean {
-  const kept = localStorage.getItem("theme");
+  const kept = stored();
   return kept ? kept === "light" : window.matchMedia("(prefers-color-scheme: light)").matches;
 }
 
@@ -9,8 +9,21 @@ export function isLight(): boolean {
   return document.documentElement.dataset["theme"] === "light";
 }
 
-/** Makes the page dark or light, and keeps that for the next visit. */
-export function putLight(light: boolean): void {
+/** Makes the page dark or light, and keeps that for the next visit; returns whether it could be kept. */
+export function putLight(light: boolean): boolean {
   document.documentElement.dataset["theme"] = light ? "light" : "dark";
-  localStorage.setItem("theme", light ? "light" : "dark");
+  try {
+    localStorage.setItem("theme", light ? "light" : "dark");
+    return true;
+  } catch {
+    return false; // a browser that lets no page keep anything
+  }
+}
+
+function stored(): string | null {
+  try {
+    return localStorage.getItem("theme");
+  } catch {
+    return null;
+  }
 }

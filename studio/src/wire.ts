@@ -32,7 +32,6 @@ export interface LoopWords {
   source: string;
   robot: string;
   rate_hz: number;
-  sample_every: number;
   shapes: Shape[];
   bodies: number;
   /** Against gravity, in base axes. */
@@ -82,7 +81,6 @@ export interface Story {
 
 export interface Hello {
   type: "hello";
-  version: number;
   number: number;
   channels: { name: string; unit: string }[];
   head: string[];
@@ -93,7 +91,6 @@ export interface Hello {
   presets: string[];
   experiments: { name: string; summary: string }[];
   robots: string[];
-  kept: string[];
   loop: LoopWords | null;
 }
 
@@ -114,7 +111,6 @@ export interface Status {
 export interface Parameters {
   type: "parameters";
   values: Values;
-  revision: number;
 }
 
 export interface Answer {
@@ -122,7 +118,6 @@ export interface Answer {
   id: number | null;
   ok: boolean;
   error?: string;
-  field?: string | null;
   [more: string]: unknown;
 }
 

@@ -98,7 +98,7 @@ test("a line that is lost before the answer is doubted at once", async () => {
 test("a stop that is seen in the loop is confirmed, and not sent again on a new line", async () => {
   end.answers = false;
   halt.press();
-  halt.see();
+  halt.see(performance.now() + 1);
   assert.deepEqual(answers, [0]);
   open = false;
   link.renew();
@@ -106,4 +106,40 @@ test("a stop that is seen in the loop is confirmed, and not sent again on a new 
   await new Promise((resolve) => setTimeout(resolve, 1200));
   assert.deepEqual(doubts, []);
   assert.equal(stops(), 1);
+});
+
+test("a frame that came before the stop was asked for confirms nothing", async () => {
+  const before = performance.now();
+  await end.close();
+  await until(() => !open);
+  halt.press();
+  halt.see(before);
+  assert.deepEqual(answers, []);
+  await until(() => doubts.length > 0, 500);
+  await end.open(port);
+  await until(() => answers.length === 1);
+  assert.equal(stops(), 1);
+});
+
+for (const [words, said] of [
+  ["that it was not heard", { ok: true, heard: false }],
+  ["that it could not be sent", { ok: false, error: "its queue is full" }],
+] as const) {
+  test(`a stop of which the Studio says ${words} is doubted, and sent again until it is heard`, async () => {
+    end.says = said;
+    halt.press();
+    await until(() => doubts.length > 0, 500);
+    assert.deepEqual(answers, []);
+    end.says = { ok: true, heard: true };
+    await until(() => answers.length === 1);
+    assert.ok(answers[0]! > 0.9);
+    assert.equal(stops(), 2);
+  });
+}
+
+test("where no loop runs there is nothing to be doubted", async () => {
+  end.says = { ok: false, idle: true };
+  halt.press();
+  await until(() => answers.length === 1);
+  assert.deepEqual(doubts, []);
 });

@@ -15,6 +15,8 @@ export interface Said {
 export class OtherEnd {
   readonly heard: Said[] = [];
   answers = true;
+  /** What it answers. */
+  says: Record<string, unknown> = { ok: true };
   private server: Server | null = null;
   private readonly lines = new Set<Duplex>();
 
@@ -58,7 +60,7 @@ export class OtherEnd {
       if (kind !== 1) continue;
       const said = JSON.parse(Buffer.from(body).toString()) as Said;
       this.heard.push(said);
-      if (this.answers) this.say({ type: "answer", id: said.id, ok: true });
+      if (this.answers) this.say({ type: "answer", id: said.id, ...this.says });
     }
   }
 }

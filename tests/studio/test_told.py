@@ -119,7 +119,7 @@ def test_every_slider_turns_its_parameter(page: Any, studio: Running, axes: str)
     linked = part(page, "linked")
     if (linked.get_attribute("aria-pressed") == "true") != (axes == "linked"):
         linked.click()
-    assert len(turn_each(page, studio)) == (10 if axes == "linked" else 22)
+    assert len(turn_each(page, studio)) == (12 if axes == "linked" else 24)
 
 
 def test_what_is_refused_is_not_left_standing_as_if_it_were_in_force(page: Any, studio: Running) -> None:

@@ -41,7 +41,12 @@ from pliant.runtime.board_layout import (
     fingerprint,
     offsets,
 )
+from pliant.runtime.commands import HALT, QUIT
 from pliant.runtime.slots import collect, get, lock_word, put, store_word
+
+# Slots of the queue that are kept for what stops a robot; of these the last ones for what ends its loop.
+_KEPT, _LAST = 16, 4
+_ROOM = {HALT: QUEUE_SLOTS - _LAST, QUIT: QUEUE_SLOTS}
 
 
 def board_folder() -> Path:
@@ -243,18 +248,28 @@ class Board:
         number: int = 0,
         values: Any = (),
         allow: Callable[[], None] = lambda: None,
-    ) -> None:
-        """Put a command into the queue. `allow` is asked when nobody else can send any more, and raises against it."""
+    ) -> int:
+        """Put a command into the queue; returns its number, which `taken` reaches when the loop has taken it.
+
+        `allow` is asked when nobody else can send any more, and raises against it. The last slots are kept for what
+        stops a robot: who sends much else cannot fill them.
+        """
         item = ITEM.new()
         item[0].code, item[0].at_tick, item[0].number = code, at_tick, number
         item[0]["values"][: len(values)] = values
         with self._turn():
             allow()
             count = int(self.header.queue_in)
-            if count - lock_word(self._word["queue_out"]) >= QUEUE_SLOTS:
+            if count - lock_word(self._word["queue_out"]) >= _ROOM.get(code, QUEUE_SLOTS - _KEPT):
                 raise LoopError("it takes no more commands (its queue is full)")
             self._queue[count % QUEUE_SLOTS] = item[0]
             store_word(self._word["queue_in"], count + 1)
+        return count + 1
+
+    @property
+    def taken(self) -> int:
+        """How many commands the loop has taken so far."""
+        return lock_word(self._word["queue_out"])
 
     def take(self) -> Any | None:
         """Loop side: the next command, or None."""

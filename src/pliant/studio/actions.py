@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from pliant.errors import InputError, UnknownNameError
+from pliant.errors import InputError, PliantError, UnknownNameError
 from pliant.runtime.link import Link
 from pliant.studio import archive
 from pliant.studio.ahead import is_judged, zones
 from pliant.studio.begin import Beginning
+from pliant.studio.brake import HEARD_S
 from pliant.studio.request import Message, Request
 from pliant.studio.schema import parameters_in_words, values_of
+from pliant.studio.wire import in_words
 
 Answer = dict[str, Any]
 
@@ -26,17 +29,24 @@ MOST_VALUES = 65
 
 
 def _parameters(link: Link) -> Answer:
-    return {"values": values_of(link.parameters), "revision": int(link.board.adopted)}
+    return {"values": values_of(link.parameters)}
 
 
 # ---- at once: never behind anything else ---------------------------------------------------------------------------
 
 
 def _halt(request: Request) -> Answer:
-    """Whatever loop is shown, and whoever asks. A loop that runs was told when the request arrived."""
-    if not request.is_braked:
-        request.stage.brake()
-    return {"arrived_ns": request.arrived_ns}
+    """Whatever loop is shown, and whoever asks. A loop that runs was told when the request arrived.
+
+    The answer says whether it was heard: a loop that hangs has the stop in its queue, and moves on or not. Where no
+    loop runs there is nothing to be stopped, and the page has no reason to ask again.
+    """
+    deadline_s = time.monotonic() + HEARD_S - 1e-9 * (time.time_ns() - request.arrived_ns)
+    try:
+        told = request.brakes or request.stage.brake()
+    except PliantError as error:
+        return {**in_words(error), "idle": request.stage.is_idle}
+    return {"arrived_ns": request.arrived_ns, "heard": all(brake.is_heard(deadline_s) for brake in told)}
 
 
 def _push(request: Request) -> Answer:
@@ -166,12 +176,14 @@ def _recordings(request: Request) -> Answer:
 
 
 def _open(request: Request) -> Answer:
-    return {"recording": archive.open_recording(request.text("name"))}
+    with request.stage.work.opening():
+        return {"recording": archive.open_recording(request.text("name"))}
 
 
 def _what_if(request: Request) -> Answer:
     with request.stage.work.alone():
-        return {"what_if": archive.what_if(request.text("name"), request.arm.parameters)}
+        said = archive.ask_what_if(request.stage.work, request.text("name"), request.arm.parameters)
+        return {"what_if": said}
 
 
 def _ahead(request: Request) -> Answer:
@@ -194,7 +206,7 @@ def _plan(request: Request) -> Answer:
 
 
 def _cancel(request: Request) -> Answer:
-    """End the experiment or the plan that is being worked out, whoever asked for it."""
+    """End the experiment, the plan or the what-if that is being worked out, whoever asked for it."""
     return {"cancelled": request.stage.work.cancel()}
 
 

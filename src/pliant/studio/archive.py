@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis.mission import account_of, is_mission, recorded_story
-from pliant.errors import InputError, RefusedError
-from pliant.experiments import find, summaries
+from pliant.errors import InputError, RefusedError, UnknownNameError
+from pliant.experiments import summaries
 from pliant.params.control import Parameters
 from pliant.record.reader import Recording
 from pliant.runtime.save import output_folder
@@ -25,6 +25,8 @@ Array = np.ndarray[Any, Any]
 # A recording is shown with no more than so many moments: a screen has no more.
 _MOMENTS = 1500
 _PICTURES = "studio-pictures"
+# The largest recording that is read into the Studio [bytes].
+MOST_BYTES = 400_000_000
 
 
 def pictures() -> Path:
@@ -41,7 +43,8 @@ def experiments() -> list[dict[str, str]]:
 
 def run_experiment(work: Work, name: str) -> dict[str, Any]:
     """Run an experiment in a process of its own: figures, and the name of its picture."""
-    find(name)
+    if name not in summaries():  # only looked up: what it imports is the business of its own process
+        raise UnknownNameError("experiment", name, summaries())
     picture = pictures() / f"{name}.png"
     outcome = work.told("experiment", name, "--json", "--plot", str(picture))
     return {"name": name, "holds": outcome["holds"], "figures": outcome["figures"], "picture": picture.name}
@@ -67,6 +70,11 @@ def _recording(name: str) -> Recording:
     path = output_folder() / name
     if Path(name).name != name or path.suffix != ".mcap" or not path.is_file():
         raise InputError("recording", name, f"one of those in {output_folder()}")
+    if (size := path.stat().st_size) > MOST_BYTES:
+        raise RefusedError(
+            f"{name} has {size / 1e6:.0f} MB, and the Studio opens no more than {MOST_BYTES / 1e6:.0f} MB: it would "
+            "take the memory and a core from the loop. Ask pliant doctor about it, in another terminal."
+        )
     return Recording.load(path, partial=True)
 
 
@@ -152,3 +160,11 @@ def what_if(name: str, parameters: Parameters) -> dict[str, Any]:
     recording = _recording(name)
     run = run_otherwise(recording, _task(recording), parameters)
     return {"name": name, "fault": run.fault, "from_rest": run.from_rest, **_moments(run.records)}
+
+
+def ask_what_if(work: Work, name: str, parameters: Parameters) -> dict[str, Any]:
+    """The same, worked out in a process of its own."""
+    said = work.ran("The what-if", "pliant.studio.again", name, said=parameters.model_dump_json())
+    if "error" in said:
+        raise RefusedError(said["error"])
+    return said

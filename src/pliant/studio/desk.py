@@ -15,10 +15,10 @@ from typing import Any
 
 from pliant.errors import PliantError, RefusedError
 from pliant.studio.actions import ACTIONS, BESIDE, HALT, IN_TURN, MOVES, PUSH, PUSH_S, Action, action_of
-from pliant.studio.hub import Page, told
+from pliant.studio.hub import Page
 from pliant.studio.request import Request, understood
 from pliant.studio.stage import Stage
-from pliant.studio.wire import text_of
+from pliant.studio.wire import in_words, text_of
 
 # Requests of one page that may wait for their answer; what is asked beyond is refused. A stop never is.
 MOST_WAITING = 32
@@ -41,8 +41,11 @@ class Desk:
             pool.shutdown(wait=False, cancel_futures=True)
         self.stage.work.close()
 
-    def take(self, text: str | None, page: Page) -> None:
-        """Take a message of a page. Comes back at once; the page hears the answer when there is one."""
+    def take(self, text: str | None, page: Page, *, is_crowded: bool = False) -> None:
+        """Take a message of a page. Comes back at once; the page hears the answer when there is one.
+
+        `is_crowded`: all pages together send too much. Then only a stop is taken.
+        """
         number: Any = None
         try:
             message = understood(text)
@@ -51,12 +54,15 @@ class Desk:
             if when == HALT:
                 message.pop("run", None)  # whatever the page looked at: what is shown now is to stop
                 self.stage.note_stop()  # now, so that what came before it is known from what comes after
+            elif is_crowded:
+                raise RefusedError("The open pages send too many messages together: this one was not taken.")
             elif len(page.waiting) >= MOST_WAITING:
                 raise RefusedError(f"{MOST_WAITING} requests of this page are waiting already: this one was not taken.")
             request = Request(self.stage, message, page.history)
-            request.is_braked = when == HALT and self.stage.brake_at_once()
+            if when == HALT:
+                request.brakes = self.stage.brake_at_once()
         except PliantError as error:
-            page.say({"type": "answer", "id": number, **told(error)})
+            page.say({"type": "answer", "id": number, **in_words(error)})
             return
         job = asyncio.get_running_loop().run_in_executor(self._pools[when], self._answer, request, action, page)
         if when != HALT:  # who says stop and is gone is obeyed all the same
@@ -88,10 +94,10 @@ class Desk:
                 self.stage.brake()  # a stop came meanwhile: whichever of the two the loop heard first, it stops
             return text_of({"type": "answer", "id": number, "ok": True, **result})
         except PliantError as error:
-            return text_of({"type": "answer", "id": number, **told(error)})
+            return text_of({"type": "answer", "id": number, **in_words(error)})
         except Exception as error:  # whatever was sent: who asks gets an answer, and the reason is kept
             _log.exception("A request of a page has failed.")
-            return text_of({"type": "answer", "id": number, **told(PliantError(f"It cannot be done: {error}."))})
+            return text_of({"type": "answer", "id": number, **in_words(PliantError(f"It cannot be done: {error}."))})
 
 
 def _deliver(done: asyncio.Future[str], page: Page) -> None:

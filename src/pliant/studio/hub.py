@@ -21,6 +21,8 @@ from pliant.studio.wire import frame, samples_of, text_of
 FRAMES_HZ = 30.0
 # Frames that may wait for a page; when there are more, the oldest go.
 _WAITING = 3
+# Words that may wait for a page; with more it is lost.
+_MOST_WORDS = 200
 
 _log = logging.getLogger(__name__)
 
@@ -38,7 +40,9 @@ class Page:
         """The number of the loop whose arm it has pushed last."""
         self.is_blank = True
         """Whether it has not been shown anything of the loop yet."""
-        self._words: deque[str] = deque(maxlen=200)
+        self.lost = asyncio.Event()
+        """It does not keep up with what is said: it is to come anew, and to be told all."""
+        self._words: deque[str] = deque()
         self._frames: deque[bytes] = deque(maxlen=_WAITING)
         self._new = asyncio.Event()
 
@@ -52,6 +56,9 @@ class Page:
         self.put(text_of(message))
 
     def put(self, text: str) -> None:
+        if len(self._words) >= _MOST_WORDS:  # a page that misses some would show what is no longer so
+            self.lost.set()
+            return
         self._words.append(text)
         self._new.set()
 
@@ -74,7 +81,8 @@ class Hub:
     def __init__(self, stage: Stage) -> None:
         self.stage, self.pages = stage, set[Page]()
         self._number, self._at, self._sent, self._news = 0, 0, 0, -1
-        self._status = self._mishap = ""
+        self._status = ""
+        self._mishaps = set[tuple[type[Exception], int]]()
         self._pulse = Pulse()
 
     async def run(self) -> None:
@@ -94,11 +102,11 @@ class Hub:
         """Leave to the next look what goes wrong in this one; what is no word of ours is logged, each kind once."""
         try:
             yield
-        except (PliantError, LookupError, ValueError):
-            pass  # a loop that has just ended, or whose story was cut short by its end: the next look says so
+        except PliantError:
+            pass  # a loop that has just ended: the next look says so
         except Exception as error:
-            if (mishap := repr(error)) != self._mishap:
-                self._mishap = mishap
+            if (mishap := (type(error), _line_of(error))) not in self._mishaps:
+                self._mishaps.add(mishap)
                 _log.exception("The Studio could not look at its loop, and looks again.")
 
     async def greet(self) -> None:
@@ -180,6 +188,9 @@ class Hub:
         return frame(first, newest, scene.shapes.poses(newest), samples)
 
 
-def told(error: PliantError) -> dict[str, Any]:
-    """An error as a page shows it."""
-    return {"ok": False, "error": str(error), "field": getattr(error, "field", None)}
+def _line_of(error: Exception) -> int:
+    """The line in which it was raised."""
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    return 0 if at is None else at.tb_lineno

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 import subprocess
 import time
+from pathlib import Path
 
 from pliant.errors import RecordingError, RefusedError
 from pliant.runtime.link import Link
@@ -23,8 +25,7 @@ class Recorder:
         """Record a loop from now on; returns the file."""
         if self._process is not None and self._process.poll() is None:
             raise RefusedError(f"It is being recorded already, into {self._file}.")
-        stamp = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
-        path = output_folder() / f"{link.task.name.replace(' ', '_').replace('/', '_')}-{stamp}.mcap"
+        path = _free_name(link.task.name.replace(" ", "_").replace("/", "_"))
         claim_recording(path)
         link.board.recording = False
         process = self._process = follow(link.board.path, path, NOW)
@@ -51,3 +52,10 @@ class Recorder:
             self._file = ""
             self._mishap = f"The recorder ended early (exit code {code}): {file} is not complete." if code else ""
         return self._file, self._mishap
+
+
+def _free_name(task: str) -> Path:
+    """A file that is not there yet: two recordings may begin within a second."""
+    stamp = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
+    names = (f"{task}-{stamp}{f'-{number}' if number > 1 else ''}.mcap" for number in itertools.count(1))
+    return next(path for name in names if not (path := output_folder() / name).exists())

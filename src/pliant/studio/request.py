@@ -11,6 +11,7 @@ import numpy as np
 from pliant.errors import InputError, RefusedError
 from pliant.runtime.link import Link
 from pliant.runtime.mission_link import MissionLink
+from pliant.studio.brake import Brake
 from pliant.studio.history import History
 from pliant.studio.stage import Stage
 
@@ -29,8 +30,8 @@ class Request:
         if type(run) is not int:
             raise InputError("run", str(run)[:40], "the number of the run that the page shows")
         self.run, self.stops, self.arrived_ns = run, stage.stops, time.time_ns()
-        self.is_braked = False
-        """Whether the loop was told to stop when this arrived."""
+        self.brakes: list[Brake] = []
+        """Loops that were told to stop when this arrived."""
 
     # -- what it is for --
 

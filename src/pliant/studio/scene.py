@@ -54,7 +54,6 @@ class Scene(ABC, Generic[L]):
             "source": self.source,
             "robot": task.robot,
             "rate_hz": task.rate_hz,
-            "sample_every": self.every,
             "shapes": self.shapes.describe(),
             "bodies": self.shapes.bodies,
             "up": self.shapes.up,
@@ -79,7 +78,7 @@ class ArmScene(Scene[Link]):
         return int(self.link.board.adopted)
 
     def tell(self) -> dict[str, Any]:
-        return {"type": "parameters", "values": values_of(self.link.parameters), "revision": self.news}
+        return {"type": "parameters", "values": values_of(self.link.parameters)}
 
     def describe(self) -> dict[str, Any]:
         return {**super().describe(), "pushable": self.link.task.robot.startswith("sim:")}

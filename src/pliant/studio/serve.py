@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import socket
 from collections.abc import Callable
+from urllib.parse import quote
 
 import uvicorn
 
@@ -51,7 +52,7 @@ def is_exposed(listening: socket.socket) -> bool:
 def link_of(listening: socket.socket, token: str) -> str:
     """The address of the page."""
     host, port = listening.getsockname()[:2]
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}/?token={token}"
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/?token={quote(token, safe='')}"
 
 
 def serve(stage: Stage, listening: socket.socket, ready: Callable[[str], object]) -> None:

@@ -1,8 +1,8 @@
 """The Studio's server: the page, its files, and one socket for each page. It listens on this machine only.
 
-Whoever has the link has the token in it; without it nothing is answered. A page of another origin is turned away, so
-that no other site that is open in the same browser can speak to the robot; so is whoever comes by a strange name (see
-`door`).
+Whoever has the link has the token in it; without it there is no page, no picture and no socket (the files of the page,
+which say nothing of the robot, are given to all). A page of another origin is turned away, so that no other site that
+is open in the same browser can speak to the robot; so is whoever comes by a strange name (see `door`).
 """
 
 from __future__ import annotations
@@ -31,8 +31,14 @@ from pliant.studio.door import Door
 from pliant.studio.hub import Hub, Page
 from pliant.studio.stage import Stage
 
-# How many messages a page may send in a second.
-MESSAGES_HZ = 120.0
+# How many messages a page may send in a second, and how many all of them together.
+MESSAGES_HZ, ALL_MESSAGES_HZ = 120.0, 480.0
+# How many pages may be open.
+MOST_PAGES = 16
+# Why a socket is closed: no token, another origin, too many messages, too many pages, a page that does not keep up.
+NO_TOKEN, STRANGE_ORIGIN, TOO_MANY_MESSAGES, TOO_MANY_PAGES, TOO_SLOW = 4401, 4403, 4429, 4416, 4408
+# So long a page may take to hear that it is closed [s].
+_CLOSE_S = 1.0
 
 # A token of your own, so that a page finds the way back after the server was started anew.
 TOKEN_VARIABLE = "PLIANT_STUDIO_TOKEN"
@@ -58,12 +64,31 @@ def static_folder() -> Path:
     return folder
 
 
+class Allowance:
+    """So many messages in a second, and as many at once after a pause."""
+
+    def __init__(self, rate_hz: float) -> None:
+        self._rate_hz = self._left = rate_hz
+        self._then = time.monotonic()
+
+    def takes(self) -> bool:
+        """Whether there is room for one more; then it is counted."""
+        now = time.monotonic()
+        self._left = min(self._rate_hz, self._left + (now - self._then) * self._rate_hz)
+        self._then = now
+        if self._left < 1.0:
+            return False
+        self._left -= 1.0
+        return True
+
+
 class Studio:
     """The application: who may come in, and what becomes of what they say."""
 
     def __init__(self, stage: Stage, host: str, port: int) -> None:
         self.stage, self.hub, self.desk = stage, Hub(stage), Desk(stage)
         self.token = _token()
+        self._allowed = Allowance(ALL_MESSAGES_HZ)
         self._folder = static_folder()
         pages = Starlette(
             routes=[
@@ -111,21 +136,32 @@ class Studio:
 
     async def _socket(self, socket: WebSocket) -> None:
         if not self._knows(socket.query_params.get("token")):
-            await socket.close(4401)
+            await socket.close(NO_TOKEN)
             return
         if socket.headers.get("origin") != f"http://{socket.headers.get('host')}":
-            await socket.close(4403)
+            await socket.close(STRANGE_ORIGIN)
             return
         await socket.accept()
+        if len(self.hub.pages) >= MOST_PAGES:
+            await socket.close(TOO_MANY_PAGES, f"{MOST_PAGES} pages are open already: close one of them.")
+            return
         page = Page()
         self.hub.pages.add(page)  # which tells it all that it needs to know
         sending = asyncio.create_task(self._send(socket, page))
+        receiving = asyncio.create_task(self._receive(socket, page))
+        losing = asyncio.create_task(page.lost.wait())
         try:
-            await self._receive(socket, page)
+            await asyncio.wait({receiving, losing}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             self.hub.pages.discard(page)
             self.desk.leave(page)
-            sending.cancel()
+            for task in (sending, receiving, losing):
+                task.cancel()
+        if receiving.done():
+            receiving.result()  # whatever went wrong in it is not lost
+        elif page.lost.is_set():
+            with contextlib.suppress(TimeoutError, WebSocketDisconnect, RuntimeError):
+                await asyncio.wait_for(socket.close(TOO_SLOW, "the page does not keep up"), _CLOSE_S)
 
     async def _send(self, socket: WebSocket, page: Page) -> None:
         with contextlib.suppress(WebSocketDisconnect, RuntimeError):
@@ -134,17 +170,15 @@ class Studio:
                 await (socket.send_bytes(data) if isinstance(data, bytes) else socket.send_text(data))
 
     async def _receive(self, socket: WebSocket, page: Page) -> None:
-        allowed, then = MESSAGES_HZ, time.monotonic()
+        allowed = Allowance(MESSAGES_HZ)
         while True:
             event = await socket.receive()
             if event["type"] == "websocket.disconnect":
                 return
-            now = time.monotonic()
-            allowed, then = min(MESSAGES_HZ, allowed + (now - then) * MESSAGES_HZ) - 1.0, now
-            if allowed < 0.0:
-                await socket.close(4429, "too many messages")
+            if not allowed.takes():
+                await socket.close(TOO_MANY_MESSAGES, "too many messages")
                 return
-            self.desk.take(event.get("text"), page)
+            self.desk.take(event.get("text"), page, is_crowded=not self._allowed.takes())
 
 
 def _token() -> str:

@@ -13,7 +13,6 @@ from pliant.model.catalogue import available_models
 from pliant.params.control import Parameters
 from pliant.params.declare import validated
 from pliant.robots import is_simulated
-from pliant.runtime import commands
 from pliant.runtime.guard import guard_start
 from pliant.runtime.link import Link, attach, board_of
 from pliant.runtime.mission_link import MissionLink, MissionSession, attach_mission
@@ -21,11 +20,12 @@ from pliant.runtime.mission_task import changed_mission, find_mission
 from pliant.runtime.session import Session
 from pliant.runtime.task import MISSION, Task, find_file, find_task, is_mission, load_task, located, shipped_tasks
 from pliant.studio.archive import experiments
+from pliant.studio.brake import Brake
 from pliant.studio.life import was_killed
 from pliant.studio.recorder import Recorder
 from pliant.studio.scene import ArmScene, MissionScene
 from pliant.studio.schema import parameters_in_words
-from pliant.studio.wire import CHANNELS, HEAD, VERSION, limits_in_words
+from pliant.studio.wire import CHANNELS, HEAD, limits_in_words
 from pliant.studio.work import Work
 
 _ANOTHER = "This was asked for while another loop was shown, so it was not done."
@@ -49,7 +49,7 @@ class Stage:
         """Sets of parameters that were kept to compare, by letter."""
         self.stops = 0
         """Counts the stops that were asked for: what was asked before one must not move a robot after it."""
-        self._starting = False
+        self._beginning: Session | MissionSession | None = None
         self._ending: Session | MissionSession | None = None
         self._leaving = threading.Lock()
         self._robots: set[str] = set()
@@ -92,17 +92,13 @@ class Stage:
             self._start_arm(session, source, stops)
 
     def _start_arm(self, session: Session, source: str, stops: int) -> None:
-        self._starting = True
+        self._beginning = session
         try:
             self.close()
             session.start()
-            try:
-                self._show(session, source)
-            except BaseException:  # what cannot be seen must not move
-                session.stop()
-                raise
+            self._show_or_stop(session, source)
         finally:
-            self._starting = False
+            self._beginning = None
         if self.stops != stops:
             session.halt()
 
@@ -112,13 +108,25 @@ class Stage:
         session = MissionSession(changed_mission(mission, [], {"robot": robot or None}))
         self._check_robot(session.task.robot)
         with self.lock:
-            session.start()  # a mission that cannot be done is refused here, and the loop that runs goes on
-            self._starting = True
+            self._beginning = session
             try:
-                self.close()
-                self._show(session, source)
+                session.start()  # a mission that cannot be done is refused here, and the loop that runs goes on
+                self._show_or_stop(session, source)
             finally:
-                self._starting = False
+                self._beginning = None
+
+    def _show_or_stop(self, session: Session | MissionSession, source: str) -> None:
+        """Show a loop that was started in place of the one before; what cannot be seen must not move."""
+        try:
+            self.close()
+            self._show(session, source)
+        except BaseException:
+            session.stop()
+            raise
+
+    @property
+    def _starting(self) -> bool:
+        return self._beginning is not None
 
     @property
     def robots(self) -> list[str]:
@@ -175,25 +183,28 @@ class Stage:
         """From now on nothing is moved that was asked for before."""
         self.stops += 1
 
-    def brake(self) -> None:
+    def brake(self) -> list[Brake]:
         """Tell the loop to stop. One that is being started hears of it when it can, because the stop was noted."""
-        if not self.brake_at_once() and (self.scene is not None or not self._starting):
+        told = self.brake_at_once()
+        if not told and (self.scene is not None or not self._starting):
             self.shown().halt()
+        return told
 
-    def brake_at_once(self) -> bool:
-        """Tell a loop that runs to stop, one that is being ended too, and wait for nothing; returns whether it is told.
+    def brake_at_once(self) -> list[Brake]:
+        """Tell every loop that runs to stop, one that begins or ends too, and wait for nothing."""
+        return [Brake(link) for link in self._loops if link.running]
 
-        It is sent past the link, which would see out a loop that has just ended.
-        """
-        scene = self.scene
-        link = self._ending if scene is None else scene.link
-        if link is None or not link.running:
-            return False
-        try:
-            link.board.send(commands.HALT)
-        except PliantError:
-            return False
-        return True
+    @property
+    def _loops(self) -> list[Link | MissionLink]:
+        """Whatever may move a robot now. Asked in this order, because a loop goes from the first place to the last."""
+        beginning, scene, ending = self._beginning, self.scene, self._ending
+        found = [beginning, None if scene is None else scene.link, ending]
+        return list(dict.fromkeys(link for link in found if link is not None))
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no loop runs that could be stopped."""
+        return not self._starting and not any(link.running for link in self._loops)
 
     @property
     def number(self) -> int:
@@ -261,7 +272,6 @@ class Stage:
         scene = self.scene
         return {
             "type": "hello",
-            "version": VERSION,
             "number": self._count if scene is None else scene.number,
             "channels": [channel.describe() for channel in (CHANNELS if scene is None else scene.channels)],
             "head": list(HEAD),
@@ -271,6 +281,5 @@ class Stage:
             "presets": [name for name, path in shipped_tasks().items() if not is_mission(path)],
             "experiments": experiments(),
             "robots": self.robots,
-            "kept": list(self.kept),
             "loop": None if scene is None else scene.describe(),
         }

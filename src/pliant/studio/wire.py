@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from pliant.errors import PliantError
 from pliant.records import LIMIT_UNITS, LIMITS
 
 Array = np.ndarray[Any, Any]
 
-VERSION = 1
 FRAME = 1
 _HEADER = struct.Struct("<IIIId")
 
@@ -54,6 +54,17 @@ def _stretch(records: Array) -> Array:
     return 1e3 * np.linalg.norm(records["observed"]["pose"][:, :3] - records["goal"]["pose"][:, :3], axis=1)
 
 
+def turned_deg(poses: Array, goals: Array) -> Array:
+    """By how much each pose is turned from its goal [°]."""
+    # θ = 2 acos |⟨q, q_d⟩|
+    along = np.abs(np.sum(poses[:, 3:] * goals[..., 3:], axis=1))
+    return np.degrees(2.0 * np.arccos(np.minimum(1.0, along)))
+
+
+def _turned(records: Array) -> Array:
+    return turned_deg(records["observed"]["pose"], records["goal"]["pose"])
+
+
 _TIME = Channel("time", "s", lambda r: r["time_s"])
 _LATENESS = Channel("lateness", "µs", lambda r: r["timing"]["late_s"] * 1e6)
 
@@ -69,6 +80,7 @@ CHANNELS = (
     Channel("velocity y", "m/s", _part("twist", 1)),
     Channel("velocity z", "m/s", _part("twist", 2)),
     Channel("distance from goal", "mm", _stretch),
+    Channel("angle from goal", "°", _turned),
     Channel("energy tank", "J", lambda r: r["state"]["tank_j"]),
     _LATENESS,
 )
@@ -83,7 +95,7 @@ def driving_channels(room: Callable[[Array], Array], goal: Callable[[], Array]) 
         return 1e3 * np.linalg.norm(records["observed"]["pose"][:, :3] - goal()[:3], axis=1)
 
     def turned(records: Array) -> Array:
-        return np.degrees(2.0 * np.arccos(np.minimum(1.0, np.abs(records["observed"]["pose"][:, 3:] @ goal()[3:]))))
+        return turned_deg(records["observed"]["pose"], goal())
 
     return (
         _TIME,
@@ -151,6 +163,11 @@ def frame(first: int, newest: Any, poses: Array, samples: Array) -> bytes:
 def limits_in_words() -> list[dict[str, str]]:
     """What each bit of `limits` stands for."""
     return [{"name": name, "unit": unit} for name, unit in zip(LIMITS.values(), LIMIT_UNITS, strict=True)]
+
+
+def in_words(error: PliantError) -> dict[str, Any]:
+    """An error as a page shows it."""
+    return {"ok": False, "error": str(error)}
 
 
 def text_of(message: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""What takes a core for long, beside the loop: one at a time, in a process of its own that can be ended."""
+"""What takes a core for long, beside the loop: one at a time, in a process of its own that yields and can be ended."""
 
 from __future__ import annotations
 
@@ -14,15 +14,18 @@ from pliant.errors import PliantError, RefusedError
 
 # So long a process that is told to end may take [s].
 _END_S = 5.0
+# It yields to the loop, to the Studio and to whoever else works on this machine.
+_NICE = ("nice", "-n", "10")
+COMMAND_LINE = "pliant.cli.main"
 
 
 class Work:
-    """Verbs of the command line, run for the pages."""
+    """Verbs of the command line and modules of the Studio, run for the pages."""
 
     def __init__(self) -> None:
-        self._busy, self._lock = threading.Lock(), threading.Lock()
+        self._busy, self._opens, self._lock = threading.Lock(), threading.Lock(), threading.Lock()
         self._process: subprocess.Popen[str] | None = None
-        self._closed = False
+        self._begun = self._cancelled = self._closed = False
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
@@ -30,36 +33,58 @@ class Work:
         if not self._busy.acquire(blocking=False):
             raise RefusedError("An experiment, a plan or a what-if is being worked out already. Wait until it is done.")
         try:
+            with self._lock:
+                self._begun, self._cancelled = True, False
             yield
         finally:
+            with self._lock:
+                self._begun = False
             self._busy.release()
+
+    @contextlib.contextmanager
+    def opening(self) -> Iterator[None]:
+        """Of recordings that are read into the Studio, one at a time."""
+        if not self._opens.acquire(blocking=False):
+            raise RefusedError("A recording is being opened already. Wait until it is there.")
+        try:
+            yield
+        finally:
+            self._opens.release()
 
     def told(self, *words: str) -> dict[str, Any]:
         """What a verb of the command line prints as JSON; its last sentence as an error when it prints none."""
-        command = [sys.executable, "-m", "pliant.cli.main", *words]
+        return self.ran(f"pliant {words[0]}", COMMAND_LINE, *words)
+
+    def ran(self, name: str, module: str, *words: str, said: str = "") -> dict[str, Any]:
+        """What a module prints as JSON that is told `said` at its input; errors call it `name`."""
+        command = [*_NICE, sys.executable, "-m", module, *words]
         with self._lock:
             if self._closed:
                 raise RefusedError("The Studio ends: nothing is begun any more.")
-            process = self._process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-            )
-        said, wrong = process.communicate()
+            if not self._cancelled:  # by someone who was quicker than the one who asked for it
+                pipe = subprocess.PIPE
+                self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+            process = self._process
+        told, wrong = ("", "") if process is None else process.communicate(said)
         with self._lock:
-            cancelled, self._process = self._process is None, None
+            cancelled, self._process, self._cancelled = self._cancelled, None, False
         if cancelled:
-            raise RefusedError(f"pliant {words[0]} was cancelled.")
+            raise RefusedError(f"{name} was cancelled.")
         try:
-            return json.loads(said)
+            return json.loads(told)
         except ValueError:
             last = wrong.strip().splitlines() or ["it said nothing."]
-            raise PliantError(f"pliant {words[0]} did not end well: {last[-1].removeprefix('pliant: ')}") from None
+            raise PliantError(f"{name} did not end well: {last[-1].removeprefix('pliant: ')}") from None
 
     def cancel(self) -> bool:
-        """End what is being worked out; returns whether there was something that can be ended. Waits for its end."""
+        """End what is being worked out, or is about to be; returns whether there was something. Waits for its end."""
         with self._lock:
-            process, self._process = self._process, None
+            process = self._process
+            if process is None and not self._begun:
+                return False
+            self._cancelled = True
         if process is None:
-            return False
+            return True
         process.terminate()
         try:
             process.wait(_END_S)

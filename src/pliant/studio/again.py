@@ -1,0 +1,22 @@
+"""A what-if in a process of its own: ``python -m pliant.studio.again RECORDING``, with the parameters at its input."""
+
+from __future__ import annotations
+
+import sys
+
+from pliant.errors import PliantError
+from pliant.params.control import Parameters
+from pliant.studio import archive
+from pliant.studio.wire import in_words, text_of
+
+
+def main(name: str, parameters: str) -> str:
+    """The run with other parameters in words of the page, or why there is none."""
+    try:
+        return text_of(archive.what_if(name, Parameters.model_validate_json(parameters)))
+    except PliantError as error:
+        return text_of(in_words(error))
+
+
+if __name__ == "__main__":
+    print(main(sys.argv[1], sys.stdin.read()))

@@ -1,0 +1,48 @@
+"""A stop on its way to a loop: it counts as heard when the loop obeys it, and not when it lies in a queue."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+
+from pliant.errors import PliantError
+from pliant.runtime import commands
+from pliant.runtime.link import Link
+from pliant.runtime.mission_link import MissionLink
+
+# So long a loop that ticks may take to obey [s]: many ticks of the slowest, and half of what a page waits for.
+HEARD_S = 0.5
+_LOOK_S = 0.002
+# Stages of a mission that was told to stop.
+_STOPS = ("stopping", "stopped")
+
+
+class Brake:
+    """One stop, told to one loop. It is sent past the link, which would see out a loop that has just ended."""
+
+    def __init__(self, link: Link | MissionLink) -> None:
+        self._link, self._first = link, link.board.head
+        self._number: int | None = None
+        with contextlib.suppress(PliantError):  # its queue is full: it does not listen
+            self._number = link.board.send(commands.HALT)
+
+    def is_heard(self, deadline_s: float) -> bool:
+        """Whether the loop obeys, or has ended; waits for it no longer than until `deadline_s` of the steady clock."""
+        while self._number is not None:
+            if self._obeys() or not self._link.running:
+                return True
+            if time.monotonic() > deadline_s:
+                return False
+            time.sleep(_LOOK_S)
+        return False
+
+    def _obeys(self) -> bool:
+        """Whether it has taken the stop and stops: what it told before says nothing of it."""
+        board = self._link.board
+        if self._number is None or board.taken < self._number:
+            return False
+        if isinstance(self._link, MissionLink):
+            story = self._link.story
+            return not story.get("moving", True) or story["stage"] in _STOPS
+        records, _, _ = board.read(self._first)
+        return bool(records["goal"]["stop"].any())

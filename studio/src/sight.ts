@@ -1,0 +1,24 @@
+// The view and the hands in it; where it cannot be drawn, words in its place.
+
+import { byId, element } from "./dom";
+import type { Link } from "./link";
+import { View } from "./view";
+
+const NO_VIEW = "This browser cannot draw the view: it has no WebGL. All else works, and so does Stop.";
+
+/** The view, whose hands speak by `link`; null where the browser has no WebGL. */
+export function viewOrWords(link: Link, aim: (position: number[]) => void): View | null {
+  const low = new URLSearchParams(location.search).get("quality") === "low";
+  try {
+    const view = new View(byId("view"), byId("pushing"), low);
+    view.hands.onPush = (force) => link.tell("push", { force });
+    view.hands.onGoal = (position) => link.tell("goal", { position });
+    view.hands.onForce = (force) => link.tell("virtual_push", { force });
+    view.hands.onFloor = aim;
+    return view;
+  } catch (error) {
+    console.warn(error);
+    byId("view").append(element("p", { class: "overlay blind", "data-testid": "no-view", role: "status" }, [NO_VIEW]));
+    return null;
+  }
+}

@@ -1,0 +1,168 @@
+"""A stop counts as done when the loop has heard it, and not before: whatever hangs, is full, begins or ends."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator
+from threading import Event, Thread
+from typing import Any
+
+import pytest
+from running_studio import Running, ask, dial, part, until
+from websockets.sync.client import ClientConnection
+
+from pliant.errors import LoopError, RefusedError
+from pliant.runtime import commands
+from pliant.runtime.link import Link
+from pliant.runtime.mission_link import MissionLink
+from pliant.studio.brake import HEARD_S
+from pliant.studio.stage import Stage
+
+STOP = {"id": 7, "do": "halt"}
+
+
+def answer(socket: ClientConnection) -> dict[str, Any]:
+    """The next answer to what was asked before."""
+    while True:
+        data = socket.recv(timeout=90)
+        if isinstance(data, str) and (said := json.loads(data))["type"] == "answer":
+            return said
+
+
+@contextlib.contextmanager
+def hung(studio: Running) -> Iterator[None]:
+    """The loop is there, and does not tick."""
+    process_id = int(studio.loop.board.header.loop_pid)
+    os.kill(process_id, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(process_id, signal.SIGCONT)
+
+
+def fill(studio: Running, code: int) -> None:
+    """Send until the queue takes no more."""
+    with contextlib.suppress(LoopError):
+        while True:
+            studio.loop.board.send(code, values=[0.0] * 16)
+
+
+# ---- by the socket -------------------------------------------------------------------------------------------------
+
+
+def test_a_stop_that_lies_in_the_queue_of_a_loop_that_hangs_is_not_heard(studio: Running) -> None:
+    studio.go_on()
+    with dial(studio) as socket, dial(studio) as other:
+        with hung(studio):
+            began = time.monotonic()
+            socket.send(json.dumps(STOP))
+            assert ask(other, {"id": 1, "do": "recordings"})["ok"]  # nobody waits behind it
+            assert time.monotonic() - began < HEARD_S
+            assert ask(socket, {"id": 8, "do": "cancel"})["id"] == 8
+            said = answer(socket)
+            assert (said["id"], said["heard"]) == (STOP["id"], False)
+            assert time.monotonic() - began > 0.9 * HEARD_S
+        until(lambda: studio.stopped)
+        assert ask(socket, STOP)["heard"] is True
+
+
+def test_a_queue_that_is_full_still_takes_a_stop(studio: Running) -> None:
+    studio.go_on()
+    with dial(studio) as socket:
+        with hung(studio):
+            fill(studio, commands.PUSH)
+            assert ask(socket, STOP)["heard"] is False
+        until(lambda: studio.stopped)  # by the stop, which was not lost
+        studio.go_on()
+        with hung(studio):
+            fill(studio, commands.HALT)
+            assert ask(socket, STOP)["heard"] is False  # it could not even be sent
+        until(lambda: studio.stopped)
+        assert ask(socket, STOP)["heard"] is True
+
+
+def test_where_no_loop_runs_a_stop_has_nothing_to_wait_for() -> None:
+    assert Stage().is_idle
+
+
+# ---- a loop that begins --------------------------------------------------------------------------------------------
+
+
+def test_a_stop_reaches_a_loop_that_ticks_before_it_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown, found, go_on = Stage(), list[Link](), Event()
+    show = Stage._show
+
+    def slow(self: Stage, link: Link, source: str) -> None:
+        found.append(link)
+        go_on.wait(60.0)
+        show(self, link, source)
+
+    monkeypatch.setattr(Stage, "_show", slow)
+    starts = Thread(target=shown.start, args=("hand_guiding",))
+    starts.start()
+    try:
+        until(lambda: found)
+        assert not shown.is_idle
+        shown.note_stop()
+        (brake,) = shown.brake_at_once()
+        assert brake.is_heard(time.monotonic() + 30.0)
+        assert int(found[0].state.goal.stop) == 1
+        assert shown.scene is None
+    finally:
+        go_on.set()
+        starts.join()
+        shown.close()
+
+
+@pytest.mark.parametrize("what", ["_show", "close"])
+def test_a_mission_that_cannot_be_shown_does_not_run_on(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = list[MissionLink]()
+    stage = Stage()
+
+    def broken(*_: Any) -> None:
+        assert isinstance(stage._beginning, MissionLink)
+        assert stage._beginning.running
+        started.append(stage._beginning)
+        raise RefusedError("It cannot be shown.")
+
+    monkeypatch.setattr(stage, what, broken)
+    with pytest.raises(RefusedError, match="cannot be shown"):
+        stage.start("fetch")
+    assert not started[0].running
+    assert stage.is_idle
+
+
+# ---- in the browser ------------------------------------------------------------------------------------------------
+
+
+def test_a_loop_that_hangs_is_told_of_when_it_is_stopped_and_heard_when_it_goes_on(page: Any, studio: Running) -> None:
+    studio.go_on(page)
+    with hung(studio):
+        part(page, "stop").click()
+        until(lambda: part(page, "alarm").is_visible())
+        assert "use the emergency stop of the robot" in part(page, "alarm").text_content()
+    until(lambda: studio.stopped)
+    until(lambda: not part(page, "alarm").is_visible())
+    studio.go_on(page)
+
+
+def test_what_was_seen_before_a_stop_does_not_confirm_it(page: Any, studio: Running) -> None:
+    """The last frame of a loop that stood still is shown again and again; it says nothing of a later stop."""
+    studio.rest()
+    until(lambda: "stopped" in part(page, "law").text_content())
+    studio.end()
+    until(lambda: part(page, "status").text_content() == "no connection")
+    part(page, "stop").click()
+    until(lambda: part(page, "alarm").is_visible())
+    part(page, "freeze").click()
+    part(page, "freeze").click()
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    assert part(page, "alarm").is_visible()
+    studio.begin_again("hand_guiding")
+    until(lambda: studio.stopped)
+    until(lambda: not part(page, "alarm").is_visible())
+    studio.go_on(page)

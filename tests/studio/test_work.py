@@ -1,0 +1,122 @@
+"""What takes long yields to the loop, comes one at a time, and is ended when it is said: however early."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import sys
+from pathlib import Path
+from threading import Thread
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from running_studio import Running, ask, dial, until
+
+from pliant.errors import RefusedError, UnknownNameError
+from pliant.runtime.batch import simulate
+from pliant.runtime.save import save_run
+from pliant.runtime.task import find_task
+from pliant.studio import archive, recorder
+from pliant.studio.stage import Stage
+from pliant.studio.work import Work
+
+
+def test_a_cancel_that_comes_before_the_process_is_not_lost() -> None:
+    work = Work()
+    with work.alone():
+        assert work.cancel()
+        with pytest.raises(RefusedError, match="was cancelled"):
+            work.told("experiment", "dome", "--json")
+        assert work._process is None
+    assert not work.cancel()  # nothing is left of it for the next
+    with work.alone():
+        assert work.ran("It", "json.tool", said='{"a": 1}') == {"a": 1}
+
+
+def test_what_takes_long_yields_to_the_loop() -> None:
+    work, before = Work(), os.getpriority(os.PRIO_PROCESS, 0)
+
+    def run() -> None:
+        with pytest.raises(RefusedError, match="was cancelled"):
+            work.told("experiment", "dome", "--json")
+
+    runs = Thread(target=run)
+    runs.start()
+    until(lambda: work._process is not None)
+    assert work._process is not None
+    number = work._process.pid
+    until(lambda: os.getpriority(os.PRIO_PROCESS, number) == min(19, before + 10))
+    work.cancel()
+    runs.join()
+
+
+def test_an_experiment_is_looked_up_and_not_imported_by_the_studio(monkeypatch: pytest.MonkeyPatch) -> None:
+    work, asked = Work(), list[tuple[str, ...]]()
+
+    def told(*words: str) -> dict[str, Any]:
+        asked.append(words)
+        return {"holds": True, "figures": []}
+
+    monkeypatch.setattr(work, "told", told)
+    sys.modules.pop("pliant.experiments.planner", None)
+    archive.run_experiment(work, "planner")
+    assert asked[0][:2] == ("experiment", "planner")
+    assert "pliant.experiments.planner" not in sys.modules
+    with pytest.raises(UnknownNameError, match="experiment"):
+        archive.run_experiment(work, "os")
+
+
+def test_a_what_if_in_a_process_of_its_own_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLIANT_OUT", str(tmp_path))
+    save_run(simulate(find_task("push")), tmp_path / "push.mcap")
+    parameters = find_task("push").params
+    assert archive.ask_what_if(Work(), "push.mcap", parameters) == archive.what_if("push.mcap", parameters)
+    with pytest.raises(RefusedError, match="one of those in"):
+        archive.ask_what_if(Work(), "nothing.mcap", parameters)
+
+
+def test_a_huge_recording_is_refused_with_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLIANT_OUT", str(tmp_path))
+    with (tmp_path / "huge.mcap").open("wb") as file:
+        file.truncate(archive.MOST_BYTES + 1)  # takes no room on the disk
+    with pytest.raises(RefusedError, match="opens no more than 400 MB"):
+        archive.open_recording("huge.mcap")
+
+
+def test_recordings_are_opened_one_at_a_time() -> None:
+    work = Work()
+    with work.opening():
+        with pytest.raises(RefusedError, match="being opened already"), work.opening():
+            pass
+        with work.alone():
+            pass  # which is another matter
+    with work.opening():
+        pass
+
+
+def test_whoever_cancels_nothing_is_told(studio: Running) -> None:
+    with dial(studio) as socket:
+        assert ask(socket, {"id": 1, "do": "cancel"})["cancelled"] is False
+
+
+def test_two_recordings_within_a_second_have_a_file_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, studio: Running
+) -> None:
+    monkeypatch.setenv("PLIANT_OUT", str(tmp_path))
+    now = datetime.datetime(2026, 1, 2, 3, 4, 5)
+    clock = SimpleNamespace(datetime=SimpleNamespace(now=lambda: now))
+    monkeypatch.setattr(recorder, "datetime", clock)
+    stage = Stage()
+    stage.attach(studio.loop.name)
+    files = []
+    for _ in range(3):
+        files.append(stage.record())
+        studio.loop.wait(0.05)
+        stage.stop_recording()
+    assert [Path(file).name for file in files] == [
+        "hand_guiding-20260102-030405.mcap",
+        "hand_guiding-20260102-030405-2.mcap",
+        "hand_guiding-20260102-030405-3.mcap",
+    ]
+    assert all(Path(file).stat().st_size > 0 for file in files)
