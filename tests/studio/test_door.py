@@ -337,8 +337,8 @@ def test_a_socket_by_a_strange_name_is_turned_away_though_its_origin_fits(studio
     with (
         pytest.raises((ConnectionClosed, InvalidStatus)),
         connect(
-            f"ws://{host}/socket?token={TOKEN}", origin=f"http://{host}", sock=line, open_timeout=PATIENCE_S
-        ) as socket,  # type: ignore[arg-type]
+            f"ws://{host}/socket?token={TOKEN}", origin=Origin(f"http://{host}"), sock=line, open_timeout=PATIENCE_S
+        ) as socket,
     ):
         socket.recv(timeout=PATIENCE_S)
 

@@ -203,7 +203,7 @@ def plane(page: Any, studio: Running) -> Link:
 def test_every_slider_of_a_contact_turns_its_parameter(page: Any, studio: Running, plane: Link) -> None:
     names = turn_each(page, studio)
     assert {"contact.target_n", "contact.force_limit_n", "contact.speed_m_s", "limits.linear_speed_m_s"} <= set(names)
-    assert len(names) == 10
+    assert len(names) == 12
 
 
 def test_the_reason_of_the_last_change_stands_beside_the_states_of_the_contact(
