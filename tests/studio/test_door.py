@@ -15,6 +15,7 @@ import pytest
 from running_studio import PATIENCE_S, TOKEN, Running, ask, dial, hello
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin
 
 from pliant.errors import PliantError
 from pliant.runtime.link import attach
