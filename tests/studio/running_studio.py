@@ -247,17 +247,18 @@ class Stops:
         """Nothing is skipped: of what is ours the worst counts, however busy the machine is.
 
         The page sends a stop while the click is still being handled, and from its arrival the loop hears of it in time.
-        What the machine took in between is no more than that where it has time for a browser at least once; where it
-        took more, pytest's summary warns of it. Measured alone, beside pages that push and tune, `pliant bench loop`
-        holds the whole of it against the same bar.
+        From the click on, the worst holds too wherever the machine has time for a browser. Where others take its cores
+        the best still has to, and pytest's summary warns of the worst. Measured alone, beside pages that push and
+        tune, `pliant bench loop` holds the whole of it against the same bar.
         """
         during = self._page.evaluate("window.sent")
         assert during.count("click") >= len(self.of_the_loop)
         assert "later" not in during
         assert max(self.of_the_loop) < most_s
         assert min(self.from_click) < most_s
-        if (worst := max(self.from_click)) >= most_s:
-            load, cores = os.getloadavg()[0], os.cpu_count() or 1
-            warnings.warn(
-                f"{worst:.2f} s from a click to the loop, with a load of {load:.1f} on {cores} cores", stacklevel=2
-            )
+        load, cores = os.getloadavg()[0], os.cpu_count() or 1
+        if max(self.from_click) >= most_s and load > 1.5 * cores:
+            words = f"{max(self.from_click):.2f} s from a click to the loop, with a load of {load:.1f} on {cores} cores"
+            warnings.warn(words, stacklevel=2)
+        else:
+            assert max(self.from_click) < most_s
