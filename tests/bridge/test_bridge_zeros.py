@@ -86,7 +86,24 @@ def test_when_the_guard_dies_zero_is_said_as_often_as_at_the_end(
     assert len(writer.sent) == TIMES
 
 
-def test_a_zero_that_nobody_has_confirmed_is_said_again_until_the_end_and_then_too(
+def test_a_zero_that_nobody_has_confirmed_is_said_again_until_someone_does(
+    drive: Drive, writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer.arrives = False
+    with drive:
+        monkeypatch.setattr(Guard, "dead", "gone")
+        drive.beat()
+        drive.beat()
+        assert "zero is sent until those who listen have it" in drive.news[0]
+        writer.arrives = True
+        drive.beat()
+        assert len(writer.sent) == TIMES + 2
+        drive.beat()  # who takes over from here is not fought
+        drive.rest()
+    assert len(writer.sent) == TIMES + 2
+
+
+def test_one_that_nobody_ever_confirms_is_said_until_the_end_and_then_too(
     drive: Drive, writer: Writer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     writer.arrives = False

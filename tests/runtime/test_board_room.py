@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from boards import Make
 
+from pliant.contact.states import ORDERS
 from pliant.errors import LoopError
 from pliant.runtime.board import Board
 from pliant.runtime.board_layout import QUEUE_SLOTS
-from pliant.runtime.commands import GOAL_POSE, HALT, PUSH, QUIT
+from pliant.runtime.commands import GOAL_POSE, HALT, ORDER, PUSH, QUIT
 
 
-def fill(board: Board, code: int) -> int:
+def fill(board: Board, code: int, number: int = 0) -> int:
     """How many more of these it takes."""
     for sent in range(QUEUE_SLOTS + 1):
         try:
-            board.send(code)
+            board.send(code, number=number)
         except LoopError:
             return sent
     raise AssertionError("it takes them without an end")
@@ -24,7 +25,10 @@ def test_who_sends_without_an_end_leaves_room_for_a_stop_and_stops_for_the_end(m
     board = make()
     assert fill(board, PUSH) == QUEUE_SLOTS - 16
     assert fill(board, GOAL_POSE) == 0
-    assert fill(board, HALT) == 12
+    assert fill(board, ORDER, ORDERS["start"]) == 0
+    for order in ("stop", "abort"):  # those of a contact end its motion, too
+        board.send(ORDER, number=ORDERS[order])
+    assert fill(board, HALT) == 10
     assert fill(board, QUIT) == 4
 
 

@@ -64,9 +64,11 @@ class Drive:
         if self._guard is not None and self._guard.beat():
             self.agreed, self._guard, self._must_rest = False, None, True
             self._must_rest = not self._stand()
-            self.news.append("The guard of the bridge has ended: zero was sent, and commands are held back from now.")
+            said = "is sent until those who listen have it" if self._must_rest else "was sent"
+            self.news.append(f"The guard of the bridge has ended: zero {said}, and commands are held back from now.")
         elif self._must_rest and not self.agreed:
             self.rest()
+            self._must_rest = not self._is_taken(0.0)
 
     def rest(self) -> None:
         """Zero, once, where zero is rest; nothing where nobody was driven."""
@@ -81,7 +83,11 @@ class Drive:
             if self._guard is not None:
                 self._guard.beat()
             time.sleep(PAUSE_S)
-        taken = [writer.flush(_FLUSH_S) for _, _, _, writer in self._rests]
+        return self._is_taken(_FLUSH_S)
+
+    def _is_taken(self, within_s: float) -> bool:
+        """Whether everyone who listens reliably has what was sent last."""
+        taken = [writer.flush(within_s) for _, _, _, writer in self._rests]
         return all(taken)
 
     def __enter__(self) -> Drive:

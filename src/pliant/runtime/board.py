@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.contact.states import ABORT, STOP
 from pliant.errors import InputError, LoopError, UnknownNameError
 from pliant.records import TELEMETRY
 from pliant.runtime.board_layout import (
@@ -41,12 +42,19 @@ from pliant.runtime.board_layout import (
     fingerprint,
     offsets,
 )
-from pliant.runtime.commands import HALT, QUIT
+from pliant.runtime.commands import HALT, ORDER, QUIT
 from pliant.runtime.slots import collect, get, lock_word, put, store_word
 
 # Slots of the queue that are kept for what stops a robot; of these the last ones for what ends its loop.
 _KEPT, _LAST = 16, 4
-_ROOM = {HALT: QUEUE_SLOTS - _LAST, QUIT: QUEUE_SLOTS}
+
+
+def _room(code: int, number: int) -> int:
+    """How many commands may wait before one like this is refused."""
+    if code == QUIT:
+        return QUEUE_SLOTS
+    stops = code == HALT or (code == ORDER and number in (STOP, ABORT))
+    return QUEUE_SLOTS - (_LAST if stops else _KEPT)
 
 
 def board_folder() -> Path:
@@ -260,7 +268,7 @@ class Board:
         with self._turn():
             allow()
             count = int(self.header.queue_in)
-            if count - lock_word(self._word["queue_out"]) >= _ROOM.get(code, QUEUE_SLOTS - _KEPT):
+            if count - lock_word(self._word["queue_out"]) >= _room(code, number):
                 raise LoopError("it takes no more commands (its queue is full)")
             self._queue[count % QUEUE_SLOTS] = item[0]
             store_word(self._word["queue_in"], count + 1)

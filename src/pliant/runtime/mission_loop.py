@@ -26,7 +26,7 @@ from pliant.runtime.board_layout import RUNNING, STOPPED
 from pliant.runtime.cycle import sign_and_wait
 from pliant.runtime.loop import live
 from pliant.runtime.mission import MissionLoop, account, lags_of, simulated
-from pliant.runtime.mission_task import MissionTask, begun, place_of, within
+from pliant.runtime.mission_task import MissionTask, begun, within
 from pliant.runtime.pace import PACE, start_at
 from pliant.runtime.slots import knock
 from pliant.runtime.spawn import arguments
@@ -152,10 +152,10 @@ class MissionProcess:
 
     def _way_from(self, place: Array) -> Callable[[], Stand | None]:
         """Looks for a way of the mission that runs, whose base stands elsewhere than where the known one begins."""
-        grid, goal, task = self.mission.grid, self.mission.goal, self.task
+        grid, goal, task, arm = self.mission.grid, self.mission.goal, self.task, self.mission.body.arm_name
 
         def look() -> Stand:  # with a model of its own
-            body = Body(place_of(task)[0], limits=task.base, tool=task.tool)
+            body = Body(arm, limits=task.base, tool=task.tool)
             return Mission(body, grid, goal, task, task.dt, within).prepare(place)
 
         found = self._seeker.submit(look)

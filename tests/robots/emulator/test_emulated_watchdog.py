@@ -74,12 +74,14 @@ def test_a_slow_one_stays_through_clear_and_a_new_program_until_it_is_told(made:
     assert acts_after_s(made) == pytest.approx(0.1, abs=2 * DT)
 
 
-def test_it_tells_what_was_asked_of_the_watchdog_and_whether_the_arm_was_moved_without(made: Controller) -> None:
+def test_it_tells_what_was_asked_of_the_watchdog_and_what_watched_the_first_motion(
+    made: Controller,
+) -> None:
     assert state(made)["watchdog_s"] == 0.0
     arm(made, 0.25)
     move(made)
-    assert (state(made)["watchdog_s"], state(made)["unguarded"]) == (0.25, False)
+    assert (state(made)["watchdog_s"], state(made)["watched_s"]) == (0.25, 0.25)
     made.program.start()  # a new program has no watchdog
     move(made)
     arm(made, 0.25)
-    assert (state(made)["watchdog_s"], state(made)["unguarded"]) == (0.25, True)
+    assert (state(made)["watchdog_s"], state(made)["watched_s"]) == (0.25, 0.0)

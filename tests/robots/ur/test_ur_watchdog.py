@@ -64,7 +64,7 @@ def test_the_arm_is_not_moved_before_the_controller_watches_over_a_tenth_of_a_se
         until(lambda: patient.state["moved"])
         state = patient.state
         assert state["watchdog_s"] == pytest.approx(0.1)
-        assert not state["unguarded"]
+        assert state["watched_s"] == pytest.approx(0.1)  # already when the first command came
 
 
 def test_the_watchdog_is_set_to_that_before_the_first_command_and_only_once(patient: Emulator) -> None:

@@ -81,7 +81,7 @@ def _ours(controller: Controller, words: str) -> str:
         return json.dumps({
             "time_s": controller.now, "q": arm.q.tolist(), "qd": arm.qd.tolist(), "press_n": arm.press_n,
             "plays": program.plays, "why": program.why, "safety": SAFETY[controller.safety][1],
-            "moved": program.moving, "watchdog_s": program.watchdog_s, "unguarded": program.unguarded,
+            "moved": program.moving, "watchdog_s": program.watchdog_s, "watched_s": program.watched_s,
             "mass_kg": arm.mass, "com_m": arm.com.tolist(), "tcp": arm.tcp.tolist(),
         })  # fmt: skip
     try:

@@ -34,15 +34,16 @@ class Program:
         self.why = "no program was uploaded"
         self.moving = False
         self._executing = False
-        # what its client asked of the watchdog (0: nothing), and whether it moved the arm before that
-        self.watchdog_s, self.unguarded = 0.0, False
+        # what its client asked of the watchdog (0: nothing), and what was in force when it first moved the arm
+        self.watchdog_s = 0.0
+        self.watched_s: float | None = None
         self.slow_s, self._kicked = 0.0, 0.0
 
     def start(self) -> None:
         """A script was uploaded: it waits for commands."""
         self.state, self.ready, self.answer, self.why = PLAYING, READY, 0, ""
         self._executing, self.moving = False, False
-        self.watchdog_s, self.unguarded = 0.0, False
+        self.watchdog_s, self.watched_s = 0.0, None
         self.arm.idle()
         self.arm.hold_pushes()
         self.arm.brake(halted=False)
@@ -81,9 +82,8 @@ class Program:
 
     def _move(self, command: int, values: Values) -> None:
         """A realtime command. The pushes of the task begin with the first one."""
-        self.unguarded = self.unguarded or self.watchdog_s == 0.0
         if not self.moving:
-            self.moving = True
+            self.moving, self.watched_s = True, self.watchdog_s
             self.arm.begin_pushes()
         if command == SERVO_J:
             self.arm.servo(_doubles(values, 6))
