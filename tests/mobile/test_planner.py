@@ -118,6 +118,16 @@ def test_a_base_backs_out_of_where_it_cannot_turn() -> None:
     assert path.backward_m > 3.0
 
 
+def test_a_base_between_furniture_gets_out_by_many_short_moves() -> None:
+    """A query of the office that wider cells call hopeless, and for which OMPL's RRTConnect has found a way."""
+    planner = HybridAStar(MAPS["office"](0))
+    start, goal = queries(planner, 0, 23)[22]
+    path = planner.plan(start, goal).path
+    assert path.end[:2] == pytest.approx(goal[:2], abs=1e-9)
+    assert math.remainder(path.end[2] - goal[2], math.tau) == pytest.approx(0.0, abs=1e-9)
+    assert all(planner.free(pose) for pose in path.samples(0.05)[:, :3])
+
+
 def test_the_same_question_has_the_same_answer() -> None:
     planner = HybridAStar(MAPS["office"](0))
     (a, b), (c, d) = queries(planner, 7, 2, roomy=True)

@@ -27,8 +27,11 @@ Pose = Sequence[float] | np.ndarray[Any, Any]
 Poses = tuple[Any, Any]
 Rooms = tuple[search.Room, search.Room]
 MOST_ARCS = 4096
-SIZES = ((0.4, 18, 0.6), (0.2, 36, 0.3), (0.12, 48, 0.15))
-"""Cells [m], headings and shortest arcs [m] of the first search, and of those that follow when it has found no way."""
+SIZES = ((0.4, 18, 0.6), (0.2, 36, 0.3), (0.12, 48, 0.15), (0.06, 96, 0.08))
+"""Cells [m], headings and shortest arcs [m] of the first search, and of those that follow when it has found no way.
+
+The last is for a base that stands between obstacles and gets out by many short moves.
+"""
 CHUNK, MORE_TURNS = 50, 4
 """Poses that one search follows before it is the other's turn; how many times as many if it needs them more."""
 OUT = 2000
@@ -72,7 +75,7 @@ class HybridAStar:
         self.space = prepared(grid, p.footprint, unknown_is_free=p.unknown == "free")
         self._block = max(1, round(0.2 / grid.resolution_m))
         self.waves = tuple(wave.coarse(self.space, self._block, p.narrow_cost) for _ in range(2))
-        self.rooms = [(self._made(*size, 0), self._made(*size, 1)) for size in SIZES]
+        self._rooms: dict[int, Rooms] = {}
         self._arcs, self._spare = np.zeros((MOST_ARCS, 2)), np.zeros((MOST_ARCS, 2))
         self._poses, self._fresh = np.zeros((MOST_ARCS + 1, 3)), np.zeros((8, 2))
 
@@ -80,6 +83,15 @@ class HybridAStar:
     def lattices(self) -> tuple[lattice.Lattice, lattice.Lattice]:
         """What only hard queries need: the first of them makes it (a tenth of a second on a map of 40 × 40 m)."""
         return lattice.lattices(self.space, self._block, self.settings)
+
+    def rooms(self, size: int) -> Rooms:
+        """Room for the two searches of a size, made when needed. That of the smallest cells is large, and not kept."""
+        if size in self._rooms:
+            return self._rooms[size]
+        made = self._made(*SIZES[size], 0), self._made(*SIZES[size], 1)
+        if size < len(SIZES) - 1:
+            self._rooms[size] = made
+        return made
 
     def _made(self, cell_m: float, headings: int, short_m: float, from_goal: int) -> search.Room:
         p, room = self.settings, search.room_for(self.space, self.settings.expansions, cell_m, headings, short_m)
@@ -139,7 +151,7 @@ class HybridAStar:
         if not self._waves_reach(ends):
             raise NoWayError("There is no way from start to goal: what lies between is closed or too narrow.")
         most, tried, hard, stuck = self.settings.expansions, 0, False, -1
-        for rooms in self.rooms:
+        for rooms in map(self.rooms, range(len(SIZES))):
             said = search.MORE
             while said == search.MORE and tried < most:
                 self._begin(rooms, ends)

@@ -104,7 +104,7 @@ def load_planner_kernels() -> None:
     from pliant.model.grid import grid_of
 
     planner = HybridAStar(grid_of(np.zeros((20, 20), bool), 0.2), Planner(expansions=1))
-    pose, arcs, (room, other) = np.zeros(3), np.zeros((2, 2)), planner.rooms[0]
+    pose, arcs, (room, other) = np.zeros(3), np.zeros((2, 2)), planner.rooms(0)
     waves, (there, back) = planner.waves[0], planner.lattices
     load(space.free_at, planner.space, 0.0, 0.0, 0.0)
     load(wave.begin, planner.space, waves, 0.0, 0.0)
