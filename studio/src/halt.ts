@@ -31,14 +31,6 @@ export class Halt {
     this.send();
   }
 
-  /**
-   * The loop itself is seen to stand still by a stop, in a frame that has come at `came` [ms]. It is not to be stopped
-   * once more when it goes on again. A frame from before the stop was asked for says nothing of it.
-   */
-  see(came: number): void {
-    if (this.asked !== null && came > this.asked) this.confirm({ type: "answer", id: null, ok: true });
-  }
-
   private send(): void {
     this.wait();
     this.refused = false;

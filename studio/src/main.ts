@@ -215,7 +215,6 @@ class Page {
     this.silence.hear(performance.now());
     this.ring.add(frame.samples, frame.rows);
     this.newest = frame;
-    if (!hello.loop.mission && frame.head[this.at["stopped"]!] === 1) this.stopping.see(performance.now());
     this.showFrame(frame, hello);
     this.plot(!isLive(this.status));
   }

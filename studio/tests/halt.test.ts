@@ -95,32 +95,6 @@ test("a line that is lost before the answer is doubted at once", async () => {
   assert.equal(stops(), 2);
 });
 
-test("a stop that is seen in the loop is confirmed, and not sent again on a new line", async () => {
-  end.answers = false;
-  halt.press();
-  halt.see(performance.now() + 1);
-  assert.deepEqual(answers, [0]);
-  open = false;
-  link.renew();
-  await until(() => open);
-  await new Promise((resolve) => setTimeout(resolve, 1200));
-  assert.deepEqual(doubts, []);
-  assert.equal(stops(), 1);
-});
-
-test("a frame that came before the stop was asked for confirms nothing", async () => {
-  const before = performance.now();
-  await end.close();
-  await until(() => !open);
-  halt.press();
-  halt.see(before);
-  assert.deepEqual(answers, []);
-  await until(() => doubts.length > 0, 500);
-  await end.open(port);
-  await until(() => answers.length === 1);
-  assert.equal(stops(), 1);
-});
-
 for (const [words, said] of [
   ["that it was not heard", { ok: true, heard: false }],
   ["that it could not be sent", { ok: false, error: "its queue is full" }],

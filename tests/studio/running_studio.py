@@ -23,6 +23,7 @@ from pliant.params.declare import flat
 from pliant.runtime.link import attach
 from pliant.runtime.task import find_task
 from pliant.studio.serve import LOCAL
+from pliant.studio.stage import Stage
 from waiting import until as until
 
 TOKEN = "a-token-for-the-tests"
@@ -223,6 +224,12 @@ def ready(page: Any) -> None:
 def part(page: Any, name: str) -> Any:
     """An element by the name that it has for tests."""
     return page.get_by_test_id(name)
+
+
+def stop(stage: Stage) -> None:
+    """Note a stop and tell the loop of it, as is done for a page."""
+    stage.note_stop()
+    stage.brake()
 
 
 class Stops:

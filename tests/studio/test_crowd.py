@@ -10,7 +10,7 @@ from threading import Thread
 from typing import Any, cast
 
 import pytest
-from running_studio import TOKEN, Running, dial, hello, until
+from running_studio import TOKEN, Running, ask, dial, hello, until
 from starlette.websockets import WebSocket
 from websockets.exceptions import ConnectionClosed
 
@@ -48,9 +48,30 @@ def test_more_pages_than_there_may_be_are_turned_away_with_a_sentence(studio: Ru
     until(lambda: hello_or_none(studio))  # there is room again
 
 
-def fill(studio: Running, stack: ExitStack) -> None:
-    """Come with more pages than there may be."""
-    for _ in range(MOST_PAGES + 1):
+def test_a_stop_is_taken_from_a_page_for_which_there_is_no_room(studio: Running) -> None:
+    """The line of an open page may hang: its next one is one too many, and the stop is its first word."""
+    studio.go_on()
+    until(lambda: hello_or_none(studio))
+    with ExitStack() as stack:
+        fill(studio, stack, MOST_PAGES)
+        surplus = stack.enter_context(dial(studio))
+        said = ask(surplus, {"id": 3, "do": "halt"})
+        assert (said["id"], said["heard"]) == (3, True)
+        assert studio.stopped
+        with pytest.raises(ConnectionClosed) as closed:
+            surplus.recv(timeout=90)
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == TOO_MANY_PAGES
+        with pytest.raises(ConnectionClosed):  # and nothing else is
+            ask(stack.enter_context(dial(studio)), {"id": 4, "do": "resume"})
+        assert studio.stopped
+    until(lambda: hello_or_none(studio))
+    studio.go_on()
+
+
+def fill(studio: Running, stack: ExitStack, pages: int = MOST_PAGES + 1) -> None:
+    """Come with so many pages; unless told otherwise, more than there may be."""
+    for _ in range(pages):
         stack.enter_context(dial(studio)).recv(timeout=90)
 
 
@@ -150,6 +171,14 @@ def test_each_kind_of_mishap_in_a_look_is_logged_once(
     assert [record.getMessage() for record in caplog.records].count(
         "The Studio could not look at its loop, and looks again."
     ) == 1
+
+
+def test_mishaps_in_the_same_line_of_different_files_are_not_taken_for_one(caplog: pytest.LogCaptureFixture) -> None:
+    hub = Hub(Stage())
+    for file in ("one.py", "other.py", "one.py"):
+        with hub._next_look():
+            exec(compile("raise KeyError", file, "exec"))
+    assert len(caplog.records) == 2
 
 
 def test_a_token_of_ones_own_may_have_letters_that_mean_something_in_a_link() -> None:

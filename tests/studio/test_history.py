@@ -9,6 +9,7 @@ from pliant.errors import PliantError, RefusedError
 from pliant.params.declare import flat
 from pliant.runtime.link import Link, attach
 from pliant.studio.history import MOST, History
+from pliant.studio.schema import values_of
 
 CUTOFF, DEADBAND = "sense.cutoff_hz", "sense.deadband_n"
 
@@ -84,6 +85,53 @@ def test_a_change_that_is_wholly_overtaken_is_not_taken_back_and_says_so(link: L
     assert values(link) == (35.0, 1.5)
     history.undo(link)  # what came before it is not barred by it
     assert values(link) == (35.0, 1.0)
+
+
+STIFFNESS = "admittance.stiffness"
+
+
+def stiffness(link: Link) -> list[float]:
+    return values_of(link.parameters)[STIFFNESS]
+
+
+def test_an_axis_that_someone_else_turns_during_a_drag_stays_when_the_drag_is_taken_back(link: Link) -> None:
+    history, other = History(), attach(link.name)
+    x, y, *rest = stiffness(link)
+    history.set(link, {STIFFNESS: [x + 10.0, *[None] * 5]}, 1)
+    other.set({STIFFNESS: [None, y + 7.0, *[None] * 4]})
+    history.set(link, {STIFFNESS: [x + 20.0, *[None] * 5]}, 1)
+    history.undo(link)
+    assert stiffness(link) == [x, y + 7.0, *rest]
+    history.redo(link)
+    assert stiffness(link) == [x + 20.0, y + 7.0, *rest]
+    other.set({STIFFNESS: [None, y, *[None] * 4]})
+    history.undo(link)
+    assert stiffness(link) == [x, y, *rest]
+
+
+def test_a_drag_into_which_someone_else_reached_is_taken_back_to_there_and_no_further(link: Link) -> None:
+    history, other = History(), attach(link.name)
+    history.set(link, {CUTOFF: 21.0}, 1)
+    other.set({CUTOFF: 30.0})
+    history.set(link, {CUTOFF: 22.0}, 1)
+    history.set(link, {CUTOFF: 23.0}, 1)
+    history.undo(link)
+    assert values(link)[0] == 30.0
+    with pytest.raises(RefusedError, match="changed by someone else"):
+        history.undo(link)
+
+
+def test_a_matrix_that_is_no_diagonal_is_taken_back_as_a_whole(link: Link) -> None:
+    history, mass = History(), "admittance.mass"
+    before = values_of(link.parameters)[mass]
+    full = [[value if i == j else 0.0 for j in range(6)] for i, value in enumerate(before)]
+    full[0][1] = full[1][0] = 0.1 * before[0]
+    history.set(link, {mass: full})
+    history.undo(link)
+    assert values_of(link.parameters)[mass] == before
+    history.redo(link)
+    assert [list(row) for row in flat(link.parameters)[mass]] == full
+    history.undo(link)
 
 
 def test_a_change_that_was_refused_is_not_kept(link: Link) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from running_studio import Running, Stops, part, start, until
+from running_studio import Running, Stops, part, start, stop, until
 
 from pliant.analysis.mission import recorded_story
 from pliant.errors import RefusedError
@@ -98,7 +98,7 @@ def test_a_stop_wins_that_comes_when_a_begin_was_taken_but_not_sent(loop: Missio
     stage.attach(loop.name)
     request = Request(stage, {"do": "begin"}, History())
     request.check_stops()  # as the desk does when it is the request's turn
-    stage.halt()
+    stop(stage)
     with pytest.raises(RefusedError, match="A stop came before this was done"):
         ACTIONS[BESIDE]["begin"](request)
     loop.wait(0.1)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from running_studio import until
+from running_studio import stop, until
 
 from pliant.contact.states import PAUSED, RETRACT, SLIDE
 from pliant.errors import LoopError, PliantError, RefusedError
@@ -36,7 +36,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     def stopped_meanwhile() -> None:
         close()
         assert made._starting
-        stops = Thread(target=made.halt)
+        stops = Thread(target=stop, args=(made,))
         stops.start()
         stops.join(60.0)
         assert not stops.is_alive()
@@ -63,7 +63,7 @@ def test_a_stop_reaches_a_loop_that_lifts_its_tool_off_because_another_task_star
         starts = Thread(target=shown.start, args=("hand_guiding",))
         starts.start()
         until(lambda: int(guest.state.state.contact.state) == RETRACT)
-        shown.halt()
+        stop(shown)
         starts.join()
         records, _, _ = guest.board.read(first)
         after = records[records["goal"]["stop"] == 1]
@@ -78,7 +78,7 @@ def test_a_stop_reaches_a_loop_that_lifts_its_tool_off_because_another_task_star
 
 def test_without_a_loop_a_stop_is_refused() -> None:
     with pytest.raises(RefusedError, match="No loop is running"):
-        Stage().halt()
+        stop(Stage())
 
 
 def test_what_is_meant_for_another_loop_does_not_reach_this_one(stage: Stage) -> None:
@@ -120,7 +120,7 @@ def test_a_real_robot_that_was_named_is_shown_and_can_be_stopped(tmp_path: Path)
                 shown.begin(str(file))
                 assert shown.scene is not None
                 assert shown.scene.describe()["robot"] == ur.robot
-                shown.halt()
+                stop(shown)
                 return until(is_stopped)
             except LoopError as error:
                 if not by_watchdog(error):
@@ -222,7 +222,7 @@ def test_a_loop_that_was_killed_is_a_fault_and_its_last_seconds_are_saved(
     assert Recording.load(Path(told["black_box"])).meta["fault"] == told["reason"]
     assert status_of(guest) == (told["status"], told["reason"], told["black_box"])
     with pytest.raises(LoopError, match="killed by SIGKILL"):
-        stage.halt()
+        stop(stage)
     assert list(tmp_path.glob("*")) == [Path(told["black_box"])]
 
 

@@ -9,7 +9,8 @@ import signal
 import time
 from collections.abc import Iterator
 from threading import Event, Thread
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from running_studio import Running, ask, dial, part, until
@@ -17,9 +18,18 @@ from websockets.sync.client import ClientConnection
 
 from pliant.errors import LoopError, RefusedError
 from pliant.runtime import commands
+from pliant.runtime.board import Board
+from pliant.runtime.board_layout import RUNNING, STOPPED
 from pliant.runtime.link import Link
-from pliant.runtime.mission_link import MissionLink
-from pliant.studio.brake import HEARD_S
+from pliant.runtime.mission_link import MissionLink, MissionSession
+from pliant.runtime.mission_task import find_mission
+from pliant.runtime.session import Session
+from pliant.runtime.started import next_name
+from pliant.runtime.task import find_task
+from pliant.studio.actions import ACTIONS, HALT
+from pliant.studio.brake import HEARD_S, Brake
+from pliant.studio.history import History
+from pliant.studio.request import Request
 from pliant.studio.stage import Stage
 
 STOP = {"id": 7, "do": "halt"}
@@ -118,6 +128,91 @@ def test_a_stop_reaches_a_loop_that_ticks_before_it_is_shown(monkeypatch: pytest
         shown.close()
 
 
+def told(stage: Stage) -> dict[str, Any]:
+    """What a page hears of a stop, as the desk takes one."""
+    stage.note_stop()
+    request = Request(stage, STOP, History())
+    request.brakes = stage.brake_at_once()
+    return ACTIONS[HALT]["halt"](request)
+
+
+def test_a_stop_of_which_no_loop_can_hear_yet_is_not_heard(studio: Running) -> None:
+    stage = Stage()
+    stage._beginning = Session(find_task("hand_guiding"))
+    assert told(stage)["heard"] is False
+    stage.attach(studio.loop.name)  # what runs obeys, and what begins has not heard all the same
+    assert told(stage)["heard"] is False
+    assert studio.stopped
+    stage._beginning = None
+    assert told(stage)["heard"] is True
+
+
+def test_a_mission_stands_until_it_is_begun_so_that_a_stop_of_what_runs_is_heard(studio: Running) -> None:
+    stage, mission = Stage(), find_mission("fetch")
+    assert mission is not None
+    stage._beginning = MissionSession(mission)
+    assert told(stage)["heard"] is False
+    stage.attach(studio.loop.name)
+    assert told(stage)["heard"] is True
+
+
+def test_a_stop_that_came_while_a_loop_began_reaches_it_before_it_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage, start, show = Stage(), Session.start, Stage._show
+
+    def stopped_meanwhile(self: Session) -> Session:
+        stage.note_stop()
+        return start(self)
+
+    def only_stopped(self: Stage, link: Link, source: str) -> None:
+        until(lambda: int(link.state.goal.stop) == 1, 20.0)
+        show(self, link, source)
+
+    monkeypatch.setattr(Session, "start", stopped_meanwhile)
+    monkeypatch.setattr(Stage, "_show", only_stopped)
+    try:
+        stage.start("hand_guiding")
+        assert int(stage.arm().state.goal.stop) == 1
+    finally:
+        stage.close()
+
+
+def test_a_loop_that_starts_elsewhere_is_not_idle(studio: Running) -> None:
+    name, stage = next_name(), Stage()
+    board = Board.create(name, studio.loop.board.config, ring_slots=100)
+    try:
+        stage.attach(name)
+        assert (told(stage)["ok"], stage.is_idle) == (False, False)
+        board.finish(STOPPED, "it was enough")
+        assert told(stage)["idle"] is True
+    finally:
+        board.remove()
+
+
+def test_a_mission_that_has_told_nothing_has_not_heard_a_stop() -> None:
+    header = SimpleNamespace(loop_pid=os.getpid())
+    board = SimpleNamespace(head=0, taken=1, send=lambda code: 1, story={}, status=RUNNING, header=header)
+    link = MissionLink(cast(Any, None))
+    link.board = cast(Board, board)
+    brake = Brake(link)
+    assert not brake.is_heard(time.monotonic())
+    board.status = STOPPED
+    assert brake.is_heard(time.monotonic())
+
+
+def test_a_clock_that_is_set_does_not_change_how_long_a_stop_is_waited_for() -> None:
+    class Noting:
+        def is_heard(self, deadline_s: float) -> bool:
+            deadlines.append(deadline_s)
+            return True
+
+    deadlines, before = list[float](), time.monotonic()
+    request = Request(Stage(), STOP, History())
+    request.brakes = [cast(Brake, Noting())]
+    request.arrived_ns -= 3_600_000_000_000
+    ACTIONS[HALT]["halt"](request)
+    assert before + HEARD_S <= deadlines[0] <= time.monotonic() + HEARD_S
+
+
 @pytest.mark.parametrize("what", ["_show", "close"])
 def test_a_mission_that_cannot_be_shown_does_not_run_on(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     started = list[MissionLink]()
@@ -146,6 +241,29 @@ def test_a_loop_that_hangs_is_told_of_when_it_is_stopped_and_heard_when_it_goes_
         until(lambda: part(page, "alarm").is_visible())
         assert "use the emergency stop of the robot" in part(page, "alarm").text_content()
     until(lambda: studio.stopped)
+    until(lambda: not part(page, "alarm").is_visible())
+    studio.go_on(page)
+
+
+# Lets no answer to a stop come through.
+_DEAFEN = """() => {
+  window.parse = JSON.parse;
+  JSON.parse = (text) => {
+    const said = window.parse(text);
+    return said?.arrived_ns ? { ...said, id: null } : said;
+  };
+}"""
+
+
+def test_a_loop_that_is_seen_to_stand_does_not_confirm_a_stop(page: Any, studio: Running) -> None:
+    """On a slow line it may be seen as it was before someone let it go on."""
+    studio.rest()
+    until(lambda: "stopped" in part(page, "law").text_content())
+    page.evaluate(_DEAFEN)
+    part(page, "stop").click()
+    until(lambda: part(page, "alarm").is_visible())
+    page.evaluate("() => { JSON.parse = window.parse; }")
+    part(page, "stop").click()
     until(lambda: not part(page, "alarm").is_visible())
     studio.go_on(page)
 

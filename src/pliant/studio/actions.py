@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -38,15 +37,17 @@ def _parameters(link: Link) -> Answer:
 def _halt(request: Request) -> Answer:
     """Whatever loop is shown, and whoever asks. A loop that runs was told when the request arrived.
 
-    The answer says whether it was heard: a loop that hangs has the stop in its queue, and moves on or not. Where no
-    loop runs there is nothing to be stopped, and the page has no reason to ask again.
+    The answer says whether it was heard: a loop that hangs has the stop in its queue, and moves on or not, and one that
+    begins cannot be told yet. Where none runs or begins there is nothing to be stopped, and the page has no reason to
+    ask again.
     """
-    deadline_s = time.monotonic() + HEARD_S - 1e-9 * (time.time_ns() - request.arrived_ns)
+    deadline_s = request.arrived_s + HEARD_S
     try:
         told = request.brakes or request.stage.brake()
     except PliantError as error:
         return {**in_words(error), "idle": request.stage.is_idle}
-    return {"arrived_ns": request.arrived_ns, "heard": all(brake.is_heard(deadline_s) for brake in told)}
+    heard = bool(told) and all(brake.is_heard(deadline_s) for brake in told)
+    return {"arrived_ns": request.arrived_ns, "heard": heard}
 
 
 def _push(request: Request) -> Answer:

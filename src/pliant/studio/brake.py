@@ -20,16 +20,19 @@ _STOPS = ("stopping", "stopped")
 class Brake:
     """One stop, told to one loop. It is sent past the link, which would see out a loop that has just ended."""
 
-    def __init__(self, link: Link | MissionLink) -> None:
-        self._link, self._first = link, link.board.head
+    def __init__(self, link: Link | MissionLink, *, can_hear: bool = True) -> None:
+        self._link = link
         self._number: int | None = None
+        if not can_hear:  # it begins, and may have no board yet
+            return
+        self._first = link.board.head
         with contextlib.suppress(PliantError):  # its queue is full: it does not listen
             self._number = link.board.send(commands.HALT)
 
     def is_heard(self, deadline_s: float) -> bool:
         """Whether the loop obeys, or has ended; waits for it no longer than until `deadline_s` of the steady clock."""
         while self._number is not None:
-            if self._obeys() or not self._link.running:
+            if not self._link.running or self._obeys():
                 return True
             if time.monotonic() > deadline_s:
                 return False
@@ -43,6 +46,6 @@ class Brake:
             return False
         if isinstance(self._link, MissionLink):
             story = self._link.story
-            return not story.get("moving", True) or story["stage"] in _STOPS
+            return not story.get("moving", True) or story.get("stage") in _STOPS
         records, _, _ = board.read(self._first)
         return bool(records["goal"]["stop"].any())

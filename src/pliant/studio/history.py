@@ -7,14 +7,16 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from pliant.errors import RefusedError
-from pliant.params.declare import flat
 from pliant.runtime.link import Link
+from pliant.studio.schema import values_of
 
 # So many changes can be taken back.
 MOST = 100
 
-Change = dict[str, tuple[Any, Any]]
-"""Parameters by name: what they were, and what they were made."""
+Place = tuple[str, int | None]
+"""A number in a parameter that is a row of numbers, or the whole (None) of any other."""
+Change = dict[Place, tuple[Any, Any]]
+"""What stood at each place, and what was put there."""
 
 
 class History:
@@ -34,15 +36,15 @@ class History:
 
     def note(self, link: Link, names: Iterable[str], act: Callable[[], object], drag: int = 0) -> None:
         """Let `act` change the parameters of these names, and keep what it changed."""
-        before = flat(link.parameters)
+        before = values_of(link.parameters)
         act()
-        after = flat(link.parameters)
-        change = {name: (before[name], after[name]) for name in names}
-        goes_on = drag != 0 and drag == self._drag and self._done and self._done[-1].keys() == change.keys()
-        if goes_on:
-            change = {name: (was, change[name][1]) for name, (was, _) in self._done.pop().items()}
+        change = _change(names, before, values_of(link.parameters))
+        if drag != 0 and drag == self._drag and self._done and _goes_on(self._done[-1], change):
+            last = self._done.pop()
+            change = {place: (was, change.get(place, (was, now))[1]) for place, (was, now) in last.items()}
+            change = {place: (was, now) for place, (was, now) in change.items() if was != now}
         self._drag = 0  # a hand that is back where it began has changed nothing; what it does next is another change
-        if any(was != now for was, now in change.values()):
+        if change:
             self._done.append(change)
             self._undone.clear()
             self._drag = drag
@@ -51,7 +53,7 @@ class History:
         """Take the last change back, save where someone else has changed the same since."""
         if not self._done:
             raise RefusedError("There is nothing to undo: this page has changed no parameter of this loop.")
-        _swap(link, self._done, {name: (now, was) for name, (was, now) in self._done[-1].items()}, "taken back")
+        _swap(link, self._done, {place: (now, was) for place, (was, now) in self._done[-1].items()}, "taken back")
         self._undone.append(self._done.pop())
         self._drag = 0
 
@@ -63,11 +65,46 @@ class History:
         self._done.append(self._undone.pop())
 
 
+def _is_row(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(type(number) in (int, float) for number in value)
+
+
+def _change(names: Iterable[str], before: dict[str, Any], after: dict[str, Any]) -> Change:
+    """What is another now, number by number: those beside it in a row may be someone else's."""
+    found: Change = {}
+    for name in names:
+        was, now = before[name], after[name]
+        if _is_row(was) and _is_row(now):
+            found |= {(name, i): pair for i, pair in enumerate(zip(was, now, strict=True)) if pair[0] != pair[1]}
+        elif was != now:
+            found[name, None] = was, now
+    return found
+
+
+def _goes_on(last: Change, change: Change) -> bool:
+    """Whether a change begins where the last one ended: then nobody else came in between."""
+    return all(place in last and was == last[place][1] for place, (was, _) in change.items())
+
+
+def _at(values: dict[str, Any], place: Place) -> Any:
+    name, i = place
+    if i is None:
+        return values[name]
+    return values[name][i] if _is_row(values[name]) else None
+
+
 def _swap(link: Link, kept: deque[Change] | list[Change], change: Change, done: str) -> None:
     """Make the last change of those `kept` where nobody else has. Where all of it is overtaken, it is forgotten."""
-    now = flat(link.parameters)
-    own = {name: then for name, (expected, then) in change.items() if now[name] == expected}
+    now, own = values_of(link.parameters), dict[str, Any]()
+    for (name, i), (expected, then) in change.items():
+        if _at(now, (name, i)) != expected:
+            continue
+        if i is None:
+            own[name] = then
+        else:
+            own.setdefault(name, [None] * len(now[name]))[i] = then  # None: as it is
     if not own:
         kept.pop()
-        raise RefusedError(f"Nothing was {done}: {', '.join(change)} was changed by someone else since.")
+        names = ", ".join(dict.fromkeys(name for name, _ in change))
+        raise RefusedError(f"Nothing was {done}: {names} was changed by someone else since.")
     link.set(own)

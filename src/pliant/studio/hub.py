@@ -82,7 +82,7 @@ class Hub:
         self.stage, self.pages = stage, set[Page]()
         self._number, self._at, self._sent, self._news = 0, 0, 0, -1
         self._status = ""
-        self._mishaps = set[tuple[type[Exception], int]]()
+        self._mishaps = set[tuple[type[Exception], str, int]]()
         self._pulse = Pulse()
 
     async def run(self) -> None:
@@ -105,7 +105,7 @@ class Hub:
         except PliantError:
             pass  # a loop that has just ended: the next look says so
         except Exception as error:
-            if (mishap := (type(error), _line_of(error))) not in self._mishaps:
+            if (mishap := (type(error), *_place_of(error))) not in self._mishaps:
                 self._mishaps.add(mishap)
                 _log.exception("The Studio could not look at its loop, and looks again.")
 
@@ -188,9 +188,9 @@ class Hub:
         return frame(first, newest, scene.shapes.poses(newest), samples)
 
 
-def _line_of(error: Exception) -> int:
-    """The line in which it was raised."""
+def _place_of(error: Exception) -> tuple[str, int]:
+    """The file and the line in which it was raised."""
     at = error.__traceback__
     while at is not None and at.tb_next is not None:
         at = at.tb_next
-    return 0 if at is None else at.tb_lineno
+    return ("", 0) if at is None else (at.tb_frame.f_code.co_filename, at.tb_lineno)

@@ -29,7 +29,8 @@ class Request:
         run = message.get("run", stage.number)
         if type(run) is not int:
             raise InputError("run", str(run)[:40], "the number of the run that the page shows")
-        self.run, self.stops, self.arrived_ns = run, stage.stops, time.time_ns()
+        self.run, self.stops = run, stage.stops
+        self.arrived_ns, self.arrived_s = time.time_ns(), time.monotonic()
         self.brakes: list[Brake] = []
         """Loops that were told to stop when this arrived."""
 

@@ -39,6 +39,8 @@ MOST_PAGES = 16
 NO_TOKEN, STRANGE_ORIGIN, TOO_MANY_MESSAGES, TOO_MANY_PAGES, TOO_SLOW = 4401, 4403, 4429, 4416, 4408
 # So long a page may take to hear that it is closed [s].
 _CLOSE_S = 1.0
+# So long a page for which there is no room may take to say stop [s].
+_FIRST_WORD_S = 1.0
 
 # A token of your own, so that a page finds the way back after the server was started anew.
 TOKEN_VARIABLE = "PLIANT_STUDIO_TOKEN"
@@ -143,7 +145,8 @@ class Studio:
             return
         await socket.accept()
         if len(self.hub.pages) >= MOST_PAGES:
-            await socket.close(TOO_MANY_PAGES, f"{MOST_PAGES} pages are open already: close one of them.")
+            with contextlib.suppress(WebSocketDisconnect, RuntimeError):  # it is gone by itself
+                await self._turn_away(socket)
             return
         page = Page()
         self.hub.pages.add(page)  # which tells it all that it needs to know
@@ -162,6 +165,23 @@ class Studio:
         elif page.lost.is_set():
             with contextlib.suppress(TimeoutError, WebSocketDisconnect, RuntimeError):
                 await asyncio.wait_for(socket.close(TOO_SLOW, "the page does not keep up"), _CLOSE_S)
+
+    async def _turn_away(self, socket: WebSocket) -> None:
+        """Close a line for which there is no room. If its first word is a stop, that is taken all the same.
+
+        It may come from an open page whose first line hangs, and still counts.
+        """
+        page, stops = Page(), self.stage.stops
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_FIRST_WORD_S):
+                event = await socket.receive()
+            if event["type"] == "websocket.disconnect":
+                return
+            self.desk.take(event.get("text"), page, is_crowded=True)
+            if self.stage.stops != stops:
+                async with asyncio.timeout(_CLOSE_S):
+                    await socket.send_text(str(await page.next()))
+        await socket.close(TOO_MANY_PAGES, f"{MOST_PAGES} pages are open already: close one of them.")
 
     async def _send(self, socket: WebSocket, page: Page) -> None:
         with contextlib.suppress(WebSocketDisconnect, RuntimeError):

@@ -21,7 +21,7 @@ from pliant.runtime.session import Session
 from pliant.runtime.task import MISSION, Task, find_file, find_task, is_mission, load_task, located, shipped_tasks
 from pliant.studio.archive import experiments
 from pliant.studio.brake import Brake
-from pliant.studio.life import was_killed
+from pliant.studio.life import status_of, was_killed
 from pliant.studio.recorder import Recorder
 from pliant.studio.scene import ArmScene, MissionScene
 from pliant.studio.schema import parameters_in_words
@@ -96,7 +96,7 @@ class Stage:
         try:
             self.close()
             session.start()
-            self._show_or_stop(session, source)
+            self._show_or_stop(session, source, stops)
         finally:
             self._beginning = None
         if self.stops != stops:
@@ -115,9 +115,14 @@ class Stage:
             finally:
                 self._beginning = None
 
-    def _show_or_stop(self, session: Session | MissionSession, source: str) -> None:
-        """Show a loop that was started in place of the one before; what cannot be seen must not move."""
+    def _show_or_stop(self, session: Session | MissionSession, source: str, stops: int | None = None) -> None:
+        """Show a loop that was started in place of the one before; what cannot be seen must not move.
+
+        Nor must what was stopped since `stops`: an arm moves as soon as it ticks, a mission not before it is begun.
+        """
         try:
+            if stops is not None and self.stops != stops:
+                session.halt()  # before all else
             self.close()
             self._show(session, source)
         except BaseException:
@@ -174,11 +179,6 @@ class Stage:
             with self._leaving, contextlib.suppress(PliantError):  # which is the reason, for whoever asks the loop
                 scene.link.check()
 
-    def halt(self) -> None:
-        """Bring the robot to rest; one that is just being started, as soon as it can be told to."""
-        self.note_stop()
-        self.brake()
-
     def note_stop(self) -> None:
         """From now on nothing is moved that was asked for before."""
         self.stops += 1
@@ -191,8 +191,16 @@ class Stage:
         return told
 
     def brake_at_once(self) -> list[Brake]:
-        """Tell every loop that runs to stop, one that begins or ends too, and wait for nothing."""
-        return [Brake(link) for link in self._loops if link.running]
+        """Tell every loop that runs to stop, one that begins or ends too, and wait for nothing.
+
+        The loop of an arm that begins and cannot be told yet is among them, as one that has not heard.
+        """
+        loops = [(link, link.running) for link in self._loops]
+        return [Brake(link, can_hear=runs) for link, runs in loops if runs or self._is_deaf(link)]
+
+    def _is_deaf(self, link: Link | MissionLink) -> bool:
+        """Whether an arm begins here, which moves as soon as it can hear; a mission stands until it is begun."""
+        return link is self._beginning and isinstance(link, Session)
 
     @property
     def _loops(self) -> list[Link | MissionLink]:
@@ -203,8 +211,8 @@ class Stage:
 
     @property
     def is_idle(self) -> bool:
-        """Whether no loop runs that could be stopped."""
-        return not self._starting and not any(link.running for link in self._loops)
+        """Whether there is no loop that could be stopped, now or soon: all have ended."""
+        return not self._starting and all(status_of(link)[0] in ("fault", "ended") for link in self._loops)
 
     @property
     def number(self) -> int:
