@@ -36,7 +36,9 @@ def test_what_needs_the_extra_says_how_to_get_it() -> None:
     for words in (("run", "push", "--ros2"), ("run", "push", "--robot", "ros2", "--yes")):
         done = pliant(*words, code=WITHOUT + RUN)
         assert done.returncode == 2
-        assert done.stderr == "pliant: ROS 2 needs the package cyclonedds: pip install '.[ros2]' in Pliant's folder.\n"
+        assert (
+            done.stderr == "pliant: ROS 2 needs the package cyclonedds: pip install -e '.[ros2]' in Pliant's folder.\n"
+        )
 
 
 def test_the_arm_of_a_task_can_be_driven_over_ros() -> None:

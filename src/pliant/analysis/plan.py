@@ -39,6 +39,11 @@ def as_dict(plan: Plan, goal: tuple[float, float, float]) -> dict[str, Any]:
     }
 
 
+def changes(path: Path) -> str:
+    """How often it changes its direction, in words."""
+    return "1 change of direction" if path.cusps == 1 else f"{path.cusps} changes of direction"
+
+
 def corners(body: Footprint, pose: Any) -> np.ndarray[Any, Any]:
     """The four corners of a footprint at a pose."""
     f, r, w = body.front_m, body.rear_m, body.width_m / 2
@@ -83,7 +88,7 @@ def draw_plan(grid: OccupancyGrid, plan: Plan, body: Footprint, target: File) ->
     with style.applied() as theme:
         fig, axes = style.figure(
             1, 1, f"A way through {grid.name}",
-            f"{path.length_m:.2f} m, {path.backward_m:.2f} m of it backwards, {path.cusps} changes of direction",
+            f"{path.length_m:.2f} m, {path.backward_m:.2f} m of it backwards, {changes(path)}",
             panel_inches=(6.8, tall),
         )  # fmt: skip
         draw_map(axes[0, 0], grid, theme)

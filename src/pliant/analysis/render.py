@@ -65,7 +65,7 @@ def render_model(
             return renderer.render()
     except (ImportError, AttributeError, RuntimeError) as error:
         raise PliantError(
-            f"Cannot draw the cell: {str(error).rstrip('.')}. It needs PyOpenGL (pip install '.[render]' "
+            f"Cannot draw the cell: {str(error).rstrip('.')}. It needs PyOpenGL (pip install -e '.[render]' "
             "in Pliant's folder), an EGL library (Debian: libegl1, libgl1-mesa-dri) and the environment variable "
             "MUJOCO_GL=egl."
         ) from None

@@ -83,7 +83,7 @@ def _claimed(file: Path, picture: Path | None) -> Path | None:
 
 
 def _tell(plan: Plan, goal: tuple[float, float, float], picture: Path | None, *, as_json: bool) -> None:
-    from pliant.analysis.plan import as_dict
+    from pliant.analysis.plan import as_dict, changes
     from pliant.cli.show import out
 
     if as_json:
@@ -92,7 +92,7 @@ def _tell(plan: Plan, goal: tuple[float, float, float], picture: Path | None, *,
     path = plan.path
     out.print(
         f"{path.length_m:.2f} m in {len(path.arcs)} arcs, {path.backward_m:.2f} m of it backwards, "
-        f"{path.cusps} changes of direction ({plan.expanded} poses tried)."
+        f"{changes(path)} ({plan.expanded} poses tried)."
     )
     out.print(f"Picture: {picture}")
 
@@ -104,9 +104,8 @@ def _numbers(name: str, text: str, n: int) -> list[float]:
     except ValueError:
         values = []
     if len(values) != n or not all(map(math.isfinite, values)):
-        raise InputError(
-            name, text, f"{n} finite numbers with commas, for instance {','.join('1.5' for _ in range(n))}"
-        )
+        example = "1.5,2,90 (x and y in m, heading in degrees)" if n == 3 else "1.5,2"
+        raise InputError(name, text, f"{n} finite numbers with commas, for instance {example}")
     return values
 
 

@@ -149,7 +149,7 @@ def tick(seconds: float, progress: Progress) -> Outcome:
         from pliant.experiments.rival_tick import RivalTick
     except ImportError:
         figures.append(told("times faster than NumPy + Pinocchio", float("nan"), "×"))
-        notes.append("Pinocchio is not installed: pip install '.[dev]' in Pliant's folder to compare.")
+        notes.append("Pinocchio is not installed: pip install -e '.[dev]' in Pliant's folder to compare.")
     else:
         rival = RivalTick(controller)
         gap = rival.largest_difference(200)

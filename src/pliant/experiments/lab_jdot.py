@@ -51,7 +51,7 @@ def _against_pinocchio(seed: int) -> tuple[list[Figure], list[str]]:
     try:
         pin: Any = importlib.import_module("pinocchio")
     except ImportError:
-        return [], ["Pinocchio is not installed: pip install '.[dev]' in Pliant's folder to compare."]
+        return [], ["Pinocchio is not installed: pip install -e '.[dev]' in Pliant's folder to compare."]
     model = pin.Model()
     first = model.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "one")
     second = model.addJoint(first, pin.JointModelRZ(), pin.SE3(np.eye(3), np.array([1.0, 0, 0])), "two")

@@ -25,7 +25,7 @@ Array = np.ndarray[Any, Any]
 
 QUERIES, OMPL_S = 200, 8.0
 PAIRS, RADIUS_M = 20_000, 0.7
-NO_OMPL = "OMPL is not installed (pip install '.[dev]' in Pliant's folder)"
+NO_OMPL = "OMPL is not installed (pip install -e '.[dev]' in Pliant's folder)"
 OFFICE_SHARE = 186 / 200
 # The query that is also searched uncompiled takes some, but not too many poses.
 SEARCHED = (40, 400)

@@ -25,7 +25,7 @@ try:
 
     from pliant.ros2.dds_types import dds_type
 except ImportError:
-    raise RefusedError("ROS 2 needs the package cyclonedds: pip install '.[ros2]' in Pliant's folder.") from None
+    raise RefusedError("ROS 2 needs the package cyclonedds: pip install -e '.[ros2]' in Pliant's folder.") from None
 
 _GRAPH = "rmw_dds_common/msg/ParticipantEntitiesInfo"
 _EVERY_SAMPLE = 0x7F  # read or not, seen or not, alive or not

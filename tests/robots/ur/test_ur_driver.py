@@ -384,5 +384,5 @@ def test_a_real_arm_cannot_be_pushed_from_here(ur_rtde: None) -> None:
 
 def test_without_the_extra_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connect.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(RefusedError, match=r"pip install '\.\[ur\]'"):
+    with pytest.raises(RefusedError, match=r"pip install -e '\.\[ur\]'"):
         open_robot("ur:127.0.0.1", Task(robot="ur:127.0.0.1"))

@@ -26,7 +26,7 @@ VARIABLES = ("timestamp", "actual_q", "actual_qd", "target_moment", "actual_TCP_
 def check_extra() -> None:
     """Raise if ur_rtde is not installed."""
     if importlib.util.find_spec("rtde_control") is None:
-        raise RefusedError("A UR needs the package ur_rtde: pip install '.[ur]' in Pliant's folder.", field="robot")
+        raise RefusedError("A UR needs the package ur_rtde: pip install -e '.[ur]' in Pliant's folder.", field="robot")
 
 
 def must_answer(address: UrAddress, interface: str) -> str | None:
