@@ -119,6 +119,9 @@ class _Locator(_CacheLocator):
         self._file = Path(py_file)
 
     def get_cache_path(self) -> Any:
+        if _PACKAGE in self._file.parents:  # by content, so that two copies of the same source share it
+            name = self._file.relative_to(_PACKAGE).with_suffix("").as_posix().replace("/", ".")
+            return str(cache_folder() / source_digest() / name)
         tag = hashlib.sha256(str(self._file).encode()).hexdigest()[:12]
         return str(cache_folder() / f"{self._file.stem}-{tag}")
 
@@ -179,7 +182,6 @@ def mark_cache_warm() -> None:
 
 def _marker() -> Path:
     system = (
-        str(Path(__file__).parent),  # the cache knows files by their path
         sys.version,
         numba.__version__,
         llvm.get_host_cpu_name(),
