@@ -24,7 +24,7 @@ test: $(READY) kernels ## run the tests
 	@$(BIN)/python tests/run.py
 
 kernels: $(VENV) ## compile the control kernels (once; everything else does so when it needs them)
-	@$(BIN)/python -c "from pliant.cli.show import compile_first, compile_planner; compile_first(); compile_planner()"
+	@$(BIN)/pliant cache warm
 
 lint: $(READY) ## check style and types
 	$(BIN)/ruff check
