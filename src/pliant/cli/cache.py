@@ -60,9 +60,8 @@ def _show(as_json: bool) -> None:
         out.print(f"Last used: {_ago(entries[0].used_s)} to {_ago(entries[-1].used_s)}")
     for group, is_there in ready.items():
         out.print(f"  {group:12} {'compiled' if is_there else 'will be compiled when it is needed'}")
-    out.print(
-        f"Pruned by itself: entries not used for {MAX_AGE_S / 86400:.0f} days, and beyond {MAX_BYTES / 2**20:.0f} MB."
-    )
+    limits = f"Entries not used for {MAX_AGE_S / 86400:.0f} days, and the oldest beyond {MAX_BYTES / 2**20:.0f} MB"
+    out.print(f"{limits}, are removed whenever something is compiled.")
 
 
 def _ago(when_s: float) -> str:

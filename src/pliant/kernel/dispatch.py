@@ -28,12 +28,13 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 import numba as _numba
-from numba.core import compiler, event, sigutils, types, typing
+from numba.core import compiler, event, sigutils, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.environment import lookup_environment
 from numba.core.registry import CPUDispatcher
 from numba.core.serialize import dumps
+from numba.core.typing.templates import make_concrete_template
 from numba.np import linalg as _linalg
 
 from pliant.kernel import cache
@@ -175,6 +176,10 @@ def _module_of(library: Any) -> Any:
 class Kernel(CPUDispatcher):
     """A function that is lowered when kernels call it, and becomes an entry point when Python does."""
 
+    targetctx: Any
+    typingctx: Any
+    _compiler: Any
+
     def __init__(self, function: Callable[..., Any], *, separate: bool = False) -> None:
         super().__init__(function, {}, OPTIONS)
         self.name = f"{function.__module__}.{function.__qualname__}"
@@ -189,7 +194,7 @@ class Kernel(CPUDispatcher):
         pysig, args = self._compiler.fold_argument_types(args, kws)
         self._make_callable(tuple(args))
         name = f"CallTemplate({self.py_func.__name__})"
-        template = typing.make_concrete_template(name, key=self.py_func.__name__, signatures=self.nopython_signatures)
+        template = make_concrete_template(name, key=self.py_func.__name__, signatures=self.nopython_signatures)
         return template, pysig, args, {}
 
     @property
@@ -244,7 +249,7 @@ class Kernel(CPUDispatcher):
     def _lower(self, args: tuple[Any, ...]) -> Any:
         """The kernel as LLVM code."""
         if args not in self._lowered:
-            flags = compiler.Flags()
+            flags: Any = compiler.Flags()
             self.targetdescr.options.parse_as_flags(flags, self.targetoptions)
             flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
             library = _Lowered(self.targetctx.codegen(), self.py_func.__qualname__)
