@@ -30,8 +30,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    for name in needs_of(item):
-        require(name)
+    require(*needs_of(item))
 
 
 @pytest.fixture

@@ -96,8 +96,10 @@ def _package(name: str) -> Need:
 NEEDS = {
     "chromium": Need("Chromium", lambda: chromium() is not None, ".ci/system-packages installs it", ("browser",)),
     "kdl": Need("KDL", _has_kdl, ".ci/system-packages installs it"),
-    "network": Need("a network namespace", _has_network, "run as root, with iproute2 installed", ("network",)),
     "ros2-peer": Need("a ROS 2 peer", _has_peer, ".ci/ros2-peer installs one", ("peer",)),
+    "network": Need(
+        "a network namespace", _has_network, "run as root; .ci/system-packages installs iproute2", ("network",)
+    ),
     "ur_rtde": Need(
         "ur_rtde", partial(_has_package, "rtde_control"), "pip install ur_rtde (Python 3.12 or older)", ("ur_rtde",)
     ),
@@ -122,13 +124,13 @@ def is_here(name: str) -> bool:
     return NEEDS[name].is_here()
 
 
-def require(name: str, **skip: Any) -> None:
-    """Go on where the thing called `name` is here; otherwise skip, or fail with CI=true."""
-    if is_here(name):
-        return
-    if os.environ.get("CI") == "true":
-        pytest.fail(NEEDS[name].sentence)
-    pytest.skip(NEEDS[name].sentence, **skip)
+def require(*names: str, **skip: Any) -> None:
+    """Go on where all that is named is here; otherwise skip with one line, or fail with CI=true."""
+    missing = "; ".join(NEEDS[name].sentence for name in names if not is_here(name))
+    if missing and os.environ.get("CI") == "true":
+        pytest.fail(missing)
+    if missing:
+        pytest.skip(missing, **skip)
 
 
 def library(name: str) -> Any:
