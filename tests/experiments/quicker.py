@@ -12,7 +12,7 @@ from needs import needs
 from pliant.experiments import find, ur_faults, ur_runs
 from pliant.experiments.emulated import Emulator
 
-PACED = {"ur-emulator": [needs("ur_rtde")], "ros2": []}
+PACED = {"ur-emulator": [pytest.mark.slow, needs("ur_rtde")], "ros2": [pytest.mark.slow]}
 """These keep pace with the clock; the others only compute. With the marks of their tests."""
 
 # Less of the same where a command takes its time: the bars are those of the command, but for the number of runs.
