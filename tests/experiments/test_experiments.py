@@ -13,7 +13,6 @@ from pliant.analysis.figures import Outcome, at_least, at_most, told, within
 from pliant.errors import UnknownNameError
 from pliant.experiments import find, planner, summaries
 
-
 QUICK = ("push", "press")
 """These take two seconds; what the others show is tested in the quick tier by smaller tests."""
 
