@@ -9,4 +9,4 @@ from hypothesis import settings
 
 def examples(count: int, **more: Any) -> settings:
     """Settings of a property: `count` examples, scaled to the profile that is loaded."""
-    return settings(max_examples=max(3, count * settings.default.max_examples // 100), **more)
+    return settings(max_examples=max(3, count * settings().max_examples // 100), **more)
