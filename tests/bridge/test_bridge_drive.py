@@ -87,7 +87,9 @@ class Arm:
         return not self.moves and not self._qd.any()
 
 
-@pytest.mark.parametrize("end", [quit_loop, kill_loop, kill_bridge, end_bridge])
+@pytest.mark.parametrize(
+    "end", [kill_loop, *(pytest.param(end, marks=pytest.mark.slow) for end in (quit_loop, kill_bridge, end_bridge))]
+)
 def test_what_is_told_velocities_stands_however_it_ends(node: Node, end: Callable[[Session], None]) -> None:
     arm, task = Arm(node), Task.model_validate(SLOWLY)
     with contextlib.suppress(PliantError), Session(task) as session, bridged(session, agreed=True):
@@ -98,6 +100,7 @@ def test_what_is_told_velocities_stands_however_it_ends(node: Node, end: Callabl
     assert arm.stands
 
 
+@pytest.mark.slow
 def test_it_stands_while_loop_or_bridge_hang_and_without_a_guard(node: Node) -> None:
     arm = Arm(node)
     with Session(Task.model_validate(SLOWLY)) as session, bridged(session, agreed=True) as notes:
@@ -124,7 +127,7 @@ def listening(node: Node) -> tuple[Reader, Reader, Reader]:
     return command, joints, state
 
 
-@pytest.mark.parametrize("early", [True, False])
+@pytest.mark.parametrize("early", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_nothing_is_sent_to_whoever_listens_before_it_is_agreed(node: Node, *, early: bool) -> None:
     said: list[str] = []
     there = listening(node) if early else None

@@ -89,6 +89,7 @@ def test_base_and_arm_hear_every_value_that_they_are_told(node: Node) -> None:
     assert any(message.twist.twist.linear.x > 0.1 for message in places)
 
 
+@pytest.mark.slow
 def test_a_base_stands_when_the_mission_is_killed_and_everyone_is_told(node: Node) -> None:
     base, fault = node.reader("/cmd_vel", TWIST, depth=1), node.reader("/pliant/fault", STRING)
     node.announce()
@@ -100,6 +101,7 @@ def test_a_base_stands_when_the_mission_is_killed_and_everyone_is_told(node: Nod
         until(lambda: any("without a word" in message.data for message in fault.messages()))
 
 
+@pytest.mark.slow
 def test_a_base_that_listens_is_not_driven_unasked(node: Node) -> None:
     base, state = node.reader("/cmd_vel", TWIST), node.reader("/pliant/state", STRING)
     node.announce()

@@ -190,6 +190,7 @@ def test_the_bridge_is_a_node_and_takes_goals_commands_and_changes(peer: Peer, s
     assert told(peer, "fault") == [""]
 
 
+@pytest.mark.slow
 def test_a_loop_that_is_killed_is_told_to_everyone(peer: Peer, session: Session) -> None:
     for name in ("state", "fault"):
         peer("hear", topic=f"/pliant/{name}", type=messages.STRING, latched=True)
@@ -201,6 +202,7 @@ def test_a_loop_that_is_killed_is_told_to_everyone(peer: Peer, session: Session)
     assert told(peer, "fault")[-1] != ""
 
 
+@pytest.mark.slow
 def test_killing_the_bridge_does_not_disturb_the_loop_and_is_told(
     network: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -242,6 +244,7 @@ def asked_at_once(peer: Peer, session: Session, trigger: str) -> list[Any]:
     return came
 
 
+@pytest.mark.slow
 def test_services_and_parameters_where_rclpy_can_be_imported(peer: Peer) -> None:
     """The services run in an interpreter that has both: the peer's, with our packages beside its own."""
     ensure("loop", "batch", "replay")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import json
 import os
 import signal
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 from words import say
 
+from needs import needs
 from pliant.errors import InputError
 from pliant.record import Recording, RecordingWriter
 from pliant.runtime.board import Board, board_folder
@@ -134,9 +134,8 @@ def test_the_doctor_says_what_is_wrong_with_cause_and_remedy_and_exit_code_one(r
     assert said["findings"][0]["spans_s"] == [[pytest.approx(0.102), pytest.approx(0.3)]]
 
 
+@needs("ompl")
 def test_a_package_that_counts_its_leftovers_has_none_at_the_end() -> None:
-    if importlib.util.find_spec("ompl") is None:
-        pytest.skip("OMPL is not installed")
     code = "import sys, ompl.base; sys.argv = ['pliant', '--version']; from pliant.cli.main import main; main()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stderr) == (0, "")

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
-import os
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from needs import needs
 from pliant.experiments import find, ur_faults, ur_runs
 from pliant.experiments.emulated import Emulator
 
-PACED = ("ur-emulator", "ros2")
-"""These keep pace with the clock; the others only compute."""
+PACED = {"ur-emulator": [pytest.mark.slow, needs("ur_rtde")], "ros2": [pytest.mark.slow]}
+"""These keep pace with the clock; the others only compute. With the marks of their tests."""
 
 # Less of the same where a command takes its time: the bars are those of the command, but for the number of runs.
 QUICKER = {
@@ -32,16 +31,10 @@ QUICKER = {
 CLOCKED = {"planner": ("ms",), "ros2": ("µs",), "ur-emulator": ("ms", "s")}
 # A watchdog that bears a machine that stalls; how soon it acts is a figure of the clock.
 SLOW = "watchdog slow 0.5"
-# Modules of extras without which an experiment cannot run.
-NEEDS = {"ur-emulator": "rtde_control", "ros2": "cyclonedds"}
 
 
 def meets_its_bars(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run an experiment, look at all its figures, and let it draw its picture."""
-    if importlib.util.find_spec(NEEDS.get(name, "pliant")) is None:
-        if os.environ.get("CI"):
-            pytest.fail(f"{NEEDS[name]} is not installed")
-        pytest.skip(f"{NEEDS[name]} is not installed")
     for constant, value in QUICKER.get(name, {}).items():
         module = importlib.import_module(f"pliant.experiments.{name.replace('-', '_')}")
         monkeypatch.setattr(module, constant, value)

@@ -119,6 +119,7 @@ def test_readings_and_commands_are_the_values_that_a_real_ros_sent_and_received(
     assert told <= commands
 
 
+@pytest.mark.slow
 def test_joint_states_that_stop_coming_stop_the_loop_with_a_sentence(peer: Peer, out: None) -> None:
     play_arm(peer)
     session = Session(task(law="hold")).start()
@@ -128,7 +129,7 @@ def test_joint_states_that_stop_coming_stop_the_loop_with_a_sentence(peer: Peer,
         session.join()
 
 
-@pytest.mark.parametrize("kill", [False, True])
+@pytest.mark.parametrize("kill", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_by_velocity_the_arm_is_stopped_at_the_end_and_when_the_loop_is_killed(
     peer: Peer, out: None, kill: bool
 ) -> None:

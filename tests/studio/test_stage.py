@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from running_studio import stop, until
 
+from needs import needs
 from pliant.contact.states import PAUSED, RETRACT, SLIDE
 from pliant.errors import LoopError, PliantError, RefusedError
 from pliant.experiments.emulated import Emulator
@@ -103,8 +104,8 @@ def test_a_page_does_not_start_a_real_robot_that_nobody_named(stage: Stage, tmp_
     assert stage.scene is before
 
 
+@needs("ur_rtde")
 def test_a_real_robot_that_was_named_is_shown_and_can_be_stopped(tmp_path: Path) -> None:
-    pytest.importorskip("rtde_control")
     with Emulator() as ur:
         file, shown = tmp_path / "real.yaml", Stage()
         patient = "{sense: {stale_s: 1.0, hold_s: 0.5, frozen_s: 10.0}}"  # the machine of the tests may be busy

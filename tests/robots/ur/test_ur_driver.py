@@ -322,11 +322,13 @@ def silenced(ur: Emulator, monkeypatch: pytest.MonkeyPatch, mode: int, speed: fl
         it.robot._lost = False  # the line was never gone: let it end as it should
 
 
+@pytest.mark.slow
 def test_a_silent_line_still_carries_the_command_to_stand(ur: Emulator, monkeypatch: pytest.MonkeyPatch) -> None:
     with silenced(ur, monkeypatch, VELOCITY, 0.02, qd=[0.05, 0, 0, 0, 0, 0]):
         until(lambda: max(map(abs, ur.state["qd"])) < 2e-3)
 
 
+@pytest.mark.slow
 def test_a_silent_line_still_carries_the_command_to_push_no_more(ur: Emulator, monkeypatch: pytest.MonkeyPatch) -> None:
     tau = Arm.load("ur5e", TOOL).bias(np.array(ur.state["q"]), np.zeros(6))
     tau[0] += 2.0

@@ -39,6 +39,7 @@ def task_of(ur: Emulator) -> Task:
     return Task(robot=ur.robot, tool=BELIEVED, params=PATIENT)
 
 
+@pytest.mark.slow
 def test_the_tool_is_weighed_by_turning_the_wrist_alone_from_where_the_arm_stands(elsewhere: Emulator) -> None:
     found = take_readings(task_of(elsewhere), 4, average_s=0.1, reach=0.6)
     assert found.q[:, :3] == pytest.approx(np.tile(AWAY[:3], (4, 1)), abs=0.01)
@@ -48,6 +49,7 @@ def test_the_tool_is_weighed_by_turning_the_wrist_alone_from_where_the_arm_stand
     assert payload.com_m[2] + BELIEVED.sensor_m[2] == pytest.approx(MOUNTED.com_m[2], abs=0.02)
 
 
+@pytest.mark.slow
 def test_the_lag_is_looked_for_where_the_arm_stands(elsewhere: Emulator) -> None:
     before = np.array(elsewhere.state["q"])
     moved = move_free(task_of(elsewhere), Excitation(seconds=2.0), fast=False)
@@ -58,6 +60,7 @@ def test_the_lag_is_looked_for_where_the_arm_stands(elsewhere: Emulator) -> None
     assert lags.index(max(lags)) > 2  # it follows, it does not lead
 
 
+@pytest.mark.slow
 def test_an_impedance_by_direct_torque_gives_way_by_force_over_stiffness_and_comes_back(elsewhere: Emulator) -> None:
     task = Task(robot=elsewhere.robot, law="impedance", interface="torque", tool=MOUNTED, params=PATIENT)
     far = 8.0 / PATIENT.impedance.stiffness[1][1]

@@ -41,8 +41,14 @@ def settle(ur: Emulator) -> None:
         # ur_rtde may crash at that very moment; then its owner says the same
         ("hang up", r"the connection to 127\S+ is (probably )?lost", 1.0, 0.5),
         # when the last packet was late itself, it is too old just before that
-        ("silence 2", r"has sent nothing for 600 ms|readings older than sense\.stale_s", 0.1, 0.5),
-        ("late 0.25", r"readings older than sense\.stale_s", 0.2, 0.5),
+        pytest.param(
+            "silence 2",
+            r"has sent nothing for 600 ms|readings older than sense\.stale_s",
+            0.1,
+            0.5,
+            marks=pytest.mark.slow,
+        ),
+        pytest.param("late 0.25", r"readings older than sense\.stale_s", 0.2, 0.5, marks=pytest.mark.slow),
     ],
 )
 def test_a_line_that_fails_is_told_and_the_arm_stands(
