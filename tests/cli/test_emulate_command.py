@@ -71,7 +71,7 @@ def test_it_listens_writes_its_trace_and_ends_when_it_is_asked_to(tmp_path: Path
     while "Ctrl-C" not in (line := process.stdout.readline()):
         assert line, "it has ended"
     process.send_signal(signal.SIGINT)
-    rest, _ = process.communicate(timeout=60)
+    rest, _ = process.communicate(timeout=300)
     assert process.returncode == 0
     assert "An emulated ur3e listens" in first
     assert "periods missed" in rest
