@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Coroutine
 from contextlib import ExitStack
-from threading import Thread
 from typing import Any, cast
 
 import pytest
-from running_studio import TOKEN, Running, ask, dial, hello, until
+from running_studio import TOKEN, Running, ask, dial, hello, run_beside, until
 from starlette.websockets import WebSocket
 from websockets.exceptions import ConnectionClosed
 
@@ -20,23 +18,6 @@ from pliant.studio.hub import Hub, Page
 from pliant.studio.serve import LOCAL, link_of
 from pliant.studio.server import MOST_PAGES, TOO_MANY_PAGES, TOO_SLOW, Allowance, Studio
 from pliant.studio.stage import Stage
-
-
-def run_beside(work: Coroutine[Any, Any, None]) -> None:
-    """Run it in a thread of its own: a browser of other tests has its own event loop in this one."""
-    failed: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            asyncio.run(work)
-        except BaseException as error:
-            failed.append(error)
-
-    thread = Thread(target=run)
-    thread.start()
-    thread.join()
-    if failed:
-        raise failed[0]
 
 
 def test_more_pages_than_there_may_be_are_turned_away_with_a_sentence(studio: Running) -> None:
@@ -139,7 +120,8 @@ def test_a_page_that_does_not_keep_up_is_closed_and_does_not_miss_words_without_
             await asyncio.sleep(0.01)
         (page,) = studio.hub.pages
         page.put("first")
-        await asyncio.sleep(0.01)  # by now it waits for the other end
+        while page._words:  # until it waits for the other end
+            await asyncio.sleep(0)
         for number in range(200):
             page.put(f"{number}")
         assert not page.lost.is_set()

@@ -191,3 +191,4 @@ def test_goal_and_virtual_push_can_be_typed(page: Any, studio: Running, axis: in
     studio.loop.virtual_push([0.0, 0.0, 0.0])
     studio.until(lambda: force_field.input_value() == "0")
     studio.loop.goal_pose(before)
+    studio.obeyed()  # the next axis begins from there
