@@ -39,7 +39,8 @@ export class Panel {
   private linked = true;
   private changing = false;
   private aheadTimer = 0;
-  private aheadRound = 0;
+  private asking = false;
+  private outdated = false;
   private next: { row: Row; to: number; drag: number } | null = null;
   private sent: Promise<void> = Promise.resolve();
   private readonly drags = new Drags();
@@ -214,13 +215,22 @@ export class Panel {
 
   // ---- the check, asked beforehand ----
 
+  /** Asks about every slider. One question at a time: a Studio that is slow to answer is not asked any faster. */
   private async ahead(): Promise<void> {
-    const round = ++this.aheadRound;
+    this.outdated = true;
+    if (this.asking) return; // which begins anew with its next answer
+    this.asking = true;
+    while (this.outdated) await this.askAll();
+    this.asking = false;
+  }
+
+  private async askAll(): Promise<void> {
+    this.outdated = false;
     for (const row of this.rows) {
       if (shownBy(row.knob, this.values) === null) continue;
       const steps = stepsOf().map((step) => turned(row.knob, this.values, fromStep(row.range, step)));
       const answer = await this.link.ask("ahead", { parameter: row.knob.parameter, values: steps });
-      if (round !== this.aheadRound) return;
+      if (this.outdated) return;
       if (!answer.ok) continue;
       row.zones = answer["zones"] as Zone[];
       row.slider.style.background = trackOf(row.zones);

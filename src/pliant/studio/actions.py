@@ -85,12 +85,12 @@ def _seek(request: Request) -> Answer:
 
 
 def _goal(request: Request) -> Answer:
-    request.arm.goal_position(request.numbers("position", 2, 3))
+    request.arm.goal_position(request.numbers_onto(lambda arm: arm.state.goal.pose, "position", 2, 3))
     return {}
 
 
 def _virtual_push(request: Request) -> Answer:
-    request.arm.virtual_push(request.numbers("force", 3))
+    request.arm.virtual_push(request.numbers_onto(lambda arm: arm.state.goal.push, "force", 3))
     return {}
 
 
