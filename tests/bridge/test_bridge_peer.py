@@ -16,6 +16,7 @@ import pytest
 from bridges import bridge_of, longest_run
 
 import pliant
+from pliant.bridge import start
 from pliant.bridge.start import bridged
 from pliant.errors import LoopError
 from pliant.experiments.ros2_peer import Peer, peer_interpreter
@@ -30,8 +31,18 @@ Array = np.ndarray[Any, Any]
 IN_A_ROW = 250
 """So many messages of every topic, none missing, are every value."""
 
-RATE_HZ = 25
-"""A bridge that is held up leaves out what is older than a hundred ticks: of this loop, four seconds."""
+RATE_HZ = 125
+PATIENT = """
+import sys
+from functools import partial, partialmethod
+from pliant.bridge import process
+from pliant.bridge.beside import AGREED, any_link, beside
+from pliant.ros2.node import Node
+process._MOST = 1000
+Node.writer = partialmethod(Node.writer, depth=1000)
+sys.exit(beside(sys.argv[1], partial(process.serve, agreed=sys.argv[2:] == [AGREED]), any_link))
+"""
+"""A bridge that, held up for less than eight seconds, leaves out nothing, and keeps it until the peer has it."""
 
 TRAJECTORY = "/scaled_joint_trajectory_controller/joint_trajectory"
 HEARD = {
@@ -41,6 +52,15 @@ HEARD = {
     "/pliant/tool_pose": messages.POSE_STAMPED,
     TRAJECTORY: messages.JOINT_TRAJECTORY,
 }
+
+
+@pytest.fixture
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    def spawn(_: str, link: Session, *more: str) -> subprocess.Popen[str]:
+        words = [sys.executable, "-c", PATIENT, str(link.board.path), *more]
+        return subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+
+    monkeypatch.setattr(start, "_spawn", spawn)
 
 
 @pytest.fixture
@@ -120,6 +140,7 @@ def heard_in_a_row(peer: Peer, tape: Tape) -> tuple[Heard, dict[str, list[set[in
     return heard, ticks, records
 
 
+@pytest.mark.usefixtures("_patient")
 def test_a_real_ros_hears_every_value_of_the_loop(peer: Peer, session: Session) -> None:
     with Tape(session) as tape:
         for topic, kind in HEARD.items():
