@@ -32,6 +32,8 @@ T = TypeVar("T")
 TOKEN = "a-token-for-the-tests"
 PATIENCE_S = 120.0
 """So long a machine may be busy with something else before anyone is blamed."""
+LONG_S = 800.0
+"""The same for what yields to all else: experiments, plans and what-ifs run with a low priority."""
 
 # Ports that the system gives to nobody who asks for any: one is still free when a Studio is started there once more.
 _PORTS = range(20000, 32000)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from contacts import lift_off, seek
-from running_studio import Running, hello, part, until
+from running_studio import LONG_S, Running, hello, part, until
 from sliders import shown, turn_each
 
 from pliant.contact.states import DONE, LIFTED, PAUSE, PAUSED
@@ -174,7 +174,7 @@ def test_the_doctors_findings_stand_beside_the_recording(
 def test_an_experiment_ends_with_the_table_of_its_figures(page: Any) -> None:
     part(page, "gallery").click()
     part(page, "run-push").click()
-    until(lambda: part(page, "result").count() == 1, 300.0)
+    until(lambda: part(page, "result").count() == 1, LONG_S)
     rows = part(page, "result").locator("tr").all()
     lines = [[cell.text_content() for cell in row.locator("th, td").all()] for row in rows]
     assert lines[0] == ["figure", "value", "unit", "bar", "holds"]
