@@ -31,7 +31,8 @@ TRAJECTORY = "/scaled_joint_trajectory_controller/joint_trajectory"
 VELOCITY = "/forward_velocity_controller/commands"
 GUARD = "pliant.ros2.guard"
 SLOWLY = {"law": "hold", "interface": "velocity", "params": {"limits": {"speed_scale": 0.025}}}
-"""An arm that is under way for twenty seconds."""
+FAR = np.array([6.0, 0, 0, 0, 0, 0])
+"""An arm that goes so far so slowly is under way for more than a minute."""
 
 
 @pytest.fixture(autouse=True)
@@ -93,7 +94,7 @@ class Arm:
 def test_what_is_told_velocities_stands_however_it_ends(node: Node, end: Callable[[Session], None]) -> None:
     arm, task = Arm(node), Task.model_validate(SLOWLY)
     with contextlib.suppress(PliantError), Session(task) as session, bridged(session, agreed=True):
-        session.move_joints(session.q + 1.5)
+        session.move_joints(session.q + FAR)
         until(lambda: arm.moves)
         end(session)
         until(lambda: arm.stands)
@@ -104,7 +105,7 @@ def test_what_is_told_velocities_stands_however_it_ends(node: Node, end: Callabl
 def test_it_stands_while_loop_or_bridge_hang_and_without_a_guard(node: Node) -> None:
     arm = Arm(node)
     with Session(Task.model_validate(SLOWLY)) as session, bridged(session, agreed=True) as notes:
-        session.move_joints(session.q + 1.5)
+        session.move_joints(session.q + FAR)
         for pid in (int(session.board.header.loop_pid), bridge_of(session)):
             until(lambda: arm.moves)
             os.kill(pid, signal.SIGSTOP)
@@ -122,7 +123,7 @@ def test_it_stands_while_loop_or_bridge_hang_and_without_a_guard(node: Node) -> 
 
 def listening(node: Node) -> tuple[Reader, Reader, Reader]:
     kinds = {TRAJECTORY: JOINT_TRAJECTORY, "/joint_states": JOINT_STATE, "/pliant/state": STRING}
-    command, joints, state = (node.reader(name, kind) for name, kind in kinds.items())
+    command, joints, state = (node.reader(name, kind, latched=kind == STRING) for name, kind in kinds.items())
     node.announce()
     return command, joints, state
 
