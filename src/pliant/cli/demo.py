@@ -40,7 +40,7 @@ def _run(folder: Path) -> int:
     from pliant.cli.show import compile_first, out
     from pliant.record.reader import Recording
     from pliant.runtime.replay import replay
-    from pliant.runtime.task import find_task
+    from pliant.runtime.task import load_task
 
     compile_first()
     path = folder / "demo.mcap"
@@ -48,7 +48,7 @@ def _run(folder: Path) -> int:
         "A simulated UR5e is pushed, yields and returns; its spring is made twice as stiff; then it is pushed again "
         "while its force sensor is silent for a moment."
     )
-    run_paced(find_task("demo"), path, meanwhile=_prepare)
+    run_paced(load_task("demo"), path, meanwhile=_prepare)
     from pliant.analysis.plot import plot_recording
 
     recording = Recording.load(path)

@@ -10,7 +10,7 @@ import typer
 if TYPE_CHECKING:
     from pliant.runtime.task import Task
 
-EXAMPLE = "Example: [bold]pliant studio tasks/hand_guiding.yaml[/bold]"
+EXAMPLE = "Example: [bold]pliant studio hand_guiding[/bold]"
 
 
 def command(
@@ -50,7 +50,7 @@ def show(
 ) -> None:
     """Serve the Studio until Ctrl-C: of a task that is started, or of a loop that runs already."""
     from pliant.cli.show import compile_first, compile_planner, err, out
-    from pliant.runtime.task import find_file, find_task, is_mission
+    from pliant.runtime.task import is_mission, load_task
     from pliant.studio.serve import is_exposed, listen, serve
     from pliant.studio.stage import Stage
 
@@ -63,10 +63,10 @@ def show(
         stage.attach(loop)
     else:
         compile_first()
-        if is_mission(find_file(task)):
+        if is_mission(task):
             compile_planner()
         else:
-            _ask(find_task(task), yes=yes)
+            _ask(load_task(task), yes=yes)
         stage.begin(task)
     name = stage.shown().name
     words = f"The Studio shows loop {name} at {{link}}\nCtrl-C ends it."
