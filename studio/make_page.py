@@ -15,6 +15,13 @@ from pathlib import Path
 _SOURCES = ("package.json", "package-lock.json", "tsconfig.json", "build.mjs", "index.html", "src")
 
 
+# Without what only the page's tests and types need; a registry that does not answer is given up after some seconds.
+_NPM_OPTIONS = (
+    *("--omit=dev", "--no-audit", "--no-fund", "--ignore-scripts"),
+    *("--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"),
+)
+
+
 def _digest(folder: Path, names: tuple[str, ...]) -> str:
     """Of everything that something is made from."""
     digest = hashlib.sha256()
@@ -52,7 +59,7 @@ def make_page(source: Path, static: Path) -> None:
     try:
         os.environ["NPM_CONFIG_UPDATE_NOTIFIER"] = "false"
         if not _is_made(modules, locked):
-            _run("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", where=source)
+            _run("npm", "ci", *_NPM_OPTIONS, where=source)
             modules.write_text(locked)
         _run("node", "build.mjs", os.path.relpath(static, source), where=source)
         (static / "made-from").write_text(wanted)
