@@ -21,7 +21,7 @@ demo: $(VENV) ## see it work: a simulated arm is pushed and yields
 	@$(STEPS) step compile $(BIN)/python -c "from pliant.cli.show import compile_first; compile_first()"
 	@$(STEPS) step run $(BIN)/pliant demo --no-studio
 	@$(STEPS) summary demo
-	@if test -t 0 && test -t 1; then $(BIN)/pliant studio hand_guiding; fi
+	@if test -t 0 && test -t 1 && test -e src/pliant/studio/static/index.html; then $(BIN)/pliant studio hand_guiding; fi
 
 test: $(READY) kernels ## run the tests
 	@$(BIN)/python tests/run.py

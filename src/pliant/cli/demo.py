@@ -25,11 +25,25 @@ def command(
     import sys
 
     code = _run(folder)
-    if studio if studio is not None else sys.stdin.isatty() and sys.stdout.isatty():
+    if studio or (studio is None and sys.stdin.isatty() and sys.stdout.isatty() and _has_page()):
         from pliant.cli.studio import show
 
         show("hand_guiding")
     return code
+
+
+def _has_page() -> bool:
+    """Whether the Studio can be opened; if not, says why: the demonstration itself has worked."""
+    from pliant.cli.show import err
+    from pliant.errors import RefusedError
+    from pliant.studio.server import static_folder
+
+    try:
+        static_folder()
+    except RefusedError as error:
+        err.print(str(error))
+        return False
+    return True
 
 
 def _run(folder: Path) -> int:

@@ -52,8 +52,10 @@ def show(
     from pliant.cli.show import compile_first, compile_planner, err, out
     from pliant.runtime.task import is_mission, load_task
     from pliant.studio.serve import is_exposed, listen, serve
+    from pliant.studio.server import static_folder
     from pliant.studio.stage import Stage
 
+    static_folder()  # without a page nothing is started
     socket = listen(host, port, expose=expose)
     if is_exposed(socket):
         err.print("Other machines can reach the Studio now, unencrypted: whoever has its link can move the robot.")
