@@ -18,7 +18,7 @@ help: ## list what can be made
 setup: $(READY) ## make the environment in .venv (all others do this first)
 
 demo: $(VENV) ## see it work: a simulated arm is pushed and yields
-	@$(STEPS) step compile $(BIN)/python -c "from pliant.cli.show import compile_first; compile_first()"
+	@$(STEPS) step compile $(BIN)/python -c "from pliant.cli.show import compile_first; compile_first('loop', 'replay')"
 	@$(STEPS) step run $(BIN)/pliant demo --no-studio
 	@$(STEPS) summary demo
 	@if test -t 0 && test -t 1 && test -e src/pliant/studio/static/index.html; then $(BIN)/pliant studio hand_guiding; fi
@@ -27,7 +27,7 @@ test: $(READY) kernels ## run the tests
 	@$(BIN)/python tests/run.py
 
 kernels: $(VENV) ## compile the control kernels (once; everything else does so when it needs them)
-	@$(BIN)/python -c "from pliant.cli.show import compile_first, compile_planner; compile_first(); compile_planner()"
+	@$(BIN)/pliant cache warm
 
 lint: $(READY) ## check style and types
 	$(BIN)/ruff check

@@ -37,7 +37,7 @@ BEGAN = "began"
 # What a step does, and how long it usually takes on two cores with a quick connection.
 INSTALL = ("install", "some 40 packages into .venv and the Studio's page, about 40 s")
 TOOLS = ("tools", "the developers' packages, about 30 s")
-COMPILE = ("compile", "the control kernels, a minute or two")
+COMPILE = ("compile", "the control code unless it is cached, about a minute")
 GOALS = {
     "demo": (INSTALL, COMPILE, ("run", "a simulated UR5e that is pushed, about 15 s")),
     "test": (INSTALL, TOOLS, COMPILE, ("tests", "every capability, about 5 minutes")),
@@ -142,6 +142,7 @@ def make_venv() -> None:
     """An environment with pip, unless there is one."""
     if (VENV / "bin" / "pip").exists():
         return
+    say("install: creating .venv")
     done = subprocess.run([sys.executable, "-m", "venv", str(VENV)], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         print(done.stdout + done.stderr, file=sys.stderr)

@@ -24,7 +24,7 @@ from pliant.ros2.node import Node, Reader
 from pliant.runtime.mission_task import MissionTask
 from pliant.runtime.session import Session
 from pliant.runtime.task import Task
-from pliant.runtime.warm import warm
+from pliant.runtime.warm import ensure
 from waiting import until
 
 TRAJECTORY = "/scaled_joint_trajectory_controller/joint_trajectory"
@@ -36,7 +36,7 @@ SLOWLY = {"law": "hold", "interface": "velocity", "params": {"limits": {"speed_s
 
 @pytest.fixture(autouse=True)
 def out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    warm()
+    ensure("loop", "batch", "replay")
     monkeypatch.setenv("PLIANT_OUT", str(tmp_path))
 
 

@@ -19,7 +19,7 @@ from pliant.ros2.messages import JOINT_STATE, JOINT_TRAJECTORY, STRING, TWIST, b
 from pliant.ros2.node import Node
 from pliant.runtime.mission_link import MissionSession
 from pliant.runtime.mission_task import MissionTask, changed_mission, find_mission
-from pliant.runtime.warm import warm
+from pliant.runtime.warm import ensure
 from waiting import until
 
 TRAJECTORY = "/scaled_joint_trajectory_controller/joint_trajectory"
@@ -35,7 +35,7 @@ def fetch() -> MissionTask:
 @pytest.fixture
 def node(network: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Node]:
     """A base, an arm and somebody who watches."""
-    warm()
+    ensure("loop", "body", "planner")
     monkeypatch.setenv("PLIANT_OUT", str(tmp_path))
     with Node("stranger") as node:
         yield node

@@ -22,7 +22,7 @@ from pliant.experiments.ros2_peer import Peer, peer_interpreter
 from pliant.ros2 import messages
 from pliant.runtime.session import Session
 from pliant.runtime.task import Task
-from pliant.runtime.warm import warm
+from pliant.runtime.warm import ensure
 from waiting import until
 
 Array = np.ndarray[Any, Any]
@@ -46,7 +46,7 @@ HEARD = {
 @pytest.fixture
 def session(peer: Peer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
     """A loop that moves, with its bridge."""
-    warm()
+    ensure("loop", "batch", "replay")
     monkeypatch.setenv("PLIANT_OUT", str(tmp_path))
     push = {"at_s": 0, "for_s": 60, "wrench": [15, 5, 0, 0, 0, 1]}
     task = Task.model_validate({"law": "admittance", "sim": {"pushes": [push]}})
@@ -205,7 +205,7 @@ def test_killing_the_bridge_does_not_disturb_the_loop_and_is_told(
     network: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Beside an rclpy that this Python cannot import, as that of a ROS for another one: then there are topics only."""
-    warm()
+    ensure("loop", "batch", "replay")
     (tmp_path / "rclpy").mkdir()
     (tmp_path / "rclpy" / "__init__.py").write_text("import _rclpy_pybind11_of_another_python\n")
     monkeypatch.syspath_prepend(tmp_path)
@@ -244,7 +244,7 @@ def asked_at_once(peer: Peer, session: Session, trigger: str) -> list[Any]:
 
 def test_services_and_parameters_where_rclpy_can_be_imported(peer: Peer) -> None:
     """The services run in an interpreter that has both: the peer's, with our packages beside its own."""
-    warm()
+    ensure("loop", "batch", "replay")
     paths = [str(Path(pliant.__file__).parent.parent), *(path for path in sys.path if path.endswith("site-packages"))]
     skip = ("LD_LIBRARY_PATH", "_ROS_WHEELS_BOOTSTRAP_COMPLETE")
     environment = {name: value for name, value in os.environ.items() if name not in skip}

@@ -14,7 +14,7 @@ from words import Said, say
 import pliant
 from pliant.experiments.plan_maps import MAPS, queries
 from pliant.mobile.planner import HybridAStar
-from pliant.runtime.warm import load_planner_kernels
+from pliant.runtime.warm import ensure
 
 
 def plan(*words: object, cwd: Path) -> Said:
@@ -24,7 +24,7 @@ def plan(*words: object, cwd: Path) -> Said:
 @pytest.fixture(scope="module", autouse=True)
 def _compiled() -> None:
     """The planner is in the cache, so that nothing is said about compiling."""
-    load_planner_kernels()
+    ensure("planner")
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from pliant.ros2.guard import Guard, watch
 from pliant.ros2.node import Node, Writer
 from pliant.runtime.session import Session
 from pliant.runtime.task import Task
-from pliant.runtime.warm import warm
+from pliant.runtime.warm import ensure
 from waiting import until
 
 ARM = Arm.load("ur5e")
@@ -93,7 +93,7 @@ def arm(network: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
 @pytest.fixture
 def moving(arm: Played) -> Session:
     """A loop that moves it."""
-    warm()
+    ensure("loop", "batch", "replay")
     task = Task.model_validate({
         "robot": "ros2:ur5e", "rate_hz": 125, "law": "hold", "interface": "velocity", "ros2": CONFIG.model_dump(),
         "params": {"limits": {"speed_scale": 0.05}, "sense": {"stale_s": 1.0, "frozen_s": 0}},

@@ -23,7 +23,7 @@ from pliant.ros2 import messages
 from pliant.ros2.node import Node
 from pliant.runtime.session import Session
 from pliant.runtime.task import Task
-from pliant.runtime.warm import warm
+from pliant.runtime.warm import ensure
 from waiting import until
 
 FORCE = messages.WRENCH_STAMPED
@@ -75,7 +75,7 @@ def test_the_wrench_is_what_the_environment_does_to_the_robot(network: None, mea
 
 @pytest.fixture
 def out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    warm()
+    ensure("loop", "batch", "replay")
     monkeypatch.setenv("PLIANT_OUT", str(tmp_path))
 
 

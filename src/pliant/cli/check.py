@@ -31,5 +31,5 @@ def command(
     values = dict(parse_assignment(text) for text in settings or ())
     chosen = chosen.model_copy(update={"params": changed(chosen.params, values)})
     claim(plot)
-    compile_first()
+    compile_first("batch")
     return report(check(chosen), as_json=as_json, picture=plot)

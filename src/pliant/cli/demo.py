@@ -56,7 +56,7 @@ def _run(folder: Path) -> int:
     from pliant.runtime.replay import replay
     from pliant.runtime.task import load_task
 
-    compile_first()
+    compile_first("loop", "replay")
     path = folder / "demo.mcap"
     out.print(
         "A simulated UR5e is pushed, yields and returns; its spring is made twice as stiff; then it is pushed again "
@@ -76,6 +76,6 @@ def _run(folder: Path) -> int:
 def _prepare() -> None:
     """What takes a while, while the arm moves: Matplotlib, and the kernel of the replay."""
     import pliant.analysis.plot  # noqa: F401 (its import is the work)
-    from pliant.runtime.warm import load_replay_kernels
+    from pliant.runtime.warm import load_group
 
-    load_replay_kernels()
+    load_group("replay")

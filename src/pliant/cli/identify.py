@@ -59,7 +59,7 @@ def command(
     of_delay = {"amplitude": amplitude, "bandwidth": bandwidth, "seconds": seconds, "joint": joint}
     _refuse_others(what, {"poses": poses, "mount": mount or None}, {**of_delay, "contact": contact or None})
     how = identify_delay.excitation(of_delay)
-    compile_first()
+    compile_first("loop")
     if what == "delay":
         settings = identify_delay.run(chosen, how, contact=contact, fast=fast, yes=yes)
     else:

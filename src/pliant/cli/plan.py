@@ -45,7 +45,7 @@ def command(
     Arcs that it can drive, forwards and backwards, exactly to the goal.
     """
     from pliant.analysis.plan import draw_plan
-    from pliant.cli.show import compile_planner
+    from pliant.cli.show import compile_first
     from pliant.mobile.planner import HybridAStar, TimeOverError
     from pliant.params.declare import changed, parse_assignment
     from pliant.params.mobile import Planner
@@ -61,7 +61,7 @@ def command(
     picture = _claimed(file, output or (None if as_json else _default_picture(file)))
     planner = HybridAStar(grid, chosen)
     planner.check(*ends)
-    compile_planner()
+    compile_first("planner")
     try:
         plan = planner.plan(*ends, go_on=_until(time.monotonic() + timeout))
     except TimeOverError:

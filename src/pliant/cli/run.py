@@ -70,7 +70,7 @@ def command(
     check_fits(wanted, arm_of(wanted))
     if not unchecked:
         guard_start(wanted)
-    compile_first()
+    compile_first("batch" if fast else "loop")
     if fast:
         return run_fast(wanted, record)
     watched = Path(task) if watch else None

@@ -49,7 +49,7 @@ def show(
     task: str, loop: str | None = None, host: str = "", port: int = 0, *, expose: bool = False, yes: bool = False
 ) -> None:
     """Serve the Studio until Ctrl-C: of a task that is started, or of a loop that runs already."""
-    from pliant.cli.show import compile_first, compile_planner, err, out
+    from pliant.cli.show import compile_first, err, out
     from pliant.runtime.task import is_mission, load_task
     from pliant.studio.serve import is_exposed, listen, serve
     from pliant.studio.server import static_folder
@@ -64,10 +64,9 @@ def show(
     if loop is not None:
         stage.attach(loop)
     else:
-        compile_first()
-        if is_mission(task):
-            compile_planner()
-        else:
+        mission = is_mission(task)
+        compile_first("loop", "batch", *(("body", "planner") if mission else ()))
+        if not mission:
             _ask(load_task(task), yes=yes)
         stage.begin(task)
     name = stage.shown().name
