@@ -12,7 +12,7 @@ from pliant.errors import RefusedError
 from pliant.params.declare import changed
 from pliant.runtime.batch import simulate
 from pliant.runtime.session import Session
-from pliant.runtime.task import find_task
+from pliant.runtime.task import load_task
 from pliant.spatial import quat_to_mat
 
 FREE = (0.0,) * 6
@@ -21,7 +21,7 @@ FREE = (0.0,) * 6
 @pytest.fixture(scope="module", params=["base", "tool"])
 def session(request: pytest.FixtureRequest) -> Iterator[Session]:
     """An arm that is led by hand: nothing pulls it to its goal, wherever that is."""
-    task = find_task("hand_guiding")
+    task = load_task("hand_guiding")
     quiet = task.sim.model_copy(update={"pushes": ()})
     params = changed(task.params, {"admittance.frame": request.param})
     with Session(task.model_copy(update={"sim": quiet, "params": params})) as arm:
@@ -109,7 +109,7 @@ def test_an_undo_that_is_refused_can_be_made_later(arm: Session, until) -> None:
 
 
 def test_the_hand_of_the_task_leads_the_arm_back_to_where_a_spring_may_be_turned_up() -> None:
-    task = find_task("hand_guiding")
+    task = load_task("hand_guiding")
     last = simulate(task).records[-1]
     far = np.linalg.norm(last["observed"]["pose"][:3] - last["goal"]["pose"][:3])
     assert far < 0.1 * task.params.limits.pose_error_m

@@ -23,7 +23,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from pliant.params.declare import flat
 from pliant.runtime.link import attach
-from pliant.runtime.task import find_task
+from pliant.runtime.task import load_task
 from pliant.studio.serve import LOCAL
 from pliant.studio.stage import Stage
 from waiting import until as until
@@ -128,7 +128,7 @@ class Running:
 
     def show(self, name: str) -> None:
         """Let it show a task as if it had just begun, standing where its own pushes have left it: its goal is there."""
-        task = find_task(name)
+        task = load_task(name)
         if not (self.loop.running and (self.loop.task.name, self.loop.task.robot) == (task.name, task.robot)):
             with dial(self) as socket:
                 said = ask(socket, {"id": 1, "do": "start", "task": name})

@@ -20,7 +20,7 @@ from pliant.record.reader import Recording
 from pliant.runtime.batch import simulate
 from pliant.runtime.save import save_run
 from pliant.runtime.session import Session
-from pliant.runtime.task import Task, find_task
+from pliant.runtime.task import Task, load_task
 from pliant.studio import archive
 from pliant.studio.what_if import run_otherwise
 from pliant.studio.wire import text_of
@@ -31,7 +31,7 @@ from pliant.studio.work import Work
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with one recording."""
     monkeypatch.setenv("PLIANT_OUT", str(tmp_path))
-    save_run(simulate(find_task("push")), tmp_path / "push.mcap")
+    save_run(simulate(load_task("push")), tmp_path / "push.mcap")
     return tmp_path
 
 
@@ -45,13 +45,13 @@ def test_a_recording_is_shown_as_it_was(kept: Path) -> None:
 
 
 def test_what_if_nothing_had_changed_is_what_was(kept: Path) -> None:
-    task = find_task("push")
+    task = load_task("push")
     again = archive.what_if("push.mcap", task.params)
     assert again["columns"] == archive.open_recording("push.mcap")["columns"]
 
 
 def test_a_recording_with_a_reading_that_is_no_number_can_be_shown(kept: Path) -> None:
-    run = simulate(find_task("push"))
+    run = simulate(load_task("push"))
     run.records["observed"]["wrench"][100:200] = np.nan
     save_run(run, kept / "gap.mcap")
     shown = json.loads(text_of({"recording": archive.open_recording("gap.mcap")}))["recording"]
@@ -62,7 +62,7 @@ def test_a_recording_with_a_reading_that_is_no_number_can_be_shown(kept: Path) -
 
 
 def test_what_if_repeats_what_was_done_live(tmp_path: Path) -> None:
-    with Session(find_task("hand_guiding"), record=tmp_path / "live.mcap") as arm:
+    with Session(load_task("hand_guiding"), record=tmp_path / "live.mcap") as arm:
         arm.wait(0.2)
         arm.virtual_push([6.0, 0.0, 0.0])
         arm.wait(0.4)
@@ -95,7 +95,7 @@ def test_what_if_of_a_later_part_begins_there_at_rest(kept: Path) -> None:
 
 
 def test_what_if_the_spring_had_been_stiffer(kept: Path) -> None:
-    stiffer = changed(find_task("push").params, {"admittance.stiffness": 2000.0})
+    stiffer = changed(load_task("push").params, {"admittance.stiffness": 2000.0})
     distance = [channel.name for channel in archive.CHANNELS].index("distance from goal")
     was = max(archive.open_recording("push.mcap")["columns"][distance])
     assert max(archive.what_if("push.mcap", stiffer)["columns"][distance]) < 0.5 * was
@@ -136,7 +136,7 @@ def test_what_is_being_worked_out_can_be_cancelled_and_ends_with_the_studio() ->
 
 
 def test_a_recording_can_be_scrubbed_and_run_otherwise(page: Any, studio: Running) -> None:
-    run = simulate(find_task("push"))
+    run = simulate(load_task("push"))
     save_run(replace(run, records=run.records[300:]), studio.folder / "push.mcap")  # not from the beginning on
     studio.loop.set({"admittance.stiffness": 1500.0})
     part(page, "recordings").focus()

@@ -12,9 +12,9 @@ from running_studio import Running, Stops, part, start, stop, until
 from pliant.analysis.mission import recorded_story
 from pliant.errors import RefusedError
 from pliant.record import Recording
+from pliant.runtime.bundled import bundled_files
 from pliant.runtime.link import attach
 from pliant.runtime.mission_link import MissionLink, attach_mission
-from pliant.runtime.task import find_file
 from pliant.studio.actions import ACTIONS, BESIDE
 from pliant.studio.history import History
 from pliant.studio.request import Request
@@ -27,9 +27,9 @@ FILE = "near.yaml"
 def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A Studio with the mission that comes along, some metres from its goal, with a base that takes a minute there."""
     out = tmp_path_factory.mktemp("mission")
-    text = find_file("fetch").read_text().replace("start: [1.0, 1.2, 90]", "start: [4.0, 2.2, 0]")
+    text = bundled_files("task")["fetch"].read_text().replace("start: [1.0, 1.2, 90]", "start: [4.0, 2.2, 0]")
     text += "base: {forward_m_s: 0.12, backward_m_s: 0.12}\ntravel: {limit_s: 600}\n"
-    text = text.replace("map: maps/flat.yaml", f"map: {find_file('fetch').parent / 'maps' / 'flat.yaml'}")
+    text = text.replace("map: maps/flat.yaml", "map: flat")
     (out / FILE).write_text(text)
     running = start(FILE, out, reach=attach_mission)
     yield running

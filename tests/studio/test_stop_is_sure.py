@@ -23,7 +23,7 @@ from pliant.runtime.mission_link import MissionLink, MissionSession
 from pliant.runtime.mission_task import find_mission
 from pliant.runtime.session import Session
 from pliant.runtime.started import next_name
-from pliant.runtime.task import find_task
+from pliant.runtime.task import load_task
 from pliant.studio import actions
 from pliant.studio.actions import ACTIONS, HALT
 from pliant.studio.brake import HEARD_S, Brake
@@ -150,7 +150,7 @@ def told(stage: Stage) -> dict[str, Any]:
 @pytest.mark.usefixtures("_patient")
 def test_a_stop_of_which_no_loop_can_hear_yet_is_not_heard(studio: Running) -> None:
     stage = Stage()
-    stage._beginning = Session(find_task("hand_guiding"))
+    stage._beginning = Session(load_task("hand_guiding"))
     assert told(stage)["heard"] is False
     stage.attach(studio.loop.name)  # what runs obeys, and what begins has not heard all the same
     assert told(stage)["heard"] is False

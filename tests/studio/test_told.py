@@ -16,7 +16,7 @@ from pliant.contact.states import DONE, LIFTED, PAUSE, PAUSED
 from pliant.runtime.batch import simulate
 from pliant.runtime.link import Link, attach
 from pliant.runtime.save import save_run
-from pliant.runtime.task import find_task
+from pliant.runtime.task import load_task
 from pliant.studio import archive
 from pliant.studio.schema import values_of
 
@@ -149,7 +149,7 @@ def test_what_is_refused_is_not_left_standing_as_if_it_were_in_force(page: Any, 
 def test_the_doctors_findings_stand_beside_the_recording(
     page: Any, studio: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = simulate(find_task("push"))
+    run = simulate(load_task("push"))
     run.records["reading"]["wrench"][700:1100] = run.records["reading"]["wrench"][700]
     save_run(run, studio.folder / "frozen.mcap")
     monkeypatch.setenv("PLIANT_OUT", str(studio.folder))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from running_studio import PATIENCE_S, Running, dial, held, opened, part
 
-from pliant.runtime.task import find_task
+from pliant.runtime.task import load_task
 from pliant.studio.schema import parameters_in_words, values_of
 
 REASON = "why-admittance.mass"
@@ -166,7 +166,7 @@ def test_the_values_of_another_task_are_taken_over_as_one_change(page: Any, stud
     studio.until(lambda: part(page, "dialog").count() == 1)
     part(page, "go").click()
     studio.until(lambda: part(page, "dialog").count() == 0)
-    wanted = find_task("precise_assembly").params.admittance.stiffness
+    wanted = load_task("precise_assembly").params.admittance.stiffness
     studio.until(lambda: studio.loop.parameters.admittance.stiffness == wanted)
     part(page, "undo").click()
     studio.until(lambda: studio.loop.parameters == before)

@@ -22,7 +22,7 @@ from pliant.params.declare import changed
 from pliant.robots.sim.config import Push
 from pliant.runtime.batch import simulate
 from pliant.runtime.session import Session
-from pliant.runtime.task import Task, find_task
+from pliant.runtime.task import Task, load_task
 
 Array = np.ndarray[Any, Any]
 
@@ -42,7 +42,7 @@ _AXES = np.array([[1.0, 0, 0], [-1.0, 0, 0], [0, 1.0, 0], [0, -1.0, 0]])
 
 def patient(name: str) -> Task:
     """A task that comes with Pliant, and bears that the machine stalls the emulator: a real controller has its own."""
-    task = find_task(name)
+    task = load_task(name)
     params = changed(task.params, {"sense.stale_s": STALE_S, "sense.hold_s": HOLD_S})
     return task.model_copy(update={"params": params})
 

@@ -26,7 +26,7 @@ from pliant.robots.ur import connect, driver, left, rtde
 from pliant.robots.ur.address import UrAddress
 from pliant.robots.ur.driver import UrRobot
 from pliant.runtime.cell import Cell
-from pliant.runtime.task import Task, find_task
+from pliant.runtime.task import Task, load_task
 from waiting import until
 
 TOOL = Tool(mass_kg=0.8, com_m=(0.0, 0.0, 0.06), tcp_m=(0.0, 0.0, 0.15), tcp_quat=(0.0, 1.0, 0.0, 0.0))
@@ -37,7 +37,7 @@ PATIENT = Parameters(sense=Sense(stale_s=1.0, hold_s=0.5, frozen_s=10.0))
 @pytest.fixture(scope="module")
 def emulator(ur_rtde: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulator]:
     """An arm that nothing pushes but what a test injects."""
-    guided = find_task("hand_guiding")
+    guided = load_task("hand_guiding")
     quiet = guided.model_copy(update={"sim": guided.sim.model_copy(update={"pushes": ()})})
     with Emulator(task=task_file(quiet, str(tmp_path_factory.mktemp("cell")))) as running:
         yield running

@@ -12,13 +12,13 @@ from pliant.errors import LoopError
 from pliant.experiments.emulated import Emulator
 from pliant.params.control import Parameters, Sense
 from pliant.runtime.session import Session
-from pliant.runtime.task import Task, find_task
+from pliant.runtime.task import Task, load_task
 from waiting import until
 
 
 def guided(ur: Emulator, stale_s: float, hold_s: float) -> Task:
     """Hand guiding that bears packets as late as this: the machine of the tests may be busy."""
-    task = find_task("hand_guiding")
+    task = load_task("hand_guiding")
     sense = Sense(stale_s=stale_s, hold_s=hold_s, frozen_s=10.0)
     parameters = Parameters(sense=sense, admittance=task.params.admittance, limits=task.params.limits)
     return task.model_copy(update={"robot": ur.robot, "params": parameters, "duration_s": 60.0})
