@@ -31,7 +31,8 @@ def command(
         compile_first(*GROUPS)
     elif what in ("prune", "clear"):
         removed = cache.prune() if what == "prune" else cache.clear()
-        err.print(f"Removed {len(removed)} entries, {sum(entry.bytes for entry in removed) / 1e6:.1f} MB.")
+        count = "1 entry" if len(removed) == 1 else f"{len(removed)} entries"
+        err.print(f"Removed {count}, {sum(entry.bytes for entry in removed) / 1e6:.1f} MB.")
     _show(as_json)
     return 0
 
