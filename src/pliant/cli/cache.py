@@ -43,11 +43,11 @@ def _show(as_json: bool) -> None:
     from pliant.cli.show import out
     from pliant.kernel.cache import MAX_AGE_S, MAX_BYTES, open_cache
     from pliant.runtime.entry_points import GROUPS
-    from pliant.runtime.warm import missing
+    from pliant.runtime.warm import is_ready
 
     cache = open_cache()
     entries = cache.entries()
-    ready = {group: not missing(group) for group in GROUPS}
+    ready = {group: is_ready(group) for group in GROUPS}
     size = sum(entry.bytes for entry in entries)
     if as_json:
         folder = None if cache.folder is None else str(cache.folder)
