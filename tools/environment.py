@@ -26,9 +26,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
-BUILD_TOOLS = VENV / "build"
+NODE_FOLDER = VENV / "node"
 TIMES = VENV / "times"
-NOT_MADE = ROOT / "src" / "pliant" / "studio" / "static" / "not-made"
+STATIC = ROOT / "src" / "pliant" / "studio" / "static"
+NOT_MADE = STATIC / "not-made"
 
 REPORT_EVERY_S = 5.0
 LINES_OF_A_FAILURE = 25
@@ -152,18 +153,24 @@ def make_venv() -> None:
 
 
 def install(step: Step) -> None:
-    """The package's dependencies."""
-    needed, extras, _ = project()
-    pip(step, *needed, *extras["render"])
+    """What the package needs, and what builds it."""
+    needed, extras, builders = project()
+    pip(step, *needed, *extras["render"], *builders, "editables")
 
 
 def build_page(step: Step) -> None:
-    """Node and the build tool in a folder of their own, then the page; without a page everything else works."""
-    step.phase = "fetching Node"
-    node = runpy.run_path(str(ROOT / "studio" / "make_page.py"))["NODE"]
-    pip(step, "--upgrade", "--target", BUILD_TOOLS, *project()[2], "editables", node)
-    step.phase = "bundling"
-    step.log(PYTHON, "studio/make_page.py", env={"PYTHONPATH": str(BUILD_TOOLS)})
+    """Node in a folder of its own, then the page. Without a page everything else works, so this never fails."""
+    maker = runpy.run_path(str(ROOT / "studio" / "make_page.py"))
+    if maker["is_made"](ROOT / "studio", STATIC):
+        return
+    try:
+        step.phase = "fetching Node"
+        pip(step, "--upgrade", "--target", NODE_FOLDER, maker["NODE"])
+        step.phase = "bundling"
+        step.log(PYTHON, "studio/make_page.py", env={"PYTHONPATH": str(NODE_FOLDER)})
+    except StepError:
+        STATIC.mkdir(parents=True, exist_ok=True)
+        NOT_MADE.write_text(f"Node could not be installed; see {VENV.name}/page.log\n")
 
 
 def base() -> None:
@@ -172,8 +179,8 @@ def base() -> None:
     make_venv()
     note("venv", time.monotonic() - began)
     together(Step("install", install), Step("page", build_page))
-    link = Step("link", lambda step: pip(step, "--no-deps", "--no-build-isolation", "-e", ".", env=HOOKLESS))
-    together(link)
+    words = ("--no-deps", "--no-build-isolation", "-e", ".")
+    together(Step("link", lambda step: pip(step, *words, env=HOOKLESS)))
     say_page()
 
 
@@ -188,7 +195,7 @@ def say_page() -> None:
 
 
 # The page is built already, or could not be: the build of the package does not try again.
-HOOKLESS = {"HATCH_BUILD_NO_HOOKS": "true", "PYTHONPATH": str(BUILD_TOOLS)}
+HOOKLESS = {"HATCH_BUILD_NO_HOOKS": "true"}
 
 
 def dev() -> None:
