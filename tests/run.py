@@ -40,7 +40,7 @@ TIERS = {
 LONGEST_S = 3600.0
 """After this time something hangs where the limit of a single test does not reach, in C for instance."""
 
-HUNG, NO_TESTS = 124, 5
+FAILED, NO_TESTS, HUNG = 1, 5, 124
 
 
 @dataclass
@@ -62,10 +62,12 @@ class Tally:
 
     def sentence(self, seconds: float, code: int) -> str:
         run, took = self.passed + self.failed, f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
-        if self.failed:
+        if code not in (0, FAILED):
+            said = (
+                f"The tests did NOT finish (exit code {code}) after {took}; {self.passed} passed, {self.failed} failed"
+            )
+        elif self.failed:
             said = f"{self.failed} of {run} tests FAILED in {took}"
-        elif code:
-            said = f"The tests did NOT finish (exit code {code}) after {took}; {self.passed} passed"
         else:
             said = f"All {run} tests passed in {took}"
         if not self.skipped:
@@ -83,7 +85,7 @@ def main(tier: str, more: list[str]) -> int:
         code = _run(Path(folder), [*chosen, *more])
         for report in Path(folder).glob("*.xml"):
             tally.add(ElementTree.parse(report).iter("testcase"))
-    code = code or (1 if tally.failed else 0) or (0 if tally.passed else NO_TESTS)
+    code = code or (FAILED if tally.failed else 0) or (0 if tally.passed else NO_TESTS)
     print(tally.sentence(time.monotonic() - began, code), flush=True)
     return code
 

@@ -56,4 +56,4 @@ def test_the_last_line_counts_passed_failed_and_skipped() -> None:
     assert said(passed) == "All 2 tests passed in 4 min 10 s."
     assert said(passed + skipped) == "All 2 tests passed in 4 min 10 s; 1 skipped: needs Chromium (1)."
     assert said(passed + "<testcase><error/></testcase>", 1) == "1 of 3 tests FAILED in 4 min 10 s."
-    assert said(passed, 124) == "The tests did NOT finish (exit code 124) after 4 min 10 s; 2 passed."
+    assert said(passed, 124) == "The tests did NOT finish (exit code 124) after 4 min 10 s; 2 passed, 0 failed."

@@ -321,6 +321,7 @@ def test_a_fault_ends_with_code_three_and_names_the_black_box(tmp_path: Path) ->
     assert len(list((tmp_path / "out").glob("fault-*.mcap"))) == 1
 
 
+@pytest.mark.slow
 def test_a_fault_in_a_recorded_run_says_where_the_recording_is(tmp_path: Path) -> None:
     (tmp_path / "deaf.yaml").write_text(SHORT + "sim: {sensor: {dropout: 1.0}}\n")
     done = pliant("run", "deaf.yaml", "--record", "deaf.mcap", "--name", f"deaf-{os.getpid()}", cwd=tmp_path)

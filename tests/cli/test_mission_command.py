@@ -40,6 +40,7 @@ def test_a_mission_tells_its_stages_and_leaves_a_picture_an_animation_and_a_reco
     assert (tmp_path / "again.png").exists()
 
 
+@pytest.mark.slow
 def test_a_mission_that_is_stopped_ends_with_code_3_and_its_reason(tmp_path: Path) -> None:
     done = pliant("run", "fetch", *NEAR, "--set", "travel.limit_s=1", "--set", "travel.limit_s_m=0", cwd=tmp_path)
     assert done.returncode == 3
@@ -48,6 +49,7 @@ def test_a_mission_that_is_stopped_ends_with_code_3_and_its_reason(tmp_path: Pat
     assert (tmp_path / "out" / "fetch.mcap").exists()
 
 
+@pytest.mark.slow
 def test_ctrl_c_brings_the_robot_to_rest_and_ends_normally(tmp_path: Path) -> None:
     line, env = [*LINE, "run", "fetch"], {**os.environ, "COLUMNS": "200"}
     pipe = subprocess.PIPE

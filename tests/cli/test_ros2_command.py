@@ -129,6 +129,7 @@ def test_an_arm_that_listens_follows_only_if_it_may(network: None, *, yes: bool)
     assert (f"Commands are held back: someone listens on {TRAJECTORY}" in said) == (not yes)
 
 
+@pytest.mark.slow
 def test_a_mission_runs_in_real_time_beside_the_bridge(network: None, tmp_path: Path) -> None:
     done = pliant("run", "fetch", "--fast", "--ros2")
     assert (done.returncode, done.stderr[:36]) == (2, "pliant: --ros2 is for a loop in real")
