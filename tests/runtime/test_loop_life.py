@@ -1,11 +1,13 @@
 """Life and death of the control process: whoever dies, the robot is stopped or goes on, and somebody says so."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,7 @@ from pliant.runtime import save
 from pliant.runtime import spawn as spawn_module
 from pliant.runtime import started as started_module
 from pliant.runtime.board import Board, alive, running
-from pliant.runtime.board_layout import STOPPED
+from pliant.runtime.board_layout import STARTING, STOPPED
 from pliant.runtime.replay import replay
 from pliant.runtime.session import Session, connect
 from pliant.runtime.task import Task
@@ -250,7 +252,7 @@ def test_a_killed_reader_and_a_killed_recorder_do_not_disturb_the_loop(tmp_path:
     assert reader.stdout is not None
     assert reader.stdout.readline() == "reading\n"
     assert arm._recorder is not None
-    until(lambda: (tmp_path / "run.mcap").stat().st_size > 0)
+    until(lambda: (tmp_path / "run.mcap").exists())
     arm._recorder.kill()
     reader.kill()
     reader.wait()
@@ -263,6 +265,36 @@ def test_a_killed_reader_and_a_killed_recorder_do_not_disturb_the_loop(tmp_path:
     with pytest.raises(RecordingError, match=r"run\.mcap is not complete.*exit code -9"):
         arm.stop()
     assert nothing_is_left_of(arm)
+
+
+def test_a_recorded_loop_does_not_tick_before_its_recorder_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, until
+) -> None:
+    recorder = spawn_module._start(spawn_module.RECORDER)  # it waits for the line that names board and file
+    monkeypatch.setattr(started_module, "follow", lambda *_: recorder)
+    arm = connect("sim:ur5e", record=tmp_path / "run.mcap", rate_hz=125)
+    starts = Thread(target=arm.start)
+    starts.start()
+    until(lambda: hasattr(arm, "board") and loop_pid(arm))
+    starts.join(2.0)  # time for many ticks
+    assert (arm.board.status, arm.board.head) == (STARTING, 0)
+    assert recorder.stdin is not None
+    recorder.stdin.write(json.dumps([str(arm.board.path), str(tmp_path / "run.mcap"), "0"]).encode() + b"\n")
+    recorder.stdin.close()
+    starts.join()
+    arm.wait(0.1)
+    arm.stop()
+    assert Recording.load(tmp_path / "run.mcap").records["tick"].tolist() == list(range(arm.board.head))
+
+
+def test_a_recorder_that_dies_before_the_start_is_told_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(started_module, "follow", lambda *_: run_python("raise SystemExit(9)"))
+    arm = connect("sim:ur5e", record=tmp_path / "run.mcap").start()
+    assert arm.running
+    with pytest.raises(RecordingError, match=r"is not complete.*exit code 9"):
+        arm.stop()
 
 
 def test_a_recording_that_cannot_be_written_is_refused_before_anything_moves(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -49,6 +50,7 @@ class Loop:
         config = board.config
         self.task = Task.model_validate(config["task"])
         self.last = int(config["ticks"])
+        self.is_recorded = bool(config.get("recorded"))
         self.cell = Cell(self.task, lambda revision, tick, values: board.adopt(revision, tick, values))
         self.robot = self.cell.robot
         self.low, self.high = bounds_arrays(Parameters)
@@ -64,6 +66,7 @@ class Loop:
     def run(self) -> tuple[int, str]:
         """Run until asked to stop or until a fault; returns the board status to end with, and the reason."""
         controller, board = self.cell.controller, self.board
+        self._await_recorder()
         self.cell.begin()
         load_group("loop")
         granted = prepare()
@@ -86,6 +89,11 @@ class Loop:
                 if stands or 0 < brake_until <= number:
                     return FAULT, FAULTS[controller.fault]
         return STOPPED, self.asked
+
+    def _await_recorder(self) -> None:
+        """A recording begins with the first tick: on a busy machine a recorder may start later than the ring lasts."""
+        while self.is_recorded and not self.board.recording and not self.asked and os.getppid() == self.owner:
+            time.sleep(0.005)
 
     def _until(self, number: int) -> int:
         """The next tick at which there is something to listen to, as far as is known now."""

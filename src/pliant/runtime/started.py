@@ -52,6 +52,7 @@ class Started(BoardLink[T]):
         """Start the loop's process (and the recorder, if a file was named); returns when it runs."""
         if self._record is not None:
             claim_recording(self._record)
+        config = {**config, "recorded": self._record is not None}
         self.board = Board.create(self.name, config, ring_slots=round(RING_S * self.task.rate_hz))
         atexit.register(self._abandon)
         self._started = True
@@ -73,11 +74,10 @@ class Started(BoardLink[T]):
         while self.board.status == STARTING:
             if self._loop.poll() is not None or time.monotonic() > deadline:
                 self._end()
+            if self._recorder is not None and self._recorder.poll() is not None:
+                self.board.recording = True  # the loop waits for a recorder that does not come any more
             time.sleep(0.005)
         self.check()
-        # a loop that ticks fills its ring; the recorder must be there before it is full
-        while self._recorder is not None and self._recorder.poll() is None and not self.board.recording:
-            time.sleep(0.005)
 
     @property
     def running(self) -> bool:
