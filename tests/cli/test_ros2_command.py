@@ -101,7 +101,7 @@ def held_back(state: Reader) -> bool:
 @pytest.mark.parametrize("yes", [True, False])
 def test_an_arm_that_listens_follows_only_if_it_may(network: None, *, yes: bool) -> None:
     with Node("arm") as node:
-        arm, state = node.reader(TRAJECTORY, JOINT_TRAJECTORY), node.reader("/pliant/state", STRING)
+        arm, state = node.reader(TRAJECTORY, JOINT_TRAJECTORY), node.reader("/pliant/state", STRING, latched=True)
         node.announce()
         words = [
             sys.executable,
@@ -116,7 +116,7 @@ def test_an_arm_that_listens_follows_only_if_it_may(network: None, *, yes: bool)
         ]
         run = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         try:
-            until(lambda: arm.messages() if yes else held_back(state))
+            until(lambda: arm.messages() if yes else held_back(state), 600.0)  # its processes have to start first
             assert yes or not arm.messages()
         finally:
             run.send_signal(signal.SIGINT)

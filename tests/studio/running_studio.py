@@ -161,7 +161,9 @@ def dial(studio: Running, token: str = TOKEN, origin: str | None = "") -> Client
     host = f"{LOCAL}:{studio.port}"
     if origin == "":
         origin = f"http://{host}"
-    return connect(f"ws://{host}/socket?token={token}", origin=origin, open_timeout=PATIENCE_S)  # type: ignore[arg-type]
+    # it goes on reading whatever the test does, as a page does, and does not close the line by itself
+    patient: dict[str, Any] = {"open_timeout": PATIENCE_S, "ping_interval": None, "max_queue": None}
+    return connect(f"ws://{host}/socket?token={token}", origin=origin, **patient)  # type: ignore[arg-type]
 
 
 def ask(socket: ClientConnection, message: Any) -> dict[str, Any]:

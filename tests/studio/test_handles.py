@@ -33,26 +33,44 @@ def ball_on_screen(page: Any, name: str) -> tuple[float, float]:
     return box["x"] + x, box["y"] + y
 
 
-def drag(page: Any, start: tuple[float, float], by: tuple[float, float]) -> None:
+# Keeps the last goal and the last virtual push that the page has sent.
+_NOTE_SENT = """() => {
+  window.sent = {};
+  const send = WebSocket.prototype.send;
+  WebSocket.prototype.send = function (data) {
+    const said = JSON.parse(data);
+    window.sent[said.do] = said.position ?? said.force;
+    return send.call(this, data);
+  };
+}"""
+
+
+def drag(page: Any, start: tuple[float, float], by: tuple[float, float], what: str) -> list[float]:
+    """Drag something; returns what the page has asked for when it was let go."""
+    page.evaluate(_NOTE_SENT)
     page.mouse.move(*start)
     page.mouse.down()
     page.mouse.move(start[0] + by[0], start[1] + by[1], steps=8)
     page.mouse.up()
+    return until(lambda: page.evaluate("window.sent")[what])
 
 
 @pytest.mark.parametrize("loop", ["lab"], indirect=True)
 def test_force_and_equilibrium_of_the_lab_are_dragged(page: Any, studio: Running, loop: Link) -> None:
     rest = loop.pose[:2]
-    drag(page, ball_on_screen(page, "handle"), (60, 40))
+    asked = drag(page, ball_on_screen(page, "handle"), (60, 40), "virtual_push")
     push, stiffness = (lambda: loop.state.goal.push.copy()), 250.0
-    studio.until(lambda: np.linalg.norm(push()[:2]) > 1.0 and push()[0] > 0.0)
+    studio.until(lambda: push()[:3].tolist() == asked)
+    assert np.linalg.norm(asked) > 1.0
+    assert asked[0] > 0.0
     studio.until(lambda: np.linalg.norm(loop.pose[:2] - rest - push()[:2] / stiffness) < 2e-3)
     assert push()[2] == 0.0
     loop.virtual_push([0.0, 0.0, 0.0])
     goal = loop.state.goal.pose[:2].copy()
     studio.until(lambda: np.linalg.norm(loop.pose[:2] - goal) < 2e-3)
-    drag(page, ball_on_screen(page, "knob"), (-50, 0))
-    studio.until(lambda: loop.state.goal.pose[0] < goal[0] - 0.02)
+    asked = drag(page, ball_on_screen(page, "knob"), (-50, 0), "goal")
+    studio.until(lambda: loop.state.goal.pose[:2].tolist() == asked[:2])
+    assert asked[0] < goal[0] - 0.02
     studio.until(lambda: np.linalg.norm(loop.pose[:2] - loop.state.goal.pose[:2]) < 2e-3)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import numpy as np
 import pytest
-from running_studio import PATIENCE_S, Running, dial, held, opened, part
+from running_studio import PATIENCE_S, Running, dial, held, opened, part, tab, visit
 
 from pliant.runtime.task import load_task
 from pliant.studio.schema import parameters_in_words, values_of
@@ -126,6 +127,36 @@ def test_two_pages_agree(page: Any, studio: Running, browser: Any) -> None:
         part(other, "resume").click()
         studio.until(lambda: not studio.stopped)
         studio.until(lambda: "stopped" not in part(page, "law").text_content())
+
+
+def test_an_answer_that_crosses_with_news_of_a_later_change_does_not_hide_it(studio: Running, browser: Any) -> None:
+    kept: list[tuple[Any, str]] = []
+
+    def relay(line: Any) -> None:
+        """All that comes is passed on, save what the Studio answers to changes."""
+        far = line.connect_to_server()
+
+        def pass_on(data: str | bytes) -> None:
+            is_answer = isinstance(data, str) and "revision" in data and json.loads(data)["type"] == "answer"
+            kept.append((line, str(data))) if is_answer else line.send(data)
+
+        far.on_message(pass_on)
+
+    with tab(browser) as page:
+        page.route_web_socket(re.compile("/socket"), relay)
+        visit(page, studio.url)
+        field = part(page, "number-sense.cutoff_hz")
+        field.fill("31")
+        field.press("Enter")
+        studio.until(lambda: page.evaluate("0") == 0 and kept)
+        page.evaluate("document.activeElement.blur()")
+        studio.loop.set({"sense.cutoff_hz": 32.0})
+        studio.until(lambda: float(field.input_value()) == 32.0)
+        (line, answer), time_s = kept[0], page.evaluate("document.body.dataset.time")
+        assert json.loads(answer)["values"]["sense.cutoff_hz"] == 31.0
+        line.send(answer)
+        studio.until(lambda: float(page.evaluate("document.body.dataset.time")) > float(time_s) + 0.5)
+        assert float(field.input_value()) == 32.0
 
 
 def test_values_are_saved_into_the_file_that_is_named(page: Any, studio: Running) -> None:

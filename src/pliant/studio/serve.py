@@ -15,6 +15,9 @@ from pliant.studio.server import Studio
 from pliant.studio.stage import Stage
 
 LOCAL = "127.0.0.1"
+# A page that has answered nothing for so long is gone [s]. One whose machine is busy is only slow: a ping waits there
+# behind the frames that were sent before it.
+_GONE_S = 30.0
 
 
 def listen(host: str, port: int, *, expose: bool) -> socket.socket:
@@ -60,7 +63,7 @@ def serve(stage: Stage, listening: socket.socket, ready: Callable[[str], object]
     studio = Studio(stage, *listening.getsockname()[:2])
     config = uvicorn.Config(
         studio.app, log_level="error", ws="websockets-sansio", ws_max_size=MESSAGE_BYTES, ws_ping_interval=5.0,
-        ws_ping_timeout=5.0, timeout_graceful_shutdown=1, server_header=False,
+        ws_ping_timeout=_GONE_S, timeout_graceful_shutdown=1, server_header=False,
     )  # fmt: skip
     ready(link_of(listening, studio.token))
     uvicorn.Server(config).run(sockets=[listening])
