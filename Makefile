@@ -10,10 +10,10 @@ PAGE := hatch_build.py $(wildcard studio/*.py studio/*.json studio/*.html studio
 # Hundreds of processes are started: none of them should compile the whole package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo test kernels lint docs reference pictures examples clean
+.PHONY: help setup demo test test-all kernels lint docs reference pictures examples clean
 
 help: ## list what can be made
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 18
 
 setup: $(READY) ## make the environment in .venv (all others do this first)
 
@@ -23,8 +23,11 @@ demo: $(VENV) ## see it work: a simulated arm is pushed and yields
 	@$(STEPS) summary demo
 	@if test -t 0 && test -t 1 && test -e src/pliant/studio/static/index.html; then $(BIN)/pliant studio hand_guiding; fi
 
-test: $(READY) kernels ## run the tests
-	@$(BIN)/python tests/run.py
+test: $(READY) kernels ## run the quick tests: every capability, in about 5 minutes
+	@$(BIN)/python tests/run.py quick
+
+test-all: $(READY) kernels ## run all tests, with many more examples, in about 15 minutes
+	@$(BIN)/python tests/run.py all
 
 kernels: $(VENV) ## compile the control kernels (once; everything else does so when it needs them)
 	@$(BIN)/pliant cache warm

@@ -35,7 +35,7 @@ def running(*words: object) -> Iterator[Link]:
         yield attach(name)
     finally:
         os.kill(process.pid, signal.SIGINT)
-        process.wait(60)
+        process.wait(300)
 
 
 def pliant(loop: str, *words: object) -> Said:

@@ -74,4 +74,4 @@ def test_the_demo_opens_the_studio_in_a_terminal_and_ctrl_c_ends_it(tmp_path: Pa
         assert "The Studio shows loop" in said
         os.write(end, b"\x03")
         assert "The Studio has ended, and what it had started is stopped." in heard(end, lambda _: False)
-        assert process.wait(60) == 0
+        assert process.wait(300) == 0

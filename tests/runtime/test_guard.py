@@ -171,6 +171,7 @@ def pressing(lag_s: float) -> Task:
     return task.model_copy(update={"params": params})
 
 
+@pytest.mark.slow
 def test_a_contact_settles_just_inside_the_border_and_bounces_outside() -> None:
     least = border(lambda lag: bears(pressing(lag), "hybrid"), 0.003, 0.05)
     inside, outside = (run_contact(pressing(share * least)) for share in (1.3, 0.75))

@@ -14,7 +14,7 @@ from pliant.params.control import record_of
 from pliant.runtime import board_link
 from pliant.runtime import link as link_module
 from pliant.runtime.board import Board
-from pliant.runtime.board_layout import RUNNING, SET
+from pliant.runtime.board_layout import FAULT, RUNNING, SET
 from pliant.runtime.link import Link
 from pliant.runtime.task import Task
 
@@ -85,6 +85,22 @@ def test_a_loop_that_does_not_tick_is_told_as_that_and_the_change_is_withdrawn(m
         link.set(CHANGE)
     assert loop.now == pytest.approx(5.1, abs=0.2)
     assert proposed(loop.board)[1] == -1
+
+
+def test_a_loop_that_saves_its_last_seconds_after_a_fault_has_longer_and_its_reason_is_told(made: Made) -> None:
+    link, loop = made(0, 1.0)
+    loop.board.annotate({"fault": "the cable is out"})
+    tick = loop.sleep
+
+    def saves(seconds: float) -> None:
+        tick(seconds)
+        if loop.waits == 30:
+            loop.board.finish(FAULT, "the cable is out")
+
+    board_link.time.sleep = saves  # type: ignore[assignment]
+    with pytest.raises(LoopError, match="the cable is out"):
+        link.wait(1.0)
+    assert loop.now == pytest.approx(30.0)
 
 
 def test_a_newer_change_of_someone_else_is_not_withdrawn(made: Made) -> None:

@@ -63,6 +63,7 @@ def test_the_mission_that_comes_along_ends_with_the_tool_at_its_goal(run: Missio
     assert run.reason == ""
 
 
+@pytest.mark.slow
 def test_on_wheels_it_does_too() -> None:
     run = simulate_mission(fetch(*NEAR, "sim.wheels=true"))
     assert run.done

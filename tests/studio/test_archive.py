@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from running_studio import Running, ask, dial, part, until
+from running_studio import LONG_S, Running, ask, dial, part, until
 
 from pliant.errors import PliantError, RefusedError
 from pliant.params.declare import changed
@@ -153,7 +153,7 @@ def test_a_recording_can_be_scrubbed_and_run_otherwise(page: Any, studio: Runnin
         page.keyboard.press("PageUp")
     studio.until(lambda: int(part(page, "scrub").input_value()) > 0)
     part(page, "what-if").click()
-    studio.until(lambda: "is dotted" in part(page, "notice").text_content())
+    studio.until(lambda: "is dotted" in part(page, "notice").text_content(), LONG_S)
     assert "Pushes by hand are not recorded and are missing" in part(page, "otherwise").text_content()
     was = int(part(page, "scrub").input_value())
     part(page, "play").click()
@@ -166,7 +166,7 @@ def test_a_recording_can_be_scrubbed_and_run_otherwise(page: Any, studio: Runnin
 def test_an_experiment_runs_and_shows_its_picture_and_its_table(page: Any, studio: Running) -> None:
     part(page, "gallery").click()
     part(page, "run-push").click()
-    studio.until(lambda: part(page, "result").count() == 1, 300.0)
+    studio.until(lambda: part(page, "result").count() == 1, LONG_S)
     assert "every bar is reached" in part(page, "result").text_content()
     studio.until(lambda: page.evaluate("document.querySelector('dialog img')?.naturalWidth ?? 0") > 300)
     head = studio.loop.board.head
@@ -214,7 +214,7 @@ def test_a_way_through_a_map_is_planned_and_shown(page: Any, studio: Running) ->
     part(page, "plan-start").fill("2,2,0")
     part(page, "plan-goal").fill("8,4,90")
     part(page, "go").click()
-    studio.until(lambda: part(page, "planned").count() == 1, 300.0)
+    studio.until(lambda: part(page, "planned").count() == 1, LONG_S)
     assert "m of it backwards" in part(page, "planned").text_content()
     studio.until(lambda: page.evaluate("document.querySelector('dialog img')?.naturalWidth ?? 0") > 300)
     part(page, "planned").get_by_test_id("close").click()

@@ -31,7 +31,8 @@ def command(
         compile_first(*GROUPS)
     elif what in ("prune", "clear"):
         removed = cache.prune() if what == "prune" else cache.clear()
-        err.print(f"Removed {len(removed)} entries, {sum(entry.bytes for entry in removed) / 1e6:.1f} MB.")
+        count = "1 entry" if len(removed) == 1 else f"{len(removed)} entries"
+        err.print(f"Removed {count}, {sum(entry.bytes for entry in removed) / 1e6:.1f} MB.")
     _show(as_json)
     return 0
 
@@ -42,11 +43,11 @@ def _show(as_json: bool) -> None:
     from pliant.cli.show import out
     from pliant.kernel.cache import MAX_AGE_S, MAX_BYTES, open_cache
     from pliant.runtime.entry_points import GROUPS
-    from pliant.runtime.warm import missing
+    from pliant.runtime.warm import is_ready
 
     cache = open_cache()
     entries = cache.entries()
-    ready = {group: not missing(group) for group in GROUPS}
+    ready = {group: is_ready(group) for group in GROUPS}
     size = sum(entry.bytes for entry in entries)
     if as_json:
         folder = None if cache.folder is None else str(cache.folder)
@@ -60,9 +61,8 @@ def _show(as_json: bool) -> None:
         out.print(f"Last used: {_ago(entries[0].used_s)} to {_ago(entries[-1].used_s)}")
     for group, is_there in ready.items():
         out.print(f"  {group:12} {'compiled' if is_there else 'will be compiled when it is needed'}")
-    out.print(
-        f"Pruned by itself: entries not used for {MAX_AGE_S / 86400:.0f} days, and beyond {MAX_BYTES / 2**20:.0f} MB."
-    )
+    limits = f"Entries not used for {MAX_AGE_S / 86400:.0f} days, and the oldest beyond {MAX_BYTES / 2**20:.0f} MB"
+    out.print(f"{limits}, are removed whenever something is compiled.")
 
 
 def _ago(when_s: float) -> str:

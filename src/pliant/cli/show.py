@@ -38,16 +38,14 @@ def progress(label: str) -> Iterator[Callable[[float], None]]:
 
 
 def compile_first(*groups: str) -> None:
-    """Compile what these groups of kernels (see `runtime.entry_points`) lack on this machine, and show how far it is."""
+    """Compile what is missing of these groups of kernels (see `runtime.entry_points`), with progress."""
     from pliant.kernel.cache import open_cache
     from pliant.runtime.warm import ensure, is_ready, lines_on_stderr, missing
 
     if is_ready(*groups):
         return
     if problem := open_cache().problem:
-        err.print(
-            f"Compiled code cannot be kept for the next start: {problem}. To keep it, set PLIANT_CACHE to a folder."
-        )
+        err.print(f"The compiled code is not kept for the next start: {problem}. Set PLIANT_CACHE to a private folder.")
     if not (jobs := missing(*groups)):
         ensure(*groups)
         return

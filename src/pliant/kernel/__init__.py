@@ -4,8 +4,8 @@ A kernel is a plain Python function that Numba compiles to machine code: it rele
 must not allocate. It reads and writes NumPy records (see `records`). Where it calls no C function it also runs
 uncompiled with ``NUMBA_DISABLE_JIT=1``, so that a law can be stepped through and covered.
 
-`dispatch` compiles, `sources` says what a kernel's machine code depends on, `cache` keeps it; `memory` and `c_functions`
-hold what kernels call.
+`dispatch` compiles, `sources` says what machine code depends on, `cache` keeps it; `memory` and `c_functions` hold what
+kernels call.
 """
 
 from __future__ import annotations

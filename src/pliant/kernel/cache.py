@@ -168,7 +168,7 @@ _opened: dict[tuple[str | None, ...], Cache] = {}
 
 
 def open_cache() -> Cache:
-    """The cache of this process. Where no private folder can be had it lasts only as long as the process, and says why."""
+    """The cache of this process. Without a private folder it ends with the process, and says why (`problem`)."""
     if (found := _opened.get(_place())) is not None:
         return found
     if own := os.environ.get("PLIANT_CACHE"):

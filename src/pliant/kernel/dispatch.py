@@ -28,16 +28,17 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 import numba as _numba
-from numba.core import compiler, event, sigutils, types, typing
-from numba.core.codegen import JITCodeLibrary
+from numba.core import compiler, event, sigutils, types
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.environment import lookup_environment
 from numba.core.registry import CPUDispatcher
 from numba.core.serialize import dumps
+from numba.core.typing.templates import make_concrete_template
 from numba.np import linalg as _linalg
 
 from pliant.kernel import cache
 from pliant.kernel.c_functions import mujoco_library
+from pliant.kernel.libraries import EntryPoint, Lowered, Symbol
 from pliant.kernel.sources import digest_of_imports
 
 # Numba's annotations describe its own use, not ours: a kernel is called like the function it was made from.
@@ -71,109 +72,12 @@ def _load_arrays_without_scipy() -> None:
 _load_arrays_without_scipy()
 
 
-# ---- LLVM code -----------------------------------------------------------------------------------------------------
-
-
-class _Lowered(JITCodeLibrary):
-    """The LLVM code of one kernel, to be linked into entry points; it never becomes machine code itself."""
-
-    def add_linking_library(self, library: Any) -> None:
-        library._ensure_finalized()
-        self._linking_libraries.append(library)
-
-    def _ensure_finalized(self) -> None:
-        """Nothing: there is nothing to finish."""
-
-    @functools.cached_property
-    def module(self) -> Any:
-        """The code, so marked that a linker takes it where it is called and drops it where it is not."""
-        for function in self._final_module.functions:
-            if not function.is_declaration and function.linkage == llvm.Linkage.external:
-                function.linkage = "linkonce_odr"
-        return self._final_module
-
-    def _get_module_for_linking(self) -> Any:
-        """The code with all that it calls, for a function that Numba itself compiles."""
-        if self._shared_module is None:
-            linked = self.module.clone()
-            for library in callees(self):
-                linked.link_in(_module_of(library), preserve=True)
-            self._shared_module = linked
-        return self._shared_module
-
-
-class _Symbol(JITCodeLibrary):
-    """Machine code that is there already, under a name: nothing to link, but to be loaded first."""
-
-    def __init__(self, codegen: Any, name: str, load_first: Callable[[], None]) -> None:
-        super().__init__(codegen, name)
-        self._reload_init.add(load_first)
-
-    def _ensure_finalized(self) -> None:
-        """Nothing: there is nothing to finish."""
-
-    def _get_module_for_linking(self) -> Any:
-        return self._final_module
-
-
-class _EntryPoint(JITCodeLibrary):
-    """A kernel's wrapper for Python, with the code of all that it calls: optimised and translated as one piece."""
-
-    def __init__(self, codegen: Any, name: str) -> None:
-        super().__init__(codegen, name)
-        self.enable_object_caching()
-        self.keep = ""
-
-    def finalize(self) -> None:
-        """Link, optimise, translate."""
-        for library in callees(self):
-            self._reload_init.update(library._reload_init)
-            self._final_module.link_in(_module_of(library), preserve=True)
-        if self.keep:
-            self._final_module.get_function(self.keep).linkage = "external"
-        self._linking_libraries = []
-        super().finalize()
-
-    def symbols(self) -> list[str]:
-        """The names that the machine code defines."""
-        module = self._final_module
-        return [it.name for them in (module.functions, module.global_variables) for it in them if not it.is_declaration]
-
-    @classmethod
-    def restored(cls, codegen: Any, name: str, code: bytes, symbols: list[str]) -> _EntryPoint:
-        """One whose machine code comes from the cache."""
-        library = cls(codegen, name)
-        library._set_compiled_object(code)
-        library._finalize_final_module()
-        codegen._engine._defined_symbols.update(symbols)
-        return library
-
-
-def callees(library: Any) -> list[Any]:
-    """All that a library calls, callers before callees: a linker drops what is not called yet."""
-    ordered: list[Any] = []
-    seen: set[int] = set()
-
-    def visit(one: Any) -> None:
-        for other in one._linking_libraries if isinstance(one, _Lowered | _EntryPoint) else ():
-            if id(other) not in seen:
-                seen.add(id(other))
-                visit(other)
-                ordered.append(other)
-
-    visit(library)
-    return ordered[::-1]
-
-
-def _module_of(library: Any) -> Any:
-    return library.module if isinstance(library, _Lowered) else library._get_module_for_linking()
-
-
-# ---- kernels -------------------------------------------------------------------------------------------------------
-
-
 class Kernel(CPUDispatcher):
     """A function that is lowered when kernels call it, and becomes an entry point when Python does."""
+
+    targetctx: Any
+    typingctx: Any
+    _compiler: Any
 
     def __init__(self, function: Callable[..., Any], *, separate: bool = False) -> None:
         super().__init__(function, {}, OPTIONS)
@@ -189,7 +93,7 @@ class Kernel(CPUDispatcher):
         pysig, args = self._compiler.fold_argument_types(args, kws)
         self._make_callable(tuple(args))
         name = f"CallTemplate({self.py_func.__name__})"
-        template = typing.make_concrete_template(name, key=self.py_func.__name__, signatures=self.nopython_signatures)
+        template = make_concrete_template(name, key=self.py_func.__name__, signatures=self.nopython_signatures)
         return template, pysig, args, {}
 
     @property
@@ -221,7 +125,7 @@ class Kernel(CPUDispatcher):
         described = copy.copy(entry.fndesc)
         described.mangled_name = symbol
         load_first = functools.partial(load_by_name, self.py_func.__module__, self.py_func.__qualname__, args)
-        return described, _Symbol(self.targetctx.codegen(), symbol, load_first), entry.signature
+        return described, Symbol(self.targetctx.codegen(), symbol, load_first), entry.signature
 
     def _symbol(self, args: tuple[Any, ...]) -> str:
         return f"{self.name}.{hashlib.sha256(str(args).encode()).hexdigest()[:16]}"
@@ -244,10 +148,10 @@ class Kernel(CPUDispatcher):
     def _lower(self, args: tuple[Any, ...]) -> Any:
         """The kernel as LLVM code."""
         if args not in self._lowered:
-            flags = compiler.Flags()
+            flags: Any = compiler.Flags()
             self.targetdescr.options.parse_as_flags(flags, self.targetoptions)
             flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
-            library = _Lowered(self.targetctx.codegen(), self.py_func.__qualname__)
+            library = Lowered(self.targetctx.codegen(), self.py_func.__qualname__)
             details = {"dispatcher": self, "args": args, "return_type": None}
             with self._compiling_counter, event.trigger_event("numba:compile", data=details):
                 self._lowered[args] = compiler.compile_extra(
@@ -259,7 +163,7 @@ class Kernel(CPUDispatcher):
         """The kernel and all that it calls as machine code, kept in the cache."""
         lowered = self._lower(args)
         context, described = lowered.target_context, lowered.fndesc
-        library = _EntryPoint(context.codegen(), self.py_func.__qualname__)
+        library = EntryPoint(context.codegen(), self.py_func.__qualname__)
         library.add_linking_library(lowered.library)
         library.keep = described.llvm_func_name if self.separate else ""
         context.create_cpython_wrapper(
@@ -288,7 +192,7 @@ class Kernel(CPUDispatcher):
         name, code, symbols, described, environment, signature, environments, load_first = pickle.loads(data)
         for load in load_first:
             load()
-        library = _EntryPoint.restored(self.targetctx.codegen(), name, code, symbols)
+        library = EntryPoint.restored(self.targetctx.codegen(), name, code, symbols)
         return _entry(self.targetctx, library, described, environment, signature, environments)
 
     def is_cached(self, args: tuple[Any, ...]) -> bool:

@@ -21,8 +21,9 @@ T = TypeVar("T", bound="Task | MissionTask")
 
 # How long a loop may take to answer, and to give its first record [s].
 ANSWER_S = 1.0
-# A loop that lives but has not ticked for this long is stuck [s].
-_STALL_S = 5.0
+# A loop that lives but has not ticked for this long is stuck [s]; one that saves its last seconds after a fault has
+# longer, because a busy machine may take its time for that.
+_STALL_S, _SAVE_S = 5.0, 60.0
 # A coordinate beyond this is a mistake [m, rad, N, N m].
 _SANE = 1e4
 _STARTS = "it is still starting; try again in a moment"
@@ -38,8 +39,10 @@ class Ticking:
         """Raise `LoopError` if it has not ticked for too long."""
         if self._board.head != self._head:
             self._head, self._moved = self._board.head, time.monotonic()
-        elif time.monotonic() - self._moved > _STALL_S:
-            raise LoopError(f"it has not ticked for {_STALL_S:g} s")
+        elif (stood_s := time.monotonic() - self._moved) > _STALL_S:
+            most_s = _SAVE_S if "fault" in self._board.notes else _STALL_S
+            if stood_s > most_s:
+                raise LoopError(f"it has not ticked for {most_s:g} s")
 
 
 class BoardLink(Generic[T]):
@@ -71,7 +74,7 @@ class BoardLink(Generic[T]):
         self.check()
         latest = self.board.latest()
         if latest is None:
-            deadline = time.monotonic() + ANSWER_S
+            deadline = time.monotonic() + (ANSWER_S if self.board.status == STARTING else _STALL_S)
             while latest is None and time.monotonic() < deadline:
                 time.sleep(self.task.dt)
                 latest = self.board.latest()

@@ -233,4 +233,4 @@ GROUPS = {
     "body": ("simulator", "telemetry", "mobile manipulator", "kinematics"),
     "planner": ("path search", "path following"),
 }
-"""What a command can need: a paced loop, runs at full speed, a replay, an arm's model, an arm on a base, a base's paths."""
+"""What a command can need: a paced loop, full-speed runs, a replay, a model, an arm on a base, paths of a base."""

@@ -209,6 +209,7 @@ def live(path: str, make: Callable[[Board], Running]) -> int:
 def _leave(board: Board, status: int, reason: str) -> None:
     """The robot stands: save what happened if it was a fault, then tell everyone, then clear away."""
     if status == FAULT and board.head > 0:
+        board.annotate({"fault": reason})  # whoever waits for the next tick knows why there is none
         from pliant.runtime.save import save_black_box
 
         try:

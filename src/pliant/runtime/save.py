@@ -34,7 +34,7 @@ from pliant.runtime.task import MISSION, Task, arm_of
 
 BLACK_BOX_S = 5.0
 # How long the words about a loop that was killed may take [s].
-_LAST_WORDS_S = 3.0
+_LAST_WORDS_S = 10.0
 NOW = -1
 
 

@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from pliant.kernel import load
@@ -25,6 +25,8 @@ from pliant.kernel.dispatch import is_cached, machine
 from pliant.kernel.sources import state_of_package
 from pliant.runtime.entry_points import GROUPS, JOBS, Job
 
+# After this many workers have died, this process does the rest itself.
+_MOST_DEATHS = 2
 # Workers beyond this wait for each other's results rather than work.
 _MOST_WORKERS = 4
 
@@ -100,7 +102,7 @@ def ensure(*groups: str, notice: Notice | None = None) -> None:
     if is_ready(*groups):
         return
     cache = open_cache()
-    with _turn(cache):
+    with _turn(cache, notice):
         jobs = missing(*groups)
         if jobs and cache.folder is not None:
             _compile(jobs, notice)
@@ -114,13 +116,18 @@ def ensure(*groups: str, notice: Notice | None = None) -> None:
 
 
 @contextmanager
-def _turn(cache: Cache) -> Iterator[None]:
+def _turn(cache: Cache, notice: Notice | None) -> Iterator[None]:
     """One process at a time compiles into a cache: those that come later find its results."""
     if cache.folder is None:
         yield
         return
     with (cache.folder / "lock").open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if notice:
+                notice(Progress(("another process compiles; waiting for it",), 0, 1, 0.0, 0.0))
+            fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
@@ -136,7 +143,8 @@ class _Worker:
     def give(self, job: Job) -> None:
         self.job = job
         assert self.process.stdin is not None
-        print(job.name, file=self.process.stdin, flush=True)
+        with suppress(BrokenPipeError):  # it has ended, and that is heard soon
+            print(job.name, file=self.process.stdin, flush=True)
 
     def _listen(self, answers: queue.Queue[tuple[_Worker, bool]]) -> None:
         assert self.process.stdout is not None
@@ -154,29 +162,33 @@ def _compile(jobs: list[Job], notice: Notice | None) -> None:
     answers: queue.Queue[tuple[_Worker, bool]] = queue.Queue()
     cores = len(os.sched_getaffinity(0))
     workers = [_Worker(answers) for _ in range(min(len(jobs), cores, _MOST_WORKERS))]
-    state = _State(jobs, len(workers))
+    state, deaths = _State(jobs, len(workers)), 0
     try:
         while state.unfinished:
             for worker in workers:
                 if worker.job is None and (job := state.next()) is not None:
                     worker.give(job)
+            if not workers and (job := state.next()) is not None:
+                load_job(job)  # where they did not just happen to be killed, the reason shows here
+                state.finish(job)
+                continue
             if notice:
                 notice(state.progress())
             try:
                 worker, well = answers.get(timeout=1.0)
             except queue.Empty:
                 continue
-            if not well:  # it was killed, or failed: here it says why
-                job = worker.job
-                if job is None:
-                    raise RuntimeError("a process that compiles has ended before its work began")
-                load_job(job)
-                worker.end()
-                workers.remove(worker)
-                workers.append(_Worker(answers))
-            if worker.job is not None:
+            if well and worker.job is not None:
                 state.finish(worker.job)
-            worker.job = None
+                worker.job = None
+            elif not well:
+                workers.remove(worker)
+                worker.end()
+                deaths += 1
+                if worker.job is not None:
+                    state.put_back(worker.job)
+                if deaths <= _MOST_DEATHS:
+                    workers.append(_Worker(answers))
     finally:
         for worker in workers:
             worker.end()
@@ -210,6 +222,11 @@ class _State:
     def finish(self, job: Job) -> None:
         self._took_s += time.monotonic() - self._running.pop(job.name)
         self._done_s += job.seconds
+
+    def put_back(self, job: Job) -> None:
+        """A job that was not finished waits again."""
+        del self._running[job.name]
+        self._waiting.insert(0, job)
 
     def progress(self) -> Progress:
         """Expected times are scaled by how long the jobs that are done took."""

@@ -1,0 +1,282 @@
+"""Compiled code: what is compiled once is not compiled again, and what has changed is."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numba import njit
+from processes import python
+
+import pliant
+from pliant.kernel import kernel, on_compile
+from pliant.runtime import warm
+from pliant.runtime.entry_points import GROUPS, JOBS
+
+# Call a kernel of a module in the working folder; print its result and the names of what was compiled for it.
+CALL = """
+import json
+import sys
+from pliant.kernel import on_compile
+names = []
+with on_compile(names.append):
+    from outer import outer
+    result = outer(3.0)
+assert "scipy.linalg" not in sys.modules, "it takes long to import, and no kernel needs it"
+print(json.dumps([result, sorted(names)]))
+"""
+
+OUTER = """
+from pliant.kernel import kernel
+from inner import inner
+
+@kernel
+def outer(x):
+    return inner(x) + 1.0
+"""
+
+INNER = """
+from pliant.kernel import kernel
+
+@kernel
+def inner(x):
+    return 2.0 * x
+"""
+
+ALL = ["inner.inner", "outer.outer"]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A folder with two modules of a user's own kernels."""
+    (tmp_path / "outer.py").write_text(OUTER)
+    (tmp_path / "inner.py").write_text(INNER)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("changed", "text", "result"), [("outer.py", OUTER, 16.0), ("inner.py", INNER.replace("2.0 * x", "5.0 * x"), 16.0)]
+)
+def test_a_second_process_compiles_nothing_until_the_source_changes(
+    place: Path, changed: str, text: str, result: float
+) -> None:
+    cache = str(place / "cache")
+    assert python(CALL, place, PLIANT_CACHE=cache) == [7.0, ALL]
+    assert python(CALL, place, PLIANT_CACHE=cache) == [7.0, []]
+    (place / changed).write_text(text.replace("+ 1.0", "+ 10.0"))
+    assert python(CALL, place, PLIANT_CACHE=cache) == [result, ALL]
+
+
+def test_a_constant_imported_from_another_file_counts_as_source(place: Path) -> None:
+    cache = str(place / "cache")
+    (place / "numbers_of_mine.py").write_text("FACTOR = 2.0\n")
+    (place / "inner.py").write_text("from numbers_of_mine import FACTOR\n" + INNER.replace("2.0", "FACTOR"))
+    assert python(CALL, place, PLIANT_CACHE=cache)[0] == 7.0
+    (place / "numbers_of_mine.py").write_text("FACTOR = 5.0\n")
+    assert python(CALL, place, PLIANT_CACHE=cache)[0] == 16.0
+
+
+def copy_of_package(folder: Path) -> Path:
+    copy = folder / "pliant"
+    shutil.copytree(Path(pliant.__file__).parent, copy, ignore=shutil.ignore_patterns("data", "__pycache__", "static"))
+    return copy
+
+
+def test_a_change_in_pliant_compiles_anew_what_imports_it_and_nothing_else(tmp_path: Path) -> None:
+    copy, cache = copy_of_package(tmp_path), str(tmp_path / "cache")
+    (copy / "spatial.py").write_text(INNER)
+    (tmp_path / "outer.py").write_text(OUTER.replace("from inner", "from pliant.spatial"))
+    assert python(CALL, tmp_path, PLIANT_CACHE=cache)[0] == 7.0
+    with (copy / "laws" / "hold.py").open("a") as file:  # the kernels above do not import it
+        file.write("\nMORE = 1\n")
+    assert python(CALL, tmp_path, PLIANT_CACHE=cache) == [7.0, []]
+    (copy / "spatial.py").write_text(INNER.replace("2.0", "5.0"))
+    result, names = python(CALL, tmp_path, PLIANT_CACHE=cache)
+    assert (result, names) == (16.0, ["outer.outer", "pliant.spatial.inner"])
+
+
+def test_two_copies_of_the_same_source_share_the_cache(tmp_path: Path) -> None:
+    code = """
+import json
+from pliant.kernel import load, on_compile
+from pliant.spatial import pose_error
+import numpy as np
+names = []
+with on_compile(names.append):
+    load(pose_error, np.zeros(7), np.zeros(7), np.zeros(6))
+print(json.dumps(names))
+"""
+    cache = str(tmp_path / "cache")
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        copy_of_package(tmp_path / name)
+    assert "pliant.spatial.pose_error" in python(code, tmp_path / "one", PLIANT_CACHE=cache)
+    assert python(code, tmp_path / "other", PLIANT_CACHE=cache) == []
+
+
+def test_with_a_warm_cache_nothing_is_compiled_in_a_run_or_its_replay(tmp_path: Path) -> None:
+    warm.ensure("batch", "replay")
+    code = """
+import json
+from pathlib import Path
+from pliant.kernel import on_compile
+names = []
+with on_compile(names.append):
+    from pliant.params.declare import validated
+    from pliant.record.reader import Recording
+    from pliant.runtime.batch import simulate
+    from pliant.runtime.replay import replay
+    from pliant.runtime.save import save_run
+    from pliant.runtime.task import Task
+    for interface in ("position", "velocity", "torque"):
+        event = {"at_s": 0.05, "law": "admittance", "set": {"sense.cutoff_hz": 40}}
+        run = simulate(validated(Task, {"duration_s": 0.1, "interface": interface, "events": [event]}))
+        save_run(run, Path("run.mcap"))
+        assert replay(Recording.load("run.mcap")).largest == 0.0
+print(json.dumps(names))
+"""
+    assert python(code, tmp_path) == []
+
+
+@kernel
+def squared(x):
+    """A kernel that others call."""
+    return x * x
+
+
+@kernel(separate=True)
+def cubed(x):
+    """A kernel that others call by its machine code."""
+    return x * squared(x)
+
+
+@kernel
+def sums(x):
+    """Calls both."""
+    return squared(x) + cubed(x)
+
+
+def test_a_kernel_may_be_called_by_kernels_by_python_and_by_numba() -> None:
+    @njit
+    def plain(x):
+        return sums(x) + cubed(x)
+
+    assert sums(3.0) == 36.0
+    assert squared(4.0) == 16.0  # so far only other kernels have called it
+    assert squared(4) == 16
+    assert cubed(2.0) == 8.0
+    assert plain(3.0) == 63.0
+
+
+def test_an_exception_of_an_inner_kernel_reaches_python() -> None:
+    @kernel
+    def fails(x):
+        if x > 1.0:
+            raise ValueError("too large")
+        return x
+
+    @kernel
+    def calls(x):
+        return fails(x) + 1.0
+
+    assert calls(0.5) == 1.5
+    with pytest.raises(ValueError, match="too large"):
+        calls(2.0)
+
+
+def test_entry_points_are_what_python_calls_with_records_and_arrays() -> None:
+    """Each group names the arguments that its callers have: a wrong type would compile in the middle of a run."""
+    for group in GROUPS:
+        warm.ensure(group)
+        names: list[str] = []
+        with on_compile(names.append):
+            warm.load_group(group)
+        assert names == []
+
+
+def test_jobs_build_only_upon_jobs_of_their_own_groups() -> None:
+    for names in GROUPS.values():
+        for name in names:
+            assert set(JOBS[name].after) <= set(names)
+
+
+def test_compiling_reports_progress_and_is_done_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLIANT_CACHE", str(tmp_path / "cache"))
+    heard: list[warm.Progress] = []
+    assert not warm.is_ready("kinematics")
+    assert [job.name for job in warm.missing("kinematics")] == ["kinematics"]
+    warm.ensure("kinematics", notice=heard.append)
+    assert warm.is_ready("kinematics")
+    assert heard[0].jobs == ("kinematics",)
+    assert (heard[0].done, heard[0].of) == (0, 1)
+    assert all(0.0 <= now.share <= 1.0 and now.left_s > 0.0 for now in heard)
+    heard.clear()
+    warm.ensure("kinematics", notice=heard.append)
+    assert heard == []
+
+
+def test_what_two_processes_compile_at_once_is_whole(tmp_path: Path) -> None:
+    """Both find it missing; one compiles, the other waits and takes the result."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    code = """
+import json
+from pliant.runtime import warm
+heard = []
+warm.ensure("kinematics", notice=heard.append)
+print(json.dumps([len(heard), warm.is_ready("kinematics")]))
+"""
+    with ThreadPoolExecutor() as pool:
+        both = list(pool.map(lambda _: python(code, tmp_path, PLIANT_CACHE=str(tmp_path / "cache")), range(2)))
+    assert [ready for _, ready in both] == [True, True]
+    assert not list((tmp_path / "cache").glob("*.tmp"))
+
+
+def test_a_failure_does_not_make_the_cache_look_ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLIANT_CACHE", str(tmp_path / "cache"))
+
+    def compile_nothing(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(warm, "_compile", compile_nothing)
+    with pytest.raises(KeyboardInterrupt):
+        warm.ensure("kinematics")
+    assert not warm.is_ready("kinematics")
+
+
+def test_a_worker_that_is_killed_does_not_lose_its_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLIANT_CACHE", str(tmp_path / "cache"))
+    give = warm._Worker.give
+    killed: list[bool] = []
+
+    def kill_the_first(worker: warm._Worker, job: warm.Job) -> None:
+        if not killed:
+            killed.append(True)
+            worker.process.kill()
+            worker.process.wait()
+        give(worker, job)
+
+    monkeypatch.setattr(warm._Worker, "give", kill_the_first)
+    warm.ensure("kinematics")
+    assert killed
+    assert warm.is_ready("kinematics")
+
+
+def test_uncompiled_kernels_are_plain_functions(tmp_path: Path) -> None:
+    code = "import json; from pliant.kernel_probe import f; print(json.dumps([f(3.0), type(f).__name__]))"
+    code = code.replace("pliant.kernel_probe", "probe")
+    (tmp_path / "probe.py").write_text(
+        "from pliant.kernel import kernel\n@kernel(separate=True)\ndef f(x):\n    return x\n"
+    )
+    assert python(code, tmp_path, NUMBA_DISABLE_JIT="1") == [3.0, "function"]
+
+
+def test_a_large_global_array_is_part_of_the_code(place: Path) -> None:
+    """What a kernel takes from its module at compile time must not go stale in the cache."""
+    cache = str(place / "cache")
+    text = "import numpy as np\nTABLE = np.arange(300.0) * {}\n" + INNER.replace("2.0 * x", "TABLE[2] * x")
+    (place / "inner.py").write_text(text.format("1.0"))
+    assert python(CALL, place, PLIANT_CACHE=cache)[0] == 7.0
+    (place / "inner.py").write_text(text.format("2.0"))
+    assert python(CALL, place, PLIANT_CACHE=cache)[0] == 13.0
+    assert np.arange(300.0)[2] == 2.0
