@@ -98,7 +98,7 @@ def together(*steps: Step) -> None:
     for step in steps:
         (VENV / f"{step.label}.log").unlink(missing_ok=True)
         step.start()
-    said = time.monotonic()
+    said, phases = time.monotonic(), [step.phase for step in steps]
     running = list(steps)
     while running:
         running[0].join(0.1)
@@ -107,8 +107,9 @@ def together(*steps: Step) -> None:
             if not step.failure:
                 say(f"{step.label}: done in {step.seconds:.0f} s")
                 note(step.label, step.seconds)
-        if running and time.monotonic() - said > REPORT_EVERY_S:
-            said = time.monotonic()
+        now = [step.phase for step in running]
+        if running and time.monotonic() - said > REPORT_EVERY_S * (1 if now != phases else 3):
+            said, phases = time.monotonic(), now
             say("; ".join(f"{step.label}: {step.phase} ({step.seconds:.0f} s)" for step in running))
     if failed := [step.failure for step in steps if step.failure]:
         sys.exit("\n".join(failed))
