@@ -10,7 +10,7 @@ PAGE := hatch_build.py $(wildcard studio/*.py studio/*.json studio/*.html studio
 # Hundreds of processes are started: none of them should compile the whole package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo test kernels lint docs reference pictures examples clean
+.PHONY: help setup demo test kernels lint docs site reference pictures examples clean
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 18
@@ -34,6 +34,9 @@ lint: $(READY) ## check style and types
 docs: $(READY) ## check links, code and commands in the documentation
 	$(BIN)/python docs/check.py
 
+site: $(READY) ## build the documentation site into site/, without a network; a warning fails
+	$(BIN)/zensical build --clean --strict
+
 reference: $(READY) ## write docs/reference anew from the declarations
 	$(BIN)/python docs/generate.py
 
@@ -47,7 +50,7 @@ examples: $(READY) ## run every example, without a display
 	done
 
 clean: ## remove what make has made; recordings in out/ stay
-	rm -rf .venv .pytest_cache .ruff_cache .hypothesis build dist studio/node_modules studio/out src/pliant/studio/static
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .cache build dist site studio/node_modules studio/out src/pliant/studio/static
 	find src tests docs examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # The package is installed in place; its installation makes the Studio's page, so it is done again when that changes.

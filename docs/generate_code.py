@@ -16,6 +16,14 @@ from pliant.experiments import summaries
 
 ROOT = Path(__file__).parent.parent
 NOTE = "<!-- Written by docs/generate.py (make reference). Do not edit. -->"
+# Named on the pages, but not imported there.
+ALSO = (
+    "pliant.mobile.followers.RegulatedPurePursuit",
+    "pliant.mobile.pose_ik.PoseSearch",
+    "pliant.mobile.velocity.LocalPoly",
+    "pliant.mobile.velocity.Stencil",
+    "pliant.runtime.mission_link.attach_mission",
+)
 _PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -28,6 +36,9 @@ def imported() -> dict[str, list[str]]:
     for page in sorted((ROOT / "docs").rglob("*.md")):
         texts += [code for code in _PYTHON.findall(page.read_text()) if "--8<--" not in code]
     found: dict[str, set[str]] = defaultdict(set)
+    for name in ALSO:
+        module, _, last = name.rpartition(".")
+        found[module].add(last)
     for text in texts:
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("pliant."):
@@ -45,8 +56,8 @@ def api_page() -> str:
     parts = [
         NOTE,
         "# Python API",
-        "The public API: every name that `import pliant` offers, and every name that these pages and the examples import"
-        " from a submodule. Anything else is internal and may change without notice. A shorter overview:"
+        "The public API: every name that `import pliant` offers, and every name that these pages and the examples"
+        " import from a submodule. Anything else is internal and may change without notice. A shorter overview:"
         " [Python](../python.md).",
         "## pliant",
         *(f"::: {home(name)}" for name in pliant.__all__),
