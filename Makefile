@@ -10,7 +10,7 @@ PAGE := hatch_build.py $(wildcard studio/*.py studio/*.json studio/*.html studio
 # Hundreds of processes are started: none of them should compile the whole package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo test kernels lint docs site reference pictures examples clean
+.PHONY: help setup demo test kernels lint docs site reference figures pictures examples clean
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 18
@@ -39,6 +39,9 @@ site: $(READY) ## build the documentation site into site/, without a network; a 
 
 reference: $(READY) ## write docs/reference anew from the declarations
 	$(BIN)/python docs/generate.py
+
+figures: $(READY) ## measure every published figure anew and write docs/figures.md (takes an hour)
+	$(BIN)/python docs/figures.py
 
 pictures: $(READY) ## draw the pictures of README and docs anew (needs EGL)
 	MUJOCO_GL=egl $(BIN)/python docs/pictures.py

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import figures
 import generate
 from ruamel.yaml import YAML
 
@@ -191,6 +192,8 @@ def main() -> int:
     for path, make in generate.PAGES.items():
         if not path.exists() or path.read_text() != make():
             problems.append(f"{path.relative_to(ROOT)}:1: out of date; run: make reference")
+    if figures.PAGE.read_text() != figures.page():
+        problems.append(f"{figures.PAGE.relative_to(ROOT)}:1: out of date; run: python docs/figures.py --page")
     print("\n".join(problems) if problems else f"{len(pages())} pages are in order.")
     return 1 if problems else 0
 
