@@ -4,27 +4,33 @@ PYTHON ?= python3
 BIN := .venv/bin
 VENV := .venv/.ready
 READY := .venv/.ready-dev
-NO_PAGE := src/pliant/studio/static/not-made
+STEPS := $(PYTHON) tools/environment.py
 PAGE := hatch_build.py $(wildcard studio/*.py studio/*.json studio/*.html studio/*.mjs studio/src/*)
 
 # Hundreds of processes are started: none of them should compile the whole package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo test kernels lint docs site reference figures pictures examples clean
+.PHONY: help setup demo test test-all kernels lint docs site reference figures pictures examples clean
 
 help: ## list what can be made
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 18
 
 setup: $(READY) ## make the environment in .venv (all others do this first)
 
 demo: $(VENV) ## see it work: a simulated arm is pushed and yields
-	$(BIN)/pliant demo
+	@$(STEPS) step compile $(BIN)/python -c "from pliant.cli.show import compile_first; compile_first('loop', 'replay')"
+	@$(STEPS) step run $(BIN)/pliant demo --no-studio
+	@$(STEPS) summary demo
+	@if test -t 0 && test -t 1 && test -e src/pliant/studio/static/index.html; then $(BIN)/pliant studio hand_guiding; fi
 
-test: $(READY) kernels ## run the tests
-	@$(BIN)/python tests/run.py
+test: $(READY) kernels ## run the quick tests: every capability, in about 5 minutes
+	@$(BIN)/python tests/run.py quick
+
+test-all: $(READY) kernels ## run all tests, with many more examples, in about 15 minutes
+	@$(BIN)/python tests/run.py all
 
 kernels: $(VENV) ## compile the control kernels (once; everything else does so when it needs them)
-	@$(BIN)/python -c "from pliant.cli.show import compile_first, compile_planner; compile_first(); compile_planner()"
+	@$(BIN)/pliant cache warm
 
 lint: $(READY) ## check style and types
 	$(BIN)/ruff check
@@ -56,24 +62,18 @@ clean: ## remove what make has made; recordings in out/ stay
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .cache build dist site studio/node_modules studio/out src/pliant/studio/static
 	find src tests docs examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
-# The package is installed in place; its installation makes the Studio's page, so it is done again when that changes.
-# Pinned also for the build of the package itself, which pip does in an environment apart (the two variables are the
-# old and the new way to say so). The demonstration does without the tools of the developers.
-export PIP_CONSTRAINT = constraints.txt
-export PIP_BUILD_CONSTRAINT = constraints.txt
-INSTALL = $(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e
-
-$(VENV): pyproject.toml constraints.txt $(PAGE)
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-	  echo "Pliant needs Python 3.11 or newer, and '$(PYTHON)' is not. Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
-	@test -x $(BIN)/pip || $(PYTHON) -m venv .venv || { \
-	  echo "'$(PYTHON)' cannot make a virtual environment. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
-	@echo "Setting up .venv (once; the first time it has to download everything)"
-	@$(INSTALL) ".[render]"
-	@test ! -e $(NO_PAGE) || { echo "The Studio's page could not be made; everything else works. Why:"; cat $(NO_PAGE); }
+# The package is installed in place, and the Studio's page is built beside it; both again when their sources change. The
+# demonstration does without the tools of the developers.
+$(VENV): pyproject.toml constraints.txt tools/environment.py $(PAGE) | announce
+	@$(STEPS) base
 	@touch $@
 
 $(READY): $(VENV)
-	@echo "Adding the developers' tools to .venv (once)"
-	@$(INSTALL) ".[dev]"
+	@$(STEPS) dev
 	@touch $@
+
+.PHONY: announce
+announce: # what the goals will do, before anything is done
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Pliant needs Python 3.11 or newer, and '$(PYTHON)' is not. Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@$(STEPS) announce $(MAKECMDGOALS)

@@ -1,8 +1,8 @@
 """Checks the documentation: links and named files exist, code runs, commands exist, reference pages are up to date.
 
-One line per problem; exit code 1 if there is any. Python blocks run one by one in a folder of their own, in which
-`tasks` and `examples` are at hand. Blocks of YAML that name a robot must be valid tasks, those of the kind
-mission valid missions. A line ``<!-- not run -->`` before a block of Python keeps it from running; it must compile.
+One line per problem; exit code 1 if there is any. Python blocks run one by one in an empty folder: they
+must work from anywhere. Blocks of YAML that name a robot must be valid tasks, those of the kind mission valid
+missions. A line ``<!-- not run -->`` before a block of Python keeps it from running; it must compile.
 A block that includes a file (``--8<-- "examples/NAME.py"``) is not run here: ``make examples`` runs every example.
 Every example must be included by a page.
 """
@@ -120,9 +120,6 @@ def check_python(page: Path, block: Block) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder, f"{page.stem}.py")
         script.write_text(code)
-        for name in ("tasks", "examples"):
-            if (ROOT / name).is_dir():
-                Path(folder, name).symlink_to(ROOT / name)
         env = {**os.environ, "MPLBACKEND": "agg", "MUJOCO_GL": "egl"}
         try:
             done = subprocess.run(

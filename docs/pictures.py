@@ -33,7 +33,7 @@ from pliant.runtime.link import attach
 from pliant.runtime.mission import simulate_mission
 from pliant.runtime.mission_link import attach_mission
 from pliant.runtime.mission_task import find_mission
-from pliant.runtime.task import Task, find_task
+from pliant.runtime.task import Task, load_task
 
 FOLDER = Path(__file__).parent / "pictures"
 LAB = (
@@ -107,7 +107,7 @@ def _await(page: Any, true: str) -> None:
 
 def hero() -> None:
     """The demonstration: the arm in the middle of a push, with force and motion; for light and for dark pages."""
-    task = find_task("demo")
+    task = load_task("demo")
     records = simulate(task).records
     observed, t = records["observed"], records["time_s"]
     push = task.sim.pushes[0]

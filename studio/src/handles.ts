@@ -19,8 +19,8 @@ export class Handles {
 
   build(up: number[]): void {
     const axes = isPlanar(up) ? 2 : 3;
-    this.goal = this.fields("goal", axes, () => this.ask("goal", { position: numbers(this.goal) }));
-    this.push = this.fields("force", axes, () => this.ask("virtual_push", { force: [...numbers(this.push), 0, 0, 0].slice(0, 3) }));
+    this.goal = this.fields("goal", axes, (i, value) => this.ask("goal", { position: only(i, value, axes) }));
+    this.push = this.fields("force", axes, (i, value) => this.ask("virtual_push", { force: only(i, value, 3) }));
     const row = (words: string, unit: string, title: string, fields: HTMLInputElement[]) =>
       element("div", { class: "row fields", title }, [element("label", {}, [`${words} `, element("span", { class: "unit" }, [unit])]), ...fields]);
     this.holder.replaceChildren(
@@ -45,15 +45,16 @@ export class Handles {
     fill(this.push, push, 2);
   }
 
-  private fields(name: string, axes: number, changed: () => void): HTMLInputElement[] {
-    return AXES.slice(0, axes).map((axis) => {
+  private fields(name: string, axes: number, changed: (i: number, value: number) => void): HTMLInputElement[] {
+    return AXES.slice(0, axes).map((axis, i) => {
       const field = element("input", { type: "number", step: "any", "data-testid": `${name}-${axis}`, "aria-label": `${name} ${axis}` });
-      field.onchange = changed;
+      field.onchange = () => changed(i, field.valueAsNumber);
       return field;
     });
   }
 }
 
-function numbers(fields: HTMLInputElement[]): number[] {
-  return fields.map((field) => field.valueAsNumber); // an empty one is no number, which is refused, and not 0
+/** One of `n` numbers; null leaves each of the others as it is by then, whatever this page shows. An empty field is none, and refused. */
+function only(i: number, value: number, n: number): (number | null)[] {
+  return Array.from({ length: n }, (_, j) => (j === i && Number.isFinite(value) ? value : null));
 }

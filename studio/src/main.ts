@@ -23,7 +23,7 @@ import { isLight, preferredLight, putLight } from "./theme";
 import { VIEWS } from "./camera";
 import { viewOrWords } from "./sight";
 import type { View } from "./view";
-import { faultInWords, readFrame, type Answer, type Frame, type Hello, type LoopWords, type Message, type MissionWords, type Shape, type Status, type Story, type Values } from "./wire";
+import { faultInWords, readFrame, type Answer, type Frame, type Hello, type InForce, type LoopWords, type Message, type MissionWords, type Shape, type Status, type Story } from "./wire";
 
 const KEPT = 3000;
 // Figures in words change no oftener than they can be read.
@@ -57,7 +57,6 @@ class Page {
   private status: Status | null = null;
   private open = false;
   private law = "";
-  private values: Values = {};
   private readonly buttons: Map<string, HTMLButtonElement>;
 
   constructor() {
@@ -122,15 +121,18 @@ class Page {
       this.panel.setKept(message.kept);
       this.showStatus();
       if (!isLive(this.status)) this.refresh();
-    } else if (message.type === "parameters") this.take(message.values);
+    } else if (message.type === "parameters") this.take(message);
     else if (message.type === "mission") this.follow(message);
     else if (!message.ok && message.id === null) notice(message.error ?? "It was refused.");
   }
 
-  private take(values: Values): void {
-    this.panel.show(values);
-    this.plots.band = this.law === "hybrid" ? Number(values["contact.band_n"] ?? 0) : 0;
-    this.values = values;
+  private take(now: InForce): void {
+    this.panel.take(now);
+    this.showBand();
+  }
+
+  private showBand(): void {
+    this.plots.band = this.law === "hybrid" ? Number(this.panel.values["contact.band_n"] ?? 0) : 0;
   }
 
   private greet(hello: Hello): void {
@@ -155,8 +157,8 @@ class Page {
     this.law = "";
     if (loop.now.type === "mission") return this.follow(loop.now);
     this.handles.build(loop.up);
-    this.panel.build(hello.parameters, loop.now.values, "admittance", hello.presets, loop.source);
-    this.take(loop.now.values);
+    this.panel.build(hello.parameters, loop.now, "admittance", hello.presets, loop.source);
+    this.take(loop.now);
   }
 
   /** Shows what belongs to an arm under a law, or to a mission, and nothing of the other. */
@@ -249,7 +251,7 @@ class Page {
     if (law !== this.law) {
       this.law = law;
       this.panel.setLaw(law);
-      this.take(this.values);
+      this.showBand();
       this.view?.offer(law === "impedance");
       this.handles.setLaw(law);
       if (!this.past) this.plots.contact(law === "hybrid");

@@ -5,7 +5,7 @@ import { Drags } from "./drag";
 import { knobsOf, nameOf, shapeOf, shownBy, turned, type Knob } from "./dynamics";
 import type { Link } from "./link";
 import { fromStep, MOST, rangeOf, toStep, type Range } from "./scale";
-import type { Answer, Declared, Value, Values } from "./wire";
+import type { Answer, Declared, InForce, Value, Values } from "./wire";
 import { allowedStep, stepsOf, trackOf, zoneAt, type Zone } from "./zones";
 
 const AHEAD_AFTER_MS = 400;
@@ -29,7 +29,9 @@ export class Panel {
   private rows: Row[] = [];
   private readonly fields = new Map<string, HTMLInputElement>();
   private readonly judged = element("p", { class: "faint", "data-testid": "judged" });
-  private values: Values = {};
+  /** What is in force, as far as this page has heard. */
+  values: Values = {};
+  private revision = -1;
   private declared = new Map<string, Declared>();
   private law = "";
   private shape = "";
@@ -39,7 +41,8 @@ export class Panel {
   private linked = true;
   private changing = false;
   private aheadTimer = 0;
-  private aheadRound = 0;
+  private asking = false;
+  private outdated = false;
   private next: { row: Row; to: number; drag: number } | null = null;
   private sent: Promise<void> = Promise.resolve();
   private readonly drags = new Drags();
@@ -51,15 +54,23 @@ export class Panel {
     private readonly say: (words: string, good?: boolean) => void,
   ) {}
 
-  build(parameters: Declared[], values: Values, law: string, tasks: string[], source: string): void {
+  build(parameters: Declared[], now: InForce, law: string, tasks: string[], source: string): void {
     this.tasks = tasks;
     this.source = source;
     this.declared = new Map(parameters.map((item) => [item.name, item]));
-    this.values = values;
+    this.values = now.values;
+    this.revision = now.revision;
     this.law = law;
     this.makeRows();
     this.makeList(parameters);
-    this.show(values);
+    this.show(now.values);
+  }
+
+  /** Takes what is in force; an answer that has crossed with later news is old by now. */
+  take(now: InForce): void {
+    if (now.revision < this.revision) return;
+    this.revision = now.revision;
+    this.show(now.values);
   }
 
   setLaw(law: string): void {
@@ -76,7 +87,7 @@ export class Panel {
   }
 
   /** Shows what is in force; what a hand is moving right now, or what waits to be proposed, is left alone. */
-  show(values: Values): void {
+  private show(values: Values): void {
     this.values = values;
     if (shapeOf(this.law, this.linked, values) !== this.shape) this.makeRows();
     for (const row of this.rows) {
@@ -130,7 +141,7 @@ export class Panel {
     made.onclick = async () => {
       const answer = await this.link.ask("set", { values: { [parameter]: byValue ? "ratio" : "value" } });
       if (!answer.ok) this.say(answer.error ?? "It was refused.");
-      else this.show(answer["values"] as Values);
+      else this.take(answer as unknown as InForce);
     };
     return made;
   }
@@ -196,7 +207,7 @@ export class Panel {
     row.holder.classList.toggle("refused", !answer.ok);
     if (answer.ok) this.explain(row, row.held ?? zoneAt(row.zones, row.step));
     else this.refuse(row, answer.error ?? "It was refused.");
-    if (answer.ok && answer["values"]) this.show(answer["values"] as Values);
+    if (answer.ok && answer["values"]) this.take(answer as unknown as InForce);
   }
 
   /** Goes back to what is in force, and says why it was refused; a hand that has moved on is left alone. */
@@ -214,13 +225,22 @@ export class Panel {
 
   // ---- the check, asked beforehand ----
 
+  /** Asks about every slider. One question at a time: a Studio that is slow to answer is not asked any faster. */
   private async ahead(): Promise<void> {
-    const round = ++this.aheadRound;
+    this.outdated = true;
+    if (this.asking) return; // which begins anew with its next answer
+    this.asking = true;
+    while (this.outdated) await this.askAll();
+    this.asking = false;
+  }
+
+  private async askAll(): Promise<void> {
+    this.outdated = false;
     for (const row of this.rows) {
       if (shownBy(row.knob, this.values) === null) continue;
       const steps = stepsOf().map((step) => turned(row.knob, this.values, fromStep(row.range, step)));
       const answer = await this.link.ask("ahead", { parameter: row.knob.parameter, values: steps });
-      if (round !== this.aheadRound) return;
+      if (this.outdated) return;
       if (!answer.ok) continue;
       row.zones = answer["zones"] as Zone[];
       row.slider.style.background = trackOf(row.zones);
@@ -302,7 +322,7 @@ export class Panel {
       await this.sent; // what a hand has asked for is there before it is taken back
       const answer = await this.link.ask(what);
       if (!answer.ok) this.say(answer.error ?? "It was refused.");
-      else this.show(answer["values"] as Values);
+      else this.take(answer as unknown as InForce);
     };
     return made;
   }

@@ -108,9 +108,14 @@ export interface Status {
   kept: string[];
 }
 
-export interface Parameters {
-  type: "parameters";
+/** What is in force, and which change it came with: of two that cross on their way, the later one counts. */
+export interface InForce {
   values: Values;
+  revision: number;
+}
+
+export interface Parameters extends InForce {
+  type: "parameters";
 }
 
 export interface Answer {

@@ -64,12 +64,3 @@ export class OtherEnd {
     }
   }
 }
-
-/** Waits until something is so; fails when it never is. */
-export async function until(is: () => boolean, within_ms = 15_000): Promise<void> {
-  const end = performance.now() + within_ms;
-  while (!is()) {
-    if (performance.now() > end) throw new Error("it never happened");
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}

@@ -14,7 +14,7 @@ from pliant.errors import InputError
 from pliant.params.contact import Contact
 from pliant.params.declare import changed
 from pliant.runtime.stability import Plant, gain_for, gain_margin, growth, largest_stiffness, loop_matrix, plant_of
-from pliant.runtime.task import Event, Response, Task, find_task
+from pliant.runtime.task import Event, Response, Task, load_task
 
 # A servo so quick and an arm so stiff that the lag is all transport: the textbook's pure delay.
 DELAY = Plant(omega=800.0, transport=50, hold=500.0, mass=1e3, tool=0.0, cutoff_hz=249.0, dt=0.002)
@@ -36,7 +36,7 @@ def test_the_gain_for_a_soft_surface_is_unstable_on_one_that_is_much_stiffer() -
 
 
 def dome(**values: object) -> Task:
-    task = find_task("dome")
+    task = load_task("dome")
     return task.model_copy(update={"params": changed(task.params, {f"contact.{n}": v for n, v in values.items()})})
 
 
@@ -78,11 +78,11 @@ def test_a_surface_that_stands_nearer_than_the_free_height_is_told() -> None:
 
 def test_a_task_without_contact_is_refused() -> None:
     with pytest.raises(InputError, match="hybrid"):
-        check(find_task("push"))
+        check(load_task("push"))
 
 
 def test_an_admittance_is_checked_on_its_surface() -> None:
-    soft = find_task("surface_following")
+    soft = load_task("surface_following")
     assert check(soft).holds
     stiff = check(soft.model_copy(update={"surface_n_m": 2e4}))
     assert not stiff.holds

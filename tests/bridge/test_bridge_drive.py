@@ -24,19 +24,20 @@ from pliant.ros2.node import Node, Reader
 from pliant.runtime.mission_task import MissionTask
 from pliant.runtime.session import Session
 from pliant.runtime.task import Task
-from pliant.runtime.warm import warm
+from pliant.runtime.warm import ensure
 from waiting import until
 
 TRAJECTORY = "/scaled_joint_trajectory_controller/joint_trajectory"
 VELOCITY = "/forward_velocity_controller/commands"
 GUARD = "pliant.ros2.guard"
 SLOWLY = {"law": "hold", "interface": "velocity", "params": {"limits": {"speed_scale": 0.025}}}
-"""An arm that is under way for twenty seconds."""
+FAR = np.array([6.0, 0, 0, 0, 0, 0])
+"""An arm that goes so far so slowly is under way for more than a minute."""
 
 
 @pytest.fixture(autouse=True)
 def out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    warm()
+    ensure("loop", "batch", "replay")
     monkeypatch.setenv("PLIANT_OUT", str(tmp_path))
 
 
@@ -87,21 +88,24 @@ class Arm:
         return not self.moves and not self._qd.any()
 
 
-@pytest.mark.parametrize("end", [quit_loop, kill_loop, kill_bridge, end_bridge])
+@pytest.mark.parametrize(
+    "end", [kill_loop, *(pytest.param(end, marks=pytest.mark.slow) for end in (quit_loop, kill_bridge, end_bridge))]
+)
 def test_what_is_told_velocities_stands_however_it_ends(node: Node, end: Callable[[Session], None]) -> None:
     arm, task = Arm(node), Task.model_validate(SLOWLY)
     with contextlib.suppress(PliantError), Session(task) as session, bridged(session, agreed=True):
-        session.move_joints(session.q + 1.5)
+        session.move_joints(session.q + FAR)
         until(lambda: arm.moves)
         end(session)
         until(lambda: arm.stands)
     assert arm.stands
 
 
+@pytest.mark.slow
 def test_it_stands_while_loop_or_bridge_hang_and_without_a_guard(node: Node) -> None:
     arm = Arm(node)
     with Session(Task.model_validate(SLOWLY)) as session, bridged(session, agreed=True) as notes:
-        session.move_joints(session.q + 1.5)
+        session.move_joints(session.q + FAR)
         for pid in (int(session.board.header.loop_pid), bridge_of(session)):
             until(lambda: arm.moves)
             os.kill(pid, signal.SIGSTOP)
@@ -119,12 +123,12 @@ def test_it_stands_while_loop_or_bridge_hang_and_without_a_guard(node: Node) -> 
 
 def listening(node: Node) -> tuple[Reader, Reader, Reader]:
     kinds = {TRAJECTORY: JOINT_TRAJECTORY, "/joint_states": JOINT_STATE, "/pliant/state": STRING}
-    command, joints, state = (node.reader(name, kind) for name, kind in kinds.items())
+    command, joints, state = (node.reader(name, kind, latched=kind == STRING) for name, kind in kinds.items())
     node.announce()
     return command, joints, state
 
 
-@pytest.mark.parametrize("early", [True, False])
+@pytest.mark.parametrize("early", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_nothing_is_sent_to_whoever_listens_before_it_is_agreed(node: Node, *, early: bool) -> None:
     said: list[str] = []
     there = listening(node) if early else None

@@ -19,23 +19,25 @@ from pliant.ros2.messages import JOINT_STATE, JOINT_TRAJECTORY, STRING, TWIST, b
 from pliant.ros2.node import Node
 from pliant.runtime.mission_link import MissionSession
 from pliant.runtime.mission_task import MissionTask, changed_mission, find_mission
-from pliant.runtime.warm import warm
+from pliant.runtime.warm import ensure
 from waiting import until
 
 TRAJECTORY = "/scaled_joint_trajectory_controller/joint_trajectory"
 
 
 def fetch() -> MissionTask:
+    """A way that takes a slow base some ten seconds."""
     task = find_mission("fetch")
     assert task is not None
     parked = ",".join(map(str, task.park.q))
-    return changed_mission(task, ["start=6.0,2.2,0", f"start_q={parked}"])
+    slow = ["base.forward_m_s=0.15", "base.backward_m_s=0.15", "travel.limit_s=600"]
+    return changed_mission(task, ["start=6.0,2.2,0", f"start_q={parked}", *slow])
 
 
 @pytest.fixture
 def node(network: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Node]:
     """A base, an arm and somebody who watches."""
-    warm()
+    ensure("loop", "body", "planner")
     monkeypatch.setenv("PLIANT_OUT", str(tmp_path))
     with Node("stranger") as node:
         yield node
@@ -44,7 +46,8 @@ def node(network: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 def test_base_and_arm_hear_every_value_that_they_are_told(node: Node) -> None:
     base, joints = node.reader("/cmd_vel", TWIST, depth=100), node.reader("/joint_states", JOINT_STATE, depth=100)
     odom = node.reader("/odom", ODOMETRY, depth=100)
-    arm, state = node.reader(TRAJECTORY, JOINT_TRAJECTORY, depth=100), node.reader("/pliant/state", STRING)
+    arm = node.reader(TRAJECTORY, JOINT_TRAJECTORY, depth=100)
+    state = node.reader("/pliant/state", STRING, latched=True)
     order = node.writer("/pliant/command", STRING)
     node.announce()
     twists: list[Any] = []
@@ -89,8 +92,9 @@ def test_base_and_arm_hear_every_value_that_they_are_told(node: Node) -> None:
     assert any(message.twist.twist.linear.x > 0.1 for message in places)
 
 
+@pytest.mark.slow
 def test_a_base_stands_when_the_mission_is_killed_and_everyone_is_told(node: Node) -> None:
-    base, fault = node.reader("/cmd_vel", TWIST, depth=1), node.reader("/pliant/fault", STRING)
+    base, fault = node.reader("/cmd_vel", TWIST, depth=1), node.reader("/pliant/fault", STRING, latched=True)
     node.announce()
     with contextlib.suppress(LoopError), MissionSession(fetch()) as session, bridged(session, agreed=True):
         session.begin()
@@ -100,8 +104,9 @@ def test_a_base_stands_when_the_mission_is_killed_and_everyone_is_told(node: Nod
         until(lambda: any("without a word" in message.data for message in fault.messages()))
 
 
+@pytest.mark.slow
 def test_a_base_that_listens_is_not_driven_unasked(node: Node) -> None:
-    base, state = node.reader("/cmd_vel", TWIST), node.reader("/pliant/state", STRING)
+    base, state = node.reader("/cmd_vel", TWIST), node.reader("/pliant/state", STRING, latched=True)
     node.announce()
     with MissionSession(fetch()) as session, bridged(session) as notes:
         session.begin()

@@ -22,13 +22,13 @@ from pliant.ros2 import messages
 from pliant.runtime.board_layout import FAULT, RUNNING
 from pliant.runtime.session import Session
 from pliant.runtime.task import Task
-from pliant.runtime.warm import warm
+from pliant.runtime.warm import ensure
 from waiting import until
 
 
 @pytest.fixture(scope="module")
 def arm() -> Iterator[Session]:
-    warm()
+    ensure("loop", "batch", "replay")
     with Session(Task(law="admittance")) as session:
         session.wait(0.1)
         yield session

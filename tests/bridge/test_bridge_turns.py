@@ -15,13 +15,13 @@ from pliant.ros2.messages import STRING, build
 from pliant.ros2.node import Node
 from pliant.runtime.session import Session
 from pliant.runtime.task import Task
-from pliant.runtime.warm import warm
+from pliant.runtime.warm import ensure
 from waiting import until
 
 
 @pytest.fixture
 def arm() -> Iterator[Session]:
-    warm()
+    ensure("loop", "batch", "replay")
     with Session(Task(law="hold")) as session:
         session.wait(0.1)
         yield session

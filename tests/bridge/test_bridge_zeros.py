@@ -176,3 +176,35 @@ def test_a_loop_that_hangs_and_one_that_has_ended_are_noticed_in_the_same_round(
     rounds.follow()
     assert rounds.rested_s[0] == pytest.approx(1.1, abs=2.5 * rounds.task.dt)
     assert rounds.looks == pytest.approx(1.5 / rounds.task.dt, abs=2)
+
+
+class Jumping:
+    """A loop whose bridge comes to look only every so many ticks."""
+
+    def __init__(self, steps: list[int]) -> None:
+        self.head, self._steps = 1, steps
+
+    def read(self, at: int) -> tuple[Any, int, int]:
+        records = np.zeros(self.head - at, TELEMETRY.dtype)
+        records["tick"] = np.arange(at, self.head)
+        return records, self.head, 0
+
+    def go_on(self) -> bool:
+        if self._steps:
+            self.head += self._steps.pop(0)
+            return True
+        return False
+
+
+@pytest.mark.parametrize(("late", "left_out"), [(1, 0), (99, 0), (100, 0), (130, 30)])
+def test_a_bridge_that_is_held_up_catches_up_and_leaves_out_only_what_is_older_than_a_hundred_ticks(
+    late: int, left_out: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    board, ticks = Jumping([1, 1, late, 1, 1]), list[int]()
+    link: Any = SimpleNamespace(board=board, task=Task())
+    drive = SimpleNamespace(beat=lambda: None, look=lambda: None, rest=lambda: None, news=[])
+    publisher: Any = SimpleNamespace(drive=drive, publish=lambda records: ticks.extend(records["tick"].tolist()))
+    monkeypatch.setattr(process, "time", SimpleNamespace(monotonic=lambda: 0.0, sleep=lambda _: None))
+    process._follow(link, publisher, board.go_on)
+    before = list(range(3))
+    assert ticks == [*before, *range(3 + left_out, 3 + late + 2)]

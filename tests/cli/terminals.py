@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from words import Said, say
 
 from pliant.runtime.link import Link, attach
-from pliant.runtime.warm import warm
+from pliant.runtime.warm import ensure
 from waiting import until
 
 CLI = [sys.executable, "-m", "pliant.cli.main"]
@@ -21,7 +21,7 @@ CLI = [sys.executable, "-m", "pliant.cli.main"]
 @contextlib.contextmanager
 def running(*words: object) -> Iterator[Link]:
     """`pliant run` with these words, until the block ends."""
-    warm()
+    ensure("loop", "batch", "replay")
     process = subprocess.Popen([*CLI, "run", *map(str, words)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     name = f"{process.pid}-1"
 
@@ -35,7 +35,7 @@ def running(*words: object) -> Iterator[Link]:
         yield attach(name)
     finally:
         os.kill(process.pid, signal.SIGINT)
-        process.wait(60)
+        process.wait(300)
 
 
 def pliant(loop: str, *words: object) -> Said:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from words import say
 
-from pliant.runtime.warm import load_planner_kernels, warm
+from pliant.runtime.warm import ensure
 
 LINE = [sys.executable, "-u", "-m", "pliant.cli.main"]
 NEAR = ("--set", "start=6.0,2.2,0")
@@ -20,8 +20,7 @@ NEAR = ("--set", "start=6.0,2.2,0")
 @pytest.fixture(scope="module", autouse=True)
 def _compiled() -> None:
     """Everything is in the cache, so that nothing is said about compiling."""
-    warm()
-    load_planner_kernels()
+    ensure("loop", "body", "planner")
 
 
 def pliant(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:

@@ -12,7 +12,7 @@ from words import Said
 
 from pliant.contact.states import EVENTS, SEEK, STATES
 from pliant.runtime.link import Link
-from pliant.runtime.task import find_task
+from pliant.runtime.task import load_task
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Link]:
     file = tmp_path_factory.mktemp("order") / "waiting.yaml"
     text = Path(str(resources.files("pliant") / "tasks" / "plane.yaml")).read_text()
     file.write_text(text.partition("\nevents:")[0] + "\n")
-    assert find_task(str(file)).events == ()
+    assert load_task(str(file)).events == ()
     with running(file, "--duration", 600) as link:
         yield link
 

@@ -11,9 +11,10 @@ import pytest
 from PIL import Image
 from words import Said, say
 
+import pliant
 from pliant.experiments.plan_maps import MAPS, queries
 from pliant.mobile.planner import HybridAStar
-from pliant.runtime.warm import load_planner_kernels
+from pliant.runtime.warm import ensure
 
 
 def plan(*words: object, cwd: Path) -> Said:
@@ -23,7 +24,7 @@ def plan(*words: object, cwd: Path) -> Said:
 @pytest.fixture(scope="module", autouse=True)
 def _compiled() -> None:
     """The planner is in the cache, so that nothing is said about compiling."""
-    load_planner_kernels()
+    ensure("planner")
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ def test_json_is_one_object_and_its_arcs_lead_to_the_goal(place: Path) -> None:
     said = json.loads(done.stdout)
     assert said["goal_error_m"] < 1e-6
     assert said["length_m"] == pytest.approx(sum(arc["length_m"] for arc in said["arcs"]))
-    assert not (place / "room-plan.png").exists()
+    assert not list(place.rglob("*.png"))
 
 
 def test_a_search_whose_time_is_over_names_the_option(place: Path) -> None:
@@ -65,6 +66,29 @@ def test_a_search_whose_time_is_over_names_the_option(place: Path) -> None:
     assert plan(*words, cwd=place).returncode == 0
 
 
+def test_a_bundled_map_is_planned_by_name_and_drawn_into_the_folder_for_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = Path(pliant.__path__[0])
+    before = {path: path.stat().st_mtime_ns for path in package.rglob("*") if "__pycache__" not in path.parts}
+    done = plan("flat", "--start", "1,1,0", "--goal", "6,4,90", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Picture: out/flat-plan.png" in done.stdout
+    assert (tmp_path / "out" / "flat-plan.png").is_file()
+    monkeypatch.setenv("PLIANT_OUT", str(tmp_path / "results"))
+    assert plan("tasks/maps/flat.yaml", "--start", "1,1,0", "--goal", "6,4,90", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "results" / "flat-plan.png").is_file()
+    after = {path: path.stat().st_mtime_ns for path in package.rglob("*") if "__pycache__" not in path.parts}
+    assert after == before
+
+
+def test_two_maps_that_differ_only_in_their_kind_get_a_picture_each(place: Path) -> None:
+    for name in ("room.yaml", "room.pgm"):
+        done = plan(name, "--start", "1,1,0", "--goal", "2,2,90", cwd=place)
+        assert done.returncode == 0, done.stderr
+    assert {path.name for path in (place / "out").iterdir()} == {"room-plan.png", "room.pgm-plan.png"}
+
+
 WIDE = [word for part in ("width_m=1.4", "front_m=0.7", "rear_m=0.7") for word in ("--set", f"footprint.{part}")]
 BAD = {
     "a start in the wall": (("room.yaml", "--start", "5.05,1,0", "--goal", "8,4,0"), "start"),
@@ -76,6 +100,8 @@ BAD = {
     "not a number": (("room.yaml", "--start", "2,nan,0", "--goal", "8,4,0"), "--start"),
     "two numbers": (("room.yaml", "--start", "2,2", "--goal", "8,4,0"), "--start"),
     "no such file": (("rome.yaml", "--start", "2,2,0", "--goal", "8,4,0"), "rome.yaml"),
+    "no such name": (("flatt", "--start", "2,2,0", "--goal", "8,4,0"), "Did you mean 'flat'?"),
+    "a folder": ((".", "--start", "2,2,0", "--goal", "8,4,0"), "is a folder"),
     "no map": (("room.txt", "--start", "2,2,0", "--goal", "8,4,0"), "room.txt"),
     "no such setting": (("room.yaml", "--start", "2,2,0", "--goal", "8,4,0", "--set", "radus_m=1"), "radius_m"),
     "a base that does not fit": (("room.yaml", "--start", "2,2,0", "--goal", "8,4,0", *WIDE), "no way"),
@@ -91,4 +117,4 @@ def test_bad_input_gets_one_sentence_and_leaves_no_picture(place: Path, case: st
     assert done.stderr.startswith("pliant: ")
     assert named in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
-    assert not list(place.glob("*.png"))
+    assert not list(place.rglob("*.png"))

@@ -29,7 +29,7 @@ WITHOUT = "import sys; sys.modules['cyclonedds'] = None; "
 
 def pliant(*words: str, code: str = RUN, **how: Any) -> subprocess.CompletedProcess[str]:
     given = {"capture_output": True, "text": True, "stdin": subprocess.DEVNULL, **how}
-    return subprocess.run([sys.executable, "-c", code, *words], timeout=300, **given)
+    return subprocess.run([sys.executable, "-c", code, *words], timeout=900, **given)
 
 
 def test_what_needs_the_extra_says_how_to_get_it() -> None:

@@ -15,7 +15,7 @@ import pytest
 from terminals import CLI
 from words import say
 
-from pliant.runtime.warm import warm
+from pliant.runtime.warm import ensure
 from pliant.studio.serve import LOCAL
 
 WARNING = "Other machines can reach the Studio now, unencrypted"
@@ -67,11 +67,11 @@ def test_who_can_be_reached_from_other_machines_is_warned(tmp_path: Path, words:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs terminals of Linux")
 def test_the_demo_opens_the_studio_in_a_terminal_and_ctrl_c_ends_it(tmp_path: Path) -> None:
-    warm()
+    ensure("loop", "batch", "replay")
     with terminal([*CLI, "demo"], tmp_path) as (process, end):
         said = heard(end, re.compile(rf"{re.escape(LOCAL)}:\d+/\?token=\S+\s+Ctrl-C").search)
         assert "Replayed through the same tick" in said
         assert "The Studio shows loop" in said
         os.write(end, b"\x03")
         assert "The Studio has ended, and what it had started is stopped." in heard(end, lambda _: False)
-        assert process.wait(60) == 0
+        assert process.wait(300) == 0

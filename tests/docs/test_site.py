@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from urllib.parse import urlsplit
 import pytest
 
 import pliant
+from needs import chromium
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_MS = 120_000
@@ -59,16 +59,11 @@ def url(site: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Debian's Chromium; without it these tests skip, and fail in CI."""
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    if program is None:
-        if os.environ.get("CI"):
-            pytest.fail("chromium is missing: .ci/system-packages installs it")
-        pytest.skip("needs chromium (Debian: apt install chromium)")
+    """Debian's Chromium."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as tools:
-        found = tools.chromium.launch(executable_path=program, args=FLAGS)
+        found = tools.chromium.launch(executable_path=chromium(), args=FLAGS)
         yield found
         found.close()
 

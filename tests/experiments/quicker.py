@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
-import os
-from functools import partial
 from pathlib import Path
 
 import pytest
 
+from lockstep import EMULATOR, use_lockstep
+from needs import needs
 from pliant.experiments import find, ur_faults, ur_runs
-from pliant.experiments.emulated import Emulator
 
-PACED = ("ur-emulator", "ros2")
-"""These keep pace with the clock; the others only compute."""
+PACED = {"ur-emulator": [pytest.mark.slow, needs("ur_rtde")], "ros2": [pytest.mark.slow]}
+"""These keep pace with the clock; the others only compute. With the marks of their tests."""
 
 # Less of the same where a command takes its time: the bars are those of the command, but for the number of runs.
 QUICKER = {
@@ -30,23 +28,17 @@ QUICKER = {
 # Figures in these units come from the clock, or have a bar that processor time comes near to on a busy machine: a test
 # says nothing about them. The others have to hold, a ratio of processor times or a bar far away from it as well.
 CLOCKED = {"planner": ("ms",), "ros2": ("µs",), "ur-emulator": ("ms", "s")}
-# A watchdog that bears a machine that stalls; how soon it acts is a figure of the clock.
-SLOW = "watchdog slow 0.5"
-# Modules of extras without which an experiment cannot run.
-NEEDS = {"ur-emulator": "rtde_control", "ros2": "cyclonedds"}
 
 
 def meets_its_bars(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run an experiment, look at all its figures, and let it draw its picture."""
-    if importlib.util.find_spec(NEEDS.get(name, "pliant")) is None:
-        if os.environ.get("CI"):
-            pytest.fail(f"{NEEDS[name]} is not installed")
-        pytest.skip(f"{NEEDS[name]} is not installed")
     for constant, value in QUICKER.get(name, {}).items():
         module = importlib.import_module(f"pliant.experiments.{name.replace('-', '_')}")
         monkeypatch.setattr(module, constant, value)
-    for module in (ur_runs, ur_faults):
-        monkeypatch.setattr(module, "Emulator", partial(Emulator, fault=SLOW))
+    if name == "ur-emulator":  # loop and controller wait for each other, and the machine may be as busy as it likes
+        use_lockstep(monkeypatch)
+        for module, options in ((ur_runs, "PATIENT"), (ur_faults, "PATIENT"), (ur_runs, "WATCHED")):
+            monkeypatch.setattr(module, options, {"fault": EMULATOR})
     shares: list[float] = []
     outcome = find(name)(3, shares.append)
     missed = [figure for figure in outcome.figures if not figure.holds and figure.unit not in CLOCKED.get(name, ())]

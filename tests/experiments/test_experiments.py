@@ -13,8 +13,15 @@ from pliant.analysis.figures import Outcome, at_least, at_most, told, within
 from pliant.errors import UnknownNameError
 from pliant.experiments import find, planner, summaries
 
+QUICK = ("push", "press")
+"""These take two seconds; what the others show is tested in the quick tier by smaller tests."""
 
-@pytest.mark.parametrize("name", [name for name in summaries() if name not in PACED])
+COMPUTED = [
+    pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in summaries() if name not in PACED
+]
+
+
+@pytest.mark.parametrize("name", COMPUTED)
 def test_every_experiment_meets_its_bars_and_draws_its_picture(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

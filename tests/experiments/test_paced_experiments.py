@@ -8,7 +8,7 @@ import pytest
 from quicker import PACED, meets_its_bars
 
 
-@pytest.mark.parametrize("name", PACED)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=marks) for name, marks in PACED.items()])
 def test_every_experiment_meets_its_bars_and_draws_its_picture(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
@@ -24,6 +24,7 @@ from pliant.laws.gains import (
 )
 from pliant.params.control import Admittance, Parameters, record_of
 from pliant.params.declare import changed, to_record
+from properties import examples
 
 Array = np.ndarray[Any, Any]
 
@@ -74,7 +75,7 @@ def test_damping_turns_with_the_axes() -> None:
 
 
 @given(st.integers(0, 2**31))
-@settings(deadline=None, max_examples=50)
+@examples(50)
 def test_damping_is_symmetric_and_takes_energy_in_every_direction(seed: int) -> None:
     random = np.random.default_rng(seed)
     M, K = definite(random, -2, 2), definite(random, -3, 5)

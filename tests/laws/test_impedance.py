@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
@@ -25,6 +25,7 @@ from pliant.runtime.batch import Simulation, simulate
 from pliant.runtime.controller import Controller
 from pliant.runtime.task import Event, Task
 from pliant.spatial import pose_integrate
+from properties import examples
 
 Array = np.ndarray[Any, Any]
 SEVEN = str(Path(__file__).parent.parent / "data" / "seven_joints.xml")
@@ -187,7 +188,7 @@ def definite(random: np.random.Generator, low: float, high: float) -> Array:
     return 0.5 * (A + A.T)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(seed=st.integers(0, 10_000), dt=st.floats(1e-3, 8e-3))
 def test_energy_is_balanced_exactly_in_every_step_for_every_mass_damping_and_stiffness(seed: int, dt: float) -> None:
     random = np.random.default_rng(seed)

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from needs import library, needs
 from pliant.errors import InputError
 from pliant.experiments.rival_velocity import mean_step_velocity
 from pliant.mobile.estimate import COASTING, IGNORED, KALMAN, LOST, RESET, VALID, wrapped
@@ -21,6 +22,7 @@ from pliant.mobile.stencil import derivative_weights
 from pliant.mobile.velocity import CAKalman, Estimator, LocalPoly, Stencil
 from pliant.params.declare import validated
 from pliant.params.mobile import BaseVelocity
+from properties import examples
 
 Oracle = Callable[[str], Any]
 
@@ -37,15 +39,16 @@ def along_x(t: Any, x: Any) -> np.ndarray:
 # ---- the formulas --------------------------------------------------------------------------------------------------
 
 
+@needs("findiff")
 @pytest.mark.parametrize("n", [2, 3, 5])
-def test_weights_on_even_stamps_are_those_of_findiff(n: int, oracle: Oracle) -> None:
+def test_weights_on_even_stamps_are_those_of_findiff(n: int) -> None:
     w = np.zeros(5)
     derivative_weights(-np.arange(5.0), n, w)
-    known = oracle("findiff").coefficients(deriv=1, offsets=[-i for i in range(n)])["coefficients"]
+    known = library("findiff").coefficients(deriv=1, offsets=[-i for i in range(n)])["coefficients"]
     assert w[:n] == pytest.approx(np.array(known, float), abs=1e-12)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.lists(st.floats(0.005, 0.3), min_size=4, max_size=4), st.lists(st.floats(-2, 2), min_size=5, max_size=5))
 def test_five_points_are_exact_for_every_polynomial_of_degree_four_on_any_stamps(
     steps: list[float], coefficients: list[float]
@@ -89,8 +92,9 @@ def test_the_local_polynomial_is_that_of_numpy_and_does_not_mind_a_wall_clock(de
     assert shifted == pytest.approx(known, abs=1e-4)
 
 
-def test_the_filter_is_the_textbooks(oracle: Oracle) -> None:
-    kalman_filter = oracle("pynumdiff").kalman_filter
+@needs("pynumdiff")
+def test_the_filter_is_the_textbooks() -> None:
+    kalman_filter = library("pynumdiff").kalman_filter
     random = np.random.default_rng(2)
     t = np.cumsum(random.uniform(0.01, 0.03, 200))
     x = 0.3 * np.sin(1.6 * t) + random.normal(size=200) * 1e-3
@@ -108,8 +112,9 @@ def test_the_filter_is_the_textbooks(oracle: Oracle) -> None:
     assert ours["acceleration"][:, 0] == pytest.approx(post[:, 2], abs=2e-4)
 
 
-def test_the_filter_ends_where_a_smoother_of_another_library_ends(oracle: Oracle) -> None:
-    rtsdiff = oracle("pynumdiff").rtsdiff
+@needs("pynumdiff")
+def test_the_filter_ends_where_a_smoother_of_another_library_ends() -> None:
+    rtsdiff = library("pynumdiff").rtsdiff
     random = np.random.default_rng(3)
     t = np.arange(500) * 0.02
     x = 0.3 * np.sin(1.6 * t) + random.normal(size=500) * 1e-3
@@ -263,7 +268,7 @@ sample = st.floats(allow_nan=True, allow_infinity=True)
 tame = st.floats(-5, 5)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.tuples(st.one_of(sample, st.floats(0, 3)), st.one_of(sample, tame), tame, tame), max_size=40))
 def test_whatever_comes_in_a_velocity_is_a_number(samples: list[tuple[float, float, float, float]]) -> None:
     for kind in KINDS:

@@ -11,6 +11,7 @@ import pytest
 from ruamel.yaml import YAML
 from scipy.spatial.transform import Rotation
 
+from needs import library, needs
 from pliant.errors import InputError
 from pliant.mobile.body import Body
 from pliant.model.mobile_arm import Chassis
@@ -53,8 +54,9 @@ def test_nothing_in_u_moves_the_base_sideways(body: Body) -> None:
         np.testing.assert_allclose(sideways @ body.slide(heading), 0.0, atol=1e-15)
 
 
+@needs("pinocchio")
 def test_pinocchio_agrees_on_pose_and_jacobian(body: Body) -> None:
-    pin: Any = pytest.importorskip("pinocchio")
+    pin = library("pinocchio")
     model, frame = _oracle(pin, body.base)
     data, random = model.createData(), np.random.default_rng(2)
     for _ in range(200):

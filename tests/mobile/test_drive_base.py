@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pliant.errors import InputError
@@ -30,7 +30,6 @@ speeds = st.floats(-3.0, 3.0)
 turns = st.floats(-4.0, 4.0)
 
 
-@settings(deadline=None)  # the first call compiles
 @given(st.floats(-3, 3), speeds, turns, st.floats(0.001, 2.0))
 def test_an_arc_is_what_many_small_steps_add_up_to(heading: float, v: float, omega: float, dt: float) -> None:
     pose = np.array([1.0, -2.0, heading])
@@ -49,13 +48,11 @@ def test_a_full_circle_ends_where_it_began() -> None:
     np.testing.assert_allclose(pose, [0.0, 0.0, 2.0 * math.pi], atol=1e-12)
 
 
-@settings(deadline=None)  # the first call compiles
 @given(speeds, turns)
 def test_wheels_and_twist_are_each_others_inverse(v: float, omega: float) -> None:
     np.testing.assert_allclose(twist_of(BASE, *wheels_of(BASE, v, omega)), (v, omega), atol=1e-12)
 
 
-@settings(deadline=None)  # the first call compiles
 @given(st.lists(st.tuples(st.floats(-10, 10), st.floats(-10, 10)), min_size=1, max_size=40))
 def test_a_filtered_command_keeps_every_limit_whatever_is_asked(wishes: list[tuple[float, float]]) -> None:
     limits = BaseLimits(wheel_m_s=1.0)

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pliant.mobile.body import BASE_JOINTS, Body
 from pliant.mobile.handover import BodyFilter
 from pliant.mobile.joint_motion import JointMotion
+from properties import examples
 
 DT = 0.002
 BODY = Body()
@@ -37,7 +38,7 @@ def excess(u: Any, last: Any) -> float:
 
 
 @given(WISHES)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_whatever_is_asked_no_limit_is_broken_and_a_stop_ends_at_rest(wishes: list[list[float]]) -> None:
     filtered, joints = BodyFilter(BODY, DT), BODY.q_home[BASE_JOINTS:]
     last = np.zeros(8)

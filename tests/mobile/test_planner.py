@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
+from needs import needs
 from pliant.errors import InputError, RefusedError
 from pliant.experiments.plan_maps import MAPS, queries
 from pliant.experiments.rival_planner import ompl_solves, one_query, uncompiled
@@ -189,8 +189,8 @@ def test_uncompiled_the_search_finds_the_same_way() -> None:
     assert np.array(slow["arcs"]) == pytest.approx(np.array(quick["arcs"]), abs=1e-9)
 
 
-def test_ompl_as_we_ask_it_solves_what_has_a_way_and_nothing_else(oracle: Callable[[str], Any]) -> None:
-    oracle("ompl")
+@needs("ompl")
+def test_ompl_as_we_ask_it_solves_what_has_a_way_and_nothing_else() -> None:
     start, goal = np.array([2.0, 3.0, 0.0]), np.array([8.0, 3.0, 2.0])
     assert ompl_solves(HybridAStar(corridor(2.0)), start, goal, 20.0)
     assert not ompl_solves(HybridAStar(corridor(0.4)), start, goal, 0.3)

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from needs import needs
 from pliant.errors import InputError
 from pliant.experiments.rival_planner import ompl_lengths, pairs
 from pliant.mobile.path import reeds_shepp_path
 from pliant.mobile.reeds_shepp import path_lengths
+from properties import examples
 
 PAIRS = 20_000
 
 
-def test_lengths_are_those_of_ompl(oracle: Callable[[str], Any]) -> None:
-    oracle("ompl")
+@needs("ompl")
+def test_lengths_are_those_of_ompl() -> None:
     a, b = pairs(PAIRS)
     assert np.abs(path_lengths(a, b, 0.7) - ompl_lengths(a, b, 0.7)).max() < 1e-9
 
@@ -39,7 +40,7 @@ def test_every_path_ends_where_it_should_and_is_as_long_as_it_says() -> None:
 pose = st.tuples(st.floats(-4, 4), st.floats(-4, 4), st.floats(-3.14, 3.14))
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(pose, pose)
 def test_the_way_back_is_as_long_and_no_way_is_shorter_than_a_straight_line(a: Any, b: Any) -> None:
     there, back = path_lengths(a, b, 1.0)[0], path_lengths(b, a, 1.0)[0]

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import mujoco
 import numpy as np
-import pinocchio as pin  # pyright: ignore[reportMissingImports]
 import pytest
 from scipy.spatial.transform import Rotation
 
+from needs import library, needs
 from pliant.errors import ModelError
 from pliant.model import Arm, Tool, design
 from pliant.model.arm import UNLIMITED
@@ -104,8 +104,10 @@ def chain(n: int, joint: str = 'type="hinge"') -> str:
 # ---- what is read --------------------------------------------------------------------------------------------------
 
 
+@needs("pinocchio")
 def test_a_urdf_without_its_meshes_agrees_with_pinocchio(tmp_path: Path) -> None:
     path = write(tmp_path, URDF, "desk.urdf")
+    pin = library("pinocchio")
     arm, model = Arm.load(path), pin.buildModelFromXML(URDF)
     data, frame, random = model.createData(), model.getFrameId("tool0"), np.random.default_rng(5)
     for state in random.uniform(-1, 1, (100, 3)):

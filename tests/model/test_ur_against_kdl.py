@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from needs import SYSTEM_PYTHON, needs
 from pliant.model import Arm
 from pliant.model.ur import ur_facts
-
-PYTHON = Path("/usr/bin/python3")
 
 PROGRAM = """
 import json, sys
@@ -37,21 +34,11 @@ json.dump(result, sys.stdout)
 
 def kdl_poses(rows: list[tuple[float, float, float]], states: np.ndarray) -> np.ndarray:
     task = json.dumps({"rows": rows, "states": states.tolist()})
-    run = subprocess.run([PYTHON, "-c", PROGRAM], input=task, capture_output=True, text=True, check=True)
+    run = subprocess.run([SYSTEM_PYTHON, "-c", PROGRAM], input=task, capture_output=True, text=True, check=True)
     return np.array(json.loads(run.stdout))
 
 
-@pytest.fixture(scope="module")
-def _kdl() -> None:
-    if PYTHON.exists() and subprocess.run([PYTHON, "-c", "import PyKDL"], capture_output=True).returncode == 0:
-        return
-    sentence = "KDL is not here to compare with: install Debian's python3-pykdl."
-    if os.environ.get("CI"):
-        pytest.fail(sentence)
-    pytest.skip(sentence)
-
-
-@pytest.mark.usefixtures("_kdl")
+@needs("kdl")
 @pytest.mark.parametrize("name", ["ur3e", "ur5e", "ur10e", "ur16e"])
 def test_forward_kinematics_agrees(name: str) -> None:
     arm, f, quarter = Arm.load(name), ur_facts(name), math.pi / 2

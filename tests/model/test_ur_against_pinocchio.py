@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from importlib import resources
+from typing import Any
 
 import numpy as np
-import pinocchio as pin  # pyright: ignore[reportMissingImports]
 import pytest
 from ruamel.yaml import YAML
 from scipy.spatial.transform import Rotation
 
+from needs import library
 from pliant.model import Arm, Tool
+
+pin: Any = library("pinocchio")
 
 FACTS = YAML(typ="safe").load(resources.files("pliant.model").joinpath("data/ur_e_series.yaml").read_text())
 STATES = 1000
@@ -28,7 +31,7 @@ def Rx(degrees: float) -> np.ndarray:
     return Rotation.from_euler("x", degrees, degrees=True).as_matrix()
 
 
-def oracle(name: str, tool: Tool, gravity: tuple[float, float, float]) -> tuple[pin.Model, int]:
+def oracle(name: str, tool: Tool, gravity: tuple[float, float, float]) -> tuple[Any, int]:
     """The arm as a Pinocchio model, and its frame at the tool centre point."""
     robot, dh = FACTS["robots"][name], FACTS["robots"][name]["dh"]
     frames = [

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -14,6 +14,7 @@ from pliant.errors import InputError
 from pliant.params.control import Parameters, diagonal, record_of
 from pliant.params.declare import changed, flat, from_record, parse_value
 from pliant.params.matrix import compact, filled
+from properties import examples
 
 NAMES = ["admittance.mass", "admittance.stiffness", "admittance.damping"]
 FULL = np.diag([4.0, 5, 6, 0.3, 0.4, 0.5]) + 0.1 * np.ones((6, 6))
@@ -97,7 +98,7 @@ def test_masses_of_very_different_size_are_fine(mass: float) -> None:
 
 
 @given(arrays(float, (6, 6), elements=st.floats(-10, 10)))
-@settings(deadline=None, max_examples=100)
+@examples(100)
 def test_every_definite_matrix_goes_through_a_record_unchanged(A: np.ndarray[Any, Any]) -> None:
     M = A @ A.T + np.eye(6)
     M = 0.5 * (M + M.T)

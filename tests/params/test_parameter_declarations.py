@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field, ValidationError
 
@@ -29,6 +29,7 @@ from pliant.params.declare import (
 )
 from pliant.robots.sim.config import SimConfig
 from pliant.runtime.task import Task
+from properties import examples
 
 Above = Annotated[float, Field(gt=1.0, lt=3.0)]
 
@@ -144,7 +145,7 @@ def test_a_number_that_is_not_finite_fails_in_every_place(bad: float) -> None:
 
 
 @given(st.data())
-@settings(deadline=None, max_examples=200)
+@examples(200)
 def test_the_loop_accepts_what_the_door_accepts_and_nothing_else(data: st.DataObject) -> None:
     bounded = [item for item in declared(Parameters) if item.type == "number"]
     item = data.draw(st.sampled_from(bounded))

@@ -11,7 +11,7 @@ import pytest
 from pliant.errors import InputError, UnknownNameError
 from pliant.params.matrix import compact
 from pliant.params.ros_file import cutoff_hz
-from pliant.runtime.task import Task, find_task, load_task
+from pliant.runtime.task import Task, load_task
 from pliant.sense.wrench import smoothing
 
 SURFACE = """
@@ -124,7 +124,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_has_the_published_numbers(name: str) -> None:
-    wanted, params = PRESETS[name], find_task(name).params
+    wanted, params = PRESETS[name], load_task(name).params
     assert compact(params.admittance.mass) == wanted["mass"]
     assert compact(params.admittance.stiffness) == wanted["stiffness"]
     assert list(params.admittance.damping_ratio) == wanted["damping_ratio"]

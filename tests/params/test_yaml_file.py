@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from pliant.errors import InputError
 from pliant.params.yaml_file import update_file
+from properties import examples
 
 TASK = """\
 # A task of my own.
@@ -181,7 +182,7 @@ values = st.one_of(
 names = st.sampled_from(["law", "tool.mass_kg", "tool.extra.deep", "params.sense.bias", "params.new", "sim.x", "top"])
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(changes=st.dictionaries(names, values, min_size=1))
 def test_any_values_are_read_back_and_comments_stay(changes: dict[str, Any], tmp_path_factory: Any) -> None:
     path = tmp_path_factory.mktemp("yaml") / "task.yaml"

@@ -25,11 +25,11 @@ from pliant.ros2.guard import Guard, watch
 from pliant.ros2.node import Node, Writer
 from pliant.runtime.session import Session
 from pliant.runtime.task import Task
-from pliant.runtime.warm import warm
+from pliant.runtime.warm import ensure
 from waiting import until
 
 ARM = Arm.load("ur5e")
-CONFIG = Ros2Config(stale_s=1.0, wait_s=30)
+CONFIG = Ros2Config(stale_s=5.0, wait_s=120)  # however busy the machine is
 
 
 def say_joints(writer: Writer, q: Any) -> None:
@@ -93,7 +93,7 @@ def arm(network: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
 @pytest.fixture
 def moving(arm: Played) -> Session:
     """A loop that moves it."""
-    warm()
+    ensure("loop", "batch", "replay")
     task = Task.model_validate({
         "robot": "ros2:ur5e", "rate_hz": 125, "law": "hold", "interface": "velocity", "ros2": CONFIG.model_dump(),
         "params": {"limits": {"speed_scale": 0.05}, "sense": {"stale_s": 1.0, "frozen_s": 0}},
@@ -122,7 +122,7 @@ def test_a_loop_that_hangs_is_noticed_the_arm_stands_and_the_loop_ends_when_it_c
         until(lambda: not arm.moves)
     finally:
         os.kill(pid, signal.SIGCONT)
-    with pytest.raises(LoopError, match="the loop hung for longer than 1 s, and the arm was told to stand"):
+    with pytest.raises(LoopError, match="the loop hung for longer than 5 s, and the arm was told to stand"):
         moving.join()
     until(lambda: not arm.moves)
 
@@ -173,13 +173,13 @@ def test_a_controller_that_goes_away_stops_the_loop(arm: Played, moving: Session
 
 
 def test_a_start_may_take_longer_than_a_loop_may_hang_and_from_the_first_command_on_it_may_not(arm: Played) -> None:
-    config, command, reading = Ros2Config(stale_s=0.5, wait_s=30), COMMAND.new(), READING.new()
+    config, command, reading = Ros2Config(stale_s=2.0, wait_s=120), COMMAND.new(), READING.new()
     robot = Ros2Robot("ur5e", Tool(), config, "velocity")
     robot.open()
     try:
         for _ in range(2):
             robot.read(reading)
-            time.sleep(3 * robot.config.stale_s)
+            time.sleep(1.5 * robot.config.stale_s)
         robot.read(reading)
         command[0].mode, command[0].q[:6] = VELOCITY, reading[0].q[:6]
         robot.write(command)
@@ -189,7 +189,7 @@ def test_a_start_may_take_longer_than_a_loop_may_hang_and_from_the_first_command
         assert process is not None
         until(lambda: process.poll() is not None)
         robot.read(reading)
-        assert robot.fault == "the loop hung for longer than 0.5 s, and the arm was told to stand"
+        assert robot.fault == "the loop hung for longer than 2 s, and the arm was told to stand"
     finally:
         robot.stop()
         robot.close()

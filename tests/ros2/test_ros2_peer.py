@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from needs import needs
 from pliant.experiments.ros2_peer import Peer
 from pliant.ros2 import messages
 from pliant.ros2.node import Node
@@ -92,6 +93,7 @@ def test_who_comes_late_receives_the_last_words(peer: Peer) -> None:
         assert peer("collect", topic="/pliant/state") == [{"data": "running"}]
 
 
+@needs("ros2-peer")
 def test_a_ros_that_keeps_to_this_machine_is_found_too(network: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     with Peer() as peer, Node("pliant") as node:

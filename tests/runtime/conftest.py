@@ -11,7 +11,7 @@ from pliant.params.declare import validated
 from pliant.runtime import board as board_module
 from pliant.runtime.board import Board
 from pliant.runtime.task import Task
-from pliant.runtime.warm import warm
+from pliant.runtime.warm import ensure
 
 Until = Callable[..., Any]
 
@@ -19,7 +19,7 @@ Until = Callable[..., Any]
 @pytest.fixture(scope="session", autouse=True)
 def compiled() -> None:
     """Every kernel is in the cache before a test starts a process."""
-    warm()
+    ensure("loop", "batch", "replay")
 
 
 @pytest.fixture(scope="session")

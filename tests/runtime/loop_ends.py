@@ -1,6 +1,11 @@
-"""What is left of a loop."""
+"""A loop that is held still while it is told something, and what is left of one."""
 
 from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from pliant.runtime.board import alive, running
 from pliant.runtime.session import Session
@@ -8,6 +13,21 @@ from pliant.runtime.session import Session
 
 def loop_pid(arm: Session) -> int:
     return int(arm.board.header.loop_pid)
+
+
+@contextmanager
+def held(arm: Session) -> Iterator[int]:
+    """The loop does not tick in this block, however long it takes; gives the number of its next tick.
+
+    What is sent in here for certain ticks is there before them, and the time between them is the loop's own.
+    """
+    pid = loop_pid(arm)
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOWAIT)
+        yield arm.board.head
+    finally:
+        os.kill(pid, signal.SIGCONT)
 
 
 def nothing_is_left_of(arm: Session) -> bool:

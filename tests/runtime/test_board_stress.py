@@ -26,7 +26,7 @@ def counts(tmp_path_factory: pytest.TempPathFactory, until) -> np.ndarray:
         until(lambda: counts[:, :, READY].all() or any(reader.poll() is not None for reader in readers))
         assert counts[:, :, READY].all(), "a reader could not start"
         torn_reads.write(board, counts)
-        assert [reader.wait(60) for reader in readers] == [0] * READERS
+        assert [reader.wait(600) for reader in readers] == [0] * READERS
     finally:
         for reader in readers:
             reader.kill()

@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 from boards import Make, parameters, proposed, tell
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from pliant.errors import LoopError
@@ -16,6 +16,7 @@ from pliant.records import TELEMETRY
 from pliant.runtime.board import Board
 from pliant.runtime.board_layout import QUEUE_SLOTS, SET, SET_SLOTS
 from pliant.runtime.slots import put
+from properties import examples
 
 # ---- parameters ----------------------------------------------------------------------------------------------------
 
@@ -199,7 +200,7 @@ def test_a_record_that_is_being_written_is_lost_not_torn(make: Make) -> None:
     assert (at, lost) == (4, 1)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     slots=st.integers(1, 9),
     steps=st.lists(st.tuples(st.integers(0, 12), st.one_of(st.none(), st.integers(1, 12))), max_size=20),

@@ -32,7 +32,7 @@ from pliant.robots.sim.config import Failure, Push
 from pliant.runtime import commands
 from pliant.runtime.batch import Run, simulate
 from pliant.runtime.session import Session
-from pliant.runtime.task import Event, Task, find_task
+from pliant.runtime.task import Event, Task, load_task
 
 LONG = {"contact.dwell_s": 60.0, "contact.settle_s": 60.0}
 
@@ -41,7 +41,7 @@ def pressing(
     *events: Event, seconds: float = 7.0, sensor: Any = None, pushes: tuple[Push, ...] = (), **surface: Any
 ) -> Task:
     """The plane, pressed on for as long as it runs, flat and as the test wants it."""
-    task = find_task("plane")
+    task = load_task("plane")
     flat = task.sim.surfaces[0].model_copy(update={"rpy_deg": (0.0, 0.0, 0.0), "stiffness_n_m": 2e4, **surface})
     more = {"pushes": pushes, **({"sensor": sensor} if sensor else {})}
     sim = task.sim.model_copy(update={"surfaces": (flat,), **more})
@@ -104,18 +104,18 @@ def test_a_lift_off_that_is_halted_stands_still() -> None:
     ids=["first tick", "with the law", "both in one tick"],
 )
 def test_no_order_is_swallowed_by_the_tick_it_comes_in(law: str, events: tuple[Event, ...]) -> None:
-    run = simulate(find_task("plane").model_copy(update={"law": law, "events": events, "duration_s": 0.4}))
+    run = simulate(load_task("plane").model_copy(update={"law": law, "events": events, "duration_s": 0.4}))
     assert [one.state for one in transitions(run.records)] == ["ready", "seek"]
 
 
 def test_an_order_to_another_law_is_not_kept_for_later() -> None:
     events = (Event(at_s=0.1, order="set_start"), Event(at_s=0.2, law="hybrid"))
-    run = simulate(find_task("plane").model_copy(update={"law": "hold", "events": events, "duration_s": 0.4}))
+    run = simulate(load_task("plane").model_copy(update={"law": "hold", "events": events, "duration_s": 0.4}))
     assert not np.isin(contact(run)["state"], (READY, SEEK)).any()
 
 
 def test_a_sensor_that_fails_while_halted_lifts_the_tool_off_and_ends_the_run() -> None:
-    sensor = find_task("plane").sim.sensor.model_copy(update={"failures": (Failure(kind="missing", at_s=5.0),)})
+    sensor = load_task("plane").sim.sensor.model_copy(update={"failures": (Failure(kind="missing", at_s=5.0),)})
     run = simulate(pressing(Event(at_s=4.0, stop=True), sensor=sensor, seconds=9.0))
     assert "gave no reading" in run.fault
     assert (contact(run)["state"][-1], contact(run)["reason"][-1]) == (FAULT, SENSOR)
@@ -164,16 +164,16 @@ def test_two_orders_of_one_tick_end_in_the_abort() -> None:
 def test_every_order_of_one_tick_is_heard_in_its_order_and_a_stop_replaces_those_that_wait() -> None:
     names = ("set_start", "start", "pause", "resume")
     events = tuple(Event(at_s=0.1, order=name) for name in names)
-    run = simulate(find_task("plane").model_copy(update={"events": events, "duration_s": 0.3}))
+    run = simulate(load_task("plane").model_copy(update={"events": events, "duration_s": 0.3}))
     assert [one.state for one in transitions(run.records)] == ["ready", "seek", "paused", "seek"]
     events += (Event(at_s=0.1, order="stop"),)
-    run = simulate(find_task("plane").model_copy(update={"events": events, "duration_s": 0.3}))
+    run = simulate(load_task("plane").model_copy(update={"events": events, "duration_s": 0.3}))
     assert [one.state for one in transitions(run.records)] == ["refused"]
 
 
 def test_the_same_refusal_twice_is_told_twice() -> None:
     events = (Event(at_s=0.1, order="resume"), Event(at_s=0.2, order="resume"))
-    run = simulate(find_task("plane").model_copy(update={"events": events, "duration_s": 0.3}))
+    run = simulate(load_task("plane").model_copy(update={"events": events, "duration_s": 0.3}))
     assert [one.state for one in transitions(run.records)] == ["refused", "refused"]
 
 
@@ -229,7 +229,7 @@ def test_a_loop_that_is_asked_to_end_while_it_presses_refuses_other_laws_and_lif
 
 
 def test_a_sensor_with_an_offset_is_not_started_with_and_the_run_says_why() -> None:
-    sensor = find_task("plane").sim.sensor.model_copy(update={"bias": (0.0, 0.0, 1.0, 0.0, 0.0, 0.0)})
+    sensor = load_task("plane").sim.sensor.model_copy(update={"bias": (0.0, 0.0, 1.0, 0.0, 0.0, 0.0)})
     run = simulate(pressing(sensor=sensor, seconds=2.0))
     assert not contact(run)["state"].any()
     assert np.ptp(run.records["command"]["q"], axis=0).max() < 1e-9

@@ -13,13 +13,13 @@ from pliant.errors import InputError
 from pliant.params.declare import changed, validated
 from pliant.robots.sim.config import Failure
 from pliant.runtime.batch import Run, Simulation, simulate
-from pliant.runtime.task import Event, Task, arm_of, check_fits, find_task
+from pliant.runtime.task import Event, Task, arm_of, check_fits, load_task
 
 Array = np.ndarray[Any, Any]
 
 
 def dome(**more: Any) -> Task:
-    return find_task("dome").model_copy(update=more)
+    return load_task("dome").model_copy(update=more)
 
 
 def states(run: Run) -> Array:
@@ -46,7 +46,7 @@ def test_a_sensor_that_fails_in_contact_lifts_the_tool_off_before_the_loop_ends(
 
 
 def test_stop_lifts_off_and_a_second_start_needs_a_new_one() -> None:
-    events = (*find_task("dome").events, Event(at_s=5.0, order="stop"), Event(at_s=8.0, order="start"))
+    events = (*load_task("dome").events, Event(at_s=5.0, order="stop"), Event(at_s=8.0, order="start"))
     run = simulate(dome(events=events, duration_s=9.0))
     assert states(run)[-1] == DONE
     assert run.records[-1]["state"]["contact"]["refused"] > 0
@@ -56,7 +56,7 @@ def test_stop_lifts_off_and_a_second_start_needs_a_new_one() -> None:
     ("name", "value"), [("loss_n", 0.6), ("touch_n", 6.0), ("force_limit_n", 4.0), ("stiffness_max_n_m", 500.0)]
 )
 def test_thresholds_that_stand_the_wrong_way_round_are_refused(name: str, value: float) -> None:
-    task = dome(params=changed(find_task("dome").params, {f"contact.{name}": value}))
+    task = dome(params=changed(load_task("dome").params, {f"contact.{name}": value}))
     with pytest.raises(InputError, match="less than contact"):
         check_fits(task, arm_of(task))
 
@@ -82,7 +82,7 @@ def test_a_joint_reading_that_is_no_number_ends_the_contact_as_a_fault_of_the_ro
 
 
 def test_a_surface_behind_the_workspace_is_not_sought_for_ever() -> None:
-    task = find_task("dome")
+    task = load_task("dome")
     low = (-10.0, -10.0, 0.3369)  # the tip starts a millimetre above, the dome is three below
     run = simulate(dome(params=changed(task.params, {"limits.workspace_min_m": low})))
     last = run.records[-1]["state"]["contact"]

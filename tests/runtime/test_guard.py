@@ -17,20 +17,20 @@ from pliant.params.declare import changed
 from pliant.runtime.batch import simulate
 from pliant.runtime.guard import guard_change, guard_law, guard_start, objection, places
 from pliant.runtime.stability import plants_of
-from pliant.runtime.task import Event, Task, find_task, is_mission
+from pliant.runtime.task import Event, Task, is_mission, load_task
 
 FILES = [Path(str(entry)) for entry in (resources.files("pliant") / "tasks").iterdir() if entry.is_file()]
 SHIPPED = sorted(path.stem for path in FILES if not is_mission(path))
 
 
 def dome(**values: Any) -> Task:
-    task = find_task("dome")
+    task = load_task("dome")
     return task.model_copy(update={"params": changed(task.params, values)})
 
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_every_task_that_comes_with_pliant_may_start(name: str) -> None:
-    guard_start(find_task(name))
+    guard_start(load_task(name))
 
 
 def test_a_lag_declared_too_short_is_refused_with_the_reason_and_how_far_it_may_go() -> None:
@@ -82,7 +82,7 @@ def test_a_simulated_surface_stiffer_than_declared_is_judged_too() -> None:
 
 def test_driven_by_torque_the_lag_is_that_of_the_drive_loop() -> None:
     def lag(drive_hz: float, interface: str) -> float:
-        task = find_task("dome").model_copy(update={"interface": interface})
+        task = load_task("dome").model_copy(update={"interface": interface})
         return plants_of(task, changed(task.params, {"hold.drive_hz": drive_hz}))(0.0).lag_s
 
     assert lag(5.0, "torque") - lag(10.0, "torque") == pytest.approx(1 / (math.pi * 5.0) - 1 / (math.pi * 10.0))
@@ -101,7 +101,7 @@ def test_driven_by_torque_a_slower_drive_loop_is_judged() -> None:
 
 def following(stiffness: float) -> Task:
     """The preset that presses on a soft mat, on something else; nothing pushes it."""
-    task = find_task("surface_following")
+    task = load_task("surface_following")
     surface = task.sim.surfaces[0].model_copy(update={"stiffness_n_m": stiffness})
     sim = task.sim.model_copy(update={"surfaces": (surface,), "pushes": ()})
     return task.model_copy(update={"sim": sim, "duration_s": 6.0})
@@ -110,11 +110,11 @@ def following(stiffness: float) -> Task:
 def test_a_light_admittance_is_refused_on_a_stiff_surface_and_not_in_free_space() -> None:
     with pytest.raises(RefusedError, match=r"2e\+04 N/m the loop of the admittance bears 0\.0"):
         guard_start(following(2e4))
-    guard_start(following(2e4).model_copy(update={"sim": find_task("push").sim}))
+    guard_start(following(2e4).model_copy(update={"sim": load_task("push").sim}))
 
 
 def test_a_surface_may_be_declared_for_a_robot_that_is_not_simulated() -> None:
-    task = find_task("hand_guiding")
+    task = load_task("hand_guiding")
     guard_start(task)
     with pytest.raises(RefusedError, match=r"5e\+04 N/m"):
         guard_start(task.model_copy(update={"surface_n_m": 5e4}))
@@ -171,6 +171,7 @@ def pressing(lag_s: float) -> Task:
     return task.model_copy(update={"params": params})
 
 
+@pytest.mark.slow
 def test_a_contact_settles_just_inside_the_border_and_bounces_outside() -> None:
     least = border(lambda lag: bears(pressing(lag), "hybrid"), 0.003, 0.05)
     inside, outside = (run_contact(pressing(share * least)) for share in (1.3, 0.75))

@@ -14,7 +14,7 @@ from pliant.errors import RefusedError
 from pliant.params.declare import changed
 from pliant.runtime.link import Link, attach
 from pliant.runtime.session import Session
-from pliant.runtime.task import find_task
+from pliant.runtime.task import load_task
 from pliant.runtime.watch import FileWatch
 
 CLI = [sys.executable, "-c", "from pliant.cli.main import main; main()"]
@@ -24,7 +24,7 @@ SHORT = {"contact.lag_s": 0.005}
 
 @pytest.fixture(scope="module")
 def session() -> Iterator[Session]:
-    with Session(find_task("dome").model_copy(update={"events": ()}), name=NAME) as arm:
+    with Session(load_task("dome").model_copy(update={"events": ()}), name=NAME) as arm:
         yield arm
 
 
@@ -65,7 +65,7 @@ def test_a_saved_file_cannot_go_round_it(link: Link, tmp_path: Path) -> None:
 
 
 def test_a_session_does_not_start_an_unstable_task_unless_it_is_told_to() -> None:
-    task = find_task("dome")
+    task = load_task("dome")
     bad = task.model_copy(update={"params": changed(task.params, SHORT), "events": ()})
     with pytest.raises(RefusedError, match="--unchecked"):
         Session(bad).start()

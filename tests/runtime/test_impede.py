@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from impede_checks import TAU, check_gradual
 from numpy.testing import assert_allclose
@@ -26,6 +26,7 @@ from pliant.records import (
 from pliant.robots.sim.config import Push, Servo, SimConfig
 from pliant.runtime.batch import Run, Simulation, simulate
 from pliant.runtime.task import Event, Task, check_fits
+from properties import examples
 
 Array = np.ndarray[Any, Any]
 
@@ -80,7 +81,7 @@ def test_an_equilibrium_out_of_reach_is_approached_to_the_edge_and_torques_stay_
     assert run.records["observed"]["limits"][-1] & LIMIT_REACH
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(data=st.data())
 def test_no_run_diverges_whatever_equilibrium_or_force_is_asked_for(data: st.DataObject) -> None:
     far = st.one_of(st.floats(-2.5, 2.5), st.floats(-1e4, 1e4))
@@ -103,7 +104,7 @@ SEVEN = f"sim:{Path(__file__).parent.parent / 'data' / 'seven_joints.xml'}"
 BENT = (0.2, 0.5, 0.1, 1.2, 0.3, 0.8, 0.0)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(data=st.data())
 def test_every_set_of_gains_brings_two_links_to_rest_after_any_jump_and_push(data: st.DataObject) -> None:
     form = data.draw(st.sampled_from(["shaped", "simple"]))

@@ -29,7 +29,7 @@ from pliant.runtime.cycle import STANDS
 from pliant.runtime.replay import difference, replay, rerun
 from pliant.runtime.save import save_run
 from pliant.runtime.session import Session, connect
-from pliant.runtime.task import Belief, Event, find_task
+from pliant.runtime.task import Belief, Event, load_task
 from pliant.runtime.tick import WORK
 
 Array = np.ndarray[Any, Any]
@@ -172,7 +172,7 @@ def test_replaying_ticks_by_hand_gives_the_same_numbers() -> None:
 
 
 def test_equilibrium_and_forces_are_changed_while_the_lab_runs(shelf: Any, until: Any) -> None:
-    task = find_task("lab")
+    task = load_task("lab")
     with Session(task.model_copy(update={"duration_s": 600.0})) as arm:
         arm.wait(0.2)
         arm.goal_position([1.1, 0.9])
@@ -196,7 +196,7 @@ def test_a_running_loop_refuses_a_law_that_its_interface_does_not_fit(shelf: Any
 
 
 def test_the_lab_task_starts_at_the_textbook_pose_and_rests_at_force_over_stiffness() -> None:
-    task = find_task("lab")
+    task = load_task("lab")
     assert (task.robot, task.law, task.interface, task.rate_hz) == ("sim:two_link", "impedance", "torque", 1000.0)
     events = (Event(at_s=0.5, virtual_push=(10.0, 0.0, 0.0, 0.0, 0.0, 0.0)),)
     records = simulate(task.model_copy(update={"duration_s": 5.0, "events": events})).records

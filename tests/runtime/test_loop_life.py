@@ -16,6 +16,7 @@ from pliant.errors import InputError, LoopError, RecordingError
 from pliant.params.declare import validated
 from pliant.record.reader import Recording
 from pliant.runtime import save
+from pliant.runtime import spawn as spawn_module
 from pliant.runtime import started as started_module
 from pliant.runtime.board import Board, alive, running
 from pliant.runtime.board_layout import STOPPED
@@ -23,8 +24,6 @@ from pliant.runtime.replay import replay
 from pliant.runtime.session import Session, connect
 from pliant.runtime.task import Task
 
-MOST_MISSED = 500
-"""A second of a loop: no machine of tests is as slow as this while nothing is wrong."""
 GOAL = (0.4, -1.4, 1.7, -1.9, -1.5, 0.3)
 
 
@@ -96,6 +95,8 @@ def test_ctrl_c_during_the_start_leaves_nothing(monkeypatch: pytest.MonkeyPatch)
         raise KeyboardInterrupt
 
     arm = connect("sim:ur5e")
+    # it waits for the line with its board, and so for as long as it takes until Ctrl-C comes
+    monkeypatch.setattr(started_module, "spawn", lambda module, _: spawn_module._start(module))
     monkeypatch.setattr(started_module.time, "sleep", interrupt)
     with pytest.raises(KeyboardInterrupt):
         arm.start()
@@ -110,7 +111,7 @@ def test_a_script_needs_no_main_guard(tmp_path: Path) -> None:
         "arm = pliant.connect('sim:ur5e').start()\n"
         "print(arm.wait(0.02).tick > 0, arm.name, int(arm.board.header.loop_pid))\n"
     )  # and it never stops the loop: the end of the interpreter does
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=600, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     ticked, name, pid = done.stdout.split()
     assert ticked == "True"
@@ -253,11 +254,12 @@ def test_a_killed_reader_and_a_killed_recorder_do_not_disturb_the_loop(tmp_path:
     arm._recorder.kill()
     reader.kill()
     reader.wait()
-    missed = int(arm.state.timing.overruns)
-    after = arm.wait(1.0)
+    arm.read()
+    arm.wait(1.0)
     assert arm.running
-    # as many periods as a busy machine may steal: a loop that waited for one of them would not have come so far
-    assert int(after.timing.overruns) - missed < MOST_MISSED
+    ticks = arm.read()["tick"]  # a loop that waited for one of them would not have come so far
+    assert len(ticks) >= 500
+    assert (np.diff(ticks) == 1).all()
     with pytest.raises(RecordingError, match=r"run\.mcap is not complete.*exit code -9"):
         arm.stop()
     assert nothing_is_left_of(arm)

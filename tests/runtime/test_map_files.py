@@ -125,6 +125,7 @@ def test_rubbish_in_a_file_gets_one_sentence(tmp_path: Path, name: str) -> None:
 
 
 def test_another_kind_of_file_and_an_empty_map_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "m.txt").write_text("no map")
     with pytest.raises(InputError, match="map_server"):
         load_map(tmp_path / "m.txt")
     with pytest.raises(InputError, match="rows and columns"):

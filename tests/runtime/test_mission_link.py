@@ -26,7 +26,8 @@ Until = Callable[..., Any]
 def fetch(*changes: str) -> MissionTask:
     task = find_mission("fetch")
     assert task is not None
-    return changed_mission(task, ["start=6.0,2.2,0", *changes])
+    slow = "base.forward_m_s=0.1"  # it drives for longer than a machine stalls
+    return changed_mission(task, ["start=6.0,2.2,0", slow, *changes])
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +57,7 @@ def test_it_waits_until_it_is_told_to_begin(session: MissionSession) -> None:
 def test_a_stop_brakes_and_says_so_and_it_can_begin_again_from_there(session: MissionSession, until: Until) -> None:
     session.begin()
     until(lambda: session.stage == "B")
-    until(lambda: session.state["base"]["twist"][0] > 0.1)
+    until(lambda: session.state["base"]["twist"][0] > 0.05)
     session.halt()
     until(lambda: session.stage == "stopped")
     assert "it was told to stop" in session.story["account"]["log"][-2][2]
@@ -160,7 +161,7 @@ def test_a_mission_that_cannot_be_done_does_not_start(compiled: None) -> None:
 def test_asked_to_end_while_it_drives_it_brakes_first(compiled: None, until: Until) -> None:
     session = MissionSession(fetch()).start()
     session.begin()
-    until(lambda: session.state["base"]["twist"][0] > 0.1)
+    until(lambda: session.state["base"]["twist"][0] > 0.05)
     session.stop()
     assert session.board.reason == "asked to stop"
     latest = session.board.latest()

@@ -27,7 +27,7 @@ from pliant.ros2.messages import typestore
 from pliant.runtime.mission import FrozenOdometry, MissionRun, save_mission, simulate_mission
 from pliant.runtime.mission_task import MissionTask, begun, changed_mission, find_mission, place_of
 from pliant.runtime.replay import replay
-from pliant.runtime.task import Task, find_task
+from pliant.runtime.task import Task, load_task
 
 NEAR = ["start=6.0,2.2,0"]
 """A start from which the mission that comes along takes seconds."""
@@ -63,6 +63,7 @@ def test_the_mission_that_comes_along_ends_with_the_tool_at_its_goal(run: Missio
     assert run.reason == ""
 
 
+@pytest.mark.slow
 def test_on_wheels_it_does_too() -> None:
     run = simulate_mission(fetch(*NEAR, "sim.wheels=true"))
     assert run.done
@@ -300,4 +301,4 @@ def test_a_mistake_in_the_file_is_named(tmp_path: Path) -> None:
 def test_a_task_of_an_arm_is_no_mission_and_the_other_way_round() -> None:
     assert find_mission("push") is None
     with pytest.raises(PliantError, match="is a mission"):
-        find_task("fetch")
+        load_task("fetch")

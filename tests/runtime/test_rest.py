@@ -16,7 +16,7 @@ from pliant.robots.sim.config import Failure, Sensor, SimConfig
 from pliant.robots.sim.robot import SimRobot
 from pliant.runtime import rest
 from pliant.runtime.rest import check_rest, limit_of
-from pliant.runtime.task import Event, Task, find_task
+from pliant.runtime.task import Event, Task, load_task
 
 TOOL = Tool(mass_kg=0.8, com_m=(0.0, 0.0, 0.06), tcp_m=(0.0, 0.0, 0.15))
 REAL = "ur:127.49.0.1"
@@ -83,6 +83,6 @@ def test_who_does_not_feel_and_who_is_simulated_is_not_judged() -> None:
 def test_the_strictest_law_of_the_script_counts_and_a_contact_only_if_the_script_starts_it() -> None:
     limit = limit_of(Task(events=(Event(at_s=1, law="admittance"),)))
     assert limit == ("admittance", 2.0, pytest.approx(0.3), "sense.deadband_n")
-    dome = find_task("dome")
+    dome = load_task("dome")
     assert limit_of(dome) == ("hybrid", dome.params.contact.preload_n, math.inf, "contact.preload_n")
     assert limit_of(dome.model_copy(update={"events": ()})) is None

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from loop_ends import held
 
 from pliant.errors import InputError, LoopError, PliantError, RecordingError, UnknownNameError
 from pliant.laws import LAWS
@@ -98,8 +99,10 @@ def test_asking_for_the_law_that_runs_keeps_its_goal(arm: Session, until) -> Non
 
 
 def test_halt_brakes_and_resume_goes_on(arm: Session, until) -> None:
-    arm.move_joints(FAR)  # however late the halt comes, it is still under way
-    until(lambda: np.abs(arm.state.state.qd_cmd).max() > 0.1)
+    share = arm.parameters.limits.speed_scale
+    arm.set({"limits.speed_scale": 0.02})  # 40 s: however late the halt comes, it is still under way
+    arm.move_joints(FAR)
+    until(lambda: np.abs(arm.state.state.qd_cmd).max() > 0.05)
     arm.halt()
     until(lambda: not arm.state.state.qd_cmd.any())
     stopped = arm.state.state.q_cmd.copy()
@@ -107,6 +110,7 @@ def test_halt_brakes_and_resume_goes_on(arm: Session, until) -> None:
     arm.wait(0.1)
     assert arm.running
     assert arm.state.state.q_cmd.tolist() == stopped.tolist()
+    arm.set({"limits.speed_scale": share})
     arm.resume()
     until(lambda: np.abs(arm.q - FAR).max() < 1e-4)
     records = arm.read()
@@ -166,10 +170,11 @@ def test_what_cannot_be_asked_is_refused_and_changes_nothing(arm: Session, until
 
 
 def test_a_request_for_a_later_tick_acts_at_that_tick_and_not_before(arm: Session, until) -> None:
-    tick = arm.board.head + 1500
-    arm.board.send(commands.GOAL_Q, at_tick=tick, values=SOMEWHERE)
-    arm.board.send(commands.HALT, at_tick=tick - 20)
-    arm.board.send(commands.RESUME, at_tick=tick + 20)
+    with held(arm) as head:
+        tick = head + 100
+        arm.board.send(commands.GOAL_Q, at_tick=tick, values=SOMEWHERE)
+        arm.board.send(commands.HALT, at_tick=tick - 20)
+        arm.board.send(commands.RESUME, at_tick=tick + 20)
     until(lambda: arm.board.head > tick + 30)
     records = arm.read()
     moved = records["tick"][np.any(records["goal"]["q"][:, :6] != HOME, axis=1)]

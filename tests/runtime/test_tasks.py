@@ -6,10 +6,14 @@ from typing import Any
 
 import pytest
 
+import pliant
 from pliant.errors import InputError, PliantError, UnknownNameError
 from pliant.params.declare import validated
 from pliant.runtime.batch import simulate
-from pliant.runtime.task import Task, arm_of, check_fits, find_task, is_mission, load_task
+from pliant.runtime.bundled import bundled_files
+from pliant.runtime.map_files import load_map
+from pliant.runtime.mission_task import find_mission
+from pliant.runtime.task import Task, arm_of, check_fits, is_mission, load_task
 
 
 @pytest.fixture
@@ -26,8 +30,8 @@ SHIPPED = sorted(Path(str(entry)) for entry in (resources.files("pliant") / "tas
 
 @pytest.mark.parametrize("name", [path.name for path in SHIPPED if not is_mission(path)])
 def test_every_task_that_comes_along_is_found_by_name_and_can_begin(here: Path, name: str) -> None:
-    task = find_task(name.removesuffix(".yaml"))
-    assert find_task(f"tasks/{name}") == task
+    task = load_task(name.removesuffix(".yaml"))
+    assert load_task(f"tasks/{name}") == task
     assert task.name == name.removesuffix(".yaml")
     short = task.model_copy(update={"duration_s": 0.01})
     assert len(simulate(short).records) == short.ticks
@@ -35,25 +39,54 @@ def test_every_task_that_comes_along_is_found_by_name_and_can_begin(here: Path, 
 
 def test_a_file_of_ones_own_comes_before_one_that_comes_along(here: Path) -> None:
     (here / "push.yaml").write_text("duration_s: 1.5\n")
-    assert find_task("push.yaml").duration_s == 1.5
-    assert find_task("push").duration_s != 1.5
-    assert load_task(here / "push.yaml") == find_task(str(here / "push.yaml"))
+    assert load_task("push.yaml").duration_s == 1.5
+    assert load_task("push").duration_s != 1.5
+    assert load_task(here / "push.yaml") == load_task(str(here / "push.yaml"))
 
 
 def test_a_folder_of_that_name_does_not_hide_a_task(here: Path) -> None:
     (here / "push").mkdir()
-    assert find_task("push").name == "push"
+    assert load_task("push").name == "push"
+
+
+def test_python_finds_a_task_by_name_as_the_command_line_does(here: Path) -> None:
+    assert pliant.load_task("hand_guiding").law == "admittance"
+    assert pliant.load_task(Path("hand_guiding")) == pliant.load_task("tasks/hand_guiding.yaml")
+
+
+def test_a_file_without_suffix_wins_over_a_bundled_name(here: Path) -> None:
+    (here / "push").write_text("duration_s: 1.5\n")
+    assert load_task("push").duration_s == 1.5
 
 
 def test_an_unknown_name_lists_the_tasks_there_are(here: Path) -> None:
     with pytest.raises(UnknownNameError, match=r"'pusch'.*Did you mean 'push'.*demo"):
-        find_task("pusch")
+        load_task("pusch")
 
 
-@pytest.mark.parametrize("name", ["nowhere/task.yaml", "task.yml", "run.mcap"])
-def test_a_file_that_does_not_exist_is_named(here: Path, name: str) -> None:
-    with pytest.raises(InputError, match=name):
-        find_task(name)
+@pytest.mark.parametrize("name", ["nowhere/task.yaml", "task.yml", "run.mcap", "nowhere/push", "push.yaml", "tasks/no"])
+def test_a_file_that_does_not_exist_is_named_beside_the_bundled_names(here: Path, name: str) -> None:
+    with pytest.raises(InputError, match=rf"{name}.*conservative_start, demo, dome.*push"):
+        load_task(name)
+
+
+def test_a_bundled_map_is_found_by_name_and_a_file_of_ones_own_wins(here: Path) -> None:
+    bundled = load_map("flat")
+    assert load_map("tasks/maps/flat.yaml").occupancy.tobytes() == bundled.occupancy.tobytes()
+    (here / "flat.npy").write_bytes(b"")
+    with pytest.raises(InputError, match=r"flat\.npy"):
+        load_map("flat.npy")
+    with pytest.raises(UnknownNameError, match=r"no map 'flatt'.*Did you mean 'flat'"):
+        load_map("flatt")
+    with pytest.raises(InputError, match=r"other/flat\.yaml.*Maps that come with Pliant: flat"):
+        load_map("other/flat.yaml")
+
+
+def test_a_mission_of_ones_own_may_name_a_bundled_map(here: Path) -> None:
+    (here / "trip.yaml").write_text("kind: mission\nmap: flat\nstart: [1, 1, 0]\ngoal_m: [8.3, 3, 0.75]\n")
+    mission = find_mission("trip.yaml")
+    assert mission is not None
+    assert Path(mission.map) == bundled_files("map")["flat"].resolve()
 
 
 # ---- reading -------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
@@ -18,6 +18,7 @@ from pliant.params.control import Sense
 from pliant.params.declare import to_record
 from pliant.records import STATE
 from pliant.sense import wrench
+from properties import examples
 
 Array = np.ndarray[Any, Any]
 
@@ -191,7 +192,7 @@ def after_deadband(force: Any, moment: Any, **values: Any) -> Array:
 
 
 @given(directions, directions, st.floats(0, 40), st.floats(0, 5), st.floats(0, 50), st.floats(0, 5))
-@settings(deadline=None, max_examples=200)
+@examples(200)
 def test_deadband_shortens_force_and_moment_by_its_width_and_keeps_their_direction(
     f: list[float], t: list[float], force: float, moment: float, width_n: float, width_nm: float
 ) -> None:

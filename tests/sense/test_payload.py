@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
@@ -14,6 +14,7 @@ from scipy.spatial.transform import Rotation
 from pliant.model import Arm, Tool
 from pliant.runtime.identify import as_settings, com_in_flange, gravity_in_sensor
 from pliant.sense.payload import Payload, PayloadError, check, identify
+from properties import examples
 
 Array = np.ndarray[Any, Any]
 
@@ -45,7 +46,7 @@ def found(wrenches: Array, g: Array, **options: Any) -> Payload:
 # ---- what is found -------------------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=50)
+@examples(50)
 @given(
     mass=st.floats(0.05, 20), com=st.tuples(*[st.floats(-0.3, 0.3)] * 3), bias=st.tuples(*[st.floats(-20, 20)] * 6),
     poses=st.integers(6, 20), seed=st.integers(0, 1000),
@@ -61,7 +62,7 @@ def test_without_noise_everything_is_found_exactly(mass: float, com: Any, bias: 
     assert payload.poses == poses
 
 
-@settings(deadline=None, max_examples=50)
+@examples(50)
 @given(turn=st.integers(0, 1000), seed=st.integers(0, 1000))
 def test_without_noise_the_mount_is_found_exactly_however_it_is_turned(turn: int, seed: int) -> None:
     R, g = turns(1, turn).as_matrix()[0], gravity(8, seed)

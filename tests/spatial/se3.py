@@ -4,20 +4,20 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from needs import library
 from pliant import spatial
+from properties import examples
 
-pin: Any = pytest.importorskip("pinocchio")
+pin: Any = library("pinocchio")
 
 Array = np.ndarray[Any, Any]
 IDENTITY = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
 SAMPLES = 2000
 
-properties = settings(deadline=None, max_examples=60)
+properties = examples(60)
 
 
 def call(function: Callable[..., None], *arguments: Any, shape: int | tuple[int, ...]) -> Array:

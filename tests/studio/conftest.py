@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from running_studio import Running, ready, start, tab, visit
+
+from needs import chromium
 
 FLAGS = [
     "--headless",
@@ -39,16 +39,11 @@ def studio(_studio: Running) -> Running:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    """Debian's Chromium; without it these tests skip, and fail where everything must be there."""
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    if program is None:
-        if os.environ.get("CI"):
-            pytest.fail("chromium is missing: .ci/system-packages installs it")
-        pytest.skip("needs chromium (Debian: apt install chromium)")
+    """Debian's Chromium, run by playwright."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as tools:
-        found = tools.chromium.launch(executable_path=program, args=FLAGS)
+        found = tools.chromium.launch(executable_path=chromium(), args=FLAGS)
         yield found
         found.close()
 

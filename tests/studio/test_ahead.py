@@ -13,7 +13,7 @@ from pliant.contact.states import is_at_work
 from pliant.errors import RefusedError
 from pliant.runtime.link import Link
 from pliant.runtime.session import Session
-from pliant.runtime.task import find_task
+from pliant.runtime.task import load_task
 from pliant.studio.ahead import FINE, REFUSED, THIN, is_judged, zones
 
 MASSES = [0.05 * 1.12**i for i in range(65)]
@@ -22,7 +22,7 @@ MASSES = [0.05 * 1.12**i for i in range(65)]
 @pytest.fixture(scope="module")
 def pressing() -> Iterator[Session]:
     """A loop whose admittance may press on a surface that its task declares."""
-    with Session(find_task("surface_following")) as session:
+    with Session(load_task("surface_following")) as session:
         session.wait(0.05)
         yield session
 
@@ -89,7 +89,7 @@ def test_a_spring_that_would_be_torn_where_the_tool_is_now_is_red(studio: Runnin
 
 
 def test_what_may_not_change_while_a_contact_is_at_work_is_red() -> None:
-    with Session(find_task("plane")) as wiping:
+    with Session(load_task("plane")) as wiping:
         until(lambda: is_at_work(wiping.state.state.contact))
         limit = wiping.parameters.contact.force_limit_n
         runs = zones(wiping, "contact.force_limit_n", [limit, 1.5 * limit])

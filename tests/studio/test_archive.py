@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from running_studio import Running, ask, dial, part, until
+from running_studio import LONG_S, Running, ask, dial, part, until
 
 from pliant.errors import PliantError, RefusedError
 from pliant.params.declare import changed
@@ -20,7 +20,7 @@ from pliant.record.reader import Recording
 from pliant.runtime.batch import simulate
 from pliant.runtime.save import save_run
 from pliant.runtime.session import Session
-from pliant.runtime.task import Task, find_task
+from pliant.runtime.task import Task, load_task
 from pliant.studio import archive
 from pliant.studio.what_if import run_otherwise
 from pliant.studio.wire import text_of
@@ -31,7 +31,7 @@ from pliant.studio.work import Work
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with one recording."""
     monkeypatch.setenv("PLIANT_OUT", str(tmp_path))
-    save_run(simulate(find_task("push")), tmp_path / "push.mcap")
+    save_run(simulate(load_task("push")), tmp_path / "push.mcap")
     return tmp_path
 
 
@@ -45,13 +45,13 @@ def test_a_recording_is_shown_as_it_was(kept: Path) -> None:
 
 
 def test_what_if_nothing_had_changed_is_what_was(kept: Path) -> None:
-    task = find_task("push")
+    task = load_task("push")
     again = archive.what_if("push.mcap", task.params)
     assert again["columns"] == archive.open_recording("push.mcap")["columns"]
 
 
 def test_a_recording_with_a_reading_that_is_no_number_can_be_shown(kept: Path) -> None:
-    run = simulate(find_task("push"))
+    run = simulate(load_task("push"))
     run.records["observed"]["wrench"][100:200] = np.nan
     save_run(run, kept / "gap.mcap")
     shown = json.loads(text_of({"recording": archive.open_recording("gap.mcap")}))["recording"]
@@ -62,7 +62,7 @@ def test_a_recording_with_a_reading_that_is_no_number_can_be_shown(kept: Path) -
 
 
 def test_what_if_repeats_what_was_done_live(tmp_path: Path) -> None:
-    with Session(find_task("hand_guiding"), record=tmp_path / "live.mcap") as arm:
+    with Session(load_task("hand_guiding"), record=tmp_path / "live.mcap") as arm:
         arm.wait(0.2)
         arm.virtual_push([6.0, 0.0, 0.0])
         arm.wait(0.4)
@@ -95,7 +95,7 @@ def test_what_if_of_a_later_part_begins_there_at_rest(kept: Path) -> None:
 
 
 def test_what_if_the_spring_had_been_stiffer(kept: Path) -> None:
-    stiffer = changed(find_task("push").params, {"admittance.stiffness": 2000.0})
+    stiffer = changed(load_task("push").params, {"admittance.stiffness": 2000.0})
     distance = [channel.name for channel in archive.CHANNELS].index("distance from goal")
     was = max(archive.open_recording("push.mcap")["columns"][distance])
     assert max(archive.what_if("push.mcap", stiffer)["columns"][distance]) < 0.5 * was
@@ -136,7 +136,7 @@ def test_what_is_being_worked_out_can_be_cancelled_and_ends_with_the_studio() ->
 
 
 def test_a_recording_can_be_scrubbed_and_run_otherwise(page: Any, studio: Running) -> None:
-    run = simulate(find_task("push"))
+    run = simulate(load_task("push"))
     save_run(replace(run, records=run.records[300:]), studio.folder / "push.mcap")  # not from the beginning on
     studio.loop.set({"admittance.stiffness": 1500.0})
     part(page, "recordings").focus()
@@ -153,7 +153,7 @@ def test_a_recording_can_be_scrubbed_and_run_otherwise(page: Any, studio: Runnin
         page.keyboard.press("PageUp")
     studio.until(lambda: int(part(page, "scrub").input_value()) > 0)
     part(page, "what-if").click()
-    studio.until(lambda: "is dotted" in part(page, "notice").text_content())
+    studio.until(lambda: "is dotted" in part(page, "notice").text_content(), LONG_S)
     assert "Pushes by hand are not recorded and are missing" in part(page, "otherwise").text_content()
     was = int(part(page, "scrub").input_value())
     part(page, "play").click()
@@ -166,7 +166,7 @@ def test_a_recording_can_be_scrubbed_and_run_otherwise(page: Any, studio: Runnin
 def test_an_experiment_runs_and_shows_its_picture_and_its_table(page: Any, studio: Running) -> None:
     part(page, "gallery").click()
     part(page, "run-push").click()
-    studio.until(lambda: part(page, "result").count() == 1, 300.0)
+    studio.until(lambda: part(page, "result").count() == 1, LONG_S)
     assert "every bar is reached" in part(page, "result").text_content()
     studio.until(lambda: page.evaluate("document.querySelector('dialog img')?.naturalWidth ?? 0") > 300)
     head = studio.loop.board.head
@@ -214,7 +214,7 @@ def test_a_way_through_a_map_is_planned_and_shown(page: Any, studio: Running) ->
     part(page, "plan-start").fill("2,2,0")
     part(page, "plan-goal").fill("8,4,90")
     part(page, "go").click()
-    studio.until(lambda: part(page, "planned").count() == 1, 300.0)
+    studio.until(lambda: part(page, "planned").count() == 1, LONG_S)
     assert "m of it backwards" in part(page, "planned").text_content()
     studio.until(lambda: page.evaluate("document.querySelector('dialog img')?.naturalWidth ?? 0") > 300)
     part(page, "planned").get_by_test_id("close").click()

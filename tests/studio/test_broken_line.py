@@ -2,78 +2,56 @@
 
 from __future__ import annotations
 
-import os
 import re
-import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
-from running_studio import Running, part, until
+import pytest
+from running_studio import Running, Stops, held, part, tab, until, visit
 
-# When the alarm came up after the last click [ms].
-_NOTE_ALARM = """() => {
-  addEventListener("click", () => (window.pressed = performance.now()), true);
-  const alarm = document.getElementById("alarm");
-  alarm.addEventListener("toggle", (e) => e.newState === "open" && (window.alarmed ??= performance.now()));
-}"""
-# When stops were answered [ms].
-_NOTE_ANSWERS = """() => {
-  window.heard = [];
-  const parse = JSON.parse;
-  JSON.parse = (text) => {
-    const said = parse(text);
-    if (said?.arrived_ns) window.heard.push(performance.now());
-    return said;
-  };
-}"""
+PATIENCE_MS = 1000
+"""After so long without an answer to a stop the page raises its alarm."""
 
 
-@contextmanager
-def held(process_id: int) -> Iterator[None]:
-    """A process that is there, and does nothing."""
-    os.kill(process_id, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(process_id, signal.SIGCONT)
+@pytest.fixture
+def clocked(studio: Running, browser: Any) -> Iterator[Any]:
+    """A page whose clock stands still unless the test lets it go on: `run_for`."""
+    with tab(browser) as page:
+        page.clock.install(time=0)
+        visit(page, studio.url)
+        page.clock.pause_at(3_600_000)
+        yield page
 
 
 def test_a_stop_that_nobody_answers_is_told_after_a_second_and_done_when_the_studio_is_back(
-    page: Any, studio: Running
+    clocked: Any, studio: Running
 ) -> None:
-    studio.go_on()
-    page.evaluate(_NOTE_ALARM)
+    studio.go_on(clocked)
     with held(studio.process.pid):
-        part(page, "stop").click()
-        until(lambda: part(page, "alarm").is_visible())
-        assert "use the emergency stop of the robot" in part(page, "alarm").text_content()
-        until(lambda: page.evaluate("window.alarmed !== undefined"))
-        assert page.evaluate("window.alarmed - window.pressed") > 900.0
+        part(clocked, "stop").click()
+        clocked.clock.run_for(PATIENCE_MS - 1)
+        assert not part(clocked, "alarm").is_visible()
+        clocked.clock.run_for(1)
+        assert part(clocked, "alarm").is_visible()
+        assert "use the emergency stop of the robot" in part(clocked, "alarm").text_content()
         assert not studio.stopped
-        until(lambda: part(page, "status").text_content() == "no connection")  # a line that hangs is given up
+        clocked.clock.resume()
+        until(lambda: part(clocked, "status").text_content() == "no connection")  # a line that hangs is given up
     until(lambda: studio.stopped)
-    until(lambda: not part(page, "alarm").is_visible())
-    until(lambda: "The stop has come through" in part(page, "notice").text_content())
-    until(lambda: part(page, "status").text_content() == "running")
+    until(lambda: not part(clocked, "alarm").is_visible())
+    until(lambda: "The stop has come through" in part(clocked, "notice").text_content())
+    until(lambda: part(clocked, "status").text_content() == "running")
 
 
-def test_a_stop_that_is_answered_alarms_nobody(page: Any, studio: Running) -> None:
-    """An answer that took a second is told of, and rightly so: then the machine was too busy, and it is tried again."""
-    page.evaluate(_NOTE_ANSWERS)
-
-    def is_answered_in_time() -> bool:
-        studio.go_on(page)
-        page.evaluate("(delete window.alarmed, delete window.pressed, (window.heard = []))")
-        part(page, "stop").click()
-        until(lambda: studio.stopped)
-        until(lambda: page.evaluate("window.heard.length > 0 && performance.now() - window.pressed > 1500"))
-        return page.evaluate("window.heard[0] - window.pressed") < 900.0
-
-    page.evaluate(_NOTE_ALARM)
-    until(is_answered_in_time)
-    assert not page.evaluate("'alarmed' in window")
-    studio.go_on()
+def test_a_stop_that_the_loop_has_heard_alarms_nobody(clocked: Any, studio: Running) -> None:
+    stops = Stops(clocked, studio.loop)
+    for _ in range(3):
+        studio.go_on(clocked)
+        heard = stops.answered()
+        assert part(clocked, "alarm").is_visible() == (not heard)  # a loop that is held up has not heard it yet
+        until(lambda: clocked.clock.run_for(2 * PATIENCE_MS) or not part(clocked, "alarm").is_visible())
+        studio.until(lambda: studio.stopped)
+    studio.go_on(clocked)
 
 
 def seconds_old(page: Any) -> int:

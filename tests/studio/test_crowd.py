@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Coroutine
 from contextlib import ExitStack
-from threading import Thread
 from typing import Any, cast
 
 import pytest
-from running_studio import TOKEN, Running, ask, dial, hello, until
+from running_studio import PATIENCE_S, TOKEN, Running, ask, dial, hello, run_beside, until
 from starlette.websockets import WebSocket
 from websockets.exceptions import ConnectionClosed
 
@@ -22,29 +20,17 @@ from pliant.studio.server import MOST_PAGES, TOO_MANY_PAGES, TOO_SLOW, Allowance
 from pliant.studio.stage import Stage
 
 
-def run_beside(work: Coroutine[Any, Any, None]) -> None:
-    """Run it in a thread of its own: a browser of other tests has its own event loop in this one."""
-    failed: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            asyncio.run(work)
-        except BaseException as error:
-            failed.append(error)
-
-    thread = Thread(target=run)
-    thread.start()
-    thread.join()
-    if failed:
-        raise failed[0]
-
-
 def test_more_pages_than_there_may_be_are_turned_away_with_a_sentence(studio: Running) -> None:
-    with ExitStack() as stack, pytest.raises(ConnectionClosed) as closed:
+    with ExitStack() as stack:
         fill(studio, stack)
-    assert closed.value.rcvd is not None
-    assert closed.value.rcvd.code == TOO_MANY_PAGES
-    assert closed.value.rcvd.reason == "16 pages are open already: close one of them."
+        surplus = stack.enter_context(dial(studio))
+        said = json.loads(surplus.recv(timeout=PATIENCE_S))
+        assert (said["ok"], said["error"]) == (False, "16 pages are open already: close one of them.")
+        with pytest.raises(ConnectionClosed) as closed:
+            ask(surplus, {"id": 1, "do": "recordings"})
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == TOO_MANY_PAGES
+        assert closed.value.rcvd.reason == said["error"]
     until(lambda: hello_or_none(studio))  # there is room again
 
 
@@ -53,33 +39,38 @@ def test_a_stop_is_taken_from_a_page_for_which_there_is_no_room(studio: Running)
     studio.go_on()
     until(lambda: hello_or_none(studio))
     with ExitStack() as stack:
-        fill(studio, stack, MOST_PAGES)
+        fill(studio, stack)
         surplus = stack.enter_context(dial(studio))
-        said = ask(surplus, {"id": 3, "do": "halt"})
-        assert (said["id"], said["heard"]) == (3, True)
-        assert studio.stopped
+        surplus.recv(timeout=PATIENCE_S)  # why it is turned away
+        assert ask(surplus, {"id": 3, "do": "halt"})["id"] == 3
+        studio.until(lambda: studio.stopped)
         with pytest.raises(ConnectionClosed) as closed:
-            surplus.recv(timeout=90)
+            surplus.recv(timeout=PATIENCE_S)
         assert closed.value.rcvd is not None
         assert closed.value.rcvd.code == TOO_MANY_PAGES
+        another = stack.enter_context(dial(studio))
+        another.recv(timeout=PATIENCE_S)
         with pytest.raises(ConnectionClosed):  # and nothing else is
-            ask(stack.enter_context(dial(studio)), {"id": 4, "do": "resume"})
+            ask(another, {"id": 4, "do": "resume"})
         assert studio.stopped
     until(lambda: hello_or_none(studio))
     studio.go_on()
 
 
-def fill(studio: Running, stack: ExitStack, pages: int = MOST_PAGES + 1) -> None:
-    """Come with so many pages; unless told otherwise, more than there may be."""
-    for _ in range(pages):
-        stack.enter_context(dial(studio)).recv(timeout=90)
+def fill(studio: Running, stack: ExitStack) -> None:
+    """Come with as many pages as there may be; one that has left may still have its place for a moment."""
+
+    def comes() -> bool:
+        return json.loads(stack.enter_context(dial(studio)).recv(timeout=PATIENCE_S))["type"] == "hello"
+
+    for _ in range(MOST_PAGES):
+        until(comes)
 
 
 def hello_or_none(studio: Running) -> dict[str, Any] | None:
-    try:
-        return hello(studio)
-    except ConnectionClosed:
-        return None
+    """What a page is told first; None where there is no room for it."""
+    said = hello(studio)
+    return said if said["type"] == "hello" else None
 
 
 def test_so_many_messages_are_taken_in_a_second_whoever_sends_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,7 +130,8 @@ def test_a_page_that_does_not_keep_up_is_closed_and_does_not_miss_words_without_
             await asyncio.sleep(0.01)
         (page,) = studio.hub.pages
         page.put("first")
-        await asyncio.sleep(0.01)  # by now it waits for the other end
+        while page._words:  # until it waits for the other end
+            await asyncio.sleep(0)
         for number in range(200):
             page.put(f"{number}")
         assert not page.lost.is_set()

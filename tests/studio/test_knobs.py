@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from typing import Any
 
 import pytest
@@ -12,6 +11,17 @@ from running_studio import Running, ask, dial, part, until
 from pliant.runtime.link import attach
 from pliant.studio.schema import parameters_in_words, values_of
 
+# Counts the sliders that are judged from now on; returns how many there are.
+_NOTE_JUDGEMENTS = """() => {
+  window.judged = 0;
+  const parse = JSON.parse;
+  JSON.parse = (text) => {
+    const said = parse(text);
+    if (said?.zones) window.judged++;
+    return said;
+  };
+  return document.querySelectorAll("#dynamics .row").length;
+}"""
 _ROWS = """() => [...document.querySelectorAll("#dynamics .row")].map((row) =>
   [row.querySelector("input").id, row.querySelector(".unit").textContent, row.querySelector("label").title])"""
 
@@ -67,7 +77,8 @@ def test_why_a_slider_goes_no_further_stays_beside_it_until_it_is_moved_again(pa
     studio.until(why.is_visible)
     told = why.text_content()
     assert "Thin" not in told
-    time.sleep(1.5)  # by then it is in force, and all sliders were judged anew
+    judged = page.evaluate(_NOTE_JUDGEMENTS)
+    until(lambda: page.evaluate("window.judged") >= judged)  # it is in force, and all sliders were judged anew
     assert why.is_visible()
     assert why.text_content() == told
     slider.press("ArrowRight")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from running_studio import Running, part, ready, until
+from running_studio import Running, held, part, ready, until
 
 # The time at the right end of each plot, as its cursor tells it.
 _ENDS = """() => [...document.querySelectorAll(".plot .u-over")].map((over) => {
@@ -40,15 +40,6 @@ def _low(studio: Running, _shown: Any) -> Iterator[None]:
     _shown.set_viewport_size(size)
 
 
-def signalled(studio: Running, number: int) -> None:
-    os.kill(int(studio.loop.board.header.loop_pid), number)
-
-
-def state_of(process_id: int) -> str:
-    """What the system says of a process in a letter; T: it is held."""
-    return Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()[0]
-
-
 def told(page: Any) -> float:
     """The time of the newest frame [s]."""
     return float(page.evaluate("document.body.dataset.time"))
@@ -69,15 +60,14 @@ def scroll_away(page: Any) -> None:
 @contextmanager
 def silence(page: Any, studio: Running) -> Iterator[float]:
     """No frame comes meanwhile; gives the time of the last one [s]."""
-    signalled(studio, signal.SIGSTOP)
-    until(lambda: state_of(int(studio.loop.board.header.loop_pid)) == "T")  # not before it stands still
-    last = float(studio.loop.board.latest().time_s)
-    until(lambda: abs(told(page) - last) < 2e-3)
-    try:
+    with held(int(studio.loop.board.header.loop_pid)):
+        last = float(studio.loop.board.latest().time_s)
+        until(lambda: abs(told(page) - last) < 2e-3)
         yield last
-    finally:
-        with suppress(ProcessLookupError):  # it was killed meanwhile
-            signalled(studio, signal.SIGCONT)
+
+
+def kill(studio: Running) -> None:
+    os.kill(int(studio.loop.board.header.loop_pid), signal.SIGKILL)
 
 
 def test_what_was_missed_is_shown_without_another_frame(page: Any, studio: Running) -> None:
@@ -108,7 +98,7 @@ def test_the_last_moments_before_a_fault_are_shown(page: Any, studio: Running) -
     with silence(page, studio) as last:
         assert not is_shown(page, last)
         force = float(np.linalg.norm(studio.loop.wrench[:3]))
-        signalled(studio, signal.SIGKILL)
+        kill(studio)
         until(lambda: part(page, "status").text_content() == "fault")
         until(lambda: "The last seconds are in" in part(page, "notice").text_content())
         until(lambda: "ended without a word" in part(page, "notice").text_content())
@@ -119,7 +109,7 @@ def test_the_last_moments_before_a_fault_are_shown(page: Any, studio: Running) -
 def test_a_loop_that_has_ended_stays_in_sight(page: Any, studio: Running) -> None:
     """After the change of looks, after a recording was looked at, and on a page that comes later."""
     if studio.loop.running:
-        signalled(studio, signal.SIGKILL)
+        kill(studio)
     until(lambda: part(page, "status").text_content() == "fault")
     last = told(page)
     part(page, "theme").click()

@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from running_studio import Running, hello, part, until
+from contacts import lift_off, seek
+from running_studio import LONG_S, Running, hello, part, until
 from sliders import shown, turn_each
 
+from pliant.contact.states import DONE, LIFTED, PAUSE, PAUSED
 from pliant.runtime.batch import simulate
 from pliant.runtime.link import Link, attach
 from pliant.runtime.save import save_run
-from pliant.runtime.task import find_task
+from pliant.runtime.task import load_task
 from pliant.studio import archive
 from pliant.studio.schema import values_of
 
@@ -147,7 +149,7 @@ def test_what_is_refused_is_not_left_standing_as_if_it_were_in_force(page: Any, 
 def test_the_doctors_findings_stand_beside_the_recording(
     page: Any, studio: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = simulate(find_task("push"))
+    run = simulate(load_task("push"))
     run.records["reading"]["wrench"][700:1100] = run.records["reading"]["wrench"][700]
     save_run(run, studio.folder / "frozen.mcap")
     monkeypatch.setenv("PLIANT_OUT", str(studio.folder))
@@ -172,7 +174,7 @@ def test_the_doctors_findings_stand_beside_the_recording(
 def test_an_experiment_ends_with_the_table_of_its_figures(page: Any) -> None:
     part(page, "gallery").click()
     part(page, "run-push").click()
-    until(lambda: part(page, "result").count() == 1, 300.0)
+    until(lambda: part(page, "result").count() == 1, LONG_S)
     rows = part(page, "result").locator("tr").all()
     lines = [[cell.text_content() for cell in row.locator("th, td").all()] for row in rows]
     assert lines[0] == ["figure", "value", "unit", "bar", "holds"]
@@ -194,9 +196,7 @@ def plane(page: Any, studio: Running) -> Link:
         part(page, "start").click()
         until(lambda: "plane" in part(page, "loop").text_content())
         studio.loop = attach(page.evaluate("document.body.dataset.loop"))
-        studio.loop.wait(0.2)
-        part(page, "retract").click()
-        studio.until(lambda: int(studio.loop.state.state.contact.state) in (0, 7))
+        lift_off(page, studio)
     return studio.loop
 
 
@@ -222,10 +222,9 @@ def test_the_reason_of_the_last_change_stands_beside_the_states_of_the_contact(
         )
 
     until(is_told)
-    before = int(contact().reason)
-    part(page, "seek").click()
-    until(lambda: int(contact().state) in (2, 3, 4))  # where it seeks from is near the surface
+    assert (int(contact().state), int(contact().reason)) == (DONE, LIFTED)
+    seek(page, studio)
     part(page, "pause").click()
-    until(lambda: int(contact().state) == 6)
-    assert int(contact().reason) != before
+    until(lambda: int(contact().state) == PAUSED)
+    assert int(contact().reason) == PAUSE
     until(is_told)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from running_studio import Running, opened, part
+from running_studio import PATIENCE_S, Running, dial, held, opened, part
 
-from pliant.runtime.task import find_task
+from pliant.runtime.task import load_task
 from pliant.studio.schema import parameters_in_words, values_of
 
 REASON = "why-admittance.mass"
@@ -166,7 +166,7 @@ def test_the_values_of_another_task_are_taken_over_as_one_change(page: Any, stud
     studio.until(lambda: part(page, "dialog").count() == 1)
     part(page, "go").click()
     studio.until(lambda: part(page, "dialog").count() == 0)
-    wanted = find_task("precise_assembly").params.admittance.stiffness
+    wanted = load_task("precise_assembly").params.admittance.stiffness
     studio.until(lambda: studio.loop.parameters.admittance.stiffness == wanted)
     part(page, "undo").click()
     studio.until(lambda: studio.loop.parameters == before)
@@ -182,7 +182,7 @@ def test_goal_and_virtual_push_can_be_typed(page: Any, studio: Running, axis: in
     goal_field.fill(str(round(before[axis] + 0.01, 3)))
     goal_field.press("Enter")
     studio.until(lambda: abs(goal() - before[axis] - 0.01) < 1e-3)
-    assert np.abs(np.delete(studio.loop.state.goal.pose - before, axis)).max() < 1e-3
+    assert np.array_equal(np.delete(studio.loop.state.goal.pose, axis), np.delete(before, axis))
     force_field.fill("4")
     force_field.press("Enter")
     studio.until(lambda: push() == [4.0 * (i == axis) for i in range(3)])
@@ -191,3 +191,24 @@ def test_goal_and_virtual_push_can_be_typed(page: Any, studio: Running, axis: in
     studio.loop.virtual_push([0.0, 0.0, 0.0])
     studio.until(lambda: force_field.input_value() == "0")
     studio.loop.goal_pose(before)
+    studio.obeyed()  # the next axis begins from there
+
+
+def test_one_number_of_a_goal_or_a_push_leaves_the_others_as_they_are_by_then(studio: Running) -> None:
+    before, sent = studio.loop.state.goal.pose.copy(), studio.sent
+    with dial(studio) as socket:
+        socket.recv(timeout=PATIENCE_S)
+        with held(int(studio.loop.board.header.loop_pid)):  # what is asked first does not show before the rest is asked
+            for axis in range(3):
+                ask_for = {"goal": ("position", float(before[axis]) + 0.01), "virtual_push": ("force", 2.0)}
+                for do, (field, value) in ask_for.items():
+                    given = [value if i == axis else None for i in range(3)]
+                    socket.send(json.dumps({"id": axis, "do": do, field: given}))
+        studio.until(lambda: studio.sent == sent + 6)
+        studio.obeyed()
+    assert studio.loop.state.goal.push[:3].tolist() == [2.0, 2.0, 2.0]
+    assert studio.loop.state.goal.pose[:3].tolist() == (before[:3] + 0.01).tolist()
+    assert np.array_equal(studio.loop.state.goal.pose[3:], before[3:])
+    studio.let_go()
+    studio.loop.goal_pose(before)
+    studio.obeyed()

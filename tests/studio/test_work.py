@@ -16,7 +16,7 @@ from running_studio import Running, ask, dial, until
 from pliant.errors import RefusedError, UnknownNameError
 from pliant.runtime.batch import simulate
 from pliant.runtime.save import save_run
-from pliant.runtime.task import find_task
+from pliant.runtime.task import load_task
 from pliant.studio import archive, recorder
 from pliant.studio.stage import Stage
 from pliant.studio.work import Work
@@ -69,8 +69,8 @@ def test_an_experiment_is_looked_up_and_not_imported_by_the_studio(monkeypatch: 
 
 def test_a_what_if_in_a_process_of_its_own_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLIANT_OUT", str(tmp_path))
-    save_run(simulate(find_task("push")), tmp_path / "push.mcap")
-    parameters = find_task("push").params
+    save_run(simulate(load_task("push")), tmp_path / "push.mcap")
+    parameters = load_task("push").params
     assert archive.ask_what_if(Work(), "push.mcap", parameters) == archive.what_if("push.mcap", parameters)
     with pytest.raises(RefusedError, match="one of those in"):
         archive.ask_what_if(Work(), "nothing.mcap", parameters)

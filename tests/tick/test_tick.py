@@ -9,6 +9,7 @@ import pytest
 from ideal_cell import DT, INTERFACES, TOOL, Cell, moving, twist_between
 from numpy.testing import assert_allclose, assert_array_equal
 
+from needs import needs
 from pliant.laws import ADMITTANCE, HOLD
 from pliant.laws.gains import work_out
 from pliant.model import Arm
@@ -215,8 +216,8 @@ def test_a_top_speed_that_is_lowered_is_reached_within_the_tools_acceleration() 
 # ---- the same, written otherwise -----------------------------------------------------------------------------------
 
 
+@needs("pinocchio")
 def test_the_tick_equals_the_same_in_numpy_and_pinocchio() -> None:
-    pytest.importorskip("pinocchio")
     from pliant.experiments.rival_tick import RivalTick
 
     random = np.random.default_rng(5)

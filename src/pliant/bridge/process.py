@@ -36,7 +36,7 @@ _MOST = 100
 # Who listens is looked for once in so many rounds.
 _LOOKS = 16
 # How long the last words may take to arrive [s].
-_FAREWELL_S = 1.0
+_FAREWELL_S = 5.0
 
 
 class Ears:

@@ -14,8 +14,8 @@ from pliant.bridge.beside import AGREED, READY, AnyLink
 from pliant.errors import PliantError
 from pliant.runtime.link import Link
 
-# How long it may take to start, on a machine that is busy, and to end [s].
-_START_S, _END_S = 120.0, 5.0
+# How long it may take to start and to end on a busy machine, and how long its last notes may take to be passed on [s].
+_START_S, _END_S, _NOTES_S = 120.0, 15.0, 60.0
 
 
 @contextmanager
@@ -47,7 +47,7 @@ def bridged(link: AnyLink, *, agreed: bool = False, say: Callable[[str], object]
                 process.terminate()
             _end(process)
         if passing.ident is not None:  # its last words too
-            passing.join(_END_S)
+            passing.join(_NOTES_S)
 
 
 def _pass_on(bridge: subprocess.Popen[str], tell: Callable[[str], None]) -> None:

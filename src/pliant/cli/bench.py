@@ -10,18 +10,20 @@ EXAMPLE = "Example: [bold]pliant bench tick --json[/bold]"
 
 
 def command(
-    what: Annotated[Literal["tick", "loop", "sim", "start"], typer.Argument(help="What to measure.")],
+    what: Annotated[Literal["tick", "loop", "sim", "start", "compile"], typer.Argument(help="What to measure.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
     seconds: Annotated[float, typer.Option(min=0.5, max=600, help="Length of each measured stretch.")] = 5.0,
 ) -> int:
     """Measure how fast it is, here and now.
 
-    The tick, the loop, the simulator or the start, each beside a rival in the same run.
+    The tick, the loop, the simulator, the start or the first compilation, each beside a rival in the same run.
     """
     from pliant.cli.show import compile_first, progress, report
     from pliant.experiments import bench
+    from pliant.experiments.bench_compile import compile_kernels
 
-    compile_first()
+    compile_first("loop", "batch", "replay")
     with progress(f"bench {what}") as update:
-        outcome = getattr(bench, what)(seconds, update)
+        measure = compile_kernels if what == "compile" else getattr(bench, what)
+        outcome = measure(seconds, update)
     return report(outcome, as_json=as_json, picture=None)

@@ -25,11 +25,11 @@ def command(
     from pliant.analysis.check import check
     from pliant.cli.show import claim, compile_first, report
     from pliant.params.declare import changed, parse_assignment
-    from pliant.runtime.task import find_task
+    from pliant.runtime.task import load_task
 
-    chosen = find_task(task)
+    chosen = load_task(task)
     values = dict(parse_assignment(text) for text in settings or ())
     chosen = chosen.model_copy(update={"params": changed(chosen.params, values)})
     claim(plot)
-    compile_first()
+    compile_first("batch")
     return report(check(chosen), as_json=as_json, picture=plot)

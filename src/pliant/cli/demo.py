@@ -25,11 +25,25 @@ def command(
     import sys
 
     code = _run(folder)
-    if studio if studio is not None else sys.stdin.isatty() and sys.stdout.isatty():
+    if studio or (studio is None and sys.stdin.isatty() and sys.stdout.isatty() and _has_page()):
         from pliant.cli.studio import show
 
         show("hand_guiding")
     return code
+
+
+def _has_page() -> bool:
+    """Whether the Studio can be opened; if not, says why: the demonstration itself has worked."""
+    from pliant.cli.show import err
+    from pliant.errors import RefusedError
+    from pliant.studio.server import static_folder
+
+    try:
+        static_folder()
+    except RefusedError as error:
+        err.print(str(error))
+        return False
+    return True
 
 
 def _run(folder: Path) -> int:
@@ -40,15 +54,15 @@ def _run(folder: Path) -> int:
     from pliant.cli.show import compile_first, out
     from pliant.record.reader import Recording
     from pliant.runtime.replay import replay
-    from pliant.runtime.task import find_task
+    from pliant.runtime.task import load_task
 
-    compile_first()
+    compile_first("loop", "replay")
     path = folder / "demo.mcap"
     out.print(
         "A simulated UR5e is pushed, yields and returns; its spring is made twice as stiff; then it is pushed again "
         "while its force sensor is silent for a moment."
     )
-    run_paced(find_task("demo"), path, meanwhile=_prepare)
+    run_paced(load_task("demo"), path, meanwhile=_prepare)
     from pliant.analysis.plot import plot_recording
 
     recording = Recording.load(path)
@@ -62,6 +76,6 @@ def _run(folder: Path) -> int:
 def _prepare() -> None:
     """What takes a while, while the arm moves: Matplotlib, and the kernel of the replay."""
     import pliant.analysis.plot  # noqa: F401 (its import is the work)
-    from pliant.runtime.warm import load_replay_kernels
+    from pliant.runtime.warm import load_group
 
-    load_replay_kernels()
+    load_group("replay")

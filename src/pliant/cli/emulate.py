@@ -37,5 +37,5 @@ def command(
     faults = tuple(Fault.parse(text) for text in fault or ())
     numbers = version_of(version)
     cell = cell_of(model, task)
-    compile_first()
+    compile_first("loop")
     return run(cell, host, numbers, faults, trace, duration, tuple(FAULTS), task)

@@ -32,11 +32,11 @@ def version_of(text: str) -> Version:
 def cell_of(model: str, name: str | None) -> tuple[str, Task]:
     """The arm's model and the task that says what is around it."""
     from pliant.model.ur import ur_names
-    from pliant.runtime.task import Task, find_task
+    from pliant.runtime.task import Task, load_task
 
     if model not in ur_names():
         raise UnknownNameError("UR model", model, ur_names())
-    return model, find_task(name) if name else Task()
+    return model, load_task(name) if name else Task()
 
 
 def run(

@@ -26,7 +26,7 @@ def command(
 
     from pliant.cli.show import claim, compile_first, out, progress, report
     from pliant.errors import RefusedError
-    from pliant.experiments import find, options_of, summaries
+    from pliant.experiments import find, kernels_of, options_of, summaries
     from pliant.experiments.options import parse
 
     if name is not None and name.startswith("-"):
@@ -38,7 +38,7 @@ def command(
     chosen = find(name)
     more = parse(name, options_of(name), context.args)
     claim(plot)
-    compile_first()
+    compile_first(*kernels_of(name))
     with progress(name) as update:
         outcome = chosen(seed, update, **more)
     return report(outcome, as_json=as_json, picture=plot)

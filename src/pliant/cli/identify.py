@@ -52,14 +52,14 @@ def command(
     from pliant.cli.show import compile_first
     from pliant.robots import check_installed
     from pliant.runtime.keep import own_task
-    from pliant.runtime.task import find_task
+    from pliant.runtime.task import load_task
 
-    chosen = change_task(own_task(task) if write else find_task(task), {"robot": robot}, [])
+    chosen = change_task(own_task(task) if write else load_task(task), {"robot": robot}, [])
     check_installed(chosen.robot)
     of_delay = {"amplitude": amplitude, "bandwidth": bandwidth, "seconds": seconds, "joint": joint}
     _refuse_others(what, {"poses": poses, "mount": mount or None}, {**of_delay, "contact": contact or None})
     how = identify_delay.excitation(of_delay)
-    compile_first()
+    compile_first("loop")
     if what == "delay":
         settings = identify_delay.run(chosen, how, contact=contact, fast=fast, yes=yes)
     else:

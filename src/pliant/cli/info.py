@@ -37,12 +37,12 @@ def command(
 def _task_of(which: str) -> Task:
     from pliant.model.catalogue import available_models
     from pliant.params.declare import validated
-    from pliant.runtime.task import Task, find_task, located
+    from pliant.runtime.task import Task, load_task, located
 
     is_file = Path(which.partition("#")[0]).suffix.lower() in (".urdf", ".xml", ".mjcf") and ":" not in which
     if is_file or which in available_models():
         which = f"sim:{which}"
-    return located(validated(Task, {"robot": which})) if ":" in which else find_task(which)
+    return located(validated(Task, {"robot": which})) if ":" in which else load_task(which)
 
 
 def _table(arm: Arm) -> Table:

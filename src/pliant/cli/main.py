@@ -16,6 +16,7 @@ from typer.exceptions import TyperException
 
 from pliant.cli import (
     bench,
+    cache,
     check,
     demo,
     doctor,
@@ -72,7 +73,7 @@ def _root(
 
 
 _WITH_A_ROBOT = (demo, run, studio, check, info, set_verb, goal, order, push, tare, identify)
-_WITHOUT = (emulate, plan, plot, doctor, replay, experiment, bench)
+_WITHOUT = (emulate, plan, plot, doctor, replay, experiment, bench, cache)
 
 for verb in (*_WITH_A_ROBOT, *_WITHOUT):
     name = verb.__name__.rpartition(".")[2]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
-from pliant.cli.show import claim, compile_first, compile_planner, err, figures_table, out, progress
+from pliant.cli.show import claim, compile_first, err, figures_table, out, progress
 from pliant.errors import MissionError, RefusedError
 from pliant.runtime.mission_task import MissionTask, begun, changed_mission, find_mission, place_of
 from pliant.runtime.save import claim_recording, output_folder
@@ -76,8 +76,7 @@ def run_mission(
     files = record or folder / f"{task.name}.mcap", folder / f"{task.name}.png", folder / f"{task.name}.gif"
     claim_recording(files[0])
     claim(*files[1:])
-    compile_first()
-    compile_planner()
+    compile_first("loop", "body", "planner")
     prepared = begun(task)  # what cannot be done is refused before anything is said
     if live is None:
         return _run(task, prepared, *files)

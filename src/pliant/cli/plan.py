@@ -16,14 +16,20 @@ from pliant.errors import InputError
 if TYPE_CHECKING:
     from pliant.mobile.planner import Plan
 
-EXAMPLE = "Example: [bold]pliant plan office.yaml --start 2,2,0 --goal 17,8,90 -o plan.png[/bold]"
+EXAMPLE = "Example: [bold]pliant plan flat --start 1,1,0 --goal 6,4,90 -o plan.png[/bold]"
 
 
 def command(
-    file: Annotated[Path, typer.Argument(metavar="MAP", help="A map: .yaml (map_server), .pgm, .png or .npy.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="MAP",
+            help="A map: .yaml (map_server), .pgm, .png or .npy, or the name of one that comes with Pliant.",
+        ),
+    ],
     start: Annotated[str, typer.Option(help="Where the base is: x,y,heading in m and degrees.")],
     goal: Annotated[str, typer.Option(help="Where it shall be, likewise.")],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Picture (default: beside the map).")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Picture (default: out/MAP-plan.png).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="name=value, as often as needed: radius_m, footprint.width_m …")
@@ -39,21 +45,23 @@ def command(
     Arcs that it can drive, forwards and backwards, exactly to the goal.
     """
     from pliant.analysis.plan import draw_plan
-    from pliant.cli.show import compile_planner
+    from pliant.cli.show import compile_first
     from pliant.mobile.planner import HybridAStar, TimeOverError
     from pliant.params.declare import changed, parse_assignment
     from pliant.params.mobile import Planner
+    from pliant.runtime.bundled import find_file
     from pliant.runtime.map_files import load_map
 
     if not timeout > 0.0:
         raise InputError("--timeout", timeout, "more than 0 seconds: it is how long the search may take")
     ends = _pose("--start", start), _pose("--goal", goal)
     chosen = changed(Planner(), dict(parse_assignment(text) for text in settings or ()))
+    file = find_file("map", name)
     grid = load_map(file, resolution_m=resolution, origin=_corner(origin) if origin else None)
-    picture = _claimed(file, output or (None if as_json else file.with_name(f"{file.stem}-plan.png")))
+    picture = _claimed(file, output or (None if as_json else _default_picture(file)))
     planner = HybridAStar(grid, chosen)
     planner.check(*ends)
-    compile_planner()
+    compile_first("planner")
     try:
         plan = planner.plan(*ends, go_on=_until(time.monotonic() + timeout))
     except TimeOverError:
@@ -69,6 +77,14 @@ def command(
 
 def _until(stop_at: float) -> Callable[[], bool]:
     return lambda: time.monotonic() < stop_at
+
+
+def _default_picture(file: Path) -> Path:
+    """Where the picture goes: room.yaml and room.png beside it are two maps, and get a picture each."""
+    from pliant.runtime.save import output_folder
+
+    name = file.stem if file.suffix == ".yaml" else file.name
+    return output_folder() / f"{name}-plan.png"
 
 
 def _claimed(file: Path, picture: Path | None) -> Path | None:

@@ -23,7 +23,7 @@ def command(
     from pliant.runtime.replay import replay
 
     loaded = Recording.load(recording, partial=partial)
-    compile_first()
+    compile_first("replay")
     result = replay(loaded)
     out.print(f"{result.ticks} ticks replayed, {result.gaps} gaps, largest difference {result.largest:g}.")
     if result.largest != 0.0:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-EXAMPLE = "Example: [bold]pliant run tasks/push.yaml --set admittance.stiffness=400 --record push.mcap[/bold]"
+EXAMPLE = "Example: [bold]pliant run push --set admittance.stiffness=400 --record push.mcap[/bold]"
 
 
 def command(
@@ -32,7 +32,7 @@ def command(
     """Run a task in real time, or as fast as possible (--fast).
 
     Ctrl-C stops the robot and ends normally. A task that is not stable on the surfaces that it declares is refused.
-    A mission (tasks/fetch.yaml) is simulated to its end, and drawn; exit code 3 if it was stopped before its goal. With
+    A mission (such as fetch) is simulated to its end, and drawn; exit code 3 if it was stopped before its goal. With
     --ros2 it runs in real time.
     """
     from pliant.runtime.spawn import LOOP, start_ahead
@@ -44,7 +44,7 @@ def command(
     from pliant.errors import RefusedError
     from pliant.robots import check_installed, is_simulated
     from pliant.runtime.guard import guard_start
-    from pliant.runtime.task import arm_of, check_fits, find_file, find_task, is_mission
+    from pliant.runtime.task import arm_of, check_fits, is_mission, load_task
 
     if fast and (watch or name or ros2):
         option = "--watch" if watch else "--name" if name else "--ros2"
@@ -53,7 +53,7 @@ def command(
         from pliant.cli.bridging import check_ros2
 
         check_ros2()
-    if is_mission(find_file(task)):
+    if is_mission(task):
         from pliant.cli.mission_run import run_mission
 
         idle = {"--duration": duration, "--watch": watch, "--unchecked": unchecked} | ({} if ros2 else {"--name": name})
@@ -61,7 +61,7 @@ def command(
         live = {"name": name, "yes": yes} if ros2 else None
         return run_mission(task, assign or [], record, idle, changes, live)
     changes = {"robot": robot, "rate_hz": rate, "duration_s": duration, "seed": seed}
-    wanted = change_task(find_task(task, rate), changes, assign or [])
+    wanted = change_task(load_task(task, rate), changes, assign or [])
     if watch and not Path(task).is_file():
         raise RefusedError(f"--watch needs a task file of your own, and {task} is none: copy a task first.")
     if fast and not is_simulated(wanted.robot):
@@ -70,7 +70,7 @@ def command(
     check_fits(wanted, arm_of(wanted))
     if not unchecked:
         guard_start(wanted)
-    compile_first()
+    compile_first("batch" if fast else "loop")
     if fast:
         return run_fast(wanted, record)
     watched = Path(task) if watch else None

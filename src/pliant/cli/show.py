@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 import sys
+import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,17 +37,27 @@ def progress(label: str) -> Iterator[Callable[[float], None]]:
         yield lambda share: bars.update(bar, completed=share)
 
 
-def compile_first() -> None:
-    """Compile the kernels if this machine has never done so, and show how far it is."""
-    from pliant.kernel import cache_is_warm
+def compile_first(*groups: str) -> None:
+    """Compile what is missing of these groups of kernels (see `runtime.entry_points`), with progress."""
+    from pliant.kernel.cache import open_cache
+    from pliant.runtime.warm import ensure, is_ready, lines_on_stderr, missing
 
-    if cache_is_warm():
+    if is_ready(*groups):
         return
-    from pliant.runtime.warm import warm
-
-    err.print("Compiling the control kernels. This happens once on a machine and takes a few minutes.")
-    with progress("compiling") as update:
-        warm(lambda done, of: update(done / of))
+    if problem := open_cache().problem:
+        err.print(f"The compiled code is not kept for the next start: {problem}. Set PLIANT_CACHE to a private folder.")
+    if not (jobs := missing(*groups)):
+        ensure(*groups)
+        return
+    expected = sum(job.seconds for job in jobs)
+    err.print(f"Compiling the control code, once on this machine ({len(jobs)} parts, usually {expected / 1.6:.0f} s).")
+    began = time.monotonic()
+    if err.is_terminal:
+        with progress("compiling") as update:
+            ensure(*groups, notice=lambda now: update(now.share))
+    else:
+        ensure(*groups, notice=lines_on_stderr())
+    err.print(f"Compiled in {time.monotonic() - began:.0f} s.")
 
 
 def ask_once(task: Task, *, yes: bool) -> None:
@@ -80,26 +91,6 @@ def may_it_move() -> bool | None:
     except EOFError:
         err.print()  # the question stands on a line of its own
         return None
-
-
-def compile_planner() -> None:
-    """Compile what `pliant plan` needs, or take it from the cache; shows how far it is when it has to be compiled."""
-    from pliant.kernel import kernel_count, on_compile
-    from pliant.runtime.warm import load_planner_kernels
-
-    with ExitStack() as shown:
-        compiled: set[str] = set()
-        update: list[Callable[[float], None]] = []
-
-        def notice(name: str) -> None:
-            if not update:
-                err.print("Compiling the planner. This happens once on a machine and takes about half a minute.")
-                update.append(shown.enter_context(progress("compiling")))
-            compiled.add(name)
-            update[0](min(1.0, len(compiled) / kernel_count("pliant.mobile")))
-
-        with on_compile(notice):
-            load_planner_kernels()
 
 
 def claim(*paths: Path | None) -> None:

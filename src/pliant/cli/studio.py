@@ -10,7 +10,7 @@ import typer
 if TYPE_CHECKING:
     from pliant.runtime.task import Task
 
-EXAMPLE = "Example: [bold]pliant studio tasks/hand_guiding.yaml[/bold]"
+EXAMPLE = "Example: [bold]pliant studio hand_guiding[/bold]"
 
 
 def command(
@@ -49,11 +49,13 @@ def show(
     task: str, loop: str | None = None, host: str = "", port: int = 0, *, expose: bool = False, yes: bool = False
 ) -> None:
     """Serve the Studio until Ctrl-C: of a task that is started, or of a loop that runs already."""
-    from pliant.cli.show import compile_first, compile_planner, err, out
-    from pliant.runtime.task import find_file, find_task, is_mission
+    from pliant.cli.show import compile_first, err, out
+    from pliant.runtime.task import is_mission, load_task
     from pliant.studio.serve import is_exposed, listen, serve
+    from pliant.studio.server import static_folder
     from pliant.studio.stage import Stage
 
+    static_folder()  # without a page nothing is started
     socket = listen(host, port, expose=expose)
     if is_exposed(socket):
         err.print("Other machines can reach the Studio now, unencrypted: whoever has its link can move the robot.")
@@ -62,11 +64,10 @@ def show(
     if loop is not None:
         stage.attach(loop)
     else:
-        compile_first()
-        if is_mission(find_file(task)):
-            compile_planner()
-        else:
-            _ask(find_task(task), yes=yes)
+        mission = is_mission(task)
+        compile_first("loop", "batch", *(("body", "planner") if mission else ()))
+        if not mission:
+            _ask(load_task(task), yes=yes)
         stage.begin(task)
     name = stage.shown().name
     words = f"The Studio shows loop {name} at {{link}}\nCtrl-C ends it."

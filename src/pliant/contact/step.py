@@ -43,7 +43,7 @@ SCRATCH = Layout(
 )
 
 
-@kernel
+@kernel(separate=True)
 def step(p, s, o, g, alpha, mass, w, dt):
     """Set `s.twist`, the wanted velocity of the compliant frame.
 

@@ -58,6 +58,21 @@ _ALL = {
 }
 
 
+# Groups of compiled kernels (see runtime.entry_points) that an experiment runs; those not named here run arms.
+_KERNELS = {
+    "base-velocity": ("kinematics",),
+    "planner": ("planner",),
+    "follower": ("planner",),
+    "whole-body": ("batch", "body"),
+    "mission": ("loop", "body", "planner"),
+}
+
+
+def kernels_of(name: str) -> tuple[str, ...]:
+    """The groups of compiled kernels that an experiment needs."""
+    return _KERNELS.get(name, ("loop", "batch", "replay"))
+
+
 def summaries() -> dict[str, str]:
     """All experiments by name, with one sentence each."""
     return dict(_ALL)

@@ -13,7 +13,7 @@ from pliant.params.declare import changed
 from pliant.robots.sim.config import Failure, Push, Surface
 from pliant.runtime.batch import simulate
 from pliant.runtime.save import save_run
-from pliant.runtime.task import Task, find_task
+from pliant.runtime.task import Task, load_task
 
 ONCE = (2e4,)
 SHIPPED = (
@@ -36,14 +36,14 @@ class Own:
 
 def _shipped(name: str) -> Callable[[float], Own]:
     def make(stiffness: float) -> Own:
-        found = find_task(name)
+        found = load_task(name)
         return Own(found.model_copy(update={"duration_s": min(found.duration_s, 16.0)}))
 
     return make
 
 
 def _pushed(**changes: Any) -> Callable[[float], Own]:
-    return lambda stiffness: Own(find_task("push").model_copy(update=changes))
+    return lambda stiffness: Own(load_task("push").model_copy(update=changes))
 
 
 def _contact(loop: Loop, **contact: Any) -> Callable[[float], Own]:
@@ -61,7 +61,7 @@ def _moving(stiffness: float) -> Own:
 
 def _shaken(stiffness: float) -> Own:
     """A hand that shakes the tool to and fro, two and a half times a second: a rhythm, but not the robot's."""
-    found = find_task("hand_guiding")
+    found = load_task("hand_guiding")
     pushes = tuple(
         Push(at_s=1.0 + 0.2 * i, for_s=0.2, ramp_s=0.1, wrench=(0.0, 10.0 * (-1) ** i, 0.0, 0.0, 0.0, 0.0))
         for i in range(24)
@@ -115,7 +115,7 @@ def _pressed(stiffness: float) -> Own:
 
 def _stiff_admittance(stiffness: float) -> Own:
     """A soft spring presses the tool onto something stiff: without a force loop it bounces."""
-    found = find_task("surface_following")
+    found = load_task("surface_following")
     surface = found.sim.surfaces[0].model_copy(update={"stiffness_n_m": stiffness, "damping_n_s_m": 10.0})
     sim = found.sim.model_copy(update={"surfaces": (surface,), "pushes": ()})
     params = changed(found.params, {"admittance.stiffness": [0, 0, 400, 0, 0, 0]})

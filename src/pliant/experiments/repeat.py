@@ -14,13 +14,13 @@ from pliant.record.reader import Recording
 from pliant.runtime.batch import simulate
 from pliant.runtime.replay import difference, replay
 from pliant.runtime.session import Session
-from pliant.runtime.task import Task, find_task
+from pliant.runtime.task import Task, load_task
 
 
 def run(seed: int, progress: Progress) -> Outcome:
     """Run the demonstration task four ways and compare every number of every tick."""
     began = time.perf_counter()
-    demo = find_task("demo")
+    demo = load_task("demo")
     task = Task.model_validate({**demo.model_dump(), "sim": {**demo.sim.model_dump(), "seed": seed}})
     first = simulate(task).records
     second = simulate(task).records

@@ -16,6 +16,8 @@ from typing import Any
 
 rclpy: Any = import_module("rclpy")
 qos: Any = import_module("rclpy.qos")
+# How long a service may take to appear and to answer on a busy machine [s].
+_PATIENCE_S = 120.0
 
 
 def kind(message_type: str) -> Any:
@@ -97,6 +99,7 @@ class PeerNode:
         self.node = node
         self.heard: dict[str, list[Any]] = {}
         self.writers: dict[str, Any] = {}
+        self.answers: list[Any] = []
         self.arm: Arm | None = None
 
     def do_hear(self, topic: str, type: str, latched: bool = False) -> None:  # noqa: A002 (the word of ROS)
@@ -163,29 +166,23 @@ class PeerNode:
 
     def do_call(self, service: str, type: str, **values: Any) -> Any:  # noqa: A002
         client = self.node.create_client(kind(type), service)
-        if not client.wait_for_service(timeout_sec=20.0):
+        if not client.wait_for_service(timeout_sec=_PATIENCE_S):
             raise TimeoutError(f"nobody offers {service}")
         future = client.call_async(filled(kind(type).Request(), values))
-        rclpy.spin_until_future_complete(self.node, future, timeout_sec=20.0)
+        rclpy.spin_until_future_complete(self.node, future, timeout_sec=_PATIENCE_S)
         return plain(future.result())
 
-    def do_call_all(self, services: list[str], type: str, every_s: float) -> list[Any]:  # noqa: A002
-        """Call one service after the other without waiting for answers; returns these in the order of coming."""
-        clients = [self.node.create_client(kind(type), service) for service in services]
-        if not all(client.wait_for_service(timeout_sec=20.0) for client in clients):
-            raise TimeoutError(f"nobody offers {' or '.join(services)}")
-        came: list[Any] = []
-        for service, client in zip(services, clients, strict=True):
-            future = client.call_async(kind(type).Request())
-            future.add_done_callback(lambda done, service=service: came.append([service, plain(done.result())]))
-            self._spin(every_s, lambda: False)
-        self._spin(20.0, lambda: len(came) == len(services))
-        return came
+    def do_begin_call(self, service: str, type: str) -> None:  # noqa: A002
+        """Call a service without waiting for its answer."""
+        client = self.node.create_client(kind(type), service)
+        if not client.wait_for_service(timeout_sec=_PATIENCE_S):
+            raise TimeoutError(f"nobody offers {service}")
+        future = client.call_async(kind(type).Request())
+        future.add_done_callback(lambda done: self.answers.append([service, plain(done.result())]))
 
-    def _spin(self, seconds: float, enough: Any) -> None:
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline and not enough():
-            rclpy.spin_once(self.node, timeout_sec=0.01)
+    def do_answers(self) -> list[Any]:
+        """The answers to calls that were begun, in the order in which they came."""
+        return self.answers
 
 
 def main() -> None:

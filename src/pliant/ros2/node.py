@@ -142,13 +142,21 @@ class Node:
         return Writer(entity)
 
     def reader(
-        self, topic: str, message_type: str, *, reliable: bool = True, depth: int = _DEPTH, largest: int = _LARGEST
+        self,
+        topic: str,
+        message_type: str,
+        *,
+        reliable: bool = True,
+        latched: bool = False,
+        depth: int = _DEPTH,
+        largest: int = _LARGEST,
     ) -> Reader:
         """Subscribe to a topic. A reader that is not `reliable` hears every publisher, and may miss messages.
 
-        Messages of more than `largest` bytes are left out.
+        A `latched` one also receives what a latched publisher said before the two knew each other. Messages of more
+        than `largest` bytes are left out.
         """
-        quality = _quality(message_type, reliable=reliable, depth=depth)
+        quality = _quality(message_type, reliable=reliable, latched=latched, depth=depth)
         entity = DataReader(self._participant, self._topic(topic, message_type), qos=quality)
         self._readers.append(entity)
         return Reader(entity, message_type, largest)

@@ -20,6 +20,7 @@ from pliant.runtime import telemetry
 from pliant.runtime.cell import Cell
 from pliant.runtime.cycle import period, stands, works_at
 from pliant.runtime.task import Task
+from pliant.runtime.warm import ensure, lines_on_stderr
 
 # Long stretches are cut, so that progress can be shown and Ctrl-C is heard [s of simulated time].
 _CHUNK_S = 5.0
@@ -44,6 +45,7 @@ class Simulation:
     """A simulated cell that is advanced by whole stretches of ticks."""
 
     def __init__(self, task: Task) -> None:
+        ensure("batch", notice=lines_on_stderr())
         self.task = task
         self.sets: list[tuple[int, int, np.ndarray[Any, Any]]] = []
         self.cell = Cell(task, lambda revision, tick, values: self.sets.append((revision, tick, values.copy())))

@@ -32,7 +32,7 @@ _JUMP = (1.0, 0.1)
 _SHOWS = 0.02
 
 
-@kernel
+@kernel(separate=True)
 def impede(h, p, s, r, g, c, w, o, dt):
     """Fill the command with the torques of the impedance law; a fault is set where they came out as no numbers."""
     x, law, begins = w.impedance, p.impedance, s.driven != BY_LAW

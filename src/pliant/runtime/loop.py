@@ -19,7 +19,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from pliant.errors import PliantError, RobotError
-from pliant.kernel import cache_is_warm
 from pliant.laws.gains import admissible
 from pliant.params.control import Parameters
 from pliant.params.declare import bounds_arrays, live_places
@@ -34,7 +33,7 @@ from pliant.runtime.realtime import memory_kib, prepare
 from pliant.runtime.slots import knock
 from pliant.runtime.spawn import arguments
 from pliant.runtime.task import Task
-from pliant.runtime.warm import load_loop_kernels
+from pliant.runtime.warm import is_ready, load_group
 
 # After a fault the robot brakes within its acceleration limits; this much longer it may take until it stands [s].
 _SETTLE_S = 1.0
@@ -66,7 +65,7 @@ class Loop:
         """Run until asked to stop or until a fault; returns the board status to end with, and the reason."""
         controller, board = self.cell.controller, self.board
         self.cell.begin()
-        load_loop_kernels()
+        load_group("loop")
         granted = prepare()
         resident, private = memory_kib()
         board.annotate({"granted": granted.as_dict(), "resident_kib": resident, "private_kib": private})
@@ -227,6 +226,6 @@ def main(path: str) -> int:
 
 
 if __name__ == "__main__":
-    if cache_is_warm():
-        load_loop_kernels()  # while the owner gets ready
+    if is_ready("loop"):
+        load_group("loop")  # while the owner gets ready
     sys.exit(main(*arguments()))

@@ -23,6 +23,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from pliant.errors import InputError, RefusedError
 from pliant.model.grid import FREE, OCCUPIED, UNKNOWN, OccupancyGrid
 from pliant.params.declare import Section, Three, validated
+from pliant.runtime.bundled import find_file
 
 Array = np.ndarray[Any, Any]
 
@@ -62,15 +63,16 @@ _PLAIN = MapFile.model_validate({"image": "", "resolution": 1.0, "origin": (0.0,
 
 
 def load_map(
-    path: Path | str, *, resolution_m: float | None = None, origin: tuple[float, float] | None = None
+    name: Path | str, *, resolution_m: float | None = None, origin: tuple[float, float] | None = None
 ) -> OccupancyGrid:
-    """The map in a file. Resolution and origin are those of the YAML file; for the other kinds they can be given."""
-    path = Path(path)
+    """The map in the file `name`, or the one of this name that comes with Pliant.
+
+    Resolution and origin are those of the YAML file; for the other kinds they can be given.
+    """
+    path = find_file("map", name)
     kind = path.suffix.lower()
     if kind not in (".yaml", ".yml", *IMAGES, ".npy"):
         raise InputError("the map", str(path), KINDS)
-    if not path.is_file():
-        raise InputError("the map", str(path), "an existing file")
     if kind in (".yaml", ".yml"):
         if resolution_m is not None or origin is not None:
             raise RefusedError(f"Resolution and origin of {path} are those in the file: they cannot be given as well.")

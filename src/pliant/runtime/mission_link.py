@@ -17,7 +17,7 @@ from pliant.runtime.mission_task import MissionTask
 from pliant.runtime.spawn import MISSION_LOOP
 from pliant.runtime.started import Started, next_name
 from pliant.runtime.task import MISSION
-from pliant.runtime.warm import warm
+from pliant.runtime.warm import ensure, lines_on_stderr
 
 _SEEK_S = 120.0
 
@@ -76,7 +76,7 @@ class MissionSession(Started[MissionTask], MissionLink):
 
     def start(self) -> Self:
         """Start the process; returns when a way has been found, and raises if there is none."""
-        warm()
+        ensure("loop", "body", "planner", notice=lines_on_stderr())
         return self._launch(MISSION_LOOP, {MISSION: self.task.model_dump(mode="json")})
 
     def _patience_s(self) -> float:

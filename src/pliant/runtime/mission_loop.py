@@ -30,7 +30,7 @@ from pliant.runtime.mission_task import MissionTask, begun, within
 from pliant.runtime.pace import PACE, start_at
 from pliant.runtime.slots import knock
 from pliant.runtime.spawn import arguments
-from pliant.runtime.warm import load_body_kernels, load_planner_kernels
+from pliant.runtime.warm import load_group
 
 Array = np.ndarray[Any, Any]
 
@@ -47,8 +47,8 @@ class MissionProcess:
 
     def __init__(self, board: Board) -> None:
         self.board, self.task, self.asked = board, MissionTask.model_validate(board.config["mission"]), ""
-        load_body_kernels()
-        load_planner_kernels()
+        load_group("body")
+        load_group("planner")
         body, _, mission = begun(self.task)
         self.robot = simulated(self.task, body)
         self.loop = MissionLoop(self.robot, body, mission, lags_of(self.task))

@@ -27,8 +27,9 @@ from pliant.params.mission import MissionSettings
 from pliant.robots import parse_address
 from pliant.robots.ros2.config import Ros2Config
 from pliant.robots.sim.body_config import BodySimConfig
+from pliant.runtime.bundled import find_bundled, find_file
 from pliant.runtime.map_files import load_map
-from pliant.runtime.task import find_file, is_mission, read_yaml
+from pliant.runtime.task import MISSION, read_yaml
 
 Array = np.ndarray[Any, Any]
 
@@ -40,7 +41,9 @@ class MissionTask(MissionSettings):
     name: str = param("mission", help="A name for titles and file names.")
     robot: str = param("sim:ur5e", help="Which arm rides on the base: sim:<model>.")
     rate_hz: float = param(500.0, unit="Hz", ge=125, le=1000, help="Periods per second.")
-    map: str = param("", help="Map: .yaml (map_server), .pgm, .png or .npy, from this file's folder or from here.")
+    map: str = param(
+        "", help="Map: .yaml (map_server), .pgm, .png or .npy, from this file's folder or from here; or a name: flat."
+    )
     map_resolution_m: float | None = param(
         None, unit="m", gt=0, le=10, help="Length of a cell of an image or array (default: 0.05); a YAML file says it."
     )
@@ -78,20 +81,21 @@ class MissionTask(MissionSettings):
 
 def find_mission(name: str) -> MissionTask | None:
     """The mission in the file `name`, or that comes with Pliant by this name; None if it is a task of another kind."""
-    path = find_file(name)
-    if not is_mission(path):
-        return None
+    path = find_file("task", name)
     data = read_yaml(path)
+    if data.get("kind") != MISSION:
+        return None
     data.setdefault("name", path.stem)
     return located(validated(MissionTask, data, path.name), path.parent)
 
 
 def located(task: MissionTask, folder: Path) -> MissionTask:
-    """The mission with the whole path of its map, from `folder` or from here."""
+    """The mission with the whole path of its map: from `folder`, from here, or one that comes with Pliant."""
     if not task.map:
         raise RefusedError("map is missing: a mission needs the map that it drives through.", field="map")
-    found = next((path for path in (folder / task.map, Path(task.map)) if path.is_file()), Path(task.map))
-    return task.model_copy(update={"map": str(found.resolve() if found.is_file() else found)})
+    here = next((path for path in (folder / task.map, Path(task.map)) if path.is_file()), None)
+    found = here or find_bundled("map", task.map)
+    return task.model_copy(update={"map": str(found.resolve())}) if found else task
 
 
 def changed_mission(

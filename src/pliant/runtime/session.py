@@ -10,7 +10,6 @@ reaches it; when this process ends, it stops the robot.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,7 +19,7 @@ from pliant.runtime.link import Link
 from pliant.runtime.spawn import LOOP
 from pliant.runtime.started import Started, next_name
 from pliant.runtime.task import Task, located
-from pliant.runtime.warm import warm
+from pliant.runtime.warm import Notice, ensure, lines_on_stderr
 
 # So many times as long as lifting off takes, the loop waits for it before it ends.
 LIFT_TIMES = 3.0
@@ -37,7 +36,7 @@ class Session(Started[Task], Link):
         ticks: int = 0,
         name: str | None = None,
         unchecked: bool = False,
-        progress: Callable[[int, int], None] | None = None,
+        progress: Notice | None = None,
     ) -> None:
         super().__init__(located(task))
         self.name = name or next_name()
@@ -53,7 +52,7 @@ class Session(Started[Task], Link):
         """
         if not self.unchecked:
             guard_start(self.task)
-        warm(self._progress)
+        ensure("loop", notice=self._progress or lines_on_stderr())
         config = {"task": self.task.model_dump(mode="json"), "ticks": self._ticks, "unchecked": self.unchecked}
         return self._launch(LOOP, config)
 

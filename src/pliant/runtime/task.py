@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -12,7 +11,7 @@ from pydantic import Field
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from pliant.errors import InputError, RefusedError, UnknownNameError
+from pliant.errors import InputError, RefusedError
 from pliant.laws import LAWS, TORQUE_LAWS
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
@@ -23,6 +22,7 @@ from pliant.params.ros_file import is_ros_file, to_task
 from pliant.robots import model_of
 from pliant.robots.ros2.config import Ros2Config
 from pliant.robots.sim.config import SimConfig
+from pliant.runtime.bundled import find_file
 
 MISSION = "mission"
 """The `kind` of a task file that is not a task of an arm."""
@@ -172,35 +172,10 @@ def check_fits(task: Task, arm: Arm) -> None:
                 check_wrench(field, wrench, parameters.sense)
 
 
-def shipped_tasks() -> dict[str, Path]:
-    """The tasks that come with Pliant, by name."""
-    own = resources.files("pliant") / "tasks"
-    return {Path(e.name).stem: Path(str(e)) for e in sorted(own.iterdir(), key=str) if e.name.endswith(".yaml")}
-
-
-def find_file(name: str) -> Path:
-    """The task file `name`; where there is no such file, that of the task of this name that comes with Pliant."""
-    if not Path(name).is_file():
-        shipped = shipped_tasks()
-        bare = name.removeprefix("tasks/").removesuffix(".yaml") if name.startswith("tasks/") else name
-        if bare in shipped:  # only by its name: a wrong path must not run another task
-            return shipped[bare]
-        if "/" not in name and not Path(name).suffix:
-            raise UnknownNameError("task", name, shipped)
-    return Path(name)
-
-
-def find_task(name: str, rate_hz: float | None = None) -> Task:
-    """The task in the file `name`; where there is no such file, the task of that name that comes with Pliant."""
-    return load_task(find_file(name), rate_hz)
-
-
 def read_yaml(path: Path) -> dict[str, Any]:
     """The mapping in a task file; a file that is none is one `InputError`."""
     try:
         text = path.read_text()
-    except FileNotFoundError:
-        raise RefusedError(f"There is no task file {path}: give the path of an existing YAML file.") from None
     except (OSError, UnicodeDecodeError):
         raise InputError("the task file", str(path), "a readable text file in YAML") from None
     try:
@@ -216,20 +191,21 @@ def read_yaml(path: Path) -> dict[str, Any]:
     return data
 
 
-def is_mission(path: Path) -> bool:
-    """Whether a task file is a mission of a mobile robot (see `runtime.mission_task`)."""
-    return read_yaml(path).get("kind") == MISSION
+def is_mission(task: Path | str) -> bool:
+    """Whether a task, by path or by name, is a mission of a mobile robot (see `runtime.mission_task`)."""
+    return read_yaml(find_file("task", task)).get("kind") == MISSION
 
 
-def load_task(path: Path | str, rate_hz: float | None = None) -> Task:
-    """Read a task file; every mistake in it is one `InputError` that says where and what is allowed.
+def load_task(name: Path | str, rate_hz: float | None = None) -> Task:
+    """Read a task: from the file `name`, or the one of this name that comes with Pliant.
 
-    `rate_hz` is the rate for which a filter coefficient in a ROS 2 parameter file is converted.
+    Every mistake in it is one `InputError` that says where and what is allowed. `rate_hz` is the rate for which a
+    filter coefficient in a ROS 2 parameter file is converted.
     """
-    path = Path(path)
+    path = find_file("task", name)
     data = read_yaml(path)
     if data.get("kind") == MISSION:
-        raise RefusedError(f"{path} is a mission of a mobile robot: only `pliant run` runs it.", field="kind")
+        raise RefusedError(f"{name} is a mission of a mobile robot: only `pliant run` runs it.", field="kind")
     if is_ros_file(data):
         data = to_task(data, rate_hz or 500.0)
     data.setdefault("name", path.stem)

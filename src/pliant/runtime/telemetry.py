@@ -5,7 +5,7 @@ from __future__ import annotations
 from pliant.kernel import kernel
 
 
-@kernel
+@kernel(separate=True)
 def fill(t, number, dt, revision, r, g, o, c, s):
     """Put everything that went into and came out of tick `number` into the telemetry record `t`."""
     t.tick = number

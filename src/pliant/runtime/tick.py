@@ -94,7 +94,7 @@ def move_goal(g, s, dt):
         g.accel[:] = 0.0
 
 
-@kernel
+@kernel(separate=True)
 def step(h, p, s, r, g, c, o, w, mode, dt):
     """The tick on records: see `tick`."""
     _clear(o)

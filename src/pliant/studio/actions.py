@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import InputError, PliantError, UnknownNameError
-from pliant.runtime.link import Link
 from pliant.studio import archive
 from pliant.studio.ahead import is_judged, zones
 from pliant.studio.begin import Beginning
 from pliant.studio.brake import HEARD_S
 from pliant.studio.request import Message, Request
-from pliant.studio.schema import parameters_in_words, values_of
+from pliant.studio.schema import in_force, parameters_in_words, values_of
 from pliant.studio.wire import in_words
 
 Answer = dict[str, Any]
@@ -25,10 +24,6 @@ PUSH_S = 0.25
 PUSH_N = 80.0
 # So many values of a parameter are judged beforehand at most: a slider has no more places that a hand can tell apart.
 MOST_VALUES = 65
-
-
-def _parameters(link: Link) -> Answer:
-    return {"values": values_of(link.parameters)}
 
 
 # ---- at once: never behind anything else ---------------------------------------------------------------------------
@@ -85,24 +80,24 @@ def _seek(request: Request) -> Answer:
 
 
 def _goal(request: Request) -> Answer:
-    request.arm.goal_position(request.numbers("position", 2, 3))
+    request.arm.goal_position(request.numbers_onto(lambda arm: arm.state.goal.pose, "position", 2, 3))
     return {}
 
 
 def _virtual_push(request: Request) -> Answer:
-    request.arm.virtual_push(request.numbers("force", 3))
+    request.arm.virtual_push(request.numbers_onto(lambda arm: arm.state.goal.push, "force", 3))
     return {}
 
 
 def _tare(request: Request) -> Answer:
     link = request.arm
     request.history.note(link, ["sense.bias"], link.tare)
-    return _parameters(link)
+    return in_force(link)
 
 
 def _set(request: Request) -> Answer:
     request.history.set(request.arm, request.values(), request.count("drag"))
-    return _parameters(request.arm)
+    return in_force(request.arm)
 
 
 def _differing(request: Request) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -128,17 +123,17 @@ def _preset(request: Request) -> Answer:
     _, then = _differing(request)
     if then:
         request.history.set(request.arm, then)
-    return _parameters(request.arm)
+    return in_force(request.arm)
 
 
 def _undo(request: Request) -> Answer:
     request.history.undo(request.arm)
-    return _parameters(request.arm)
+    return in_force(request.arm)
 
 
 def _redo(request: Request) -> Answer:
     request.history.redo(request.arm)
-    return _parameters(request.arm)
+    return in_force(request.arm)
 
 
 def _save(request: Request) -> Answer:

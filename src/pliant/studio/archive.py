@@ -12,6 +12,7 @@ from pliant.errors import InputError, RefusedError, UnknownNameError
 from pliant.experiments import summaries
 from pliant.params.control import Parameters
 from pliant.record.reader import Recording
+from pliant.runtime.bundled import find_file
 from pliant.runtime.save import output_folder
 from pliant.runtime.task import Task
 from pliant.studio.mission_view import channels_of, mission_in_words, story_in_words
@@ -52,7 +53,7 @@ def run_experiment(work: Work, name: str) -> dict[str, Any]:
 
 def plan(work: Work, file: str, start: str, goal: str) -> dict[str, Any]:
     """A way through a map, planned in a process of its own: its figures, and the name of its picture."""
-    if not Path(file).is_file():
+    if not find_file("map", file).is_file():  # a device or a pipe could be read without an end
         raise InputError("the map", file, "a file on the machine of the Studio: .yaml, .pgm, .png or .npy")
     picture = pictures() / "plan.png"
     where = (f"--start={start}", f"--goal={goal}", "--json", "--output", str(picture))

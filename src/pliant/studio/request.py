@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from pliant.runtime.link import Link
 from pliant.runtime.mission_link import MissionLink
 from pliant.studio.brake import Brake
 from pliant.studio.history import History
+from pliant.studio.settle import settle
 from pliant.studio.stage import Stage
 
 # The longest message that is read [bytes].
@@ -79,6 +81,19 @@ class Request:
         ):
             raise InputError(field, value, f"{' or '.join(map(str, sizes))} finite numbers")
         return numbers
+
+    def numbers_onto(self, now: Callable[[Link], Any], field: str, *sizes: int) -> list[float]:
+        """The same, where null leaves a number as it is `now`, when the loop has obeyed all that was asked before."""
+        value = self.message.get(field)
+        if not isinstance(value, list) or None not in value or all(each is None for each in value):
+            return self.numbers(field, *sizes)
+        given = [0.0 if each is None else each for each in value]
+        self.message = {**self.message, field: given}
+        numbers = self.numbers(field, *sizes)
+        settle(self.arm)
+        return [
+            own if each is None else number for own, each, number in zip(now(self.arm), value, numbers, strict=False)
+        ]
 
     def count(self, field: str) -> int:
         """A whole number, 0 where there is none."""

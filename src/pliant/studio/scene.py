@@ -14,7 +14,7 @@ from pliant.runtime.link import Link
 from pliant.runtime.map_files import load_map
 from pliant.runtime.mission_link import MissionLink
 from pliant.studio.mission_view import channels_of, mission_in_words, story_in_words
-from pliant.studio.schema import values_of
+from pliant.studio.schema import in_force
 from pliant.studio.shapes import Shapes
 from pliant.studio.wire import CHANNELS, SAMPLE_HZ, Channel
 
@@ -78,7 +78,7 @@ class ArmScene(Scene[Link]):
         return int(self.link.board.adopted)
 
     def tell(self) -> dict[str, Any]:
-        return {"type": "parameters", "values": values_of(self.link.parameters)}
+        return {"type": "parameters", **in_force(self.link)}
 
     def describe(self) -> dict[str, Any]:
         return {**super().describe(), "pushable": self.link.task.robot.startswith("sim:")}

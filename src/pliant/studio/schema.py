@@ -7,6 +7,7 @@ from typing import Any
 from pliant.params.control import Parameters
 from pliant.params.declare import declared, flat, limits_of
 from pliant.params.matrix import compact
+from pliant.runtime.link import Link
 
 
 def parameters_in_words() -> list[dict[str, Any]]:
@@ -26,6 +27,15 @@ def parameters_in_words() -> list[dict[str, Any]]:
         }
         for item in declared(Parameters)
     ]
+
+
+def in_force(link: Link) -> dict[str, Any]:
+    """The values in force, and the revision that they came with: of two such messages the later one counts."""
+    while True:
+        revision = int(link.board.adopted)
+        values = values_of(link.parameters)
+        if link.board.adopted == revision:
+            return {"values": values, "revision": revision}
 
 
 def values_of(parameters: Parameters) -> dict[str, Any]:

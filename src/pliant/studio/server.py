@@ -30,6 +30,7 @@ from pliant.studio.desk import Desk
 from pliant.studio.door import Door
 from pliant.studio.hub import Hub, Page
 from pliant.studio.stage import Stage
+from pliant.studio.wire import in_words, text_of
 
 # How many messages a page may send in a second, and how many all of them together.
 MESSAGES_HZ, ALL_MESSAGES_HZ = 120.0, 480.0
@@ -39,8 +40,8 @@ MOST_PAGES = 16
 NO_TOKEN, STRANGE_ORIGIN, TOO_MANY_MESSAGES, TOO_MANY_PAGES, TOO_SLOW = 4401, 4403, 4429, 4416, 4408
 # So long a page may take to hear that it is closed [s].
 _CLOSE_S = 1.0
-# So long a page for which there is no room may take to say stop [s].
-_FIRST_WORD_S = 1.0
+# So long a page for which there is no room may take to say stop, and its browser may be busy [s].
+_FIRST_WORD_S = 10.0
 
 # A token of your own, so that a page finds the way back after the server was started anew.
 TOKEN_VARIABLE = "PLIANT_STUDIO_TOKEN"
@@ -169,9 +170,12 @@ class Studio:
     async def _turn_away(self, socket: WebSocket) -> None:
         """Close a line for which there is no room. If its first word is a stop, that is taken all the same.
 
-        It may come from an open page whose first line hangs, and still counts.
+        It may come from an open page whose first line hangs, and still counts. The page is told at once why it is
+        turned away; the line stays open for that first word only.
         """
         page, stops = Page(), self.stage.stops
+        why = f"{MOST_PAGES} pages are open already: close one of them."
+        await socket.send_text(text_of({"type": "answer", "id": None, **in_words(RefusedError(why))}))
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_FIRST_WORD_S):
                 event = await socket.receive()
@@ -181,7 +185,7 @@ class Studio:
             if self.stage.stops != stops:
                 async with asyncio.timeout(_CLOSE_S):
                     await socket.send_text(str(await page.next()))
-        await socket.close(TOO_MANY_PAGES, f"{MOST_PAGES} pages are open already: close one of them.")
+        await socket.close(TOO_MANY_PAGES, why)
 
     async def _send(self, socket: WebSocket, page: Page) -> None:
         with contextlib.suppress(WebSocketDisconnect, RuntimeError):

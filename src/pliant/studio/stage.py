@@ -13,12 +13,13 @@ from pliant.model.catalogue import available_models
 from pliant.params.control import Parameters
 from pliant.params.declare import validated
 from pliant.robots import is_simulated
+from pliant.runtime.bundled import bundled_files, find_file
 from pliant.runtime.guard import guard_start
 from pliant.runtime.link import Link, attach, board_of
 from pliant.runtime.mission_link import MissionLink, MissionSession, attach_mission
 from pliant.runtime.mission_task import changed_mission, find_mission
 from pliant.runtime.session import Session
-from pliant.runtime.task import MISSION, Task, find_file, find_task, is_mission, load_task, located, shipped_tasks
+from pliant.runtime.task import MISSION, Task, is_mission, load_task, located
 from pliant.studio.archive import experiments
 from pliant.studio.brake import Brake
 from pliant.studio.life import status_of, was_killed
@@ -32,9 +33,9 @@ _ANOTHER = "This was asked for while another loop was shown, so it was not done.
 
 
 def _file_of(name: str) -> Path:
-    """The file of a task. What is none, a device or a pipe, could be read without an end."""
-    if not (path := find_file(name)).is_file():
-        raise RefusedError(f"There is no task file {path}: give the path of an existing YAML file.")
+    """The file of a task; a device or a pipe could be read without an end."""
+    if not (path := find_file("task", name)).is_file():
+        raise RefusedError(f"{path} is not a regular file: give the path of a YAML file.")
     return path
 
 
@@ -67,7 +68,7 @@ class Stage:
     def begin(self, source: str) -> None:
         """Start the first task or mission, as whoever started the Studio has said: its robot may be a real one."""
         if not is_mission(_file_of(source)):
-            self._robots.add(find_task(source).robot)
+            self._robots.add(load_task(source).robot)
         self.start(source)
 
     def start(self, source: str, robot: str = "") -> None:
@@ -78,7 +79,7 @@ class Stage:
         if is_mission(_file_of(source)):
             self._start_mission(source, robot)
             return
-        task = find_task(source)
+        task = load_task(source)
         if robot:
             data = task.model_dump()
             data["robot"] = robot
@@ -277,7 +278,7 @@ class Stage:
 
     def describe(self) -> dict[str, Any]:
         """All that a page needs to know before frames mean something."""
-        scene = self.scene
+        scene, tasks = self.scene, bundled_files("task")
         return {
             "type": "hello",
             "number": self._count if scene is None else scene.number,
@@ -285,8 +286,8 @@ class Stage:
             "head": list(HEAD),
             "limits": limits_in_words(),
             "parameters": parameters_in_words(),
-            "tasks": list(shipped_tasks()),
-            "presets": [name for name, path in shipped_tasks().items() if not is_mission(path)],
+            "tasks": list(tasks),
+            "presets": [name for name, path in tasks.items() if not is_mission(path)],
             "experiments": experiments(),
             "robots": self.robots,
             "loop": None if scene is None else scene.describe(),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pliant.model.arm import Arm
@@ -15,6 +15,7 @@ from pliant.model.tool import Tool
 from pliant.params.control import Parameters, record_of
 from pliant.robots.ur.wrench import to_sensor
 from pliant.sense.wrench import external
+from properties import examples
 
 TURNED = (0.5, 0.5, -0.5, 0.5)
 TOOL = Tool(mass_kg=1.2, com_m=(0.01, -0.02, 0.05), tcp_m=(0.03, 0.0, 0.18), tcp_quat=TURNED,
@@ -30,7 +31,7 @@ def felt(arm: Arm, q: Any, tcp_force: Any) -> np.ndarray[Any, Any]:
     return out
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(st.lists(st.floats(-3, 3), min_size=6, max_size=6), st.lists(st.floats(-80, 80), min_size=6, max_size=6))
 def test_the_law_feels_exactly_what_the_controller_reports_in_every_pose(q: list[float], force: list[float]) -> None:
     arm = Arm.load("ur5e", TOOL)

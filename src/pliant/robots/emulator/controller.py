@@ -29,7 +29,7 @@ class Controller:
         self.program = Program(arm, self.say, by_torque=takes_torque(version))
         self.safety, self.mode, self.remote = NORMAL, 7, True
         self.silent_until, self.late_s, self.hangs_up = 0.0, 0.0, False
-        self.slider = 1.0
+        self.slider, self.lockstep_s = 1.0, 0.0
         self.messages: list[str] = []
         self.missed = 0
         self.values: dict[str, Any] = blank()
@@ -102,6 +102,8 @@ class Controller:
                 self.hangs_up = True
             case "watchdog slow":
                 self.program.slow_s = fault.numbers[0]
+            case "lockstep":
+                self.lockstep_s = fault.numbers[0]
             case "push":
                 self.arm.push(fault.numbers[:6], fault.numbers[6])
             case "clear":
@@ -112,7 +114,7 @@ class Controller:
         self.program.stop(why)
 
     def clear(self) -> None:
-        """All is well again; a program that was stopped stays so, and a watchdog that is slow too."""
+        """All is well again; a program that was stopped stays so, a watchdog that is slow and a lockstep too."""
         self.safety, self.mode, self.remote, self.silent_until, self.late_s = NORMAL, 7, True, 0.0, 0.0
         self.slider = 1.0
 

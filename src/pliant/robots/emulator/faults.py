@@ -1,7 +1,7 @@
 """What can be made to go wrong with the emulated controller, and how to ask for it: one line of words.
 
 protective stop | emergency stop | safeguard stop | safety stop | stop program | mode idle | local control
-speed slider 0.5 | silence 0.5 | late 0.02 | hang up | watchdog slow 3 | push 10 0 0 0 0 0 1.5 | clear
+speed slider 0.5 | silence 0.5 | late 0.02 | hang up | watchdog slow 3 | lockstep 5 | push 10 0 0 0 0 0 1.5 | clear
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pliant.errors import InputError, UnknownNameError
 FAULTS = {
     "protective stop": 0, "emergency stop": 0, "safeguard stop": 0, "safety stop": 0, "stop program": 0, "mode idle": 0,
     "local control": 0, "speed slider": 1, "silence": 1, "late": 1, "hang up": 0, "watchdog slow": 1,
-    "push": 7, "clear": 0,
+    "lockstep": 1, "push": 7, "clear": 0,
 }  # fmt: skip
 
 

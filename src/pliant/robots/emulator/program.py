@@ -38,6 +38,7 @@ class Program:
         self.watchdog_s = 0.0
         self.watched_s: float | None = None
         self.slow_s, self._kicked = 0.0, 0.0
+        self.received = 0
 
     def start(self) -> None:
         """A script was uploaded: it waits for commands."""
@@ -68,6 +69,7 @@ class Program:
         if not self.plays or "input_int_register_0" not in values:
             return
         self._kicked = now
+        self.received += 1
         command = int(values["input_int_register_0"])
         if command != TORQUE:
             self.arm.end_torque()

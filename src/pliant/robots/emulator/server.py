@@ -2,6 +2,9 @@
 
 In a period it first sends what was true at its beginning, then hears what came since the last, then lets the arm move:
 so a command that answers a packet is carried out one period after it, as on a real controller.
+
+In lockstep (see `faults`) the next period begins when the command that answers the last packet has come: both ends
+share one machine, and neither loses time while the other is held up.
 """
 
 from __future__ import annotations
@@ -26,6 +29,8 @@ DASHBOARD, SECONDARY, REALTIME = 29999, 30002, 30003
 PORTS = (rtde.PORT, DASHBOARD, SECONDARY, REALTIME)
 # A client that leaves this much unread is not reading any more [bytes].
 _STUCK = 1 << 20
+# In lockstep it listens for this long at a time [s].
+_LISTEN_S = 0.01
 
 
 class Client:
@@ -56,7 +61,7 @@ class Server:
         self.controller, self.host = controller, host
         self.clients: list[Client] = []
         self._doors: dict[socket.socket, int] = {}
-        self._period = 0
+        self._period, self._received = 0, 0
 
     def open(self) -> None:
         """Claim the ports."""
@@ -90,6 +95,8 @@ class Server:
         while goes_on():
             self.period()
             each()
+            if self._awaits_answer():
+                deadline = max(deadline, time.monotonic() - DT)  # nothing was missed: time stood still
             deadline += DT
             left = deadline - time.monotonic()
             if left > 0.0:
@@ -101,10 +108,25 @@ class Server:
 
     def period(self) -> None:
         """One period."""
+        self._received = self.controller.program.received
         self._publish()
         self._hear()
         self.controller.step()
         self._period += 1
+
+    def _awaits_answer(self) -> bool:
+        """In lockstep: wait for the command that answers the last packet; False if no client is to be waited for."""
+        controller = self.controller
+        program, until = controller.program, time.monotonic() + controller.lockstep_s
+        while (awaited := self._is_in_step()) and program.received == self._received and time.monotonic() < until:
+            self._hear(_LISTEN_S)
+        return awaited
+
+    def _is_in_step(self) -> bool:
+        """Whether somebody moves the arm, and time is to wait for the commands."""
+        controller = self.controller
+        moves = controller.program.plays and controller.program.moving
+        return controller.lockstep_s > 0.0 and moves and any(client.inputs for client in self.clients)
 
     # -- out --
 
@@ -131,9 +153,9 @@ class Server:
 
     # -- in --
 
-    def _hear(self) -> None:
+    def _hear(self, wait_s: float = 0.0) -> None:
         lines = [*self._doors, *(client.line for client in self.clients)]
-        ready, _, _ = select.select(lines, [], [], 0.0)
+        ready, _, _ = select.select(lines, [], [], wait_s)
         for door in [line for line in ready if line in self._doors]:
             self._greet(door)
         for client in [client for client in self.clients if client.line in ready]:

@@ -8,7 +8,7 @@ from pliant.robots.sim.sensor import sample
 from pliant.robots.sim.servo import drive, remember, send
 
 
-@kernel
+@kernel(separate=True)
 def read(w, r):
     """The state of the robot at this moment, as its interface would report it."""
     q, qd = floats(w.qpos, w.n), floats(w.qvel, w.n)
@@ -20,7 +20,7 @@ def read(w, r):
     sample(w, r)
 
 
-@kernel
+@kernel(separate=True)
 def advance(w, c):
     """Carry out the command for one period: physics steps with servo, contact and pushes."""
     for k in range(w.substeps):

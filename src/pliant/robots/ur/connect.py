@@ -16,7 +16,7 @@ from pliant.robots.ur.address import UrAddress
 from pliant.robots.ur.status import E_SERIES, TORQUE_FROM, is_same_model, takes_torque
 
 # How long a controller may take to answer, and its program to start [s].
-_ANSWER_S, _START_S = 3.0, 5.0
+_ANSWER_S, _START_S = 5.0, 10.0
 # A little more than that of the loop, which reads what these threads deliver.
 _PRIORITY = 61
 VARIABLES = ("timestamp", "actual_q", "actual_qd", "target_moment", "actual_TCP_force", "actual_TCP_pose",
@@ -93,7 +93,7 @@ def check_dashboard(address: UrAddress) -> str | None:
 
     board: Any = DashboardClient(address.host)
     try:
-        board.connect(2000)
+        board.connect(round(1e3 * _ANSWER_S))
         reported, remote, program = board.getRobotModel(), board.isInRemoteControl(), board.programState()
     except RuntimeError:
         return None

@@ -59,9 +59,11 @@ _LEFT_S = 1.0
 _FULL = 0.995
 # States of the controller's program: stopping, stopped. And joints that are slower than this stand [rad/s].
 _NO_PROGRAM, _STILL = (0, 1), 0.01
+# How long the controller may take to send its first packet [s].
+_FIRST_S = 5.0
 # So far may our tool point be from the controller's [m], which knows how its arm was calibrated; and how long the
 # controller may take to tell where it is with the tool that it was given [s].
-_SAME_M, _SAME_S = 0.02, 1.0
+_SAME_M, _SAME_S = 0.02, 3.0
 # How long the end may take before it is left to the watchdog [s].
 _STOP_S = 3.0
 
@@ -115,7 +117,7 @@ class UrRobot:
         self._heard = time.monotonic()
 
     def _must_be_well(self) -> None:
-        deadline = time.monotonic() + 1.0
+        deadline = time.monotonic() + _FIRST_S
         while self._receive.getTimestamp() == 0.0 and time.monotonic() < deadline:
             time.sleep(0.005)
         if self._receive.getTimestamp() == 0.0:

@@ -1,0 +1,69 @@
+"""`pliant cache`: the compiled code that is kept between starts."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Literal
+
+import typer
+
+EXAMPLE = "Example: [bold]pliant cache prune[/bold]"
+
+
+def command(
+    what: Annotated[
+        Literal["show", "warm", "prune", "clear"],
+        typer.Argument(help="Show what is there, compile everything now, remove what was not used for long, or all."),
+    ] = "show",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> int:
+    """Show, fill, prune or clear the cache of compiled code.
+
+    The first start compiles the control code and keeps the result here. Set PLIANT_CACHE to keep it elsewhere. It is
+    safe to clear: the next start compiles again.
+    """
+    from pliant.cli.show import compile_first, err
+    from pliant.kernel.cache import open_cache
+    from pliant.runtime.entry_points import GROUPS
+
+    cache = open_cache()
+    if what == "warm":
+        compile_first(*GROUPS)
+    elif what in ("prune", "clear"):
+        removed = cache.prune() if what == "prune" else cache.clear()
+        err.print(f"Removed {len(removed)} entries, {sum(entry.bytes for entry in removed) / 1e6:.1f} MB.")
+    _show(as_json)
+    return 0
+
+
+def _show(as_json: bool) -> None:
+    import json
+
+    from pliant.cli.show import out
+    from pliant.kernel.cache import MAX_AGE_S, MAX_BYTES, open_cache
+    from pliant.runtime.entry_points import GROUPS
+    from pliant.runtime.warm import missing
+
+    cache = open_cache()
+    entries = cache.entries()
+    ready = {group: not missing(group) for group in GROUPS}
+    size = sum(entry.bytes for entry in entries)
+    if as_json:
+        folder = None if cache.folder is None else str(cache.folder)
+        print(json.dumps({"folder": folder, "entries": len(entries), "bytes": size, "ready": ready}, indent=1))
+        return
+    out.print(f"Folder: {cache.folder or 'none; compiled code is kept in memory'}")
+    if cache.problem:
+        out.print(f"It is removed when this command ends, because {cache.problem}.")
+    out.print(f"{len(entries)} entries, {size / 1e6:.1f} MB")
+    if entries:
+        out.print(f"Last used: {_ago(entries[0].used_s)} to {_ago(entries[-1].used_s)}")
+    for group, is_there in ready.items():
+        out.print(f"  {group:12} {'compiled' if is_there else 'will be compiled when it is needed'}")
+    limits = f"Entries not used for {MAX_AGE_S / 86400:.0f} days, and the oldest beyond {MAX_BYTES / 2**20:.0f} MB"
+    out.print(f"{limits}, are removed whenever something is compiled.")
+
+
+def _ago(when_s: float) -> str:
+    days = int((time.time() - when_s) / 86400)
+    return "today" if days <= 0 else "a day ago" if days == 1 else f"{days} days ago"

@@ -1,0 +1,87 @@
+"""Raw memory for kernels: views, atomic reads and writes, fences, copies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba as _numba
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic as _intrinsic
+
+from pliant.kernel.dispatch import kernel
+
+# Numba's annotations describe its own use, not ours.
+numba: Any = _numba
+intrinsic: Any = _intrinsic
+
+
+@intrinsic
+def _float_pointer(typingctx, address):
+    signature = types.CPointer(types.float64)(address)
+
+    def generate(context, builder, signature, args):
+        return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
+
+    return signature, generate
+
+
+@kernel
+def floats(address, n):
+    """A view of `n` float64 at a memory address (no copy, no ownership)."""
+    return numba.carray(_float_pointer(address), (n,))
+
+
+@intrinsic
+def load_acquire(typingctx, address):
+    """Read an int64 at `address`; nothing that follows is read before it."""
+
+    def generate(context, builder, signature, args):
+        pointer = builder.inttoptr(args[0], ir.IntType(64).as_pointer())
+        return builder.load_atomic(pointer, "acquire", 8)
+
+    return types.int64(address), generate
+
+
+@intrinsic
+def store_release(typingctx, address, value):
+    """Write an int64 at `address`; nothing that precedes is written after it."""
+
+    def generate(context, builder, signature, args):
+        pointer = builder.inttoptr(args[0], ir.IntType(64).as_pointer())
+        builder.store_atomic(args[1], pointer, "release", 8)
+        return context.get_dummy_value()
+
+    return types.void(address, types.int64), generate
+
+
+@intrinsic
+def fence(typingctx):
+    """A full memory fence: on weakly ordered processors too, reads and writes do not cross it."""
+
+    def generate(context, builder, signature, args):
+        builder.fence("seq_cst")
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+@intrinsic
+def copy_bytes(typingctx, target, source, n):
+    """memcpy(target, source, n) between two addresses."""
+
+    def generate(context, builder, signature, args):
+        byte = ir.IntType(8).as_pointer()
+        move = builder.module.declare_intrinsic("llvm.memcpy", [byte, byte, ir.IntType(64)])
+        builder.call(
+            move,
+            [
+                builder.inttoptr(args[0], byte),
+                builder.inttoptr(args[1], byte),
+                args[2],
+                ir.Constant(ir.IntType(1), 0),
+            ],
+        )
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), generate

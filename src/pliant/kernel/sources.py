@@ -1,0 +1,131 @@
+"""Which source files a kernel's machine code depends on, as a digest.
+
+A kernel can use what its module defines or imports, so its machine code depends on that file and on every file that it
+imports, directly or not. Numba alone looks at the kernel's own file only, and would go on with the old machine code of
+a function in another file. A digest of contents, not of paths or times: two copies of the same source agree.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import sys
+import sysconfig
+from collections.abc import Iterator
+from functools import cache as cache_results
+from functools import lru_cache
+from pathlib import Path
+
+from pliant.kernel import cache
+
+PACKAGE = Path(__file__).parent.parent
+_INSTALLED = tuple(Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+
+
+def digest_of_imports(file: Path) -> str:
+    """A digest of the contents of `file` and of all source files that it imports, directly or not."""
+    file = file.resolve()
+    if PACKAGE not in file.parents:
+        return _digest(_reachable(file))
+    known, name = _known(), _name(file)
+    if name not in known:  # following imports takes long, so the result is kept in the cache
+        known[name] = _digest(_reachable(file))
+        cache.open_cache().save(state_of_package(), json.dumps(known).encode())
+    return known[name]
+
+
+@lru_cache(maxsize=1)
+def _known() -> dict[str, str]:
+    """The digests of files of the package that were asked for before, while it was as it is now."""
+    kept = cache.open_cache().load(state_of_package())
+    return json.loads(kept) if kept else {}
+
+
+@lru_cache(maxsize=1)
+def state_of_package() -> str:
+    """A name for the package's source as it is."""
+    contents = [(_name(path), _content_digest(path)) for path in sorted(PACKAGE.rglob("*.py"))]
+    return f"sources-{hashlib.sha256(repr(contents).encode()).hexdigest()[:24]}"
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(PACKAGE).as_posix() if PACKAGE in path.parents else path.name
+
+
+@lru_cache
+def _content_digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _digest(paths: set[Path]) -> str:
+    contents = sorted((_name(path), _content_digest(path)) for path in paths)
+    return hashlib.sha256(repr(contents).encode()).hexdigest()
+
+
+def _reachable(file: Path) -> set[Path]:
+    reached, waiting = {file}, [file]
+    while waiting:
+        new = _imports(waiting.pop()) - reached
+        reached |= new
+        waiting += new
+    return reached
+
+
+@cache_results
+def _imports(file: Path) -> frozenset[Path]:
+    """The source files that a file imports when it is imported itself: ours, and loose ones of a user."""
+    found: set[Path] = set()
+    for name in _imported_names(ast.parse(file.read_bytes()), file):
+        found.update(_sources_of(name, file))
+    return frozenset(found)
+
+
+def _imported_names(tree: ast.Module, file: Path) -> Iterator[str]:
+    """Dotted names in import statements that run with the module. Those inside functions run later, and bind nothing
+    that a kernel could see; those for type checkers never run."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            waiting += node.orelse
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            start = _relative_to(file, node.level) if node.level else ""
+            module = ".".join(part for part in (start, node.module) if part)
+            yield module
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+        waiting += ast.iter_child_nodes(node)
+
+
+def _relative_to(file: Path, level: int) -> str:
+    folder = file.parent
+    for _ in range(level - 1):
+        folder = folder.parent
+    parts = [folder.name]
+    while (folder.parent / "__init__.py").is_file():
+        folder = folder.parent
+        parts.insert(0, folder.name)
+    return ".".join(parts)
+
+
+def _sources_of(name: str, importer: Path) -> Iterator[Path]:
+    """The file of a dotted name and those of the packages around it, where they are ours or a user's own."""
+    parts = name.split(".")
+    if parts[0] == PACKAGE.name:
+        for n in range(1, len(parts) + 1):
+            place = PACKAGE.joinpath(*parts[1:n])
+            yield from (path for path in (place / "__init__.py", place.with_suffix(".py")) if path.is_file())
+        return
+    beside = importer.parent / f"{parts[0]}.py"
+    if beside.is_file():
+        yield beside
+        return
+    module = sys.modules.get(name)
+    origin = getattr(module, "__file__", None)
+    if origin and origin.endswith(".py") and not any(folder in Path(origin).parents for folder in _INSTALLED):
+        yield Path(origin).resolve()

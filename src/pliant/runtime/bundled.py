@@ -1,0 +1,47 @@
+"""Task and map files by name or path: a file of yours, or one that comes with Pliant (`push`, `flat`).
+
+An existing file always wins. A name without a slash and without a suffix is otherwise looked up among the bundled
+files, and so is their path in a clone (`tasks/push.yaml`), so that commands shown for a clone work everywhere. Any
+other path is taken as it is: a misspelt path must never open a different file.
+"""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+
+from pliant.errors import RefusedError, UnknownNameError
+
+_FOLDERS = {"task": "tasks", "map": "tasks/maps"}
+
+
+def bundled_files(kind: str) -> dict[str, Path]:
+    """The YAML files of a kind ("task" or "map") that come with Pliant, by name."""
+    folder = resources.files("pliant").joinpath(_FOLDERS[kind])
+    return {Path(e.name).stem: Path(str(e)) for e in sorted(folder.iterdir(), key=str) if e.name.endswith(".yaml")}
+
+
+def find_bundled(kind: str, name: str | Path) -> Path | None:
+    """The bundled file that `name` means, or None."""
+    text, prefix = str(name), f"{_FOLDERS[kind]}/"
+    return bundled_files(kind).get(text.removeprefix(prefix).removesuffix(".yaml") if text.startswith(prefix) else text)
+
+
+def find_file(kind: str, name: str | Path) -> Path:
+    """The existing task or map file that `name` means; otherwise an error that lists the bundled names."""
+    path, known = Path(name), bundled_files(kind)
+    if path.exists() and not path.is_dir():  # a pipe too: pliant check <(my-generator)
+        return path
+    if (found := find_bundled(kind, name)) is not None:
+        return found
+    if path.is_dir():
+        raise RefusedError(f"{name} is a folder, not a {kind} file. {_listed(kind, known)}", field=f"the {kind}")
+    if "/" not in str(name) and not path.suffix:
+        raise UnknownNameError(kind, str(name), known)
+    wanted = "an existing YAML file" if kind == "task" else "an existing file"
+    said = f"There is no {kind} file {name}. Give the path of {wanted}, or a name. {_listed(kind, known)}"
+    raise RefusedError(said, field=f"the {kind}", value=str(name))
+
+
+def _listed(kind: str, known: dict[str, Path]) -> str:
+    return f"{kind.capitalize()}s that come with Pliant: {', '.join(known)}."

@@ -1,0 +1,19 @@
+"""Waiting until a loop has done what it was told: what its board shows before that is out of date."""
+
+from __future__ import annotations
+
+import time
+
+from pliant.runtime.board_link import Ticking
+from pliant.runtime.link import Link
+
+
+def settle(link: Link) -> None:
+    """Wait until the loop has taken every command so far, and has ticked since; raises `LoopError` if it hangs."""
+    board, sent, ticking = link.board, int(link.board.header.queue_in), Ticking(link.board)
+    taken_at = board.head if board.taken >= sent else None
+    while link.running and (taken_at is None or board.head <= taken_at):
+        ticking.check()
+        time.sleep(link.task.dt / 2)
+        if taken_at is None and board.taken >= sent:
+            taken_at = board.head
