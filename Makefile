@@ -10,7 +10,7 @@ PAGE := hatch_build.py $(wildcard studio/*.py studio/*.json studio/*.html studio
 # Hundreds of processes are started: none of them should compile the whole package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo test test-all about-tests kernels lint docs reference pictures examples clean
+.PHONY: help setup demo test test-all about-tests kernels lint docs site reference figures pictures examples clean
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 18
@@ -43,8 +43,14 @@ lint: $(READY) ## check style and types
 docs: $(READY) ## check links, code and commands in the documentation
 	$(BIN)/python docs/check.py
 
+site: $(READY) ## build the documentation site into site/, without a network; a warning fails
+	$(BIN)/zensical build --clean --strict
+
 reference: $(READY) ## write docs/reference anew from the declarations
 	$(BIN)/python docs/generate.py
+
+figures: $(READY) ## measure every published figure anew and write docs/figures.md (takes an hour)
+	$(BIN)/python docs/figures.py
 
 pictures: $(READY) ## draw the pictures of README and docs anew (needs EGL)
 	MUJOCO_GL=egl $(BIN)/python docs/pictures.py
@@ -56,7 +62,7 @@ examples: $(READY) ## run every example, without a display
 	done
 
 clean: ## remove what make has made; recordings in out/ stay
-	rm -rf .venv .pytest_cache .ruff_cache .hypothesis build dist studio/node_modules studio/out src/pliant/studio/static
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .cache build dist site studio/node_modules studio/out src/pliant/studio/static
 	find src tests docs examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # The package is installed in place, and the Studio's page is built beside it; both again when their sources change. The

@@ -1,8 +1,10 @@
-"""Checks the documentation: links lead somewhere, code runs, commands exist, reference pages are up to date.
+"""Checks the documentation: links and named files exist, code runs, commands exist, reference pages are up to date.
 
 One line per problem; exit code 1 if there is any. Python blocks run one by one in an empty folder: they
 must work from anywhere. Blocks of YAML that name a robot must be valid tasks, those of the kind mission valid
 missions. A line ``<!-- not run -->`` before a block of Python keeps it from running; it must compile.
+A block that includes a file (``--8<-- "examples/NAME.py"``) is not run here: ``make examples`` runs every example.
+Every example must be included by a page.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import figures
 import generate
 from ruamel.yaml import YAML
 
@@ -34,6 +37,8 @@ _FENCE = re.compile(r"^( *)(`{3,}|~{3,})\s*([\w-]*)[^\n]*\n(.*?)^\1\2[ \t]*$", r
 _CODE = re.compile(r"`[^`\n]*`")
 _LINK = re.compile(r"\]\(\s*<?([^)\s>]+)>?[^)]*\)|^ *\[[^\]]+\]:\s*(\S+)|(?:src|href)=\"([^\"]+)\"", re.MULTILINE)
 _HEADING = re.compile(r"^#+ +(.*?) *#*$", re.MULTILINE)
+_INCLUDED = re.compile(r'^--8<-- "([^"]+)"$', re.MULTILINE)
+_FILE = re.compile(r"`((?:src|docs|tasks|tests|examples|studio|typings|\.ci)/[\w./-]+)`")
 _COMMAND = re.compile(r"(?:\S+=\S+ +)*(?:\S*/)?pliant +(.*)")
 
 
@@ -81,6 +86,24 @@ def check_links(page: Path, text: str) -> Iterator[str]:
             yield f"{where}: the link {target} leads nowhere"
         elif anchor and path.suffix == ".md" and anchor not in anchors(path):
             yield f"{where}: {path.name} has no heading #{anchor}"
+
+
+def check_files(text: str) -> Iterator[str]:
+    """Files of the repository that are named or included, and do not exist."""
+    shown = _FENCE.sub(lambda match: "\n" * match[0].count("\n"), text)
+    for where, pattern in ((shown, _FILE), (text, _INCLUDED)):
+        for match in pattern.finditer(where):
+            if not (ROOT / match[1]).exists():
+                yield f"{where.count(chr(10), 0, match.start()) + 1}: there is no file {match[1]}"
+
+
+def check_examples(texts: list[str]) -> Iterator[str]:
+    """Examples that no page includes."""
+    included = {name for text in texts for name in _INCLUDED.findall(text)}
+    for example in sorted((ROOT / "examples").glob("*.py")):
+        name = f"examples/{example.name}"
+        if name not in included:
+            yield f"{name}:1: no page in docs/howto includes this example"
 
 
 def check_python(page: Path, block: Block) -> Iterator[str]:
@@ -144,8 +167,9 @@ def check_page(page: Path) -> Iterator[str]:
     """All problems of a page, each as ``line: problem``."""
     text = page.read_text()
     yield from check_links(page, text)
+    yield from check_files(text)
     for block in blocks(text):
-        if block.language in ("python", "py"):
+        if block.language in ("python", "py") and not _INCLUDED.search(block.text):
             yield from check_python(page, block)
         elif block.language == "yaml":
             yield from check_task(page, block)
@@ -161,9 +185,12 @@ def pages() -> list[Path]:
 
 def main() -> int:
     problems = [f"{page.relative_to(ROOT)}:{problem}" for page in pages() for problem in check_page(page)]
+    problems += check_examples([page.read_text() for page in pages()])
     for path, make in generate.PAGES.items():
         if not path.exists() or path.read_text() != make():
             problems.append(f"{path.relative_to(ROOT)}:1: out of date; run: make reference")
+    if figures.PAGE.read_text() != figures.page():
+        problems.append(f"{figures.PAGE.relative_to(ROOT)}:1: out of date; run: python docs/figures.py --page")
     print("\n".join(problems) if problems else f"{len(pages())} pages are in order.")
     return 1 if problems else 0
 

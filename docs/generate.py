@@ -12,6 +12,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from generate_code import api_page, cli_page
+
 from pliant import records
 from pliant.laws import LAWS
 from pliant.model.tool import Tool
@@ -209,7 +211,12 @@ def records_page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-PAGES = {FOLDER / "parameters.md": parameters_page, FOLDER / "records.md": records_page}
+PAGES = {
+    FOLDER / "parameters.md": parameters_page,
+    FOLDER / "records.md": records_page,
+    FOLDER / "api.md": api_page,
+    FOLDER / "cli.md": cli_page,
+}
 
 
 def main() -> None:

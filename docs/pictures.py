@@ -106,22 +106,28 @@ def _await(page: Any, true: str) -> None:
 
 
 def hero() -> None:
-    """The demonstration: the arm in the middle of a push, and what force and motion were."""
+    """The demonstration: the arm in the middle of a push, with force and motion; for light and for dark pages."""
     task = load_task("demo")
     records = simulate(task).records
     observed, t = records["observed"], records["time_s"]
-    push, fails = task.sim.pushes[0], task.sim.sensor.failures[0]
+    push = task.sim.pushes[0]
     at = int(np.searchsorted(t, push.at_s + 0.75 * push.for_s))
     tip, force = observed["pose"][at, :3], observed["wrench"][at, :3]
     picture = render(
         task, records["reading"]["q"][at, :6], size=(1000, 860), distance_m=1.55, look_at=(0.28, 0.0, 0.36),
         arrows=[(tip - 0.01 * force, tip, PUSHED)],
     )  # fmt: skip
-    with style.applied() as theme:
+    for theme, name in ((style.LIGHT, "demo"), (style.DARK, "demo-dark")):
+        _draw_hero(task, records, at, picture, theme, FOLDER / f"{name}.png")
+
+
+def _draw_hero(task: Task, records: Any, at: int, picture: Any, theme: style.Theme, path: Path) -> None:
+    observed, t, fails = records["observed"], records["time_s"], task.sim.sensor.failures[0]
+    with style.applied(theme):
         fig, axes = style.figure(
-            2, 2, "A simulated UR5e that is pushed, yields and returns",
+            2, 2, "A simulated UR5e is pushed, deflects and returns",
             "admittance at 500 Hz; red: the moment shown; dashed: made twice as stiff; grey: its force sensor fails",
-            panel_inches=(6, 2.7),
+            panel_inches=(6, 2.7), theme=theme,
         )  # fmt: skip
         grid = axes[0, 0].get_gridspec()
         for ax in axes[:, 0]:
@@ -137,11 +143,11 @@ def hero() -> None:
             ax.axvline(next(event.at_s for event in task.events if event.set), color=theme.faint, ls="--", lw=1)
             ax.axvline(t[at], color=theme.alarm, lw=0.8)
             ax.axvspan(fails.at_s, fails.at_s + fails.for_s, color=theme.faint, alpha=0.4, lw=0)
-        style.label(axes[0, 1], "Force that the arm feels", "N")
-        style.label(axes[1, 1], "How far it gives way", "mm")
+        style.label(axes[0, 1], "External force", "N")
+        style.label(axes[1, 1], "Deflection", "mm")
         axes[1, 1].set_xlabel("time [s]")
         style.legend(axes[0, 1])
-    style.save(fig, FOLDER / "demo.png")
+    style.save(fig, path)
 
 
 def robots() -> None:

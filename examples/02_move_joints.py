@@ -1,4 +1,4 @@
-"""Send the joints somewhere and watch them go, as NumPy arrays."""
+"""Move the joints to a goal, and read the motion as NumPy arrays."""
 
 import numpy as np
 

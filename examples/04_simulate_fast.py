@@ -1,4 +1,4 @@
-"""A whole run in one compiled call, many times faster than real time: for sweeps and for learning."""
+"""Simulate a whole run in one compiled call, many times faster than real time."""
 
 import time
 
@@ -12,6 +12,6 @@ run = pliant.simulate(task)
 taken = time.perf_counter() - began
 pose = run.records["observed"]["pose"]
 print(f"{task.duration_s:g} s simulated in {taken:.3f} s.")
-print(f"Farthest from the start: {np.linalg.norm(pose[:, :3] - pose[0, :3], axis=1).max() * 1000:.1f} mm")
+print(f"Largest distance from the start: {np.linalg.norm(pose[:, :3] - pose[0, :3], axis=1).max() * 1000:.1f} mm")
 again = pliant.simulate(task)
 print("The same seed gives the same bytes:", run.records.tobytes() == again.records.tobytes())

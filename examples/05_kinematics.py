@@ -1,4 +1,4 @@
-"""The arm as mathematics: pose, Jacobian, mass matrix, gravity torques, with a tool attached."""
+"""Compute pose, Jacobian, mass matrix and gravity torques of an arm with a tool attached."""
 
 import numpy as np
 

@@ -1,12 +1,12 @@
-"""The arm weighs its own tool: it turns the wrist, stands still, and finds mass, centre and the sensor's offset."""
+"""Let the arm weigh its own tool: it turns the wrist, stops, and finds mass, centre and sensor offset."""
 
 import pliant
 from pliant.runtime.identify import as_settings, collect
 
-# the controller believes in a bare flange; in the simulator a gripper is mounted, and the sensor has an offset
+# the controller assumes a bare flange; the simulated arm carries a gripper, and its sensor has an offset
 gripper = {"mass_kg": 1.2, "com_m": [0.02, -0.03, 0.07]}
 task = pliant.Task.model_validate({"sim": {"tool": gripper, "sensor": {"bias": [4, -6, 9, 0.3, -0.2, 0.1]}}})
 found = collect(task, fast=True)
-print(f"Mass {found.mass_kg:.4f} ± {found.mass_std_kg:.4f} kg, {found.residual_n:.3f} N left over in a pose")
+print(f"Mass {found.mass_kg:.4f} ± {found.mass_std_kg:.4f} kg, {found.residual_n:.3f} N residual per pose")
 for name, value in as_settings(task.tool, found).items():
     print(f"{name}: {value}")

@@ -1,4 +1,4 @@
-"""The two-link arm of the lab on a virtual spring: push it, move its equilibrium, ask for one that it cannot reach."""
+"""Push the lab's two-link arm on a virtual spring, move its equilibrium, and ask for one out of reach."""
 
 import pliant
 
@@ -12,4 +12,4 @@ with pliant.Session(pliant.load_task("lab")) as arm:
     print("at the new equilibrium:", arm.wait(3.0).observed.pose[:2], "m")
 
     arm.goal_position([1.5, 1.5])
-    print("as near as it can be to (1.5, 1.5):", arm.wait(3.0).observed.pose[:2], "m")
+    print("as close as it gets to (1.5, 1.5):", arm.wait(3.0).observed.pose[:2], "m")

@@ -1,4 +1,4 @@
-"""A mobile base finds its way around a wall, and drives it."""
+"""Plan a path around a wall for a mobile base, and follow it."""
 
 import math
 

@@ -50,6 +50,7 @@ COVERED = {
     "pliant check": "cli/test_check_command.py::test_a_task_that_will_settle_meets_every_bar",
     "pliant cache": "cli/test_cache_command.py::test_it_shows_where_how_much_and_what_is_ready",
     "UR driver": "robots/ur/test_ur_lines.py::test_a_push_leads_the_tool_through_the_driver_as_on_the_simulator",
+    "documentation site": "docs/test_site.py::test_searching_for_deadband_finds_a_page_about_it",
     "pliant studio": "cli/test_studio_command.py::test_the_demo_opens_the_studio_in_a_terminal_and_ctrl_c_ends_it",
 }
 

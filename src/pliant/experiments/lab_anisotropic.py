@@ -18,15 +18,16 @@ from pliant.runtime.batch import simulate
 
 Array = np.ndarray[Any, Any]
 STIFF, SOFT = 1000.0, 50.0
+STIFF_B, SOFT_B, LITTLE_B = 60.0, 10.0, 2.0
 TURN_DEG = 30.0
 
 
-def _axes(turn_deg: float = 0.0, soft_damping: float = 10.0) -> Impedance:
+def _axes(turn_deg: float = 0.0, soft_damping: float = SOFT_B) -> Impedance:
     """Stiff along an axis turned by `turn_deg` from x, soft across; damping along the same axes."""
     c, s = np.cos(np.radians(turn_deg)), np.sin(np.radians(turn_deg))
     R = np.array([[c, -s], [s, c]])
     K, B = np.zeros((6, 6)), np.zeros((6, 6))
-    K[:2, :2], B[:2, :2] = R @ np.diag([STIFF, SOFT]) @ R.T, R @ np.diag([60.0, soft_damping]) @ R.T
+    K[:2, :2], B[:2, :2] = R @ np.diag([STIFF, SOFT]) @ R.T, R @ np.diag([STIFF_B, soft_damping]) @ R.T
     return law(stiffness=K.tolist(), damping=B.tolist())
 
 
@@ -60,7 +61,7 @@ def _turned() -> tuple[list[Figure], Array]:
 def _out_of_reach() -> tuple[list[Figure], Array]:
     """The soft direction, with little damping, pulled to full length and let go."""
     hand = (push(1, 40.0, 0.5, 3.0, 0.1),)
-    records = simulate(lab_task(14.0, _axes(soft_damping=2.0), pushes=hand)).records
+    records = simulate(lab_task(14.0, _axes(soft_damping=LITTLE_B), pushes=hand)).records
     qd = np.abs(records["reading"]["qd"][:, :2]) / (Limits().speed_scale * np.array(V_MAX))
     return [
         at_least(
@@ -90,17 +91,20 @@ def run(seed: int, progress: Progress) -> Outcome:
 def _draw(both: Array, tilted: Array, far: Array, path: Path) -> None:
     with style.applied() as theme:
         title = "Stiff in one direction, soft in the other"
-        subtitle = f"two-link arm, 1 kHz; {STIFF:g} and {SOFT:g} N/m"
+        subtitle = (
+            f"two-link arm, 1 kHz; M 1 kg; stiff axis: K {STIFF:g} N/m, B {STIFF_B:g} N s/m; "
+            f"soft axis: K {SOFT:g} N/m, B {SOFT_B:g} N s/m (third panel: {LITTLE_B:g})"
+        )
         fig, axes = style.figure(1, 3, title, subtitle, share_x=False, panel_inches=(4.6, 3.0))
         names = (
             "10 N along x, −10 N along y",
-            "Stiff axis turned by 30°, 10 N along x",
+            "Stiff axis rotated by 30°, 10 N along x",
             "40 N along y for 3 s, little damping",
         )
         for ax, records, name in zip(axes[0], (both, tilted, far), names, strict=True):
             for axis in (0, 1):
                 ax.plot(records["time_s"], moved(records)[:, axis], color=theme.xyz[axis], label="xy"[axis])
-            style.label(ax, name, "mm", "way")
+            style.label(ax, name, "mm", "motion")
             ax.set_xlabel("time [s]")
             ax.legend(loc="best")
     style.save(fig, path)

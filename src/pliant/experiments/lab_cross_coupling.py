@@ -117,7 +117,9 @@ def run(seed: int, progress: Progress) -> Outcome:
 
 def _draw(runs: dict[tuple[int, bool], Array], points: tuple[Array, Array, Array], path: Path) -> None:
     with style.applied() as theme:
-        subtitle = "two-link arm, 1 kHz, K = 250 N/m; 10 N from 0.5 s on; dashed: the push is left on the joints"
+        subtitle = (
+            "two-link arm, 1 kHz; M 1 kg (right: as shown), B 100 N s/m, K 250 N/m; 10 N from 0.5 s; dashed: no −Jᵀf"
+        )
         fig, axes = style.figure(
             2, 3, "Does a force along one axis move the other?", subtitle, share_x=False, panel_inches=(4.6, 2.6)
         )

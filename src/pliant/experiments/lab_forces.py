@@ -109,7 +109,9 @@ def run(seed: int, progress: Progress) -> Outcome:
 
 def _draw(runs: dict[tuple[int, bool], Array], energy: tuple[Array, Array, Array, Array], path: Path) -> None:
     with style.applied() as theme:
-        subtitle = f"two-link arm, 1 kHz; M = {MASS:g} kg, B = {DAMPING:g} N s/m, K = {STIFFNESS:g} N/m"
+        subtitle = (
+            f"two-link arm, 1 kHz; M {MASS:g} kg, B {DAMPING:g} N s/m (random pushes: 20), K {STIFFNESS:g} N/m; 10 N"
+        )
         fig, axes = style.figure(
             3, 2, "Forces and the motion that they cause", subtitle, panel_inches=(6.0, 2.2), share_x=False
         )

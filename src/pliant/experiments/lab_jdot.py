@@ -126,7 +126,9 @@ def run(seed: int, progress: Progress) -> Outcome:
 
 def _draw(gaps: dict[str, Array], path: Path) -> None:
     with style.applied() as theme:
-        subtitle = f"two-link arm, 1 kHz; circle of {RADIUS:g} m at {HERTZ:g} Hz from 1.5 s on; M 5 kg, B 100, K 250"
+        subtitle = (
+            f"two-link arm, 1 kHz; circle of {RADIUS:g} m at {HERTZ:g} Hz from 1.5 s; M 5 kg, B 100 N s/m, K 250 N/m"
+        )
         fig, axes = style.figure(1, 1, "What J̇ does on a fast circle", subtitle, panel_inches=(9.0, 3.4))
         for (name, gap), colour, line in zip(gaps.items(), theme.lines, ("-", "-", ":", "--"), strict=False):
             times = 0.001 * np.arange(len(gap))
@@ -134,6 +136,6 @@ def _draw(gaps: dict[str, Array], path: Path) -> None:
         axes[0, 0].set_xlim(1.4, SECONDS)
         axes[0, 0].set_ylim(0, 40)
         axes[0, 0].set_xlabel("time [s]")
-        style.label(axes[0, 0], "Off the way", "mm")
+        style.label(axes[0, 0], "Position error", "mm")
         style.legend(axes[0, 0])
     style.save(fig, path)

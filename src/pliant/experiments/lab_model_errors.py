@@ -141,19 +141,22 @@ def _bars(sags: dict[str, float], all_of_them: list[Figure]) -> list[Figure]:
 def _draw(figures: list[Figure], curves: dict[str, Array], path: Path) -> None:
     values = {figure.name: figure.value for figure in figures}
     with style.applied() as theme:
-        subtitle = f"two-link arm; M {MASS:g} kg, B {DAMPING:g} N s/m, K {STIFFNESS:g} N/m; colours as in the bars"
+        subtitle = (
+            f"two-link arm, 1 kHz; M {MASS:g} kg, B {DAMPING:g} N s/m, K {STIFFNESS:g} N/m; virtual push of 10 N "
+            "along x; circle of 0.1 m at 0.5 Hz; curves in the colours of the bars"
+        )
         fig, axes = style.figure(
             1, 3, "A controller that is wrong about its arm", subtitle, share_x=False, panel_inches=(4.8, 3.2)
         )
         for records, colour in zip(curves.values(), theme.lines, strict=True):
             axes[0, 0].plot(records["time_s"], 1e3 * (_true(records)[:, 1] - X0[1]), color=colour)
         axes[0, 0].set_xlabel("time [s]")
-        style.label(axes[0, 0], "Left to itself: y of the tool", "mm")
+        style.label(axes[0, 0], "At rest: y of the tool", "mm")
         rows = list(BELIEFS)
         for ax, what in ((axes[0, 1], "deflection under 10 N"), (axes[0, 2], "off a circle, largest")):
             ax.barh(rows, [values[f"{row}: {what}"] for row in rows], color=list(theme.lines))
             ax.invert_yaxis()
-            ax.set_title(what[0].upper() + what[1:])
+            ax.set_title({"off a circle, largest": "Largest error on a circle"}.get(what, what[0].upper() + what[1:]))
             ax.set_xlabel("[mm]")
         axes[0, 2].set_yticklabels([])
     style.save(fig, path)

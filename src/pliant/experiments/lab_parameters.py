@@ -64,16 +64,16 @@ def run(seed: int, progress: Progress) -> Outcome:
 
 def _draw(swings: dict[str, Array], rests: dict[str, Array], path: Path) -> None:
     with style.applied() as theme:
-        subtitle = "two-link arm, 1 kHz; 10 N along −x from 0.5 s on; way in the direction of the push"
+        subtitle = "two-link arm, 1 kHz; 10 N along −x from 0.5 s; motion in the direction of the push"
         fig, axes = style.figure(1, 2, "Mass, damping, stiffness", subtitle, share_x=False, panel_inches=(6.2, 3.0))
         for (name, curve), colour in zip(swings.items(), theme.lines, strict=False):
             axes[0, 0].plot(curve[:, 0], curve[:, 1], color=colour, label=name)
         axes[0, 0].set_xlim(0, 12)
         axes[0, 0].axhline(40.0, color=theme.faint, lw=0.8, ls=":")
-        style.label(axes[0, 0], "K 250 N/m", "mm", "way")
+        style.label(axes[0, 0], "K 250 N/m", "mm", "motion")
         for (name, curve), colour in zip(rests.items(), theme.lines, strict=False):
             axes[0, 1].plot(curve[:, 0], curve[:, 1], color=colour, label=name)
-        style.label(axes[0, 1], "M 1 kg, B 100 N s/m", "mm", "way")
+        style.label(axes[0, 1], "M 1 kg, B 100 N s/m", "mm", "motion")
         for ax in axes.flat:
             ax.set_xlabel("time [s]")
             style.legend(ax)

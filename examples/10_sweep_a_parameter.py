@@ -1,0 +1,26 @@
+"""Sweep a parameter: many simulations in threads, one compiled call each. The calls release Python's lock."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+import pliant
+
+base = pliant.load_task("push").model_dump()
+
+
+def deflection_mm(stiffness_n_m: float) -> float:
+    """How far the push of the task moves the tool on a spring of this stiffness."""
+    params = {
+        **base["params"],
+        "admittance": {**base["params"]["admittance"], "stiffness": [stiffness_n_m] * 3 + [20] * 3},
+    }
+    run = pliant.simulate(pliant.Task.model_validate({**base, "params": params}))
+    pose = run.records["observed"]["pose"][:, :3]
+    return float(np.linalg.norm(pose - pose[0], axis=1).max() * 1000)
+
+
+stiffnesses = [100.0, 200.0, 400.0, 800.0]
+with ThreadPoolExecutor() as pool:
+    for stiffness, found in zip(stiffnesses, pool.map(deflection_mm, stiffnesses), strict=True):
+        print(f"K = {stiffness:4.0f} N/m: the tool moves by {found:.1f} mm")

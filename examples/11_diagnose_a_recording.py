@@ -1,0 +1,25 @@
+"""Record a run whose force sensor freezes, and let the doctor find out what went wrong."""
+
+import tempfile
+from pathlib import Path
+
+import pliant
+from pliant.analysis.doctor import Case, examine
+from pliant.runtime.save import save_run
+
+task = pliant.Task.model_validate(
+    {
+        "law": "admittance",
+        "duration_s": 3,
+        "sim": {
+            "pushes": [{"at_s": 0.5, "for_s": 2, "wrench": [15, 0, 0, 0, 0, 0]}],
+            "sensor": {"failures": [{"kind": "frozen", "at_s": 1.0, "for_s": 1.0}]},
+        },
+    }
+)
+with tempfile.TemporaryDirectory() as folder:
+    path = Path(folder, "run.mcap")
+    save_run(pliant.simulate(task), path)
+    diagnosis = examine(Case.of(pliant.Recording.load(path)))
+for finding in diagnosis.wrong:
+    print(f"{finding.severity}: {finding.name}. {finding.cause} {finding.remedy}")

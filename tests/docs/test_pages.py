@@ -1,0 +1,69 @@
+"""How the pages are checked, and how the page of figures is made from what experiments have printed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def _module(name: str) -> ModuleType:
+    sys.path.insert(0, str(ROOT / "docs"))
+    try:
+        return __import__(name)
+    finally:
+        sys.path.remove(str(ROOT / "docs"))
+
+
+check, figures = _module("check"), _module("figures")
+
+
+@pytest.fixture
+def printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with what `pliant experiment made-up --json` printed."""
+    monkeypatch.setattr(figures, "FOLDER", tmp_path)
+    found = [{"name": f"case {k}: peak", "value": 5.0 + k, "unit": "N"} for k in range(3)]
+    (tmp_path / "experiment-made-up.json").write_text(json.dumps({"figures": found}))
+    return tmp_path
+
+
+def test_a_row_shows_the_largest_of_the_figures_that_match_or_the_smallest(printed: Path) -> None:
+    row = figures.Row("peaks", "experiment made-up", "{:.1f} to {:.1f} N", ("min:: peak$", ": peak$"))
+    assert figures.line(row) == "| peaks | 5.0 to 7.0 N | `pliant experiment made-up` |"
+
+
+def test_a_figure_that_was_renamed_is_an_error_and_not_a_gap(printed: Path) -> None:
+    row = figures.Row("peaks", "experiment made-up", "{:.1f} N", ("^largest peak",))
+    with pytest.raises(SystemExit, match="no figure of 'pliant experiment made-up' matches"):
+        figures.line(row)
+
+
+def test_what_was_not_measured_is_said_so(printed: Path) -> None:
+    row = figures.Row("speed", "bench tick", "{:.1f} µs", ("^tick",))
+    assert figures.MISSING in figures.line(row)
+
+
+def test_the_published_page_is_made_from_the_kept_figures() -> None:
+    assert figures.PAGE.read_text() == figures.page()
+
+
+def test_a_named_file_that_does_not_exist_is_found_with_its_line() -> None:
+    text = "Code: `src/pliant/laws/admittance.py`.\n\nAnd `src/pliant/laws/nothing.py`.\n"
+    assert list(check.check_files(text)) == ["3: there is no file src/pliant/laws/nothing.py"]
+
+
+def test_an_included_example_that_does_not_exist_is_found() -> None:
+    text = '```python\n--8<-- "examples/99_nothing.py"\n```\n'
+    assert list(check.check_files(text)) == ["2: there is no file examples/99_nothing.py"]
+
+
+def test_an_example_that_no_page_includes_is_found() -> None:
+    assert list(check.check_examples([])) == [
+        f"examples/{path.name}:1: no page in docs/howto includes this example"
+        for path in sorted((ROOT / "examples").glob("*.py"))
+    ]
