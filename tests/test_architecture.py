@@ -46,7 +46,10 @@ IMPURE_CALLS = {"open", "print", "input", "exec", "eval"}
 MOST_LINES = 400
 
 # Addresses that may appear anywhere in the tree: the licence, and names (not places) of XML vocabularies.
-KNOWN_HOSTS = {"www.apache.org", "www.w3.org", "doi.org"}
+KNOWN_HOSTS = {"www.apache.org", "www.w3.org", "doi.org", "arxiv.org", "github.com"}
+# Documentation of what docs/compare.md compares with.
+KNOWN_HOSTS |= {"www.universal-robots.com", "sdurobotics.gitlab.io", "control.ros.org", "docs.picknik.ai"}
+KNOWN_HOSTS |= {"utiasdsl.github.io"}
 ADDRESS = re.compile(r"https?://([\w.-]+)")
 MACHINE_PATH = re.compile(rf"(?<![\w.~/>)}}-])/(?:{'|'.join(('work', 'root', 'tmp', 'home', 'Users', 'opt'))})\b")
 

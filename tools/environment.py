@@ -231,14 +231,14 @@ def step(name: str, words: list[str]) -> int:
 
 def summary(goal: str) -> None:
     """One line with the time of every step."""
-    times: dict[str, float] = {"install": 0.0, "page": 0.0, "tools": 0.0}
+    times: dict[str, float] = {}
     for line in TIMES.read_text().splitlines():
         name, seconds = line.split("\t")
         name = "install" if name in ("venv", "link") else name
         times[name] = times.get(name, 0.0) + float(seconds)
     total = time.time() - times.pop(BEGAN)
     beside = " at the same time"
-    split = [f"{name} {took:.0f} s{beside if name == 'page' else ''}" for name, took in times.items() if took]
+    split = [f"{name} {took:.0f} s{beside if name == 'page' else ''}" for name, took in times.items()]
     print(f"make {goal}: done in {total:.0f} s ({', '.join(split)}).", flush=True)
 
 

@@ -52,7 +52,7 @@ def url(site: Path) -> Iterator[str]:
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site))) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/"
+        yield f"http://{server.server_address[0]}:{server.server_port}/"
         server.shutdown()
         thread.join()
 

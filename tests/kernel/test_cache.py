@@ -24,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A user's cache folder that is empty."""
-    monkeypatch.delenv("PLIANT_CACHE", raising=False)
+    monkeypatch.setenv("PLIANT_CACHE", "")  # opening the cache may set it: this takes it back
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache"
 

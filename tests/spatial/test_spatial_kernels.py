@@ -185,7 +185,7 @@ def in_another_process(expression: str, **environment: str) -> Any:
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=Path(__file__).parent,
-        env={**os.environ, **environment},
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), **environment},
         capture_output=True,
         text=True,
         check=False,
