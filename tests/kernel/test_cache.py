@@ -188,9 +188,42 @@ def test_an_entry_that_is_used_is_not_forgotten(folder: Path) -> None:
     assert cache.prune(max_age_s=86400.0) == []
 
 
+def test_when_something_is_removed_nothing_claims_to_be_complete(folder: Path) -> None:
+    cache = Cache(folder)
+    for name in (f"{module.MARK}loop", "a", "b"):
+        cache.save(name, bytes(1000))
+    os.utime(folder / "b.kernel", (1.0, 1.0))
+    cache.prune()
+    assert [entry.name for entry in cache.entries()] == ["a"]
+
+
+def test_what_is_not_of_the_cache_stays_in_a_folder_that_was_named_for_it(folder: Path) -> None:
+    """Someone may name a folder with other things in it."""
+    (folder / "project" / "__pycache__").mkdir(parents=True)
+    for name in ("project/__pycache__/f-1.py311.nbi", "project/source.py", "notes.tmp", "ready-made.txt"):
+        (folder / name).touch()
+    os.utime(folder / "notes.tmp", (1.0, 1.0))
+    Cache(folder).clear()
+    assert {path.name for path in folder.iterdir()} == {"project", "notes.tmp", "ready-made.txt"}
+
+
 def test_what_a_killed_process_left_unfinished_is_swept(folder: Path) -> None:
-    (folder / "x.tmp").write_bytes(b"half")
-    (folder / "y.tmp").write_bytes(b"half")
-    os.utime(folder / "x.tmp", (1.0, 1.0))
+    old, new = "0" * 32 + ".tmp", "1" * 32 + ".tmp"
+    for name in (old, new):
+        (folder / name).write_bytes(b"half")
+    os.utime(folder / old, (1.0, 1.0))
     Cache(folder).prune()
-    assert [path.name for path in folder.iterdir()] == ["y.tmp"]
+    assert [path.name for path in folder.iterdir()] == [new]
+
+
+def test_a_user_without_a_home_folder_still_gets_a_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless() -> Path:
+        raise RuntimeError("no home")
+
+    monkeypatch.setenv("PLIANT_CACHE", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    monkeypatch.setattr(module.Path, "home", homeless)
+    cache = module._open_default()
+    assert "no home folder" in cache.problem
+    cache.save("a", b"content")
+    assert cache.load("a") == b"content"

@@ -53,11 +53,15 @@ def compile_first(*groups: str) -> None:
     err.print(f"Compiling the control code, once on this machine ({len(jobs)} parts, usually {expected / 1.6:.0f} s).")
     began = time.monotonic()
     if err.is_terminal:
-        with progress("compiling") as update:
-            ensure(*groups, notice=lambda now: update(now.share))
+        columns = (TextColumn("compiling"), BarColumn(), TextColumn("{task.description}"))
+        with Progress(*columns, console=err, transient=True) as bars:
+            bar = bars.add_task("", total=1.0)
+            ensure(*groups, notice=lambda now: bars.update(bar, completed=now.share, description=now.text()))
     else:
         ensure(*groups, notice=lines_on_stderr())
     err.print(f"Compiled in {time.monotonic() - began:.0f} s.")
+    if missing(*groups) and not open_cache().problem:
+        err.print("The compiled code could not be kept for the next start: is the disk full? See `pliant cache`.")
 
 
 def ask_once(task: Task, *, yes: bool) -> None:

@@ -26,7 +26,9 @@ def command(
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before a real robot moves.")] = False,
 ) -> int:
-    """See a loop in the browser, push its arm and tune it. Prints one link; Ctrl-C ends it.
+    """See a loop in the browser, push its arm and tune it.
+
+    Prints one link; Ctrl-C ends it.
 
     The page can be reached from this machine only, and only with the link's token.
     """

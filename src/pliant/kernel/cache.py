@@ -14,6 +14,7 @@ import atexit
 import contextlib
 import hashlib
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -31,8 +32,14 @@ MAX_AGE_S = 60 * 86400.0
 MAX_BYTES = 300 * 2**20
 """When all entries together take more, those that were not used for the longest time are removed."""
 
+MARK = "ready-"
+"""Entries whose name begins so say that others are there: they go first when anything is removed."""
+
 _SUFFIX = ".kernel"
 _MAGIC = b"pliant kernel 1\n"
+_UNFINISHED = re.compile(r"[0-9a-f]{32}\.tmp")
+_OLD_FOLDER = re.compile(r"\w+-[0-9a-f]{12}")
+_OLD_MARK = re.compile(r"ready-[0-9a-f]{24}")
 _UNTOUCHED_S = 86400.0
 _ABANDONED_S = 3600.0
 
@@ -103,15 +110,20 @@ class Cache:
             kept += entry.bytes
             if kept > max_bytes or now - entry.used_s > max_age_s:
                 kept -= entry.bytes
-                self._remove(entry.name)
                 removed.append(entry)
+        if removed:
+            for entry in self.entries():
+                if entry.name.startswith(MARK):
+                    self._remove(entry.name)
+        for entry in removed:
+            self._remove(entry.name)
         if self.folder is not None:
             _sweep(self.folder, now)
         return removed
 
     def clear(self) -> list[Entry]:
         """Remove everything; returns what was removed."""
-        return self.prune(max_age_s=-1.0)
+        return self.prune(max_bytes=-1)
 
     def _remove(self, name: str) -> None:
         self._memory.pop(name, None)
@@ -156,11 +168,12 @@ def _sweep(folder: Path, now: float) -> None:
     """Remove what killed processes have left unfinished, and what versions before this one kept here."""
     for path in folder.iterdir():
         with contextlib.suppress(OSError):
-            if path.suffix == ".tmp" and now - path.lstat().st_mtime > _ABANDONED_S:
+            if _UNFINISHED.fullmatch(path.name) and now - path.lstat().st_mtime > _ABANDONED_S:
                 path.unlink()
-            elif path.is_dir() and not path.is_symlink() and any(path.rglob("*.nbi")):
-                shutil.rmtree(path, ignore_errors=True)
-            elif path.name.startswith("ready-"):
+            elif _OLD_FOLDER.fullmatch(path.name) and path.is_dir() and not path.is_symlink():
+                if {file.suffix for file in path.iterdir()} <= {".nbi", ".nbc"}:
+                    shutil.rmtree(path, ignore_errors=True)
+            elif _OLD_MARK.fullmatch(path.name):
                 path.unlink()
 
 
@@ -174,13 +187,21 @@ def open_cache() -> Cache:
     if own := os.environ.get("PLIANT_CACHE"):
         if problem := _prepare(Path(own)):
             raise InputError("PLIANT_CACHE", own, f"a folder of your own that can be written (it {problem})")
-        opened = Cache(Path(own))
+        opened = Cache(Path(own).absolute())
     else:
-        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pliant" / "kernels"
-        problem = _prepare(folder)
-        opened = Cache(_folder_for_now(), f"{folder} {problem}") if problem else Cache(folder)
+        opened = _open_default()
     _opened[_place()] = opened
     return opened
+
+
+def _open_default() -> Cache:
+    """The cache in the user's cache folder, or one for this process alone."""
+    try:
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "pliant" / "kernels"
+    except RuntimeError:
+        return Cache(_folder_for_now(), "this user has no home folder")
+    problem = _prepare(folder)
+    return Cache(_folder_for_now(), f"{folder} {problem}") if problem else Cache(folder)
 
 
 def _place() -> tuple[str | None, ...]:
@@ -193,8 +214,7 @@ def _prepare(folder: Path) -> str:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(FileExistsError):
             folder.mkdir(mode=0o700)
-        with _private_folder(folder) as handle:
-            os.fchmod(handle, 0o700)
+        with _private_folder(folder):
             if not os.access(folder, os.W_OK):
                 return "cannot be written"
     except PermissionError as error:

@@ -39,13 +39,16 @@ from numba.np import linalg as _linalg
 from pliant.kernel import cache
 from pliant.kernel.c_functions import mujoco_library
 from pliant.kernel.libraries import EntryPoint, Lowered, Symbol
-from pliant.kernel.sources import digest_of_imports
+from pliant.kernel.sources import digest_of_imports, was_edited
 
 # Numba's annotations describe its own use, not ours: a kernel is called like the function it was made from.
 numba: Any = _numba
 
 OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy", "boundscheck": None}
 """No GIL, IEEE arithmetic in the order written, no exception for a division by zero."""
+
+DISABLED: bool = bool(numba.config.DISABLE_JIT)
+"""Whether kernels stay plain Python functions (``NUMBA_DISABLE_JIT=1``)."""
 
 ONE_BY_ONE = os.environ.get("PLIANT_COMPILE") == "one-by-one"
 """Whether Numba compiles every kernel on its own, as it does by itself: what `pliant bench compile` compares with."""
@@ -128,7 +131,7 @@ class Kernel(CPUDispatcher):
         return described, Symbol(self.targetctx.codegen(), symbol, load_first), entry.signature
 
     def _symbol(self, args: tuple[Any, ...]) -> str:
-        return f"{self.name}.{hashlib.sha256(str(args).encode()).hexdigest()[:16]}"
+        return self._cache_name(args) or f"{self.name}-{id(self)}-{hashlib.sha256(str(args).encode()).hexdigest()[:24]}"
 
     # -- called by Python
 
@@ -165,6 +168,7 @@ class Kernel(CPUDispatcher):
         context, described = lowered.target_context, lowered.fndesc
         library = EntryPoint(context.codegen(), self.py_func.__qualname__)
         library.add_linking_library(lowered.library)
+        library.outside = (described.llvm_cpython_wrapper_name,)
         library.keep = described.llvm_func_name if self.separate else ""
         context.create_cpython_wrapper(
             library, described, lowered.environment, lowered.call_helper, release_gil=OPTIONS["nogil"]
@@ -172,7 +176,8 @@ class Kernel(CPUDispatcher):
         library.finalize()
         environments = _environments(library)
         entry = _entry(context, library, described, lowered.environment, lowered.signature, environments)
-        if not library.has_dynamic_globals and (name := self._cache_name(args)):
+        name = self._cache_name(args)
+        if name and not library.has_dynamic_globals and not was_edited(Path(self.py_func.__code__.co_filename)):
             described = copy.copy(described)
             described.typemap = described.calltypes = None  # large, and of no use to a caller
             kept = (
@@ -189,9 +194,12 @@ class Kernel(CPUDispatcher):
         if data is None:
             return None
         self.targetctx.refresh()  # what Numba itself adds to the machine code must be there before it is loaded
-        name, code, symbols, described, environment, signature, environments, load_first = pickle.loads(data)
-        for load in load_first:
-            load()
+        try:
+            name, code, symbols, described, environment, signature, environments, load_first = pickle.loads(data)
+            for load in load_first:
+                load()
+        except Exception:  # whatever is wrong with it, compiling anew is the remedy
+            return None
         library = EntryPoint.restored(self.targetctx.codegen(), name, code, symbols)
         return _entry(self.targetctx, library, described, environment, signature, environments)
 
@@ -227,6 +235,7 @@ def _entry(context: Any, library: Any, described: Any, environment: Any, signatu
         signature=signature,
         objectmode=False,
         lifted=(),
+        referenced_envs=tuple(environments),  # machine code has their addresses only
     )
 
 
@@ -247,7 +256,7 @@ def machine() -> tuple[Any, ...]:
         *(sys.version, np.__version__, numba.__version__, llvmlite.__version__, Path(mujoco_library()).name),
         *(llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()),
         *(config.CPU_NAME, config.CPU_FEATURES, str(config.OPT), config.LOOP_VECTORIZE, config.SLP_VECTORIZE),
-        *(config.BOUNDSCHECK, config.DEBUGINFO_DEFAULT, OPTIONS),
+        *(config.BOUNDSCHECK, config.DEBUGINFO_DEFAULT, config.USING_SVML, config.ENABLE_AVX, OPTIONS),
     )
 
 
@@ -266,8 +275,10 @@ def kernel(function: Callable[..., Any] | None = None, *, separate: bool = False
     """
     if function is None:
         return functools.partial(kernel, separate=separate)
-    if numba.config.DISABLE_JIT:
+    if DISABLED:
         return function
+    if separate and "<locals>" in function.__qualname__:
+        raise ValueError(f"{function.__qualname__} is not at module level: a separate kernel must be found by its name")
     if ONE_BY_ONE:
         return numba.njit(cache=True, **{name: value for name, value in OPTIONS.items() if name != "nopython"})(
             function
@@ -277,13 +288,13 @@ def kernel(function: Callable[..., Any] | None = None, *, separate: bool = False
 
 def load(function: Any, *examples: Any) -> None:
     """Compile `function` for arguments like `examples` (or of these Numba types), or take it from the cache."""
-    if not numba.config.DISABLE_JIT:
+    if not DISABLED:
         function.compile(_types(examples))
 
 
 def is_cached(function: Any, *examples: Any) -> bool:
     """Whether `load` would find the machine code in the cache."""
-    return numba.config.DISABLE_JIT or function.is_cached(_types(examples))
+    return DISABLED or function.is_cached(_types(examples))
 
 
 def _types(examples: tuple[Any, ...]) -> tuple[Any, ...]:

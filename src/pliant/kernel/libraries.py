@@ -16,6 +16,7 @@ class Lowered(JITCodeLibrary):
     def add_linking_library(self, library: Any) -> None:
         library._ensure_finalized()
         self._linking_libraries.append(library)
+        self._reload_init.update(library._reload_init)
 
     def _ensure_finalized(self) -> None:
         """Nothing: there is nothing to finish."""
@@ -58,17 +59,25 @@ class EntryPoint(JITCodeLibrary):
     def __init__(self, codegen: Any, name: str) -> None:
         super().__init__(codegen, name)
         self.enable_object_caching()
+        self.outside: tuple[str, ...] = ()
+        """Names of the wrappers."""
         self.keep = ""
+        """The name of the kernel itself, if others call it."""
 
     def finalize(self) -> None:
         """Link, optimise, translate."""
         for library in callees(self):
             self._reload_init.update(library._reload_init)
             self._final_module.link_in(_module_of(library), preserve=True)
-        if self.keep:
-            self._final_module.get_function(self.keep).linkage = "external"
+        self._hide_all_but({*self.outside, self.keep})
         self._linking_libraries = []
         super().finalize()
+
+    def _hide_all_but(self, names: set[str]) -> None:
+        """Keep to itself what it has linked: another piece may have other code of the same name."""
+        for function in self._final_module.functions:
+            if not function.is_declaration:
+                function.linkage = "external" if function.name in names else "internal"
 
     def symbols(self) -> list[str]:
         """The names that the machine code defines."""

@@ -12,6 +12,7 @@ import hashlib
 import json
 import sys
 import sysconfig
+import time
 from collections.abc import Iterator
 from functools import cache as cache_results
 from functools import lru_cache
@@ -21,6 +22,14 @@ from pliant.kernel import cache
 
 PACKAGE = Path(__file__).parent.parent
 _INSTALLED = tuple(Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+_BEGAN_S = time.time()
+
+
+def was_edited(file: Path) -> bool:
+    """Whether `file` or one that it imports has changed since this process began, which may run what it was."""
+    file = file.resolve()
+    paths = PACKAGE.rglob("*.py") if PACKAGE in file.parents else _reachable(file)
+    return any(path.stat().st_mtime > _BEGAN_S for path in paths)
 
 
 def digest_of_imports(file: Path) -> str:
@@ -53,7 +62,7 @@ def _name(path: Path) -> str:
     return path.relative_to(PACKAGE).as_posix() if PACKAGE in path.parents else path.name
 
 
-@lru_cache
+@cache_results
 def _content_digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
@@ -89,7 +98,7 @@ def _imported_names(tree: ast.Module, file: Path) -> Iterator[str]:
         node = waiting.pop()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             continue
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+        if isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
             waiting += node.orelse
             continue
         if isinstance(node, ast.Import):
@@ -121,11 +130,19 @@ def _sources_of(name: str, importer: Path) -> Iterator[Path]:
             place = PACKAGE.joinpath(*parts[1:n])
             yield from (path for path in (place / "__init__.py", place.with_suffix(".py")) if path.is_file())
         return
+    for n in range(1, len(parts) + 1):
+        origin = getattr(sys.modules.get(".".join(parts[:n])), "__file__", None) or ""
+        if origin.endswith(".py") and _is_source(Path(origin).resolve(), importer):
+            yield Path(origin).resolve()
     beside = importer.parent / f"{parts[0]}.py"
-    if beside.is_file():
+    if parts[0] not in sys.modules and beside.is_file():
         yield beside
-        return
-    module = sys.modules.get(name)
-    origin = getattr(module, "__file__", None)
-    if origin and origin.endswith(".py") and not any(folder in Path(origin).parents for folder in _INSTALLED):
-        yield Path(origin).resolve()
+
+
+def _is_source(file: Path, importer: Path) -> bool:
+    """Whether a file changes with its importer: what is installed does not, except for the importer's own package."""
+    for folder in _INSTALLED:
+        if folder in file.parents:
+            top = folder / file.relative_to(folder).parts[0]
+            return top.is_dir() and top in importer.parents
+    return True

@@ -67,8 +67,8 @@ class Loop:
         """Run until asked to stop or until a fault; returns the board status to end with, and the reason."""
         controller, board = self.cell.controller, self.board
         self._await_recorder()
+        load_group("loop")  # before the robot is opened: what the cache lacks takes long
         self.cell.begin()
-        load_group("loop")
         granted = prepare()
         resident, private = memory_kib()
         board.annotate({"granted": granted.as_dict(), "resident_kib": resident, "private_kib": private})

@@ -52,7 +52,7 @@ def arguments() -> list[str]:
 
 def _start(module: str) -> subprocess.Popen[bytes]:
     # What a driver's library prints goes to standard error: the output belongs to the owner.
-    words = [sys.executable, "-m", module]
+    words = [sys.executable, "-P", "-m", module]  # -P: no module from the working folder
     return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=2, start_new_session=True)
 
 

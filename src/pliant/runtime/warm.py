@@ -6,6 +6,7 @@ input, and answers each with a line when it is done.
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import hashlib
 import os
@@ -20,11 +21,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from pliant.kernel import load
-from pliant.kernel.cache import Cache, open_cache
-from pliant.kernel.dispatch import is_cached, machine
+from pliant.kernel.cache import MARK, Cache, open_cache
+from pliant.kernel.dispatch import DISABLED, is_cached, machine
 from pliant.kernel.sources import state_of_package
 from pliant.runtime.entry_points import GROUPS, JOBS, Job
 
+_PR_SET_PDEATHSIG = 1
 # After this many workers have died, this process does the rest itself.
 _MOST_DEATHS = 2
 # Workers beyond this wait for each other's results rather than work.
@@ -44,8 +46,13 @@ class Progress:
     left_s: float
     """Expected time left."""
 
+    def text(self) -> str:
+        """One line for a user."""
+        left = f", about {self.left_s:.0f} s left" if self.left_s >= 1.0 else ""
+        return f"{self.done} of {self.of} parts done{left}; now: {', '.join(self.jobs)}"
 
-_seen: set[str] = set()  # marks of groups that this process has found complete
+
+DONE = "done"
 
 Notice = Callable[[Progress], None]
 
@@ -58,8 +65,7 @@ def lines_on_stderr(every_s: float = 3.0) -> Notice:
         nonlocal last
         if time.monotonic() - last >= every_s:
             last = time.monotonic()
-            text = f"{now.done} of {now.of} parts done, about {now.left_s:.0f} s left; now: {', '.join(now.jobs)}"
-            print(f"  compiling: {text}", file=sys.stderr, flush=True)
+            print(f"  compiling: {now.text()}", file=sys.stderr, flush=True)
 
     return notice
 
@@ -67,16 +73,12 @@ def lines_on_stderr(every_s: float = 3.0) -> Notice:
 def is_ready(*groups: str) -> bool:
     """Whether these groups were found complete in the cache before, with the source as it is."""
     cache = open_cache()
-    marks = {_mark(group) for group in groups} - _seen
-    if all(cache.load(mark) is not None for mark in marks):
-        _seen.update(marks)
-        return True
-    return False
+    return all(cache.load(_mark(group)) is not None for group in groups)
 
 
 def _mark(group: str) -> str:
     of = (machine(), state_of_package(), str(open_cache().folder))
-    return f"ready-{group}-{hashlib.sha256(repr(of).encode()).hexdigest()[:24]}"
+    return f"{MARK}{group}-{hashlib.sha256(repr(of).encode()).hexdigest()[:24]}"
 
 
 def load_group(group: str) -> None:
@@ -99,17 +101,17 @@ def missing(*groups: str) -> list[Job]:
 
 def ensure(*groups: str, notice: Notice | None = None) -> None:
     """Have these groups in the cache; `notice` hears how far it is. Returns at once when they are there."""
-    if is_ready(*groups):
+    if DISABLED or is_ready(*groups):
         return
     cache = open_cache()
-    with _turn(cache, notice):
-        jobs = missing(*groups)
-        if jobs and cache.folder is not None:
-            _compile(jobs, notice)
-            cache.prune()
-        if cache.folder is None:
-            for group in groups:
-                load_group(group)
+    if cache.folder is None:
+        for group in groups:
+            load_group(group)
+    elif missing(*groups):
+        with _turn(cache, notice):
+            if jobs := missing(*groups):
+                _compile(jobs, notice)
+                cache.prune()
     if not missing(*groups):
         for group in groups:
             cache.save(_mark(group), b"")
@@ -122,12 +124,16 @@ def _turn(cache: Cache, notice: Notice | None) -> Iterator[None]:
         yield
         return
     with (cache.folder / "lock").open("a") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if notice:
-                notice(Progress(("another process compiles; waiting for it",), 0, 1, 0.0, 0.0))
-            fcntl.flock(file, fcntl.LOCK_EX)
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if notice:
+                    notice(Progress(("another process compiles, waiting for it",), 0, 1, 0.0, 0.0))
+                time.sleep(1.0)
+            except OSError:  # a file system without locks: the work may be done twice, and nothing else
+                break
         yield
 
 
@@ -136,7 +142,7 @@ class _Worker:
 
     def __init__(self, answers: queue.Queue[tuple[_Worker, bool]]) -> None:
         self.job: Job | None = None
-        words = [sys.executable, "-m", "pliant.runtime.warm"]
+        words = [sys.executable, "-P", "-m", "pliant.runtime.warm"]  # -P: no module from the working folder
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         threading.Thread(target=self._listen, args=(answers,), daemon=True).start()
 
@@ -148,8 +154,9 @@ class _Worker:
 
     def _listen(self, answers: queue.Queue[tuple[_Worker, bool]]) -> None:
         assert self.process.stdout is not None
-        for _ in self.process.stdout:
-            answers.put((self, True))
+        for line in self.process.stdout:
+            if line.startswith(f"{DONE} "):  # a library may print something of its own
+                answers.put((self, True))
         answers.put((self, False))
 
     def end(self) -> None:
@@ -246,12 +253,19 @@ def _chain(job: Job, seconds: dict[str, float]) -> float:
     return seconds.get(job.name, 0.0) + max((_chain(other, seconds) for other in upon), default=0.0)
 
 
+def end_with_owner() -> None:
+    """Let the system end this process when the one that started it is gone."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL))
+
+
 def main() -> None:
     """Body of a process that compiles."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # its owner ends it
+    end_with_owner()
     for line in sys.stdin:
         load_job(JOBS[line.strip()])
-        print("done", flush=True)
+        print(DONE, line.strip(), flush=True)
 
 
 if __name__ == "__main__":
