@@ -80,7 +80,7 @@ def page(browser: Any) -> Iterator[Any]:
 
 
 def test_searching_for_deadband_finds_a_page_about_it(url: str, page: Any) -> None:
-    page.goto(url)
+    page.goto(url, wait_until="networkidle")  # the page's script listens to the keyboard by then
     page.keyboard.press("/")
     page.keyboard.type("deadband", delay=20)
     found = page.locator("a[href*='?h=deadband']")
