@@ -43,6 +43,7 @@ def node(network: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
         yield node
 
 
+@pytest.mark.slow
 def test_base_and_arm_hear_every_value_that_they_are_told(node: Node) -> None:
     base, joints = node.reader("/cmd_vel", TWIST, depth=100), node.reader("/joint_states", JOINT_STATE, depth=100)
     odom = node.reader("/odom", ODOMETRY, depth=100)

@@ -98,6 +98,7 @@ def held_back(state: Reader) -> bool:
     return any(f"held back: {TRAJECTORY}" in message.data for message in state.messages())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("yes", [True, False])
 def test_an_arm_that_listens_follows_only_if_it_may(network: None, *, yes: bool) -> None:
     with Node("arm") as node:

@@ -48,6 +48,7 @@ def test_only_declared_options_are_there() -> None:
     assert "--rival" in summaries()["compare"]
 
 
+@pytest.mark.slow
 def test_compare_runs_the_rivals_that_were_named_and_records_every_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

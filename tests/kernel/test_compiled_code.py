@@ -66,6 +66,7 @@ def test_a_second_process_compiles_nothing_until_the_source_changes(
     assert python(CALL, place, PLIANT_CACHE=cache) == [result, ALL]
 
 
+@pytest.mark.slow
 def test_a_constant_imported_from_another_file_counts_as_source(place: Path) -> None:
     cache = str(place / "cache")
     (place / "numbers_of_mine.py").write_text("FACTOR = 2.0\n")
@@ -94,6 +95,7 @@ def test_a_change_in_pliant_compiles_anew_what_imports_it_and_nothing_else(tmp_p
     assert (result, names) == (16.0, ["outer.outer", "pliant.spatial.inner"])
 
 
+@pytest.mark.slow
 def test_two_copies_of_the_same_source_share_the_cache(tmp_path: Path) -> None:
     code = """
 import json
@@ -214,6 +216,7 @@ def test_compiling_reports_progress_and_is_done_once(tmp_path: Path, monkeypatch
     assert heard == []
 
 
+@pytest.mark.slow
 def test_what_two_processes_compile_at_once_is_whole(tmp_path: Path) -> None:
     """Both find it missing; one compiles, the other waits and takes the result."""
     from concurrent.futures import ThreadPoolExecutor
@@ -245,6 +248,7 @@ def test_a_failure_does_not_make_the_cache_look_ready(tmp_path: Path, monkeypatc
     assert not warm.is_ready("kinematics")
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_does_not_lose_its_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLIANT_CACHE", str(tmp_path / "cache"))
     give = warm._Worker.give
@@ -271,6 +275,7 @@ def test_uncompiled_kernels_are_plain_functions(tmp_path: Path) -> None:
     assert python(code, tmp_path, NUMBA_DISABLE_JIT="1") == [3.0, "function"]
 
 
+@pytest.mark.slow
 def test_a_large_global_array_is_part_of_the_code(place: Path) -> None:
     """What a kernel takes from its module at compile time must not go stale in the cache."""
     cache = str(place / "cache")

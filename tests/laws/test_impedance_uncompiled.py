@@ -17,6 +17,8 @@ from pliant.model import HANDLE
 from pliant.params.control import GAINS, PARAMETERS
 from pliant.records import OBSERVED, STATE
 
+pytestmark = pytest.mark.slow
+
 SAMPLES = 30
 
 

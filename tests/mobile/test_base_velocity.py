@@ -313,6 +313,7 @@ for kind, stamps in ((CAKalman, "late"), (CAKalman, "true"), (LocalPoly, "late")
 """
 
 
+@pytest.mark.slow
 def test_without_compilation_the_numbers_are_the_same() -> None:
     def said(disable: str) -> str:
         environment = {**os.environ, "NUMBA_DISABLE_JIT": disable}

@@ -42,6 +42,7 @@ def chunk_ends(path: Path) -> list[int]:
     return [chunk.chunk_start_offset + chunk.chunk_length for chunk in summary.chunk_indexes]
 
 
+@pytest.mark.slow
 def test_a_file_cut_anywhere_gives_all_complete_chunks(path, records):
     data = path.read_bytes()
     ends = chunk_ends(path)

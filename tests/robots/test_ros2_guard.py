@@ -28,6 +28,8 @@ from pliant.runtime.task import Task
 from pliant.runtime.warm import ensure
 from waiting import until
 
+pytestmark = pytest.mark.slow
+
 ARM = Arm.load("ur5e")
 CONFIG = Ros2Config(stale_s=5.0, wait_s=120)  # however busy the machine is
 

@@ -126,6 +126,7 @@ def test_more_poses_than_the_joints_allow_are_refused() -> None:
         choose_poses(arm, np.array(arm.q_home), 60)
 
 
+@pytest.mark.slow
 def test_the_paced_loop_weighs_as_well_as_the_fast_one() -> None:
     readings = take_readings(task(), 4, reach=0.5, average_s=0.2)
     assert identify(readings.wrenches, readings.gravity).mass_kg == pytest.approx(1.2, rel=0.03)

@@ -16,6 +16,8 @@ from pliant.runtime.session import Session
 from pliant.runtime.task import load_task
 from pliant.studio.ahead import FINE, REFUSED, THIN, is_judged, zones
 
+pytestmark = pytest.mark.slow
+
 MASSES = [0.05 * 1.12**i for i in range(65)]
 
 

@@ -26,6 +26,8 @@ from pliant.studio.what_if import run_otherwise
 from pliant.studio.wire import text_of
 from pliant.studio.work import Work
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

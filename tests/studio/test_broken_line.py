@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from running_studio import Running, Stops, held, part, tab, until, visit
 
+pytestmark = pytest.mark.slow
+
 PATIENCE_MS = 1000
 """After so long without an answer to a stop the page raises its alarm."""
 

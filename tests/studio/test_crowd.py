@@ -19,6 +19,8 @@ from pliant.studio.serve import LOCAL, link_of
 from pliant.studio.server import MOST_PAGES, TOO_MANY_PAGES, TOO_SLOW, Allowance, Studio
 from pliant.studio.stage import Stage
 
+pytestmark = pytest.mark.slow
+
 
 def test_more_pages_than_there_may_be_are_turned_away_with_a_sentence(studio: Running) -> None:
     with ExitStack() as stack:

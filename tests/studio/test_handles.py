@@ -11,6 +11,8 @@ from sliders import turn_each
 
 from pliant.runtime.link import Link, attach
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def loop(request: pytest.FixtureRequest, page: Any, studio: Running) -> Link:

@@ -11,6 +11,8 @@ from pliant.runtime.link import Link, attach
 from pliant.studio.history import MOST, History
 from pliant.studio.schema import values_of
 
+pytestmark = pytest.mark.slow
+
 CUTOFF, DEADBAND = "sense.cutoff_hz", "sense.deadband_n"
 
 

@@ -11,6 +11,8 @@ from running_studio import Running, ask, dial, part, until
 from pliant.runtime.link import attach
 from pliant.studio.schema import parameters_in_words, values_of
 
+pytestmark = pytest.mark.slow
+
 # Counts the sliders that are judged from now on; returns how many there are.
 _NOTE_JUDGEMENTS = """() => {
   window.judged = 0;

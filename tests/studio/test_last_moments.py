@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from running_studio import Running, held, part, ready, until
 
+pytestmark = pytest.mark.slow
+
 # The time at the right end of each plot, as its cursor tells it.
 _ENDS = """() => [...document.querySelectorAll(".plot .u-over")].map((over) => {
   const box = over.getBoundingClientRect();

@@ -158,6 +158,7 @@ def scrub_to(page: Any, times: np.ndarray[Any, Any], time_s: float) -> None:
     part(page, "scrub").fill(str(round(most * min(1.0, (time_s - times[0]) / (times[-1] - times[0])))))
 
 
+@pytest.mark.slow
 def test_a_mission_is_recorded_and_looked_at_again(page: Any, loop: MissionLink, studio: Running) -> None:
     part(page, "record").click()
     until(lambda: part(page, "record").text_content() == "Stop recording")
@@ -184,6 +185,7 @@ def test_a_mission_is_recorded_and_looked_at_again(page: Any, loop: MissionLink,
     until(lambda: page.evaluate("document.body.dataset.stage") == "stopped")
 
 
+@pytest.mark.slow
 def test_from_a_mission_to_an_arm_and_back(page: Any, studio: Running, loop: MissionLink) -> None:
     def shown() -> str:
         return page.evaluate("document.body.dataset.loop")

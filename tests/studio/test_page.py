@@ -249,6 +249,7 @@ def test_the_chosen_robot_runs_the_chosen_task(page: Any, studio: Running) -> No
     studio.until(lambda: studio.loop.running)
 
 
+@pytest.mark.slow
 def test_another_task_can_be_started_and_its_contact_orders_reach_it(page: Any, studio: Running) -> None:
     part(page, "task").select_option("plane")
     part(page, "start").click()
@@ -266,6 +267,7 @@ def test_another_task_can_be_started_and_its_contact_orders_reach_it(page: Any, 
     until(lambda: part(page, "state").is_visible())
 
 
+@pytest.mark.slow
 def test_a_page_comes_back_when_the_server_does(page: Any, studio: Running) -> None:
     studio.end()
     until(lambda: part(page, "status").text_content() == "no connection")

@@ -13,6 +13,8 @@ from running_studio import Running, part, until
 from pliant.contact.states import PAUSED
 from pliant.runtime.link import attach
 
+pytestmark = pytest.mark.slow
+
 # What the plot of a name says at shares of its width, all at one moment.
 _SAID = """([name, shares]) => {
   const plot = document.querySelector(`[data-testid='plot-${name}']`), over = plot.querySelector(".u-over");

@@ -52,13 +52,14 @@ def test_a_stop_while_a_task_starts_reaches_the_robot(stage: Stage) -> None:
     until(lambda: int(stage.arm().state.goal.stop) != 0)
 
 
+@pytest.mark.slow
 def test_a_stop_reaches_a_loop_that_lifts_its_tool_off_because_another_task_starts() -> None:
     shown = Stage()
     try:
         shown.start("plane")
         guest = attach(shown.arm().name)
         until(lambda: guest.state.state.contact.state == SLIDE)
-        guest.set({"contact.retract_m_s": 0.0002})  # it lifts off for as long as the stop may take to come
+        guest.set({"contact.retract_m_s": 0.002})  # it lifts off for as long as the stop may take to come
         first = guest.board.head
         starts = Thread(target=shown.start, args=("hand_guiding",))
         starts.start()

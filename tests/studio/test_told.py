@@ -20,6 +20,8 @@ from pliant.runtime.task import load_task
 from pliant.studio import archive
 from pliant.studio.schema import values_of
 
+pytestmark = pytest.mark.slow
+
 # Text that can be seen with too little contrast to its background: what it says, its colour, the ratio.
 _DIM = """(least) => {
   const rgb = (words) => (words.match(/[\\d.]+/g) ?? []).map(Number);

@@ -190,6 +190,7 @@ def test_torques_that_carry_the_arm_hold_it(ur: Emulator) -> None:
         assert max(moved) < 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
@@ -234,6 +235,7 @@ def test_another_model_than_the_task_believes_is_refused(ur: Emulator) -> None:
         robot.open()
 
 
+@pytest.mark.slow
 def test_another_model_is_refused_by_where_its_tool_is_when_the_dashboard_is_silent(
     ur: Emulator, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
