@@ -23,10 +23,10 @@ demo: $(VENV) ## see it work: a simulated arm is pushed and yields
 	@$(STEPS) summary demo
 	@if test -t 0 && test -t 1 && test -e src/pliant/studio/static/index.html; then $(BIN)/pliant studio hand_guiding; fi
 
-test: about-tests $(READY) kernels ## run the quick tests: every capability, in about 5 minutes
+test: about-tests $(READY) kernels ## run the quick tests: every capability, in about 7 minutes
 	@$(BIN)/python tests/run.py quick
 
-test-all: about-tests $(READY) kernels ## run all tests, with many more examples, in about 15 minutes
+test-all: about-tests $(READY) kernels ## run all tests, with many more examples, in about 13 minutes
 	@$(BIN)/python tests/run.py all
 
 about-tests:

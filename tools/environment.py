@@ -38,11 +38,11 @@ BEGAN = "began"
 # What a step does, and how long it usually takes on two cores with a quick connection.
 INSTALL = ("install", "some 40 packages into .venv and the Studio's page, about 40 s")
 TOOLS = ("tools", "the developers' packages, about 30 s")
-COMPILE = ("compile", "the control code unless it is cached, about a minute")
+COMPILE = ("compile", "the control code unless it is cached, about half a minute")
 GOALS = {
     "demo": (INSTALL, COMPILE, ("run", "a simulated UR5e that is pushed, about 15 s")),
-    "test": (INSTALL, TOOLS, COMPILE, ("tests", "every capability, about 5 minutes")),
-    "test-all": (INSTALL, TOOLS, COMPILE, ("tests", "all of them, about 15 minutes")),
+    "test": (INSTALL, TOOLS, COMPILE, ("tests", "every capability, about 7 minutes")),
+    "test-all": (INSTALL, TOOLS, COMPILE, ("tests", "all of them, about 13 minutes")),
 }
 DONE_BEFORE = {"install": VENV / ".ready", "tools": VENV / ".ready-dev"}
 
