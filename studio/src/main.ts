@@ -132,7 +132,7 @@ class Page {
   }
 
   private showBand(): void {
-    this.plots.band = this.law === "hybrid" ? Number(this.panel.values["contact.band_n"] ?? 0) : 0;
+    this.plots.setBand(this.law === "hybrid" ? Number(this.panel.values["contact.band_n"] ?? 0) : 0);
   }
 
   private greet(hello: Hello): void {

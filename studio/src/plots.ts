@@ -30,8 +30,7 @@ interface Panel {
 export class Plots {
   private panels: Panel[] = [];
   private paused = false;
-  /** Half the width of the band around the force target [N]; 0: there is none to be held. */
-  band = 0;
+  private band = 0;
   /** A part was chosen to be seen larger: what moves on would take it away. */
   onZoom: () => void = () => {};
   /** A plot has come into sight, or has gone out of it. */
@@ -162,6 +161,13 @@ export class Plots {
       // not before new data have their scale, which uPlot works out a moment later
       queueMicrotask(() => panel.plot.setCursor({ left: panel.plot.valToPos(time[at]!, "x"), top: 10 }));
     }
+  }
+
+  /** Half the width of the band around the force target [N]; 0: no band. A plot that is frozen shows it too. */
+  setBand(half: number): void {
+    if (half === this.band) return;
+    this.band = half;
+    for (const panel of this.panels) panel.plot.redraw(false);
   }
 
   /** Shows or hides what only a contact has: the force along the normal, and its target. */
