@@ -199,7 +199,7 @@ def main() -> None:
         outcome = find(name)(0, lambda share: None)
         if outcome.draw is not None:
             outcome.draw(FOLDER / f"{name}.png")
-        print(f"{name}: {'all bars hold' if outcome.holds else 'A BAR DOES NOT HOLD'}")
+        print(f"{name}: {'all targets met' if outcome.passed else 'TARGETS MISSED'}")
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ class InputError(PliantError):
         super().__init__(f"{field} is {value!r}, but it must be {allowed}." + (f" {hint}" if hint else ""))
 
 
-class RefusedError(InputError):
+class RejectedError(InputError):
     """Something that cannot be done as it was asked for, in a sentence of its own."""
 
     def __init__(self, sentence: str, *, field: str = "", value: object = None) -> None:

@@ -120,9 +120,9 @@ GOAL = Layout(
         Field("push", "N, N m", "virtual push that the law feels beside the measured wrench, in base axes", (6,)),
         Field("stop", "", "1: come to rest and stay there", kind="i8"),
         Field("pressed", "", "1: the law may take over from a contact that presses, without lifting off", kind="i8"),
-        Field("order", "", "last order to the contact law (see contact.states.ORDERS)", kind="i8"),
-        Field("earlier", "", "the orders before it, newest first, as long as they may not be heard yet", (7,), "i8"),
-        Field("orders", "", "number of orders given so far; another number than before is a new order", kind="i8"),
+        Field("command", "", "last command to the contact law (see contact.states.COMMANDS)", kind="i8"),
+        Field("earlier", "", "the commands before it, newest first, that may not have been read yet", (7,), "i8"),
+        Field("commands", "", "number of commands given so far; a change means a new command", kind="i8"),
     ),
 )
 
@@ -131,8 +131,10 @@ CONTACT = Layout(
     (
         Field("state", "", "state of the contact law (see contact.states.STATES)", kind="i8"),
         Field("reason", "", "the event that led into this state (see contact.states.EVENTS)", kind="i8"),
-        Field("refused", "", "why the last order was refused, 0 if it was not (see contact.states.EVENTS)", kind="i8"),
-        Field("orders", "", "orders heard so far", kind="i8"),
+        Field(
+            "rejected", "", "why the last command was rejected, 0: it was not (see contact.states.EVENTS)", kind="i8"
+        ),
+        Field("commands", "", "commands read so far", kind="i8"),
         Field("before", "", "the state that was paused", kind="i8"),
         Field("since_s", "s", "time in this state"),
         Field("approach", "", "direction of approach: the tool's axis at the start, in base axes", (3,)),

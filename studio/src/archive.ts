@@ -58,13 +58,13 @@ interface Figure {
   name: string;
   value: Gapped;
   unit: string;
-  bar: string | null;
-  holds: boolean | null;
+  target: string | null;
+  met: boolean | null;
 }
 
 interface Experiment {
   name: string;
-  holds: boolean;
+  passed: boolean;
   figures: Figure[];
   picture: string;
 }
@@ -243,13 +243,13 @@ export class Archive {
 
   private present(result: Experiment): void {
     const rows = result.figures.map((figure) => {
-      const holds = figure.holds === null ? "" : figure.holds ? "yes" : "no";
+      const met = figure.met === null ? "" : figure.met ? "yes" : "no";
       const value = figure.value === null ? "–" : String(Number(Number(figure.value).toPrecision(4)));
-      return [figure.name, value, figure.unit, figure.bar ?? "", element("span", { class: holds }, [holds])];
+      return [figure.name, value, figure.unit, figure.target ?? "", element("span", { class: met }, [met])];
     });
     const picture = pictureOf(result.picture, `Picture of ${result.name}`);
-    const title = `${result.name}: ${result.holds ? "every bar is reached" : "a bar is not reached"}`;
-    ask(title, [picture, table(["figure", "value", "unit", "bar", "holds"], rows)]).dataset["testid"] = "result";
+    const title = `${result.name}: ${result.passed ? "all targets met" : "targets missed"}`;
+    ask(title, [picture, table(["figure", "value", "unit", "target", "met"], rows)]).dataset["testid"] = "result";
   }
 
   // ---- replay ----

@@ -41,7 +41,7 @@ export function knobsOf(law: string, linked: boolean, values: Values, declared: 
   if (law === "admittance" || law === "impedance") knobs.push(...compliant(law, linked, values, declared));
   const add = (group: string, items: Names) =>
     knobs.push(...items.map(([label, parameter]) => ({ label, parameter, parts: [], unit: unitOf(declared.get(parameter), false), group })));
-  if (law === "hybrid") add("Contact", CONTACT);
+  if (law === "contact") add("Contact", CONTACT);
   add("Sensing", SENSING);
   add("Limits", limitsOf(declared));
   return knobs.filter((knob) => declared.get(knob.parameter)?.live);

@@ -132,7 +132,7 @@ class Page {
   }
 
   private showBand(): void {
-    this.plots.setBand(this.law === "hybrid" ? Number(this.panel.values["contact.band_n"] ?? 0) : 0);
+    this.plots.setBand(this.law === "contact" ? Number(this.panel.values["contact.band_n"] ?? 0) : 0);
   }
 
   private greet(hello: Hello): void {
@@ -254,11 +254,11 @@ class Page {
       this.showBand();
       this.view?.offer(law === "impedance");
       this.handles.setLaw(law);
-      if (!this.past) this.plots.contact(law === "hybrid");
-      for (const id of CONTACT) this.buttons.get(id)!.hidden = law !== "hybrid";
+      if (!this.past) this.plots.contact(law === "contact");
+      for (const id of CONTACT) this.buttons.get(id)!.hidden = law !== "contact";
     }
-    if (!this.past) byId("state").hidden = law !== "hybrid";
-    if (!this.past && law === "hybrid") showContact(byId("state"), loop, number("state"), number("reason"), number("refused"));
+    if (!this.past) byId("state").hidden = law !== "contact";
+    if (!this.past && law === "contact") showContact(byId("state"), loop, number("state"), number("reason"), number("refused"));
     showCuts(byId("cuts"), cutsOf(hello, head, this.at, law));
     const stopped = number("stopped") === 1;
     this.buttons.get("resume")!.disabled = !stopped;
@@ -306,7 +306,7 @@ class Page {
   private stage(shapes: Shape[], bodies: number, up: number[], mission: MissionWords | null, channels: Hello["channels"], law: string): void {
     this.view?.build(shapes, bodies, up, mission);
     this.clear(channels);
-    this.plots.contact(law === "hybrid");
+    this.plots.contact(law === "contact");
     byId("state").hidden = true;
     if (!this.past && this.story && mission) this.follow(this.story);
   }

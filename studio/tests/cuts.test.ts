@@ -26,7 +26,7 @@ test("a limit says what was asked and what is left of it", () => {
 test("gains that wait for the tank say how far they are, and ramps that are paid for say nothing", () => {
   assert.match(cuts(0, 0, 0.379, 0)[0]!, /^new gains: 37 % in force, the rest waits/);
   assert.deepEqual(cuts(0, 0, 0.37, 0.05), []);
-  assert.deepEqual(cuts(0, 0, 0.37, 0, "hybrid"), []);
+  assert.deepEqual(cuts(0, 0, 0.37, 0, "contact"), []);
 });
 
 test("the force sensor comes last", () => {

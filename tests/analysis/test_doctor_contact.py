@@ -67,10 +67,10 @@ def test_a_preload_at_the_start_is_told_in_newtons() -> None:
 def test_a_start_that_was_refused_because_of_a_preload_is_a_warning() -> None:
     records = contact_run(np.full(TICKS, 4.0))
     records["state"]["contact"]["state"] = READY
-    records["state"]["contact"]["refused"][2000:] = PRELOAD
+    records["state"]["contact"]["rejected"][2000:] = PRELOAD
     finding = found(records, "preload at start")
     assert finding.severity == "warning"
-    assert "refused" in finding.cause
+    assert "rejected" in finding.cause
 
 
 def test_a_force_limit_that_nobody_answers_is_an_alarm_and_one_that_is_answered_a_warning() -> None:

@@ -47,26 +47,26 @@ def test_a_first_touch_is_predicted_to_settle_without_overshoot() -> None:
 
 
 def test_the_task_that_comes_with_pliant_passes_its_check() -> None:
-    assert check(dome()).holds
+    assert check(dome()).passed
 
 
 def test_a_lag_declared_too_short_is_found_out_with_advice() -> None:
     outcome = check(dome(lag_s=0.005))
-    assert not outcome.holds
+    assert not outcome.passed
     assert "contact.lag_s" in outcome.notes[0]
 
 
 def test_what_the_script_changes_later_is_checked_too() -> None:
     task = dome().model_copy(update={"events": (Event(at_s=2.5, set={"contact.lag_s": 0.004}),)})
     (later,) = [figure for figure in check(task).figures if "from 2.5 s on" in figure.name]
-    assert not later.holds
+    assert not later.passed
     assert any("script" in note for note in check(task).notes)
 
 
 def test_a_law_that_runs_before_the_contact_is_judged_as_the_start_judges_it() -> None:
-    stiff = dome().model_copy(update={"law": "admittance", "events": (Event(at_s=2.5, law="hybrid"),)})
+    stiff = dome().model_copy(update={"law": "admittance", "events": (Event(at_s=2.5, law="contact"),)})
     (first,) = [figure for figure in check(stiff).figures if "at the start" in figure.name]
-    assert not first.holds
+    assert not first.passed
 
 
 def test_a_surface_that_stands_nearer_than_the_free_height_is_told() -> None:
@@ -77,16 +77,16 @@ def test_a_surface_that_stands_nearer_than_the_free_height_is_told() -> None:
 
 
 def test_a_task_without_contact_is_refused() -> None:
-    with pytest.raises(InputError, match="hybrid"):
+    with pytest.raises(InputError, match="contact"):
         check(load_task("push"))
 
 
 def test_an_admittance_is_checked_on_its_surface() -> None:
     soft = load_task("surface_following")
-    assert check(soft).holds
+    assert check(soft).passed
     stiff = check(soft.model_copy(update={"surface_n_m": 2e4}))
-    assert not stiff.holds
-    assert "law hybrid" in stiff.notes[0]
+    assert not stiff.passed
+    assert "law contact" in stiff.notes[0]
 
 
 def test_what_was_identified_takes_the_place_of_the_simulated_servo() -> None:

@@ -304,7 +304,7 @@ def test_services_and_parameters_where_rclpy_can_be_imported(peer: Peer, tmp_pat
         until(lambda: session.state.goal.stop == 1)
         refused = peer("call", service="/pliant/set_start", type=trigger)
         assert not refused["success"]
-        assert "law hybrid" in refused["message"]
+        assert "law contact" in refused["message"]
         where = "/pliant_services/set_parameters_atomically"
         one = {"name": "sense.deadband_n", "value": {"type": 3, "double_value": 2.5}}
         assert peer("call", service=where, type=setting, parameters=[one])["result"]["successful"]

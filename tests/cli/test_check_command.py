@@ -10,7 +10,7 @@ from words import say
 def test_a_task_that_will_settle_meets_every_bar() -> None:
     done = say("check", "dome", "--json")
     found = json.loads(done.stdout)
-    assert (done.returncode, found["holds"]) == (0, True)
+    assert (done.returncode, found["passed"]) == (0, True)
     margins = [figure for figure in found["figures"] if figure["name"].endswith("gain margin")]
     assert margins
     assert all(figure["value"] >= 1.5 for figure in margins)
@@ -19,6 +19,6 @@ def test_a_task_that_will_settle_meets_every_bar() -> None:
 def test_a_declared_lag_that_is_too_short_ends_with_exit_code_one() -> None:
     done = say("check", "dome", "--json", "--set", "contact.lag_s=0.005")
     found = json.loads(done.stdout)
-    assert (done.returncode, found["holds"]) == (1, False)
-    assert not found["figures"][0]["holds"]
+    assert (done.returncode, found["passed"]) == (1, False)
+    assert not found["figures"][0]["met"]
     assert found["figures"][0]["name"] == "declared lag over that of the model"

@@ -212,18 +212,18 @@ def test_a_duplicate_key_is_named_with_its_line(tmp_path: Path) -> None:
 def test_json_is_exactly_one_object_and_agrees_with_the_exit_code() -> None:
     done = pliant("experiment", "servo", "--json", "--seed", "5")
     found = json.loads(done.stdout)
-    assert set(found) == {"name", "seed", "seconds", "figures", "holds"}
+    assert set(found) == {"name", "seed", "seconds", "figures", "passed"}
     assert (found["name"], found["seed"]) == ("servo", 5)
-    assert all(set(figure) == {"name", "value", "unit", "bar", "holds"} for figure in found["figures"])
-    assert found["holds"] == all(figure["holds"] for figure in found["figures"])
-    assert done.returncode == (0 if found["holds"] else 1)
+    assert all(set(figure) == {"name", "value", "unit", "target", "met"} for figure in found["figures"])
+    assert found["passed"] == all(figure["met"] for figure in found["figures"])
+    assert done.returncode == (0 if found["passed"] else 1)
 
 
 def test_the_sim_benchmark_prints_json_too() -> None:
     done = pliant("bench", "sim", "--json", "--seconds", "0.5")
     found = json.loads(done.stdout)
     assert found["name"] == "sim"
-    assert done.returncode == (0 if found["holds"] else 1)
+    assert done.returncode == (0 if found["passed"] else 1)
 
 
 def test_experiments_are_listed_without_a_name() -> None:
@@ -317,7 +317,7 @@ def test_a_fault_ends_with_code_three_and_names_the_black_box(tmp_path: Path) ->
     assert done.returncode == 3
     assert "force sensor" in done.stderr
     assert "peak external force" in done.stdout
-    assert "holds" not in done.stdout
+    assert "met" not in done.stdout
     assert len(list((tmp_path / "out").glob("fault-*.mcap"))) == 1
 
 

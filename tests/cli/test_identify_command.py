@@ -82,7 +82,7 @@ def test_bad_input_is_one_sentence_and_changes_nothing(words: tuple[str, ...], w
 PROBE = """\
 # A probe.
 robot: sim:ur5e
-law: hybrid
+law: contact
 tool: {mass_kg: 0.8, com_m: [0, 0, 0.06], tcp_m: [0, 0, 0.15]}
 params:
   sense: {cutoff_hz: 11.4}

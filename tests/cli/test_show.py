@@ -45,8 +45,8 @@ def test_a_value_that_is_no_number_fails_its_bar(printed: StringIO) -> None:
 
 
 def test_a_table_without_bars_has_no_columns_for_them(printed: StringIO) -> None:
-    assert "holds" not in shown(printed, [told("mass", 1.0, "kg")], [])
-    assert "holds" in shown(printed, [at_least("mass", 1.0, "kg", 0.5)], [])
+    assert "met" not in shown(printed, [told("mass", 1.0, "kg")], [])
+    assert "met" in shown(printed, [at_least("mass", 1.0, "kg", 0.5)], [])
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pliant.contact import step as contact
-from pliant.contact.states import ORDERS
+from pliant.contact.states import COMMANDS
 from pliant.params.control import Parameters, record_of
 from pliant.params.declare import changed
 from pliant.records import GOAL, OBSERVED, STATE
@@ -39,13 +39,13 @@ class PointRobot:
     def contact(self) -> Any:
         return self.s.contact
 
-    def order(self, name: str) -> None:
-        self.g.order, self.g.orders = ORDERS[name], self.g.orders + 1
+    def command(self, name: str) -> None:
+        self.g.command, self.g.commands = COMMANDS[name], self.g.commands + 1
 
     def begin(self) -> PointRobot:
         """Set the start and start."""
         for name in ("set_start", "start"):
-            self.order(name)
+            self.command(name)
             self.tick()
         return self
 

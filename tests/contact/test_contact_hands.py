@@ -11,6 +11,7 @@ from point_robot import DT, PointRobot
 from pliant.contact.states import (
     ABORT,
     BARRED,
+    COMMANDS,
     DONE,
     DWELL,
     FAULT,
@@ -19,7 +20,6 @@ from pliant.contact.states import (
     HALTED,
     LAW,
     LOST,
-    ORDERS,
     PAUSE,
     PAUSED,
     PULLED,
@@ -94,7 +94,7 @@ def test_a_stop_never_lifts_off_into_the_surface_nor_along_it(tilt_deg: float) -
     robot.tick(200)
     tilt = np.radians(tilt_deg)
     robot.contact.normal[:] = (0.0, np.sin(tilt), np.cos(tilt))
-    robot.order("stop")
+    robot.command("stop")
     robot.until(DONE)
     assert robot.s.pose[2] > 0.9 * robot.p.retract_m
     assert robot.pressed[-1] == 0.0
@@ -106,7 +106,7 @@ def test_a_lift_off_is_not_done_while_a_force_is_left_and_goes_on_along_the_appr
     robot.contact.normal[:] = (np.sin(1.2), 0.0, np.cos(1.2))  # 69°: within the cone, and wrong
     before = robot.s.pose[2]
     robot.push[0] = 3.0
-    robot.order("stop")
+    robot.command("stop")
     robot.until(FAULT, DONE)
     assert (robot.contact.state, robot.contact.reason) == (FAULT, STILL)
     rise = robot.s.pose[2] - before
@@ -161,10 +161,10 @@ def test_a_lift_off_can_be_paused_once_contact_is_gone_and_goes_on_where_it_was(
     robot = at(DWELL, retract_m=0.1)
     robot.tick(300)
     before = robot.s.pose[2]
-    robot.order("stop")
+    robot.command("stop")
     robot.tick()
     if how == "pause":
-        robot.order("pause")
+        robot.command("pause")
     else:
         robot.g.stop = 1
     robot.tick()
@@ -178,7 +178,7 @@ def test_a_lift_off_can_be_paused_once_contact_is_gone_and_goes_on_where_it_was(
     robot.tick(500)
     assert robot.s.pose[2] == where
     if how == "pause":
-        robot.order("resume")
+        robot.command("resume")
     robot.g.stop = 0
     robot.tick()
     assert (robot.contact.state, robot.contact.reason) == (RETRACT, RESUME)
@@ -191,13 +191,13 @@ def test_an_abort_of_a_lift_off_finishes_that_lift_off_and_begins_no_other(pause
     robot = at(DWELL)
     robot.tick(300)
     before = robot.s.pose[2]
-    robot.order("stop")
+    robot.command("stop")
     robot.tick(200)
     if paused:
-        robot.order("pause")
+        robot.command("pause")
         robot.tick(300)
         assert robot.contact.state == PAUSED
-    robot.order("abort")
+    robot.command("abort")
     robot.tick(1000)
     assert (robot.contact.state, robot.contact.reason, robot.contact.lifted) == (FAULT, ABORT, 1)
     assert robot.s.pose[2] - before == pytest.approx(robot.p.retract_m, abs=1e-3)
@@ -210,7 +210,7 @@ def test_a_stop_or_another_law_during_a_halt_lifts_off_all_the_same(how: str) ->
     robot.tick(300)
     assert robot.contact.state == PAUSED
     if how == "stop":
-        robot.order("stop")
+        robot.command("stop")
     else:
         robot.g.stop, robot.g.law = 0, 1
     robot.tick()
@@ -227,7 +227,7 @@ def test_a_pause_at_the_very_touch_does_not_press_on(how: str, early: int) -> No
         robot.tick()
     robot.tick(early)
     if how == "pause":
-        robot.order("pause")
+        robot.command("pause")
     robot.g.stop = int(how == "halt")
     robot.tick(1500)
     assert robot.contact.state == PAUSED
@@ -243,7 +243,7 @@ def test_what_bars_a_lift_off_is_let_go_of(speed: float) -> None:
     robot = PointRobot(STIFF, lag_s=0.046, dwell_s=60.0, settle_s=60.0, retract_m_s=speed).begin()
     robot.until(DWELL)
     robot.tick(300)
-    robot.order("stop")
+    robot.command("stop")
     shelf = robot.x[2] + 0.01
     for _ in range(1500):
         robot.push[2] = -1e4 * max(0.0, robot.x[2] - shelf)
@@ -310,23 +310,23 @@ def test_the_time_to_settle_goes_on_over_losses() -> None:
     assert robot.contact.reason == TIMEOUT
 
 
-# ---- orders --------------------------------------------------------------------------------------------------------
+# ---- commands --------------------------------------------------------------------------------------------------------
 
 
 def test_a_refused_order_says_why_and_the_next_change_of_state_forgets_it() -> None:
     robot = at(DWELL)
-    robot.order("start")
+    robot.command("start")
     robot.tick()
-    assert (robot.contact.state, robot.contact.refused) == (DWELL, SENSELESS)
+    assert (robot.contact.state, robot.contact.rejected) == (DWELL, SENSELESS)
     robot.until(SLIDE)
-    assert robot.contact.refused == 0
+    assert robot.contact.rejected == 0
 
 
-def test_two_orders_of_one_tick_are_both_heard_in_their_order() -> None:
+def test_two_commands_of_one_tick_are_both_heard_in_their_order() -> None:
     robot = PointRobot(STIFF)
     robot.tick()
-    robot.g.earlier[0], robot.g.order = ORDERS["set_start"], ORDERS["start"]
-    robot.g.orders += 2
+    robot.g.earlier[0], robot.g.command = COMMANDS["set_start"], COMMANDS["start"]
+    robot.g.commands += 2
     robot.tick()
     assert robot.contact.state == READY
     robot.tick()
@@ -335,33 +335,33 @@ def test_two_orders_of_one_tick_are_both_heard_in_their_order() -> None:
 
 def test_a_start_or_a_resume_while_the_loop_is_halted_is_refused_and_nothing_moves() -> None:
     robot = PointRobot(STIFF)
-    robot.order("set_start")
+    robot.command("set_start")
     robot.tick()
     robot.g.stop = 1
-    robot.order("start")
+    robot.command("start")
     robot.tick()
-    assert (robot.contact.state, robot.contact.refused) == (READY, HALTED)
+    assert (robot.contact.state, robot.contact.rejected) == (READY, HALTED)
     assert not robot.s.twist.any()
     robot.g.stop = 0
-    robot.order("start")
+    robot.command("start")
     robot.tick()
     robot.g.stop = 1
     robot.tick()
-    robot.order("resume")
+    robot.command("resume")
     robot.tick()
-    assert (robot.contact.state, robot.contact.refused) == (PAUSED, HALTED)
+    assert (robot.contact.state, robot.contact.rejected) == (PAUSED, HALTED)
 
 
-@pytest.mark.parametrize(("before", "order"), list(itertools.product((SEEK, DWELL, SLIDE, RETRACT), ORDERS)))
-def test_every_order_to_a_contact_that_was_paused_in_any_state_leads_where_it_should(before: int, order: str) -> None:
+@pytest.mark.parametrize(("before", "command"), list(itertools.product((SEEK, DWELL, SLIDE, RETRACT), COMMANDS)))
+def test_every_command_to_a_contact_paused_in_any_state_leads_where_it_should(before: int, command: str) -> None:
     robot = at(before)
     robot.tick(100 if before == RETRACT else 0)
-    robot.order("pause")
+    robot.command("pause")
     robot.tick()
     assert (robot.contact.state, robot.contact.before) == (PAUSED, before)
-    robot.order(order)
+    robot.command(command)
     robot.tick()
-    to = {"resume": before, "stop": RETRACT, "abort": FAULT}.get(order, PAUSED)
+    to = {"resume": before, "stop": RETRACT, "abort": FAULT}.get(command, PAUSED)
     assert robot.contact.state == to
-    assert (robot.contact.refused != 0) == (to == PAUSED)
+    assert (robot.contact.rejected != 0) == (to == PAUSED)
     assert robot.contact.reason != LOST

@@ -52,7 +52,7 @@ def test_a_lift_off_that_meets_an_obstacle_holds_within_the_force_limit(state: i
     robot = at(state)
     if state == DWELL:
         robot.tick(100)
-        robot.order("abort")
+        robot.command("abort")
     shelf, force = robot.x[2] + 0.005, 0.0
     for _ in range(2000):
         robot.push[2] = -STIFF * max(0.0, robot.x[2] - shelf)
@@ -71,7 +71,7 @@ def test_a_lift_off_that_meets_an_obstacle_holds_within_the_force_limit(state: i
 def test_a_hook_from_the_side_that_tightens_stops_the_lift_off() -> None:
     robot = at(DWELL)
     robot.tick(100)
-    robot.order("abort")
+    robot.command("abort")
     robot.tick(20)
     start = robot.s.pose[2]
     for _ in range(1000):
@@ -100,10 +100,10 @@ def test_too_much_force_on_a_tool_that_is_not_at_work_does_not_move_it(state: in
     robot = PointRobot(STIFF, gap=0.002, dwell_s=0.1, length_m=0.002)
     robot.tick()
     if state != IDLE:
-        robot.order("set_start")
+        robot.command("set_start")
         robot.tick()
     if state == DONE:
-        robot.order("start")
+        robot.command("start")
         robot.until(DONE)
         robot.tick(100)
     where = robot.s.pose.copy()
@@ -121,7 +121,7 @@ def test_a_start_is_refused_under_an_offset_that_would_count_as_contact(offset: 
     robot = PointRobot(1e5, gap=0.2)
     robot.push[2] = offset
     robot.begin()
-    assert (robot.contact.state, robot.contact.refused) != (SEEK, 0)
+    assert (robot.contact.state, robot.contact.rejected) != (SEEK, 0)
     robot.tick(1000)
     assert robot.s.pose[2] == 0.2
 
@@ -130,10 +130,10 @@ def test_a_start_works_with_the_noise_of_a_sensor() -> None:
     random = np.random.default_rng(3)
     for _ in range(20):
         robot = PointRobot(STIFF, gap=0.02)
-        for order in ("", "set_start", "", "start"):
-            if order:
-                robot.order(order)
-            for _ in range(1 if order else 25):
+        for command in ("", "set_start", "", "start"):
+            if command:
+                robot.command(command)
+            for _ in range(1 if command else 25):
                 robot.push[:] = random.normal(0.0, 0.1, 3)  # 0.2 N behind the filter of the wrench
                 robot.tick()
         assert robot.contact.state == SEEK
@@ -216,7 +216,7 @@ def test_a_halt_pauses_and_its_end_goes_on(state: int) -> None:
 
 def test_the_end_of_a_halt_does_not_end_a_pause_that_was_ordered() -> None:
     robot = at(DWELL)
-    robot.order("pause")
+    robot.command("pause")
     robot.tick()
     robot.g.stop = 1
     robot.tick(10)
@@ -242,14 +242,14 @@ def test_a_halted_contact_is_still_watched_and_lifted_off(failure: str) -> None:
     assert robot.s.pose[2] == pytest.approx(before + robot.p.retract_m, abs=1e-3)
 
 
-# ---- another law, orders -------------------------------------------------------------------------------------------
+# ---- another law, commands -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("state", [SEEK, DWELL, SLIDE, PAUSED])
 def test_another_law_lets_the_tool_lift_off_first(state: int) -> None:
     robot = at(DWELL if state == PAUSED else state, gap=0.005)
     if state == PAUSED:
-        robot.order("pause")
+        robot.command("pause")
         robot.tick()
     robot.g.law = 1
     robot.tick()
@@ -261,21 +261,21 @@ def test_another_law_lets_the_tool_lift_off_first(state: int) -> None:
 def test_a_start_cannot_be_set_before_a_fault_has_lifted_off_nor_under_force() -> None:
     robot = at(DWELL)
     robot.tick(300)
-    robot.order("abort")
+    robot.command("abort")
     robot.tick()
-    robot.order("set_start")
+    robot.command("set_start")
     robot.tick()
-    assert (robot.contact.state, robot.contact.refused) == (FAULT, LIFTING)
+    assert (robot.contact.state, robot.contact.rejected) == (FAULT, LIFTING)
     robot.tick(1000)
     assert robot.pressed[-1] == 0.0
     robot.push[2] = 2.0
     robot.tick(100)
-    robot.order("set_start")
+    robot.command("set_start")
     robot.tick()
-    assert (robot.contact.state, robot.contact.refused) == (FAULT, PRELOAD)
+    assert (robot.contact.state, robot.contact.rejected) == (FAULT, PRELOAD)
     robot.push[2] = 0.0
     robot.tick(100)
-    robot.order("set_start")
+    robot.command("set_start")
     robot.tick()
     assert robot.contact.state == READY
 
@@ -296,7 +296,7 @@ def test_a_lift_off_that_a_limit_blocks_is_a_fault_and_not_done() -> None:
 
 def test_a_heading_along_the_axis_of_the_tool_is_refused_at_the_start() -> None:
     robot = PointRobot(STIFF, heading=(0.0, 0.0, 1.0)).begin()
-    assert (robot.contact.state, robot.contact.refused) == (READY, HEADING)
+    assert (robot.contact.state, robot.contact.rejected) == (READY, HEADING)
     robot = PointRobot(STIFF, heading=(0.0, 0.0, 1.0), path="none", dwell_s=0.2).begin()
     robot.until(DONE)
 

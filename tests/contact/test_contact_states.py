@@ -1,4 +1,4 @@
-"""The state machine: every state × every order × every fault leads where the table says, and says why."""
+"""The state machine: every state × every command × every fault leads where the table says, and says why."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pliant.contact import step as contact_step
 from pliant.contact.states import (
     ABORT,
     BACK,
+    COMMANDS,
     DONE,
     DWELL,
     EVENTS,
@@ -24,7 +25,6 @@ from pliant.contact.states import (
     LIFTED,
     NEXT,
     NONE,
-    ORDERS,
     PAUSED,
     PRELOAD,
     READY,
@@ -51,19 +51,19 @@ def robot_in(state: int, paused_from: int = DWELL) -> PointRobot:
     robot.tick()
     if state == IDLE:
         return robot
-    robot.order("set_start")
+    robot.command("set_start")
     robot.tick()
     if state == READY:
         return robot
-    robot.order("start")
+    robot.command("start")
     robot.tick()
     if state == PAUSED:
         robot.until(paused_from)
-        robot.order("pause")
+        robot.command("pause")
         robot.tick()
     elif state == FAULT:
         robot.until(DWELL)
-        robot.order("abort")
+        robot.command("abort")
         robot.tick(400)
         assert robot.contact.lifted == 1
     else:
@@ -74,19 +74,19 @@ def robot_in(state: int, paused_from: int = DWELL) -> PointRobot:
     return robot
 
 
-@pytest.mark.parametrize(("state", "order"), list(itertools.product(ALL, ORDERS)))
-def test_an_order_leads_where_the_table_says_or_is_refused_and_changes_nothing(state: int, order: str) -> None:
+@pytest.mark.parametrize(("state", "command"), list(itertools.product(ALL, COMMANDS)))
+def test_a_command_leads_where_the_table_says_or_is_refused_and_changes_nothing(state: int, command: str) -> None:
     robot = robot_in(state)
-    preloaded = state == READY and order == "start"
-    to = int(NEXT[state, ORDERS[order]])
-    robot.order(order)
+    preloaded = state == READY and command == "start"
+    to = int(NEXT[state, COMMANDS[command]])
+    robot.command(command)
     robot.tick()
     c = robot.contact
     if to == NONE:
-        assert (c.state, c.refused) == (state, SENSELESS)
+        assert (c.state, c.rejected) == (state, SENSELESS)
     else:
         assert c.state == (to if to >= 0 else DWELL)
-        assert (c.reason, c.refused) == (ORDERS[order], 0)
+        assert (c.reason, c.rejected) == (COMMANDS[command], 0)
     assert not preloaded or c.state == SEEK
 
 
@@ -108,13 +108,13 @@ def test_a_failed_sensor_is_a_fault_in_every_state(state: int) -> None:
     assert robot.contact.reason == (SENSOR if state != FAULT else ABORT)
 
 
-@pytest.mark.parametrize(("state", "order"), list(itertools.product(ALL, ORDERS)))
-def test_a_fault_comes_before_an_order(state: int, order: str) -> None:
+@pytest.mark.parametrize(("state", "command"), list(itertools.product(ALL, COMMANDS)))
+def test_a_fault_comes_before_a_command(state: int, command: str) -> None:
     robot = robot_in(state)
     robot.push[:] = (0.0, 0.0, 40.0)
-    robot.order(order)
+    robot.command(command)
     robot.tick()
-    assert robot.contact.state == FAULT  # the only order that a fault hears is a new start, and not under such a force
+    assert robot.contact.state == FAULT  # the only command that a fault hears is a new start, not under this force
 
 
 FAILURES = ("force", "sensor", "number", "command", "pose error", "stuck")
@@ -135,14 +135,14 @@ def fail(robot: PointRobot, failure: str) -> None:
         robot.s.fault = faults[failure]
 
 
-@pytest.mark.parametrize(("state", "order", "failure"), list(itertools.product(ALL, (None, *ORDERS), FAILURES)))
-def test_every_state_with_every_order_and_every_failure_ends_in_a_fault_that_says_why(
-    state: int, order: str | None, failure: str
+@pytest.mark.parametrize(("state", "command", "failure"), list(itertools.product(ALL, (None, *COMMANDS), FAILURES)))
+def test_every_state_with_every_command_and_every_failure_ends_in_a_fault_that_says_why(
+    state: int, command: str | None, failure: str
 ) -> None:
     robot = robot_in(state)
     before = int(robot.contact.reason)
-    if order is not None:
-        robot.order(order)
+    if command is not None:
+        robot.command(command)
     fail(robot, failure)
     if robot.s.fault != 0 and robot.s.fault < FAULT_SENSOR:  # so does the tick: it asks no law then
         contact_step.fail(robot.s)
@@ -150,12 +150,12 @@ def test_every_state_with_every_order_and_every_failure_ends_in_a_fault_that_say
     else:
         robot.tick()
     c = robot.contact
-    heard = order is not None and NEXT[state, ORDERS[order]] != NONE
+    heard = command is not None and NEXT[state, COMMANDS[command]] != NONE
     moved_on = failure == "stuck" and (state not in (SEEK, SLIDE, RETRACT) or heard)
     if state == FAULT:
-        assert c.state in ((FAULT, READY) if order == "set_start" and failure == "stuck" else (FAULT,))
+        assert c.state in ((FAULT, READY) if command == "set_start" and failure == "stuck" else (FAULT,))
         assert c.state == READY or c.reason == before
-    elif moved_on:  # only who wants to move can be stuck, and an order comes before
+    elif moved_on:  # only who wants to move can be stuck, and a command comes before
         assert c.reason != STUCK
     else:
         assert (c.state, c.reason) == (FAULT, REASONS.get(failure, ROBOT))
@@ -172,11 +172,11 @@ def test_a_robot_that_failed_is_not_lifted_and_stands() -> None:
 
 def test_every_change_of_state_is_recorded_with_an_event_that_the_table_has_for_it() -> None:
     random = np.random.default_rng(8)
-    names: Any = list(ORDERS)
+    names: Any = list(COMMANDS)
     robot, seen = PointRobot(2e4, dwell_s=0.05, length_m=0.003), set()
     for _ in range(24000):
         if random.random() < 0.02:
-            robot.order(str(random.choice(["set_start", "start", *names])))
+            robot.command(str(random.choice(["set_start", "start", *names])))
         if random.random() < 0.003:
             robot.g.stop = 1 - robot.g.stop
         if random.random() < 0.004:
@@ -212,7 +212,7 @@ def test_a_fault_does_not_lift_off_along_a_normal_that_the_force_contradicts(til
     robot = robot_in(SLIDE)
     tilt = np.radians(tilt_deg)
     robot.contact.normal[:] = (np.sin(tilt), 0.0, np.cos(tilt))  # learned wrong: out of the side, and down
-    robot.order("abort")
+    robot.command("abort")
     robot.tick()
     robot.tick(1000)
     assert robot.contact.lifted == 1
@@ -238,7 +238,7 @@ def test_a_fault_at_work_lifts_off_along_the_normal_and_then_stands(state: int, 
     elif why == "sensor":
         robot.s.fault = FAULT_SENSOR + WRENCH_STALE
     else:
-        robot.order("abort")
+        robot.command("abort")
     robot.tick()
     robot.push[:] = 0.0
     before, normal = robot.s.pose[:3].copy(), robot.contact.normal.copy()
@@ -259,9 +259,9 @@ def test_who_is_not_at_work_does_not_move_when_the_sensor_fails(state: int) -> N
 def test_a_start_under_preload_is_refused_with_the_reason() -> None:
     robot = robot_in(READY)
     robot.push[2] = 3.0
-    robot.order("start")
+    robot.command("start")
     robot.tick()
-    assert (robot.contact.state, robot.contact.refused) == (READY, PRELOAD)
+    assert (robot.contact.state, robot.contact.rejected) == (READY, PRELOAD)
 
 
 def test_no_surface_and_a_force_that_never_settles_end_in_a_fault() -> None:
@@ -313,17 +313,17 @@ def test_a_pause_holds_the_force_and_going_on_finishes_the_path() -> None:
     robot.tick(500)
     assert robot.s.pose[0] == pytest.approx(where, abs=1e-5)
     assert robot.pressed[-1] == pytest.approx(robot.p.target_n, rel=0.02)
-    robot.order("resume")
+    robot.command("resume")
     robot.until(DONE)
 
 
 def test_random_orders_and_pushes_never_lead_out_of_the_table_nor_to_a_number_that_is_none() -> None:
     random = np.random.default_rng(5)
-    names: Any = list(ORDERS)
+    names: Any = list(COMMANDS)
     robot = PointRobot(5e3, dwell_s=0.05, length_m=0.004)
     for _ in range(6000):
         if random.random() < 0.02:
-            robot.order(str(random.choice(names)))
+            robot.command(str(random.choice(names)))
         if random.random() < 0.02:
             robot.push[:] = random.normal(size=3) * random.choice([0.0, 0.2, 2.0, 15.0])
         before = int(robot.contact.state)

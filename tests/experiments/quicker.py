@@ -41,10 +41,10 @@ def meets_its_bars(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
             monkeypatch.setattr(module, options, {"fault": EMULATOR})
     shares: list[float] = []
     outcome = find(name)(3, shares.append)
-    missed = [figure for figure in outcome.figures if not figure.holds and figure.unit not in CLOCKED.get(name, ())]
+    missed = [figure for figure in outcome.figures if not figure.met and figure.unit not in CLOCKED.get(name, ())]
     assert not missed
     assert outcome.name == name
-    assert any(figure.bar for figure in outcome.figures)
+    assert any(figure.target for figure in outcome.figures)
     assert shares == sorted(shares)
     assert shares[-1] <= 1.0
     if outcome.draw is not None:

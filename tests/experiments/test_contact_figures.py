@@ -31,17 +31,17 @@ WHOLE = ((SEEK, 0, 100), (DWELL, 0, 100), (SLIDE, 0, 500), (RETRACT, ENDED, 100)
 
 
 def test_a_slide_counts_as_completed_only_with_its_whole_way_and_its_end() -> None:
-    assert all(figure.holds for figure in completed("whole", judge(trace(*WHOLE))))
-    assert [figure.holds for figure in completed("short", judge(trace(*WHOLE, way_m=0.04)))] == [False, True]
+    assert all(figure.met for figure in completed("whole", judge(trace(*WHOLE))))
+    assert [figure.met for figure in completed("short", judge(trace(*WHOLE, way_m=0.04)))] == [False, True]
     broken = (*WHOLE[:3], (FAULT, TIMEOUT, 100))
-    assert [figure.holds for figure in completed("broken", judge(trace(*broken)))] == [True, False]
+    assert [figure.met for figure in completed("broken", judge(trace(*broken)))] == [True, False]
 
 
 def test_a_run_without_a_slide_misses_its_bars_and_breaks_nothing() -> None:
     run = trace((SEEK, 0, 100), (DWELL, 0, 100), (FAULT, TIMEOUT, 100))
     assert dome._learned(QUICK, 1e3, run) == []
     figures = {figure.name: figure for figure in dome._bars(QUICK, 1e3, judge(run))}
-    assert figures["1000 N/m, 25 ms: way that it slid"].holds is False
+    assert figures["1000 N/m, 25 ms: way that it slid"].met is False
     assert math.isnan(figures["1000 N/m, 25 ms: mean speed of the slide"].value)
 
 
@@ -56,7 +56,7 @@ def test_the_grid_has_the_bars_of_its_stiffness_and_lag() -> None:
     good = Figures(7.4, 0.5, 0, 0.1, 5.0, way_m=0.05, ended=True)
 
     def missed(lag_ms: int, *, soft: Figures = good, stiff: Figures = good) -> int:
-        return sum(not figure.holds for figure in contact_sweep._bars(lag_ms, [soft, *[good] * 5, stiff]))
+        return sum(not figure.met for figure in contact_sweep._bars(lag_ms, [soft, *[good] * 5, stiff]))
 
     hard, rough = replace(good, peak_n=8.0), replace(good, slide_rms_n=0.3)
     assert (missed(25), missed(50)) == (0, 0)

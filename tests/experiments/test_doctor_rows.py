@@ -21,10 +21,10 @@ def rows(missed: frozenset[str]) -> list[Figure]:
 def test_a_known_miss_is_a_row_without_a_bar_and_lowers_the_share_of_all_runs() -> None:
     every = frozenset(name for defect in OVERLOOKED for name in defect.must)
     found, missed = rows(frozenset()), rows(every)
-    assert all(figure.holds for figure in missed)
+    assert all(figure.met for figure in missed)
     told = [figure for figure in missed if figure.name.startswith("known miss")]
     assert len(told) == len(OVERLOOKED)
-    assert all(figure.value == 0.0 and not figure.bar for figure in told)
+    assert all(figure.value == 0.0 and not figure.target for figure in told)
     whole = [next(f.value for f in figures if "with the known misses" in f.name) for figures in (found, missed)]
     assert whole[0] == 100.0
     assert whole[1] < 100.0
@@ -32,10 +32,10 @@ def test_a_known_miss_is_a_row_without_a_bar_and_lowers_the_share_of_all_runs() 
 
 def test_a_miss_that_is_not_known_breaks_the_bar() -> None:
     figures = _figures([trial(DEFECTS[1], frozenset()), trial(SOUND[0], frozenset())])
-    assert not all(figure.holds for figure in figures)
+    assert not all(figure.met for figure in figures)
 
 
 def test_a_finding_without_a_reason_in_a_known_miss_breaks_the_bar_too() -> None:
     hard = trial(OVERLOOKED[0], frozenset({"anti-damping"}))
     figures = _figures([trial(DEFECTS[1], DEFECTS[1].must), trial(SOUND[0], frozenset()), hard])
-    assert [figure.name for figure in figures if not figure.holds] == ["findings without a reason, all runs"]
+    assert [figure.name for figure in figures if not figure.met] == ["findings without a reason, all runs"]

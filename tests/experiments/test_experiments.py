@@ -35,17 +35,17 @@ def test_an_unknown_experiment_is_named_with_the_known_ones() -> None:
 
 def test_a_figure_beyond_its_bar_does_not_hold_and_neither_does_the_outcome() -> None:
     good, bad = at_most("a", 1.0, "N", 1.0), at_most("b", 1.01, "N", 1.0)
-    assert good.holds
-    assert not bad.holds
-    assert not Outcome("x", 0, 0.0, [good, bad]).holds
-    assert not at_least("c", 0.9, "", 1.0).holds
-    assert not within("d", 1.2, "", 1.0, 0.1).holds
-    assert told("e", 7.0).holds
+    assert good.met
+    assert not bad.met
+    assert not Outcome("x", 0, 0.0, [good, bad]).passed
+    assert not at_least("c", 0.9, "", 1.0).met
+    assert not within("d", 1.2, "", 1.0, 0.1).met
+    assert told("e", 7.0).met
 
 
 def test_not_a_number_meets_no_bar_and_is_null_in_json() -> None:
     figures = [at_most("a", math.nan, "", 1.0), at_least("b", math.nan, "", 1.0), within("c", math.nan, "", 1.0, 9.0)]
-    assert not any(figure.holds for figure in figures)
+    assert not any(figure.met for figure in figures)
     text = json.dumps(Outcome("x", 0, 0.0, figures).as_dict(), allow_nan=False)
     assert json.loads(text)["figures"][0]["value"] is None
 
@@ -63,5 +63,5 @@ def test_without_ompl_what_is_compared_with_it_is_told_as_not_measured(monkeypat
     told = [planner._lengths(), planner._cramped(0, lambda share: None)]
     compared = [figure for figures, _ in told for figure in figures if "OMPL" in figure.name]
     assert len(compared) == 2
-    assert all(math.isnan(figure.value) and not figure.bar for figure in compared)
+    assert all(math.isnan(figure.value) and not figure.target for figure in compared)
     assert all("OMPL is not installed" in note for _, notes in told for note in notes)

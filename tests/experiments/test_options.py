@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pliant.errors import RefusedError, UnknownNameError
+from pliant.errors import RejectedError, UnknownNameError
 from pliant.experiments import compare, options_of, summaries
 from pliant.experiments.options import Option, parse
 from pliant.experiments.rival_contact import RIVALS
@@ -33,7 +33,7 @@ def test_options_reach_the_experiment_as_keywords_in_both_ways_of_writing() -> N
     ],
 )
 def test_what_was_not_declared_is_refused_in_one_sentence(words: list[str], said: str) -> None:
-    with pytest.raises(RefusedError, match=said):
+    with pytest.raises(RejectedError, match=said):
         parse("some", DECLARED, words)
 
 
@@ -62,7 +62,7 @@ def test_compare_runs_the_rivals_that_were_named_and_records_every_run(
     told = " ".join(figure.name for figure in outcome.figures)
     assert RIVALS["sign"].name in told
     assert RIVALS["force_mode"].name not in told
-    assert {path.name for path in tmp_path.iterdir()} == {"plane-20000-hybrid.mcap", "plane-20000-sign.mcap"}
+    assert {path.name for path in tmp_path.iterdir()} == {"plane-20000-contact.mcap", "plane-20000-sign.mcap"}
     rival = Recording.load(tmp_path / "plane-20000-sign.mcap")
     contact = rival.records["state"]["contact"]
     assert rival.meta["law"] == RIVALS["sign"].name

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from needs import needs
-from pliant.errors import InputError, RefusedError
+from pliant.errors import InputError, RejectedError
 from pliant.experiments.plan_maps import MAPS, queries
 from pliant.experiments.rival_planner import ompl_solves, one_query, uncompiled
 from pliant.mobile.lattice import BLOCKED, meet, unmark
@@ -279,7 +279,7 @@ def test_a_place_in_unknown_cells_is_refused_as_that_and_let_through_where_that_
     cells[:, 20:] = UNKNOWN
     grid = OccupancyGrid(cells, 0.1, (0.0, 0.0))
     with pytest.raises(
-        RefusedError, match=r"goal .* that the map does not know \(the planner's unknown=free lets it through"
+        RejectedError, match=r"goal .* that the map does not know \(the planner's unknown=free lets it through"
     ):
         HybridAStar(grid).check((1.0, 2.0, 0.0), (3.0, 2.0, 0.0))
     HybridAStar(grid, Planner(unknown="free")).check((1.0, 2.0, 0.0), (3.0, 2.0, 0.0))
@@ -287,5 +287,5 @@ def test_a_place_in_unknown_cells_is_refused_as_that_and_let_through_where_that_
 
 @pytest.mark.parametrize("pose", [(1.0, 2.0, math.nan), (math.inf, 2.0, 0.0), (1.0, 2.0)])
 def test_whether_what_is_no_pose_is_free_is_not_answered(pose: Any) -> None:
-    with pytest.raises(RefusedError, match="three finite numbers"):
+    with pytest.raises(RejectedError, match="three finite numbers"):
         HybridAStar(OccupancyGrid(np.zeros((40, 40), np.int8), 0.1, (0.0, 0.0))).free(pose)

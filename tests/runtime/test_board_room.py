@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from boards import Make
 
-from pliant.contact.states import ORDERS
+from pliant.contact.states import COMMANDS
 from pliant.errors import LoopError
 from pliant.runtime.board import Board
 from pliant.runtime.board_layout import QUEUE_SLOTS
-from pliant.runtime.commands import GOAL_POSE, HALT, ORDER, PUSH, QUIT
+from pliant.runtime.commands import CONTACT_COMMAND, GOAL_POSE, HALT, PUSH, QUIT
 
 
 def fill(board: Board, code: int, number: int = 0) -> int:
@@ -25,9 +25,9 @@ def test_who_sends_without_an_end_leaves_room_for_a_stop_and_stops_for_the_end(m
     board = make()
     assert fill(board, PUSH) == QUEUE_SLOTS - 16
     assert fill(board, GOAL_POSE) == 0
-    assert fill(board, ORDER, ORDERS["start"]) == 0
-    for order in ("stop", "abort"):  # those of a contact end its motion, too
-        board.send(ORDER, number=ORDERS[order])
+    assert fill(board, CONTACT_COMMAND, COMMANDS["start"]) == 0
+    for command in ("stop", "abort"):  # those of a contact end its motion, too
+        board.send(CONTACT_COMMAND, number=COMMANDS[command])
     assert fill(board, HALT) == 10
     assert fill(board, QUIT) == 4
 

@@ -5,17 +5,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pliant.contact.states import ORDERS
+from pliant.contact.states import COMMANDS
 from pliant.laws import ADMITTANCE, HOLD, LAWS
 from pliant.records import GOAL
 from pliant.runtime.commands import (
+    CONTACT_COMMAND,
     GOAL_POSE,
     GOAL_Q,
     GOAL_TWIST,
     GOAL_WRENCH,
     HALT,
     LAW,
-    ORDER,
     PUSH,
     QUIT,
     RESUME,
@@ -113,7 +113,9 @@ def test_an_event_changes_the_law_before_its_goal() -> None:
     assert start.tolist() == [0.1, 0.2, 0.3, 1.0, 0.0, 0.0, 0.0]
 
 
-def test_every_order_counts_even_the_same_one_twice() -> None:
-    assert changes(Request(ORDER, ORDERS["pause"]), order=ORDERS["pause"], orders=4) == {"orders": 5}
-    assert changes(Request(ORDER, ORDERS["start"])) == {"order": ORDERS["start"], "orders": 1}
-    assert changes(Request(ORDER, 99)) == {}
+def test_every_command_counts_even_the_same_one_twice() -> None:
+    assert changes(Request(CONTACT_COMMAND, COMMANDS["pause"]), command=COMMANDS["pause"], commands=4) == {
+        "commands": 5
+    }
+    assert changes(Request(CONTACT_COMMAND, COMMANDS["start"])) == {"command": COMMANDS["start"], "commands": 1}
+    assert changes(Request(CONTACT_COMMAND, 99)) == {}

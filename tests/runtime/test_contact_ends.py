@@ -10,12 +10,12 @@ import pytest
 from pliant.analysis.transitions import contact_fault, transitions
 from pliant.contact.states import (
     ABORT,
+    COMMANDS,
     DONE,
     DWELL,
     FAULT,
     IDLE,
     LAW,
-    ORDERS,
     PAUSED,
     PULLED,
     READY,
@@ -24,8 +24,8 @@ from pliant.contact.states import (
     SENSOR,
     SLIDE,
 )
-from pliant.errors import RefusedError
-from pliant.laws import HOLD, HYBRID
+from pliant.errors import RejectedError
+from pliant.laws import CONTACT, HOLD
 from pliant.params.declare import changed
 from pliant.records import GOAL
 from pliant.robots.sim.config import Failure, Push
@@ -87,7 +87,7 @@ def test_a_hand_that_leans_on_the_sliding_tool_does_not_turn_its_normal() -> Non
 
 
 def test_a_lift_off_that_is_halted_stands_still() -> None:
-    task = pressing(Event(at_s=4.0, order="stop"), Event(at_s=4.2, stop=True), seconds=6.0)
+    task = pressing(Event(at_s=4.0, command="stop"), Event(at_s=4.2, stop=True), seconds=6.0)
     run = simulate(task.model_copy(update={"params": changed(task.params, {"contact.retract_m": 0.1})}))
     assert contact(run)["state"][-1] == PAUSED
     height = run.records["observed"]["pose"][:, 2]
@@ -97,9 +97,9 @@ def test_a_lift_off_that_is_halted_stands_still() -> None:
 @pytest.mark.parametrize(
     ("law", "events"),
     [
-        ("hybrid", (Event(at_s=0.0, order="set_start"), Event(at_s=0.2, order="start"))),
-        ("hold", (Event(at_s=0.1, law="hybrid", order="set_start"), Event(at_s=0.2, order="start"))),
-        ("hybrid", (Event(at_s=0.1, order="set_start"), Event(at_s=0.1, order="start"))),
+        ("contact", (Event(at_s=0.0, command="set_start"), Event(at_s=0.2, command="start"))),
+        ("hold", (Event(at_s=0.1, law="contact", command="set_start"), Event(at_s=0.2, command="start"))),
+        ("contact", (Event(at_s=0.1, command="set_start"), Event(at_s=0.1, command="start"))),
     ],
     ids=["first tick", "with the law", "both in one tick"],
 )
@@ -108,8 +108,8 @@ def test_no_order_is_swallowed_by_the_tick_it_comes_in(law: str, events: tuple[E
     assert [one.state for one in transitions(run.records)] == ["ready", "seek"]
 
 
-def test_an_order_to_another_law_is_not_kept_for_later() -> None:
-    events = (Event(at_s=0.1, order="set_start"), Event(at_s=0.2, law="hybrid"))
+def test_a_command_to_another_law_is_not_kept_for_later() -> None:
+    events = (Event(at_s=0.1, command="set_start"), Event(at_s=0.2, law="contact"))
     run = simulate(load_task("plane").model_copy(update={"law": "hold", "events": events, "duration_s": 0.4}))
     assert not np.isin(contact(run)["state"], (READY, SEEK)).any()
 
@@ -131,7 +131,7 @@ def test_another_law_takes_over_only_after_the_tool_has_lifted_off_and_stays_the
     assert (state[asked], contact(run)["reason"][asked]) == (RETRACT, LAW)
     took_over = int(np.argmax(law == HOLD))
     assert state[took_over - 1] == DONE
-    assert (law[asked:took_over] == HYBRID).all()
+    assert (law[asked:took_over] == CONTACT).all()
     height = run.records["observed"]["pose"][:, 2]
     assert height[-1] - height[asked - 1] > 0.015
     assert [one.reason for one in transitions(run.records)][-1] == "another law was asked for"
@@ -142,39 +142,39 @@ def test_another_law_takes_over_only_after_the_tool_has_lifted_off_and_stays_the
     ("waiting", "later", "kept"),
     [("abort", "resume", "abort"), ("abort", "stop", "abort"), ("stop", "start", "stop"), ("stop", "abort", "abort")],
 )
-def test_a_stop_or_an_abort_that_was_not_heard_is_not_replaced_by_a_later_order(
+def test_a_stop_or_an_abort_that_was_not_heard_is_not_replaced_by_a_later_command(
     waiting: str, later: str, kept: str
 ) -> None:
     goal = GOAL.new()
-    for order in (waiting, later):
-        commands.apply(commands.Request(commands.ORDER, ORDERS[order]), goal[0], None, 6, heard=0)
-    assert goal[0].order == ORDERS[kept]
-    heard = int(goal[0].orders)
-    commands.apply(commands.Request(commands.ORDER, ORDERS["set_start"]), goal[0], None, 6, heard=heard)
-    assert goal[0].order == ORDERS["set_start"]
+    for command in (waiting, later):
+        commands.apply(commands.Request(commands.CONTACT_COMMAND, COMMANDS[command]), goal[0], None, 6, heard=0)
+    assert goal[0].command == COMMANDS[kept]
+    heard = int(goal[0].commands)
+    commands.apply(commands.Request(commands.CONTACT_COMMAND, COMMANDS["set_start"]), goal[0], None, 6, heard=heard)
+    assert goal[0].command == COMMANDS["set_start"]
 
 
 def test_two_orders_of_one_tick_end_in_the_abort() -> None:
-    events = (Event(at_s=4.0, order="abort"), Event(at_s=4.0, order="resume"))
+    events = (Event(at_s=4.0, command="abort"), Event(at_s=4.0, command="resume"))
     run = simulate(pressing(*events, seconds=6.0))
     assert (contact(run)["state"][-1], contact(run)["reason"][-1]) == (FAULT, ABORT)
     assert contact_fault(run.records) == "it was aborted"
 
 
-def test_every_order_of_one_tick_is_heard_in_its_order_and_a_stop_replaces_those_that_wait() -> None:
+def test_every_command_of_one_tick_is_heard_in_its_order_and_a_stop_replaces_those_that_wait() -> None:
     names = ("set_start", "start", "pause", "resume")
-    events = tuple(Event(at_s=0.1, order=name) for name in names)
+    events = tuple(Event(at_s=0.1, command=name) for name in names)
     run = simulate(load_task("plane").model_copy(update={"events": events, "duration_s": 0.3}))
     assert [one.state for one in transitions(run.records)] == ["ready", "seek", "paused", "seek"]
-    events += (Event(at_s=0.1, order="stop"),)
+    events += (Event(at_s=0.1, command="stop"),)
     run = simulate(load_task("plane").model_copy(update={"events": events, "duration_s": 0.3}))
-    assert [one.state for one in transitions(run.records)] == ["refused"]
+    assert [one.state for one in transitions(run.records)] == ["rejected"]
 
 
 def test_the_same_refusal_twice_is_told_twice() -> None:
-    events = (Event(at_s=0.1, order="resume"), Event(at_s=0.2, order="resume"))
+    events = (Event(at_s=0.1, command="resume"), Event(at_s=0.2, command="resume"))
     run = simulate(load_task("plane").model_copy(update={"events": events, "duration_s": 0.3}))
-    assert [one.state for one in transitions(run.records)] == ["refused", "refused"]
+    assert [one.state for one in transitions(run.records)] == ["rejected", "rejected"]
 
 
 def test_a_simulated_run_that_is_asked_to_lifts_off_before_it_ends() -> None:
@@ -213,13 +213,13 @@ def test_a_slide_on_a_surface_that_moves_is_completed_with_the_force_held() -> N
 def test_a_loop_that_is_asked_to_end_while_it_presses_refuses_other_laws_and_lifts_off_first(until: Any) -> None:
     with Session(pressing(seconds=60.0)) as arm:
         until(lambda: arm.state.state.contact.state == DWELL and arm.state.state.contact.held_s > 0.1)
-        with pytest.raises(RefusedError, match=r"The law hold is refused.*at work \(dwell"):
+        with pytest.raises(RejectedError, match=r"The law hold is refused.*at work \(dwell"):
             arm.law("hold")
-        with pytest.raises(RefusedError, match=r"Taring is refused.*at work \(dwell"):
+        with pytest.raises(RejectedError, match=r"Taring is refused.*at work \(dwell"):
             arm.tare(0.1)
-        with pytest.raises(RefusedError, match=r"offset of the force sensor is refused"):
+        with pytest.raises(RejectedError, match=r"offset of the force sensor is refused"):
             arm.set({"sense.bias": (0.0, 0.0, 5.0, 0.0, 0.0, 0.0)})
-        with pytest.raises(RefusedError, match=r"higher contact.force_limit_n is refused"):
+        with pytest.raises(RejectedError, match=r"higher contact.force_limit_n is refused"):
             arm.set({"contact.force_limit_n": 200.0})
         pressed = float(arm.pose[2])
     records = arm.read()
@@ -234,11 +234,11 @@ def test_a_sensor_with_an_offset_is_not_started_with_and_the_run_says_why() -> N
     assert not contact(run)["state"].any()
     assert np.ptp(run.records["command"]["q"], axis=0).max() < 1e-9
     first = transitions(run.records)[0]
-    assert (first.state, first.reason) == ("refused", "the sensor showed more than contact.preload_n at the start")
+    assert (first.state, first.reason) == ("rejected", "the sensor showed more than contact.preload_n at the start")
     assert contact_fault(run.records).startswith("it never began: the sensor showed more")
 
 
 def test_a_fault_that_another_law_covers_up_is_still_told() -> None:
-    run = simulate(pressing(Event(at_s=4.0, order="abort"), Event(at_s=6.0, law="hold"), seconds=8.0))
+    run = simulate(pressing(Event(at_s=4.0, command="abort"), Event(at_s=6.0, law="hold"), seconds=8.0))
     assert contact(run)["state"][-1] == IDLE
     assert contact_fault(run.records) == "it was aborted"

@@ -1,4 +1,4 @@
-"""A contact in the whole cell: orders from a task, a failing sensor, a halt, and bad thresholds refused at the door."""
+"""A contact in the whole cell: commands from a task, a failing sensor, a halt, bad thresholds rejected at the door."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def states(run: Run) -> Array:
 
 def test_the_task_goes_through_its_states_in_order() -> None:
     seen = states(simulate(dome()))
-    order = [int(seen[0]), *(int(b) for a, b in pairwise(seen) if a != b)]
-    assert order[-5:] == [SEEK, DWELL, SLIDE, RETRACT, DONE]
+    command = [int(seen[0]), *(int(b) for a, b in pairwise(seen) if a != b)]
+    assert command[-5:] == [SEEK, DWELL, SLIDE, RETRACT, DONE]
 
 
 def test_a_sensor_that_fails_in_contact_lifts_the_tool_off_before_the_loop_ends() -> None:
@@ -46,10 +46,10 @@ def test_a_sensor_that_fails_in_contact_lifts_the_tool_off_before_the_loop_ends(
 
 
 def test_stop_lifts_off_and_a_second_start_needs_a_new_one() -> None:
-    events = (*load_task("dome").events, Event(at_s=5.0, order="stop"), Event(at_s=8.0, order="start"))
+    events = (*load_task("dome").events, Event(at_s=5.0, command="stop"), Event(at_s=8.0, command="start"))
     run = simulate(dome(events=events, duration_s=9.0))
     assert states(run)[-1] == DONE
-    assert run.records[-1]["state"]["contact"]["refused"] > 0
+    assert run.records[-1]["state"]["contact"]["rejected"] > 0
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_thresholds_that_stand_the_wrong_way_round_are_refused(name: str, value:
 
 def test_an_unknown_order_is_refused_with_the_known_ones() -> None:
     with pytest.raises(InputError, match="set_start"):
-        validated(Task, {"events": [{"at_s": 1.0, "order": "go"}]})
+        validated(Task, {"events": [{"at_s": 1.0, "command": "go"}]})
 
 
 def test_a_joint_reading_that_is_no_number_ends_the_contact_as_a_fault_of_the_robot() -> None:

@@ -22,7 +22,7 @@ TOOL = {"mass_kg": 0.8, "com_m": [0, 0, 0.06], "tcp_m": [0, 0, 0.15]}
 def task(bandwidth_hz: float = 6.8, delay_s: float = 0.004, **more: Any) -> Task:
     servo = {"bandwidth_hz": bandwidth_hz, "delay_s": delay_s}
     sim = {"seed": 3, "servo": servo, **more.pop("sim", {})}
-    return validated(Task, {"law": "hybrid", "tool": TOOL, "sim": sim, **more})
+    return validated(Task, {"law": "contact", "tool": TOOL, "sim": sim, **more})
 
 
 SHORT = Excitation(seconds=3.0)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pliant.errors import RefusedError
+from pliant.errors import RejectedError
 from pliant.experiments.contact_scene import SLOW, judge, plane, run_contact
 from pliant.experiments.contact_scene import task as contact_task
 from pliant.params.declare import changed
@@ -36,38 +36,38 @@ def test_every_task_that_comes_with_pliant_may_start(name: str) -> None:
 def test_a_lag_declared_too_short_is_refused_with_the_reason_and_how_far_it_may_go() -> None:
     task = dome()
     after = changed(task.params, {"contact.lag_s": 0.005})
-    with pytest.raises(RefusedError, match=r"nothing has changed.*It may go as far as contact\.lag_s = ") as refused:
-        guard_change(task, "hybrid", task.params, after)
+    with pytest.raises(RejectedError, match=r"nothing has changed.*It may go as far as contact\.lag_s = ") as refused:
+        guard_change(task, "contact", task.params, after)
     border = float(str(refused.value).rsplit("= ", 1)[1].rstrip("."))
-    guard_change(task, "hybrid", task.params, changed(task.params, {"contact.lag_s": 1.01 * border}))
-    with pytest.raises(RefusedError):
-        guard_change(task, "hybrid", task.params, changed(task.params, {"contact.lag_s": 0.95 * border}))
+    guard_change(task, "contact", task.params, changed(task.params, {"contact.lag_s": 1.01 * border}))
+    with pytest.raises(RejectedError):
+        guard_change(task, "contact", task.params, changed(task.params, {"contact.lag_s": 0.95 * border}))
 
 
 def test_what_the_law_does_not_hang_on_is_not_looked_at() -> None:
     task = dome(**{"contact.lag_s": 0.005})
-    assert objection(task, task.params, "hybrid") is not None
-    guard_change(task, "hybrid", task.params, changed(task.params, {"limits.linear_speed_m_s": 0.1}))
+    assert objection(task, task.params, "contact") is not None
+    guard_change(task, "contact", task.params, changed(task.params, {"limits.linear_speed_m_s": 0.1}))
     guard_change(task, "hold", task.params, changed(task.params, {"contact.lag_s": 0.004}))
 
 
 def test_a_bad_set_may_be_made_better_but_not_worse() -> None:
     bad = dome(**{"contact.lag_s": 0.005})
-    guard_change(bad, "hybrid", bad.params, changed(bad.params, {"contact.lag_s": 0.008}))
-    with pytest.raises(RefusedError):
-        guard_change(bad, "hybrid", bad.params, changed(bad.params, {"contact.lag_s": 0.004}))
+    guard_change(bad, "contact", bad.params, changed(bad.params, {"contact.lag_s": 0.008}))
+    with pytest.raises(RejectedError):
+        guard_change(bad, "contact", bad.params, changed(bad.params, {"contact.lag_s": 0.004}))
 
 
 def test_a_slow_filter_that_nobody_declared_is_refused() -> None:
     # 80 ms and more of filter that contact.lag_s does not say: the first touch is far too hard
     task = dome()
-    with pytest.raises(RefusedError, match="total lag of"):
-        guard_change(task, "hybrid", task.params, changed(task.params, {"sense.cutoff_hz": 1.0}))
+    with pytest.raises(RejectedError, match="total lag of"):
+        guard_change(task, "contact", task.params, changed(task.params, {"sense.cutoff_hz": 1.0}))
 
 
 def test_a_script_is_judged_before_it_starts() -> None:
     late = dome().model_copy(update={"events": (Event(at_s=2.5, set={"contact.lag_s": 0.004}),)})
-    with pytest.raises(RefusedError, match=r"not stable from 2\.5 s on.*--unchecked"):
+    with pytest.raises(RejectedError, match=r"not stable from 2\.5 s on.*--unchecked"):
         guard_start(late)
 
 
@@ -76,7 +76,7 @@ def test_a_simulated_surface_stiffer_than_declared_is_judged_too() -> None:
     stiff = task.sim.surfaces[0].model_copy(update={"stiffness_n_m": 3e6})
     on_it = task.model_copy(update={"sim": task.sim.model_copy(update={"surfaces": (stiff,)})})
     guard_start(task)
-    with pytest.raises(RefusedError, match=r"3e\+06 N/m"):
+    with pytest.raises(RejectedError, match=r"3e\+06 N/m"):
         guard_start(on_it)
 
 
@@ -92,8 +92,8 @@ def test_driven_by_torque_the_lag_is_that_of_the_drive_loop() -> None:
 def test_driven_by_torque_a_slower_drive_loop_is_judged() -> None:
     task = dome(**{"contact.lag_s": 0.05}).model_copy(update={"interface": "torque"})
     guard_start(task)
-    with pytest.raises(RefusedError, match=r"hold\.drive_hz = 1"):
-        guard_change(task, "hybrid", task.params, changed(task.params, {"hold.drive_hz": 1.0}))
+    with pytest.raises(RejectedError, match=r"hold\.drive_hz = 1"):
+        guard_change(task, "contact", task.params, changed(task.params, {"hold.drive_hz": 1.0}))
 
 
 # ---- the admittance on a surface -----------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ def following(stiffness: float) -> Task:
 
 
 def test_a_light_admittance_is_refused_on_a_stiff_surface_and_not_in_free_space() -> None:
-    with pytest.raises(RefusedError, match=r"2e\+04 N/m the loop of the admittance bears 0\.0"):
+    with pytest.raises(RejectedError, match=r"2e\+04 N/m the loop of the admittance bears 0\.0"):
         guard_start(following(2e4))
     guard_start(following(2e4).model_copy(update={"sim": load_task("push").sim}))
 
@@ -116,7 +116,7 @@ def test_a_light_admittance_is_refused_on_a_stiff_surface_and_not_in_free_space(
 def test_a_surface_may_be_declared_for_a_robot_that_is_not_simulated() -> None:
     task = load_task("hand_guiding")
     guard_start(task)
-    with pytest.raises(RefusedError, match=r"5e\+04 N/m"):
+    with pytest.raises(RejectedError, match=r"5e\+04 N/m"):
         guard_start(task.model_copy(update={"surface_n_m": 5e4}))
 
 
@@ -134,7 +134,7 @@ def flat_surface(task: Task) -> Any:
 
 def test_changing_to_a_law_that_is_not_stable_is_refused() -> None:
     task = following(2e4)
-    with pytest.raises(RefusedError, match="The law admittance is refused"):
+    with pytest.raises(RejectedError, match="The law admittance is refused"):
         guard_law(task, "admittance", task.params)
     guard_law(task, "hold", task.params)
 
@@ -173,7 +173,7 @@ def pressing(lag_s: float) -> Task:
 
 @pytest.mark.slow
 def test_a_contact_settles_just_inside_the_border_and_bounces_outside() -> None:
-    least = border(lambda lag: bears(pressing(lag), "hybrid"), 0.003, 0.05)
+    least = border(lambda lag: bears(pressing(lag), "contact"), 0.003, 0.05)
     inside, outside = (run_contact(pressing(share * least)) for share in (1.3, 0.75))
     assert judge(inside).losses == 0
     assert inside.normal_n[-500:].std() < 0.2

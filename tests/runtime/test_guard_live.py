@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pliant.errors import RefusedError
+from pliant.errors import RejectedError
 from pliant.params.declare import changed
 from pliant.runtime.link import Link, attach
 from pliant.runtime.session import Session
@@ -39,7 +39,7 @@ def pliant(*words: str) -> subprocess.CompletedProcess[str]:
 
 def test_an_unstable_set_is_refused_with_the_reason_and_nothing_changes(link: Link) -> None:
     before = link.board.adopted
-    with pytest.raises(RefusedError, match=r"contact\.lag_s = 0\.005 is refused.*It may go as far as"):
+    with pytest.raises(RejectedError, match=r"contact\.lag_s = 0\.005 is refused.*It may go as far as"):
         link.set({**SHORT, "contact.target_n": 4.0})
     assert link.board.adopted == before
     assert link.parameters.contact.target_n == 5.0
@@ -56,7 +56,7 @@ def test_the_command_line_says_so_in_one_sentence(link: Link) -> None:
 
 def test_a_saved_file_cannot_go_round_it(link: Link, tmp_path: Path) -> None:
     path = tmp_path / "dome.yaml"
-    text = "robot: sim:ur5e\nlaw: hybrid\nparams:\n  sense: {cutoff_hz: 11.4}\n  contact: {lag_s: 0.05}\n"
+    text = "robot: sim:ur5e\nlaw: contact\nparams:\n  sense: {cutoff_hz: 11.4}\n  contact: {lag_s: 0.05}\n"
     path.write_text(text)
     watch = FileWatch(path, link)
     path.write_text(text.replace("lag_s: 0.05", "lag_s: 0.005"))
@@ -67,7 +67,7 @@ def test_a_saved_file_cannot_go_round_it(link: Link, tmp_path: Path) -> None:
 def test_a_session_does_not_start_an_unstable_task_unless_it_is_told_to() -> None:
     task = load_task("dome")
     bad = task.model_copy(update={"params": changed(task.params, SHORT), "events": ()})
-    with pytest.raises(RefusedError, match="--unchecked"):
+    with pytest.raises(RejectedError, match="--unchecked"):
         Session(bad).start()
     with Session(bad, name=f"{NAME}-free", unchecked=True) as arm:
         other = attach(arm.name)

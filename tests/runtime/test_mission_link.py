@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from pliant.analysis.mission import recorded_story
-from pliant.errors import InputError, PliantError, RefusedError
+from pliant.errors import InputError, PliantError, RejectedError
 from pliant.record import Recording
 from pliant.runtime.link import attach
 from pliant.runtime.mission_link import MissionSession, attach_mission
@@ -78,7 +78,7 @@ def test_a_stop_while_a_way_is_looked_for_is_not_forgotten(session: MissionSessi
     def begin() -> None:
         try:
             session.begin()
-        except RefusedError as refused:
+        except RejectedError as refused:
             said.append(str(refused))
 
     asks = Thread(target=begin)
@@ -110,9 +110,9 @@ def test_another_goal_is_planned_for_and_nothing_moves(session: MissionSession, 
 def test_a_goal_that_cannot_be_reached_is_refused_in_words(session: MissionSession, until: Until) -> None:
     stand(session, until)
     before = session.story["account"]
-    with pytest.raises(RefusedError, match="lie off the map"):
+    with pytest.raises(RejectedError, match="lie off the map"):
         session.goal([0.0, 40.0])
-    with pytest.raises(RefusedError, match="cannot be reached"):
+    with pytest.raises(RejectedError, match="cannot be reached"):
         session.goal([7.75, 3.3, 9.0])
     with pytest.raises(InputError, match="finite numbers"):
         session.goal([1.0, float("nan")])
@@ -122,9 +122,9 @@ def test_a_goal_that_cannot_be_reached_is_refused_in_words(session: MissionSessi
 def test_while_it_is_under_way_there_is_no_other_goal(session: MissionSession, until: Until) -> None:
     stand(session, until)
     session.begin()
-    with pytest.raises(RefusedError, match="under way"):
+    with pytest.raises(RejectedError, match="under way"):
         session.goal([7.0, 1.0])
-    with pytest.raises(RefusedError, match="under way"):
+    with pytest.raises(RejectedError, match="under way"):
         session.begin()
     stand(session, until)
 
@@ -132,7 +132,7 @@ def test_while_it_is_under_way_there_is_no_other_goal(session: MissionSession, u
 def test_others_attach_to_it_as_what_it_is(session: MissionSession) -> None:
     other = attach_mission(session.name)
     assert other.story["account"] == session.story["account"]
-    with pytest.raises(RefusedError, match="is a mission"):
+    with pytest.raises(RejectedError, match="is a mission"):
         attach(session.name)
 
 

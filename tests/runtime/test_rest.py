@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pliant.errors import RefusedError
+from pliant.errors import RejectedError
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
 from pliant.records import COMMAND, READING
@@ -42,7 +42,7 @@ def look(mounted: Tool, push: Any = None, sensor: Sensor | None = None, **fields
 
 def test_a_tool_that_is_not_mounted_is_refused_with_what_was_read_and_what_the_task_expects() -> None:
     said = r"reads 0\.\d N, where the task's tool of 0\.8 kg and sense\.bias explain 7\.8 N; that differs by 7\.\d N"
-    with pytest.raises(RefusedError, match=said) as refused:
+    with pytest.raises(RejectedError, match=said) as refused:
         look(Tool())
     assert "admittance may begin with 2 N at most" in str(refused.value)
     for remedy in ("take hands and things off", "mount the tool", "pliant identify payload", "raise sense.deadband_n"):
@@ -50,20 +50,20 @@ def test_a_tool_that_is_not_mounted_is_refused_with_what_was_read_and_what_the_t
 
 
 def test_a_hand_on_the_tool_is_refused_too() -> None:
-    with pytest.raises(RefusedError, match=r"that differs by (9|10)\.\d N"):
+    with pytest.raises(RejectedError, match=r"that differs by (9|10)\.\d N"):
         look(TOOL, push=[0, 10, 0, 0, 0, 0])
 
 
 def test_a_centre_of_mass_elsewhere_is_refused_for_its_moment() -> None:
     said = r"that differs by 0\.[34]\d N m, and the law admittance may begin with 0\.3 N m at most"
-    with pytest.raises(RefusedError, match=said) as refused:
+    with pytest.raises(RejectedError, match=said) as refused:
         look(Tool(mass_kg=0.8, com_m=(0.05, 0.0, 0.06), tcp_m=TOOL.tcp_m))
     assert "or raise sense.deadband_nm" in str(refused.value)
 
 
 def test_a_sensor_that_sends_no_numbers_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rest, "LONGEST_S", 0.05)
-    with pytest.raises(RefusedError, match="gave hardly a reading that can be used within"):
+    with pytest.raises(RejectedError, match="gave hardly a reading that can be used within"):
         look(TOOL, sensor=Sensor(failures=(Failure(kind="missing", at_s=0.0),)))
 
 
@@ -84,5 +84,5 @@ def test_the_strictest_law_of_the_script_counts_and_a_contact_only_if_the_script
     limit = limit_of(Task(events=(Event(at_s=1, law="admittance"),)))
     assert limit == ("admittance", 2.0, pytest.approx(0.3), "sense.deadband_n")
     dome = load_task("dome")
-    assert limit_of(dome) == ("hybrid", dome.params.contact.preload_n, math.inf, "contact.preload_n")
+    assert limit_of(dome) == ("contact", dome.params.contact.preload_n, math.inf, "contact.preload_n")
     assert limit_of(dome.model_copy(update={"events": ()})) is None

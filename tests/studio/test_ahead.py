@@ -10,7 +10,7 @@ import pytest
 from running_studio import Running, until
 
 from pliant.contact.states import is_at_work
-from pliant.errors import RefusedError
+from pliant.errors import RejectedError
 from pliant.runtime.link import Link
 from pliant.runtime.session import Session
 from pliant.runtime.task import load_task
@@ -52,7 +52,7 @@ def test_what_is_red_is_refused_and_what_is_not_is_taken(pressing: Session) -> N
     runs = zones(pressing, "admittance.mass", values)
     red = runs[0]["last"]
     before = pressing.board.adopted
-    with pytest.raises(RefusedError, match="bears"):
+    with pytest.raises(RejectedError, match="bears"):
         pressing.set({"admittance.mass": values[red]})
     assert pressing.board.adopted == before
     pressing.set({"admittance.mass": values[red + 1]})
@@ -82,7 +82,7 @@ def test_a_spring_that_would_be_torn_where_the_tool_is_now_is_red(studio: Runnin
     studio.until(lambda: free.state.goal.pose[2] > here[2] + 0.5)
     runs = zones(free, name, springs)
     assert [(run["first"], run["last"], run["level"]) for run in runs] == [(0, 0, FINE), (1, 2, REFUSED)]
-    with pytest.raises(RefusedError) as refused:
+    with pytest.raises(RejectedError) as refused:
         free.set({name: springs[1]})
     assert runs[1]["why"] == str(refused.value)
     free.goal_pose(here)

@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 from running_studio import LONG_S, Running, ask, dial, part, until
 
-from pliant.errors import PliantError, RefusedError
+from pliant.errors import PliantError, RejectedError
 from pliant.params.declare import changed
 from pliant.record.reader import Recording
 from pliant.runtime.batch import simulate
@@ -120,7 +120,7 @@ def test_what_is_being_worked_out_can_be_cancelled_and_ends_with_the_studio() ->
     def run() -> None:
         try:
             work.told("experiment", "dome", "--json")
-        except RefusedError as error:
+        except RejectedError as error:
             said.append(str(error))
 
     assert not work.cancel()
@@ -169,7 +169,7 @@ def test_an_experiment_runs_and_shows_its_picture_and_its_table(page: Any, studi
     part(page, "gallery").click()
     part(page, "run-push").click()
     studio.until(lambda: part(page, "result").count() == 1, LONG_S)
-    assert "every bar is reached" in part(page, "result").text_content()
+    assert "all targets met" in part(page, "result").text_content()
     studio.until(lambda: page.evaluate("document.querySelector('dialog img')?.naturalWidth ?? 0") > 300)
     head = studio.loop.board.head
     studio.until(lambda: studio.loop.board.head > head)

@@ -133,7 +133,7 @@ HOSTILE = [
     '{"id": 1, "do": "set", "values": {"sense.cutoff_hz": NaN}}',
     '{"id": 1, "do": "start", "task": "hand_guiding", "robot": "ur:192.0.2.1"}',
     '{"id": 1, "do": "start", "task": "hand_guiding", "robot": "sim:/etc/passwd"}',
-    '{"id": 1, "do": "order", "order": "explode"}',
+    '{"id": 1, "do": "command", "command": "explode"}',
     '{"id": 1, "do": "save", "path": "/no/such/folder/x.yaml"}',
     '{"id": 1, "do": "start", "task": "../../etc/passwd"}',
     '{"id": 1, "do": "start", "task": 5}',

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from running_studio import Running
 
-from pliant.errors import PliantError, RefusedError
+from pliant.errors import PliantError, RejectedError
 from pliant.params.declare import flat
 from pliant.runtime.link import Link, attach
 from pliant.studio.history import MOST, History
@@ -82,7 +82,7 @@ def test_a_change_that_is_wholly_overtaken_is_not_taken_back_and_says_so(link: L
     history.set(link, {DEADBAND: 1.5})
     history.set(link, {CUTOFF: 30.0})
     other.set({CUTOFF: 35.0})
-    with pytest.raises(RefusedError, match=r"sense\.cutoff_hz was changed by someone else"):
+    with pytest.raises(RejectedError, match=r"sense\.cutoff_hz was changed by someone else"):
         history.undo(link)
     assert values(link) == (35.0, 1.5)
     history.undo(link)  # what came before it is not barred by it
@@ -119,7 +119,7 @@ def test_a_drag_into_which_someone_else_reached_is_taken_back_to_there_and_no_fu
     history.set(link, {CUTOFF: 23.0}, 1)
     history.undo(link)
     assert values(link)[0] == 30.0
-    with pytest.raises(RefusedError, match="changed by someone else"):
+    with pytest.raises(RejectedError, match="changed by someone else"):
         history.undo(link)
 
 
@@ -140,7 +140,7 @@ def test_a_change_that_was_refused_is_not_kept(link: Link) -> None:
     history = History()
     with pytest.raises(PliantError):
         history.set(link, {CUTOFF: -1.0})
-    with pytest.raises(RefusedError, match="nothing to undo"):
+    with pytest.raises(RejectedError, match="nothing to undo"):
         history.undo(link)
 
 

@@ -10,7 +10,7 @@ import pytest
 from running_studio import Running, Stops, part, start, stop, until
 
 from pliant.analysis.mission import recorded_story
-from pliant.errors import RefusedError
+from pliant.errors import RejectedError
 from pliant.record import Recording
 from pliant.runtime.bundled import bundled_files
 from pliant.runtime.link import attach
@@ -103,7 +103,7 @@ def test_a_stop_wins_that_comes_when_a_begin_was_taken_but_not_sent(loop: Missio
     request = Request(stage, {"do": "begin"}, History())
     request.check_stops()  # as the desk does when it is the request's turn
     stop(stage)
-    with pytest.raises(RefusedError, match="A stop came before this was done"):
+    with pytest.raises(RejectedError, match="A stop came before this was done"):
         ACTIONS[BESIDE]["begin"](request)
     loop.wait(0.1)
     until(lambda: not loop.story["seeking"] and not loop.story["moving"])

@@ -255,7 +255,7 @@ def test_another_task_can_be_started_and_its_contact_orders_reach_it(page: Any, 
     part(page, "start").click()
     until(lambda: "plane" in part(page, "loop").text_content())
     studio.loop = attach(page.evaluate("document.body.dataset.loop"))
-    assert studio.loop.task.law == "hybrid"
+    assert studio.loop.task.law == "contact"
     lift_off(page, studio)
     seek(page, studio)
     visited = Visited(studio.loop)

@@ -17,7 +17,7 @@ from running_studio import held, run_beside, stop, until
 
 from needs import needs
 from pliant.contact.states import PAUSED, RETRACT, SLIDE
-from pliant.errors import LoopError, PliantError, RefusedError
+from pliant.errors import LoopError, PliantError, RejectedError
 from pliant.experiments.emulated import Emulator
 from pliant.record.reader import Recording
 from pliant.runtime.link import Link, attach
@@ -78,13 +78,13 @@ def test_a_stop_reaches_a_loop_that_lifts_its_tool_off_because_another_task_star
 
 
 def test_without_a_loop_a_stop_is_refused() -> None:
-    with pytest.raises(RefusedError, match="No loop is running"):
+    with pytest.raises(RejectedError, match="No loop is running"):
         stop(Stage())
 
 
 def test_what_is_meant_for_another_loop_does_not_reach_this_one(stage: Stage) -> None:
     assert stage.arm(stage.number) is stage.arm()
-    with pytest.raises(RefusedError, match="another loop"):
+    with pytest.raises(RejectedError, match="another loop"):
         stage.arm(stage.number - 1)
 
 
@@ -99,7 +99,7 @@ def test_only_a_robot_that_can_be_chosen_is_started(stage: Stage, robot: str) ->
 def test_a_page_does_not_start_a_real_robot_that_nobody_named(stage: Stage, tmp_path: Path) -> None:
     file, before = tmp_path / "real.yaml", stage.scene
     file.write_text("robot: ur:192.0.2.1\nlaw: hold\n")
-    with pytest.raises(RefusedError, match="is a real robot"):
+    with pytest.raises(RejectedError, match="is a real robot"):
         stage.start(str(file))
     assert stage.scene is before
 
@@ -131,10 +131,10 @@ def test_what_cannot_be_shown_does_not_run_on(stage: Stage, monkeypatch: pytest.
 
     def broken(self: Stage, link: Link, source: str) -> None:
         started.append(link)
-        raise RefusedError("It cannot be shown.")
+        raise RejectedError("It cannot be shown.")
 
     monkeypatch.setattr(Stage, "_show", broken)
-    with pytest.raises(RefusedError, match="cannot be shown"):
+    with pytest.raises(RejectedError, match="cannot be shown"):
         Stage().start("hand_guiding")
     (link,) = started
     assert not link.running

@@ -14,7 +14,7 @@ from typing import Any, cast
 import pytest
 from running_studio import PATIENCE_S, Running, ask, dial, held, part, run_beside, until
 
-from pliant.errors import LoopError, RefusedError
+from pliant.errors import LoopError, RejectedError
 from pliant.runtime import commands
 from pliant.runtime.board import Board
 from pliant.runtime.board_layout import RUNNING, STOPPED
@@ -235,10 +235,10 @@ def test_a_mission_that_cannot_be_shown_does_not_run_on(what: str, monkeypatch: 
         assert isinstance(stage._beginning, MissionLink)
         assert stage._beginning.running
         started.append(stage._beginning)
-        raise RefusedError("It cannot be shown.")
+        raise RejectedError("It cannot be shown.")
 
     monkeypatch.setattr(stage, what, broken)
-    with pytest.raises(RefusedError, match="cannot be shown"):
+    with pytest.raises(RejectedError, match="cannot be shown"):
         stage.start("fetch")
     assert not started[0].running
     assert stage.is_idle

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from running_studio import Running, ask, dial, until
 
-from pliant.errors import RefusedError, UnknownNameError
+from pliant.errors import RejectedError, UnknownNameError
 from pliant.runtime.batch import simulate
 from pliant.runtime.save import save_run
 from pliant.runtime.task import load_task
@@ -26,7 +26,7 @@ def test_a_cancel_that_comes_before_the_process_is_not_lost() -> None:
     work = Work()
     with work.alone():
         assert work.cancel()
-        with pytest.raises(RefusedError, match="was cancelled"):
+        with pytest.raises(RejectedError, match="was cancelled"):
             work.told("experiment", "dome", "--json")
         assert work._process is None
     assert not work.cancel()  # nothing is left of it for the next
@@ -38,7 +38,7 @@ def test_what_takes_long_yields_to_the_loop() -> None:
     work, before = Work(), os.getpriority(os.PRIO_PROCESS, 0)
 
     def run() -> None:
-        with pytest.raises(RefusedError, match="was cancelled"):
+        with pytest.raises(RejectedError, match="was cancelled"):
             work.told("experiment", "dome", "--json")
 
     runs = Thread(target=run)
@@ -56,7 +56,7 @@ def test_an_experiment_is_looked_up_and_not_imported_by_the_studio(monkeypatch: 
 
     def told(*words: str) -> dict[str, Any]:
         asked.append(words)
-        return {"holds": True, "figures": []}
+        return {"passed": True, "figures": []}
 
     monkeypatch.setattr(work, "told", told)
     sys.modules.pop("pliant.experiments.planner", None)
@@ -72,7 +72,7 @@ def test_a_what_if_in_a_process_of_its_own_is_the_same(tmp_path: Path, monkeypat
     save_run(simulate(load_task("push")), tmp_path / "push.mcap")
     parameters = load_task("push").params
     assert archive.ask_what_if(Work(), "push.mcap", parameters) == archive.what_if("push.mcap", parameters)
-    with pytest.raises(RefusedError, match="one of those in"):
+    with pytest.raises(RejectedError, match="one of those in"):
         archive.ask_what_if(Work(), "nothing.mcap", parameters)
 
 
@@ -80,14 +80,14 @@ def test_a_huge_recording_is_refused_with_a_sentence(tmp_path: Path, monkeypatch
     monkeypatch.setenv("PLIANT_OUT", str(tmp_path))
     with (tmp_path / "huge.mcap").open("wb") as file:
         file.truncate(archive.MOST_BYTES + 1)  # takes no room on the disk
-    with pytest.raises(RefusedError, match="opens no more than 400 MB"):
+    with pytest.raises(RejectedError, match="opens no more than 400 MB"):
         archive.open_recording("huge.mcap")
 
 
 def test_recordings_are_opened_one_at_a_time() -> None:
     work = Work()
     with work.opening():
-        with pytest.raises(RefusedError, match="being opened already"), work.opening():
+        with pytest.raises(RejectedError, match="being opened already"), work.opening():
             pass
         with work.alone():
             pass  # which is another matter

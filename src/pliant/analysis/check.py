@@ -23,13 +23,13 @@ LAG_SHARE = 0.9
 def check(task: Task, damping: float = DAMPING) -> Outcome:
     """Margins over the declared surfaces; for the contact law the first touch and its settling too."""
     laws = {task.law, *(event.law for event in task.events)}
-    if "hybrid" in laws:
+    if "contact" in laws:
         return _check_contact(task, damping)
     found = list(places(task, task.params, "admittance")) if "admittance" in laws else []
     if not found:
         raise InputError(
-            "law", task.law, "hybrid, or admittance with a surface (surface_n_m, or one of the simulator): "
-            "only a contact can be checked", "See docs/laws/hybrid.md.",
+            "law", task.law, "contact, or admittance with a surface (surface_n_m, or one of the simulator): "
+            "only a contact can be checked", "See docs/laws/contact.md.",
         )  # fmt: skip
     figures = []
     for place in found:
@@ -47,7 +47,7 @@ def _check_contact(task: Task, damping: float) -> Outcome:
         told("mass that the arm presents", plant.mass, "kg"),
     ]
     drawn = []
-    for place in places(task, task.params, "hybrid", damping):
+    for place in places(task, task.params, "contact", damping):
         stiffness = place.stiffness
         where, found = f"{stiffness:.3g} N/m", touch(task, stiffness, damping)
         drawn.append((stiffness, found))
@@ -61,7 +61,7 @@ def _check_contact(task: Task, damping: float) -> Outcome:
     if p.height_m > 0.0:
         inside = p.free_m_s * p.stiffness_max_n_m * plant.lag_s
         figures.append(told("peak on the stiffest surface, should it stand nearer than contact.height_m", inside, "N"))
-    figures += _stages(task, "hybrid")
+    figures += _stages(task, "contact")
     return Outcome("check", 0, 0.0, figures, _advice(figures, _CONTACT), draw=lambda path: _draw(task, drawn, path))
 
 
@@ -76,7 +76,7 @@ def _stages(task: Task, judged: str) -> list[Figure]:
     return found
 
 
-# What to do when a bar of this name is not met.
+# What to do when a target of this name is not met.
 _CONTACT = {
     "declared lag": "The declared lag is shorter than the loop's: raise contact.lag_s, or every gain is too high.",
     "gain margin": "The loop is not stable enough: raise contact.lag_s or lower contact.margin.",
@@ -86,16 +86,16 @@ _CONTACT = {
 }
 _STIFF_ADMITTANCE = {
     "against it": "The task's script makes it unstable, or the first touch too hard: pliant run says which, and why.",
-    "gain margin": "The admittance swings on this surface: more admittance.mass and damping, or the law hybrid, whose "
+    "gain margin": "The admittance swings on this surface: more admittance.mass and damping, or the law contact, whose "
     "gain follows the stiffness.",
 }
 
 
 def _advice(figures: list[Figure], words: dict[str, str]) -> list[str]:
-    """A sentence for each kind of bar that is not met."""
-    if all(f.holds for f in figures):
-        return ["Stable on every surface that was looked at; every bar is met."]
-    return [text for key, text in words.items() if any(key in f.name and not f.holds for f in figures)]
+    """A sentence for each kind of target that is not met."""
+    if all(f.met for f in figures):
+        return ["Stable on every surface checked; all targets are met."]
+    return [text for key, text in words.items() if any(key in f.name and not f.met for f in figures)]
 
 
 def _draw(task: Task, drawn: list[tuple[float, Touch]], path: Path) -> None:

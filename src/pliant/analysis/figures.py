@@ -1,4 +1,4 @@
-"""Figures: a measured value beside the bar it must meet, and the outcome that collects them."""
+"""Figures: a measured value and the target it must meet, and the outcome that collects them."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from typing import Any, SupportsFloat
 
 @dataclass(frozen=True)
 class Figure:
-    """One measured value. `bar` is what it must meet, in words; empty for a value that is only told."""
+    """One measured value. `target` states what it must meet; it is empty for a value that is only reported."""
 
     name: str
     value: float
     unit: str = ""
-    bar: str = ""
-    holds: bool = True
+    target: str = ""
+    met: bool = True
 
     def as_dict(self) -> dict[str, Any]:
         value = self.value if math.isfinite(self.value) else None
-        return {"name": self.name, "value": value, "unit": self.unit, "bar": self.bar, "holds": self.holds}
+        return {"name": self.name, "value": value, "unit": self.unit, "target": self.target, "met": self.met}
 
 
-def at_most(name: str, value: SupportsFloat, unit: str, bar: float) -> Figure:
-    """A value that must not exceed `bar`. Not a number holds nothing."""
-    return Figure(name, float(value), unit, f"≤ {bar:g}", bool(float(value) <= bar))
+def at_most(name: str, value: SupportsFloat, unit: str, target: float) -> Figure:
+    """A value that must not exceed `target`; NaN never meets it."""
+    return Figure(name, float(value), unit, f"≤ {target:g}", bool(float(value) <= target))
 
 
-def at_least(name: str, value: SupportsFloat, unit: str, bar: float) -> Figure:
-    """A value that must reach `bar`."""
-    return Figure(name, float(value), unit, f"≥ {bar:g}", bool(float(value) >= bar))
+def at_least(name: str, value: SupportsFloat, unit: str, target: float) -> Figure:
+    """A value that must reach `target`."""
+    return Figure(name, float(value), unit, f"≥ {target:g}", bool(float(value) >= target))
 
 
 def within(name: str, value: SupportsFloat, unit: str, target: float, tolerance: float) -> Figure:
@@ -42,7 +42,7 @@ def within(name: str, value: SupportsFloat, unit: str, target: float, tolerance:
 
 
 def told(name: str, value: SupportsFloat, unit: str = "") -> Figure:
-    """A value without a bar."""
+    """A value without a target."""
     return Figure(name, float(value), unit)
 
 
@@ -61,8 +61,8 @@ class Outcome:
     """Rows behind the figures, where there are too many to be figures; part of the JSON object."""
 
     @property
-    def holds(self) -> bool:
-        return all(figure.holds for figure in self.figures)
+    def passed(self) -> bool:
+        return all(figure.met for figure in self.figures)
 
     def as_dict(self) -> dict[str, Any]:
         """The one JSON object that ``--json`` prints."""
@@ -72,6 +72,6 @@ class Outcome:
             "seed": self.seed,
             "seconds": round(self.seconds, 3),
             "figures": [figure.as_dict() for figure in self.figures],
-            "holds": self.holds,
+            "passed": self.passed,
             **{name: rows for name, rows in more.items() if rows},
         }

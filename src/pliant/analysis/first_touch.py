@@ -60,8 +60,8 @@ def _run(parameters, state, observed, goal, work, point, numbers, n, noise, out)
     omega, hold, mass, tool, alpha, dt, stiffness, damping = numbers
     for i in range(out.shape[0]):
         if i == 1 or i == 2:
-            g.order = SET_START if i == 1 else START
-            g.orders += 1
+            g.command = SET_START if i == 1 else START
+            g.commands += 1
         s.wrench[2] = b.force + tool * b.up + noise[i]
         s.wrench_lp[2] += alpha * (s.wrench[2] - s.wrench_lp[2])
         o.twist[2] = -b.v

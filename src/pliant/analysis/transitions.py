@@ -35,13 +35,13 @@ class Transition(NamedTuple):
 def transitions(records: np.ndarray[Any, Any]) -> list[Transition]:
     """Every change of the contact's state in these records, and every order refused; none where it never ran."""
     contact, time_s = records["state"]["contact"], records["time_s"]
-    state, reason, refused = contact["state"], contact["reason"], contact["refused"]
+    state, reason, refused = contact["state"], contact["reason"], contact["rejected"]
     changed = np.flatnonzero(np.diff(state, prepend=0))
     # every order that was heard, not every new reason: the same refusal twice is two
-    heard = np.diff(contact["orders"], prepend=0) != 0
+    heard = np.diff(contact["commands"], prepend=0) != 0
     denied = np.flatnonzero(heard & (refused != 0))
     found = [Transition(float(time_s[i]), STATES[int(state[i])], _words(reason[i])) for i in changed]
-    found += [Transition(float(time_s[i]), "refused", _words(refused[i])) for i in denied]
+    found += [Transition(float(time_s[i]), "rejected", _words(refused[i])) for i in denied]
     return sorted(found, key=lambda one: one.time_s)
 
 
@@ -63,7 +63,7 @@ def contact_fault(records: np.ndarray[Any, Any]) -> str:
     lost = np.flatnonzero((contact["state"] == RETRACT) & np.isin(contact["reason"], (GONE, LOST)))
     if len(lost) and not (contact["state"][lost[-1] :] == READY).any():
         return _words(contact["reason"][lost[-1]])
-    refused = np.flatnonzero(contact["refused"])
+    refused = np.flatnonzero(contact["rejected"])
     if len(refused) and not np.isin(contact["state"], _BEGUN).any():
         return f"it never began: {_words(contact['refused'][refused[0]])}"
     return ""

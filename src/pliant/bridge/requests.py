@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.events import CollectionEndEvent, CollectionStartEvent
 
-from pliant.contact.states import ORDERS
+from pliant.contact.states import COMMANDS
 from pliant.errors import InputError, PliantError, UnknownNameError
 from pliant.laws import LAWS
 from pliant.params.declare import flat, parse_value
@@ -23,7 +23,7 @@ from pliant.runtime.link import Link
 
 # What a word means for a law that has no contact to start or to lift off.
 _PLAIN = {"start": "resume", "resume": "resume", "pause": "halt", "stop": "halt", "abort": "halt"}
-WORDS = (*ORDERS, "halt", "tare", "undo", "quit")
+WORDS = (*COMMANDS, "halt", "tare", "undo", "quit")
 # A text of a stranger: so many letters at most, so many brackets, and so many lists and mappings inside each other.
 _LONGEST, _MOST_BRACKETS, _DEEPEST = 10_000, 200, 8
 
@@ -90,16 +90,16 @@ class Requests:
     def _drive(self, word: str) -> None:
         """Orders go to the contact law while it runs; the other laws only come to rest and go on."""
         latest = self.link.state
-        contact = int(latest.goal.law) == LAWS["hybrid"]
+        contact = int(latest.goal.law) == LAWS["contact"]
         if word == "halt":
             self.link.halt()
             return
         if not contact and word not in _PLAIN:
-            raise InputError("command", word, "given while the law hybrid runs: it is an order to a contact")
+            raise InputError("command", word, "given while the law contact runs: it is a command to a contact")
         if _PLAIN.get(word) == "resume" and latest.goal.stop:
             self.link.resume()
         if contact:
-            self.link.order(word)
+            self.link.command(word)
         elif _PLAIN[word] == "halt":
             self.link.halt()
 

@@ -62,7 +62,7 @@ def state_words(record: Any, status: int) -> str:
     """The state of a loop in a few words: what the loop does, the law, the state of its contact."""
     law = _LAW.get(int(record.goal.law), "")
     words = [STATUS[status], law]
-    if law == "hybrid":
+    if law == "contact":
         words.append(STATES[int(record.state.contact.state)])
     if record.goal.stop:
         words.append("halted")
@@ -76,7 +76,7 @@ def fault_words(record: Any, status: int, reason: str) -> str:
     if record.state.fault:
         return FAULTS[int(record.state.fault)]
     contact = record.state.contact
-    if _LAW.get(int(record.goal.law)) == "hybrid" and contact.state == CONTACT_FAULT:
+    if _LAW.get(int(record.goal.law)) == "contact" and contact.state == CONTACT_FAULT:
         return EVENTS[int(contact.reason)]
     return ""
 

@@ -7,7 +7,7 @@ from typing import Any, get_args, get_type_hints
 
 from pydantic import BaseModel
 
-from pliant.errors import RefusedError, UnknownNameError
+from pliant.errors import RejectedError, UnknownNameError
 from pliant.params.control import Parameters
 from pliant.params.declare import changed, declared, parse_assignment
 from pliant.runtime.task import Task
@@ -30,7 +30,7 @@ def must_be_parameter(name: str, value: Any) -> None:
         return
     bare = name.removeprefix("params.")
     if bare != name:
-        raise RefusedError(f"Control parameters are named without params. here: say {bare}.", field=name, value=value)
+        raise RejectedError(f"Control parameters are named without params. here: say {bare}.", field=name, value=value)
     path = name.split(".")
     if path[0] not in Task.model_fields:
         return  # no field at all: whoever sets it says which there are
@@ -42,7 +42,7 @@ def must_be_parameter(name: str, value: Any) -> None:
         if not fields:  # a value, or a list: nothing in it can be named
             break
     where = _place(path, at[:-1].split("."), value, whole=not fields)
-    raise RefusedError(f"{name} is no control parameter: {where}.", field=name, value=value)
+    raise RejectedError(f"{name} is no control parameter: {where}.", field=name, value=value)
 
 
 def _place(path: list[str], known: list[str], value: Any, *, whole: bool) -> str:

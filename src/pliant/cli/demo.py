@@ -35,12 +35,12 @@ def command(
 def _has_page() -> bool:
     """Whether the Studio can be opened; if not, says why: the demonstration itself has worked."""
     from pliant.cli.show import err
-    from pliant.errors import RefusedError
+    from pliant.errors import RejectedError
     from pliant.studio.server import static_folder
 
     try:
         static_folder()
-    except RefusedError as error:
+    except RejectedError as error:
         err.print(str(error))
         return False
     return True

@@ -19,18 +19,18 @@ def command(
 ) -> int:
     """Run a named experiment, or list them.
 
-    Each figure is shown beside the bar it must meet; exit code 1 if one does not.
+    Each figure is shown with its target; the exit code is 1 if one is missed.
     Some have options of their own, as the list says.
     """
     from rich.text import Text
 
     from pliant.cli.show import claim, compile_first, out, progress, report
-    from pliant.errors import RefusedError
+    from pliant.errors import RejectedError
     from pliant.experiments import find, kernels_of, options_of, summaries
     from pliant.experiments.options import parse
 
     if name is not None and name.startswith("-"):
-        raise RefusedError(f"There is no option {name} without the name of an experiment before it.", field=name)
+        raise RejectedError(f"There is no option {name} without the name of an experiment before it.", field=name)
     if name is None:
         for key, summary in summaries().items():
             out.print(Text.assemble((f"{key:20}", "bold"), f" {summary}"))

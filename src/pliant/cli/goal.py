@@ -39,8 +39,8 @@ def command(
         now = link.state
     if position:
         out.print(f"Loop {link.name}: the goal was moved.")
-        if now.goal.law in (LAWS["hold"], LAWS["hybrid"]):
-            law = "hold" if now.goal.law == LAWS["hold"] else "hybrid"
+        if now.goal.law in (LAWS["hold"], LAWS["contact"]):
+            law = "hold" if now.goal.law == LAWS["hold"] else "contact"
             out.print(f"The law {law} does not look at it; it counts once an admittance or impedance takes over.")
     for name, place in (("goal", now.goal.pose), ("tool", now.observed.pose)):
         out.print(f"{name} at {place[0]:.4f} {place[1]:.4f} {place[2]:.4f} m")

@@ -71,11 +71,11 @@ def command(
 
 def _refuse_others(what: str, of_payload: dict[str, Any], of_delay: dict[str, Any]) -> None:
     """An option of the other identification is a mistake, not something to pass over."""
-    from pliant.errors import RefusedError
+    from pliant.errors import RejectedError
 
     for name, value in (of_delay if what == "payload" else of_payload).items():
         if value is not None:
-            raise RefusedError(f"--{name} is not for identify {what}: leave it out. See pliant identify --help.")
+            raise RejectedError(f"--{name} is not for identify {what}: leave it out. See pliant identify --help.")
 
 
 def _payload(task: Task, poses: int, *, mount: bool, fast: bool, yes: bool) -> dict[str, Any]:

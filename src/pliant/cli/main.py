@@ -1,6 +1,6 @@
 """`pliant`: the one executable. Verbs import what they need when they run, so that help is quick.
 
-Exit codes: 0 done (Ctrl-C is a normal stop); 1 a bar was not reached, a replay differs or the doctor found something;
+Exit codes: 0 done (Ctrl-C is a normal stop); 1 a target was missed, a replay differs or the doctor found something;
 2 bad input; 3 the robot or the loop stopped by a fault.
 """
 
@@ -18,6 +18,7 @@ from pliant.cli import (
     bench,
     cache,
     check,
+    command,
     demo,
     doctor,
     emulate,
@@ -25,7 +26,6 @@ from pliant.cli import (
     goal,
     identify,
     info,
-    order,
     plan,
     plot,
     push,
@@ -68,11 +68,11 @@ def _root(
 ) -> None:
     """Robots that feel: compliant control for arms, simulated and real.
 
-    Exit codes: 0 done, 1 a bar missed or something found, 2 bad input, 3 a fault.
+    Exit codes: 0 done, 1 a target missed or a problem found, 2 bad input, 3 a fault.
     """
 
 
-_WITH_A_ROBOT = (demo, run, studio, check, info, set_verb, goal, order, push, tare, identify)
+_WITH_A_ROBOT = (demo, run, studio, check, info, set_verb, goal, command, push, tare, identify)
 _WITHOUT = (emulate, plan, plot, doctor, replay, experiment, bench, cache)
 
 for verb in (*_WITH_A_ROBOT, *_WITHOUT):

@@ -46,7 +46,7 @@ def run_live(task: MissionTask, recording: Path, picture: Path, *, name: str | N
     if not story.log or story.log[-1].stage != DONE:
         stops = [change.reason for change in story.log if change.stage == "stopping"]
         raise MissionError(stops[-1] if stops else "the loop was told to end")
-    return 0 if all(figure.holds for figure in figures) else 1
+    return 0 if all(figure.met for figure in figures) else 1
 
 
 def _until_over(session: MissionSession, go_on: Callable[[], bool]) -> None:

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pliant.cli.show import claim, compile_first, err, figures_table, out, progress
-from pliant.errors import MissionError, RefusedError
+from pliant.errors import MissionError, RejectedError
 from pliant.runtime.mission_task import MissionTask, begun, changed_mission, find_mission, place_of
 from pliant.runtime.save import claim_recording, output_folder
 
@@ -51,7 +51,7 @@ def _refuse(given: dict[str, Any]) -> None:
     for option, value in given.items():
         if value:
             said = f"{option} is for a task, and this is a mission: it runs in simulation, to its end, at full speed."
-            raise RefusedError(said, field=option)
+            raise RejectedError(said, field=option)
 
 
 def run_mission(
@@ -128,7 +128,7 @@ def _run(
     out.print(f"Picture: {picture}\nAnimation, {pace_words(speed)}: {animation}")
     if not run.done:
         raise MissionError(run.reason)
-    return 0 if all(figure.holds for figure in figures) else 1
+    return 0 if all(figure.met for figure in figures) else 1
 
 
 def pace_words(speed: float) -> str:

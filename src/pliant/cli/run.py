@@ -41,14 +41,14 @@ def command(
         start_ahead(LOOP)
     from pliant.cli.running import change_task, run_fast, run_paced
     from pliant.cli.show import compile_first
-    from pliant.errors import RefusedError
+    from pliant.errors import RejectedError
     from pliant.robots import check_installed, is_simulated
     from pliant.runtime.guard import guard_start
     from pliant.runtime.task import arm_of, check_fits, is_mission, load_task
 
     if fast and (watch or name or ros2):
         option = "--watch" if watch else "--name" if name else "--ros2"
-        raise RefusedError(f"{option} is for a loop in real time, and --fast has none: leave one of the two out.")
+        raise RejectedError(f"{option} is for a loop in real time, and --fast has none: leave one of the two out.")
     if ros2:
         from pliant.cli.bridging import check_ros2
 
@@ -63,9 +63,9 @@ def command(
     changes = {"robot": robot, "rate_hz": rate, "duration_s": duration, "seed": seed}
     wanted = change_task(load_task(task, rate), changes, assign or [])
     if watch and not Path(task).is_file():
-        raise RefusedError(f"--watch needs a task file of your own, and {task} is none: copy a task first.")
+        raise RejectedError(f"--watch needs a task file of your own, and {task} is none: copy a task first.")
     if fast and not is_simulated(wanted.robot):
-        raise RefusedError(f"--fast is for simulated robots, and {wanted.robot} is none.")
+        raise RejectedError(f"--fast is for simulated robots, and {wanted.robot} is none.")
     check_installed(wanted.robot)
     check_fits(wanted, arm_of(wanted))
     if not unchecked:

@@ -26,13 +26,13 @@ def command(
     Also takes the last change back, and keeps what is in force in a file. A change that is not allowed
     changes nothing and says why.
     """
-    from pliant.errors import RefusedError
+    from pliant.errors import RejectedError
     from pliant.runtime.link import attach
 
     if history and (undo or save is not None or name is not None):
-        raise RefusedError("--history is used alone: it shows the changes so far and makes none.")
+        raise RejectedError("--history is used alone: it shows the changes so far and makes none.")
     if undo and name is not None:
-        raise RefusedError(f"--undo takes no parameter: it takes the last change back, and {name} was given beside it.")
+        raise RejectedError(f"--undo takes no parameter; it reverts the last change. Leave out {name}.")
     link = attach(loop)
     if history:
         _show_history(link)

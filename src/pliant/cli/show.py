@@ -17,7 +17,7 @@ from rich.prompt import Confirm
 from rich.table import Table
 from rich.text import Text
 
-from pliant.errors import RefusedError
+from pliant.errors import RejectedError
 
 if TYPE_CHECKING:
     from pliant.analysis.figures import Figure, Outcome
@@ -75,9 +75,9 @@ def ask_once(task: Task, *, yes: bool) -> None:
         return
     sure = may_it_move()
     if sure is None:
-        raise RefusedError("Nothing has moved: there is nobody to ask. Say --yes if it may.")
+        raise RejectedError("Nothing has moved: there is nobody to ask. Say --yes if it may.")
     if not sure:
-        raise RefusedError("Nothing has moved: it was not confirmed.")
+        raise RejectedError("Nothing has moved: it was not confirmed.")
 
 
 class Sure(Confirm):
@@ -119,27 +119,27 @@ def number(value: float) -> str:
 
 
 def figures_table(figures: list[Figure], title: str) -> Table:
-    """Figures beside their bars, if one of them has a bar."""
+    """Figures, with their targets if one of them has a target."""
     table = Table(title=title, title_justify="left", title_style="bold")
     table.add_column("figure")
     table.add_column("value", justify="right")
     table.add_column("unit")
-    judged = any(figure.bar for figure in figures)
+    judged = any(figure.target for figure in figures)
     if judged:
-        table.add_column("bar", justify="right")
-        table.add_column("holds")
+        table.add_column("target", justify="right")
+        table.add_column("met")
     for figure in figures:
-        measured = bool(figure.bar) or math.isfinite(figure.value)
+        measured = bool(figure.target) or math.isfinite(figure.value)
         row = [figure.name, number(figure.value) if measured else "not measured", figure.unit if measured else ""]
         if judged:
-            mark = Text("yes", "green") if figure.holds else Text("no", "red")
-            row += [figure.bar, mark if figure.bar else ""]
+            mark = Text("yes", "green") if figure.met else Text("no", "red")
+            row += [figure.target, mark if figure.target else ""]
         table.add_row(*row)
     return table
 
 
 def report(outcome: Outcome, *, as_json: bool, picture: Path | None) -> int:
-    """Show an outcome and make its picture; returns the exit code that says whether every bar holds."""
+    """Show an outcome and draw its picture. Returns 0 if every target is met, 1 otherwise."""
     if picture is not None and outcome.draw is not None:
         picture.parent.mkdir(parents=True, exist_ok=True)
         outcome.draw(picture)
@@ -152,4 +152,4 @@ def report(outcome: Outcome, *, as_json: bool, picture: Path | None) -> int:
             out.print(note)
         if picture is not None and outcome.draw is not None:
             out.print(f"Picture: {picture}")
-    return 0 if outcome.holds else 1
+    return 0 if outcome.passed else 1

@@ -1,7 +1,7 @@
 """The states of a contact and what leads from one to another: one table, from which the tick and the picture are made.
 
-An event is an order of the user or something that was noticed. `NEXT[state, event]` is the state it leads to; where
-there is none, the event means nothing there, and an order is refused. Of several events in one tick the first in the
+An event is a command of the user or something that was noticed. `NEXT[state, event]` is the state it leads to; where
+there is none, the event means nothing there, and a command is refused. Of several events in one tick the first in the
 list counts: what protects comes before what is asked, and that before the ordinary course of things.
 """
 
@@ -53,12 +53,12 @@ EVENTS = {
     STILL: "the tool has lifted off by contact.retract_m, twice, and still feels a force",
     REVERSED: "the force pulls towards the surface: is the sensor mounted the wrong way round?",
     TOO_OFTEN: "contact was lost more often than contact.losses_most",
-    SENSELESS: "the order means nothing in the present state",
+    SENSELESS: "the command is not valid in this state",
     HALTED: "the loop is halted: end the halt first",
 }
 
 # What a user can ask for, by name.
-ORDERS = {"set_start": SET_START, "start": START, "pause": PAUSE, "resume": RESUME, "stop": STOP, "abort": ABORT}
+COMMANDS = {"set_start": SET_START, "start": START, "pause": PAUSE, "resume": RESUME, "stop": STOP, "abort": ABORT}
 
 NONE, BACK = -1, -2  # no way from here; back to the state that was paused
 
@@ -105,8 +105,8 @@ def is_at_work(c):
 
 @kernel
 def waiting(c, g):
-    """How many orders wait behind the next one; those that a stop or an abort has replaced (0) are passed over."""
-    left = min(g.orders - c.orders - 1, len(g.earlier))
+    """How many commands wait behind the next one; those that a stop or an abort has replaced (0) are passed over."""
+    left = min(g.commands - c.commands - 1, len(g.earlier))
     while left > 0 and g.earlier[left - 1] == 0:
         left -= 1
     return left
@@ -114,7 +114,7 @@ def waiting(c, g):
 
 @kernel
 def guarded(c, event, preload, well, heading, halted):
-    """What an order amounts to: some are refused by what the sensor says, by a `heading` that is none, or by a halt."""
+    """The event of a command; the sensor, a `heading` that is not valid, or a halt turn some into a rejection."""
     if halted and event in (START, RESUME) and NEXT[c.state, event] != NONE:
         return HALTED
     if event == START and c.state == READY:
@@ -156,6 +156,6 @@ def enter(c, event, position):
     if to != DWELL or c.state != PAUSED:
         c.held_s = 0.0
     c.lost_s, c.stuck_s, c.pulled_s = 0.0, 0.0, 0.0
-    c.refused = NOTHING
+    c.rejected = NOTHING
     c.state, c.reason, c.since_s = to, event, 0.0
     return True

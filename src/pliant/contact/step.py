@@ -82,8 +82,8 @@ def begin(s):
 
 @kernel
 def pass_over(s, g):
-    """While another law runs orders mean nothing, and are not kept for later."""
-    s.contact.orders = g.orders
+    """While another law runs commands mean nothing, and are not kept for later."""
+    s.contact.commands = g.commands
 
 
 @kernel
@@ -156,18 +156,18 @@ def _be_led_away(p, c, done, along, dt):
 
 @kernel
 def _decide(p, c, s, g, w, dt):
-    """At most one event leads to another state in a tick: what protects first, then an order, then the rest."""
+    """At most one event leads to another state in a tick: what protects first, then a command, then the rest."""
     event = _alarm(p, s)
     if event != states.NOTHING and states.enter(c, event, s.pose):
-        c.refused = event if g.orders != c.orders else states.NOTHING
-        c.orders = g.orders
+        c.rejected = event if g.commands != c.commands else states.NOTHING
+        c.commands = g.commands
         lift.mind_the_force(p, c, s)
         return
     event = _from_outside(c, g, g.law != s.law)
-    if event != states.NOTHING and g.orders == c.orders and states.enter(c, event, s.pose):
+    if event != states.NOTHING and g.commands == c.commands and states.enter(c, event, s.pose):
         lift.mind_the_force(p, c, s)
         return
-    if g.orders != c.orders and _obey(p, c, s, g, w.axis):
+    if g.commands != c.commands and _obey(p, c, s, g, w.axis):
         lift.mind_the_force(p, c, s)
         return
     event = _noticed(p, c, s)
@@ -190,18 +190,18 @@ def _decide(p, c, s, g, w, dt):
 
 @kernel
 def _obey(p, c, s, g, axis):
-    """Follow the next order that was not heard yet, or refuse it; returns whether it led to another state."""
+    """Follow the next command that was not heard yet, or refuse it; returns whether it led to another state."""
     left = states.waiting(c, g)
-    order = g.earlier[left - 1] if left > 0 else g.order
-    if order == states.PAUSE and c.state == RETRACT and c.touching != 0:
+    command = g.earlier[left - 1] if left > 0 else g.command
+    if command == states.PAUSE and c.state == RETRACT and c.touching != 0:
         return False  # it waits until contact is gone
-    c.orders = g.orders - left
+    c.commands = g.commands - left
     pressed, well = size(c.resting) > p.preload_n, s.trouble == 0 and s.fault == 0
-    event = states.guarded(c, order, pressed, well, _has_heading(p, c), g.stop != 0)
+    event = states.guarded(c, command, pressed, well, _has_heading(p, c), g.stop != 0)
     if states.enter(c, event, s.pose):
         _begin(p, c, event, axis)
         return True
-    c.refused = states.SENSELESS if event == order else event
+    c.rejected = states.SENSELESS if event == command else event
     return False
 
 

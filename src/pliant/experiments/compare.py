@@ -15,7 +15,7 @@ from pliant.experiments.rival_record import save_ours, save_rival
 from pliant.robots.sim.config import Surface
 
 STIFFNESS = (2e4, 1e5, 1e6)
-OURS = "hybrid"
+OURS = "contact"
 OPTIONS = (
     Option("rival", "A law to compare with; may be repeated (default: all).", tuple(RIVALS), many=True),
     Option("record", "Folder for a recording of every run, for pliant doctor and pliant plot."),

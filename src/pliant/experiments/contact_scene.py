@@ -84,9 +84,9 @@ def task(surfaces: tuple[Surface, ...], loop: Loop, seed: int, seconds: float, *
         contact=Contact(lag_s=loop.lag_s(), target_n=FORCE, heading=HEADING, **contact),
     )
     return Task(
-        name="contact", law="hybrid", duration_s=seconds, tool=TOOL, params=parameters,
+        name="contact", law="contact", duration_s=seconds, tool=TOOL, params=parameters,
         sim=SimConfig(seed=seed, servo=loop.servo, sensor=Sensor(), surfaces=surfaces),
-        events=(Event(at_s=0.1, order="set_start"), Event(at_s=0.2, order="start")),
+        events=(Event(at_s=0.1, command="set_start"), Event(at_s=0.2, command="start")),
     )  # fmt: skip
 
 

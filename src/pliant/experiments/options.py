@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pliant.errors import RefusedError, UnknownNameError
+from pliant.errors import RejectedError, UnknownNameError
 
 
 @dataclass(frozen=True)
@@ -44,16 +44,16 @@ def parse(experiment: str, declared: Sequence[Option], words: Sequence[str]) -> 
             said = (
                 f"The experiment {experiment} has no option {name}: its own are {own}; all have --json, --plot, --seed."
             )
-            raise RefusedError(said, field=name)
+            raise RejectedError(said, field=name)
         if not given:
             if not rest or rest[0].startswith("--"):
-                raise RefusedError(f"--{option.name} needs a value: {option.help}", field=name)
+                raise RejectedError(f"--{option.name} needs a value: {option.help}", field=name)
             text = rest.pop(0)
         value = option.value(text)
         if option.many:
             found[option.keyword] = (*found.get(option.keyword, ()), value)
         elif option.keyword in found:
-            raise RefusedError(f"--{option.name} can be given once.", field=name, value=text)
+            raise RejectedError(f"--{option.name} can be given once.", field=name, value=text)
         else:
             found[option.keyword] = value
     return found

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import RefusedError
+from pliant.errors import RejectedError
 from pliant.mobile.base import SteadyPlace
 from pliant.mobile.body import BASE_JOINTS, Body
 from pliant.mobile.followers import Follower, PathFollower, RegulatedPurePursuit
@@ -327,7 +327,7 @@ def _exact(q: Array, u: Array, time_s: float) -> Seen:
 def _pose(goal: Any) -> Array:
     pose = np.array(goal, float)
     if pose.shape != (7,) or not np.isfinite(pose).all() or abs(np.linalg.norm(pose[3:]) - 1.0) > 1e-3:
-        raise RefusedError(
+        raise RejectedError(
             f"goal is {goal!r}, but it must be a pose: x, y, z [m] and a unit quaternion w, x, y, z, all finite.",
             field="goal", value=goal,
         )  # fmt: skip

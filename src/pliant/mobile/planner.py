@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import PliantError, RefusedError
+from pliant.errors import PliantError, RejectedError
 from pliant.mobile import lattice, search, shortcut, wave
 from pliant.mobile.path import Path
 from pliant.mobile.space import Space, free_at, prepared
@@ -215,18 +215,18 @@ class HybridAStar:
         x, y, heading = map(float, values)
         if abs(heading) > MOST_HEADING:
             said = f"{name} has a heading of {heading:g} rad, but it must be within ±{MOST_HEADING:g} rad."
-            raise RefusedError(said, field=name, value=pose)
+            raise RejectedError(said, field=name, value=pose)
         left, right, bottom, top = self.grid.extent
         where = f"{name} ({x:g} m, {y:g} m, {math.degrees(heading):g}°)"
         if not (left <= x <= right and bottom <= y <= top):
             said = f"{where} is not on the map, which reaches from ({left:g}, {bottom:g}) to ({right:g}, {top:g}) m."
-            raise RefusedError(said, field=name, value=pose)
+            raise RejectedError(said, field=name, value=pose)
         if not self.free(values):
             body = self.settings.footprint
             size = f"{body.front_m + body.rear_m:g} × {body.width_m:g} m and {body.margin_m:g} m around it"
             unknown = self.is_unknown(values)
             why = f"would stand in cells that the map does not know ({KNOWN})" if unknown else "would touch an obstacle"
-            raise RefusedError(f"{where} is not free: the base ({size}) {why}.", field=name, value=pose)
+            raise RejectedError(f"{where} is not free: the base ({size}) {why}.", field=name, value=pose)
         return values
 
 
@@ -239,7 +239,7 @@ def _numbers(name: str, pose: Pose) -> Any:
     if values.shape != (3,) or not np.isfinite(values).all():
         told = values.tolist() if values.size else pose
         said = f"{name} is {told!r}, but it must be three finite numbers: x [m], y [m] and heading."
-        raise RefusedError(said, field=name, value=pose)
+        raise RejectedError(said, field=name, value=pose)
     return values
 
 

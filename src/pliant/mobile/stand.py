@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import RefusedError
+from pliant.errors import RejectedError
 from pliant.mobile.body import Body
 from pliant.mobile.path import reeds_shepp_path
 from pliant.mobile.planner import KNOWN, HybridAStar, NoWayError, Plan
@@ -46,7 +46,7 @@ class Stands:
         self.places = [place for place in found if np.abs(place.arm - search.posture).max() <= p.stray_rad]
         if not self.places:
             x, y, z = (float(value) for value in goal[:3])
-            raise RefusedError(
+            raise RejectedError(
                 f"goal ({x:g} m, {y:g} m, {z:g} m) cannot be reached: there is no place for the base from which the "
                 f"arm brings its tool there with its joints within {p.stray_rad:g} rad of its home pose.",
                 field="goal", value=(x, y, z),
@@ -98,7 +98,7 @@ class Stands:
             )
         else:
             why = f"at {places}, the base would touch an obstacle"
-        raise RefusedError(f"goal cannot be reached: {why}.", field="goal", value=tuple(self.goal[:3].tolist()))
+        raise RejectedError(f"goal cannot be reached: {why}.", field="goal", value=tuple(self.goal[:3].tolist()))
 
 
 def _way(planner: HybridAStar, start: Any, place: PoseSolution, go_on: Callable[[], bool]) -> Plan | None:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.ndimage import maximum_filter1d, minimum_filter1d
 
-from pliant.errors import RefusedError
+from pliant.errors import RejectedError
 from pliant.kernel import kernel
 from pliant.mobile.estimate import wrapped
 from pliant.mobile.path import Path
@@ -59,7 +59,7 @@ def track_of(path: Path, base: Base, follow: Follow) -> Track:
     arcs = np.asarray(path.arcs, float)
     arcs = arcs[np.abs(arcs[:, 1]) > 1e-6]
     if not len(arcs):
-        raise RefusedError("The path has no length: there is nothing to follow.", field="path")
+        raise RejectedError("The path has no length: there is nothing to follow.", field="path")
     signs = np.sign(arcs[:, 1])
     cuts = [0, *(np.flatnonzero(np.diff(signs)) + 1).tolist(), len(arcs)]
     points, parts = [], PART.new(len(cuts) - 1)

@@ -19,7 +19,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticKnownError
 
 from pliant import records
-from pliant.errors import InputError, RefusedError, UnknownNameError, did_you_mean
+from pliant.errors import InputError, RejectedError, UnknownNameError, did_you_mean
 
 _MOST = float(np.finfo(float).max)
 
@@ -276,7 +276,7 @@ def changed(section: Section, values: dict[str, Any], *, live_only: bool = False
             raise UnknownNameError("parameter", dotted, known)
         if live_only and not known[dotted].live:
             sentence = f"{dotted} cannot be changed to {value!r} while the loop runs: set it before the start."
-            raise RefusedError(sentence, field=dotted, value=value)
+            raise RejectedError(sentence, field=dotted, value=value)
         *path, last = dotted.split(".")
         node = data
         for part in path:
@@ -329,7 +329,7 @@ def _list_at(section: type[Section], place: tuple[int | str, ...]) -> str:
 def _unknown(section: type[Section], place: tuple[int | str, ...], field: str, value: Any, hint: str) -> InputError:
     known = _names_at(section, place[:-1])
     words = did_you_mean(str(place[-1]), known) if known else ""
-    return RefusedError(f"{field}: no parameter has this name.{words} {hint}".strip(), field=field, value=value)
+    return RejectedError(f"{field}: no parameter has this name.{words} {hint}".strip(), field=field, value=value)
 
 
 def _readable(section: type[Section], error: ValidationError, where: str) -> InputError:
@@ -371,7 +371,7 @@ def _readable(section: type[Section], error: ValidationError, where: str) -> Inp
         known = ", ".join(_names_at(section, first["loc"]))
         return InputError(field, first["input"], f"a mapping of names to values{f' ({known})' if known else ''}", hint)
     if kind == "value_error":
-        return RefusedError(f"{field}: {context.get('error', first['msg'])}. {hint}".strip(), field=field)
+        return RejectedError(f"{field}: {context.get('error', first['msg'])}. {hint}".strip(), field=field)
     allowed = words.get(kind, lambda: first["msg"][0].lower() + first["msg"][1:])()
     return InputError(field, first["input"], allowed, hint)
 

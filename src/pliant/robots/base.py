@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from pliant.errors import RefusedError
+from pliant.errors import RejectedError
 from pliant.model.arm import Arm
 
 
@@ -42,6 +42,6 @@ class Robot(Protocol):
     def close(self) -> None: ...
 
 
-def no_push(robot: str) -> RefusedError:
+def no_push(robot: str) -> RejectedError:
     """What is told when a robot that is not simulated is to be pushed."""
-    return RefusedError(f"Only a simulated arm can be pushed, not {robot}: give it a virtual push.")
+    return RejectedError(f"Only a simulated arm can be pushed, not {robot}: give it a virtual push.")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from pliant.errors import PliantError, RefusedError
+from pliant.errors import PliantError, RejectedError
 from pliant.ros2 import messages
 from pliant.ros2.network import configuration, domain_id, resolved
 
@@ -25,7 +25,7 @@ try:
 
     from pliant.ros2.dds_types import dds_type
 except ImportError:
-    raise RefusedError("ROS 2 needs the package cyclonedds: pip install -e '.[ros2]' in Pliant's folder.") from None
+    raise RejectedError("ROS 2 needs the package cyclonedds: pip install -e '.[ros2]' in Pliant's folder.") from None
 
 _GRAPH = "rmw_dds_common/msg/ParticipantEntitiesInfo"
 _EVERY_SAMPLE = 0x7F  # read or not, seen or not, alive or not

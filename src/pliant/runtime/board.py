@@ -42,7 +42,7 @@ from pliant.runtime.board_layout import (
     fingerprint,
     offsets,
 )
-from pliant.runtime.commands import HALT, ORDER, QUIT
+from pliant.runtime.commands import CONTACT_COMMAND, HALT, QUIT
 from pliant.runtime.slots import collect, get, lock_word, put, store_word
 
 # Slots of the queue that are kept for what stops a robot; of these the last ones for what ends its loop.
@@ -53,7 +53,7 @@ def _room(code: int, number: int) -> int:
     """How many commands may wait before one like this is refused."""
     if code == QUIT:
         return QUEUE_SLOTS
-    stops = code == HALT or (code == ORDER and number in (STOP, ABORT))
+    stops = code == HALT or (code == CONTACT_COMMAND and number in (STOP, ABORT))
     return QUEUE_SLOTS - (_LAST if stops else _KEPT)
 
 

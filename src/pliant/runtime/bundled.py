@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import resources
 from pathlib import Path
 
-from pliant.errors import RefusedError, UnknownNameError
+from pliant.errors import RejectedError, UnknownNameError
 
 _FOLDERS = {"task": "tasks", "map": "tasks/maps"}
 
@@ -35,12 +35,12 @@ def find_file(kind: str, name: str | Path) -> Path:
     if (found := find_bundled(kind, name)) is not None:
         return found
     if path.is_dir():
-        raise RefusedError(f"{name} is a folder, not a {kind} file. {_listed(kind, known)}", field=f"the {kind}")
+        raise RejectedError(f"{name} is a folder, not a {kind} file. {_listed(kind, known)}", field=f"the {kind}")
     if "/" not in str(name) and not path.suffix:
         raise UnknownNameError(kind, str(name), known)
     wanted = "an existing YAML file" if kind == "task" else "an existing file"
     said = f"There is no {kind} file {name}. Give the path of {wanted}, or a name. {_listed(kind, known)}"
-    raise RefusedError(said, field=f"the {kind}", value=str(name))
+    raise RejectedError(said, field=f"the {kind}", value=str(name))
 
 
 def _listed(kind: str, known: dict[str, Path]) -> str:

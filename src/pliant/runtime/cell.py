@@ -68,7 +68,7 @@ class Cell:
         """Carry out a request now. Another law begins where the robot is, not at a goal from before."""
         if request.code == commands.LAW and request.number != self.controller.goal[0].law:
             self.controller.aim()
-        heard = int(self.controller.state[0].contact.orders)
+        heard = int(self.controller.state[0].contact.commands)
         commands.apply(request, self.controller.goal[0], self.robot, self.robot.arm.n, heard)
 
     def lift_off(self) -> int:
@@ -76,7 +76,7 @@ class Cell:
         if not works_at(self.controller.state):
             return 0
         p = self.controller.parameters[0].contact
-        self.request(commands.Request(commands.ORDER, STOP))
+        self.request(commands.Request(commands.CONTACT_COMMAND, STOP))
         return round((_LIFT_TIMES * p.retract_m / p.retract_m_s + _LIFT_S) / self.task.dt)
 
     def adopt(self, parameters: np.ndarray[Any, Any], number: int) -> None:

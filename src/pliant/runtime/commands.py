@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from pliant.contact.states import ABORT, ORDERS, STOP
+from pliant.contact.states import ABORT, COMMANDS, STOP
 from pliant.laws import LAWS
 from pliant.runtime.task import Event
 
 (
-    QUIT, LAW, GOAL_Q, GOAL_POSE, GOAL_TWIST, GOAL_WRENCH, HALT, RESUME, PUSH, GOAL_ACCEL, VIRTUAL_PUSH, ORDER,
-    END_VIRTUAL_PUSH,
+    QUIT, LAW, GOAL_Q, GOAL_POSE, GOAL_TWIST, GOAL_WRENCH, HALT, RESUME, PUSH, GOAL_ACCEL, VIRTUAL_PUSH,
+    CONTACT_COMMAND, END_VIRTUAL_PUSH,
 ) = range(1, 14)  # fmt: skip
 
 
@@ -33,7 +33,7 @@ class Request(NamedTuple):
 def apply(request: Request, goal: Any, robot: Any, n: int, heard: int | None = None) -> None:
     """Carry out one request on the goal record (or, for a push, on the simulated robot).
 
-    `heard` is how many orders the contact law has heard: see `_order`.
+    `heard` is how many commands the contact law has read: see `_command`.
     """
     code, number, values = request
     if code == LAW and number in LAWS.values():
@@ -56,15 +56,15 @@ def apply(request: Request, goal: Any, robot: Any, n: int, heard: int | None = N
             goal.push[:] = 0.0
     elif code in (HALT, RESUME):
         goal.stop = int(code == HALT)
-    elif code == ORDER and number in ORDERS.values():
-        _order(number, goal, heard)
+    elif code == CONTACT_COMMAND and number in COMMANDS.values():
+        _command(number, goal, heard)
     elif code == PUSH:
         robot.push(values[:6], float(values[6]))
 
 
-def _order(number: int, goal: Any, heard: int | None) -> None:
-    """Give an order. Those that were not heard yet come first; a stop or an abort takes their place, and keeps it."""
-    waiting = goal.order if heard is not None and goal.orders != heard else 0
+def _command(number: int, goal: Any, heard: int | None) -> None:
+    """Command the contact law. Unread commands come first; a stop or an abort replaces them and stays."""
+    waiting = goal.command if heard is not None and goal.commands != heard else 0
     if waiting == ABORT or (waiting == STOP and number != ABORT):  # what protects comes before what is asked later
         return
     if number in (STOP, ABORT) or not waiting:
@@ -72,8 +72,8 @@ def _order(number: int, goal: Any, heard: int | None) -> None:
     else:
         goal.earlier[1:] = goal.earlier[:-1].copy()
         goal.earlier[0] = waiting
-    goal.order = number
-    goal.orders += 1
+    goal.command = number
+    goal.commands += 1
 
 
 def requests_of(event: Event, start_pose: Any) -> Iterator[Request]:
@@ -90,7 +90,7 @@ def requests_of(event: Event, start_pose: Any) -> Iterator[Request]:
         yield Request(GOAL_WRENCH, 0, event.wrench_goal)
     if event.virtual_push is not None:
         yield Request(VIRTUAL_PUSH, 0, event.virtual_push)
-    if event.order:
-        yield Request(ORDER, ORDERS[event.order])
+    if event.command:
+        yield Request(CONTACT_COMMAND, COMMANDS[event.command])
     if event.stop:
         yield Request(HALT)

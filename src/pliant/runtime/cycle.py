@@ -8,7 +8,7 @@ from typing import Any
 
 from pliant.contact.states import is_at_work
 from pliant.kernel import kernel
-from pliant.laws import HYBRID
+from pliant.laws import CONTACT
 from pliant.robots.base import Robot
 from pliant.robots.sim.robot import SimRobot
 from pliant.robots.sim.step import advance, read
@@ -85,7 +85,7 @@ def must_lift_at(state):
 @kernel
 def works_at(state):
     """Whether a contact is at work, for a one-element record array: then the tool has to lift off before the end."""
-    return state[0].law == HYBRID and is_at_work(state[0].contact)
+    return state[0].law == CONTACT and is_at_work(state[0].contact)
 
 
 @kernel

@@ -172,7 +172,7 @@ def _quiet(task: Task, how: Excitation) -> Task:
 def _pressing(task: Task, how: Excitation) -> Task:
     """The task pressing on its surface, without its own orders and without an end of the dwell."""
     data = _quiet(task, how).model_dump()
-    data |= {"law": "hybrid"}
+    data |= {"law": "contact"}
     data["params"] = changed(
         task.params, {"hold.bandwidth_hz": how.bandwidth_hz, "contact.dwell_s": 600.0}
     ).model_dump()
@@ -183,9 +183,9 @@ def _press(mover: Mover) -> Any:
     """Find the surface and hold the force; returns the last record. If that does not work, the tool is lifted off."""
     mover.pass_time(0.1)  # an order that comes before the law runs is none
     for order in ("set_start", "start"):
-        mover.order(order)
+        mover.command(order)
         c = mover.pass_time(0.1)[-1]["state"]["contact"]
-        if c["refused"]:
+        if c["rejected"]:
             raise DelayError(f"The contact could not begin: {EVENTS[int(c['refused'])]}.")
     try:
         return _held(mover)
@@ -210,7 +210,7 @@ def _held(mover: Mover) -> Any:
 
 def lift_off(mover: Mover) -> None:
     """Order a contact that is at work to stop, and wait until the tool has lifted off."""
-    mover.order("stop")
+    mover.command("stop")
     waited = 0.0
     while is_at_work(mover.pass_time(0.1)[-1]["state"]["contact"]) and waited < _PATIENCE_S:
         waited += 0.1

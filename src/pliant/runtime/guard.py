@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from pliant.contact.force import APPROACH_SHARE
-from pliant.errors import PliantError, RefusedError
+from pliant.errors import PliantError, RejectedError
 from pliant.laws.gains import target
 from pliant.params.control import Parameters, record_of
 from pliant.params.declare import changed, flat
@@ -81,7 +81,7 @@ def range_of(task: Task, parameters: Parameters) -> list[float]:
 
 def places(task: Task, parameters: Parameters, law: str, damping: float = DAMPING) -> Iterator[Place]:
     """Every surface on which this law may press; none for a law that is not judged."""
-    if law == "hybrid":
+    if law == "contact":
         p, pressing = parameters.contact, plants_of(task, parameters)
         for stiffness in range_of(task, parameters):
             plant = pressing(stiffness)
@@ -152,13 +152,13 @@ class Objection:
 def objection(task: Task, parameters: Parameters, law: str) -> Objection | None:
     """The worst that is to be said against a set; None: it is stable, and the first touch within the force limit."""
     found = [_unstable(place) for place in places(task, parameters, law) if not place.stands]
-    if law == "hybrid" and (hit := _hit(task, parameters)) is not None:
+    if law == "contact" and (hit := _hit(task, parameters)) is not None:
         found.append(hit)
     return max(found, key=lambda one: one.badness) if found else None
 
 
 def _unstable(place: Place) -> Objection:
-    law = "contact law" if place.law == "hybrid" else place.law
+    law = "contact law" if place.law == "contact" else place.law
     return Objection(
         LEAST_MARGIN / place.margin,
         f"on a surface of {place.stiffness:.3g} N/m the loop of the {law} bears {place.margin:.2g} times "
@@ -193,17 +193,17 @@ def stages(task: Task) -> list[tuple[str, Parameters, str]]:
 
 
 def guard_start(task: Task) -> None:
-    """Raise `RefusedError` for a task whose parameters, or those that its script sets, are not stable enough."""
+    """Raise `RejectedError` for a task whose parameters, or those that its script sets, are not stable enough."""
     for law, parameters, when in stages(task):
         found = objection(task, parameters, law)
         if found is not None:
-            raise RefusedError(
+            raise RejectedError(
                 f"The task is not stable{when}: {found.words} See pliant check, or run it --unchecked.", field="law"
             )
 
 
 def guard_change(task: Task, law: str, before: Parameters, after: Parameters) -> None:
-    """Raise `RefusedError` for a change after which `law` is not stable enough, with how far it may go.
+    """Raise `RejectedError` for a change after which `law` is not stable enough, with how far it may go.
 
     A change that makes a bad set better is let through.
     """
@@ -216,20 +216,20 @@ def guard_change(task: Task, law: str, before: Parameters, after: Parameters) ->
         return
     what = ", ".join(f"{name} = {shown(now[name])}" for name in names)
     hint = _how_far(task, law, before, after, names) if was is None else ""
-    raise RefusedError(
+    raise RejectedError(
         f"{what} is refused, and nothing has changed: {found.words}{hint}", field=names[0], value=now[names[0]]
     )
 
 
 def guard_law(task: Task, law: str, parameters: Parameters) -> None:
-    """Raise `RefusedError` for a change to a law that is not stable enough with the parameters in force."""
+    """Raise `RejectedError` for a change to a law that is not stable enough with the parameters in force."""
     found = objection(task, parameters, law)
     if found is not None:
-        raise RefusedError(f"The law {law} is refused, and nothing has changed: {found.words}", field="law", value=law)
+        raise RejectedError(f"The law {law} is refused, and nothing has changed: {found.words}", field="law", value=law)
 
 
 def _matters(task: Task, name: str, law: str) -> bool:
-    section = "contact." if law == "hybrid" else "admittance."
+    section = "contact." if law == "contact" else "admittance."
     drives = task.interface == "torque" and name.startswith("hold.")  # then that loop is the robot's servo
     return name.startswith(section) or name == "sense.cutoff_hz" or drives
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.contact.states import ORDERS
-from pliant.errors import InputError, LoopError, PliantError, RefusedError, UnknownNameError
+from pliant.contact.states import COMMANDS
+from pliant.errors import InputError, LoopError, PliantError, RejectedError, UnknownNameError
 from pliant.laws import LAWS
 from pliant.params.contact import check_order
 from pliant.params.control import Parameters, record_of
@@ -139,7 +139,7 @@ class Link(BoardLink[Task]):
     def law(self, name: str, *, pressed: bool = False) -> None:
         """Change to another law, from rest at the present pose; refused if it is not stable on declared surfaces.
 
-        Refused too while a contact is at work, which nobody would lift off then: order a stop first. Who asks with
+        Refused too while a contact is at work, which nobody would lift off then: send `stop` first. Who asks with
         `pressed` takes over from a tool that presses, and has to watch the force and lift it off himself.
         """
         if name not in LAWS:
@@ -147,18 +147,18 @@ class Link(BoardLink[Task]):
         check_law(self.task, self.arm, name)
         if not self.unchecked:
             guard_law(self.task, name, self.parameters)
-        if not pressed and name != "hybrid":
-            refuse_at_work(self.board, f"The law {name}", "Order a stop first and let the tool lift off.", "law", name)
+        if not pressed and name != "contact":
+            refuse_at_work(self.board, f"The law {name}", "Send `stop` first and let the tool lift off.", "law", name)
         self._send(commands.LAW, number=LAWS[name], values=[commands.PRESSED] if pressed else ())
 
-    def order(self, name: str) -> None:
-        """Give the contact law an order: set_start, start, pause, resume, stop or abort.
+    def command(self, name: str) -> None:
+        """Send the contact law a command: set_start, start, pause, resume, stop or abort.
 
-        `state.state.contact` says what became of it: the state, the reason, and an order that was refused.
+        `state.state.contact` says what became of it: the state, the reason, and a command that was rejected.
         """
-        if name not in ORDERS:
-            raise UnknownNameError("order", name, ORDERS)
-        self._send(commands.ORDER, number=ORDERS[name])
+        if name not in COMMANDS:
+            raise UnknownNameError("command", name, COMMANDS)
+        self._send(commands.CONTACT_COMMAND, number=COMMANDS[name])
 
     def halt(self) -> None:
         """Come to rest and stay there; the loop goes on. A contact pauses: it keeps its force, and is watched."""
@@ -205,7 +205,7 @@ class Link(BoardLink[Task]):
     def redo(self) -> None:
         """Make the last change that was undone once more."""
         if not self._future:
-            raise RefusedError("There is nothing to redo: it must be preceded by an undo.")
+            raise RejectedError("There is nothing to redo: it must be preceded by an undo.")
         after = self._future[-1]
         self._past.append(self._propose(lambda now: after, "redo"))
         self._future.pop()
@@ -234,17 +234,17 @@ class Link(BoardLink[Task]):
 
         The arm must stand still and touch nothing; while a contact is at work it is refused.
         """
-        refuse_at_work(self.board, "Taring", "Order a stop first and let the tool lift off.", "sense.bias")
+        refuse_at_work(self.board, "Taring", "Send `stop` first and let the tool lift off.", "sense.bias")
         first = self.board.head
         self.wait(over_s)
         records, _, _ = self.board.read(first)
         reading = records["reading"]
         if not len(records) or np.abs(reading["qd"]).max() > _STILL:
-            raise RefusedError(
+            raise RejectedError(
                 "The sensor is tared at rest, and the arm moves. Wait until it stands, or halt it first."
             )
         if records["state"]["trouble"].any():
-            raise RefusedError("The sensor is tared with good readings, and it is in trouble now.")
+            raise RejectedError("The sensor is tared with good readings, and it is in trouble now.")
         q = reading["q"][:, : self.arm.n].mean(axis=0)
         bias = reading["wrench"].mean(axis=0) - self.arm.tool_weight(q)
         self.set({"sense.bias": tuple(bias.tolist())})
@@ -254,7 +254,7 @@ class Link(BoardLink[Task]):
         adopted = self.board.adopted
         entry = self.board.parameter_set(adopted - 1) if adopted > 0 else None
         if entry is None:
-            raise RefusedError("There is nothing to undo: no parameter of this loop has been changed.")
+            raise RejectedError("There is nothing to undo: no parameter of this loop has been changed.")
         return from_record(Parameters, entry["values"])
 
     def _propose(self, make: Callable[[Parameters], Parameters], what: Any) -> Parameters:
@@ -316,7 +316,7 @@ def attach(name: str | None = None) -> Link:
     """Connect to a loop that someone else started; without a name, to the only one that runs."""
     board = board_of(name)
     if MISSION in board.config:
-        raise RefusedError(f"Loop {name_of(board)} is a mission: it has no law and no parameters to change.")
+        raise RejectedError(f"Loop {name_of(board)} is a mission: it has no law and no parameters to change.")
     link = Link(Task.model_validate(board.config["task"]))
     link.board, link.name = board, name_of(board)
     link.unchecked = bool(board.config.get("unchecked"))
@@ -341,12 +341,12 @@ def _only_board() -> Board:
         with contextlib.suppress(PliantError):  # it has just ended, or is being made, or another version's
             boards.append(Board.attach(name))
     if not boards:
-        raise RefusedError("No loop is running. Start one with pliant run, in another terminal.")
+        raise RejectedError("No loop is running. Start one with pliant run, in another terminal.")
     if len(boards) > 1:
         words = [
             f"{name_of(board)} ({task.get('name', 'task')} on {task.get('robot', 'a robot')})"
             for board, task in ((board, board.config.get("task") or board.config.get(MISSION, {})) for board in boards)
         ]
         listed = f"{', '.join(words[:-1])} and {words[-1]}"
-        raise RefusedError(f"{len(boards)} loops are running: {listed}. Say which one you mean, with --loop NAME.")
+        raise RejectedError(f"{len(boards)} loops are running: {listed}. Say which one you mean, with --loop NAME.")
     return boards[0]

@@ -20,7 +20,7 @@ from pydantic_core import PydanticCustomError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from pliant.errors import InputError, RefusedError
+from pliant.errors import InputError, RejectedError
 from pliant.model.grid import FREE, OCCUPIED, UNKNOWN, OccupancyGrid
 from pliant.params.declare import Section, Three, validated
 from pliant.runtime.bundled import find_file
@@ -75,7 +75,7 @@ def load_map(
         raise InputError("the map", str(path), KINDS)
     if kind in (".yaml", ".yml"):
         if resolution_m is not None or origin is not None:
-            raise RefusedError(f"Resolution and origin of {path} are those in the file: they cannot be given as well.")
+            raise RejectedError(f"Resolution and origin of {path} are those in the file: they cannot be given as well.")
         return _from_yaml(path)
     cells = _array(path) if kind == ".npy" else occupancy(_pixels(path), _PLAIN)
     side = DEFAULT_RESOLUTION_M if resolution_m is None else resolution_m
@@ -95,7 +95,7 @@ def _from_yaml(path: Path) -> OccupancyGrid:
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 0
         problem = (error.problem or "not YAML").splitlines()[0]
-        raise RefusedError(f"{path}:{line} is not valid YAML: {problem}.", field="the map") from None
+        raise RejectedError(f"{path}:{line} is not valid YAML: {problem}.", field="the map") from None
     except (YAMLError, ValueError, OSError):
         raise InputError("the map", str(path), "a readable YAML file") from None
     if not isinstance(data, dict):

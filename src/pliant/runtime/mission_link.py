@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.errors import LoopError, RefusedError
+from pliant.errors import LoopError, RejectedError
 from pliant.runtime import commands
 from pliant.runtime.board_link import BoardLink
 from pliant.runtime.link import board_of, name_of
@@ -60,7 +60,7 @@ class MissionLink(BoardLink[MissionTask]):
                 told = self.board.told
                 why = self.story.get("answers", {}).get(str(number))
                 if why:
-                    raise RefusedError(why)
+                    raise RejectedError(why)
                 if why is not None:
                     return
             time.sleep(0.01)
@@ -88,7 +88,7 @@ def attach_mission(name: str | None = None) -> MissionLink:
     """Connect to a mission that someone else started; without a name, to the only loop that runs."""
     board = board_of(name)
     if MISSION not in board.config:
-        raise RefusedError(f"Loop {name_of(board)} is the loop of an arm, not a mission.")
+        raise RejectedError(f"Loop {name_of(board)} is the loop of an arm, not a mission.")
     link = MissionLink(MissionTask.model_validate(board.config[MISSION]))
     link.board, link.name = board, name_of(board)
     return link

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import PliantError, RefusedError
+from pliant.errors import PliantError, RejectedError
 from pliant.mobile.body import Body
 from pliant.mobile.mission import Change, Mission
 from pliant.mobile.stand import Stand
@@ -181,7 +181,7 @@ class MissionProcess:
 
     def _stay(self, mission: Mission) -> None:
         self._take(mission)
-        raise RefusedError("It was told to stop while it looked for its way. Begin again to drive it.")
+        raise RejectedError("It was told to stop while it looked for its way. Begin again to drive it.")
 
     # ---- what is told ----
 

@@ -17,7 +17,7 @@ from typing import Any, Literal
 import mujoco
 import numpy as np
 
-from pliant.errors import InputError, RefusedError
+from pliant.errors import InputError, RejectedError
 from pliant.mobile.body import BASE_JOINTS, Body
 from pliant.mobile.mission import Mission
 from pliant.model.grid import OccupancyGrid
@@ -92,7 +92,7 @@ def find_mission(name: str) -> MissionTask | None:
 def located(task: MissionTask, folder: Path) -> MissionTask:
     """The mission with the whole path of its map: from `folder`, from here, or one that comes with Pliant."""
     if not task.map:
-        raise RefusedError("map is missing: a mission needs the map that it drives through.", field="map")
+        raise RejectedError("map is missing: a mission needs the map that it drives through.", field="map")
     here = next((path for path in (folder / task.map, Path(task.map)) if path.is_file()), None)
     found = here or find_bundled("map", task.map)
     return task.model_copy(update={"map": str(found.resolve())}) if found else task

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from pliant.contact.states import ORDERS
+from pliant.contact.states import COMMANDS
 from pliant.errors import LoopError
 from pliant.laws import LAWS
 from pliant.records import FAULTS
@@ -27,7 +27,7 @@ class Mover(Protocol):
 
     def law(self, name: str, *, pressed: bool = False) -> None: ...
 
-    def order(self, name: str) -> None: ...
+    def command(self, name: str) -> None: ...
 
     def pass_time(self, seconds: float) -> Array:
         """Let time pass; returns the telemetry since the last call, without a gap."""
@@ -39,7 +39,7 @@ class _Paced:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self.move_joints, self.law, self.order = session.move_joints, session.law, session.order
+        self.move_joints, self.law, self.command = session.move_joints, session.law, session.command
 
     def pass_time(self, seconds: float) -> Array:
         self._session.wait(seconds)
@@ -61,8 +61,8 @@ class _Fast:
     def law(self, name: str, *, pressed: bool = False) -> None:
         self._ask(commands.LAW, LAWS[name], [commands.PRESSED] if pressed else ())
 
-    def order(self, name: str) -> None:
-        self._ask(commands.ORDER, ORDERS[name])
+    def command(self, name: str) -> None:
+        self._ask(commands.CONTACT_COMMAND, COMMANDS[name])
 
     def pass_time(self, seconds: float) -> Array:
         ticks = max(1, round(seconds * self._simulation.task.rate_hz))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pliant.errors import RefusedError
+from pliant.errors import RejectedError
 from pliant.model.arm import Arm
 from pliant.records import WRENCH_OK
 from pliant.robots import is_simulated
@@ -54,9 +54,9 @@ def limit_of(task: Task) -> Limit | None:
         if law == "admittance" or not by_motion:
             most = most_at_rest_n(p.sense.deadband_n, p.contact.preload_n, contact=False)
             found.append(Limit(law, most, most_at_rest_nm(p.sense.deadband_nm), "sense.deadband_n"))
-    if "hybrid" in laws and any(event.order == "start" for event in task.events):
+    if "contact" in laws and any(event.command == "start" for event in task.events):
         most = most_at_rest_n(p.sense.deadband_n, p.contact.preload_n, contact=True)
-        found.append(Limit("hybrid", most, math.inf, "contact.preload_n"))
+        found.append(Limit("contact", most, math.inf, "contact.preload_n"))
     return min(found, key=lambda one: one.most_n, default=None)
 
 
@@ -73,7 +73,7 @@ def check_rest(task: Task, robot: Robot, arm: Arm, reading: Any) -> None:
         if time.monotonic() > deadline:
             raise _refusal(task, robot.name, limit, shown, explained)
     if not robot.fault:  # a fault has its own sentence, which the loop tells
-        raise RefusedError(
+        raise RejectedError(
             f"Nothing has moved: the force sensor of {robot.name} gave hardly a reading that can be used within "
             f"{LONGEST_S:g} s, and the law {limit.law} feels by it: see that it is connected and sends numbers."
         )
@@ -96,7 +96,7 @@ def _mean(robot: Robot, n: int, reading: Any, dt: float) -> tuple[Array, Array] 
     return mean[:6], mean[6:]
 
 
-def _refusal(task: Task, robot: str, limit: Limit, shown: Array, explained: Array) -> RefusedError:
+def _refusal(task: Task, robot: str, limit: Limit, shown: Array, explained: Array) -> RejectedError:
     """What was read, what the task expects, what to do."""
     law, most, most_nm, parameter = limit
     left = shown - explained
@@ -104,7 +104,7 @@ def _refusal(task: Task, robot: str, limit: Limit, shown: Array, explained: Arra
     part, unit, digits = (slice(3), "N", 1) if is_force else (slice(3, 6), "N m", 2)
     reads, expects, differs = (f"{np.linalg.norm(one[part]):.{digits}f} {unit}" for one in (shown, explained, left))
     parameter = parameter if is_force else "sense.deadband_nm"
-    return RefusedError(
+    return RejectedError(
         f"Nothing has moved: at rest the force sensor of {robot} reads {reads}, where the task's tool of "
         f"{task.tool.mass_kg:g} kg and sense.bias explain {expects}; that differs by {differs}, and the law "
         f"{law} may begin with {most if is_force else most_nm:.3g} {unit} at most: take hands and things off the tool; "

@@ -59,7 +59,7 @@ class Session(Started[Task], Link):
     def _patience_s(self) -> float:
         """How long a tool that presses may take to lift off [s]: the loop does not end before."""
         latest, p = self.board.latest(), self.parameters.contact
-        if latest is None or int(latest.state.law) != LAWS["hybrid"]:
+        if latest is None or int(latest.state.law) != LAWS["contact"]:
             return 0.0
         return LIFT_TIMES * p.retract_m / p.retract_m_s
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import RefusedError
+from pliant.errors import RejectedError
 from pliant.laws import LAWS
 from pliant.params.control import Parameters
 from pliant.runtime.axes import turn
@@ -24,7 +24,7 @@ def check_stretch(board: Board, before: Parameters, after: Parameters) -> None:
     if latest is None or latest.state.law != LAWS["admittance"] or not np.any(pulled & ~_pulled(before)):
         return
     if far := _too_far(latest.state.pose, latest.goal.pose, after):
-        raise RefusedError(
+        raise RejectedError(
             f"A spring is refused here, and nothing has changed: the tool is {far}. Set the goal to where the tool is, "
             "or bring the tool back first.",
             field="admittance.stiffness",
@@ -38,7 +38,7 @@ def check_goal(board: Board, parameters: Parameters, goal: Any) -> None:
     if latest is None or latest.state.law != LAWS["admittance"]:
         return
     if far := _too_far(latest.state.pose, goal, parameters):
-        raise RefusedError(
+        raise RejectedError(
             f"This goal is refused, and nothing has changed: the tool is {far}. Let the goal go there in smaller steps."
         )
 

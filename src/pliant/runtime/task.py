@@ -11,7 +11,7 @@ from pydantic import Field
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from pliant.errors import InputError, RefusedError
+from pliant.errors import InputError, RejectedError
 from pliant.laws import LAWS, TORQUE_LAWS
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
@@ -33,15 +33,15 @@ class Event(Section):
 
     at_s: float = param(0.0, unit="s", ge=0, help="When it happens.")
     set: dict[str, Any] = param({}, help="Parameters to change, by dotted name.")
-    law: Literal["", "hold", "admittance", "impedance", "hybrid"] = param("", help="Law to change to.")
+    law: Literal["", "hold", "admittance", "impedance", "contact"] = param("", help="Law to change to.")
     goal_q: tuple[float, ...] = param((), unit="rad", help="New joint goal.")
     goal_offset_m: tuple[float, ...] = param((), unit="m", help="New goal position, relative to the start.")
     wrench_goal: Six | None = param(None, unit="N, N m", help="Wrench to be held, in base axes.")
     virtual_push: Six | None = param(
         None, unit="N, N m", help="Virtual push that the law feels from now on, in base axes."
     )
-    order: Literal["", "set_start", "start", "pause", "resume", "stop", "abort"] = param(
-        "", help="Order to the contact law."
+    command: Literal["", "set_start", "start", "pause", "resume", "stop", "abort"] = param(
+        "", help="Command to the contact law."
     )
     stop: bool = param(False, help="Come to rest and stay there.")
 
@@ -76,7 +76,7 @@ class Task(Section):
         "sim:<file>#<site or link> says where the tool is mounted. Or a real one: ur:<host>, ur:<host>#ur10e; "
         "or one over ROS 2: ros2:<model or file>.",
     )
-    law: Literal["hold", "admittance", "impedance", "hybrid"] = param("hold", help="Law to start with.")
+    law: Literal["hold", "admittance", "impedance", "contact"] = param("hold", help="Law to start with.")
     interface: Literal["position", "velocity", "torque"] = param("position", help="Kind of command the robot is given.")
     rate_hz: float = param(500.0, unit="Hz", ge=125, le=1000, help="Ticks per second.")
     duration_s: float = param(
@@ -128,7 +128,7 @@ def located(task: Task, folder: Path | None = None) -> Task:
 
 def check_law(task: Task, arm: Arm, law: str) -> None:
     """Raise `InputError` if the task's interface, or the arm's number of joints, does not fit the law."""
-    if law == "hybrid" and arm.n < 6:
+    if law == "contact" and arm.n < 6:
         raise InputError("law", law, f"an arm of six joints or more: {arm.name} has {arm.n} and cannot turn its tool")
     if law not in TORQUE_LAWS:
         return
@@ -183,9 +183,9 @@ def read_yaml(path: Path) -> dict[str, Any]:
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 0
         problem = (error.problem or "not YAML").splitlines()[0]
-        raise RefusedError(f"{path}:{line} is not valid YAML: {problem}.", field=str(path)) from None
+        raise RejectedError(f"{path}:{line} is not valid YAML: {problem}.", field=str(path)) from None
     except (YAMLError, ValueError) as error:  # a character that is none, a date that is none
-        raise RefusedError(f"{path} is not valid YAML: {str(error).splitlines()[0]}.", field=str(path)) from None
+        raise RejectedError(f"{path} is not valid YAML: {str(error).splitlines()[0]}.", field=str(path)) from None
     if not isinstance(data, dict):
         raise InputError("the task file", str(path), "a YAML mapping with entries like robot, law, params")
     return data
@@ -205,7 +205,7 @@ def load_task(name: Path | str, rate_hz: float | None = None) -> Task:
     path = find_file("task", name)
     data = read_yaml(path)
     if data.get("kind") == MISSION:
-        raise RefusedError(f"{name} is a mission of a mobile robot: only `pliant run` runs it.", field="kind")
+        raise RejectedError(f"{name} is a mission of a mobile robot: only `pliant run` runs it.", field="kind")
     if is_ros_file(data):
         data = to_task(data, rate_hz or 500.0)
     data.setdefault("name", path.stem)

@@ -13,7 +13,7 @@ import math
 from pliant.contact import states
 from pliant.contact import step as contact
 from pliant.kernel import kernel
-from pliant.laws import ADMITTANCE, HOLD, HYBRID, IMPEDANCE, admittance, hold, impedance
+from pliant.laws import ADMITTANCE, CONTACT, HOLD, IMPEDANCE, admittance, hold, impedance
 from pliant.limits.edge import SCRATCH as EDGE
 from pliant.limits.edge import limit_edge
 from pliant.limits.inside import SCRATCH as INSIDE
@@ -107,7 +107,7 @@ def step(h, p, s, r, g, c, o, w, mode, dt):
     if s.fault == 0 and (good or not needed if s.started == 0 else s.law != g.law and not must_wait(s, g)):
         _start(p, s, r, g)
     wrench.low_pass(p.sense, s, s.wrench, dt)
-    if s.started != 0 and s.law != HYBRID:
+    if s.started != 0 and s.law != CONTACT:
         contact.pass_over(s, g)
     by_torque = s.started != 0 and s.fault == 0 and g.stop == 0 and s.law == IMPEDANCE and mode == TORQUE
     if by_torque:
@@ -123,7 +123,7 @@ def step(h, p, s, r, g, c, o, w, mode, dt):
 @kernel
 def must_wait(s, g):
     """Another law may not take over from a contact that presses: nobody would watch the force, or lift the tool off."""
-    asked = s.started != 0 and s.law == HYBRID and g.law != HYBRID and g.pressed == 0
+    asked = s.started != 0 and s.law == CONTACT and g.law != CONTACT and g.pressed == 0
     return asked and states.is_at_work(s.contact)
 
 
@@ -203,9 +203,9 @@ def _want(h, p, s, g, w, o, dt):
     s.pose[:] = h.X_tool
     w.qd[:] = 0.0
     w.lost[:] = 0.0
-    if s.fault != 0 and s.law == HYBRID and s.fault < FAULT_SENSOR:
+    if s.fault != 0 and s.law == CONTACT and s.fault < FAULT_SENSOR:
         contact.fail(s)
-    halted = g.stop != 0 and s.law != HYBRID  # a halted contact is still watched, and lifted off after a fault
+    halted = g.stop != 0 and s.law != CONTACT  # a halted contact is still watched, and lifted off after a fault
     if s.started == 0 or halted or (s.fault != 0 and not must_lift(s)):
         return
     if s.law == HOLD:
@@ -213,7 +213,7 @@ def _want(h, p, s, g, w, o, dt):
     elif s.law == ADMITTANCE:
         comply(h, p, s, g, w, dt)
         _to_joints(h, p, s, w, o, dt)
-    elif s.law == HYBRID:
+    elif s.law == CONTACT:
         w.before[:] = s.twist
         contact.step(p.contact, s, o, g, wrench.smoothing(p.sense.cutoff_hz, dt), h.tool_mass, w.contact, dt)
         _to_joints(h, p, s, w, o, dt)
@@ -222,7 +222,7 @@ def _want(h, p, s, g, w, o, dt):
 @kernel
 def must_lift(s):
     """A force sensor that fails must not leave the tool pressed: the contact law lifts it off first."""
-    return s.law == HYBRID and s.fault > FAULT_SENSOR and s.contact.lifted == 0
+    return s.law == CONTACT and s.fault > FAULT_SENSOR and s.contact.lifted == 0
 
 
 @kernel

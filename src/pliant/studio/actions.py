@@ -66,16 +66,16 @@ def _resume(request: Request) -> Answer:
     return {}
 
 
-def _order(request: Request) -> Answer:
-    request.arm.order(request.text("order"))
+def _command(request: Request) -> Answer:
+    request.arm.command(request.text("command"))
     return {}
 
 
 def _seek(request: Request) -> Answer:
     """Set the start of a contact where the tool is, and seek the surface from there."""
     link = request.arm
-    link.order("set_start")
-    link.order("start")
+    link.command("set_start")
+    link.command("start")
     return {}
 
 
@@ -212,7 +212,7 @@ ACTIONS: dict[str, dict[str, Action]] = {
     HALT: {"halt": _halt},
     PUSH: {"push": _push},
     IN_TURN: {
-        "start": _start, "resume": _resume, "order": _order, "seek": _seek, "goal": _goal,
+        "start": _start, "resume": _resume, "command": _command, "seek": _seek, "goal": _goal,
         "virtual_push": _virtual_push, "tare": _tare, "set": _set, "keep": _keep, "preset": _preset, "undo": _undo,
         "redo": _redo, "save": _save, "record": _record, "stop_recording": _stop_recording,
     },
@@ -222,7 +222,7 @@ ACTIONS: dict[str, dict[str, Action]] = {
     },
 }  # fmt: skip
 # What may move a robot: not done when a stop has come in the meantime.
-MOVES = frozenset({"start", "resume", "order", "seek", "goal", "virtual_push", "begin"})
+MOVES = frozenset({"start", "resume", "command", "seek", "goal", "virtual_push", "begin"})
 
 
 def action_of(message: Message) -> tuple[Action, str]:

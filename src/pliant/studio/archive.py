@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis.mission import account_of, is_mission, recorded_story
-from pliant.errors import InputError, RefusedError, UnknownNameError
+from pliant.errors import InputError, RejectedError, UnknownNameError
 from pliant.experiments import summaries
 from pliant.params.control import Parameters
 from pliant.record.reader import Recording
@@ -48,7 +48,7 @@ def run_experiment(work: Work, name: str) -> dict[str, Any]:
         raise UnknownNameError("experiment", name, summaries())
     picture = pictures() / f"{name}.png"
     outcome = work.told("experiment", name, "--json", "--plot", str(picture))
-    return {"name": name, "holds": outcome["holds"], "figures": outcome["figures"], "picture": picture.name}
+    return {"name": name, "passed": outcome["passed"], "figures": outcome["figures"], "picture": picture.name}
 
 
 def plan(work: Work, file: str, start: str, goal: str) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def _recording(name: str) -> Recording:
     if Path(name).name != name or path.suffix != ".mcap" or not path.is_file():
         raise InputError("recording", name, f"one of those in {output_folder()}")
     if (size := path.stat().st_size) > MOST_BYTES:
-        raise RefusedError(
+        raise RejectedError(
             f"{name} has {size / 1e6:.0f} MB, and the Studio opens no more than {MOST_BYTES / 1e6:.0f} MB: it would "
             "take the memory and a core from the loop. Ask pliant doctor about it, in another terminal."
         )
@@ -81,9 +81,9 @@ def _recording(name: str) -> Recording:
 
 def _task(recording: Recording) -> Task:
     if is_mission(recording):
-        raise RefusedError("What would have been can be told of an arm under a law, and not of a mission.")
+        raise RejectedError("What would have been can be told of an arm under a law, and not of a mission.")
     if "task" not in recording.meta:
-        raise RefusedError(f"{recording.path.name} does not say which task it is of.")
+        raise RejectedError(f"{recording.path.name} does not say which task it is of.")
     return Task.model_validate(recording.meta["task"])
 
 
@@ -102,7 +102,7 @@ def open_recording(name: str) -> dict[str, Any]:
     """A recording as the page shows it: shapes, poses and channels at evenly spread moments."""
     recording = _recording(name)
     if not len(recording.records):
-        raise RefusedError(f"{name} holds no record.")
+        raise RejectedError(f"{name} holds no record.")
     about = _mission(recording) if is_mission(recording) else _arm(recording)
     shapes: Shapes = about.pop("shapes")
     heads = recording.records[:: about["every"]]
@@ -167,5 +167,5 @@ def ask_what_if(work: Work, name: str, parameters: Parameters) -> dict[str, Any]
     """The same, worked out in a process of its own."""
     said = work.ran("The what-if", "pliant.studio.again", name, said=parameters.model_dump_json())
     if "error" in said:
-        raise RefusedError(said["error"])
+        raise RejectedError(said["error"])
     return said

@@ -13,7 +13,7 @@ import logging
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from pliant.errors import PliantError, RefusedError
+from pliant.errors import PliantError, RejectedError
 from pliant.studio.actions import ACTIONS, BESIDE, HALT, IN_TURN, MOVES, PUSH, PUSH_S, Action, action_of
 from pliant.studio.hub import Page
 from pliant.studio.request import Request, understood
@@ -55,9 +55,9 @@ class Desk:
                 message.pop("run", None)  # whatever the page looked at: what is shown now is to stop
                 self.stage.note_stop()  # now, so that what came before it is known from what comes after
             elif is_crowded:
-                raise RefusedError("The open pages send too many messages together: this one was not taken.")
+                raise RejectedError("The open pages send too many messages together: this one was not taken.")
             elif len(page.waiting) >= MOST_WAITING:
-                raise RefusedError(f"{MOST_WAITING} requests of this page are waiting already: this one was not taken.")
+                raise RejectedError(f"{MOST_WAITING} requests of this page are waiting; this one was dropped.")
             request = Request(self.stage, message, page.history)
             if when == HALT:
                 request.brakes = self.stage.brake_at_once()

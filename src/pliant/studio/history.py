@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from pliant.errors import RefusedError
+from pliant.errors import RejectedError
 from pliant.runtime.link import Link
 from pliant.studio.schema import values_of
 
@@ -52,7 +52,7 @@ class History:
     def undo(self, link: Link) -> None:
         """Take the last change back, save where someone else has changed the same since."""
         if not self._done:
-            raise RefusedError("There is nothing to undo: this page has changed no parameter of this loop.")
+            raise RejectedError("There is nothing to undo: this page has changed no parameter of this loop.")
         _swap(link, self._done, {place: (now, was) for place, (was, now) in self._done[-1].items()}, "taken back")
         self._undone.append(self._done.pop())
         self._drag = 0
@@ -60,7 +60,7 @@ class History:
     def redo(self, link: Link) -> None:
         """Make the last change that was undone once more, save where someone else has changed the same since."""
         if not self._undone:
-            raise RefusedError("There is nothing to redo: it must be preceded by an undo.")
+            raise RejectedError("There is nothing to redo: it must be preceded by an undo.")
         _swap(link, self._undone, self._undone[-1], "made again")
         self._done.append(self._undone.pop())
 
@@ -106,5 +106,5 @@ def _swap(link: Link, kept: deque[Change] | list[Change], change: Change, done: 
     if not own:
         kept.pop()
         names = ", ".join(dict.fromkeys(name for name, _ in change))
-        raise RefusedError(f"Nothing was {done}: {names} was changed by someone else since.")
+        raise RejectedError(f"Nothing was {done}: {names} was changed by someone else since.")
     link.set(own)

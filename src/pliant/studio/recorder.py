@@ -8,7 +8,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from pliant.errors import RecordingError, RefusedError
+from pliant.errors import RecordingError, RejectedError
 from pliant.runtime.link import Link
 from pliant.runtime.mission_link import MissionLink
 from pliant.runtime.save import NOW, claim_recording, follow, output_folder
@@ -24,7 +24,7 @@ class Recorder:
     def begin(self, link: Link | MissionLink) -> str:
         """Record a loop from now on; returns the file."""
         if self._process is not None and self._process.poll() is None:
-            raise RefusedError(f"It is being recorded already, into {self._file}.")
+            raise RejectedError(f"It is being recorded already, into {self._file}.")
         path = _free_name(link.task.name.replace(" ", "_").replace("/", "_"))
         claim_recording(path)
         link.board.recording = False

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import InputError, RefusedError
+from pliant.errors import InputError, RejectedError
 from pliant.runtime.link import Link
 from pliant.runtime.mission_link import MissionLink
 from pliant.studio.brake import Brake
@@ -60,7 +60,7 @@ class Request:
     def check_stops(self) -> None:
         """Raise if a stop has come since: what was asked for before it must not move a robot after it."""
         if self.is_stopped:
-            raise RefusedError("A stop came before this was done, so it was not done. Ask again if you still want it.")
+            raise RejectedError("A stop came before this was done, so it was not done. Ask again if you still want it.")
 
     # -- what it says --
 

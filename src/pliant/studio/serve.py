@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import uvicorn
 
-from pliant.errors import InputError, RefusedError
+from pliant.errors import InputError, RejectedError
 from pliant.studio.request import MESSAGE_BYTES
 from pliant.studio.server import Studio
 from pliant.studio.stage import Stage
@@ -28,7 +28,7 @@ def listen(host: str, port: int, *, expose: bool) -> socket.socket:
     except ValueError:
         raise InputError("--host", host, "an IP address of this machine", "For instance 127.0.0.1.") from None
     if not local and not expose:
-        raise RefusedError(
+        raise RejectedError(
             f"--host {host} can be reached from other machines, and who has the link can move the robot. "
             "If that is what you want, say --expose too."
         )
@@ -41,7 +41,7 @@ def listen(host: str, port: int, *, expose: bool) -> socket.socket:
     except OSError as error:
         listening.close()
         reason = error.strerror or error
-        raise RefusedError(
+        raise RejectedError(
             f"The Studio cannot listen on {host} port {port}: {reason}. Another --port may be free."
         ) from None
     return listening

@@ -24,7 +24,7 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from pliant.errors import RefusedError
+from pliant.errors import RejectedError
 from pliant.studio.archive import pictures
 from pliant.studio.desk import Desk
 from pliant.studio.door import Door
@@ -60,7 +60,7 @@ def static_folder() -> Path:
     if not (folder / "index.html").is_file():
         why = folder / "not-made"
         reason = f" ({why.read_text().splitlines()[0].rstrip('.')})" if why.is_file() else ""
-        raise RefusedError(
+        raise RejectedError(
             f"The Studio's page could not be made when Pliant was installed{reason}. "
             "It needs a registry of npm packages once: install Pliant again when there is one."
         )
@@ -175,7 +175,7 @@ class Studio:
         """
         page, stops = Page(), self.stage.stops
         why = f"{MOST_PAGES} pages are open already: close one of them."
-        await socket.send_text(text_of({"type": "answer", "id": None, **in_words(RefusedError(why))}))
+        await socket.send_text(text_of({"type": "answer", "id": None, **in_words(RejectedError(why))}))
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_FIRST_WORD_S):
                 event = await socket.receive()
@@ -209,5 +209,5 @@ def _token() -> str:
     """The token of this start; one of your own must be hard to guess too."""
     own = os.environ.get(TOKEN_VARIABLE, "")
     if own and len(own) < _TOKEN_LETTERS:
-        raise RefusedError(f"{TOKEN_VARIABLE} has {len(own)} letters, but it must have at least {_TOKEN_LETTERS}.")
+        raise RejectedError(f"{TOKEN_VARIABLE} has {len(own)} letters, but it must have at least {_TOKEN_LETTERS}.")
     return own or secrets.token_urlsafe(32)

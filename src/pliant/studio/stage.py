@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from pliant.errors import PliantError, RefusedError, UnknownNameError
+from pliant.errors import PliantError, RejectedError, UnknownNameError
 from pliant.model.catalogue import available_models
 from pliant.params.control import Parameters
 from pliant.params.declare import validated
@@ -35,7 +35,7 @@ _ANOTHER = "This was asked for while another loop was shown, so it was not done.
 def _file_of(name: str) -> Path:
     """The file of a task; a device or a pipe could be read without an end."""
     if not (path := find_file("task", name)).is_file():
-        raise RefusedError(f"{path} is not a regular file: give the path of a YAML file.")
+        raise RejectedError(f"{path} is not a regular file: give the path of a YAML file.")
     return path
 
 
@@ -89,7 +89,7 @@ class Stage:
             session = Session(task)
             guard_start(session.task)  # before the one that runs is ended
             if self.stops != stops:
-                raise RefusedError("A stop came before the task began, so it was not started.")
+                raise RejectedError("A stop came before the task began, so it was not started.")
             self._start_arm(session, source, stops)
 
     def _start_arm(self, session: Session, source: str, stops: int) -> None:
@@ -142,7 +142,7 @@ class Stage:
     def _check_robot(self, robot: str) -> None:
         """Raise if a page would start a real robot that nobody has named at the command line."""
         if not is_simulated(robot) and robot not in self._robots:
-            raise RefusedError(
+            raise RejectedError(
                 f"{robot} is a real robot: a page may start it only where the Studio was started with it, by its task."
             )
 
@@ -224,28 +224,28 @@ class Stage:
     def check_run(self, run: int) -> None:
         """Raise if the loop of this number is not the one that is shown."""
         if run != self.number:
-            raise RefusedError(_ANOTHER)
+            raise RejectedError(_ANOTHER)
 
     def shown(self, run: int | None = None) -> Link | MissionLink:
         """The loop, whatever runs in it; raises when there is none, or when it is not that of the number `run`."""
         scene = self.scene
         if run is not None and run != (self._count if scene is None else scene.number):
-            raise RefusedError(_ANOTHER)
+            raise RejectedError(_ANOTHER)
         if scene is None:
-            raise RefusedError("No loop is running. Start a task first.")
+            raise RejectedError("No loop is running. Start a task first.")
         self.see_out()
         return scene.link
 
     def arm(self, run: int | None = None) -> Link:
         """The loop of an arm; raises when it is none."""
         if isinstance(link := self.shown(run), MissionLink):
-            raise RefusedError("This is a mission: it can be begun, stopped and given another goal, and no more.")
+            raise RejectedError("This is a mission: it can be begun, stopped and given another goal, and no more.")
         return link
 
     def mission(self, run: int | None = None) -> MissionLink:
         """The mission; raises when it is none."""
         if isinstance(link := self.shown(run), Link):
-            raise RefusedError("This is the loop of an arm, not a mission.")
+            raise RejectedError("This is the loop of an arm, not a mission.")
         return link
 
     # -- sets to compare --

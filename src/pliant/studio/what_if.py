@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import RefusedError
-from pliant.laws import HYBRID
+from pliant.errors import RejectedError
+from pliant.laws import CONTACT
 from pliant.params.control import Parameters
 from pliant.record.reader import Recording
 from pliant.records import FAULTS
@@ -39,12 +39,12 @@ def run_otherwise(recording: Recording, task: Task, parameters: Parameters) -> O
     """Run a recording again in simulation with these parameters from its beginning to its end."""
     records = recording.records
     if not is_simulated(task.robot):
-        raise RefusedError("What would have been can be told of a simulated robot only.")
+        raise RejectedError("What would have been can be told of a simulated robot only.")
     if not len(records):
-        raise RefusedError(f"{recording.path.name} holds no record.")
+        raise RejectedError(f"{recording.path.name} holds no record.")
     first = int(records["tick"][0])
-    if first > 0 and int(records["goal"]["law"][0]) == HYBRID:
-        raise RefusedError(
+    if first > 0 and int(records["goal"]["law"][0]) == CONTACT:
+        raise RejectedError(
             "What would have been of a contact can be told only if it was recorded from its start: pliant run --record."
         )
     simulation = Simulation(_begun_at(task, recording, first).model_copy(update={"params": parameters, "events": ()}))

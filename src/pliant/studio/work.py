@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from pliant.errors import PliantError, RefusedError
+from pliant.errors import PliantError, RejectedError
 
 # So long a process that is told to end may take [s].
 _END_S = 5.0
@@ -31,7 +31,7 @@ class Work:
     def alone(self) -> Iterator[None]:
         """Of what takes a core for long, one at a time."""
         if not self._busy.acquire(blocking=False):
-            raise RefusedError("An experiment, a plan or a what-if is being worked out already. Wait until it is done.")
+            raise RejectedError("Another experiment, plan or what-if is running. Wait until it is done.")
         try:
             with self._lock:
                 self._begun, self._cancelled = True, False
@@ -45,7 +45,7 @@ class Work:
     def opening(self) -> Iterator[None]:
         """Of recordings that are read into the Studio, one at a time."""
         if not self._opens.acquire(blocking=False):
-            raise RefusedError("A recording is being opened already. Wait until it is there.")
+            raise RejectedError("A recording is being opened already. Wait until it is there.")
         try:
             yield
         finally:
@@ -60,7 +60,7 @@ class Work:
         command = [*_NICE, sys.executable, "-m", module, *words]
         with self._lock:
             if self._closed:
-                raise RefusedError("The Studio ends: nothing is begun any more.")
+                raise RejectedError("The Studio ends: nothing is begun any more.")
             if not self._cancelled:  # by someone who was quicker than the one who asked for it
                 pipe = subprocess.PIPE
                 self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
@@ -69,7 +69,7 @@ class Work:
         with self._lock:
             cancelled, self._process, self._cancelled = self._cancelled, None, False
         if cancelled:
-            raise RefusedError(f"{name} was cancelled.")
+            raise RejectedError(f"{name} was cancelled.")
         try:
             return json.loads(told)
         except ValueError:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pliant.errors import RefusedError
+from pliant.errors import RejectedError
 from pliant.model.tool import Tool
 from pliant.robots.emulator.arm import EmulatedArm
 from pliant.robots.emulator.controller import Controller
@@ -197,5 +197,5 @@ def test_the_dashboard_greets_and_answers(server: Server) -> None:
 
 def test_a_port_that_is_taken_is_refused_with_what_to_do(server: Server) -> None:
     other = Server(server.controller, HOST)
-    with pytest.raises(RefusedError, match="another emulator"):
+    with pytest.raises(RejectedError, match="another emulator"):
         other.open()

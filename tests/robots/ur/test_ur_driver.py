@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from pliant.cli import show
-from pliant.errors import InputError, RefusedError
+from pliant.errors import InputError, RejectedError
 from pliant.experiments.emulated import Emulator, own_address
 from pliant.experiments.ur_runs import task_file
 from pliant.model.arm import Arm
@@ -122,7 +122,7 @@ def test_a_cell_with_another_tool_than_the_tasks_does_not_begin(ur: Emulator) ->
     task = Task(robot=ur.robot, law="admittance", tool=Tool(mass_kg=3.0, tcp_m=TOOL.tcp_m), params=PATIENT)
     cell = Cell(task, lambda *_: None)
     try:
-        with pytest.raises(RefusedError, match=r"Nothing has moved: .* reads 7\.\d N, .* explain 29\.4 N"):
+        with pytest.raises(RejectedError, match=r"Nothing has moved: .* reads 7\.\d N, .* explain 29\.4 N"):
             cell.begin()
     finally:
         cell.robot.stop()
@@ -137,17 +137,17 @@ def test_nobody_is_asked_before_the_controller_answers(ur: Emulator, monkeypatch
         raise EOFError
 
     monkeypatch.setattr(show.Confirm, "ask", nobody)
-    with pytest.raises(RefusedError, match="No UR controller answers"):
+    with pytest.raises(RejectedError, match="No UR controller answers"):
         show.ask_once(Task(robot="ur:127.49.0.1"), yes=False)
-    with pytest.raises(RefusedError, match="No UR controller answers"):
+    with pytest.raises(RejectedError, match="No UR controller answers"):
         show.ask_once(Task(robot="ur:127.49.0.1"), yes=True)
     show.ask_once(Task(robot=ur.robot), yes=True)
     show.ask_once(Task(robot="sim:ur5e"), yes=False)
     assert asked == []
-    with pytest.raises(RefusedError, match="there is nobody to ask"):
+    with pytest.raises(RejectedError, match="there is nobody to ask"):
         show.ask_once(Task(robot=ur.robot), yes=False)
     monkeypatch.setattr(show.Confirm, "ask", lambda question, **_: False)
-    with pytest.raises(RefusedError, match="it was not confirmed"):
+    with pytest.raises(RejectedError, match="it was not confirmed"):
         show.ask_once(Task(robot=ur.robot), yes=False)
     assert len(asked) == 1
 
@@ -225,13 +225,13 @@ def test_a_fault_is_told_the_arm_stops_and_a_new_connection_works(ur: Emulator, 
 )  # fmt: skip
 def test_a_robot_that_cannot_move_is_refused_before_it_is_commanded(ur: Emulator, fault: str, said: str) -> None:
     ur.inject(fault)
-    with pytest.raises(RefusedError, match=said), driven(ur):
+    with pytest.raises(RejectedError, match=said), driven(ur):
         pass
 
 
 def test_another_model_than_the_task_believes_is_refused(ur: Emulator) -> None:
     robot = open_robot(f"{ur.robot}#ur10e", Task(robot=f"{ur.robot}#ur10e"))
-    with pytest.raises(RefusedError, match="drives a UR5, not a ur10e"):
+    with pytest.raises(RejectedError, match="drives a UR5, not a ur10e"):
         robot.open()
 
 
@@ -242,7 +242,7 @@ def test_another_model_is_refused_by_where_its_tool_is_when_the_dashboard_is_sil
     monkeypatch.setattr(connect, "check_dashboard", lambda address: None)
     robot = open_robot(f"{ur.robot}#ur10e", Task(robot=f"{ur.robot}#ur10e", tool=TOOL))
     try:
-        with pytest.raises(RefusedError, match=r"has the tool point \d{3} mm away from where a ur10e with this tool"):
+        with pytest.raises(RejectedError, match=r"has the tool point \d{3} mm away from where a ur10e with this tool"):
             robot.open()
     finally:
         robot.stop()
@@ -267,7 +267,7 @@ def test_someone_elses_program_is_not_ended_but_named_and_the_start_refused(ur: 
     left.forget(ur.host)  # of another test
     play_program(ur)
     try:
-        with pytest.raises(RefusedError, match=r"A program plays on the controller .*PLAYING .* stop it"), driven(ur):
+        with pytest.raises(RejectedError, match=r"A program plays on the controller .*PLAYING .* stop it"), driven(ur):
             pass
         assert ur.state["plays"]
     finally:
@@ -358,12 +358,12 @@ def test_a_silent_line_still_carries_the_command_to_push_no_more(ur: Emulator, m
 
 def test_a_start_that_is_elsewhere_is_refused_with_the_joint(ur: Emulator) -> None:
     start = np.array(ur.state["q"]) + np.array([0, 0, 0.5, 0, 0, 0])
-    with pytest.raises(RefusedError, match=r"elbow_joint is 28\.6° away"), driven(ur, start_q=tuple(start.tolist())):
+    with pytest.raises(RejectedError, match=r"elbow_joint is 28\.6° away"), driven(ur, start_q=tuple(start.tolist())):
         pass
 
 
 def test_nobody_there_is_said_in_one_sentence(ur_rtde: None) -> None:
-    with pytest.raises(RefusedError, match=r"No UR controller answers at 127\.49\.0\.1"):
+    with pytest.raises(RejectedError, match=r"No UR controller answers at 127\.49\.0\.1"):
         open_robot("ur:127.49.0.1", Task(robot="ur:127.49.0.1")).open()
 
 
@@ -380,7 +380,7 @@ def test_a_controller_that_speaks_another_protocol_is_refused(ur_rtde: None) -> 
 
         thread = threading.Thread(target=answer)
         thread.start()
-        with pytest.raises(RefusedError, match="it does not speak version 2 of rtde"):
+        with pytest.raises(RejectedError, match="it does not speak version 2 of rtde"):
             connect.ask_version(host)
         thread.join()
 
@@ -393,11 +393,11 @@ def test_a_rate_beyond_the_controllers_and_a_tool_too_heavy_are_refused(ur_rtde:
 
 
 def test_a_real_arm_cannot_be_pushed_from_here(ur_rtde: None) -> None:
-    with pytest.raises(RefusedError, match="Only a simulated arm"):
+    with pytest.raises(RejectedError, match="Only a simulated arm"):
         open_robot("ur:127.0.0.1", Task(robot="ur:127.0.0.1")).push(np.zeros(6), 1.0)
 
 
 def test_without_the_extra_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connect.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(RefusedError, match=r"pip install -e '\.\[ur\]'"):
+    with pytest.raises(RejectedError, match=r"pip install -e '\.\[ur\]'"):
         open_robot("ur:127.0.0.1", Task(robot="ur:127.0.0.1"))

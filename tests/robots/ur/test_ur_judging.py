@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pliant.errors import RefusedError
+from pliant.errors import RejectedError
 from pliant.params.control import Parameters, Sense
 from pliant.records import COMMAND, POSITION, READING
 from pliant.robots.ur import connect, driver, left
@@ -201,11 +201,11 @@ def test_a_refused_program_is_not_remembered_and_one_that_was_left_before_stays_
     opened: Cell, monkeypatch: pytest.MonkeyPatch, *, before: bool
 ) -> None:
     def refuse(*_: Any) -> None:
-        raise RefusedError("Another program commands the robot.")
+        raise RejectedError("Another program commands the robot.")
 
     monkeypatch.setattr(connect, "open_control", refuse)
     if before:
         left.remember(HOST)
-    with pytest.raises(RefusedError, match="Another program"):
+    with pytest.raises(RejectedError, match="Another program"):
         opened.robot.open()
     assert left.may_be_ours(HOST, None) == before

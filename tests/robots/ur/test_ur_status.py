@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pliant.errors import RefusedError
+from pliant.errors import RejectedError
 from pliant.robots.ur.connect import check_version
 from pliant.robots.ur.status import is_same_model, takes_torque, trouble
 
@@ -50,12 +50,12 @@ def test_torque_needs_5_26_or_10_12_of_polyscope_x(version: tuple[int, int, int,
     if takes:
         check_version(version, "torque")
     else:
-        with pytest.raises(RefusedError, match=r"joint torques need 5\.26 or 10\.12 \(PolyScope X\), or newer"):
+        with pytest.raises(RejectedError, match=r"joint torques need 5\.26 or 10\.12 \(PolyScope X\), or newer"):
             check_version(version, "torque")
 
 
 def test_a_cb3_is_refused_because_it_has_no_force_sensor() -> None:
-    with pytest.raises(RefusedError, match="no force sensor"):
+    with pytest.raises(RejectedError, match="no force sensor"):
         check_version((3, 15, 8, 0), "position")
 
 

@@ -83,7 +83,7 @@ def preload(case: Case) -> Finding:
     figures = (told("force before the start", force, "N"), told("start", float(case.time_s[start]), "s"))
     deadband, allowed = case.setting("sense.deadband_n", 1.0)[start], case.setting("contact.preload_n", 0.5)[start]
     most = most_at_rest_n(float(deadband), float(allowed), contact=case.is_contact)
-    refused = bool((case.contact["refused"] == PRELOAD).any())
+    refused = bool((case.contact["rejected"] == PRELOAD).any())
     if not force > most:
         said = "A start was refused because of a preload, before this one." if refused else ""
         return Finding("preload at start", "fine", figures, said)

@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from pliant.errors import RefusedError
+from pliant.errors import RejectedError
 from pliant.robots.emulator import dashboard
 from pliant.robots.emulator.arm import DT
 from pliant.robots.emulator.controller import Controller
@@ -73,7 +73,7 @@ class Server:
             except OSError as error:
                 door.close()
                 self.close()
-                raise RefusedError(
+                raise RejectedError(
                     f"Port {port} of {self.host} cannot be used ({(error.strerror or str(error)).lower()}): is another "
                     "emulator running there? Try --host 127.0.0.2.",
                     field="host",

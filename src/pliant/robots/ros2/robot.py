@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import InputError, RefusedError
+from pliant.errors import InputError, RejectedError
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
 from pliant.records import COMMAND, IDLE, WRENCH_MISSING, WRENCH_OK
@@ -127,9 +127,9 @@ class Ros2Robot:
     def _until(self, happened: Callable[[], bool], deadline: float, complaint: str) -> None:
         while not happened():
             if self.fault:
-                raise RefusedError(f"The arm over ROS 2 cannot be driven: {self.fault}.", field="robot")
+                raise RejectedError(f"The arm over ROS 2 cannot be driven: {self.fault}.", field="robot")
             if time.monotonic() > deadline:
-                raise RefusedError(
+                raise RejectedError(
                     f"No arm answers over ROS 2: {complaint} within {self.config.wait_s:g} s (ros2.wait_s) in domain "
                     f"{domain_id()} (ROS_DOMAIN_ID): look whether its driver runs there, and whether the names under "
                     "ros2: in the task are its own.",

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from pliant.errors import RefusedError
+from pliant.errors import RejectedError
 from pliant.robots.ur import rtde
 from pliant.robots.ur.address import UrAddress
 from pliant.robots.ur.status import E_SERIES, TORQUE_FROM, is_same_model, takes_torque
@@ -26,7 +26,7 @@ VARIABLES = ("timestamp", "actual_q", "actual_qd", "target_moment", "actual_TCP_
 def check_extra() -> None:
     """Raise if ur_rtde is not installed."""
     if importlib.util.find_spec("rtde_control") is None:
-        raise RefusedError("A UR needs the package ur_rtde: pip install -e '.[ur]' in Pliant's folder.", field="robot")
+        raise RejectedError("A UR needs the package ur_rtde: pip install -e '.[ur]' in Pliant's folder.", field="robot")
 
 
 def must_answer(address: UrAddress, interface: str) -> str | None:
@@ -46,7 +46,7 @@ def ask_version(host: str) -> rtde.Version:
             return rtde.read_version(_asked(line, rest, rtde.ASK_VERSION))
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error) or "no answer"
-        raise RefusedError(
+        raise RejectedError(
             f"No UR controller answers at {host} (port {rtde.PORT}: {why.lower()}): look whether the address is right, "
             "the controller switched on and RTDE enabled there.",
             field="robot",
@@ -69,14 +69,14 @@ def check_version(version: rtde.Version, interface: str) -> None:
     """Raise if a controller of this version has no force sensor, or is to take torques and cannot."""
     said = ".".join(str(part) for part in version[:3])
     if version[0] < E_SERIES:
-        raise RefusedError(
+        raise RejectedError(
             f"The controller runs version {said}: a CB3, which has no force sensor in its wrist. An e-Series arm "
             "(5.0 or newer) is needed.",
             field="robot",
         )
     if interface == "torque" and not takes_torque(version):
         first = " or ".join(".".join(map(str, least)) for least in TORQUE_FROM.values())
-        raise RefusedError(
+        raise RejectedError(
             f"The controller runs version {said}, and joint torques need {first} (PolyScope X), or newer: choose "
             "interface position or velocity, or update the robot.",
             field="interface",
@@ -101,13 +101,13 @@ def check_dashboard(address: UrAddress) -> str | None:
         with contextlib.suppress(RuntimeError):
             board.disconnect()
     if not is_same_model(reported, address.model):
-        raise RefusedError(
+        raise RejectedError(
             f"The controller at {address.host} says that it drives a {reported.strip()}, not a {address.model}: say "
             f"ur:{address.host}#<model>.",
             field="robot",
         )
     if not remote:
-        raise RefusedError(
+        raise RejectedError(
             f"The controller at {address.host} is under local control: switch it to remote control on the pendant.",
             field="robot",
         )
@@ -130,7 +130,7 @@ def open_control(host: str, rate_hz: float) -> Any:
         with contextlib.suppress(RuntimeError):
             control.reuploadScript()
         if not _runs(control, _START_S):
-            raise RefusedError(
+            raise RejectedError(
                 f"The program for the commands does not start on the controller at {host}: look at the log on its "
                 "pendant.",
                 field="robot",
@@ -171,9 +171,9 @@ def _opened(host: str, make: Callable[[], Any]) -> Any:
     except RuntimeError as error:
         said = " ".join(str(error).replace("ur_rtde:", "").split()).rstrip(".!")
         if "already in use" in said:
-            raise RefusedError(
+            raise RejectedError(
                 f"Another program commands the robot at {host}: end it (another loop, an RTDE client, EtherNet/IP, "
                 "PROFINET or MODBUS on the controller), then try again.",
                 field="robot",
             ) from None
-        raise RefusedError(f"The UR controller at {host} does not let us in: {said}.", field="robot") from None
+        raise RejectedError(f"The UR controller at {host} does not let us in: {said}.", field="robot") from None

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import InputError, RefusedError
+from pliant.errors import InputError, RejectedError
 from pliant.model.arm import Arm
 from pliant.model.ur import ur_facts
 from pliant.records import POSITION, TORQUE, VELOCITY, WRENCH_OK
@@ -111,7 +111,7 @@ class UrRobot:
         with left.remembered(host):
             self._control = connect.open_control(host, 1.0 / self.dt)
         if not self._control.setWatchdog(1.0 / _OPENING_S):
-            raise RefusedError(f"The controller at {host} did not arm its watchdog.", field="robot")
+            raise RejectedError(f"The controller at {host} did not arm its watchdog.", field="robot")
         self._set_tool()
         self._must_be_this_arm()
         self._heard = time.monotonic()
@@ -121,14 +121,14 @@ class UrRobot:
         while self._receive.getTimestamp() == 0.0 and time.monotonic() < deadline:
             time.sleep(0.005)
         if self._receive.getTimestamp() == 0.0:
-            raise RefusedError(
+            raise RejectedError(
                 f"The controller at {self.address.host} has let us in but sends nothing: look at its pendant.",
                 field="robot",
             )
         if words := trouble(self._receive.getSafetyStatusBits(), self._receive.getRobotMode()):
-            raise RefusedError(f"The robot at {self.address.host} cannot move; {words}.", field="robot")
+            raise RejectedError(f"The robot at {self.address.host} cannot move; {words}.", field="robot")
         if (share := self._receive.getTargetSpeedFraction()) < _FULL:
-            raise RefusedError(
+            raise RejectedError(
                 f"The speed slider of the robot at {self.address.host} is at {100 * share:.0f} %, {_SLOW}.",
                 field="robot",
             )
@@ -142,7 +142,7 @@ class UrRobot:
                 if fastest < _STILL and left.may_be_ours(host, program):
                     _note(f"The program that a loop has left on the controller at {host} is ended.")
                     return
-                raise RefusedError(
+                raise RejectedError(
                     f"A program plays on the controller at {host} ({program or 'its name is not known'}), and ours "
                     "would end it: stop it on the pendant first.",
                     field="robot",
@@ -156,7 +156,7 @@ class UrRobot:
         off = np.abs(np.array(self._receive.getActualQ()) - self.start_q)
         if off.max() > _NEAR:
             joint = int(off.argmax())
-            raise RefusedError(
+            raise RejectedError(
                 f"The task begins at start_q, and {self.arm.joint_names[joint]} is {np.degrees(off[joint]):.1f}° away "
                 "from there: move the arm there first, or leave start_q out of the task.",
                 field="start_q",
@@ -168,14 +168,14 @@ class UrRobot:
         taken = self._control.setPayload(tool.mass_kg, list(tool.com_m))
         taken = self._control.setTcp([*tool.tcp_m, *_rotation_vector(tool.tcp_quat)]) and taken
         if not taken:
-            raise RefusedError(f"The controller at {self.address.host} did not take payload and tool.", field="tool")
+            raise RejectedError(f"The controller at {self.address.host} did not take payload and tool.", field="tool")
 
     def _must_be_this_arm(self) -> None:
         """Where the controller sees the tool point, our model must see it too: else the arm is another one."""
         deadline = time.monotonic() + _SAME_S
         while (off := self._off_m()) > _SAME_M:
             if time.monotonic() > deadline:
-                raise RefusedError(
+                raise RejectedError(
                     f"The controller at {self.address.host} has the tool point {1e3 * off:.0f} mm away from where a "
                     f"{self.address.model} with this tool has it: say ur:{self.address.host}#<model>.",
                     field="robot",

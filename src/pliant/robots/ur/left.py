@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from pliant.errors import RefusedError
+from pliant.errors import RejectedError
 
 
 def remember(host: str) -> None:
@@ -29,7 +29,7 @@ def remembered(host: str) -> Iterator[None]:
     remember(host)
     try:
         yield
-    except RefusedError:
+    except RejectedError:
         if not known:  # what a loop has left before is still there
             forget(host)
         raise

@@ -1,4 +1,4 @@
-"""A contact from two terminals: one runs it, the other gives the orders."""
+"""A contact from two terminals: one runs it, the other gives the commands."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pliant.runtime.task import load_task
 @pytest.fixture(scope="module")
 def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Link]:
     """A probe above a plane that nobody has told to start."""
-    file = tmp_path_factory.mktemp("order") / "waiting.yaml"
+    file = tmp_path_factory.mktemp("command") / "waiting.yaml"
     text = Path(str(resources.files("pliant") / "tasks" / "plane.yaml")).read_text()
     file.write_text(text.partition("\nevents:")[0] + "\n")
     assert load_task(str(file)).events == ()
@@ -26,8 +26,8 @@ def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Link]:
         yield link
 
 
-def order(link: Link, *words: str) -> Said:
-    return pliant(link.name, "order", *words)
+def command(link: Link, *words: str) -> Said:
+    return pliant(link.name, "command", *words)
 
 
 def state(link: Link) -> str:
@@ -35,12 +35,12 @@ def state(link: Link) -> str:
 
 
 def test_a_contact_is_started_and_stopped_from_another_terminal(link: Link) -> None:
-    early = order(link, "start")
+    early = command(link, "start")
     assert early.returncode == 1
     assert "start: refused" in early.stdout
     assert state(link) == "idle"
     first = link.board.head
-    begun = order(link, "set_start", "start")
+    begun = command(link, "set_start", "start")
     assert begun.returncode == 0, begun.stdout + begun.stderr
     assert "set_start: heard." in begun.stdout
     assert "start: heard." in begun.stdout
@@ -49,14 +49,14 @@ def test_a_contact_is_started_and_stopped_from_another_terminal(link: Link) -> N
     assert len(seeking)
     assert EVENTS[int(seeking["reason"][0])] == "it was asked to start"
     until(lambda: state(link) in ("dwell", "slide"))
-    assert order(link, "stop").returncode == 0
+    assert command(link, "stop").returncode == 0
     until(lambda: state(link) == "done")
-    assert "done, because the tool has lifted off" in order(link).stdout
+    assert "done, because the tool has lifted off" in command(link).stdout
 
 
 def test_a_word_that_is_no_order_gives_none_of_them(link: Link) -> None:
-    given = int(link.state.goal.orders)
-    wrong = order(link, "set_start", "go")
+    given = int(link.state.goal.commands)
+    wrong = command(link, "set_start", "go")
     assert wrong.returncode == 2
-    assert "no order 'go'. Known: abort, pause, resume, set_start, start, stop" in wrong.stderr
-    assert int(link.state.goal.orders) == given
+    assert "no command 'go'. Known: abort, pause, resume, set_start, start, stop" in wrong.stderr
+    assert int(link.state.goal.commands) == given

@@ -1,0 +1,66 @@
+"""`pliant command`: start, pause, stop or abort a contact in a loop that runs in another terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from pliant.runtime.link import Link
+
+EXAMPLE = "Example: [bold]pliant command set_start && pliant command start[/bold]"
+
+
+def command(
+    commands: Annotated[
+        list[str] | None,
+        typer.Argument(help="set_start, start, pause, resume, stop or abort; several are sent one after another."),
+    ] = None,
+    loop: Annotated[str | None, typer.Option(help="Which loop, if several run.")] = None,
+) -> int:
+    """Send commands to the contact in a running loop, or show its state.
+
+    `set_start` sets the start to the present pose, with the approach along the tool's axis. The exit code is 1 if a
+    command is rejected; the reason is printed.
+    """
+    from pliant.cli.show import out
+    from pliant.contact.states import COMMANDS, EVENTS, STATES
+    from pliant.errors import RejectedError, UnknownNameError
+    from pliant.laws import LAWS
+    from pliant.runtime.link import attach
+
+    for name in commands or ():  # check all before the first is sent
+        if name not in COMMANDS:
+            raise UnknownNameError("command", name, COMMANDS)
+    link = attach(loop)
+    if link.state.goal.law != LAWS["contact"]:
+        law = next(name for name, number in LAWS.items() if number == link.state.goal.law)
+        raise RejectedError(f"Loop {link.name} runs the law {law}; only contact takes commands.", field="command")
+    rejected = False
+    for name in commands or ():
+        given, first = int(link.state.goal.commands), link.board.head
+        link.command(name)
+        while link.running and not given < int(link.state.goal.commands) == int(link.state.state.contact.commands):
+            link.wait(link.task.dt)
+        if why := _rejection(link, first, given):
+            rejected = True
+            out.print(f"{name}: rejected: {EVENTS[why]}.")
+            break
+        out.print(f"{name}: accepted.")
+    contact = link.state.state.contact
+    out.print(
+        f"Loop {link.name}: {STATES[int(contact.state)]}, because {EVENTS[int(contact.reason)]}; "
+        f"{float(contact.force_n):.2f} N along the normal."
+    )
+    return int(rejected)
+
+
+def _rejection(link: Link, first: int, given: int) -> int:
+    """Why the command after the `given` ones was rejected, 0 if it was not, from the tick that read it.
+
+    A tick later the state may have changed, and the reason with it.
+    """
+    contact = link.board.read(first)[0]["state"]["contact"]
+    heard = contact[contact["commands"] > given]
+    return int(heard["rejected"][0]) if len(heard) else int(link.state.state.contact.rejected)
