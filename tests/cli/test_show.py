@@ -8,7 +8,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from pliant.analysis.figures import Figure, Outcome, at_least, told
+from pliant.analysis.figures import Figure, Outcome, at_least, reported
 from pliant.cli import show
 from pliant.errors import did_you_mean
 
@@ -26,14 +26,14 @@ def shown(printed: StringIO, figures: list[Figure], notes: list[str]) -> str:
 
 
 def test_brackets_in_names_and_notes_are_seen(printed: StringIO) -> None:
-    said = shown(printed, [told("mass [kg]", 1.0)], ["pip install 'pliant[dev]' to compare."])
+    said = shown(printed, [reported("mass [kg]", 1.0)], ["pip install 'pliant[dev]' to compare."])
     assert "pip install 'pliant[dev]' to compare." in said
     assert "tick [1]" in said
     assert "mass [kg]" in said
 
 
 def test_what_was_not_measured_is_told_so_and_fails_nothing(printed: StringIO) -> None:
-    said = shown(printed, [told("times faster", math.nan, "×"), at_least("other", 3.0, "×", 2.0)], [])
+    said = shown(printed, [reported("times faster", math.nan, "×"), at_least("other", 3.0, "×", 2.0)], [])
     assert said.startswith("0 ")
     assert "not measured" in said
 
@@ -45,7 +45,7 @@ def test_a_value_that_is_no_number_fails_its_bar(printed: StringIO) -> None:
 
 
 def test_a_table_without_bars_has_no_columns_for_them(printed: StringIO) -> None:
-    assert "met" not in shown(printed, [told("mass", 1.0, "kg")], [])
+    assert "met" not in shown(printed, [reported("mass", 1.0, "kg")], [])
     assert "met" in shown(printed, [at_least("mass", 1.0, "kg", 0.5)], [])
 
 

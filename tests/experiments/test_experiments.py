@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from quicker import PACED, meets_its_bars
 
-from pliant.analysis.figures import Outcome, at_least, at_most, told, within
+from pliant.analysis.figures import Outcome, at_least, at_most, reported, within
 from pliant.errors import UnknownNameError
 from pliant.experiments import find, planner, summaries
 
@@ -40,7 +40,7 @@ def test_a_figure_beyond_its_bar_does_not_hold_and_neither_does_the_outcome() ->
     assert not Outcome("x", 0, 0.0, [good, bad]).passed
     assert not at_least("c", 0.9, "", 1.0).met
     assert not within("d", 1.2, "", 1.0, 0.1).met
-    assert told("e", 7.0).met
+    assert reported("e", 7.0).met
 
 
 def test_not_a_number_meets_no_bar_and_is_null_in_json() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported
 from pliant.analysis.first_touch import Touch, touch
 from pliant.errors import InputError
 from pliant.runtime.guard import DAMPING, LEAST_MARGIN, objection, places, stages
@@ -43,8 +43,8 @@ def _check_contact(task: Task, damping: float) -> Outcome:
     p, plant = task.params.contact, plant_of(task)
     figures: list[Figure] = [
         at_least("declared lag over that of the model", p.lag_s / plant.lag_s, "", LAG_SHARE),
-        told("total lag of the model", plant.lag_s * 1e3, "ms"),
-        told("mass that the arm presents", plant.mass, "kg"),
+        reported("total lag of the model", plant.lag_s * 1e3, "ms"),
+        reported("mass that the arm presents", plant.mass, "kg"),
     ]
     drawn = []
     for place in places(task, task.params, "contact", damping):
@@ -52,15 +52,17 @@ def _check_contact(task: Task, damping: float) -> Outcome:
         where, found = f"{stiffness:.3g} N/m", touch(task, stiffness, damping)
         drawn.append((stiffness, found))
         figures += [
-            told(f"{where}: gain", gain_for(p, plant, place.known, damping) * 1e3, "mm/(N s)"),
+            reported(f"{where}: gain", gain_for(p, plant, place.known, damping) * 1e3, "mm/(N s)"),
             at_least(f"{where}: gain margin", place.margin, "×", LEAST_MARGIN),
-            told(f"{where}: stable up to", largest_stiffness(p, plant, place.known, damping), "N/m"),
+            reported(f"{where}: stable up to", largest_stiffness(p, plant, place.known, damping), "N/m"),
             at_most(f"{where}: peak of the first touch", found.peak_n, "N", p.peak_n),
             at_most(f"{where}: settled to ±5 %", found.settle_s, "s", p.settle_s),
         ]
     if p.height_m > 0.0:
         inside = p.free_m_s * p.stiffness_max_n_m * plant.lag_s
-        figures.append(told("peak on the stiffest surface, should it stand nearer than contact.height_m", inside, "N"))
+        figures.append(
+            reported("peak on the stiffest surface, should it stand nearer than contact.height_m", inside, "N")
+        )
     figures += _stages(task, "contact")
     return Outcome("check", 0, 0.0, figures, _advice(figures, _CONTACT), draw=lambda path: _draw(task, drawn, path))
 

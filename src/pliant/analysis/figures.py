@@ -41,7 +41,7 @@ def within(name: str, value: SupportsFloat, unit: str, target: float, tolerance:
     )
 
 
-def told(name: str, value: SupportsFloat, unit: str = "") -> Figure:
+def reported(name: str, value: SupportsFloat, unit: str = "") -> Figure:
     """A value without a target."""
     return Figure(name, float(value), unit)
 

@@ -13,7 +13,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from pliant.analysis.figures import Figure, at_most, told
+from pliant.analysis.figures import Figure, at_most, reported
 from pliant.errors import RecordingError
 from pliant.mobile.body import BASE_JOINTS, Body
 from pliant.mobile.mission import Change
@@ -173,7 +173,7 @@ def mission_figures(story: Story, tool: Array | None = None) -> list[Figure]:
     """What a mission came to; `tool` is where the tool really is at the end, if that is known."""
     task, reached = story.task, bool(story.log) and story.log[-1].stage == "done"
     apart = pose_apart(story.tool[-1] if tool is None else tool, story.goal) * (1e3, math.degrees(1.0))
-    judge = at_most if reached else (lambda name, value, unit, bar: told(name, value, unit))
+    judge = at_most if reached else (lambda name, value, unit, bar: reported(name, value, unit))
     limits = {
         "A": task.park.limit_s,
         "B": max(task.travel.limit_s, task.travel.limit_s_m * (story.way.length_m if story.way else 0.0)),
@@ -186,14 +186,14 @@ def mission_figures(story: Story, tool: Array | None = None) -> list[Figure]:
     for stage, limit in limits.items():
         taken = story.seconds_in(stage)
         name = f"stage {STAGES[stage]}"
-        figures.append(at_most(name, taken, "s", limit) if math.isfinite(taken) else told(name, taken, "s"))
+        figures.append(at_most(name, taken, "s", limit) if math.isfinite(taken) else reported(name, taken, "s"))
     if story.way is not None:
-        figures.append(told("way: planned", story.way.length_m, "m"))
-    figures.append(told("way: driven", driven_m(story.base), "m"))
+        figures.append(reported("way: planned", story.way.length_m, "m"))
+    figures.append(reported("way: driven", driven_m(story.base), "m"))
     shares = limit_shares(story.commands, story.body, task.base, task.dt)
     # rounding may be on either side of a limit that is used up
     figures += [at_most(f"{name}, of the limit", round(100 * share, 9), "%", 100.0) for name, share in shares.items()]
-    figures.append(told("base: slip noticed for", float(story.records["base"]["slipping"].sum()) * task.dt, "s"))
+    figures.append(reported("base: slip noticed for", float(story.records["base"]["slipping"].sum()) * task.dt, "s"))
     return figures
 
 

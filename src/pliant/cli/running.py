@@ -170,7 +170,7 @@ def _mm(metres: SupportsFloat) -> float:
 
 def _summary(task: Task, records: np.ndarray[Any, Any]) -> None:
     from pliant.analysis import signals
-    from pliant.analysis.figures import told
+    from pliant.analysis.figures import reported
 
     if not len(records):
         out.print("Nothing was recorded.")
@@ -178,23 +178,25 @@ def _summary(task: Task, records: np.ndarray[Any, Any]) -> None:
     moved = records["observed"]["pose"][:, :3] - records["observed"]["pose"][0, :3]
     force = np.linalg.norm(records["observed"]["wrench"][:, :3], axis=1)
     figures = [
-        told("peak external force", round(force.max(), 6), "N"),
-        told("farthest from the start", _mm(np.linalg.norm(moved, axis=1).max()), "mm"),
-        told("distance from the start at the end", _mm(np.linalg.norm(moved[-1])), "mm"),
-        told("peak tool speed", _mm(np.linalg.norm(records["observed"]["twist"][:, :3], axis=1).max()), "mm/s"),
+        reported("peak external force", round(force.max(), 6), "N"),
+        reported("farthest from the start", _mm(np.linalg.norm(moved, axis=1).max()), "mm"),
+        reported("distance from the start at the end", _mm(np.linalg.norm(moved[-1])), "mm"),
+        reported("peak tool speed", _mm(np.linalg.norm(records["observed"]["twist"][:, :3], axis=1).max()), "mm/s"),
     ]
     if bad := int(signals.bad_readings(records).sum()):
-        figures.append(told(signals.BAD_READINGS, bad))
+        figures.append(reported(signals.BAD_READINGS, bad))
     if records["revision"].max() > 0:
-        figures.append(told("changes of parameters", records["revision"].max()))
-        figures.append(told("energy that they took from the tank", round(records["state"]["injected_j"][-1], 6), "J"))
+        figures.append(reported("changes of parameters", records["revision"].max()))
+        figures.append(
+            reported("energy that they took from the tank", round(records["state"]["injected_j"][-1], 6), "J")
+        )
     timing = records["timing"]
     if timing["wall_ns"][0]:
         late = timing["late_s"] * 1e6
         figures += [
-            told("wake-up lateness, median", np.median(late), "µs"),
-            told("wake-up lateness, 99 %", np.percentile(late, 99), "µs"),
-            told("periods missed", timing["overruns"][-1]),
+            reported("wake-up lateness, median", np.median(late), "µs"),
+            reported("wake-up lateness, 99 %", np.percentile(late, 99), "µs"),
+            reported("periods missed", timing["overruns"][-1]),
         ]
     out.print(figures_table(figures, f"{len(records) * task.dt:.2f} s, {len(records)} ticks"))
     _contact_table(records)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_most, told, within
+from pliant.analysis.figures import Figure, Outcome, at_most, reported, within
 from pliant.experiments import Progress
 from pliant.experiments.explicit import (
     Choices,
@@ -129,7 +129,7 @@ def _modal(seed: int) -> tuple[list[Figure], tuple[Array, Array]]:
     ]
     rough = _all_ratios(M, damping_of("diagonal", M, K, ASKED), K)
     figures += [
-        told(f"damping from the diagonal alone: ratio of mode {k + 1}, asked {ASKED:.2f}", r)
+        reported(f"damping from the diagonal alone: ratio of mode {k + 1}, asked {ASKED:.2f}", r)
         for k, r in enumerate(rough)
     ]
     return figures, (records["time_s"][after], y / np.abs(y[0]) * np.sign(y[0]))
@@ -154,13 +154,13 @@ def _monotone() -> tuple[list[Figure], tuple[Array, Array, Array]]:
     own = np.array([ours(k) for k in grid])
     blend = np.array([damping_of("blend", M, k * eye, 0.8)[0, 0] for k in grid])
     figures = [at_most("largest fall of damping while K rises from 0 to 200 N/m", -np.diff(own).min(), "N s/m", 0.0)]
-    figures += [told(f"damping for K = {k:g} N/m", ours(k), "N s/m") for k in (0.0, 1.0, 10.0, 100.0)]
+    figures += [reported(f"damping for K = {k:g} N/m", ours(k), "N s/m") for k in (0.0, 1.0, 10.0, 100.0)]
     figures += [
-        told(f"the linear blend: damping for K = {k:g} N/m", damping_of("blend", M, k * eye, 0.8)[0, 0], "N s/m")
+        reported(f"the linear blend: damping for K = {k:g} N/m", damping_of("blend", M, k * eye, 0.8)[0, 0], "N s/m")
         for k in (0.0, 1.0, 10.0, 100.0)
     ]
     runaway = FORCE / damping_of("ratio", M, 0 * eye, 0.8)[0, 0]
-    figures.append(told("the ratio taken as N s/m for K = 0: speed that 10 N heads for", runaway, "m/s"))
+    figures.append(reported("the ratio taken as N s/m for K = 0: speed that 10 N heads for", runaway, "m/s"))
     return figures, (grid, own, blend)
 
 
@@ -206,9 +206,9 @@ def _at_base(seed: int) -> list[Figure]:
     rival = run_in_simulator(law, sim, TOOL, 3.0)
     return [
         at_most("10 N at the tool: it turns by", _turned(simulate(task).records["observed"]["pose"]), "°", 0.1),
-        told("moment about the base's origin: it turns by", _turned(rival.pose), "°"),
-        told("10 N along x at (0.492, 0.133, 0.205) m: moment about y at the base", moved[4], "N m"),
-        told("10 N along x at (0.492, 0.133, 0.205) m: moment about z at the base", moved[5], "N m"),
+        reported("moment about the base's origin: it turns by", _turned(rival.pose), "°"),
+        reported("10 N along x at (0.492, 0.133, 0.205) m: moment about y at the base", moved[4], "N m"),
+        reported("10 N along x at (0.492, 0.133, 0.205) m: moment about z at the base", moved[5], "N m"),
     ]
 
 
@@ -239,8 +239,8 @@ def _goal(seed: int) -> tuple[list[Figure], tuple[Array, Array, Array, Array]]:
         at_most(
             "moving goal, 79 mm/s: compliant frame off it, largest", np.abs(commanded - goal).max() * 1e3, "mm", 0.1
         ),
-        told("moving goal: measured tool off it, largest", np.abs(measured - goal).max() * 1e3, "mm"),
-        told("moving goal without its speed: compliant frame off it", np.abs(late - goal).max() * 1e3, "mm"),
+        reported("moving goal: measured tool off it, largest", np.abs(measured - goal).max() * 1e3, "mm"),
+        reported("moving goal without its speed: compliant frame off it", np.abs(late - goal).max() * 1e3, "mm"),
     ]
     return figures, (times, goal, commanded, late)
 
@@ -257,9 +257,9 @@ def _opposite(seed: int) -> tuple[list[Figure], Trace]:
     tail = (free.time_s > 0.8) & (free.moved() < 0.2)  # not yet at the speed clamp
     growth = float(np.polyfit(free.time_s[tail], np.log(free.moved()[tail]), 1)[0])
     return [
-        told("a spring of the opposite sign: unstable pole", pole, "1/s"),
-        told("a spring of the opposite sign: growth seen", growth, "1/s"),
-        told(
+        reported("a spring of the opposite sign: unstable pole", pole, "1/s"),
+        reported("a spring of the opposite sign: growth seen", growth, "1/s"),
+        reported(
             "a spring of the opposite sign: way after a touch, simulated arm", np.abs(away.moved(1)).max() * 1e3, "mm"
         ),
     ], away

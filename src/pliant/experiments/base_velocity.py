@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told, within
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported, within
 from pliant.experiments import Progress
 from pliant.experiments.rival_velocity import mean_step_velocity
 from pliant.experiments.velocity_cells import FAULTS, SIGNALS, Cell, Samples, cells, sample
@@ -82,13 +82,13 @@ def _ratios(rows: list[Row]) -> list[Figure]:
     true = [row for row in bare if row.cell.jitter != "late stamp"]
     heading = slice(2, 3)
     return [
-        told("noisy cells", len(noisy)),
+        reported("noisy cells", len(noisy)),
         at_most("error over that of the mean-step formula, geometric mean", mean_ratio(noisy), "", 0.03),
         at_most("the same, worst cell", max(row.ratio()[:2].max() for row in noisy), "", 1.0),
         at_most("the same without faults and with true stamps, geometric mean", mean_ratio(true), "", 0.03),
-        told("the same without faults, late stamps too, geometric mean", mean_ratio(bare)),
+        reported("the same without faults, late stamps too, geometric mean", mean_ratio(bare)),
         at_most("the same for the turning speed, geometric mean", mean_ratio(noisy, signals=heading), "", 0.03),
-        told("the same for the turning speed, worst cell", max(row.ratio()[2] for row in noisy)),
+        reported("the same for the turning speed, worst cell", max(row.ratio()[2] for row in noisy)),
         at_most("velocities that are no numbers", sum(np.isnan(row.errors["CAKalman"]).sum() for row in rows), "", 0),
     ]
 
@@ -102,7 +102,9 @@ def _which(rows: list[Row]) -> list[Figure]:
         "cells with faults, but no noise": [row for row in exact if row.cell.fault != "none"],
     }
     return [
-        told(f"{where}: {kind.__name__} over the mean-step formula, geometric mean", mean_ratio(group, kind.__name__))
+        reported(
+            f"{where}: {kind.__name__} over the mean-step formula, geometric mean", mean_ratio(group, kind.__name__)
+        )
         for where, group in groups.items()
         for kind in (CAKalman, LocalPoly, Stencil)
     ]
@@ -121,8 +123,8 @@ def _less_agile(rows: list[Row], seed: int) -> list[Figure]:
             ratios.append(1e3 * np.sqrt(np.mean(off**2, axis=0))[:2] / row.errors["mean step"][:2])
     name = f"agility {LESS_AGILE:g} instead of {BaseVelocity().agility_m2_s5:g}, without faults"
     return [
-        told(f"{name}: geometric mean", np.exp(np.mean(np.log(ratios)))),
-        told(f"{name}: worst cell", np.max(ratios)),
+        reported(f"{name}: geometric mean", np.exp(np.mean(np.log(ratios)))),
+        reported(f"{name}: worst cell", np.max(ratios)),
     ]
 
 
@@ -147,8 +149,8 @@ def _selected(rows: list[Row]) -> list[Figure]:
             f", {word}" for word in (cell.jitter, cell.fault) if word != "none"
         )
         for k in (0, 1):
-            figures.append(told(f"{name}: {SIGNALS[k]}, filter", row.errors["CAKalman"][k], "mm/s"))
-            figures.append(told(f"{name}: {SIGNALS[k]}, mean step", row.errors["mean step"][k], "mm/s"))
+            figures.append(reported(f"{name}: {SIGNALS[k]}, filter", row.errors["CAKalman"][k], "mm/s"))
+            figures.append(reported(f"{name}: {SIGNALS[k]}, mean step", row.errors["mean step"][k], "mm/s"))
     return figures
 
 
@@ -167,11 +169,13 @@ def _stencil() -> list[Figure]:
     times = np.arange(12) * 0.1
     return [
         at_most("reference without noise, 10 Hz: stencil", 1e3 * np.sqrt(np.mean(five[10:] ** 2)), "mm/s", 0.1),
-        told("reference without noise, 10 Hz: two points", 1e3 * np.sqrt(np.mean(two[10:] ** 2)), "mm/s"),
+        reported("reference without noise, 10 Hz: two points", 1e3 * np.sqrt(np.mean(two[10:] ** 2)), "mm/s"),
         within("1 m/s with a late and an early sample: stencil", _last(uneven, straight), "m/s", 1.0, 1e-9),
-        told("1 m/s with a late and an early sample: mean step", mean_step_velocity(uneven, straight)[-1, 0], "m/s"),
+        reported(
+            "1 m/s with a late and an early sample: mean step", mean_step_velocity(uneven, straight)[-1, 0], "m/s"
+        ),
         at_most("reference that steps by 0.1 m: stencil", _largest(times, step), "m/s", 1e-9),
-        told("reference that steps by 0.1 m: mean step", np.abs(mean_step_velocity(times, step)).max(), "m/s"),
+        reported("reference that steps by 0.1 m: mean step", np.abs(mean_step_velocity(times, step)).max(), "m/s"),
     ]
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported
 from pliant.experiments import Progress
 from pliant.experiments.allocation import heap_in_use, numba_allocations
 from pliant.experiments.bench_impedance import impedance_tick
@@ -135,7 +135,7 @@ def tick(seconds: float, progress: Progress) -> Outcome:
     progress(0.6)
     figures: list[Figure] = [
         at_most("tick inside compiled code", inside * 1e6, "µs", 2.0),
-        told("while gains change and a face of the workspace is in the way", hard * 1e6, "µs"),
+        reported("while gains change and a face of the workspace is in the way", hard * 1e6, "µs"),
         at_most("tick of the contact law, sliding", contact * 1e6, "µs", 5.0),
         at_most("tick called from Python", outside * 1e6, "µs", 12.0),
         at_most("blocks allocated by 100,000 ticks more", blocks, "", 0.0),
@@ -148,16 +148,16 @@ def tick(seconds: float, progress: Progress) -> Outcome:
     try:
         from pliant.experiments.rival_tick import RivalTick
     except ImportError:
-        figures.append(told("times faster than NumPy + Pinocchio", float("nan"), "×"))
+        figures.append(reported("times faster than NumPy + Pinocchio", float("nan"), "×"))
         notes.append("Pinocchio is not installed: pip install -e '.[dev]' in Pliant's folder to compare.")
     else:
         rival = RivalTick(controller)
         gap = rival.largest_difference(200)
         slow = _best(lambda: [rival.tick() for _ in range(200)], 5) / 200
         figures += [
-            told("the same in NumPy + Pinocchio", slow * 1e6, "µs"),
+            reported("the same in NumPy + Pinocchio", slow * 1e6, "µs"),
             at_least("times faster than NumPy + Pinocchio, inside compiled code", slow / inside, "×", 10.0),
-            told("times faster than NumPy + Pinocchio, called from Python", slow / outside, "×"),
+            reported("times faster than NumPy + Pinocchio, called from Python", slow / outside, "×"),
             at_most("largest difference between the two", gap, "rad", 1e-9),
         ]
     figures += upkeep()
@@ -195,9 +195,9 @@ def sim(seconds: float, progress: Progress) -> Outcome:
     simulated = ticks * task.dt
     figures = [
         at_least("closed loop, UR5e, 500 Hz", simulated / alone, "× real time", 50.0),
-        told("physics steps per tick", substeps),
-        told("bare mj_step with the same steps", simulated / bare, "× real time"),
-        told("closed loop over bare mj_step", alone / bare, "× the time"),
+        reported("physics steps per tick", substeps),
+        reported("bare mj_step with the same steps", simulated / bare, "× real time"),
+        reported("closed loop over bare mj_step", alone / bare, "× the time"),
         at_least("two runs in two threads over one after the other", scaling, "×", 1.7),
     ]
     return Outcome("sim", 0, time.perf_counter() - began, figures)
@@ -237,9 +237,9 @@ def loop(seconds: float, progress: Progress) -> Outcome:
     resident, private = note["resident_kib"] / 1024, note["private_kib"] / 1024
     figures += [
         at_most("share of one core at 500 Hz, simulated robot included", 100 * cpu, "%", 5.0),
-        told("the same, in the Studio", 100 * studio_cpu, "%"),
-        told("resident memory of the loop", resident, "MiB"),
-        told("private memory of the loop", private, "MiB"),
+        reported("the same, in the Studio", 100 * studio_cpu, "%"),
+        reported("resident memory of the loop", resident, "MiB"),
+        reported("private memory of the loop", private, "MiB"),
     ]
     notes.append(f"The loop was granted: {', '.join(note['granted'].values())}.")
     progress(1.0)
@@ -255,10 +255,10 @@ def _in_studio(task: Task, seconds: float, idle: np.ndarray[Any, Any]) -> tuple[
     return [
         *lateness(f"loop, in the Studio with {_PAGES} pages", late),
         at_most("the same over idle, median", ratio[50], "×", _SLOWER),
-        told("the same over idle, 99 %", ratio[99], "×"),
-        told("the same over idle, 99.9 %", ratio[99.9], "×"),
+        reported("the same over idle, 99 %", ratio[99], "×"),
+        reported("the same over idle, 99.9 %", ratio[99.9], "×"),
         at_most("in the Studio, 99.9 % in periods of the loop", float(np.percentile(late, 99.9)) / task.dt, "", 1.0),
-        told("from a page's stop to the loop, median", np.median(sent), "ms"),
+        reported("from a page's stop to the loop, median", np.median(sent), "ms"),
         at_most(f"from a page's stop to the loop, worst of {len(stops)}", sent.max(), "ms", _STOP_MS),
         at_most("from its arrival at the Studio to the loop, worst", arrived.max(), "ms", _STOP_MS),
     ], share

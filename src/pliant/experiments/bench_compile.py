@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from pliant.analysis.figures import Outcome, at_most, told
+from pliant.analysis.figures import Outcome, at_most, reported
 from pliant.experiments import Progress
 
 DEMO = ("loop", "replay")
@@ -53,15 +53,15 @@ def compile_kernels(seconds: float, progress: Progress) -> Outcome:
     demo, everything = ours[0], sum(ours)
     before = sum(theirs)
     figures = [
-        told("everything, one kernel at a time: processor time", before, "s"),
-        told("everything: processor time", everything, "s"),
+        reported("everything, one kernel at a time: processor time", before, "s"),
+        reported("everything: processor time", everything, "s"),
         at_most("everything: share of the time one kernel at a time", everything / before, "", 0.45),
-        told("demo, one kernel at a time: processor time", theirs[0], "s"),
-        told("demo: processor time", demo, "s"),
+        reported("demo, one kernel at a time: processor time", theirs[0], "s"),
+        reported("demo: processor time", demo, "s"),
         at_most("demo: share of everything one kernel at a time", demo / before, "", 0.35),
-        told(f"demo, on {len(os.sched_getaffinity(0))} cores: by the clock", clock, "s"),
-        told("cache of everything, one kernel at a time", their_bytes / 1e6, "MB"),
-        told("cache of everything", our_bytes / 1e6, "MB"),
+        reported(f"demo, on {len(os.sched_getaffinity(0))} cores: by the clock", clock, "s"),
+        reported("cache of everything, one kernel at a time", their_bytes / 1e6, "MB"),
+        reported("cache of everything", our_bytes / 1e6, "MB"),
     ]
     return Outcome("compile", 0, time.perf_counter() - began, figures)
 

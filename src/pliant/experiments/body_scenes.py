@@ -97,7 +97,7 @@ def follow(body: Body, wheels: bool, seed: int, seconds: float, told: Told) -> T
         tool[i], target[i] = robot.tool_pose(), path.at(loop.time_s)[0]
         loop.period(*path.at(loop.time_s + loop.ahead_s), out=records[i : i + 1])
         if i % 500 == 0:
-            told(i / ticks)
+            reported(i / ticks)
     error = np.linalg.norm(tool[:, :3] - target[:, :3], axis=1)
     return Tracked(records["time_s"], target, tool, error, records["base"]["pose"], records)
 
@@ -161,7 +161,7 @@ def slide(law: str, seed: int, seconds: float, told: Told) -> Slid:
         loop.period(target, twist, hold, out=records[i : i + 1])
         press[i] = robot.world.record[0].surface[0].press
         if i % 500 == 0:
-            told(i / ticks)
+            reported(i / ticks)
     return Slid(records["time_s"], press, records, int(loop.state[0].fault))
 
 

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported
 from pliant.experiments import Progress
 from pliant.experiments.contact_scene import FORCE, SLOW, Figures, Trace, dome, judge, plane, run_contact, task
 from pliant.experiments.options import Option
@@ -46,17 +46,17 @@ def _figures(where: str, rows: Rows) -> list[Figure]:
     figures = [
         at_most(f"{where}: peak of ours", ours.peak_n, "N", 10.0),
         at_most(f"{where}: contact losses of ours", ours.losses, "", 0.0),
-        told(f"{where}: RMS error of ours while sliding", ours.slide_rms_n, "N"),
-        told(f"{where}: mean speed of ours while sliding", 1e3 * travelled / ours.slide_s, "mm/s"),
+        reported(f"{where}: RMS error of ours while sliding", ours.slide_rms_n, "N"),
+        reported(f"{where}: mean speed of ours while sliding", 1e3 * travelled / ours.slide_s, "mm/s"),
         at_least(
             f"{where}: least peak of the others over ours", min(f.peak_n for _, f, _ in rows[1:]) / ours.peak_n, "×", 1
         ),
     ]
     for name, found, _ in rows[1:]:
         figures += [
-            told(f"{where}: peak, {name}", found.peak_n, "N"),
-            told(f"{where}: contact losses, {name}", found.losses),
-            told(f"{where}: RMS error while sliding, {name}", found.slide_rms_n, "N"),
+            reported(f"{where}: peak, {name}", found.peak_n, "N"),
+            reported(f"{where}: contact losses, {name}", found.losses),
+            reported(f"{where}: RMS error while sliding, {name}", found.slide_rms_n, "N"),
         ]
     return figures
 

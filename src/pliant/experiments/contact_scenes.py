@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_most, told, within
+from pliant.analysis.figures import Figure, Outcome, at_most, reported, within
 from pliant.contact.states import DWELL, RETRACT, SLIDE, STATES
 from pliant.experiments import Progress
 from pliant.experiments.contact_scene import (
@@ -51,8 +51,8 @@ def _planes(loop: Loop, seed: int) -> tuple[list[Figure], Drawn]:
         figures += [
             at_most(f"{name}: peak", found.peak_n, "N", 10.0),
             at_most(f"{name}: contact losses", found.losses, "", 0.0),
-            told(f"{name}: settled to ±5 %", found.settle_s, "s"),
-            told(f"{name}: RMS error while sliding", found.slide_rms_n, "N"),
+            reported(f"{name}: settled to ±5 %", found.settle_s, "s"),
+            reported(f"{name}: RMS error while sliding", found.slide_rms_n, "N"),
             within(f"{name}: tilt learned", learned, "deg", tilt, 2.0),
             within(f"{name}: way that it slid", 1e3 * _way(trace), "mm", 50.0, 0.1),
         ]
@@ -72,9 +72,9 @@ def _across(loop: Loop, seed: int) -> tuple[list[Figure], Drawn]:
             figures += [
                 at_most(f"{name}: peak", found.peak_n, "N", 10.0),
                 at_most(f"{name}: contact losses", found.losses, "", 0.0),
-                told(f"{name}: settled to ±5 % before the slide (none: not)", found.settle_s, "s"),
-                told(f"{name}: force along the true normal, end of the dwell", rested.mean(), "N"),
-                told(f"{name}: RMS error while sliding", found.slide_rms_n, "N"),
+                reported(f"{name}: settled to ±5 % before the slide (none: not)", found.settle_s, "s"),
+                reported(f"{name}: force along the true normal, end of the dwell", rested.mean(), "N"),
+                reported(f"{name}: RMS error while sliding", found.slide_rms_n, "N"),
             ]
     return figures, []
 
@@ -87,8 +87,8 @@ def _moving(loop: Loop, seed: int) -> tuple[list[Figure], Drawn]:
     name = f"surface that moves by ±5 mm at 0.2 Hz, {loop.name}"
     return [
         at_most(f"{name}: contact losses", judge(trace).losses, "", 0.0),
-        told(f"{name}: RMS error", np.sqrt(np.mean(error**2)), "N"),
-        told(f"{name}: largest error", np.abs(error).max(), "N"),
+        reported(f"{name}: RMS error", np.sqrt(np.mean(error**2)), "N"),
+        reported(f"{name}: largest error", np.abs(error).max(), "N"),
     ], [("moving by ±5 mm", trace)]
 
 
@@ -102,8 +102,8 @@ def _moving_under_the_slide(loop: Loop, seed: int) -> tuple[list[Figure], Drawn]
     return [
         at_most(f"{name}: peak", found.peak_n, "N", 10.0),
         at_most(f"{name}: contact losses", found.losses, "", 0.0),
-        told(f"{name}: RMS error while sliding", found.slide_rms_n, "N"),
-        told(f"{name}: normal off at most", np.degrees(np.arccos(upright)), "deg"),
+        reported(f"{name}: RMS error while sliding", found.slide_rms_n, "N"),
+        reported(f"{name}: normal off at most", np.degrees(np.arccos(upright)), "deg"),
         within(f"{name}: way that it slid", 1e3 * _way(trace), "mm", 50.0, 0.1),
     ], [("moving under the slide", trace)]
 
@@ -149,7 +149,7 @@ def _patch(loop: Loop, seed: int) -> tuple[list[Figure], Drawn]:
         figures += [
             at_most(f"{name}: peak", found.peak_n, "N", 10.0),
             at_most(f"{name}: contact losses", found.losses, "", 0.0),
-            told(f"{name}: RMS error while sliding", found.slide_rms_n, "N"),
+            reported(f"{name}: RMS error while sliding", found.slide_rms_n, "N"),
             within(f"{name}: way that it slid", 1e3 * _way(trace), "mm", 50.0, 0.1),
         ]
         drawn.append((f"becomes {stiff / soft:g} times stiffer", trace))

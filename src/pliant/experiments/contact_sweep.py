@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_most, told, within
+from pliant.analysis.figures import Figure, Outcome, at_most, reported, within
 from pliant.experiments import Progress
 from pliant.experiments.contact_scene import Figures, Loop, dome, judge, run_contact, task
 from pliant.robots.sim.config import Servo
@@ -45,7 +45,7 @@ def _bars(lag_ms: int, row: list[Figures]) -> list[Figure]:
         return [
             *figures,
             at_most(f"{name}: largest peak", np.max([f.peak_n for f in row]), "N", 10.0),
-            told(f"{name}: largest RMS error while sliding", np.max([f.slide_rms_n for f in row]), "N"),
+            reported(f"{name}: largest RMS error while sliding", np.max([f.slide_rms_n for f in row]), "N"),
         ]
     for part, peak, rms in ((slice(0, _STIFF), 7.5, 0.2), (slice(_STIFF, None), 10.0, 0.5)):
         some = f"{STIFFNESS[part][0]:g} to {STIFFNESS[part][-1]:g} N/m, {lag_ms} ms"

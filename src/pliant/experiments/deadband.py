@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported
 from pliant.experiments import Progress
 from pliant.experiments.explicit import Choices, ExplicitLaw, Trace, alike, run_in_simulator
 from pliant.model.tool import Tool
@@ -101,12 +101,12 @@ def _figures(seed: int, ours: tuple[Array, Array], rivals: tuple[Trace, Trace]) 
         at_most(f"left of {PUSH_N:g} N on {STIFFNESS:g} N/m after {REST_S:g} s", left * 1e3, "mm", 1.0),
         at_most("change of the law's input per change of the push", slope, "N/N", 1.0 + 1e-9),
         at_most("jump of the law's input at the edge of the deadband", jump, "N", 1e-8),
-        told("the early-return deadband: first command, the way it is pushed",
+        reported("the early-return deadband: first command, the way it is pushed",
              _first(rival_free.time_s, rival_free.velocity[:, 1]), "m/s"),
-        told("the early-return deadband: way gone wrong", astray * 1e3, "mm"),
-        told(f"the early-return deadband: left of {PUSH_N:g} N on {STIFFNESS:g} N/m for ever",
+        reported("the early-return deadband: way gone wrong", astray * 1e3, "mm"),
+        reported(f"the early-return deadband: left of {PUSH_N:g} N on {STIFFNESS:g} N/m for ever",
              abs(rival_sprung.moved(1)[-1]) * 1e3, "mm"),
-        told("the early-return deadband: jump of the law's input at its edge", DEADBAND, "N"),
+        reported("the early-return deadband: jump of the law's input at its edge", DEADBAND, "N"),
     ]  # fmt: skip
 
 

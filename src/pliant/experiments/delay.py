@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported
 from pliant.experiments import Progress
 from pliant.experiments.contact_scene import QUICK, SLOW, Loop, plane, task
 from pliant.robots.sim.config import Servo
@@ -57,12 +57,12 @@ def _grid(seed: int, progress: Progress) -> tuple[list[Figure], list[Row]]:
     split = np.array([[abs(f.delay_s + f.servo_s - f.lag_s) for f in many] for _, _, many in rows])
     assert split.max() < 1e-9
     return [
-        told("servos", len(rows)),
-        told("smallest true lag", min(true for _, true, _ in rows) * 1e3, "ms"),
-        told("largest true lag", max(true for _, true, _ in rows) * 1e3, "ms"),
+        reported("servos", len(rows)),
+        reported("smallest true lag", min(true for _, true, _ in rows) * 1e3, "ms"),
+        reported("largest true lag", max(true for _, true, _ in rows) * 1e3, "ms"),
         at_most("largest error of the lag", off.max() * 1e3, "ms", 2.0),
         at_most("largest error over 2 ms or 5 %, whichever is more", share.max(), "×", 1.0),
-        told("mean error of the lag", off.mean() * 1e3, "ms"),
+        reported("mean error of the lag", off.mean() * 1e3, "ms"),
         at_least("share of lags inside their 95 % interval and a step of the physics", inside.mean(), "", 0.9),
     ], rows
 
@@ -77,7 +77,7 @@ def _total(loop: Loop, seed: int) -> list[Figure]:
     found = find_lag(what, fast=True)
     true = plant_of(what).lag_s
     return [
-        told(f"total lag of the {loop.name} loop, found", found.total_s * 1e3, "ms"),
+        reported(f"total lag of the {loop.name} loop, found", found.total_s * 1e3, "ms"),
         at_most(f"total lag of the {loop.name} loop, off", abs(found.total_s - true) * 1e3, "ms", 2.0),
     ]
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from pliant.analysis import style
 from pliant.analysis.doctor import CHECKS, Case, Diagnosis, examine
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported
 from pliant.experiments import Progress
 from pliant.experiments.doctor_cases import DEFECTS, Defect
 from pliant.experiments.doctor_own import BROKEN, OVERLOOKED, SOUND
@@ -102,10 +102,10 @@ def _figures(trials: list[Trial]) -> list[Figure]:
         at_least(f"right diagnoses of {len(broken)} runs with defects", _percent(broken), "%", 100.0),
         at_most(f"sound runs with an alarm, of {len(sound)}", sum(not trial.right for trial in sound), "", 0.0),
         at_most("findings without a reason, all runs", sum(len(trial.false) for trial in trials), "", 0.0),
-        told(f"right diagnoses with the known misses, of {len(everything)}", _percent(everything), "%"),
+        reported(f"right diagnoses with the known misses, of {len(everything)}", _percent(everything), "%"),
     ]
     for trial in hard:
-        figures.append(told(f"known miss: {trial.where}: right", 100.0 * trial.right, "%"))
+        figures.append(reported(f"known miss: {trial.where}: right", 100.0 * trial.right, "%"))
     for defect in dict.fromkeys(trial.defect for trial in broken):
         figures.append(
             at_least(f"{defect.name}: right", _percent([t for t in broken if t.defect is defect]), "%", 100.0)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_most, told, within
+from pliant.analysis.figures import Figure, Outcome, at_most, reported, within
 from pliant.contact.states import SLIDE
 from pliant.experiments import Progress
 from pliant.experiments.contact_scene import (
@@ -45,9 +45,9 @@ def _bars(loop: Loop, stiffness: float, found: Figures) -> list[Figure]:
     if quick:
         figures.append(at_most(name, found.slide_rms_n, "N", 0.5 if stiff else 0.2))
     else:
-        figures.append(told(name, found.slide_rms_n, "N"))
+        figures.append(reported(name, found.slide_rms_n, "N"))
     speed = 1e3 * found.way_m / found.slide_s if found.slide_s > 0.0 else math.nan
-    figures.append(told(f"{where}: mean speed of the slide", speed, "mm/s"))
+    figures.append(reported(f"{where}: mean speed of the slide", speed, "mm/s"))
     return figures + completed(where, found)
 
 
@@ -63,8 +63,8 @@ def _learned(loop: Loop, stiffness: float, trace: Trace) -> list[Figure]:
     out = tip - np.array(dome(stiffness).position_m)
     off = np.degrees(np.arccos(np.clip(last["normal"] @ out / np.linalg.norm(out), -1, 1)))
     return [
-        told(f"{where}: stiffness learned", float(last["stiffness"]), "N/m"),
-        told(f"{where}: normal off at the end", float(off), "deg"),
+        reported(f"{where}: stiffness learned", float(last["stiffness"]), "N/m"),
+        reported(f"{where}: normal off at the end", float(off), "deg"),
     ]
 
 
@@ -75,9 +75,9 @@ def _rivals(loop: Loop, stiffness: float, seed: int) -> tuple[list[Figure], Trac
         found, where = judge_rival(trace, phase), f"{stiffness:g} N/m, {loop.name}, {RIVALS[key].name}"
         kept = kept or trace
         figures += [
-            told(f"{where}: peak", found.peak_n, "N"),
-            told(f"{where}: contact losses", found.losses),
-            told(f"{where}: RMS error while sliding", found.slide_rms_n, "N"),
+            reported(f"{where}: peak", found.peak_n, "N"),
+            reported(f"{where}: contact losses", found.losses),
+            reported(f"{where}: RMS error while sliding", found.slide_rms_n, "N"),
         ]
     assert kept is not None
     return figures, kept

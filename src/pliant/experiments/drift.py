@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told, within
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported, within
 from pliant.experiments import Progress
 from pliant.experiments.deadband import START
 from pliant.experiments.explicit import Choices, ExplicitLaw, Trace, alike, run_freely, run_in_simulator
@@ -84,10 +84,10 @@ def _friction(seed: int) -> tuple[list[Figure], tuple[Array, Array], list[tuple[
         arm = run_in_simulator(law, sim, TOOL, 2.2, start_q=START)
         rivals.append((force, arm))
         figures += [
-            told(f"the re-anchoring drift stop: way in 6 s under {force:g} N", free.moved()[-1] * 1e3, "mm"),
-            told(f"the same on the simulated arm in 2 s, {force:g} N", abs(arm.moved(1)[-1]) * 1e3, "mm"),
+            reported(f"the re-anchoring drift stop: way in 6 s under {force:g} N", free.moved()[-1] * 1e3, "mm"),
+            reported(f"the same on the simulated arm in 2 s, {force:g} N", abs(arm.moved(1)[-1]) * 1e3, "mm"),
         ]
-    figures.append(told("friction that it amounts to: M × 1 mm/s / period", 8.0 * 1e-3 / DT, "N"))
+    figures.append(reported("friction that it amounts to: M × 1 mm/s / period", 8.0 * 1e-3 / DT, "N"))
     return figures, (above, way), rivals
 
 
@@ -104,9 +104,9 @@ def _creep(seed: int) -> tuple[list[Figure], Array, tuple[Trace, Trace]]:
     arm = run_in_simulator(law, silent, TOOL, 20.2, start_q=START)
     figures = [
         within("10 N on 100 N/m: rest after 20 s", _moved(ours)[-500:].mean() * 1e3, "mm", 100.0, 1.0),
-        told("the re-anchoring drift stop: way in 20 s", free.moved()[-1] * 1e3, "mm"),
-        told("the same on the simulated arm, until it is stretched out", np.abs(arm.moved(1)).max() * 1e3, "mm"),
-        told("the same on the simulated arm: time until then", arm.time_s[-1], "s"),
+        reported("the re-anchoring drift stop: way in 20 s", free.moved()[-1] * 1e3, "mm"),
+        reported("the same on the simulated arm, until it is stretched out", np.abs(arm.moved(1)).max() * 1e3, "mm"),
+        reported("the same on the simulated arm: time until then", arm.time_s[-1], "s"),
     ]
     return figures, ours, (free, arm)
 
@@ -135,9 +135,9 @@ def _lag(seed: int) -> tuple[list[Figure], tuple[Array, Array, Trace]]:
     asked = 10.0 / DAMPER
     figures = [
         within("share of the speed that arrives through 20 ms of lag", 100 * _speed(ours) / asked, "%", 100.0, 1.0),
-        told("measured position plus a step: share of the speed that arrives", 100 * _speed(rival) / asked, "%"),
-        told("of it dragged by the push alone, without any law", 100 * _speed(dragged) / asked, "%"),
-        told("lag of the servo", LAGGING.lag_s * 1e3, "ms"),
+        reported("measured position plus a step: share of the speed that arrives", 100 * _speed(rival) / asked, "%"),
+        reported("of it dragged by the push alone, without any law", 100 * _speed(dragged) / asked, "%"),
+        reported("lag of the servo", LAGGING.lag_s * 1e3, "ms"),
     ]
     return figures, (ours["time_s"], _moved(ours), rival)
 

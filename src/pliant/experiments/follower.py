@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported
 from pliant.analysis.plan import draw_map
 from pliant.experiments import Progress
 from pliant.experiments.follow_runs import PERIOD_S, Run, cusp_path, drive, smooth_path
@@ -51,18 +51,18 @@ def _judged(name: str, runs: list[Run], rivals: list[Run]) -> list[Figure]:
         at_most(f"{name}: largest RMS distance from the path", 1e3 * max(run.rms_m for run in runs), "mm", 7.0),
         at_most(f"{name}: largest distance at the end", 1e3 * ends[:, 0].max(), "mm", 10.0),
         at_most(f"{name}: largest heading error at the end", math.degrees(ends[:, 1].max()), "°", 0.5),
-        told(f"{name}: time for all of them", sum(run.time_s[-1] for run in runs), "s"),
+        reported(f"{name}: time for all of them", sum(run.time_s[-1] for run in runs), "s"),
         _to_the_end(f"{name}: pure pursuit, paths to the end", rivals),
         at_most(f"{name}: pure pursuit, largest RMS distance", 1e3 * max(run.rms_m for run in rivals), "mm", 35.0),
-        told(f"{name}: pure pursuit, largest distance at the end", 1e3 * max(r.end_error[0] for r in rivals), "mm"),
-        told(f"{name}: pure pursuit, time for all of them", sum(run.time_s[-1] for run in rivals), "s"),
+        reported(f"{name}: pure pursuit, largest distance at the end", 1e3 * max(r.end_error[0] for r in rivals), "mm"),
+        reported(f"{name}: pure pursuit, time for all of them", sum(run.time_s[-1] for run in rivals), "s"),
     ]
 
 
 def _to_the_end(name: str, rivals: list[Run]) -> Figure:
     """How many paths pure pursuit came to the end of: all, where nothing stands that it stops before."""
     ended = sum(run.done for run in rivals)
-    return told(name, ended) if name.startswith("office") else at_least(name, ended, "", len(rivals))
+    return reported(name, ended) if name.startswith("office") else at_least(name, ended, "", len(rivals))
 
 
 def _beyond_limits(runs: list[Run | Tracked]) -> int:
@@ -124,7 +124,7 @@ def run(seed: int, progress: Progress) -> Outcome:
     figures += _judged("office", [ours], [theirs])
     sampled, tracked = pose_figures(seed)
     figures += [
-        told("base half again as slow as believed, Reeds-Shepp: RMS", 1e3 * max(r.rms_m for r in slow), "mm"),
+        reported("base half again as slow as believed, Reeds-Shepp: RMS", 1e3 * max(r.rms_m for r in slow), "mm"),
         at_most(
             "commands beyond a limit of the base", _beyond_limits([*all_runs, *slow, ours, theirs, *tracked]), "", 0.0
         ),

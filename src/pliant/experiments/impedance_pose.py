@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told, within
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported, within
 from pliant.experiments import Progress
 from pliant.experiments.lab import asked_torque
 from pliant.experiments.push import TOOL
@@ -115,8 +115,8 @@ def _energy(seed: int) -> tuple[list[Figure], Array]:
         # a push is felt later by the filter's lag and a period: so much of its work may be missing for a moment
         late = LAG_S * float(np.abs(np.diff(found.put)).max()) / 0.002
         figures += [
-            told(f"{form}, 24 random pushes: energy that the hand put in, in all", found.put[-1], "J"),
-            told(f"{form}: work of the hand within the lag of the force sensor's filter", late, "J"),
+            reported(f"{form}, 24 random pushes: energy that the hand put in, in all", found.put[-1], "J"),
+            reported(f"{form}: work of the hand within the lag of the force sensor's filter", late, "J"),
             at_least(f"{form}: put in less stored in mass and spring, smallest at any time", taken.min(), "J", -late),
             at_most(f"{form}: away from the start after the last one", 1e3 * _away(found.records), "mm", 2.0),
         ]
@@ -145,7 +145,7 @@ def _stiffened(seed: int) -> tuple[list[Figure], Run]:
     tank = Impedance().tank_j
     return [
         at_most("K 100 → 1000 N/m at 50 mm: energy injected ahead of the damper", round(float(ahead), 6), "J", tank),
-        told("the same change at once would inject", 0.5 * 900 * 0.05**2, "J"),
+        reported("the same change at once would inject", 0.5 * 900 * 0.05**2, "J"),
     ], run
 
 
@@ -171,10 +171,10 @@ def _torques(seed: int) -> list[Figure]:
             "%",
             100.0,
         ),
-        told("the same: fastest change of a torque, in limits of the drive per second", rise.max(), "1/s"),
+        reported("the same: fastest change of a torque, in limits of the drive per second", rise.max(), "1/s"),
         at_most("the same: share of the joint speed in force", fast, "%", 105.0),
         at_most("the same: tool speed, nobody pushing", speed[~pushed].max(), "m/s", 1.05 * limits.linear_speed_m_s),
-        told("the same: tool speed under the push, which stretches the arm out", speed[pushed].max(), "m/s"),
+        reported("the same: tool speed under the push, which stretches the arm out", speed[pushed].max(), "m/s"),
         within("the same: runs that ended by a fault", float(run.fault != ""), "", 0.0, 0.0),
     ]
 
@@ -197,7 +197,7 @@ def _rests(seed: int) -> list[Figure]:
         )
         end = np.abs(simulate(task).records["reading"]["qd"][-100:]).max()
         name = f"{form}, K {stiffness:g} N/m, after a jump of 0.27 m: joint speed in the end"
-        figures.append(at_most(name, end, "rad/s", bar) if bar else told(name, end, "rad/s"))
+        figures.append(at_most(name, end, "rad/s", bar) if bar else reported(name, end, "rad/s"))
     return figures
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told, within
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported, within
 from pliant.experiments import Progress
 from pliant.experiments.lab import asked_torque, lab_task, law, moved, place, push, rest
 from pliant.model.two_link import TAU_MAX, V_MAX
@@ -44,7 +44,7 @@ def _straight() -> tuple[list[Figure], Array]:
         within("soft y: −10 N rests at", rest(both)[1], "mm", -1e4 / SOFT, 1.0),
         at_most("pushed along x only: motion along y, largest", np.abs(moved(x_only)[:, 1]).max(), "mm", 0.1),
         at_most("pushed along y only: motion along x at rest", abs(rest(y_only)[0]), "mm", 0.1),
-        told("pushed along y only: motion along x on the way, largest", np.abs(moved(y_only)[:, 0]).max(), "mm"),
+        reported("pushed along y only: motion along x on the way, largest", np.abs(moved(y_only)[:, 0]).max(), "mm"),
     ], both
 
 
@@ -67,7 +67,9 @@ def _out_of_reach() -> tuple[list[Figure], Array]:
         at_least(
             "40 N along the soft y: farthest from the shoulder", np.linalg.norm(place(records), axis=1).max(), "m", 1.59
         ),
-        told("the same: largest share of a joint torque limit that was asked for", asked_torque(records, TAU_MAX), "%"),
+        reported(
+            "the same: largest share of a joint torque limit that was asked for", asked_torque(records, TAU_MAX), "%"
+        ),
         at_most("the same: largest share of the joint speed in force", 100 * qd.max(), "%", 140.0),
         at_most("let go: away from the start in the end", np.linalg.norm(moved(records)[-1]), "mm", 1.0),
     ], records

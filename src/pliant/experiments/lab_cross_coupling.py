@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told, within
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported, within
 from pliant.experiments import Progress
 from pliant.experiments.bare_inverse import BareLaw, jacobian, mass_matrix, run_bare
 from pliant.experiments.lab import SILENT, STIFFNESS, lab_task, law, moved, push, pushed, rest
@@ -37,7 +37,7 @@ def _compare() -> tuple[list[Figure], dict[tuple[int, bool], Array]]:
             within(f"10 N along {name}, −Jᵀf in place: rest", good[axis], "mm", 40.0, 0.2),
             at_most(f"10 N along {name}, −Jᵀf in place: motion across, largest", across, "mm", 0.1),
             within(f"10 N along {name}, −Jᵀf left out: rest", bad[axis], "mm", TWICE[axis], 0.05),
-            told(f"10 N along {name}, −Jᵀf left out: across at rest", bad[1 - axis], "mm"),
+            reported(f"10 N along {name}, −Jᵀf left out: across at rest", bad[1 - axis], "mm"),
         ]
     return figures, runs
 
@@ -66,15 +66,15 @@ def _masses() -> tuple[list[Figure], tuple[Array, Array, Array]]:
     lightness = (jacobian(q) @ np.linalg.solve(mass_matrix(q), jacobian(q).T))[1, 1]
     figures = [
         at_most("−Jᵀf in place: rest off 40 mm, M = 1 … 10 kg, largest", np.abs(np.array(good) - 40).max(), "mm", 0.2),
-        told("−Jᵀf left out, M = 2 kg: rest along y", bad[1], "mm"),
+        reported("−Jᵀf left out, M = 2 kg: rest along y", bad[1], "mm"),
         at_least("−Jᵀf left out, M = 10 kg: rest along y", bad[-1], "mm", 80.0),
-        told("by how much a push at the start accelerates the tool along y by itself", lightness, "1/kg"),
+        reported("by how much a push at the start accelerates the tool along y by itself", lightness, "1/kg"),
     ]
     sim = lab_task(20.0, pushes=(push(1, FORCE),)).sim
     heavy = run_bare(BareLaw(mass=100.0, cancel_force=False), 20.0, sim=sim)
     ours = pushed(1, FORCE, 20.0, law(100.0, cancel_force=False)).records
     figures += [
-        told("M = 100 kg, −Jᵀf left out, explicit law: runs away after the push by", heavy.ran_away_s - 0.5, "s"),
+        reported("M = 100 kg, −Jᵀf left out, explicit law: runs away after the push by", heavy.ran_away_s - 0.5, "s"),
         at_most(
             "the same with our limits: largest share of the joint speed in force",
             100 * np.abs(ours["reading"]["qd"]).max() / (Limits().speed_scale * V_MAX[0]),

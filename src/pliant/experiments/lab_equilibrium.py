@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told, within
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported, within
 from pliant.experiments import Progress
 from pliant.experiments.bare_inverse import BareLaw, Trace, run_bare, still
 from pliant.experiments.lab import (
@@ -121,15 +121,17 @@ def _bare(name: str, goal: Goal, bare: Trace) -> list[Figure]:
     clamped = run_bare(BareLaw(), 10.0, goal, tau_max=np.array(TAU_MAX))
     end = np.abs(clamped.qd[-500:]).max()
     return [
-        told(f"{name}, bare inverse: faster than 100 rad/s after", bare.ran_away_s, "s"),
-        told(
+        reported(f"{name}, bare inverse: faster than 100 rad/s after", bare.ran_away_s, "s"),
+        reported(
             f"{name}, bare inverse: faster than 10 000 rad/s after",
             run_bare(BareLaw(), 2.0, goal, runaway=1e4).ran_away_s,
             "s",
         ),
-        told(f"{name}, bare inverse: largest torque until 100 rad/s", np.abs(bare.tau).max(), "N m"),
-        told(f"{name}, bare inverse, torques clamped as ours: largest joint speed", np.abs(clamped.qd).max(), "rad/s"),
-        told(f"{name}, bare inverse, torques clamped as ours: joint speed after 10 s", end, "rad/s"),
+        reported(f"{name}, bare inverse: largest torque until 100 rad/s", np.abs(bare.tau).max(), "N m"),
+        reported(
+            f"{name}, bare inverse, torques clamped as ours: largest joint speed", np.abs(clamped.qd).max(), "rad/s"
+        ),
+        reported(f"{name}, bare inverse, torques clamped as ours: joint speed after 10 s", end, "rad/s"),
     ]
 
 
@@ -161,7 +163,7 @@ def _through() -> tuple[list[Figure], Array]:
     return [
         at_most("straight through the middle: away from the far side in the end", reached[0], "mm", 1.0),
         at_most("and back again: away from the near side in the end", reached[1], "mm", 1.0),
-        told("on the way: smallest distance from the shoulder", np.linalg.norm(place(records), axis=1).min(), "m"),
+        reported("on the way: smallest distance from the shoulder", np.linalg.norm(place(records), axis=1).min(), "m"),
         at_most("on the way: largest joint speed", np.abs(records["reading"]["qd"]).max(), "rad/s", SCALE * V_MAX[0]),
         at_most("on the way: largest tool speed", speed(records).max(), "m/s", FAST * TOP),
     ], records

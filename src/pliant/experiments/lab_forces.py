@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told, within
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported, within
 from pliant.experiments import Progress
 from pliant.experiments.lab import DAMPING, DT, MASS, STIFFNESS, lab_task, law, moved, place, push, pushed, rest
 from pliant.params.control import Limits
@@ -80,7 +80,7 @@ def _energy(seed: int) -> tuple[list[Figure], tuple[Array, Array, Array, Array]]
     taken = np.concatenate([[0], np.cumsum(20.0 * 0.5 * ((v[1:] + v[:-1]) ** 2 / 2).sum(axis=1) * DT)])
     gap = np.abs(put - stored - taken).max() / put.max()
     figures = [
-        told("20 random pushes: energy that the hand put in, largest", put.max(), "J"),
+        reported("20 random pushes: energy that the hand put in, largest", put.max(), "J"),
         at_least("energy that the hand has put in, smallest at any time", put.min(), "J", -1e-6),
         at_least("put in less stored in mass and spring, smallest at any time", (put - stored).min(), "J", -1e-3),
         at_most("balance: put in = stored + taken by the damper, off by", 100 * gap, "%", 2.0),

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told, within
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported, within
 from pliant.experiments import Progress
 from pliant.experiments.bare_inverse import L2, BareLaw, jacobian, jacobian_rate, run_bare, short_jacobian_rate
 from pliant.experiments.lab import circle, lab_task, law, place, run_along
@@ -103,7 +103,7 @@ def _circles() -> tuple[list[Figure], dict[str, Array]]:
     figures = [
         at_most("circle of 0.2 m at 0.8 Hz, ours: off the way, largest", off["ours, J̇ in place"], "mm", 1.0),
         at_least("the same, J̇ left out", off["ours, J̇ left out"], "mm", 5.0),
-        told("the same, explicit law with the right J̇", off["explicit law, right J̇"], "mm"),
+        reported("the same, explicit law with the right J̇", off["explicit law, right J̇"], "mm"),
         at_least("the same, explicit law with the short J̇", off["explicit law, short J̇"], "mm", 5.0),
     ]
     return figures, gaps

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told, within
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported, within
 from pliant.experiments import Progress
 from pliant.experiments.bare_inverse import jacobian, mass_matrix, other_torques, tool_at
 from pliant.experiments.lab import DAMPING, DT, MASS, STIFFNESS, X0, circle, lab_task, law, run_along
@@ -94,9 +94,9 @@ def run(seed: int, progress: Progress) -> Outcome:
     sags, curves = {}, {}
     for i, (name, belief) in enumerate(BELIEFS.items()):
         sags[name], curves[name] = _sag(belief)
-        figures.append(told(f"{name}: away from the equilibrium at rest", sags[name], "mm"))
-        figures.append(told(f"{name}: deflection under 10 N", _pushed(belief), "mm"))
-        figures.append(told(f"{name}: off a circle, largest", _followed(belief), "mm"))
+        figures.append(reported(f"{name}: away from the equilibrium at rest", sags[name], "mm"))
+        figures.append(reported(f"{name}: deflection under 10 N", _pushed(belief), "mm"))
+        figures.append(reported(f"{name}: off a circle, largest", _followed(belief), "mm"))
         progress((i + 1) / (len(BELIEFS) + 1))
     figures = [*_bars(sags, figures), *figures]
     progress(1.0)
@@ -120,7 +120,7 @@ def _bars(sags: dict[str, float], all_of_them: list[Figure]) -> list[Figure]:
             "×",
             1.0,
         ),
-        told("masses −20 %: the simple form is away from the equilibrium by", simple, "mm"),
+        reported("masses −20 %: the simple form is away from the equilibrium by", simple, "mm"),
         at_most(
             "masses −20 %: four times the stiffness, share of the error left",
             100 * stiff / sags["masses −20 %"],

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_most, told, within
+from pliant.analysis.figures import Figure, Outcome, at_most, reported, within
 from pliant.experiments import Progress
 from pliant.experiments.lab import damping_ratio, law, moved, place, pushed, rest
 
@@ -45,7 +45,7 @@ def _stiffnesses() -> tuple[list[Figure], dict[str, Array]]:
         figures.append(within(f"K {stiffness:g}: 10 N rests at f/K", -rest(records)[0], "mm", wanted, 0.005 * wanted))
         curves[f"K {stiffness:g}"] = np.column_stack([records["time_s"], -moved(records)[:, 0]])
         reach = float(np.linalg.norm(place(records), axis=1).max())
-        figures.append(told(f"K {stiffness:g}: farthest from the shoulder", reach, "m"))
+        figures.append(reported(f"K {stiffness:g}: farthest from the shoulder", reach, "m"))
     return figures, curves
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
-from pliant.analysis.figures import Figure, told
+from pliant.analysis.figures import Figure, reported
 from pliant.runtime.session import Session
 
 _PLAIN = """
@@ -86,7 +86,7 @@ def lateness(label: str, late_s: np.ndarray[Any, Any]) -> list[Figure]:
     """Median, 99 %, 99.9 % and worst of wake-up lateness."""
     values = np.percentile(late_s * 1e6, [50, 99, 99.9, 100])
     names = ("median", "99 %", "99.9 %", "worst")
-    return [told(f"{label}, {name}", value, "µs") for name, value in zip(names, values, strict=True)]
+    return [reported(f"{label}, {name}", value, "µs") for name, value in zip(names, values, strict=True)]
 
 
 def plain_loop(period_s: float, seconds: float, threads: int) -> np.ndarray[Any, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported
 from pliant.experiments import Progress
 from pliant.experiments.explicit import Choices, ClampedToFace, ExplicitLaw, clamped_to_stops, run_in_simulator
 from pliant.experiments.push import TOOL
@@ -49,13 +49,13 @@ def _random(seed: int, progress: Progress) -> tuple[list[Figure], Array, Array]:
     default, any_set = tally["worst"].max(axis=0), tally["worst_any"].max(axis=0)
     figures = [
         at_least("random runs", tally["runs"].sum(), "", BATCHES * RUNS),
-        told(f"ticks in them, with {SETS * len(tally)} parameter sets", tally["ticks"].sum()),
+        reported(f"ticks in them, with {SETS * len(tally)} parameter sets", tally["ticks"].sum()),
         at_most("commands that are not finite", tally["not_finite"].sum(), "", 0),
     ]
     for name, ratio, own in zip(RATIOS, any_set, default, strict=True):
         if name.endswith(" a joint is cut"):  # its own limits and its braking go before those of the tool
-            figures.append(told(f"{name}, default limits", own, "×"))
-            figures.append(told(f"{name}, any limits", ratio, "×"))
+            figures.append(reported(f"{name}, default limits", own, "×"))
+            figures.append(reported(f"{name}, any limits", ratio, "×"))
         else:
             dust = DUST_OF_CHANGE if name.endswith("acceleration") else DUST
             figures.append(at_most(f"{name} over its limit", ratio, "×", 1 + dust))
@@ -63,10 +63,10 @@ def _random(seed: int, progress: Progress) -> tuple[list[Figure], Array, Array]:
     figures += [
         at_most("part across the asked direction while speeds are scaled", tally["bend"].max(), "×", DUST),
         at_most("the same, while braking for a speed limit ahead", tally["bend_ahead"].max(), "×", 0.01),
-        told("cuts by limits", cuts.sum()),
+        reported("cuts by limits", cuts.sum()),
         at_most("cuts that do not say how much was asked and allowed", silent, "", 0),
     ]
-    figures += [told(f"cuts: {LIMITS[1 << k]}", count) for k, count in enumerate(cuts) if count]
+    figures += [reported(f"cuts: {LIMITS[1 << k]}", count) for k, count in enumerate(cuts) if count]
     return figures, default, any_set
 
 
@@ -126,9 +126,9 @@ def _wind_up(seed: int) -> tuple[list[Figure], tuple[Array, Array, Array]]:
     figures = [
         at_most("pushed 5 s against the box: beyond its face", (x.max() - WALL_M) * 1e3, "mm", 0.0),
         at_most("then pulled: ticks until it moves back", ours, "", 3),
-        told("clamped in the last step: ticks until it moves back", rival),
-        told("clamped in the last step: time until it moves back", rival * dt, "s"),
-        told("clamped in the last step: wound up behind the face", (virtual[felt] - WALL_M) * 1e3, "mm"),
+        reported("clamped in the last step: ticks until it moves back", rival),
+        reported("clamped in the last step: time until it moves back", rival * dt, "s"),
+        reported("clamped in the last step: wound up behind the face", (virtual[felt] - WALL_M) * 1e3, "mm"),
     ]
     return figures, (t, x, np.column_stack([virtual, clamped]))
 
@@ -155,7 +155,7 @@ def _beyond_the_stop(seed: int) -> tuple[list[Figure], tuple[Array, Array]]:
     rival = np.diff(sent, prepend=q[5]) / task.dt
     figures = [
         at_most(f"a joint {BEYOND:g} rad beyond its stop: speed asked at once", np.abs(ours).max(), "rad/s", 0.1),
-        told("clamped in the last step: speed asked at once", np.abs(rival).max(), "rad/s"),
+        reported("clamped in the last step: speed asked at once", np.abs(rival).max(), "rad/s"),
     ]
     return figures, (ours, rival)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported
 from pliant.experiments import Progress
 from pliant.experiments.explicit import Choices, ExplicitLaw, Trace, alike, run_in_simulator
 from pliant.experiments.push import TOOL
@@ -88,8 +88,8 @@ def _under_load(seed: int) -> tuple[list[Figure], dict[str, Run], Trace]:
     figures = [
         at_most("K 100 → 1000 at 50 mm: energy injected before motion took as much", round(ahead, 9), "J", TANK_J),
         at_most("the same, as a share of what a step injects", 100 * ahead / STEP_J, "%", 5.0),
-        told("energy injected in all while held", injected[held][-1], "J"),
-        told(
+        reported("energy injected in all while held", injected[held][-1], "J"),
+        reported(
             "energy injected in all, by a ramp with an ample tank",
             runs["ample"].records["state"]["injected_j"][-1],
             "J",
@@ -98,19 +98,19 @@ def _under_load(seed: int) -> tuple[list[Figure], dict[str, Run], Trace]:
         at_most(
             "peak acceleration, as a share of what a step causes", 100 * acceleration / rival_acceleration, "%", 50.0
         ),
-        told("peak speed", speed * 1e3, "mm/s"),
-        told("peak acceleration", acceleration, "m/s²"),
-        told("a step of the gains: energy injected", 0.5 * (STIFF - SOFT) * rival.moved()[at] ** 2, "J"),
-        told("a step of the gains: peak speed", rival_speed * 1e3, "mm/s"),
-        told("a step of the gains: peak acceleration", rival_acceleration, "m/s²"),
+        reported("peak speed", speed * 1e3, "mm/s"),
+        reported("peak acceleration", acceleration, "m/s²"),
+        reported("a step of the gains: energy injected", 0.5 * (STIFF - SOFT) * rival.moved()[at] ** 2, "J"),
+        reported("a step of the gains: peak speed", rival_speed * 1e3, "mm/s"),
+        reported("a step of the gains: peak acceleration", rival_acceleration, "m/s²"),
     ]
     for name, text in (("default", "default tank"), ("empty", "empty tank")):
         ramp, revision = runs[name].records["state"]["ramp"], runs[name].records["revision"]
         done = np.flatnonzero((revision == 1) & (ramp == 1.0))
         figures += [
-            told(f"{text}: share of the change in force while held", 100 * ramp[held][-1], "%"),
+            reported(f"{text}: share of the change in force while held", 100 * ramp[held][-1], "%"),
             at_least(f"{text}: share of the change in force in the end", 100 * ramp[-1], "%", 100.0),
-            told(f"{text}: in force after the hand let go", done[0] * DT - LET_GO_S if len(done) else np.nan, "s"),
+            reported(f"{text}: in force after the hand let go", done[0] * DT - LET_GO_S if len(done) else np.nan, "s"),
         ]
     return figures, runs, rival
 
@@ -150,9 +150,11 @@ def _bumpless(seed: int) -> tuple[list[Figure], tuple[Array, Array, Array]]:
             "mm/s",
             limit * 1e3,
         ),
-        told("in the ticks of the changes themselves", max(jump[tick - 1] for tick in ticks) * 1e3, "mm/s"),
-        told("of the first change alone, against a run without it", alone * 1e3, "mm/s"),
-        told("speed of the tool at the changes, largest", max(np.linalg.norm(v[tick]) for tick in ticks) * 1e3, "mm/s"),
+        reported("in the ticks of the changes themselves", max(jump[tick - 1] for tick in ticks) * 1e3, "mm/s"),
+        reported("of the first change alone, against a run without it", alone * 1e3, "mm/s"),
+        reported(
+            "speed of the tool at the changes, largest", max(np.linalg.norm(v[tick]) for tick in ticks) * 1e3, "mm/s"
+        ),
     ]
     return figures, (run.records["time_s"], v[:, 0], v_plain[:, 0])
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported
 from pliant.analysis.plan import draw_map
 from pliant.errors import PliantError
 from pliant.experiments import Progress
@@ -53,7 +53,7 @@ def _judged(name: str, asked: int, results: list[Result], task: MissionTask) -> 
         at_most(f"{name}: slowest stage B", slowest["B"], "s", task.travel.limit_s),
         at_most(f"{name}: slowest stage C", slowest["C"], "s", task.reach.limit_s),
         at_most(f"{name}: largest joint error when parked", max(r.parked_rad for r in results), "rad", 0.01),
-        told(f"{name}: farthest that the base stood from its place", 1e3 * max(r.stand_m for r in results), "mm"),
+        reported(f"{name}: farthest that the base stood from its place", 1e3 * max(r.stand_m for r in results), "mm"),
         at_most(f"{name}: moments in which the base touches something", sum(r.touches for r in results), "", 0.0),
         at_most(f"{name}: slip reported", sum(r.slipping for r in results), "ticks", 0.0),
     ]
@@ -80,8 +80,8 @@ def _stops(stops: list[Stop]) -> list[Figure]:
         at_most("mishaps: fastest motion of anything at the end", max(s.at_rest for s in stops), "m/s or rad/s", 0.002),
         at_most("mishaps: accelerations, the stop included", round(100 * max(s.share for s in stops), 6), "%", 100.0),
         at_most("mishaps: moments in which the base touches something", sum(s.touches for s in stops), "", 0.0),
-        told("mishaps: fastest base when its stop began", fastest.speed_m_s, "m/s"),
-        told("mishaps: the true way of the simulated base from then on", fastest.way_m, "m"),
+        reported("mishaps: fastest base when its stop began", fastest.speed_m_s, "m/s"),
+        reported("mishaps: the true way of the simulated base from then on", fastest.way_m, "m"),
     ]  # fmt: skip
 
 
@@ -129,7 +129,7 @@ def _lost(results: list[Result]) -> list[Figure]:
     return [
         at_least(f"{name}: missions to their goal", sum(r.done for r in results), "", WITH_NOISE),
         at_most(f"{name}: largest distance of the tool at the end", off_mm, "mm", BAR_MM),
-        told(f"{name}: slip reported, though there is none", sum(r.slipping for r in results), "ticks"),
+        reported(f"{name}: slip reported, though there is none", sum(r.slipping for r in results), "ticks"),
     ]
 
 

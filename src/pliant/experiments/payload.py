@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told, within
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported, within
 from pliant.experiments import Progress
 from pliant.experiments.explicit import matrix_of
 from pliant.model.arm import Arm
@@ -79,14 +79,14 @@ def _tools(seed: int, progress: Progress) -> tuple[list[Figure], list[tuple[Tool
         figures += [
             at_most(f"{away}: mass off", 100 * abs(error[0]) / tool.mass_kg, "%", 1.0),
             at_most(f"{away}: centre off", np.linalg.norm(error[1:4]) * 1e3, "mm", 2.0),
-            told(f"{away}: force left over in a pose", found.residual_n, "N"),
+            reported(f"{away}: force left over in a pose", found.residual_n, "N"),
         ]
         progress(0.1 * (i + 1))
     normal = np.concatenate([error / std for _, error, std in rows])
     figures += [
-        told(f"condition number, {POSES} poses, largest", max(found.condition for found in all_found)),
-        told("largest error of the bias", max(np.abs(e[4:7]).max() for _, e, _ in rows), "N"),
-        told("the errors above over their standard deviation, RMS", np.sqrt((normal**2).mean()), "×"),
+        reported(f"condition number, {POSES} poses, largest", max(found.condition for found in all_found)),
+        reported("largest error of the bias", max(np.abs(e[4:7]).max() for _, e, _ in rows), "N"),
+        reported("the errors above over their standard deviation, RMS", np.sqrt((normal**2).mean()), "×"),
     ]
     return figures, rows, all_found[-1]
 
@@ -108,7 +108,7 @@ def _mount(seed: int) -> tuple[list[Figure], Array, Array]:
     error = com_in_flange(task.tool, found) - real.com_m
     return [
         at_most(f"sensor turned by {MOUNT_DEG:g}°, tilted by {TILT_DEG:g}°: rotation off", angle, "°", 0.2),
-        told("its standard deviation", math.degrees(float(np.linalg.norm(found.mount_std_rad))), "°"),
+        reported("its standard deviation", math.degrees(float(np.linalg.norm(found.mount_std_rad))), "°"),
         at_most("the same: mass off", 100 * abs(found.mass_kg - real.mass_kg) / real.mass_kg, "%", 1.0),
         at_most("the same: centre off", np.linalg.norm(error) * 1e3, "mm", 2.0),
     ], readings.wrenches, readings.gravity  # fmt: skip
@@ -212,8 +212,8 @@ def _refusals(seed: int, turned: tuple[Array, Array]) -> tuple[list[Figure], lis
         mass, away = _taken_as_it_is(case)
         figures += [
             at_least(f"{case.what}: refused (1 is yes)", float(bool(why)), "", 1),
-            told(f"{case.what}: taken as it is, mass", mass, "kg"),
-            told(f"{case.what}: taken as it is, centre away", away * 1e3, "mm"),
+            reported(f"{case.what}: taken as it is, mass", mass, "kg"),
+            reported(f"{case.what}: taken as it is, centre away", away * 1e3, "mm"),
         ]
         notes.append(f"{case.what}: {why or 'accepted'}")
     return figures, notes
@@ -246,9 +246,9 @@ def _tare(seed: int, found: Payload) -> tuple[list[Figure], tuple[Array, Array, 
     figures = [
         at_most("tared, then turned by 90°: force left", np.linalg.norm(ours[last, :3].mean(axis=0)), "N", 0.1),
         at_most("tared, then turned by 90°: moment left", np.linalg.norm(ours[last, 3:].mean(axis=0)), "N m", 0.02),
-        told("a tare that ignores gravity: force left", np.linalg.norm(naive[last, :3].mean(axis=0)), "N"),
-        told("a tare that ignores gravity: moment left", np.linalg.norm(naive[last, 3:].mean(axis=0)), "N m"),
-        told("what that must be: m g √2", expected, "N"),
+        reported("a tare that ignores gravity: force left", np.linalg.norm(naive[last, :3].mean(axis=0)), "N"),
+        reported("a tare that ignores gravity: moment left", np.linalg.norm(naive[last, 3:].mean(axis=0)), "N m"),
+        reported("what that must be: m g √2", expected, "N"),
     ]
     return figures, (t, np.linalg.norm(ours[:, :3], axis=1), np.linalg.norm(naive[:, :3], axis=1))
 

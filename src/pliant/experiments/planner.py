@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported
 from pliant.analysis.plan import draw_map, draw_path
 from pliant.experiments import Progress
 from pliant.experiments.plan_maps import MAPS, queries
@@ -100,19 +100,19 @@ def _figures(tally: Tally) -> list[Figure]:
     p50, p95, p99 = (1e3 * float(x) for x in np.percentile(tally.seconds, (50, 95, 99)))
     found = [plan for plan in tally.plans if plan is not None]
     slow = (
-        [at_most(f"{name}: 95 % within", p95, "ms", 150.0), told(f"{name}: 99 % within", p99, "ms")]
+        [at_most(f"{name}: 95 % within", p95, "ms", 150.0), reported(f"{name}: 99 % within", p99, "ms")]
         if name == "office"
-        else [told(f"{name}: 95 % within", p95, "ms"), at_most(f"{name}: 99 % within", p99, "ms", 100.0)]
+        else [reported(f"{name}: 95 % within", p95, "ms"), at_most(f"{name}: 99 % within", p99, "ms", 100.0)]
     )
     return [
         at_least(f"{name}: solved of {len(tally.asked)}", tally.solved, "", math.ceil(share * len(tally.asked))),
-        told(f"{name}: half of them within", p50, "ms"),
+        reported(f"{name}: half of them within", p50, "ms"),
         *slow,
-        told(f"{name}: 99 % within, by the clock", 1e3 * np.percentile(tally.clock_s, 99), "ms"),
-        told(f"{name}: made once for the map", 1e3 * tally.made_s, "ms"),
+        reported(f"{name}: 99 % within, by the clock", 1e3 * np.percentile(tally.clock_s, 99), "ms"),
+        reported(f"{name}: made once for the map", 1e3 * tally.made_s, "ms"),
         at_most(f"{name}: ways that touch something", _collisions(tally), "", 0.0),
         at_most(f"{name}: largest error at the goal", _goal_error(tally), "m or rad", 1e-6),
-        told(f"{name}: mean length", np.mean([plan.path.length_m for plan in found]), "m"),
+        reported(f"{name}: mean length", np.mean([plan.path.length_m for plan in found]), "m"),
     ]
 
 
@@ -127,7 +127,7 @@ def _lengths() -> tuple[list[Figure], list[str]]:
 
 def _if_there(name: str, value: float, unit: str, bar: float) -> Figure:
     """A value beside OMPL with its bar; without OMPL it is told as not measured, and nothing holds or fails by it."""
-    return told(name, value, unit) if math.isnan(value) else at_most(name, value, unit, bar)
+    return reported(name, value, unit) if math.isnan(value) else at_most(name, value, unit, bar)
 
 
 def _cramped(seed: int, progress: Progress) -> tuple[list[Figure], list[str]]:
@@ -135,8 +135,8 @@ def _cramped(seed: int, progress: Progress) -> tuple[list[Figure], list[str]]:
     tally, name = _ask("clutter", seed, roomy=False), "clutter, no room to turn at the ends"
     p99 = 1e3 * np.percentile(tally.seconds, 99)
     beside, notes = _beside_ompl(tally, name, progress)
-    solved = told(f"{name}: solved of {len(tally.asked)}", tally.solved)
-    return [solved, told(f"{name}: 99 % within", p99, "ms"), *beside], notes
+    solved = reported(f"{name}: solved of {len(tally.asked)}", tally.solved)
+    return [solved, reported(f"{name}: 99 % within", p99, "ms"), *beside], notes
 
 
 def _beside_ompl(tally: Tally, name: str, progress: Progress) -> tuple[list[Figure], list[str]]:
@@ -149,7 +149,7 @@ def _beside_ompl(tally: Tally, name: str, progress: Progress) -> tuple[list[Figu
             more += ompl_solves(tally.planner, start, goal, OMPL_S)
             progress((k + 1) / len(open_ones))
     beside = _if_there(f"{name}: unsolved, but solved by OMPL's RRTConnect in {OMPL_S:g} s", more, "", 0.0)
-    return [told(f"{name}: unsolved", len(open_ones)), beside], notes
+    return [reported(f"{name}: unsolved", len(open_ones)), beside], notes
 
 
 def _beside_uncompiled(tally: Tally, seed: int) -> list[Figure]:
@@ -160,8 +160,8 @@ def _beside_uncompiled(tally: Tally, seed: int) -> list[Figure]:
     quick, slow = one_query(tally.name, seed, number, 5), uncompiled(tally.name, seed, number)
     apart = np.abs(np.array(quick["arcs"]) - np.array(slow["arcs"])).max()
     return [
-        told(f"one query ({quick['expanded']} poses): compiled", 1e3 * quick["seconds"], "ms"),
-        told("the same query: uncompiled", 1e3 * slow["seconds"], "ms"),
+        reported(f"one query ({quick['expanded']} poses): compiled", 1e3 * quick["seconds"], "ms"),
+        reported("the same query: uncompiled", 1e3 * slow["seconds"], "ms"),
         at_least("times faster than uncompiled", slow["seconds"] / quick["seconds"], "×", 100.0),
         at_most("difference of the two ways", apart, "1/m or m", 1e-9),
     ]

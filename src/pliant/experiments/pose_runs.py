@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis.figures import Figure, at_least, at_most, told
+from pliant.analysis.figures import Figure, at_least, at_most, reported
 from pliant.experiments.follow_runs import PERIOD_S
 from pliant.experiments.rival_velocity import mean_step_velocity
 from pliant.mobile.drive import DRIVING
@@ -111,7 +111,7 @@ def pose_figures(seed: int) -> tuple[list[Figure], list[Tracked]]:
             figures += [
                 at_most(f"{case}: RMS distance", ours.rms_mm, "mm", BARS_MM[rate]),
                 at_least(f"{case}: five-point formula in the law, times as far", five.rms_mm / ours.rms_mm, "", 1.5),
-                told(f"{case}: five-point formula alone, RMS distance", open_loop.rms_mm, "mm"),
+                reported(f"{case}: five-point formula alone, RMS distance", open_loop.rms_mm, "mm"),
             ]
             runs += [ours, five]
     aside = tracked(sideways, 50, seed, PoseTracker())
@@ -119,7 +119,7 @@ def pose_figures(seed: int) -> tuple[list[Figure], list[Tracked]]:
     stands = np.flatnonzero((lost.state == NO_REFERENCE) & ~lost.command.any(axis=1))
     figures += [
         at_most("sampled poses, heading 30° off the motion: RMS distance", aside.rms_mm, "mm", 20.0),
-        told("sampled poses, the same: sideways speed told", 1e3 * float(np.median(aside.lateral_m_s)), "mm/s"),
+        reported("sampled poses, the same: sideways speed told", 1e3 * float(np.median(aside.lateral_m_s)), "mm/s"),
         at_most("sampled poses that come no more: command at rest after",
                 stands[0] * PERIOD_S - 10.0 if len(stands) else math.nan, "s", STOPPED_S),
         at_least("sampled poses: periods driven", 100.0 * float(np.mean([r.state == DRIVING for r in runs[::2]])), "%",

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_most, told
+from pliant.analysis.figures import Figure, Outcome, at_most, reported
 from pliant.analysis.first_touch import touch
 from pliant.experiments import Progress
 from pliant.experiments.contact_scene import QUICK, SLOW, Loop, judge, plane, run_contact, task
@@ -55,12 +55,15 @@ def run(seed: int, progress: Progress) -> Outcome:
                 where = f"{stiffness:g} N/m, {loop.name}: {name}"
                 off = 100 * abs(predicted[k] / shown[k] - 1)
                 figures += [
-                    told(f"{where} predicted", predicted[k], unit),
-                    told(f"{where} simulated", shown[k], unit),
+                    reported(f"{where} predicted", predicted[k], unit),
+                    reported(f"{where} simulated", shown[k], unit),
                     at_most(f"{where} off", off, "%", 15.0),
                 ]
             slowest = f"{stiffness:g} N/m, {loop.name}: slowest settling of {SEEDS}"
-            figures += [told(f"{slowest} predicted", predicted[2], "s"), told(f"{slowest} simulated", shown[2], "s")]
+            figures += [
+                reported(f"{slowest} predicted", predicted[2], "s"),
+                reported(f"{slowest} simulated", shown[2], "s"),
+            ]
             progress((4 * i + j + 1) / 8)
     notes = [
         f"Declared peak: {Contact().peak_n:g} N. Medians of {SEEDS} seeds; the tool arrives at any moment of a tick."

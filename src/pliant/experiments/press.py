@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from pliant.analysis import style
-from pliant.analysis.figures import Outcome, at_most, told
+from pliant.analysis.figures import Outcome, at_most, reported
 from pliant.experiments import Progress
 from pliant.experiments.push import TOOL
 from pliant.model.arm import Arm
@@ -67,7 +67,7 @@ def run(seed: int, progress: Progress) -> Outcome:
         slope = float(np.polyfit(depth, force, 1)[0])
         lines.append((stiffness, np.array(depth) - depth[0] + force[0] / slope, np.array(force)))
         figures += [
-            told(f"stiffness found, declared {stiffness:g} N/m", slope, "N/m"),
+            reported(f"stiffness found, declared {stiffness:g} N/m", slope, "N/m"),
             at_most(f"off the declared {stiffness:g} N/m", 100 * abs(slope / stiffness - 1), "%", 2.0),
         ]
         progress((i + 1) / len(STIFFNESS))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis import style
-from pliant.analysis.figures import Outcome, at_most, told, within
+from pliant.analysis.figures import Outcome, at_most, reported, within
 from pliant.experiments import Progress
 from pliant.model.tool import Tool
 from pliant.params.control import Admittance, Parameters, Sense, diagonal
@@ -54,7 +54,7 @@ def run(seed: int, progress: Progress) -> Outcome:
             at_most(f"left over after the push along {name}", np.linalg.norm(moved[-1]), "mm", 0.2),
         ]
         progress((axis + 1) / 3)
-    figures.append(told("where spring and push balance", expected, "mm"))
+    figures.append(reported("where spring and push balance", expected, "mm"))
     return Outcome("push", seed, time.perf_counter() - began, figures, draw=lambda path: _draw(runs, path))
 
 

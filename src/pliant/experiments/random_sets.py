@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis.figures import Figure, at_most, told
+from pliant.analysis.figures import Figure, at_most, reported
 from pliant.kernel import kernel
 from pliant.laws import admittance
 from pliant.params.control import GAINS, Admittance
@@ -106,6 +106,6 @@ def stability(seed: int) -> tuple[list[Figure], tuple[float, float]]:
     share = float((largest_pole(M[few], D[few], K[few], dt[few]) > 1.0 + 1e-6).mean())
     figures = [
         at_most(f"unstable among {SETS:,} random sets of M, D, K and period", unstable, "", 0.0),
-        told(f"explicit integration: unstable share of {_RIVAL_SETS:,} of them", 100 * share, "%"),
+        reported(f"explicit integration: unstable share of {_RIVAL_SETS:,} of them", 100 * share, "%"),
     ]
     return figures, (unstable / SETS, share)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pliant.analysis.figures import Outcome, at_least, at_most, told
+from pliant.analysis.figures import Outcome, at_least, at_most, reported
 from pliant.experiments import Progress
 from pliant.record.reader import Recording
 from pliant.runtime.batch import simulate
@@ -43,6 +43,6 @@ def run(seed: int, progress: Progress) -> Outcome:
         at_most("largest difference, recording and replay", again.largest, "", 0.0),
         at_most("ticks lost by the recorder", recording.lost, "", 0.0),
         at_least("largest difference, another seed", difference(first, other)[0], "", 1e-6),
-        told("ticks compared", len(first)),
+        reported("ticks compared", len(first)),
     ]  # fmt: skip
     return Outcome("repeat", seed, time.perf_counter() - began, figures)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_most, told
+from pliant.analysis.figures import Figure, Outcome, at_most, reported
 from pliant.bridge.start import bridged
 from pliant.bridge.topics import live_topics
 from pliant.experiments import Progress
@@ -181,9 +181,9 @@ def run(seed: int, progress: Progress) -> Outcome:
 
 def _trip_figures(trips: Trips) -> list[Figure]:
     return [
-        told("joint states sent to a real ROS 2, by the clock", trips.rate_hz, "Hz"),
-        told("there and back meanwhile, median", np.median(trips.times_us), "µs"),
-        told("the same, 99 %", np.percentile(trips.times_us, 99), "µs"),
+        reported("joint states sent to a real ROS 2, by the clock", trips.rate_hz, "Hz"),
+        reported("there and back meanwhile, median", np.median(trips.times_us), "µs"),
+        reported("the same, 99 %", np.percentile(trips.times_us, 99), "µs"),
         at_most(f"messages that did not come back within {_GIVE_UP_S:g} s", trips.lost, "", 0.0),
         at_most("messages that came back with other values", trips.changed, "", 0.0),
     ]
@@ -195,7 +195,7 @@ def _effect_figures(without: list[Array], with_bridge: list[Array]) -> list[Figu
     return [
         *lateness("loop alone", a),
         *lateness("loop with the bridge", b),
-        told("the median of the loop alone differs between turns by", spread, "µs"),
+        reported("the median of the loop alone differs between turns by", spread, "µs"),
         at_most("lateness that the bridge adds, median", (np.median(b) - np.median(a)) * 1e6, "µs", EFFECT_US),
     ]
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis.figures import Figure, at_most, told
+from pliant.analysis.figures import Figure, at_most, reported
 from pliant.bridge.topics import cmd_vel, live_topics
 from pliant.errors import PliantError
 from pliant.records import TELEMETRY
@@ -155,10 +155,10 @@ def cost_figures(costs: Costs) -> list[Figure]:
     states, late = costs.topics["/joint_states"], [np.median(one.wall) for one in costs.topics.values()]
     return [
         *figures,
-        told("the same on the clock: cheapest topic, median", min(late), "µs"),
+        reported("the same on the clock: cheapest topic, median", min(late), "µs"),
         at_most("the same on the clock: dearest topic, median", max(late), "µs", BAR_US),
-        told("one of each topic every 2 ms, caches cold: a message, median", np.median(costs.paced.cpu), "µs"),
-        told("the same on the clock, median", np.median(costs.paced.wall), "µs"),
-        told("joint states as an object, median", np.median(costs.objects.cpu), "µs"),
-        told("times cheaper by template", np.median(costs.objects.cpu) / np.median(states.cpu), "×"),
+        reported("one of each topic every 2 ms, caches cold: a message, median", np.median(costs.paced.cpu), "µs"),
+        reported("the same on the clock, median", np.median(costs.paced.wall), "µs"),
+        reported("joint states as an object, median", np.median(costs.objects.cpu), "µs"),
+        reported("times cheaper by template", np.median(costs.objects.cpu) / np.median(states.cpu), "×"),
     ]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis import style
-from pliant.analysis.figures import Outcome, at_most, told, within
+from pliant.analysis.figures import Outcome, at_most, reported, within
 from pliant.experiments import Progress
 from pliant.model.tool import Tool
 from pliant.records import COMMAND, POSITION, READING, WRENCH_MISSING, WRENCH_SATURATED
@@ -73,13 +73,13 @@ def run(seed: int, progress: Progress) -> Outcome:
         at_most("weight of the tool in 20 poses, largest error of force", worst[0], "N", 1e-3),
         at_most("weight of the tool in 20 poses, largest error of moment", worst[1], "N m", 1e-4),
         at_most("inertia of the tool while swinging, largest error of force", inertia, "N", 0.05),
-        told("largest force by inertia in that swing", swing, "N"),
+        reported("largest force by inertia in that swing", swing, "N"),
         within("noise, declared 0.3 N", error[:, :3].std(0).mean(), "N", 0.3, 0.006),
         within("noise, declared 0.02 N m", error[:, 3:].std(0).mean(), "N m", 0.02, 0.0004),
         at_most("bias, largest error", np.abs(error.mean(0) - noisy.bias).max(), "N, N m", 0.01),
         at_most("steps, largest distance from the grid", np.abs(grid - np.round(grid)).max(), "steps", 1e-9),
         within("largest force shown under 300 N, range 200 N", np.abs(pushed["wrench"][:, :3]).max(), "N", 200.0, 1e-9),
-        told("ticks marked as saturated", (pushed["wrench_state"] == WRENCH_SATURATED).sum()),
+        reported("ticks marked as saturated", (pushed["wrench_state"] == WRENCH_SATURATED).sum()),
         within("drop-outs, declared 0.1", (dropped["wrench_state"] == WRENCH_MISSING).mean(), "", 0.1, 0.015),
     ]
     return Outcome("sensor", seed, time.perf_counter() - began, figures, draw=lambda path: _draw(rows, pushed, path))

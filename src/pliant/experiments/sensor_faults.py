@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported
 from pliant.experiments import Progress
 from pliant.experiments.explicit import Choices, ExplicitLaw, run_freely, run_in_simulator
 from pliant.experiments.push import TOOL
@@ -151,9 +151,9 @@ def _rivals(seed: int, good: Array) -> tuple[list[Figure], Array]:
     poisoned = run_freely(law(), lambda t: wrenches[round(t / DT)], END_S).velocity
     still = np.flatnonzero(v > 1e-3)[-1] + 1 - fails
     return [
-        told("reading taken as zero: time to rest", still * DT, "s"),
-        told("reading taken as zero: way after the failure", v[fails:].sum() * DT * 1e3, "mm"),
-        told("one sample that is not a number: commands lost in the half second after it",
+        reported("reading taken as zero: time to rest", still * DT, "s"),
+        reported("reading taken as zero: way after the failure", v[fails:].sum() * DT * 1e3, "mm"),
+        reported("one sample that is not a number: commands lost in the half second after it",
              (~np.isfinite(poisoned[fails:])).any(axis=1).sum()),
     ], v  # fmt: skip
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from pliant.analysis import style
-from pliant.analysis.figures import Outcome, told, within
+from pliant.analysis.figures import Outcome, reported, within
 from pliant.experiments import Progress
 from pliant.model.tool import Tool
 from pliant.records import COMMAND, POSITION, READING
@@ -55,7 +55,7 @@ def run(seed: int, progress: Progress) -> Outcome:
         figures += [
             within(f"{name}: gain at the declared {servo.bandwidth_hz:g} Hz", 20 * math.log10(gain), "dB", -3.01, 0.3),
             within(f"{name}: lag of a slow command", lag * 1e3, "ms", servo.lag_s * 1e3, 1.5),
-            told(f"{name}: of it transport delay", servo.delay_s * 1e3, "ms"),
+            reported(f"{name}: of it transport delay", servo.delay_s * 1e3, "ms"),
         ]
         grid = np.geomspace(0.5, 40, 12)
         curves.append((name, servo, grid, np.array([respond(servo, f, seed)[0] for f in grid])))

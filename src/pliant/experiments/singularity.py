@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told, within
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported, within
 from pliant.experiments import Progress
 from pliant.experiments.explicit import (
     Choices,
@@ -110,10 +110,10 @@ def _figures(way: Way, led: Array, forced: Array, undamped: Trace) -> list[Figur
     along = (forced["state"]["pose"][:, :3] - forced["state"]["pose"][0, :3]) @ out
     pulled = int(BACK_S / DT)
     return [
-        told(f"{way.name}: smallest singular value", smallest, "m/rad"),
+        reported(f"{way.name}: smallest singular value", smallest, "m/rad"),
         at_most(f"{way.name}: joint speed asked before the limits",
                 max(_asked(led).max(), _asked(forced).max()), "rad/s", MOST),
-        told(f"{way.name}: the same, undamped, led", undamped.joint_speeds().max(), "rad/s"),
+        reported(f"{way.name}: the same, undamped, led", undamped.joint_speeds().max(), "rad/s"),
         at_most(f"{way.name}, led out and back: left over", left * 1e3, "mm", 1.0),
         at_least(f"{way.name}, pushed, then pulled 2 s: way back", (along[pulled] - along[-1]) * 1e3, "mm", 50.0),
     ]  # fmt: skip
@@ -163,7 +163,7 @@ def _compare(arm: Arm) -> list[Figure]:
     return [
         within("elbow, smallest singular value as estimated", sigma, "", 1e-3, 1e-6),
         at_most("0.1 m/s there: joint speed asked", np.linalg.norm(qd), "rad/s", 2.0),
-        told(f"undamped least squares, cut at {EPS:g}", np.linalg.norm(least_squares(J, V, EPS)), "rad/s"),
+        reported(f"undamped least squares, cut at {EPS:g}", np.linalg.norm(least_squares(J, V, EPS)), "rad/s"),
     ]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis.figures import Figure, at_most, told
+from pliant.analysis.figures import Figure, at_most, reported
 from pliant.experiments.push import TOOL
 from pliant.kernel import kernel
 from pliant.params.control import record_of
@@ -65,8 +65,10 @@ def upkeep() -> list[Figure]:
     look = _shortest(lambda: [knock(*door, 0) for _ in range(_TICKS)]) / _TICKS  # as the loop does it, from Python
     return [
         at_most("telemetry of a tick: filled and published", telemetry * 1e6, "µs", 2.0),
-        told("bytes of it", t.itemsize),
+        reported("bytes of it", t.itemsize),
         at_most("a look for new parameters and requests, every tick", look * 1e6, "µs", 2.0),
-        told("taking over a set without new gains, once", _adoption(simulation, sense__cutoff_hz=10.0) * 1e6, "µs"),
-        told("taking over a set with new gains, once", _adoption(simulation, admittance__stiffness=150.0) * 1e6, "µs"),
+        reported("taking over a set without new gains, once", _adoption(simulation, sense__cutoff_hz=10.0) * 1e6, "µs"),
+        reported(
+            "taking over a set with new gains, once", _adoption(simulation, admittance__stiffness=150.0) * 1e6, "µs"
+        ),
     ]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_most, told, within
+from pliant.analysis.figures import Figure, Outcome, at_most, reported, within
 from pliant.experiments import Progress
 from pliant.experiments.contact_scene import Figures, Trace, judge, run_contact
 from pliant.experiments.ur_faults import FAULTS, REFUSALS, fault_figures, refusal_figures
@@ -47,26 +47,26 @@ MOST_FAULTS = len(FAULTS)
 
 def _latency_figures(line: Latency, beside: Latency) -> list[Figure]:
     return [
-        told("hand guiding, emulator: force to motion, median", line.p50_ms, "ms"),
-        told("hand guiding, emulator: force to motion, 99 %", line.p99_ms, "ms"),
-        told("hand guiding, sim:ur5e: force to motion, median", beside.p50_ms, "ms"),
-        told("hand guiding, sim:ur5e: force to motion, 99 %", beside.p99_ms, "ms"),
+        reported("hand guiding, emulator: force to motion, median", line.p50_ms, "ms"),
+        reported("hand guiding, emulator: force to motion, 99 %", line.p99_ms, "ms"),
+        reported("hand guiding, sim:ur5e: force to motion, median", beside.p50_ms, "ms"),
+        reported("hand guiding, sim:ur5e: force to motion, 99 %", beside.p99_ms, "ms"),
         at_most("hand guiding: what the line adds to the median", line.p50_ms - beside.p50_ms, "ms", 6.0),
         within("hand guiding: pushes that moved the arm", len(line.times_ms), "pushes", len(beside.times_ms), 0),
-        told("hand guiding, emulator: periods that the loop missed", line.missed, "periods"),
+        reported("hand guiding, emulator: periods that the loop missed", line.missed, "periods"),
     ]
 
 
 def _contact_figures(line: Figures, beside: Figures) -> list[Figure]:
     return [
         at_most("dome, emulator: peak", line.peak_n, "N", 10.0),
-        told("dome, sim:ur5e: peak", beside.peak_n, "N"),
+        reported("dome, sim:ur5e: peak", beside.peak_n, "N"),
         at_most("dome, emulator: contact losses", line.losses, "losses", 0.0),
-        told("dome, sim:ur5e: contact losses", beside.losses, "losses"),
+        reported("dome, sim:ur5e: contact losses", beside.losses, "losses"),
         at_most("dome, emulator: settled to ±5 %", line.settle_s, "s", 2.0),
-        told("dome, sim:ur5e: settled to ±5 %", beside.settle_s, "s"),
+        reported("dome, sim:ur5e: settled to ±5 %", beside.settle_s, "s"),
         at_most("dome, emulator: RMS error while sliding", line.slide_rms_n, "N", _RMS_N),
-        told("dome, sim:ur5e: RMS error while sliding", beside.slide_rms_n, "N"),
+        reported("dome, sim:ur5e: RMS error while sliding", beside.slide_rms_n, "N"),
         within("dome, emulator: way that it slid", 1e3 * line.way_m, "mm", 1e3 * beside.way_m, 0.2),
         within("dome, emulator: ends as done", float(line.ended), "done", float(beside.ended), 0.0),
     ]
@@ -77,18 +77,18 @@ def _torque_figures() -> list[Figure]:
     name = "impedance by direct torque"
     return [
         within(f"{name}, emulator: gives way to {FORCE_N:g} N by", far, "mm", same, 0.05 * same),
-        told(f"{name}, sim:ur5e: gives way by", same, "mm"),
-        told(f"{name}, emulator: from its start in the end", back, "mm"),
-        told(f"{name}, sim:ur5e: from its start in the end", there, "mm"),
+        reported(f"{name}, sim:ur5e: gives way by", same, "mm"),
+        reported(f"{name}, emulator: from its start in the end", back, "mm"),
+        reported(f"{name}, sim:ur5e: from its start in the end", there, "mm"),
     ]
 
 
 def _stop_figures(interface: str, stop: Stop) -> list[Figure]:
     name = f"kill -9 of the loop, {interface}"
     return [
-        told(f"{name}: speed of the fastest joint before", stop.speed_rad_s, "rad/s"),
+        reported(f"{name}: speed of the fastest joint before", stop.speed_rad_s, "rad/s"),
         at_most(f"{name}: program stopped by the watchdog", 1e3 * stop.stopped_s, "ms", 1e3 * (WATCHDOG_S + _SLACK_S)),
-        told(f"{name}: the arm stands", 1e3 * stop.stands_s, "ms"),
+        reported(f"{name}: the arm stands", 1e3 * stop.stands_s, "ms"),
         within(f"{name}: the watchdog did it, and the arm stands", float(stop.by_watchdog), "", 1.0, 0.0),
     ]
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, told
+from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported
 from pliant.experiments import Progress
 from pliant.experiments.body_scenes import (
     DT,
@@ -95,14 +95,14 @@ def _alone(body: Body) -> tuple[list[Figure], Array]:
     busy, clock = 1e3 * cost[100:].T
     figures = [
         at_most("processor time of a step, 99 %", np.percentile(busy, 99), "ms", 0.3),
-        told("the same, median", np.median(busy), "ms"),
-        told("time of a step by the clock, 99 %, whatever else the machine did", np.percentile(clock, 99), "ms"),
+        reported("the same, median", np.median(busy), "ms"),
+        reported("time of a step by the clock, 99 %, whatever else the machine did", np.percentile(clock, 99), "ms"),
         at_most("sideways speed that is asked of the base", sideways, "m/s", 1e-9),
         at_most("excess over limits, also on a path that is too fast", 100 * excess, "%", 1e-6),
         at_most("RMS distance from the path, exact motion", _rms_mm(error), "mm", 0.1),
-        told("the same path without the target's velocity: RMS", _rms_mm(blind), "mm"),
-        told("nine free joints, the sideways part dropped: RMS", _rms_mm(dropped[:, 0]), "mm"),
-        told("the same, told in every step where the base is: RMS", _rms_mm(aware[:, 0]), "mm"),
+        reported("the same path without the target's velocity: RMS", _rms_mm(blind), "mm"),
+        reported("nine free joints, the sideways part dropped: RMS", _rms_mm(dropped[:, 0]), "mm"),
+        reported("the same, told in every step where the base is: RMS", _rms_mm(aware[:, 0]), "mm"),
     ]
     return figures, dropped
 
@@ -131,8 +131,8 @@ def _poses(body: Body, seed: int) -> list[Figure]:
         worst = max(worst, apart) if answer.solved else worst
     return [
         at_least(f"of {POSES} poses found, base and arm free", 100 * found / POSES, "%", 99.8),
-        told("farthest from its pose", 1e3 * worst, "mm"),
-        told("processor time of a search, 99 %", np.percentile(cost, 99), "ms"),
+        reported("farthest from its pose", 1e3 * worst, "mm"),
+        reported("processor time of a search, 99 %", np.percentile(cost, 99), "ms"),
     ]
 
 
@@ -144,8 +144,8 @@ def _tracking(planar: Tracked, wheels: Tracked) -> list[Figure]:
     return [
         at_most("RMS distance from the path, planar base", planar.rms_mm, "mm", 1.5),
         at_most("RMS distance from the path, wheels", wheels.rms_mm, "mm", 3.0),
-        told("largest distance, wheels", 1e3 * wheels.error.max(), "mm"),
-        told("sideways speed of the wheeled base, as it really moved", _sideways(_unwrapped(wheels.base)), "m/s"),
+        reported("largest distance, wheels", 1e3 * wheels.error.max(), "mm"),
+        reported("sideways speed of the wheeled base, as it really moved", _sideways(_unwrapped(wheels.base)), "m/s"),
         at_most("slip reported where there is none", alarms, "ticks", 0),
     ]
 
@@ -162,14 +162,14 @@ def _sliding(soft: Slid, stiff: Slid) -> list[Figure]:
         at_least("wall: least force while sliding", press.min(), "N", 0.5 * PRESS_N),
         at_least("wall: way of the base meanwhile", np.hypot(*(base[-1] - base[0])[:2]), "m", 2.5),
         at_most("wall: faults", soft.fault, "", 0),
-        told("the same without compliance: largest force", stiff.press_n.max(), "N"),
+        reported("the same without compliance: largest force", stiff.press_n.max(), "N"),
     ]
 
 
 def _standing(planar: Pushed, wheels: Pushed) -> list[Figure]:
     return [
-        told(f"{PUSH_N:g} N sideways at the tool: turn of a planar base", _turned(planar), "deg"),
-        told("the same on wheels", _turned(wheels), "deg"),
+        reported(f"{PUSH_N:g} N sideways at the tool: turn of a planar base", _turned(planar), "deg"),
+        reported("the same on wheels", _turned(wheels), "deg"),
         at_most("slip noticed after the push began, wheels", wheels.noticed_s, "s", 0.5),
     ]
 

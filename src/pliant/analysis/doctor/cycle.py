@@ -12,7 +12,7 @@ from pliant.analysis.doctor.case import Case, smooth
 from pliant.analysis.doctor.finding import Finding, millis, plain
 from pliant.analysis.doctor.lag import hinge
 from pliant.analysis.doctor.rhythm import WINDOWS_S, Rhythm, rhythm, windows
-from pliant.analysis.figures import told
+from pliant.analysis.figures import reported
 
 Array = np.ndarray[Any, Any]
 
@@ -40,16 +40,16 @@ def limit_cycle(case: Case) -> Finding:
     if not found:
         active = case.at_work if case.is_contact else np.ones(len(case.records), bool)
         looked = sum(len(windows(active, case.dt, seconds)) for seconds in WINDOWS_S)
-        figures = (told("windows looked at", looked), told("windows in which it swings by itself", 0.0))
+        figures = (reported("windows looked at", looked), reported("windows in which it swings by itself", 0.0))
         return Finding("limit cycle", "fine", figures)
     frequency = float(np.median([item.frequency_hz for item in found]))
     amplitude = float(max(item.amplitude for item in found))
     scale, shown = (1e3, "mm/s") if unit == "m/s" else (1.0, unit)
     figures = (
-        told("frequency", frequency, "Hz"),
-        told("amplitude", scale * amplitude, shown),
-        told("likeness of one period to the next", float(np.median([item.sameness for item in found]))),
-        told("share of the time", 100 * case.seconds(marked) / (len(case.records) * case.dt), "%"),
+        reported("frequency", frequency, "Hz"),
+        reported("amplitude", scale * amplitude, shown),
+        reported("likeness of one period to the next", float(np.median([item.sameness for item in found]))),
+        reported("share of the time", 100 * case.seconds(marked) / (len(case.records) * case.dt), "%"),
     )
     what = (
         f"at {frequency:.3g} Hz with an amplitude of {scale * amplitude:.3g} {shown}, for {case.seconds(marked):.3g} s"
@@ -155,7 +155,7 @@ def _loop(case: Case, frequency: float, marked: Array) -> tuple[str, str, tuple[
         return why, "Raise the damping or the virtual mass, or make robot and filter quicker.", ()
     lag, stiffness = delay.total(case), delay.stiffness(case)
     gain, integral = float(np.median(case.contact["gain"][case.at_work])), _integral_share(case, marked)
-    figures: tuple[Any, ...] = (told("swing of the integral over the proportional part", integral),)
+    figures: tuple[Any, ...] = (reported("swing of the integral over the proportional part", integral),)
     if not (lag is not None and stiffness > 0 and gain > 0):
         quick = (
             f"A loop with the lag T swings at about 1/(4 T): at {frequency:.3g} Hz that is {millis(0.25 / frequency)}."
@@ -163,9 +163,9 @@ def _loop(case: Case, frequency: float, marked: Array) -> tuple[str, str, tuple[
         return quick, "Lower the gain: it must stay below 0.37 / (stiffness × lag).", figures
     number, calm = gain * stiffness * lag.total_s, CALM / (stiffness * lag.total_s)
     figures += (
-        told("stiffness of the surface", stiffness, "N/m"),
-        told("gain × stiffness × lag", number),
-        told("gain that would not overshoot", 1e3 * calm, "mm/(N s)"),
+        reported("stiffness of the surface", stiffness, "N/m"),
+        reported("gain × stiffness × lag", number),
+        reported("gain that would not overshoot", 1e3 * calm, "mm/(N s)"),
     )
     cause = (
         f"Gain × stiffness × lag is {1e3 * gain:.3g} mm/(N s) × {plain(stiffness)} N/m × {millis(lag.total_s)} = "

@@ -13,7 +13,7 @@ import numpy as np
 
 from pliant.analysis.doctor.case import Case
 from pliant.analysis.doctor.finding import Finding, share
-from pliant.analysis.figures import told
+from pliant.analysis.figures import reported
 from pliant.laws import ADMITTANCE, IMPEDANCE
 
 Array = np.ndarray[Any, Any]
@@ -31,15 +31,15 @@ def anti_damping(case: Case) -> Finding:
     power = np.sum(force * speed, axis=1)
     given, taken = (float(np.sum(np.maximum(sign * power, 0.0)) * case.dt) for sign in (1, -1))
     figures = (
-        told("energy that damping put in", 1e3 * given, "mJ"),
-        told("energy that damping took out", 1e3 * taken, "mJ"),
+        reported("energy that damping put in", 1e3 * given, "mJ"),
+        reported("energy that damping took out", 1e3 * taken, "mJ"),
     )
     if given + taken < LEAST_J:
         said = "The law has no damping term of its own." if not force.any() else "The damping term did hardly any work."
         return Finding("anti-damping", "fine", figures, said)
     part = given / (given + taken)
     along = float(np.sum(power) / np.sqrt(np.sum(force**2) * np.sum(speed**2)))
-    figures += (told("share put in", 100 * part, "%"), told("correlation of damper and motion", along))
+    figures += (reported("share put in", 100 * part, "%"), reported("correlation of damper and motion", along))
     if along < DRIVES:
         return Finding("anti-damping", "fine", figures)
     drag = float(np.sum(power) / np.sum(speed**2))

@@ -11,7 +11,7 @@ import numpy as np
 from pliant.analysis.doctor.case import Case
 from pliant.analysis.doctor.finding import Finding, millis, share
 from pliant.analysis.doctor.lag import Follows, Touch, follows, touch
-from pliant.analysis.figures import Figure, told
+from pliant.analysis.figures import Figure, reported
 
 # So much more than was reckoned with is too much: a share, and on top of it [s].
 MORE, SLACK_S = 1.15, 0.003
@@ -94,16 +94,16 @@ def effective_delay(case: Case) -> Finding:
             why = f"Delay and servo explain only {share(max(0.0, found.explained))} of how the joints moved."
         return Finding("effective delay", "unknown", (), f"The delay cannot be told. {why}")
     figures: tuple[Figure, ...] = (
-        told("total lag", 1e3 * lag.total_s, "ms"),
-        told("robot behind its command", 1e3 * lag.robot_s, "ms"),
-        told("uncertainty of that", 1e3 * lag.robot_doubt_s, "ms"),
-        told("filter of the wrench", 1e3 * lag.filter_s, "ms"),
-        told("force behind the motion", 1e3 * lag.force_s, "ms"),
+        reported("total lag", 1e3 * lag.total_s, "ms"),
+        reported("robot behind its command", 1e3 * lag.robot_s, "ms"),
+        reported("uncertainty of that", 1e3 * lag.robot_doubt_s, "ms"),
+        reported("filter of the wrench", 1e3 * lag.filter_s, "ms"),
+        reported("force behind the motion", 1e3 * lag.force_s, "ms"),
     )
     declared = _declared(case)
     if not case.is_contact or not math.isfinite(declared):
         return Finding("effective delay", "fine", figures)
-    figures += (told("declared", 1e3 * declared, "ms"),)
+    figures += (reported("declared", 1e3 * declared, "ms"),)
     if lag.least_s <= MORE * declared + SLACK_S:
         return Finding("effective delay", "fine", figures)
     cause = (

@@ -6,7 +6,7 @@ import numpy as np
 
 from pliant.analysis.doctor.case import Case
 from pliant.analysis.doctor.finding import Finding
-from pliant.analysis.figures import told
+from pliant.analysis.figures import reported
 from pliant.analysis.signals import Span
 from pliant.contact.states import (
     ABORT,
@@ -68,7 +68,7 @@ def fault(case: Case) -> Finding:
     if number[tick] > FAULT_SENSOR:
         remedy = "See what is said of the sensor below; look at its cable, its range and its rate."
     spans = (Span(at_s, float(case.time_s[-1]) + case.dt),)
-    return Finding("fault", "alarm", (told("at", at_s, "s"),), cause, remedy, spans)
+    return Finding("fault", "alarm", (reported("at", at_s, "s"),), cause, remedy, spans)
 
 
 def contact_fault(case: Case) -> Finding:
@@ -78,10 +78,10 @@ def contact_fault(case: Case) -> Finding:
         return Finding("contact fault", "fine", (), "No contact law ran.")
     before = np.concatenate(([-1], state[:-1]))
     entered = np.flatnonzero(case.failed & (before != FAULT))
-    figures = (told("faults", len(entered)),)
+    figures = (reported("faults", len(entered)),)
     if not len(entered):
         return Finding("contact fault", "fine", figures, f"It ended in the state {STATES[int(state[-1])]}.")
-    figures += (told("first", float(case.time_s[entered[0]]), "s"),)
+    figures += (reported("first", float(case.time_s[entered[0]]), "s"),)
     said = [_said(case, int(i)) for i in entered]
     first = int(reason[entered[0]])
     aborted = all(int(reason[i]) == ABORT for i in entered)

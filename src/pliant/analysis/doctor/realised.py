@@ -10,7 +10,7 @@ from pliant.analysis.doctor.case import Case, longest_s, smooth
 from pliant.analysis.doctor.delay import following
 from pliant.analysis.doctor.finding import Finding, millis, share
 from pliant.analysis.doctor.lag import rates
-from pliant.analysis.figures import told
+from pliant.analysis.figures import reported
 from pliant.records import POSITION, TORQUE
 
 Array = np.ndarray[Any, Any]
@@ -33,7 +33,9 @@ def command_not_realised(case: Case) -> Finding:
         return _stood(case, found.moved)
     if not found.known:
         why = f"Delay and servo explain only {share(max(0.0, found.explained))} of how the joints moved."
-        return Finding("command not realised", "unknown", (told("motion explained", 100 * found.explained, "%"),), why)
+        return Finding(
+            "command not realised", "unknown", (reported("motion explained", 100 * found.explained, "%"),), why
+        )
     told_rate, done = _speeds(case, found.model)
     ticks = round(WINDOW_S / case.dt)
     off = np.sqrt(smooth(np.sum((done - told_rate) ** 2, axis=1), ticks))
@@ -43,9 +45,9 @@ def command_not_realised(case: Case) -> Finding:
     spans = case.spans(wrong, least_s=LEAST_S, join_s=0.1)
     unit = "N m" if case.mode == TORQUE else "rad/s"
     figures = (
-        told("largest difference left", float(off.max()), unit),
-        told("motion explained", 100 * found.explained, "%"),
-        told("delay taken off", 1e3 * found.lag_s, "ms"),
+        reported("largest difference left", float(off.max()), unit),
+        reported("motion explained", 100 * found.explained, "%"),
+        reported("delay taken off", 1e3 * found.lag_s, "ms"),
     )
     if not spans:
         return Finding("command not realised", "fine", figures)
@@ -55,8 +57,8 @@ def command_not_realised(case: Case) -> Finding:
     # done ≈ share × told, least squares
     part = float(np.sum(done[rows] * told_rate[rows]) / max(np.sum(told_rate[rows] ** 2), 1e-12))
     figures += (
-        told("share of the command that was carried out", 100 * part, "%"),
-        told("time", case.seconds(rows), "s"),
+        reported("share of the command that was carried out", 100 * part, "%"),
+        reported("time", case.seconds(rows), "s"),
     )
     cause = (
         f"For {millis(case.seconds(rows))} in all, first at {spans[0].start_s:.2f} s, the joints did "
@@ -68,7 +70,7 @@ def command_not_realised(case: Case) -> Finding:
 
 def _stood(case: Case, moved: float) -> Finding:
     """A robot that hardly moved at all."""
-    figures = (told("share of the command that was carried out", 100 * moved, "%"),)
+    figures = (reported("share of the command that was carried out", 100 * moved, "%"),)
     cause = (
         f"The joints moved with {share(moved)} of the speed that they were told, over the whole run: the robot stood."
     )

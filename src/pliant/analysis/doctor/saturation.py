@@ -8,7 +8,7 @@ import numpy as np
 
 from pliant.analysis.doctor.case import Case
 from pliant.analysis.doctor.finding import Finding, share
-from pliant.analysis.figures import told
+from pliant.analysis.figures import reported
 from pliant.laws import HOLD
 from pliant.records import LIMIT_SINGULAR, LIMITS
 
@@ -26,10 +26,10 @@ def saturation(case: Case) -> Finding:
     acted = _acted(case)
     spent = case.seconds(case.at_work) or len(case.records) * case.dt
     shares = {name: case.seconds(active) / spent for name, active in acted.items()}
-    figures = tuple(told(f"share of the time, {name}", 100 * value, "%") for name, value in shares.items())
+    figures = tuple(reported(f"share of the time, {name}", 100 * value, "%") for name, value in shares.items())
     worst = max(shares, key=lambda name: shares[name], default="")
     if not worst or shares[worst] < SOME:
-        return Finding("saturation", "fine", figures or (told("share of the time", 0.0, "%"),))
+        return Finding("saturation", "fine", figures or (reported("share of the time", 0.0, "%"),))
     cause, remedy, more = _own(case, acted[OWN], spent) if worst == OWN else _of_tick(case, worst, shares[worst])
     spans = case.spans(acted[worst], least_s=0.02, join_s=0.05)
     severity = "alarm" if shares[worst] >= MUCH else "warning"
@@ -64,11 +64,11 @@ def _own(case: Case, active: Array, spent: float) -> tuple[str, str, tuple[Any, 
     largest = float(np.abs(error[case.at_work]).max())
     linear = limit / steep if steep > 0 else np.nan
     figures = (
-        told("speed limit of the law", 1e3 * limit, "mm/s"),
-        told("share of the time at the limit, inward", 100 * inward, "%"),
-        told("share of the time at the limit, outward", 100 * outward, "%"),
-        told("changes from one limit to the other", flips, "1/s"),
-        told("force error beyond which it saturates", linear, "N"),
+        reported("speed limit of the law", 1e3 * limit, "mm/s"),
+        reported("share of the time at the limit, inward", 100 * inward, "%"),
+        reported("share of the time at the limit, outward", 100 * outward, "%"),
+        reported("changes from one limit to the other", flips, "1/s"),
+        reported("force error beyond which it saturates", linear, "N"),
     )
     cause = (
         f"The law asked for more than its speed limit of {1e3 * limit:.3g} mm/s in {share(inward + outward)} of the "
@@ -104,4 +104,4 @@ def _of_tick(case: Case, name: str, value: float) -> tuple[str, str, tuple[Any, 
     remedy = (
         f"Ask for less (a softer or more damped law, a slower goal), or raise the limit on {name} if it may be raised."
     )
-    return cause, remedy, (told("share that the limit left, median", 100 * left, "%"),)
+    return cause, remedy, (reported("share that the limit left, median", 100 * left, "%"),)

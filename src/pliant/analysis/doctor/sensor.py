@@ -10,7 +10,7 @@ from pliant.analysis import signals
 from pliant.analysis.doctor.case import Case, longest_s
 from pliant.analysis.doctor.delay import age_s, pressing
 from pliant.analysis.doctor.finding import Finding, millis, share
-from pliant.analysis.figures import told
+from pliant.analysis.figures import reported
 from pliant.records import (
     WRENCH_FROZEN,
     WRENCH_MISSING,
@@ -34,14 +34,14 @@ def frozen_sensor(case: Case) -> Finding:
     limit = float(np.median(case.setting("sense.frozen_s", 0.05)))
     stretches = case.spans(same & good)
     if limit == 0.0:  # as for the tick, 0 means never
-        figures = (told("longest without a change", longest_s(stretches), "s"),)
+        figures = (reported("longest without a change", longest_s(stretches), "s"),)
         return Finding("frozen sensor", "fine", figures, "Not judged: sense.frozen_s is 0, which means never.")
     spans = tuple(span for span in stretches if span.end_s - span.start_s > limit)
-    figures = (told("longest without a change", longest_s(stretches), "s"), told("that may be", limit, "s"))
+    figures = (reported("longest without a change", longest_s(stretches), "s"), reported("that may be", limit, "s"))
     if not spans:
         return Finding("frozen sensor", "fine", figures)
     lasted = sum(span.end_s - span.start_s for span in spans)
-    figures += (told("time frozen", lasted, "s"),)
+    figures += (reported("time frozen", lasted, "s"),)
     cause = (
         f"All six channels of the force sensor stood still for {millis(lasted)} in all, first at "
         f"{spans[0].start_s:.2f} s, for up to {millis(longest_s(spans))}, while the driver called them good. A sensor "
@@ -60,11 +60,11 @@ def late_sensor(case: Case) -> Finding:
     late = np.nan_to_num(ages) > limit + 1e-9
     late &= reading["wrench_state"] == WRENCH_OK
     spans = case.spans(late, least_s=2 * case.dt, join_s=0.05)
-    figures = (told("age by its stamps, median", 1e3 * age, "ms"), told("that may be", 1e3 * limit, "ms"))
+    figures = (reported("age by its stamps, median", 1e3 * age, "ms"), reported("that may be", 1e3 * limit, "ms"))
     if shown is not None:
         figures += (
-            told("force behind the motion", 1e3 * shown.behind_s, "ms"),
-            told("uncertainty of that", 1e3 * shown.doubt_s, "ms"),
+            reported("force behind the motion", 1e3 * shown.behind_s, "ms"),
+            reported("uncertainty of that", 1e3 * shown.doubt_s, "ms"),
         )
     part = case.seconds(late) / (len(case.records) * case.dt)
     remedy = "Find the buffer or the filter that holds the readings back; until then reckon with the whole lag."
@@ -95,9 +95,9 @@ def failing_sensor(case: Case) -> Finding:
     hold = float(np.median(case.setting("sense.hold_s", 0.02)))
     spans = case.spans(broken)
     figures = (
-        told(signals.BAD_READINGS, np.count_nonzero(bad)),
-        told("of which stale or frozen", np.count_nonzero(bad & ~broken)),
-        told("longest failure", longest_s(spans), "s"),
+        reported(signals.BAD_READINGS, np.count_nonzero(bad)),
+        reported("of which stale or frozen", np.count_nonzero(bad & ~broken)),
+        reported("longest failure", longest_s(spans), "s"),
     )
     if longest_s(spans) <= hold + 1e-9:
         said = f"Short failures of at most {millis(longest_s(spans))} were ridden out." if spans else ""

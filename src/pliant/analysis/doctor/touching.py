@@ -8,7 +8,7 @@ import numpy as np
 
 from pliant.analysis.doctor.case import Case, longest_s, smooth
 from pliant.analysis.doctor.finding import Finding, millis
-from pliant.analysis.figures import told
+from pliant.analysis.figures import reported
 from pliant.analysis.signals import Span
 from pliant.contact.states import PRELOAD, READY
 from pliant.sense.rest import BEFORE_S, most_at_rest_n
@@ -40,21 +40,21 @@ def contact_losses(case: Case) -> Finding:
     if not case.is_contact:
         return Finding("contact losses", "fine", (), "No contact law ran.")
     if not case.target_n > 0:
-        return Finding("contact losses", "fine", (told("contacts lost", 0.0),), "No force was to be held.")
+        return Finding("contact losses", "fine", (reported("contacts lost", 0.0),), "No force was to be held.")
     off = _is_off(case)
     spans = case.spans(off, least_s=LOST_S)
     noticed = int(case.contact["losses"].max())
     figures = (
-        told("contacts lost", len(spans)),
-        told("of which the law noticed", noticed),
-        told("time without contact", case.seconds(off), "s"),
+        reported("contacts lost", len(spans)),
+        reported("of which the law noticed", noticed),
+        reported("time without contact", case.seconds(off), "s"),
     )
     if not spans:
         return Finding("contact losses", "fine", figures)
     back = [span for span in spans if span.end_s < case.time_s[-1] - case.dt and span.end_s - span.start_s < BOUNCE_S]
     after = [(case.time_s >= span.end_s) & (case.time_s < span.end_s + 0.2) for span in back]
     hardest = max((float(np.nanmax(case.pressed[rows], initial=0.0)) for rows in after), default=0.0)
-    figures += (told("longest", longest_s(spans), "s"), told("hardest return", hardest, "N"))
+    figures += (reported("longest", longest_s(spans), "s"), reported("hardest return", hardest, "N"))
     if len(back) >= 3:
         rate = len(back) / max(back[-1].end_s - back[0].start_s, case.dt)
         cause = (
@@ -80,7 +80,7 @@ def preload(case: Case) -> Finding:
     if start - before < 5:  # it was at work from the first record on: what it felt then
         before, start = 0, max(5, round(0.2 * BEFORE_S / case.dt))
     force = float(np.linalg.norm(np.nanmean(case.force[before:start], axis=0)))
-    figures = (told("force before the start", force, "N"), told("start", float(case.time_s[start]), "s"))
+    figures = (reported("force before the start", force, "N"), reported("start", float(case.time_s[start]), "s"))
     deadband, allowed = case.setting("sense.deadband_n", 1.0)[start], case.setting("contact.preload_n", 0.5)[start]
     most = most_at_rest_n(float(deadband), float(allowed), contact=case.is_contact)
     refused = bool((case.contact["rejected"] == PRELOAD).any())
@@ -109,11 +109,11 @@ def _start(case: Case) -> int:
 def overload(case: Case) -> Finding:
     """The largest force beside the limit that was declared, and whether anything was done about it."""
     size = np.nan_to_num(np.linalg.norm(case.force, axis=1))
-    figures = (told("largest force", float(size.max()), "N"),)
+    figures = (reported("largest force", float(size.max()), "N"),)
     if not (case.is_contact or case.failed.any()):
         return Finding("force beyond its limit", "fine", figures)
     limit = case.setting("contact.force_limit_n", np.inf)
-    figures += (told("limit", float(limit.min()), "N"),)
+    figures += (reported("limit", float(limit.min()), "N"),)
     over = size > limit
     spans = case.spans(over, join_s=ANSWER_S)
     if not spans:
@@ -121,9 +121,9 @@ def overload(case: Case) -> Finding:
     ignored = [span for span in spans if not _answered(case, span)]
     lasting = [span for span in spans if span.end_s - span.start_s > RELIEF_S]
     figures += (
-        told("times beyond it", len(spans)),
-        told("of which the law did not answer", len(ignored)),
-        told("longest", longest_s(spans), "s"),
+        reported("times beyond it", len(spans)),
+        reported("of which the law did not answer", len(ignored)),
+        reported("longest", longest_s(spans), "s"),
     )
     cause = (
         f"The force reached {size.max():.3g} N and was beyond its limit of {limit[over].min():.3g} N for "
