@@ -22,7 +22,7 @@ from pliant.robots.sim.config import Push, Surface
 from pliant.runtime.body import BodyLoop, BodySettings, Lags
 
 Array = np.ndarray[Any, Any]
-Told = Callable[[float], None]
+Progress = Callable[[float], None]
 
 DT = 0.002
 
@@ -85,7 +85,7 @@ class Tracked:
         return 1e3 * float(np.sqrt(np.mean(self.error**2)))
 
 
-def follow(body: Body, wheels: bool, seed: int, seconds: float, told: Told) -> Tracked:
+def follow(body: Body, wheels: bool, seed: int, seconds: float, progress: Progress) -> Tracked:
     """The simulated robot follows the path; its tool is where the simulation has it, not where the model does."""
     config = BodySimConfig(wheels=wheels, seed=seed)
     robot = SimBody(body.arm_name, config=config, dt=DT)
@@ -97,7 +97,7 @@ def follow(body: Body, wheels: bool, seed: int, seconds: float, told: Told) -> T
         tool[i], target[i] = robot.tool_pose(), path.at(loop.time_s)[0]
         loop.period(*path.at(loop.time_s + loop.ahead_s), out=records[i : i + 1])
         if i % 500 == 0:
-            reported(i / ticks)
+            progress(i / ticks)
     error = np.linalg.norm(tool[:, :3] - target[:, :3], axis=1)
     return Tracked(records["time_s"], target, tool, error, records["base"]["pose"], records)
 
@@ -132,7 +132,7 @@ class Slid:
         return self.time_s > SLIDE_FROM_S
 
 
-def slide(law: str, seed: int, seconds: float, told: Told) -> Slid:
+def slide(law: str, seed: int, seconds: float, progress: Progress) -> Slid:
     """Slide along a wall that is nobody's: 20 mm away, half a degree askew, of 10⁴ N/m, from a base on wheels.
 
     With the law "comply" the tool holds 15 N; with "track" it follows a line where the wall should be.
@@ -161,7 +161,7 @@ def slide(law: str, seed: int, seconds: float, told: Told) -> Slid:
         loop.period(target, twist, hold, out=records[i : i + 1])
         press[i] = robot.world.record[0].surface[0].press
         if i % 500 == 0:
-            reported(i / ticks)
+            progress(i / ticks)
     return Slid(records["time_s"], press, records, int(loop.state[0].fault))
 
 
