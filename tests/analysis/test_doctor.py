@@ -56,11 +56,11 @@ def test_the_fault_that_ended_a_run_comes_before_everything_else() -> None:
     assert examine(of(records)).wrong[0].name == "frozen sensor"
     told = replace(of(records), fault="the robot at 192.0.2.1 has stopped; it is in a protective stop")
     first = examine(told).wrong[0]
-    assert first.cause == f"The loop ended by a fault at 8.00 s: {told.fault}."
+    assert first.cause == f"A fault ended the loop at 8.00 s: {told.fault}."
     records["state"]["fault"][2600:] = FAULT_SENSOR + WRENCH_FROZEN
     records["state"]["contact"]["state"][2600:] = CONTACT_FAULT
     first, second, *_ = examine(of(records)).wrong
-    assert first.cause.startswith("The loop ended by a fault at 5.20 s: the force sensor gave the same reading")
+    assert first.cause.startswith("A fault ended the loop at 5.20 s: the force sensor gave the same reading")
     assert second.name == "contact fault"
 
 
@@ -94,7 +94,7 @@ def test_the_share_of_the_time_at_the_laws_own_limit_is_told() -> None:
     work = TICKS - 50
     assert finding.figure("share of the time, the law's own speed limit") == pytest.approx(100 * 2450 / work)
     assert finding.figure("share of the time at the limit, inward") == pytest.approx(100 * 1000 / work)
-    assert finding.figure("force error beyond which it saturates") == pytest.approx(20.0)
+    assert finding.figure("force error at which it saturates") == pytest.approx(20.0)
     assert [tuple(span) for span in finding.spans] == [(2.0, pytest.approx(6.9))]
 
 
@@ -109,7 +109,7 @@ def test_the_gain_that_is_advised_is_never_above_the_present_one(gain: float) ->
     largest = np.abs(contact["target_n"] - contact["force_n"])[of(records).at_work].max()
     assert (advised is not None) == bool(gain * largest > 0.01)
     if advised is None:
-        assert remedy.startswith("Leave the gain")
+        assert remedy.startswith("Keep the gain")
     else:
         assert 1e-3 * float(advised.group(1)) < gain
 
@@ -191,12 +191,12 @@ def test_a_damper_with_the_wrong_sign_puts_energy_in_and_the_right_one_takes_it_
     records["state"]["contact"]["damper_n"] = D * into
     wrong = found(records, "anti-damping")
     assert wrong.severity == "alarm"
-    assert wrong.figure("energy that damping put in") == pytest.approx(1e3 * energy)
+    assert wrong.figure("energy added by damping") == pytest.approx(1e3 * energy)
     assert "50 N s/m with the wrong sign" in wrong.cause
     records["state"]["contact"]["damper_n"] = -D * into
     right = found(records, "anti-damping")
     assert right.severity == "fine"
-    assert right.figure("energy that damping took out") == pytest.approx(1e3 * energy)
+    assert right.figure("energy removed by damping") == pytest.approx(1e3 * energy)
 
 
 @pytest.mark.parametrize(("behind", "severity"), [(0.0, "fine"), (0.25, "fine"), (0.5, "alarm")])
@@ -212,5 +212,5 @@ def test_the_damping_of_our_own_law_is_judged_by_what_the_tool_really_does(behin
     assert finding.severity == severity
     # the mean of 40 N s/m (0.1 m/s)² sin²
     work = 1e3 * 40 * 0.01 * 0.5 * math.cos(2 * math.pi * behind) * TICKS * DT
-    balance = finding.figure("energy that damping took out") - finding.figure("energy that damping put in")
+    balance = finding.figure("energy removed by damping") - finding.figure("energy added by damping")
     assert balance == pytest.approx(work, abs=1.0)

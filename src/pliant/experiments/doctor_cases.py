@@ -190,14 +190,14 @@ def _without_contact(setup: Setup, trace: Trace) -> float:
 _CYCLE = Truth("limit cycle", "frequency", "Hz", 0.3, lambda setup, trace: _frequency(trace))
 _LOOP = Truth("effective delay", "total lag", "ms", 2.0, lambda setup, _: 1e3 * setup.loop.lag_s())
 _BOUNCES = frozenset({"limit cycle", "contact losses", "saturation", "anti-damping"})
-_RESTLESS = frozenset({"saturation", "contact losses", "force beyond its limit"})
+_RESTLESS = frozenset({"saturation", "contact losses", "force above its limit"})
 _LATE = frozenset({"effective delay"})
 
 DEFECTS = (
     Defect("nothing", sound, truths=(_LOOP,)),
     Defect(
         "damping with the wrong sign", _wrong_sign, frozenset({"anti-damping"}),
-        truths=(Truth("anti-damping", "share put in", "%", 1.0, lambda setup, trace: 100.0),), says="wrong sign",
+        truths=(Truth("anti-damping", "share added", "%", 1.0, lambda setup, trace: 100.0),), says="wrong sign",
     ),
     Defect("a speed limit that is too low", _saturated, frozenset({"saturation"}), says="speed limit"),
     Defect(
@@ -218,7 +218,7 @@ DEFECTS = (
     ),
     Defect(
         "a sensor that is late", _late, frozenset({"late sensor"}), _LATE,
-        (Truth("late sensor", "age by its stamps, median", "ms", 1.0, lambda setup, _: 1e3 * setup.scene.late_s),),
+        (Truth("late sensor", "age by time stamps, median", "ms", 1.0, lambda setup, _: 1e3 * setup.scene.late_s),),
         "by their own stamps",
     ),
     Defect(
@@ -237,11 +237,11 @@ DEFECTS = (
         "a robot that stands", _standing, frozenset({"command not realised"}),
         truths=(Truth("command not realised", "time", "s", 0.2, _after_halt),),
     ),
-    Defect("the published gains", _published, _BOUNCES, frozenset({"force beyond its limit"}), (_CYCLE,)),
+    Defect("the published gains", _published, _BOUNCES, frozenset({"force above its limit"}), (_CYCLE,)),
     Defect(
         "all of it together", _everything,
         _BOUNCES | {"preload at start", "frozen sensor", "late sensor", "command not realised"}
-        | {"force beyond its limit"},
+        | {"force above its limit"},
         frozenset({"effective delay", "failing sensor"}),
     ),
 )  # fmt: skip
@@ -249,6 +249,6 @@ DEFECTS = (
 # Known misses: a lateness that a loop which settles smoothly does not show.
 MISSED = (
     Defect(
-        "a sensor that hides 30 ms", _a_little_late, frozenset({"late sensor"}), _LATE, says="older than they say",
+        "a sensor that hides 30 ms", _a_little_late, frozenset({"late sensor"}), _LATE, says="older than their stamps",
     ),
 )  # fmt: skip

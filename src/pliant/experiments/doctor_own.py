@@ -139,7 +139,7 @@ SOUND = (
 BROKEN = (
     Defect(
         "ours, told a fifth of the lag", _short_lag, frozenset({"effective delay"}),
-        frozenset({"limit cycle", "contact losses", "saturation", "force beyond its limit", "contact fault"}),
+        frozenset({"limit cycle", "contact losses", "saturation", "force above its limit", "contact fault"}),
         stiffness=STIFFNESS[1:],
     ),
     Defect("ours, on a surface that ends", _ending, frozenset({"contact losses"}), stiffness=STIFFNESS[1:]),
@@ -153,10 +153,10 @@ BROKEN = (
     ),
     Defect(
         "ours, with no surface to find", _nothing_there, frozenset({"contact fault"}),
-        stiffness=ONCE, says="no surface",
+        stiffness=ONCE, says="contact.seek_m",
     ),
     Defect(
-        "ours, with a knock on the tool", _knocked, frozenset({"contact fault", "force beyond its limit"}),
+        "ours, with a knock on the tool", _knocked, frozenset({"contact fault", "force above its limit"}),
         frozenset({"contact losses"}), stiffness=ONCE, says="limit",
     ),
     Defect("ours, started under a preload", _pressed, frozenset({"preload at start"})),

@@ -1,6 +1,6 @@
-"""The doctor: what was wrong in a run, from its recording alone, with cause and remedy.
+"""The doctor: find what went wrong in a run from its recording alone, with cause and remedy.
 
-Each thing that can be wrong is one function from a case (arrays) to a finding; `CHECKS` is all of them.
+Each check is one function from a case (arrays) to a finding. `CHECKS` lists all of them.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ CHECKS: dict[str, Callable[[Case], Finding]] = {
     "limit cycle": limit_cycle,
     "saturation": saturation,
     "contact losses": contact_losses,
-    "force beyond its limit": overload,
+    "force above its limit": overload,
     "effective delay": effective_delay,
 }
-"""Everything that is looked for: what ended the run, then causes before consequences."""
+"""All checks: what ended the run first, then causes before consequences."""
 
 
 def examine(case: Case, progress: Callable[[float], None] | None = None) -> Diagnosis:
-    """Look for everything; `progress` is told the share that is done."""
+    """Run all checks; `progress` receives the completed share, 0 to 1."""
     found = []
     for i, check in enumerate(CHECKS.values()):
         found.append(check(case))

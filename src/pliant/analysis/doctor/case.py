@@ -1,4 +1,4 @@
-"""The arrays that a diagnosis is made of, one row per tick, taken from a recording and from nothing else."""
+"""The arrays that the checks use, one row per tick, taken from the recording alone."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _QUANTITY = {POSITION: "q", VELOCITY: "qd", TORQUE: "tau"}
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A run: its records, its period [s], its number of joints, the parameter sets that were in force, its fault.
+    """A run: its records, period [s], number of joints, parameter sets and fault.
 
-    `fault` is the sentence that the loop ended with, where it was recorded: a robot's own is in no record of a tick.
+    `fault` is the recorded reason for which the loop ended. A fault of the robot itself appears only here.
     """
 
     records: Array
@@ -38,10 +38,10 @@ class Case:
 
     @classmethod
     def of(cls, recording: Recording) -> Case:
-        """The case that a recording is; one sentence if it is too short to say anything."""
+        """The case of a recording; raises RecordingError if it is too short for a diagnosis."""
         dt = signals.period_s(recording)
         if len(recording.records) < LEAST_TICKS or not dt > 0:
-            why = f"has {len(recording.records)} records: at least {LEAST_TICKS} are needed for a diagnosis."
+            why = f"has {len(recording.records)} records; a diagnosis needs at least {LEAST_TICKS}."
             raise RecordingError(recording.path, why)
         fault = str(recording.meta.get("fault") or "")
         return cls(recording.records, dt, recording.n, tuple(recording.parameters), fault)
@@ -62,22 +62,22 @@ class Case:
 
     @cached_property
     def is_contact(self) -> bool:
-        """Whether a contact law was at work, or was about to be."""
+        """Whether a contact law was active or about to start."""
         return bool(np.isin(self.contact["state"], (READY, SEEK, DWELL, SLIDE, PAUSED)).any())
 
     @cached_property
     def failed(self) -> Array:
-        """Ticks in which the contact law is in its fault: it gets there from idle, too."""
+        """Ticks in which the contact law is in its fault state, which it can reach from idle too."""
         return self.contact["state"] == FAULT
 
     @cached_property
     def force(self) -> Array:
-        """External force at the tool, not filtered, in base axes [N]; NaN where it is no number."""
+        """Unfiltered external force at the tool in base axes [N]; NaN where it is not finite."""
         return signals.finite(self.records["observed"]["wrench"][:, :3])
 
     @cached_property
     def pressed(self) -> Array:
-        """Force along the normal that the law reckoned with, not filtered [N]; NaN where there is no normal."""
+        """Unfiltered force along the normal that the law used [N]; NaN where no normal is known."""
         normal = self.contact["normal"]
         known = np.linalg.norm(normal, axis=1) > 0.5
         return np.where(known, np.sum(self.force * normal, axis=1), np.nan)
@@ -89,36 +89,36 @@ class Case:
 
     @cached_property
     def target(self) -> Array:
-        """Force that the contact law is to hold, tick by tick, as it was set [N]; what was recorded, if it was not.
+        """Target force of the contact law in each tick, as set [N]; the recorded one if no parameter is recorded.
 
-        The recorded one begins with the touch: without a touch it is 0, and everything would be firm.
+        The recorded target starts at first contact. Without contact it is 0, and any force would count as firm.
         """
         return self.setting("contact.target_n", float(self.contact["target_n"].max()))
 
     @cached_property
     def target_n(self) -> float:
-        """The largest of them while the law was at work [N]; 0 if there is none."""
+        """The largest target while the law was active [N]; 0 if it never was."""
         return float(self.target[self.at_work].max(initial=0.0))
 
     @cached_property
     def mode(self) -> int:
-        """The interface that was used most."""
+        """The command mode used most."""
         modes = self.records["command"]["mode"]
         modes = modes[modes != IDLE]
         return int(np.bincount(modes).argmax()) if len(modes) else IDLE
 
     @cached_property
     def commanded(self) -> Array:
-        """What the joints were told, in the quantity of the interface (ticks × joints)."""
+        """The joint commands, in the quantity of the mode (ticks × joints)."""
         return signals.finite(self.records["command"][_QUANTITY.get(self.mode, "q")][:, : self.n])
 
     @cached_property
     def measured(self) -> Array:
-        """What they did, in the same quantity."""
+        """The measured joints, in the same quantity."""
         return signals.finite(self.records["reading"][_QUANTITY.get(self.mode, "q")][:, : self.n])
 
     def setting(self, name: str, default: float) -> Array:
-        """A parameter by its dotted name, tick by tick; `default` where the recording does not hold it."""
+        """A parameter by its dotted name, in each tick; `default` where the recording does not contain it."""
         values = np.full(len(self.records), float(default))
         for item in self.sets:
             try:
@@ -131,7 +131,7 @@ class Case:
         return values
 
     def spans(self, active: Array, *, least_s: float = 0.0, join_s: float = 0.0) -> tuple[Span, ...]:
-        """The stretches in which `active` holds, those closer than `join_s` as one, of at least `least_s` each."""
+        """The time spans in which `active` is true, merged across gaps below `join_s`, each at least `least_s` long."""
         edges = np.flatnonzero(np.diff(np.concatenate(([False], active, [False])).astype(np.int8))).reshape(-1, 2)
         joined: list[list[int]] = []
         for begin, end in edges.tolist():
@@ -143,12 +143,12 @@ class Case:
         return tuple(Span(float(self.time_s[a]), float(self.time_s[b - 1]) + self.dt) for a, b in kept)
 
     def seconds(self, active: Array) -> float:
-        """How long `active` holds in all [s]."""
+        """For how long `active` is true in total [s]."""
         return float(np.count_nonzero(active) * self.dt)
 
 
 def smooth(values: Array, ticks: int) -> Array:
-    """A moving average over an odd number of about `ticks` ticks, along the first axis, as wide as the data."""
+    """A moving average over about `ticks` ticks (an odd number), along the first axis, with the length of the data."""
     half = max(0, ticks // 2)
     if half == 0 or len(values) < 2:
         return values
@@ -160,5 +160,5 @@ def smooth(values: Array, ticks: int) -> Array:
 
 
 def longest_s(spans: tuple[Span, ...]) -> float:
-    """Length of the longest stretch [s]; 0 if there is none."""
+    """Length of the longest span [s]; 0 without spans."""
     return max((span.end_s - span.start_s for span in spans), default=0.0)

@@ -1,4 +1,4 @@
-"""Limit cycles: a motion that keeps itself going, told from noise, from a slow wanted motion and from a hand."""
+"""Limit cycles: self-sustained oscillations, distinguished from noise, slow commanded motion and a hand."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ CALM, UNSTABLE = 1.0 / math.e, math.pi / 2.0
 
 
 def limit_cycle(case: Case) -> Finding:
-    """Frequency and amplitude of a motion that keeps itself going."""
+    """Frequency and amplitude of a self-sustained oscillation."""
     marked, found, unit, sure = _in_force(case) if case.is_contact else _in_motion(case)
     if not found:
         active = case.at_work if case.is_contact else np.ones(len(case.records), bool)
         looked = sum(len(windows(active, case.dt, seconds)) for seconds in WINDOWS_S)
-        figures = (reported("windows looked at", looked), reported("windows in which it swings by itself", 0.0))
+        figures = (reported("windows checked", looked), reported("windows with a limit cycle", 0.0))
         return Finding("limit cycle", "fine", figures)
     frequency = float(np.median([item.frequency_hz for item in found]))
     amplitude = float(max(item.amplitude for item in found))
@@ -48,7 +48,7 @@ def limit_cycle(case: Case) -> Finding:
     figures = (
         reported("frequency", frequency, "Hz"),
         reported("amplitude", scale * amplitude, shown),
-        reported("likeness of one period to the next", float(np.median([item.sameness for item in found]))),
+        reported("similarity of consecutive periods", float(np.median([item.sameness for item in found]))),
         reported("share of the time", 100 * case.seconds(marked) / (len(case.records) * case.dt), "%"),
     )
     what = (
@@ -56,10 +56,10 @@ def limit_cycle(case: Case) -> Finding:
     )
     spans = case.spans(marked, join_s=0.1)
     if not sure:
-        why = f"The tool swings {what}, and a force with it: a hand may do that, or a law against what it holds."
+        why = f"The tool oscillates {what}, and a force with it. A hand or the law itself may cause this."
         return Finding("limit cycle", "unknown", figures, why, "", spans)
     more, remedy, extra = _loop(case, frequency, marked)
-    cause = f"{'The force' if unit == 'N' else 'The tool'} swings by itself {what}. {more}"
+    cause = f"{'The force' if unit == 'N' else 'The tool'} oscillates by itself {what}. {more}"
     return Finding("limit cycle", "alarm", figures + extra, cause, remedy, spans)
 
 
@@ -151,14 +151,14 @@ def _integral_share(case: Case, marked: Array) -> float:
 def _loop(case: Case, frequency: float, marked: Array) -> tuple[str, str, tuple[Any, ...]]:
     """Gain × stiffness × lag of a contact loop, as far as the recording tells them, and what its integral does."""
     if not case.is_contact:
-        why = "The law and the lag of the robot feed it: nobody pushes in this rhythm."
-        return why, "Raise the damping or the virtual mass, or make robot and filter quicker.", ()
+        why = "The law and the lag of the robot sustain it: no external force has this frequency."
+        return why, "Raise the damping or the virtual mass, or reduce the lag of robot and filter.", ()
     lag, stiffness = delay.total(case), delay.stiffness(case)
     gain, integral = float(np.median(case.contact["gain"][case.at_work])), _integral_share(case, marked)
-    figures: tuple[Any, ...] = (reported("swing of the integral over the proportional part", integral),)
+    figures: tuple[Any, ...] = (reported("oscillation of the integral relative to the proportional part", integral),)
     if not (lag is not None and stiffness > 0 and gain > 0):
         quick = (
-            f"A loop with the lag T swings at about 1/(4 T): at {frequency:.3g} Hz that is {millis(0.25 / frequency)}."
+            f"A loop with lag T oscillates at about 1/(4 T): {frequency:.3g} Hz means T ≈ {millis(0.25 / frequency)}."
         )
         return quick, "Lower the gain: it must stay below 0.37 / (stiffness × lag).", figures
     number, calm = gain * stiffness * lag.total_s, CALM / (stiffness * lag.total_s)
@@ -173,19 +173,19 @@ def _loop(case: Case, frequency: float, marked: Array) -> tuple[str, str, tuple[
     )
     remedy = f"Lower the gain to {1e3 * calm:.2g} mm/(N s), or shorten the lag."
     if integral > INTEGRAL:
-        cause += f" And the integral swings {integral:.2g} times as much as the proportional part: it drives the cycle."
-        remedy = "Lower the integral: its time should be ten lags or more. " + (remedy if number > CALM else "")
+        cause += f" The integral oscillates {integral:.2g} times as much as the proportional part: it drives the cycle."
+        remedy = "Lower the integral gain: its time should be ten lags or more. " + (remedy if number > CALM else "")
     elif number <= CALM:
-        remedy = "Look at the other findings first: late sensor, anti-damping, saturation; less gain helps little here."
+        remedy = "Check the other findings first: late sensor, anti-damping, saturation. Less gain helps little here."
     return cause, remedy.strip(), figures
 
 
 def _where(number: float) -> str:
     """What gain × stiffness × lag says of a loop."""
     if number > UNSTABLE:
-        return f"beyond {UNSTABLE:.2f} (π/2), from where on a pure delay is unstable"
+        return f"above {UNSTABLE:.2f} (π/2), where a loop with a pure delay becomes unstable"
     if number > CALM:
         return (
             f"above 0.37, where it begins to overshoot, and below {UNSTABLE:.2f} (π/2), where a pure delay is unstable"
         )
-    return "below 0.37, where the gain alone is calm"
+    return "below 0.37, where the gain alone does not overshoot"

@@ -1,8 +1,8 @@
-"""Anti-damping: what the damping term of the law takes out of the motion, or puts into it.
+"""Anti-damping: the energy that the damping term of the law removes from the motion, or adds to it.
 
     E = ∫ f_d · v dt            f_d the force of the law's damper, v the measured velocity of the tool
 
-A damper takes: f_d · v < 0. One with the wrong sign, or one that comes too late, gives.
+A damper removes energy: f_d · v < 0. One with the wrong sign, or one that acts too late, adds energy.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ _GAINS = {ADMITTANCE: ("gains", "admittance"), IMPEDANCE: ("impedance_gains", "i
 
 
 def anti_damping(case: Case) -> Finding:
-    """The energy that the damping term put in and took out."""
+    """The energy that the damping term added and removed."""
     force, speed = _damper(case)
     power = np.sum(force * speed, axis=1)
     given, taken = (float(np.sum(np.maximum(sign * power, 0.0)) * case.dt) for sign in (1, -1))
     figures = (
-        reported("energy that damping put in", 1e3 * given, "mJ"),
-        reported("energy that damping took out", 1e3 * taken, "mJ"),
+        reported("energy added by damping", 1e3 * given, "mJ"),
+        reported("energy removed by damping", 1e3 * taken, "mJ"),
     )
     if given + taken < LEAST_J:
-        said = "The law has no damping term of its own." if not force.any() else "The damping term did hardly any work."
+        said = "The law has no damping term." if not force.any() else "The damping term did hardly any work."
         return Finding("anti-damping", "fine", figures, said)
     part = given / (given + taken)
     along = float(np.sum(power) / np.sqrt(np.sum(force**2) * np.sum(speed**2)))
-    figures += (reported("share put in", 100 * part, "%"), reported("correlation of damper and motion", along))
+    figures += (reported("share added", 100 * part, "%"), reported("correlation of damper and motion", along))
     if along < DRIVES:
         return Finding("anti-damping", "fine", figures)
     drag = float(np.sum(power) / np.sum(speed**2))
     wrong = along > WRONG_SIGN
     cause = (
-        f"The damping term put {1e3 * given:.3g} mJ into the motion and took {1e3 * taken:.3g} mJ out of it: in "
-        f"{share(part)} of its work it pushes along the motion, like a damper of {drag:.3g} N s/m with the wrong sign."
+        f"The damping term added {1e3 * given:.3g} mJ to the motion and removed {1e3 * taken:.3g} mJ. In "
+        f"{share(part)} of its work it pushes with the motion, like a damper of {drag:.3g} N s/m with the wrong sign."
     )
     remedy = (
-        "Turn the sign of the damping term: with the speed counted positive into the surface it must be −D v."
-        if wrong else "The damping comes too late for this motion: lower it, or make filter and robot quicker."
+        "Reverse the sign of the damping term: with speed positive into the surface it must be −D v."
+        if wrong else "The damping acts too late for this motion: lower it, or reduce the lag of filter and robot."
     )  # fmt: skip
     spans = case.spans(power > 0.0, least_s=0.02, join_s=0.05)
     return Finding("anti-damping", "alarm" if wrong else "warning", figures, cause, remedy, spans)

@@ -1,4 +1,4 @@
-"""Effective delay: robot, sensor, filter and period, measured as far as the recording shows them."""
+"""Effective delay: robot, sensor, filter and period, measured as far as the recording allows."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ FIRM = 0.2
 
 @dataclass(frozen=True)
 class Lag:
-    """What makes up the total lag [s]; `force_s` is what the force comes behind the motion, 0 if that cannot be told.
+    """The parts of the total lag [s]; `force_s` is the lag of the force behind the motion, 0 if unknown.
 
-    A command is compared with the readings that follow it, so the period between them is in the robot's part.
+    A command is compared with the readings that follow it, so the robot's part includes one period.
     """
 
     robot_s: float
@@ -38,24 +38,24 @@ class Lag:
 
     @property
     def least_s(self) -> float:
-        """The total that is beyond doubt [s]."""
+        """The total lag minus its uncertainty [s]."""
         return self.total_s - self.robot_doubt_s - self.force_doubt_s
 
 
 @lru_cache(maxsize=1)
 def following(case: Case) -> Follows | None:
-    """How the robot follows; worked out once per case."""
+    """How the robot follows its commands; computed once per case."""
     return follows(case)
 
 
 @lru_cache(maxsize=1)
 def pressing(case: Case) -> Touch | None:
-    """What pressing shows of the surface; worked out once per case."""
+    """What pressing shows about the surface; computed once per case."""
     return touch(case, FIRM * case.target_n) if case.target_n > 0 else None
 
 
 def stiffness(case: Case) -> float:
-    """Stiffness of the surface [N/m]: as pressing shows it, or as the law learned it; NaN if neither."""
+    """Stiffness of the surface [N/m]: from pressing, or as the law estimated it; NaN if neither is known."""
     shown = pressing(case)
     if shown is not None:
         return shown.stiffness
@@ -64,7 +64,7 @@ def stiffness(case: Case) -> float:
 
 
 def age_s(case: Case) -> float:
-    """How old the wrench is by its own stamps, in the middle [s]."""
+    """Median age of the wrench by its time stamps [s]."""
     reading = case.records["reading"]
     ages = reading["stamp_s"] - reading["wrench_stamp_s"]
     ages = ages[np.isfinite(ages)]
@@ -72,7 +72,7 @@ def age_s(case: Case) -> float:
 
 
 def total(case: Case) -> Lag | None:
-    """The lag from a command to the filtered force that answers it; None if the robot's part cannot be told."""
+    """The lag from a command to the filtered force that follows; None if the robot's part is unknown."""
     found = following(case)
     if found is None or not found.known:
         return None
@@ -86,17 +86,17 @@ def total(case: Case) -> Lag | None:
 
 
 def effective_delay(case: Case) -> Finding:
-    """The total lag beside the one that was declared."""
+    """The total lag compared with the declared one."""
     found, lag = following(case), total(case)
     if lag is None:
-        why = "Nothing was told to move: there is nothing to compare."
+        why = "No motion was commanded."
         if found is not None:
             why = f"Delay and servo explain only {share(max(0.0, found.explained))} of how the joints moved."
-        return Finding("effective delay", "unknown", (), f"The delay cannot be told. {why}")
+        return Finding("effective delay", "unknown", (), f"The delay cannot be determined. {why}")
     figures: tuple[Figure, ...] = (
         reported("total lag", 1e3 * lag.total_s, "ms"),
         reported("robot behind its command", 1e3 * lag.robot_s, "ms"),
-        reported("uncertainty of that", 1e3 * lag.robot_doubt_s, "ms"),
+        reported("uncertainty of the robot's lag", 1e3 * lag.robot_doubt_s, "ms"),
         reported("filter of the wrench", 1e3 * lag.filter_s, "ms"),
         reported("force behind the motion", 1e3 * lag.force_s, "ms"),
     )
@@ -107,11 +107,11 @@ def effective_delay(case: Case) -> Finding:
     if lag.least_s <= MORE * declared + SLACK_S:
         return Finding("effective delay", "fine", figures)
     cause = (
-        f"From command to force the loop takes {millis(lag.total_s)}: robot {millis(lag.robot_s)} "
+        f"The total lag from command to force is {millis(lag.total_s)}: robot {millis(lag.robot_s)} "
         f"(± {millis(lag.robot_doubt_s)}), filter {millis(lag.filter_s)}, sensor {millis(lag.force_s)}. The "
-        f"law reckons with {millis(declared)}: its gain is {lag.total_s / declared:.2g} times what this lag allows."
+        f"law assumes {millis(declared)}: its gain is {lag.total_s / declared:.2g} times what this lag allows."
     )
-    remedy = f"Set contact.lag_s to {lag.total_s:.3f}, or find out what is late."
+    remedy = f"Set contact.lag_s to {lag.total_s:.3f}, or find and remove the cause of the delay."
     return Finding("effective delay", "warning", figures, cause, remedy)
 
 

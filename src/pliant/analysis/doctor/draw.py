@@ -1,4 +1,4 @@
-"""A diagnosis in one picture: force and motion, and below them when each finding was so."""
+"""A diagnosis in one picture: force and motion, and below them when each finding occurred."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def save_diagnosis(case: Case, diagnosis: Diagnosis, title: str, path: Path | st
 
 
 def draw(case: Case, diagnosis: Diagnosis, title: str, theme: Theme = LIGHT) -> Figure:
-    """The picture, not saved yet."""
+    """The picture as a figure, not saved."""
     found = [finding for finding in diagnosis.findings if finding.wrong]
-    said = f"{len(found)} thing{'s' * (len(found) != 1)} wrong" if found else "nothing wrong found"
+    said = f"{len(found)} finding{'s' * (len(found) != 1)}" if found else "nothing found"
     with style.applied(theme):
         fig, axes = style.figure(3, 1, title, f"{said}; red: alarm, yellow: warning", panel_inches=(9.5, 2.3))
         _force(axes[0, 0], case, theme)
@@ -47,7 +47,7 @@ def _force(ax: Axes, case: Case, theme: Theme) -> None:
     if case.is_contact:
         ax.plot(t, case.pressed, color=theme.lines[0], lw=0.8, label="along the normal")
         target = np.where(case.at_work, case.contact["target_n"], np.nan)
-        ax.plot(t, target, color=theme.text, lw=1.0, ls="--", label="asked for")
+        ax.plot(t, target, color=theme.text, lw=1.0, ls="--", label="commanded")
     else:
         for i, name in enumerate("xyz"):
             ax.plot(t, case.force[:, i], color=theme.xyz[i], lw=0.8, label=name)
@@ -60,7 +60,7 @@ def _speed(ax: Axes, case: Case, theme: Theme) -> None:
     t = case.time_s
     if case.is_contact:
         ax.plot(t, 1e3 * case.into, color=theme.lines[1], lw=0.8, label="measured")
-        ax.plot(t, 1e3 * case.contact["asked"], color=theme.text, lw=0.8, label="asked for")
+        ax.plot(t, 1e3 * case.contact["asked"], color=theme.text, lw=0.8, label="commanded")
         style.label(ax, "Speed into the surface", "mm/s", "speed")
     else:
         twist = case.records["observed"]["twist"]
@@ -92,7 +92,7 @@ def _when(ax: Axes, case: Case, found: list[Finding], theme: Theme) -> None:
     ax.set_yticks([-row for row in range(len(found))], labels=[finding.name for finding in found])
     ax.set_ylim(-max(len(found), 1) + 0.4, 0.6)
     ax.grid(axis="y", visible=False)
-    style.label(ax, "When")
+    style.label(ax, "Time of each finding")
     if not found:
         ax.set_yticks([])
-        ax.text(0.5, 0.5, "nothing wrong found", transform=ax.transAxes, ha="center", va="center", color=theme.faint)
+        ax.text(0.5, 0.5, "nothing found", transform=ax.transAxes, ha="center", va="center", color=theme.faint)

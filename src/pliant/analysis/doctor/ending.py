@@ -1,4 +1,4 @@
-"""How a run ended, and a contact in it: as a fault, when, and for what reason."""
+"""Faults: when a run or a contact ended in one, and for what reason."""
 
 from __future__ import annotations
 
@@ -31,48 +31,48 @@ from pliant.records import FAULT_COMMAND, FAULT_NUMBER, FAULT_POSE_ERROR, FAULT_
 
 # What to do about a fault of the controller, where its sentence does not say so; those of the sensor have one for all.
 _FAULT_REMEDIES = {
-    FAULT_NUMBER: "Look at the robot's driver: its joint readings cannot be used.",
-    FAULT_POSE_ERROR: "See what pushed the tool away or held it; a stiffer spring gives way less.",
-    FAULT_COMMAND: "Look at the goal and the parameters that were set last.",
+    FAULT_NUMBER: "Check the robot's driver: its joint readings are not usable.",
+    FAULT_POSE_ERROR: "Find what pushed or held the tool. A stiffer spring deflects less.",
+    FAULT_COMMAND: "Check the goal and the parameters that were set last.",
 }
 
 # What to do about a reason; of the others the reason says enough.
 REMEDIES = {
-    SENSOR: "See what is said of the sensor; look at its cable, its range and its rate.",
-    FORCE_LIMIT: "See the force beyond its limit: a slower approach, a stiffer declared surface, or a free way.",
-    ABORT: "Nothing, if whoever aborted it meant to.",
-    TOO_FAR: "Start nearer to the surface, or raise contact.seek_m; see that the tool's axis points at it.",
-    TIMEOUT: "See limit cycle and effective delay; else raise contact.settle_s, or contact.band_n if noise is all.",
-    STUCK: "Look which limit acted (saturation, workspace, a singular pose), and begin where there is room.",
-    ROBOT: "Look at what the robot says: its protective stop, its connection, its command.",
-    GAVE_WAY: "Look for an offset of the sensor (tare it in free air), or declare a softer contact.stiffness_min_n_m.",
-    TURNED: "Keep hands and cables off the tool; a surface that turns further needs a larger contact.cone_deg.",
-    PULLED: "Keep hands off the tool; for a surface that rises further raise contact.leash_m.",
-    BARRED: "Clear the way out: what was in it, a hand or a shelf, is where the tool stands now.",
-    STILL: "Tare the sensor in free air: an offset, a cable or a hand was left after the lift-off.",
-    REVERSED: "Push the tool up by hand and read the force: z must be positive. Else turn the sensor's frame round.",
-    TOO_OFTEN: "See contact losses; a surface that shakes needs contact.losses_most, or contact.loss_s.",
+    SENSOR: "See the sensor findings. Check the sensor's cable, range and rate.",
+    FORCE_LIMIT: "See the force above its limit: approach more slowly, declare a stiffer surface, or clear the path.",
+    ABORT: "None needed if the abort was intended.",
+    TOO_FAR: "Start closer to the surface, or raise contact.seek_m. Check that the tool's axis points at the surface.",
+    TIMEOUT: "See limit cycle and effective delay. Otherwise raise contact.settle_s, or contact.band_n against noise.",
+    STUCK: "Check which limit acted (saturation, workspace, a singularity), and start where the tool can move.",
+    ROBOT: "Check the robot: protective stop, connection, command.",
+    GAVE_WAY: "Check the sensor for an offset (tare it in free air), or declare a softer contact.stiffness_min_n_m.",
+    TURNED: "Keep hands and cables off the tool. A surface that curves further needs a larger contact.cone_deg.",
+    PULLED: "Keep hands off the tool. For a surface that rises further, raise contact.leash_m.",
+    BARRED: "Clear the retract path. The obstacle, a hand or a shelf, is where the tool stopped.",
+    STILL: "Tare the sensor in free air. An offset, a cable or a hand still acted on it after the lift-off.",
+    REVERSED: "Push the tool up by hand and read the force: z must be positive. If not, reverse the sensor's frame.",
+    TOO_OFTEN: "See contact losses. For a surface that shakes, raise contact.losses_most or contact.loss_s.",
 }
 
 
 def fault(case: Case) -> Finding:
-    """What ended the run: the controller's own fault, or what the robot's driver said."""
+    """What ended the run: the controller's own fault, or one that the robot's driver reported."""
     number = case.records["state"]["fault"]
     said = case.fault or FAULTS.get(int(number[-1]), f"fault {number[-1]}" if number[-1] else "")
     if not said:
-        return Finding("fault", "fine", (), "No fault ended the run.")
+        return Finding("fault", "fine", (), "The run ended without a fault.")
     tick = int(np.argmax(number != 0)) if number.any() else len(number) - 1
     at_s = float(case.time_s[tick])
-    cause = f"The loop ended by a fault at {at_s:.2f} s: {said}."
-    remedy = _FAULT_REMEDIES.get(int(number[tick]), "Do what the sentence says; the other findings may say why.")
+    cause = f"A fault ended the loop at {at_s:.2f} s: {said}."
+    remedy = _FAULT_REMEDIES.get(int(number[tick]), "Follow the message. The other findings may show the cause.")
     if number[tick] > FAULT_SENSOR:
-        remedy = "See what is said of the sensor below; look at its cable, its range and its rate."
+        remedy = "See the sensor findings below. Check the sensor's cable, range and rate."
     spans = (Span(at_s, float(case.time_s[-1]) + case.dt),)
     return Finding("fault", "alarm", (reported("at", at_s, "s"),), cause, remedy, spans)
 
 
 def contact_fault(case: Case) -> Finding:
-    """Every time that the contact law went into its fault, and why."""
+    """Every time the contact law went into its fault state, and why."""
     state, reason = case.contact["state"], case.contact["reason"]
     if not (case.is_contact or case.failed.any()):
         return Finding("contact fault", "fine", (), "No contact law ran.")
@@ -80,12 +80,12 @@ def contact_fault(case: Case) -> Finding:
     entered = np.flatnonzero(case.failed & (before != FAULT))
     figures = (reported("faults", len(entered)),)
     if not len(entered):
-        return Finding("contact fault", "fine", figures, f"It ended in the state {STATES[int(state[-1])]}.")
+        return Finding("contact fault", "fine", figures, f"The contact ended in the state {STATES[int(state[-1])]}.")
     figures += (reported("first", float(case.time_s[entered[0]]), "s"),)
     said = [_said(case, int(i)) for i in entered]
     first = int(reason[entered[0]])
     aborted = all(int(reason[i]) == ABORT for i in entered)
-    remedy = REMEDIES.get(first, "Look at what the tool met at that place, and at the other findings.")
+    remedy = REMEDIES.get(first, "Check what the tool hit at that position, and see the other findings.")
     return Finding(
         "contact fault", "warning" if aborted else "alarm", figures, " ".join(said), remedy, case.spans(case.failed)
     )
@@ -93,6 +93,6 @@ def contact_fault(case: Case) -> Finding:
 
 def _said(case: Case, tick: int) -> str:
     contact = case.contact
-    why = EVENTS.get(int(contact["reason"][tick]), "the recording gives no reason that is known")
+    why = EVENTS.get(int(contact["reason"][tick]), "the recorded reason is unknown")
     where = f" in the state {STATES[int(contact['state'][tick - 1])]}" if tick else ""
-    return f"The contact ended as a fault at {case.time_s[tick]:.2f} s{where}: {why}."
+    return f"The contact ended in a fault at {case.time_s[tick]:.2f} s{where}: {why}."

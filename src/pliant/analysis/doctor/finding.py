@@ -1,4 +1,4 @@
-"""What the doctor says of one thing: found or not, how bad, how much, when, why, and what to do."""
+"""A finding: found or not, its severity, figures, times, cause and remedy."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pliant.analysis.signals import Span
 
 Severity = Literal["alarm", "warning", "fine", "unknown"]
 ORDER: tuple[Severity, ...] = ("alarm", "warning", "unknown", "fine")
-"""The most severe first. `unknown`: the recording cannot tell, and `cause` says why."""
+"""Most severe first. `unknown`: the recording cannot decide, and `cause` states why."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked for. `wrong` if it was found; the figures are told either way."""
+    """The result of one check. `wrong` if something was found; the figures are reported either way."""
 
     name: str
     severity: Severity
@@ -24,14 +24,14 @@ class Finding:
     cause: str = ""
     remedy: str = ""
     spans: tuple[Span, ...] = ()
-    """When it was so."""
+    """The times at which it occurred."""
 
     @property
     def wrong(self) -> bool:
         return self.severity in ("alarm", "warning")
 
     def figure(self, name: str) -> float:
-        """The value of one of the figures; NaN if there is none of this name."""
+        """The value of a figure by its name; NaN for an unknown name."""
         return next((figure.value for figure in self.figures if figure.name == name), math.nan)
 
     def as_dict(self) -> dict[str, Any]:
@@ -48,17 +48,17 @@ class Finding:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Everything that was looked for in one recording, the most severe first."""
+    """The results of all checks on one recording, most severe first."""
 
     findings: tuple[Finding, ...]
 
     @property
     def wrong(self) -> tuple[Finding, ...]:
-        """What was found."""
+        """The findings that report something wrong."""
         return tuple(finding for finding in self.findings if finding.wrong)
 
     def named(self, name: str) -> Finding:
-        """The finding of this name."""
+        """The finding with this name."""
         return next(finding for finding in self.findings if finding.name == name)
 
     def as_dict(self) -> dict[str, Any]:
@@ -66,16 +66,16 @@ class Diagnosis:
 
 
 def share(value: float) -> str:
-    """A share in words: 0.934 is 93 %."""
+    """A share as text: 0.934 gives 93 %."""
     return f"{100 * value:.0f} %" if value >= 0.1 else f"{100 * value:.2g} %"
 
 
 def millis(seconds: float) -> str:
-    """A short time in words."""
+    """A time as text, in ms or s."""
     return f"{1e3 * seconds:.3g} ms" if seconds < 1.0 else f"{seconds:.3g} s"
 
 
 def plain(value: float) -> str:
-    """A number with three digits that count, and no exponent while it can be read without."""
+    """A number with three significant digits, without an exponent where it stays readable."""
     rounded = float(f"{value:.3g}")
     return f"{rounded:,.0f}" if abs(rounded) >= 1000 else f"{rounded:g}"

@@ -1,7 +1,7 @@
-"""How late things are: the robot behind its command, the force behind the motion, and both together.
+"""Lags: the robot behind its command, the force behind the motion, and both together.
 
-The robot is taken for a delay and two equal lags, as a servo is; the best of a grid is the one that leaves least
-unexplained in most of the run. The force behind the motion shows where the tool touches and presses:
+The robot is modelled as a delay and two equal lags, like a servo. The best candidate of a grid leaves the smallest
+residual in most of the run. The lag of the force shows where the tool touches and presses:
 
     f = k max(0, x(t - δ) - c)
 """
@@ -42,15 +42,15 @@ STAYS_M = 5e-4
 
 @dataclass(frozen=True)
 class Follows:
-    """How the robot follows: lag of delay and servo, what it may be off, the share of the motion that it explains."""
+    """How the robot follows: lag of delay and servo, its uncertainty, the share of the motion that it explains."""
 
     lag_s: float
     doubt_s: float
     explained: float
     model: Array
-    """The command through that delay and servo (ticks × joints)."""
+    """The command after that delay and servo (ticks × joints)."""
     moved: float
-    """How fast the joints moved beside how fast they were told to, on average."""
+    """Mean measured joint speed relative to the commanded one."""
 
     @property
     def known(self) -> bool:
@@ -123,10 +123,10 @@ def _grid(want: Array, got: Array, chunk: int, dt: float) -> tuple[list[tuple[in
 
 
 def follows(case: Case) -> Follows | None:
-    """How the robot follows, or None if nothing was told to move.
+    """How the robot follows its commands, or None if no motion was commanded.
 
-    A window in which it does not follow at all counts no more than one in which it follows badly, and one in which the
-    speed does not change counts nothing, because there every delay fits.
+    A window in which it does not follow at all counts no more than one in which it follows badly. A window of constant
+    speed does not count, because every delay fits it.
     """
     told, want, got = rates(case)
     want, got = _busiest(want, got)
@@ -151,7 +151,7 @@ def follows(case: Case) -> Follows | None:
 
 @dataclass(frozen=True)
 class Touch:
-    """What pressing shows: the force behind the motion [s], what that may be off [s], and the stiffness [N/m]."""
+    """What pressing shows: the lag of the force [s], its uncertainty [s], and the stiffness [N/m]."""
 
     behind_s: float
     doubt_s: float
@@ -160,12 +160,12 @@ class Touch:
 
     @property
     def known(self) -> bool:
-        """Whether the delay is known well enough to be counted."""
+        """Whether the delay is known well enough to be used."""
         return self.doubt_s <= SURE_S
 
 
 def noise_n(case: Case) -> float:
-    """Noise of the force along the normal, one sample: from what changes from tick to tick [N]."""
+    """Noise of one sample of the force along the normal, from its changes between ticks [N]."""
     steps = np.diff(case.pressed[case.at_work], 2)
     steps = steps[np.isfinite(steps)]
     # the second difference of white noise has the variance 6 σ²
@@ -222,7 +222,7 @@ def _loud_windows(case: Case, force: Array, firm_n: float, noise: float, most: i
 
 
 def hinge(f: Array, x: Array, firm_n: float) -> tuple[float, float]:
-    """Squares left by f = k max(0, x - c), and k [N/m]; k and c by regression over what lies beyond c."""
+    """Residual squares of f = k max(0, x - c), and k [N/m]; k and c by regression over the samples beyond c."""
     inside = f > firm_n
     k, c = math.nan, math.nan
     for _ in range(4):

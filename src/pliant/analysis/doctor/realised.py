@@ -1,4 +1,4 @@
-"""Command not realised: what the robot did beside what it was told, once its delay is taken off."""
+"""Command not realised: measured against commanded motion, with the robot's delay removed."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ WINDOW_S, LEAST_S = 0.3, 0.3
 SHARE, FLOOR, FLOOR_NM = 0.5, 5e-3, 1.0
 # Joints with less than this share of the speed that they were told stood all the time.
 STANDS = 0.1
-REMEDY = "Look at the robot's state: protective stop, speed slider, its own limits, another program that moves it."
+REMEDY = "Check the robot: protective stop, speed slider, its own limits, another program that moves it."
 
 
 def command_not_realised(case: Case) -> Finding:
-    """The stretches in which the joints did not do what they were told."""
+    """The times in which the joints did not follow their commands."""
     found = following(case)
     if found is None:
-        return Finding("command not realised", "fine", (), "Nothing was told to move.")
+        return Finding("command not realised", "fine", (), "No motion was commanded.")
     if found.moved < STANDS:
         return _stood(case, found.moved)
     if not found.known:
@@ -45,9 +45,9 @@ def command_not_realised(case: Case) -> Finding:
     spans = case.spans(wrong, least_s=LEAST_S, join_s=0.1)
     unit = "N m" if case.mode == TORQUE else "rad/s"
     figures = (
-        reported("largest difference left", float(off.max()), unit),
+        reported("largest remaining difference", float(off.max()), unit),
         reported("motion explained", 100 * found.explained, "%"),
-        reported("delay taken off", 1e3 * found.lag_s, "ms"),
+        reported("delay removed", 1e3 * found.lag_s, "ms"),
     )
     if not spans:
         return Finding("command not realised", "fine", figures)
@@ -57,23 +57,21 @@ def command_not_realised(case: Case) -> Finding:
     # done ≈ share × told, least squares
     part = float(np.sum(done[rows] * told_rate[rows]) / max(np.sum(told_rate[rows] ** 2), 1e-12))
     figures += (
-        reported("share of the command that was carried out", 100 * part, "%"),
+        reported("share of the command realised", 100 * part, "%"),
         reported("time", case.seconds(rows), "s"),
     )
     cause = (
-        f"For {millis(case.seconds(rows))} in all, first at {spans[0].start_s:.2f} s, the joints did "
-        f"{share(max(0.0, part))} of what they were told, with the delay of {millis(found.lag_s)} taken off. The robot "
-        f"stood, held back, or obeyed somebody else; the longest stretch is {millis(longest_s(spans))}."
+        f"For {millis(case.seconds(rows))} in total, first at {spans[0].start_s:.2f} s, the joints made "
+        f"{share(max(0.0, part))} of the commanded motion (delay of {millis(found.lag_s)} removed). The robot was "
+        f"stopped, slowed down or moved by another program, for up to {millis(longest_s(spans))} at a time."
     )
     return Finding("command not realised", "alarm", figures, cause, REMEDY, spans)
 
 
 def _stood(case: Case, moved: float) -> Finding:
     """A robot that hardly moved at all."""
-    figures = (reported("share of the command that was carried out", 100 * moved, "%"),)
-    cause = (
-        f"The joints moved with {share(moved)} of the speed that they were told, over the whole run: the robot stood."
-    )
+    figures = (reported("share of the command realised", 100 * moved, "%"),)
+    cause = f"The joints moved with {share(moved)} of the commanded speed over the whole run: the robot did not move."
     return Finding(
         "command not realised", "alarm", figures, cause, REMEDY, case.spans(np.ones(len(case.records), bool))
     )

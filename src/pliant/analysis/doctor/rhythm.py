@@ -1,7 +1,7 @@
-"""Whether a signal repeats itself: by its autocorrelation and by its spectrum, which must agree.
+"""Whether a signal is periodic: its autocorrelation and its spectrum must agree.
 
-Noise has no peak in the autocorrelation that comes back after two periods; a step or a slow drift has no line in the
-spectrum; a ringing that dies out has less of it at the end than at the beginning. What passes all three repeats itself.
+Noise has no second peak in its autocorrelation. A step or a slow drift has no line in the spectrum. Ringing that
+decays is smaller at the end than at the start. A signal that passes all three tests is periodic.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LASTING = 0.6
 
 @dataclass(frozen=True)
 class Rhythm:
-    """A repetition: how often, how large (in the signal's unit), how alike one period is to the next, how pure."""
+    """An oscillation: frequency, amplitude (in the signal's unit), similarity of consecutive periods, purity."""
 
     frequency_hz: float
     amplitude: float
@@ -36,7 +36,7 @@ class Rhythm:
 
 
 def rhythm(values: Array, dt: float) -> Rhythm | None:
-    """The repetition in a window of samples, or None. A straight line through the window is taken off first."""
+    """The oscillation in a window of samples, or None. A straight line through the window is removed first."""
     n = len(values)
     steps = np.arange(n) - 0.5 * (n - 1)
     y = values - values.mean()
@@ -96,7 +96,7 @@ def _purity(y: Array, frequency_hz: float, dt: float) -> float:
 
 
 def windows(active: Array, dt: float, seconds: float) -> list[tuple[int, int]]:
-    """Windows of this length, half over each other, that lie within the stretches in which `active` holds."""
+    """Windows of this length, overlapping by half, within the spans in which `active` is true."""
     size = round(seconds / dt)
     edges = np.flatnonzero(np.diff(np.concatenate(([False], active, [False])).astype(np.int8))).reshape(-1, 2)
     found = []

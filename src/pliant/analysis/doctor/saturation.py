@@ -1,4 +1,4 @@
-"""Saturation: for how much of the time a limit, the law's own or the tick's, decided instead of the law."""
+"""Saturation: the share of time in which a limit, of the law or of the tick, overrode the law."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OWN = "the law's own speed limit"
 
 
 def saturation(case: Case) -> Finding:
-    """The share of the time that each limit cut, and what the one that cut most did to the law."""
+    """The share of time in which each limit acted, and the effect of the one that acted most."""
     acted = _acted(case)
     spent = case.seconds(case.at_work) or len(case.records) * case.dt
     shares = {name: case.seconds(active) / spent for name, active in acted.items()}
@@ -67,26 +67,26 @@ def _own(case: Case, active: Array, spent: float) -> tuple[str, str, tuple[Any, 
         reported("speed limit of the law", 1e3 * limit, "mm/s"),
         reported("share of the time at the limit, inward", 100 * inward, "%"),
         reported("share of the time at the limit, outward", 100 * outward, "%"),
-        reported("changes from one limit to the other", flips, "1/s"),
-        reported("force error beyond which it saturates", linear, "N"),
+        reported("switches between the limits", flips, "1/s"),
+        reported("force error at which it saturates", linear, "N"),
     )
     cause = (
-        f"The law asked for more than its speed limit of {1e3 * limit:.3g} mm/s in {share(inward + outward)} of the "
-        f"time ({share(inward)} inward, {share(outward)} outward) and went from one limit to the other {flips:.2g} "
-        f"times a second. With a gain of {1e3 * steep:.3g} mm/(N s) it saturates at an error of {linear:.3g} N, and "
-        f"errors reached {largest:.3g} N: "
+        f"The law exceeded its speed limit of {1e3 * limit:.3g} mm/s in {share(inward + outward)} of the time "
+        f"({share(inward)} inward, {share(outward)} outward) and switched between the limits {flips:.2g} times per "
+        f"second. With a gain of {1e3 * steep:.3g} mm/(N s) it saturates at an error of {linear:.3g} N. Errors "
+        f"reached {largest:.3g} N: "
     )
     if largest > linear:
-        cause += "a law at its limit is a switch, whose gain, integral and damping do nothing."
+        cause += "a law at its limit acts as a switch, so gain, integral and damping have no effect."
         remedy = (
-            f"Lower the gain to {1e3 * limit / largest:.2g} mm/(N s) or less, or approach more slowly, so that the "
-            "errors stay where the law is linear."
+            f"Lower the gain to {1e3 * limit / largest:.2g} mm/(N s) or less, or approach more slowly, so that "
+            "errors stay in the linear range."
         )
     else:  # a lower gain would not help: never advise one that is higher than it is
-        cause += "not the gain asks for so much, but the integral or what is fed forward."
+        cause += "the integral or the feedforward demands this speed, not the gain."
         remedy = (
-            "Leave the gain. See that the sensor shows nothing while the tool is free: an offset is taken for a "
-            "contact that goes away. Else lower the integral."
+            "Keep the gain. Check that the sensor reads zero while the tool is free: an offset looks like a "
+            "contact that recedes. Otherwise lower the integral gain."
         )
     return cause, remedy, figures
 
@@ -98,10 +98,8 @@ def _of_tick(case: Case, name: str, value: float) -> tuple[str, str, tuple[Any, 
     after = np.abs(case.records["observed"]["allowed"][on, position])
     left = float(np.median(after / np.maximum(before, 1e-12)))
     cause = (
-        f"The limit on {name} cut the command in {share(value)} of the time and left {share(left)} of it in the "
-        "middle: in that time the limit decides how the robot moves, not the law."
+        f"The limit on {name} cut the command in {share(value)} of the time, to {share(left)} in the median. "
+        "During that time the limit determines the motion, not the law."
     )
-    remedy = (
-        f"Ask for less (a softer or more damped law, a slower goal), or raise the limit on {name} if it may be raised."
-    )
-    return cause, remedy, (reported("share that the limit left, median", 100 * left, "%"),)
+    remedy = f"Demand less (a softer or more damped law, a slower goal), or raise the limit on {name} if that is safe."
+    return cause, remedy, (reported("share let through, median", 100 * left, "%"),)

@@ -1,4 +1,4 @@
-"""The force sensor: frozen, late, or not there."""
+"""The force sensor: frozen, late or failing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HIDDEN_S = 0.01
 
 
 def frozen_sensor(case: Case) -> Finding:
-    """Raw readings that never change, although a sensor has noise."""
+    """Raw readings that never change, although every sensor has noise."""
     reading = case.records["reading"]
     raw, good = reading["wrench"], reading["wrench_state"] == WRENCH_OK
     same = np.concatenate(([False], np.all(raw[1:] == raw[:-1], axis=1)))
@@ -35,24 +35,24 @@ def frozen_sensor(case: Case) -> Finding:
     stretches = case.spans(same & good)
     if limit == 0.0:  # as for the tick, 0 means never
         figures = (reported("longest without a change", longest_s(stretches), "s"),)
-        return Finding("frozen sensor", "fine", figures, "Not judged: sense.frozen_s is 0, which means never.")
+        return Finding("frozen sensor", "fine", figures, "Not checked: sense.frozen_s is 0 (off).")
     spans = tuple(span for span in stretches if span.end_s - span.start_s > limit)
-    figures = (reported("longest without a change", longest_s(stretches), "s"), reported("that may be", limit, "s"))
+    figures = (reported("longest without a change", longest_s(stretches), "s"), reported("allowed", limit, "s"))
     if not spans:
         return Finding("frozen sensor", "fine", figures)
     lasted = sum(span.end_s - span.start_s for span in spans)
     figures += (reported("time frozen", lasted, "s"),)
     cause = (
-        f"All six channels of the force sensor stood still for {millis(lasted)} in all, first at "
-        f"{spans[0].start_s:.2f} s, for up to {millis(longest_s(spans))}, while the driver called them good. A sensor "
-        "that measures has noise: in that time the law was blind."
+        f"All six channels of the force sensor were frozen for {millis(lasted)} in total, first at "
+        f"{spans[0].start_s:.2f} s, for up to {millis(longest_s(spans))}, while the driver marked them as good. A "
+        "working sensor has noise. During that time the law had no force feedback."
     )
-    remedy = "Look at cable, driver and rate of the sensor; supervise it (sense.frozen_s) and stop when it freezes."
+    remedy = "Check the sensor's cable, driver and rate. Set sense.frozen_s so that the robot stops when it freezes."
     return Finding("frozen sensor", "alarm", figures, cause, remedy, spans)
 
 
 def late_sensor(case: Case) -> Finding:
-    """The age of the readings by their stamps, and by how far the force comes behind the motion."""
+    """The age of the readings by their time stamps, and by how far the force lags behind the motion."""
     reading = case.records["reading"]
     ages = reading["stamp_s"] - reading["wrench_stamp_s"]
     limit = float(np.median(case.setting("sense.stale_s", 0.01)))
@@ -60,35 +60,34 @@ def late_sensor(case: Case) -> Finding:
     late = np.nan_to_num(ages) > limit + 1e-9
     late &= reading["wrench_state"] == WRENCH_OK
     spans = case.spans(late, least_s=2 * case.dt, join_s=0.05)
-    figures = (reported("age by its stamps, median", 1e3 * age, "ms"), reported("that may be", 1e3 * limit, "ms"))
+    figures = (reported("age by time stamps, median", 1e3 * age, "ms"), reported("allowed", 1e3 * limit, "ms"))
     if shown is not None:
         figures += (
             reported("force behind the motion", 1e3 * shown.behind_s, "ms"),
-            reported("uncertainty of that", 1e3 * shown.doubt_s, "ms"),
+            reported("uncertainty of the force's lag", 1e3 * shown.doubt_s, "ms"),
         )
     part = case.seconds(late) / (len(case.records) * case.dt)
-    remedy = "Find the buffer or the filter that holds the readings back; until then reckon with the whole lag."
+    remedy = "Find the buffer or filter that delays the readings. Until then, declare the whole lag."
     if spans and longest_s(spans) > limit:
         cause = (
-            f"In {share(part)} of the time the readings were older than {millis(limit)}, by their own stamps: "
-            f"{millis(float(np.median(ages[late])))} in the middle. The law answers what was, not what is."
+            f"In {share(part)} of the time the readings were older than {millis(limit)} by their time stamps: "
+            f"{millis(float(np.median(ages[late])))} in the median. The law reacts to outdated forces."
         )
         return Finding("late sensor", "warning", figures, cause, remedy, spans)
     hidden = shown.behind_s - age if shown is not None else 0.0
     if shown is not None and hidden - shown.doubt_s > HIDDEN_S:
         cause = (
-            f"While the tool pressed, the force came {millis(shown.behind_s)} (± {millis(shown.doubt_s)}) behind the "
-            f"motion that made it, but the stamps speak of {millis(age)}: the readings are older than they say."
+            f"While the tool pressed, the force lagged {millis(shown.behind_s)} (± {millis(shown.doubt_s)}) behind the "
+            f"motion, but the time stamps show {millis(age)}: the readings are older than their stamps."
         )
         return Finding("late sensor", "warning", figures, cause, remedy)
     return Finding("late sensor", "fine", figures)
 
 
 def failing_sensor(case: Case) -> Finding:
-    """Readings that the driver did not give, that were saturated, out of range, or no numbers.
+    """Readings that were missing, saturated, out of range or not finite.
 
-    All that could not be used are counted, as in the summary of a run; those that were stale or frozen have findings of
-    their own.
+    All unusable readings are counted, as in the summary of a run. Stale and frozen ones have their own findings.
     """
     bad, trouble = signals.bad_readings(case.records), case.records["state"]["trouble"]
     broken = bad & ~np.isin(trouble, (WRENCH_STALE, WRENCH_FROZEN))
@@ -96,19 +95,19 @@ def failing_sensor(case: Case) -> Finding:
     spans = case.spans(broken)
     figures = (
         reported(signals.BAD_READINGS, np.count_nonzero(bad)),
-        reported("of which stale or frozen", np.count_nonzero(bad & ~broken)),
+        reported("stale or frozen ones", np.count_nonzero(bad & ~broken)),
         reported("longest failure", longest_s(spans), "s"),
     )
     if longest_s(spans) <= hold + 1e-9:
-        said = f"Short failures of at most {millis(longest_s(spans))} were ridden out." if spans else ""
+        said = f"Short failures of at most {millis(longest_s(spans))} were bridged." if spans else ""
         return Finding("failing sensor", "fine", figures, said)
     state = case.records["reading"]["wrench_state"]
     words = {WRENCH_MISSING: "missing", WRENCH_SATURATED: "saturated"}
     kinds = [name for number, name in words.items() if (state == number).any()]
     kinds += ["out of range"] if (trouble == WRENCH_RANGE).any() else []
     cause = (
-        f"For up to {millis(longest_s(spans))} there was no good reading of the force "
-        f"({', '.join(kinds) or 'no numbers'}), longer than the {millis(hold)} over which the last one is held."
+        f"For up to {millis(longest_s(spans))} the force readings were unusable "
+        f"({', '.join(kinds) or 'not finite'}), longer than the {millis(hold)} for which the last one is held."
     )
-    remedy = "Look at the sensor, its range and its connection."
+    remedy = "Check the sensor, its range and its connection."
     return Finding("failing sensor", "alarm", figures, cause, remedy, spans)

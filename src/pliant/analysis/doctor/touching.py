@@ -1,4 +1,4 @@
-"""Contact: lost and found again, pressed on before the start, pressed beyond the limit."""
+"""Contact: losses, preload before the start, force above the limit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Array = np.ndarray[Any, Any]
 FIRM, LOST_S = 0.2, 0.01
 # Contacts that are lost and come back within this time bounce [s].
 BOUNCE_S = 0.5
-# A limit of force that nothing answered within this time was none, and one that is still exceeded after that [s].
+# The law must react to an exceeded force limit within the first time; the force must fall within the second [s].
 ANSWER_S, RELIEF_S = 0.05, 0.5
 
 
@@ -36,17 +36,17 @@ def _is_off(case: Case) -> Array:
 
 
 def contact_losses(case: Case) -> Finding:
-    """How often contact was lost, for how long, and how hard it came back."""
+    """How often contact was lost, for how long, and the largest force on return."""
     if not case.is_contact:
         return Finding("contact losses", "fine", (), "No contact law ran.")
     if not case.target_n > 0:
-        return Finding("contact losses", "fine", (reported("contacts lost", 0.0),), "No force was to be held.")
+        return Finding("contact losses", "fine", (reported("contacts lost", 0.0),), "The target force is zero.")
     off = _is_off(case)
     spans = case.spans(off, least_s=LOST_S)
     noticed = int(case.contact["losses"].max())
     figures = (
         reported("contacts lost", len(spans)),
-        reported("of which the law noticed", noticed),
+        reported("detected by the law", noticed),
         reported("time without contact", case.seconds(off), "s"),
     )
     if not spans:
@@ -54,22 +54,22 @@ def contact_losses(case: Case) -> Finding:
     back = [span for span in spans if span.end_s < case.time_s[-1] - case.dt and span.end_s - span.start_s < BOUNCE_S]
     after = [(case.time_s >= span.end_s) & (case.time_s < span.end_s + 0.2) for span in back]
     hardest = max((float(np.nanmax(case.pressed[rows], initial=0.0)) for rows in after), default=0.0)
-    figures += (reported("longest", longest_s(spans), "s"), reported("hardest return", hardest, "N"))
+    figures += (reported("longest", longest_s(spans), "s"), reported("largest force on return", hardest, "N"))
     if len(back) >= 3:
         rate = len(back) / max(back[-1].end_s - back[0].start_s, case.dt)
         cause = (
-            f"The tool bounces: contact was lost {len(spans)} times, up to {rate:.2g} times a second, for at most "
-            f"{millis(longest_s(spans))}, and came back with up to {hardest:.3g} N."
+            f"The tool bounces: contact was lost {len(spans)} times, up to {rate:.2g} times per second, for at most "
+            f"{millis(longest_s(spans))}. The force on return reached {hardest:.3g} N."
         )
-        remedy = "See the limit cycle, if there is one; else a slower approach and a lower gain."
+        remedy = "If a limit cycle is reported, fix that first. Otherwise approach more slowly and lower the gain."
         return Finding("contact losses", "alarm", figures, cause, remedy, spans)
     ended = spans[-1].end_s >= case.time_s[-1] - 2 * case.dt
     cause = (
         f"Contact was lost {'once' if len(spans) == 1 else f'{len(spans)} times'}, at {spans[0].start_s:.2f} s, for "
         f"{millis(longest_s(spans))}{' and until the end' if ended else ''}: the surface ended there, or it moved away "
-        "faster than the law followed."
+        "faster than the law could follow."
     )
-    remedy = "Look what is at that place; a law that looks for the surface must not be faster than an approach."
+    remedy = "Check the surface at that position. The tool must not search for it faster than it approaches."
     return Finding("contact losses", "warning", figures, cause, remedy, spans)
 
 
@@ -83,18 +83,18 @@ def preload(case: Case) -> Finding:
     figures = (reported("force before the start", force, "N"), reported("start", float(case.time_s[start]), "s"))
     deadband, allowed = case.setting("sense.deadband_n", 1.0)[start], case.setting("contact.preload_n", 0.5)[start]
     most = most_at_rest_n(float(deadband), float(allowed), contact=case.is_contact)
-    refused = bool((case.contact["rejected"] == PRELOAD).any())
+    rejected = bool((case.contact["rejected"] == PRELOAD).any())
     if not force > most:
-        said = "A start was refused because of a preload, before this one." if refused else ""
+        said = "An earlier start was rejected because of a preload." if rejected else ""
         return Finding("preload at start", "fine", figures, said)
-    what = "The law was asked to start and refused" if refused else "The law started"
+    what = "A start was rejected" if rejected else "The law started"
     cause = (
-        f"{what} while {force:.3g} N acted on the tool, more than the {most:.3g} N that may be there: it touched "
-        "something, or offset and weight of the tool are wrong."
+        f"{what} while {force:.3g} N acted on the tool; at most {most:.3g} N is allowed. The tool touched "
+        "something, or the sensor offset or the tool weight is wrong."
     )
-    remedy = "Lift the tool off before the start; if it is free, run pliant tare or pliant identify payload."
+    remedy = "Lift the tool off before the start. If it is already free, run pliant tare or pliant identify payload."
     spans = case.spans(np.isin(np.arange(len(case.records)), range(before, start + 1)))
-    return Finding("preload at start", "warning" if refused else "alarm", figures, cause, remedy, spans)
+    return Finding("preload at start", "warning" if rejected else "alarm", figures, cause, remedy, spans)
 
 
 def _start(case: Case) -> int:
@@ -107,42 +107,40 @@ def _start(case: Case) -> int:
 
 
 def overload(case: Case) -> Finding:
-    """The largest force beside the limit that was declared, and whether anything was done about it."""
+    """The largest force compared with the declared limit, and whether the law reacted."""
     size = np.nan_to_num(np.linalg.norm(case.force, axis=1))
     figures = (reported("largest force", float(size.max()), "N"),)
     if not (case.is_contact or case.failed.any()):
-        return Finding("force beyond its limit", "fine", figures)
+        return Finding("force above its limit", "fine", figures)
     limit = case.setting("contact.force_limit_n", np.inf)
     figures += (reported("limit", float(limit.min()), "N"),)
     over = size > limit
     spans = case.spans(over, join_s=ANSWER_S)
     if not spans:
-        return Finding("force beyond its limit", "fine", figures)
+        return Finding("force above its limit", "fine", figures)
     ignored = [span for span in spans if not _answered(case, span)]
     lasting = [span for span in spans if span.end_s - span.start_s > RELIEF_S]
     figures += (
-        reported("times beyond it", len(spans)),
-        reported("of which the law did not answer", len(ignored)),
+        reported("times above it", len(spans)),
+        reported("times the law did not react", len(ignored)),
         reported("longest", longest_s(spans), "s"),
     )
     cause = (
-        f"The force reached {size.max():.3g} N and was beyond its limit of {limit[over].min():.3g} N for "
-        f"{millis(case.seconds(over))} in all, first at {spans[0].start_s:.2f} s"
+        f"The force reached {size.max():.3g} N and was above its limit of {limit[over].min():.3g} N for "
+        f"{millis(case.seconds(over))} in total, first at {spans[0].start_s:.2f} s"
     )
     if ignored:
-        cause += (
-            f", and {_how_many(len(ignored), len(spans))} the law went on all the same, at {ignored[0].start_s:.2f} s."
-        )
-        remedy = "Watch the force in every state, not only while sliding, and lift off when it is exceeded."
-        return Finding("force beyond its limit", "alarm", figures, cause, remedy, tuple(ignored))
+        cause += f". The law did not react{_how_many(len(ignored), len(spans))}, first at {ignored[0].start_s:.2f} s."
+        remedy = "Check the force limit in every state, not only while sliding, and lift off when it is exceeded."
+        return Finding("force above its limit", "alarm", figures, cause, remedy, tuple(ignored))
     if lasting:
-        cause += f". The law stopped, but the force stayed beyond the limit for {millis(longest_s(spans))}."
-        remedy = "Look what holds the tool: lifting off did not free it."
-        return Finding("force beyond its limit", "alarm", figures, cause, remedy, tuple(lasting))
+        cause += f". The law stopped, but the force stayed above the limit for {millis(longest_s(spans))}."
+        remedy = "Check what holds the tool: lifting off did not free it."
+        return Finding("force above its limit", "alarm", figures, cause, remedy, tuple(lasting))
     cause += ". The law stopped each time." if len(spans) > 1 else ". The law stopped."
-    remedy = "Approach more slowly or declare a stiffer surface (contact.stiffness_max_n_m), if it was the touch; "
-    remedy += "else look what the tool met there."
-    return Finding("force beyond its limit", "warning", figures, cause, remedy, spans)
+    remedy = "If it was the first touch, approach more slowly or declare a stiffer surface "
+    remedy += "(contact.stiffness_max_n_m). Otherwise check what the tool hit there."
+    return Finding("force above its limit", "warning", figures, cause, remedy, spans)
 
 
 def _answered(case: Case, span: Span) -> bool:
@@ -153,5 +151,5 @@ def _answered(case: Case, span: Span) -> bool:
 
 def _how_many(some: int, of_all: int) -> str:
     if of_all == 1:
-        return "then"
-    return f"{some} of {of_all} times"
+        return ""
+    return f" {some} of {of_all} times"
