@@ -164,13 +164,13 @@ def test_no_word_at_all_shows_the_help_and_complains_of_nothing() -> None:
         (("run", "push", "--fast", "--watch"), "--watch is for a loop in real time, and --fast has none: leave one"),
         (
             ("run", "wrong.yaml"),
-            "wrong.yaml.params.sense.cutof_hz: no parameter has this name. Did you mean 'cutoff_hz'?",
+            "wrong.yaml.params.sense.cutof_hz: unknown parameter. Did you mean 'cutoff_hz'?",
         ),
         (
             ("run", "tool.yaml"),
-            "tool.yaml.tool.mass: no parameter has this name. Did you mean 'mass_kg'? Known: com_m,",
+            "tool.yaml.tool.mass: unknown parameter. Did you mean 'mass_kg'? Known: com_m,",
         ),
-        (("run", "push.yaml"), "push.yaml.sim.pushes.0.wrnch: no parameter has this name. Did you mean 'wrench'?"),
+        (("run", "push.yaml"), "push.yaml.sim.pushes.0.wrnch: unknown parameter. Did you mean 'wrench'?"),
         (("run", "bad.yaml"), "bad.yaml:2 is not valid YAML: "),
     ],
 )
@@ -350,7 +350,7 @@ def test_the_demo_runs_by_itself_and_leaves_a_picture(tmp_path: Path) -> None:
 def test_a_run_whose_contact_ends_in_a_fault_says_why_and_fails() -> None:
     done = pliant("run", "dome", "--fast", "--duration", "3", "--set", "contact.seek_m=0.001")
     assert done.returncode == 3
-    assert "The contact ended in a fault: there was no surface within contact.seek_m." in done.stderr
+    assert "The contact ended in a fault: no surface was found within contact.seek_m." in done.stderr
     lines = [line.split() for line in done.stdout.splitlines()]
     assert [line[1] for line in lines if len(line) > 2 and line[1] in ("ready", "seek", "fault")] == [
         "ready",

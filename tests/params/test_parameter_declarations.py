@@ -265,7 +265,7 @@ def test_a_refusal_names_field_value_and_what_is_allowed(values: dict[str, Any],
         ({"count": "two"}, ("count", "'two'", "a whole number")),
         ({"flag": "perhaps"}, ("flag", "'perhaps'", "true or false")),
         ({"inner": {"open": 3.0}}, ("inner.open", "3.0", "less than 3")),
-        ({"inner": {"opne": 3.0}}, ("inner.opne", "no parameter has this name", "Did you mean 'open'?")),
+        ({"inner": {"opne": 3.0}}, ("inner.opne", "unknown parameter", "Did you mean 'open'?")),
         ({"inner": 3.0}, ("inner", "3.0", "a mapping of names to values")),
         ({"free": "x", "count": -1}, ("free", "1 more problem")),
     ],
@@ -312,7 +312,7 @@ def test_assignments_are_split_into_name_and_value(text: str, name: str, value: 
 
 @pytest.mark.parametrize("text", ["", "a", "a=", "=1", "="])
 def test_what_is_no_assignment_is_refused_with_an_example(text: str) -> None:
-    with pytest.raises(InputError, match=r"name=value, for instance"):
+    with pytest.raises(InputError, match=r"name=value, for example"):
         parse_assignment(text)
 
 

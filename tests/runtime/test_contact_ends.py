@@ -134,7 +134,7 @@ def test_another_law_takes_over_only_after_the_tool_has_lifted_off_and_stays_the
     assert (law[asked:took_over] == CONTACT).all()
     height = run.records["observed"]["pose"][:, 2]
     assert height[-1] - height[asked - 1] > 0.015
-    assert [one.reason for one in transitions(run.records)][-1] == "another law was asked for"
+    assert [one.reason for one in transitions(run.records)][-1] == "another law was requested"
     assert contact_fault(run.records) == ""
 
 
@@ -234,8 +234,8 @@ def test_a_sensor_with_an_offset_is_not_started_with_and_the_run_says_why() -> N
     assert not contact(run)["state"].any()
     assert np.ptp(run.records["command"]["q"], axis=0).max() < 1e-9
     first = transitions(run.records)[0]
-    assert (first.state, first.reason) == ("rejected", "the sensor showed more than contact.preload_n at the start")
-    assert contact_fault(run.records).startswith("it never began: the sensor showed more")
+    assert (first.state, first.reason) == ("rejected", "the sensor read more than contact.preload_n at the start")
+    assert contact_fault(run.records).startswith("it never began: the sensor read more")
 
 
 def test_a_fault_that_another_law_covers_up_is_still_told() -> None:

@@ -69,7 +69,7 @@ def test_in_contact_the_damping_of_the_surface_brings_the_force_early() -> None:
 
 
 def test_without_a_surface_there_is_no_contact_to_press_in() -> None:
-    with pytest.raises(DelayError, match="no surface within"):
+    with pytest.raises(DelayError, match="no surface was found within"):
         find_lag(task(params={"contact": {"seek_m": 0.01}}), SHORT, contact=True, fast=True)
 
 

@@ -305,7 +305,7 @@ def test_a_saved_file_is_applied_as_a_whole_or_not_at_all(link: Link, tmp_path: 
     adopted = link.board.adopted
     for bad, said in (
         (text(sense="{cutoff_hz: 36, deadband_n: -1}"), "at least 0"),
-        (text(sense="{cutoff_hz: 36, deadband: 1}"), "no parameter has this name"),
+        (text(sense="{cutoff_hz: 36, deadband: 1}"), "unknown parameter"),
         ("law: [", "valid YAML"),
         (text(limits="{position_margin: 0.1}"), "while the loop runs"),
     ):

@@ -131,10 +131,10 @@ def test_what_is_not_a_text_file_is_refused(here: Path, content: bytes | None) -
 @pytest.mark.parametrize(
     ("text", "field", "allowed"),
     [
-        ("robott: sim:ur5e", "robott", "no parameter has this name"),
-        ("params: {sense: {cutoff: 3}}", "params.sense.cutoff", "no parameter has this name"),
-        ("sim: {sensor: {noise: 3}}", "sim.sensor.noise", "no parameter has this name"),
-        ("events: [{at: 3}]", "events.0.at", "no parameter has this name"),
+        ("robott: sim:ur5e", "robott", "unknown parameter"),
+        ("params: {sense: {cutoff: 3}}", "params.sense.cutoff", "unknown parameter"),
+        ("sim: {sensor: {noise: 3}}", "sim.sensor.noise", "unknown parameter"),
+        ("events: [{at: 3}]", "events.0.at", "unknown parameter"),
         ("rate_hz: fast", "rate_hz", "a number"),
         ("rate_hz: [500]", "rate_hz", "a number"),
         ("law: springy", "law", "'hold'"),

@@ -1,8 +1,8 @@
-"""The states of a contact and what leads from one to another: one table, from which the tick and the picture are made.
+"""The states of a contact and the transitions between them: one table for the control loop and the diagram.
 
-An event is a command of the user or something that was noticed. `NEXT[state, event]` is the state it leads to; where
-there is none, the event means nothing there, and a command is refused. Of several events in one tick the first in the
-list counts: what protects comes before what is asked, and that before the ordinary course of things.
+An event is a user command or a detected condition. `NEXT[state, event]` is the next state, or `NONE` if the event has
+no effect there; a command is then rejected. If several events occur in one tick, the first in the list counts:
+protection first, then commands, then normal progress.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ STATES = ("idle", "ready", "seek", "dwell", "slide", "retract", "paused", "done"
     TURNED, PULLED, BARRED, STILL, REVERSED, TOO_OFTEN, SENSELESS, HALTED,
 ) = range(33)  # fmt: skip
 
-# Every reason that a recording or a message can give, in words.
+# Every reason that a recording or a message can report, in words.
 EVENTS = {
     NOTHING: "nothing has happened yet",
     SENSOR: "the force sensor failed",
@@ -28,36 +28,36 @@ EVENTS = {
     ABORT: "it was aborted",
     STOP: "it was asked to stop",
     PAUSE: "it was asked to pause",
-    RESUME: "it was asked to go on",
+    RESUME: "it was asked to resume",
     SET_START: "the start was set here",
     START: "it was asked to start",
-    PRELOAD: "the sensor showed more than contact.preload_n at the start",
+    PRELOAD: "the sensor read more than contact.preload_n at the start",
     TOUCHED: "the tool touched the surface",
     LOST: "contact was lost",
     GONE: "contact was lost and not found again within contact.recover_s",
     DWELT: "the force stayed in its band for contact.dwell_s",
     ENDED: "the path is complete",
     LIFTED: "the tool has lifted off by contact.retract_m",
-    TOO_FAR: "there was no surface within contact.seek_m",
+    TOO_FAR: "no surface was found within contact.seek_m",
     TIMEOUT: "the force did not settle within contact.settle_s",
-    STUCK: "a limit, such as the workspace, kept the tool from moving on",
-    ROBOT: "the robot or its command failed, and the arm stands where it is",
-    GAVE_WAY: "the tool went in further than the softest declared surface allows, and the force did not follow",
+    STUCK: "a limit, such as the workspace, blocked the tool",
+    ROBOT: "the robot or its command failed, and the arm stopped where it was",
+    GAVE_WAY: "the tool moved in further than the softest declared surface allows, but the force did not rise",
     HALT: "the loop was halted",
-    LAW: "another law was asked for",
+    LAW: "another law was requested",
     LIFTING: "the tool is still lifting off after a fault",
-    HEADING: "contact.heading points along the tool's axis, and says no direction on the surface",
-    TURNED: "the normal turned further from the approach than contact.cone_deg: something leans on the tool",
-    PULLED: "the tool was drawn away from the surface by more than contact.leash_m, and still felt a force",
-    BARRED: "something was in the way of the lift-off",
-    STILL: "the tool has lifted off by contact.retract_m, twice, and still feels a force",
-    REVERSED: "the force pulls towards the surface: is the sensor mounted the wrong way round?",
+    HEADING: "contact.heading points along the tool's axis, so it gives no direction on the surface",
+    TURNED: "the normal turned from the approach by more than contact.cone_deg: something pushes the tool sideways",
+    PULLED: "the tool was pulled away from the surface by more than contact.leash_m and still felt a force",
+    BARRED: "an obstacle blocked the lift-off",
+    STILL: "the tool has lifted off twice by contact.retract_m and still feels a force",
+    REVERSED: "the force pulls towards the surface: check whether the sensor is mounted the wrong way round",
     TOO_OFTEN: "contact was lost more often than contact.losses_most",
     SENSELESS: "the command is not valid in this state",
-    HALTED: "the loop is halted: end the halt first",
+    HALTED: "the loop is halted: resume it first",
 }
 
-# What a user can ask for, by name.
+# The commands, by name.
 COMMANDS = {"set_start": SET_START, "start": START, "pause": PAUSE, "resume": RESUME, "stop": STOP, "abort": ABORT}
 
 NONE, BACK = -1, -2  # no way from here; back to the state that was paused
@@ -99,13 +99,13 @@ def is_pressing(c):
 
 @kernel
 def is_at_work(c):
-    """Whether the tool may press: before it has lifted off, no other law may take over, and no loop may end."""
+    """Whether the tool may be in contact: until it has lifted off, no other law may take over and no loop may end."""
     return c.state in (SEEK, DWELL, SLIDE, RETRACT, PAUSED) or (c.state == FAULT and c.lifted == 0)
 
 
 @kernel
 def waiting(c, g):
-    """How many commands wait behind the next one; those that a stop or an abort has replaced (0) are passed over."""
+    """How many commands wait behind the next one; those replaced by a stop or an abort (0) are skipped."""
     left = min(g.commands - c.commands - 1, len(g.earlier))
     while left > 0 and g.earlier[left - 1] == 0:
         left -= 1
@@ -114,7 +114,7 @@ def waiting(c, g):
 
 @kernel
 def guarded(c, event, preload, well, heading, halted):
-    """The event of a command; the sensor, a `heading` that is not valid, or a halt turn some into a rejection."""
+    """The event of a command; a sensor failure, an invalid `heading` or a halt turns some commands into a rejection."""
     if halted and event in (START, RESUME) and NEXT[c.state, event] != NONE:
         return HALTED
     if event == START and c.state == READY:
@@ -133,7 +133,7 @@ def guarded(c, event, preload, well, heading, halted):
 
 @kernel
 def enter(c, event, position):
-    """Follow the table from the present state; returns whether there was a way."""
+    """Follow the table from the present state; returns whether there was a transition."""
     to = NEXT[c.state, event]
     if to == NONE:
         return False

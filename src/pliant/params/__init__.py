@@ -1,1 +1,1 @@
-"""Everything that a user can set, declared once: type, unit, bounds, live or fixed, one sentence of help."""
+"""All parameters, each declared once: type, unit, bounds, live or fixed, and one sentence of help."""

@@ -1,4 +1,4 @@
-"""The parameters of the tick: sensing, the laws, the limits."""
+"""Parameters of the control loop: sensing, the laws, the limits."""
 
 from __future__ import annotations
 
@@ -18,28 +18,41 @@ Ratio = Annotated[float, Bounds(ge=0.05, le=5)]
 
 
 def diagonal(*values: float) -> Matrix:
-    """A diagonal matrix as a parameter takes it: six numbers, or two (for x y z, and for the turns about them)."""
+    """A diagonal matrix as a parameter value, from six numbers or from two (translation, rotation)."""
     six = values if len(values) == 6 else (values[0],) * 3 + (values[1],) * 3
     return cast(Matrix, tuple(tuple(v if i == j else 0.0 for j in range(6)) for i, v in enumerate(six)))
 
 
 class Sense(Section):
-    """From the raw sensor to the external wrench at the tool."""
+    """From the raw force sensor to the external wrench at the tool."""
 
     cutoff_hz: float = param(
-        20.0, unit="Hz", live=True, ge=0.1, le=400, help="Cut-off of the low-pass on the external wrench."
+        20.0,
+        unit="Hz",
+        live=True,
+        ge=0.1,
+        le=400,
+        help="Cut-off frequency of the low-pass filter on the external wrench.",
     )
     deadband_n: float = param(
-        1.0, unit="N", live=True, ge=0, le=50, help="Force below which a law feels nothing (subtracted, so no jump)."
+        1.0,
+        unit="N",
+        live=True,
+        ge=0,
+        le=50,
+        help="Force below which a law feels nothing (subtracted, so there is no jump).",
     )
     deadband_nm: float = param(
-        0.1, unit="N m", live=True, ge=0, le=5, help="Moment below which a law feels nothing (subtracted, so no jump)."
+        0.1,
+        unit="N m",
+        live=True,
+        ge=0,
+        le=5,
+        help="Moment below which a law feels nothing (subtracted, so there is no jump).",
     )
-    bias: Six = param(
-        (0.0,) * 6, unit="N, N m", live=True, help="Offset of the sensor, in its own axes; subtracted first."
-    )
-    range_n: float = param(500.0, unit="N", gt=0, help="A force beyond this is no reading.")
-    range_nm: float = param(50.0, unit="N m", gt=0, help="A moment beyond this is no reading.")
+    bias: Six = param((0.0,) * 6, unit="N, N m", live=True, help="Sensor offset in sensor axes; subtracted first.")
+    range_n: float = param(500.0, unit="N", gt=0, help="Largest plausible force; a larger reading is rejected.")
+    range_nm: float = param(50.0, unit="N m", gt=0, help="Largest plausible moment; a larger reading is rejected.")
     stale_s: float = param(0.01, unit="s", live=True, gt=0, le=1, help="Age at which a reading counts as stale.")
     frozen_s: float = param(
         0.05,
@@ -47,18 +60,23 @@ class Sense(Section):
         live=True,
         ge=0,
         le=10,
-        help="Time after which readings that never change count as frozen (0: never; a real sensor has noise).",
+        help="Time after which a constant reading counts as frozen (0: never). A real sensor always has noise.",
     )
     hold_s: float = param(
-        0.02, unit="s", live=True, ge=0, le=0.5, help="How long the last good wrench is held when the sensor fails."
+        0.02,
+        unit="s",
+        live=True,
+        ge=0,
+        le=0.5,
+        help="How long the last good wrench is used when the sensor fails; then the robot stops.",
     )
 
 
 class Hold(Section):
-    """Joint-space hold and moves to a joint goal."""
+    """Hold the joints, or move them to a joint goal."""
 
     bandwidth_hz: float = param(
-        3.0, unit="Hz", live=True, gt=0, le=20, help="How fast the joints close in on their goal."
+        3.0, unit="Hz", live=True, gt=0, le=20, help="Bandwidth with which the joints approach their goal."
     )
     drive_hz: float = param(
         8.0,
@@ -66,9 +84,11 @@ class Hold(Section):
         live=True,
         gt=0,
         le=12,
-        help="Stiffness of the joint loop on the torque interface, all laws.",
+        help="Stiffness of the joint loop on the torque interface, for all laws.",
     )
-    damping_ratio: float = param(1.0, live=True, ge=0.5, le=1.5, help="Damping ratio of that loop.")
+    damping_ratio: float = param(
+        1.0, live=True, ge=0.5, le=1.5, help="Damping ratio of the joint loop on the torque interface."
+    )
 
 
 class Admittance(Section):
@@ -83,10 +103,10 @@ class Admittance(Section):
         diagonal(200.0, 20.0),
         unit="N/m, N m/rad",
         live=True,
-        help="Virtual spring towards the goal pose; 0 lets go of that direction.",
+        help="Virtual spring towards the goal pose; 0 leaves a direction free.",
     )
     damping_by: Literal["ratio", "value"] = param(
-        "ratio", live=True, help="Whether damping comes from damping_ratio or is given by damping."
+        "ratio", live=True, help="Whether the damping follows from damping_ratio or is the value of damping."
     )
     damping_ratio: tuple[Ratio, Ratio, Ratio, Ratio, Ratio, Ratio] = param(
         (1.0,) * 6, live=True, help="Damping ratio of every mode: 1 returns without overshoot."
@@ -94,21 +114,19 @@ class Admittance(Section):
     damping: NotNegativeMatrix = param(
         diagonal(80.0, 6.0), unit="N s/m, N m s/rad", live=True, help="Virtual damping, when damping_by is value."
     )
-    axes: Flag6 = param((True,) * 6, live=True, help="Directions that give way; the others are held at the goal.")
-    ramp_s: float = param(
-        0.5, unit="s", live=True, ge=0.01, le=10, help="Time over which changed gains come into force."
-    )
+    axes: Flag6 = param((True,) * 6, live=True, help="Compliant directions; the others are held at the goal.")
+    ramp_s: float = param(0.5, unit="s", live=True, ge=0.01, le=10, help="Time over which changed gains take effect.")
     tank_j: float = param(
         0.05,
         unit="J",
         ge=0,
         le=10,
-        help="Energy that changes of gains may inject before as much was dissipated.",
+        help="Energy that gain changes may add before the damper must dissipate as much.",
     )
 
 
 class Impedance(Section):
-    """A spring, a damper and a virtual mass at the tool, made by joint torques (the torque interface only).
+    """A virtual spring, damper and mass at the tool, produced by joint torques (torque interface only).
 
     Mass, stiffness and damping are six numbers (a diagonal: x y z, then about x y z) or a full symmetric matrix.
     """
@@ -120,14 +138,14 @@ class Impedance(Section):
     )
     frame: Literal["base", "tool"] = param("base", help="Axes in which mass, damping, stiffness and axes are given.")
     axes: Flag6 = param(
-        (True,) * 6, help="Directions that are controlled, at most one per joint; the others are left to the posture."
+        (True,) * 6, help="Controlled directions, at most one per joint; the posture determines the others."
     )
     mass: PositiveMatrix = param(diagonal(8.0, 0.5), unit="kg, kg m²", live=True, help="Virtual mass and inertia.")
     stiffness: NotNegativeMatrix = param(
         diagonal(200.0, 20.0), unit="N/m, N m/rad", live=True, help="Virtual spring towards the goal pose."
     )
     damping_by: Literal["ratio", "value"] = param(
-        "ratio", live=True, help="Whether damping comes from damping_ratio or is given by damping."
+        "ratio", live=True, help="Whether the damping follows from damping_ratio or is the value of damping."
     )
     damping_ratio: tuple[Ratio, Ratio, Ratio, Ratio, Ratio, Ratio] = param(
         (1.0,) * 6, live=True, help="Damping ratio of every mode of mass and spring."
@@ -135,14 +153,14 @@ class Impedance(Section):
     damping: NotNegativeMatrix = param(
         diagonal(80.0, 6.0), unit="N s/m, N m s/rad", live=True, help="Virtual damping, when damping_by is value."
     )
-    use_jdot: bool = param(True, live=True, help="Whether the acceleration J̇ q̇ that a moving arm has is considered.")
+    use_jdot: bool = param(True, live=True, help="Whether the velocity-dependent acceleration J̇ q̇ is compensated.")
     cancel_coriolis: bool = param(True, live=True, help="Whether Coriolis and centrifugal torques are compensated.")
     cancel_gravity: bool = param(True, live=True, help="Whether the arm's weight is compensated.")
     cancel_friction: bool = param(True, live=True, help="Whether viscous joint friction is compensated.")
     cancel_force: bool = param(
         True,
         live=True,
-        help="Whether the measured push is taken off the joints (-Jᵀ f, shaped form): else it counts twice.",
+        help="Whether the measured wrench is cancelled at the joints (-Jᵀ f, shaped form). Otherwise it counts twice.",
     )
     posture_stiffness: float = param(
         10.0,
@@ -150,28 +168,22 @@ class Impedance(Section):
         live=True,
         ge=0,
         le=400,
-        help="Pull of the joints towards the posture (the joint goal), where it does not disturb the tool.",
+        help="Stiffness towards the posture (the joint goal), in the null space of the tool motion.",
     )
     posture_damping: float = param(
         6.0, unit="1/s", live=True, ge=0, le=100, help="Damping of joint motion that does not move the tool."
     )
-    ramp_s: float = param(
-        0.5, unit="s", live=True, ge=0.01, le=10, help="Time over which changed gains come into force."
-    )
+    ramp_s: float = param(0.5, unit="s", live=True, ge=0.01, le=10, help="Time over which changed gains take effect.")
     tank_j: float = param(
-        0.05, unit="J", ge=0, le=10, help="Energy that changes of gains may inject before as much was dissipated."
+        0.05, unit="J", ge=0, le=10, help="Energy that gain changes may add before the damper must dissipate as much."
     )
 
 
 class Limits(Section):
-    """What the command may never exceed."""
+    """Limits that the command never exceeds."""
 
-    speed_scale: float = param(
-        0.5, live=True, gt=0, le=1, help="Share of the robot's own joint speed limits that may be used."
-    )
-    acceleration_scale: float = param(
-        0.5, gt=0, le=1, help="Share of the robot's own joint acceleration limits that may be used."
-    )
+    speed_scale: float = param(0.5, live=True, gt=0, le=1, help="Fraction of the robot's joint speed limits to use.")
+    acceleration_scale: float = param(0.5, gt=0, le=1, help="Fraction of the robot's joint acceleration limits to use.")
     linear_speed_m_s: float = param(
         0.5,
         unit="m/s",
@@ -181,66 +193,73 @@ class Limits(Section):
         help="Largest speed of the compliant frame; a torque law brakes above it.",
     )
     angular_speed_rad_s: float = param(
-        1.5, unit="rad/s", live=True, gt=0, le=10, help="Largest turning speed of the compliant frame, likewise."
+        1.5,
+        unit="rad/s",
+        live=True,
+        gt=0,
+        le=10,
+        help="Largest turning speed of the compliant frame; a torque law brakes above it.",
     )
     linear_acceleration_m_s2: float = param(
         5.0,
         unit="m/s²",
         gt=0,
         le=50,
-        help="Largest acceleration that a law asks of the compliant frame (a torque law: of its goal); braking for "
-        "another limit goes before it.",
+        help="Largest acceleration that a law commands for the compliant frame (a torque law: for its goal). Braking "
+        "for another limit takes precedence.",
     )
     angular_acceleration_rad_s2: float = param(
-        20.0, unit="rad/s²", gt=0, le=200, help="Largest angular acceleration that a law asks of it, likewise."
+        20.0, unit="rad/s²", gt=0, le=200, help="Largest angular acceleration, as linear_acceleration_m_s2."
     )
-    workspace_min_m: Three = param(
-        (-10.0, -10.0, -10.0), unit="m", help="Lower corner of the box that the tool may not leave, in base axes."
-    )
-    workspace_max_m: Three = param((10.0, 10.0, 10.0), unit="m", help="Upper corner of that box.")
+    workspace_min_m: Three = param((-10.0, -10.0, -10.0), unit="m", help="Lower corner of the workspace, in base axes.")
+    workspace_max_m: Three = param((10.0, 10.0, 10.0), unit="m", help="Upper corner of the workspace, in base axes.")
 
     @field_validator("workspace_max_m")
     @classmethod
     def _box_has_an_inside(cls, value: Three, info: ValidationInfo) -> Three:
         low = info.data.get("workspace_min_m")
         if low is not None and not all(a < b for a, b in zip(low, value, strict=True)):
-            raise PydanticCustomError("box", "must be greater than workspace_min_m in x, y and z")
+            raise PydanticCustomError("box", "greater than workspace_min_m in x, y and z")
         return value
 
     pose_error_m: float = param(
-        0.5, unit="m", gt=0, le=5, help="Stretch of the virtual spring at which the robot is stopped."
+        0.5, unit="m", gt=0, le=5, help="Position error of the virtual spring at which the robot stops."
     )
     pose_error_rad: float = param(
-        0.5, unit="rad", gt=0, le=3.1, help="Twist of the virtual spring at which the robot is stopped."
+        0.5, unit="rad", gt=0, le=3.1, help="Orientation error of the virtual spring at which the robot stops."
     )
-    position_margin: float = param(0.02, unit="rad", ge=0, le=0.5, help="Distance kept from the joint stops.")
+    position_margin: float = param(0.02, unit="rad", ge=0, le=0.5, help="Distance to keep from the joint limits.")
     singular_threshold: float = param(
-        0.06, gt=0, le=0.5, help="Singular value below which the inverse is damped so that joint speeds stay bounded."
+        0.06, gt=0, le=0.5, help="Singular value below which the inverse is damped, to bound the joint speeds."
     )
-    singular_damping: float = param(0.05, gt=0, le=1, help="Damping of the inverse at the singularity itself.")
+    singular_damping: float = param(0.05, gt=0, le=1, help="Damping of the inverse at the singularity.")
     torque_rise_s: float = param(
         0.02,
         unit="s",
         gt=0,
         le=1,
-        help="Shortest time in which what is asked anew (a push, a switch, a law) may take a joint torque from "
-        "nothing to its limit; the answer to motion and force is never slowed.",
+        help="Shortest time in which a new request (virtual push, switch, law) may raise a joint torque from zero to "
+        "its limit. The response to motion and force is not slowed.",
     )
     torque_rate_nm_s: float = param(
         0.0,
         unit="N m/s",
         ge=0,
         le=1e6,
-        help="Fastest change of any joint torque, for a drive that takes no faster one (0: none). It slows the answer "
-        "to motion and force too, and a stiff spring behind it swings.",
+        help="Largest rate of change of a joint torque, if the drive requires one (0: no limit). It also slows the "
+        "response to motion and force, so a stiff spring oscillates.",
     )
     reach_margin_m: float = param(
-        0.02, unit="m", ge=0, le=0.5, help="Distance from the edges of the reach at which a torque law keeps its goal."
+        0.02,
+        unit="m",
+        ge=0,
+        le=0.5,
+        help="Distance that a torque law keeps between its goal and the edge of the reach.",
     )
 
 
 class Parameters(Section):
-    """The whole set that one tick reads."""
+    """The parameter set that one tick reads."""
 
     sense: Sense = Sense()
     hold: Hold = Hold()
@@ -255,27 +274,27 @@ _MATRIX = (6, 6)
 GAINS = Layout(
     "Gains",
     (
-        Field("number", "", "number of the set that brought this change", kind="i8"),
+        Field("number", "", "number of the parameter set that made this change", kind="i8"),
         Field("M0", "kg, kg m^2", "mass at the start of the change", _MATRIX),
         Field("D0", "N s/m, N m s/rad", "damping at the start of the change", _MATRIX),
         Field("K0", "N/m, N m/rad", "stiffness at the start of the change", _MATRIX),
-        Field("M1", "kg, kg m^2", "mass at its end", _MATRIX),
-        Field("D1", "N s/m, N m s/rad", "damping at its end", _MATRIX),
-        Field("K1", "N/m, N m/rad", "stiffness at its end", _MATRIX),
-        Field("free", "", "1 where nothing pulls an axis back", (6,), "i8"),
-        Field("dt", "s", "period for which the next three are worked out"),
+        Field("M1", "kg, kg m^2", "mass at the end of the change", _MATRIX),
+        Field("D1", "N s/m, N m s/rad", "damping at the end of the change", _MATRIX),
+        Field("K1", "N/m, N m/rad", "stiffness at the end of the change", _MATRIX),
+        Field("free", "", "1 where no spring acts on an axis", (6,), "i8"),
+        Field("dt", "s", "period for which the next three are computed"),
         Field("of_v", "", "(M + dt D + dt^2 K)^-1 M, at the end of the change", _MATRIX),
         Field("of_F", "1/kg, 1/(kg m^2), s", "dt (M + dt D + dt^2 K)^-1", _MATRIX),
         Field("of_e", "1/s", "dt (M + dt D + dt^2 K)^-1 K", _MATRIX),
     ),
 )
-"""What the law computes with, worked out from the parameters when they come into force (see laws.gains)."""
+"""What the law computes with, derived from the parameters when they take effect (see laws.gains)."""
 
 PARAMETERS = Layout(
     "Parameters",
     (
         *layout_of(Parameters).fields,
-        Field("revision", "", "number of the set", kind="i8"),
+        Field("revision", "", "number of the parameter set", kind="i8"),
         Field("gains", "", "matrices of the admittance", kind=GAINS),
         Field("impedance_gains", "", "matrices of the impedance", kind=GAINS),
     ),
@@ -283,7 +302,7 @@ PARAMETERS = Layout(
 
 
 def record_of(parameters: Parameters) -> np.ndarray[Any, Any]:
-    """A one-element array with the declared values in place; the gains are worked out when it comes into force."""
+    """A one-element array with the declared values; the gains are computed when the set takes effect."""
     record = PARAMETERS.new()
     fill(parameters, record[0])
     return record

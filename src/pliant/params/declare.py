@@ -1,7 +1,7 @@
-"""How a parameter is declared, and what follows from the declaration.
+"""How parameters are declared.
 
-A `Section` is a pydantic model whose fields are made by `param(...)`. From that one place come the validation and its
-messages, the record that the kernels read, the reference page, and the command line's ``--set``.
+A `Section` is a pydantic model whose fields are made by `param(...)`. The validation and its messages, the record that
+the kernels read, the reference page and the command line's ``--set`` all follow from this declaration.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MOST = float(np.finfo(float).max)
 
 
 class Section(BaseModel):
-    """A group of parameters: closed (an unknown name is an error), immutable (a change makes a new set)."""
+    """A group of parameters. An unknown name is an error. A section is immutable: a change makes a new set."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -48,13 +48,13 @@ SixNotNegative = tuple[NotNegative, NotNegative, NotNegative, NotNegative, NotNe
 
 
 def param(default: Any, *, unit: str = "", live: bool = False, help: str, **bounds: Any) -> Any:  # noqa: A002 (the word a reader expects)
-    """Declare a parameter: its default, unit, whether it may change while the loop runs, one sentence, and bounds."""
+    """Declare a parameter: default, unit, whether it may change while the loop runs, one sentence of help, bounds."""
     return Field(default, description=help, json_schema_extra={"unit": unit, "live": live}, **bounds)
 
 
 @dataclass(frozen=True)
 class Declared:
-    """One leaf of a declaration, as the reference page and the command line show it."""
+    """One parameter, as the reference page and the command line show it."""
 
     name: str
     type: str
@@ -162,11 +162,11 @@ def to_record(section: Section) -> np.ndarray[Any, Any]:
 
 
 def bounds_arrays(section: type[Section]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Lowest and highest admissible number for every 8-byte value of the section's record, in order.
+    """Lowest and highest allowed number for every 8-byte value of the section's record, in order.
 
-    This is the loop's own check of a proposed set: it needs no pydantic, and no number that is not finite passes it.
-    Whole numbers, flags and choices are seen as the floats that their bytes would be: of choices only those that exist
-    pass, of the others all from 0 up; validation at the door has checked them.
+    This is the loop's own check of a proposed set. It does not need pydantic, and it rejects numbers that are not
+    finite. Whole numbers, flags and choices are compared as the floats that their bytes represent: choices must exist,
+    the others must be 0 or more. Validation has already checked them.
     """
     low, high = layout_of(section).new(), layout_of(section).new()
     _fill_bounds(section, low[0], high[0])
@@ -186,7 +186,7 @@ def live_places(section: type[Section]) -> np.ndarray[Any, Any]:
 
 
 def limits_of(section: type[Section], prefix: str = "") -> dict[str, tuple[float | None, float | None]]:
-    """Lowest and highest admissible number of every parameter by its dotted name; None where there is no bound."""
+    """Lowest and highest allowed number of every parameter by dotted name; None where it has no bound."""
     found: dict[str, tuple[float | None, float | None]] = {}
     for name, field in section.model_fields.items():
         if isinstance(field.annotation, type) and issubclass(field.annotation, Section):
@@ -234,7 +234,7 @@ def _fill_bounds(section: type[Section], low: Any, high: Any) -> None:
 
 
 def from_record(section: type[Section], record: Any) -> Any:
-    """The section whose values a record holds: the inverse of `fill`."""
+    """The section with the values of a record: the inverse of `fill`."""
     data: dict[str, Any] = {}
     for name, field in section.model_fields.items():
         kind, value = field.annotation, record[name]
@@ -265,9 +265,9 @@ def flat(section: Section, prefix: str = "") -> dict[str, Any]:
 
 
 def changed(section: Section, values: dict[str, Any], *, live_only: bool = False) -> Any:
-    """A new set with the dotted `values` in place, validated as a whole; the old one is untouched.
+    """A new set with the dotted `values` applied, validated as a whole; the old one stays as it is.
 
-    A single number for a list of numbers sets all of them. `live_only` refuses what may not change while running.
+    A single number for a list of numbers sets all of them. `live_only` rejects parameters that are not live.
     """
     known = {item.name: item for item in declared(type(section))}
     data = section.model_dump()
@@ -275,7 +275,7 @@ def changed(section: Section, values: dict[str, Any], *, live_only: bool = False
         if dotted not in known:
             raise UnknownNameError("parameter", dotted, known)
         if live_only and not known[dotted].live:
-            sentence = f"{dotted} cannot be changed to {value!r} while the loop runs: set it before the start."
+            sentence = f"{dotted} cannot be changed to {value!r} while the loop runs. Set it before the start."
             raise RejectedError(sentence, field=dotted, value=value)
         *path, last = dotted.split(".")
         node = data
@@ -287,7 +287,7 @@ def changed(section: Section, values: dict[str, Any], *, live_only: bool = False
 
 
 def validated(section: type[Section], data: Any, where: str = "") -> Any:
-    """Build a section from plain data, or raise one `InputError` that names field, value and what is allowed."""
+    """Build a section from plain data, or raise one `InputError` with field, value and what is allowed."""
     try:
         return section.model_validate(data)
     except ValidationError as error:
@@ -323,13 +323,13 @@ def _list_at(section: type[Section], place: tuple[int | str, ...]) -> str:
         return "a list of mappings"
     if not parts or parts[-1] is Ellipsis:
         return "a list of numbers"
-    return f"a list of {len(parts)} flags" if parts[0] is bool else f"a list of numbers, {len(parts)} in all"
+    return f"a list of {len(parts)} flags" if parts[0] is bool else f"a list of {len(parts)} numbers"
 
 
 def _unknown(section: type[Section], place: tuple[int | str, ...], field: str, value: Any, hint: str) -> InputError:
     known = _names_at(section, place[:-1])
     words = did_you_mean(str(place[-1]), known) if known else ""
-    return RejectedError(f"{field}: no parameter has this name.{words} {hint}".strip(), field=field, value=value)
+    return RejectedError(f"{field}: unknown parameter.{words} {hint}".strip(), field=field, value=value)
 
 
 def _readable(section: type[Section], error: ValidationError, where: str) -> InputError:
@@ -354,13 +354,13 @@ def _readable(section: type[Section], error: ValidationError, where: str) -> Inp
         "bool_parsing": lambda: "true or false",
         "bool_type": lambda: "true or false",
         "string_type": lambda: "text",
-        "string_pattern_mismatch": lambda: "a name of letters, digits and _, in parts divided by / if it has several",
+        "string_pattern_mismatch": lambda: "a name of letters, digits and _, with / between its parts",
         "invalid_key": lambda: "a name made of letters",
         "tuple_type": lambda: _list_at(section, first["loc"]),
         "too_long": lambda: f"a list of {context['max_length']} values",
     }
     more = len(error.errors()) - 1
-    hint = f"({more} more problem{'s' if more > 1 else ''} follow in the same set.)" if more else ""
+    hint = f"({more} more problem{'s' if more > 1 else ''} in the same set.)" if more else ""
     if kind in ("extra_forbidden", "unexpected_keyword_argument"):
         return _unknown(section, first["loc"], field, first["input"], hint)
     if kind == "missing" and isinstance(first["loc"][-1], int):
@@ -377,15 +377,15 @@ def _readable(section: type[Section], error: ValidationError, where: str) -> Inp
 
 
 def parse_assignment(text: str) -> tuple[str, Any]:
-    """Split ``name=value`` from a command line; the value is a number, a list ``1,2,3``, a flag, or a word."""
+    """Split ``name=value`` from a command line; the value is a number, a list ``1,2,3``, a flag or a word."""
     name, equals, raw = text.partition("=")
     if not equals or not name or not raw:
-        raise InputError("--set", text, "of the form name=value, for instance admittance.stiffness=200")
+        raise InputError("--set", text, "of the form name=value, for example admittance.stiffness=200")
     return name.strip(), parse_value(raw.strip())
 
 
 def parse_value(raw: str) -> Any:
-    """A value as written on a command line: a number, numbers with commas, a flag, or a word."""
+    """A value as written on a command line: a number, numbers with commas, a flag or a word."""
     if "," in raw:
         return tuple(parse_value(part.strip()) for part in raw.strip("[]() ").split(","))
     if raw.lower() in ("true", "yes", "on", "false", "no", "off"):

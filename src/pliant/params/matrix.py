@@ -25,12 +25,12 @@ def _expand(value: Any) -> Any:
     if isinstance(value, list | tuple) and len(value) == 6 and all(_is_number(v) for v in value):
         return tuple(tuple(v if i == j else 0.0 for j in range(6)) for i, v in enumerate(value))
     if isinstance(value, list | tuple) and len(value) != 6:
-        raise PydanticCustomError("matrix", "six numbers (a diagonal) or six rows of six")
+        raise PydanticCustomError("matrix", "six numbers (a diagonal) or six rows of six numbers")
     return value
 
 
 def _spectrum(value: Matrix) -> tuple[float, float]:
-    """Smallest and largest eigenvalue; refuses what is not symmetric."""
+    """Smallest and largest eigenvalue; raises if the matrix is not symmetric."""
     M = np.array(value)
     if not np.allclose(M, M.T, rtol=0, atol=1e-9 * max(1.0, float(np.abs(M).max()))):
         raise PydanticCustomError("matrix", "symmetric")
@@ -41,7 +41,7 @@ def _spectrum(value: Matrix) -> tuple[float, float]:
 def _positive(value: Matrix) -> Matrix:
     low, high = _spectrum(value)
     if not low > 1e-6 * max(high, 1e-3):
-        words = "positive definite: every mass must be greater than 0, and than a millionth of the largest"
+        words = "positive definite: every mass must be greater than 0 and than a millionth of the largest"
         raise PydanticCustomError("matrix", words)
     return value
 
@@ -58,7 +58,7 @@ NotNegativeMatrix = Annotated[Matrix, BeforeValidator(_expand), AfterValidator(_
 
 
 def compact(value: Any) -> Any:
-    """A diagonal matrix as its six diagonal numbers, for showing and saving; anything else as it is."""
+    """A diagonal matrix as its six diagonal numbers, for display and saving; anything else unchanged."""
     if isinstance(value, list | tuple) and len(value) == 6 and all(isinstance(row, list | tuple) for row in value):
         M = np.array(value)
         if np.array_equal(M, np.diag(np.diag(M))):
@@ -67,9 +67,9 @@ def compact(value: Any) -> Any:
 
 
 def filled(now: Section, values: dict[str, Any]) -> dict[str, Any]:
-    """The dotted `values`, None in a list of numbers replaced by the one that stands there now.
+    """The dotted `values`, with None in a list of numbers replaced by the present number.
 
-    A full matrix has no such numbers: what is written into it that way is left for its own check to refuse.
+    A full matrix has no such numbers. A None in it stays, and the check of the matrix rejects it.
     """
     known = flat(now)
     return {name: _filled(compact(known.get(name)), value) for name, value in values.items()}
@@ -83,7 +83,7 @@ def _filled(now: Any, value: Any) -> Any:
 
 
 def shown(value: Any) -> str:
-    """A value as it is printed everywhere: six digits at most, lists in brackets, a diagonal matrix as its diagonal."""
+    """A value as it is printed everywhere: up to six digits, lists in brackets, a diagonal matrix as its diagonal."""
     value = compact(value)
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"

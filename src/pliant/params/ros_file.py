@@ -1,8 +1,8 @@
 """Parameter files of ROS 2 admittance controllers (``ros__parameters``), read as a task.
 
-The names are those of ur_admittance_controller. What has a different form here is converted, and every conversion is
-said: a filter coefficient becomes a cut-off in hertz for the loop's rate, a motion threshold becomes a deadband that is
-subtracted, a drift threshold falls away because drift is prevented without one.
+The names are those of ur_admittance_controller. Parameters with a different form here are converted, and a note reports
+each conversion: a filter coefficient becomes a cut-off frequency at the loop's rate, a motion threshold becomes a
+deadband, and a drift threshold is not needed, because the law does not drift.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ def cutoff_hz(coefficient: float, rate_hz: float) -> float:
 
 
 def to_task(data: dict[str, Any], rate_hz: float = 500.0) -> dict[str, Any]:
-    """A task (as plain data) from a ROS 2 parameter file; `notes` says what was converted or left out."""
+    """A task (as plain data) from a ROS 2 parameter file; `notes` lists what was converted or left out."""
     node = next(v for v in data.values() if isinstance(v, dict) and "ros__parameters" in v)["ros__parameters"] or {}
     _known("parameter", node, _TOP | _NOT_NEEDED)
-    notes = [f"{name} is not needed: the robot model knows it." for name in node if name in _NOT_NEEDED]
+    notes = [f"{name} is not needed: it comes from the robot model." for name in node if name in _NOT_NEEDED]
     given = dict(node.get("admittance") or {})
     _known("admittance parameter", given, _ADMITTANCE)
     admittance: dict[str, Any] = {
@@ -54,15 +54,17 @@ def to_task(data: dict[str, Any], rate_hz: float = 500.0) -> dict[str, Any]:
         threshold = _number("min_motion_threshold", given["min_motion_threshold"], 0.0, 50.0)
         sense["deadband_n"], sense["deadband_nm"] = threshold, 0.1 * threshold
         notes.append(
-            f"min_motion_threshold {threshold:g} is a deadband of {threshold:g} N and {0.1 * threshold:g} N m, "
-            "subtracted instead of switching motion off."
+            f"min_motion_threshold {threshold:g} becomes a deadband of {threshold:g} N and {0.1 * threshold:g} N m. "
+            "A deadband is subtracted; it does not switch motion off."
         )
     if "filter_coefficient" in given:
         alpha = _number("filter_coefficient", given["filter_coefficient"], 0.0, 1.0)
         sense["cutoff_hz"] = max(0.1, cutoff_hz(alpha, rate_hz))
-        notes.append(f"filter_coefficient {alpha:g} is a cut-off of {sense['cutoff_hz']:.1f} Hz at {rate_hz:g} Hz.")
+        notes.append(
+            f"filter_coefficient {alpha:g} becomes a cut-off of {sense['cutoff_hz']:.1f} Hz at {rate_hz:g} Hz."
+        )
     if "drift_reset_threshold" in given:
-        notes.append("drift_reset_threshold is not needed: drift is prevented without hidden friction.")
+        notes.append("drift_reset_threshold is not needed: the law does not drift, and needs no hidden friction.")
     limits = {}
     for theirs, ours in (("max_linear_velocity", "linear_speed_m_s"), ("max_angular_velocity", "angular_speed_rad_s")):
         if theirs in node:

@@ -1,8 +1,8 @@
-"""Changing values in a YAML file without touching anything else: comments, order, spaces, line ends stay as they are.
+"""Change values in a YAML file and nothing else: comments, order, spaces and line ends stay as they are.
 
-The parser says where in the text each value stands, and only that stretch is replaced; a value that is not there is put
-at the end of its mapping. Before the file is replaced, in one step, the new text is read again: it must say exactly
-what was asked for, and otherwise what it said before.
+The parser reports where in the text each value is, and only that part is replaced. A missing value is added at the end
+of its mapping. Before the file is replaced, in one step, the new text is parsed again: it must hold the requested
+values and otherwise be unchanged.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def update_file(
 ) -> None:
     """Set dotted names to numbers, words, flags or lists of them: ``update_file("a.yaml", {"tool.mass_kg": 1.2})``.
 
-    `check` sees the new content before it takes the place of the old one, and refuses it by raising.
+    `check` is called with the new content before the file is replaced, and rejects it by raising.
     """
     path = Path(path).resolve()
     text = _read(path)
@@ -36,7 +36,7 @@ def update_file(
         text = _with_value(path, text, dotted.split("."), value)
         _put(path, wanted, dotted, value)
     if _load(path, text) != wanted:
-        raise InputError("the file", str(path), "simpler YAML to be changed by a program (no anchors, no merge keys)")
+        raise InputError("the file", str(path), "YAML without anchors and merge keys, to be changed by a program")
     check(_copy(wanted))
     _replace(path, text)
 
@@ -93,7 +93,7 @@ def _replace(path: Path, text: str) -> None:
             Path(name).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise InputError("the file", str(path), f"a place that can be written ({error.strerror})") from None
+        raise InputError("the file", str(path), f"a file in a writable folder ({error.strerror})") from None
 
 
 # ---- where the text changes ----------------------------------------------------------------------------------------
