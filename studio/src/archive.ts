@@ -1,6 +1,6 @@
 // Recordings to look at again, moment by moment, and experiments to run: what lies beside the running loop.
 
-import { ask, element, table } from "./dom";
+import { ask, element, REJECTED, table } from "./dom";
 import { numbersOf, worded, type Gapped } from "./gaps";
 import { LONG_MS, type Link } from "./link";
 import type { Answer, Hello, MissionWords, Shape, Story } from "./wire";
@@ -74,12 +74,12 @@ export class Archive {
 
   private readonly files = element("select", { "data-testid": "recordings", "aria-label": "Recording" });
   private readonly scrub = element("input", {
-    type: "range", class: "scrub", min: "0", "data-testid": "scrub", "aria-label": "Moment of the recording",
+    type: "range", class: "scrub", min: "0", "data-testid": "scrub", "aria-label": "Time in the recording",
   });
   private readonly player = element("div", { hidden: "" });
   private readonly moment = element("span", { class: "faint", "data-testid": "moment" });
   private readonly told = element("div", { class: "faint", "data-testid": "recording-told" });
-  private readonly other = this.button("What if", "what-if", "The same task with the parameters in force now, beside it", () => this.whatIf());
+  private readonly other = this.button("What if", "what-if", "Simulate this recording again with the parameters in force now", () => this.whatIf());
   private recording: Recording | null = null;
   private otherwise: Gapped[][] | null = null;
   private busy = "";
@@ -95,7 +95,7 @@ export class Archive {
   ) {}
 
   build(hello: Hello): void {
-    const open = this.button("Open", "open", "Look at this recording", () => this.open());
+    const open = this.button("Open", "open", "Open this recording", () => this.open());
     const live = this.button("Live", "live", "Back to the running loop", () => this.leave());
     this.files.onfocus = () => void this.list();
     this.scrub.oninput = () => {
@@ -103,14 +103,14 @@ export class Archive {
       this.show();
     };
     this.player.replaceChildren(this.scrub, element("div", { class: "line" }, [this.other, live, this.moment]), this.told);
-    const play = this.button("Play", "play", "Run through it in real time", () => this.play(play));
+    const play = this.button("Play", "play", "Play in real time", () => this.play(play));
     this.player.querySelector(".line")!.prepend(play);
-    const gallery = this.button("Experiments…", "gallery", "Every named experiment, to be run here", () => this.gallery(hello));
+    const gallery = this.button("Experiments…", "gallery", "Run a named experiment", () => this.gallery(hello));
     this.holder.replaceChildren(
       element("h2", {}, ["Recordings"]),
       element("div", { class: "line" }, [this.files, open]),
       this.player,
-      element("div", { class: "line" }, [gallery, this.button("Plan a way…", "plan", "A way for a driving base through a map", () => this.planner())]),
+      element("div", { class: "line" }, [gallery, this.button("Plan a path…", "plan", "Plan a path for a mobile base through a map", () => this.planner())]),
     );
     void this.list();
   }
@@ -124,7 +124,7 @@ export class Archive {
   private async asked(what: string, more: Record<string, unknown>): Promise<Answer | null> {
     const answer = await this.link.ask(what, more, LONG_MS);
     if (answer.ok) return answer;
-    this.say(answer.error ?? "It was refused.");
+    this.say(answer.error ?? REJECTED);
     return null;
   }
 
@@ -136,13 +136,13 @@ export class Archive {
       const words = `${file.name} (${(file.bytes / 1e6).toFixed(1)} MB)`;
       return element("option", { value: file.name, ...(file.name === now ? { selected: "" } : {}) }, [words]);
     });
-    this.files.replaceChildren(...(options.length ? options : [element("option", { value: "" }, ["no recording yet"])]));
+    this.files.replaceChildren(...(options.length ? options : [element("option", { value: "" }, ["no recordings yet"])]));
   }
 
   // ---- recordings ----
 
   private async open(): Promise<void> {
-    if (!this.files.value) return this.say("There is no recording yet. Press Record, or pliant run --record.");
+    if (!this.files.value) return this.say("No recordings yet. Press Record, or use pliant run --record.");
     const answer = await this.asked("open", { name: this.files.value });
     if (!answer) return;
     this.recording = read(answer["recording"] as Recorded);
@@ -158,8 +158,8 @@ export class Archive {
   private tell(recording: Recording, otherwise = ""): void {
     const wrong = (recording.findings ?? []).filter((finding) => finding.severity === "alarm" || finding.severity === "warning");
     const lines = wrong.map((finding) => element("p", { class: finding.severity }, [element("b", {}, [`${finding.name}: `]), `${finding.cause} ${finding.remedy}`]));
-    const fault = recording.fault ? ` It ended by a fault: ${recording.fault}.` : "";
-    const doctor = wrong.length || !recording.findings ? "" : " The doctor found nothing wrong.";
+    const fault = recording.fault ? ` It ended in a fault: ${recording.fault}.` : "";
+    const doctor = wrong.length || !recording.findings ? "" : " The doctor found no problems.";
     this.told.replaceChildren(`${recording.task} on ${recording.robot}.${fault}${doctor}`, ...lines);
     if (otherwise) this.told.append(element("p", { "data-testid": "otherwise" }, [otherwise]));
   }
@@ -177,7 +177,7 @@ export class Archive {
     if (!answer) return;
     const run = answer["what_if"] as WhatIf;
     this.otherwise = run.columns;
-    this.say(run.fault ? `With these parameters it would end by a fault: ${run.fault}.` : "The run with the parameters in force now is dotted.", !run.fault);
+    this.say(run.fault ? `With these parameters the run would end in a fault: ${run.fault}.` : "Dotted lines: the run with the parameters in force now.", !run.fault);
     this.tell(this.recording, otherwiseInWords(run));
     this.show();
   }
@@ -194,20 +194,20 @@ export class Archive {
   private gallery(hello: Hello): void {
     const cards = hello.experiments.map((item) => {
       const press = this.busy === item.name
-        ? this.button("Cancel", `cancel-${item.name}`, `End ${item.name}, which is running`, () => this.cancel())
+        ? this.button("Cancel", `cancel-${item.name}`, `Cancel ${item.name}`, () => this.cancel())
         : this.button("Run", `run-${item.name}`, `Run ${item.name} beside the loop`, () => this.experiment(item.name));
       press.type = "button";
       press.disabled = this.busy !== "" && this.busy !== item.name;
       return element("div", { class: "card" }, [element("h3", {}, [item.name, press]), element("p", { class: "faint" }, [item.summary])]);
     });
-    const words = element("p", { class: "faint" }, ["Each runs in a process of its own, beside the loop, and ends with its picture and its figures."]);
+    const words = element("p", { class: "faint" }, ["An experiment runs in its own process beside the loop. At the end it shows a picture and its figures."]);
     this.shown = ask("Experiments", [words, element("div", { class: "gallery" }, cards)]);
   }
 
   private async experiment(name: string): Promise<void> {
     this.busy = name;
     this.shown?.close();
-    this.say(`${name} is running. Its picture comes up when it is done.`, true);
+    this.say(`${name} is running. Its result appears when it is done.`, true);
     const answer = await this.asked("experiment", { name });
     this.busy = "";
     if (answer) this.present(answer["experiment"] as Experiment);
@@ -217,7 +217,7 @@ export class Archive {
   private async cancel(): Promise<void> {
     this.shown?.close();
     const answer = await this.asked("cancel", {});
-    if (answer && !answer["cancelled"]) this.say("Nothing was cancelled: it had ended already.");
+    if (answer && !answer["cancelled"]) this.say("Nothing to cancel: it was already done.");
   }
 
   /** A map, where from and where to; then the map with the way in it. */
@@ -226,17 +226,17 @@ export class Archive {
       const input = element("input", { type: "text", value, "data-testid": id, "aria-label": words });
       return { input, row: element("label", { class: "asked" }, [words, input]) };
     };
-    const map = field("plan-map", "Map on the machine of the Studio (.yaml, .pgm, .png or .npy)", this.planned[0]!);
+    const map = field("plan-map", "Map on the machine that runs the Studio (.yaml, .pgm, .png or .npy)", this.planned[0]!);
     const from = field("plan-start", "Start: x, y [m], heading [°]", this.planned[1]!);
     const to = field("plan-goal", "Goal: x, y [m], heading [°]", this.planned[2]!);
-    ask("Plan a way for a driving base", [map.row, from.row, to.row], "Plan", async () => {
+    ask("Plan a path for a mobile base", [map.row, from.row, to.row], "Plan", async () => {
       this.planned = [map, from, to].map((item) => item.input.value);
       const [file, start, goal] = this.planned;
       const answer = await this.link.ask("plan", { map: file, start, goal }, LONG_MS);
-      if (!answer.ok) return answer.error ?? "It was refused.";
+      if (!answer.ok) return answer.error ?? REJECTED;
       const plan = answer["plan"] as { length_m: number; backward_m: number; cusps: number; picture: string };
       const words = `${plan.length_m.toFixed(2)} m, ${plan.backward_m.toFixed(2)} m of it backwards, ${plan.cusps} changes of direction.`;
-      ask("A way through the map", [pictureOf(plan.picture, "Map and way"), element("p", {}, [words])]).dataset["testid"] = "planned";
+      ask("Path through the map", [pictureOf(plan.picture, "Map with path"), element("p", {}, [words])]).dataset["testid"] = "planned";
       return "";
     });
   }
@@ -295,6 +295,6 @@ function read(got: Recorded): Recording {
 
 /** What a run with other parameters has in common with the recorded one, and what not. */
 function otherwiseInWords(run: WhatIf): string {
-  const begins = run.from_rest ? " It begins at rest where the recording begins." : "";
-  return `Dotted: the parameters in force now, with the goals, orders, stops and virtual pushes that were recorded.${begins} Pushes by hand are not recorded and are missing.`;
+  const begins = run.from_rest ? " It starts at rest where the recording starts." : "";
+  return `Dotted: the parameters in force now, with the recorded goals, commands, stops and virtual pushes.${begins} Pushes by hand are not recorded and are missing.`;
 }

@@ -19,15 +19,15 @@ export function makeButtons(into: HTMLElement, requests: Requests): Map<string, 
     into.append(button);
   };
   const command = (name: string) => () => requests.ask("command", { command: name });
-  add("begin", "Begin", "Begin the mission, from where the robot stands", () => requests.ask("begin"), "main");
-  add("seek", "Seek", "Set the start here and seek the surface", () => requests.ask("seek"));
+  add("begin", "Begin", "Begin the mission from the robot's current position", () => requests.ask("begin"), "main");
+  add("seek", "Seek", "Set the start to the current pose and seek the surface", () => requests.ask("seek"));
   add("pause", "Pause", "Pause the contact task", command("pause"));
-  add("go-on", "Go on", "Go on after a pause", command("resume"));
+  add("go-on", "Continue", "Continue after a pause", command("resume"));
   add("retract", "Retract", "End the contact task and lift off", command("stop"));
-  add("tare", "Tare", "Make the present reading of the force sensor zero", () => requests.ask("tare", {}, "The sensor is tared."));
-  add("record", "Record", "Record the loop into a file", () => requests.record());
-  add("theme", "☾", "Dark or light", () => requests.changeLook());
-  add("resume", "Resume", "Go on after a stop", () => requests.ask("resume"));
-  add("stop", "Stop", "Come to rest now (Space or Esc)", () => requests.halt(), "stop");
+  add("tare", "Tare", "Zero the force sensor at its current reading", () => requests.ask("tare", {}, "Force sensor tared."));
+  add("record", "Record", "Record the loop to a file", () => requests.record());
+  add("theme", "☾", "Dark or light colours", () => requests.changeLook());
+  add("resume", "Resume", "Resume after a stop", () => requests.ask("resume"));
+  add("stop", "Stop", "Stop the robot now (Space or Esc)", () => requests.halt(), "stop");
   return made;
 }

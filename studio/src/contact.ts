@@ -3,9 +3,9 @@
 import { element } from "./dom";
 import type { LoopWords } from "./wire";
 
-/** Shows the state, the reason of the last change and that of a refused order, by their numbers. */
-export function showContact(box: HTMLElement, loop: LoopWords, state: number, reason: number, refused: number): void {
-  const no = refused ? ` · refused: ${loop.reasons[String(refused)] ?? ""}` : "";
+/** Shows the state, the reason of the last change and that of a rejected command, by their numbers. */
+export function showContact(box: HTMLElement, loop: LoopWords, state: number, reason: number, rejected: number): void {
+  const no = rejected ? ` · rejected: ${loop.reasons[String(rejected)] ?? ""}` : "";
   const words = `${loop.reasons[String(reason)] ?? ""}${no}`;
   if (box.dataset["told"] === `${state} ${words}`) return;
   box.dataset["told"] = `${state} ${words}`;

@@ -19,10 +19,10 @@ export function cutsOf(hello: Hello, head: Float32Array, at: Record<string, numb
   });
   const share = Math.floor(100 * value("ramp"));
   if (SPRINGS.includes(law) && share < 100 && value("tank") < EMPTY) {
-    lines.push(`new gains: ${share} % in force, the rest waits until motion has refilled the energy tank`);
+    lines.push(`new gains: ${share} % applied, the rest waits until motion refills the energy tank`);
   }
   const sensor = hello.loop?.troubles[String(Math.round(value("trouble")))];
-  return sensor ? [...lines, `the force sensor ${sensor}`] : lines;
+  return sensor ? [...lines, `force sensor ${sensor}`] : lines;
 }
 
 /** Shows the lines, if they are others than those that stand there. */

@@ -27,6 +27,9 @@ export function write(into: HTMLElement, words: string): void {
   if (into.textContent !== words) into.textContent = words;
 }
 
+/** What is shown for a rejected request without a reason. */
+export const REJECTED = "The request was rejected.";
+
 let fading = 0;
 
 /** Tells something at the edge of the page for some seconds; what went wrong stays longer. */
@@ -56,7 +59,7 @@ export function ask(title: string, body: Node[], button = "", act: () => Promise
   const close = element("button", { "data-testid": "close", type: "button" }, ["Close"]);
   const go = element("button", { "data-testid": "go", class: "main" }, [button]);
   go.hidden = button === "";
-  const stop = element("button", { "data-testid": "dialog-stop", class: "stop", type: "button", title: "Come to rest now (Space or Esc)" }, ["Stop"]);
+  const stop = element("button", { "data-testid": "dialog-stop", class: "stop", type: "button", title: "Stop the robot now (Space or Esc)" }, ["Stop"]);
   stop.onclick = () => urgent.stop();
   const head = element("div", { class: "head" }, [element("h2", {}, [title]), element("div", { class: "line" }, [close, stop])]);
   const form = element("form", {}, [head, ...body, wrong, element("div", { class: "line end" }, [go])]);

@@ -16,23 +16,23 @@ const AXES = ["x", "y", "z"];
 type Names = [label: string, name: string][];
 
 const CONTACT: Names = [
-  ["Force", "contact.target_n"],
-  ["First touch", "contact.peak_n"],
+  ["Target force", "contact.target_n"],
+  ["Peak force", "contact.peak_n"],
   ["Force limit", "contact.force_limit_n"],
   ["Gain margin", "contact.margin"],
   ["Total lag", "contact.lag_s"],
   ["Path speed", "contact.speed_m_s"],
 ];
 const SENSING: Names = [
-  ["Filter", "sense.cutoff_hz"],
-  ["Deadband", "sense.deadband_n"],
-  ["Deadband ↻", "sense.deadband_nm"],
+  ["Filter cutoff", "sense.cutoff_hz"],
+  ["Force deadband", "sense.deadband_n"],
+  ["Moment deadband", "sense.deadband_nm"],
 ];
 // Shorter words than those that a declared name would give.
 const LIMITS: Record<string, string> = {
-  "limits.speed_scale": "Joint speed, share",
+  "limits.speed_scale": "Joint speed scale",
   "limits.linear_speed_m_s": "Tool speed",
-  "limits.angular_speed_rad_s": "Turning speed",
+  "limits.angular_speed_rad_s": "Rotation speed",
 };
 
 /** The knobs of a law for what may change while it runs; with `linked`, one for all shifts that give way and one for all turns. */

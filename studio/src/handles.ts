@@ -26,7 +26,7 @@ export class Handles {
     this.holder.replaceChildren(
       element("h2", {}, ["Equilibrium and virtual push"]),
       row("Goal", "m", "Where the virtual spring pulls to; or drag the orange ball", this.goal),
-      row("Push", "N", "A force that the law feels though nobody pushes; or drag the violet ball", this.push),
+      row("Push", "N", "A force that only the law feels; or drag the violet ball", this.push),
     );
   }
 

@@ -11,10 +11,10 @@ export interface PlotWords {
 export const PLOTS: PlotWords[] = [
   { title: "Force", unit: "N", lines: ["force x", "force y", "force z", "contact force", "force target"], least: 2 },
   { title: "Velocity", unit: "m/s", lines: ["velocity x", "velocity y", "velocity z"], least: 0.02 },
-  { title: "Speed", unit: "m/s", lines: ["speed", "speed told"], least: 0.1 },
-  { title: "Turning", unit: "rad/s", lines: ["turning", "turning told"], least: 0.1 },
-  { title: "Off the goal", unit: "mm", lines: ["distance from goal"], least: 1 },
-  { title: "Turned off", unit: "°", lines: ["angle from goal"], least: 0.1 },
+  { title: "Speed", unit: "m/s", lines: ["speed", "speed command"], least: 0.1 },
+  { title: "Turn rate", unit: "rad/s", lines: ["turn rate", "turn rate command"], least: 0.1 },
+  { title: "Position error", unit: "mm", lines: ["distance from goal"], least: 1 },
+  { title: "Orientation error", unit: "°", lines: ["angle from goal"], least: 0.1 },
   { title: "Clearance", unit: "m", lines: ["clearance"], least: 0.2 },
   { title: "Energy tank", unit: "J", lines: ["energy tank"], least: 0.02 },
   { title: "Lateness", unit: "µs", lines: ["lateness"], least: 100 },
@@ -28,12 +28,12 @@ const [RED, GREEN, BLUE, VIOLET, AMBER] = [
 ] as const;
 // In the dark, and in the light, where letters of the same colours could not be read.
 const COLOURS: Record<string, readonly [string, string]> = {
-  x: RED, y: GREEN, z: BLUE, "contact force": VIOLET, [TARGET]: AMBER, "speed told": AMBER, "turning told": AMBER,
+  x: RED, y: GREEN, z: BLUE, "contact force": VIOLET, [TARGET]: AMBER, "speed command": AMBER, "turn rate command": AMBER,
 };
 const SHORT: Record<string, string> = {
-  "contact force": "normal", [TARGET]: "target", speed: "is", "speed told": "told", turning: "is", "turning told": "told",
+  "contact force": "normal", [TARGET]: "target", speed: "actual", "speed command": "command", "turn rate": "actual", "turn rate command": "command",
 };
-const DASHED = [TARGET, "speed told", "turning told"];
+const DASHED = [TARGET, "speed command", "turn rate command"];
 
 /** The plots for these channels: an arm has others than a base. */
 export function plotsOf(names: string[]): PlotWords[] {

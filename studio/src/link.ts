@@ -58,10 +58,10 @@ export class Link {
     clearTimeout(this.opening);
     this.socket = null;
     this.onOpen(false);
-    if (reason) this.onMessage(unheard(`The Studio has closed the line: ${reason}`));
+    if (reason) this.onMessage(unheard(`The Studio closed the connection: ${reason}`));
     const asked = [...this.waiting.values()];
     this.waiting.clear();
-    for (const answer of asked) answer(unheard("The Studio is gone."));
+    for (const answer of asked) answer(unheard("The connection to the Studio was lost. The page reconnects by itself."));
     const wait = AGAIN_MS[Math.min(this.tries++, AGAIN_MS.length - 1)]!;
     setTimeout(() => this.connect(), wait);
   }
@@ -81,9 +81,9 @@ export class Link {
 
   ask(what: string, more: Record<string, unknown> = {}, patience = PATIENCE_MS): Promise<Answer> {
     return new Promise((resolve) => {
-      if (this.socket?.readyState !== WebSocket.OPEN) return resolve(unheard("There is no connection to the Studio."));
+      if (this.socket?.readyState !== WebSocket.OPEN) return resolve(unheard("No connection to the Studio. Check that pliant studio is running."));
       const id = ++this.number;
-      const late = setTimeout(() => this.waiting.delete(id) && resolve(unheard("The Studio did not answer.")), patience);
+      const late = setTimeout(() => this.waiting.delete(id) && resolve(unheard("The Studio did not answer in time. Try again.")), patience);
       this.waiting.set(id, (answer) => {
         clearTimeout(late);
         resolve(answer);

@@ -4,7 +4,7 @@ import { Archive, type Shown } from "./archive";
 import { makeButtons } from "./buttons";
 import { showContact } from "./contact";
 import { cutsOf, showCuts } from "./cuts";
-import { alarm, byId, element, notice, urgent, write } from "./dom";
+import { alarm, byId, element, notice, REJECTED, urgent, write } from "./dom";
 import { worded } from "./gaps";
 import { Halt } from "./halt";
 import { Handles } from "./handles";
@@ -33,7 +33,7 @@ const CONTACT = ["seek", "pause", "go-on", "retract"];
 const LAW = ["tare", "resume"];
 // What may have to be compiled, or looked for, first.
 const SLOW = ["start", "begin", "aim"];
-const UNSURE = "The stop is not confirmed: use the emergency stop of the robot. It is sent again until it is.";
+const UNSURE = "Stop not confirmed: use the robot's emergency stop. The page keeps sending the stop until it is confirmed.";
 
 class Page {
   private readonly link = new Link();
@@ -85,7 +85,7 @@ class Page {
   private makeStop(): Map<string, HTMLButtonElement> {
     const halt = () => this.halt();
     const ask = (what: string, more?: Record<string, unknown>, done?: string) => void this.ask(what, more, done);
-    const changeLook = () => !this.theme(!isLight()) && notice("This browser keeps nothing: the colours are chosen anew with each visit.");
+    const changeLook = () => !this.theme(!isLight()) && notice("This browser does not store settings: the choice of colours lasts until you leave the page.");
     const made = makeButtons(byId("buttons"), { ask, record: () => void this.record(), changeLook, halt });
     onStopKey(halt);
     urgent.stop = halt;
@@ -123,7 +123,7 @@ class Page {
       if (!isLive(this.status)) this.refresh();
     } else if (message.type === "parameters") this.take(message);
     else if (message.type === "mission") this.follow(message);
-    else if (!message.ok && message.id === null) notice(message.error ?? "It was refused.");
+    else if (!message.ok && message.id === null) notice(message.error ?? REJECTED);
   }
 
   private take(now: InForce): void {
@@ -193,7 +193,7 @@ class Page {
     if (this.past) return;
     this.view?.floor.show(story);
     this.view?.redraw();
-    this.showStage(story, story.seeking ? "a place and a way are being looked for" : undefined);
+    this.showStage(story, story.seeking ? "searching for a base pose and a path" : undefined);
   }
 
   private showStage(story: Story, why = story.log[story.log.length - 1]?.[2] ?? ""): void {
@@ -258,7 +258,7 @@ class Page {
       for (const id of CONTACT) this.buttons.get(id)!.hidden = law !== "contact";
     }
     if (!this.past) byId("state").hidden = law !== "contact";
-    if (!this.past && law === "contact") showContact(byId("state"), loop, number("state"), number("reason"), number("refused"));
+    if (!this.past && law === "contact") showContact(byId("state"), loop, number("state"), number("reason"), number("rejected"));
     showCuts(byId("cuts"), cutsOf(hello, head, this.at, law));
     const stopped = number("stopped") === 1;
     this.buttons.get("resume")!.disabled = !stopped;
@@ -342,7 +342,7 @@ class Page {
 
   private async ask(what: string, more: Record<string, unknown> = {}, done = ""): Promise<Answer> {
     const answer = await this.link.ask(what, more, SLOW.includes(what) ? LONG_MS : undefined);
-    if (!answer.ok) notice(answer.error ?? "It was refused.");
+    if (!answer.ok) notice(answer.error ?? REJECTED);
     else if (done) notice(done, true);
     return answer;
   }
@@ -356,7 +356,7 @@ class Page {
   private async record(): Promise<void> {
     if (this.status?.recording) {
       const answer = await this.ask("stop_recording");
-      if (answer.ok) notice(`Recorded: ${String(answer["recorded"])}`, true);
+      if (answer.ok) notice(`Saved recording: ${String(answer["recorded"])}`, true);
     } else await this.ask("record");
   }
 
@@ -373,8 +373,8 @@ class Page {
 
   private stopped(answer: Answer, late: number): void {
     alarm("");
-    if (!answer.ok) notice(answer.error ?? "The stop was refused.");
-    else if (late) notice(`The stop has come through, ${late.toFixed(1)} s after it was asked for.`, true);
+    if (!answer.ok) notice(answer.error ?? "The stop was rejected.");
+    else if (late) notice(`Stop confirmed ${late.toFixed(1)} s after you pressed it.`, true);
   }
 
   // ---- looks ----

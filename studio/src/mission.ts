@@ -10,7 +10,7 @@ const SHOWN = 8;
 
 export class MissionCard {
   private readonly fields = AXES.map((axis) =>
-    element("input", { type: "number", step: "any", "data-testid": `aim-${axis}`, "aria-label": `goal ${axis} of the tool` }),
+    element("input", { type: "number", step: "any", "data-testid": `aim-${axis}`, "aria-label": `tool goal ${axis}` }),
   );
   private readonly way = element("p", { class: "faint", "data-testid": "way" });
   private readonly figures = element("dl", { class: "figures", "data-testid": "figures" });
@@ -21,7 +21,7 @@ export class MissionCard {
     private readonly holder: HTMLElement,
     aim: (position: number[]) => void,
   ) {
-    const row = element("div", { class: "row fields", title: "Where the tool shall be, in the axes of the map; or click the map" }, [
+    const row = element("div", { class: "row fields", title: "Goal of the tool, in map coordinates; or click the map" }, [
       element("label", {}, ["Goal ", element("span", { class: "unit" }, ["m"])]),
       ...this.fields,
     ]);
@@ -37,9 +37,9 @@ export class MissionCard {
       if (document.activeElement !== field || !story.seeking) field.value = String(Number(value.toFixed(3)));
       field.disabled = story.moving || story.seeking;
     });
-    this.way.textContent = wayInWords(story);
+    this.way.textContent = pathInWords(story);
     const rows = story.log.slice(-SHOWN).reverse().map(([time, stage, why]) => [`${time.toFixed(2)} s`, stage, why]);
-    this.log.replaceChildren(...(rows.length ? [table(["at", "stage", "because"], rows)] : []));
+    this.log.replaceChildren(...(rows.length ? [table(["time", "stage", "reason"], rows)] : []));
   }
 
   /** Writes the figures of the moment; `newest` gives what a channel says. */
@@ -47,11 +47,11 @@ export class MissionCard {
     const speed = newest("speed");
     const clearance = newest("clearance");
     const rows: [string, string][] = [
-      ["Base", `${Math.abs(speed).toFixed(2)} m/s${speed < -0.005 ? ", backwards" : ""}`],
-      ["Clearance of the base", clearance >= 1.995 ? "over 2 m" : `${clearance.toFixed(2)} m`],
-      ["Tool from its goal", `${length(newest("distance from goal"))}, ${newest("angle from goal").toFixed(2)}°`],
+      ["Base speed", `${Math.abs(speed).toFixed(2)} m/s${speed < -0.005 ? ", backwards" : ""}`],
+      ["Base clearance", clearance >= 1.995 ? "over 2 m" : `${clearance.toFixed(2)} m`],
+      ["Tool error", `${length(newest("distance from goal"))}, ${newest("angle from goal").toFixed(2)}°`],
     ];
-    if (this.stage === "C") rows.push(["Tool from its path", length(newest("distance from path"))]);
+    if (this.stage === "C") rows.push(["Distance from path", length(newest("distance from path"))]);
     this.figures.replaceChildren(...rows.flatMap(([name, value]) => [element("dt", {}, [name]), element("dd", {}, [value])]));
   }
 
@@ -64,12 +64,12 @@ function length(mm: number): string {
   return mm >= 1000 ? `${(mm / 1000).toFixed(2)} m` : `${mm.toFixed(2)} mm`;
 }
 
-export function wayInWords(story: Story): string {
-  if (story.seeking) return "A place and a way are being looked for.";
+export function pathInWords(story: Story): string {
+  if (story.seeking) return "Searching for a base pose and a path.";
   const [length, back, cusps] = story.figures;
   if (length === undefined) return "";
   const turns = cusps === 1 ? "1 change of direction" : `${cusps} changes of direction`;
-  return `Way: ${length.toFixed(2)} m, ${back!.toFixed(2)} m of it backwards, ${turns}.`;
+  return `Path: ${length.toFixed(2)} m, ${back!.toFixed(2)} m of it backwards, ${turns}.`;
 }
 
 /** The stage that a mission was in at a time, and why it had come there. */

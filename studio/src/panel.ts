@@ -1,6 +1,6 @@
 // The sliders, and the list of all parameters: what a person turns is proposed, and what the loop has decided is shown.
 
-import { element, ask, table } from "./dom";
+import { element, ask, REJECTED, table } from "./dom";
 import { Drags } from "./drag";
 import { knobsOf, nameOf, shapeOf, shownBy, turned, type Knob } from "./dynamics";
 import type { Link } from "./link";
@@ -118,9 +118,9 @@ export class Panel {
       element("h2", {}, [group]),
       ...this.rows.filter((row) => row.knob.group === group).flatMap((row) => [row.holder, row.why]),
     ]);
-    const save = element("button", { "data-testid": "save", title: "Write the values in force into a task file" }, ["Save…"]);
+    const save = element("button", { "data-testid": "save", title: "Save the values in force to a task file" }, ["Save…"]);
     save.onclick = () => this.save();
-    const keep = element("button", { "data-testid": "keep", title: "Keep the values in force, to compare them later" }, ["Keep"]);
+    const keep = element("button", { "data-testid": "keep", title: "Keep the values in force to compare with later" }, ["Keep"]);
     keep.onclick = () => void this.keep();
     this.dynamics.replaceChildren(
       ...groups,
@@ -140,7 +140,7 @@ export class Panel {
     made.hidden = !item?.live;
     made.onclick = async () => {
       const answer = await this.link.ask("set", { values: { [parameter]: byValue ? "ratio" : "value" } });
-      if (!answer.ok) this.say(answer.error ?? "It was refused.");
+      if (!answer.ok) this.say(answer.error ?? REJECTED);
       else this.take(answer as unknown as InForce);
     };
     return made;
@@ -152,10 +152,10 @@ export class Panel {
     const usual = shownBy(knob, { [knob.parameter]: item.default }) ?? now;
     const range = rangeOf(item.low, item.high, usual, now);
     const id = nameOf(knob);
-    const name = knob.label.replace("↻", "turning");
+    const name = knob.label.replace("↻", "rotation");
     const label = element("label", { for: id, title: item.help }, [`${knob.label} `, element("span", { class: "unit" }, [knob.unit])]);
     const slider = element("input", { type: "range", min: "0", max: String(MOST), step: "1", id, "data-testid": `slider-${id}`, "aria-label": name });
-    const number = element("input", { type: "number", step: "any", "data-testid": `number-${id}`, "aria-label": `${name}${knob.unit ? ` [${knob.unit}]` : ""}, as a number` });
+    const number = element("input", { type: "number", step: "any", "data-testid": `number-${id}`, "aria-label": `${name}${knob.unit ? ` [${knob.unit}]` : ""}` });
     const why = element("p", { class: "why", "data-testid": `why-${id}`, role: "status", hidden: "" });
     const row: Row = { knob, range, holder: element("div", { class: "row" }, [label, slider, number]), slider, number, why, zones: [], step: 0, held: null };
     slider.onfocus = () => void this.ahead(); // the tool may have moved since, and with it what is refused
@@ -204,9 +204,9 @@ export class Panel {
   }
 
   private judge(row: Row, answer: Answer): void {
-    row.holder.classList.toggle("refused", !answer.ok);
+    row.holder.classList.toggle("rejected", !answer.ok);
     if (answer.ok) this.explain(row, row.held ?? zoneAt(row.zones, row.step));
-    else this.refuse(row, answer.error ?? "It was refused.");
+    else this.refuse(row, answer.error ?? REJECTED);
     if (answer.ok && answer["values"]) this.take(answer as unknown as InForce);
   }
 
@@ -245,10 +245,10 @@ export class Panel {
       row.zones = answer["zones"] as Zone[];
       row.slider.style.background = trackOf(row.zones);
       row.slider.dataset["zones"] = row.zones.map((zone) => zone.level).join(" ");
-      if (!row.held && !row.holder.classList.contains("refused") && document.activeElement !== row.slider) this.explain(row, zoneAt(row.zones, row.step)?.level === 1 ? zoneAt(row.zones, row.step) : null);
+      if (!row.held && !row.holder.classList.contains("rejected") && document.activeElement !== row.slider) this.explain(row, zoneAt(row.zones, row.step)?.level === 1 ? zoneAt(row.zones, row.step) : null);
       this.judged.textContent = answer["judged"]
-        ? "Red is refused, amber has little reserve: the stability check on the declared surfaces."
-        : "Red is out of bounds. No surface is declared on which this law could become unstable.";
+        ? "Stability check on the declared surfaces: red is rejected, amber has little reserve."
+        : "Red is out of bounds. No surface is declared, so the stability check does not apply.";
     }
   }
 
@@ -273,9 +273,9 @@ export class Panel {
 
   private async write(item: Declared, field: HTMLInputElement): Promise<void> {
     const answer = await this.link.ask("set", { values: { [item.name]: read(field.value) } });
-    if (answer.ok) this.say(`${item.name} is set.`, true);
+    if (answer.ok) this.say(`${item.name} set.`, true);
     else {
-      this.say(answer.error ?? "It was refused.");
+      this.say(answer.error ?? REJECTED);
       field.value = written(this.values[item.name]);
     }
   }
@@ -296,23 +296,23 @@ export class Panel {
 
   private async keep(): Promise<void> {
     const answer = await this.link.ask("keep");
-    if (answer.ok) this.say(`The values in force are kept as ${String(answer["kept"])}: compare with them, or take them over.`, true);
-    else this.say(answer.error ?? "It was refused.");
+    if (answer.ok) this.say(`Values kept as ${String(answer["kept"])}. Select them under "Compare with…" to compare or apply them.`, true);
+    else this.say(answer.error ?? REJECTED);
   }
 
   /** What a preset would change, beside what is in force; it is taken over as one change. */
   private async compare(name: string): Promise<void> {
     const answer = await this.link.ask("compare", { preset: name });
-    if (!answer.ok) return this.say(answer.error ?? "It was refused.");
+    if (!answer.ok) return this.say(answer.error ?? REJECTED);
     const now = answer["now"] as Values;
     const then = answer["then"] as Values;
     const names = Object.keys(then);
     const rows = names.map((item) => [item, written(now[item]), written(then[item]), this.declared.get(item)?.unit ?? ""]);
-    const body = names.length ? table(["parameter", "in force", name, "unit"], rows) : element("p", {}, ["There is no difference."]);
-    ask(`${name}, compared with what is in force`, [body], names.length ? "Take over" : "", async () => {
+    const body = names.length ? table(["parameter", "in force", name, "unit"], rows) : element("p", {}, ["No differences."]);
+    ask(`${name} compared with the values in force`, [body], names.length ? "Apply" : "", async () => {
       const taken = await this.link.ask("preset", { preset: name });
-      if (taken.ok) this.say(`The values of ${name} are in force. Undo takes them back.`, true);
-      return taken.ok ? "" : (taken.error ?? "It was refused.");
+      if (taken.ok) this.say(`The values of ${name} are in force. Undo reverts them.`, true);
+      return taken.ok ? "" : (taken.error ?? REJECTED);
     });
   }
 
@@ -321,7 +321,7 @@ export class Panel {
     made.onclick = async () => {
       await this.sent; // what a hand has asked for is there before it is taken back
       const answer = await this.link.ask(what);
-      if (!answer.ok) this.say(answer.error ?? "It was refused.");
+      if (!answer.ok) this.say(answer.error ?? REJECTED);
       else this.take(answer as unknown as InForce);
     };
     return made;
@@ -330,11 +330,11 @@ export class Panel {
   private save(): void {
     const own = this.source.endsWith(".yaml") ? this.source : "";
     const path = element("input", { type: "text", value: own, placeholder: "my_task.yaml", "data-testid": "save-path", "aria-label": "Task file" });
-    const words = element("p", { class: "faint" }, ["A task file of your own, where the Studio runs. Its comments stay; only values that differ are written."]);
+    const words = element("p", { class: "faint" }, ["Your own task file, on the machine that runs the Studio. Only values that differ are written; comments are kept."]);
     ask("Save the values in force", [words, path], "Save", async () => {
       const answer = await this.link.ask("save", { path: path.value });
-      if (!answer.ok) return answer.error ?? "It was refused.";
-      this.say(`${(answer["saved"] as string[]).length} values were written to ${String(answer["path"])}.`, true);
+      if (!answer.ok) return answer.error ?? REJECTED;
+      this.say(`Saved ${countOf(answer["saved"] as string[])} to ${String(answer["path"])}.`, true);
       return "";
     });
   }
@@ -352,6 +352,10 @@ function place(row: Row, value: number, number = true): void {
 /** A value as it is read out: the number and its unit, not the place of the slider. */
 function spoken(knob: Knob, value: string): string {
   return knob.unit ? `${value} ${knob.unit}` : value;
+}
+
+function countOf(saved: string[]): string {
+  return saved.length === 1 ? "1 value" : `${saved.length} values`;
 }
 
 function written(value: Value | undefined): string {

@@ -92,7 +92,7 @@ export class Plots {
     const grid = { stroke: () => (this.light ? "#dfe6ee" : "#2b3541"), width: 1 };
     const axis = { stroke: () => (this.light ? "#5a6878" : "#93a0af"), grid, ticks: { show: false }, font: "11px system-ui" };
     const lines = (otherwise: boolean): uPlot.Series[] => words.lines.map((line) => ({
-      label: otherwise ? `${line}, otherwise` : line,
+      label: otherwise ? `${line}, what-if` : line,
       stroke: () => colourOf(line, this.light),
       ...strokeOf(line, otherwise),
       points: { show: false },

@@ -3,14 +3,16 @@
 import { element } from "./dom";
 import type { Hello } from "./wire";
 
+const OWN = "robot from the task file";
+
 /** Builds the chooser anew; `start` gets the task and the robot ("" for the task's own). */
 export function chooser(holder: HTMLElement, hello: Hello, start: (task: string, robot: string) => Promise<unknown>): void {
   const running = hello.loop?.source ?? "";
   const source = running.replace(/^tasks\//, "").replace(/\.yaml$/, "");
   const isShipped = hello.tasks.includes(source);
   const task = pick("task", source && !isShipped ? [running, ...hello.tasks] : hello.tasks, isShipped ? source : running);
-  const robot = pick("robot", ["own robot", ...hello.robots], "own robot");
-  const button = element("button", { "data-testid": "start", title: "End this loop and start the chosen task" }, ["Start"]);
+  const robot = pick("robot", [OWN, ...hello.robots], OWN);
+  const button = element("button", { "data-testid": "start", title: "End this loop and start the selected task" }, ["Start"]);
   button.onclick = async () => {
     button.disabled = true;
     await start(task.value, robot.selectedIndex === 0 ? "" : robot.value);

@@ -4,7 +4,7 @@ import { byId, element } from "./dom";
 import type { Link } from "./link";
 import { View } from "./view";
 
-const NO_VIEW = "This browser cannot draw the view: it has no WebGL. All else works, and so does Stop.";
+const NO_VIEW = "No 3D view: this browser has no WebGL. Everything else works, including Stop.";
 
 /** The view, whose hands speak by `link`; null where the browser has no WebGL. */
 export function viewOrWords(link: Link, aim: (position: number[]) => void): View | null {

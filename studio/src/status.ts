@@ -37,6 +37,6 @@ export function showAge(pill: HTMLElement, seconds: number): void {
   document.body.classList.toggle("old", seconds > 0);
   pill.hidden = seconds === 0;
   const [what, since] = pill.children as unknown as [HTMLElement, HTMLElement];
-  write(what, seconds > 0 ? "nothing new" : ""); // is read out once; the seconds are not
+  write(what, seconds > 0 ? "no new data" : ""); // is read out once; the seconds are not
   write(since, ` for ${seconds} s`);
 }

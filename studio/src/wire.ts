@@ -130,7 +130,7 @@ export type Message = Hello | Status | Parameters | Story | Answer;
 
 export function faultInWords(status: Status): string {
   const kept = status.black_box ? ` The last seconds are in ${status.black_box}.` : "";
-  return `The loop has stopped: ${status.reason}.${kept}`;
+  return `The loop stopped: ${status.reason}.${kept}`;
 }
 
 export interface Frame {

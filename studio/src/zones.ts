@@ -6,7 +6,7 @@ export interface Zone {
   /** Among the values that were asked about. */
   first: number;
   last: number;
-  /** 0 fine, 1 little reserve, 2 refused. */
+  /** 0 fine, 1 little reserve, 2 rejected. */
   level: number;
   why: string;
 }

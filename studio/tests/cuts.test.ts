@@ -24,11 +24,11 @@ test("a limit says what was asked and what is left of it", () => {
 });
 
 test("gains that wait for the tank say how far they are, and ramps that are paid for say nothing", () => {
-  assert.match(cuts(0, 0, 0.379, 0)[0]!, /^new gains: 37 % in force, the rest waits/);
+  assert.match(cuts(0, 0, 0.379, 0)[0]!, /^new gains: 37 % applied, the rest waits/);
   assert.deepEqual(cuts(0, 0, 0.37, 0.05), []);
   assert.deepEqual(cuts(0, 0, 0.37, 0, "contact"), []);
 });
 
 test("the force sensor comes last", () => {
-  assert.deepEqual(cuts(1, 3, 1, 0), ["tool speed: 0.500 → 0.250 m/s", "the force sensor is frozen"]);
+  assert.deepEqual(cuts(1, 3, 1, 0), ["tool speed: 0.500 → 0.250 m/s", "force sensor is frozen"]);
 });

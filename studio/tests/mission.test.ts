@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { stageAt, wayInWords } from "../src/mission";
+import { stageAt, pathInWords } from "../src/mission";
 import { plotsOf } from "../src/lines";
 import type { Story } from "../src/wire";
 
@@ -14,13 +14,13 @@ test("the stage at a time is the last that was entered before", () => {
   assert.equal(stageAt([], 5).stage, "ready");
 });
 
-test("a way is told by its length and its changes of direction", () => {
-  assert.equal(wayInWords(STORY), "Way: 6.62 m, 0.40 m of it backwards, 1 change of direction.");
-  assert.match(wayInWords({ ...STORY, seeking: true }), /looked for/);
+test("a path is described by its length and its changes of direction", () => {
+  assert.equal(pathInWords(STORY), "Path: 6.62 m, 0.40 m of it backwards, 1 change of direction.");
+  assert.match(pathInWords({ ...STORY, seeking: true }), /Searching/);
 });
 
 test("a base has other plots than an arm", () => {
   const titles = (names: string[]) => plotsOf(names).map((plot) => plot.title);
-  assert.deepEqual(titles(["speed", "speed told", "distance from goal", "lateness"]), ["Speed", "Off the goal", "Lateness"]);
+  assert.deepEqual(titles(["speed", "speed command", "distance from goal", "lateness"]), ["Speed", "Position error", "Lateness"]);
   assert.ok(!titles(["velocity x", "velocity y", "velocity z"]).includes("Speed"));
 });

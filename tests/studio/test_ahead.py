@@ -14,7 +14,7 @@ from pliant.errors import RejectedError
 from pliant.runtime.link import Link
 from pliant.runtime.session import Session
 from pliant.runtime.task import load_task
-from pliant.studio.ahead import FINE, REFUSED, THIN, is_judged, zones
+from pliant.studio.ahead import FINE, REJECTED, THIN, is_judged, zones
 
 pytestmark = pytest.mark.slow
 
@@ -42,7 +42,7 @@ def test_zones_cover_every_value_once_and_say_why(pressing: Session) -> None:
     runs = zones(pressing, "admittance.mass", masses(pressing))
     assert [run["first"] for run in runs] == [0, *(run["last"] + 1 for run in runs[:-1])]
     assert runs[-1]["last"] == len(MASSES) - 1
-    assert [run["level"] for run in runs] == [REFUSED, THIN, FINE]
+    assert [run["level"] for run in runs] == [REJECTED, THIN, FINE]
     assert "200 N/m" in runs[0]["why"]
     assert runs[2]["why"] == ""
 
@@ -62,7 +62,7 @@ def test_what_is_red_is_refused_and_what_is_not_is_taken(pressing: Session) -> N
 
 def test_a_declared_bound_is_red_too(pressing: Session) -> None:
     runs = zones(pressing, "sense.cutoff_hz", [100.0, 300.0, 500.0])
-    assert [level_at(runs, i) for i in range(3)] == [FINE, FINE, REFUSED]
+    assert [level_at(runs, i) for i in range(3)] == [FINE, FINE, REJECTED]
     assert "at most 400" in runs[-1]["why"]
 
 
@@ -81,7 +81,7 @@ def test_a_spring_that_would_be_torn_where_the_tool_is_now_is_red(studio: Runnin
     free.goal_position(np.add(here[:3], [0.0, 0.0, 0.6]))
     studio.until(lambda: free.state.goal.pose[2] > here[2] + 0.5)
     runs = zones(free, name, springs)
-    assert [(run["first"], run["last"], run["level"]) for run in runs] == [(0, 0, FINE), (1, 2, REFUSED)]
+    assert [(run["first"], run["last"], run["level"]) for run in runs] == [(0, 0, FINE), (1, 2, REJECTED)]
     with pytest.raises(RejectedError) as refused:
         free.set({name: springs[1]})
     assert runs[1]["why"] == str(refused.value)
@@ -95,6 +95,6 @@ def test_what_may_not_change_while_a_contact_is_at_work_is_red() -> None:
         until(lambda: is_at_work(wiping.state.state.contact))
         limit = wiping.parameters.contact.force_limit_n
         runs = zones(wiping, "contact.force_limit_n", [limit, 1.5 * limit])
-        assert [run["level"] for run in runs][-1] == REFUSED
+        assert [run["level"] for run in runs][-1] == REJECTED
         assert "the contact is at work" in runs[-1]["why"]
-        assert level_at(runs, 0) != REFUSED
+        assert level_at(runs, 0) != REJECTED

@@ -105,7 +105,7 @@ def test_what_if_the_spring_had_been_stiffer(kept: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../push.mcap", "nothing.mcap", "push.txt", "", "a/b.mcap"])
 def test_only_recordings_of_the_folder_are_opened(kept: Path, name: str) -> None:
-    with pytest.raises(PliantError, match="one of those in"):
+    with pytest.raises(PliantError, match="a recording in"):
         archive.open_recording(name)
 
 
@@ -131,7 +131,7 @@ def test_what_is_being_worked_out_can_be_cancelled_and_ends_with_the_studio() ->
         end()
         runs.join()
     run()
-    assert said == ["pliant experiment was cancelled."] * 2 + ["The Studio ends: nothing is begun any more."]
+    assert said == ["pliant experiment was cancelled."] * 2 + ["The Studio is shutting down: no new work is accepted."]
 
 
 # ---- in the browser ------------------------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ def test_a_recording_can_be_scrubbed_and_run_otherwise(page: Any, studio: Runnin
     part(page, "recordings").select_option("push.mcap")
     part(page, "open").click()
     studio.until(lambda: part(page, "scrub").is_visible())
-    studio.until(lambda: "A recording, not live: push.mcap" in page.locator("#hint").text_content())
+    studio.until(lambda: "Recording, not live: push.mcap" in page.locator("#hint").text_content())
     studio.until(
         lambda: page.locator(".values").first.text_content().startswith(f"{part(page, 'moment').text_content()}")
     )
@@ -155,7 +155,7 @@ def test_a_recording_can_be_scrubbed_and_run_otherwise(page: Any, studio: Runnin
         page.keyboard.press("PageUp")
     studio.until(lambda: int(part(page, "scrub").input_value()) > 0)
     part(page, "what-if").click()
-    studio.until(lambda: "is dotted" in part(page, "notice").text_content(), LONG_S)
+    studio.until(lambda: "Dotted lines" in part(page, "notice").text_content(), LONG_S)
     assert "Pushes by hand are not recorded and are missing" in part(page, "otherwise").text_content()
     was = int(part(page, "scrub").input_value())
     part(page, "play").click()

@@ -23,7 +23,7 @@ def test_a_page_without_a_view_says_so_and_stops_the_loop_all_the_same(browser: 
         page.clock.install(time=0)
         visit(page, studio.url)
         page.clock.pause_at(3_600_000)  # however long an answer takes here, to the page it comes at once
-        assert "cannot draw the view" in part(page, "no-view").text_content()
+        assert "No 3D view" in part(page, "no-view").text_content()
         heard = Stops(page, studio.loop).answered()
         assert part(page, "alarm").is_visible() == (not heard)
         page.clock.resume()
@@ -35,6 +35,6 @@ def test_a_page_without_a_view_says_so_and_stops_the_loop_all_the_same(browser: 
         was = page.evaluate("document.documentElement.dataset.theme")
         part(page, "theme").click()
         assert page.evaluate("document.documentElement.dataset.theme") != was
-        until(lambda: "chosen anew with each visit" in part(page, "notice").text_content())
+        until(lambda: "does not store settings" in part(page, "notice").text_content())
         part(page, "view-Top").click()  # does nothing, and breaks nothing
         studio.go_on(page)

@@ -35,13 +35,13 @@ def test_a_stop_that_nobody_answers_is_told_after_a_second_and_done_when_the_stu
         assert not part(clocked, "alarm").is_visible()
         clocked.clock.run_for(1)
         assert part(clocked, "alarm").is_visible()
-        assert "use the emergency stop of the robot" in part(clocked, "alarm").text_content()
+        assert "use the robot's emergency stop" in part(clocked, "alarm").text_content()
         assert not studio.stopped
         clocked.clock.resume()
         until(lambda: part(clocked, "status").text_content() == "no connection")  # a line that hangs is given up
     until(lambda: studio.stopped)
     until(lambda: not part(clocked, "alarm").is_visible())
-    until(lambda: "The stop has come through" in part(clocked, "notice").text_content())
+    until(lambda: "Stop confirmed" in part(clocked, "notice").text_content())
     until(lambda: part(clocked, "status").text_content() == "running")
 
 
@@ -58,7 +58,7 @@ def test_a_stop_that_the_loop_has_heard_alarms_nobody(clocked: Any, studio: Runn
 
 def seconds_old(page: Any) -> int:
     """Since how many seconds nothing has come, as the page says; 0 where it says nothing."""
-    said = re.fullmatch(r"nothing new for (\d+) s", part(page, "age").text_content())
+    said = re.fullmatch(r"no new data for (\d+) s", part(page, "age").text_content())
     return int(said.group(1)) if said and part(page, "age").is_visible() else 0
 
 

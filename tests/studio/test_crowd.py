@@ -92,7 +92,7 @@ def test_where_all_pages_say_too_much_only_a_stop_is_taken() -> None:
         desk = Desk(stage)
         desk.take(json.dumps({"id": 1, "do": "recordings"}), page, is_crowded=True)
         said = json.loads(cast(str, await page.next()))
-        assert "too many messages together" in said["error"]
+        assert "send too many messages" in said["error"]
         desk.take(json.dumps({"id": 2, "do": "halt"}), page, is_crowded=True)
         assert stage.stops == 1
         said = json.loads(cast(str, await page.next()))

@@ -278,7 +278,7 @@ def test_of_requests_that_wait_only_so_many_are_taken_and_a_stop_always(
 ) -> None:
     many = [{"do": "undo"}] * (MOST_WAITING + 8)
     said = heard({"do": "tare"}, *many, {"do": "halt"})
-    refused = [answer for answer in said.values() if "waiting already" in answer.get("error", "")]
+    refused = [answer for answer in said.values() if "are pending" in answer.get("error", "")]
     assert len(refused) == 9
     assert said[len(many) + 1]["ok"]
     studio.until(lambda: studio.stopped)

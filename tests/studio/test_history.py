@@ -140,7 +140,7 @@ def test_a_change_that_was_refused_is_not_kept(link: Link) -> None:
     history = History()
     with pytest.raises(PliantError):
         history.set(link, {CUTOFF: -1.0})
-    with pytest.raises(RejectedError, match="nothing to undo"):
+    with pytest.raises(RejectedError, match="Nothing to undo"):
         history.undo(link)
 
 

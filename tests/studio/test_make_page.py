@@ -20,9 +20,7 @@ def test_a_page_that_cannot_be_made_says_why_and_stops_nothing(tmp_path: Path, m
     MAKER["make_page"](source, package / "static")
     assert (package / "static" / "not-made").read_text().startswith("npm ci failed (exit code ")
     monkeypatch.setattr(server.resources, "files", lambda _: package)
-    with pytest.raises(
-        PliantError, match=r"could not be made .*\(npm ci failed \(exit code \d+\)\).*install Pliant again"
-    ):
+    with pytest.raises(PliantError, match=r"was not built .*\(npm ci failed \(exit code \d+\)\).*install Pliant again"):
         server.static_folder()
 
 

@@ -55,7 +55,7 @@ def stages(loop: MissionLink) -> list[str]:
 
 
 def test_the_page_shows_map_way_and_stage_and_hides_what_a_law_has(page: Any, loop: MissionLink) -> None:
-    until(lambda: part(page, "way").text_content().startswith("Way:"))
+    until(lambda: part(page, "way").text_content().startswith("Path:"))
     until(lambda: page.evaluate("document.body.dataset.stage") == loop.stage)
     assert "Clearance" in page.locator("#plots").text_content()
     for hidden in ("tare", "resume", "seek"):
@@ -103,7 +103,7 @@ def test_a_stop_wins_that_comes_when_a_begin_was_taken_but_not_sent(loop: Missio
     request = Request(stage, {"do": "begin"}, History())
     request.check_stops()  # as the desk does when it is the request's turn
     stop(stage)
-    with pytest.raises(RejectedError, match="A stop came before this was done"):
+    with pytest.raises(RejectedError, match="A stop came first"):
         ACTIONS[BESIDE]["begin"](request)
     loop.wait(0.1)
     until(lambda: not loop.story["seeking"] and not loop.story["moving"])

@@ -164,7 +164,7 @@ def test_the_page_shows_what_limits_cut(page: Any, studio: Running) -> None:
 
 def test_the_page_says_that_a_stiffer_spring_waits_for_the_energy_tank(page: Any, studio: Running) -> None:
     """An arm that may only creep refills it so slowly that every page has time to show it."""
-    loop, words = studio.loop, "the rest waits until motion has refilled the energy tank"
+    loop, words = studio.loop, "the rest waits until motion refills the energy tank"
     before = loop.parameters.limits.linear_speed_m_s
     studio.go_on()
     loop.set({"admittance.stiffness": 0.0})

@@ -252,7 +252,7 @@ def test_a_loop_that_hangs_is_told_of_when_it_is_stopped_and_heard_when_it_goes_
     with hung(studio):
         part(page, "stop").click()
         until(lambda: part(page, "alarm").is_visible())
-        assert "use the emergency stop of the robot" in part(page, "alarm").text_content()
+        assert "use the robot's emergency stop" in part(page, "alarm").text_content()
     until(lambda: studio.stopped)
     until(lambda: not part(page, "alarm").is_visible())
     studio.go_on(page)

@@ -120,7 +120,7 @@ def test_two_pages_agree(page: Any, studio: Running, browser: Any) -> None:
         studio.until(lambda: float(part(other, "number-sense.deadband_n").input_value()) == 3.25)
         assert studio.loop.parameters.sense.deadband_n == 3.25
         part(other, "undo").click()  # it has changed nothing, and takes nothing back of the first
-        studio.until(lambda: "nothing to undo" in part(other, "notice").text_content())
+        studio.until(lambda: "Nothing to undo" in part(other, "notice").text_content())
         assert studio.loop.parameters.sense.deadband_n == 3.25
         part(page, "stop").click()
         studio.until(lambda: "stopped" in part(other, "law").text_content())

@@ -1,4 +1,4 @@
-"""What a page may ask for: one table, from a name to what is done. Everything is checked by the link, as for anyone."""
+"""What a page may request: one table from names to actions. The link checks each of them, as for any other client."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from pliant.studio.wire import in_words
 
 Answer = dict[str, Any]
 
-# A push lasts this long unless it is said again: a page that is gone pushes no more [s].
+# A push lasts this long unless it is repeated, so a page that is gone stops pushing [s].
 PUSH_S = 0.25
 # The hardest push by hand [N].
 PUSH_N = 80.0
-# So many values of a parameter are judged beforehand at most: a slider has no more places that a hand can tell apart.
+# At most this many values of a parameter are judged in advance: a slider has no finer steps.
 MOST_VALUES = 65
 
 
@@ -226,7 +226,7 @@ MOVES = frozenset({"start", "resume", "command", "seek", "goal", "virtual_push",
 
 
 def action_of(message: Message) -> tuple[Action, str]:
-    """What a message asks for, and when it is done: to halt, to push, in turn, or beside the loop."""
+    """The action that a message requests, and its kind: halt, push, in turn, or beside the loop."""
     name = message.get("do")
     for when, table in ACTIONS.items():
         if isinstance(name, str) and name in table:

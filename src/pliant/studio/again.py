@@ -1,4 +1,4 @@
-"""A what-if in a process of its own: ``python -m pliant.studio.again RECORDING``, with the parameters at its input."""
+"""A what-if in its own process: ``python -m pliant.studio.again RECORDING``, with the parameters on stdin."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pliant.studio.wire import in_words, text_of
 
 
 def main(name: str, parameters: str) -> str:
-    """The run with other parameters in words of the page, or why there is none."""
+    """The run with other parameters as the page reads it, or the error."""
     try:
         return text_of(archive.what_if(name, Parameters.model_validate_json(parameters)))
     except PliantError as error:

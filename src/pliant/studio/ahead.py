@@ -1,8 +1,8 @@
-"""What would be said of values that nobody has proposed yet, so that a slider shows its bounds.
+"""How values would be judged before anyone requests them, so that a slider shows its limits.
 
-These are the checks that a change has to pass anyway (`Link.set`: its bounds, how the arm stands now, and the stability
-of `runtime.guard`), asked beforehand and never in the loop. Values that stand are told apart from those whose reserve
-is thin: which bear less than `EASY` times the gain of the law.
+These are the checks that every change has to pass (`Link.set`: its bounds, the current state of the arm, and the
+stability check of `runtime.guard`), run in advance and never in the loop. Values that pass with little reserve, that is
+with less than `EASY` times the gain, are marked.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pliant.params.control import Parameters
 from pliant.runtime.guard import LEAST_MARGIN, objection, places
 from pliant.runtime.link import Link, changed_live
 
-FINE, THIN, REFUSED = range(3)
+FINE, THIN, REJECTED = range(3)
 # From so many times the gain on, the reserve is no longer worth a word.
 EASY = 2.0 * LEAST_MARGIN
 # Every so many of the values are judged first; between two that differ the border is found by halving.
@@ -29,14 +29,14 @@ _NAMES = {number: name for name, number in LAWS.items()}
 
 @dataclass(frozen=True)
 class Verdict:
-    """How a value would be judged, and why."""
+    """The result for one value, and the reason."""
 
     level: int
     why: str = ""
 
 
 def zones(link: Link, name: str, values: list[Any]) -> list[dict[str, Any]]:
-    """Runs of values of one parameter, in their order, that are judged alike: first and last, level, and why."""
+    """Ranges of values of one parameter with the same result: first and last, level, and reason."""
     parameters, laws = link.parameters, laws_of(link)
     known: dict[int, Verdict] = {}
 
@@ -83,13 +83,13 @@ def _fill(judge: Callable[[int], int], levels: list[int], low: int, high: int) -
 
 
 def is_judged(link: Link) -> bool:
-    """Whether the law that runs has a surface declared on which it could be unstable."""
+    """Whether a surface is declared on which the running law could become unstable."""
     parameters = link.parameters
     return not link.unchecked and any(True for law in laws_of(link) for _ in places(link.task, parameters, law))
 
 
 def laws_of(link: Link) -> list[str]:
-    """The law that runs, and those that the task's script may bring."""
+    """The running law, and those that the task's script may switch to."""
     latest = link.board.latest()
     running = _NAMES[int(latest.goal.law)] if latest is not None else link.task.law
     return sorted({running, *(event.law for event in link.task.events if event.law)})
@@ -100,14 +100,14 @@ def _verdict(link: Link, laws: list[str], now: Parameters, values: dict[str, Any
         after = changed_live(now, values)
         link.check_now(now, after)
     except PliantError as error:
-        return Verdict(REFUSED, str(error))
+        return Verdict(REJECTED, str(error))
     if link.unchecked:
         return Verdict(FINE)
     for law in laws:
         found = objection(link.task, after, law)
         was = objection(link.task, now, law) if found is not None else None
         if found is not None and (was is None or found.badness > was.badness):
-            return Verdict(REFUSED, f"Refused: {found.words}")
+            return Verdict(REJECTED, f"Rejected: {found.words}")
     return next((Verdict(THIN, words) for law in laws if (words := _thin(link, after, law))), Verdict(FINE))
 
 
@@ -116,7 +116,7 @@ def _thin(link: Link, parameters: Parameters, law: str) -> str:
     for place in places(link.task, parameters, law):
         if not place.bears(EASY):
             return (
-                f"Thin: on a surface of {place.stiffness:.3g} N/m the loop bears {place.margin:.2g} times "
-                f"its gain; below {LEAST_MARGIN:g} times it is refused."
+                f"Little reserve: on a surface of {place.stiffness:.3g} N/m the gain margin is {place.margin:.2g}; "
+                f"below {LEAST_MARGIN:g} the value is rejected."
             )
     return ""

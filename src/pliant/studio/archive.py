@@ -1,4 +1,4 @@
-"""Recordings and experiments, for the page: what there is, what is in one, and how it would have gone otherwise."""
+"""Recordings and experiments for the page: lists, contents, and what-if runs."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ MOST_BYTES = 400_000_000
 
 
 def pictures() -> Path:
-    """Where the pictures of experiments go."""
+    """The folder for pictures of experiments."""
     folder = output_folder() / _PICTURES
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
 def experiments() -> list[dict[str, str]]:
-    """Every experiment with its sentence."""
+    """Every experiment with its summary."""
     return [{"name": name, "summary": summary} for name, summary in summaries().items()]
 
 
 def run_experiment(work: Work, name: str) -> dict[str, Any]:
-    """Run an experiment in a process of its own: figures, and the name of its picture."""
+    """Run an experiment in its own process: figures, and the name of its picture."""
     if name not in summaries():  # only looked up: what it imports is the business of its own process
         raise UnknownNameError("experiment", name, summaries())
     picture = pictures() / f"{name}.png"
@@ -52,9 +52,9 @@ def run_experiment(work: Work, name: str) -> dict[str, Any]:
 
 
 def plan(work: Work, file: str, start: str, goal: str) -> dict[str, Any]:
-    """A way through a map, planned in a process of its own: its figures, and the name of its picture."""
+    """A path through a map, planned in its own process: its figures, and the name of its picture."""
     if not find_file("map", file).is_file():  # a device or a pipe could be read without an end
-        raise InputError("the map", file, "a file on the machine of the Studio: .yaml, .pgm, .png or .npy")
+        raise InputError("map", file, "a file on the machine that runs the Studio: .yaml, .pgm, .png or .npy")
     picture = pictures() / "plan.png"
     where = (f"--start={start}", f"--goal={goal}", "--json", "--output", str(picture))
     told = work.told("plan", *where, "--", file)
@@ -70,20 +70,20 @@ def recordings() -> list[dict[str, Any]]:
 def _recording(name: str) -> Recording:
     path = output_folder() / name
     if Path(name).name != name or path.suffix != ".mcap" or not path.is_file():
-        raise InputError("recording", name, f"one of those in {output_folder()}")
+        raise InputError("recording", name, f"a recording in {output_folder()}")
     if (size := path.stat().st_size) > MOST_BYTES:
         raise RejectedError(
-            f"{name} has {size / 1e6:.0f} MB, and the Studio opens no more than {MOST_BYTES / 1e6:.0f} MB: it would "
-            "take the memory and a core from the loop. Ask pliant doctor about it, in another terminal."
+            f"{name} has {size / 1e6:.0f} MB, but the Studio opens at most {MOST_BYTES / 1e6:.0f} MB, to leave memory "
+            "and CPU to the loop. Run pliant doctor on it in another terminal."
         )
     return Recording.load(path, partial=True)
 
 
 def _task(recording: Recording) -> Task:
     if is_mission(recording):
-        raise RejectedError("What would have been can be told of an arm under a law, and not of a mission.")
+        raise RejectedError("What-if works on an arm under a law, not on a mission.")
     if "task" not in recording.meta:
-        raise RejectedError(f"{recording.path.name} does not say which task it is of.")
+        raise RejectedError(f"{recording.path.name} does not contain its task.")
     return Task.model_validate(recording.meta["task"])
 
 
@@ -99,10 +99,10 @@ def _moments(records: Array, channels: tuple[Channel, ...] = CHANNELS) -> dict[s
 
 
 def open_recording(name: str) -> dict[str, Any]:
-    """A recording as the page shows it: shapes, poses and channels at evenly spread moments."""
+    """A recording as the page shows it: shapes, poses and channels at evenly spaced times."""
     recording = _recording(name)
     if not len(recording.records):
-        raise RejectedError(f"{name} holds no record.")
+        raise RejectedError(f"{name} contains no records.")
     about = _mission(recording) if is_mission(recording) else _arm(recording)
     shapes: Shapes = about.pop("shapes")
     heads = recording.records[:: about["every"]]
@@ -124,7 +124,7 @@ def open_recording(name: str) -> dict[str, Any]:
 
 
 def _arm(recording: Recording) -> dict[str, Any]:
-    """What is told of the recording of an arm."""
+    """The details of a recording of an arm."""
     from pliant.analysis.doctor import Case, examine  # not before: it would be a third of the Studio's start
 
     task = _task(recording)
@@ -141,7 +141,7 @@ def _arm(recording: Recording) -> dict[str, Any]:
 
 
 def _mission(recording: Recording) -> dict[str, Any]:
-    """What is told of the recording of a mission: the doctor examines laws, of which there is none."""
+    """The details of a recording of a mission. The doctor examines laws, so it has no findings here."""
     story = recorded_story(recording)
     told = account_of(recording)
     return {
@@ -157,14 +157,14 @@ def _mission(recording: Recording) -> dict[str, Any]:
 
 
 def what_if(name: str, parameters: Parameters) -> dict[str, Any]:
-    """What was recorded, run again in simulation with other parameters (see `what_if`)."""
+    """Simulate a recorded run again with other parameters (see `what_if`)."""
     recording = _recording(name)
     run = run_otherwise(recording, _task(recording), parameters)
     return {"name": name, "fault": run.fault, "from_rest": run.from_rest, **_moments(run.records)}
 
 
 def ask_what_if(work: Work, name: str, parameters: Parameters) -> dict[str, Any]:
-    """The same, worked out in a process of its own."""
+    """The same, in its own process."""
     said = work.ran("The what-if", "pliant.studio.again", name, said=parameters.model_dump_json())
     if "error" in said:
         raise RejectedError(said["error"])

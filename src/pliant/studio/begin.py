@@ -1,4 +1,4 @@
-"""Beginning a mission, unless a stop came first: however close together the two are, the stop wins."""
+"""Begin a mission unless a stop came first. However close together they are, the stop wins."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pliant.studio.request import Request
 
 
 class Beginning(MissionLink):
-    """The link of one request to begin, which looks for a stop in the moment in which its word is sent."""
+    """The link of one request to begin. It checks for a stop at the moment its command is sent."""
 
     def __init__(self, request: Request) -> None:
         link = request.mission

@@ -1,4 +1,4 @@
-"""A stop on its way to a loop: it counts as heard when the loop obeys it, and not when it lies in a queue."""
+"""A stop sent to a loop. It counts as confirmed when the loop obeys it, not when it is queued."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _STOPS = ("stopping", "stopped")
 
 
 class Brake:
-    """One stop, told to one loop. It is sent past the link, which would see out a loop that has just ended."""
+    """One stop, sent to one loop. It bypasses the link, which would clean up after a loop that has just ended."""
 
     def __init__(self, link: Link | MissionLink, *, can_hear: bool = True) -> None:
         self._link = link
@@ -30,7 +30,7 @@ class Brake:
             self._number = link.board.send(commands.HALT)
 
     def is_heard(self, deadline_s: float) -> bool:
-        """Whether the loop obeys, or has ended; waits for it no longer than until `deadline_s` of the steady clock."""
+        """Whether the loop obeys or has ended; waits at most until `deadline_s` of the monotonic clock."""
         while self._number is not None:
             if not self._link.running or self._obeys():
                 return True

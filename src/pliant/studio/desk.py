@@ -1,8 +1,8 @@
-"""The desk: what becomes of a request, from its arrival to its answer.
+"""The desk: handles a request from its arrival to its answer.
 
-A loop that runs is told of a stop where the stop arrives. Stopping one that may have ended, and pushing, have threads
-of their own and wait behind nothing; what changes a loop is done one after the other, as it came; the rest beside it.
-None of that is done in the thread that serves the pages: to see a loop out may take seconds.
+A stop is sent to a running loop at once, where it arrives. Stops for a loop that may have ended, and pushes, have their
+own threads and wait for nothing. Requests that change a loop run one after the other, in order. The rest runs beside
+them. None of this happens in the thread that serves the pages, because cleaning up after a loop can take seconds.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ _log = logging.getLogger(__name__)
 
 
 class Desk:
-    """Takes requests to the thread that they belong to, and answers to the page that asked."""
+    """Passes requests to their thread, and answers to the page that asked."""
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
         self._pools = {when: ThreadPoolExecutor(n, f"studio {when}") for when, n in _THREADS.items()}
 
     def close(self) -> None:
-        """Take nothing more, and end what is being worked out: nobody is to wait for it."""
+        """Accept no more requests, and end the running work."""
         for pool in self._pools.values():
             pool.shutdown(wait=False, cancel_futures=True)
         self.stage.work.close()
 
     def take(self, text: str | None, page: Page, *, is_crowded: bool = False) -> None:
-        """Take a message of a page. Comes back at once; the page hears the answer when there is one.
+        """Accept a message from a page. Returns at once; the page gets the answer later.
 
-        `is_crowded`: all pages together send too much. Then only a stop is taken.
+        `is_crowded`: all pages together send too much. Then only a stop is accepted.
         """
         number: Any = None
         try:
@@ -55,9 +55,11 @@ class Desk:
                 message.pop("run", None)  # whatever the page looked at: what is shown now is to stop
                 self.stage.note_stop()  # now, so that what came before it is known from what comes after
             elif is_crowded:
-                raise RejectedError("The open pages send too many messages together: this one was not taken.")
+                raise RejectedError("The open pages send too many messages. This one was dropped: try again.")
             elif len(page.waiting) >= MOST_WAITING:
-                raise RejectedError(f"{MOST_WAITING} requests of this page are waiting; this one was dropped.")
+                raise RejectedError(
+                    f"{MOST_WAITING} requests of this page are pending. This one was dropped: try again."
+                )
             request = Request(self.stage, message, page.history)
             if when == HALT:
                 request.brakes = self.stage.brake_at_once()
@@ -70,7 +72,7 @@ class Desk:
         job.add_done_callback(lambda done: _deliver(done, page))
 
     def leave(self, page: Page) -> None:
-        """A page is gone: what it still waits for is not done, and it pushes no more."""
+        """A page is gone: cancel its pending requests and end its push."""
         for job in list(page.waiting):
             job.cancel()
         with contextlib.suppress(RuntimeError):  # the Studio ends, and its loop with it
@@ -82,7 +84,7 @@ class Desk:
                 self.stage.arm(page.pushing).push([0.0, 0.0, 0.0], PUSH_S)
 
     def _answer(self, request: Request, action: Action, page: Page) -> str:
-        """Do what was asked for, in a thread of its kind; returns what is said about it."""
+        """Do what was requested, in a thread of its kind; returns the answer."""
         number, name = request.message.get("id"), str(request.message["do"])
         try:
             if name in MOVES:
@@ -96,8 +98,8 @@ class Desk:
         except PliantError as error:
             return text_of({"type": "answer", "id": number, **in_words(error)})
         except Exception as error:  # whatever was sent: who asks gets an answer, and the reason is kept
-            _log.exception("A request of a page has failed.")
-            return text_of({"type": "answer", "id": number, **in_words(PliantError(f"It cannot be done: {error}."))})
+            _log.exception("A request from a page failed.")
+            return text_of({"type": "answer", "id": number, **in_words(PliantError(f"The request failed: {error}."))})
 
 
 def _deliver(done: asyncio.Future[str], page: Page) -> None:

@@ -1,7 +1,7 @@
-"""The door: who calls the Studio by a name of its own is let in.
+"""The door: only requests under one of the Studio's own host names are let in.
 
-A browser tells by which name it came. A site that has made its own name lead to this machine comes by that name, and is
-turned away before anything else is looked at.
+A browser sends the host name that it used. A web site that points its own name to this machine sends that name, and is
+rejected before anything else is checked (DNS rebinding).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LONGEST = 100
 
 
 class Door:
-    """Passes on what comes by a name of this machine, or by the address that the Studio listens on."""
+    """Passes on requests to a name of this machine, or to the address that the Studio listens on."""
 
     def __init__(self, app: ASGIApp, host: str, port: int) -> None:
         self._app, self._port = app, port
@@ -30,7 +30,7 @@ class Door:
         self._any = bound.is_unspecified
 
     def knows(self, names: list[str]) -> bool:
-        """Whether the Host of a call is one of the Studio's own."""
+        """Whether the Host header is one of the Studio's own names."""
         try:
             (name,) = names
             called = urlsplit(f"//{name}")
@@ -46,12 +46,12 @@ class Door:
         return self._any or address in self._own
 
     def _refusal(self, called: str | None) -> str:
-        """What to do instead of calling the Studio by this name."""
-        by = f"by the name {called[:_LONGEST]}, which" if called else "without saying by which name, and that"
+        """Why this host name is rejected, and what to do instead."""
+        name = f"The host name {called[:_LONGEST]}" if called else "A request without a host name"
         own = "any address of this machine" if self._any else " or ".join(sorted(map(str, self._own)))
         return (
-            f"You came {by} is not one of the Studio's: it is called localhost, {own}, port {self._port}. Use the link "
-            "that pliant studio printed as it stands; to come from another machine, start it with --host and --expose."
+            f"{name} is not accepted. Accepted: localhost, {own}, port {self._port}. Use the link that pliant studio "
+            "printed, unchanged. To connect from another machine, start the Studio with --host and --expose."
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,4 +1,4 @@
-"""What one page has changed, so that it can take it back: its own changes, and none of anyone else."""
+"""The changes of one page, so that it can undo them: its own changes, and no one else's."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from pliant.studio.schema import values_of
 MOST = 100
 
 Place = tuple[str, int | None]
-"""A number in a parameter that is a row of numbers, or the whole (None) of any other."""
+"""An element of a parameter that is a list of numbers, or the whole (None) of any other parameter."""
 Change = dict[Place, tuple[Any, Any]]
-"""What stood at each place, and what was put there."""
+"""The old and the new value at each place."""
 
 
 class History:
-    """The changes of one page to the parameters of one loop. Of the ticks of a slider in one hand, one is kept."""
+    """The changes of one page to the parameters of one loop. One drag of a slider is one change."""
 
     def __init__(self) -> None:
         self._done: deque[Change] = deque(maxlen=MOST)
@@ -31,11 +31,11 @@ class History:
         return len(self._done)
 
     def set(self, link: Link, values: dict[str, Any], drag: int = 0) -> None:
-        """Change parameters; those of one `drag` (any number but 0) are taken back together."""
+        """Change parameters; those of one `drag` (any number but 0) are undone together."""
         self.note(link, values, lambda: link.set(values), drag)
 
     def note(self, link: Link, names: Iterable[str], act: Callable[[], object], drag: int = 0) -> None:
-        """Let `act` change the parameters of these names, and keep what it changed."""
+        """Let `act` change the parameters of these names, and note what it changed."""
         before = values_of(link.parameters)
         act()
         change = _change(names, before, values_of(link.parameters))
@@ -50,18 +50,18 @@ class History:
             self._drag = drag
 
     def undo(self, link: Link) -> None:
-        """Take the last change back, save where someone else has changed the same since."""
+        """Undo the last change, except where someone else has changed the same value since."""
         if not self._done:
-            raise RejectedError("There is nothing to undo: this page has changed no parameter of this loop.")
-        _swap(link, self._done, {place: (now, was) for place, (was, now) in self._done[-1].items()}, "taken back")
+            raise RejectedError("Nothing to undo: this page has changed no parameter of this loop.")
+        _swap(link, self._done, {place: (now, was) for place, (was, now) in self._done[-1].items()}, "undone")
         self._undone.append(self._done.pop())
         self._drag = 0
 
     def redo(self, link: Link) -> None:
-        """Make the last change that was undone once more, save where someone else has changed the same since."""
+        """Repeat the last change that was undone, except where someone else has changed the same value since."""
         if not self._undone:
-            raise RejectedError("There is nothing to redo: it must be preceded by an undo.")
-        _swap(link, self._undone, self._undone[-1], "made again")
+            raise RejectedError("Nothing to redo: undo a change first.")
+        _swap(link, self._undone, self._undone[-1], "redone")
         self._done.append(self._undone.pop())
 
 

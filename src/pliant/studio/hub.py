@@ -1,4 +1,4 @@
-"""One reader of the board for all pages: every new record once, and a queue for each page that drops what is old."""
+"""One reader of the board for all pages: reads every new record once, with a queue per page that drops old frames."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _log = logging.getLogger(__name__)
 
 
 class Page:
-    """One connected page: words are kept in order, of frames only the newest."""
+    """One connected page: messages are kept in order, and only the newest frames."""
 
     def __init__(self) -> None:
         self.number = -1
-        """Of the loop that it was told about last."""
+        """The number of the loop that was described to it last."""
         self.history = History()
         self.waiting: set[asyncio.Future[str]] = set()
         """Its requests that have no answer yet."""
@@ -41,13 +41,13 @@ class Page:
         self.is_blank = True
         """Whether it has not been shown anything of the loop yet."""
         self.lost = asyncio.Event()
-        """It does not keep up with what is said: it is to come anew, and to be told all."""
+        """It cannot keep up: it has to reconnect and get everything again."""
         self._words: deque[str] = deque()
         self._frames: deque[bytes] = deque(maxlen=_WAITING)
         self._new = asyncio.Event()
 
     def greet(self, number: int, hello: str) -> None:
-        """Tell it about another loop: frames of the one before, and what it has changed there, mean nothing now."""
+        """Describe another loop to it: old frames, and its changes to the old loop, no longer apply."""
         self.number, self.history, self.is_blank = number, History(), True
         self._frames.clear()
         self.put(hello)
@@ -68,7 +68,7 @@ class Page:
         self._new.set()
 
     async def next(self) -> str | bytes:
-        """The next thing to send."""
+        """The next message or frame to send."""
         while not (self._words or self._frames):
             self._new.clear()
             await self._new.wait()
@@ -76,7 +76,7 @@ class Page:
 
 
 class Hub:
-    """Looks at the stage's loop and tells every page what is new."""
+    """Watches the stage's loop and sends every page what is new."""
 
     def __init__(self, stage: Stage) -> None:
         self.stage, self.pages = stage, set[Page]()
@@ -86,7 +86,7 @@ class Hub:
         self._pulse = Pulse()
 
     async def run(self) -> None:
-        """Until cancelled: whatever goes wrong in one look, there is a next one."""
+        """Run until cancelled: an error in one pass does not prevent the next."""
         while True:
             with self._next_look():
                 await self.greet()
@@ -107,10 +107,10 @@ class Hub:
         except Exception as error:
             if (mishap := (type(error), *_place_of(error))) not in self._mishaps:
                 self._mishaps.add(mishap)
-                _log.exception("The Studio could not look at its loop, and looks again.")
+                _log.exception("The Studio could not read its loop. It tries again.")
 
     async def greet(self) -> None:
-        """Describe the stage to pages that do not know it yet: new ones, and all when another loop is shown."""
+        """Describe the stage to pages that do not know it yet: to new ones, and to all when another loop is shown."""
         if all(page.number == self.stage.number for page in self.pages):
             return
         number, hello = await asyncio.to_thread(self._hello)
@@ -125,7 +125,7 @@ class Hub:
         return words["number"], text_of(words)
 
     def look(self) -> None:
-        """Tell the pages what has happened since the last look. Never waits."""
+        """Send the pages what has happened since the last pass. Never waits."""
         now = self.status()
         if (status := text_of(now)) != self._status:
             self._status = status
@@ -151,7 +151,7 @@ class Hub:
         return [page for page in self.pages if page.number == scene.number]
 
     def status(self) -> dict[str, Any]:
-        """How the loop is, for the pages."""
+        """The state of the loop, for the pages."""
         scene = self.stage.scene
         status, reason, black_box = ("none", "", "") if scene is None else self._pulse.status_of(scene.link)
         recording, mishap = self.stage.recorder.look()

@@ -1,4 +1,4 @@
-"""Whether a loop lives: what its board says is believed only while its process is there, and ticks."""
+"""Whether a loop is alive: its board counts only while its process exists and ticks."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from pliant.runtime.board_layout import FAULT, RUNNING, STARTING
 from pliant.runtime.link import Link
 from pliant.runtime.mission_link import MissionLink
 
-_GONE = "its process ended without a word"
+_GONE = "its process exited without reporting a reason"
 # A loop that should run and has not ticked for this long is silent [s].
 SILENT_S = 1.0
-_SILENT = f"it has not ticked for more than {SILENT_S:g} s, so what is shown is old, and it may not hear a stop"
+_SILENT = f"no tick for more than {SILENT_S:g} s. The display is out of date, and a stop may not reach the loop"
 # Between two looks no more than this counts [s]: who slept himself cannot say who else did not.
 _LOOK_S = 0.2
 
 
 def was_killed(link: Link | MissionLink) -> bool:
-    """Whether its process is gone and has not said why."""
+    """Whether its process is gone without a reported reason."""
     gone = not alive(int(link.board.header.loop_pid))  # asked first: then the status is the last word
     return gone and link.board.status in (STARTING, RUNNING)
 
 
 def status_of(link: Link | MissionLink) -> tuple[str, str, str]:
-    """How a loop is (starting, running, fault or ended), why it ended, and where its last seconds were saved."""
+    """The state of a loop (starting, running, fault or ended), why it ended, and where its last seconds were saved."""
     if was_killed(link):
         return "fault", link.notes.get("fault") or _GONE, ""
     status = link.board.status
@@ -36,14 +36,14 @@ def status_of(link: Link | MissionLink) -> tuple[str, str, str]:
 
 
 class Pulse:
-    """Whether a loop that should run still ticks. It must be asked again and again, always about what is shown."""
+    """Whether a loop that should run still ticks. Poll it, always with the loop that is shown."""
 
     def __init__(self) -> None:
         self._seen = ("", 0)
         self._looked_s = self._still_s = 0.0
 
     def status_of(self, link: Link | MissionLink) -> tuple[str, str, str]:
-        """As `status_of`, and silent where a loop that should run has not ticked for a while."""
+        """As `status_of`, or silent if a loop that should run has not ticked for a while."""
         told = status_of(link)
         now_s, seen = time.monotonic(), (link.name, int(link.board.head))
         moves = seen != self._seen or told[0] != "running"

@@ -1,4 +1,4 @@
-"""A mission as the page draws it: its map as a picture, its way as points, its stages and its figures in words."""
+"""A mission as the page draws it: map as a picture, path as points, stages and figures as text."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Array = np.ndarray[Any, Any]
 
 # Stages in the order of a mission, and what happens in each.
 STAGES = {
-    "ready": "a way is known; nothing moves until it begins",
-    "A": "the arm is parked, the base is locked",
+    "ready": "a path is planned; nothing moves until you press Begin",
+    "A": "the arm moves to its parking pose, the base is locked",
     "B": "the base drives, the arm holds still",
-    "C": "base and arm bring the tool to its goal",
+    "C": "base and arm move the tool to its goal",
     "done": "the tool is at its goal",
     "stopping": "base and arm brake",
-    "stopped": "base and arm stand",
+    "stopped": "base and arm have stopped",
 }
 # A map is drawn with no more cells than this along a side.
 _MOST = 1024
@@ -35,7 +35,7 @@ _FREE, _UNKNOWN, _BLOCKED = 255, 128, 0
 
 
 def channels_of(task: MissionTask, grid: OccupancyGrid, goal: Callable[[], Array]) -> tuple[Channel, ...]:
-    """The lines of its plots; `goal` is asked for the goal of the tool (X_WT), which may become another one."""
+    """The lines of its plots; `goal` returns the current goal of the tool (X_WT)."""
     from pliant.analysis.clearance import Clearance  # not before: only a mission needs what it brings along
 
     planner = task.planner
@@ -44,7 +44,7 @@ def channels_of(task: MissionTask, grid: OccupancyGrid, goal: Callable[[], Array
 
 
 def mission_in_words(task: MissionTask, grid: OccupancyGrid) -> dict[str, Any]:
-    """What does not change: stages, footprint and map."""
+    """The constant part: stages, footprint and map."""
     body = task.planner.footprint
     return {
         "stages": STAGES,
@@ -54,7 +54,7 @@ def mission_in_words(task: MissionTask, grid: OccupancyGrid) -> dict[str, Any]:
 
 
 def map_in_words(grid: OccupancyGrid) -> dict[str, Any]:
-    """A map as a picture in an address of its own, and where it lies; a large one is coarser, and no freer."""
+    """A map as a picture in a data URL, and its extent. A large map is drawn coarser; blocked cells stay blocked."""
     left, right, bottom, top = grid.extent
     known = np.where(grid.blocked(), _UNKNOWN, _FREE)
     cells = np.where(grid.blocked(unknown_is_free=True), _BLOCKED, known).astype(np.uint8)
@@ -72,7 +72,7 @@ def map_in_words(grid: OccupancyGrid) -> dict[str, Any]:
 
 
 def story_in_words(story: dict[str, Any]) -> dict[str, Any]:
-    """How a mission stands, from what its loop tells, or from what a recording says of it."""
+    """The state of a mission, as reported by its loop or by a recording."""
     told = story["account"]
     way = told["way"] and Path(tuple(told["way"]["start"]), np.array(told["way"]["arcs"], float).reshape(-1, 2))
     last = told["log"][-1] if told["log"] else [0.0, "", ""]

@@ -1,4 +1,4 @@
-"""The recorder that follows the loop on request: its file, and what became of it."""
+"""The recorder that follows the loop on request: its file and its result."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from pliant.runtime.save import NOW, claim_recording, follow, output_folder
 
 
 class Recorder:
-    """One recording at a time, in a process of its own."""
+    """One recording at a time, in its own process."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._file = self._mishap = ""
 
     def begin(self, link: Link | MissionLink) -> str:
-        """Record a loop from now on; returns the file."""
+        """Start recording a loop; returns the file."""
         if self._process is not None and self._process.poll() is None:
-            raise RejectedError(f"It is being recorded already, into {self._file}.")
+            raise RejectedError(f"A recording is already running: {self._file}.")
         path = _free_name(link.task.name.replace(" ", "_").replace("/", "_"))
         claim_recording(path)
         link.board.recording = False
         process = self._process = follow(link.board.path, path, NOW)
         while not link.board.recording:
             if process.poll() is not None:
-                raise RecordingError(path, "could not be begun: the recorder ended at once.")
+                raise RecordingError(path, "could not be started: the recorder exited at once.")
             time.sleep(0.01)
         self._file, self._mishap = str(path), ""
         return self._file
 
     def end(self) -> str:
-        """End the recording; returns its file. Until all of it is written, it counts as being recorded."""
+        """End the recording; returns its file. It counts as running until everything is written."""
         path, process = self._file, self._process
         if process is not None:
             process.terminate()
@@ -46,11 +46,11 @@ class Recorder:
         return path
 
     def look(self) -> tuple[str, str]:
-        """The file that is being written, if there is one, and what went wrong with the last one. Never waits."""
+        """The file that is being written (or ""), and what went wrong with the last one. Never waits."""
         process, file = self._process, self._file
         if file and process is not None and (code := process.poll()) is not None:
             self._file = ""
-            self._mishap = f"The recorder ended early (exit code {code}): {file} is not complete." if code else ""
+            self._mishap = f"The recorder exited early (exit code {code}): {file} is not complete." if code else ""
         return self._file, self._mishap
 
 

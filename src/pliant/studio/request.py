@@ -1,4 +1,4 @@
-"""A request of a page: its words, checked as they are read, and the loop that the page was looking at."""
+"""A request from a page: its fields, checked as they are read, and the loop that the page was showing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Message = dict[str, Any]
 
 
 class Request:
-    """What a page asks for, and when: for which run of the stage, and after how many stops."""
+    """A request and its context: for which run of the stage, and after how many stops."""
 
     def __init__(self, stage: Stage, message: Message, history: History) -> None:
         self.stage, self.message, self.history = stage, message, history
@@ -34,40 +34,40 @@ class Request:
         self.run, self.stops = run, stage.stops
         self.arrived_ns, self.arrived_s = time.time_ns(), time.monotonic()
         self.brakes: list[Brake] = []
-        """Loops that were told to stop when this arrived."""
+        """The loops that were sent a stop when this arrived."""
 
     # -- what it is for --
 
     @property
     def arm(self) -> Link:
-        """The loop of an arm that the page was looking at; raises when another is shown by now, or none."""
+        """The arm's loop that the page was showing; raises if another one is shown now, or none."""
         return self.stage.arm(self.run)
 
     @property
     def mission(self) -> MissionLink:
-        """The mission that the page was looking at; raises when another is shown by now, or none."""
+        """The mission that the page was showing; raises if another one is shown now, or none."""
         return self.stage.mission(self.run)
 
     def check_run(self) -> None:
-        """Raise if another loop is shown by now than when this was asked for."""
+        """Raise if another loop is shown now than at the time of the request."""
         self.stage.check_run(self.run)
 
     @property
     def is_stopped(self) -> bool:
-        """Whether a stop has come since."""
+        """Whether a stop has arrived since."""
         return self.stage.stops != self.stops
 
     def check_stops(self) -> None:
-        """Raise if a stop has come since: what was asked for before it must not move a robot after it."""
+        """Raise if a stop has arrived since: a request from before a stop must not move a robot after it."""
         if self.is_stopped:
-            raise RejectedError("A stop came before this was done, so it was not done. Ask again if you still want it.")
+            raise RejectedError("A stop came first, so this was not done. Repeat it if you still want it.")
 
     # -- what it says --
 
     def text(self, field: str, default: str | None = None) -> str:
         value = self.message.get(field, default)
         if not isinstance(value, str) or len(value) > 500:
-            raise InputError(field, value, "a text")
+            raise InputError(field, value, "text of at most 500 characters")
         return value
 
     def numbers(self, field: str, *sizes: int) -> list[float]:
@@ -83,7 +83,7 @@ class Request:
         return numbers
 
     def numbers_onto(self, now: Callable[[Link], Any], field: str, *sizes: int) -> list[float]:
-        """The same, where null leaves a number as it is `now`, when the loop has obeyed all that was asked before."""
+        """The same, where null keeps a number as it is `now`, after the loop has executed all earlier commands."""
         value = self.message.get(field)
         if not isinstance(value, list) or None not in value or all(each is None for each in value):
             return self.numbers(field, *sizes)
@@ -96,7 +96,7 @@ class Request:
         ]
 
     def count(self, field: str) -> int:
-        """A whole number, 0 where there is none."""
+        """A whole number, 0 if it is missing."""
         value = self.message.get(field, 0)
         if type(value) is not int:
             raise InputError(field, str(value)[:40], "a whole number")
@@ -105,14 +105,14 @@ class Request:
     def values(self) -> dict[str, Any]:
         values = self.message.get("values")
         if not isinstance(values, dict) or not values:
-            raise InputError("values", values, "parameters by name")
+            raise InputError("values", values, "a JSON object of parameter names and values")
         return values
 
 
 def understood(text: str | None) -> Message:
-    """A message as it was sent: a JSON object, with a number by which its answer is known."""
+    """A parsed message: a JSON object with an id for its answer."""
     if text is None or len(text) > MESSAGE_BYTES:
-        raise InputError("message", "…", f"a JSON text of at most {MESSAGE_BYTES} bytes")
+        raise InputError("message", "…", f"JSON text of at most {MESSAGE_BYTES} bytes")
     try:
         message = json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError):
@@ -126,4 +126,4 @@ def understood(text: str | None) -> Message:
 
 
 def _no_number(word: str) -> None:
-    raise ValueError(f"{word} is no JSON")
+    raise ValueError(f"{word} is not valid JSON")

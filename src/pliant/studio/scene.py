@@ -1,4 +1,4 @@
-"""What is on the stage: a loop with all that a page needs to draw it. An arm, or an arm on a base with its mission."""
+"""What is on the stage: a loop with everything a page needs to draw it. An arm, or an arm on a base with a mission."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ L = TypeVar("L", bound=Link | MissionLink)
 
 
 class Scene(ABC, Generic[L]):
-    """A loop that is shown, with all that belongs to it: swapped whole, so that nobody sees half of a change."""
+    """A loop that is shown, with everything that belongs to it: replaced whole, so no reader sees half a change."""
 
     channels: tuple[Channel, ...] = CHANNELS
 
     def __init__(self, link: L, shapes: Shapes, source: str, number: int) -> None:
         self.link, self.shapes, self.source = link, shapes, source
         self.number = number
-        """Counts the loops shown so far: a page that knows another number asks for the description again."""
+        """Counts the loops shown so far: a page with another number gets the description again."""
 
     @property
     def every(self) -> int:
-        """Of so many ticks one is a sample of the plots."""
+        """Ticks per sample of the plots."""
         return max(1, round(self.link.task.rate_hz / SAMPLE_HZ))
 
     @property
     @abstractmethod
     def news(self) -> int:
-        """A number that is another one whenever `tell` has something new to say."""
+        """A number that changes whenever `tell` has something new."""
 
     @abstractmethod
     def tell(self) -> dict[str, Any]:
-        """The message that says what is in force now."""
+        """The message with what is in force now."""
 
     def describe(self) -> dict[str, Any]:
-        """All that a page needs to know of it before frames mean something."""
+        """Everything a page needs before it can read frames."""
         task = self.link.task
         return {
             "name": self.link.name,

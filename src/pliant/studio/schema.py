@@ -1,4 +1,4 @@
-"""The parameters as the page offers them: name, unit, bounds, whether live, and help, from their declarations."""
+"""The parameters as the page shows them: name, unit, bounds, live or not, and help, from their declarations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pliant.runtime.link import Link
 
 
 def parameters_in_words() -> list[dict[str, Any]]:
-    """Every parameter, in the order of its declaration."""
+    """Every parameter, in the order of declaration."""
     bounds = limits_of(Parameters)
     return [
         {
@@ -30,7 +30,7 @@ def parameters_in_words() -> list[dict[str, Any]]:
 
 
 def in_force(link: Link) -> dict[str, Any]:
-    """The values in force, and the revision that they came with: of two such messages the later one counts."""
+    """The values in force, and their revision: of two such messages the later one counts."""
     while True:
         revision = int(link.board.adopted)
         values = values_of(link.parameters)

@@ -1,4 +1,4 @@
-"""Listening: on this machine only, unless it is said expressly."""
+"""Listening: on this machine only, unless --expose is given."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _GONE_S = 30.0
 
 
 def listen(host: str, port: int, *, expose: bool) -> socket.socket:
-    """A socket that listens; other machines can reach it only with `expose`."""
+    """A listening socket; other machines can reach it only with `expose`."""
     host = host or LOCAL
     try:
         local = ipaddress.ip_address("127.0.0.1" if host == "localhost" else host).is_loopback
     except ValueError:
-        raise InputError("--host", host, "an IP address of this machine", "For instance 127.0.0.1.") from None
+        raise InputError("--host", host, "an IP address of this machine", "Example: 127.0.0.1.") from None
     if not local and not expose:
         raise RejectedError(
-            f"--host {host} can be reached from other machines, and who has the link can move the robot. "
-            "If that is what you want, say --expose too."
+            f"Other machines can reach --host {host}, and anyone with the link can move the robot. "
+            "Add --expose if you want this."
         )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
@@ -41,9 +41,7 @@ def listen(host: str, port: int, *, expose: bool) -> socket.socket:
     except OSError as error:
         listening.close()
         reason = error.strerror or error
-        raise RejectedError(
-            f"The Studio cannot listen on {host} port {port}: {reason}. Another --port may be free."
-        ) from None
+        raise RejectedError(f"The Studio cannot listen on {host} port {port}: {reason}. Try another --port.") from None
     return listening
 
 
@@ -59,7 +57,7 @@ def link_of(listening: socket.socket, token: str) -> str:
 
 
 def serve(stage: Stage, listening: socket.socket, ready: Callable[[str], object]) -> None:
-    """Serve the stage until Ctrl-C; `ready` is told the link."""
+    """Serve the stage until Ctrl-C; `ready` is called with the link."""
     studio = Studio(stage, *listening.getsockname()[:2])
     config = uvicorn.Config(
         studio.app, log_level="error", ws="websockets-sansio", ws_max_size=MESSAGE_BYTES, ws_ping_interval=5.0,

@@ -1,8 +1,8 @@
 """The Studio's server: the page, its files, and one socket for each page. It listens on this machine only.
 
-Whoever has the link has the token in it; without it there is no page, no picture and no socket (the files of the page,
-which say nothing of the robot, are given to all). A page of another origin is turned away, so that no other site that
-is open in the same browser can speak to the robot; so is whoever comes by a strange name (see `door`).
+The link contains a token. Without it the server gives out no page, no picture and no socket; only the static files,
+which contain nothing about the robot, are public. A page of another origin is rejected, so that no other site open in
+the same browser can talk to the robot. So is a request under an unknown host name (see `door`).
 """
 
 from __future__ import annotations
@@ -55,27 +55,27 @@ HEADERS = {"Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff
 
 
 def static_folder() -> Path:
-    """The page's files, made when the package was built."""
+    """The page's files, built with the package."""
     folder = Path(str(resources.files("pliant.studio"))) / "static"
     if not (folder / "index.html").is_file():
         why = folder / "not-made"
         reason = f" ({why.read_text().splitlines()[0].rstrip('.')})" if why.is_file() else ""
         raise RejectedError(
-            f"The Studio's page could not be made when Pliant was installed{reason}. "
-            "It needs a registry of npm packages once: install Pliant again when there is one."
+            f"The Studio's page was not built when Pliant was installed{reason}. "
+            "The build needs an npm registry: install Pliant again with one in reach."
         )
     return folder
 
 
 class Allowance:
-    """So many messages in a second, and as many at once after a pause."""
+    """A rate limit: this many messages per second, and as many at once after a pause."""
 
     def __init__(self, rate_hz: float) -> None:
         self._rate_hz = self._left = rate_hz
         self._then = time.monotonic()
 
     def takes(self) -> bool:
-        """Whether there is room for one more; then it is counted."""
+        """Whether one more message is allowed; if so, it is counted."""
         now = time.monotonic()
         self._left = min(self._rate_hz, self._left + (now - self._then) * self._rate_hz)
         self._then = now
@@ -86,7 +86,7 @@ class Allowance:
 
 
 class Studio:
-    """The application: who may come in, and what becomes of what they say."""
+    """The application: access checks, and handling of messages."""
 
     def __init__(self, stage: Stage, host: str, port: int) -> None:
         self.stage, self.hub, self.desk = stage, Hub(stage), Desk(stage)
@@ -119,22 +119,22 @@ class Studio:
 
     async def _page(self, request: Request) -> Response:
         if (token := request.query_params.get("token")) is None:
-            words = "This link lacks its token. Use the whole link that pliant studio printed, to its last letter."
+            words = "This link has no token. Use the complete link that pliant studio printed."
             return PlainTextResponse(words, 401, HEADERS)
         if not self._knows(token):
             words = (
-                "The token in this link is not that of the Studio that runs now: each start makes a new one. Use the "
-                f"link that it printed last. A token of your own in {TOKEN_VARIABLE} stays the same."
+                "The token in this link is out of date: each start of the Studio makes a new one. Use the link that it "
+                f"printed last. To keep the same token, set {TOKEN_VARIABLE}."
             )
             return PlainTextResponse(words, 401, HEADERS)
         return HTMLResponse((self._folder / "index.html").read_text(), headers=HEADERS)
 
     async def _picture(self, request: Request) -> Response:
         if not self._knows(request.query_params.get("token")):
-            return PlainTextResponse("This link lacks the token.", 401, HEADERS)
+            return PlainTextResponse("This link has no valid token.", 401, HEADERS)
         there = {path.name: path for path in pictures().glob("*.png")}
         if (path := there.get(request.path_params["name"])) is None:
-            return PlainTextResponse("There is no such picture.", 404, HEADERS)
+            return PlainTextResponse("Unknown picture.", 404, HEADERS)
         return FileResponse(path, headers={**HEADERS, "Cache-Control": "no-store"})
 
     async def _socket(self, socket: WebSocket) -> None:
@@ -165,7 +165,7 @@ class Studio:
             receiving.result()  # whatever went wrong in it is not lost
         elif page.lost.is_set():
             with contextlib.suppress(TimeoutError, WebSocketDisconnect, RuntimeError):
-                await asyncio.wait_for(socket.close(TOO_SLOW, "the page does not keep up"), _CLOSE_S)
+                await asyncio.wait_for(socket.close(TOO_SLOW, "the page cannot keep up"), _CLOSE_S)
 
     async def _turn_away(self, socket: WebSocket) -> None:
         """Close a line for which there is no room. If its first word is a stop, that is taken all the same.
@@ -174,7 +174,7 @@ class Studio:
         turned away; the line stays open for that first word only.
         """
         page, stops = Page(), self.stage.stops
-        why = f"{MOST_PAGES} pages are open already: close one of them."
+        why = f"{MOST_PAGES} pages are already open: close one of them."
         await socket.send_text(text_of({"type": "answer", "id": None, **in_words(RejectedError(why))}))
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_FIRST_WORD_S):
@@ -209,5 +209,5 @@ def _token() -> str:
     """The token of this start; one of your own must be hard to guess too."""
     own = os.environ.get(TOKEN_VARIABLE, "")
     if own and len(own) < _TOKEN_LETTERS:
-        raise RejectedError(f"{TOKEN_VARIABLE} has {len(own)} letters, but it must have at least {_TOKEN_LETTERS}.")
+        raise RejectedError(f"{TOKEN_VARIABLE} has {len(own)} characters, but it must have at least {_TOKEN_LETTERS}.")
     return own or secrets.token_urlsafe(32)

@@ -1,4 +1,4 @@
-"""Waiting until a loop has done what it was told: what its board shows before that is out of date."""
+"""Wait until a loop has executed its commands: until then its board is out of date."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pliant.runtime.link import Link
 
 
 def settle(link: Link) -> None:
-    """Wait until the loop has taken every command so far, and has ticked since; raises `LoopError` if it hangs."""
+    """Wait until the loop has taken every command so far and has ticked since; raises `LoopError` if it hangs."""
     board, sent, ticking = link.board, int(link.board.header.queue_in), Ticking(link.board)
     taken_at = board.head if board.taken >= sent else None
     while link.running and (taken_at is None or board.head <= taken_at):

@@ -1,4 +1,4 @@
-"""The cell as the page draws it: shapes by body, and where the bodies are for given joints."""
+"""The cell as the page draws it: shapes by body, and the body poses for given joints."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ class Shapes:
 
     @classmethod
     def of_arm(cls, task: Task) -> Shapes:
-        """Those of a task; its joints are those of the arm."""
+        """The shapes of a task; the joints are those of the arm."""
         return cls(scene_model(model_of(task.robot), task.tool, task.sim))
 
     @classmethod
     def of_mission(cls, task: MissionTask) -> Shapes:
-        """Those of an arm on a base; its joints are x, y and heading of the base, then those of the arm."""
+        """The shapes of an arm on a base; the joints are x, y and heading of the base, then those of the arm."""
         return cls(body_scene_model(Chassis(), model_of(task.robot), task.tool, task.sim))
 
     @property
     def up(self) -> list[float]:
-        """Where things do not fall to: the z-axis of an arm on a floor, another of one that moves in a plane."""
+        """The direction against gravity: z for an arm on a floor, another for an arm that moves in a plane."""
         gravity = self._model.opt.gravity
         return [0.0, 0.0, 1.0] if not gravity.any() else _rounded(-gravity / np.linalg.norm(gravity))
 
     def describe(self) -> list[dict[str, Any]]:
-        """Every shape: its body, kind, sizes [m], place in the body, and colour. The floor is the page's own."""
+        """Every shape: its body, kind, sizes [m], pose in the body, and colour. The page draws the floor."""
         model = self._model
         return [
             {

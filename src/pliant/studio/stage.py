@@ -1,4 +1,4 @@
-"""What the Studio shows: one loop, started here or attached to, and the recorder that follows it on request."""
+"""What the Studio shows: one loop, started here or attached to, and its recorder."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ from pliant.studio.schema import parameters_in_words
 from pliant.studio.wire import CHANNELS, HEAD, limits_in_words
 from pliant.studio.work import Work
 
-_ANOTHER = "This was asked for while another loop was shown, so it was not done."
+_ANOTHER = "This was requested for another loop, so it was not done. Repeat it if you still want it."
 
 
 def _file_of(name: str) -> Path:
     """The file of a task; a device or a pipe could be read without an end."""
     if not (path := find_file("task", name)).is_file():
-        raise RejectedError(f"{path} is not a regular file: give the path of a YAML file.")
+        raise RejectedError(f"{path} is not a regular file. Give the path of a YAML file.")
     return path
 
 
 class Stage:
-    """One loop at a time. What takes long is done under `lock`; stopping and pushing never wait for it."""
+    """One loop at a time. Slow operations hold `lock`; stops and pushes never wait for it."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.scene: ArmScene | MissionScene | None = None
         self._count = self._keeps = 0
         self.kept: dict[str, Parameters] = {}
-        """Sets of parameters that were kept to compare, by letter."""
+        """Kept sets of parameters to compare with, by letter."""
         self.stops = 0
-        """Counts the stops that were asked for: what was asked before one must not move a robot after it."""
+        """Counts the requested stops: a request from before a stop must not move a robot after it."""
         self._beginning: Session | MissionSession | None = None
         self._ending: Session | MissionSession | None = None
         self._leaving = threading.Lock()
@@ -60,21 +60,21 @@ class Stage:
     # -- which loop --
 
     def attach(self, name: str | None) -> None:
-        """Show a loop that someone else has started."""
+        """Show a loop that was started elsewhere."""
         with self.lock:
             is_driving = MISSION in board_of(name).config
             self._show(attach_mission(name) if is_driving else attach(name), "")
 
     def begin(self, source: str) -> None:
-        """Start the first task or mission, as whoever started the Studio has said: its robot may be a real one."""
+        """Start the task or mission from the command line: its robot may be a real one."""
         if not is_mission(_file_of(source)):
             self._robots.add(load_task(source).robot)
         self.start(source)
 
     def start(self, source: str, robot: str = "") -> None:
-        """End the loop that is shown, and start the task or the mission `source`, on another robot if one is named."""
+        """End the loop that is shown and start the task or mission `source`, on another robot if one is given."""
         if robot and robot not in self.robots:
-            raise UnknownNameError("robot to choose", robot, self.robots)
+            raise UnknownNameError("robot", robot, self.robots)
         stops = self.stops
         if is_mission(_file_of(source)):
             self._start_mission(source, robot)
@@ -89,7 +89,7 @@ class Stage:
             session = Session(task)
             guard_start(session.task)  # before the one that runs is ended
             if self.stops != stops:
-                raise RejectedError("A stop came before the task began, so it was not started.")
+                raise RejectedError("A stop came before the task started, so it was not started.")
             self._start_arm(session, source, stops)
 
     def _start_arm(self, session: Session, source: str, stops: int) -> None:
@@ -136,14 +136,15 @@ class Stage:
 
     @property
     def robots(self) -> list[str]:
-        """The robots that a page may choose."""
+        """The robots that a page may choose from."""
         return [f"sim:{name}" for name in available_models()]
 
     def _check_robot(self, robot: str) -> None:
         """Raise if a page would start a real robot that nobody has named at the command line."""
         if not is_simulated(robot) and robot not in self._robots:
             raise RejectedError(
-                f"{robot} is a real robot: a page may start it only where the Studio was started with it, by its task."
+                f"{robot} is a real robot. A page may start it only if the Studio was started with its task "
+                "(pliant studio TASK)."
             )
 
     def _show(self, link: Link | MissionLink, source: str) -> None:
@@ -153,7 +154,7 @@ class Stage:
         self._count = number  # after it: nobody is to see the number of a loop that is not there yet
 
     def close(self) -> None:
-        """End what was started here; a loop that was attached to goes on."""
+        """End a loop that was started here; one that was attached to keeps running."""
         with self.lock:
             self.see_out()
             self.stop_recording()
@@ -169,32 +170,32 @@ class Stage:
 
     @property
     def was_killed(self) -> bool:
-        """Whether a loop that was started here is gone and has not been seen out."""
+        """Whether a loop that was started here was killed and not cleaned up yet."""
         link = None if (scene := self.scene) is None else scene.link
         return isinstance(link, Session | MissionSession) and was_killed(link)
 
     def see_out(self) -> None:
-        """Save what a loop that was killed has left, and put on its board why it ended: once, whoever asks first."""
+        """Clean up once after a loop that was killed: save its last seconds, and note on its board why it ended."""
         scene = self.scene
         if scene is not None and self.was_killed:
             with self._leaving, contextlib.suppress(PliantError):  # which is the reason, for whoever asks the loop
                 scene.link.check()
 
     def note_stop(self) -> None:
-        """From now on nothing is moved that was asked for before."""
+        """Note a stop: earlier requests no longer move anything."""
         self.stops += 1
 
     def brake(self) -> list[Brake]:
-        """Tell the loop to stop. One that is being started hears of it when it can, because the stop was noted."""
+        """Send the loop a stop. A loop that is starting stops as soon as it can, because the stop was noted."""
         told = self.brake_at_once()
         if not told and (self.scene is not None or not self._starting):
             self.shown().halt()
         return told
 
     def brake_at_once(self) -> list[Brake]:
-        """Tell every loop that runs to stop, one that begins or ends too, and wait for nothing.
+        """Send a stop to every running loop, including one that is starting or ending, and wait for nothing.
 
-        The loop of an arm that begins and cannot be told yet is among them, as one that has not heard.
+        An arm's loop that is starting and cannot receive commands yet is included, as not confirmed.
         """
         loops = [(link, link.running) for link in self._loops]
         return [Brake(link, can_hear=runs) for link, runs in loops if runs or self._is_deaf(link)]
@@ -212,22 +213,22 @@ class Stage:
 
     @property
     def is_idle(self) -> bool:
-        """Whether there is no loop that could be stopped, now or soon: all have ended."""
+        """Whether no loop could be stopped, now or soon: all have ended."""
         return not self._starting and all(status_of(link)[0] in ("fault", "ended") for link in self._loops)
 
     @property
     def number(self) -> int:
-        """Counts the loops shown so far: a request names the one that it is for."""
+        """Counts the loops shown so far: a request carries the number of its loop."""
         scene = self.scene
         return self._count if scene is None else scene.number
 
     def check_run(self, run: int) -> None:
-        """Raise if the loop of this number is not the one that is shown."""
+        """Raise if the loop of this number is not the one shown."""
         if run != self.number:
             raise RejectedError(_ANOTHER)
 
     def shown(self, run: int | None = None) -> Link | MissionLink:
-        """The loop, whatever runs in it; raises when there is none, or when it is not that of the number `run`."""
+        """The loop of any kind; raises if no loop is shown, or not the one of the number `run`."""
         scene = self.scene
         if run is not None and run != (self._count if scene is None else scene.number):
             raise RejectedError(_ANOTHER)
@@ -237,21 +238,21 @@ class Stage:
         return scene.link
 
     def arm(self, run: int | None = None) -> Link:
-        """The loop of an arm; raises when it is none."""
+        """The loop of an arm; raises if a mission is shown."""
         if isinstance(link := self.shown(run), MissionLink):
-            raise RejectedError("This is a mission: it can be begun, stopped and given another goal, and no more.")
+            raise RejectedError("This is not possible in a mission. You can begin it, stop it, and set another goal.")
         return link
 
     def mission(self, run: int | None = None) -> MissionLink:
-        """The mission; raises when it is none."""
+        """The mission; raises if an arm's loop is shown."""
         if isinstance(link := self.shown(run), Link):
-            raise RejectedError("This is the loop of an arm, not a mission.")
+            raise RejectedError("This needs a mission, but the loop of an arm is running.")
         return link
 
     # -- sets to compare --
 
     def keep(self, parameters: Parameters) -> str:
-        """Keep parameters under the next letter; after Z, A is forgotten and begun anew."""
+        """Keep parameters under the next letter; after Z, A is replaced."""
         with self.lock:
             name = string.ascii_uppercase[self._keeps % len(string.ascii_uppercase)]
             self.kept[name] = parameters
@@ -259,13 +260,13 @@ class Stage:
             return name
 
     def preset(self, name: str) -> Parameters:
-        """A set that was kept, or the one of a task."""
+        """A kept set, or the one of a task."""
         return self.kept[name] if name in self.kept else load_task(_file_of(name)).params
 
     # -- recording --
 
     def record(self) -> str:
-        """Let a recorder follow the loop from now on; returns the file."""
+        """Start recording the loop; returns the file."""
         with self.lock:
             return self.recorder.begin(self.shown())
 
@@ -277,7 +278,7 @@ class Stage:
     # -- in words --
 
     def describe(self) -> dict[str, Any]:
-        """All that a page needs to know before frames mean something."""
+        """Everything a page needs before it can read frames."""
         scene, tasks = self.scene, bundled_files("task")
         return {
             "type": "hello",

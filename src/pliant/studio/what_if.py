@@ -1,8 +1,8 @@
-"""How a recording would have gone with other parameters: its goals, orders and stops once more, in simulation.
+"""What-if: simulate a recorded run again with other parameters.
 
-Goals, laws, orders, stops and virtual pushes are inputs of the tick and are in the recording, whoever gave them: the
-script, a page, a program. What a hand did to the simulated arm is not in it and is missing. The pushes of the task's
-own script come at their times. A recording that was begun in the middle of a run begins at rest where the arm was.
+Goals, laws, commands, stops and virtual pushes are inputs of the tick. They are in the recording, whether they came
+from the script, a page or a program. Pushes by hand on a simulated arm are not recorded and are missing. The pushes of
+the task's script come at their times. A recording that starts in the middle of a run starts at rest where the arm was.
 """
 
 from __future__ import annotations
@@ -32,20 +32,21 @@ class Otherwise:
     records: Array
     fault: str
     from_rest: bool
-    """Whether it began at rest in the middle of the recorded run."""
+    """Whether it started at rest in the middle of the recorded run."""
 
 
 def run_otherwise(recording: Recording, task: Task, parameters: Parameters) -> Otherwise:
-    """Run a recording again in simulation with these parameters from its beginning to its end."""
+    """Simulate a whole recording again with these parameters."""
     records = recording.records
     if not is_simulated(task.robot):
-        raise RejectedError("What would have been can be told of a simulated robot only.")
+        raise RejectedError("What-if needs a recording of a simulated robot.")
     if not len(records):
-        raise RejectedError(f"{recording.path.name} holds no record.")
+        raise RejectedError(f"{recording.path.name} contains no records.")
     first = int(records["tick"][0])
     if first > 0 and int(records["goal"]["law"][0]) == CONTACT:
         raise RejectedError(
-            "What would have been of a contact can be told only if it was recorded from its start: pliant run --record."
+            "What-if needs a recording that starts before first contact. Start the run with Record checked, "
+            "or use pliant run --record."
         )
     simulation = Simulation(_begun_at(task, recording, first).model_copy(update={"params": parameters, "events": ()}))
     simulation.tick = first

@@ -1,10 +1,10 @@
-"""What goes over the wire: one JSON message that describes the cell, then small binary frames.
+"""The wire format: one JSON message that describes the cell, then small binary frames.
 
 A frame is a header (little-endian), the poses of the bodies (f4), and one row of channels (f4) for every new sample:
 
     u4 kind   u4 first   u4 samples   u4 bodies   f8 time_s   HEAD (f4 each)   poses   samples
 
-`first` is the running number of the first sample, so a client that lost a frame knows it.
+`first` is the running number of the first sample, so a client can detect a lost frame.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SAMPLE_HZ = 100.0
 
 @dataclass(frozen=True)
 class Channel:
-    """One line of a plot: how it is taken from telemetry records."""
+    """One line of a plot, and how it is computed from telemetry records."""
 
     name: str
     unit: str
@@ -55,7 +55,7 @@ def _stretch(records: Array) -> Array:
 
 
 def turned_deg(poses: Array, goals: Array) -> Array:
-    """By how much each pose is turned from its goal [°]."""
+    """The orientation error of each pose [°]."""
     # θ = 2 acos |⟨q, q_d⟩|
     along = np.abs(np.sum(poses[:, 3:] * goals[..., 3:], axis=1))
     return np.degrees(2.0 * np.arccos(np.minimum(1.0, along)))
@@ -87,8 +87,8 @@ CHANNELS = (
 
 
 def driving_channels(room: Callable[[Array], Array], goal: Callable[[], Array]) -> tuple[Channel, ...]:
-    """Of an arm on a base. `room` says how far the base is from what stands around it [m] at poses of it, `goal` where
-    the tool shall be in the end: what the records call goal is where it should be by now.
+    """The channels of an arm on a base. `room` returns the clearance of the base [m] at given poses. `goal` returns the
+    final goal of the tool; the goal in the records is the current target along the path.
     """
 
     def far(records: Array) -> Array:
@@ -100,9 +100,9 @@ def driving_channels(room: Callable[[Array], Array], goal: Callable[[], Array]) 
     return (
         _TIME,
         Channel("speed", "m/s", lambda r: r["base"]["twist"][:, 0]),
-        Channel("speed told", "m/s", lambda r: r["base"]["command"][:, 0]),
-        Channel("turning", "rad/s", lambda r: r["base"]["twist"][:, 1]),
-        Channel("turning told", "rad/s", lambda r: r["base"]["command"][:, 1]),
+        Channel("speed command", "m/s", lambda r: r["base"]["command"][:, 0]),
+        Channel("turn rate", "rad/s", lambda r: r["base"]["twist"][:, 1]),
+        Channel("turn rate command", "rad/s", lambda r: r["base"]["command"][:, 1]),
         Channel("distance from goal", "mm", far),
         Channel("angle from goal", "°", turned),
         Channel("distance from path", "mm", _stretch),
@@ -161,7 +161,7 @@ def frame(first: int, newest: Any, poses: Array, samples: Array) -> bytes:
 
 
 def limits_in_words() -> list[dict[str, str]]:
-    """What each bit of `limits` stands for."""
+    """The meaning of each bit of `limits`."""
     return [{"name": name, "unit": unit} for name, unit in zip(LIMITS.values(), LIMIT_UNITS, strict=True)]
 
 
@@ -171,7 +171,7 @@ def in_words(error: PliantError) -> dict[str, Any]:
 
 
 def text_of(message: dict[str, Any]) -> str:
-    """A message as JSON. What is no number, or without end, becomes null, of which a plot makes a gap."""
+    """A message as JSON. Values that are not finite become null, which a plot shows as a gap."""
     try:
         return json.dumps(message, allow_nan=False)
     except ValueError:

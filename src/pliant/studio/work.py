@@ -1,4 +1,4 @@
-"""What takes a core for long, beside the loop: one at a time, in a process of its own that yields and can be ended."""
+"""Long computations beside the loop: one at a time, in a low-priority process that can be cancelled."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COMMAND_LINE = "pliant.cli.main"
 
 
 class Work:
-    """Verbs of the command line and modules of the Studio, run for the pages."""
+    """Runs commands of the command line, and modules of the Studio, for the pages."""
 
     def __init__(self) -> None:
         self._busy, self._opens, self._lock = threading.Lock(), threading.Lock(), threading.Lock()
@@ -29,9 +29,9 @@ class Work:
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """Of what takes a core for long, one at a time."""
+        """Allow one long computation at a time."""
         if not self._busy.acquire(blocking=False):
-            raise RejectedError("Another experiment, plan or what-if is running. Wait until it is done.")
+            raise RejectedError("Another experiment, plan or what-if is running. Wait until it is done, or cancel it.")
         try:
             with self._lock:
                 self._begun, self._cancelled = True, False
@@ -43,24 +43,24 @@ class Work:
 
     @contextlib.contextmanager
     def opening(self) -> Iterator[None]:
-        """Of recordings that are read into the Studio, one at a time."""
+        """Allow one recording to be opened at a time."""
         if not self._opens.acquire(blocking=False):
-            raise RejectedError("A recording is being opened already. Wait until it is there.")
+            raise RejectedError("Another recording is being opened. Wait until it is done, or cancel it.")
         try:
             yield
         finally:
             self._opens.release()
 
     def told(self, *words: str) -> dict[str, Any]:
-        """What a verb of the command line prints as JSON; its last sentence as an error when it prints none."""
+        """The JSON that a command prints; if it prints none, its last line is raised as an error."""
         return self.ran(f"pliant {words[0]}", COMMAND_LINE, *words)
 
     def ran(self, name: str, module: str, *words: str, said: str = "") -> dict[str, Any]:
-        """What a module prints as JSON that is told `said` at its input; errors call it `name`."""
+        """The JSON that a module prints, with `said` on its stdin; errors call it `name`."""
         command = [*_NICE, sys.executable, "-m", module, *words]
         with self._lock:
             if self._closed:
-                raise RejectedError("The Studio ends: nothing is begun any more.")
+                raise RejectedError("The Studio is shutting down: no new work is accepted.")
             if not self._cancelled:  # by someone who was quicker than the one who asked for it
                 pipe = subprocess.PIPE
                 self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
@@ -73,11 +73,11 @@ class Work:
         try:
             return json.loads(told)
         except ValueError:
-            last = wrong.strip().splitlines() or ["it said nothing."]
-            raise PliantError(f"{name} did not end well: {last[-1].removeprefix('pliant: ')}") from None
+            last = wrong.strip().splitlines() or ["it exited without reporting a reason."]
+            raise PliantError(f"{name} failed: {last[-1].removeprefix('pliant: ')}") from None
 
     def cancel(self) -> bool:
-        """End what is being worked out, or is about to be; returns whether there was something. Waits for its end."""
+        """Cancel the running or starting computation and wait for its end; returns whether there was one."""
         with self._lock:
             process = self._process
             if process is None and not self._begun:
@@ -93,7 +93,7 @@ class Work:
         return True
 
     def close(self) -> None:
-        """End what is being worked out, and begin nothing more."""
+        """Cancel the running computation, and accept no more."""
         with self._lock:
             self._closed = True
         self.cancel()
