@@ -111,7 +111,7 @@ def test_new_parameters_and_a_failing_sensor_are_marked_where_they_happen(make):
 
     words: dict[str, Any] = {word.get_text(): word for word in plot.draw(make(happenings)).axes[0].texts}
     assert words["parameters"].xy[0] == pytest.approx(1.5)
-    assert words["sensor fails"].xy[0] == pytest.approx(2.1)
+    assert words["sensor fault"].xy[0] == pytest.approx(2.1)
     assert not plot.draw(make()).axes[0].texts
 
 

@@ -21,4 +21,4 @@ def test_a_declared_lag_that_is_too_short_ends_with_exit_code_one() -> None:
     found = json.loads(done.stdout)
     assert (done.returncode, found["passed"]) == (1, False)
     assert not found["figures"][0]["met"]
-    assert found["figures"][0]["name"] == "declared lag over that of the model"
+    assert found["figures"][0]["name"] == "declared lag relative to the model"

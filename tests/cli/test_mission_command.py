@@ -30,7 +30,7 @@ def pliant(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
 def test_a_mission_tells_its_stages_and_leaves_a_picture_an_animation_and_a_recording(tmp_path: Path) -> None:
     done = pliant("run", "tasks/fetch.yaml", *NEAR, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    for word in ("A: the arm", "B: the base", "C: base", "done", "tool: distance from its goal", "way: planned"):
+    for word in ("A: the arm", "B: the base", "C: base", "done", "tool: position error", "path: planned"):
         assert word in done.stdout
     assert (tmp_path / "out" / "fetch.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "out" / "fetch.gif").stat().st_size < 2_000_000

@@ -235,7 +235,7 @@ def test_a_sensor_with_an_offset_is_not_started_with_and_the_run_says_why() -> N
     assert np.ptp(run.records["command"]["q"], axis=0).max() < 1e-9
     first = transitions(run.records)[0]
     assert (first.state, first.reason) == ("rejected", "the sensor read more than contact.preload_n at the start")
-    assert contact_fault(run.records).startswith("it never began: the sensor read more")
+    assert contact_fault(run.records).startswith("it never started: the sensor read more")
 
 
 def test_a_fault_that_another_law_covers_up_is_still_told() -> None:

@@ -159,9 +159,9 @@ def test_a_recorded_mission_tells_the_same_as_the_run(run: MissionRun, recording
     assert story.way.length_m == pytest.approx(run.stand.plan.path.length_m)
     figures = {figure.name: figure for figure in mission_figures(story)}
     assert all(figure.met for figure in figures.values())
-    assert figures["tool: distance from its goal"].value < 1.0
+    assert figures["tool: position error"].value < 1.0
     assert figures["stage B: drive"].value == pytest.approx(run.log[2].time_s - run.log[1].time_s)
-    driven, planned = figures["way: driven"].value, figures["way: planned"].value
+    driven, planned = figures["path: driven"].value, figures["path: planned"].value
     assert driven == pytest.approx(planned, rel=0.05)
 
 

@@ -1,4 +1,4 @@
-"""A mission as a small animation: from above on its map, and the arm from the side. Pillow draws it, no window."""
+"""A mission as a small animation: the map from above and the arm from the side. Drawn with Pillow, no window."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Array = np.ndarray[Any, Any]
 
 MAP_PX, SIDE_PX, HEAD_PX = 470, 230, 34
 FINE = 2
-"""Frames are drawn this much larger, and then made smaller: lines without stairs."""
+"""Frames are drawn this much larger and then scaled down, for smooth lines."""
 FRAMES_S, MOST_FRAMES = 12.5, 150
 HOLD_MS = 1500
 COLOURS = 48
 SIDE_M = (-0.55, 1.25)
-"""What the view from the side shows, along the base [m]."""
+"""The extent of the side view, along the base [m]."""
 
 
 class _Sheet:
@@ -42,12 +42,12 @@ class _Sheet:
         self.font = _font(FINE * 13)
 
     def above(self, points: Any) -> list[tuple[float, float]]:
-        """Places in the world as pixels of the map."""
+        """World positions as pixels of the map."""
         p = np.atleast_2d(points)
         return [(self._per_m * (x - self._left), self._head + self._per_m * (self._top - y)) for x, y in p[:, :2]]
 
     def side(self, along: Array, height: Array) -> list[tuple[float, float]]:
-        """Places beside the base as pixels of the view from the side."""
+        """Positions relative to the base as pixels of the side view."""
         x0 = FINE * MAP_PX
         return [
             (x0 + self._side_per_m * (a - SIDE_M[0]), self._floor - self._side_per_m * h)
@@ -143,10 +143,10 @@ def _palette(frame: Image.Image, theme: Theme) -> Image.Image:
 
 
 def save_animation(story: Story, target: File, theme: Theme = LIGHT) -> float:
-    """Write the mission as a GIF; returns how many times faster than the mission it is."""
+    """Write the mission as a GIF; returns its speed relative to real time."""
     good = np.flatnonzero(np.isfinite(story.base).all(axis=1))
     if not len(good):
-        raise InputError("animation", str(target), "of a mission with at least one measured pose")
+        raise InputError("animation", str(target), "made from a mission with at least one measured pose")
     seconds = float(story.time_s[good[-1]])
     speed = max(1.0, math.ceil(2.0 * seconds * FRAMES_S / MOST_FRAMES) / 2.0)
     rows = np.searchsorted(story.time_s[good], np.arange(0.0, seconds, speed / FRAMES_S))
@@ -161,5 +161,5 @@ def save_animation(story: Story, target: File, theme: Theme = LIGHT) -> float:
             duration=[wait] * (len(frames) - 1) + [HOLD_MS],
         )  # fmt: skip
     except OSError as error:
-        raise InputError("animation", str(target), f"a place that can be written ({error.strerror})") from None
+        raise InputError("animation", str(target), f"a writable path ({error.strerror})") from None
     return speed

@@ -1,4 +1,4 @@
-"""What is to be expected of a contact task over the surfaces that it declares, before anything moves."""
+"""Predict how a contact task behaves on the surfaces that it declares, before anything moves."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from pliant.runtime.guard import DAMPING, LEAST_MARGIN, objection, places, stage
 from pliant.runtime.stability import gain_for, largest_stiffness, plant_of
 from pliant.runtime.task import Task
 
-# The declared lag may be so much shorter than that of the model.
+# The least ratio of the declared lag to that of the model.
 LAG_SHARE = 0.9
 
 
 def check(task: Task, damping: float = DAMPING) -> Outcome:
-    """Margins over the declared surfaces; for the contact law the first touch and its settling too."""
+    """Gain margins over the declared surfaces; for the contact law also the first touch and its settling time."""
     laws = {task.law, *(event.law for event in task.events)}
     if "contact" in laws:
         return _check_contact(task, damping)
     found = list(places(task, task.params, "admittance")) if "admittance" in laws else []
     if not found:
         raise InputError(
-            "law", task.law, "contact, or admittance with a surface (surface_n_m, or one of the simulator): "
-            "only a contact can be checked", "See docs/laws/contact.md.",
+            "law", task.law, "contact, or admittance with a surface (surface_n_m, or one of the simulator), "
+            "because only a contact can be checked", "See docs/laws/contact.md.",
         )  # fmt: skip
     figures = []
     for place in found:
@@ -42,9 +42,9 @@ def check(task: Task, damping: float = DAMPING) -> Outcome:
 def _check_contact(task: Task, damping: float) -> Outcome:
     p, plant = task.params.contact, plant_of(task)
     figures: list[Figure] = [
-        at_least("declared lag over that of the model", p.lag_s / plant.lag_s, "", LAG_SHARE),
+        at_least("declared lag relative to the model", p.lag_s / plant.lag_s, "", LAG_SHARE),
         reported("total lag of the model", plant.lag_s * 1e3, "ms"),
-        reported("mass that the arm presents", plant.mass, "kg"),
+        reported("effective mass of the arm", plant.mass, "kg"),
     ]
     drawn = []
     for place in places(task, task.params, "contact", damping):
@@ -55,46 +55,44 @@ def _check_contact(task: Task, damping: float) -> Outcome:
             reported(f"{where}: gain", gain_for(p, plant, place.known, damping) * 1e3, "mm/(N s)"),
             at_least(f"{where}: gain margin", place.margin, "×", LEAST_MARGIN),
             reported(f"{where}: stable up to", largest_stiffness(p, plant, place.known, damping), "N/m"),
-            at_most(f"{where}: peak of the first touch", found.peak_n, "N", p.peak_n),
-            at_most(f"{where}: settled to ±5 %", found.settle_s, "s", p.settle_s),
+            at_most(f"{where}: first-touch peak", found.peak_n, "N", p.peak_n),
+            at_most(f"{where}: settling time to ±5 %", found.settle_s, "s", p.settle_s),
         ]
     if p.height_m > 0.0:
         inside = p.free_m_s * p.stiffness_max_n_m * plant.lag_s
-        figures.append(
-            reported("peak on the stiffest surface, should it stand nearer than contact.height_m", inside, "N")
-        )
+        figures.append(reported("peak if the stiffest surface is closer than contact.height_m", inside, "N"))
     figures += _stages(task, "contact")
     return Outcome("check", 0, 0.0, figures, _advice(figures, _CONTACT), draw=lambda path: _draw(task, drawn, path))
 
 
 def _stages(task: Task, judged: str) -> list[Figure]:
-    """What the guard says of the law at the start, unless it is the one `judged`, and of every later change."""
+    """The guard's verdict on the law at the start, unless it is the one `judged`, and on every later change."""
     found = []
     for law, parameters, when in stages(task):
         if when or law != judged:
             against = objection(task, parameters, law)
-            name = f"{law}{when or ' at the start'}: what is against it, over what is allowed"
+            name = f"{law}{when or ' at the start'}: worst guard violation, relative to its limit"
             found.append(at_most(name, against.badness if against else 0.0, "", 1.0))
     return found
 
 
-# What to do when a target of this name is not met.
+# What to do when a target with this name is not met.
 _CONTACT = {
-    "declared lag": "The declared lag is shorter than the loop's: raise contact.lag_s, or every gain is too high.",
-    "gain margin": "The loop is not stable enough: raise contact.lag_s or lower contact.margin.",
-    "peak": "The first touch presses too hard: lower contact.approach_m_s, or declare contact.lag_s as it is.",
-    "against it": "The task's script makes it unstable, or the first touch too hard: pliant run says which, and why.",
-    "settled": "The force does not settle in time: see the margins, and contact.settle_s.",
+    "declared lag": "The declared lag is shorter than the loop's, so every gain is too high. Raise contact.lag_s.",
+    "gain margin": "The gain margin is too small. Raise contact.lag_s or lower contact.margin.",
+    "peak": "The first-touch peak is too high. Lower contact.approach_m_s, or set contact.lag_s to the real lag.",
+    "violation": "An event makes the loop unstable or the first touch too hard. pliant run reports which and why.",
+    "settling": "The force does not settle in time. Check the gain margins and contact.settle_s.",
 }
 _STIFF_ADMITTANCE = {
-    "against it": "The task's script makes it unstable, or the first touch too hard: pliant run says which, and why.",
-    "gain margin": "The admittance swings on this surface: more admittance.mass and damping, or the law contact, whose "
-    "gain follows the stiffness.",
+    "violation": "An event makes the loop unstable or the first touch too hard. pliant run reports which and why.",
+    "gain margin": "The admittance oscillates on this surface. Raise admittance.mass and damping, or use the law "
+    "contact, whose gain adapts to the stiffness.",
 }
 
 
 def _advice(figures: list[Figure], words: dict[str, str]) -> list[str]:
-    """A sentence for each kind of target that is not met."""
+    """One sentence for each kind of target that is not met."""
     if all(f.met for f in figures):
         return ["Stable on every surface checked; all targets are met."]
     return [text for key, text in words.items() if any(key in f.name and not f.met for f in figures)]
@@ -103,8 +101,8 @@ def _advice(figures: list[Figure], words: dict[str, str]) -> list[str]:
 def _draw(task: Task, drawn: list[tuple[float, Touch]], path: Path) -> None:
     p = task.params.contact
     with style.applied() as theme:
-        subtitle = "the law's own code against a model of servo, arm, filter and surface"
-        fig, axes = style.figure(1, 1, f"First touch predicted: {task.name}", subtitle, panel_inches=(8.0, 3.6))
+        subtitle = "the law's own code on a model of servo, arm, filter and surface"
+        fig, axes = style.figure(1, 1, f"Predicted first touch: {task.name}", subtitle, panel_inches=(8.0, 3.6))
         ax: Any = axes[0, 0]
         ax.axhspan(0.95 * p.target_n, 1.05 * p.target_n, color=theme.grid, zorder=0)
         for i, (stiffness, found) in enumerate(drawn):

@@ -1,4 +1,4 @@
-"""How near a base comes to what stands around it: from the edge of its footprint to the nearest blocked cell."""
+"""Clearance of a base: the distance from the edge of its footprint to the nearest blocked cell."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from pliant.params.mobile import Footprint
 Array = np.ndarray[Any, Any]
 
 FAR_M = 2.0
-"""Nothing is looked for beyond this."""
+"""The search radius; larger distances are reported as this."""
 
 
 class Clearance:
-    """The room around a footprint on a map; its margin does not count as footprint."""
+    """Free space around a footprint on a map; the footprint's margin is not included."""
 
     def __init__(self, grid: OccupancyGrid, body: Footprint, *, unknown_is_free: bool = False) -> None:
         blocked = np.pad(grid.blocked(unknown_is_free=unknown_is_free), 1, constant_values=True)
@@ -34,7 +34,7 @@ class Clearance:
         self._reach = FAR_M + math.hypot(max(body.front_m, body.rear_m), 0.5 * body.width_m)
 
     def at(self, poses: Array) -> Array:
-        """Distance [m] at each pose (n, 3) of the base, at most FAR_M and to within half a cell; 0 where it touches."""
+        """Clearance [m] at each base pose (n, 3), at most FAR_M, accurate to half a cell; 0 at contact."""
         near = self._tree.query_ball_point(np.nan_to_num(poses[:, :2]), self._reach)
         return np.array([self._one(pose, self._cells[found]) for pose, found in zip(poses, near, strict=True)])
 

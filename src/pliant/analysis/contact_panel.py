@@ -1,4 +1,4 @@
-"""What a contact did, as one panel: the force along the normal, its target, and the states that it went through."""
+"""A contact as one panel: the force along the normal, its target, and the states of the contact."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _ROOM = 0.05
 
 
 def had_contact(recording: Recording) -> bool:
-    """Whether the contact law was ever told anything."""
+    """Whether the contact law ever left its idle state."""
     return bool((recording.records["state"]["contact"]["state"] != IDLE).any())
 
 
 def draw_contact(ax: Axes, recording: Recording, theme: Theme) -> None:
-    """Force and target over bands that say the state."""
+    """Force and target, with the states as bands behind them."""
     contact, time_s = recording.records["state"]["contact"], signals.time_s(recording)
     force = signals.finite(contact["force_n"])
     state = np.where(contact["state"] == PAUSED, contact["before"], contact["state"])  # paused, it holds the force too
@@ -31,7 +31,7 @@ def draw_contact(ax: Axes, recording: Recording, theme: Theme) -> None:
     ax.fill_between(time_s, (1 - BAND) * pressing, (1 + BAND) * pressing, color=theme.z, alpha=0.25, lw=0)
     ax.plot(time_s, force, color=theme.text, lw=1.0, label="force")
     ax.plot(time_s, pressing, color=theme.z, lw=1.3, ls=(0, (5, 3)), label="target ±5 %")
-    style.label(ax, "Force along the normal, and the state", "N", "force")
+    style.label(ax, "Normal force and contact state", "N", "force")
     style.least_span(ax, 1.0)
     low, high = ax.get_ylim()
     ax.set_ylim(low, high + 0.22 * (high - low))

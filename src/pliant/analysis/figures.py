@@ -48,7 +48,7 @@ def reported(name: str, value: SupportsFloat, unit: str = "") -> Figure:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an experiment or a benchmark found."""
+    """The result of an experiment or a benchmark."""
 
     name: str
     seed: int
@@ -56,16 +56,16 @@ class Outcome:
     figures: list[Figure]
     notes: list[str] = field(default_factory=list)
     draw: Callable[[Path], None] | None = None
-    """Makes the picture, if there is one."""
+    """Draws the picture, for experiments that have one."""
     table: list[dict[str, Any]] = field(default_factory=list)
-    """Rows behind the figures, where there are too many to be figures; part of the JSON object."""
+    """The data behind the figures, if it is too long to list there; part of the JSON object."""
 
     @property
     def passed(self) -> bool:
         return all(figure.met for figure in self.figures)
 
     def as_dict(self) -> dict[str, Any]:
-        """The one JSON object that ``--json`` prints."""
+        """The JSON object that ``--json`` prints."""
         more = {"notes": self.notes, "table": self.table}
         return {
             "name": self.name,

@@ -1,4 +1,4 @@
-"""The first touch before anything moves: the law's own code against a model of servo, arm, filter and surface."""
+"""Predict the first touch before anything moves: the law's own code on a model of servo, arm, filter and surface."""
 
 from __future__ import annotations
 
@@ -74,17 +74,17 @@ def _run(parameters, state, observed, goal, work, point, numbers, n, noise, out)
 
 @dataclass(frozen=True)
 class Touch:
-    """What a first touch is predicted to do."""
+    """A predicted first touch."""
 
     time_s: Array
     force_n: Array
     peak_n: float
     settle_s: float
-    """Until the force stays within 5 % of the target; NaN: it does not."""
+    """Settling time until the force stays within 5 % of the target; NaN if it does not settle."""
 
 
 def touch(task: Task, stiffness: float, damping: float, *, seconds: float = 4.0, seed: int = 0) -> Touch:
-    """Approach a surface of this stiffness [N/m] and damping [N s/m] with the task's parameters, and hold."""
+    """Approach a surface of this stiffness [N/m] and damping [N s/m] with the task's parameters, and hold the force."""
     plant = plant_of(task, stiffness=stiffness)
     parameters = record_of(task.params)
     p = parameters[0].contact

@@ -1,4 +1,4 @@
-"""The picture of the contact law's states, drawn from the very table that the tick follows."""
+"""The state diagram of the contact law, drawn from the table that the tick uses."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from matplotlib.axes import Axes
 from pliant.analysis import style
 from pliant.contact.states import BACK, DONE, DWELL, FAULT, IDLE, LAW, NEXT, NONE, PAUSED, RETRACT, SEEK, SLIDE, STATES
 
-# Where each state stands, in the order of STATES.
+# The position of each state, in the order of STATES.
 PLACES = ((0, 2), (1.5, 2), (3, 2), (4.5, 2), (6, 2), (6, 0.6), (4.5, 3.3), (3, 0.6), (0.6, 0.6))
 NAMES = (
     "", "sensor failed", "force limit", "abort", "stop", "pause", "resume", "set_start", "start", "", "touched", "lost",
-    "gone", "dwelt", "ended", "lifted", "too far", "timeout", "stuck", "robot failed", "gave way", "halt", "law",
-    "", "", "turned", "pulled", "barred", "still", "reversed", "too often", "", "",
+    "not found", "dwelt", "path done", "lifted", "no surface", "timeout", "stuck", "robot failed", "too deep", "halt",
+    "law", "", "", "normal turned", "pulled away", "blocked", "still loaded", "sign reversed", "lost too often", "", "",
 )  # fmt: skip
-# Ways that would cross others.
+# Arrows that would cross others.
 BENDS = {
     (RETRACT, DONE): 0.0, (SEEK, RETRACT): 0.08, (PAUSED, RETRACT): -0.9, (SLIDE, SEEK): -0.3, (PAUSED, DWELL): 0.45,
     (DWELL, PAUSED): 0.3, (RETRACT, PAUSED): 1.35,
 }  # fmt: skip
 Place = tuple[float, float]
-_ORDERS = {"abort", "stop", "pause", "resume", "set_start", "start", "halt", "law"}
+_COMMANDS = {"abort", "stop", "pause", "resume", "set_start", "start", "halt", "law"}
 
 
 def ways() -> dict[tuple[int, int], list[str]]:
-    """For every pair of states the events that lead from one to the other.
+    """For every pair of states, the events that lead from one to the other.
 
-    What leads to a fault is left out, and another law that takes over where nothing presses: both are from everywhere.
+    Two kinds are left out because they start from every state: faults, and a change of law without contact.
     """
     found: dict[tuple[int, int], list[str]] = {}
     for state in range(len(STATES)):
@@ -42,7 +42,7 @@ def ways() -> dict[tuple[int, int], list[str]]:
 
 
 def faults() -> list[str]:
-    """What leads to a fault: from everywhere in the first line, then what each state has besides."""
+    """The events that lead to a fault: from every state in the first line, then the others by state."""
     found = {state: {e for e in range(len(NAMES)) if NEXT[state, e] == FAULT} for state in range(len(STATES))}
     everywhere = set.intersection(*(events for state, events in found.items() if state != FAULT))
     lines = [f"to FAULT from every state: {', '.join(NAMES[e] for e in sorted(everywhere))}"]
@@ -67,9 +67,9 @@ def _arrow(ax: Axes, here: Place, there: Place, text: str, colour: str, bend: fl
 
 
 def draw(path: Path) -> None:
-    """Draw every state and every way between them."""
+    """Draw every state and every transition."""
     with style.applied() as theme:
-        subtitle = "blue: asked for; black: noticed too; halt, law: of the loop, not orders; red: what leads to a fault"
+        subtitle = "blue: by command; black: also by events; halt, law: from the loop; red: leads to a fault"
         fig, axes = style.figure(1, 1, "States of a contact", subtitle, panel_inches=(10.5, 6.2))
         ax = axes[0, 0]
         ax.set_axis_off()
@@ -77,7 +77,7 @@ def draw(path: Path) -> None:
         ax.set_ylim(-1.3, 3.9)
         ax.text(-0.4, 0.05, "\n".join(faults()), fontsize=8, va="top", color=theme.alarm, linespacing=1.5)
         for (state, to), events in ways().items():
-            asked = all(event in _ORDERS for event in events)
+            asked = all(event in _COMMANDS for event in events)
             there_and_back = (to, state) in ways() or PAUSED in (state, to)
             bend = BENDS.get((state, to), 0.22 if there_and_back else 0.0)
             _arrow(ax, PLACES[state], PLACES[to], ", ".join(events), theme.lines[0] if asked else theme.text, bend)

@@ -1,4 +1,4 @@
-"""A mission in figures and in one picture: from a run, or from the recording of one."""
+"""A mission as figures and as one picture, from a run or from its recording."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ STAGES = {"A": "A: park", "B": "B: drive", "C": "C: reach", "stopping": "stop"}
 
 @dataclass(frozen=True)
 class Story:
-    """All that is told of a mission."""
+    """Everything that figures and pictures of a mission use."""
 
     task: MissionTask
     grid: OccupancyGrid
@@ -61,13 +61,13 @@ class Story:
 
     @property
     def commands(self) -> Array:
-        """What went out in every period: u = (v, ω, q̇)."""
+        """The commands of every period: u = (v, ω, q̇)."""
         arm = self.records["command"]["qd"][:, : self.body.arm_joints]
         return np.hstack([self.records["base"]["command"], arm])
 
     @property
     def tool(self) -> Array:
-        """Poses of the tool by the measured base and joints (n, 7)."""
+        """Tool poses from the measured base and joints (n, 7)."""
         return self.records["observed"]["pose"]
 
     @property
@@ -75,24 +75,24 @@ class Story:
         return float(self.time_s[-1]) if len(self.records) else 0.0
 
     def spans(self) -> list[tuple[str, float, float]]:
-        """Stage, begin and end of everything that took time."""
+        """Stage, start and end of everything that took time."""
         edges = [*self.log, Change(self.end_s, "", "")]
         found = [(a.stage, a.time_s, b.time_s) for a, b in pairwise(edges)]
         return [(stage, begin, end) for stage, begin, end in found if stage in STAGES]
 
     def seconds_in(self, stage: str) -> float:
-        """How long a stage took; NaN if it never began."""
+        """The duration of a stage [s]; NaN if it never started."""
         taken = [end - begin for name, begin, end in self.spans() if name == stage]
         return sum(taken) if taken else math.nan
 
     def links(self, row: int) -> Array:
-        """Points along the arm in the world [m]: its mount, its joints, then the tool."""
+        """Points along the arm in the world [m]: mount, joints, tool."""
         q = np.concatenate([self.base[row], self.joints[row]])
         return points_of(self.body, q)
 
 
 def points_of(body: Body, q: Array) -> Array:
-    """Where the arm is mounted, its joints and its tool [m], for base and joints q."""
+    """Mount, joints and tool of the arm [m], for base and joints q."""
     model, data = body.chain.mjmodel, body.chain.mjdata
     data.qpos[:] = np.where(np.isfinite(q), q, 0.0)
     mujoco.mj_kinematics(model, data)
@@ -103,7 +103,7 @@ def points_of(body: Body, q: Array) -> Array:
 
 
 def story_of(run: MissionRun) -> Story:
-    """The story of a run."""
+    """The story of a simulated or live run."""
     return _story(mission_meta(run.task, run.grid, run.account)["mission"], run.grid, run.records)
 
 
@@ -118,16 +118,16 @@ def recorded_story(recording: Recording) -> Story:
         grid = OccupancyGrid(cells, about["resolution_m"], tuple(about["origin"]), about["name"])
         return _story(said, grid, recording.records)
     except (KeyError, ValueError, TypeError) as error:
-        raise RecordingError(recording.path, f"holds a mission that cannot be understood: {error}.") from None
+        raise RecordingError(recording.path, f"contains a mission that cannot be read: {error}.") from None
 
 
 def account_of(recording: Recording) -> dict[str, Any]:
-    """What a recording says of its mission: as it was at the end, where it was begun before."""
+    """The mission's entry in a recording: the final state, completed from the one written at the start."""
     return recording.meta["mission"] | json.loads(recording.attachments.get(ACCOUNT, b"{}"))
 
 
 def is_mission(recording: Recording) -> bool:
-    """Whether a recording is one of a mission."""
+    """Whether a recording contains a mission."""
     return "mission" in recording.meta
 
 
@@ -144,7 +144,7 @@ def _story(said: dict[str, Any], grid: OccupancyGrid, records: Array) -> Story:
 
 
 def limit_shares(u: Array, body: Body, base: Base, dt: float, first: Array | None = None) -> dict[str, float]:
-    """How much of each limit the commands u = (v, ω, q̇) used at most, as a share; before them was `first`, or rest."""
+    """The largest share of each limit that the commands u = (v, ω, q̇) used, starting from `first` or from rest."""
     v, omega, half = u[:, 0], u[:, 1], 0.5 * base.track_m
     last = np.vstack([np.zeros(u.shape[1]) if first is None else first, u[:-1]])
     change = np.abs(u - last) / dt
@@ -154,7 +154,7 @@ def limit_shares(u: Array, body: Body, base: Base, dt: float, first: Array | Non
     shares = {
         "base: largest speed": np.maximum(v / base.forward_m_s, -v / base.backward_m_s),
         "base: largest turning speed": np.abs(omega) / base.turn_rad_s,
-        "base: largest speed of a wheel": (np.abs(v) + half * np.abs(omega)) / base.wheel_m_s,
+        "base: largest wheel speed": (np.abs(v) + half * np.abs(omega)) / base.wheel_m_s,
         "base: largest acceleration": change[:, 0] / most,
         "base: largest angular acceleration": change[:, 1] / base.turn_acceleration_rad_s2,
         "joints: largest speed": np.abs(u[:, 2:]) / chain.v_max[BASE_JOINTS:],
@@ -164,41 +164,41 @@ def limit_shares(u: Array, body: Body, base: Base, dt: float, first: Array | Non
 
 
 def driven_m(base: Array) -> float:
-    """Length of the way that a base went."""
+    """The distance that the base drove [m]."""
     known = base[np.isfinite(base).all(axis=1)]
     return float(np.hypot(*np.diff(known[:, :2], axis=0).T).sum()) if len(known) > 1 else 0.0
 
 
 def mission_figures(story: Story, tool: Array | None = None) -> list[Figure]:
-    """What a mission came to; `tool` is where the tool really is at the end, if that is known."""
+    """The figures of a mission; `tool` is the true final pose of the tool, if known."""
     task, reached = story.task, bool(story.log) and story.log[-1].stage == "done"
     apart = pose_apart(story.tool[-1] if tool is None else tool, story.goal) * (1e3, math.degrees(1.0))
-    judge = at_most if reached else (lambda name, value, unit, bar: reported(name, value, unit))
+    judge = at_most if reached else (lambda name, value, unit, target: reported(name, value, unit))
     limits = {
         "A": task.park.limit_s,
         "B": max(task.travel.limit_s, task.travel.limit_s_m * (story.way.length_m if story.way else 0.0)),
         "C": task.reach.limit_s,
     }
     figures = [
-        judge("tool: distance from its goal", apart[0], "mm", 1e3 * task.reach.tolerance_m),
-        judge("tool: angle from its goal", apart[1], "°", task.reach.tolerance_deg),
+        judge("tool: position error", apart[0], "mm", 1e3 * task.reach.tolerance_m),
+        judge("tool: orientation error", apart[1], "°", task.reach.tolerance_deg),
     ]
     for stage, limit in limits.items():
         taken = story.seconds_in(stage)
         name = f"stage {STAGES[stage]}"
         figures.append(at_most(name, taken, "s", limit) if math.isfinite(taken) else reported(name, taken, "s"))
     if story.way is not None:
-        figures.append(reported("way: planned", story.way.length_m, "m"))
-    figures.append(reported("way: driven", driven_m(story.base), "m"))
+        figures.append(reported("path: planned", story.way.length_m, "m"))
+    figures.append(reported("path: driven", driven_m(story.base), "m"))
     shares = limit_shares(story.commands, story.body, task.base, task.dt)
     # rounding may be on either side of a limit that is used up
     figures += [at_most(f"{name}, of the limit", round(100 * share, 9), "%", 100.0) for name, share in shares.items()]
-    figures.append(reported("base: slip noticed for", float(story.records["base"]["slipping"].sum()) * task.dt, "s"))
+    figures.append(reported("base: slip detected for", float(story.records["base"]["slipping"].sum()) * task.dt, "s"))
     return figures
 
 
 def save_picture(story: Story, target: File) -> None:
-    """Map, way, arm and errors as a picture file."""
+    """Save map, path, arm and errors as a picture file."""
     from pliant.analysis.mission_picture import draw
 
     draw(story, target)

@@ -1,4 +1,4 @@
-"""A mission as a picture: the map with way and robot at the left; arm, error and commands over time at the right."""
+"""A mission as a picture: map, path and robot on the left; arm, error and commands over time on the right."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from pliant.analysis.style import LIGHT, Theme
 Array = np.ndarray[Any, Any]
 
 LEAST_MM = 1e-2
-"""A logarithmic axis has to end somewhere."""
+"""The lower end of the logarithmic error axis [mm]."""
 
 
 def draw(story: Story, target: File | str, theme: Theme = LIGHT) -> None:
-    """The picture as a file."""
+    """Save the picture of a mission as a file."""
     style.save(figure(story, theme), target)
 
 
 def figure(story: Story, theme: Theme = LIGHT) -> Figure:
-    """The picture of a mission, not saved yet."""
+    """The picture of a mission as a figure, not saved."""
     last = story.log[-1] if story.log else None
     said = "" if last is None else f"{last.stage}: {last.reason}"
     stopped = [change.reason for change in story.log if change.stage == "stopping"]
     with style.applied(theme):
         fig, axes = style.figure(
-            3, 2, f"A mission: {story.task.name}", stopped[-1] if stopped else said,
+            3, 2, f"Mission: {story.task.name}", stopped[-1] if stopped else said,
             panel_inches=(6.4, 2.0), share_x=False, theme=theme,
         )  # fmt: skip
         grid = axes[0, 0].get_gridspec()
@@ -75,7 +75,7 @@ def _from_above(ax: Axes, story: Story, theme: Theme) -> None:
                 Polygon(corners(body, pose), closed=True, fc=theme.lines[0], ec=theme.lines[0], alpha=strong, lw=1.0)
             )
             ax.plot(arm[:, 0], arm[:, 1], "-o", color=theme.text, lw=1.4, ms=1.8, alpha=min(1.0, 0.3 + strong))
-    ax.plot(*story.goal[:2], "x", color=theme.alarm, ms=8, mew=2, ls="none", label="goal of the tool")
+    ax.plot(*story.goal[:2], "x", color=theme.alarm, ms=8, mew=2, ls="none", label="tool goal")
     style.legend(ax)
 
 
@@ -108,12 +108,12 @@ def _from_beside(ax: Axes, story: Story, theme: Theme) -> None:
         ax.plot(along, height, "-o", color=colour, lw=2, ms=3, label=name)
     ax.set_aspect("equal", adjustable="datalim")
     ax.set_xlabel("ahead of the base [m]")
-    style.label(ax, "The arm", "m", "height")
+    style.label(ax, "Arm, side view", "m", "height")
     style.legend(ax)
 
 
 def beside(points: Array, pose: Array) -> tuple[Array, Array]:
-    """Points seen from the side of a base: how far ahead of it, and how high [m]."""
+    """Points in a side view of the base: distance ahead and height [m]."""
     c, s = np.cos(pose[2]), np.sin(pose[2])
     return c * (points[:, 0] - pose[0]) + s * (points[:, 1] - pose[1]), points[:, 2]
 
@@ -122,7 +122,7 @@ def _error(ax: Axes, story: Story, theme: Theme) -> None:
     far = 1e3 * np.linalg.norm(story.tool[:, :3] - story.goal[:3], axis=1)
     ax.semilogy(story.time_s, np.maximum(far, LEAST_MM), color=theme.text)
     ax.axhline(1e3 * story.task.reach.tolerance_m, color=theme.faint, lw=1.0, ls=(0, (5, 3)), label="tolerance")
-    style.label(ax, "Tool from its goal", "mm", "distance")
+    style.label(ax, "Tool position error", "mm", "distance")
     style.legend(ax)
 
 

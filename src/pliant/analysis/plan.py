@@ -1,4 +1,4 @@
-"""A plan as a picture and as data."""
+"""A planned path as a picture and as data."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def as_dict(plan: Plan, goal: tuple[float, float, float]) -> dict[str, Any]:
 
 
 def changes(path: Path) -> str:
-    """How often it changes its direction, in words."""
+    """The number of changes of direction, as text."""
     return "1 change of direction" if path.cusps == 1 else f"{path.cusps} changes of direction"
 
 
@@ -52,7 +52,7 @@ def corners(body: Footprint, pose: Any) -> np.ndarray[Any, Any]:
 
 
 def draw_map(ax: Axes, grid: OccupancyGrid, theme: style.Theme) -> None:
-    """A map from above: obstacles dark, what is not known grey."""
+    """A map from above: obstacles dark, unknown cells grey."""
     cells = np.asarray(grid.occupancy, float)
     shade = np.where(cells < 0, 0.25, np.clip(cells, 0, 100) / 100.0)
     ax.imshow(shade, origin="lower", extent=grid.extent, cmap="Greys", vmin=0, vmax=1.15, interpolation="nearest")
@@ -63,7 +63,7 @@ def draw_map(ax: Axes, grid: OccupancyGrid, theme: style.Theme) -> None:
 
 
 def draw_path(ax: Axes, path: Path, body: Footprint, theme: style.Theme) -> None:
-    """A way with the base on it: forwards in one colour, backwards in another."""
+    """A path with the base on it: forwards in one colour, backwards in another."""
     rows = path.samples(0.05)
     way = np.linspace(0.0, path.length_m, len(rows))
     for pose in path.at(np.arange(0.0, path.length_m + 1e-9, FOOTPRINT_EVERY_M)):
@@ -82,12 +82,12 @@ def draw_path(ax: Axes, path: Path, body: Footprint, theme: style.Theme) -> None
 
 
 def draw_plan(grid: OccupancyGrid, plan: Plan, body: Footprint, target: File) -> None:
-    """The plan on its map as a picture file."""
+    """Save the planned path on its map as a picture file."""
     path, (width, height) = plan.path, grid.size_m
     tall = float(np.clip(6.4 * height / width, 2.5, 9.0))
     with style.applied() as theme:
         fig, axes = style.figure(
-            1, 1, f"A way through {grid.name}",
+            1, 1, f"Path through {grid.name}",
             f"{path.length_m:.2f} m, {path.backward_m:.2f} m of it backwards, {changes(path)}",
             panel_inches=(6.8, tall),
         )  # fmt: skip

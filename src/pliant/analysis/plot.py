@@ -1,4 +1,4 @@
-"""A run in one picture: contact and motion of the tool at the left, joints, limits and timing at the right."""
+"""A run in one picture: contact and tool motion on the left; joints, limits and timing on the right."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _ROW = 36.0  # room for the name and the bar of a limit, in units of the panel's
 
 
 def plot_recording(recording: Recording, path: Path | str, names: Names | None = None, theme: Theme = LIGHT) -> Path:
-    """Draw the run and save it as PNG, SVG or PDF; `names` gives words for limits and faults."""
+    """Draw the run and save it as PNG, SVG or PDF; `names` maps limits and faults to text."""
     return style.save(draw(recording, names, theme), path)
 
 
 def draw(recording: Recording, names: Names | None = None, theme: Theme = LIGHT) -> Figure:
-    """The picture of a run, not saved yet."""
+    """The picture of a run as a figure, not saved."""
     if "mission" in recording.meta:  # it has a picture of its own, which needs all that drives
         from pliant.analysis import mission, mission_picture
 
@@ -61,7 +61,7 @@ def draw(recording: Recording, names: Names | None = None, theme: Theme = LIGHT)
 
 
 def title(recording: Recording) -> str:
-    """Task, robot and laws, as far as the recording names them."""
+    """Task, robot and laws, as far as they are recorded."""
     ran = [] if "mission" in recording.meta else signals.laws(recording)
     laws = dict.fromkeys([str(recording.meta.get("law") or ""), *ran])
     named = (str(recording.meta.get(key) or "") for key in ("name", "robot"))
@@ -70,7 +70,7 @@ def title(recording: Recording) -> str:
 
 
 def extent(recording: Recording) -> str:
-    """Rate, duration, and what is missing."""
+    """Rate, duration and missing data."""
     step_s = signals.period_s(recording)
     parts = [f"{text(float(f'{1 / step_s:.6g}'))} Hz"] if step_s > 0 else []
     parts += [f"{recording.duration_s:.3g} s", f"{len(recording.records)} record{'s' * (len(recording.records) != 1)}"]
@@ -166,7 +166,7 @@ def _joint_velocity(ax: Axes, recording: Recording) -> None:
 def _limits(ax: Axes, recording: Recording, names: Names | None, theme: Theme) -> None:
     """The share of the motion that was let through, and below it one bar per limit that acted."""
     _line(ax, recording, recording.records["observed"]["scale"] * 100, color=theme.text)
-    style.label(ax, "Limits: share of the motion let through", "%", "share")
+    style.label(ax, "Limits: share of the commanded motion", "%", "share")
     ax.grid(axis="y", visible=False)
     acted = signals.limits(recording, names)
     for row, (name, active) in enumerate(acted.items()):
@@ -186,7 +186,7 @@ def _limits(ax: Axes, recording: Recording, names: Names | None, theme: Theme) -
 
 def _timing(ax: Axes, recording: Recording, theme: Theme) -> None:
     clock = recording.records["timing"]
-    for name, colour, word in (("busy_s", theme.z, "read, tick, write"), ("late_s", theme.x, "late")):
+    for name, colour, word in (("busy_s", theme.z, "busy"), ("late_s", theme.x, "lateness")):
         micros = clock[name] * 1e6
         _line(ax, recording, np.where(micros > 0, micros, np.nan), color=colour, lw=0.8, label=word)
     step_s = signals.period_s(recording)
@@ -214,7 +214,7 @@ def _mark_happenings(ax: Axes, recording: Recording, theme: Theme, *, words: boo
     """A dashed line where a parameter set came into force, a grey band where the force sensor was in trouble."""
     marks = [(start_s, start_s, "parameters") for start_s in signals.changes(recording)[:_MARKS]]
     troubles = signals.spans(recording, recording.records["state"]["trouble"] != 0)
-    marks += [(*span, "sensor fails") for span in troubles[:_MARKS]]
+    marks += [(*span, "sensor fault") for span in troubles[:_MARKS]]
     for start_s, end_s, word in marks:
         if end_s > start_s:
             ax.axvspan(start_s, end_s, color=theme.faint, alpha=0.35, lw=0)
@@ -239,7 +239,7 @@ def _time_axis(ax: Axes, recording: Recording) -> None:
 
 
 def short_names(names: list[str]) -> list[str]:
-    """Joint names without what they all begin or end with; numbers if they would not fit above a panel."""
+    """Joint names without their common suffix; numbers if the names do not fit above a panel."""
     short = [name.removesuffix("_joint") for name in names]
     if sum(map(len, short)) + 4 * len(short) > 46:
         return [str(i + 1) for i in range(len(names))]

@@ -1,7 +1,7 @@
-"""Pictures of the simulated cell.
+"""Rendered pictures of a simulated scene.
 
-Needs the extra `render` (PyOpenGL), a graphics library (EGL) on the system, and MUJOCO_GL=egl in the environment before
-Python starts, because MuJoCo chooses its graphics when it is imported.
+Needs the extra `render` (PyOpenGL), an EGL library on the system, and MUJOCO_GL=egl in the environment before Python
+starts, because MuJoCo selects its graphics backend on import.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ def render(
     elevation_deg: float = -18.0,
     arrows: Sequence[Arrow] = (),
 ) -> np.ndarray[Any, Any]:
-    """The cell of `task` with the arm at joint positions q [rad], as an image (height, width, 3)."""
+    """The scene of `task` with the arm at joint positions q [rad], as an image (height, width, 3)."""
     camera = view(look_at, distance_m, azimuth_deg, elevation_deg)
     return render_model(scene_model(task.robot.partition(":")[2], task.tool, task.sim), q, camera, size, arrows)
 
 
 def view(look_at: Sequence[float], distance_m: float, azimuth_deg: float, elevation_deg: float) -> mujoco.MjvCamera:
-    """A camera at a distance from the point that it looks at."""
+    """A camera at a distance from the point it looks at."""
     camera = mujoco.MjvCamera()
     camera.lookat[:], camera.distance = look_at, distance_m
     camera.azimuth, camera.elevation = azimuth_deg, elevation_deg
@@ -52,7 +52,7 @@ def render_model(
     size: tuple[int, int] = (960, 720),
     arrows: Sequence[Arrow] = (),
 ) -> np.ndarray[Any, Any]:
-    """A model with shapes (see `robots.sim.scene`) at joint positions q, as an image (height, width, 3)."""
+    """A model with geometry (see `robots.sim.scene`) at joint positions q, as an image (height, width, 3)."""
     data = mujoco.MjData(model)
     data.qpos[:] = q
     mujoco.mj_forward(model, data)
@@ -65,7 +65,7 @@ def render_model(
             return renderer.render()
     except (ImportError, AttributeError, RuntimeError) as error:
         raise PliantError(
-            f"Cannot draw the cell: {str(error).rstrip('.')}. It needs PyOpenGL (pip install -e '.[render]' "
+            f"Cannot render the scene: {str(error).rstrip('.')}. Rendering needs PyOpenGL (pip install -e '.[render]' "
             "in Pliant's folder), an EGL library (Debian: libegl1, libgl1-mesa-dri) and the environment variable "
             "MUJOCO_GL=egl."
         ) from None

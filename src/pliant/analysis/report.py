@@ -1,4 +1,4 @@
-"""A run as one HTML page that needs nothing else: what was run, what happened, and the parameters in force."""
+"""A run as one self-contained HTML page: the task, the results and the parameters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pliant.records import Layout
 
 Array = np.ndarray[Any, Any]
 
-MOST_CHANGES = 200  # lines in the table of parameter changes; a page is for reading
+MOST_CHANGES = 200  # rows in the table of parameter changes, to keep the page readable
 
 _STYLE = """
 :root { color-scheme: light dark; --back: #ffffff; --text: #1f2328; --faint: #5d6673; --line: #e3e6ea;
@@ -70,7 +70,7 @@ class Parameter(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A parameter that took another value."""
+    """A parameter change."""
 
     time_s: float
     revision: int
@@ -81,18 +81,18 @@ class Change(NamedTuple):
 
 
 def write_report(recording: Recording, path: Path | str, names: Names | None = None) -> Path:
-    """Write the report of a run as one HTML file; `names` gives words for limits and faults."""
+    """Write the report of a run as one HTML file; `names` maps limits and faults to text."""
     path = Path(path)
     page = html(recording, names)
     try:
         path.write_text(page, encoding="utf-8")
     except OSError as error:
-        raise InputError("report", str(path), f"a place that can be written ({error.strerror})") from None
+        raise InputError("report", str(path), f"a writable path ({error.strerror})") from None
     return path
 
 
 def html(recording: Recording, names: Names | None = None) -> str:
-    """The report as text."""
+    """The report as HTML text."""
     title = escape(plot.title(recording))
     parts = [
         f"<header><h1>{title}</h1>",
@@ -101,12 +101,12 @@ def html(recording: Recording, names: Names | None = None) -> str:
         _cards(recording, names),
         _picture(recording, names),
         '<div class="columns">',
-        f"<section><h2>The run</h2>{_rows(summary.overview(recording))}</section>",
-        f"<section><h2>In numbers</h2>{_rows(summary.numbers(recording, names))}</section>",
+        f"<section><h2>Run</h2>{_rows(summary.overview(recording))}</section>",
+        f"<section><h2>Results</h2>{_rows(summary.numbers(recording, names))}</section>",
         "</div>",
         *_task(recording),
         *_parameters(recording),
-        f"<footer>Report of <code>{escape(recording.path.name)}</code>. Forces are what the environment does to the "
+        f"<footer>Report of <code>{escape(recording.path.name)}</code>. Forces act from the environment on the "
         "robot, in base axes at the tool.</footer>",
     ]
     return (
@@ -120,7 +120,7 @@ def _warnings(recording: Recording, names: Names | None) -> Iterator[str]:
     for began_s, name in signals.faults(recording, names):
         yield f'<p class="alarm"><b>Fault at {text(began_s)} s:</b> {escape(name)}.</p>'
     if not recording.complete:
-        yield '<p class="alarm"><b>Incomplete file:</b> this is what could be read of it.</p>'
+        yield '<p class="alarm"><b>Incomplete file:</b> the report covers only the part that could be read.</p>'
     if recording.lost:
         yield f'<p class="alarm"><b>{recording.lost} ticks are missing:</b> the recorder could not keep up.</p>'
 
@@ -165,7 +165,7 @@ def _task(recording: Recording) -> Iterator[str]:
     task = recording.meta.get("task")
     if not isinstance(task, dict):
         return
-    yield "<section><h2>The task</h2>"
+    yield "<section><h2>Task</h2>"
     yield f'<pre class="scroll"><code>{escape(task_text(task))}</code></pre></section>'
 
 
@@ -181,12 +181,12 @@ def task_text(task: dict[str, Any]) -> str:
 
 
 def _parameters(recording: Recording) -> Iterator[str]:
-    yield "<section><h2>Parameters in force at the end</h2>"
+    yield "<section><h2>Parameters at the end</h2>"
     if not recording.parameters:
-        yield '<p class="faint">The recording holds no parameters.</p></section>'
+        yield '<p class="faint">The recording contains no parameters.</p></section>'
         return
     last = recording.parameters[-1]
-    yield f'<p class="faint">Set {last.revision}, in force from {text(last.time_s)} s.</p>'
+    yield f'<p class="faint">Set {last.revision}, active since {text(last.time_s)} s.</p>'
     head = ("Parameter", "Value", "Unit", "Meaning")
     yield _table(
         head,
@@ -195,7 +195,7 @@ def _parameters(recording: Recording) -> Iterator[str]:
             for p in flatten(recording.parameter_layout, last.values)
         ),
     )
-    yield "</section><section><h2>Changes during the run</h2>"
+    yield "</section><section><h2>Parameter changes during the run</h2>"
     found = changes(recording)
     if not found:
         yield '<p class="faint">None.</p></section>'
@@ -215,7 +215,7 @@ def _parameters(recording: Recording) -> Iterator[str]:
         ),
     )
     if len(found) > MOST_CHANGES:
-        yield f'<p class="faint">And {len(found) - MOST_CHANGES} more in the recording.</p>'
+        yield f'<p class="faint">{len(found) - MOST_CHANGES} more changes are in the recording.</p>'
     yield "</section>"
 
 
@@ -226,7 +226,7 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 
 def flatten(layout: Layout | None, values: Any, prefix: str = "") -> list[Parameter]:
-    """The parameters of a set one by one, nested ones by dotted name."""
+    """The parameters of a set as a flat list; nested ones have dotted names."""
     found: list[Parameter] = []
     for field in layout.fields if layout else ():
         name, value = f"{prefix}{field.name}", values[field.name]
@@ -238,7 +238,7 @@ def flatten(layout: Layout | None, values: Any, prefix: str = "") -> list[Parame
 
 
 def changes(recording: Recording) -> list[Change]:
-    """Every parameter that changed during the run, in the order of time."""
+    """Every parameter change of the run, ordered by time."""
     found: list[Change] = []
     for before, after in pairwise(recording.parameters):
         old = flatten(recording.parameter_layout, before.values)
@@ -250,7 +250,7 @@ def changes(recording: Recording) -> list[Change]:
 
 
 def value_text(value: Any) -> str:
-    """A parameter's value: a number, a list, or a matrix, written as diag(…) where it is diagonal."""
+    """A parameter's value as text: a number, a list or a matrix (diag(…) if it is diagonal)."""
     array = np.asarray(value)
     if array.ndim == 0:
         return f"{value:g}" if array.dtype.kind in "fi" else str(value)

@@ -1,6 +1,6 @@
-"""The signals of a recording that pictures and reports speak of, in SI units, one row per tick.
+"""The signals of a recording that pictures and reports show, in SI units, one row per tick.
 
-Values that mean nothing (a goal that was never set, a command while the robot was idle, not a number) are NaN.
+Values without meaning (a goal that was never set, a command while the robot was idle) are NaN.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from pliant.records import FAULTS, IDLE, LIMITS, POSITION, TORQUE, VELOCITY, WRE
 
 Array = np.ndarray[Any, Any]
 Names = Mapping[str, Mapping[int, str]]
-"""Words for numbers in a record: {"limits": {1 << bit: name}, "faults": {number: name}}."""
+"""Names for numbers in a record: {"limits": {1 << bit: name}, "faults": {number: name}}."""
 
 DEFAULT_NAMES: Names = {"limits": LIMITS, "faults": FAULTS}
 
 
 BAD_READINGS = "ticks without a good force reading"
-"""What `bad_readings` counts, in words."""
+"""The name of the figure that `bad_readings` counts."""
 
 
 class Tracking(NamedTuple):
-    """Command minus measurement of each joint, in the quantity that was commanded."""
+    """Command minus measurement of each joint, in the commanded quantity."""
 
     error: Array  # (ticks, joints)
     quantity: str
@@ -34,14 +34,14 @@ class Tracking(NamedTuple):
 
 
 class Span(NamedTuple):
-    """A stretch of time in which something was the case."""
+    """A time span."""
 
     start_s: float
     end_s: float
 
 
 def finite(values: Array) -> Array:
-    """The values, with NaN for what is not a number."""
+    """The values, with NaN where they are not finite."""
     return np.where(np.isfinite(values), values, np.nan)
 
 
@@ -50,7 +50,7 @@ def time_s(recording: Recording) -> Array:
 
 
 def period_s(recording: Recording) -> float:
-    """Time of one tick: the declared rate, or else the median step; NaN if neither is known."""
+    """The period [s]: from the declared rate, or else the median step; NaN if neither is known."""
     rate = recording.meta.get("rate_hz")
     if isinstance(rate, int | float) and rate > 0:
         return 1.0 / rate
@@ -67,13 +67,13 @@ def position(recording: Recording, part: str) -> Array:
 
 
 def start(positions: Array) -> Array:
-    """The first of the positions that is known; NaN if none is."""
+    """The first known position; NaN if none is known."""
     known = positions[np.isfinite(positions).all(axis=1)]
     return known[0] if len(known) else np.full(positions.shape[1], np.nan)
 
 
 def tracking(recording: Recording) -> Tracking:
-    """Tracking error of the joints in the mode that the run used most; ticks in another mode are NaN."""
+    """Tracking error of the joints in the mode used most; NaN for ticks in another mode."""
     n = recording.n
     command, reading = recording.records["command"], recording.records["reading"]
     modes, counts = np.unique(command["mode"][command["mode"] != IDLE], return_counts=True)
@@ -88,12 +88,12 @@ def tracking(recording: Recording) -> Tracking:
 
 
 def is_paced(recording: Recording) -> bool:
-    """Whether the loop ran against the wall clock, so that its timing means something."""
+    """Whether the loop ran in real time, so that its timing is meaningful."""
     return bool(np.any(recording.records["timing"]["wall_ns"] != 0))
 
 
 def limits(recording: Recording, names: Names | None = None) -> dict[str, Array]:
-    """For each limit that ever acted, the ticks in which it did."""
+    """For each limit that acted, the ticks in which it did."""
     bits = recording.records["observed"]["limits"].astype(np.uint64)
     known = (names or DEFAULT_NAMES).get("limits", {})
     acted: dict[str, Array] = {}
@@ -105,7 +105,7 @@ def limits(recording: Recording, names: Names | None = None) -> dict[str, Array]
 
 
 def faults(recording: Recording, names: Names | None = None) -> list[tuple[float, str]]:
-    """Time [s] and name of each fault at the tick where it began."""
+    """Start time [s] and name of each fault."""
     number = recording.records["state"]["fault"]
     known = (names or DEFAULT_NAMES).get("faults", {})
     began = np.flatnonzero((number != 0) & (np.concatenate(([0], number[:-1])) != number))
@@ -114,9 +114,9 @@ def faults(recording: Recording, names: Names | None = None) -> list[tuple[float
 
 
 def bad_readings(records: Array) -> Array:
-    """Ticks whose force reading could not be used: missing, saturated, no number, out of range, stale or frozen.
+    """Ticks with an unusable force reading: missing, saturated, not finite, out of range, stale or frozen.
 
-    That is what the tick itself said of it; of records that no tick of ours has made, what driver and numbers say.
+    Pliant's tick records this itself. For records from elsewhere, the driver's state and the values decide.
     """
     reading = records["reading"]
     known = (reading["wrench_state"] == WRENCH_OK) & np.isfinite(reading["wrench"]).all(axis=1)
@@ -124,19 +124,19 @@ def bad_readings(records: Array) -> Array:
 
 
 def changes(recording: Recording) -> list[float]:
-    """Times [s] at which another parameter set came into force."""
+    """Times [s] at which a new parameter set took effect."""
     return time_s(recording)[1:][np.diff(recording.records["revision"]) != 0].tolist()
 
 
 def laws(recording: Recording) -> list[str]:
-    """Names of the laws that ran, in the order of their first ticks."""
+    """Names of the laws that ran, ordered by their first tick."""
     names = {number: name for name, number in LAWS.items()}
     numbers, first = np.unique(recording.records["goal"]["law"], return_index=True)
     return [names[int(number)] for number in numbers[np.argsort(first)] if int(number) in names]
 
 
 def spans(recording: Recording, active: Array) -> list[Span]:
-    """The stretches of time in which `active` (one flag per tick) holds; a single tick lasts one period."""
+    """The time spans in which `active` (one flag per tick) is true; a single tick lasts one period."""
     times = time_s(recording)
     edges = np.flatnonzero(np.diff(np.concatenate(([False], active, [False])).astype(int)))
     step = period_s(recording)

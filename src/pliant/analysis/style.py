@@ -1,4 +1,4 @@
-"""How every picture of Pliant looks: one style, two themes, units on every axis, colours that all eyes can tell apart.
+"""The style of all pictures: two themes, units on every axis, colours that are safe for colour-blind readers.
 
     with style.applied():
         fig, axes = style.figure(2, 1, "A push of 20 N", "sim:ur5e, 500 Hz")
@@ -6,7 +6,7 @@
         style.label(axes[0, 0], "External force", "N")
     style.save(fig, "push.png")
 
-Nothing is set globally and no window is ever opened.
+Nothing is set globally, and no window is opened.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def settings(theme: Theme) -> dict[Any, Any]:
         "figure.facecolor": theme.background,
         "figure.dpi": DPI,
         "savefig.facecolor": "auto",
-        "font.family": "DejaVu Sans",  # comes with Matplotlib: the same picture on every machine
+        "font.family": "DejaVu Sans",  # ships with Matplotlib: the same picture on every machine
         "font.size": 9.5,
         "text.color": theme.text,
         "axes.facecolor": theme.background,
@@ -120,7 +120,7 @@ def settings(theme: Theme) -> dict[Any, Any]:
 
 @contextmanager
 def applied(theme: Theme = LIGHT) -> Iterator[Theme]:
-    """The style within a `with` block; afterwards Matplotlib is as it was."""
+    """Apply the style within a `with` block; afterwards Matplotlib's settings are restored."""
     with mpl.rc_context(settings(theme)):
         yield theme
 
@@ -136,9 +136,9 @@ def figure(
     share_x: bool = True,
     even: bool = False,
 ) -> tuple[Figure, np.ndarray[Any, Any]]:
-    """An empty picture of n_rows × n_cols panels (a 2-D array of axes) with a title, laid out without overlaps.
+    """An empty picture of n_rows × n_cols panels (a 2-D array of axes) with a title, without overlaps.
 
-    `even` panels get the same margins whatever stands in them, which is quicker: to fit them takes as long as to draw.
+    `even` panels get fixed margins. This is faster: fitting margins to the content takes as long as drawing.
     """
     width, height = panel_inches
     with applied(theme):
@@ -172,13 +172,13 @@ def _space_evenly(fig: Figure, n_rows: int, n_cols: int) -> None:
 
 
 def label(ax: Axes, title: str, unit: str = "", quantity: str = "") -> None:
-    """Name a panel, and give its vertical axis a unit ('-' for none) and, where the title does not say it, a name."""
+    """Set a panel's title, the unit of its vertical axis ('-' for none) and, where needed, the axis name."""
     ax.set_title(title)
     ax.set_ylabel(f"{quantity} [{unit}]".strip() if unit else quantity)
 
 
 def legend(ax: Axes, handles: list[Any] | None = None, labels: list[str] | None = None) -> None:
-    """A legend in one line above the panel, at the right, where it hides no data."""
+    """A one-line legend above the panel, on the right, where it hides no data."""
     if handles is None or labels is None:
         handles, labels = ax.get_legend_handles_labels()
     if handles:
@@ -188,7 +188,7 @@ def legend(ax: Axes, handles: list[Any] | None = None, labels: list[str] | None 
 
 
 def least_span(ax: Axes, span: float) -> None:
-    """Show at least this much of the vertical axis, so that numerical dust does not fill a panel."""
+    """Show at least this much of the vertical axis, so that rounding noise does not fill a panel."""
     low, high = ax.get_ylim()
     if high - low < span:
         middle = (low + high) / 2
@@ -196,21 +196,21 @@ def least_span(ax: Axes, span: float) -> None:
 
 
 def save(fig: Figure, path: Path | str) -> Path:
-    """Write the picture as PNG, SVG or PDF, by the ending of its name; the same picture gives the same bytes."""
+    """Write the picture as PNG, SVG or PDF, by file extension; the same picture gives the same bytes."""
     path = Path(path)
     kind = path.suffix.lower().removeprefix(".")
     if kind not in FORMATS:
-        raise InputError("picture", str(path), "a file name that ends in " + ", ".join(f".{f}" for f in FORMATS))
+        raise InputError("picture", str(path), "a file name ending in " + ", ".join(f".{f}" for f in FORMATS))
     data = render(fig, kind)
     try:
         path.write_bytes(data)
     except OSError as error:
-        raise InputError("picture", str(path), f"a place that can be written ({error.strerror})") from None
+        raise InputError("picture", str(path), f"a writable path ({error.strerror})") from None
     return path
 
 
 def render(fig: Figure, kind: str = "png") -> bytes:
-    """The picture as the bytes of a file, without date or version in it."""
+    """The picture as file bytes, without date or version."""
     dates: dict[str, dict[str, Any]] = {
         "png": {"Software": None},
         "svg": {"Date": None},

@@ -1,4 +1,4 @@
-"""The numbers that sum up a run: pure functions from a recording to lists of (name, value, unit)."""
+"""The summary of a run: pure functions from a recording to lists of (name, value, unit)."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from pliant.record import Recording
 Array = np.ndarray[Any, Any]
 
 
-# What is smaller, in whatever unit a report has, is left over from rounding.
+# Anything smaller, in any unit of a report, is rounding error.
 _NOTHING = 1e-9
 
 
-# A contact that bounces changes its state hundreds of times: the last ones say how it ended.
+# A contact that bounces changes its state hundreds of times: the last changes show how it ended.
 _MOST_STATES = 12
 
 
 class Row(NamedTuple):
-    """One number of a run; None where the recording cannot tell."""
+    """One value of a run; None if it is unknown."""
 
     name: str
     value: float | int | str | None
@@ -33,7 +33,7 @@ class Row(NamedTuple):
 
 
 def overview(recording: Recording) -> list[Row]:
-    """What was run: robot, law, rate, duration and whatever else describes the run."""
+    """What was run: robot, law, rate, duration and other metadata."""
     meta = dict(recording.meta)
     start_ns = meta.pop("start_wall_ns", 0)
     versions = meta.pop("versions", None)
@@ -67,7 +67,7 @@ def overview(recording: Recording) -> list[Row]:
 
 
 def numbers(recording: Recording, names: Names | None = None) -> list[Row]:
-    """Peaks and averages of contact, motion, tracking and timing, what the limits did, and the faults."""
+    """Peaks and averages of contact, motion, tracking and timing, then limits and faults."""
     return [
         *contact(recording),
         *states(recording),
@@ -92,23 +92,23 @@ def contact(recording: Recording) -> list[Row]:
 
 
 def states(recording: Recording) -> list[Row]:
-    """When a contact entered which state, and why; nothing where the contact law never ran."""
+    """The state changes of a contact, with time and reason; empty if the contact law never ran."""
     found = transitions(recording.records)
     rows = [Row(f"Contact: {one.state}, because {one.reason}", one.time_s, "s") for one in found[-_MOST_STATES:]]
     if len(found) > _MOST_STATES:
-        rows.insert(0, Row("Changes of the contact's state before those", len(found) - _MOST_STATES))
+        rows.insert(0, Row("Earlier changes of the contact state", len(found) - _MOST_STATES))
     return rows
 
 
 def stages(recording: Recording) -> list[Row]:
-    """When a mission entered which stage, and why; nothing where it is none."""
+    """The stage changes of a mission, with time and reason; empty if the run is not a mission."""
     said = recording.meta.get("mission")
     log = said.get("log", []) if isinstance(said, dict) else []
     return [Row(f"Mission: {stage}, because {reason}", float(time_s), "s") for time_s, stage, reason in log]
 
 
 def motion(recording: Recording) -> list[Row]:
-    """Speed of the tool and of the joints, travel, and how well the joints follow their commands."""
+    """Speed of tool and joints, distance travelled, and tracking error of the joints."""
     n = recording.n
     speed = _norm(signals.finite(recording.records["observed"]["twist"][:, :3]))
     place = signals.position(recording, "observed")
@@ -130,7 +130,7 @@ def motion(recording: Recording) -> list[Row]:
 
 
 def timing(recording: Recording) -> list[Row]:
-    """How punctual the loop was (nothing in a run without pacing), and what is missing in the file."""
+    """Timing of the loop (only for a run in real time), and ticks missing from the file."""
     clock = recording.records["timing"]
     rows = []
     if signals.is_paced(recording):
@@ -148,9 +148,9 @@ def timing(recording: Recording) -> list[Row]:
 
 
 def limits(recording: Recording, names: Names | None = None) -> list[Row]:
-    """How far the limits cut the motion, and for how long each of them acted."""
+    """How far the limits cut the motion, and for how long each one acted."""
     scale = signals.finite(recording.records["observed"]["scale"])
-    rows = [Row("Smallest share of the motion let through", _times(-100, _peak(-scale)), "%")]
+    rows = [Row("Smallest share of the commanded motion after limits", _times(-100, _peak(-scale)), "%")]
     acted = signals.limits(recording, names)
     for name, active in acted.items():
         total_s = sum(span.end_s - span.start_s for span in signals.spans(recording, active))
@@ -159,13 +159,13 @@ def limits(recording: Recording, names: Names | None = None) -> list[Row]:
 
 
 def faults(recording: Recording, names: Names | None = None) -> list[Row]:
-    """Each fault with the time at which it stopped the robot."""
+    """Each fault with the time at which it occurred."""
     found = [Row(f"Fault: {name}", began_s, "s") for began_s, name in signals.faults(recording, names)]
     return found or [Row("Faults", "none")]
 
 
 def text(value: object) -> str:
-    """A value as a reader wants it: four digits, no noise, a dash for what is not known."""
+    """A value as readable text: four digits, no noise, a dash if unknown."""
     if value is None or (isinstance(value, float) and not np.isfinite(value)):
         return "–"
     if isinstance(value, float):

@@ -1,4 +1,4 @@
-"""What a contact went through: every change of its state with time and reason, from the telemetry alone."""
+"""The state changes of a contact, with time and reason, from the records alone."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BEGUN = (SEEK, DWELL, SLIDE, RETRACT, PAUSED, DONE)
 
 
 class Transition(NamedTuple):
-    """A state that was entered, or an order that was refused: when [s], which, and why."""
+    """A state change or a rejected command: time [s], state and reason."""
 
     time_s: float
     state: str
@@ -33,15 +33,15 @@ class Transition(NamedTuple):
 
 
 def transitions(records: np.ndarray[Any, Any]) -> list[Transition]:
-    """Every change of the contact's state in these records, and every order refused; none where it never ran."""
+    """Every state change and every rejected command in these records; empty if the contact law never ran."""
     contact, time_s = records["state"]["contact"], records["time_s"]
-    state, reason, refused = contact["state"], contact["reason"], contact["rejected"]
+    state, reason, rejected = contact["state"], contact["reason"], contact["rejected"]
     changed = np.flatnonzero(np.diff(state, prepend=0))
-    # every order that was heard, not every new reason: the same refusal twice is two
+    # every command that arrived, not every new reason: the same rejection twice counts twice
     heard = np.diff(contact["commands"], prepend=0) != 0
-    denied = np.flatnonzero(heard & (refused != 0))
+    denied = np.flatnonzero(heard & (rejected != 0))
     found = [Transition(float(time_s[i]), STATES[int(state[i])], _words(reason[i])) for i in changed]
-    found += [Transition(float(time_s[i]), "rejected", _words(refused[i])) for i in denied]
+    found += [Transition(float(time_s[i]), "rejected", _words(rejected[i])) for i in denied]
     return sorted(found, key=lambda one: one.time_s)
 
 
@@ -50,9 +50,9 @@ def _words(event: Any) -> str:
 
 
 def contact_fault(records: np.ndarray[Any, Any]) -> str:
-    """Why the contact failed, "" if it did not: a fault or a lost surface that nobody set a new start after, or none.
+    """Why the contact failed, or "": a fault or a lost surface without a new start set afterwards, or a rejected start.
 
-    A contact whose surface was lost for good lifts off and is done, but its path is not.
+    A contact that loses its surface for good lifts off and ends in `done`, but its path is incomplete.
     """
     if not len(records):
         return ""
@@ -63,7 +63,7 @@ def contact_fault(records: np.ndarray[Any, Any]) -> str:
     lost = np.flatnonzero((contact["state"] == RETRACT) & np.isin(contact["reason"], (GONE, LOST)))
     if len(lost) and not (contact["state"][lost[-1] :] == READY).any():
         return _words(contact["reason"][lost[-1]])
-    refused = np.flatnonzero(contact["rejected"])
-    if len(refused) and not np.isin(contact["state"], _BEGUN).any():
-        return f"it never began: {_words(contact['refused'][refused[0]])}"
+    rejected = np.flatnonzero(contact["rejected"])
+    if len(rejected) and not np.isin(contact["state"], _BEGUN).any():
+        return f"it never started: {_words(contact['rejected'][rejected[0]])}"
     return ""
