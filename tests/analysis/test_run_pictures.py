@@ -124,7 +124,7 @@ def pressing(records: Any) -> None:
 
 def test_a_contact_shows_its_force_its_target_and_its_states(make):
     panel = plot.draw(make(pressing)).axes[2]
-    assert "along the normal" in panel.get_title(loc="left") + panel.get_title()
+    assert "Normal force" in panel.get_title(loc="left") + panel.get_title()
     assert [text.get_text() for text in panel.texts] == ["seek", "dwell", "fault"]
     target = np.asarray(panel.get_lines()[1].get_ydata(), float)
     n = len(target)
@@ -251,7 +251,7 @@ def test_a_thousand_changes_do_not_make_a_thousand_lines(make):
     steps = [p._replace(revision=i, time_s=i / 100) for i in range(500) for p in recording.parameters]
     recording.parameters[:] = steps
     words = Page(report.html(recording)).words
-    assert f"And {999 - report.MOST_CHANGES} more in the recording." in words
+    assert f"{999 - report.MOST_CHANGES} more changes are in the recording." in words
 
 
 @pytest.mark.parametrize(

@@ -202,11 +202,11 @@ DEFECTS = (
     Defect("a speed limit that is too low", _saturated, frozenset({"saturation"}), says="speed limit"),
     Defect(
         "a gain that is too high", _too_much_gain, frozenset({"limit cycle"}), _RESTLESS, (_CYCLE,),
-        "from where on a pure delay is unstable",
+        "a pure delay becomes unstable",
     ),
     Defect(
         "an integral that is too strong", _too_much_integral, frozenset({"limit cycle"}), _RESTLESS, (_CYCLE,),
-        "the integral swings",
+        "The integral oscillates",
     ),
     Defect(
         "a preload at the start", _preloaded, frozenset({"preload at start"}),
@@ -219,14 +219,14 @@ DEFECTS = (
     Defect(
         "a sensor that is late", _late, frozenset({"late sensor"}), _LATE,
         (Truth("late sensor", "age by time stamps, median", "ms", 1.0, lambda setup, _: 1e3 * setup.scene.late_s),),
-        "by their own stamps",
+        "by their time stamps",
     ),
     Defect(
         "a sensor that is late and hides it", _secretly_late, frozenset({"late sensor"}), _LATE,
         # the damping of a surface makes its force lead by damping over stiffness
         (Truth("late sensor", "force behind the motion", "ms", 6.0, lambda setup, trace: 1e3 * (
             setup.scene.late_s - setup.surface.damping_n_s_m / setup.surface.stiffness_n_m)),),
-        "older than they say",
+        "older than their stamps",
     ),
     Defect("a robot slower than declared", _slow_robot, _LATE, truths=(_LOOP,)),
     Defect(
