@@ -1,4 +1,4 @@
-"""Pliant: robots that feel.
+"""Pliant: compliant control for robot arms.
 
     import pliant
 
@@ -6,7 +6,7 @@
         arm.push([20, 0, 0], for_s=1)
         print(arm.wait(1.0).observed.pose)
 
-Names are imported when they are first used, so that ``import pliant`` is quick.
+Names are imported on first use, so that ``import pliant`` is fast.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Errors that a user can act on: what was wrong, what is allowed, what to do.
 
 Every error of Pliant is a `PliantError`; the command line prints it as one sentence and exits with `exit_code`.
-Errors are raised at the door. Inside the control loop a fault is a value, never an exception.
+Errors are raised before anything moves. Inside the control loop a fault is a value, never an exception.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from pathlib import Path
 
 
 class PliantError(Exception):
-    """Base of all errors that Pliant raises on purpose."""
+    """Base class of all errors that Pliant raises on purpose."""
 
     exit_code = 2
 
 
 class InputError(PliantError):
-    """A value that cannot be used: names the field, the value and what is allowed."""
+    """A value that cannot be used. Names the field, the value and what is allowed."""
 
     def __init__(self, field: str, value: object, allowed: str, hint: str = "") -> None:
         self.field, self.value, self.allowed, self.hint = field, value, allowed, hint
@@ -26,7 +26,7 @@ class InputError(PliantError):
 
 
 class RejectedError(InputError):
-    """Something that cannot be done as it was asked for, in a sentence of its own."""
+    """A request that cannot be carried out, with the reason as a complete sentence."""
 
     def __init__(self, sentence: str, *, field: str = "", value: object = None) -> None:
         PliantError.__init__(self, sentence)
@@ -34,19 +34,19 @@ class RejectedError(InputError):
 
 
 class UnknownNameError(PliantError):
-    """A name that nobody registered: lists the names there are and the nearest one."""
+    """An unknown name. Lists the known names and suggests the nearest one."""
 
     def __init__(self, kind: str, name: str, choices: Iterable[str]) -> None:
         self.kind, self.name, self.choices = kind, name, sorted(choices)
-        super().__init__(f"There is no {kind} {name!r}.{did_you_mean(name, self.choices)}")
+        super().__init__(f"Unknown {kind} {name!r}.{did_you_mean(name, self.choices)}")
 
 
-# More names than these are told by their sections: nobody reads a hundred.
+# A longer list of names is shortened to sections.
 _MOST_NAMES = 30
 
 
 def did_you_mean(name: str, choices: Iterable[str]) -> str:
-    """The nearest of the names there are, and all of them; of very many, those of its section, or the sections."""
+    """A suggestion and the list of known names; a long list is shortened to the name's section, or to the sections."""
     known = sorted(choices)
     near = difflib.get_close_matches(name, known, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
@@ -60,7 +60,7 @@ def did_you_mean(name: str, choices: Iterable[str]) -> str:
 
 
 class ModelError(PliantError):
-    """A robot description that cannot be turned into a model."""
+    """A robot description from which no model can be built."""
 
 
 class RecordingError(PliantError):
@@ -72,34 +72,42 @@ class RecordingError(PliantError):
 
 
 class LoopError(PliantError):
-    """The control loop stopped for a reason of its own; `black_box` holds the last seconds of records."""
+    """The control loop stopped or does not respond; `black_box` is the recording of its last seconds, if there is one.
+
+    `headline` begins the message; the reason follows.
+    """
 
     exit_code = 3
 
-    def __init__(self, reason: str, black_box: Path | None = None) -> None:
+    def __init__(
+        self, reason: str, black_box: Path | None = None, *, headline: str = "The control loop stopped"
+    ) -> None:
         self.reason, self.black_box = reason, black_box
         kept = f" The last seconds are in {black_box}." if black_box else ""
-        super().__init__(f"The control loop stopped: {reason}.{kept}")
+        super().__init__(f"{headline}: {reason}.{kept}")
 
 
 class RobotError(PliantError):
-    """A robot that cannot be driven any longer, in words that end the sentence "the control loop stopped: …"."""
+    """A robot that can no longer be driven. Its text completes the sentence "The control loop stopped: …"."""
 
     exit_code = 3
 
 
 class ContactError(PliantError):
-    """A run came to its end, but its contact ended in a fault."""
+    """The run finished, but its contact ended in a fault or never started."""
 
     exit_code = 3
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
-        super().__init__(f"The contact ended in a fault: {reason}.")
+        never = reason.startswith("it never started")
+        super().__init__(
+            f"The contact{reason.removeprefix('it')}." if never else f"The contact ended in a fault: {reason}."
+        )
 
 
 class MissionError(PliantError):
-    """A mission was stopped before its tool came to its goal."""
+    """A mission stopped before its tool reached the goal."""
 
     exit_code = 3
 

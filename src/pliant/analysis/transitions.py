@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pliant.contact.states import (
+    COMMANDS,
     DONE,
     DWELL,
     EVENTS,
@@ -17,6 +18,7 @@ from pliant.contact.states import (
     READY,
     RETRACT,
     SEEK,
+    SENSELESS,
     SLIDE,
     STATES,
 )
@@ -65,5 +67,16 @@ def contact_fault(records: np.ndarray[Any, Any]) -> str:
         return _words(contact["reason"][lost[-1]])
     rejected = np.flatnonzero(contact["rejected"])
     if len(rejected) and not np.isin(contact["state"], _BEGUN).any():
-        return f"it never started: {_words(contact['rejected'][rejected[0]])}"
+        first, goal = contact[rejected[0]], records["goal"][rejected[0]]
+        waiting = int(goal["commands"] - first["commands"])  # commands behind the one that was read
+        command = goal["earlier"][waiting - 1] if 0 < waiting <= len(goal["earlier"]) else goal["command"]
+        return f"it never started: {rejection(int(first['rejected']), int(first['state']), int(command))}"
     return ""
+
+
+def rejection(event: int, state: int, command: int) -> str:
+    """Why a command was rejected in a state of the contact, in words."""
+    if event != SENSELESS:
+        return _words(event)
+    name = next((name for name, number in COMMANDS.items() if number == command), "the command")
+    return f"`{name}` is not valid while {STATES[state]}"

@@ -1,1 +1,1 @@
-"""The command line: one executable, one file per verb."""
+"""The command line: one executable, one module per verb."""

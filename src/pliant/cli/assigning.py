@@ -1,4 +1,4 @@
-"""`--set name=value`: control parameters. What else a task has belongs elsewhere, and a refusal says where."""
+"""`--set name=value`: control parameters. For any other task field, the error says where to set it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OPTIONS = {"robot": "--robot", "rate_hz": "--rate", "duration_s": "--duration",
 
 
 def assigned(parameters: Parameters, assignments: list[str]) -> Parameters:
-    """The set with these ``name=value`` in place."""
+    """The parameters with these ``name=value`` assignments applied."""
     values = dict(parse_assignment(text) for text in assignments)
     for name, value in values.items():
         must_be_parameter(name, value)
@@ -25,35 +25,35 @@ def assigned(parameters: Parameters, assignments: list[str]) -> Parameters:
 
 
 def must_be_parameter(name: str, value: Any) -> None:
-    """Raise if a task has this field, but not among its control parameters: with the place where it belongs."""
+    """Raise if the name is a task field but not a control parameter; the error says where to set it."""
     if name in {item.name for item in declared(Parameters)}:
         return
     bare = name.removeprefix("params.")
     if bare != name:
-        raise RejectedError(f"Control parameters are named without params. here: say {bare}.", field=name, value=value)
+        raise RejectedError(f"{name}: leave out the prefix params. here. Use {bare}.", field=name, value=value)
     path = name.split(".")
     if path[0] not in Task.model_fields:
-        return  # no field at all: whoever sets it says which there are
+        return  # not a task field: setting it reports the known names
     fields, at = _fields(Task), ""
     for part in path:
         if part not in fields:
-            raise UnknownNameError(f"field of {at[:-1]} in a task file", name, [f"{at}{field}" for field in fields])
+            raise UnknownNameError("task field", name, [f"{at}{field}" for field in fields])
         fields, at = _fields(fields[part]), f"{at}{part}."
         if not fields:  # a value, or a list: nothing in it can be named
             break
     where = _place(path, at[:-1].split("."), value, whole=not fields)
-    raise RejectedError(f"{name} is no control parameter: {where}.", field=name, value=value)
+    raise RejectedError(f"{name} is not a control parameter: {where}.", field=name, value=value)
 
 
 def _place(path: list[str], known: list[str], value: Any, *, whole: bool) -> str:
     """Where a field belongs; `known` of its path is declared, and `whole` if what is there is no section."""
     if option := _OPTIONS.get(".".join(known)):
-        return f"give it to pliant run by {option}, or write it into the task file"
+        return f"set it with pliant run {option} or in the task file"
     if path != known or not whole:
-        return f"write all of {'.'.join(known)} into the task file, for the next start"
+        return f"set all of {'.'.join(known)} in the task file and restart"
     under = "".join(f"{part}: " for part in path[:-1])
     line = f"{path[-1]}: {_as_yaml(value)}"
-    return f"write {line} {f'under {under.strip()} in' if under else 'into'} the task file, for the next start"
+    return f"write {line} {f'under {under.strip()} ' if under else ''}in the task file and restart"
 
 
 def _fields(kind: Any) -> dict[str, Any]:

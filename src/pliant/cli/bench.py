@@ -1,4 +1,4 @@
-"""`pliant bench`: how fast, measured here and now, beside something to compare with."""
+"""`pliant bench`: how fast Pliant runs on this machine, next to a baseline."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ EXAMPLE = "Example: [bold]pliant bench tick --json[/bold]"
 def command(
     what: Annotated[Literal["tick", "loop", "sim", "start", "compile"], typer.Argument(help="What to measure.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
-    seconds: Annotated[float, typer.Option(min=0.5, max=600, help="Length of each measured stretch.")] = 5.0,
+    seconds: Annotated[float, typer.Option(min=0.5, max=600, help="Length of each measurement \\[s].")] = 5.0,
 ) -> int:
-    """Measure how fast it is, here and now.
+    """Measure how fast Pliant runs on this machine.
 
-    The tick, the loop, the simulator, the start or the first compilation, each beside a rival in the same run.
+    Measures the control tick, the loop, the simulator, the start-up or the first compilation, each next to a baseline
+    in the same run.
     """
     from pliant.cli.show import compile_first, progress, report
     from pliant.experiments import bench

@@ -1,4 +1,4 @@
-"""The bridge to ROS 2 for the command line: who would follow, whether that is wanted, and what a user should know."""
+"""The ROS 2 bridge for the command line: who would follow the commands, whether that is wanted, and what is printed."""
 
 from __future__ import annotations
 
@@ -17,38 +17,40 @@ from pliant.runtime.task import Task
 
 
 def check_ros2() -> None:
-    """Raise if ROS 2 cannot be spoken to from here, before anything starts."""
-    import pliant.ros2.node  # noqa: F401 (it says what is missing)
+    """Raise before anything starts if ROS 2 cannot be used on this machine."""
+    import pliant.ros2.node  # noqa: F401 (it reports what is missing)
 
     check_settings()
 
 
 def may_follow(task: Task | MissionTask, *, yes: bool) -> bool:
-    """Whether commands go out to whoever listens. Where someone does already, the user is asked, unless `yes`.
+    """Whether commands are published. If there are subscribers already, the user is asked, unless `yes`.
 
-    To an arm that would jump to where this one begins, they do not go out.
+    Commands are never published to an arm that would jump to the start of this one.
     """
     heard, elsewhere = followers(task)
     if elsewhere and (yes or heard):
-        err.print(f"Commands are held back, also with --yes: {elsewhere}")
+        err.print(f"Commands are withheld, even with --yes: {elsewhere}")
         return False
     if yes or not heard:
         return yes
     jumps = resolved(task.ros2.trajectory, task.ros2.node, task.ros2.namespace) in heard
-    at_once = " An arm goes to the first position at once, from wherever it stands." if jumps else ""
-    err.print(f"Someone listens on {' and '.join(heard)}, and would move with this robot.{at_once}")
+    at_once = " An arm moves to the first position at once, from wherever it is." if jumps else ""
+    err.print(f"Subscribers on {' and '.join(heard)} would move with this robot.{at_once}")
     return bool(may_it_move())
 
 
 @contextmanager
 def bridge(session: Session | MissionSession, *, agreed: bool) -> Iterator[None]:
-    """The bridge beside a loop, and what a user should know of it."""
+    """Run the bridge next to a loop, and print which topics it uses."""
     config = session.task.ros2
     out.print(f"ROS 2: node {resolved(config.node, config.node, config.namespace)} in domain {domain_id()}.")
     names = [resolved(topic.name, config.node, config.namespace) for topic in command_topics(session.task)]
     if names and agreed:
-        out.print(f"Commands go out on {' and '.join(names)}: an arm or a base that listens there follows.")
+        out.print(f"Commands are published on {' and '.join(names)}. Any arm or base that subscribes follows them.")
     elif names:
-        out.print(f"Commands on {' and '.join(names)} are held back: who listens there would follow. --yes lets it.")
+        out.print(
+            f"Commands on {' and '.join(names)} are withheld: subscribers would follow them. Use --yes to publish."
+        )
     with bridged(session, agreed=agreed, say=err.print):
         yield

@@ -1,4 +1,4 @@
-"""`pliant cache`: the compiled code that is kept between starts."""
+"""`pliant cache`: the cache of compiled code."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ EXAMPLE = "Example: [bold]pliant cache prune[/bold]"
 def command(
     what: Annotated[
         Literal["show", "warm", "prune", "clear"],
-        typer.Argument(help="Show what is there, compile everything now, remove what was not used for long, or all."),
+        typer.Argument(
+            help="show, warm (compile everything now), prune (remove unused entries) or clear (remove all)."
+        ),
     ] = "show",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> int:
     """Show, fill, prune or clear the cache of compiled code.
 
-    The first start compiles the control code and keeps the result here. Set PLIANT_CACHE to keep it elsewhere. It is
-    safe to clear: the next start compiles again.
+    The first start compiles the control code and caches it. Set PLIANT_CACHE to use another folder. Clearing is safe:
+    the next start compiles again.
     """
     from pliant.cli.show import compile_first, err
     from pliant.kernel.cache import open_cache
@@ -55,14 +57,14 @@ def _show(as_json: bool) -> None:
         return
     out.print(f"Folder: {cache.folder or 'none; compiled code is kept in memory'}")
     if cache.problem:
-        out.print(f"It is removed when this command ends, because {cache.problem}.")
+        out.print(f"It is temporary and removed when this command ends, because {cache.problem}.")
     out.print(f"{len(entries)} entries, {size / 1e6:.1f} MB")
     if entries:
         out.print(f"Last used: {_ago(entries[0].used_s)} to {_ago(entries[-1].used_s)}")
     for group, is_there in ready.items():
-        out.print(f"  {group:12} {'compiled' if is_there else 'will be compiled when it is needed'}")
-    limits = f"Entries not used for {MAX_AGE_S / 86400:.0f} days, and the oldest beyond {MAX_BYTES / 2**20:.0f} MB"
-    out.print(f"{limits}, are removed whenever something is compiled.")
+        out.print(f"  {group:12} {'compiled' if is_there else 'not compiled yet; compiled on first use'}")
+    limits = f"entries unused for {MAX_AGE_S / 86400:.0f} days, and the oldest above {MAX_BYTES / 2**20:.0f} MB"
+    out.print(f"Every compilation removes {limits}.")
 
 
 def _ago(when_s: float) -> str:

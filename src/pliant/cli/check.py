@@ -1,4 +1,4 @@
-"""`pliant check`: what is to be expected of a contact, before anything moves."""
+"""`pliant check`: what to expect of a contact before anything moves."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ EXAMPLE = "Example: [bold]pliant check dome --plot check.png[/bold]"
 
 
 def command(
-    task: Annotated[str, typer.Argument(help="A task file, or the name of a task that comes with Pliant.")],
+    task: Annotated[str, typer.Argument(help="Task file, or the name of a task that comes with Pliant.")],
     settings: Annotated[
-        list[str] | None, typer.Option("--set", help="name=value, as often as needed: another parameter.")
+        list[str] | None, typer.Option("--set", help="Change a parameter: name=value. May be repeated.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
-    plot: Annotated[Path | None, typer.Option(help="Picture to make.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Write a picture to this file.")] = None,
 ) -> int:
-    """Predict whether a contact will settle, before it moves.
+    """Predict whether a contact will settle, before the robot moves.
 
-    Margins, peak and settling time over the declared surfaces; exit code 1 if one of them will not do.
+    Prints margins, peak force and settling time over the declared surfaces. Exit code 1 if one of them misses its
+    target.
     """
     from pliant.analysis.check import check
     from pliant.cli.show import claim, compile_first, report

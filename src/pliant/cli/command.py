@@ -1,4 +1,4 @@
-"""`pliant command`: start, pause, stop or abort a contact in a loop that runs in another terminal."""
+"""`pliant command`: start, pause, stop or abort the contact of a loop that runs in another terminal."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ EXAMPLE = "Example: [bold]pliant command set_start && pliant command start[/bold
 def command(
     commands: Annotated[
         list[str] | None,
-        typer.Argument(help="set_start, start, pause, resume, stop or abort; several are sent one after another."),
+        typer.Argument(help="set_start, start, pause, resume, stop or abort; several are sent in sequence."),
     ] = None,
-    loop: Annotated[str | None, typer.Option(help="Which loop, if several run.")] = None,
+    loop: Annotated[str | None, typer.Option(help="Name of the loop, if several are running.")] = None,
 ) -> int:
-    """Send commands to the contact in a running loop, or show its state.
+    """Send commands to the contact of a running loop, or show its state.
 
-    `set_start` sets the start to the present pose, with the approach along the tool's axis. The exit code is 1 if a
-    command is rejected; the reason is printed.
+    `set_start` makes the current pose the start, with the approach along the tool axis. Exit code 1 if a command is
+    rejected; the reason is printed.
     """
+    from pliant.analysis.transitions import rejection
     from pliant.cli.show import out
     from pliant.contact.states import COMMANDS, EVENTS, STATES
     from pliant.errors import RejectedError, UnknownNameError
@@ -45,7 +46,7 @@ def command(
             link.wait(link.task.dt)
         if why := _rejection(link, first, given):
             rejected = True
-            out.print(f"{name}: rejected: {EVENTS[why]}.")
+            out.print(f"{name}: rejected: {rejection(*why, COMMANDS[name])}.")
             break
         out.print(f"{name}: accepted.")
     contact = link.state.state.contact
@@ -56,11 +57,12 @@ def command(
     return int(rejected)
 
 
-def _rejection(link: Link, first: int, given: int) -> int:
-    """Why the command after the `given` ones was rejected, 0 if it was not, from the tick that read it.
+def _rejection(link: Link, first: int, given: int) -> tuple[int, int] | None:
+    """Why the command after the `given` ones was rejected, and in which state; None if it was accepted.
 
-    A tick later the state may have changed, and the reason with it.
+    Both are from the tick that read it: a tick later the state may have changed, and the reason with it.
     """
     contact = link.board.read(first)[0]["state"]["contact"]
     heard = contact[contact["commands"] > given]
-    return int(heard["rejected"][0]) if len(heard) else int(link.state.state.contact.rejected)
+    at = heard[0] if len(heard) else link.state.state.contact
+    return (int(at["rejected"]), int(at["state"])) if int(at["rejected"]) else None

@@ -1,4 +1,4 @@
-"""`pliant demo`: see it work, with nothing but this command."""
+"""`pliant demo`: a complete demonstration in one command."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ EXAMPLE = "Example: [bold]pliant demo --folder out[/bold]"
 
 
 def command(
-    folder: Annotated[Path, typer.Option(help="Where the recording and the picture go.")] = Path("out"),
+    folder: Annotated[Path, typer.Option(help="Folder for the recording and the picture.")] = Path("out"),
     studio: Annotated[
-        bool | None, typer.Option("--studio/--no-studio", help="Open the Studio afterwards (as it does in a terminal).")
+        bool | None,
+        typer.Option("--studio/--no-studio", help="Open the Studio afterwards (default: only in a terminal)."),
     ] = None,
 ) -> int:
-    """See it work: a simulated UR5e is pushed and yields.
+    """Push a simulated UR5e and watch it respond.
 
-    Then it is made stiffer, and pushed again while its sensor fails. Leaves a recording and a picture, shows a
-    table, and replays the recording through the same tick. In a terminal, the Studio follows: a link to a page on
-    which you push the arm yourself.
+    The arm deflects and returns, its spring is stiffened, and it is pushed again while its force sensor drops out.
+    Writes a recording and a picture, prints a table, and replays the recording through the same control code. In a
+    terminal the Studio follows: a web page on which you push the arm yourself.
     """
     import sys
 
@@ -33,7 +34,7 @@ def command(
 
 
 def _has_page() -> bool:
-    """Whether the Studio can be opened; if not, says why: the demonstration itself has worked."""
+    """Whether the Studio can be opened; if not, prints why. The demonstration itself has worked."""
     from pliant.cli.show import err
     from pliant.errors import RejectedError
     from pliant.studio.server import static_folder
@@ -59,8 +60,8 @@ def _run(folder: Path) -> int:
     compile_first("loop", "replay")
     path = folder / "demo.mcap"
     out.print(
-        "A simulated UR5e is pushed, yields and returns; its spring is made twice as stiff; then it is pushed again "
-        "while its force sensor is silent for a moment."
+        "A simulated UR5e is pushed, deflects and returns. Its spring is made twice as stiff. Then it is pushed again "
+        "while its force sensor drops out for a moment."
     )
     run_paced(load_task("demo"), path, meanwhile=_prepare)
     from pliant.analysis.plot import plot_recording
@@ -68,8 +69,8 @@ def _run(folder: Path) -> int:
     recording = Recording.load(path)
     plot_recording(recording, folder / "demo.png")
     again = replay(recording)
-    out.print(f"Replayed through the same tick: largest difference {again.largest:g}.")
-    out.print(f"Picture: {folder / 'demo.png'}\nFor a report with every figure: pliant plot {path}")
+    out.print(f"Replayed through the same control code: largest difference {again.largest:g}.")
+    out.print(f"Picture: {folder / 'demo.png'}\nFor a full report: pliant plot {path}")
     return 0 if again.largest == 0.0 else 1
 
 

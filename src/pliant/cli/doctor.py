@@ -1,4 +1,4 @@
-"""`pliant doctor`: what was wrong in a run, from its recording alone."""
+"""`pliant doctor`: what went wrong in a run, from its recording alone."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: [bold]pliant doctor push.mcap --plot push-doctor.png[/bold]"
 
-# More stretches than this are told by their first and their number.
+# Of more time spans than this, only the first ones and the number of the others are printed.
 _SPANS = 3
 
 
 def command(
     recording: Annotated[Path, typer.Argument(help="A recording (.mcap).")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
-    plot: Annotated[Path | None, typer.Option(help="Picture to make, with the stretches marked.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Write a picture to this file, with the findings marked.")] = None,
     partial: Annotated[bool, typer.Option("--partial", help="Accept a truncated recording.")] = False,
 ) -> int:
-    """Say what was wrong in a recorded run, why, and what to do.
+    """Diagnose a recorded run: what went wrong, why, and what to do.
 
-    Saturation, limit cycles, anti-damping, lost contacts, preload, frozen or late sensor, commands that the robot
-    did not carry out, delay. Exit code 0 if nothing is wrong, 1 if something is, 2 if the file is no recording.
+    Checks for saturation, limit cycles, negative damping, lost contacts, preload, a frozen or late sensor, commands
+    that the robot did not carry out, and delay. Exit code 0 if nothing is wrong, 1 if something is, 2 if the file is
+    not a recording.
     """
     from pliant.analysis.doctor import Case, examine
     from pliant.analysis.plot import extent, title
@@ -58,7 +59,7 @@ def command(
 
 
 def _report(diagnosis: Diagnosis) -> None:
-    """What was found, the most severe first, and then what else was looked for."""
+    """Print the problems, the most severe first, and then the other checks."""
     from rich.padding import Padding
     from rich.text import Text
 
@@ -73,10 +74,10 @@ def _report(diagnosis: Diagnosis) -> None:
         out.print(Padding(f"Remedy: {finding.remedy}", (0, 0, 0, 2)))
     out.print()
     rest = [finding for finding in diagnosis.findings if not finding.wrong]
-    said = f"{len(wrong)} thing{'s' * (len(wrong) != 1)} wrong." if wrong else "Nothing wrong found."
+    said = f"{len(wrong)} problem{'s' * (len(wrong) != 1)} found." if wrong else "No problems found."
     out.print(Text(said, "bold"))
     if rest:
-        out.print(_table(rest, "also looked for" if wrong else "looked for"))
+        out.print(_table(rest, "other checks" if wrong else "checks"))
 
 
 def _when(finding: Finding) -> str:
@@ -93,10 +94,10 @@ def _table(findings: list[Finding], title: str) -> Table:
     from pliant.cli.show import number
 
     table = Table(title=title, title_justify="left", title_style="bold")
-    for column in ("what", "result", "figures"):
+    for column in ("check", "result", "figures"):
         table.add_column(column)
     for finding in findings:
         figures = [f"{f.name} {number(f.value)} {f.unit}".rstrip() for f in finding.figures]
         told = "; ".join(figures) + (". " if figures and finding.cause else "") + finding.cause
-        table.add_row(finding.name, "in order" if finding.severity == "fine" else "cannot be told", told)
+        table.add_row(finding.name, "ok" if finding.severity == "fine" else "unknown", told)
     return table

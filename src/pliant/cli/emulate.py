@@ -11,22 +11,22 @@ EXAMPLE = "Example: [bold]pliant emulate ur5e --task dome --fault 'protective st
 
 
 def command(
-    model: Annotated[str, typer.Argument(help="Which arm: ur3e, ur5e, ur10e or ur16e.")] = "ur5e",
-    task: Annotated[str | None, typer.Option(help="Task whose tool, start, surfaces and pushes are there.")] = None,
-    host: Annotated[
-        str, typer.Option(help="Address to listen on, of this machine: 127.0.0.1, 127.0.0.2, …")
-    ] = "127.0.0.1",
-    version: Annotated[str, typer.Option(help="Version of the software that it says it runs.")] = "5.26.0.0",
+    model: Annotated[str, typer.Argument(help="Arm model: ur3e, ur5e, ur10e or ur16e.")] = "ur5e",
+    task: Annotated[str | None, typer.Option(help="Task that defines the tool, start, surfaces and pushes.")] = None,
+    host: Annotated[str, typer.Option(help="Loopback address to listen on: 127.0.0.1, 127.0.0.2, …")] = "127.0.0.1",
+    version: Annotated[str, typer.Option(help="Software version that the controller reports.")] = "5.26.0.0",
     fault: Annotated[
-        list[str] | None, typer.Option(help="What goes wrong, as in 'silence 0.5 @ 3'; may be repeated.")
+        list[str] | None, typer.Option(help="Fault to inject, such as 'silence 0.5 @ 3'. May be repeated.")
     ] = None,
-    trace: Annotated[Path | None, typer.Option(help="File for what really happened in each period (.npy).")] = None,
-    duration: Annotated[float | None, typer.Option(min=0.1, help="Seconds until it ends by itself.")] = None,
+    trace: Annotated[
+        Path | None, typer.Option(help="Write the true state of every period to this file (.npy).")
+    ] = None,
+    duration: Annotated[float | None, typer.Option(min=0.1, help="Stop after this time \\[s].")] = None,
 ) -> int:
     """Emulate a UR controller in front of a simulated arm.
 
-    RTDE, dashboard and script ports: it proves protocol and error paths, not the dynamics of a real robot.
-    It ends with Ctrl-C.
+    Serves the RTDE, dashboard and script ports. Tests the protocol and the error handling, not the dynamics of a real
+    robot. Press Ctrl-C to stop it.
     """
     from pliant.cli.emulating import cell_of, must_be_here, run, version_of
     from pliant.cli.show import claim, compile_first

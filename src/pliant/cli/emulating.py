@@ -1,4 +1,4 @@
-"""Running the emulated controller for the command line."""
+"""Run the emulated controller for the command line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PRIORITY = 70
 
 
 def version_of(text: str) -> Version:
-    """Read ``5.26.0.0``; what is left out is 0."""
+    """Parse ``5.26.0.0``; missing parts are 0."""
     parts = text.split(".")
     if not 2 <= len(parts) <= 4 or not all(part.isdigit() for part in parts):
         raise InputError("version", text, "two to four numbers, such as 5.26.0.0")
@@ -30,7 +30,7 @@ def version_of(text: str) -> Version:
 
 
 def cell_of(model: str, name: str | None) -> tuple[str, Task]:
-    """The arm's model and the task that says what is around it."""
+    """The arm model and the task that defines its surroundings."""
     from pliant.model.ur import ur_names
     from pliant.runtime.task import Task, load_task
 
@@ -49,7 +49,7 @@ def run(
     names: tuple[str, ...],
     source: str | None = None,
 ) -> int:
-    """Serve until Ctrl-C, SIGTERM or the end of the time; then save the trace."""
+    """Serve until Ctrl-C, SIGTERM or the end of `duration`; then save the trace."""
     from pliant.cli.show import out
     from pliant.robots.emulator.arm import EmulatedArm
     from pliant.robots.emulator.controller import Controller
@@ -85,20 +85,20 @@ def _say_start(model: str, host: str, names: tuple[str, ...], source: str | None
     from pliant.robots.emulator.server import PORTS
 
     address = f"ur:{host}{'' if model == 'ur5e' else f'#{model}'}"
-    out.print(f"An emulated {model} listens at {host} ({', '.join(str(port) for port in sorted(PORTS))}).")
+    out.print(f"Emulated {model} listening at {host} (ports {', '.join(str(port) for port in sorted(PORTS))}).")
     if source:
         out.print(f"In another terminal: pliant run {source} --robot {address}")
     else:  # a task with a tool would take the weight that is missing for a push
-        out.print("It has no tool. For a task that has one, emulate it with --task and run the same task.")
-    out.print(f"The dashboard (29999) also takes: emulator {' | '.join(names)}. Ctrl-C ends it.")
+        out.print("It has no tool. For a task with a tool, use --task and run the same task.")
+    out.print(f"The dashboard (29999) also accepts: emulator {' | '.join(names)}. Press Ctrl-C to stop.")
     sys.stdout.flush()
 
 
 def must_be_here(host: str) -> None:
-    """Only this machine: whoever can reach the ports can let anything go wrong."""
+    """Raise unless `host` is a loopback address: anyone who can reach the ports can inject faults."""
     try:
         here = ipaddress.ip_address(host).is_loopback
     except ValueError:
         here = host == "localhost"
     if not here:
-        raise InputError("host", host, "an address of this machine alone: 127.0.0.1, 127.0.0.2, …")
+        raise InputError("host", host, "a loopback address: 127.0.0.1, 127.0.0.2, …")

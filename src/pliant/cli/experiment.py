@@ -12,15 +12,15 @@ EXAMPLE = "Example: [bold]pliant experiment compare --rival saturated --plot com
 
 def command(
     context: typer.Context,
-    name: Annotated[str | None, typer.Argument(help="Which one; without a name they are listed.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Name of the experiment; without one, all are listed.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
-    plot: Annotated[Path | None, typer.Option(help="Picture to make.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Everything random follows from it.")] = 0,
+    plot: Annotated[Path | None, typer.Option(help="Write a picture to this file.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all random numbers.")] = 0,
 ) -> int:
     """Run a named experiment, or list them.
 
-    Each figure is shown with its target; the exit code is 1 if one is missed.
-    Some have options of their own, as the list says.
+    Prints every figure with its target. Exit code 1 if a target is missed.
+    Some experiments have further options; the list shows them.
     """
     from rich.text import Text
 
@@ -30,7 +30,7 @@ def command(
     from pliant.experiments.options import parse
 
     if name is not None and name.startswith("-"):
-        raise RejectedError(f"There is no option {name} without the name of an experiment before it.", field=name)
+        raise RejectedError(f"Option {name} needs the name of an experiment before it.", field=name)
     if name is None:
         for key, summary in summaries().items():
             out.print(Text.assemble((f"{key:20}", "bold"), f" {summary}"))

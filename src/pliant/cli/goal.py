@@ -11,15 +11,15 @@ EXAMPLE = "Example: [bold]pliant goal 1.1 0.9[/bold]"
 
 def command(
     position: Annotated[
-        list[float] | None, typer.Argument(help="x y, or x y z \\[m] in base axes; without them the goal is shown.")
+        list[float] | None, typer.Argument(help="x y or x y z \\[m] in base axes; without them, the goal is shown.")
     ] = None,
-    by: Annotated[bool, typer.Option("--by", help="The numbers are added to where the goal is.")] = False,
-    loop: Annotated[str | None, typer.Option(help="Which loop, if several run.")] = None,
+    by: Annotated[bool, typer.Option("--by", help="Add the numbers to the current goal.")] = False,
+    loop: Annotated[str | None, typer.Option(help="Name of the loop, if several are running.")] = None,
 ) -> int:
     """Move the goal of a running loop, or show it.
 
-    It is the equilibrium of a compliant law, and keeps its orientation. A torque law brings a goal that is out of reach
-    to the edge of it.
+    The goal is the equilibrium of a compliant law. It keeps its orientation. A torque law moves a goal that is out of
+    reach to the edge of the reach.
     """
     from pliant.cli.show import out
     from pliant.errors import InputError
@@ -41,13 +41,13 @@ def command(
         out.print(f"Loop {link.name}: the goal was moved.")
         if now.goal.law in (LAWS["hold"], LAWS["contact"]):
             law = "hold" if now.goal.law == LAWS["hold"] else "contact"
-            out.print(f"The law {law} does not look at it; it counts once an admittance or impedance takes over.")
+            out.print(f"The law {law} ignores the goal; it takes effect once an admittance or impedance takes over.")
     for name, place in (("goal", now.goal.pose), ("tool", now.observed.pose)):
         out.print(f"{name} at {place[0]:.4f} {place[1]:.4f} {place[2]:.4f} m")
     if now.observed.limits & (LIMIT_REACH | LIMIT_WORKSPACE) and now.goal.law == LAWS["impedance"]:
         led = now.state.led
         out.print(
-            "The goal, or the way to it, is out of reach or outside the workspace: the law pulls to the nearest place "
-            f"that the arm can hold (now at {led[0]:.4f} {led[1]:.4f} {led[2]:.4f} m)."
+            "The goal, or the path to it, is out of reach or outside the workspace. The law pulls to the nearest "
+            f"position that the arm can hold (now {led[0]:.4f} {led[1]:.4f} {led[2]:.4f} m)."
         )
     return 0

@@ -1,4 +1,4 @@
-"""`pliant identify`: what the tool weighs and where, or how late the robot answers, measured by the arm itself."""
+"""`pliant identify`: the tool's mass and centre of mass, or the robot's lag, measured with the arm itself."""
 
 from __future__ import annotations
 
@@ -19,33 +19,43 @@ _PAYLOAD, _DELAY = "Only for payload", "Only for delay"
 def command(
     what: Annotated[Literal["payload", "delay"], typer.Argument(help="What to identify.")],
     task: Annotated[str, typer.Argument(help="Task file, or the name of a task that comes with Pliant.")],
-    robot: Annotated[str | None, typer.Option(help="Another robot than the task's: ur:192.168.0.3.")] = None,
-    write: Annotated[bool, typer.Option("--write", help="Put the result into the task file.")] = False,
+    robot: Annotated[str | None, typer.Option(help="Robot to use instead of the task's, as in ur:192.168.0.3.")] = None,
+    write: Annotated[bool, typer.Option("--write", help="Write the result into the task file.")] = False,
     fast: Annotated[bool, typer.Option("--fast", help="Simulate as fast as possible instead of in real time.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a real robot moves.")] = False,
     poses: Annotated[
-        int | None, typer.Option(help="How many orientations of the wrist, 4 to 60 (12).", rich_help_panel=_PAYLOAD)
+        int | None, typer.Option(help="Number of wrist orientations, 4 to 60 (default: 12).", rich_help_panel=_PAYLOAD)
     ] = None,
     mount: Annotated[
         bool,
-        typer.Option("--mount", help="Find the rotation of the sensor on the flange too.", rich_help_panel=_PAYLOAD),
+        typer.Option("--mount", help="Also find the rotation of the sensor on the flange.", rich_help_panel=_PAYLOAD),
     ] = False,
     contact: Annotated[
         bool,
-        typer.Option("--contact", help="Press on the task's surface too: the force's lag.", rich_help_panel=_DELAY),
+        typer.Option("--contact", help="Also press on the task's surface: the force's lag.", rich_help_panel=_DELAY),
     ] = False,
     amplitude: Annotated[
-        float | None, typer.Option(help="How far the tool goes back: mm, or degrees (2; 0.6).", rich_help_panel=_DELAY)
+        float | None,
+        typer.Option(
+            help="How far the tool moves \\[mm] (default: 2), or the joint \\[°] (default: 0.6).",
+            rich_help_panel=_DELAY,
+        ),
     ] = None,
-    bandwidth: Annotated[float | None, typer.Option(help="How quickly: Hz (3).", rich_help_panel=_DELAY)] = None,
-    seconds: Annotated[float | None, typer.Option(help="For how long (8).", rich_help_panel=_DELAY)] = None,
-    joint: Annotated[int | None, typer.Option(help="Move this joint instead, from 1.", rich_help_panel=_DELAY)] = None,
+    bandwidth: Annotated[
+        float | None, typer.Option(help="Bandwidth of the motion \\[Hz] (default: 3).", rich_help_panel=_DELAY)
+    ] = None,
+    seconds: Annotated[
+        float | None, typer.Option(help="Duration of the motion \\[s] (default: 8).", rich_help_panel=_DELAY)
+    ] = None,
+    joint: Annotated[
+        int | None, typer.Option(help="Move this joint instead of the tool (from 1).", rich_help_panel=_DELAY)
+    ] = None,
 ) -> int:
-    """Find the tool's weight and sensor bias, or the robot's lag.
+    """Identify the tool's weight and sensor offset, or the robot's lag.
 
-    payload: the wrist turns by up to 69° each way; nothing may be in its way, nothing may touch the tool.
-    delay: the tool goes back and forth along its axis by 2 mm; with --contact it presses first.
-    A result that cannot be trusted is refused with a reason.
+    payload: the wrist turns by up to 69° each way. Keep the space clear; nothing may touch the tool.
+    delay: the tool moves back and forth along its axis by 2 mm; with --contact it also presses on the surface.
+    A result that cannot be trusted is rejected with a reason.
     """
     from pliant.cli import identify_delay
     from pliant.cli.running import change_task
@@ -75,7 +85,9 @@ def _refuse_others(what: str, of_payload: dict[str, Any], of_delay: dict[str, An
 
     for name, value in (of_delay if what == "payload" else of_payload).items():
         if value is not None:
-            raise RejectedError(f"--{name} is not for identify {what}: leave it out. See pliant identify --help.")
+            raise RejectedError(
+                f"--{name} does not apply to identify {what}. Leave it out. See pliant identify --help."
+            )
 
 
 def _payload(task: Task, poses: int, *, mount: bool, fast: bool, yes: bool) -> dict[str, Any]:
@@ -112,7 +124,7 @@ def _say_start(task: Task, poses: int) -> None:
         Text(task.name, "bold"),
         f"the wrist of {task.robot} turns to {poses} poses, by up to {degrees(REACH):.0f}° "
         f"per joint; joint speed ≤ {limits.speed_scale:.0%} and acceleration ≤ {limits.acceleration_scale:.0%} of the "
-        "robot's own limits.",
+        "robot's limits.",
         sep=": ",
     )
 
@@ -135,9 +147,9 @@ def _table(task: Task, found: Payload) -> Table:
     if not np.array_equal(found.mount, np.eye(3)):
         turned = np.degrees(np.arccos(np.clip((np.trace(found.mount) - 1) / 2, -1, 1)))
         std = np.degrees(np.linalg.norm(found.mount_std_rad))
-        table.add_row("sensor turned against the model", f"{turned:.3f}", f"{std:.3f}", "°")
-    table.add_row("left over, forces", f"{found.residual_n:.4f}", "", "N")
-    table.add_row("left over, moments", f"{found.residual_nm:.4f}", "", "N m")
+        table.add_row("sensor rotation against the model", f"{turned:.3f}", f"{std:.3f}", "°")
+    table.add_row("residual, forces", f"{found.residual_n:.4f}", "", "N")
+    table.add_row("residual, moments", f"{found.residual_nm:.4f}", "", "N m")
     table.add_row("condition number", f"{found.condition:.2f}", "", "")
     table.add_row("poses", str(found.poses), "", "")
     return table

@@ -1,4 +1,4 @@
-"""`pliant identify delay`: what is about to move, and what came out of it."""
+"""`pliant identify delay`: announce the motion and print the result."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def excitation(options: dict[str, Any]) -> Excitation:
-    """The motion that the command line asks for; amplitudes are in millimetres or degrees there."""
+    """The motion from the options of the command line, where amplitudes are in millimetres or degrees."""
     from math import radians
 
     from pliant.params.declare import validated
@@ -29,7 +29,7 @@ def excitation(options: dict[str, Any]) -> Excitation:
 
 
 def run(task: Task, how: Excitation, *, contact: bool, fast: bool, yes: bool) -> dict[str, Any]:
-    """Find the lag and show it; returns what may be written into the task."""
+    """Identify the lag and print it; returns the values for the task file."""
     from pliant.cli.show import ask_once, out, progress
     from pliant.runtime.delay import as_settings, find_lag
 
@@ -39,7 +39,9 @@ def run(task: Task, how: Excitation, *, contact: bool, fast: bool, yes: bool) ->
         found = find_lag(task, how, contact=contact, fast=fast, progress=update)
     out.print(_table(task, found))
     settings = as_settings(found)
-    out.print(f"contact.lag_s should be {settings['params.contact.lag_s']:g} s: the upper end, to be safe.")
+    out.print(
+        f"contact.lag_s should be {settings['params.contact.lag_s']:g} s (upper end of the interval, to be safe)."
+    )
     return settings
 
 
@@ -51,11 +53,11 @@ def _say_start(task: Task, how: Excitation, contact: bool) -> None:
 
     from pliant.cli.show import out
 
-    moves = f"the tool of {task.robot} goes back along its axis by {how.amplitude_m * 1e3:g} mm and returns"
+    moves = f"the tool of {task.robot} moves back along its axis by {how.amplitude_m * 1e3:g} mm and returns"
     if how.joint:
         moves = f"joint {how.joint} of {task.robot} turns by {degrees(how.amplitude_rad):.2g}° and returns"
     then = f"; then the tool seeks a surface and presses with {task.params.contact.target_n:g} N" if contact else ""
-    words = f"{moves}, for {how.seconds:g} s and as quickly as {how.bandwidth_hz:g} Hz{then}."
+    words = f"{moves}, for {how.seconds:g} s with a bandwidth of {how.bandwidth_hz:g} Hz{then}."
     out.print(Text(task.name, "bold"), words, sep=": ")
 
 
@@ -73,15 +75,15 @@ def _table(task: Task, found: Lag) -> Table:
 
     motion, force = found.motion, found.force
     row("command to motion", motion.lag_s * 1e3, motion.lag_std_s * 1e3)
-    row("  of it transport", motion.delay_s * 1e3, motion.split_std_s * 1e3)
-    row("  of it servo", motion.servo_s * 1e3, motion.split_std_s * 1e3)
+    row("  transport", motion.delay_s * 1e3, motion.split_std_s * 1e3)
+    row("  servo", motion.servo_s * 1e3, motion.split_std_s * 1e3)
     if force is not None:
-        row("motion to force (less: the surface damps)", force.lag_s * 1e3, force.lag_std_s * 1e3)
-        table.add_row("stiffness that was pressed", f"{force.stiffness_n_m:.4g}", "", "N/m")
-    row("filter of the wrench", found.filter_s * 1e3, None)
+        row("motion to force (surface damping reduces it)", force.lag_s * 1e3, force.lag_std_s * 1e3)
+        table.add_row("surface stiffness", f"{force.stiffness_n_m:.4g}", "", "N/m")
+    row("wrench filter", found.filter_s * 1e3, None)
     row("period", found.period_s * 1e3, None)
     row("total", found.total_s * 1e3, found.std_s * 1e3)
-    row("carried out of the commanded motion", motion.gain * 100, None, "%")
-    row("left over of the motion", motion.left * 100, None, "%")
+    row("motion carried out, of the command", motion.gain * 100, None, "%")
+    row("residual of the motion", motion.left * 100, None, "%")
     row("condition number of transport and servo", motion.condition, None, "")
     return table

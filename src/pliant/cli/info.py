@@ -1,4 +1,4 @@
-"""`pliant info`: what a robot is, before anything moves."""
+"""`pliant info`: describe a robot before anything moves."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def command(
 ) -> int:
     """Show a robot's joints, limits, home pose and reach.
 
-    Also what it may carry, and what its description does not say and was assumed.
+    Also shows its payload, and values that were assumed because its description does not contain them.
     """
     from pliant.cli.show import out
     from pliant.runtime.task import arm_of
@@ -51,15 +51,15 @@ def _table(arm: Arm) -> Table:
     from pliant.model.arm import UNLIMITED
 
     slides = arm.handle[0].slides
-    units = "rad, rad/s, rad/s², N m" + (" (m, m/s, m/s², N where it slides)" if slides[: arm.n].any() else "")
+    units = "rad, rad/s, rad/s², N m" + (" (prismatic: m, m/s, m/s², N)" if slides[: arm.n].any() else "")
     table = Table(title=f"{arm.name}: {arm.n} joints; {units}", title_justify="left", title_style="bold")
     table.add_column("joint", overflow="fold")
-    for column in ("from", "to", "home", "speed", "accel.", "torque"):
+    for column in ("min", "max", "home", "speed", "accel.", "torque"):
         table.add_column(column, justify="right", no_wrap=True)
     for j, name in enumerate(arm.joint_names):
         limits = [f"{value:.4g}" if abs(value) < UNLIMITED else "no limit" for value in (arm.q_min[j], arm.q_max[j])]
         rest = [f"{values[j]:.4g}" for values in (arm.q_home, arm.v_max, arm.a_max, arm.tau_max)]
-        table.add_row(f"{name} (slides)" if slides[j] else name, *limits, *rest)
+        table.add_row(f"{name} (prismatic)" if slides[j] else name, *limits, *rest)
     return table
 
 
@@ -71,15 +71,15 @@ def _lines(task: Task, arm: Arm) -> list[str]:
 
     pose, reach = arm.pose(arm.q_home), float(arm.handle[0].reach_max)
     bare, tip = task.tool == type(task.tool)(), shown(task.tool.tcp_m)
-    tool = "none, so its pose is the flange's" if bare else f"{task.tool.mass_kg:g} kg, its point at {tip} m"
+    tool = "none; its pose is that of the flange" if bare else f"{task.tool.mass_kg:g} kg, tool point at {tip} m"
     facts = ur_facts(arm.name) if arm.name in ur_names() else None
     payload = f"{facts.payload_kg:g} kg" if facts else "not in the description"
-    far = "unbounded (it slides)" if reach >= FAR else f"at most {reach:.3f} m from the first joint"
+    far = "unbounded (prismatic)" if reach >= FAR else f"at most {reach:.3f} m from the first joint"
     lines = [
         f"Home pose of the tool: position {shown(pose[:3].round(6) + 0.0)} m, quaternion wxyz "
         f"{shown(pose[3:].round(6) + 0.0)}.",
         f"Tool: {tool}.",
         f"Payload: {payload}. Reach of the tool: {far}.",
-        "The acceleration limits are assumed: no description holds them.",
+        "The acceleration limits are assumed: robot descriptions do not contain them.",
     ]
     return lines + [f"{sentence[0].upper()}{sentence[1:]}." for sentence in arm.assumed]

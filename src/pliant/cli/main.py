@@ -1,4 +1,4 @@
-"""`pliant`: the one executable. Verbs import what they need when they run, so that help is quick.
+"""`pliant`: the executable. Verbs import what they need when they run, so that help is fast.
 
 Exit codes: 0 done (Ctrl-C is a normal stop); 1 a target was missed, a replay differs or the doctor found something;
 2 bad input; 3 the robot or the loop stopped by a fault.
@@ -64,9 +64,9 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _root(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Say which."),
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the versions."),
 ) -> None:
-    """Robots that feel: compliant control for arms, simulated and real.
+    """Compliant control for robot arms, simulated and real.
 
     Exit codes: 0 done, 1 a target missed or a problem found, 2 bad input, 3 a fault.
     """
@@ -85,11 +85,11 @@ for verb in (*_WITH_A_ROBOT, *_WITHOUT):
 
 
 def _sentence(error: TyperException) -> str:
-    """What the parser of the command line complains about, in our words."""
+    """The error of the command line parser as one sentence."""
     text = " ".join(getattr(error, "format_message", lambda: str(error))().split())
     text = re.sub(r"unable to parse.*|Value error, ", "", text).rstrip(" ,.?")
     text = text.replace("Input should be a valid ", "it must be a ").replace("Input should be ", "it must be ")
-    text = text.replace("Got unexpected extra argument(s)", "There is no place for the word")
+    text = re.sub(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", r"Unexpected argument: \1", text)
     context = getattr(error, "ctx", None)
     verb = f" {context.info_name}" if context is not None and context.parent is not None else ""
     return f"{text}. Try 'pliant{verb} --help'." if text else ""
@@ -113,13 +113,13 @@ def main() -> None:
             print(f"pliant: {said}", file=sys.stderr)
         code = 2 if said else 0
     except (KeyboardInterrupt, typer.Abort):
-        print("Stopped by Ctrl-C before the end: there is no result.", file=sys.stderr)
+        print("Stopped by Ctrl-C before the end. No result was produced.", file=sys.stderr)
         code = 0
     except BrokenPipeError:
         sys.stderr.close()
         code = 0
     except OSError as error:
-        print(f"pliant: {error.filename or 'a file'} cannot be used: {error.strerror or error}.", file=sys.stderr)
+        print(f"pliant: Cannot use {error.filename or 'a file'}: {error.strerror or error}.", file=sys.stderr)
         code = 2
     atexit.register(_leave)
     sys.exit(code)

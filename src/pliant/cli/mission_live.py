@@ -1,4 +1,4 @@
-"""Running a mission at its own pace for the command line, with the bridge to ROS 2 beside it."""
+"""Run a mission in real time for the command line, together with the ROS 2 bridge."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pliant.runtime.save import NOW, follow
 
 
 def run_live(task: MissionTask, recording: Path, picture: Path, *, name: str | None, yes: bool) -> int:
-    """Run a mission in real time, to its end or to Ctrl-C, and leave a recording and a picture."""
+    """Run a mission in real time, to its end or to Ctrl-C, and write a recording and a picture."""
     from pliant.analysis.mission import mission_figures, recorded_story, save_picture
     from pliant.record.reader import Recording
 
@@ -33,7 +33,7 @@ def run_live(task: MissionTask, recording: Path, picture: Path, *, name: str | N
         session.stop()
         interrupted = not go_on()
         if code := recorder.wait():
-            raise RecordingError(recording, f"is not complete: its recorder ended early (exit code {code}).")
+            raise RecordingError(recording, f"is incomplete: the recorder exited early (exit code {code}).")
     story = recorded_story(Recording.load(recording))
     out.print(stages_table(story.log))
     figures = mission_figures(story)
@@ -41,11 +41,11 @@ def run_live(task: MissionTask, recording: Path, picture: Path, *, name: str | N
     save_picture(story, picture)
     out.print(f"Recording: {recording}\nPicture: {picture}")
     if interrupted:
-        out.print("Stopped by Ctrl-C: base and arm came to rest on the way.")
+        out.print("Stopped by Ctrl-C: base and arm stopped before the goal.")
         return 0
     if not story.log or story.log[-1].stage != DONE:
         stops = [change.reason for change in story.log if change.stage == "stopping"]
-        raise MissionError(stops[-1] if stops else "the loop was told to end")
+        raise MissionError(stops[-1] if stops else "the loop was asked to stop")
     return 0 if all(figure.met for figure in figures) else 1
 
 

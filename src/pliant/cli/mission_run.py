@@ -1,4 +1,4 @@
-"""Running a mission for the command line: in simulation, as fast as possible, with a picture and an animation."""
+"""Run a mission for the command line: in simulation, as fast as possible, with a picture and an animation."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 TOLD = {
     "A": "A: the arm is parked, the base is locked",
     "B": "B: the base drives",
-    "C": "C: base and arm bring the tool to its goal",
+    "C": "C: base and arm move the tool to its goal",
 }
 
 
 @contextmanager
 def until_ctrl_c() -> Iterator[Callable[[], bool]]:
-    """Whether to go on: not after Ctrl-C, which stops the robot properly; a second one is the usual interruption."""
+    """Whether to continue. The first Ctrl-C stops the robot properly; a second one interrupts as usual."""
     stopped: list[bool] = []
     before = signal.getsignal(signal.SIGINT)
 
@@ -47,10 +47,10 @@ def until_ctrl_c() -> Iterator[Callable[[], bool]]:
 
 
 def _refuse(given: dict[str, Any]) -> None:
-    """Refuse the options of `pliant run` that a mission does not have."""
+    """Reject the options of `pliant run` that a mission does not have."""
     for option, value in given.items():
         if value:
-            said = f"{option} is for a task, and this is a mission: it runs in simulation, to its end, at full speed."
+            said = f"{option} does not apply to a mission: it runs in simulation, to its end, as fast as possible."
             raise RejectedError(said, field=option)
 
 
@@ -62,10 +62,10 @@ def run_mission(
     changes: dict[str, Any],
     live: dict[str, Any] | None = None,
 ) -> int:
-    """Run the mission `name` with some values changed, and leave a recording, a picture and an animation.
+    """Run the mission `name` with some values changed, and write a recording, a picture and an animation.
 
-    `idle` are options that a mission does not have, to be refused where they were given; `live` are those of one in
-    real time, beside the bridge to ROS 2.
+    `idle` are options that a mission does not have; they are rejected if given. `live` are the options of a mission in
+    real time with the ROS 2 bridge.
     """
     _refuse(idle)
     task = find_mission(name)
@@ -77,7 +77,7 @@ def run_mission(
     claim_recording(files[0])
     claim(*files[1:])
     compile_first("loop", "body", "planner")
-    prepared = begun(task)  # what cannot be done is refused before anything is said
+    prepared = begun(task)  # what cannot be done is rejected before anything is printed
     if live is None:
         return _run(task, prepared, *files)
     from pliant.cli.mission_live import run_live
@@ -86,7 +86,7 @@ def run_mission(
 
 
 def say_mission(task: MissionTask, how: str = "In simulation.") -> None:
-    """What is about to happen, where, and within which limits."""
+    """Print what is about to happen, where, and within which limits."""
     kind = "wheels on a floor" if task.sim.wheels else "a planar base"
     x, y, z = task.goal_m
     where = f"start ({task.start[0]:g} m, {task.start[1]:g} m, {task.start[2]:g}°), goal ({x:g}, {y:g}, {z:g}) m"
@@ -119,7 +119,7 @@ def _run(
     out.print(figures_table(figures, task.name))
     out.print(f"Recording: {recording}")
     if interrupted:
-        out.print("Stopped by Ctrl-C: base and arm came to rest on the way.")
+        out.print("Stopped by Ctrl-C: base and arm stopped before the goal.")
         return 0
     with progress("drawing") as update:
         save_picture(story, picture)
@@ -132,16 +132,16 @@ def _run(
 
 
 def pace_words(speed: float) -> str:
-    """How fast an animation is."""
-    return "in real time" if speed == 1 else f"{speed:g} times as fast as it was"
+    """The speed of an animation, in words."""
+    return "in real time" if speed == 1 else f"at {speed:g}× real time"
 
 
 def stages_table(log: list[Change]) -> Table:
     """When a mission entered which stage, and why."""
     table = Table(title="Stages", title_justify="left", box=None, pad_edge=False)
-    table.add_column("at [s]", justify="right")
+    table.add_column("time [s]", justify="right")
     table.add_column("stage")
-    table.add_column("because")
+    table.add_column("reason")
     for change in log:
         table.add_row(f"{change.time_s:.3f}", TOLD.get(change.stage, change.stage), change.reason)
     return table

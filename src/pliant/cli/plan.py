@@ -1,4 +1,4 @@
-"""`pliant plan`: a way through a map."""
+"""`pliant plan`: a path through a map."""
 
 from __future__ import annotations
 
@@ -24,25 +24,28 @@ def command(
         str,
         typer.Argument(
             metavar="MAP",
-            help="A map: .yaml (map_server), .pgm, .png or .npy, or the name of one that comes with Pliant.",
+            help="Map file (.yaml of map_server, .pgm, .png or .npy), or the name of a map that comes with Pliant.",
         ),
     ],
-    start: Annotated[str, typer.Option(help="Where the base is: x,y,heading in m and degrees.")],
-    goal: Annotated[str, typer.Option(help="Where it shall be, likewise.")],
+    start: Annotated[str, typer.Option(help="Start pose of the base: x,y,heading \\[m, m, °].")],
+    goal: Annotated[str, typer.Option(help="Goal pose of the base: x,y,heading \\[m, m, °].")],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Picture (default: out/MAP-plan.png).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
     settings: Annotated[
-        list[str] | None, typer.Option("--set", help="name=value, as often as needed: radius_m, footprint.width_m …")
+        list[str] | None,
+        typer.Option("--set", help="Planner setting: name=value, as in radius_m=0.6. May be repeated."),
     ] = None,
     resolution: Annotated[
-        float | None, typer.Option(help="Length of a cell \\[m] of an image or array (default: 0.05).")
+        float | None, typer.Option(help="Cell size \\[m] of an image or array (default: 0.05).")
     ] = None,
-    origin: Annotated[str | None, typer.Option(help="x,y of the lower left corner of an image or array.")] = None,
-    timeout: Annotated[float, typer.Option(help="Seconds after which the search gives up, more than 0.")] = 10.0,
+    origin: Annotated[
+        str | None, typer.Option(help="x,y \\[m] of the lower left corner of an image or array (default: 0,0).")
+    ] = None,
+    timeout: Annotated[float, typer.Option(help="Longest search time \\[s], more than 0.")] = 10.0,
 ) -> int:
-    """Find a way for a mobile base through a map, and draw it.
+    """Plan a path for a mobile base through a map, and draw it.
 
-    Arcs that it can drive, forwards and backwards, exactly to the goal.
+    The path consists of arcs that the base can drive, forwards and backwards, and ends exactly at the goal.
     """
     from pliant.analysis.plan import draw_plan
     from pliant.cli.show import compile_first
@@ -53,7 +56,7 @@ def command(
     from pliant.runtime.map_files import load_map
 
     if not timeout > 0.0:
-        raise InputError("--timeout", timeout, "more than 0 seconds: it is how long the search may take")
+        raise InputError("--timeout", timeout, "more than 0 s")
     ends = _pose("--start", start), _pose("--goal", goal)
     chosen = changed(Planner(), dict(parse_assignment(text) for text in settings or ()))
     file = find_file("map", name)
@@ -65,9 +68,7 @@ def command(
     try:
         plan = planner.plan(*ends, go_on=_until(time.monotonic() + timeout))
     except TimeOverError:
-        said = (
-            f"No way was found from start to goal within {timeout:g} s (--timeout), and it is not known that none is."
-        )
+        said = f"No path from start to goal was found within {timeout:g} s. There may still be one: raise --timeout."
         raise TimeOverError(said) from None
     if picture is not None:
         draw_plan(grid, plan, chosen.footprint, picture)
@@ -80,7 +81,7 @@ def _until(stop_at: float) -> Callable[[], bool]:
 
 
 def _default_picture(file: Path) -> Path:
-    """Where the picture goes: room.yaml and room.png beside it are two maps, and get a picture each."""
+    """Default file of the picture. room.yaml and room.png in one folder are two maps with a picture each."""
     from pliant.runtime.save import output_folder
 
     name = file.stem if file.suffix == ".yaml" else file.name
@@ -88,12 +89,12 @@ def _default_picture(file: Path) -> Path:
 
 
 def _claimed(file: Path, picture: Path | None) -> Path | None:
-    """The picture, for which there is a place that is not the map's."""
+    """The picture file, after checking that it can be written and is not the map."""
     from pliant.cli.show import claim
     from pliant.runtime.map_files import files_of
 
     if picture is not None and picture.resolve() in [each.resolve() for each in files_of(file)]:
-        raise InputError("--output", str(picture), "another file than the map, which would be lost")
+        raise InputError("--output", str(picture), "a different file: it is the map and would be overwritten")
     claim(picture)
     return picture
 
@@ -108,7 +109,7 @@ def _tell(plan: Plan, goal: tuple[float, float, float], picture: Path | None, *,
     path = plan.path
     out.print(
         f"{path.length_m:.2f} m in {len(path.arcs)} arcs, {path.backward_m:.2f} m of it backwards, "
-        f"{changes(path)} ({plan.expanded} poses tried)."
+        f"{changes(path)} ({plan.expanded} poses searched)."
     )
     out.print(f"Picture: {picture}")
 
@@ -121,7 +122,7 @@ def _numbers(name: str, text: str, n: int) -> list[float]:
         values = []
     if len(values) != n or not all(map(math.isfinite, values)):
         example = "1.5,2,90 (x and y in m, heading in degrees)" if n == 3 else "1.5,2"
-        raise InputError(name, text, f"{n} finite numbers with commas, for instance {example}")
+        raise InputError(name, text, f"{n} finite numbers separated by commas, such as {example}")
     return values
 
 
@@ -131,6 +132,6 @@ def _corner(text: str) -> tuple[float, float]:
 
 
 def _pose(name: str, text: str) -> tuple[float, float, float]:
-    """A pose as typed: metres and degrees."""
+    """Parse a pose given in metres and degrees."""
     x, y, degrees = _numbers(name, text, 3)
     return x, y, math.radians(degrees)

@@ -13,14 +13,14 @@ EXAMPLE = "Example: [bold]pliant plot push.mcap --report push.html[/bold]"
 def command(
     recording: Annotated[Path, typer.Argument(help="A recording (.mcap).")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Picture to write (default: beside it).")
+        Path | None, typer.Option("--output", "-o", help="Picture file (default: next to the recording).")
     ] = None,
-    report: Annotated[Path | None, typer.Option(help="HTML report to write (default: beside it).")] = None,
+    report: Annotated[Path | None, typer.Option(help="HTML report file (default: next to the recording).")] = None,
     partial: Annotated[bool, typer.Option("--partial", help="Accept a truncated recording.")] = False,
 ) -> int:
     """Draw a recording as a picture and as an HTML page.
 
-    Forces, motion, tracking, limits and timing; the page needs nothing else.
+    Shows forces, motion, tracking, limits and timing. The page is self-contained.
     """
     from pliant.analysis.plot import plot_recording
     from pliant.analysis.report import write_report

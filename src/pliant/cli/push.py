@@ -1,4 +1,4 @@
-"""`pliant push`: push the tool of a loop that runs in another terminal, or let its law believe so."""
+"""`pliant push`: push the tool of a loop that runs in another terminal, physically or virtually."""
 
 from __future__ import annotations
 
@@ -10,34 +10,32 @@ EXAMPLE = "Example: [bold]pliant push 10 0 --for 2[/bold]"
 
 
 def command(
-    force: Annotated[list[float], typer.Argument(help="fx fy, fx fy fz \\[N], or six numbers with moments \\[N m].")],
+    force: Annotated[list[float], typer.Argument(help="fx fy or fx fy fz \\[N], or six numbers with moments \\[N m].")],
     for_s: Annotated[
-        float | None, typer.Option("--for", help="Seconds that it lasts (a real push: 1 unless said).")
+        float | None, typer.Option("--for", help="Duration \\[s] (default: 1; virtual: until the next push).")
     ] = None,
     virtual: Annotated[
         bool,
-        typer.Option(
-            "--virtual", help="Nothing pushes: the law feels it, for --for or until another is given (0 0 ends it)."
-        ),
+        typer.Option("--virtual", help="Virtual push: only the law feels it. 0 0 ends it."),
     ] = False,
-    loop: Annotated[str | None, typer.Option(help="Which loop, if several run.")] = None,
+    loop: Annotated[str | None, typer.Option(help="Name of the loop, if several are running.")] = None,
 ) -> int:
     """Push the tool of a running loop.
 
-    A simulated arm is really pushed, in base axes, and its force sensor measures it. With --virtual the law feels the
-    push beside what is measured: any robot, any law that yields.
+    A simulated arm is physically pushed, in base axes, and its force sensor measures it. With --virtual, the law feels
+    the push in addition to the measured force. This works with any robot and any compliant law.
     """
     from pliant.cli.show import out
     from pliant.errors import InputError
     from pliant.runtime.link import attach
 
     if len(force) not in (2, 3, 6):
-        raise InputError("force", force, "two or three numbers, or six with moments")
+        raise InputError("force", force, "two or three numbers, or six numbers with moments")
     wrench = [*force, *[0.0] * (3 - len(force))]
     link = attach(loop)
     if virtual:
         link.virtual_push(wrench, for_s)
-        how_long = "until another virtual push is given" if for_s is None else f"for {for_s:g} s"
+        how_long = "until the next virtual push" if for_s is None else f"for {for_s:g} s"
         out.print(f"Loop {link.name}: the law feels {_words(force)} {how_long}.")
     else:
         for_s = 1.0 if for_s is None else for_s

@@ -1,4 +1,4 @@
-"""`pliant replay`: recorded inputs through the same tick."""
+"""`pliant replay`: run recorded inputs through the same control code."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ def command(
     recording: Annotated[Path, typer.Argument(help="A recording (.mcap).")],
     partial: Annotated[bool, typer.Option("--partial", help="Accept a truncated recording.")] = False,
 ) -> int:
-    """Run a recording through the tick again.
+    """Run a recording through the control code again.
 
-    Reports the largest difference: it must be exactly zero.
+    Prints the largest difference, which must be exactly zero. Exit code 1 if it is not.
     """
     from pliant.cli.show import compile_first, out
     from pliant.record.reader import Recording
@@ -27,5 +27,5 @@ def command(
     result = replay(loaded)
     out.print(f"{result.ticks} ticks replayed, {result.gaps} gaps, largest difference {result.largest:g}.")
     if result.largest != 0.0:
-        out.print(f"It is in {result.where}. Was it recorded with other software? {loaded.meta.get('versions')}")
+        out.print(f"It is in {result.where}. Compare the versions; recorded with {loaded.meta.get('versions')}")
     return 0 if result.largest == 0.0 else 1

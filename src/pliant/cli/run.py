@@ -12,27 +12,31 @@ EXAMPLE = "Example: [bold]pliant run push --set admittance.stiffness=400 --recor
 
 def command(
     task: Annotated[str, typer.Argument(help="Task file, or the name of a task that comes with Pliant.")],
-    robot: Annotated[str | None, typer.Option(help="Another than the task's: sim:ur10e, ur:HOST, ros2:ur5e.")] = None,
-    record: Annotated[Path | None, typer.Option(help="File for the recording (.mcap).")] = None,
-    assign: Annotated[list[str] | None, typer.Option("--set", help="name=value; may be repeated.")] = None,
-    rate: Annotated[float | None, typer.Option(help="Ticks per second, 125 to 1000.")] = None,
-    duration: Annotated[float | None, typer.Option(help="Seconds to run.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the simulated robot.")] = None,
-    name: Annotated[str | None, typer.Option(help="Name of the loop, by which others reach it.")] = None,
+    robot: Annotated[
+        str | None, typer.Option(help="Robot to use instead of the task's: sim:ur10e, ur:HOST, ros2:ur5e.")
+    ] = None,
+    record: Annotated[Path | None, typer.Option(help="Write a recording to this file (.mcap).")] = None,
+    assign: Annotated[
+        list[str] | None, typer.Option("--set", help="Change a parameter: name=value. May be repeated.")
+    ] = None,
+    rate: Annotated[float | None, typer.Option(help="Loop rate \\[Hz], 125 to 1000 (default: the task's).")] = None,
+    duration: Annotated[float | None, typer.Option(help="Time to run \\[s] (default: the task's).")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the simulated robot (default: the task's).")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the loop, for --loop of other commands.")] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Apply the task file whenever it is saved.")] = False,
     unchecked: Annotated[
-        bool, typer.Option("--unchecked", help="Run it even if it is not stable on the surfaces that it declares.")
+        bool, typer.Option("--unchecked", help="Run even if the task is not stable on its declared surfaces.")
     ] = False,
-    ros2: Annotated[bool, typer.Option("--ros2", help="Publish and listen over ROS 2.")] = False,
+    ros2: Annotated[bool, typer.Option("--ros2", help="Publish and subscribe over ROS 2.")] = False,
     yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Do not ask before a real robot moves, nor one that listens over ROS 2.")
+        bool, typer.Option("--yes", "-y", help="Do not ask before a real robot or a ROS 2 subscriber moves.")
     ] = False,
     fast: Annotated[bool, typer.Option("--fast", help="Simulate as fast as possible instead of in real time.")] = False,
 ) -> int:
     """Run a task in real time, or as fast as possible (--fast).
 
-    Ctrl-C stops the robot and ends normally. A task that is not stable on the surfaces that it declares is refused.
-    A mission (such as fetch) is simulated to its end, and drawn; exit code 3 if it was stopped before its goal. With
+    Ctrl-C stops the robot and ends normally. A task that is not stable on its declared surfaces is rejected.
+    A mission (such as fetch) is simulated to its end and drawn; exit code 3 if it stops before its goal. With
     --ros2 it runs in real time.
     """
     from pliant.runtime.spawn import LOOP, start_ahead
@@ -48,7 +52,7 @@ def command(
 
     if fast and (watch or name or ros2):
         option = "--watch" if watch else "--name" if name else "--ros2"
-        raise RejectedError(f"{option} is for a loop in real time, and --fast has none: leave one of the two out.")
+        raise RejectedError(f"{option} needs a loop in real time and excludes --fast. Leave one of the two out.")
     if ros2:
         from pliant.cli.bridging import check_ros2
 
@@ -63,9 +67,9 @@ def command(
     changes = {"robot": robot, "rate_hz": rate, "duration_s": duration, "seed": seed}
     wanted = change_task(load_task(task, rate), changes, assign or [])
     if watch and not Path(task).is_file():
-        raise RejectedError(f"--watch needs a task file of your own, and {task} is none: copy a task first.")
+        raise RejectedError(f"--watch needs a task file of your own, but {task} is not a file. Copy a task first.")
     if fast and not is_simulated(wanted.robot):
-        raise RejectedError(f"--fast is for simulated robots, and {wanted.robot} is none.")
+        raise RejectedError(f"--fast works only with simulated robots, but the robot is {wanted.robot}.")
     check_installed(wanted.robot)
     check_fits(wanted, arm_of(wanted))
     if not unchecked:

@@ -1,4 +1,4 @@
-"""Running a task for the command line: in real time or as fast as possible, with progress and a summary."""
+"""Run a task for the command line: in real time or as fast as possible, with progress and a summary."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _MOST = 30
 
 
 def change_task(task: Task, changes: dict[str, Any], assignments: list[str]) -> Task:
-    """The task with other robot, rate, duration or seed, and with ``--set`` values; validated as a whole."""
+    """The task with changed robot, rate, duration or seed, and with ``--set`` values; validated as a whole."""
     data = task.model_dump()
-    if changes.get("robot") == "ros2":  # the arm that the task has, over ROS 2
+    if changes.get("robot") == "ros2":  # the task's arm, over ROS 2
         changes = {**changes, "robot": f"ros2:{model_of(task.robot)}"}
     for name, value in changes.items():
         if value is not None:
@@ -40,14 +40,14 @@ def change_task(task: Task, changes: dict[str, Any], assignments: list[str]) -> 
 
 
 def say_start(task: Task, loop: str = "") -> None:
-    """What is about to move, in which loop, and within which limits."""
+    """Print what is about to move, in which loop, and within which limits."""
     limits = task.params.limits
     kind, _, which = task.robot.partition(":")
     out.print(
         Text(task.name, "bold"),
-        f"{task.law} on {kind}:{Path(which).name} by {task.interface} at {task.rate_hz:g} Hz for "
+        f"{task.law} on {kind}:{Path(which).name}, {task.interface} commands at {task.rate_hz:g} Hz for "
         f"{task.duration_s:g} s; joint speed ≤ {limits.speed_scale:.0%} and acceleration ≤ "
-        f"{limits.acceleration_scale:.0%} of the robot's own limits, tool speed ≤ {limits.linear_speed_m_s:g} m/s and "
+        f"{limits.acceleration_scale:.0%} of the robot's limits, tool speed ≤ {limits.linear_speed_m_s:g} m/s and "
         f"{limits.angular_speed_rad_s:g} rad/s." + (f" Loop {loop}." if loop else ""),
         sep=": ",
     )
@@ -56,7 +56,7 @@ def say_start(task: Task, loop: str = "") -> None:
 
 
 def _ask_and_bridge(session: Session, *, yes: bool) -> AbstractContextManager[None]:
-    """Ask now whether those who listen over ROS 2 may follow; the bridge to them starts when it is entered."""
+    """Ask now whether subscribers over ROS 2 may follow; the bridge starts when the context is entered."""
     from pliant.cli.bridging import bridge, may_follow
 
     return bridge(session, agreed=may_follow(session.task, yes=yes))
@@ -97,9 +97,9 @@ def run_paced(
 ) -> int:
     """Run the task in the control process, in real time; `meanwhile` is called once it runs.
 
-    Before a robot that is not simulated moves, the user is asked once, unless `yes`; so too before one moves that
-    listens over ROS 2. `watch` names a task file whose parameters are applied whenever it is saved, `name` the loop;
-    `ros2` starts the bridge. A run that a fault has ended is summed up too, before the error is raised.
+    Before a real robot moves, or one that subscribes over ROS 2, the user is asked once, unless `yes`. `watch` is a
+    task file whose parameters are applied whenever it is saved, `name` names the loop, `ros2` starts the bridge. A run
+    that ends in a fault is summarised too, before the error is raised.
     """
     session = Session(task, record=record, ticks=task.ticks, name=name, unchecked=unchecked)
     say_start(task, session.name)
@@ -109,13 +109,13 @@ def run_paced(
     beside = _ask_and_bridge(session, yes=yes) if ros2 else nullcontext()
     with session:
         granted = session.notes.get("granted", {})
-        out.print(f"The loop was granted: {', '.join(granted.values())}.")  # it runs: the bridge comes beside it
+        out.print(f"Real-time scheduling: {', '.join(granted.values())}.")  # the loop runs: now start the bridge
         with beside:
             parts += _until_it_ends(session, meanwhile, watcher)
             fault = _stopped(session)
             parts.append(session.read())
         if session.lost:
-            err.print(f"{session.lost} records came too late to be shown.")
+            err.print(f"{session.lost} records were lost and are not in the summary: reading was too slow.")
     records = np.concatenate(parts)
     _summary(task, records)
     if record:
@@ -173,23 +173,21 @@ def _summary(task: Task, records: np.ndarray[Any, Any]) -> None:
     from pliant.analysis.figures import reported
 
     if not len(records):
-        out.print("Nothing was recorded.")
+        out.print("The loop did not tick.")
         return
     moved = records["observed"]["pose"][:, :3] - records["observed"]["pose"][0, :3]
     force = np.linalg.norm(records["observed"]["wrench"][:, :3], axis=1)
     figures = [
         reported("peak external force", round(force.max(), 6), "N"),
-        reported("farthest from the start", _mm(np.linalg.norm(moved, axis=1).max()), "mm"),
-        reported("distance from the start at the end", _mm(np.linalg.norm(moved[-1])), "mm"),
+        reported("largest distance from the start", _mm(np.linalg.norm(moved, axis=1).max()), "mm"),
+        reported("final distance from the start", _mm(np.linalg.norm(moved[-1])), "mm"),
         reported("peak tool speed", _mm(np.linalg.norm(records["observed"]["twist"][:, :3], axis=1).max()), "mm/s"),
     ]
     if bad := int(signals.bad_readings(records).sum()):
         figures.append(reported(signals.BAD_READINGS, bad))
     if records["revision"].max() > 0:
-        figures.append(reported("changes of parameters", records["revision"].max()))
-        figures.append(
-            reported("energy that they took from the tank", round(records["state"]["injected_j"][-1], 6), "J")
-        )
+        figures.append(reported("parameter changes", records["revision"].max()))
+        figures.append(reported("energy they took from the tank", round(records["state"]["injected_j"][-1], 6), "J"))
     timing = records["timing"]
     if timing["wall_ns"][0]:
         late = timing["late_s"] * 1e6
@@ -210,12 +208,12 @@ def _contact_table(records: np.ndarray[Any, Any]) -> None:
     if not found:
         return
     table = Table(title="Contact", title_justify="left", box=None, pad_edge=False)
-    table.add_column("at [s]", justify="right")
+    table.add_column("time [s]", justify="right")
     table.add_column("state")
-    table.add_column("because")
+    table.add_column("reason")
     shown = found if len(found) <= _MOST else [*found[: _MOST // 2], *found[-_MOST // 2 :]]
     for i, one in enumerate(shown):
         if len(found) > _MOST and i == _MOST // 2:
-            table.add_row("…", "", f"{len(found) - len(shown)} more, all of them in a recording")
+            table.add_row("…", "", f"{len(found) - len(shown)} more; a recording holds all of them")
         table.add_row(f"{one.time_s:.3f}", one.state, one.reason)
     out.print(table)

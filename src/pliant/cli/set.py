@@ -14,23 +14,25 @@ EXAMPLE = "Example: [bold]pliant set admittance.stiffness 400[/bold]"
 
 
 def command(
-    name: Annotated[str | None, typer.Argument(help="Parameter; without one, all values in force are shown.")] = None,
-    value: Annotated[str | None, typer.Argument(help="A number, numbers with commas, or a word.")] = None,
-    loop: Annotated[str | None, typer.Option(help="Which loop, if several run.")] = None,
-    undo: Annotated[bool, typer.Option("--undo", help="Take the last change back.")] = False,
+    name: Annotated[str | None, typer.Argument(help="Parameter; without one, all current values are shown.")] = None,
+    value: Annotated[str | None, typer.Argument(help="A number, numbers separated by commas, or a word.")] = None,
+    loop: Annotated[str | None, typer.Option(help="Name of the loop, if several are running.")] = None,
+    undo: Annotated[bool, typer.Option("--undo", help="Undo the last change.")] = False,
     history: Annotated[bool, typer.Option("--history", help="Show the changes so far.")] = False,
-    save: Annotated[Path | None, typer.Option(help="Put what is in force into this task file; comments stay.")] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Write the current values to this task file; comments are kept.")
+    ] = None,
 ) -> int:
     """Change a parameter of a running loop, or show them.
 
-    Also takes the last change back, and keeps what is in force in a file. A change that is not allowed
-    changes nothing and says why.
+    Also undoes the last change and saves the current values to a task file. A change that is not allowed is rejected
+    with a reason, and nothing changes.
     """
     from pliant.errors import RejectedError
     from pliant.runtime.link import attach
 
     if history and (undo or save is not None or name is not None):
-        raise RejectedError("--history is used alone: it shows the changes so far and makes none.")
+        raise RejectedError("--history only shows the changes so far. Leave out the parameter, --undo and --save.")
     if undo and name is not None:
         raise RejectedError(f"--undo takes no parameter; it reverts the last change. Leave out {name}.")
     link = attach(loop)
@@ -63,7 +65,7 @@ def _undo(link: Link) -> None:
     from pliant.params.matrix import shown
 
     back = ", ".join(f"{name} from {shown(was)} to {shown(now)}" for name, (was, now) in link.undo().items())
-    out.print(f"Loop {link.name}: taken back, {back}." if back else f"Loop {link.name}: taken back; no value differed.")
+    out.print(f"Loop {link.name}: undone, {back}." if back else f"Loop {link.name}: undone; no value changed.")
 
 
 def _show(link: Link, name: str | None) -> None:
@@ -91,7 +93,7 @@ def _show_history(link: Link) -> None:
         out.print(f"Loop {link.name}: no parameter has been changed.")
     for revision, when, values in changes:
         words = ", ".join(f"{key} = {shown(new)}" for key, new in values.items())
-        out.print(f"{revision:4}  {when:8.3f} s  {words or 'nothing'}")
+        out.print(f"{revision:4}  {when:8.3f} s  {words or 'no change'}")
 
 
 def _save(link: Link, path: Path) -> None:
@@ -99,4 +101,4 @@ def _save(link: Link, path: Path) -> None:
     from pliant.params.matrix import shown
 
     kept = ", ".join(f"{key} = {shown(new)}" for key, new in link.save(path).items())
-    out.print(f"Written to {path}: {kept}." if kept else f"{path} says what is in force already.")
+    out.print(f"Written to {path}: {kept}." if kept else f"{path} already holds the current values.")

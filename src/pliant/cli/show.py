@@ -1,4 +1,4 @@
-"""What the verbs share in showing things: progress, tables of figures, JSON."""
+"""Output that the verbs share: progress, questions, tables of figures, JSON."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from pliant.analysis.figures import Figure, Outcome
     from pliant.runtime.task import Task
 
-# Without markup: a name or a message may hold brackets, and they are to be seen
+# Without markup: brackets in a name or a message must be printed
 out = Console(highlight=False, markup=False)
 err = Console(stderr=True, highlight=False, markup=False)
 
 
 @contextmanager
 def progress(label: str) -> Iterator[Callable[[float], None]]:
-    """A progress bar on standard error, fed with the share that is done; it goes away when it is full."""
+    """A progress bar on standard error, fed with the completed share; it disappears at the end."""
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, console=err, transient=True) as bars:
         bar = bars.add_task(label, total=1.0)
@@ -38,19 +38,19 @@ def progress(label: str) -> Iterator[Callable[[float], None]]:
 
 
 def compile_first(*groups: str) -> None:
-    """Compile what is missing of these groups of kernels (see `runtime.entry_points`), with progress."""
+    """Compile what is missing in these groups of kernels (see `runtime.entry_points`), with progress."""
     from pliant.kernel.cache import open_cache
     from pliant.runtime.warm import ensure, is_ready, lines_on_stderr, missing
 
     if is_ready(*groups):
         return
     if problem := open_cache().problem:
-        err.print(f"The compiled code is not kept for the next start: {problem}. Set PLIANT_CACHE to a private folder.")
+        err.print(f"The compiled code cannot be cached: {problem}. Set PLIANT_CACHE to a private folder.")
     if not (jobs := missing(*groups)):
         ensure(*groups)
         return
     expected = sum(job.seconds for job in jobs)
-    err.print(f"Compiling the control code, once on this machine ({len(jobs)} parts, usually {expected / 1.6:.0f} s).")
+    err.print(f"Compiling the control code, once per machine ({len(jobs)} parts, usually {expected / 1.6:.0f} s).")
     began = time.monotonic()
     if err.is_terminal:
         columns = (TextColumn("compiling"), BarColumn(), TextColumn("{task.description}"))
@@ -61,11 +61,11 @@ def compile_first(*groups: str) -> None:
         ensure(*groups, notice=lines_on_stderr())
     err.print(f"Compiled in {time.monotonic() - began:.0f} s.")
     if missing(*groups) and not open_cache().problem:
-        err.print("The compiled code could not be kept for the next start: is the disk full? See `pliant cache`.")
+        err.print("The compiled code could not be cached. Is the disk full? See `pliant cache`.")
 
 
 def ask_once(task: Task, *, yes: bool) -> None:
-    """Before a robot that is not simulated moves, see that it answers, then ask; whoever says no has stopped it."""
+    """Before a real robot moves, check that it responds, then ask for confirmation, unless `yes`."""
     from pliant.robots import is_simulated, reach_robot
 
     if is_simulated(task.robot):
@@ -75,13 +75,15 @@ def ask_once(task: Task, *, yes: bool) -> None:
         return
     sure = may_it_move()
     if sure is None:
-        raise RejectedError("Nothing has moved: there is nobody to ask. Say --yes if it may.")
+        raise RejectedError("Nothing has moved: no terminal to confirm the start. Use --yes to start without asking.")
     if not sure:
-        raise RejectedError("Nothing has moved: it was not confirmed.")
+        raise RejectedError("Nothing has moved: the start was not confirmed.")
 
 
 class Sure(Confirm):
-    """A question that takes yes and no as well as y and n."""
+    """A question that accepts yes and no as well as y and n."""
+
+    prompt_suffix = " "
 
     def process_response(self, value: str) -> bool:
         words = {"yes": "y", "no": "n"}
@@ -89,16 +91,17 @@ class Sure(Confirm):
 
 
 def may_it_move() -> bool | None:
-    """Ask whether something may move; None: there is nobody to ask."""
+    """Ask whether the robot may move; None if there is no terminal to ask on."""
+    question = Text("Workspace clear? Start moving? [y/N]", "prompt")
     try:
-        return Sure.ask("Is the way free, and may it move?", console=err, default=False)
+        return Sure.ask(question, console=err, default=False, show_choices=False, show_default=False)
     except EOFError:
-        err.print()  # the question stands on a line of its own
+        err.print()  # the question is on its own line
         return None
 
 
 def claim(*paths: Path | None) -> None:
-    """Make sure now that results can be written there, not after the work is done."""
+    """Check now that results can be written there, not after the work is done."""
     for path in paths:
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -110,7 +113,7 @@ def claim(*paths: Path | None) -> None:
 
 
 def number(value: float) -> str:
-    """A value with as many digits as a reader wants."""
+    """A value with four significant digits; "-" if it is not finite."""
     if not math.isfinite(value):
         return "-"
     if value == 0 or 0.001 <= abs(value) < 1e5:
@@ -119,7 +122,7 @@ def number(value: float) -> str:
 
 
 def figures_table(figures: list[Figure], title: str) -> Table:
-    """Figures, with their targets if one of them has a target."""
+    """A table of figures, with targets if any figure has one."""
     table = Table(title=title, title_justify="left", title_style="bold")
     table.add_column("figure")
     table.add_column("value", justify="right")
@@ -139,7 +142,7 @@ def figures_table(figures: list[Figure], title: str) -> Table:
 
 
 def report(outcome: Outcome, *, as_json: bool, picture: Path | None) -> int:
-    """Show an outcome and draw its picture. Returns 0 if every target is met, 1 otherwise."""
+    """Print an outcome and draw its picture. Returns 0 if every target is met, 1 otherwise."""
     if picture is not None and outcome.draw is not None:
         picture.parent.mkdir(parents=True, exist_ok=True)
         outcome.draw(picture)

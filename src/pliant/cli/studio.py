@@ -1,4 +1,4 @@
-"""`pliant studio`: the web page of a loop."""
+"""`pliant studio`: a loop on a web page."""
 
 from __future__ import annotations
 
@@ -14,30 +14,32 @@ EXAMPLE = "Example: [bold]pliant studio hand_guiding[/bold]"
 
 
 def command(
-    task: Annotated[str, typer.Argument(help="Task to start: a file, or one that comes with Pliant.")] = "hand_guiding",
-    loop: Annotated[str | None, typer.Option(help="Show a loop that is running already, by its name.")] = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes any that is free.")] = 0,
+    task: Annotated[str, typer.Argument(help="Task file, or the name of a task that comes with Pliant.")] = (
+        "hand_guiding"
+    ),
+    loop: Annotated[str | None, typer.Option(help="Show the running loop of this name instead.")] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes any free port.")] = 0,
     host: Annotated[
-        str, typer.Option(help="Address to listen on; another than this machine's own needs --expose.")
+        str, typer.Option(help="Address to listen on (default: this machine only); others need --expose.")
     ] = "",
     expose: Annotated[
         bool,
-        typer.Option("--expose", help="Allow a --host that other machines can reach. Who has the link can move it."),
+        typer.Option("--expose", help="Allow access from other machines. Anyone with the link can move the robot."),
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before a real robot moves.")] = False,
 ) -> int:
-    """See a loop in the browser, push its arm and tune it.
+    """Watch a loop in the browser, push its arm and tune it.
 
-    Prints one link; Ctrl-C ends it.
+    Prints one link; Ctrl-C stops the Studio.
 
-    The page can be reached from this machine only, and only with the link's token.
+    The page can be reached only from this machine, and only with the token in the link.
     """
     show(task, loop, host, port, expose=expose, yes=yes)
     return 0
 
 
 def _ask(task: Task, *, yes: bool) -> None:
-    """Say what a real robot will do and how fast, and ask once."""
+    """Print what a real robot will do and how fast, and ask once."""
     from pliant.cli.running import say_start
     from pliant.cli.show import ask_once
     from pliant.robots import is_simulated
@@ -50,7 +52,7 @@ def _ask(task: Task, *, yes: bool) -> None:
 def show(
     task: str, loop: str | None = None, host: str = "", port: int = 0, *, expose: bool = False, yes: bool = False
 ) -> None:
-    """Serve the Studio until Ctrl-C: of a task that is started, or of a loop that runs already."""
+    """Serve the Studio until Ctrl-C, for a task that is started here or for a running loop."""
     from pliant.cli.show import compile_first, err, out
     from pliant.runtime.task import is_mission, load_task
     from pliant.studio.serve import is_exposed, listen, serve
@@ -60,8 +62,8 @@ def show(
     static_folder()  # without a page nothing is started
     socket = listen(host, port, expose=expose)
     if is_exposed(socket):
-        err.print("Other machines can reach the Studio now, unencrypted: whoever has its link can move the robot.")
-    err.print("The Studio starts: its link comes in some seconds.")
+        err.print("Other machines can reach the Studio, unencrypted. Anyone with the link can move the robot.")
+    err.print("Starting the Studio. The link appears in a few seconds.")
     stage = Stage()
     if loop is not None:
         stage.attach(loop)
@@ -72,7 +74,7 @@ def show(
             _ask(load_task(task), yes=yes)
         stage.begin(task)
     name = stage.shown().name
-    words = f"The Studio shows loop {name} at {{link}}\nCtrl-C ends it."
+    words = f"The Studio shows loop {name} at {{link}}\nPress Ctrl-C to stop."
     with contextlib.suppress(KeyboardInterrupt):  # which is how it is ended
         serve(stage, socket, lambda link: out.print(words.format(link=link), soft_wrap=True, highlight=False))
-    err.print("The Studio has ended, and what it had started is stopped.")
+    err.print("The Studio and everything that it started have stopped.")

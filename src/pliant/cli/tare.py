@@ -1,4 +1,4 @@
-"""`pliant tare`: make the present reading of the force sensor zero."""
+"""`pliant tare`: zero the force sensor."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ EXAMPLE = "Example: [bold]pliant tare --over 1[/bold]"
 
 
 def command(
-    over: Annotated[float, typer.Option(min=0.05, max=5, help="Seconds that are averaged.")] = 0.5,
-    loop: Annotated[str | None, typer.Option(help="Which loop, if several run.")] = None,
+    over: Annotated[float, typer.Option(min=0.05, max=5, help="Averaging time \\[s].")] = 0.5,
+    loop: Annotated[str | None, typer.Option(help="Name of the loop, if several are running.")] = None,
 ) -> int:
-    """Make the force sensor of a running loop read zero.
+    """Zero the force sensor of a running loop.
 
-    Its offset is measured anew at the present pose. The arm must stand still and touch nothing; what the task
-    says that its tool weighs is not part of the offset.
-    `pliant set --undo` takes it back.
+    Measures the sensor's offset at the current pose. The arm must be at rest and touch nothing. The tool weight that
+    the task declares is not part of the offset. `pliant set --undo` reverts it.
     """
     from pliant.cli.show import out
     from pliant.runtime.link import attach
