@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from film import film
 
 from pliant.analysis import style
 from pliant.analysis.animation import save_animation
@@ -188,6 +189,7 @@ def main() -> None:
     """All pictures."""
     FOLDER.mkdir(exist_ok=True)
     hero()
+    film()
     mission()
     robots()
     draw_states(FOLDER / "states.png")
