@@ -236,12 +236,14 @@ class _State:
         self._waiting.insert(0, job)
 
     def progress(self) -> Progress:
-        """Expected times are scaled by how long the jobs that are done took."""
+        """Expected times are scaled by how long the finished jobs took, and by those that take longer than expected."""
         now = time.monotonic()
+        elapsed = {name: now - began for name, began in self._running.items()}
         slowness = self._took_s / self._done_s if self._done_s else 1.0
+        slowness = max(slowness, *(elapsed[name] / JOBS[name].seconds for name in elapsed), 0.0)
         left = {job.name: job.seconds * slowness for job in self._waiting}
-        for name, began in self._running.items():
-            left[name] = max(0.5, JOBS[name].seconds * slowness - (now - began))
+        for name, so_far in elapsed.items():
+            left[name] = max(0.5, JOBS[name].seconds * slowness - so_far, 0.2 * so_far)
         left_s = max(sum(left.values()) / self._workers, max((_chain(JOBS[name], left) for name in left), default=0.0))
         share = (now - self._began) / max(now - self._began + left_s, 1e-9)
         return Progress(tuple(self._running), len(self._all) - len(left), len(self._all), share, left_s)
