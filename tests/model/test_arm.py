@@ -44,7 +44,7 @@ def test_a_wrong_number_of_joints_is_refused() -> None:
 
 
 def test_gravity_is_given_once_and_finite() -> None:
-    with pytest.raises(InputError, match="left out when mount_rpy_deg is given"):
+    with pytest.raises(InputError, match="omitted when mount_rpy_deg is given"):
         Arm.load("ur5e", gravity=(0, 0, -9.81), mount_rpy_deg=(0, 0, 0))
     with pytest.raises(InputError, match="3 finite numbers"):
         Arm.load("ur5e", gravity=(0, 0, float("nan")))

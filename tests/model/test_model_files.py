@@ -166,7 +166,7 @@ def test_mjcf_limits_come_in_radians_and_from_joint_or_motor(tmp_path: Path) -> 
     np.testing.assert_allclose(arm.tau_max, [80, 40])
     np.testing.assert_allclose(arm.handle["damping"][0, :2], [1, 1])
     np.testing.assert_allclose(arm.q_home, [0.1, 0.2])
-    assert "joint 'grip' does not move the tool and is held still" in arm.assumed
+    assert "joint 'grip' does not move the tool and is held fixed" in arm.assumed
 
 
 def test_actuators_sensors_contacts_and_surroundings_are_left_behind(tmp_path: Path) -> None:
@@ -283,7 +283,7 @@ def refusal(path: Path | str) -> str:
 
 
 def test_files_that_cannot_be_read_are_refused_in_one_sentence(tmp_path: Path) -> None:
-    assert refusal(tmp_path / "none.xml") == f"There is no file {tmp_path / 'none.xml'}."
+    assert refusal(tmp_path / "none.xml") == f"File {tmp_path / 'none.xml'} does not exist."
     assert "must end in .xml (MJCF) or .urdf" in refusal("arm.stl")
     assert "not well-formed XML" in refusal(write(tmp_path, "<mujoco><worldbody>"))
     assert "not well-formed XML" in refusal(write(tmp_path, ""))

@@ -62,15 +62,15 @@ def test_a_full_matrix_has_no_numbers_to_leave() -> None:
     [
         ((1, 2, 3), "six numbers (a diagonal) or six rows of six"),
         ([[1.0] * 6] * 5, "six numbers (a diagonal) or six rows of six"),
-        ([[1.0] * 5] * 6, "a longer list"),
+        ([[1.0] * 5] * 6, "a list of 6 numbers"),
         (np.eye(6) + np.eye(6, k=1), "symmetric"),
         (np.diag([1, 1, 1, 1, 1, -1.0]), "positive"),
         (-1.0, "positive"),
         ([1, 1, 1, 1, 1, float("nan")], "a finite number"),
-        ([1, 1, 1, 1, 1, "x"], "a list of numbers"),
-        ("stiff", "a list of numbers"),
-        (True, "a list of numbers"),
-        ([True] * 6, "a list of numbers"),
+        ([1, 1, 1, 1, 1, "x"], "a list of 6 numbers"),
+        ("stiff", "a list of 6 numbers"),
+        (True, "a list of 6 numbers"),
+        ([True] * 6, "a list of 6 numbers"),
     ],
 )
 def test_what_is_no_admissible_matrix_is_refused_and_nothing_is_mended(name: str, value: Any, words: str) -> None:

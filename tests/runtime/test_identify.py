@@ -106,7 +106,7 @@ def test_heavier_than_the_arm_carries_is_refused() -> None:
 
 def test_a_wrist_that_hardly_turns_cannot_tell() -> None:
     readings = take_readings(task(), 6, fast=True, reach=0.01, average_s=0.1)
-    with pytest.raises(PayloadError, match="too alike"):
+    with pytest.raises(PayloadError, match="too similar"):
         identify(readings.wrenches, readings.gravity)
 
 

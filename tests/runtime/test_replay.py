@@ -133,7 +133,7 @@ def test_an_arm_from_a_file_is_run_again_from_anywhere_and_without_the_file(
     (cell / "arm.xml").unlink()
     again = replay(recording)
     assert (again.ticks, again.largest) == (200, 0.0)
-    with pytest.raises(ModelError, match="There is no file"):
+    with pytest.raises(ModelError, match="does not exist"):
         replay(replace(recording, attachments={}))
 
 

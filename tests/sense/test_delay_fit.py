@@ -58,10 +58,10 @@ def test_noise_that_repeats_itself_widens_the_interval() -> None:
 @pytest.mark.parametrize(
     ("spoil", "why"),
     [
-        (lambda y: y + 2e-3 * np.random.default_rng(0).normal(size=len(y)), "does not show the command"),
-        (lambda y: 0.5 * y, "carried out 50%"),
-        (lambda y: 0.0 * y, "does not show the command|carried out 0%"),
-        (lambda y: y + 0.2 * y.std() * np.sin(np.arange(len(y)) * 0.3), "does not answer like"),
+        (lambda y: y + 2e-3 * np.random.default_rng(0).normal(size=len(y)), "does not follow the command"),
+        (lambda y: 0.5 * y, "carried out only 50%"),
+        (lambda y: 0.0 * y, "does not follow the command|carried out only 0%"),
+        (lambda y: y + 0.2 * y.std() * np.sin(np.arange(len(y)) * 0.3), "does not respond like"),
     ],
 )
 def test_what_no_robot_does_is_refused_with_the_reason(spoil: Any, why: str) -> None:
@@ -71,7 +71,7 @@ def test_what_no_robot_does_is_refused_with_the_reason(spoil: Any, why: str) -> 
 
 
 def test_a_robot_that_was_not_moved_or_hardly_recorded_is_refused() -> None:
-    with pytest.raises(DelayError, match="not told to move"):
+    with pytest.raises(DelayError, match="command does not move the robot"):
         identify(np.zeros(500), np.zeros(500), DT)
     with pytest.raises(DelayError, match="too few"):
         identify(np.zeros(10), np.zeros(10), DT)

@@ -1,1 +1,1 @@
-"""What a command may never exceed. Limits are free functions applied after the law."""
+"""Limits that a command never exceeds: free functions applied after the law."""

@@ -1,4 +1,4 @@
-"""The speed from which one can still stop, and the way that it takes."""
+"""Braking: the largest speed from which a stop is possible, and the stopping distance."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pliant.kernel import kernel
 def braking_speed(distance, accel, dt):
     """The largest speed from which `accel` still stops within `distance`, in whole ticks of dt.
 
-    v dt + v²/(2a) ≤ d   gives   v = a dt (√(1 + 2 d/(a dt²)) - 1); the step in hand counts, so nothing overshoots.
+    v dt + v²/(2a) ≤ d   gives   v = a dt (√(1 + 2 d/(a dt²)) - 1); the current step counts, so nothing overshoots.
     """
     if distance <= 0.0:
         return 0.0
@@ -21,9 +21,9 @@ def braking_speed(distance, accel, dt):
 
 @kernel
 def rest_span(ticks, dt):
-    """The way to rest, this tick included, as the time that it would take at the speed of this tick.
+    """The stopping distance, this tick included, as the time it would take at the speed of this tick.
 
-    All joints lose the same share of their speed in each tick: N + (N - 1) + (N - 2) + … of N parts, for N `ticks`.
+    All joints lose the same fraction of their speed in each tick: N + (N - 1) + (N - 2) + … of N parts, for N `ticks`.
     """
     whole = math.floor(ticks)
     return dt * (whole + 1.0) * (ticks - 0.5 * whole) / ticks if ticks > 1.0 else dt
@@ -31,7 +31,7 @@ def rest_span(ticks, dt):
 
 @kernel
 def ticks_to_rest(p, h, qd, dt):
-    """How many ticks the joint that brakes longest needs from joint velocities `qd` [rad/s]."""
+    """Ticks until the slowest-braking joint stops, from joint velocities `qd` [rad/s]."""
     most = 0.0
     for i in range(h.n):
         most = max(most, abs(qd[i]) / h.a_max[i])

@@ -1,7 +1,7 @@
-"""Limits of the joint accelerations that a torque law asks for: acceleration, speed, and braking before the stops.
+"""Limits on the joint accelerations of a torque law: acceleration, speed, and braking before the joint limits.
 
-A motion law is cut in what it commands. A torque law starts from where the joints are and how fast they really move, so
-its speed can only be bent: beyond the top speed, or too fast for the room to a stop, a joint is braked. The tool alike.
+For a motion law, the command itself is limited. A torque law starts from the measured position and velocity, so its
+speed can only be reduced: a joint above its top speed, or too fast to stop before its limit, is braked. So is the tool.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ PULL = 0.5
 
 @kernel
 def pull_share(p, h, base, pull, torque):
-    """The share of a pull that the joints can have: joint accelerations `pull` [rad/s²], made by `torque` [N m].
+    """The fraction of a pull that the joints can deliver: joint accelerations `pull` [rad/s²] from `torque` [N m].
 
-    `base` [N m] only compensates.
+    `base` [N m] is the compensation.
     """
     share = 1.0
     for i in range(h.n):
@@ -39,9 +39,9 @@ def pull_share(p, h, base, pull, torque):
 
 @kernel
 def too_fast(v, a, first, top, o):
-    """Damping per mass [1/s] to be added so that a tool of velocity `v` and acceleration `a` does not get too fast.
+    """Damping per mass [1/s] to add so that a tool with velocity `v` and acceleration `a` stays below its top speed.
 
-    Three numbers of each, from `first` on. At the `top` speed it may not get faster; above, it is brought back.
+    Uses three numbers of each, from `first` on. At the `top` speed the tool may not accelerate; above, it brakes.
     """
     speed = math.sqrt(v[first] ** 2 + v[first + 1] ** 2 + v[first + 2] ** 2)
     if speed < 1e-9:
@@ -56,7 +56,7 @@ def too_fast(v, a, first, top, o):
 
 @kernel
 def limit_drive(p, h, q, qd, qdd, dt, o):
-    """Cut joint accelerations `qdd` [rad/s²] in place, at joints `q` [rad] that move with `qd` [rad/s]."""
+    """Limit joint accelerations `qdd` [rad/s²] in place, at joint positions `q` [rad] and velocities `qd` [rad/s]."""
     share, worst = 1.0, 0
     for i in range(h.n):
         top = p.acceleration_scale * h.a_max[i]

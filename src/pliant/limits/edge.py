@@ -1,11 +1,11 @@
-"""Braking before the edge of the reach: a stretched elbow, a wrist over the shoulder.
+"""Braking before the edge of the reach: elbow stretched, or wrist over the shoulder.
 
 The smallest singular value σ belongs to a velocity u of the tool and w of the joints. Near an edge they make a fold:
 
     J w = σ u       moving the joints by s w moves the tool by σ s + κ s²/2 along u       κ = uᵀ J̇ w at q̇ = w
 
-so σ falls by |κ| s on the way out and would be zero at the edge, where nothing leads back. The way out ends while σ is
-still a little more than that. Where κ is zero (an aligned wrist) there is no edge, and nothing is done.
+so σ falls by |κ| s on the way out and would be zero at the edge, from which no motion leads back. The motion stops
+while σ is still slightly larger. Where κ is zero (an aligned wrist) there is no edge, and nothing is limited.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ KEPT, _LOOK = 0.2, 2.0
 
 @kernel
 def limit_edge(p, h, s, sigma, damping, w, dt, o):
-    """Cut from `s.twist` what leads to the edge of the reach faster than the joints can brake before it.
+    """Remove from `s.twist` what approaches the edge of the reach faster than the joints can brake.
 
     `damping` is λ² of the inverse here; `w` is scratch for u (6) and w (n).
     """

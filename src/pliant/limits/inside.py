@@ -1,11 +1,11 @@
-"""Inside the joint stops, the workspace box and the tool's speed, whatever comes next: the way to rest must lie inside.
+"""Keep the stopping path within the joint limits, the workspace and the tool speed limit.
 
-Before a command is given, the arm is thought to brake from it: all joints lose the same share of their speed in every
-tick, as much as their accelerations allow. If on that way a joint would pass its stop, or the tool a face of the box,
-or if the tool would become too fast, the command is moved towards braking now. So from every command that was given
-there is a way to rest inside, and it is the way that a stop or a fault takes.
+Before a command is sent, braking from it is predicted: all joints lose the same fraction of their speed in every tick,
+as much as their accelerations allow. If a joint would pass its limit on that path, or the tool leave the workspace or
+become too fast, the command is moved towards braking. So a stopping path within all limits exists for every command
+that was sent, and a stop or a fault takes that path.
 
-The way is straight in the joints. The tool's way is expanded at the present pose, with a bound on what is left out:
+The path is straight in joint space. The tool's path is expanded at the present pose, with a bound on the remainder:
 
     x(t) = x + V t + A t²/2 + r(t)       |r| ≤ ρ t³       V = J q̇,  A = J̇ q̇  at constant q̇
     v(t) = V + A t + r'(t)               |r'| ≤ 3 ρ t²
@@ -20,7 +20,7 @@ from pliant.limits.braking import rest_span_of, ticks_to_rest
 from pliant.limits.report import POSITION, TOOL_SPEED, WORKSPACE, cut
 from pliant.records import MAX_JOINTS, Field, Layout
 
-SCRATCH = Layout("Inside", (Field("v", "rad/s", "joint velocities that are tried", (MAX_JOINTS,)),))
+SCRATCH = Layout("Inside", (Field("v", "rad/s", "trial joint velocities", (MAX_JOINTS,)),))
 
 _NOTHING = -1
 # Rounding [rad, m; relative for speeds].
@@ -30,7 +30,7 @@ _HALVINGS = 12
 
 @kernel
 def keep_inside(p, h, s, qd, linear, angular, dt, o, w):
-    """Move `qd` [rad/s] towards braking as far as it takes, all joints alike; the tool may be so fast [m/s, rad/s]."""
+    """Move `qd` [rad/s] towards braking as far as needed, by one factor; tool speed limits are in m/s and rad/s."""
     met, asked, allowed = _meets(p, h, s, qd, linear, angular, dt)
     if met == _NOTHING:
         return

@@ -1,7 +1,7 @@
-"""Limits on the command: joint and tool speed, joint acceleration, the stops; and a way to rest from whatever is left.
+"""Limits on the command: joint and tool speed, joint acceleration, joint positions, and a safe stopping path.
 
-One factor scales all joints, so the tool keeps its direction; only the stops may bend it, because a joint that must
-brake cannot wait for the others.
+One factor scales all joints, so the tool keeps its direction. Only the joint limits may change it, because a joint that
+must brake cannot wait for the others.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from pliant.limits.report import ACCELERATION, POSITION, SPEED, TOOL_SPEED, cut
 
 @kernel
 def limit(p, h, s, qd, dt, o, w):
-    """Cut the wanted joint velocities `qd` [rad/s] in place; what acted is added to `o.limits` and `o.scale`.
+    """Limit the requested joint velocities `qd` [rad/s] in place; `o.limits` and `o.scale` report what acted.
 
-    Returns the factor by which speed was scaled, all joints alike. `w` is scratch (`inside.SCRATCH`).
+    Returns the factor that scales the speed of all joints. `w` is scratch (`inside.SCRATCH`).
     """
     linear, angular = top_speeds(p, s, dt)
     scale = _cut_speed(p, h, qd, linear, angular, o)
@@ -30,7 +30,7 @@ def limit(p, h, s, qd, dt, o, w):
 
 @kernel
 def top_speeds(p, s, dt):
-    """How fast the tool may be [m/s, rad/s]: above a top speed that was lowered it brakes within its acceleration."""
+    """Tool speed limits [m/s, rad/s]; after a limit was lowered, the tool brakes within its acceleration limit."""
     linear = math.sqrt(s.moved[0] ** 2 + s.moved[1] ** 2 + s.moved[2] ** 2)
     angular = math.sqrt(s.moved[3] ** 2 + s.moved[4] ** 2 + s.moved[5] ** 2)
     return (

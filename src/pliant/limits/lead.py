@@ -1,9 +1,8 @@
-"""A goal that jumps is led: it goes to where it was sent no faster, and no more suddenly, than the tool may move.
+"""The led goal: it follows a jump of the goal within the tool's speed and acceleration limits.
 
-A spring that sees a goal jump pulls as hard as its stretch says, and a stiff one asks for more than any arm can do. So
-the jump is taken out of what is asked, before the law, and not out of the torques behind it: a limit on torques that
-come from the law would slow its own feedback, and a feedback that comes late swings. A goal whose motion is told and
-stays within the limits is not touched.
+A jump of the goal stretches the spring at once, and a stiff spring then demands more than the arm can deliver. So the
+jump is smoothed before the law, not in the torques after it: a limit on the law's torques would delay its feedback, and
+delayed feedback oscillates. A goal whose motion is given and stays within the limits is not changed.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ def _length(x, y, z):
 
 @kernel
 def arrives(p, s, gap, twist, first, dt):
-    """Whether the goal itself can be had in this tick: its place and its velocity, within speed and acceleration.
+    """Whether the led goal can meet the goal in this tick, in position and velocity, within speed and acceleration.
 
-    For shifts (`first` 0) or turns (3).
+    For translation (`first` 0) or rotation (3).
     """
     top = _ROUND * (p.linear_speed_m_s if first == 0 else p.angular_speed_rad_s)
     most = _ROUND * dt * (p.linear_acceleration_m_s2 if first == 0 else p.angular_acceleration_rad_s2)
@@ -68,10 +67,10 @@ def _follow(gap, twist, v, first, top, most, dt, o):
 
 @kernel
 def lead(p, s, goal, twist, accel, gap, pace, dt, o):
-    """Replace the goal, its velocity and its acceleration by those of the led goal, which goes on by dt [s].
+    """Replace the goal, its velocity and its acceleration by those of the led goal, advanced by dt [s].
 
-    The led goal is `s.led` with `s.led_twist`, and `gap` (6) the way from it to the goal. `pace` has the speed and the
-    acceleration that the joints can follow on that way, for shifts and turns.
+    The led goal is `s.led` with `s.led_twist`; `gap` (6) is the distance from it to the goal. `pace` holds the speed
+    and the acceleration that the joints can follow in that direction, for translation and rotation.
     """
     there, turned = False, False
     for first in (0, 3):
@@ -98,10 +97,9 @@ def lead(p, s, goal, twist, accel, gap, pace, dt, o):
 
 @kernel
 def yield_lead(s, tool, twist, shift, turns, gap, dt):
-    """Let the led goal give way to a tool that its spring can pull by the shares `shift` and `turns` only.
+    """Move the led goal back towards a tool that gets only the fractions `shift` and `turns` of its spring force.
 
-    Nothing winds up between them: a spring that was stretched beyond what the joints can do does not snap back, it
-    is led back.
+    This prevents windup: a spring that was stretched beyond what the joints can deliver does not snap back.
     """
     if shift == 1.0 and turns == 1.0:
         return

@@ -1,10 +1,10 @@
-"""A goal that the arm cannot reach is brought to where it can; a spring pulls no harder than at its largest stretch.
+"""Move an unreachable goal into the reach, and limit the stretch of the virtual spring.
 
-No goal that comes out of here is outside the workspace box. Where box and reach have little in common, the box decides.
+The resulting goal is always inside the workspace. Where workspace and reach barely overlap, the workspace decides.
 
-The reach is a shell around the first joint: no farther than the links are long together, no nearer than the longest is
-longer than the others together. For two links this is exact; for other arms it leaves out only what is out of reach in
-any posture, and near the true edge the damped inverse takes over.
+The reach is a shell around the first joint: its outer radius is the sum of the link lengths, its inner radius the
+longest link minus the sum of the others. For two links this is exact. For other arms the shell excludes only points
+out of reach in every posture; near the true edge the damped inverse takes over.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _ROUNDS = 8
 
 @kernel
 def bring_into_reach(p, h, tool, goal, twist, accel, o):
-    """Move the goal (its first three numbers [m]) into the workspace box and the reach; its velocity follows suit.
+    """Move the goal (its first three numbers [m]) into the workspace and the reach, and adjust its velocity.
 
-    `tool` is where the tool is: a goal at the very middle goes to its side.
+    `tool` is the tool's position: a goal at the very centre moves to that side.
     """
     margin = min(p.reach_margin_m, 0.25 * (h.reach_max - h.reach_min))
     inner = h.reach_min + margin if h.reach_min > 0.0 else 0.0
@@ -36,7 +36,7 @@ def bring_into_reach(p, h, tool, goal, twist, accel, o):
 
 @kernel
 def lead_round(p, h, tool, goal, twist, accel, o):
-    """Where the straight way to a goal leads through the hole around the first joint, put it on the way round it."""
+    """If the straight path to a goal passes through the hole around the first joint, lead the goal around it."""
     bring_into_reach(p, h, tool, goal, twist, accel, o)
     if h.reach_min > 0.0:
         margin = min(p.reach_margin_m, 0.25 * (h.reach_max - h.reach_min))
@@ -123,7 +123,7 @@ def _distance(a, b):
 
 @kernel
 def limit_stretch(p, e, o):
-    """Shorten the stretch `e` [m, rad] that a spring sees, shifts and turns apart, and keep its direction."""
+    """Limit the stretch `e` [m, rad] of the spring, translation and rotation separately; the direction is kept."""
     for first in (0, 3):
         most = p.pose_error_m if first == 0 else p.pose_error_rad
         size = math.sqrt(e[first] ** 2 + e[first + 1] ** 2 + e[first + 2] ** 2)

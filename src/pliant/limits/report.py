@@ -1,4 +1,4 @@
-"""Saying which limit acted, on what, and what it left."""
+"""Reporting which limit acted, with the requested and the allowed value."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TORQUE_RATE, REACH, STRETCH, EDGE = range(8, 12)
 
 @kernel
 def cut(o, limit, asked, allowed):
-    """Note in the observed record `o` that `limit` let `allowed` through of what was `asked`."""
+    """Note in the observed record `o` that `limit` reduced `asked` to `allowed`."""
     o.limits |= 1 << limit
     o.asked[limit] = asked
     o.allowed[limit] = allowed

@@ -1,8 +1,8 @@
 """Limits on the compliant frame: speed, acceleration, and a box that its origin may not leave.
 
-They act on the virtual mass itself, so nothing winds up behind them. Linear and angular motion are cut apart, each by
-one factor, so that the direction is kept; the box blocks outward motion only and lets the tool brake before it. Above
-the top speed (it was lowered, or the joints could not follow) the mass brakes within its acceleration.
+They act on the virtual mass itself, so there is no windup. Linear and angular motion are limited separately, each by
+one factor, so that the direction is kept. The box blocks outward motion only and lets the tool brake before its faces.
+Above the top speed (it was lowered, or the joints could not follow) the mass brakes within its acceleration limit.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def _cut_change_but_brake(p, position, before, v, span, dt, o):
 
 @kernel
 def limit_tool(p, h, s, before, dt, o):
-    """Cut the velocity `s.twist` [m/s, rad/s] of the compliant frame, that was `before` a tick ago."""
+    """Limit the velocity `s.twist` [m/s, rad/s] of the compliant frame; `before` is its value one tick ago."""
     v, span = s.twist, rest_span_of(p, h, s.qd_cmd, dt)
     _cut_speed(v, 0, p.linear_speed_m_s, o)
     _cut_speed(v, 3, p.angular_speed_rad_s, o)

@@ -1,4 +1,4 @@
-"""Limits of a command by torque: what a drive can give, and how fast it takes up what is asked anew."""
+"""Limits of a torque command: the torque of the drives, and how fast a new request is ramped in."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pliant.limits.report import TORQUE, TORQUE_RATE, cut
 
 @kernel
 def share_torque(h, base, drive, o):
-    """The share of `drive` [N m] that the joints can give on top of `base`: one factor, so that the tool keeps its way.
+    """The fraction of `drive` [N m] available on top of `base`: one factor, so that the tool keeps its direction.
 
-    What compensates (`base`) comes first; a joint that has nothing left for it does not stop the others.
+    The compensation (`base`) comes first. A joint with no torque left does not stop the others.
     """
     share, worst = 1.0, -1
     for i in range(h.n):
@@ -26,16 +26,16 @@ def share_torque(h, base, drive, o):
 
 @kernel
 def limit_torque(p, h, s, tau, dt, anew, o):
-    """Cut joint torques `tau` [N m] in place at what the drives can give, and let what is asked `anew` come gradually.
+    """Limit joint torques `tau` [N m] in place to the drives' limits, and ramp in a new request (`anew`).
 
-    With `anew` the torques go on from the last ones, and the difference is made up no faster than `torque_rise_s`
-    allows. It is an addition that ends by itself: what the torques answer to, motion and force, is never slowed. A rate
-    limit on all of it would be a lag inside the loop, the longer the more is asked, and a stiff spring would swing.
+    With `anew` the torques continue from the last ones, and the difference is added no faster than `torque_rise_s`
+    allows. The response to motion and force is never slowed. A rate limit on the whole torque would be a lag inside the
+    loop that grows with the request, and a stiff spring would oscillate.
 
-    A drive that must not be asked for more than `torque_rate_nm_s` is not, whatever asks: that does slow the answer,
-    and is off unless it is set.
+    `torque_rate_nm_s` limits every torque change, for a drive that requires it. It slows the response and is off by
+    default.
 
-    A torque that is no finite number is not passed on: the last ones stay, and False is returned.
+    A torque that is not finite is not sent: the last torques stay, and False is returned.
     """
     for i in range(h.n):
         if not math.isfinite(tau[i]):

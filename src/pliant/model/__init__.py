@@ -1,4 +1,4 @@
-"""Arms: the Universal Robots e-Series, the two-link arm of the textbooks, and any MJCF or URDF file."""
+"""Arms: the Universal Robots e-Series, the textbook two-link arm, and any MJCF or URDF file."""
 
 from pliant.model.arm import Arm
 from pliant.model.catalogue import available_models, design

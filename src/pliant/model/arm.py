@@ -1,4 +1,4 @@
-"""An arm as the controller knows it: MuJoCo model without shapes, limits, tool, and the handle for kernels."""
+"""An arm as the controller sees it: MuJoCo model without shapes, limits, tool, and the handle for kernels."""
 
 # MuJoCo is a compiled module without type information.
 
@@ -24,14 +24,14 @@ from pliant.model.tool import SENSOR, TOOL, Tool, attach
 Floats = NDArray[np.float64]
 
 UNLIMITED = 1e4
-"""Limit [rad, m] that stands for a joint without one: finite, so that it can be computed with and stored."""
+"""Limit [rad, m] of a joint without limits: finite, so that it can be used in computations and stored."""
 
 
 @dataclass(frozen=True, eq=False)
 class Arm:
     """A compiled arm with its tool. One thread uses one Arm: the handle points into its own MuJoCo data.
 
-    Joint arrays have n entries: rad, rad/s, rad/s^2, N m (m, m/s, m/s^2, N for a joint that slides).
+    Joint arrays have n entries: rad, rad/s, rad/s^2, N m (m, m/s, m/s^2, N for a prismatic joint).
     """
 
     name: str
@@ -47,11 +47,11 @@ class Arm:
     """Acceleration of gravity in base axes [m/s^2]."""
     tool: Tool
     assumed: tuple[str, ...]
-    """What the robot's description does not say and was filled in, one sentence each."""
+    """Assumptions where the robot description is incomplete, one sentence each."""
     mjmodel: mujoco.MjModel
     mjdata: mujoco.MjData
     handle: NDArray[np.void]
-    """One `HANDLE` record; it stays valid as long as this Arm lives."""
+    """One `HANDLE` record, valid as long as this Arm exists."""
 
     @classmethod
     def load(
@@ -68,10 +68,10 @@ class Arm:
     ) -> Arm:
         """Load a built-in arm ("ur5e", "two_link", …) or the arm in an MJCF or URDF file.
 
-        `gravity` [m/s^2] is given in base axes; or `mount_rpy_deg` says how the base is turned against upright (about
-        the fixed axes x, y, z in this order). Without both, the description's own gravity counts. `flange` names the
-        site or body of a file that carries the tool. The three scales make a model that is wrong on purpose: masses,
-        lengths and joint friction of the arm by these factors.
+        `gravity` [m/s^2] is given in base axes. Alternatively, `mount_rpy_deg` gives the rotation of the base from
+        upright (about the fixed axes x, y, z in this order). Without either, the gravity of the description is used.
+        `flange` names the site or body of a file that carries the tool. The three scales introduce a deliberate model
+        error: they multiply the masses, lengths and joint friction of the arm.
         """
         plan = design(name_or_path, flange=flange)
         scales = mass_scale, length_scale, friction_scale
@@ -87,7 +87,7 @@ class Arm:
         mount_rpy_deg: Sequence[float] | None = None,
         scales: tuple[float, float, float] = (1.0, 1.0, 1.0),
     ) -> Arm:
-        """The arm of a design, which is used up: the tool is mounted on it. For the rest see `load`."""
+        """The arm of a design. The tool is mounted on the design, which cannot be used again. See also `load`."""
         tool = tool or Tool()
         attach(plan.spec, tool, visual=False)
         wrong = scales != (1.0, 1.0, 1.0)
@@ -105,7 +105,7 @@ class Arm:
 
     @classmethod
     def from_model(cls, plan: Design, tool: Tool, model: mujoco.MjModel) -> Arm:
-        """The arm of a model that is compiled already, tool included; `plan` adds what no model holds."""
+        """The arm of an already compiled model, tool included; `plan` adds what a MuJoCo model cannot hold."""
         limited = model.jnt_limited.astype(bool)
         arm = cls(
             name=plan.name,
@@ -163,7 +163,7 @@ class Arm:
         return self.handle["bias"][0, : self.n].copy()
 
     def jdot_qd(self, q: ArrayLike, qd: ArrayLike) -> Floats:
-        """The tool's acceleration [m/s^2, rad/s^2] in base axes while no joint accelerates."""
+        """The tool's acceleration [m/s^2, rad/s^2] in base axes at zero joint acceleration."""
         kinematics.dynamics_at(self.handle, self._joints("q", q), self._joints("qd", qd))
         return self.handle["Jdot_qd"][0].copy()
 
@@ -176,7 +176,7 @@ class Arm:
 
 def _gravity(model: mujoco.MjModel, gravity: Sequence[float] | None, rpy_deg: Sequence[float] | None) -> Floats:
     if gravity is not None and rpy_deg is not None:
-        raise InputError("gravity", gravity, "left out when mount_rpy_deg is given")
+        raise InputError("gravity", gravity, "omitted when mount_rpy_deg is given")
     for field, value in (("gravity", gravity), ("mount_rpy_deg", rpy_deg)):
         if value is not None and (np.shape(value) != (3,) or not np.isfinite(value).all()):
             raise InputError(field, value, "3 finite numbers")

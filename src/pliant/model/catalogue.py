@@ -1,4 +1,4 @@
-"""Which arms there are, and how a name or a file becomes a design."""
+"""The built-in arms, and how a name or a file becomes a design."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def available_models() -> tuple[str, ...]:
 def design(name_or_path: str | Path, *, flange: str | None = None, visual: bool = False) -> Design:
     """The design of a built-in arm, or of the arm in an MJCF or URDF file.
 
-    With a file, `flange` names the site or link that carries the tool; ``file#flange`` says the same in one word.
+    With a file, `flange` names the site or link that carries the tool; ``file#flange`` is the short form.
     """
     name = str(name_or_path)
     if flange is None and "#" in name and not Path(name).is_file():

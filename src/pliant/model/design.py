@@ -1,4 +1,4 @@
-"""What a model builder hands over: the tree as MuJoCo's spec, and what a spec cannot hold."""
+"""The result of a model builder: the kinematic tree as a MuJoCo spec, and what a spec cannot hold."""
 
 # MuJoCo is a compiled module without type information.
 
@@ -23,6 +23,6 @@ class Design:
     a_max: tuple[float, ...]
     """Joint acceleration limits [rad/s^2, m/s^2]."""
     q_home: tuple[float, ...] | None = None
-    """A pose to start from [rad, m]; None: one is searched when the arm is loaded."""
+    """Home pose [rad, m]; None: it is searched for when the arm is loaded."""
     assumed: tuple[str, ...] = ()
-    """What the description does not say and was filled in, one sentence each."""
+    """Assumptions where the description is incomplete, one sentence each."""

@@ -1,6 +1,6 @@
 """A clean copy of one arm out of a compiled model.
 
-Copying the compiled figures, instead of editing the user's spec, leaves behind every notation of the file: degrees,
+Copying the compiled values, instead of editing the user's spec, removes everything specific to the file: degrees,
 default classes, nested frames, fused links, names that would clash with ours.
 """
 
@@ -27,7 +27,7 @@ def rebuild(
     *,
     visual: bool,
 ) -> mujoco.MjSpec:
-    """Copy the tree that holds `flange_body`; only the joints in `torque` (with that limit [N m, N]) stay free."""
+    """Copy the tree with `flange_body`; only the joints in `torque` (with that limit [N m, N]) can move."""
     spec = mujoco.MjSpec()
     spec.compiler.degree = False
     spec.option.gravity = model.opt.gravity

@@ -1,8 +1,8 @@
-"""Arms that a user describes: any MJCF (.xml) or URDF (.urdf) file with hinge and slide joints.
+"""Arms from a robot description: any MJCF (.xml) or URDF (.urdf) file with hinge and slide joints.
 
-What is used: the tree, the inertias, and the limits of the joints that move the tool. What is not: actuators (beyond
-their force limits), sensors, contacts, constraints. Joints that do not move the tool are held where the file draws
-them. The base frame is the file's world frame.
+Used: the tree, the inertias, and the limits of the joints that move the tool. Ignored: actuators (except their force
+limits), sensors, contacts, constraints. Joints that do not move the tool are fixed at the file's initial pose. The
+base frame is the file's world frame.
 """
 
 # MuJoCo is a compiled module without type information.
@@ -38,9 +38,9 @@ def file_spec(path: Path | str, *, flange: str | None = None, visual: bool = Fal
 def file_design(path: Path | str, *, flange: str | None = None, visual: bool = False) -> Design:
     """The arm in an MJCF or URDF file.
 
-    `flange` names the site or body that carries the tool. Without it: a site, then a body, called tool, tool0,
-    attachment_site, tcp or ee…; else the last body of the chain with the most joints. Meshes are needed for looks
-    only: with `visual`, a file whose meshes are missing is loaded without shapes.
+    `flange` names the site or body that carries the tool. Without it: a site, then a body, named tool, tool0,
+    attachment_site, tcp or ee…; otherwise the last body of the chain with the most joints. Meshes are only needed for
+    display: with `visual`, a file whose meshes are missing is loaded without shapes.
     """
     path = Path(path)
     root = _xml_root(path)
@@ -49,7 +49,7 @@ def file_design(path: Path | str, *, flange: str | None = None, visual: bool = F
     joints = _chain(path, model, body)
     assumed: list[str] = []
     for j in set(range(model.njnt)) - set(joints):
-        assumed.append(f"joint {_joint_name(model, j)!r} does not move the tool and is held still")
+        assumed.append(f"joint {_joint_name(model, j)!r} does not move the tool and is held fixed")
     speeds = _urdf_speeds(root) if root.tag == "robot" else {}
     v_max = tuple(_speed(model, j, speeds, assumed) for j in joints)
     a_max = tuple(DEFAULT_A_MAX[_slides(model, j)] for j in joints)
@@ -64,11 +64,11 @@ def file_design(path: Path | str, *, flange: str | None = None, visual: bool = F
 
 def _xml_root(path: Path) -> ET.Element:
     if path.suffix.lower() not in (".xml", ".urdf", ".mjcf"):
-        raise ModelError(f"{path} is not a robot description: its name must end in .xml (MJCF) or .urdf.")
+        raise ModelError(f"{path} is not a robot description: the file name must end in .xml (MJCF) or .urdf.")
     try:
         return ET.fromstring(path.read_bytes())
     except FileNotFoundError:
-        raise ModelError(f"There is no file {path}.") from None
+        raise ModelError(f"File {path} does not exist.") from None
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror}.") from None
     except ET.ParseError as error:
@@ -97,7 +97,7 @@ def _compile(path: Path, *, urdf: bool, visual: bool) -> mujoco.MjModel:
         _strip(spec, urdf)
         return spec.compile()
     except ValueError as error:
-        raise ModelError(f"{path} does not describe a robot that MuJoCo can load: {_reason(error)}.") from None
+        raise ModelError(f"MuJoCo cannot load the robot in {path}: {_reason(error)}.") from None
 
 
 def _strip(spec: mujoco.MjSpec, urdf: bool) -> None:
@@ -162,8 +162,8 @@ def _find_flange(path: Path, model: mujoco.MjModel, name: str | None) -> tuple[i
         if found is not None:
             return found, np.zeros(3), np.array([1.0, 0, 0, 0])
     if name:
-        known = ", ".join(repr(n) for n in [*site_names, *body_names[1:]] if n) or "none has a name"
-        raise ModelError(f"{path} has no site or body {name!r} that could carry the tool; it has: {known}.")
+        known = ", ".join(repr(n) for n in [*site_names, *body_names[1:]] if n) or "none with a name"
+        raise ModelError(f"{path} has no site or body {name!r} to mount the tool on. Known: {known}.")
 
     def length(body: int) -> tuple[int, int, int]:
         line = _ancestors(model, body)
@@ -183,7 +183,7 @@ def _chain(path: Path, model: mujoco.MjModel, body: int) -> list[int]:
         int(model.body_jntadr[b]) + k for b in reversed(_ancestors(model, body)) for k in range(model.body_jntnum[b])
     ]
     if not 1 <= len(joints) <= MAX_JOINTS:
-        raise ModelError(f"{path} moves its tool by {len(joints)} joints; 1 to {MAX_JOINTS} are allowed.")
+        raise ModelError(f"{path} has {len(joints)} joints that move the tool; 1 to {MAX_JOINTS} are allowed.")
     return joints
 
 

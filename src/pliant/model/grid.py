@@ -14,13 +14,13 @@ Array = np.ndarray[Any, Any]
 
 UNKNOWN, FREE, OCCUPIED = -1, 0, 100
 LETHAL = 65
-"""Occupancy [%] from which on a cell counts as an obstacle."""
+"""Occupancy [%] at or above which a cell is an obstacle."""
 MOST_CELLS = 100_000_000
 
 
 @dataclass(frozen=True)
 class OccupancyGrid:
-    """Occupancy in percent (-1: unknown), as ROS has it: row 0 lies at the smallest y, column 0 at the smallest x."""
+    """Occupancy in percent (-1: unknown), as in ROS: row 0 is at the smallest y, column 0 at the smallest x."""
 
     occupancy: Array
     resolution_m: float
@@ -33,9 +33,9 @@ class OccupancyGrid:
         if cells.ndim != 2 or 0 in cells.shape or cells.size > MOST_CELLS:
             raise InputError("the map", cells.shape, f"a table of 1 to {MOST_CELLS:.0e} cells with rows and columns")
         if not (math.isfinite(self.resolution_m) and 1e-4 <= self.resolution_m <= 10):
-            raise InputError("resolution", self.resolution_m, "a length of a cell between 0.0001 and 10 m")
+            raise InputError("resolution", self.resolution_m, "a cell size from 0.0001 to 10 m")
         if len(self.origin) != 2 or not all(math.isfinite(value) for value in self.origin):
-            raise InputError("origin", self.origin, "two finite numbers: x and y of the lower left corner in metres")
+            raise InputError("origin", self.origin, "two finite numbers: x and y [m] of the lower left corner")
 
     @property
     def size_m(self) -> tuple[float, float]:
@@ -50,7 +50,7 @@ class OccupancyGrid:
         return x, x + width, y, y + height
 
     def blocked(self, *, unknown_is_free: bool = False) -> Array:
-        """Where nothing may stand."""
+        """The cells that the base must not cover."""
         cells = np.asarray(self.occupancy)
         solid = cells >= LETHAL
         return solid if unknown_is_free else solid | (cells < 0)

@@ -1,6 +1,6 @@
-"""The record through which kernels see an arm: MuJoCo's addresses, limits, tool, and room for results.
+"""The record through which kernels access an arm: MuJoCo's addresses, limits, tool, and space for results.
 
-Addresses belong to the process that built the arm: a handle is never stored, sent or shared.
+The addresses are valid only in the process that built the arm, so a handle is never stored, sent or shared.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HANDLE = Layout(
     "Handle",
     (
         _address("model", "the mjModel"),
-        _address("data", "the mjData that belongs to this handle alone"),
+        _address("data", "the mjData of this handle"),
         _address("qpos", "the joint positions (n)"),
         _address("qvel", "the joint velocities (n)"),
         _address("qacc", "the joint accelerations (n)"),
@@ -35,23 +35,23 @@ HANDLE = Layout(
         _index("tool_site", "site at the tool centre point"),
         _index("sensor_site", "site of the force sensor"),
         _index("tool_body", "body that carries the tool's mass"),
-        Field("slides", "", "1 for a joint that slides, 0 for one that turns", _J, "i8"),
+        Field("slides", "", "1 for a prismatic joint, 0 for a revolute joint", _J, "i8"),
         Field("q_min", "rad", "lower joint limits", _J),
         Field("q_max", "rad", "upper joint limits", _J),
         Field("v_max", "rad/s", "joint speed limits", _J),
         Field("a_max", "rad/s^2", "joint acceleration limits", _J),
         Field("tau_max", "N m", "joint torque limits", _J),
         Field("damping", "N m s/rad", "viscous friction of the joints, not part of bias", _J),
-        Field("reach_center", "m", "middle of the shell outside which the tool cannot be", (3,)),
-        Field("reach_min", "m", "its inner radius"),
-        Field("reach_max", "m", "its outer radius"),
+        Field("reach_center", "m", "centre of the shell that contains every reachable tool position", (3,)),
+        Field("reach_min", "m", "inner radius of that shell"),
+        Field("reach_max", "m", "outer radius of that shell"),
         Field("gravity", "m/s^2", "acceleration of gravity in base axes", (3,)),
         Field("tool_mass", "kg", "mass beyond the force sensor"),
         Field("tool_com", "m", "centre of that mass, in sensor axes from the sensor's origin", (3,)),
         Field("X_tool", "m, -", "X_BT: pose of the tool (set by forward)", (7,)),
         Field("X_sensor", "m, -", "X_BS: pose of the force sensor (set by forward)", (7,)),
         Field("J", "m, -", "Jacobian at the tool, rows [linear; angular] in base axes (set by jacobian)", (6, *_J)),
-        Field("Jdot_qd", "m/s^2, rad/s^2", "tool acceleration at rest of qdd, in base axes (set by dynamics)", (6,)),
+        Field("Jdot_qd", "m/s^2, rad/s^2", "tool acceleration at zero qdd, in base axes (set by dynamics)", (6,)),
         Field("M", "kg m^2", "joint mass matrix, rotor inertia included (set by dynamics)", (*_J, *_J)),
         Field("bias", "N m", "Coriolis, centrifugal and gravity torques, no friction (set by dynamics)", _J),
         Field("jacp", "", "scratch: (3, n) row by row", (3 * MAX_JOINTS,)),

@@ -1,11 +1,11 @@
-"""From a tool velocity to joint velocities, without running away near singularities.
+"""From a tool velocity to joint velocities, with bounded joint speeds near singularities.
 
     q̇ = Jᵀ (J Jᵀ + λ² I)⁻¹ V            λ² = λ_max² (1 - (σ/σ₀)²)  for σ < σ₀, else 0
 
 σ is the smallest singular value of J. It comes from one step of inverse iteration per tick, started where the last tick
 ended: the direction turns slowly, so the estimate is exact when it matters and costs one triangular solve.
 
-An arm with fewer than six joints cannot follow every V, which is no singularity: there q̇ = (Jᵀ J + λ² I)⁻¹ Jᵀ V.
+An arm with fewer than six joints cannot follow every V. This is not a singularity: q̇ = (Jᵀ J + λ² I)⁻¹ Jᵀ V.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SCRATCH = Layout(
         Field("A", "", "J Jᵀ (or Jᵀ J), then its Cholesky factor", (6, 6)),
         Field("b", "", "Jᵀ V", (6,)),
         Field("y", "", "solution of the 6×6 system", (6,)),
-        Field("lost", "", "V - J q̇: what damping takes away", (6,)),
+        Field("lost", "", "V - J q̇: the part lost to damping", (6,)),
     ),
 )
 
@@ -70,7 +70,7 @@ def _rows(J, n, A):
 def smallest_singular_value(J, n, weakest, w):
     """The smallest singular value of J (as estimated), and the factor of J Jᵀ in `w.A`.
 
-    `weakest` (6) carries its direction from tick to tick: a tool velocity, or with fewer than six joints a joint one.
+    `weakest` (6) keeps its direction from tick to tick: a tool velocity, or with fewer than six joints a joint one.
     """
     _gram(J, n, FLOOR, w.A)
     factor(w.A)
@@ -79,9 +79,9 @@ def smallest_singular_value(J, n, weakest, w):
 
 @kernel
 def smallest_of_rows(J, rows, n, weakest, w):
-    """The smallest singular value of those rows of J for which `rows` is not 0, no more of them than joints.
+    """The smallest singular value of the rows of J for which `rows` is not 0; at most as many rows as joints.
 
-    `weakest` (6) carries its direction, a tool velocity, from tick to tick.
+    `weakest` (6) keeps its direction, a tool velocity, from tick to tick.
     """
     for i in range(6):
         for j in range(i + 1):
@@ -130,7 +130,7 @@ def damping_at(sigma, threshold, damping):
 
 @kernel
 def damped_inverse(J, n, V, sigma, threshold, damping, w, qd):
-    """Joint velocities for the tool velocity V, and in `w.lost` what damping takes away from it.
+    """Joint velocities for the tool velocity V, and in `w.lost` the part of V lost to damping.
 
     Call `smallest_singular_value` first: it leaves the factor in `w.A`.
     """

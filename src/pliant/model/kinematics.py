@@ -1,7 +1,7 @@
 """Kinematics and dynamics of one arm, computed by MuJoCo from inside compiled code.
 
-`h` is one record of `handle.HANDLE`. Call `forward` first; `jacobian` builds on it. `dynamics` stands alone and leaves
-everything that `forward` and `jacobian` leave. Axes are those of the base, six-vectors are [linear, angular].
+`h` is one record of `handle.HANDLE`. Call `forward` first; `jacobian` needs its result. `dynamics` can be called alone
+and also sets everything that `forward` and `jacobian` set. Axes are those of the base, six-vectors [linear, angular].
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def dynamics(h, q, qd):
 
 @kernel
 def weight(h, tau):
-    """The torques [N m] that carry the arm at the pose of the last `dynamics`, which has to run again afterwards."""
+    """The torques [N m] that hold the arm at the pose of the last `dynamics`; call `dynamics` again afterwards."""
     qvel = floats(h.qvel, h.n)
     for i in range(h.n):
         qvel[i] = 0.0

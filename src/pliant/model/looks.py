@@ -1,4 +1,4 @@
-"""Shapes for the eye: they touch nothing, weigh nothing, and sit in geom group 1."""
+"""Shapes for display only: without contact or mass, in geom group 1."""
 
 # MuJoCo is a compiled module without type information.
 
@@ -39,7 +39,7 @@ def ball(body: mujoco.MjsBody, centre: Point, radius: float, rgba: Sequence[floa
 
 
 def dome(body: mujoco.MjsBody, centre: Point, axis: int, radius: float, height: float, rgba: Sequence[float]) -> None:
-    """A flat ellipsoid about one coordinate axis of the body: half sunk in a cylinder's end, it is a domed lid [m]."""
+    """A flat ellipsoid about one coordinate axis of the body [m]; half inside a cylinder's end, it is a domed lid."""
     size = [radius, radius, radius]
     size[axis] = height
     shape(body, mujoco.mjtGeom.mjGEOM_ELLIPSOID, rgba, pos=centre, size=size)

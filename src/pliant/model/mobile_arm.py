@@ -1,6 +1,6 @@
-"""An arm on a differential-drive base as one kinematic chain of nine joints: x, y, heading, and those of the arm.
+"""An arm on a differential-drive base as one kinematic chain: x, y, heading, and the joints of the arm.
 
-The chain alone could go sideways. Whatever moves it goes through `mobile.body`, where it cannot.
+The chain alone could move sideways. `mobile.body` prevents this, and all motion goes through it.
 """
 
 # MuJoCo is a compiled module without type information.
@@ -26,7 +26,7 @@ _ARM = "arm/"  # MuJoCo wants a prefix for what is attached; joints and flange g
 
 @dataclass(frozen=True)
 class Chassis:
-    """A base with two driven wheels and two casters. Its point M is on the floor between the wheels, x ahead."""
+    """A base with two driven wheels and two casters. Its origin M is on the floor between the wheels, x forward."""
 
     track_m: float = 0.574
     """Distance between the driven wheels [m]."""
@@ -41,7 +41,7 @@ class Chassis:
     mass_kg: float = 60.0
     """Mass of the base with its wheels, without the arm [kg]."""
     mount_m: tuple[float, float, float] = (0.1, 0.0, 0.4)
-    """Where the arm stands on the base [m]; its axes are those of the base."""
+    """Where the arm is mounted on the base [m]; its axes are parallel to the base's."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -50,11 +50,11 @@ class Chassis:
                 if len(value) != 3 or not all(math.isfinite(part) for part in value):
                     raise InputError("base.mount_m", value, "3 finite numbers")
             elif not (math.isfinite(value) and value > 0.0):
-                raise InputError(f"base.{field.name}", value, "a finite number above zero")
+                raise InputError(f"base.{field.name}", value, "a finite number greater than 0")
 
 
 def mount(spec: mujoco.MjSpec, base: Chassis, arm: str, mass_kg: float, *, visual: bool) -> mujoco.MjsBody:
-    """Put the body of a base into `spec`, still without joints, of this mass [kg] and with the arm on it."""
+    """Add the body of a base to `spec`, without joints, with this mass [kg] and the arm on it."""
     l, w, h = base.length_m, base.width_m, base.height_m
     body = spec.worldbody.add_body(
         name=BASE,
@@ -75,7 +75,7 @@ def mount(spec: mujoco.MjSpec, base: Chassis, arm: str, mass_kg: float, *, visua
 
 
 def mobile_design(base: Chassis, arm: str = "ur5e", *, visual: bool = False) -> Design:
-    """Base and arm with their limits: a kinematic model, whose base has no wheels."""
+    """Base and arm with their limits: a kinematic model without wheels."""
     carried = design(arm)
     spec = mujoco.MjSpec()
     spec.modelname = f"mobile_{arm}"
@@ -97,10 +97,10 @@ def mobile_design(base: Chassis, arm: str = "ur5e", *, visual: bool = False) -> 
 
 
 def load_mobile(base: Chassis, arm: str = "ur5e", tool: Tool | None = None) -> Arm:
-    """The chain as the controller knows it; its "base" frame is the world, its first three joints are the base's."""
+    """The chain as the controller sees it; its "base" frame is the world, its first three joints move the base."""
     plan = mobile_design(base, arm)
     if plan.q_home is None:
-        raise InputError("arm", arm, "an arm with a home pose, to stand on a mobile base")
+        raise InputError("arm", arm, "an arm with a home pose, to be mounted on a mobile base")
     return Arm.of(plan, tool)
 
 
@@ -118,5 +118,5 @@ def draw(body: mujoco.MjsBody, base: Chassis) -> None:
 
 
 def caster_at(base: Chassis) -> float:
-    """How far ahead of and behind the wheels the casters stand [m]."""
+    """Distance of the casters ahead of and behind the wheels [m]."""
     return 0.5 * base.length_m - 0.5 * base.wheel_radius_m - 0.03

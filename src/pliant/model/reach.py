@@ -1,4 +1,4 @@
-"""How far an arm can possibly reach, from the lengths of its links alone."""
+"""The largest possible reach of an arm, from its link lengths alone."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ FAR = 1e4
 
 
 def reach_of(model: Any, data: Any, tool_site: int) -> tuple[NDArray[np.float64], float, float]:
-    """Centre [m], inner and outer radius [m] of the shell outside which no posture brings the tool.
+    """Centre [m], inner and outer radius [m] of the shell that contains every reachable tool position.
 
-    Between two neighbouring joints the distance is always the same, so the tool is never farther from the first joint
-    than all of them together, and never nearer than the longest is longer than the rest.
+    The distance between neighbouring joints is constant. So the tool is never farther from the first joint than the sum
+    of these distances, and never nearer than the longest distance minus the sum of the others.
     """
     mujoco.mj_kinematics(model, data)
     points = np.vstack([data.xanchor, data.site_xpos[tool_site]])
@@ -27,7 +27,7 @@ def reach_of(model: Any, data: Any, tool_site: int) -> tuple[NDArray[np.float64]
 
 
 def misjudge(model: Any, data: Any, masses: float, lengths: float, friction: float, tool_body: int) -> None:
-    """Change a model into what someone believes who is wrong about the arm by these factors; the tool is as it is."""
+    """Add model errors: multiply the arm's masses, lengths and friction by these factors. The tool is unchanged."""
     arm = np.arange(model.nbody) != tool_body
     model.body_mass[arm] *= masses
     model.body_inertia[arm] *= masses

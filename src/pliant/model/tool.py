@@ -1,6 +1,6 @@
-"""What is bolted to the flange: the force sensor, the tool's mass, and the point that touches the world.
+"""What is mounted on the flange: the force sensor, the tool's mass, and the tool centre point.
 
-All positions are given in flange axes from the flange's origin, as on the teach pendant.
+All positions are in flange axes from the flange's origin, as on the teach pendant.
 """
 
 # MuJoCo is a compiled module without type information.
@@ -25,14 +25,14 @@ Quaternion = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool and the force sensor that carries it; the default is a bare flange with the sensor in it."""
+    """A tool and the force sensor that carries it; the default is a bare flange with a built-in sensor."""
 
     mass_kg: float = 0.0
     """Mass beyond the sensor [kg]."""
     com_m: Vector = (0.0, 0.0, 0.0)
-    """Centre of that mass [m]."""
+    """Centre of mass [m]."""
     inertia_kg_m2: Vector = (0.0, 0.0, 0.0)
-    """Moments of inertia about the centre of mass, along flange axes [kg m^2]; zero is a point mass."""
+    """Moments of inertia about the centre of mass, along flange axes [kg m^2]; zeros: a point mass."""
     tcp_m: Vector = (0.0, 0.0, 0.0)
     """Tool centre point [m]: where compliance acts."""
     tcp_quat: Quaternion = (1.0, 0.0, 0.0, 0.0)
@@ -42,7 +42,7 @@ class Tool:
     sensor_quat: Quaternion = (1.0, 0.0, 0.0, 0.0)
     """Orientation of the force sensor's axes, wxyz."""
     tip_radius_m: float = 0.0
-    """Radius of the ball at the tip, whose centre is the tool centre point [m]; 0 is a bare point."""
+    """Radius [m] of the ball at the tip, centred at the tool centre point; 0: a point."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -58,11 +58,11 @@ class Tool:
     def _check_inertia(self) -> None:
         low, middle, high = sorted(self.inertia_kg_m2)
         if low < 0.0 or high > (low + middle) * (1 + 1e-9):
-            allowed = "three moments that are not negative, none larger than the sum of the other two"
+            allowed = "three moments, none negative and none larger than the sum of the other two"
             raise InputError("tool.inertia_kg_m2", self.inertia_kg_m2, allowed)
         if self.mass_kg == 0.0 and (high > 0.0 or any(self.com_m)):
             field = "inertia_kg_m2" if high > 0.0 else "com_m"
-            raise InputError(f"tool.{field}", getattr(self, field), "zero for a tool without mass", "Set tool.mass_kg.")
+            raise InputError(f"tool.{field}", getattr(self, field), "zero when the mass is zero", "Set tool.mass_kg.")
 
     @property
     def com_in_sensor_m(self) -> Vector:
@@ -97,8 +97,8 @@ def _unit(field: str, quat: Quaternion) -> Quaternion:
 def attach(spec: mujoco.MjSpec, tool: Tool, *, visual: bool, flange: str = FLANGE) -> mujoco.MjsBody:
     """Mount a tool at the site `flange`: a rigid body `tool` with the sites `sensor` and `tool` (the TCP).
 
-    Both sites are in the tool's body, so a MuJoCo force or torque sensor at `sensor` measures what passes between
-    flange and tool: the tool's weight and inertia and every contact of the tool.
+    Both sites are in the tool's body, so a MuJoCo force or torque sensor at `sensor` measures the wrench between
+    flange and tool: the tool's weight and inertia, and every contact of the tool.
     """
     mount = spec.site(flange)
     body = mount.parent.add_body(

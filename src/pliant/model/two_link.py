@@ -1,7 +1,7 @@
-"""The two-link arm of the textbooks: point masses at the tips, in a vertical plane.
+"""The textbook two-link arm: point masses at the link ends, in a vertical plane.
 
-Its plane is the x-y plane of the base frame, y up, and both joints turn about z, so that the tool reads (x, y) where
-the textbook does: (1.3071, 0.7071) m at q = (45, -45) deg.
+It moves in the x-y plane of the base frame, y up, and both joints turn about z. So the tool's (x, y) equals that of
+the textbook: (1.3071, 0.7071) m at q = (45, -45) deg.
 """
 
 # MuJoCo is a compiled module without type information.
@@ -65,5 +65,5 @@ def two_link_spec(*, visual: bool) -> mujoco.MjSpec:
 
 
 def two_link_design(*, visual: bool = False) -> Design:
-    """The two-link arm with its limits and the textbook's starting pose."""
+    """The two-link arm with its limits and the textbook's initial pose."""
     return Design(NAME, two_link_spec(visual=visual), V_MAX, A_MAX, Q_HOME)

@@ -1,8 +1,8 @@
-"""Universal Robots e-Series arms, built from the maker's published figures.
+"""Universal Robots e-Series arms, built from the manufacturer's published data.
 
-The base frame is the frame before the first DH row, which the maker's controller calls "base": z up, and at q = 0 the
-arm stretches along -x. (The ROS description's `base_link` is turned by 180 deg about z against it.) The flange frame
-is the frame after the last DH row, z out of the flange, so that forward kinematics is exactly the DH product.
+The base frame is the frame before the first DH row, called "base" by the manufacturer's controller: z up, and at q = 0
+the arm extends along -x. (The ROS description's `base_link` is rotated by 180 deg about z.) The flange frame is the
+frame after the last DH row, z out of the flange, so forward kinematics is exactly the DH product.
 """
 
 # MuJoCo is a compiled module without type information.
@@ -41,7 +41,7 @@ Q_HOME = (math.pi, -math.pi / 2, math.pi / 2, -math.pi / 2, -math.pi / 2, 0.0)
 
 @dataclass(frozen=True)
 class Facts:
-    """Published figures of one arm (see data/ur_e_series.yaml for frames) in m, kg, kg m^2, N m, rad/s."""
+    """Published data of one arm (see data/ur_e_series.yaml for frames) in m, kg, kg m^2, N m, rad/s."""
 
     d1: float
     a2: float
@@ -83,7 +83,7 @@ def _link_inertia(values: list[float], roll_deg: float) -> np.ndarray:
 
 
 def ur_facts(name: str) -> Facts:
-    """The published figures of an arm, e.g. "ur5e"."""
+    """The published data of an arm, e.g. "ur5e"."""
     file = _file()
     if name not in file["robots"]:
         raise UnknownNameError("arm", name, file["robots"])

@@ -1,4 +1,4 @@
-"""How an e-Series arm looks: dark joints, light tubes and blue lids out of cylinders and domes, in proportion."""
+"""The shapes of an e-Series arm: dark joints, light tubes and blue lids made of cylinders and domes, to scale."""
 
 # MuJoCo is a compiled module without type information.
 
@@ -60,7 +60,7 @@ def _tube(body: mujoco.MjsBody, length: float, offset: float, radius: tuple[floa
 
 
 def draw(bodies: Sequence[mujoco.MjsBody], p: Proportions) -> None:
-    """Dress the foot and the six links of an arm (world first) in link frames whose z is the joint axis."""
+    """Add shapes to the foot and the six links of an arm (world first), in link frames whose z is the joint axis."""
     foot, shoulder, upper, fore, wrist_1, wrist_2, wrist_3 = bodies
     r0, r1, r2, r3, r4, r5 = p.radius
     z, y = 2, 1

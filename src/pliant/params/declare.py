@@ -364,7 +364,7 @@ def _readable(section: type[Section], error: ValidationError, where: str) -> Inp
     if kind in ("extra_forbidden", "unexpected_keyword_argument"):
         return _unknown(section, first["loc"], field, first["input"], hint)
     if kind == "missing" and isinstance(first["loc"][-1], int):
-        return InputError(field.rpartition(".")[0], first["input"], "a longer list of numbers", hint)
+        return InputError(field.rpartition(".")[0], first["input"], _list_at(section, first["loc"][:-1]), hint)
     if kind == "missing":
         return InputError(field, None, "given", hint)
     if kind in ("model_type", "dataclass_type", "dict_type"):

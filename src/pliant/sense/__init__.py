@@ -1,1 +1,1 @@
-"""From the raw force sensor to what the environment does to the tool."""
+"""From the raw force sensor to the external wrench at the tool."""

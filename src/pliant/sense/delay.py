@@ -1,12 +1,12 @@
-"""The lag of a robot, from a recording of what it was told and what it did.
+"""The lag of a robot, from a recording of its command and its motion.
 
     y(t) = g m(t - τ) + c        m: the command through 1/(1 + s T/2)²        lag = τ + T
 
-The command is taken to be interpolated between its samples, as servos do. τ and T are found by least squares on the
-whole recording; offset and gain are linear in between. What is left over is not white, so the covariance counts only as
-many samples as are independent. A result is refused when the recording cannot tell, or when no such robot answered.
+The command is assumed to be interpolated between its samples, as servos do. τ and T are found by least squares on the
+whole recording; offset and gain are linear. The residual is not white, so the covariance counts only independent
+samples. A result is rejected when the recording holds too little information or the model does not fit.
 
-In contact, force against motion, f = k y + d ẏ + m ÿ + c, says by -d/k how much later than the motion the force comes.
+In contact, force against motion, f = k y + d ẏ + m ÿ + c: the force lags the motion by -d/k.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _LEAST_SAMPLES = 100
 
 
 class DelayError(PliantError):
-    """A lag that cannot be trusted: says why, and what to do."""
+    """A lag that is not reliable; the message gives the reason and what to do."""
 
 
 @dataclass(frozen=True)
@@ -44,42 +44,42 @@ class Delay:
     """How a robot follows its command."""
 
     lag_s: float
-    """From command to motion: transport and servo together."""
+    """Total lag from command to motion: transport and servo."""
     lag_std_s: float
     delay_s: float
-    """The transport's share: what comes before anything moves."""
+    """Transport delay: the time before anything moves."""
     servo_s: float
-    """The servo's share: 2/ω of a critically damped lag."""
+    """Servo lag: 2/ω of a critically damped filter."""
     split_std_s: float
-    """Standard deviation of either share alone: they can stand in for each other."""
+    """Standard deviation of delay and servo lag taken alone: one can compensate for the other."""
     gain: float
-    """Share of the commanded motion that was carried out."""
+    """Fraction of the commanded motion that was carried out."""
     left: float
-    """Root mean square of what is left over, as a share of the motion's."""
+    """RMS of the residual, as a fraction of the RMS of the motion."""
     condition: float
-    """Condition number of the two shares: large when only their sum is known."""
+    """Condition number of delay and servo lag: large when only their sum is known."""
     samples: int
 
     @property
     def interval_s(self) -> tuple[float, float]:
-        """Where the lag lies with 95 % confidence."""
+        """95 % confidence interval of the lag."""
         return self.lag_s - CONFIDENT * self.lag_std_s, self.lag_s + CONFIDENT * self.lag_std_s
 
 
 @dataclass(frozen=True)
 class ForceDelay:
-    """How the force follows the motion while the tool presses."""
+    """How the force follows the motion while the tool is in contact."""
 
     lag_s: float
-    """How much later than the motion the force is felt; a surface with damping makes it earlier."""
+    """Lag of the force behind the motion; damping of the surface reduces it."""
     lag_std_s: float
     stiffness_n_m: float
     left: float
-    """Root mean square of what is left over, as a share of the change of force."""
+    """RMS of the residual, as a fraction of the change of force."""
 
 
 def answer(command: Array, dt: float, delay_s: float, servo_s: float) -> Array:
-    """What a robot with this delay and servo makes of a command that rested before its first sample."""
+    """The motion of a robot with this delay and servo for a command that was constant before its first sample."""
     t = np.arange(len(command)) * dt
     late = np.interp(t - delay_s, t, command, left=command[0])
     pole = 2.0 / max(servo_s, _LEAST_SERVO_S)
@@ -112,9 +112,9 @@ def _check_samples(u: Array, y: Array) -> None:
     if len(u) < _LEAST_SAMPLES:
         raise DelayError(f"{len(u)} samples are too few to find a lag: at least {_LEAST_SAMPLES} are needed.")
     if not (np.isfinite(u).all() and np.isfinite(y).all()):
-        raise DelayError("A reading is not a finite number: the lag cannot be found from it.")
+        raise DelayError("A reading is not finite, so the lag cannot be computed. Check the sensor and measure again.")
     if np.ptp(u) == 0.0:
-        raise DelayError("The robot was not told to move, so its lag cannot be seen: raise the amplitude.")
+        raise DelayError("The command does not move the robot, so its lag cannot be measured. Raise the amplitude.")
 
 
 def _first_guess(u: Array, y: Array, dt: float) -> float:
@@ -169,31 +169,32 @@ def _repeats(left: Array) -> float:
 
 
 def check(found: Delay, amplitude: float) -> None:
-    """Raise `DelayError` if no robot answered so, or if the lag is not known well enough; `amplitude` as commanded."""
+    """Raise `DelayError` if the model does not fit or the lag is too uncertain; `amplitude` as commanded."""
     lag, std = found.lag_s * 1e3, found.lag_std_s * 1e3
     if found.left * LEAST_MOTION > 1.0:
         raise DelayError(
-            f"The motion does not show the command: {found.left:.0%} of it is left over. Raise the amplitude (it was "
-            f"{amplitude:g}), or see what else moves the arm."
+            f"The motion does not follow the command: the residual is {found.left:.0%} of it. Raise the amplitude (now "
+            f"{amplitude:g}), or check what else moves the arm."
         )
     if abs(found.gain - 1.0) > GAIN_OFF:
         raise DelayError(
-            f"The robot carried out {found.gain:.0%} of the commanded motion, not all of it: does a limit, a stop or "
-            "an obstacle hold it?"
+            f"The robot carried out only {found.gain:.0%} of the commanded motion. Check for a limit, a joint stop or "
+            "an obstacle."
         )
     if found.left > MOST_LEFT:
         raise DelayError(
-            f"The robot does not answer like a delay and a servo: {found.left:.0%} of the motion is left over (at most "
-            f"{MOST_LEFT:.0%}). Lower the amplitude or the bandwidth."
+            f"The robot does not respond like a delay and a servo: the residual is {found.left:.0%} of the motion (at "
+            f"most {MOST_LEFT:.0%}). Lower the amplitude or the bandwidth."
         )
     if CONFIDENT * found.lag_std_s > max(MOST_DOUBT_S, MOST_DOUBT * found.lag_s):
         raise DelayError(
-            f"The lag is too uncertain: {lag:.1f} ms ± {CONFIDENT * std:.1f} ms. Move farther, quicker or longer."
+            f"The lag is too uncertain: {lag:.1f} ms ± {CONFIDENT * std:.1f} ms. Raise the amplitude, the bandwidth or "
+            "the duration."
         )
 
 
 def identify_force(motion: Array, speed: Array, force: Array, dt: float) -> ForceDelay:
-    """How much later than `motion` [m] (and its `speed` [m/s]) into a surface the `force` [N] out of it is felt."""
+    """The lag of the `force` [N] out of a surface behind the `motion` [m] (and its `speed` [m/s]) into it."""
     # the tool's inertia is in the force too
     A = np.column_stack([motion, speed, np.gradient(speed, dt), np.ones(len(motion))])
     x = np.linalg.lstsq(A, force, rcond=None)[0]
@@ -211,11 +212,11 @@ def identify_force(motion: Array, speed: Array, force: Array, dt: float) -> Forc
 
 
 def check_force(found: ForceDelay) -> None:
-    """Raise `DelayError` if the force does not follow the motion as that of a surface does."""
+    """Raise `DelayError` if the force does not follow the motion as it would on a surface."""
     if found.stiffness_n_m <= 0.0 or found.left > 1.0:
         raise DelayError(
-            f"The force does not follow the motion ({found.left:.0%} of it is left over): the tool must press on a "
-            "surface all the time."
+            f"The force does not follow the motion (the residual is {found.left:.0%} of it). The tool must stay in "
+            "contact with a surface."
         )
     if CONFIDENT * found.lag_std_s > max(MOST_DOUBT_S, MOST_DOUBT * abs(found.lag_s)):
         raise DelayError(

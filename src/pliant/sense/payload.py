@@ -1,11 +1,11 @@
-"""Mass, centre of mass and sensor bias from force readings at rest in several poses.
+"""Mass, centre of mass and sensor offset from force readings at rest in several poses.
 
     f = m g_S + f_b              g_S: gravity in sensor axes
     τ = (m c) × g_S + τ_b        linear in m, m c, f_b and τ_b: least squares with ten unknowns
 
 With `find_mount`, the rotation of the sensor on the flange is found too: g_S = exp(φ) R g, where R starts from the
-changes of force alone (Kabsch) and is improved by Gauss-Newton steps with forces and moments, each weighted by its own
-noise. A result is returned with its covariance, and refused when the poses cannot tell or when no tool could be so.
+changes of force alone (Kabsch) and is refined by Gauss-Newton steps with forces and moments, each weighted by its own
+noise. A result comes with its covariance. It is rejected when the poses are too similar or no real tool could fit.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MAX_COM_M = 0.6
 LEAST_POSES = 4
 MAX_CONDITION = 30.0
 MAX_MASS_STD = 0.02
-"""Largest relative standard deviation of the mass that still counts as knowing it."""
+"""Largest relative standard deviation of the mass at which the mass counts as known."""
 MAX_COM_STD_M = 0.005
 # Gauss-Newton steps at most; what stands for no noise at all [N², (N m)²].
 _STEPS, _DUST = 20, 1e-24
@@ -33,31 +33,31 @@ _NOTHING_KG = 1e-9
 
 
 class PayloadError(PliantError):
-    """An identification that cannot be trusted: says why, and what to do."""
+    """An identification that is not reliable; the message gives the reason and what to do."""
 
 
 @dataclass(frozen=True)
 class Payload:
-    """What was identified. Vectors are in sensor axes from the sensor's origin."""
+    """An identified payload. Vectors are in sensor axes from the sensor's origin."""
 
     mass_kg: float
     com_m: Array
     bias: Array
     """Offset of the six channels [N, N m]."""
     mount: Array
-    """Rotation of the sensor against where the model says it is (3, 3); the identity unless it was asked for."""
+    """Rotation of the sensor relative to the model (3, 3); the identity unless `find_mount` is set."""
     mass_std_kg: float
     com_std_m: Array
     bias_std: Array
     mount_std_rad: Array
-    """About the three sensor axes; zero unless it was asked for."""
+    """About the three sensor axes; zero unless `find_mount` is set."""
     covariance: Array
-    """Of (m, m c, f_b, τ_b), and of the rotation vector of the mount if it was asked for: 10×10 or 13×13."""
+    """Of (m, m c, f_b, τ_b), 10×10; with `find_mount` also of the mount's rotation vector, 13×13."""
     com_covariance_m2: Array
-    """Of the centre of mass in the axes that the model gave the sensor: the mount's uncertainty is part of it."""
+    """Of the centre of mass in the sensor axes of the model, including the uncertainty of the mount."""
     condition: float
     residual_n: float
-    """Root mean square of what is left of the forces [N]."""
+    """RMS of the force residual [N]."""
     residual_nm: float
     poses: int
 
@@ -67,43 +67,43 @@ def identify(wrenches: Array, gravity: Array, *, find_mount: bool = False) -> Pa
     wrenches, gravity = np.asarray(wrenches, float), np.asarray(gravity, float)
     if len(wrenches) < LEAST_POSES:
         raise PayloadError(
-            f"{len(wrenches)} poses are too few: at least {LEAST_POSES} with clearly different orientation are needed."
+            f"{len(wrenches)} poses are too few. At least {LEAST_POSES} with clearly different orientations are needed."
         )
     if not (np.isfinite(wrenches).all() and np.isfinite(gravity).all()):
-        raise PayloadError("A reading is not a finite number: the sensor must be good in every pose.")
+        raise PayloadError("A reading is not finite. The sensor must deliver valid readings in every pose.")
     mount = _mount_by_forces(wrenches[:, :3], gravity) if find_mount else np.eye(3)
     condition = _condition(_regressor(gravity @ mount.T))
     if condition > MAX_CONDITION:
         raise PayloadError(
-            f"The poses are too alike to tell weight from bias (condition number {condition:.0f}, at most "
-            f"{MAX_CONDITION:.0f}): turn the wrist further between them."
+            f"The poses are too similar to separate weight from offset (condition number {condition:.0f}, at most "
+            f"{MAX_CONDITION:.0f}). Turn the wrist further between them."
         )
     if find_mount:
         mount = _improved(wrenches, gravity, mount)
     theta, left, columns = _fit(wrenches, gravity @ mount.T)
     if abs(theta[0]) < _NOTHING_KG:
-        raise PayloadError("The sensor feels no weight at all: is it connected, and is a tool mounted?")
+        raise PayloadError("The sensor measures no weight. Check that it is connected and that a tool is mounted.")
     covariance = _covariance(columns if find_mount else columns[:, :10], left)
     return _payload(theta, covariance, condition, left, mount)
 
 
 def check(found: Payload, *, max_mass_kg: float, max_residual_n: float = 1.0) -> None:
-    """Raise `PayloadError` if no tool could be like that, or if it is not known well enough to be used."""
+    """Raise `PayloadError` if the payload is not plausible or too uncertain to be used."""
     distance = float(np.linalg.norm(found.com_m))
     if found.mass_kg <= 0.0:
-        raise PayloadError(f"The mass came out as {found.mass_kg:.3f} kg: check the sign and the axes of the sensor.")
+        raise PayloadError(f"The identified mass is {found.mass_kg:.3f} kg. Check the sign and the axes of the sensor.")
     if found.mass_kg > max_mass_kg:
         raise PayloadError(f"A mass of {found.mass_kg:.2f} kg is more than the arm can carry ({max_mass_kg:g} kg).")
     if found.residual_n > max_residual_n:
         raise PayloadError(
-            f"The readings do not fit a rigid tool: {found.residual_n:.2f} N are left over (at most "
-            f"{max_residual_n:g} N). Does something touch or pull the tool, or is the sensor turned on the flange "
-            "(--mount)?"
+            f"The readings do not fit a rigid tool: the residual is {found.residual_n:.2f} N (at most "
+            f"{max_residual_n:g} N). Check whether something touches or pulls the tool, or whether the sensor is "
+            "rotated on the flange (--mount)."
         )
     if distance > MAX_COM_M:
         raise PayloadError(
-            f"A centre of mass {distance:.2f} m away from the sensor (mass {found.mass_kg:.3f} kg) is no tool: at most "
-            f"{MAX_COM_M:g} m is believed. The tool may be too light for this sensor, or a cable pulls at it."
+            f"The identified centre of mass is {distance:.2f} m from the sensor (mass {found.mass_kg:.3f} kg); at most "
+            f"{MAX_COM_M:g} m is plausible. The tool may be too light for this sensor, or a cable pulls on it."
         )
     if found.mass_std_kg > MAX_MASS_STD * found.mass_kg or found.com_std_m.max() > MAX_COM_STD_M:
         raise PayloadError(
@@ -221,6 +221,8 @@ def _mount_by_forces(forces: Array, gravity: Array) -> Array:
     H = (gravity - gravity.mean(0)).T @ (forces - forces.mean(0))
     U, S, Vt = np.linalg.svd(H)
     if S[1] < 0.05 * S[0]:
-        raise PayloadError("The poses turn the wrist about one axis only: the mount rotation needs two.")
+        raise PayloadError(
+            "The poses turn the wrist about one axis only. Finding the sensor rotation (--mount) needs two axes."
+        )
     sign = np.sign(np.linalg.det(Vt.T @ U.T))
     return Vt.T @ np.diag([1.0, 1.0, sign]) @ U.T

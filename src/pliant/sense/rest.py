@@ -1,7 +1,7 @@
-"""Force and moment that may act on a tool at rest when a law begins: more is a touch, or offset and weight are wrong.
+"""The largest resting wrench at which a law may start. More means contact, a wrong offset or a wrong tool weight.
 
-One judgement for two: a run on a real robot is refused by it before the first motion (`runtime.rest`), and the doctor
-finds by it, in a recording, a force with which a law began all the same.
+Used twice: a run on a real robot is rejected by it before the first motion (`runtime.rest`), and the doctor uses it to
+find recordings of a law that started with such a wrench.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ RESTING_N, RESTING_NM = 1.0, 0.2
 
 
 def most_at_rest_n(deadband_n: float, preload_n: float, *, contact: bool) -> float:
-    """The largest force [N] left over at rest: a contact law has a parameter for it, the others their deadband."""
+    """The largest residual force [N] at rest: contact.preload_n for the contact law, the deadband for the others."""
     return preload_n if contact else deadband_n + RESTING_N
 
 
 def most_at_rest_nm(deadband_nm: float) -> float:
-    """The largest moment [N m] left over at the sensor, at rest, for a law that gives way to moments."""
+    """The largest residual moment [N m] at the sensor at rest, for a law that is compliant to moments."""
     return deadband_nm + RESTING_NM

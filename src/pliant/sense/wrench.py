@@ -3,8 +3,8 @@
     f_S = f_raw - f_bias - R_SB m g   τ_S = τ_raw - τ_bias - c × (R_SB m g)
     f   = R_BS f_S                    τ   = R_BS τ_S + (p_S - p_T) × f
 
-The moment goes to the tool, the point of compliance, never to the base origin: a pure push at the tool must not turn
-it. The pose is that of this tick. A sensor that fails is not a sensor that reads zero: its last good value is held for
+The moment is taken at the tool, the compliance point, never at the base origin: a pure push at the tool must not turn
+it. The pose is that of this tick. A failed sensor is not a sensor that reads zero: its last good value is held for
 `hold_s`, then the robot stops.
 """
 
@@ -44,7 +44,7 @@ def external(h, p, raw, work, out):
 
 @kernel
 def trouble(p, s, r, dt):
-    """What is wrong with the raw reading: 0, or a number of TROUBLES. Remembers it to notice one that never changes."""
+    """The problem with the raw reading: 0, or a number of TROUBLES. Remembers the reading to detect a frozen sensor."""
     same, finite, inside = True, True, True
     for i in range(6):
         same = same and r.wrench[i] == s.wrench_last[i]
@@ -67,9 +67,9 @@ def trouble(p, s, r, dt):
 
 @kernel
 def supervise(p, s, r, needed, dt):
-    """Whether this reading can be used; one that cannot is held against the sensor, past `hold_s` as a fault.
+    """Whether this reading can be used. If readings stay unusable for longer than `hold_s`, it is a fault.
 
-    A sensor that is not `needed` by the law that runs may fail; what it does not measure is then no force.
+    If the running law does not need the sensor (`needed`), a failed sensor counts as zero force.
     """
     s.trouble = trouble(p, s, r, dt)
     if s.trouble == WRENCH_OK:
@@ -85,7 +85,7 @@ def supervise(p, s, r, needed, dt):
 
 @kernel
 def smoothing(cutoff_hz, dt):
-    """Share of the new sample in a first-order low-pass whose gain is -3 dB at `cutoff_hz` exactly.
+    """Weight of a new sample in a first-order low-pass with a gain of exactly -3 dB at `cutoff_hz`.
 
     |H|² = α² / (1 - 2 (1 - α) cos ω + (1 - α)²) = 1/2   gives   α = √(c² + 2 c) - c   with   c = 1 - cos ω
     """
@@ -104,7 +104,7 @@ def low_pass(p, s, wrench, dt):
 
 @kernel
 def deadband(p, wrench, out):
-    """Shrink force and moment towards zero by the deadband: continuous at its edge, and only for the law's input."""
+    """Shrink force and moment towards zero by the deadband: continuous at its edge. Only for the law's input."""
     force = math.sqrt(wrench[0] ** 2 + wrench[1] ** 2 + wrench[2] ** 2)
     moment = math.sqrt(wrench[3] ** 2 + wrench[4] ** 2 + wrench[5] ** 2)
     f = max(0.0, force - p.deadband_n) / force if force > 0.0 else 0.0
