@@ -1,15 +1,27 @@
-"""What all tests share: Ctrl-C, what they need, how many examples properties try, and a real ROS 2 to meet."""
+"""What all tests share: Ctrl-C, what they need, how many examples properties try, a browser, and a real ROS 2."""
 
 from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
-from needs import needs_of, require
+from needs import chromium, needs_of, require
 from pliant.experiments.ros2_peer import Peer, own_network
+
+CHROMIUM = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 settings.register_profile("quick", deadline=None, max_examples=20)
 settings.register_profile("thorough", deadline=None, max_examples=500)
@@ -31,6 +43,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     require(*needs_of(item))
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Chromium, driven by playwright: one for all tests of a process, which can drive only one."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as tools:
+        found = tools.chromium.launch(executable_path=chromium(), args=CHROMIUM)
+        yield found
+        found.close()
 
 
 @pytest.fixture

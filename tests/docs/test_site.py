@@ -16,11 +16,9 @@ from urllib.parse import urlsplit
 import pytest
 
 import pliant
-from needs import chromium
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_MS = 120_000
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -55,17 +53,6 @@ def url(site: Path) -> Iterator[str]:
         yield f"http://{server.server_address[0]}:{server.server_port}/"
         server.shutdown()
         thread.join()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Debian's Chromium."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as tools:
-        found = tools.chromium.launch(executable_path=chromium(), args=FLAGS)
-        yield found
-        found.close()
 
 
 @pytest.fixture

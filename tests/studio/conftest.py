@@ -1,4 +1,4 @@
-"""Studios and a browser for the tests of this folder."""
+"""Studios and their pages for the tests of this folder."""
 
 from __future__ import annotations
 
@@ -7,19 +7,6 @@ from typing import Any
 
 import pytest
 from running_studio import Running, ready, start, tab, visit
-
-from needs import chromium
-
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 @pytest.fixture(scope="session")
@@ -35,17 +22,6 @@ def studio(_studio: Running) -> Running:
     """A Studio that shows the task `hand_guiding` when the module begins, whatever the last one left."""
     _studio.show("hand_guiding")
     return _studio
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    """Debian's Chromium, run by playwright."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as tools:
-        found = tools.chromium.launch(executable_path=chromium(), args=FLAGS)
-        yield found
-        found.close()
 
 
 @pytest.fixture(scope="session")
