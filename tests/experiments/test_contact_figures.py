@@ -41,8 +41,8 @@ def test_a_run_without_a_slide_misses_its_bars_and_breaks_nothing() -> None:
     run = trace((SEEK, 0, 100), (DWELL, 0, 100), (FAULT, TIMEOUT, 100))
     assert dome._learned(QUICK, 1e3, run) == []
     figures = {figure.name: figure for figure in dome._bars(QUICK, 1e3, judge(run))}
-    assert figures["1000 N/m, 25 ms: way that it slid"].met is False
-    assert math.isnan(figures["1000 N/m, 25 ms: mean speed of the slide"].value)
+    assert figures["1000 N/m, 25 ms: slide distance"].met is False
+    assert math.isnan(figures["1000 N/m, 25 ms: mean speed while sliding"].value)
 
 
 def test_an_edge_that_never_came_is_no_figure() -> None:

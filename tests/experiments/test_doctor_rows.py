@@ -25,7 +25,7 @@ def test_a_known_miss_is_a_row_without_a_bar_and_lowers_the_share_of_all_runs() 
     told = [figure for figure in missed if figure.name.startswith("known miss")]
     assert len(told) == len(OVERLOOKED)
     assert all(figure.value == 0.0 and not figure.target for figure in told)
-    whole = [next(f.value for f in figures if "with the known misses" in f.name) for figures in (found, missed)]
+    whole = [next(f.value for f in figures if "including the known misses" in f.name) for figures in (found, missed)]
     assert whole[0] == 100.0
     assert whole[1] < 100.0
 
@@ -38,4 +38,4 @@ def test_a_miss_that_is_not_known_breaks_the_bar() -> None:
 def test_a_finding_without_a_reason_in_a_known_miss_breaks_the_bar_too() -> None:
     hard = trial(OVERLOOKED[0], frozenset({"anti-damping"}))
     figures = _figures([trial(DEFECTS[1], DEFECTS[1].must), trial(SOUND[0], frozenset()), hard])
-    assert [figure.name for figure in figures if not figure.met] == ["findings without a reason, all runs"]
+    assert [figure.name for figure in figures if not figure.met] == ["false findings, all runs"]

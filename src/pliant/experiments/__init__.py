@@ -1,6 +1,6 @@
-"""Named, reproducible scenarios. Each is one file with `run(seed, progress)`, and prints figures beside their bars.
+"""Named, reproducible experiments. Each is one file with `run(seed, progress)` and returns figures with targets.
 
-One that takes more declares `OPTIONS` (see `options`); they reach `run` as keywords.
+An experiment with options of its own declares `OPTIONS` (see `options`); `run` receives them as keywords.
 """
 
 from __future__ import annotations
@@ -15,46 +15,46 @@ from pliant.experiments.options import Option
 
 Progress = Callable[[float], None]
 Experiment = Callable[..., Outcome]
-"""`run(seed, progress)`, and by keyword what its options say."""
+"""`run(seed, progress)`, with the experiment's own options as keywords."""
 
 # Name and one sentence; the module of the same name (with _ for -) holds it.
 _ALL = {
-    "push": "A pushed arm settles where spring and push balance, and returns.",
-    "press": "A static press finds the declared stiffness of a surface, from 10³ to 10⁵ N/m.",
-    "admittance-response": "The law rests at force over stiffness, damps every mode as asked, and no set is unstable.",
-    "deadband": "A deadband on the law's input alone: no wrong way, no jump at its edge, a spring that springs back.",
-    "drift": "Any push above the deadband moves the tool, none lets it rest, and a spring is never forgotten.",
-    "live-tuning": "Gains changed while the arm is pushed inject no more energy than allowed, and nothing jumps.",
-    "singularity": "Guided through its singularities, an arm keeps to its limits, does not jump, and comes back.",
-    "limits": "No command exceeds a limit, nothing winds up behind one, and every cut is reported.",
-    "lab-forces": "A force deflects two links by f/K along itself alone, whatever the virtual mass.",
-    "lab-parameters": "Damping ratios and deflections of two links are those of mass, damping and stiffness.",
-    "lab-anisotropic": "Two links, stiff along one axis and soft along the other, straight and turned.",
-    "lab-cross-coupling": "Does a force along x move y? Only if the push is left on the joints: it counts twice then.",
-    "lab-equilibrium": "An equilibrium that moves: followed without lag, and bounded out of reach.",
-    "lab-model-errors": "A controller that is wrong about masses, lengths or friction, and what it costs.",
-    "lab-jdot": "The term that a moving arm needs, right, short and left out.",
-    "impedance-pose": "A UR5e by torque: shifts and turns at force over stiffness, bounded torques, passive.",
-    "sensor-faults": "A force sensor that fails stops the arm within the declared time; a short failure is ridden out.",
-    "payload": "Mass, centre of mass and bias of a tool are found to 1 % and 2 mm, or refused with a reason.",
-    "dome": "A probe finds a dome, holds 5 N, dwells and slides over it, 10³ to 10⁵ N/m; rivals beside.",
-    "contact-sweep": "Stiffness × total lag: contact settles over the whole grid, with nothing tuned by hand.",
-    "contact-scenes": "A plane, an unknown tilt, a surface that moves, one that ends, one that becomes stiff.",
-    "compare": "The same contact by other laws (--rival NAME, --record FOLDER): what each presses with, how it holds.",
-    "predictions": "What `pliant check` predicts of a first touch is what the simulator shows, within 15 %.",
-    "base-velocity": "Velocity of a base from sampled poses: noise, jitter, rounding and faults; a rival beside.",
-    "planner": "Ways through walls, clutter and an office: how many, how fast, beside OMPL and the search uncompiled.",
-    "follower": "A base that lags follows paths within millimetres, forwards and backwards; pure pursuit beside.",
-    "delay": "The lag of a robot is found by moving it a little, over bandwidths and delays, through noise.",
-    "doctor": "Every defect of a contact loop, alone and together, is found in its recording; no false alarms.",
-    "whole-body": "An arm on a driving base: the tool keeps to its path, the base never has to go sideways.",
-    "mission": "An arm is parked, driven to a table and brought to its goal, from random starts; and what stops it.",
-    "ur-emulator": "A UR driver on an emulated controller: latency, the dome, the watchdog, each fault; real time.",
-    "bounce": "A body that bounces never leaves a surface with more energy than it brought.",
+    "push": "A pushed arm settles where spring and push balance, and returns after the push.",
+    "press": "A static press measures the declared stiffness of a surface, 10³ to 10⁵ N/m.",
+    "admittance-response": "The tool deflects by force over stiffness, modes are damped as set, no gains are unstable.",
+    "deadband": "A deadband on the law's input: no motion against the push, no jump at its edge, full spring return.",
+    "drift": "Any push above the deadband moves the tool, no push leaves it still, and a spring always pulls back.",
+    "live-tuning": "Changing gains under load injects no more energy than allowed, and nothing jumps.",
+    "singularity": "An arm guided through its singularities stays within its limits, does not jump, and returns.",
+    "limits": "No command exceeds a limit, nothing winds up at a limit, and every cut is reported.",
+    "lab-forces": "A force deflects the two-link arm by f/K, only along the force, for any virtual mass.",
+    "lab-parameters": "Damping ratios and deflections of the two-link arm follow from mass, damping and stiffness.",
+    "lab-anisotropic": "Two-link arm, stiff along one axis and soft along the other, also with rotated axes.",
+    "lab-cross-coupling": "Does a force along x move y? Only if −Jᵀf is left out, because the push then counts twice.",
+    "lab-equilibrium": "A moving equilibrium: followed without lag, and safe when it is out of reach.",
+    "lab-model-errors": "Errors in the controller's masses, lengths or friction, and what they cost.",
+    "lab-jdot": "The J̇ q̇ term of a moving arm: correct, incomplete and left out.",
+    "impedance-pose": "Impedance on a UR5e by torque: deflects by force over stiffness, bounded torques, passive.",
+    "sensor-faults": "A failing force sensor stops the arm within the declared time; short failures are bridged.",
+    "payload": "Tool mass within 1 %, centre of mass within 2 mm; unusable data is rejected with a reason.",
+    "dome": "A probe finds a dome, holds 5 N, dwells and slides, 10³ to 10⁵ N/m; compared with other laws.",
+    "contact-sweep": "Stiffness × total lag: contact settles over the whole grid without manual tuning.",
+    "contact-scenes": "A plane, an unknown tilt, a surface that moves, one that ends, one that becomes stiffer.",
+    "compare": "The same contact with other laws (--rival NAME, --record FOLDER): peak force, bounces, force error.",
+    "predictions": "`pliant check` predicts the first touch of the simulator within 15 %.",
+    "base-velocity": "Velocity of a base from sampled poses with noise, jitter, rounding and faults; two estimators.",
+    "planner": "Paths through walls, clutter and an office: success rate and time, compared with OMPL.",
+    "follower": "A base with lag follows paths within millimetres, forwards and backwards; compared with pure pursuit.",
+    "delay": "Identify the lag of a robot from a small motion, over bandwidths and delays, with noise.",
+    "doctor": "The doctor finds every defect of a contact loop, alone and combined, without false alarms.",
+    "whole-body": "An arm on a driving base: the tool stays on its path, and the base never has to move sideways.",
+    "mission": "Park the arm, drive to a table and reach the goal, from random starts; then every fault that stops it.",
+    "ur-emulator": "The UR driver on an emulated controller, in real time: latency, dome, watchdog, each fault.",
+    "bounce": "A bouncing body never leaves a surface with more energy than it had.",
     "servo": "The simulated servo follows with the declared bandwidth and delay.",
-    "sensor": "The simulated force sensor feels weight, inertia, noise, steps, range and drop-outs as declared.",
-    "ros2": "What a message to ROS 2 costs, how long it takes there and back, and that the loop does not feel it.",
-    "repeat": "The same seed gives the same numbers: twice, in the paced loop, and replayed from a recording.",
+    "sensor": "The simulated force sensor shows weight, inertia, noise, resolution, range and dropouts as declared.",
+    "ros2": "ROS 2 bridge: cost per message, round-trip time, and its effect on the control loop.",
+    "repeat": "The same seed gives the same numbers: run twice, in real time, and replayed from a recording.",
 }
 
 
@@ -74,17 +74,17 @@ def kernels_of(name: str) -> tuple[str, ...]:
 
 
 def summaries() -> dict[str, str]:
-    """All experiments by name, with one sentence each."""
+    """All experiments by name, with a one-sentence description."""
     return dict(_ALL)
 
 
 def find(name: str) -> Experiment:
-    """The experiment called `name`."""
+    """The `run` function of the experiment `name`."""
     return _module(name).run
 
 
 def options_of(name: str) -> tuple[Option, ...]:
-    """The options that the experiment called `name` has beside those of all experiments."""
+    """The experiment's own options, in addition to those of all experiments."""
     return getattr(_module(name), "OPTIONS", ())
 
 

@@ -1,4 +1,4 @@
-"""The law rests at force over stiffness, damps every mode as asked, follows its goal, and is stable for every set."""
+"""The law deflects by force over stiffness, damps every mode as requested, follows its goal, and is always stable."""
 
 from __future__ import annotations
 
@@ -70,11 +70,11 @@ def _rests(seed: int) -> tuple[list[Figure], list[tuple[str, int, Array, Array]]
     for frame in ("base", "tool"):
         for axis in range(3):
             times, moved = _rest(frame, axis, seed)
-            name = f"rest under {FORCE:g} N, spring {STIFFNESS:g} N/m, along {'xyz'[axis]} of the {frame}"
+            name = f"deflection under {FORCE:g} N, spring {STIFFNESS:g} N/m, along {'xyz'[axis]} of the {frame}"
             figures.append(within(name, moved[-500:, axis].mean() * 1e3, "mm", expected, 0.01 * expected))
             across = max(across, float(np.abs(np.delete(moved, axis, 1)).max()))
             curves.append((frame, axis, times, moved[:, axis]))
-    return [*figures, at_most("motion across, largest of the six", across * 1e3, "mm", 1.0)], curves
+    return [*figures, at_most("cross-axis motion, largest of six", across * 1e3, "mm", 1.0)], curves
 
 
 # ---- damping -------------------------------------------------------------------------------------------------------
@@ -120,17 +120,16 @@ def _modal(seed: int) -> tuple[list[Figure], tuple[Array, Array]]:
     y = error @ M @ Q
     asked = modal_ratios(*(matrix[:3, :3] for matrix in target(to_record(admittance)[0])))
     figures = [
-        within(f"damping ratio of mode {k + 1}, asked {ASKED:.2f}, from the motion", r, "", ASKED, 0.01 * ASKED)
+        within(f"damping ratio of mode {k + 1}, requested {ASKED:.2f}, from the motion", r, "", ASKED, 0.01 * ASKED)
         for k, r in enumerate(_fitted_ratio(y[:, k]) for k in range(3))
     ]
     figures += [
-        within(f"damping ratio of mode {k + 1}, asked {ASKED:.2f}, from the poles", r, "", ASKED, 0.01 * ASKED)
+        within(f"damping ratio of mode {k + 1}, requested {ASKED:.2f}, from the poles", r, "", ASKED, 0.01 * ASKED)
         for k, r in enumerate(asked)
     ]
     rough = _all_ratios(M, damping_of("diagonal", M, K, ASKED), K)
     figures += [
-        reported(f"damping from the diagonal alone: ratio of mode {k + 1}, asked {ASKED:.2f}", r)
-        for k, r in enumerate(rough)
+        reported(f"diagonal damping only: ratio of mode {k + 1}, requested {ASKED:.2f}", r) for k, r in enumerate(rough)
     ]
     return figures, (records["time_s"][after], y / np.abs(y[0]) * np.sign(y[0]))
 
@@ -153,14 +152,14 @@ def _monotone() -> tuple[list[Figure], tuple[Array, Array, Array]]:
 
     own = np.array([ours(k) for k in grid])
     blend = np.array([damping_of("blend", M, k * eye, 0.8)[0, 0] for k in grid])
-    figures = [at_most("largest fall of damping while K rises from 0 to 200 N/m", -np.diff(own).min(), "N s/m", 0.0)]
+    figures = [at_most("largest drop of damping as K rises from 0 to 200 N/m", -np.diff(own).min(), "N s/m", 0.0)]
     figures += [reported(f"damping for K = {k:g} N/m", ours(k), "N s/m") for k in (0.0, 1.0, 10.0, 100.0)]
     figures += [
-        reported(f"the linear blend: damping for K = {k:g} N/m", damping_of("blend", M, k * eye, 0.8)[0, 0], "N s/m")
+        reported(f"linear blend: damping for K = {k:g} N/m", damping_of("blend", M, k * eye, 0.8)[0, 0], "N s/m")
         for k in (0.0, 1.0, 10.0, 100.0)
     ]
     runaway = FORCE / damping_of("ratio", M, 0 * eye, 0.8)[0, 0]
-    figures.append(reported("the ratio taken as N s/m for K = 0: speed that 10 N heads for", runaway, "m/s"))
+    figures.append(reported("ratio used as N s/m for K = 0: final speed under 10 N", runaway, "m/s"))
     return figures, (grid, own, blend)
 
 
@@ -188,7 +187,7 @@ def _lever(seed: int) -> list[Figure]:
         within(
             "10 N at the tip, 0.254 m away: moment at the sensor, simulated", raw[-300:, 4].mean(), "N m", 2.54, 0.01
         ),
-        at_most("the same at the tool: moment left", np.abs(at_tip[3:]).max(), "N m", 1e-12),
+        at_most("the same at the tool: remaining moment", np.abs(at_tip[3:]).max(), "N m", 1e-12),
         within("10 N at the sensor: moment at the tool", np.linalg.norm(at_sensor[3:]), "N m", 2.54, 1e-12),
         *_at_base(seed),
     ]
@@ -205,8 +204,8 @@ def _at_base(seed: int) -> list[Figure]:
     law = ExplicitLaw(np.array(soft.mass), np.array(soft.stiffness), 1.0, DT, Choices(at_base=True, deadband=0.0))
     rival = run_in_simulator(law, sim, TOOL, 3.0)
     return [
-        at_most("10 N at the tool: it turns by", _turned(simulate(task).records["observed"]["pose"]), "°", 0.1),
-        reported("moment about the base's origin: it turns by", _turned(rival.pose), "°"),
+        at_most("10 N at the tool: rotation", _turned(simulate(task).records["observed"]["pose"]), "°", 0.1),
+        reported("moment about the base origin: rotation", _turned(rival.pose), "°"),
         reported("10 N along x at (0.492, 0.133, 0.205) m: moment about y at the base", moved[4], "N m"),
         reported("10 N along x at (0.492, 0.133, 0.205) m: moment about z at the base", moved[5], "N m"),
     ]
@@ -237,10 +236,10 @@ def _goal(seed: int) -> tuple[list[Figure], tuple[Array, Array, Array, Array]]:
     _, _, late, _ = _follow(seed, told_speed=False)
     figures = [
         at_most(
-            "moving goal, 79 mm/s: compliant frame off it, largest", np.abs(commanded - goal).max() * 1e3, "mm", 0.1
+            "moving goal, 79 mm/s: compliant frame, largest error", np.abs(commanded - goal).max() * 1e3, "mm", 0.1
         ),
-        reported("moving goal: measured tool off it, largest", np.abs(measured - goal).max() * 1e3, "mm"),
-        reported("moving goal without its speed: compliant frame off it", np.abs(late - goal).max() * 1e3, "mm"),
+        reported("moving goal: measured tool, largest error", np.abs(measured - goal).max() * 1e3, "mm"),
+        reported("moving goal without its velocity: compliant frame, error", np.abs(late - goal).max() * 1e3, "mm"),
     ]
     return figures, (times, goal, commanded, late)
 
@@ -257,10 +256,10 @@ def _opposite(seed: int) -> tuple[list[Figure], Trace]:
     tail = (free.time_s > 0.8) & (free.moved() < 0.2)  # not yet at the speed clamp
     growth = float(np.polyfit(free.time_s[tail], np.log(free.moved()[tail]), 1)[0])
     return [
-        reported("a spring of the opposite sign: unstable pole", pole, "1/s"),
-        reported("a spring of the opposite sign: growth seen", growth, "1/s"),
+        reported("spring of opposite sign: unstable pole", pole, "1/s"),
+        reported("spring of opposite sign: measured growth", growth, "1/s"),
         reported(
-            "a spring of the opposite sign: way after a touch, simulated arm", np.abs(away.moved(1)).max() * 1e3, "mm"
+            "spring of opposite sign: motion after a touch, simulated arm", np.abs(away.moved(1)).max() * 1e3, "mm"
         ),
     ], away
 
@@ -276,7 +275,7 @@ class _Seen:
 
 
 def run(seed: int, progress: Progress) -> Outcome:
-    """Everything that the law promises, each beside what the explicit law does."""
+    """Every property of the law, compared with the explicit law."""
     began = time.perf_counter()
     rests, rest_curves = _rests(seed)
     progress(0.2)
@@ -302,20 +301,20 @@ def run(seed: int, progress: Progress) -> Outcome:
 
 def _draw(seen: _Seen, path: Path) -> None:
     with style.applied() as theme:
-        title, subtitle = "What the admittance law promises", "sim:ur5e, 500 Hz; dashed: what the explicit law does"
+        title, subtitle = "Properties of the admittance law", "sim:ur5e, 500 Hz; dashed: explicit law"
         fig, axes = style.figure(3, 2, title, subtitle, share_x=False, panel_inches=(6.0, 2.5))
         for frame, axis, times, moved in seen.rests:
             line, name = ("-", f"{'xyz'[axis]}") if frame == "base" else (":", None)
             axes[0, 0].plot(times, moved * 1e3, line, color=theme.xyz[axis], label=name)
         axes[0, 0].axhline(FORCE / STIFFNESS * 1e3, color=theme.faint, lw=0.8)
-        style.label(axes[0, 0], "10 N on 100 N/m; dotted: tool axes", "mm", "way")
+        style.label(axes[0, 0], "10 N on 100 N/m; dotted: tool axes", "mm", "motion")
         times, y = seen.modes
         for k in range(3):
             axes[0, 1].plot(times - times[0], y[:, k], color=theme.lines[k], label=f"mode {k + 1}")
         axes[0, 1].axhline(-0.046, color=theme.faint, lw=0.8)
-        style.label(axes[0, 1], "Three modes, asked 0.70", "-", "stretch")
+        style.label(axes[0, 1], "Three modes, requested ratio 0.70", "-", "deflection")
         grid, own, blend = seen.damping
-        axes[1, 0].plot(grid, own, color=theme.lines[0], label="ours")
+        axes[1, 0].plot(grid, own, color=theme.lines[0], label="Pliant")
         axes[1, 0].plot(grid, blend, "--", color=theme.alarm, label="linear blend")
         axes[1, 0].set_xscale("symlog", linthresh=0.1)
         axes[1, 0].set_ylim(0)
@@ -330,10 +329,10 @@ def _draw(seen: _Seen, path: Path) -> None:
         times, goal, commanded, late = seen.goal
         axes[2, 0].plot(times, goal * 1e3, color=theme.faint, lw=3, label="goal")
         axes[2, 0].plot(times, commanded * 1e3, color=theme.lines[0], label="compliant frame")
-        axes[2, 0].plot(times, late * 1e3, ":", color=theme.lines[1], label="speed not told")
-        style.label(axes[2, 0], "A moving goal", "mm", "y")
+        axes[2, 0].plot(times, late * 1e3, ":", color=theme.lines[1], label="without goal velocity")
+        style.label(axes[2, 0], "Moving goal", "mm", "y")
         axes[2, 1].plot(seen.away.time_s, -seen.away.moved(1) * 1e3, "--", color=theme.alarm, label="opposite sign")
-        style.label(axes[2, 1], "A touch of 5 N for 0.2 s, spring pushing away", "mm", "way")
+        style.label(axes[2, 1], "5 N for 0.2 s, spring of opposite sign", "mm", "motion")
         for ax in (axes[0, 0], axes[0, 1], axes[2, 0], axes[2, 1]):
             ax.set_xlabel("time [s]")
         for ax in (axes[0, 0], axes[0, 1], axes[1, 0], axes[2, 0]):

@@ -1,4 +1,4 @@
-"""Two ways to see whether compiled code allocates memory."""
+"""Two methods to detect whether compiled code allocates memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _runtime: Any = runtime
 
 
 def numba_allocations() -> int:
-    """Blocks that compiled code has asked Numba's memory system for, since the first call."""
+    """Blocks that compiled code has requested from Numba's memory system since the first call."""
     if not _runtime._nrt_python.memsys_stats_enabled():
         _runtime._nrt_python.memsys_enable_stats()
     return _runtime.rtsys.get_allocation_stats().alloc
@@ -48,6 +48,6 @@ def _mallinfo2() -> Any:
 
 
 def heap_in_use() -> int:
-    """Bytes in use on the C heap of this process (0 where the C library cannot tell)."""
+    """Bytes in use on the C heap of this process (0 if the C library cannot report it)."""
     count = _mallinfo2()
     return 0 if count is None else int(count().uordblks)

@@ -1,7 +1,7 @@
 """The explicit impedance law with a bare inverse, in closed form for the two-link arm, in our simulator.
 
-It is what a textbook page gives, without damping near singularities, reach or limits, written with the arm's equations
-of motion alone. Its drives give any torque. A comparison, and an independent check of our own law.
+This is the textbook form, without damping near singularities, reach or limits, written from the arm's equations of
+motion. Its drives deliver any torque. It serves as a comparison and as an independent check of Pliant's law.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def jacobian_rate(q: Array, qd: Array) -> Array:
 
 
 def short_jacobian_rate(q: Array, qd: Array) -> Array:
-    """J̇ with each column differentiated by its own joint only: a common slip that loses the mixed terms."""
+    """J̇ with each column differentiated by its own joint only: a common mistake that loses the mixed terms."""
     s1, c1, s12, c12 = np.sin(q[0]), np.cos(q[0]), np.sin(q.sum()), np.cos(q.sum())
     return np.array(
         [
@@ -75,7 +75,7 @@ def other_torques(q: Array, qd: Array) -> Array:
 
 @dataclass(frozen=True)
 class BareLaw:
-    """M, B, K alike in x and y, and what the law leaves out."""
+    """M, B and K, the same in x and y, and what the law leaves out."""
 
     mass: float = MASS
     damping: float = DAMPING
@@ -95,14 +95,14 @@ class BareLaw:
 
 @dataclass(frozen=True)
 class Trace:
-    """What a run left, tick by tick."""
+    """The signals of a run, one row per tick."""
 
     time_s: Array
     q: Array
     qd: Array
     tau: Array
     ran_away_s: float
-    """Time from the start at which a joint was faster than allowed (NaN: never); the run ends there."""
+    """Time at which a joint exceeded the allowed speed and the run ended (NaN: never)."""
 
     @property
     def place(self) -> Array:
@@ -111,7 +111,7 @@ class Trace:
 
 
 def still(x: float, y: float) -> Goal:
-    """An equilibrium that does not move."""
+    """A fixed equilibrium."""
     return lambda t: (np.array([x, y]), np.zeros(2), np.zeros(2))
 
 
@@ -123,9 +123,9 @@ def run_bare(
     tau_max: Any = 1e12,
     runaway: float = RUNAWAY,
 ) -> Trace:
-    """The law on the simulated arm at 1 kHz, with the sensor's force, and drives that give whatever is asked.
+    """The law on the simulated arm at 1 kHz, with the sensor's force and ideal drives.
 
-    Or no more than `tau_max` [N m]: the clamp in the last step. The run ends at `runaway` [rad/s].
+    With `tau_max` [N m], torques are clamped in the last step. The run ends at `runaway` [rad/s].
     """
     robot = SimRobot("two_link", Tool(), sim or lab_task(seconds).sim, DT, (), "torque")
     robot.world.record[0].tau_max[:] = 1e12

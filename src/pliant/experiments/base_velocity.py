@@ -1,4 +1,4 @@
-"""Velocity of a base from sampled poses: rates, noise, jitter, rounding and faults, beside the mean-step formula."""
+"""Velocity of a base from sampled poses: rates, noise, jitter, rounding and faults; against the mean-step formula."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ LESS_AGILE = 0.3
 
 @dataclass(frozen=True)
 class Row:
-    """RMS errors [mm/s, mm/s, mrad/s] of one cell: of each estimator for the sine, the trapezoid and the heading."""
+    """RMS errors [mm/s, mm/s, mrad/s] of one cell: each estimator on the sine, the trapezoid and the heading."""
 
     cell: Cell
     errors: dict[str, Array]
 
     @property
     def noisy(self) -> bool:
-        """Whether anything but a fault makes the samples inexact."""
+        """Whether anything other than a fault makes the samples inexact."""
         return bool(self.cell.noise_mm or self.cell.step_mm or self.cell.jitter != "none")
 
     def ratio(self, estimator: str = "CAKalman") -> Array:
-        """Error of an estimator over that of the mean-step formula."""
+        """Error of an estimator relative to the mean-step formula."""
         return self.errors[estimator] / self.errors["mean step"]
 
     def as_dict(self) -> dict[str, Any]:
@@ -54,7 +54,7 @@ class Row:
 
 
 def velocities(cell: Cell, samples: Samples) -> dict[str, Array]:
-    """What each estimator says."""
+    """The result of each estimator."""
     stamps, poses = samples.stamps, samples.poses
     out = {kind.__name__: kind(cell.settings).run(stamps, poses)["velocity"] for kind in (CAKalman, LocalPoly, Stencil)}
     return {**out, "mean step": mean_step_velocity(stamps, poses)}
@@ -71,7 +71,7 @@ def row_of(cell: Cell, seed: int) -> Row:
 
 
 def mean_ratio(rows: list[Row], estimator: str = "CAKalman", signals: slice = slice(0, 2)) -> float:
-    """Geometric mean of an estimator's error ratios: of sine and trapezoid, or of other signals."""
+    """Geometric mean of an estimator's error ratios, for sine and trapezoid or for other signals."""
     return float(np.exp(np.mean([np.log(row.ratio(estimator)[signals]) for row in rows])))
 
 
@@ -83,13 +83,13 @@ def _ratios(rows: list[Row]) -> list[Figure]:
     heading = slice(2, 3)
     return [
         reported("noisy cells", len(noisy)),
-        at_most("error over that of the mean-step formula, geometric mean", mean_ratio(noisy), "", 0.03),
+        at_most("error relative to the mean-step formula, geometric mean", mean_ratio(noisy), "", 0.03),
         at_most("the same, worst cell", max(row.ratio()[:2].max() for row in noisy), "", 1.0),
-        at_most("the same without faults and with true stamps, geometric mean", mean_ratio(true), "", 0.03),
-        reported("the same without faults, late stamps too, geometric mean", mean_ratio(bare)),
+        at_most("the same without faults, exact stamps, geometric mean", mean_ratio(true), "", 0.03),
+        reported("the same without faults, including late stamps, geometric mean", mean_ratio(bare)),
         at_most("the same for the turning speed, geometric mean", mean_ratio(noisy, signals=heading), "", 0.03),
         reported("the same for the turning speed, worst cell", max(row.ratio()[2] for row in noisy)),
-        at_most("velocities that are no numbers", sum(np.isnan(row.errors["CAKalman"]).sum() for row in rows), "", 0),
+        at_most("velocities that are not finite", sum(np.isnan(row.errors["CAKalman"]).sum() for row in rows), "", 0),
     ]
 
 
@@ -98,13 +98,11 @@ def _which(rows: list[Row]) -> list[Figure]:
     exact = [row for row in rows if not row.noisy]
     groups = {
         "noisy cells": [row for row in rows if row.noisy],
-        "cells with neither noise nor faults": [row for row in exact if row.cell.fault == "none"],
-        "cells with faults, but no noise": [row for row in exact if row.cell.fault != "none"],
+        "cells without noise and faults": [row for row in exact if row.cell.fault == "none"],
+        "cells with faults, without noise": [row for row in exact if row.cell.fault != "none"],
     }
     return [
-        reported(
-            f"{where}: {kind.__name__} over the mean-step formula, geometric mean", mean_ratio(group, kind.__name__)
-        )
+        reported(f"{where}: {kind.__name__} relative to mean step, geometric mean", mean_ratio(group, kind.__name__))
         for where, group in groups.items()
         for kind in (CAKalman, LocalPoly, Stencil)
     ]
@@ -133,7 +131,7 @@ def _gains() -> list[Figure]:
     figures, w = [], np.zeros(POINTS)
     for n, gain in ((2, math.sqrt(2.0)), (3, math.sqrt(6.5)), (5, 5.584)):
         derivative_weights(-np.arange(float(POINTS)), n, w)
-        figures.append(within(f"noise gain of a stencil of {n} points", np.linalg.norm(w[:n]), "1/h", gain, 1e-3))
+        figures.append(within(f"noise gain of a {n}-point stencil", np.linalg.norm(w[:n]), "1/h", gain, 1e-3))
     return figures
 
 
@@ -194,12 +192,12 @@ def _sideways() -> list[Figure]:
     return [
         within("0.5 m/s along x, heading 45°: forward", said.v, "m/s", 0.5 * math.sqrt(0.5), 1e-3),
         within("0.5 m/s along x, heading 45°: sideways", said.lateral, "m/s", -0.5 * math.sqrt(0.5), 1e-3),
-        at_least("its standard deviation is finite and positive", float(0 < said.sigma[0] < 1), "", 1.0),
+        at_least("standard deviation is finite and positive (1 is yes)", float(0 < said.sigma[0] < 1), "", 1.0),
     ]
 
 
 def run(seed: int, progress: Progress) -> Outcome:
-    """All cells, the stencil on references, and a base that is moved sideways."""
+    """All cells, the stencil on reference motions, and a base that moves sideways."""
     began = time.perf_counter()
     rows, all_cells = [], cells()
     for k, cell in enumerate(all_cells):
@@ -217,8 +215,8 @@ def run(seed: int, progress: Progress) -> Outcome:
 def _table(rows: list[Row]) -> list[str]:
     """Every cell in a line of at most 80 characters: RMS of sine and trapezoid together, filter / mean step."""
     lines = [
-        "RMS error [mm/s], filter / mean-step formula. First rate [Hz], noise [mm],",
-        "jitter of 20 % (S: late sample, T: late stamp), rounding [mm]; then by fault.",
+        "RMS error [mm/s], filter / mean-step formula. Rows: rate [Hz], noise [mm],",
+        "jitter of 20 % (S: late sample, T: late stamp), rounding [mm]. Columns: faults.",
         f"{'':12}" + "".join(f"{fault:>11}" for fault in FAULTS),
     ]
     for first in range(0, len(rows), len(FAULTS)):
@@ -241,14 +239,14 @@ def _draw(rows: list[Row], seed: int, path: Path) -> None:
     said = velocities(SHOWN, samples)
     with style.applied() as theme:
         fig, axes = style.figure(
-            1, 2, "Velocity of a base from its sampled poses",
+            1, 2, "Base velocity from sampled poses",
             "left: 50 Hz, 1 mm of noise, samples up to 20 % late, 1 % outliers of 50 mm; right: every cell",
             panel_inches=(6.2, 3.6), share_x=False,
         )  # fmt: skip
         ax, t = axes[0, 0], samples.stamps
         shown = (t > 4) & (t < 12)
         ax.plot(t[shown], said["mean step"][shown, 1], color=theme.lines[1], lw=0.6, alpha=0.7, label="mean step")
-        ax.plot(t[shown], samples.velocity[shown, 1], color=theme.text, lw=2.4, alpha=0.35, label="truth")
+        ax.plot(t[shown], samples.velocity[shown, 1], color=theme.text, lw=2.4, alpha=0.35, label="true")
         ax.plot(t[shown], said["CAKalman"][shown, 1], color=theme.lines[0], label="Kalman filter")
         ax.set_ylim(-1.5, 1.5)
         ax.set_xlabel("time [s]")
@@ -267,7 +265,7 @@ def _scatter(ax: Any, rows: list[Row], theme: style.Theme) -> None:
     span = np.array([1.0, 3e5])
     ax.plot(span, span, color=theme.faint, lw=1, ls="--")
     ax.plot(span, 0.03 * span, color=theme.faint, lw=1, ls=":")
-    ax.annotate("as good", (30, 36), color=theme.faint, fontsize=8, rotation=38)
+    ax.annotate("equal", (30, 36), color=theme.faint, fontsize=8, rotation=38)
     ax.annotate("3 %", (3e4, 0.036 * 3e4), color=theme.faint, fontsize=8, rotation=38)
     ax.set_xscale("log")
     ax.set_yscale("log")

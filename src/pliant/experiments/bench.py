@@ -1,4 +1,4 @@
-"""Benchmarks: each measures beside a rival in the same run, because machines are shared and absolute times are not."""
+"""Benchmarks: each compares with an alternative in the same run, because absolute times depend on the machine."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _best(function: Any, repeat: int = 7) -> float:
 
 
 def tick(seconds: float, progress: Progress) -> Outcome:
-    """The compiled tick, inside compiled code and called from Python, beside the same in NumPy and Pinocchio."""
+    """Time of a tick, inside compiled code and called from Python, compared with NumPy and Pinocchio."""
     began = time.perf_counter()
     controller = _moving_controller()
     n, arguments, state = 400, controller.arguments, controller.state.copy()
@@ -135,27 +135,27 @@ def tick(seconds: float, progress: Progress) -> Outcome:
     progress(0.6)
     figures: list[Figure] = [
         at_most("tick inside compiled code", inside * 1e6, "µs", 2.0),
-        reported("while gains change and a face of the workspace is in the way", hard * 1e6, "µs"),
+        reported("the same while gains change at a face of the workspace", hard * 1e6, "µs"),
         at_most("tick of the contact law, sliding", contact * 1e6, "µs", 5.0),
         at_most("tick called from Python", outside * 1e6, "µs", 12.0),
-        at_most("blocks allocated by 100,000 ticks more", blocks, "", 0.0),
-        at_most("growth of the C heap by 100,000 ticks", grown, "bytes", 0.0),
+        at_most("blocks allocated by 100,000 ticks", blocks, "", 0.0),
+        at_most("growth of the C heap over 100,000 ticks", grown, "bytes", 0.0),
         impedance_tick(_many_ticks, _best),
     ]
     notes = [
-        "Allocation: Numba's own count of blocks, one compiled call with 100,001 ticks against one with 1; mallinfo2."
+        "Allocation: Numba's block count of a compiled call with 100,001 ticks minus one with 1; heap by mallinfo2."
     ]
     try:
         from pliant.experiments.rival_tick import RivalTick
     except ImportError:
         figures.append(reported("times faster than NumPy + Pinocchio", float("nan"), "×"))
-        notes.append("Pinocchio is not installed: pip install -e '.[dev]' in Pliant's folder to compare.")
+        notes.append("Pinocchio is not installed. To compare, run pip install -e '.[dev]' in Pliant's folder.")
     else:
         rival = RivalTick(controller)
         gap = rival.largest_difference(200)
         slow = _best(lambda: [rival.tick() for _ in range(200)], 5) / 200
         figures += [
-            reported("the same in NumPy + Pinocchio", slow * 1e6, "µs"),
+            reported("the same tick in NumPy + Pinocchio", slow * 1e6, "µs"),
             at_least("times faster than NumPy + Pinocchio, inside compiled code", slow / inside, "×", 10.0),
             reported("times faster than NumPy + Pinocchio, called from Python", slow / outside, "×"),
             at_most("largest difference between the two", gap, "rad", 1e-9),
@@ -166,7 +166,7 @@ def tick(seconds: float, progress: Progress) -> Outcome:
 
 
 def sim(seconds: float, progress: Progress) -> Outcome:
-    """Closed-loop simulation as a multiple of real time, beside bare mj_step, and in two threads."""
+    """Speed of the closed-loop simulation relative to real time and to bare mj_step, and with two threads."""
     began = time.perf_counter()
     task = Task(
         law="admittance", tool=TOOL, sim=SimConfig(pushes=(Push(at_s=0.1, for_s=60, wrench=(10.0, 0, 0, 0, 0, 0)),))
@@ -197,8 +197,8 @@ def sim(seconds: float, progress: Progress) -> Outcome:
         at_least("closed loop, UR5e, 500 Hz", simulated / alone, "× real time", 50.0),
         reported("physics steps per tick", substeps),
         reported("bare mj_step with the same steps", simulated / bare, "× real time"),
-        reported("closed loop over bare mj_step", alone / bare, "× the time"),
-        at_least("two runs in two threads over one after the other", scaling, "×", 1.7),
+        reported("closed loop relative to bare mj_step", alone / bare, "× the time"),
+        at_least("two runs in two threads relative to one thread", scaling, "×", 1.7),
     ]
     return Outcome("sim", 0, time.perf_counter() - began, figures)
 
@@ -212,7 +212,7 @@ _SLOWER = 1.5
 
 
 def loop(seconds: float, progress: Progress) -> Outcome:
-    """Wake-up lateness of the control process, idle and beside busy readers, beside a plain loop and cyclictest."""
+    """Wake-up lateness of the control process, idle and under load, compared with a plain loop and cyclictest."""
     began = time.perf_counter()
     task = Task(law="admittance", tool=TOOL)
     figures: list[Figure] = []
@@ -221,27 +221,27 @@ def loop(seconds: float, progress: Progress) -> Outcome:
     figures += lateness("loop, idle", idle)
     progress(0.2)
     busy, _, _ = _paced(task, seconds, busy_reader)
-    figures += lateness("loop, beside a busy reader", busy)
+    figures += lateness("loop, with a busy reader", busy)
     progress(0.4)
     studio, studio_cpu = _in_studio(task, seconds, idle)
     figures += studio
     progress(0.6)
     figures += lateness("plain Python loop, idle", plain_loop(task.dt, seconds, threads=0))
-    figures += lateness("plain Python loop, beside a busy thread", plain_loop(task.dt, seconds, threads=1))
+    figures += lateness("plain Python loop, with a busy thread", plain_loop(task.dt, seconds, threads=1))
     progress(0.8)
     found = cyclictest(task.dt, seconds)
     if found is None:
-        notes.append("cyclictest is not installed (Debian: rt-tests), so there is nothing to compare with.")
+        notes.append("cyclictest is not installed (Debian: rt-tests), so it was not compared.")
     else:
         figures += lateness("cyclictest", found)
     resident, private = note["resident_kib"] / 1024, note["private_kib"] / 1024
     figures += [
         at_most("share of one core at 500 Hz, simulated robot included", 100 * cpu, "%", 5.0),
-        reported("the same, in the Studio", 100 * studio_cpu, "%"),
+        reported("the same in the Studio", 100 * studio_cpu, "%"),
         reported("resident memory of the loop", resident, "MiB"),
         reported("private memory of the loop", private, "MiB"),
     ]
-    notes.append(f"The loop was granted: {', '.join(note['granted'].values())}.")
+    notes.append(f"Real-time scheduling: {', '.join(note['granted'].values())}.")
     progress(1.0)
     return Outcome("loop", 0, time.perf_counter() - began, figures, notes)
 
@@ -254,13 +254,13 @@ def _in_studio(task: Task, seconds: float, idle: np.ndarray[Any, Any]) -> tuple[
     ratio = {part: float(np.percentile(late, part) / np.percentile(idle, part)) for part in (50, 99, 99.9)}
     return [
         *lateness(f"loop, in the Studio with {_PAGES} pages", late),
-        at_most("the same over idle, median", ratio[50], "×", _SLOWER),
-        reported("the same over idle, 99 %", ratio[99], "×"),
-        reported("the same over idle, 99.9 %", ratio[99.9], "×"),
-        at_most("in the Studio, 99.9 % in periods of the loop", float(np.percentile(late, 99.9)) / task.dt, "", 1.0),
-        reported("from a page's stop to the loop, median", np.median(sent), "ms"),
-        at_most(f"from a page's stop to the loop, worst of {len(stops)}", sent.max(), "ms", _STOP_MS),
-        at_most("from its arrival at the Studio to the loop, worst", arrived.max(), "ms", _STOP_MS),
+        at_most("the same relative to idle, median", ratio[50], "×", _SLOWER),
+        reported("the same relative to idle, 99 %", ratio[99], "×"),
+        reported("the same relative to idle, 99.9 %", ratio[99.9], "×"),
+        at_most("in the Studio, 99.9 % as a share of the period", float(np.percentile(late, 99.9)) / task.dt, "", 1.0),
+        reported("stop from a page until it reaches the loop, median", np.median(sent), "ms"),
+        at_most(f"stop from a page until it reaches the loop, worst of {len(stops)}", sent.max(), "ms", _STOP_MS),
+        at_most("stop from its arrival at the Studio until it reaches the loop, worst", arrived.max(), "ms", _STOP_MS),
     ], share
 
 
@@ -290,7 +290,7 @@ def _cpu_s(pid: int) -> float:
 
 
 def start(seconds: float, progress: Progress) -> Outcome:
-    """How long the commands take from nothing, once the kernels are compiled."""
+    """Start-up time of the commands with compiled kernels."""
     began = time.perf_counter()
     executable = shutil.which("pliant")
     base = [executable] if executable else [sys.executable, "-m", "pliant.cli.main"]
@@ -298,11 +298,11 @@ def start(seconds: float, progress: Progress) -> Outcome:
     surroundings = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     ordinary: dict[str, Any] = {"check": True, "capture_output": True, "env": surroundings}
     figures = []
-    for i, (words, bar) in enumerate(((["--help"], 1.0), (["experiment"], 1.0), (["demo"], 8.0))):
+    for i, (words, target) in enumerate(((["--help"], 1.0), (["experiment"], 1.0), (["demo"], 8.0))):
         taken = _best(lambda words=words: subprocess.run([*base, *words], **ordinary), 3)
-        figures.append(at_most(f"pliant {' '.join(words)}", taken, "s", bar))
+        figures.append(at_most(f"pliant {' '.join(words)}", taken, "s", target))
         progress((i + 1) / 3)
-    figures.append(at_most("kernels compiled anew by a second start", _compiled_by_a_second_start(), "", 0.0))
+    figures.append(at_most("kernels compiled again by a second start", _compiled_by_a_second_start(), "", 0.0))
     return Outcome("start", 0, time.perf_counter() - began, figures)
 
 

@@ -1,4 +1,4 @@
-"""How long a tick of the torque law takes."""
+"""Time of a tick of the torque law."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pliant.runtime.task import Task
 
 
 def impedance_tick(many_ticks: Any, best: Callable[[Callable[[], Any], int], float]) -> Figure:
-    """The whole impedance tick of a UR5e in the middle of a push, inside compiled code."""
+    """Time of the whole impedance tick of a UR5e during a push, inside compiled code."""
     task = Task(
         law="impedance", interface="torque", tool=TOOL,
         sim=SimConfig(pushes=(Push(at_s=0.0, wrench=(20.0, 5.0, -10.0, 0.5, 0.0, 0.0)),)),

@@ -1,4 +1,4 @@
-"""Scenes for an arm on a mobile base: a path to follow, a wall to slide along, a push to stand."""
+"""Scenes for an arm on a mobile base: a path to follow, a wall to slide along, a push to withstand."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DT = 0.002
 
 
 def started(t: float, over_s: float) -> tuple[float, float]:
-    """Way and speed of something that comes up to speed 1 within `over_s` [s], with a continuous acceleration."""
+    """Distance and speed of a ramp to speed 1 within `over_s` [s], with continuous acceleration."""
     if t <= 0.0:
         return 0.0, 0.0
     if t >= over_s:
@@ -42,7 +42,7 @@ def started(t: float, over_s: float) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Path:
-    """Five metres ahead in a wide wave, up and down meanwhile, the tool turning to and fro about the vertical."""
+    """Five metres ahead in a wide wave, up and down, while the tool rotates back and forth about the vertical."""
 
     start: Array
     speed: float = 0.25
@@ -76,7 +76,7 @@ class Tracked:
     target: Array
     tool: Array
     error: Array
-    """Distance of the tool from its target [m]."""
+    """Position error of the tool [m]."""
     base: Array
     records: Array
 
@@ -86,7 +86,7 @@ class Tracked:
 
 
 def follow(body: Body, wheels: bool, seed: int, seconds: float, progress: Progress) -> Tracked:
-    """The simulated robot follows the path; its tool is where the simulation has it, not where the model does."""
+    """The simulated robot follows the path; the tool pose is that of the simulation, not of the model."""
     config = BodySimConfig(wheels=wheels, seed=seed)
     robot = SimBody(body.arm_name, config=config, dt=DT)
     loop = BodyLoop(robot, body, BodySettings(lags=lags_of(config), dt=DT))
@@ -103,7 +103,7 @@ def follow(body: Body, wheels: bool, seed: int, seconds: float, progress: Progre
 
 
 def lags_of(config: BodySimConfig) -> Lags:
-    """What the robot's maker would say of its lags."""
+    """The robot's lags, as its maker would state them."""
     return Lags(config.servo.lag_s, config.drive.lag_s)
 
 
@@ -123,7 +123,7 @@ class Slid:
 
     time_s: Array
     press_n: Array
-    """What really acts between tip and wall."""
+    """True force between tip and wall."""
     records: Array
     fault: int
 
@@ -133,7 +133,7 @@ class Slid:
 
 
 def slide(law: str, seed: int, seconds: float, progress: Progress) -> Slid:
-    """Slide along a wall that is nobody's: 20 mm away, half a degree askew, of 10⁴ N/m, from a base on wheels.
+    """Slide along an unknown wall: 20 mm away, half a degree askew, 10⁴ N/m, from a base on wheels.
 
     With the law "comply" the tool holds 15 N; with "track" it follows a line where the wall should be.
     """
@@ -188,17 +188,17 @@ PUSH_N, PUSH_AT_S, PUSH_FOR_S = 120.0, 0.5, 2.0
 
 @dataclass(frozen=True)
 class Pushed:
-    """A standing base whose tool is pushed sideways."""
+    """A stationary base whose tool is pushed sideways."""
 
     time_s: Array
     heading: Array
     """[rad], unwrapped."""
     noticed_s: float
-    """Time from the begin of the push until slip was noticed; NaN if it never was."""
+    """Time from the start of the push until slip was detected; NaN if it never was."""
 
 
 def push(wheels: bool, seed: int, seconds: float = 4.0) -> Pushed:
-    """120 N at the tool, sideways, on a base told to stand and an arm told to hold."""
+    """120 N sideways at the tool, with the base commanded to stop and the arm to hold."""
     shove = Push(at_s=PUSH_AT_S, for_s=PUSH_FOR_S, ramp_s=0.2, wrench=(0.0, PUSH_N, 0.0, 0.0, 0.0, 0.0))
     robot = SimBody(config=BodySimConfig(wheels=wheels, seed=seed, pushes=(shove,)), dt=DT)
     reading, base, command = READING.new(), BASE.new(), COMMAND.new()

@@ -1,4 +1,4 @@
-"""A body that bounces never leaves a surface with more energy than it brought, however stiff the surface."""
+"""A bouncing body never leaves a surface with more energy than it had, however stiff the surface."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _drop(path: Path, surface: Surface, height: float, seconds: float) -> tuple[
 
 
 def run(seed: int, progress: Progress) -> Outcome:
-    """Drop the ball from seeded heights on surfaces of every stiffness, damping, friction and slope."""
+    """Drop a ball from random heights on surfaces of different stiffness, damping, friction and slope."""
     began = time.perf_counter()
     random = np.random.default_rng(seed)
     worst, bounces, done, lines = -np.inf, 0, 0, []
@@ -75,8 +75,8 @@ def run(seed: int, progress: Progress) -> Outcome:
             done += 1
             progress(done / len(cases))
     figures = [
-        at_least("bounces seen", bounces, "", 100),
-        at_most("largest gain of energy in a bounce", worst, "of the energy at the start", 0.0),
+        at_least("bounces", bounces, "", 100),
+        at_most("largest energy gain in a bounce", worst, "of the initial energy", 0.0),
     ]
     return Outcome("bounce", seed, time.perf_counter() - began, figures, draw=lambda path: _draw(lines, path))
 
@@ -91,7 +91,7 @@ def _flights(energy: np.ndarray) -> np.ndarray:
 
 def _draw(lines: list[tuple[str, np.ndarray, np.ndarray]], path: Path) -> None:
     with style.applied() as theme:
-        fig, axes = style.figure(1, 1, "A ball of 2 kg dropped from 100 mm on level surfaces", panel_inches=(9, 3.6))
+        fig, axes = style.figure(1, 1, "A 2 kg ball dropped from 100 mm on level surfaces", panel_inches=(9, 3.6))
         for i, (name, t, z) in enumerate(lines):
             axes[0, 0].plot(t, z * 1e3, color=theme.lines[i % 7], ls="-" if i < 7 else "--", lw=1, label=name)
         axes[0, 0].set_xlabel("time [s]")

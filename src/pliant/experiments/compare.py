@@ -1,4 +1,4 @@
-"""The same contact by ours and by other laws: what each presses with, how often it bounces, how well it holds."""
+"""The same contact with Pliant and with other laws: peak force, bounces and force error of each."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from pliant.robots.sim.config import Surface
 STIFFNESS = (2e4, 1e5, 1e6)
 OURS = "contact"
 OPTIONS = (
-    Option("rival", "A law to compare with; may be repeated (default: all).", tuple(RIVALS), many=True),
+    Option("rival", "Law to compare with. May be repeated. Default: all.", tuple(RIVALS), many=True),
     Option("record", "Folder for a recording of every run, for pliant doctor and pliant plot."),
 )
 Rows = list[tuple[str, Figures, Trace]]
 
 
 def _laws(surface: Surface, seed: int, rivals: tuple[str, ...], folder: Path | None) -> Rows:
-    """The laws on one surface, with a total lag of 50 ms; ours is told the stiffest surface that may come."""
+    """The laws on one surface, with a total lag of 50 ms; Pliant's law knows only the declared stiffness range."""
     stiffest, where = max(1e5, surface.stiffness_n_m), f"{surface.kind}-{surface.stiffness_n_m:.0f}"
     what = task((surface,), SLOW, seed, 40.0, stiffness_max_n_m=stiffest, height_m=0.0025)
     ours = run_contact(what)
@@ -44,12 +44,15 @@ def _figures(where: str, rows: Rows) -> list[Figure]:
     assert records is not None
     travelled = float(records["state"]["contact"]["travelled_m"].max())
     figures = [
-        at_most(f"{where}: peak of ours", ours.peak_n, "N", 10.0),
-        at_most(f"{where}: contact losses of ours", ours.losses, "", 0.0),
-        reported(f"{where}: RMS error of ours while sliding", ours.slide_rms_n, "N"),
-        reported(f"{where}: mean speed of ours while sliding", 1e3 * travelled / ours.slide_s, "mm/s"),
+        at_most(f"{where}: peak, Pliant", ours.peak_n, "N", 10.0),
+        at_most(f"{where}: contact losses, Pliant", ours.losses, "", 0.0),
+        reported(f"{where}: RMS error while sliding, Pliant", ours.slide_rms_n, "N"),
+        reported(f"{where}: mean speed while sliding, Pliant", 1e3 * travelled / ours.slide_s, "mm/s"),
         at_least(
-            f"{where}: least peak of the others over ours", min(f.peak_n for _, f, _ in rows[1:]) / ours.peak_n, "×", 1
+            f"{where}: lowest peak of the others over Pliant's",
+            min(f.peak_n for _, f, _ in rows[1:]) / ours.peak_n,
+            "×",
+            1,
         ),
     ]
     for name, found, _ in rows[1:]:
@@ -62,7 +65,7 @@ def _figures(where: str, rows: Rows) -> list[Figure]:
 
 
 def run(seed: int, progress: Progress, rival: tuple[str, ...] = (), record: Path | None = None) -> Outcome:
-    """A plane and a dome, stiff, stiffer, as stiff as steel, by ours and by the rivals named (none: by all)."""
+    """A plane and a dome of three stiffnesses, with Pliant and with the named other laws (default: all)."""
     rivals = tuple(dict.fromkeys(rival)) or tuple(RIVALS)
     began = time.perf_counter()
     figures: list[Figure] = []
@@ -81,7 +84,7 @@ def run(seed: int, progress: Progress, rival: tuple[str, ...] = (), record: Path
 def _draw(drawn: list[tuple[str, Rows]], path: Path) -> None:
     with style.applied() as theme:
         fig, axes = style.figure(
-            len(STIFFNESS), 2, f"{len(drawn[0][1])} laws, one contact", "true force since first touch, total lag 50 ms",
+            len(STIFFNESS), 2, f"{len(drawn[0][1])} laws, one contact", "true force since first touch; total lag 50 ms",
             panel_inches=(6.4, 2.2),
         )  # fmt: skip
         for i, (where, rows) in enumerate(drawn):

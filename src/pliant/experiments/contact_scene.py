@@ -34,14 +34,14 @@ HEADING = (0.0, 1.0, 0.0)
 
 @dataclass(frozen=True)
 class Loop:
-    """A robot as quick or as slow as wanted: servo, transport and filter of the wrench make up the total lag."""
+    """A robot with a given total lag, made up of servo, transport delay and wrench filter."""
 
     name: str
     servo: Servo
     cutoff_hz: float
 
     def lag_s(self, dt: float = 0.002) -> float:
-        """Filter, period, transport and servo together [s]."""
+        """Total lag [s]: filter, period, transport and servo."""
         return 1.0 / (2.0 * math.pi * self.cutoff_hz) + dt + self.servo.lag_s
 
 
@@ -52,13 +52,13 @@ SLOW = Loop("50 ms", Servo(), 11.4)
 
 
 def top_of_home() -> Array:
-    """Where the tip is at the home pose [m]."""
+    """Position of the tip at the home pose [m]."""
     arm = Arm.load("ur5e", TOOL)
     return arm.pose(arm.q_home)[:3]
 
 
 def dome(stiffness: float) -> Surface:
-    """A dome whose top is under the tip."""
+    """A dome with its top below the tip."""
     x, y, z = top_of_home()
     return Surface(
         kind="dome",
@@ -70,7 +70,7 @@ def dome(stiffness: float) -> Surface:
 
 
 def plane(stiffness: float, tilt_deg: float = 0.0, **more: Any) -> Surface:
-    """A plane under the tip, tilted about the base's x axis so that the path leads up; z of it points out."""
+    """A plane below the tip, tilted about the base's x axis so that the path leads up; its z axis points outward."""
     x, y, z = (float(v) for v in top_of_home())
     return Surface(
         position_m=(x, y, z - GAP), rpy_deg=(tilt_deg, 0.0, 0.0), stiffness_n_m=stiffness, friction=FRICTION, **more
@@ -78,7 +78,7 @@ def plane(stiffness: float, tilt_deg: float = 0.0, **more: Any) -> Surface:
 
 
 def task(surfaces: tuple[Surface, ...], loop: Loop, seed: int, seconds: float, **contact: Any) -> Task:
-    """Set the start, start, and let it run. The range of stiffness is declared, nothing of the surface is."""
+    """A contact task that starts by itself. Only the stiffness range is declared, nothing else about the surface."""
     parameters = Parameters(
         sense=Sense(cutoff_hz=loop.cutoff_hz),
         contact=Contact(lag_s=loop.lag_s(), target_n=FORCE, heading=HEADING, **contact),
@@ -92,7 +92,7 @@ def task(surfaces: tuple[Surface, ...], loop: Loop, seed: int, seconds: float, *
 
 @dataclass(frozen=True)
 class Trace:
-    """A run: time, true force along the true normal, tip; and what the law recorded, if it is ours."""
+    """A run: time, true force along the true normal, tip; and the records, for Pliant's own law."""
 
     time_s: Array
     normal_n: Array
@@ -116,7 +116,7 @@ def _watched(world, handle, parameters, state, reading, goal, command, observed,
 
 
 def run_contact(what: Task) -> Trace:
-    """Run a task with a look at the truth after every tick; ends soon after the contact is done."""
+    """Run a task and store the true force after every tick; ends soon after the contact is done."""
     simulation = Simulation(what)
     chunk = round(0.2 * what.rate_hz)
     events = [tick for tick in simulation.cell.script if tick < what.ticks]
@@ -135,7 +135,7 @@ def run_contact(what: Task) -> Trace:
 
 
 def contact_of(trace: Trace) -> Array:
-    """What the contact law recorded in every tick of a run of ours."""
+    """The contact records of every tick, for a run of Pliant's law."""
     assert trace.records is not None
     return trace.records["state"]["contact"]
 
@@ -147,7 +147,7 @@ def state_of(trace: Trace) -> Array:
 
 @dataclass(frozen=True)
 class Figures:
-    """What a contact is judged by, all of it from the true force."""
+    """The figures of a contact, all from the true force."""
 
     peak_n: float
     settle_s: float
@@ -155,9 +155,9 @@ class Figures:
     slide_rms_n: float
     slide_s: float
     way_m: float = math.nan
-    """How far along the path it came; NaN for a law that does not say."""
+    """Distance slid along the path; NaN for a law that does not report it."""
     ended: bool = False
-    """Whether the contact ended as done, its path complete."""
+    """Whether the contact ended as done with its path complete."""
 
 
 def _settling_s(trace: Trace, phase: Array, target: float, share: float) -> float:
@@ -174,7 +174,7 @@ def _settling_s(trace: Trace, phase: Array, target: float, share: float) -> floa
 
 
 def judged(trace: Trace, before: Array, slide: Array, target: float = FORCE) -> Figures:
-    """The figures of a run whose ticks `before` the slide and in the `slide` are marked."""
+    """The figures of a run; `before` and `slide` mark the ticks before and during the slide."""
     if not (trace.normal_n > 0.0).any():
         return Figures(0.0, math.nan, 0, math.nan, 0.0)
     touched = np.cumsum(trace.normal_n > 0.0) > 0
@@ -190,7 +190,7 @@ def judged(trace: Trace, before: Array, slide: Array, target: float = FORCE) -> 
 
 
 def judge(trace: Trace, target: float = FORCE) -> Figures:
-    """The figures of a run of ours: before the slide is seeking and dwelling."""
+    """The figures of a run of Pliant's law; seek and dwell count as before the slide."""
     state, c = state_of(trace), contact_of(trace)
     found = judged(trace, np.isin(state, (SEEK, DWELL)), state == SLIDE, target)
     complete = bool(((state == RETRACT) & (c["reason"] == ENDED)).any())
@@ -198,8 +198,8 @@ def judge(trace: Trace, target: float = FORCE) -> Figures:
 
 
 def completed(name: str, found: Figures) -> list[Figure]:
-    """The bars of a slide that must have been completed."""
+    """The targets of a slide that must be complete."""
     return [
-        within(f"{name}: way that it slid", 1e3 * found.way_m, "mm", 50.0, 0.1),
-        within(f"{name}: ends as done, the path complete", float(found.ended), "", 1.0, 0.0),
+        within(f"{name}: slide distance", 1e3 * found.way_m, "mm", 50.0, 0.1),
+        within(f"{name}: ends as done with the path complete (1 is yes)", float(found.ended), "", 1.0, 0.0),
     ]

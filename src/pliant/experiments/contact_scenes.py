@@ -1,4 +1,4 @@
-"""Other surfaces: a plane, an unknown tilt, a surface that moves, one that ends, one that becomes stiff."""
+"""Other surfaces: a plane, an unknown tilt, a surface that moves, one that ends, one that becomes stiffer."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ def _planes(loop: Loop, seed: int) -> tuple[list[Figure], Drawn]:
         figures += [
             at_most(f"{name}: peak", found.peak_n, "N", 10.0),
             at_most(f"{name}: contact losses", found.losses, "", 0.0),
-            reported(f"{name}: settled to ±5 %", found.settle_s, "s"),
+            reported(f"{name}: settling time to ±5 %", found.settle_s, "s"),
             reported(f"{name}: RMS error while sliding", found.slide_rms_n, "N"),
-            within(f"{name}: tilt learned", learned, "deg", tilt, 2.0),
-            within(f"{name}: way that it slid", 1e3 * _way(trace), "mm", 50.0, 0.1),
+            within(f"{name}: estimated tilt", learned, "deg", tilt, 2.0),
+            within(f"{name}: slide distance", 1e3 * _way(trace), "mm", 50.0, 0.1),
         ]
         drawn.append((f"plane of {stiffness:g} N/m, {tilt:g}°", trace))
     return figures, drawn
@@ -72,8 +72,8 @@ def _across(loop: Loop, seed: int) -> tuple[list[Figure], Drawn]:
             figures += [
                 at_most(f"{name}: peak", found.peak_n, "N", 10.0),
                 at_most(f"{name}: contact losses", found.losses, "", 0.0),
-                reported(f"{name}: settled to ±5 % before the slide (none: not)", found.settle_s, "s"),
-                reported(f"{name}: force along the true normal, end of the dwell", rested.mean(), "N"),
+                reported(f"{name}: settling time to ±5 % before the slide (none: not settled)", found.settle_s, "s"),
+                reported(f"{name}: force along the true normal at the end of the dwell", rested.mean(), "N"),
                 reported(f"{name}: RMS error while sliding", found.slide_rms_n, "N"),
             ]
     return figures, []
@@ -103,9 +103,9 @@ def _moving_under_the_slide(loop: Loop, seed: int) -> tuple[list[Figure], Drawn]
         at_most(f"{name}: peak", found.peak_n, "N", 10.0),
         at_most(f"{name}: contact losses", found.losses, "", 0.0),
         reported(f"{name}: RMS error while sliding", found.slide_rms_n, "N"),
-        reported(f"{name}: normal off at most", np.degrees(np.arccos(upright)), "deg"),
-        within(f"{name}: way that it slid", 1e3 * _way(trace), "mm", 50.0, 0.1),
-    ], [("moving under the slide", trace)]
+        reported(f"{name}: largest error of the normal", np.degrees(np.arccos(upright)), "deg"),
+        within(f"{name}: slide distance", 1e3 * _way(trace), "mm", 50.0, 0.1),
+    ], [("moving by ±5 mm while sliding", trace)]
 
 
 def _edge(loop: Loop, seed: int) -> tuple[list[Figure], Drawn]:
@@ -118,8 +118,8 @@ def _edge(loop: Loop, seed: int) -> tuple[list[Figure], Drawn]:
     state, name = state_of(trace), f"surface that ends, {loop.name}"
     late_s, dive_m = _over_the_edge(trace)
     return [
-        at_most(f"{name}: from the edge to lifting off", late_s, "s", 0.2),
-        at_most(f"{name}: dive below the edge", dive_m * 1e3, "mm", 2.0),
+        at_most(f"{name}: time from the edge to lift-off", late_s, "s", 0.2),
+        at_most(f"{name}: depth below the edge", dive_m * 1e3, "mm", 2.0),
         at_most(f"{name}: peak", judge(trace).peak_n, "N", 10.0),
         within(f"{name}: ends as {STATES[7]}", float(state[-1]), "", 7.0, 0.0),
     ], [("ends after 20 mm", trace)]
@@ -150,7 +150,7 @@ def _patch(loop: Loop, seed: int) -> tuple[list[Figure], Drawn]:
             at_most(f"{name}: peak", found.peak_n, "N", 10.0),
             at_most(f"{name}: contact losses", found.losses, "", 0.0),
             reported(f"{name}: RMS error while sliding", found.slide_rms_n, "N"),
-            within(f"{name}: way that it slid", 1e3 * _way(trace), "mm", 50.0, 0.1),
+            within(f"{name}: slide distance", 1e3 * _way(trace), "mm", 50.0, 0.1),
         ]
         drawn.append((f"becomes {stiff / soft:g} times stiffer", trace))
     return figures, drawn
@@ -165,7 +165,7 @@ SCENES = (_planes, _across, _moving, _moving_under_the_slide, _edge, _patch)
 
 
 def run(seed: int, progress: Progress) -> Outcome:
-    """Each scene with a total lag of 25 and of 50 ms."""
+    """Each scene with a total lag of 25 ms and 50 ms."""
     began = time.perf_counter()
     figures: list[Figure] = []
     drawn: list[Drawn] = []

@@ -1,4 +1,4 @@
-"""Stiffness × total lag: contact settles over the whole grid, with nothing tuned by hand."""
+"""Stiffness × total lag: contact settles over the whole grid without manual tuning."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CUTOFF_HZ, TRANSPORT_S = 50.0, 0.004
 
 
 def loop_of(lag_s: float, dt: float = 0.002) -> Loop:
-    """A robot with this total lag: what filter, period and transport leave of it is the servo's."""
+    """A robot with this total lag: the servo takes what filter, period and transport leave."""
     servo = lag_s - 1.0 / (2.0 * math.pi * CUTOFF_HZ) - dt - TRANSPORT_S
     bandwidth = 2.0 / servo * math.sqrt(math.sqrt(2.0) - 1.0) / (2.0 * math.pi)
     return Loop(f"{lag_s * 1e3:.0f} ms", Servo(bandwidth_hz=bandwidth, delay_s=TRANSPORT_S), CUTOFF_HZ)
@@ -36,10 +36,10 @@ def _bars(lag_ms: int, row: list[Figures]) -> list[Figure]:
     name, quick = f"{STIFFNESS[0]:g} to {STIFFNESS[-1]:g} N/m, {lag_ms} ms", lag_ms <= 25
     figures = [
         at_most(f"{name}: contact losses", sum(f.losses for f in row), "", 0.0),
-        at_most(f"{name}: slowest settling", np.max([f.settle_s for f in row]), "s", 1.0 if quick else 2.0),
-        within(f"{name}: shortest way that it slid", 1e3 * np.min([f.way_m for f in row]), "mm", 50.0, 0.1),
-        within(f"{name}: longest way that it slid", 1e3 * np.max([f.way_m for f in row]), "mm", 50.0, 0.1),
-        within(f"{name}: ended as done, the path complete", sum(f.ended for f in row), "", len(row), 0.0),
+        at_most(f"{name}: longest settling time", np.max([f.settle_s for f in row]), "s", 1.0 if quick else 2.0),
+        within(f"{name}: shortest slide distance", 1e3 * np.min([f.way_m for f in row]), "mm", 50.0, 0.1),
+        within(f"{name}: longest slide distance", 1e3 * np.max([f.way_m for f in row]), "mm", 50.0, 0.1),
+        within(f"{name}: contacts that end with the path complete", sum(f.ended for f in row), "", len(row), 0.0),
     ]
     if not quick:
         return [
@@ -58,7 +58,7 @@ def _bars(lag_ms: int, row: list[Figures]) -> list[Figure]:
 
 
 def run(seed: int, progress: Progress) -> Outcome:
-    """The dome, on a grid of seven stiffnesses and four lags."""
+    """The dome on a grid of seven stiffnesses and four lags."""
     began = time.perf_counter()
     figures, rows = [], []
     for i, lag in enumerate(LAGS_MS):
@@ -74,7 +74,7 @@ def run(seed: int, progress: Progress) -> Outcome:
 def _draw(rows: list[list[Figures]], path: Path) -> None:
     panels = (
         ("Peak", "N", [[f.peak_n for f in row] for row in rows]),
-        ("Settled to ±5 %", "s", [[f.settle_s for f in row] for row in rows]),
+        ("Settling time to ±5 %", "s", [[f.settle_s for f in row] for row in rows]),
         ("RMS error while sliding", "N", [[f.slide_rms_n for f in row] for row in rows]),
     )
     with style.applied() as theme:

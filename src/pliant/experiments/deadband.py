@@ -1,4 +1,4 @@
-"""A deadband on the law's input alone, subtracted: the tool comes to rest, starts the right way, and springs back."""
+"""A deadband subtracted from the law's input: the tool settles, starts in the right direction, and springs back."""
 
 from __future__ import annotations
 
@@ -96,22 +96,22 @@ def _figures(seed: int, ours: tuple[Array, Array], rivals: tuple[Trace, Trace]) 
     astray = -np.diff(rival_free.moved(1)[reached]).clip(max=0).sum()
     first = _first(free["time_s"], free["state"]["twist"][:, 1])
     return [
-        at_least(f"first command under -{BACK_N:g} N, the way it is pushed", first * 1e3, "mm/s", 0.0),
-        at_most("speed in the last second of rest", still * 1e3, "mm/s", 0.1),
-        at_most(f"left of {PUSH_N:g} N on {STIFFNESS:g} N/m after {REST_S:g} s", left * 1e3, "mm", 1.0),
-        at_most("change of the law's input per change of the push", slope, "N/N", 1.0 + 1e-9),
+        at_least(f"first command under -{BACK_N:g} N, in the direction of the push", first * 1e3, "mm/s", 0.0),
+        at_most("speed in the last second without a push", still * 1e3, "mm/s", 0.1),
+        at_most(f"{PUSH_N:g} N on {STIFFNESS:g} N/m: remaining deflection after {REST_S:g} s", left * 1e3, "mm", 1.0),
+        at_most("slope of the law's input over the push", slope, "N/N", 1.0 + 1e-9),
         at_most("jump of the law's input at the edge of the deadband", jump, "N", 1e-8),
-        reported("the early-return deadband: first command, the way it is pushed",
+        reported("early-return deadband: first command, in the direction of the push",
              _first(rival_free.time_s, rival_free.velocity[:, 1]), "m/s"),
-        reported("the early-return deadband: way gone wrong", astray * 1e3, "mm"),
-        reported(f"the early-return deadband: left of {PUSH_N:g} N on {STIFFNESS:g} N/m for ever",
+        reported("early-return deadband: motion in the wrong direction", astray * 1e3, "mm"),
+        reported(f"early-return deadband: {PUSH_N:g} N on {STIFFNESS:g} N/m, permanent deflection",
              abs(rival_sprung.moved(1)[-1]) * 1e3, "mm"),
-        reported("the early-return deadband: jump of the law's input at its edge", DEADBAND, "N"),
+        reported("early-return deadband: jump of the law's input at its edge", DEADBAND, "N"),
     ]  # fmt: skip
 
 
 def run(seed: int, progress: Progress) -> Outcome:
-    """Push, rest, push back a little; with a damper alone and with a spring, by our law and by the early return."""
+    """Push, release, push back a little; with a damper only and with a spring, by Pliant's law and by early return."""
     began = time.perf_counter()
     ours = _ours(seed, 0.0, back=True), _ours(seed, STIFFNESS, back=False)
     progress(0.3)
@@ -124,31 +124,31 @@ def run(seed: int, progress: Progress) -> Outcome:
 
 def _draw(ours: tuple[Array, Array], rivals: tuple[Trace, Trace], path: Path) -> None:
     with style.applied() as theme:
-        title = f"{PUSH_N:g} N for 1 s, {REST_S:g} s of rest, {BACK_N:g} N the other way"
+        title = f"{PUSH_N:g} N for 1 s, no push for {REST_S:g} s, then {BACK_N:g} N in the other direction"
         fig, axes = style.figure(2, 2, title, f"sim:ur5e, 500 Hz, deadband {DEADBAND:g} N", share_x=False)
         own, alarm = theme.lines[0], theme.alarm
         free, rival = ours[0], rivals[0]
-        axes[0, 0].plot(free["time_s"], -free["state"]["twist"][:, 1], color=own, label="ours")
+        axes[0, 0].plot(free["time_s"], -free["state"]["twist"][:, 1], color=own, label="Pliant")
         axes[0, 0].plot(rival.time_s, -rival.velocity[:, 1], "--", color=alarm, label="early return")
         style.label(axes[0, 0], "Commanded speed, no spring", "m/s")
         near = (free["time_s"] > _BACK_S - 0.1) & (free["time_s"] < _BACK_S + 0.9)
-        axes[0, 1].plot(free["time_s"][near], -free["state"]["twist"][near, 1], color=own, label="ours")
+        axes[0, 1].plot(free["time_s"][near], -free["state"]["twist"][near, 1], color=own, label="Pliant")
         near = (rival.time_s > _BACK_S - 0.1) & (rival.time_s < _BACK_S + 0.9)
         axes[0, 1].plot(rival.time_s[near], -rival.velocity[near, 1], "--", color=alarm, label="early return")
         axes[0, 1].axhline(0, color=theme.faint, lw=0.8)
-        style.label(axes[0, 1], f"The same, when {BACK_N:g} N push back", "m/s")
+        style.label(axes[0, 1], f"The same, under {BACK_N:g} N backwards", "m/s")
         sprung, rival = ours[1], rivals[1]
         moved = sprung["observed"]["pose"][0, 1] - sprung["observed"]["pose"][:, 1]
-        axes[1, 0].plot(sprung["time_s"], moved * 1e3, color=own, label="ours")
+        axes[1, 0].plot(sprung["time_s"], moved * 1e3, color=own, label="Pliant")
         axes[1, 0].plot(rival.time_s, -rival.moved(1) * 1e3, "--", color=alarm, label="early return")
-        style.label(axes[1, 0], f"Way of the tool, spring of {STIFFNESS:g} N/m", "mm")
+        style.label(axes[1, 0], f"Tool motion, spring of {STIFFNESS:g} N/m", "mm")
         grid = np.linspace(-2.5, 2.5, 1001)
         p = to_record(Sense(deadband_n=DEADBAND))[0]
-        axes[1, 1].plot(grid, [_felt(p, np.eye(6)[0] * f)[0] for f in grid], color=own, label="ours")
+        axes[1, 1].plot(grid, [_felt(p, np.eye(6)[0] * f)[0] for f in grid], color=own, label="Pliant")
         cut = np.where(np.abs(grid) < DEADBAND, np.nan, grid)
         axes[1, 1].plot(grid, cut, "--", color=alarm, label="early return")
         axes[1, 1].set_xlabel("push [N]")
-        style.label(axes[1, 1], "What the law feels", "N")
+        style.label(axes[1, 1], "Input of the law", "N")
         for ax in (axes[0, 0], axes[0, 1], axes[1, 0]):
             ax.set_xlabel("time [s]")
         for ax in axes.flat:

@@ -1,4 +1,4 @@
-"""The lag of a robot is found by moving it a little: over bandwidths and delays of its servo, through noise."""
+"""Identify the lag of a robot from a small motion, over bandwidths and delays of its servo, with noise."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ def _grid(seed: int, progress: Progress) -> tuple[list[Figure], list[Row]]:
         reported("smallest true lag", min(true for _, true, _ in rows) * 1e3, "ms"),
         reported("largest true lag", max(true for _, true, _ in rows) * 1e3, "ms"),
         at_most("largest error of the lag", off.max() * 1e3, "ms", 2.0),
-        at_most("largest error over 2 ms or 5 %, whichever is more", share.max(), "×", 1.0),
+        at_most("largest error relative to 2 ms or 5 %, whichever is larger", share.max(), "×", 1.0),
         reported("mean error of the lag", off.mean() * 1e3, "ms"),
-        at_least("share of lags inside their 95 % interval and a step of the physics", inside.mean(), "", 0.9),
+        at_least("share of lags within their 95 % interval plus one physics step", inside.mean(), "", 0.9),
     ], rows
 
 
@@ -77,8 +77,8 @@ def _total(loop: Loop, seed: int) -> list[Figure]:
     found = find_lag(what, fast=True)
     true = plant_of(what).lag_s
     return [
-        reported(f"total lag of the {loop.name} loop, found", found.total_s * 1e3, "ms"),
-        at_most(f"total lag of the {loop.name} loop, off", abs(found.total_s - true) * 1e3, "ms", 2.0),
+        reported(f"total lag of the {loop.name} loop, identified", found.total_s * 1e3, "ms"),
+        at_most(f"total lag of the {loop.name} loop, error", abs(found.total_s - true) * 1e3, "ms", 2.0),
     ]
 
 
@@ -90,12 +90,12 @@ def _pressed(stiffness: float, seed: int) -> list[Figure]:
     found, late = _force_lag(moved, 0), _force_lag(moved, LATE_TICKS)
     lead, where = surface.damping_n_s_m / stiffness, f"pressing on {stiffness:g} N/m"
     return [
-        at_most(f"{where}: motion to force, off", abs(found + lead) * 1e3, "ms", 2.0 + 0.05 * lead * 1e3),
+        at_most(f"{where}: motion to force, error of the lag", abs(found + lead) * 1e3, "ms", 2.0 + 0.05 * lead * 1e3),
         at_most(
-            f"{where}: readings that come {LATE_TICKS * what.dt * 1e3:g} ms late, off",
+            f"{where}: readings {LATE_TICKS * what.dt * 1e3:g} ms late, error of the lag",
             abs(late - found - LATE_TICKS * what.dt) * 1e3, "ms", 2.0,
         ),
-        at_least(f"{where}: least force meanwhile", moved.force.min(), "N", 0.0),
+        at_least(f"{where}: smallest force during the motion", moved.force.min(), "N", 0.0),
     ]  # fmt: skip
 
 
@@ -105,23 +105,23 @@ def _force_lag(moved: Motion, ticks: int) -> float:
     return identify_force(-late.position, -late.speed, late.force, late.dt).lag_s
 
 
-def _refusals(seed: int) -> list[Figure]:
-    """What cannot be told is refused, not guessed."""
+def _rejections(seed: int) -> list[Figure]:
+    """Data without a clear lag is rejected, not guessed."""
     random = np.random.default_rng(seed)
     moved = move_free(task((), SLOW, seed, 10.0), Excitation(amplitude_m=1e-4, seconds=2.0), fast=True)
     drowned = moved.position + 2e-4 * random.normal(size=len(moved.position))
     held = 0.5 * moved.position
-    refused = 0
+    rejected = 0
     for position in (drowned, held, np.zeros_like(held)):
         try:
             check(identify(moved.command, position, moved.dt), 1e-4)
         except DelayError:
-            refused += 1
-    return [at_least("refused: drowned in noise, half carried out, not carried out at all", refused, "of 3", 3)]
+            rejected += 1
+    return [at_least("rejected: hidden in noise, half executed, not executed", rejected, "of 3", 3)]
 
 
 def run(seed: int, progress: Progress) -> Outcome:
-    """Identified against true lag over the servo's bandwidth and delay; in contact; and what is refused."""
+    """Identified against true lag over the servo's bandwidth and delay, in contact, and with unusable data."""
     began = time.perf_counter()
     figures, rows = _grid(seed, lambda share: progress(0.7 * share))
     for loop in (QUICK, SLOW):
@@ -129,10 +129,10 @@ def run(seed: int, progress: Progress) -> Outcome:
     for i, stiffness in enumerate(STIFFNESS):
         figures += _pressed(stiffness, seed)
         progress(0.75 + 0.2 * (i + 1) / len(STIFFNESS))
-    figures += _refusals(seed)
+    figures += _rejections(seed)
     progress(1.0)
     notes = [
-        f"The tool goes back and forth by 2 mm for 8 s; noise of {NOISE_M * 1e6:g} µm on every reading of its place, "
+        f"The tool moves back and forth by 2 mm for 8 s, with {NOISE_M * 1e6:g} µm of noise on every position reading, "
         f"{REPEATS} times for each servo."
     ]
     return Outcome("delay", seed, time.perf_counter() - began, figures, notes, draw=lambda path: _draw(rows, path))
@@ -141,7 +141,7 @@ def run(seed: int, progress: Progress) -> Outcome:
 def _draw(rows: list[Row], path: Path) -> None:
     with style.applied() as theme:
         fig, axes = style.figure(
-            1, 2, "The lag that is found", f"2 mm for 8 s, {NOISE_M * 1e6:g} µm of noise; bars: 95 %",
+            1, 2, "Identified lag", f"2 mm for 8 s, {NOISE_M * 1e6:g} µm of noise; bars: 95 %",
             panel_inches=(5.6, 3.4),
         )  # fmt: skip
         left, right = axes[0]
@@ -158,8 +158,8 @@ def _draw(rows: list[Row], path: Path) -> None:
         x = np.linspace(0, most, 200)
         bar = np.maximum(BAR_S * 1e3, BAR * x)
         right.fill_between(x, -bar, bar, color=theme.grid, zorder=0)
-        style.label(left, "Lag found", "ms")
-        style.label(right, "Error of the lag, mean of the repeats", "ms")
+        style.label(left, "Identified lag", "ms")
+        style.label(right, "Lag error, mean of the repeats", "ms")
         for ax in (left, right):
             ax.set_xlabel("true lag of the servo [ms]")
             ax.set_xlim(0, most)

@@ -1,6 +1,6 @@
-"""Every defect of a contact loop, alone and together, is found in its recording; sound runs raise no alarm.
+"""The doctor finds every defect of a contact loop, alone and combined; sound runs raise no alarm.
 
-Each run is written to a file and read back: the doctor sees nothing else.
+Each run is written to a file and read back. The doctor sees nothing else.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ SEEDS, SURFACES = 2, 3
 
 @dataclass(frozen=True)
 class Trial:
-    """One recording and what the doctor made of it."""
+    """One recording and its diagnosis."""
 
     defect: Defect
     where: str
     found: frozenset[str]
     silent: bool
-    """Whether a cause does not speak of what it should."""
+    """Whether a cause does not name what it should."""
     off: dict[str, tuple[float, float, str]]
-    """How far each figure is from the truth, how far it may be, and its unit."""
+    """The error of each figure, its tolerance and its unit."""
 
     @property
     def missed(self) -> frozenset[str]:
@@ -49,7 +49,7 @@ class Trial:
 
     @property
     def right(self) -> bool:
-        """Everything that must be found, with its cause, and nothing beyond what follows from it."""
+        """Whether everything that must be found is found, with its cause, and nothing except consequences."""
         return not self.missed and not self.false and not self.silent
 
 
@@ -67,7 +67,7 @@ def _trial(defect: Defect, stiffness: float, seed: int, path: Path) -> Trial:
 
 
 def run(seed: int, progress: Progress) -> Outcome:
-    """Several stiffnesses and seeds of each defect and of each sound task."""
+    """Several stiffnesses and seeds for each defect and each sound task."""
     began = time.perf_counter()
     plan = [
         (defect, stiffness, SEEDS * seed + i)
@@ -87,9 +87,9 @@ def run(seed: int, progress: Progress) -> Outcome:
 
 
 def _said(trial: Trial) -> str:
-    parts = (("not found", trial.missed), ("found without reason", trial.false))
+    parts = (("not found", trial.missed), ("false findings", trial.false))
     words = [f"{word}: {', '.join(sorted(names))}" for word, names in parts if names]
-    return f"{trial.where}: {'; '.join(words) or 'the cause is not named'}."
+    return f"{trial.where}: {'; '.join(words) or 'cause not named'}."
 
 
 def _figures(trials: list[Trial]) -> list[Figure]:
@@ -101,8 +101,8 @@ def _figures(trials: list[Trial]) -> list[Figure]:
     figures = [
         at_least(f"right diagnoses of {len(broken)} runs with defects", _percent(broken), "%", 100.0),
         at_most(f"sound runs with an alarm, of {len(sound)}", sum(not trial.right for trial in sound), "", 0.0),
-        at_most("findings without a reason, all runs", sum(len(trial.false) for trial in trials), "", 0.0),
-        reported(f"right diagnoses with the known misses, of {len(everything)}", _percent(everything), "%"),
+        at_most("false findings, all runs", sum(len(trial.false) for trial in trials), "", 0.0),
+        reported(f"right diagnoses including the known misses, of {len(everything)}", _percent(everything), "%"),
     ]
     for trial in hard:
         figures.append(reported(f"known miss: {trial.where}: right", 100.0 * trial.right, "%"))
@@ -113,7 +113,7 @@ def _figures(trials: list[Trial]) -> list[Figure]:
     offs: dict[str, list[tuple[float, float, str]]] = {}
     for trial in trials:
         for name, value in trial.off.items():
-            offs.setdefault(f"{name}, {trial.defect.name}: off by at most", []).append(value)
+            offs.setdefault(f"{name}, {trial.defect.name}: largest error", []).append(value)
     for name, values in offs.items():
         figures.append(at_most(name, np.max([value[0] for value in values]), values[0][2], values[0][1]))
     return figures
@@ -135,7 +135,7 @@ def _draw(trials: list[Trial], path: Path) -> None:
     )
     with style.applied() as theme:
         fig, axes = style.figure(
-            1, 1, "What the doctor finds, and where", "shade: share of the runs; frame: must be found; dots: may be",
+            1, 1, "Findings of the doctor", "shade: share of the runs; frame: must be found; dots: may be found",
             panel_inches=(9.0, 0.27 * len(kinds) + 1.4),
         )  # fmt: skip
         ax = axes[0, 0]

@@ -1,7 +1,7 @@
-"""Rivals that the doctor is tried on: the saturated PI loop with each of its defects alone, and with all of them.
+"""Test cases for the doctor: the saturated PI loop with each of its defects alone, and with all of them.
 
-The sound loop has a gain that fits stiffness and lag. A defect changes one thing; `must` names what the doctor has to
-find then, `may` what follows from it and may be found too. Anything else is a false alarm.
+The sound loop has a gain that fits stiffness and lag. A defect changes one thing. `must` names what the doctor has to
+find, `may` what can follow from it. Anything else is a false alarm.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ GAP_M, PRELOAD_N = 0.001, 12.0
 
 @dataclass(frozen=True)
 class Setup:
-    """A run to be made: law, surface, robot as it is, robot as it was reckoned with, and what else is wrong."""
+    """A run: law, surface, real robot, assumed robot, and further defects."""
 
     rival: Rival
     surface: Surface
@@ -35,7 +35,7 @@ class Setup:
     scene: Scene
 
     def record(self, path: Path, seed: int) -> Trace:
-        """Make the run and its recording; returns what really happened."""
+        """Make the run and its recording; returns the true signals."""
         trace = run_rival(self.rival, self.surface, self.loop, seed, self.scene)[0]
         save_rival(path, self.rival, self.declared, seed, trace)
         return trace
@@ -43,7 +43,7 @@ class Setup:
 
 @dataclass(frozen=True)
 class Truth:
-    """A figure that the doctor tells, and what it really was: `value(setup, trace)`, within `tolerance`."""
+    """A figure of the doctor and its true value `value(setup, trace)`, to be met within `tolerance`."""
 
     finding: str
     figure: str
@@ -54,7 +54,7 @@ class Truth:
 
 @dataclass(frozen=True)
 class Defect:
-    """One thing that is wrong (or nothing): how it is set up for a stiffness, what must and what may be found."""
+    """One defect (or none): its setup for a stiffness, and what must and may be found."""
 
     name: str
     make: Callable[[float], Any]
@@ -62,7 +62,7 @@ class Defect:
     may: frozenset[str] = frozenset()
     truths: tuple[Truth, ...] = ()
     says: str = ""
-    """What the cause of every finding that must be there has to speak of."""
+    """Text that the cause of every required finding must contain."""
     stiffness: tuple[float, ...] = STIFFNESS
 
 
@@ -74,7 +74,7 @@ def _above(stiffness: float, gap: float) -> Surface:
 
 
 def sound(stiffness: float) -> Setup:
-    """The PI loop as it should be: damping against the motion, a gain that fits, a limit out of its way."""
+    """The PI loop as it should be: damping against the motion, a suitable gain, a limit that does not act."""
     kp = NUMBER / (stiffness * QUICK.lag_s())
     values = {**RIVALS["sign"].values, "kp": kp, "ki": 5.0 * kp, "most": 0.02}
     scene = Scene(seconds=14.0, wait_s=0.3)
@@ -199,47 +199,47 @@ DEFECTS = (
         "damping with the wrong sign", _wrong_sign, frozenset({"anti-damping"}),
         truths=(Truth("anti-damping", "share added", "%", 1.0, lambda setup, trace: 100.0),), says="wrong sign",
     ),
-    Defect("a speed limit that is too low", _saturated, frozenset({"saturation"}), says="speed limit"),
+    Defect("speed limit too low", _saturated, frozenset({"saturation"}), says="speed limit"),
     Defect(
-        "a gain that is too high", _too_much_gain, frozenset({"limit cycle"}), _RESTLESS, (_CYCLE,),
+        "gain too high", _too_much_gain, frozenset({"limit cycle"}), _RESTLESS, (_CYCLE,),
         "a pure delay becomes unstable",
     ),
     Defect(
-        "an integral that is too strong", _too_much_integral, frozenset({"limit cycle"}), _RESTLESS, (_CYCLE,),
+        "integral too strong", _too_much_integral, frozenset({"limit cycle"}), _RESTLESS, (_CYCLE,),
         "The integral oscillates",
     ),
     Defect(
-        "a preload at the start", _preloaded, frozenset({"preload at start"}),
+        "preload at the start", _preloaded, frozenset({"preload at start"}),
         truths=(Truth("preload at start", "force before the start", "N", 0.5, _at_start),),
     ),
     Defect(
-        "a sensor that freezes", _frozen, frozenset({"frozen sensor"}), frozenset({"contact losses"}),
+        "frozen sensor reading", _frozen, frozenset({"frozen sensor"}), frozenset({"contact losses"}),
         (Truth("frozen sensor", "time frozen", "s", 0.01, lambda setup, trace: 0.8),),
     ),
     Defect(
-        "a sensor that is late", _late, frozenset({"late sensor"}), _LATE,
+        "late sensor reading", _late, frozenset({"late sensor"}), _LATE,
         (Truth("late sensor", "age by time stamps, median", "ms", 1.0, lambda setup, _: 1e3 * setup.scene.late_s),),
         "by their time stamps",
     ),
     Defect(
-        "a sensor that is late and hides it", _secretly_late, frozenset({"late sensor"}), _LATE,
+        "late sensor reading, wrong stamps", _secretly_late, frozenset({"late sensor"}), _LATE,
         # the damping of a surface makes its force lead by damping over stiffness
         (Truth("late sensor", "force behind the motion", "ms", 6.0, lambda setup, trace: 1e3 * (
             setup.scene.late_s - setup.surface.damping_n_s_m / setup.surface.stiffness_n_m)),),
         "older than their stamps",
     ),
-    Defect("a robot slower than declared", _slow_robot, _LATE, truths=(_LOOP,)),
+    Defect("robot slower than declared", _slow_robot, _LATE, truths=(_LOOP,)),
     Defect(
-        "a surface that ends", _ending, frozenset({"contact losses"}),
+        "surface that ends", _ending, frozenset({"contact losses"}),
         truths=(Truth("contact losses", "time without contact", "s", 0.1, _without_contact),), says="ended",
     ),
     Defect(
-        "a robot that stands", _standing, frozenset({"command not realised"}),
+        "robot that stops", _standing, frozenset({"command not realised"}),
         truths=(Truth("command not realised", "time", "s", 0.2, _after_halt),),
     ),
-    Defect("the published gains", _published, _BOUNCES, frozenset({"force above its limit"}), (_CYCLE,)),
+    Defect("published gains", _published, _BOUNCES, frozenset({"force above its limit"}), (_CYCLE,)),
     Defect(
-        "all of it together", _everything,
+        "all defects together", _everything,
         _BOUNCES | {"preload at start", "frozen sensor", "late sensor", "command not realised"}
         | {"force above its limit"},
         frozenset({"effective delay", "failing sensor"}),
@@ -249,6 +249,7 @@ DEFECTS = (
 # Known misses: a lateness that a loop which settles smoothly does not show.
 MISSED = (
     Defect(
-        "a sensor that hides 30 ms", _a_little_late, frozenset({"late sensor"}), _LATE, says="older than their stamps",
+        "sensor 30 ms late, wrong stamps", _a_little_late, frozenset({"late sensor"}), _LATE,
+        says="older than their stamps",
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Our own laws that the doctor is tried on: sound tasks, in which nothing may be found, and some with a defect."""
+"""Test cases for the doctor with Pliant's own laws: sound tasks without findings, and some with a defect."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SHIPPED = (
 
 @dataclass(frozen=True)
 class Own:
-    """A run of our own."""
+    """A run of Pliant's own law."""
 
     task: Task
 
@@ -131,37 +131,37 @@ SOUND = (
     Defect("dome, 50 ms", _contact(SLOW)),
     Defect("dome, 50 ms, mass and damper", _contact(SLOW, law="mass")),
     Defect("dome, 25 ms, integral", _contact(QUICK, feed_forward="none"), stiffness=STIFFNESS[:2]),
-    Defect("an unknown tilt", _tilted, stiffness=ONCE),
-    Defect("a surface that moves by ±5 mm at 0.2 Hz", _moving, stiffness=ONCE),
-    Defect("a hand that shakes the tool", _shaken, stiffness=ONCE),
+    Defect("unknown tilt", _tilted, stiffness=ONCE),
+    Defect("surface that moves by ±5 mm at 0.2 Hz", _moving, stiffness=ONCE),
+    Defect("hand that shakes the tool", _shaken, stiffness=ONCE),
 )
 
 BROKEN = (
     Defect(
-        "ours, told a fifth of the lag", _short_lag, frozenset({"effective delay"}),
+        "Pliant, a fifth of the lag declared", _short_lag, frozenset({"effective delay"}),
         frozenset({"limit cycle", "contact losses", "saturation", "force above its limit", "contact fault"}),
         stiffness=STIFFNESS[1:],
     ),
-    Defect("ours, on a surface that ends", _ending, frozenset({"contact losses"}), stiffness=STIFFNESS[1:]),
+    Defect("Pliant, surface that ends", _ending, frozenset({"contact losses"}), stiffness=STIFFNESS[1:]),
     Defect(
-        "ours, with a sensor that freezes", _failing("frozen"), frozenset({"frozen sensor", "contact fault", "fault"}),
+        "Pliant, sensor freezes", _failing("frozen"), frozenset({"frozen sensor", "contact fault", "fault"}),
         stiffness=ONCE,
     ),
     Defect(
-        "ours, with a sensor that is silent", _failing("missing"),
+        "Pliant, sensor sends nothing", _failing("missing"),
         frozenset({"failing sensor", "contact fault", "fault"}), stiffness=ONCE,
     ),
     Defect(
-        "ours, with no surface to find", _nothing_there, frozenset({"contact fault"}),
+        "Pliant, no surface in range", _nothing_there, frozenset({"contact fault"}),
         stiffness=ONCE, says="contact.seek_m",
     ),
     Defect(
-        "ours, with a knock on the tool", _knocked, frozenset({"contact fault", "force above its limit"}),
+        "Pliant, tool struck", _knocked, frozenset({"contact fault", "force above its limit"}),
         frozenset({"contact losses"}), stiffness=ONCE, says="limit",
     ),
-    Defect("ours, started under a preload", _pressed, frozenset({"preload at start"})),
+    Defect("Pliant, started with a preload", _pressed, frozenset({"preload at start"})),
     Defect(
-        "a plain admittance on something stiff", _stiff_admittance, frozenset({"limit cycle"}),
+        "plain admittance on a stiff surface", _stiff_admittance, frozenset({"limit cycle"}),
         frozenset({"saturation"}), stiffness=STIFFNESS[:2],
     ),
 )  # fmt: skip
@@ -170,12 +170,12 @@ BROKEN = (
 OVERLOOKED = (
     *MISSED,
     Defect(
-        "ours, around the edge of something soft", _ending, frozenset({"contact losses"}),
+        "Pliant, around the edge of a soft box", _ending, frozenset({"contact losses"}),
         # the law stops where the normal turns too far, and goes in no faster than an approach where no force answers
         frozenset({"contact fault", "saturation"}), stiffness=STIFFNESS[:1],
     ),
     Defect(
-        "a plain admittance on 1e5 N/m", _stiff_admittance, frozenset({"limit cycle"}),
+        "plain admittance on 1e5 N/m", _stiff_admittance, frozenset({"limit cycle"}),
         # it presses until the sensor fails, and that ends the run
         frozenset({"saturation", "failing sensor", "fault"}), stiffness=STIFFNESS[2:],
     ),

@@ -1,4 +1,4 @@
-"""A probe finds a dome, holds 5 N, dwells and slides 50 mm over it: peak, settling, losses and error, rivals beside."""
+"""A probe finds a dome, holds 5 N, dwells and slides 50 mm: peak, settling, losses and error; against other laws."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _bars(loop: Loop, stiffness: float, found: Figures) -> list[Figure]:
     figures = [
         at_most(f"{where}: peak", found.peak_n, "N", 7.5 if quick and not stiff else 10.0),
         at_most(f"{where}: contact losses", found.losses, "", 0.0),
-        at_most(f"{where}: settled to ±5 %", found.settle_s, "s", 1.0 if quick else 2.0),
+        at_most(f"{where}: settling time to ±5 %", found.settle_s, "s", 1.0 if quick else 2.0),
     ]
     name = f"{where}: RMS error while sliding"
     if quick:
@@ -47,7 +47,7 @@ def _bars(loop: Loop, stiffness: float, found: Figures) -> list[Figure]:
     else:
         figures.append(reported(name, found.slide_rms_n, "N"))
     speed = 1e3 * found.way_m / found.slide_s if found.slide_s > 0.0 else math.nan
-    figures.append(reported(f"{where}: mean speed of the slide", speed, "mm/s"))
+    figures.append(reported(f"{where}: mean speed while sliding", speed, "mm/s"))
     return figures + completed(where, found)
 
 
@@ -63,8 +63,8 @@ def _learned(loop: Loop, stiffness: float, trace: Trace) -> list[Figure]:
     out = tip - np.array(dome(stiffness).position_m)
     off = np.degrees(np.arccos(np.clip(last["normal"] @ out / np.linalg.norm(out), -1, 1)))
     return [
-        reported(f"{where}: stiffness learned", float(last["stiffness"]), "N/m"),
-        reported(f"{where}: normal off at the end", float(off), "deg"),
+        reported(f"{where}: estimated stiffness", float(last["stiffness"]), "N/m"),
+        reported(f"{where}: error of the normal at the end", float(off), "deg"),
     ]
 
 
@@ -84,7 +84,7 @@ def _rivals(loop: Loop, stiffness: float, seed: int) -> tuple[list[Figure], Trac
 
 
 def run(seed: int, progress: Progress) -> Outcome:
-    """Four stiffnesses with a total lag of 25 and of 50 ms; nothing is declared but the range of stiffness."""
+    """Four stiffnesses with a total lag of 25 ms and 50 ms; only the stiffness range is declared."""
     began = time.perf_counter()
     figures: list[Figure] = []
     drawn: list[tuple[Loop, float, Trace, Trace]] = []
@@ -98,16 +98,16 @@ def run(seed: int, progress: Progress) -> Outcome:
             drawn.append((loop, stiffness, trace, rival))
             progress((4 * i + j + 1) / 8)
     notes = [
-        "All forces are the true ones of the simulator, not the sensor's. The rivals are given the moment of touch and,"
-        " where they use one, the true normal; ours has to find both."
+        "All forces are true forces of the simulator, not sensor readings. The other laws are given the time of first"
+        " contact and, if they use it, the true normal. Pliant has to find both."
     ]
     return Outcome("dome", seed, time.perf_counter() - began, figures, notes, draw=lambda path: _draw(drawn, path))
 
 
 def _draw(drawn: list[tuple[Loop, float, Trace, Trace]], path: Path) -> None:
     with style.applied() as theme:
-        subtitle = "true force along the normal; sim:ur5e, 500 Hz, µ = 0.3; thin: the saturated PI loop"
-        fig, axes = style.figure(4, 2, "5 N on a dome of radius 45 mm", subtitle, panel_inches=(6.0, 1.75))
+        subtitle = "true force along the normal; sim:ur5e, 500 Hz, µ = 0.3; thin: saturated PI loop"
+        fig, axes = style.figure(4, 2, "5 N on a dome with a radius of 45 mm", subtitle, panel_inches=(6.0, 1.75))
         for i, (loop, stiffness, trace, rival) in enumerate(drawn):
             ax = axes[i % 4, i // 4]
             ax.plot(rival.time_s, rival.normal_n, color=theme.alarm, lw=0.5, alpha=0.7)

@@ -1,4 +1,4 @@
-"""No drift and no friction: a push above the deadband moves the tool, none lets it rest, a spring is not forgotten."""
+"""No drift and no friction: any push above the deadband moves the tool, no push leaves it still, springs hold."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ def _friction(seed: int) -> tuple[list[Figure], tuple[Array, Array], list[tuple[
     slope = float(above @ way / (above @ above))
     off = np.abs(way / (slope * above) - 1).max()
     figures = [
-        at_least(f"way in 2 s under a push {ABOVE[0]:g} N above the deadband, with noise", least * 1e3, "mm", 1.0),
-        at_most("way off proportional to push less deadband", 100 * off, "%", 2.0),
+        at_least(f"motion in 2 s under {ABOVE[0]:g} N above the deadband, with noise", least * 1e3, "mm", 1.0),
+        at_most("deviation from proportional to push minus deadband", 100 * off, "%", 2.0),
     ]
     rivals = []
     for force in (3.99, 4.01):
@@ -84,10 +84,10 @@ def _friction(seed: int) -> tuple[list[Figure], tuple[Array, Array], list[tuple[
         arm = run_in_simulator(law, sim, TOOL, 2.2, start_q=START)
         rivals.append((force, arm))
         figures += [
-            reported(f"the re-anchoring drift stop: way in 6 s under {force:g} N", free.moved()[-1] * 1e3, "mm"),
-            reported(f"the same on the simulated arm in 2 s, {force:g} N", abs(arm.moved(1)[-1]) * 1e3, "mm"),
+            reported(f"re-anchoring drift stop: motion in 6 s under {force:g} N", free.moved()[-1] * 1e3, "mm"),
+            reported(f"the same on the simulated arm in 2 s under {force:g} N", abs(arm.moved(1)[-1]) * 1e3, "mm"),
         ]
-    figures.append(reported("friction that it amounts to: M × 1 mm/s / period", 8.0 * 1e-3 / DT, "N"))
+    figures.append(reported("equivalent friction: M × 1 mm/s / period", 8.0 * 1e-3 / DT, "N"))
     return figures, (above, way), rivals
 
 
@@ -103,10 +103,10 @@ def _creep(seed: int) -> tuple[list[Figure], Array, tuple[Trace, Trace]]:
     silent = SimConfig(seed=seed, sensor=SILENT, pushes=_along_y(10.0))
     arm = run_in_simulator(law, silent, TOOL, 20.2, start_q=START)
     figures = [
-        within("10 N on 100 N/m: rest after 20 s", _moved(ours)[-500:].mean() * 1e3, "mm", 100.0, 1.0),
-        reported("the re-anchoring drift stop: way in 20 s", free.moved()[-1] * 1e3, "mm"),
+        within("10 N on 100 N/m: deflection after 20 s", _moved(ours)[-500:].mean() * 1e3, "mm", 100.0, 1.0),
+        reported("re-anchoring drift stop: motion in 20 s", free.moved()[-1] * 1e3, "mm"),
         reported("the same on the simulated arm, until it is stretched out", np.abs(arm.moved(1)).max() * 1e3, "mm"),
-        reported("the same on the simulated arm: time until then", arm.time_s[-1], "s"),
+        reported("the same on the simulated arm: time until stretched out", arm.time_s[-1], "s"),
     ]
     return figures, ours, (free, arm)
 
@@ -117,7 +117,7 @@ def _idle(seed: int) -> list[Figure]:
     records = _ours(60.0, parameters, SimConfig(seed=seed))
     pose = records["observed"]["pose"][:, :3]
     far = np.linalg.norm(pose - pose[0], axis=1)
-    return [at_most("no spring, no push: way in 60 s of sensor noise", far.max() * 1e3, "mm", 0.1)]
+    return [at_most("no spring, no push: motion in 60 s of sensor noise", far.max() * 1e3, "mm", 0.1)]
 
 
 # ---- the command is integrated -------------------------------------------------------------------------------------
@@ -134,9 +134,9 @@ def _lag(seed: int) -> tuple[list[Figure], tuple[Array, Array, Trace]]:
     dragged = _from_measured(1e6 * MASS, 1e-3 * ratio, sim)  # a law that does not move: what the push alone does
     asked = 10.0 / DAMPER
     figures = [
-        within("share of the speed that arrives through 20 ms of lag", 100 * _speed(ours) / asked, "%", 100.0, 1.0),
-        reported("measured position plus a step: share of the speed that arrives", 100 * _speed(rival) / asked, "%"),
-        reported("of it dragged by the push alone, without any law", 100 * _speed(dragged) / asked, "%"),
+        within("share of the commanded speed reached with 20 ms of lag", 100 * _speed(ours) / asked, "%", 100.0, 1.0),
+        reported("measured position plus a step: share of the speed reached", 100 * _speed(rival) / asked, "%"),
+        reported("of it caused by the push alone, without a law", 100 * _speed(dragged) / asked, "%"),
         reported("lag of the servo", LAGGING.lag_s * 1e3, "ms"),
     ]
     return figures, (ours["time_s"], _moved(ours), rival)
@@ -155,7 +155,7 @@ def _speed(run: Array | Trace) -> float:
 
 
 def run(seed: int, progress: Progress) -> Outcome:
-    """Small pushes, a long push on a spring, no push at all, and a servo that lags."""
+    """Small pushes, a long push on a spring, no push, and a servo with lag."""
     began = time.perf_counter()
     friction, ways, stuck = _friction(seed)
     progress(0.35)
@@ -185,22 +185,22 @@ def _draw(
         fig, axes = style.figure(2, 2, "Drift and friction", subtitle, share_x=False, panel_inches=(6.0, 2.5))
         own, alarm = theme.lines[0], theme.alarm
         above, way = ways
-        axes[0, 0].plot(above, way * 1e3, "o", color=own, label="ours")
+        axes[0, 0].plot(above, way * 1e3, "o", color=own, label="Pliant")
         axes[0, 0].plot([0, above[-1]], [0, (above @ way) / (above @ above) * above[-1] * 1e3], color=own, lw=0.8)
-        axes[0, 0].set_xlabel("push less deadband [N]")
-        style.label(axes[0, 0], "Way in 2 s, no spring", "mm")
+        axes[0, 0].set_xlabel("push minus deadband [N]")
+        style.label(axes[0, 0], "Motion in 2 s, no spring", "mm")
         for (force, trace), line in zip(stuck, (":", "--"), strict=True):
-            axes[0, 1].plot(trace.time_s, -trace.moved(1) * 1e3, line, color=alarm, label=f"re-anchored, {force:g} N")
-        style.label(axes[0, 1], "Hidden friction of 4 N", "mm", "way")
+            axes[0, 1].plot(trace.time_s, -trace.moved(1) * 1e3, line, color=alarm, label=f"re-anchoring, {force:g} N")
+        style.label(axes[0, 1], "Hidden friction of 4 N", "mm", "motion")
         free, arm = creeping
-        axes[1, 0].plot(rest["time_s"], _moved(rest) * 1e3, color=own, label="ours")
+        axes[1, 0].plot(rest["time_s"], _moved(rest) * 1e3, color=own, label="Pliant")
         axes[1, 0].plot(arm.time_s, -arm.moved(1) * 1e3, "--", color=alarm, label="re-anchored")
-        axes[1, 0].plot(free.time_s, free.moved() * 1e3, ":", color=alarm, label="with no arm in the way")
-        style.label(axes[1, 0], "10 N on 100 N/m", "mm", "way")
+        axes[1, 0].plot(free.time_s, free.moved() * 1e3, ":", color=alarm, label="law alone, without an arm")
+        style.label(axes[1, 0], "10 N on 100 N/m", "mm", "motion")
         times, moved, rival = speeds
-        axes[1, 1].plot(times, moved * 1e3, color=own, label="ours")
+        axes[1, 1].plot(times, moved * 1e3, color=own, label="Pliant")
         axes[1, 1].plot(rival.time_s, -rival.moved(1) * 1e3, "--", color=alarm, label="measured + step")
-        style.label(axes[1, 1], "125 mm/s asked, servo lag 20 ms", "mm", "way")
+        style.label(axes[1, 1], "125 mm/s commanded, servo lag 20 ms", "mm", "motion")
         for ax in (axes[0, 1], axes[1, 0], axes[1, 1]):
             ax.set_xlabel("time [s]")
             style.legend(ax)

@@ -1,7 +1,7 @@
-"""Random admissible parameter sets, full matrices and extremes included, and whether the law is stable with them.
+"""Random valid parameter sets, including full matrices and extremes, and whether the law is stable with them.
 
-Stable means more than bounded: with nothing pushing, ½ vᵀ M v + ½ eᵀ K e grows in no tick, beyond rounding (10⁻⁹ of
-what was there at the start). For the explicit law the largest pole counts, which is the milder judge.
+Stable means more than bounded: without a push, ½ vᵀ M v + ½ eᵀ K e grows in no tick beyond rounding (10⁻⁹ of its
+initial value). The explicit law is judged by its largest pole, which is less strict.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _energy(g, v, e):
 
 @kernel
 def count_unstable(p, gains, dts, starts, ticks, state, work, e, nothing):
-    """How many of the sets let the energy of a random start grow in any of `ticks` ticks."""
+    """The number of sets in which the energy of a random start grows in any of `ticks` ticks."""
     s, count = state[0], 0
     for n in range(len(dts)):
         g = gains[n]
@@ -82,7 +82,7 @@ def draw_sets(random: np.random.Generator, n: int) -> tuple[Array, Array, Array,
 
 
 def largest_pole(M: Array, D: Array, K: Array, dt: Array) -> Array:
-    """|z| of the fastest growing motion of the explicit law: v⁺ = v - dt M⁻¹ (D v + K e), e⁺ = e + dt v⁺."""
+    """|z| of the fastest-growing mode of the explicit law: v⁺ = v - dt M⁻¹ (D v + K e), e⁺ = e + dt v⁺."""
     n, t = len(M), dt[:, None, None]
     A = np.zeros((n, 12, 12))
     A[:, 6:, :6] = -t * np.linalg.solve(M, K)
@@ -106,6 +106,6 @@ def stability(seed: int) -> tuple[list[Figure], tuple[float, float]]:
     share = float((largest_pole(M[few], D[few], K[few], dt[few]) > 1.0 + 1e-6).mean())
     figures = [
         at_most(f"unstable among {SETS:,} random sets of M, D, K and period", unstable, "", 0.0),
-        reported(f"explicit integration: unstable share of {_RIVAL_SETS:,} of them", 100 * share, "%"),
+        reported(f"explicit integration: unstable share of {_RIVAL_SETS:,} sets", 100 * share, "%"),
     ]
     return figures, (unstable / SETS, share)
