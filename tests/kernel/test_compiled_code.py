@@ -304,10 +304,13 @@ def test_closures_of_one_factory_keep_their_own_numbers(place: Path) -> None:
         "from pliant.kernel import kernel\ndef make(k):\n    @kernel\n    def scaled(x):\n        return k * x\n"
         "    @kernel\n    def outer(x):\n        return scaled(x) + scaled(x + 1.0)\n    return outer\n"
     )
-    code = "import json; from factory import make; print(json.dumps([make(k)(1.0) for k in {}]))"
-    assert python(code.format("(2.0,)"), place, PLIANT_CACHE=cache) == [6.0]
-    assert python(code.format("(3.0,)"), place, PLIANT_CACHE=cache) == [9.0]
-    assert python(code.format("(2.0, 3.0)"), place, PLIANT_CACHE=cache) == [6.0, 9.0]
+    code = (
+        "import json; from factory import make; from pliant.kernel import on_compile\nnames = []\n"
+        "with on_compile(names.append):\n    results = [make(k)(1.0) for k in {}]\n"
+        "print(json.dumps([results, len(names)]))"
+    )
+    for factors, results, compiled in (("(2.0,)", [6.0], 2), ("(3.0,)", [9.0], 2), ("(2.0, 3.0)", [6.0, 9.0], 0)):
+        assert python(code.format(factors), place, PLIANT_CACHE=cache) == [results, compiled]
 
 
 def test_an_exception_with_arguments_survives_the_cache(place: Path) -> None:

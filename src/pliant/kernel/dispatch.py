@@ -215,6 +215,9 @@ class Kernel(CPUDispatcher):
         if not file.is_file():
             return ""
         cells = [cell.cell_contents for cell in self.py_func.__closure__ or ()]
+        cells = [cell._cache_name(()) if isinstance(cell, Kernel) else cell for cell in cells]
+        if "" in cells:
+            return ""
         of = (machine(), digest_of_imports(file), code.co_firstlineno, code.co_code, str(args), self.separate)
         digest = hashlib.sha256(repr(of).encode() + (dumps(cells) if cells else b"")).hexdigest()
         return f"{self.name.replace('<locals>', '_')}-{digest[:24]}"
