@@ -1,4 +1,4 @@
-"""Symmetric positive definite 6×6 systems: factor once, solve. No allocation, no pivoting, no library call, no root."""
+"""Symmetric positive definite 6×6 systems: factor once, solve. No allocation, pivoting, library call or square root."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FLOOR = 1e-12
 def factor(A):
     """A = L D Lᵀ in place, from its lower triangle: L below the diagonal, 1/D on it, L D above it.
 
-    Without square roots, and with the divisions done here, because both make the next line wait.
+    It uses no square roots and divides only here, because both operations are slow.
     """
     for i in range(6):
         for j in range(i):

@@ -135,7 +135,7 @@ def quat_mul(a, b, out):
 
 @kernel
 def quat_conj(q, out):
-    """The opposite rotation: out = (w, -x, -y, -z)."""
+    """The inverse rotation: out = (w, -x, -y, -z)."""
     out[0], out[1], out[2], out[3] = q[0], -q[1], -q[2], -q[3]
 
 
@@ -153,7 +153,7 @@ def quat_rotate(q, v, out):
 
 @kernel
 def quat_rotate_inv(q, v, out):
-    """Rotate a vector backwards: out = Rᵀ v."""
+    """Rotate a vector by the inverse rotation: out = Rᵀ v."""
     out[0], out[1], out[2] = _rotated(q[0], -q[1], -q[2], -q[3], v[0], v[1], v[2])
 
 
@@ -214,7 +214,7 @@ def pose_mul(X_AB, X_BC, out):
 
 @kernel
 def pose_inv(X_AB, out):
-    """The pose seen from the other side: X_BA = (-R_ABᵀ p_AB, conj q_AB)."""
+    """The inverse pose: X_BA = (-R_ABᵀ p_AB, conj q_AB)."""
     w, x, y, z = X_AB[3], -X_AB[4], -X_AB[5], -X_AB[6]
     a, b, c = _rotated(w, x, y, z, X_AB[0], X_AB[1], X_AB[2])
     out[0], out[1], out[2] = -a, -b, -c
@@ -230,7 +230,7 @@ def pose_apply(X_AB, p_B, out):
 
 @kernel
 def se3_exp(xi, out):
-    """The pose reached by a constant body twist xi = [ρ, φ] in unit time: out = (V ρ, exp φ).
+    """The pose that a constant body twist xi = [ρ, φ] reaches in unit time: out = (V ρ, exp φ).
 
     V = I + (1 - cos θ)/θ² [φ]× + (θ - sin θ)/θ³ [φ]×²,  θ = |φ|
     """
@@ -271,7 +271,7 @@ def se3_log(X, out):
 
 @kernel
 def pose_error(X_A, X_B, out):
-    """How far pose A is from pose B, in base axes [m, rad]: out = [p_A - p_B, log(R_A R_Bᵀ)]."""
+    """The difference of pose A from pose B, in base axes [m, rad]: out = [p_A - p_B, log(R_A R_Bᵀ)]."""
     w, x, y, z = _mul(X_A[3], X_A[4], X_A[5], X_A[6], X_B[3], -X_B[4], -X_B[5], -X_B[6])
     a, b, c = X_A[0] - X_B[0], X_A[1] - X_B[1], X_A[2] - X_B[2]
     out[3], out[4], out[5] = _log(w, x, y, z)
@@ -318,8 +318,8 @@ def transport_twist(X_AB, V_B, out):
 def transport_wrench(X_AB, w_B, out):
     """The same wrench at the origin and in the axes of A: f_A = R f_B, τ_A = R τ_B + p × f_A; power is unchanged.
 
-    Moved to a far origin, such as the arm's base, a pure force gains the moment of its lever arm: a compliance law
-    there would turn the tool, which is why the point of compliance is the tool.
+    At a distant origin, such as the arm's base, a pure force gets the moment of its lever arm, and a compliance law
+    there would turn the tool. Therefore the compliance point is the tool.
     """
     w, x, y, z = X_AB[3], X_AB[4], X_AB[5], X_AB[6]
     fx, fy, fz = _rotated(w, x, y, z, w_B[0], w_B[1], w_B[2])

@@ -221,7 +221,7 @@ def test_the_flange_can_be_named_in_a_task_too(tmp_path: Path) -> None:
 
 
 def test_an_unknown_flange_lists_what_there_is(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"no site or body 'grip' .* it has: 'b0', 'b1'\."):
+    with pytest.raises(ModelError, match=r"no site or body 'grip' .* Known: 'b0', 'b1'\."):
         Arm.load(write(tmp_path, chain(2)), flange="grip")
 
 
@@ -305,8 +305,8 @@ def test_joints_of_another_kind_are_refused_by_name(tmp_path: Path) -> None:
 
 
 def test_the_number_of_joints_is_bounded(tmp_path: Path) -> None:
-    assert "by 0 joints; 1 to 12 are allowed" in refusal(write(tmp_path, "<mujoco/>"))
-    assert "by 13 joints" in refusal(write(tmp_path, chain(MAX_JOINTS + 1)))
+    assert "has 0 joints that move the tool; 1 to 12 are allowed" in refusal(write(tmp_path, "<mujoco/>"))
+    assert "has 13 joints" in refusal(write(tmp_path, chain(MAX_JOINTS + 1)))
     assert Arm.load(write(tmp_path, chain(MAX_JOINTS))).n == MAX_JOINTS
 
 

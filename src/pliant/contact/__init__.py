@@ -1,1 +1,1 @@
-"""Contact that settles: seek a surface, hold a force, slide along it, lift off. Pure, like the laws."""
+"""The contact law: seek a surface, hold a force, slide along it, lift off. No side effects, like the other laws."""

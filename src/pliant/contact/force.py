@@ -3,9 +3,9 @@
     PI            v = kp e + I - w        İ = kp e / T_i + (v_done - v_asked) / T_b
     mass–damper   m v̇ + d v = e,  d = 1/kp,  m = d T;  then - w
 
-e = f_target - f_n, and w is how the surface is seen to move. Against a spring k with the total lag T, v = kp e is
-stable for kp k T < π/2 and does not overshoot up to 1/e ≈ 0.37: so the gain follows from the stiffness, as far as it is
-known, and until then from the stiffest that was declared. Contact damping acts like more gain at high frequencies.
+e = f_target - f_n, and w is the observed speed of the surface. Against a spring k with the total lag T, v = kp e is
+stable for kp k T < π/2 and does not overshoot up to 1/e ≈ 0.37. So the gain follows from the learned stiffness, or from
+the stiffest declared surface until it is learned. Contact damping acts like more gain at high frequencies.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ UNANSWERED = 3.0
 
 @kernel
 def approach_speed(p):
-    """The fastest approach [m/s] after which the stiffest declared surface is not pressed beyond the allowed peak."""
+    """The largest approach speed [m/s] at which the peak force on the stiffest declared surface stays within peak_n."""
     # peak ≈ v k T
     return min(p.approach_m_s, APPROACH_SHARE * p.peak_n / (p.stiffness_max_n_m * p.lag_s))
 
 
 @kernel
 def tune(p, c, mass, dt):
-    """Bring the gain to what stiffness and lag allow, and the `mass` [kg] whose inertia the sensor feels."""
+    """Set the gain that stiffness, lag and the `mass` [kg] beyond the sensor allow."""
     goal = p.margin / (p.lag_s * c.bound + DAMPING_SHARE * c.damping)
     # v = -kp m v̇(t - T) swings by itself from kp m/T = 1 on
     goal = min(goal, INERTIA_SHARE * p.lag_s / max(mass, 1e-3))
@@ -50,7 +50,7 @@ def tune(p, c, mass, dt):
 
 @kernel
 def begin(p, c):
-    """At first touch nothing is known of the surface: the gain of the stiffest one, no integral, no motion seen."""
+    """Reset the force law at first touch: gain for the stiffest surface, no integral, no observed motion."""
     c.gain = p.margin / (p.lag_s * p.stiffness_max_n_m)
     c.integral = 0.0
     c.surface_v, c.surface_a = 0.0, 0.0
@@ -58,7 +58,7 @@ def begin(p, c):
 
 @kernel
 def raise_target(p, c, dt):
-    """Soft start: from the force that was there at contact to the target, at a steady rate."""
+    """Soft start: raise the target from the force at contact at a constant rate."""
     step = p.target_n * dt / p.soft_start_s if p.soft_start_s > 0.0 else p.target_n
     c.target_n += max(-step, min(step, p.target_n - c.target_n))
 
@@ -76,9 +76,9 @@ def _integral_rate(p, c, e, done):
 
 @kernel
 def fastest_inward(p, c):
-    """The largest speed into the surface [m/s]: the surer it is that there is one, the more.
+    """The largest speed into the surface [m/s]; it rises with the certainty of contact.
 
-    Where contact is being lost nothing is faster than an approach: nobody dives where the surface ends.
+    While contact is being lost it is at most the approach speed, so that the tool does not dive over an edge.
     """
     slow = min(p.press_m_s, approach_speed(p))
     if c.force_n < p.touch_n:
@@ -89,7 +89,7 @@ def fastest_inward(p, c):
 
 @kernel
 def press(p, c, done, dt):
-    """The speed into the surface [m/s]; `done` is what the limits left of the speed asked for a tick ago."""
+    """The speed into the surface [m/s]; `done` is the speed that the limits allowed one tick ago."""
     e, fastest = c.target_n - c.force_n, p.press_m_s
     ahead = c.surface_v + p.lag_s * c.surface_a if p.feed_forward != 0 else 0.0
     if p.law == 1:
@@ -113,11 +113,11 @@ def press(p, c, done, dt):
 
 @kernel
 def give_way(p, c):
-    """The speed [m/s] that only takes off what is beyond the target, for a surface that is as stiff as any."""
+    """The speed [m/s] that only reduces a force above the target, for the stiffest declared surface."""
     return max(-p.press_m_s, min(0.0, p.margin / (p.lag_s * p.stiffness_max_n_m) * (p.target_n - c.force_n)))
 
 
 @kernel
 def braked(way, acceleration):
-    """The largest speed [m/s] from which one can brake within `way` [m]."""
+    """The largest speed [m/s] from which the tool can stop within `way` [m]."""
     return math.sqrt(2.0 * acceleration * max(0.0, way))

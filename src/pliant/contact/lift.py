@@ -1,9 +1,8 @@
-"""Lifting off: which way is out, what is in the way of it, and whether the force is gone.
+"""Lift-off: its direction, obstacles, and whether the force is gone.
 
-The way out is the normal that was learned. If the force contradicts it, or it is further from the approach than a
-normal may be, it was learned wrong. If a force is left after `retract_m`, the tool goes on by as much along the
-approach, from where it once came; not if a hand draws it, which would draw it further. If something is in the way, it
-goes back a little and stands.
+The tool lifts off along the learned normal. If the force contradicts the normal, or it is outside the allowed cone
+around the approach, it was learned wrong. If a force remains after `retract_m`, the tool moves on by the same distance
+back along the approach, unless a hand pulls it that way. If there is an obstacle, it moves back a little and stops.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ ALONG_NORMAL, ALONG_APPROACH, BACK = range(3)
 
 @kernel
 def mind_the_force(p, c, s):
-    """Whoever begins to lift off makes sure that the normal is no worse a way out than the approach.
+    """At the start of a lift-off, check that the normal is at least as good a direction as the approach.
 
-    Where the force is against the normal, and yet out of what was approached, the tool goes with the force.
+    If the force opposes the normal but still points out of the approached surface, the tool follows the force.
     """
     c.lift_n = size(s.wrench)
     if c.state not in (RETRACT, FAULT) or c.lifted != 0:
@@ -56,7 +55,7 @@ def _aside(F, n):
 
 @kernel
 def is_outside(p, c):
-    """Whether the normal is further from the approach than `cone_deg`."""
+    """Whether the angle between normal and approach exceeds `cone_deg`."""
     return -dot(c.approach, c.normal) < math.cos(p.cone_deg * math.pi / 180.0)
 
 
@@ -68,9 +67,9 @@ def _back_the_way_it_came(c):
 
 @kernel
 def is_barred(p, c, s):
-    """Whether something is in the way of the lift-off: pressing on would only make it worse.
+    """Whether an obstacle blocks the lift-off, so that it must not continue.
 
-    A surface pushes the tool out, and friction with it; that is no reason not to lift off.
+    The surface and its friction push the tool outwards; that does not count as an obstacle.
     """
     if s.fault != 0 or c.lifts == BACK:  # the sensor says nothing any more; or it gives way already
         return False
@@ -85,7 +84,7 @@ def is_barred(p, c, s):
 
 @kernel
 def go_back(c, position):
-    """Begin to go back from an obstacle: half the way at most, which was free."""
+    """Start to move back from an obstacle, by at most half the distance covered, which was free."""
     c.back_m = BACK_SHARE * distance(position, c.anchor)
     c.anchor[:] = position[0:3]
     c.lifts = BACK
@@ -93,19 +92,19 @@ def go_back(c, position):
 
 @kernel
 def is_late(p, c):
-    """Whether a lift-off takes so long that something must stop it."""
+    """Whether a lift-off takes so long that something must be blocking it."""
     return c.since_s > PATIENCE * p.retract_m / p.retract_m_s + 1.0
 
 
 @kernel
 def feels_force(p, c):
-    """Whether the tool still feels a force that counts."""
+    """Whether the tool still feels a significant force."""
     return size(c.resting) > p.touch_n
 
 
 @kernel
 def speed(p, c, s):
-    """The speed into the surface [m/s] with which a lift-off goes on; sets `c.lifted` at its end."""
+    """The speed into the surface [m/s] during a lift-off; sets `c.lifted` at its end."""
     gone = distance(s.pose, c.anchor)
     if c.since_s < STILL_LAGS * p.lag_s and c.reason != states.REVERSED:
         c.lift_n = max(c.lift_n, size(s.wrench))

@@ -1,6 +1,6 @@
-"""Paths on a surface: the direction to go in its tangent plane, as a function of the way gone so far.
+"""Paths on a surface: the direction in the tangent plane, as a function of the distance travelled.
 
-A path is given by the angle ψ between its direction and where it began. On a curved surface the plane turns along.
+A path is defined by the angle ψ between its present and its initial direction. On a curved surface the plane turns.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ NONE, STRAIGHT, SPIRAL, RASTER = range(4)
 
 @kernel
 def length(p):
-    """Length of the whole path [m]."""
+    """Total length of the path [m]."""
     if p.path == RASTER:
         steps = math.floor(p.width_m / p.pitch_m + 1e-9)
         return (steps + 1) * p.length_m + steps * p.pitch_m
@@ -39,7 +39,7 @@ def angle(p, travelled):
 
 @kernel
 def direction(p, travelled, n, out):
-    """Unit vector along the path in the plane across the normal `n`; zeros where the heading is that normal."""
+    """Unit vector along the path in the plane perpendicular to the normal `n`; zeros if the heading is along `n`."""
     h = p.heading
     along = h[0] * n[0] + h[1] * n[1] + h[2] * n[2]
     x, y, z = h[0] - along * n[0], h[1] - along * n[1], h[2] - along * n[2]

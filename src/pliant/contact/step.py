@@ -1,8 +1,8 @@
-"""One tick of the contact law: feel, decide, and say how the compliant frame should move.
+"""One tick of the contact law: read the force, decide, and set the velocity of the compliant frame.
 
     twist = way along the surface - v_in n,   and the turn that brings the tool to face the surface
 
-Limits, the damped inverse and the joint limits come after it, as for every law of the tool.
+Limits, the damped inverse and the joint limits follow, as for every tool-space law.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ SCRATCH = Layout(
     (
         Field("six", "", "vectors of the surface", (6,)),
         Field("tangent", "", "direction of the path", (3,)),
-        Field("ahead", "", "normal where the robot will be when it answers", (3,)),
+        Field("ahead", "", "normal where the robot will be when the command takes effect", (3,)),
         Field("axis", "", "the tool's axis", (3,)),
-        Field("faces", "", "where it should point", (3,)),
+        Field("faces", "", "desired direction of the tool's axis", (3,)),
     ),
 )
 
 
 @kernel(separate=True)
 def step(p, s, o, g, alpha, mass, w, dt):
-    """Set `s.twist`, the wanted velocity of the compliant frame.
+    """Set `s.twist`, the requested velocity of the compliant frame.
 
-    `alpha` is the share of a new sample in the wrench's low-pass, `mass` [kg] what the force sensor carries.
+    `alpha` is the weight of a new sample in the wrench's low-pass, `mass` [kg] the mass beyond the force sensor.
     """
     c = s.contact
     w.axis[0], w.axis[1], w.axis[2] = 0.0, 0.0, 1.0
@@ -73,7 +73,7 @@ def step(p, s, o, g, alpha, mass, w, dt):
 
 @kernel
 def begin(s):
-    """Another law begins, or this one does: what was before is no more."""
+    """Reset the contact when another law or this one starts."""
     c = s.contact
     if c.state != IDLE:
         c.state, c.reason = IDLE, states.LAW
@@ -82,13 +82,13 @@ def begin(s):
 
 @kernel
 def pass_over(s, g):
-    """While another law runs commands mean nothing, and are not kept for later."""
+    """Discard commands while another law runs."""
     s.contact.commands = g.commands
 
 
 @kernel
 def fail(s):
-    """The robot failed, not the sensor: the contact ends as a fault too, and holds, for nobody can lift the tool."""
+    """The robot failed, not the sensor: the contact ends in a fault and holds, because the tool cannot lift off."""
     if s.contact.state != FAULT:
         states.enter(s.contact, states.ROBOT, s.pose)
 

@@ -1,12 +1,12 @@
-"""What is learned of a surface: stiffness and damping, its motion along the normal, and where the normal points.
+"""What the law learns about a surface: stiffness and damping, motion along the normal, and the normal itself.
 
     f = k δ + d δ̇         δ̇ = v_in + w        v_in: the tool into the surface, w: the surface towards the tool
 
-Stiffness and damping come from the quick parts of force, depth and speed at the touch, all filtered alike, so that
-neither the filter's lag nor the shape of the surface enters. What is left, w = ḟ/k - v_in, is the motion of the
-surface under the tool. While the tool slides at the speed v_t, a steady w is a slope w/v_t: the normal turns by it, and
-how fast it keeps turning is the curvature. Motion alone says nothing of a slope across the path; there the force does:
-sliding friction, -µ f_n along the path, has no part across it.
+Stiffness and damping come from the fast parts of force, depth and speed at the touch, all with the same filter, so that
+neither the filter's lag nor the shape of the surface matters. The remainder, w = ḟ/k - v_in, is the motion of the
+surface under the tool. While the tool slides at speed v_t, a constant w is a slope w/v_t: the normal turns by it, and
+its rate of turning is the curvature. Motion does not reveal a slope across the path, but the force does: sliding
+friction, -µ f_n along the path, has no component across it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ LEAN = 0.3
 
 @kernel
 def forget(p, c):
-    """At a touch: nothing is known but the declared range."""
+    """Reset at a touch: only the declared stiffness range is known."""
     c.stiffness, c.damping, c.bound = p.stiffness_max_n_m, 0.0, p.stiffness_max_n_m
     c.covariance[0], c.covariance[1] = p.stiffness_max_n_m**2, 0.0
     c.covariance[2] = DAMPING_SPREAD**2
@@ -67,15 +67,15 @@ def forget(p, c):
 
 @kernel
 def is_known(p, c):
-    """Whether stiffness and damping are known well enough to build on them."""
+    """Whether stiffness and damping are known well enough to be used."""
     return c.covariance[0] < (KNOWN * c.stiffness) ** 2 and c.covariance[2] < (KNOWN * c.stiffness * p.lag_s) ** 2
 
 
 @kernel
 def learn(p, c, inertia, alpha, dt):
-    """Learn stiffness and damping from c.seen (depth, speed, force) and the `inertia` [N] of the tool in that force.
+    """Learn stiffness and damping from c.seen (depth, speed, force) and the inertial force `inertia` [N] of the tool.
 
-    `alpha` is the share of a new sample in the low-pass of both.
+    `alpha` is the weight of a new sample in the low-pass of both.
     """
     force = c.seen[2] - inertia
     # first the mean since the touch: the sample that made it a touch was noisier than others
@@ -183,7 +183,7 @@ def _follow_s(p, c):
 
 @kernel
 def follow(p, c, rate, acceleration, dt):
-    """Observe how the surface moves: `rate` is ḟ [N/s], `acceleration` that of the tool into the surface [m/s²]."""
+    """Observe the motion of the surface: `rate` is ḟ [N/s], `acceleration` that of the tool into the surface [m/s²]."""
     c.following = 1 if c.following != 0 or _has_arrived(p, c) else 0
     if c.following == 0 or not is_known(p, c):
         c.surface_v, c.surface_a = 0.0, 0.0
@@ -199,7 +199,7 @@ def follow(p, c, rate, acceleration, dt):
 
 @kernel
 def friction_free(F, t, mu, n, out):
-    """The force without sliding friction: environment on robot it is -µ f_n t, so that is what is taken off."""
+    """The force without sliding friction, which is -µ f_n t (environment on robot)."""
     f_n = F[0] * n[0] + F[1] * n[1] + F[2] * n[2]
     for i in range(3):
         out[i] = F[i] + mu * f_n * t[i]
@@ -207,7 +207,7 @@ def friction_free(F, t, mu, n, out):
 
 @kernel
 def turn(p, c, F, v, scratch, dt):
-    """Turn the normal while the tool slides with the velocity `v` [m/s] under the force `F` [N]."""
+    """Update the normal while the tool slides at velocity `v` [m/s] under the force `F` [N]."""
     n = c.normal
     along = v[0] * n[0] + v[1] * n[1] + v[2] * n[2]
     for i in range(3):

@@ -1,4 +1,4 @@
-"""Vectors of three numbers, as the contact law needs them."""
+"""Three-element vector functions for the contact law."""
 
 from __future__ import annotations
 
@@ -21,6 +21,6 @@ def size(a):
 
 @kernel
 def distance(a, b):
-    """How far the points `a` and `b` are from each other."""
+    """The distance between the points `a` and `b`."""
     x, y, z = a[0] - b[0], a[1] - b[1], a[2] - b[2]
     return math.sqrt(x * x + y * y + z * z)

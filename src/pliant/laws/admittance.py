@@ -2,11 +2,11 @@
 
     M a + D v + K e = F            e = x - x_goal,   v relative to the moving goal
 
-Solved implicitly, so every admissible (M, D, K, dt) is stable: (M + dt D + dt² K) v⁺ = M v + dt (F - K e).
-The compliant frame is the pose of the *commanded* joints: what the limits cut from the command is cut from the virtual
-mass too, so nothing winds up behind a limit, and nothing depends on how far the robot lags behind its command.
+Solved implicitly, so every allowed (M, D, K, dt) is stable: (M + dt D + dt² K) v⁺ = M v + dt (F - K e).
+The compliant frame is the tool pose at the *commanded* joints. A limit on the command therefore also limits the virtual
+mass: there is no windup, and the robot's lag does not enter the law.
 
-Changed gains come into force over `ramp_s`, as fast as the energy that they add can be paid for (see `change`).
+Changed gains take effect over `ramp_s`, or more slowly if the energy tank does not cover them (see `change`).
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ def _settled_step(g, F, e, w):
 def step(p, g, s, F, e, goal_twist, moved, still, dt, w):
     """Advance the velocity `s.twist` of the compliant frame by dt [s] under the wrench F [N, N m].
 
-    `e` is the pose error, `moved` the velocity relative to the goal that the limits left of the last step: only that
-    refills the tank. All vectors are in the axes that the gains `g` are given in. `still` is a speed
-    [m/s, rad/s] below which a direction without a spring comes to rest when nothing pushes.
+    `e` is the pose error; `moved` is the velocity relative to the goal after the limits of the last step, and only that
+    refills the tank. All vectors are in the axes of the gains `g`. `still` is a speed [m/s, rad/s] below which a
+    direction without a spring stops when nothing pushes.
     """
     for i in range(6):
         w.v[i] = s.twist[i] - goal_twist[i]

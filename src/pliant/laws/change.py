@@ -1,8 +1,7 @@
-"""Gains that change while a law runs: ramped, and paid for from an energy tank.
+"""Gain changes while a law runs: ramped, and limited by an energy tank.
 
-Changed gains come into force over `ramp_s`. A stiffer spring or a heavier mass holds more energy for the same stretch
-and speed; that energy comes from a tank that only the damper refills. An empty tank stops the change until it is
-refilled.
+Changed gains take effect over `ramp_s`. A stiffer spring or a heavier mass holds more energy for the same stretch and
+speed. That energy comes from a tank, which only the damper refills. An empty tank pauses the change.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ def _energy_per_ramp(g, v, e):
 
 @kernel
 def advance_change(p, g, s, v, e, dt):
-    """Let changed gains come a step further into force: as fast as `ramp_s` says and the tank can pay."""
+    """Advance a gain change by one step, as fast as `ramp_s` and the energy tank allow."""
     step = min(dt / p.ramp_s, 1.0 - s.ramp)
     price = _energy_per_ramp(g, v, e)
     if step * price > s.tank_j:
@@ -38,7 +37,7 @@ def advance_change(p, g, s, v, e, dt):
 
 @kernel
 def refill(p, s, D, v, dt):
-    """Put what the damper takes in a tick of dt [s] at the velocity v into the tank."""
+    """Refill the tank with the energy that the damper dissipates in a tick of dt [s] at velocity v."""
     lost = 0.0
     for i in range(6):
         for j in range(6):
@@ -49,7 +48,7 @@ def refill(p, s, D, v, dt):
 
 @kernel
 def blend(a, b, share, out):
-    """Gains `share` of the way from `a` to `b`."""
+    """Interpolate the gains from `a` to `b` by the fraction `share`."""
     for i in range(6):
         for j in range(6):
             out[i, j] = a[i, j] + share * (b[i, j] - a[i, j])

@@ -1,14 +1,14 @@
-"""Damping from a ratio, for full matrices: every mode of (M, K) gets the damping ratio that was asked for.
+"""Damping from a ratio, for full matrices: every mode of (M, K) gets the requested damping ratio.
 
     K q = λ M q,  qᵀ M q = 1         the modes
     D = M Q diag(2 ζ √λ') Qᵀ M       λ' = max(λ, K_v |q|²)
 
-A damping ratio means nothing without a spring, so a mode softer than the virtual stiffness K_v is damped as if it had
-that stiffness. For diagonal matrices this is D = 2 ζ √(M max(K, K_v)): never falling when K rises, in continuous time.
+A damping ratio is undefined without a spring, so a mode softer than the virtual stiffness K_v is damped as if it had
+that stiffness. For diagonal matrices D = 2 ζ √(M max(K, K_v)), which never falls when K rises, in continuous time.
 
-The law's implicit step adds some damping of its own to a mode that swings: about ½ √λ dt (1 - ζ²), so that 0.70 comes
-out as 0.72 at 30 rad/s and 500 Hz. Given the period, the matrix is made for that much less; so a spring that is stiff
-for the period and lightly damped (ζ 0.05 above 5 kN/m with 8 kg at 500 Hz) gets most of its damping from the step.
+The law's implicit step adds some damping to an oscillating mode: about ½ √λ dt (1 - ζ²), so that 0.70 becomes 0.72 at
+30 rad/s and 500 Hz. Given the period, the matrix is reduced by that amount. So a spring that is stiff for the period
+and lightly damped (ζ 0.05 above 5 kN/m with 8 kg at 500 Hz) gets most of its damping from the step.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def modes(M: Matrix, K: Matrix) -> tuple[Matrix, Matrix]:
 
 
 def ratio_of_step(zeta: float, swing: float) -> float:
-    """The ratio that a mode damped by `zeta` < 1 shows when stepped implicitly; `swing` is √λ dt."""
+    """The effective ratio of a mode with `zeta` < 1 under implicit steps; `swing` is √λ dt."""
     # z = 1/(1 - s dt) for the pole s, so ln z = -ln(1 + √λ dt (ζ - i √(1 - ζ²)))
     fall = 0.5 * math.log1p(swing * (2.0 * zeta + swing))
     turn = math.atan2(swing * math.sqrt(1.0 - zeta * zeta), 1.0 + swing * zeta)
@@ -41,7 +41,7 @@ def ratio_of_step(zeta: float, swing: float) -> float:
 
 
 def ratio_for_step(zeta: float, swing: float) -> float:
-    """The ratio to compute with so that a mode stepped implicitly shows `zeta` < 1; 0 where the step alone does."""
+    """The ratio that makes a mode under implicit steps have `zeta` < 1; 0 where the step alone provides it."""
     lower = zeta
     for _ in range(10):  # from above, because the step only adds
         lower = max(0.0, lower + zeta - ratio_of_step(lower, swing))
@@ -49,9 +49,9 @@ def ratio_for_step(zeta: float, swing: float) -> float:
 
 
 def damping_for(M: Matrix, K: Matrix, ratio: Matrix, virtual: float = VIRTUAL_STIFFNESS, dt: float = 0.0) -> Matrix:
-    """The damping matrix that gives every mode its ratio; a mode over several axes takes their weighted mean.
+    """The damping matrix that gives every mode its ratio; a mode across several axes gets their weighted mean.
 
-    With a period `dt` [s] it is made for the law's implicit steps, without one for continuous time.
+    With a period `dt` [s] it is computed for the law's implicit steps, otherwise for continuous time.
     """
     values, Q = modes(M, K)
     # share of axis i in mode k by kinetic energy: (L⁻¹ has made them unit vectors)
@@ -98,7 +98,7 @@ _HELD = 2.0 * np.pi * 3.0
 
 
 def target(p: Any, dt: float = 0.0) -> tuple[Matrix, Matrix, Matrix]:
-    """M, D and K that an admittance section (as a record) asks for, stepped with the period dt [s]."""
+    """M, D and K of an admittance section (as a record) for steps of the period dt [s]."""
     M, K = np.array(p["mass"]), np.array(p["stiffness"])
     D = np.array(p["damping"]) if p["damping_by"] == 1 else damping_for(M, K, np.array(p["damping_ratio"]), dt=dt)
     for i in np.flatnonzero(np.asarray(p["axes"]) == 0):
@@ -108,9 +108,9 @@ def target(p: Any, dt: float = 0.0) -> tuple[Matrix, Matrix, Matrix]:
 
 
 def impedance_target(p: Any, dt: float = 0.0) -> tuple[Matrix, Matrix, Matrix]:
-    """M, D and K that an impedance section (as a record) asks for. A direction without control is coupled to nothing.
+    """M, D and K of an impedance section (as a record). A direction that is not controlled is decoupled.
 
-    The law's step needs no correction for the period (it keeps the ratio), so `dt` is not looked at.
+    The law's step keeps the damping ratio, so no correction for the period `dt` is needed.
     """
     M, K, D = np.array(p["mass"]), np.array(p["stiffness"]), np.array(p["damping"])
     off = np.flatnonzero(np.asarray(p["axes"]) == 0)
@@ -129,10 +129,9 @@ _LAWS = (("admittance", "gains", target), ("impedance", "impedance_gains", imped
 
 
 def prepare(record: Any, previous: Any | None, ramp: float, revision: int, dt: float) -> bool:
-    """Fill the gains of a parameter record that follows `previous`, `ramp` of the way through its change.
+    """Fill the gains of a parameter record that follows `previous`, whose change has progressed to `ramp`.
 
-    `dt` [s] is the period of the ticks. Returns whether any matrices had to be worked out anew: only a change of what
-    they depend on does that.
+    `dt` [s] is the period. Returns whether any matrices were recomputed, which only happens when their inputs change.
     """
     record["revision"] = revision
     anew = False
@@ -151,7 +150,7 @@ def prepare(record: Any, previous: Any | None, ramp: float, revision: int, dt: f
 
 
 def work_out(gains: Any, dt: float) -> None:
-    """Fill what follows from M1, D1, K1: free directions, and v⁺ = of_v v + of_F F - of_e e for ticks of dt [s]."""
+    """Derive from M1, D1, K1 the free directions and v⁺ = of_v v + of_F F - of_e e for ticks of dt [s]."""
     M, D, K = gains["M1"], gains["D1"], gains["K1"]
     A = M + dt * (D + dt * K)
     gains["free"], gains["dt"] = ~K.any(axis=1), dt

@@ -1,10 +1,10 @@
-"""Hold: keep the joints at their goal, and go there on a straight line when it moves.
+"""Hold: keep the joints at their goal, and move on a straight line in joint space when it changes.
 
     q̇ = r e                e = q_goal - q_cmd
     r = min over all joints i of   (1 - exp(-ω dt))/dt   and   v_i/|e_i|   where   v_i dt + v_i²/(2 a_i) = |e_i|
 
-v_i is the fastest approach that joint i can still brake, in whole ticks; the exponential lands softly. One factor for
-all joints: were each to go at its own pace, those with a short way would overshoot while the limits serve the others.
+v_i is the largest speed from which joint i can still brake, in whole ticks; the exponential gives a smooth stop. One
+factor applies to all joints. With separate factors, joints with a short distance would overshoot while the limits act.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pliant.kernel import kernel
 
 @kernel
 def step(p, h, s, goal_q, accel_scale, dt, qd):
-    """The joint velocities [rad/s] that lead from the commanded joints to `goal_q` [rad] in ticks of dt [s]."""
+    """The joint velocities [rad/s] from the commanded joints towards `goal_q` [rad], in ticks of dt [s]."""
     rate = (1.0 - math.exp(-2.0 * math.pi * p.bandwidth_hz * dt)) / dt
     for i in range(h.n):
         a = 0.9 * accel_scale * h.a_max[i]  # the rest of the acceleration is left to the limits

@@ -3,23 +3,23 @@
     M a + D v + K e = F            e = x - x_goal,   v and a relative to the moving goal
     q̈ = J⁻¹ (ẍ - J̇ q̇)             ẍ = a + ẍ_goal
 
-`step` gives the joint accelerations; torques follow from the arm's dynamics. The forces of spring and damper are taken
-at the middle of the coming step, so that the energy of the law is balanced exactly in whole steps (docs/laws).
+`step` computes the joint accelerations; the torques follow from the arm's dynamics. The forces of spring and damper are
+evaluated at the middle of the next step, so that the energy of the law balances exactly over whole steps (docs/laws).
 
-J⁻¹ is the inverse that spends the least kinetic energy, damped near singularities:
+J⁻¹ is the inverse with the least kinetic energy, damped near singularities:
 
     J⁻¹ = M_q⁻¹ Jᵀ Λ         Λ = (J M_q⁻¹ Jᵀ + λ² S)⁻¹         M_q the arm's joint mass matrix
 
-Whatever it leaves, a redundant joint or a direction lost near a singularity, goes to a posture and its damping:
+The remaining motion, of a redundant joint or a direction lost near a singularity, follows the posture and its damping:
 
     q̈ = q̈₀ + J⁻¹ (ẍ - J̇ q̇ - J q̈₀)             q̈₀ = -k (q - q_posture) - d q̇
 
-The simple form has no virtual mass and no inverse: τ = Jᵀ (F - D v - K e) on the inertia that the arm has, solved for
+The simple form has no virtual mass and no inverse: τ = Jᵀ (F - D v - K e) acts on the arm's own inertia, solved for
 the same middle of the step in the joints: (M_q + Jᵀ G J) q̈ = Jᵀ (F - D v - K (e + v dt/2)) + τ_open, where
-G = D dt/2 + K dt²/4 and τ_open is what pushes the joints from outside.
+G = D dt/2 + K dt²/4 and τ_open are the external joint torques.
 
-Of the joint accelerations, the part that F and the spring make is told apart: a spring that pulls harder than the
-joints can is known by it.
+The part of the joint accelerations that F and the spring cause is kept separately, to detect a spring that pulls harder
+than the joints can follow.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ _J = (MAX_JOINTS,)
 SCRATCH = Layout(
     "Impedance",
     (
-        Field("q", "rad", "joints at the middle of the coming step", _J),
+        Field("q", "rad", "joints at the middle of the next step", _J),
         Field("qd", "rad/s", "their velocities there", _J),
         # in, all in the law's axes, zero in directions that are not controlled
         Field("J", "m, -", "Jacobian", (6, *_J)),
-        Field("Jdot_qd", "m/s^2, rad/s^2", "acceleration of the tool while no joint accelerates", (6,)),
+        Field("Jdot_qd", "m/s^2, rad/s^2", "acceleration of the tool at zero joint acceleration", (6,)),
         Field("e", "m, rad", "pose error", (6,)),
         Field("v", "m/s, rad/s", "velocity relative to the goal", (6,)),
         Field("accel", "m/s^2, rad/s^2", "acceleration of the goal", (6,)),
         Field("F", "N, N m", "wrench that the law feels", (6,)),
-        Field("open", "N m", "joint torques that act and that nobody compensates", _J),
-        Field("top", "rad/s^2", "joint accelerations that the posture may ask for", _J),
+        Field("open", "N m", "joint torques that act and are not compensated", _J),
+        Field("top", "rad/s^2", "joint accelerations available to the posture", _J),
         # out
-        Field("qdd", "rad/s^2", "joint accelerations that are expected", _J),
-        Field("pushed", "rad/s^2", "the part of them that comes by itself", _J),
-        Field("pull", "rad/s^2", "the part of them that F and the spring make", _J),
+        Field("qdd", "rad/s^2", "expected joint accelerations", _J),
+        Field("pushed", "rad/s^2", "part of them caused by torques that are not compensated", _J),
+        Field("pull", "rad/s^2", "part of them caused by F and the spring", _J),
         # scratch
         Field("M", "", "mass now", (6, 6)),
         Field("D", "", "damping now", (6, 6)),
@@ -65,17 +65,20 @@ SCRATCH = Layout(
         Field("Y", "", "L⁻¹ Jᵀ, column by column as rows", (6, *_J)),
         Field("A", "", "J M_q⁻¹ Jᵀ + λ² S, then its factor", (6, 6)),
         Field("b", "", "right-hand side", (6,)),
-        Field("c", "", "the part of it that F and the spring make", (6,)),
+        Field("c", "", "part of it caused by F and the spring", (6,)),
         Field("a", "", "acceleration", (6,)),
         Field("f", "", "wrench of the joints at the tool", (6,)),
-        Field("known", "rad/s^2", "joint accelerations by pushes in directions that are not controlled", _J),
+        Field("known", "rad/s^2", "joint accelerations caused by pushes in directions that are not controlled", _J),
         Field("rest", "rad/s^2", "joint accelerations towards the posture", _J),
-        Field("tau", "N m", "torques that only compensate", _J),
-        Field("drive", "N m", "torques that accelerate", _J),
+        Field("tau", "N m", "compensation torques", _J),
+        Field("drive", "N m", "driving torques", _J),
         Field("goal", "", "goal pose within reach", (7,)),
         Field("goal_twist", "", "its velocity", (6,)),
         Field(
-            "pace", "", "speed and acceleration that the joints can follow: shifts at 0 and 1, turns at 3 and 4", (6,)
+            "pace",
+            "",
+            "speed and acceleration that the joints can follow: translation at 0 and 1, rotation at 3 and 4",
+            (6,),
         ),
     ),
 )
@@ -83,7 +86,7 @@ SCRATCH = Layout(
 
 @kernel
 def weigh(Mq, n, axes, damping, x):
-    """What the joints can do at the tool: the factors of M_q and of Λ⁻¹, with `damping` λ² near a singularity."""
+    """Compute the factors of M_q and of Λ⁻¹, with `damping` λ² near a singularity."""
     factor_n(Mq, n, x.L)
     for i in range(6):
         x.Y[i, :] = x.J[i, :]
@@ -206,7 +209,7 @@ def _project(p, n, x):
 
 @kernel
 def feel_others(J, F, axes, n, x):
-    """What pushes `F` in directions that are not controlled do to the joints: they act, but must not move the tool."""
+    """The joint accelerations that a push `F` causes in directions that are not controlled, without moving the tool."""
     x.known[:] = 0.0
     for i in range(6):
         if axes[i] == 0 and F[i] != 0.0:
@@ -218,12 +221,12 @@ def feel_others(J, F, axes, n, x):
 
 @kernel
 def step(p, g, s, Mq, q, qd, posture, n, spare, lost, dt, x):
-    """Joint accelerations `x.qdd` [rad/s²] from what the caller put into `x`, for the coming dt [s].
+    """Joint accelerations `x.qdd` [rad/s²] for the next dt [s], from the inputs in `x`.
 
-    Of them, `x.pushed` comes by itself, from torques that nobody compensates, and `x.pull` from F and the spring.
+    `x.pushed` is the part caused by torques that are not compensated, `x.pull` the part caused by F and the spring.
 
-    Call `weigh` first. `Mq` is the joint mass matrix; `spare` says whether the joints can do more than the tool needs,
-    `lost` (0 to 1) how near a singularity is.
+    Call `weigh` first. `Mq` is the joint mass matrix; `spare` is whether the arm is redundant; `lost` (0 to 1) is how
+    near a singularity is.
     """
     if s.ramp < 1.0:
         advance_change(p, g, s, x.v, x.e, dt)
