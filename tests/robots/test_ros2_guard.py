@@ -158,7 +158,7 @@ def test_an_arm_that_does_not_follow_stops_the_loop_with_the_joint_and_what_to_l
     arm: Played, moving: Session
 ) -> None:
     arm.is_blocked = True
-    words = r"_joint does not follow: it is at -?\d\.\d+ and was told to be at .* look whether something blocks the arm"
+    words = r"_joint does not follow: it is at -?\d\.\d+, the command is .* Check whether something blocks the arm"
     with pytest.raises(LoopError, match=words):
         moving.join()
     until(lambda: not arm.moves)

@@ -42,7 +42,7 @@ REFUSALS: tuple[tuple[str, dict[str, str], dict[str, Any], str], ...] = (
         {"interface": "torque", "law": "impedance"},
         "need 5.26 or 10.12",
     ),
-    ("local control", {"fault": "local control"}, {}, "under local control"),
+    ("local control", {"fault": "local control"}, {}, "in local control"),
     ("a CB3", {"version": "3.15.0"}, {}, "no force sensor"),
 )
 

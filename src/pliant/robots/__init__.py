@@ -1,4 +1,4 @@
-"""Robots: each says which commands it takes, reads its state into a record and carries out a command record."""
+"""Robots: each lists the commands it accepts, reads its state into a record and carries out a command record."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pliant.robots.ur.address import UrAddress
 
 KINDS = {
     "sim": "a simulated arm: sim:ur3e, sim:ur5e, sim:ur10e, sim:ur16e, sim:two_link, sim:<MJCF or URDF file>",
-    "ur": "a Universal Robots e-Series arm: ur:<host>, or ur:<host>#ur10e for another than a UR5e",
-    "ros2": "an arm that publishes joint states and takes commands over ROS 2: ros2:ur5e, ros2:<MJCF or URDF file>",
+    "ur": "a Universal Robots e-Series arm: ur:<host> for a UR5e, ur:<host>#ur10e for another model",
+    "ros2": "an arm that publishes joint states and accepts commands over ROS 2: ros2:ur5e, ros2:<MJCF or URDF file>",
 }
 
 
 def parse_address(address: str) -> tuple[str, str]:
-    """Split ``kind:which``; an address of no known kind is an error that says which there are."""
+    """Split ``kind:which``; an unknown kind raises an error that lists the known ones."""
     kind, colon, which = address.partition(":")
     if not colon or not which:
         raise InputError("robot", address, "of the form kind:which", f"Known: {'; '.join(KINDS.values())}.")
@@ -34,24 +34,24 @@ def model_of(address: str) -> str:
 
 
 def is_simulated(address: str) -> bool:
-    """Whether the robot that `address` names exists only here."""
+    """Whether the robot that `address` names is simulated."""
     return parse_address(address)[0] == "sim"
 
 
 def crash_words(address: str) -> str:
-    """Why a loop with this robot crashes when it does, where that is known; else ""."""
+    """The likely reason if a loop with this robot crashes; "" if it is not known."""
     kind, which = parse_address(address)
     if kind != "ur":
         return ""
     host = UrAddress.parse(which).host
     return (
-        f"the connection to {host} is probably lost, and ur_rtde took the loop down with it, as it then may: look "
-        "after cable and controller, whose watchdog stops the arm"
+        f"the connection to {host} is probably lost, and ur_rtde crashed the loop. Check the cable and the controller; "
+        "its watchdog stops the arm"
     )
 
 
 def check_installed(address: str) -> None:
-    """Raise if what the driver of this robot needs is not installed."""
+    """Raise if a package that the driver of this robot needs is not installed."""
     kind, _ = parse_address(address)
     if kind == "ur":
         from pliant.robots.ur.driver import check_extra
@@ -62,7 +62,7 @@ def check_installed(address: str) -> None:
 
 
 def reach_robot(address: str, task: Any, say: Callable[[str], object]) -> None:
-    """Raise if nobody answers at `address`, or not the arm that `task` means; nothing moves. `say` hears of a wait."""
+    """Raise if no robot answers at `address`, or not the arm of `task`. Nothing moves. A wait is reported to `say`."""
     kind, which = parse_address(address)
     robot: Any = open_robot(address, task)  # refuses what the task asks of it, and it cannot do
     if kind == "ur":
@@ -88,5 +88,5 @@ def open_robot(address: str, task: Any) -> Robot:
     else:
         robot = SimRobot(which, task.tool, task.sim, task.dt, task.start_q, task.interface)
     if task.interface not in robot.interfaces:
-        raise InputError("interface", task.interface, f"one that {address} takes: {', '.join(robot.interfaces)}")
+        raise InputError("interface", task.interface, f"one that {address} supports: {', '.join(robot.interfaces)}")
     return robot

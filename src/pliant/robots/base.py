@@ -1,4 +1,4 @@
-"""What a robot is to the loop."""
+"""The robot interface of the control loop."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pliant.model.arm import Arm
 class Robot(Protocol):
     """An arm that can be read and commanded once per period.
 
-    `interfaces` names the commands it takes. `read` fills a reading record; `write` carries out a command
-    record for one period. Neither raises: what goes wrong is in `fault`, and the loop ends with it. `stop` brings it to
-    rest and is called on every way out; it must not raise.
+    `interfaces` lists the commands it accepts. `read` fills a reading record; `write` carries out a command record for
+    one period. Neither raises: an error is reported in `fault` and ends the loop. `stop` stops the robot. It is called
+    on every exit and must not raise.
     """
 
     name: str
@@ -24,7 +24,7 @@ class Robot(Protocol):
 
     @property
     def fault(self) -> str:
-        """Why the robot has stopped, or cannot be reached any more, in words; "" while all is well."""
+        """Why the robot stopped or is no longer reachable; "" if there is no fault."""
         ...
 
     def open(self) -> None: ...
@@ -43,5 +43,5 @@ class Robot(Protocol):
 
 
 def no_push(robot: str) -> RejectedError:
-    """What is told when a robot that is not simulated is to be pushed."""
-    return RejectedError(f"Only a simulated arm can be pushed, not {robot}: give it a virtual push.")
+    """The error for a push on a robot that is not simulated."""
+    return RejectedError(f"Only a simulated arm can be pushed, not {robot}. Use a virtual push instead.")

@@ -1,9 +1,9 @@
-"""Whether a driven arm goes where it is told: one that does not, because nobody drives it or something is in its way.
+"""Whether a driven arm follows its command, or does not because its controller is inactive or an obstacle blocks it.
 
-An arm lags behind what it is told, by its servo and the line. So every joint has to be near some place at which it was
-told to be within the time that a lag may take: between the least and the most that it was told of late. What is beyond
-that is an arm that stands while the command runs away from it, and whoever took such a command up would jump. Torques
-say no place, and are not judged.
+An arm lags behind its command, by its servo and the network. So every joint must be near a position that was commanded
+within the largest lag: between the lowest and the highest recent command. An arm outside that range does not move while
+the command runs away from it, and would jump when it starts to follow. Torque commands hold no position and are not
+checked.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PARTS = 16
 
 
 class Following:
-    """Compares what was told with what is measured; readings may be late by `late_s` [s]."""
+    """Compares commanded with measured positions; readings may be late by `late_s` [s]."""
 
     def __init__(self, names: list[str] | tuple[str, ...], late_s: float) -> None:
         self._names, self._part_s = list(names), (LAG_S + late_s) / (_PARTS - 1)
@@ -31,7 +31,7 @@ class Following:
         self._q, self._part, self._off_since = np.zeros(len(names)), -1, math.inf
 
     def tell(self, q: Any) -> None:
-        """The joints were told to be at `q`."""
+        """Note that `q` was commanded."""
         q, now = q[: len(self._names)], int(time.monotonic() / self._part_s)
         new = _PARTS if self._part < 0 else min(now - self._part, _PARTS)
         for part in range(now - new + 1, now + 1):
@@ -42,11 +42,11 @@ class Following:
         self._q[:], self._part = q, now
 
     def forget(self) -> None:
-        """Nothing says any more where the joints should be."""
+        """Forget the commanded positions."""
         self._part, self._off_since = -1, math.inf
 
     def fault(self, q: Any) -> str:
-        """Why joints that are measured at `q` do not follow; "" while they do, or while nothing was told."""
+        """Why joints measured at `q` do not follow; "" if they do, or if nothing was commanded."""
         q = q[: len(self._names)]
         off = np.maximum(self._least.min(axis=0) - q, q - self._most.max(axis=0))
         worst = int(off.argmax())
@@ -59,7 +59,7 @@ class Following:
             return ""
         there, told = q[worst], self._q[worst]
         return (
-            f"{self._names[worst]} does not follow: it is at {there:.3f} and was told to be at {told:.3f}, "
-            "farther than a lag explains; look whether something blocks the arm, whether its controller still drives "
-            "it, and whether its speed is held down there"
+            f"{self._names[worst]} does not follow: it is at {there:.3f}, the command is {told:.3f}, and lag cannot "
+            "explain the difference. Check whether something blocks the arm, whether its controller is active, and "
+            "whether the controller limits its speed"
         )

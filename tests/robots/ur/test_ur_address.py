@@ -27,7 +27,7 @@ def test_a_model_that_does_not_exist_is_refused_with_those_that_do() -> None:
 
 @pytest.mark.parametrize("which", ["#ur5e", "127.0.0.1:30004", "a b", "-x", "host/", "x\n"])
 def test_what_is_no_host_is_refused_and_a_port_is_none(which: str) -> None:
-    with pytest.raises(InputError, match="no port"):
+    with pytest.raises(InputError, match="without a port"):
         UrAddress.parse(which)
 
 

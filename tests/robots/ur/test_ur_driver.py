@@ -220,8 +220,8 @@ def test_a_fault_is_told_the_arm_stops_and_a_new_connection_works(ur: Emulator, 
 
 @pytest.mark.parametrize(
     ("fault", "said"),
-    [("protective stop", "cannot move; it is in a protective stop"), ("mode idle", "'idle'"),
-     ("local control", "under local control"), ("speed slider 0.5", r"The speed slider .* is at 50 %, .* to 100 %")],
+    [("protective stop", "cannot move: it is in a protective stop"), ("mode idle", "'idle'"),
+     ("local control", "in local control"), ("speed slider 0.5", r"The speed slider .* is at 50 %, .* to 100 %")],
 )  # fmt: skip
 def test_a_robot_that_cannot_move_is_refused_before_it_is_commanded(ur: Emulator, fault: str, said: str) -> None:
     ur.inject(fault)
@@ -231,7 +231,7 @@ def test_a_robot_that_cannot_move_is_refused_before_it_is_commanded(ur: Emulator
 
 def test_another_model_than_the_task_believes_is_refused(ur: Emulator) -> None:
     robot = open_robot(f"{ur.robot}#ur10e", Task(robot=f"{ur.robot}#ur10e"))
-    with pytest.raises(RejectedError, match="drives a UR5, not a ur10e"):
+    with pytest.raises(RejectedError, match="reports a UR5, not a ur10e"):
         robot.open()
 
 
@@ -242,7 +242,7 @@ def test_another_model_is_refused_by_where_its_tool_is_when_the_dashboard_is_sil
     monkeypatch.setattr(connect, "check_dashboard", lambda address: None)
     robot = open_robot(f"{ur.robot}#ur10e", Task(robot=f"{ur.robot}#ur10e", tool=TOOL))
     try:
-        with pytest.raises(RejectedError, match=r"has the tool point \d{3} mm away from where a ur10e with this tool"):
+        with pytest.raises(RejectedError, match=r"tool point .* is \d{3} mm away from that of a ur10e with this tool"):
             robot.open()
     finally:
         robot.stop()
@@ -267,7 +267,7 @@ def test_someone_elses_program_is_not_ended_but_named_and_the_start_refused(ur: 
     left.forget(ur.host)  # of another test
     play_program(ur)
     try:
-        with pytest.raises(RejectedError, match=r"A program plays on the controller .*PLAYING .* stop it"), driven(ur):
+        with pytest.raises(RejectedError, match=r"A program is running on the controller .*PLAYING .* Stop it"), driven(ur):
             pass
         assert ur.state["plays"]
     finally:
@@ -282,7 +282,7 @@ def test_what_a_loop_has_left_behind_is_ended_and_a_file_that_plays_is_not(
     assert not left.may_be_ours(ur.host, "PLAYING palletise.urp")
     with driven(ur) as it:
         assert it.robot.fault == ""
-    assert f"The program that a loop has left on the controller at {ur.host} is ended" in capfd.readouterr().err
+    assert f"Ending the program that an earlier loop left on the controller at {ur.host}" in capfd.readouterr().err
     assert not left.may_be_ours(ur.host, None)  # this one has ended as it should
 
 
@@ -380,7 +380,7 @@ def test_a_controller_that_speaks_another_protocol_is_refused(ur_rtde: None) -> 
 
         thread = threading.Thread(target=answer)
         thread.start()
-        with pytest.raises(RejectedError, match="it does not speak version 2 of rtde"):
+        with pytest.raises(RejectedError, match="it does not support version 2 of rtde"):
             connect.ask_version(host)
         thread.join()
 

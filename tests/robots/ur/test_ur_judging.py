@@ -81,7 +81,7 @@ def cell(ur_rtde: None, monkeypatch: pytest.MonkeyPatch) -> Cell:
 
 def test_a_speed_slider_that_is_lowered_while_the_arm_moves_is_a_fault_that_says_so(cell: Cell) -> None:
     cell.receive.slider = 0.5
-    words = f"the speed slider of the robot at {HOST} was set to 50 %, and the arm is slower than the law believes"
+    words = f"the speed slider of the robot at {HOST} was set to 50 %, so the arm is slower than commanded"
     assert words in cell.run(1)
 
 
@@ -112,7 +112,7 @@ def test_silence_goes_on_over_a_pause_of_our_own(cell: Cell) -> None:
 def test_a_program_that_has_stopped_is_told_when_no_reason_came(cell: Cell) -> None:
     cell.control.runs = False
     assert cell.run(5) == ""
-    assert f"the program on the controller at {HOST} has stopped" in cell.run(20)
+    assert f"the program on the controller at {HOST} was stopped" in cell.run(20)
 
 
 def test_nothing_is_sent_to_a_program_that_may_have_stopped(cell: Cell) -> None:
@@ -201,7 +201,7 @@ def test_a_refused_program_is_not_remembered_and_one_that_was_left_before_stays_
     opened: Cell, monkeypatch: pytest.MonkeyPatch, *, before: bool
 ) -> None:
     def refuse(*_: Any) -> None:
-        raise RejectedError("Another program commands the robot.")
+        raise RejectedError("Another program controls the robot.")
 
     monkeypatch.setattr(connect, "open_control", refuse)
     if before:

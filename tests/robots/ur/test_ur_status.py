@@ -50,7 +50,7 @@ def test_torque_needs_5_26_or_10_12_of_polyscope_x(version: tuple[int, int, int,
     if takes:
         check_version(version, "torque")
     else:
-        with pytest.raises(RejectedError, match=r"joint torques need 5\.26 or 10\.12 \(PolyScope X\), or newer"):
+        with pytest.raises(RejectedError, match=r"joint torques need 5\.26 or 10\.12 \(PolyScope X\) or newer"):
             check_version(version, "torque")
 
 

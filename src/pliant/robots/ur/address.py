@@ -1,4 +1,4 @@
-"""How a UR is named: ``ur:HOST``, or ``ur:HOST#MODEL`` for another arm than a UR5e."""
+"""The address of a UR: ``ur:HOST`` for a UR5e, ``ur:HOST#MODEL`` for another model."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?")
 
 @dataclass(frozen=True)
 class UrAddress:
-    """Where the controller is, and which arm hangs on it."""
+    """The controller's host and the model of its arm."""
 
     host: str
     model: str
 
     @classmethod
     def parse(cls, text: str) -> UrAddress:
-        """Read ``HOST`` or ``HOST#MODEL``; the ports are always the maker's."""
+        """Parse ``HOST`` or ``HOST#MODEL``; the ports are always the standard ones."""
         host, mark, model = text.partition("#")
         if not _HOST.fullmatch(host):
-            allowed = "ur:<host> or ur:<host>#<model>, with a name or an IPv4 address and no port"
-            raise InputError("robot", f"ur:{text}", allowed, "For instance ur:192.168.0.3#ur10e.")
+            allowed = "ur:<host> or ur:<host>#<model>, where <host> is a name or an IPv4 address without a port"
+            raise InputError("robot", f"ur:{text}", allowed, "For example ur:192.168.0.3#ur10e.")
         if mark and model not in ur_names():
             raise UnknownNameError("UR model", model, ur_names())
         return cls(host, model or DEFAULT_MODEL)

@@ -1,4 +1,4 @@
-"""Getting through to a UR controller: is the extra there, who answers, which version, which arm; refusals in words."""
+"""Connecting to a UR controller: installed package, answer, version, arm model; errors in words."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ def check_extra() -> None:
 
 
 def must_answer(address: UrAddress, interface: str) -> str | None:
-    """Raise if no controller answers, or one that cannot do what is wanted; returns what `check_dashboard` returns."""
+    """Raise if no suitable controller answers; returns the result of `check_dashboard`."""
     check_extra()
     check_version(ask_version(address.host), interface)
     return check_dashboard(address)
 
 
 def ask_version(host: str) -> rtde.Version:
-    """The version of the controller's software, asked by RTDE itself: every controller answers that."""
+    """The version of the controller's software, by RTDE, which every controller supports."""
     try:
         with socket.create_connection((host, rtde.PORT), _ANSWER_S) as line:
             rest = bytearray()
             if _asked(line, rest, rtde.ASK_PROTOCOL, rtde.PROTOCOL.to_bytes(2, "big")) != b"\x01":
-                raise OSError(f"it does not speak version {rtde.PROTOCOL} of RTDE")
+                raise OSError(f"it does not support version {rtde.PROTOCOL} of RTDE")
             return rtde.read_version(_asked(line, rest, rtde.ASK_VERSION))
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error) or "no answer"
         raise RejectedError(
-            f"No UR controller answers at {host} (port {rtde.PORT}: {why.lower()}): look whether the address is right, "
-            "the controller switched on and RTDE enabled there.",
+            f"No UR controller answers at {host} (port {rtde.PORT}: {why.lower()}). Check that the address is right, "
+            "the controller is switched on and RTDE is enabled.",
             field="robot",
             value=host,
         ) from None
@@ -60,34 +60,34 @@ def _asked(line: socket.socket, buffer: bytearray, kind: int, body: bytes = b"")
     while (found := rtde.take(buffer)) is None or found[0] != kind:
         if found is None:
             if not (data := line.recv(4096)):
-                raise OSError("it hung up")
+                raise OSError("it closed the connection")
             buffer += data
     return found[1]
 
 
 def check_version(version: rtde.Version, interface: str) -> None:
-    """Raise if a controller of this version has no force sensor, or is to take torques and cannot."""
+    """Raise if a controller of this version has no force sensor, or does not support the torque interface."""
     said = ".".join(str(part) for part in version[:3])
     if version[0] < E_SERIES:
         raise RejectedError(
-            f"The controller runs version {said}: a CB3, which has no force sensor in its wrist. An e-Series arm "
-            "(5.0 or newer) is needed.",
+            f"The controller runs version {said}. This is a CB3, which has no force sensor in its wrist. Pliant needs "
+            "an e-Series arm (5.0 or newer).",
             field="robot",
         )
     if interface == "torque" and not takes_torque(version):
         first = " or ".join(".".join(map(str, least)) for least in TORQUE_FROM.values())
         raise RejectedError(
-            f"The controller runs version {said}, and joint torques need {first} (PolyScope X), or newer: choose "
-            "interface position or velocity, or update the robot.",
+            f"The controller runs version {said}, but joint torques need {first} (PolyScope X) or newer. Use interface "
+            "position or velocity, or update the robot.",
             field="interface",
             value=interface,
         )
 
 
 def check_dashboard(address: UrAddress) -> str | None:
-    """Raise if the controller says that it is another arm, or under the pendant's control.
+    """Raise if the controller reports another arm model, or is not in remote control.
 
-    Returns what it says of its program; None where it says nothing: PolyScope X has no dashboard.
+    Returns its program state, or None if the dashboard does not answer (PolyScope X has none).
     """
     from dashboard_client import DashboardClient
 
@@ -102,27 +102,27 @@ def check_dashboard(address: UrAddress) -> str | None:
             board.disconnect()
     if not is_same_model(reported, address.model):
         raise RejectedError(
-            f"The controller at {address.host} says that it drives a {reported.strip()}, not a {address.model}: say "
+            f"The controller at {address.host} reports a {reported.strip()}, not a {address.model}. Use "
             f"ur:{address.host}#<model>.",
             field="robot",
         )
     if not remote:
         raise RejectedError(
-            f"The controller at {address.host} is under local control: switch it to remote control on the pendant.",
+            f"The controller at {address.host} is in local control. Switch it to remote control on the pendant.",
             field="robot",
         )
     return program.strip()
 
 
 def open_receive(host: str, rate_hz: float) -> Any:
-    """What the robot reports, once per period."""
+    """The connection that receives the robot's state, once per period."""
     from rtde_receive import RTDEReceiveInterface
 
     return _opened(host, lambda: RTDEReceiveInterface(host, rate_hz, list(VARIABLES)))
 
 
 def open_control(host: str, rate_hz: float) -> Any:
-    """The program on the controller that takes our commands; returns when it runs."""
+    """Start the program on the controller that accepts commands; returns when it runs."""
     from rtde_control import RTDEControlInterface
 
     control: Any = _opened(host, lambda: RTDEControlInterface(host, rate_hz))
@@ -131,8 +131,7 @@ def open_control(host: str, rate_hz: float) -> Any:
             control.reuploadScript()
         if not _runs(control, _START_S):
             raise RejectedError(
-                f"The program for the commands does not start on the controller at {host}: look at the log on its "
-                "pendant.",
+                f"The command program does not start on the controller at {host}. Check the log on its pendant.",
                 field="robot",
             )
     return control
@@ -172,8 +171,8 @@ def _opened(host: str, make: Callable[[], Any]) -> Any:
         said = " ".join(str(error).replace("ur_rtde:", "").split()).rstrip(".!")
         if "already in use" in said:
             raise RejectedError(
-                f"Another program commands the robot at {host}: end it (another loop, an RTDE client, EtherNet/IP, "
+                f"Another program controls the robot at {host}. Stop it (another loop, an RTDE client, EtherNet/IP, "
                 "PROFINET or MODBUS on the controller), then try again.",
                 field="robot",
             ) from None
-        raise RejectedError(f"The UR controller at {host} does not let us in: {said}.", field="robot") from None
+        raise RejectedError(f"The UR controller at {host} rejects the connection: {said}.", field="robot") from None

@@ -1,11 +1,11 @@
-"""`ur:HOST`: a Universal Robots e-Series arm by ur_rtde.
+"""`ur:HOST`: a Universal Robots e-Series arm, driven by ur_rtde.
 
-    read    joints, torques and the wrench of the controller's newest packet, and whether all is well
+    read    joints, torques and the wrench of the controller's newest packet; checks the robot's state
     write   servoJ, speedJ or directTorque, by the command's mode
 
-The last command of a realtime interface repeats for ever on the controller. So its watchdog is armed before the first
-one: a loop that dies, or hangs, stops the arm after `WATCHDOG_S`. Kinematics are our own: the controller's come back
-late, or not at all. Nothing here raises after `open`; what goes wrong is a sentence in `fault`.
+The controller repeats the last command of a realtime interface forever. So its watchdog is armed before the first
+command: if the loop dies or hangs, the arm stops after `WATCHDOG_S`. Kinematics are computed here, because those of the
+controller arrive late or not at all. Nothing raises after `open`; `fault` describes what went wrong.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ _REFUSALS = 25
 _REASON_S = 0.02
 # No two clocks drift apart faster than this.
 _DRIFT = 2e-4
-# What to do about a line that fails, a slider that is too low, and a program that was stopped.
-_LINE = "look after cable and network, and whether this computer is too busy"
-_SLOW = "and the arm is slower than the law believes: set it to 100 % on the pendant, limits.speed_scale for a slow run"
-_AGAIN = "find out which, then start anew"
+# What to do about a failed connection, a low speed slider, and a stopped program.
+_LINE = "Check the cable and the network, and whether this computer is overloaded"
+_SLOW = "so the arm is slower than commanded. Set it to 100 % on the pendant. For a slow run, lower limits.speed_scale"
+_AGAIN = "Find out why, then start again"
 # A program that plays may be one whose loop was killed just now: the watchdog ends it within this time [s].
 _LEFT_S = 1.0
 # A speed slider below this slows the arm down behind the law's back.
@@ -69,7 +69,7 @@ _STOP_S = 3.0
 
 
 class UrRobot:
-    """A UR arm. Its packets may be late by `silence_s`, as long as the last wrench may be held; then it is a fault."""
+    """A UR arm. Packets may be late by up to `silence_s`, while the last wrench is held; more is a fault."""
 
     interfaces = ("position", "velocity", "torque")
 
@@ -79,7 +79,7 @@ class UrRobot:
             raise InputError("rate_hz", task.rate_hz, f"at most {RATE_HZ:g}, the rate of the controller")
         most = ur_facts(address.model).payload_kg
         if task.tool.mass_kg > most:
-            raise InputError("tool.mass_kg", task.tool.mass_kg, f"at most {most:g}, what a {address.model} carries")
+            raise InputError("tool.mass_kg", task.tool.mass_kg, f"at most {most:g}, the payload of a {address.model}")
         self.name = f"ur:{address.host}"
         self.address, self.arm = address, Arm.load(address.model, task.tool)
         self.interface, self.dt = task.interface, task.dt
@@ -98,12 +98,12 @@ class UrRobot:
     # -- the beginning --
 
     def open(self) -> None:
-        """Connect, check that everything is as the task believes, set tool and payload. Nothing moves."""
+        """Connect, check that the robot matches the task, set tool and payload. Nothing moves."""
         host = self.address.host
         program = connect.must_answer(self.address, self.interface)
         if program is None:
-            what = "which arm this is, and whether it is under remote control"
-            _note(f"The dashboard of {host} does not answer, and cannot be asked {what}.")
+            what = "The arm model and remote control could not be checked"
+            _note(f"The dashboard of {host} does not answer. {what}.")
         self._receive = connect.open_receive(host, 1.0 / self.dt)
         self._must_be_well()
         self._must_be_free(program)
@@ -122,11 +122,11 @@ class UrRobot:
             time.sleep(0.005)
         if self._receive.getTimestamp() == 0.0:
             raise RejectedError(
-                f"The controller at {self.address.host} has let us in but sends nothing: look at its pendant.",
+                f"The controller at {self.address.host} accepted the connection but sends no data. Check its pendant.",
                 field="robot",
             )
         if words := trouble(self._receive.getSafetyStatusBits(), self._receive.getRobotMode()):
-            raise RejectedError(f"The robot at {self.address.host} cannot move; {words}.", field="robot")
+            raise RejectedError(f"The robot at {self.address.host} cannot move: {words}.", field="robot")
         if (share := self._receive.getTargetSpeedFraction()) < _FULL:
             raise RejectedError(
                 f"The speed slider of the robot at {self.address.host} is at {100 * share:.0f} %, {_SLOW}.",
@@ -140,11 +140,11 @@ class UrRobot:
             fastest = max(fastest, *map(abs, self._receive.getActualQd()))
             if time.monotonic() > deadline:
                 if fastest < _STILL and left.may_be_ours(host, program):
-                    _note(f"The program that a loop has left on the controller at {host} is ended.")
+                    _note(f"Ending the program that an earlier loop left on the controller at {host}.")
                     return
                 raise RejectedError(
-                    f"A program plays on the controller at {host} ({program or 'its name is not known'}), and ours "
-                    "would end it: stop it on the pendant first.",
+                    f"A program is running on the controller at {host} ({program or 'name unknown'}). Starting Pliant "
+                    "would end it. Stop it on the pendant first.",
                     field="robot",
                 )
             time.sleep(0.01)
@@ -157,8 +157,8 @@ class UrRobot:
         if off.max() > _NEAR:
             joint = int(off.argmax())
             raise RejectedError(
-                f"The task begins at start_q, and {self.arm.joint_names[joint]} is {np.degrees(off[joint]):.1f}° away "
-                "from there: move the arm there first, or leave start_q out of the task.",
+                f"The task starts at start_q, but {self.arm.joint_names[joint]} is {np.degrees(off[joint]):.1f}° away. "
+                "Move the arm there first, or remove start_q from the task.",
                 field="start_q",
             )
 
@@ -168,7 +168,10 @@ class UrRobot:
         taken = self._control.setPayload(tool.mass_kg, list(tool.com_m))
         taken = self._control.setTcp([*tool.tcp_m, *_rotation_vector(tool.tcp_quat)]) and taken
         if not taken:
-            raise RejectedError(f"The controller at {self.address.host} did not take payload and tool.", field="tool")
+            raise RejectedError(
+                f"The controller at {self.address.host} rejected payload and tool. Check them in the task.",
+                field="tool",
+            )
 
     def _must_be_this_arm(self) -> None:
         """Where the controller sees the tool point, our model must see it too: else the arm is another one."""
@@ -176,8 +179,8 @@ class UrRobot:
         while (off := self._off_m()) > _SAME_M:
             if time.monotonic() > deadline:
                 raise RejectedError(
-                    f"The controller at {self.address.host} has the tool point {1e3 * off:.0f} mm away from where a "
-                    f"{self.address.model} with this tool has it: say ur:{self.address.host}#<model>.",
+                    f"The tool point of the controller at {self.address.host} is {1e3 * off:.0f} mm away from that of "
+                    f"a {self.address.model} with this tool. Use ur:{self.address.host}#<model>.",
                     field="robot",
                 )
             time.sleep(0.01)
@@ -234,10 +237,10 @@ class UrRobot:
             self._stamp, self._heard = stamp, now
         receive, host = self._receive, self.address.host
         if words := trouble(receive.getSafetyStatusBits(), receive.getRobotMode()):
-            self._fail(f"the robot at {host} has stopped; {words}")
+            self._fail(f"the robot at {host} stopped: {words}")
         elif now - self._heard > self.silence_s:
             self._halt_motion()
-            self._lose(f"the controller at {host} has sent nothing for {self.silence_s * 1e3:.0f} ms: {_LINE}")
+            self._lose(f"the controller at {host} has sent nothing for {self.silence_s * 1e3:.0f} ms. {_LINE}")
         elif not self._is_connected():
             self._lose()
         elif (share := receive.getTargetSpeedFraction()) < _FULL:
@@ -248,8 +251,8 @@ class UrRobot:
             # that comes by another line than the reason, which is in no packet before this time of the controller's
             self._halted_at = min(self._halted_at, stamp + age)
             if stamp > self._halted_at + _REASON_S:
-                who = "by its watchdog or by someone there"
-                self._fail(f"the program on the controller at {host} has stopped, {who}: {_AGAIN}")
+                who = "by its watchdog or at the pendant"
+                self._fail(f"the program on the controller at {host} was stopped, {who}. {_AGAIN}")
 
     def write(self, command: Any) -> None:
         c = command[0]
@@ -259,7 +262,9 @@ class UrRobot:
             if not self._armed:
                 self._armed = bool(self._control.setWatchdog(1.0 / WATCHDOG_S))
                 if not self._armed:
-                    self._fail(f"the controller at {self.address.host} did not arm its watchdog, so nothing was sent")
+                    self._fail(
+                        f"the controller at {self.address.host} did not arm its watchdog, so no command was sent"
+                    )
                     return
             taken = self._is_connected() and self._send(c)
         except RuntimeError:
@@ -267,7 +272,7 @@ class UrRobot:
             return
         self._refused = 0 if taken else self._refused + 1
         if self._refused > _REFUSALS:
-            self._fail(f"the controller at {self.address.host} does not take commands any more: look at its pendant")
+            self._fail(f"the controller at {self.address.host} no longer accepts commands. Check its pendant")
 
     def _send(self, c: Any) -> bool:
         mode = int(c.mode)
@@ -307,7 +312,7 @@ class UrRobot:
         new program, which has been told to do nothing, and which the next loop ends (see `left`).
         """
         self._lost = True
-        self._fail(words or f"the connection to {self.address.host} is lost: {_LINE}")
+        self._fail(words or f"the connection to {self.address.host} is lost. {_LINE}")
 
     def _fail(self, words: str) -> None:
         """The first thing that went wrong is the one that is told."""
@@ -319,7 +324,7 @@ class UrRobot:
     # -- the end --
 
     def stop(self) -> None:
-        """Brake, and end the program. Where the controller does not answer in time, its watchdog does it."""
+        """Brake and end the program. If the controller does not answer in time, its watchdog does so."""
         if self._control is None or self._lost:
             return
         self._ending = threading.Thread(target=self._end, daemon=True)
@@ -339,7 +344,7 @@ class UrRobot:
             left.forget(self.address.host)  # ended just now, or stopped by the controller before
 
     def close(self) -> None:
-        """Disconnect, within a time: a dead line must not hold the process."""
+        """Disconnect within a time limit, so that a dead connection does not block the process."""
         # ur_rtde takes one thread at a time: one that still ends the program has it
         if self._lost or (self._ending is not None and self._ending.is_alive()):
             return

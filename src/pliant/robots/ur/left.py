@@ -1,8 +1,8 @@
-"""Which controllers a loop of this computer has taken over and not given back: its program may still play there.
+"""Controllers on which a loop of this computer may have left its program running.
 
-A loop that is killed leaves its program to the watchdog. A loop whose line is lost may leave one without a watchdog,
-because ur_rtde connects anew by itself: it does nothing, and plays for ever. The next loop may end that one, and no
-other; the controller does not say who sent a program, so a file here remembers.
+After a loop is killed, the watchdog ends its program. After a lost connection, ur_rtde may reconnect by itself and
+leave a program without a watchdog, which does nothing and runs forever. The next loop may end that program, and no
+other. The controller does not report who sent a program, so a file here remembers it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def remember(host: str) -> None:
 
 @contextlib.contextmanager
 def remembered(host: str) -> Iterator[None]:
-    """Remember before the program is sent, as a loop may be killed meanwhile; not when the controller refuses it."""
+    """Remember before the program is sent, because the loop may be killed meanwhile; undo it if it is rejected."""
     known = _file(host).exists()
     remember(host)
     try:
@@ -36,13 +36,13 @@ def remembered(host: str) -> Iterator[None]:
 
 
 def forget(host: str) -> None:
-    """That program has been ended as it should."""
+    """That program was ended properly."""
     with contextlib.suppress(OSError):
         _file(host).unlink(missing_ok=True)
 
 
 def may_be_ours(host: str, program: str | None) -> bool:
-    """Whether what plays there can be what a loop has left: one that no file holds, as its dashboard shows it."""
+    """Whether the running program may be one that a loop left: the dashboard shows no program file."""
     return _file(host).exists() and (program is None or "." not in program)
 
 

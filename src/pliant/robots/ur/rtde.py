@@ -2,7 +2,7 @@
 
     packet = u16 size (these 3 bytes included), u8 kind, body            everything big-endian
 
-The driver asks with them for the version; the emulator answers with them.
+The driver uses them to ask for the version, the emulator to answer.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def packet(kind: int, body: bytes = b"") -> bytes:
 
 
 def take(buffer: bytearray) -> tuple[int, bytes] | None:
-    """Take the first whole packet off the front of `buffer`: its kind and body. None: there is none yet."""
+    """Remove the first complete packet from `buffer` and return its kind and body; None if it is not complete yet."""
     if len(buffer) < _HEADER.size:
         return None
     size, kind = _HEADER.unpack_from(buffer)
@@ -60,7 +60,7 @@ def read_version(body: bytes) -> Version:
 
 
 def text_body(text: str, source: str, level: int = 2) -> bytes:
-    """A message for whoever reads the client's log; level 2 is a warning."""
+    """A message for the client's log; level 2 is a warning."""
     message, name = text.encode()[:255], source.encode()[:255]
     return bytes([len(message)]) + message + bytes([len(name)]) + name + bytes([level])
 
@@ -80,7 +80,7 @@ class Recipe:
 
     @classmethod
     def of(cls, number: int, names: Iterable[str], known: Mapping[str, str], taken: Iterable[str] = ()) -> Recipe:
-        """The recipe of these names; a name that is not known, or taken by someone else, spoils it."""
+        """The recipe of these names; it is not valid if a name is unknown or in use by another client."""
         names, others = tuple(names), set(taken)
         types = tuple(IN_USE if name in others else known.get(name, NOT_FOUND) for name in names)
         return cls(number, names, types)
@@ -91,7 +91,7 @@ class Recipe:
 
     @property
     def body(self) -> bytes:
-        """The answer to the request: number and types. The number of a recipe that is not good is 0."""
+        """The answer to the request: number and types. The number of an invalid recipe is 0."""
         return bytes([self.number if self.is_good else 0]) + ",".join(self.types).encode()
 
     @property

@@ -1,13 +1,13 @@
-"""The one place where the wrench of a UR is turned into ours.
+"""The only place where the wrench of a UR is converted to Pliant's.
 
-A UR reports `actual_TCP_force`: what acts on the tool from outside, at the tool point, in base axes, with the weight of
-the payload already taken away. A `Reading` holds what a bare sensor would show: in sensor axes at the sensor, weight
-included. So the weight is put back with the same tool that `sense.wrench.external` takes it away with, and the two
-cancel exactly: what the law feels is what the controller reported, and a recording looks like that of any other robot.
+A UR reports `actual_TCP_force`: the external wrench at the tool point, in base axes, with the payload's weight already
+removed. A `Reading` holds what a bare sensor would measure: in sensor axes at the sensor, weight included. So the
+weight is added back with the same tool with which `sense.wrench.external` removes it, and the two cancel exactly: the
+law feels what the controller reported, and a recording looks like that of any other robot.
 
     f_S = R_SB f + R_SB m g       τ_S = R_SB (τ + (p_T - p_S) × f) + c × (R_SB m g)
 
-The bias of the sense pipeline stays what it is, an offset of the sensor in its own axes.
+`sense.bias` is still the sensor's offset in its own axes.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _unturned(quat: Sequence[float], v: Sequence[float]) -> Three:
 
 
 def to_sensor(arm: Arm, q: Any, tcp_force: Sequence[float], out: Any) -> None:
-    """Write into `out` what the sensor of `arm` would show at joints `q` under a reported `tcp_force` [N, N m]."""
+    """Write into `out` what the sensor of `arm` would read at joints `q` for a reported `tcp_force` [N, N m]."""
     forward_at(arm.handle, q)
     h = arm.handle[0]
     tool, sensor = h.X_tool.tolist(), h.X_sensor.tolist()
