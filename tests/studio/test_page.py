@@ -48,6 +48,21 @@ def test_a_dialog_that_covers_the_page_has_a_stop_of_its_own(page: Any, studio: 
     studio.until(lambda: not studio.stopped)
 
 
+def test_escape_closes_an_open_dialog_and_stops_the_robot(page: Any, studio: Running) -> None:
+    studio.go_on(page)
+    part(page, "gallery").click()
+    until(lambda: part(page, "dialog").is_visible())
+    page.keyboard.press("Escape")
+    studio.until(lambda: studio.stopped)
+    until(lambda: part(page, "dialog").count() == 0)
+    studio.go_on(page)
+    part(page, "save").click()
+    part(page, "save-path").press("Escape")
+    studio.until(lambda: studio.stopped)
+    until(lambda: part(page, "dialog").count() == 0)
+    studio.go_on(page)
+
+
 def test_the_loop_obeys_every_stop_of_the_page_with_its_next_tick(page: Any, studio: Running) -> None:
     stops = Stops(page, studio.loop)
     for _ in range(5):
