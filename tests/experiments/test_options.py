@@ -25,11 +25,11 @@ def test_options_reach_the_experiment_as_keywords_in_both_ways_of_writing() -> N
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--size", "3"], "has no option --size: its own are --law, --to-file"),
-        (["three"], "has no option three"),
+        (["--size", "3"], "Unknown option --size for the experiment some. It accepts --law, --to-file, --json"),
+        (["three"], "Unknown option three"),
         (["--law"], "--law needs a value"),
         (["--law", "--to-file", "x"], "--law needs a value"),
-        (["--to-file", "a", "--to-file", "b"], "--to-file can be given once"),
+        (["--to-file", "a", "--to-file", "b"], "--to-file can be given only once"),
     ],
 )
 def test_what_was_not_declared_is_refused_in_one_sentence(words: list[str], said: str) -> None:

@@ -320,7 +320,7 @@ def _draw(seen: _Seen, path: Path) -> None:
         axes[1, 0].set_ylim(0)
         axes[1, 0].set_xlabel("stiffness [N/m]")
         style.label(axes[1, 0], "Damping over stiffness", "N s/m")
-        bars = axes[1, 1].barh(["explicit", "ours"], [100 * share for share in seen.shares[::-1]], height=0.5)
+        bars = axes[1, 1].barh(["explicit", "Pliant"], [100 * share for share in seen.shares[::-1]], height=0.5)
         bars[0].set_color(theme.alarm)
         axes[1, 1].bar_label(bars, fmt=" %.3g %%")
         axes[1, 1].set_xlim(0, 119)

@@ -1,4 +1,4 @@
-"""An emulated controller in a process of its own, for experiments and tests: started, told what goes wrong, ended."""
+"""An emulated controller in its own process, for experiments and tests: start it, inject faults, end it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _numbers = itertools.count(1)
 
 
 def own_address() -> str:
-    """An address of this machine that no other process is likely to use."""
+    """A local address that no other process is likely to use."""
     number = os.getpid() * 16 + next(_numbers) % 16
     return f"127.{64 + (number >> 16) % 64}.{(number >> 8) & 255}.{number & 255 or 255}"
 
@@ -60,7 +60,7 @@ class Emulator:
             time.sleep(0.05)
 
     def ask(self, words: str) -> str:
-        """Say something to the dashboard; returns its answer."""
+        """Send a command to the dashboard; returns its answer."""
         with socket.create_connection((self.host, DASHBOARD), _ANSWER_S) as line, line.makefile("rw") as file:
             file.readline()
             file.write(f"{words}\n")
@@ -68,24 +68,24 @@ class Emulator:
             return file.readline().strip()
 
     def inject(self, fault: str) -> None:
-        """Let something go wrong now."""
+        """Inject a fault now."""
         answer = self.ask(f"emulator {fault}")
         if not answer.startswith("Done"):
             raise PliantError(answer)
 
     @property
     def state(self) -> dict[str, Any]:
-        """What is true in the emulated cell."""
+        """The true state of the emulated cell."""
         return json.loads(self.ask("emulator state"))
 
     def end(self) -> str:
-        """End it; returns what it said."""
+        """End the emulator; returns its output."""
         self._process.terminate()
         said, wrong = self._process.communicate()
         return said + wrong
 
     def trace(self) -> np.ndarray[Any, Any]:
-        """What happened in every period, once it has ended."""
+        """The signals of every period, after the emulator has ended."""
         assert self._trace is not None
         return load(self._trace)
 

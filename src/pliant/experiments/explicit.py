@@ -1,9 +1,9 @@
-"""A rival: the explicit admittance law as it was published for UR arms, each of its choices a switch of its own.
+"""For comparison: the explicit admittance law as published for UR arms, with a switch for each of its choices.
 
     a = M⁻¹ (F - D v - K e),   v⁺ = v + dt a,   Δx = dt v⁺
 
-It runs in the same simulator, feels the same wrench at the tool, and drives the arm by the same position interface.
-With every switch as it is by default it is a sound law that happens to be integrated explicitly.
+It runs in the same simulator, receives the same wrench at the tool, and drives the arm by the same position interface.
+With default switches it is a sound law that is integrated explicitly.
 """
 
 from __future__ import annotations
@@ -32,34 +32,34 @@ _STRETCHED = 0.03
 
 @dataclass(frozen=True)
 class Choices:
-    """What the published law does differently; the defaults do not."""
+    """The choices of the published law; the defaults avoid them."""
 
     early_return: bool = False
-    """Inside the deadband leave the tick at once: nothing is computed, the velocity stays as it was."""
+    """Inside the deadband, return at once: nothing is computed, and the velocity stays as it was."""
     reanchor_m_s: float = 0.0
-    """Below this speed set the velocity to zero and move the spring's anchor to the present pose; 0: never."""
+    """Below this speed, set the velocity to zero and move the spring's anchor to the current pose; 0: never."""
     spring_sign: float = 1.0
     """1 pulls back to the goal, -1 pushes away from it."""
     damping: Literal["modal", "diagonal", "blend", "ratio"] = "modal"
-    """From the modes; from the diagonal alone; blended between K = 0 and K = 1; the ratio taken as N s/m for K = 0."""
+    """From the modes; from the diagonal only; blended between K = 0 and K = 1; the ratio used as N s/m for K = 0."""
     explicit: bool = True
     """Explicit integration; otherwise implicit."""
     from_measured: bool = False
-    """Command the measured joints plus a step; otherwise the command is integrated by itself."""
+    """Command the measured joints plus a step; otherwise integrate the command."""
     ramp_s: float = 0.0
-    """Time over which changed gains come into force; 0: at once."""
+    """Time over which changed gains take effect; 0: at once."""
     coefficient: float = 0.2
-    """Share of the new sample in the filter of the wrench."""
+    """Weight of the new sample in the wrench filter."""
     deadband: float = 1.0
-    """Norm of the wrench [N and N m together] below which nothing is felt; with early_return, else subtracted."""
+    """Deadband on the norm of the wrench [N and N m together]; applied by early_return, or else subtracted."""
     speed_m_s: float = 0.5
     """Largest speed of the tool."""
     at_base: bool = False
-    """Take moments about the base's origin; otherwise about the tool."""
+    """Use moments about the base's origin; otherwise about the tool."""
 
 
 def alike(value: float) -> Six:
-    """Six times the same number, as a parameter takes it."""
+    """The same number six times, in the form of a parameter."""
     return value, value, value, value, value, value
 
 
@@ -76,7 +76,7 @@ def damping_of(kind: str, mass: Array, stiffness: Array, ratio: float) -> Array:
 
 
 class ExplicitLaw:
-    """The law alone: a wrench and a pose in, a velocity out (None: no new command)."""
+    """The law alone: wrench and pose in, velocity out (None: no new command)."""
 
     def __init__(self, mass: Array, stiffness: Array, ratio: float, dt: float, choices: Choices) -> None:
         self.M, self.ratio, self.dt, self.choices = mass, ratio, dt, choices
@@ -97,7 +97,7 @@ class ExplicitLaw:
         self._ramped = self._ramped if share < 1.0 else math.inf
 
     def step(self, wrench: Array, pose: Array) -> Array | None:
-        """One tick under `wrench` [N, N m] at the tool, which is at `pose`."""
+        """One tick with `wrench` [N, N m] acting on the tool at `pose`."""
         c, dt = self.choices, self.dt
         if math.isfinite(self._ramped):
             self._ramp()
@@ -123,27 +123,27 @@ class ExplicitLaw:
 
 @dataclass(frozen=True)
 class Trace:
-    """What a run left: per tick the time, the commanded velocity (NaN: no new command), the tool's pose and more."""
+    """The signals of a run: time, commanded velocity (NaN: no new command), tool pose and more, one row per tick."""
 
     time_s: Array
     velocity: Array
     pose: Array
     anchor: Array
     joints: Array
-    """Joint positions that were sent [rad]; none when there was no arm."""
+    """Commanded joint positions [rad]; empty without an arm."""
 
     def moved(self, axis: int = 0) -> Array:
-        """How far the tool is from where it began [m]."""
+        """Distance of the tool from its start [m]."""
         return self.pose[:, axis] - self.pose[0, axis]
 
     def joint_speeds(self) -> Array:
-        """The fastest joint that was asked for in each tick [rad/s]."""
+        """The largest commanded joint speed in each tick [rad/s]."""
         step = np.diff(self.joints, axis=0, prepend=self.joints[:1])
         return np.abs(step).max(axis=1) / (self.time_s[1] - self.time_s[0])
 
 
 def run_freely(law: ExplicitLaw, force: Callable[[float], Array], seconds: float) -> Trace:
-    """The law on a tool that follows at once and can go anywhere: no arm, no servo, no sensor."""
+    """The law on an ideal tool: no arm, no servo, no sensor."""
     pose, rows = np.array([0, 0, 0, 1.0, 0, 0, 0]), []
     law.anchor = pose.copy()
     for i in range(round(seconds / law.dt)):
@@ -156,7 +156,7 @@ def run_freely(law: ExplicitLaw, force: Callable[[float], Array], seconds: float
 
 
 def wrench_at_tool(arm: Arm, raw: Array, X_tool: Array, X_sensor: Array) -> Array:
-    """The external wrench at the tool in base axes, its weight removed, as our own law feels it."""
+    """The external wrench at the tool in base axes, without the tool weight, as Pliant's law receives it."""
     weight, out = np.zeros(6), np.zeros(6)
     quat_rotate_inv(X_sensor[3:], arm.tool.mass_kg * arm.gravity, weight[:3])
     cross(np.array(arm.tool.com_in_sensor_m), weight[:3], weight[3:])
@@ -178,7 +178,7 @@ ToJoints = Callable[[Arm, Array, Array, float], "Array | None"]
 
 
 def exactly(arm: Arm, q: Array, twist: Array, dt: float) -> Array | None:
-    """The inverse itself, as long as the arm is not stretched out."""
+    """The plain inverse, as long as the arm is not stretched out."""
     J = arm.jacobian(q)
     if np.linalg.svd(J, compute_uv=False)[-1] < _STRETCHED:
         return None
@@ -186,19 +186,19 @@ def exactly(arm: Arm, q: Array, twist: Array, dt: float) -> Array | None:
 
 
 def least_squares(J: Array, twist: Array, cut: float) -> Array:
-    """Joint velocities by the pseudoinverse: singular values below `cut` are dropped, others taken as they are."""
+    """Joint velocities by the pseudoinverse: singular values below `cut` are dropped, others are not damped."""
     U, sigma, Wt = np.linalg.svd(J)
     inverse = np.where(sigma > cut, 1.0 / np.maximum(sigma, cut), 0.0)
     return Wt.T @ (inverse * (U.T @ twist))
 
 
 def by_least_squares(cut: float) -> ToJoints:
-    """The pseudoinverse, into singularities too."""
+    """The pseudoinverse, also near singularities."""
     return lambda arm, q, twist, dt: q + dt * least_squares(arm.jacobian(q), twist, cut)
 
 
 def clamped_to_stops(margin: float) -> ToJoints:
-    """Each joint is slowed by itself, and its position is clamped in the last step."""
+    """Each joint is slowed down separately, and its position is clamped in the last step."""
 
     def joints(arm: Arm, q: Array, twist: Array, dt: float) -> Array | None:
         step = np.clip(np.linalg.solve(arm.jacobian(q), twist), -arm.v_max, arm.v_max) * dt
@@ -208,7 +208,7 @@ def clamped_to_stops(margin: float) -> ToJoints:
 
 
 class ClampedToFace:
-    """The mass goes where the law takes it; what is sent is clamped in the last step, at a face across x."""
+    """The virtual mass moves freely; the command is clamped in the last step, at a face across x."""
 
     def __init__(self, face_m: float) -> None:
         self.face_m, self.mass_m = face_m, []  # where the mass was in each tick, from the start along x
@@ -235,9 +235,9 @@ def run_in_simulator(
     to_joints: ToJoints = exactly,
     deaf_from_s: float = np.inf,
 ) -> Trace:
-    """The law on a simulated UR5e; `changes` are made to it at their ticks.
+    """The law on a simulated UR5e; `changes` are applied at their ticks.
 
-    From `deaf_from_s` on the force sensor fails, and its reading counts as zero.
+    From `deaf_from_s` on the force sensor fails and its reading counts as zero.
     """
     robot = SimRobot("ur5e", tool, sim, law.dt, start_q)
     arm, reading, command, rows = robot.arm, READING.new(), COMMAND.new(), []

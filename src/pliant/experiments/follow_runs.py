@@ -1,4 +1,4 @@
-"""Runs of a follower on a simulated base, and the paths that they are made on."""
+"""Runs of a follower on a simulated base, and their paths."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RADIUS_M = 0.5
 
 
 def smooth_path(seed: int) -> Path:
-    """Twenty metres whose curvature changes gently, as arcs of two centimetres."""
+    """A path of twenty metres with smoothly changing curvature, as arcs of two centimetres."""
     random = np.random.default_rng([5, seed])
     s = np.arange(0.0, 20.0, 0.02)
     waves = [(random.uniform(0.3, 0.7), random.uniform(0.2, 0.6), random.uniform(0, 6)) for _ in range(3)]
@@ -30,7 +30,7 @@ def smooth_path(seed: int) -> Path:
 
 
 def cusp_path(seed: int) -> Path:
-    """A Reeds-Shepp path between random poses, with arcs of 0.5 m and whatever changes of direction it needs."""
+    """A Reeds-Shepp path between random poses, with arcs of 0.5 m radius and changes of direction."""
     random = np.random.default_rng([6, seed])
     goal = (*random.uniform(-4, 4, 2), random.uniform(-math.pi, math.pi))
     return reeds_shepp_path((0.0, 0.0, 0.0), goal, RADIUS_M)
@@ -38,7 +38,7 @@ def cusp_path(seed: int) -> Path:
 
 @dataclass(frozen=True)
 class Run:
-    """What happened: time, true pose, speeds, commands, true distance from the path, state."""
+    """The signals of a run: time, true pose, speeds, commands, true distance from the path, state."""
 
     time_s: Array
     pose: Array
@@ -67,7 +67,7 @@ class Run:
 
 
 def drive(follower: Follower, seed: int, config: KinematicConfig | None = None) -> Run:
-    """Follow until the end, a stop, or the longest time; the base begins a little off the path."""
+    """Follow until the end, a stop or the time limit; the base starts slightly off the path."""
     random = np.random.default_rng([7, seed])
     off = random.normal(size=3) * (0.003, 0.003, 0.005)
     base = KinematicBase(np.array(follower.path.start) + off, config, seed)

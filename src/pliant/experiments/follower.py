@@ -1,4 +1,4 @@
-"""Following paths with a base that lags: smooth ones, Reeds-Shepp paths with cusps, an office; pure pursuit beside."""
+"""Path following with a base that lags: smooth paths, Reeds-Shepp paths with cusps, an office; and pure pursuit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pliant.robots.kinematic_base import KinematicConfig
 
 SMOOTH, CUSPS = 8, 20
 SLOWER = KinematicConfig(delay_s=0.08, lag_s=0.12, turn_lag_s=0.12)
-"""A base whose delays are half again what the follower believes."""
+"""A base whose delays are 50 % longer than the follower assumes."""
 
 
 def _paths(seed: int) -> dict[str, list[Path]]:
@@ -51,11 +51,11 @@ def _judged(name: str, runs: list[Run], rivals: list[Run]) -> list[Figure]:
         at_most(f"{name}: largest RMS distance from the path", 1e3 * max(run.rms_m for run in runs), "mm", 7.0),
         at_most(f"{name}: largest distance at the end", 1e3 * ends[:, 0].max(), "mm", 10.0),
         at_most(f"{name}: largest heading error at the end", math.degrees(ends[:, 1].max()), "°", 0.5),
-        reported(f"{name}: time for all of them", sum(run.time_s[-1] for run in runs), "s"),
-        _to_the_end(f"{name}: pure pursuit, paths to the end", rivals),
+        reported(f"{name}: total time", sum(run.time_s[-1] for run in runs), "s"),
+        _to_the_end(f"{name}: pure pursuit, paths followed to the end", rivals),
         at_most(f"{name}: pure pursuit, largest RMS distance", 1e3 * max(run.rms_m for run in rivals), "mm", 35.0),
         reported(f"{name}: pure pursuit, largest distance at the end", 1e3 * max(r.end_error[0] for r in rivals), "mm"),
-        reported(f"{name}: pure pursuit, time for all of them", sum(run.time_s[-1] for run in rivals), "s"),
+        reported(f"{name}: pure pursuit, total time", sum(run.time_s[-1] for run in rivals), "s"),
     ]
 
 
@@ -89,7 +89,7 @@ def _guards() -> list[Figure]:
     """Odometry that cannot be used stops the base; a base at rest on its path is not turned by noise."""
     figures = []
     for name, pose, age, state in (
-        ("no numbers", (math.nan, 0.0, 0.0), 0.0, NO_NUMBER),
+        ("not finite", (math.nan, 0.0, 0.0), 0.0, NO_NUMBER),
         ("stale", (1.0, 0.0, 0.0), 1.0, STALE),
     ):
         follower = PathFollower(Path((0.0, 0.0, 0.0), np.array([[0.0, 5.0]])))
@@ -100,13 +100,13 @@ def _guards() -> list[Figure]:
             said, ticks = follower.update(pose, 0.2, 0.0, age_s=age), ticks + 1
         stopped = said.state == state and said.v == 0.0
         figures.append(
-            at_most(f"odometry {name}: command at rest after", ticks * PERIOD_S if stopped else math.nan, "s", 1.0)
+            at_most(f"odometry {name}: command zero after", ticks * PERIOD_S if stopped else math.nan, "s", 1.0)
         )
     return figures
 
 
 def run(seed: int, progress: Progress) -> Outcome:
-    """Every path by both followers, then a slower base, the office, and the guards."""
+    """Every path with both followers, then a slower base, the office, and faulty odometry."""
     began = time.perf_counter()
     paths, figures, all_runs, first = _paths(seed), [], [], {}
     total, done = 2 * (SMOOTH + CUSPS) + CUSPS + 4, 0
@@ -124,9 +124,9 @@ def run(seed: int, progress: Progress) -> Outcome:
     figures += _judged("office", [ours], [theirs])
     sampled, tracked = pose_figures(seed)
     figures += [
-        reported("base half again as slow as believed, Reeds-Shepp: RMS", 1e3 * max(r.rms_m for r in slow), "mm"),
+        reported("base 50 % slower than assumed, Reeds-Shepp: RMS distance", 1e3 * max(r.rms_m for r in slow), "mm"),
         at_most(
-            "commands beyond a limit of the base", _beyond_limits([*all_runs, *slow, ours, theirs, *tracked]), "", 0.0
+            "commands above a limit of the base", _beyond_limits([*all_runs, *slow, ours, theirs, *tracked]), "", 0.0
         ),
         *_guards(),
         *sampled,
@@ -141,7 +141,7 @@ def run(seed: int, progress: Progress) -> Outcome:
 def _draw(first: Any, planner: HybridAStar, ours: Run, theirs: Run, target: File) -> None:
     with style.applied() as theme:
         fig, axes = style.figure(
-            1, 3, "Following a path with a base that lags",
+            1, 3, "Path following with a base that lags",
             "delay 40 ms, lag 80 ms, odometry 20 ms old with noise of 2 mm and 2 mrad, 50 Hz",
             panel_inches=(5.2, 4.4), share_x=False,
         )  # fmt: skip
@@ -156,7 +156,7 @@ def _draw(first: Any, planner: HybridAStar, ours: Run, theirs: Run, target: File
         for k, (run, name) in enumerate(((theirs, "pure pursuit"), (ours, "path follower"))):
             axes[0, 1].plot(run.time_s, 1e3 * run.cross_m, color=theme.lines[1 - k], lw=1, label=name)
         axes[0, 1].set_xlabel("time [s]")
-        style.label(axes[0, 1], "Office: off the path", "mm")
+        style.label(axes[0, 1], "Office: distance from the path", "mm")
         style.legend(axes[0, 1])
         draw_map(axes[0, 2], planner.grid, theme)
         axes[0, 2].plot(ours.pose[:, 0], ours.pose[:, 1], color=theme.lines[0], lw=1.6)

@@ -1,4 +1,4 @@
-"""Impedance by torque on a UR5e: shifts and turns at force over stiffness, through noise and delay, and its energy."""
+"""Impedance by torque on a UR5e: deflection and rotation at force over stiffness, with noise and delay; energy."""
 
 from __future__ import annotations
 
@@ -63,26 +63,30 @@ def _deflections(seed: int) -> tuple[list[Figure], dict[str, Array]]:
             if form == "shaped" and axis == 2:
                 curves["way"] = np.column_stack([records["time_s"], 1e3 * shift])
         figures += [
-            at_most(f"{form}: 20 N along x, y, z: off F/K, largest", 100 * np.abs(np.array(far) - 1).max(), "%", 1.0),
-            at_most(f"{form}: 2 N m about x, y, z: off M/K, largest", 100 * np.abs(np.array(wide) - 1).max(), "%", 1.0),
-            at_most(f"{form}: across the push, largest share of it", 100 * np.max(across), "%", 1.0),
+            at_most(
+                f"{form}: 20 N along x, y, z: largest error of F/K", 100 * np.abs(np.array(far) - 1).max(), "%", 1.0
+            ),
+            at_most(
+                f"{form}: 2 N m about x, y, z: largest error of M/K", 100 * np.abs(np.array(wide) - 1).max(), "%", 1.0
+            ),
+            at_most(f"{form}: cross-axis motion, largest share", 100 * np.max(across), "%", 1.0),
         ]
     return figures, curves
 
 
 @dataclass(frozen=True)
 class Energy:
-    """Of a run under random pushes, tick by tick."""
+    """The energy in a run under random pushes, one row per tick."""
 
     records: Array
     put: Array
-    """What the hand has put in [J]."""
+    """Energy supplied by the hand [J]."""
     stored: Array
-    """What mass and spring hold [J]."""
+    """Energy stored in mass and spring [J]."""
 
 
 def random_pushes(seed: int, form: str, n: int = 8, seconds: float = 5.0, **law: Any) -> Energy:
-    """Random pushes and moments on a UR5e, and where their energy is."""
+    """Random pushes and moments on a UR5e, and their energy."""
     random = np.random.default_rng(seed)
     wrenches = np.column_stack([random.uniform(-15, 15, (n, 3)), random.uniform(-1, 1, (n, 3))])
     pushes = tuple(
@@ -115,10 +119,10 @@ def _energy(seed: int) -> tuple[list[Figure], Array]:
         # a push is felt later by the filter's lag and a period: so much of its work may be missing for a moment
         late = LAG_S * float(np.abs(np.diff(found.put)).max()) / 0.002
         figures += [
-            reported(f"{form}, 24 random pushes: energy that the hand put in, in all", found.put[-1], "J"),
-            reported(f"{form}: work of the hand within the lag of the force sensor's filter", late, "J"),
-            at_least(f"{form}: put in less stored in mass and spring, smallest at any time", taken.min(), "J", -late),
-            at_most(f"{form}: away from the start after the last one", 1e3 * _away(found.records), "mm", 2.0),
+            reported(f"{form}, 24 random pushes: total energy supplied by the hand", found.put[-1], "J"),
+            reported(f"{form}: work of the hand during the lag of the force filter", late, "J"),
+            at_least(f"{form}: supplied minus stored in mass and spring, minimum", taken.min(), "J", -late),
+            at_most(f"{form}: distance from the start after the last push", 1e3 * _away(found.records), "mm", 2.0),
         ]
         if form == "shaped":
             curve = np.column_stack([found.records["time_s"], found.put, found.stored])
@@ -144,8 +148,10 @@ def _stiffened(seed: int) -> tuple[list[Figure], Run]:
     ahead = (state["injected_j"] - np.concatenate([[0.0], taken[:-1]])).max()
     tank = Impedance().tank_j
     return [
-        at_most("K 100 → 1000 N/m at 50 mm: energy injected ahead of the damper", round(float(ahead), 6), "J", tank),
-        reported("the same change at once would inject", 0.5 * 900 * 0.05**2, "J"),
+        at_most(
+            "K 100 → 1000 N/m at 50 mm: energy injected before the damper removes it", round(float(ahead), 6), "J", tank
+        ),
+        reported("the same as a step: energy injected", 0.5 * 900 * 0.05**2, "J"),
     ], run
 
 
@@ -166,23 +172,23 @@ def _torques(seed: int) -> list[Figure]:
     pushed = (run.records["time_s"] > 1.99) & (run.records["time_s"] < 4.5)
     return [
         at_most(
-            "goals up to 2.6 m away, and 78 N: share of the torque limits asked for",
+            "goals up to 2.6 m away, and 78 N: requested share of the torque limits",
             asked_torque(run.records, arm.tau_max),
             "%",
             100.0,
         ),
-        reported("the same: fastest change of a torque, in limits of the drive per second", rise.max(), "1/s"),
-        at_most("the same: share of the joint speed in force", fast, "%", 105.0),
-        at_most("the same: tool speed, nobody pushing", speed[~pushed].max(), "m/s", 1.05 * limits.linear_speed_m_s),
-        reported("the same: tool speed under the push, which stretches the arm out", speed[pushed].max(), "m/s"),
-        within("the same: runs that ended by a fault", float(run.fault != ""), "", 0.0, 0.0),
+        reported("the same: fastest torque change, in torque limits per second", rise.max(), "1/s"),
+        at_most("the same: share of the joint speed limit", fast, "%", 105.0),
+        at_most("the same: tool speed without a push", speed[~pushed].max(), "m/s", 1.05 * limits.linear_speed_m_s),
+        reported("the same: tool speed under the push, which stretches the arm", speed[pushed].max(), "m/s"),
+        within("the same: runs that ended in a fault", float(run.fault != ""), "", 0.0, 0.0),
     ]
 
 
 def _rests(seed: int) -> list[Figure]:
     """A jump of the goal with stiffer and stiffer springs, through the delay of the drives: does it come to rest?"""
     figures = []
-    for form, stiffness, bar in (
+    for form, stiffness, target in (
         ("shaped", 2e3, 1e-3),
         ("shaped", 2e4, 1e-3),
         ("simple", 2e3, 1e-3),
@@ -196,13 +202,13 @@ def _rests(seed: int) -> list[Figure]:
             update={"sim": SimConfig(sensor=quiet), "params": task.params.model_copy(update={"sense": sense})}
         )
         end = np.abs(simulate(task).records["reading"]["qd"][-100:]).max()
-        name = f"{form}, K {stiffness:g} N/m, after a jump of 0.27 m: joint speed in the end"
-        figures.append(at_most(name, end, "rad/s", bar) if bar else reported(name, end, "rad/s"))
+        name = f"{form}, K {stiffness:g} N/m, after a jump of 0.27 m: final joint speed"
+        figures.append(at_most(name, end, "rad/s", target) if target else reported(name, end, "rad/s"))
     return figures
 
 
 def run(seed: int, progress: Progress) -> Outcome:
-    """Pushes and moments along every axis, random ones, a stiffer spring under load, goals far away."""
+    """Pushes and moments along every axis, random pushes, a stiffer spring under load, distant goals."""
     began = time.perf_counter()
     deflections, curves = _deflections(seed)
     progress(0.5)
@@ -220,20 +226,18 @@ def run(seed: int, progress: Progress) -> Outcome:
 def _draw(way: Array, put: Array, records: Array, path: Path) -> None:
     with style.applied() as theme:
         subtitle = "sim:ur5e by torque, 500 Hz, 4 ms of delay, a sensor with noise"
-        fig, axes = style.figure(
-            1, 3, "A UR5e with the impedance of a spring", subtitle, share_x=False, panel_inches=(4.6, 3.0)
-        )
+        fig, axes = style.figure(1, 3, "A UR5e as a spring", subtitle, share_x=False, panel_inches=(4.6, 3.0))
         for axis in range(3):
             axes[0, 0].plot(way[:, 0], way[:, 1 + axis], color=theme.xyz[axis], label="xyz"[axis])
-        style.label(axes[0, 0], "20 N along z on 200 N/m", "mm", "way")
-        axes[0, 1].plot(put[:, 0], put[:, 1], color=theme.text, label="put in")
+        style.label(axes[0, 0], "20 N along z on 200 N/m", "mm", "motion")
+        axes[0, 1].plot(put[:, 0], put[:, 1], color=theme.text, label="supplied")
         axes[0, 1].plot(put[:, 0], put[:, 2], color=theme.lines[0], label="stored")
         style.label(axes[0, 1], "24 random pushes", "J", "energy")
         style.legend(axes[0, 1])
         moved = records["observed"]["pose"][:, 0] - records["observed"]["pose"][0, 0]
         axes[0, 2].plot(records["time_s"], 1e3 * moved, color=theme.lines[0])
         axes[0, 2].axvline(3.0, color=theme.faint, ls="--", lw=0.8)
-        style.label(axes[0, 2], "5 N; K 100 → 1000 N/m at 3 s", "mm", "way")
+        style.label(axes[0, 2], "5 N; K 100 → 1000 N/m at 3 s", "mm", "motion")
         for ax in axes.flat:
             ax.set_xlabel("time [s]")
         style.legend(axes[0, 0])

@@ -1,4 +1,4 @@
-"""The two-link arm of the lab experiments: its task, goals that move, and how a run is looked at."""
+"""The two-link arm of the lab experiments: its task, moving goals, and the evaluation of a run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ X0 = np.array(
         LENGTH[0] * math.sin(Q_HOME[0]) + LENGTH[1] * math.sin(sum(Q_HOME)),
     ]
 )
-"""Where the tool starts [m]."""
+"""Start position of the tool [m]."""
 PLANE = (True, True, False, False, False, False)
 SILENT = Sensor(noise_n=0.0, noise_nm=0.0, step_n=0.0, step_nm=0.0)
 # A sensor that shows everything at once, so that what is seen is the law. A silent one always says the same.
@@ -41,7 +41,7 @@ OPEN = Sense(cutoff_hz=400.0, deadband_n=0.0, deadband_nm=0.0, frozen_s=0.0)
 
 
 def law(mass: float = MASS, damping: Any = DAMPING, stiffness: Any = STIFFNESS, **more: Any) -> Impedance:
-    """The impedance of the lab: a number for x and y alike, or a matrix; `more` are switches by name."""
+    """The impedance of the lab: a number for both x and y, or a matrix; `more` are further parameters by name."""
     wide = {"mass": diagonal(mass, 1.0), "damping": damping, "stiffness": stiffness}
     wide |= {name: diagonal(value, 0.0) for name, value in wide.items() if isinstance(value, float | int)}
     return Impedance.model_validate({"axes": PLANE, "damping_by": "value", **wide, **more})
@@ -85,22 +85,22 @@ def pushed(axis: int, force: float, seconds: float, impedance: Impedance | None 
 
 
 def place(records: Array) -> Array:
-    """Where the tool is in the plane [m]."""
+    """Tool position in the plane [m]."""
     return records["observed"]["pose"][:, :2]
 
 
 def moved(records: Array) -> Array:
-    """How far the tool is from where it began, in x and y [mm]."""
+    """Tool displacement from its start, in x and y [mm]."""
     return 1e3 * (place(records) - place(records)[0])
 
 
 def speed(records: Array) -> Array:
-    """How fast the tool moves in the plane [m/s]."""
+    """Tool speed in the plane [m/s]."""
     return np.linalg.norm(records["observed"]["twist"][:, :2], axis=1)
 
 
 def asked_torque(records: Array, most: Any) -> float:
-    """The largest torque that was asked of a joint, as a share of its limit [%], before any was cut."""
+    """The largest requested joint torque as a share of its limit [%], before limiting."""
     share = (np.abs(records["command"]["tau"][:, : len(most)]) / most).max()
     cut = (records["observed"]["limits"] & LIMIT_TORQUE) != 0
     asked = np.abs(records["observed"]["asked"][cut, TORQUE]).max(initial=0.0) / min(most)
@@ -108,7 +108,7 @@ def asked_torque(records: Array, most: Any) -> float:
 
 
 def rest(records: Array, seconds: float = 0.2) -> Array:
-    """Where it rests, in x and y from the start [mm]: the mean of the last part of a run."""
+    """Final displacement in x and y [mm]: the mean over the last part of a run."""
     return moved(records)[-round(seconds / DT) :].mean(axis=0)
 
 
@@ -127,7 +127,7 @@ def _along(world, handle, parameters, state, reading, goal, command, observed, w
 
 
 def run_along(task: Task, goal: Goal) -> Array:
-    """The records of a run whose equilibrium moves with time, with its velocity and acceleration."""
+    """The records of a run with a moving equilibrium, including its velocity and acceleration."""
     simulation, out = Simulation(task), TELEMETRY.new(task.ticks)
     goals = np.array([np.concatenate(goal(i * task.dt)) for i in range(task.ticks)])
     _along(simulation.world.record, *simulation.cell.controller.arguments, goals, out)
@@ -151,9 +151,9 @@ def circle(radius: float, hertz: float, middle: Array = X0) -> Goal:
 
 
 def damping_ratio(time_s: Array, way: Array, target: float) -> float:
-    """The damping ratio that a step response shows; neither mass nor stiffness is known to it.
+    """The damping ratio of a step response, without knowledge of mass and stiffness.
 
-    Swinging: from the size of successive peaks around the target. Creeping: from both time constants, fitted.
+    Underdamped: from successive peaks around the target. Overdamped: from both fitted time constants.
     """
     off = way - target
     turns = np.flatnonzero(np.diff(np.sign(np.diff(way)))) + 1

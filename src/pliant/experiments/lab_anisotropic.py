@@ -1,4 +1,4 @@
-"""Stiff along x, soft along y; the stiff direction turned by 30 degrees; a soft direction pushed out of reach."""
+"""Stiff along x, soft along y; the stiff axis rotated by 30 degrees; a push out of reach along the soft axis."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def _straight() -> tuple[list[Figure], Array]:
     both, x_only = _pushed(_axes(), (10.0, -10.0)), _pushed(_axes(), (10.0, 0.0))
     y_only = _pushed(_axes(), (0.0, -10.0))
     return [
-        within("stiff x: 10 N rests at", rest(both)[0], "mm", 1e4 / STIFF, 0.05),
-        within("soft y: −10 N rests at", rest(both)[1], "mm", -1e4 / SOFT, 1.0),
-        at_most("pushed along x only: motion along y, largest", np.abs(moved(x_only)[:, 1]).max(), "mm", 0.1),
-        at_most("pushed along y only: motion along x at rest", abs(rest(y_only)[0]), "mm", 0.1),
-        reported("pushed along y only: motion along x on the way, largest", np.abs(moved(y_only)[:, 0]).max(), "mm"),
+        within("stiff x: deflection under 10 N", rest(both)[0], "mm", 1e4 / STIFF, 0.05),
+        within("soft y: deflection under −10 N", rest(both)[1], "mm", -1e4 / SOFT, 1.0),
+        at_most("pushed along x only: largest motion along y", np.abs(moved(x_only)[:, 1]).max(), "mm", 0.1),
+        at_most("pushed along y only: final motion along x", abs(rest(y_only)[0]), "mm", 0.1),
+        reported("pushed along y only: largest transient motion along x", np.abs(moved(y_only)[:, 0]).max(), "mm"),
     ], both
 
 
@@ -53,8 +53,8 @@ def _turned() -> tuple[list[Figure], Array]:
     K = np.array(_axes(TURN_DEG).stiffness)[:2, :2]
     wanted = 1e3 * np.linalg.solve(K, [10.0, 0.0])
     return [
-        within("stiff axis turned by 30°, 10 N along x: rest in x", rest(records)[0], "mm", wanted[0], 0.3),
-        within("stiff axis turned by 30°, 10 N along x: rest in y", rest(records)[1], "mm", wanted[1], 0.3),
+        within("stiff axis rotated by 30°, 10 N along x: deflection in x", rest(records)[0], "mm", wanted[0], 0.3),
+        within("stiff axis rotated by 30°, 10 N along x: deflection in y", rest(records)[1], "mm", wanted[1], 0.3),
     ], records
 
 
@@ -65,18 +65,19 @@ def _out_of_reach() -> tuple[list[Figure], Array]:
     qd = np.abs(records["reading"]["qd"][:, :2]) / (Limits().speed_scale * np.array(V_MAX))
     return [
         at_least(
-            "40 N along the soft y: farthest from the shoulder", np.linalg.norm(place(records), axis=1).max(), "m", 1.59
+            "40 N along the soft y: largest distance from the shoulder",
+            np.linalg.norm(place(records), axis=1).max(),
+            "m",
+            1.59,
         ),
-        reported(
-            "the same: largest share of a joint torque limit that was asked for", asked_torque(records, TAU_MAX), "%"
-        ),
-        at_most("the same: largest share of the joint speed in force", 100 * qd.max(), "%", 140.0),
-        at_most("let go: away from the start in the end", np.linalg.norm(moved(records)[-1]), "mm", 1.0),
+        reported("the same: largest requested share of a joint torque limit", asked_torque(records, TAU_MAX), "%"),
+        at_most("the same: largest share of the joint speed limit", 100 * qd.max(), "%", 140.0),
+        at_most("released: final distance from the start", np.linalg.norm(moved(records)[-1]), "mm", 1.0),
     ], records
 
 
 def run(seed: int, progress: Progress) -> Outcome:
-    """Two stiffnesses along x and y, along turned axes, and a push beyond the reach."""
+    """Two stiffnesses along x and y, along rotated axes, and a push beyond the reach."""
     began = time.perf_counter()
     straight, both = _straight()
     progress(0.4)

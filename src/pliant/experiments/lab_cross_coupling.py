@@ -1,4 +1,4 @@
-"""Does a force along x move the tool along y? With the push taken off the joints it does not; without, it does."""
+"""Does a force along x move the tool along y? Not if −Jᵀf cancels the push on the joints; otherwise it does."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def _compare() -> tuple[list[Figure], dict[tuple[int, bool], Array]]:
         good, bad = rest(runs[axis, True]), rest(runs[axis, False])
         across = np.abs(moved(runs[axis, True])[:, 1 - axis]).max()
         figures += [
-            within(f"10 N along {name}, −Jᵀf in place: rest", good[axis], "mm", 40.0, 0.2),
-            at_most(f"10 N along {name}, −Jᵀf in place: motion across, largest", across, "mm", 0.1),
-            within(f"10 N along {name}, −Jᵀf left out: rest", bad[axis], "mm", TWICE[axis], 0.05),
-            reported(f"10 N along {name}, −Jᵀf left out: across at rest", bad[1 - axis], "mm"),
+            within(f"10 N along {name}, with −Jᵀf: deflection", good[axis], "mm", 40.0, 0.2),
+            at_most(f"10 N along {name}, with −Jᵀf: largest cross-axis motion", across, "mm", 0.1),
+            within(f"10 N along {name}, without −Jᵀf: deflection", bad[axis], "mm", TWICE[axis], 0.05),
+            reported(f"10 N along {name}, without −Jᵀf: cross-axis deflection", bad[1 - axis], "mm"),
         ]
     return figures, runs
 
@@ -50,7 +50,7 @@ def _independent() -> list[Figure]:
         trace = run_bare(BareLaw(cancel_force=False), 6.0, sim=sim)
         way = 1e3 * (trace.place[-1] - trace.place[0])[axis]
         figures.append(
-            within(f"the explicit law, −Jᵀf left out, along {'xy'[axis]}: rest", way, "mm", TWICE[axis], 0.05)
+            within(f"explicit law, without −Jᵀf, along {'xy'[axis]}: deflection", way, "mm", TWICE[axis], 0.05)
         )
     return figures
 
@@ -65,18 +65,23 @@ def _masses() -> tuple[list[Figure], tuple[Array, Array, Array]]:
     q = np.radians([45.0, -45.0])
     lightness = (jacobian(q) @ np.linalg.solve(mass_matrix(q), jacobian(q).T))[1, 1]
     figures = [
-        at_most("−Jᵀf in place: rest off 40 mm, M = 1 … 10 kg, largest", np.abs(np.array(good) - 40).max(), "mm", 0.2),
-        reported("−Jᵀf left out, M = 2 kg: rest along y", bad[1], "mm"),
-        at_least("−Jᵀf left out, M = 10 kg: rest along y", bad[-1], "mm", 80.0),
-        reported("by how much a push at the start accelerates the tool along y by itself", lightness, "1/kg"),
+        at_most(
+            "with −Jᵀf, M = 1 … 10 kg: largest error of the 40 mm deflection",
+            np.abs(np.array(good) - 40).max(),
+            "mm",
+            0.2,
+        ),
+        reported("without −Jᵀf, M = 2 kg: deflection along y", bad[1], "mm"),
+        at_least("without −Jᵀf, M = 10 kg: deflection along y", bad[-1], "mm", 80.0),
+        reported("acceleration along y per unit push at the start, without a law", lightness, "1/kg"),
     ]
     sim = lab_task(20.0, pushes=(push(1, FORCE),)).sim
     heavy = run_bare(BareLaw(mass=100.0, cancel_force=False), 20.0, sim=sim)
     ours = pushed(1, FORCE, 20.0, law(100.0, cancel_force=False)).records
     figures += [
-        reported("M = 100 kg, −Jᵀf left out, explicit law: runs away after the push by", heavy.ran_away_s - 0.5, "s"),
+        reported("M = 100 kg, without −Jᵀf, explicit law: runs away after", heavy.ran_away_s - 0.5, "s"),
         at_most(
-            "the same with our limits: largest share of the joint speed in force",
+            "the same with Pliant's limits: largest share of the joint speed limit",
             100 * np.abs(ours["reading"]["qd"]).max() / (Limits().speed_scale * V_MAX[0]),
             "%",
             140.0,
@@ -93,15 +98,15 @@ def _sensorless() -> list[Figure]:
         rests = rest(run.records)
         name = f"simple form, no sensor, 10 N along {'xy'[axis]}"
         figures += [
-            within(f"{name}: rest", rests[axis], "mm", 40.0, 0.2),
-            at_most(f"{name}: across at rest", abs(rests[1 - axis]), "mm", 0.1),
-            within(f"{name}: ended by a fault", float(run.fault != ""), "", 0.0, 0.0),
+            within(f"{name}: deflection", rests[axis], "mm", 40.0, 0.2),
+            at_most(f"{name}: cross-axis deflection", abs(rests[1 - axis]), "mm", 0.1),
+            within(f"{name}: ended in a fault (1 is yes)", float(run.fault != ""), "", 0.0, 0.0),
         ]
     return figures
 
 
 def run(seed: int, progress: Progress) -> Outcome:
-    """The same push with and without −Jᵀf, by two laws, with several masses."""
+    """The same push with and without −Jᵀf, with two laws and several masses."""
     began = time.perf_counter()
     compared, runs = _compare()
     progress(0.4)
@@ -118,7 +123,7 @@ def run(seed: int, progress: Progress) -> Outcome:
 def _draw(runs: dict[tuple[int, bool], Array], points: tuple[Array, Array, Array], path: Path) -> None:
     with style.applied() as theme:
         subtitle = (
-            "two-link arm, 1 kHz; M 1 kg (right: as shown), B 100 N s/m, K 250 N/m; 10 N from 0.5 s; dashed: no −Jᵀf"
+            "two-link arm, 1 kHz; M 1 kg (right: varied), B 100 N s/m, K 250 N/m; 10 N from 0.5 s; dashed: no −Jᵀf"
         )
         fig, axes = style.figure(
             2, 3, "Does a force along one axis move the other?", subtitle, share_x=False, panel_inches=(4.6, 2.6)
@@ -128,16 +133,16 @@ def _draw(runs: dict[tuple[int, bool], Array], points: tuple[Array, Array, Array
                 ax = axes[row, axis]
                 for cancel, line in ((True, "-"), (False, "--")):
                     records = runs[axis, cancel]
-                    name = "−Jᵀf in place" if cancel else "left out"
+                    name = "with −Jᵀf" if cancel else "without"
                     ax.plot(records["time_s"], moved(records)[:, k], line, color=theme.xyz[k], label=name)
                 style.label(ax, f"10 N along {'xy'[axis]}: {'xy'[k]}", "mm", "xy"[k])
                 ax.set_xlabel("time [s]")
                 style.legend(ax)
         axes[1, 2].set_visible(False)
         masses, good, bad = points
-        axes[0, 2].plot(masses, good, "o-", color=theme.lines[0], label="−Jᵀf in place")
-        axes[0, 2].plot(masses, bad, "o--", color=theme.alarm, label="left out")
+        axes[0, 2].plot(masses, good, "o-", color=theme.lines[0], label="with −Jᵀf")
+        axes[0, 2].plot(masses, bad, "o--", color=theme.alarm, label="without")
         axes[0, 2].set_xlabel("virtual mass [kg]")
-        style.label(axes[0, 2], "10 N along y: y", "mm", "rest")
+        style.label(axes[0, 2], "10 N along y: y", "mm", "deflection")
         style.legend(axes[0, 2])
     style.save(fig, path)

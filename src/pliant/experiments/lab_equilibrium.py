@@ -1,4 +1,4 @@
-"""An equilibrium that moves: followed without lag, out of reach, through the middle, and to twenty random places."""
+"""A moving equilibrium: followed without lag, out of reach, through the shoulder, and to twenty random positions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Array = np.ndarray[Any, Any]
 FAR = ((0.2, 0.1), (1.5, 1.5))
 RADIUS, HERTZ = 0.15, 0.5
 HEAVY_KG, HEAVY_DAMPING = 20.0, 200.0
-"""Virtual mass and damping on the circle; everywhere else the lab's own."""
+"""Virtual mass and damping on the circle; elsewhere the lab's defaults apply."""
 INNER, OUTER = abs(LENGTH[0] - LENGTH[1]), sum(LENGTH)
 MARGIN, TOP, SCALE = Limits().reach_margin_m, Limits().linear_speed_m_s, Limits().speed_scale
 # The tool's speed may exceed its limit by a twentieth while it is bent.
@@ -62,14 +62,12 @@ def _followed() -> tuple[list[Figure], dict[str, Array], float]:
     return (
         [
             at_most(
-                "circle of 0.15 m at 0.5 Hz, M 20 kg, acceleration told: off the way, largest",
+                "circle of 0.15 m at 0.5 Hz, M 20 kg, with acceleration: largest position error",
                 off["with"][0],
                 "mm",
                 0.5,
             ),
-            within(
-                "the same without the acceleration: off the way, largest", off["without"][0], "mm", left, 0.1 * left
-            ),
+            within("the same without acceleration: largest position error", off["without"][0], "mm", left, 0.1 * left),
         ],
         {name: records for name, (_, records) in off.items()},
         left,
@@ -105,12 +103,12 @@ def _unreachable() -> tuple[list[Figure], dict[tuple[float, float], tuple[Array,
         off = 1e3 * np.linalg.norm(place(records)[4990] - _edge(x, y))
         figures += [
             at_most(
-                f"{name}: largest share of a joint torque limit asked for", asked_torque(records, TAU_MAX), "%", 100.0
+                f"{name}: largest requested share of a joint torque limit", asked_torque(records, TAU_MAX), "%", 100.0
             ),
-            at_most(f"{name}: largest share of the joint speed in force", 100 * qd.max(), "%", 100.0),
+            at_most(f"{name}: largest share of the joint speed limit", 100 * qd.max(), "%", 100.0),
             at_most(f"{name}: largest tool speed", speed(records).max(), "m/s", FAST * TOP),
-            at_most(f"{name}: away from the nearest place within reach", off, "mm", 1.0),
-            at_most(f"{name}: away from the start after it came back", np.linalg.norm(moved(records)[-1]), "mm", 1.0),
+            at_most(f"{name}: distance from the nearest reachable position", off, "mm", 1.0),
+            at_most(f"{name}: distance from the start after the return", np.linalg.norm(moved(records)[-1]), "mm", 1.0),
             *_bare(name, still(x, y), bare),
         ]
     return figures, runs
@@ -121,17 +119,15 @@ def _bare(name: str, goal: Goal, bare: Trace) -> list[Figure]:
     clamped = run_bare(BareLaw(), 10.0, goal, tau_max=np.array(TAU_MAX))
     end = np.abs(clamped.qd[-500:]).max()
     return [
-        reported(f"{name}, bare inverse: faster than 100 rad/s after", bare.ran_away_s, "s"),
+        reported(f"{name}, bare inverse: time until 100 rad/s", bare.ran_away_s, "s"),
         reported(
-            f"{name}, bare inverse: faster than 10 000 rad/s after",
+            f"{name}, bare inverse: time until 10 000 rad/s",
             run_bare(BareLaw(), 2.0, goal, runaway=1e4).ran_away_s,
             "s",
         ),
         reported(f"{name}, bare inverse: largest torque until 100 rad/s", np.abs(bare.tau).max(), "N m"),
-        reported(
-            f"{name}, bare inverse, torques clamped as ours: largest joint speed", np.abs(clamped.qd).max(), "rad/s"
-        ),
-        reported(f"{name}, bare inverse, torques clamped as ours: joint speed after 10 s", end, "rad/s"),
+        reported(f"{name}, bare inverse, same torque limits: largest joint speed", np.abs(clamped.qd).max(), "rad/s"),
+        reported(f"{name}, bare inverse, same torque limits: joint speed after 10 s", end, "rad/s"),
     ]
 
 
@@ -144,7 +140,7 @@ def _stiff() -> list[Figure]:
             impedance = law(MASS, 2.0 * math.sqrt(MASS * stiffness), stiffness, form=form)
             records = simulate(lab_task(8.0, impedance, events=(goal_at(1.0, 0.9),))).records
             worst = max(worst, float(np.abs(records["reading"]["qd"][-200:]).max()))
-        name = f"{form}, K {STIFF[0]:g} … {STIFF[-1]:g} N/m, after a jump of 0.36 m: joint speed in the end"
+        name = f"{form}, K {STIFF[0]:g} … {STIFF[-1]:g} N/m, after a jump of 0.36 m: final joint speed"
         figures.append(at_most(name, worst, "rad/s", 1e-3))
     return figures
 
@@ -161,11 +157,13 @@ def _through() -> tuple[list[Figure], Array]:
     records = run_along(lab_task(22.0), at)
     reached = [1e3 * np.linalg.norm(place(records)[i] - goal) for i, goal in ((11990, last), (-1, first))]
     return [
-        at_most("straight through the middle: away from the far side in the end", reached[0], "mm", 1.0),
-        at_most("and back again: away from the near side in the end", reached[1], "mm", 1.0),
-        reported("on the way: smallest distance from the shoulder", np.linalg.norm(place(records), axis=1).min(), "m"),
-        at_most("on the way: largest joint speed", np.abs(records["reading"]["qd"]).max(), "rad/s", SCALE * V_MAX[0]),
-        at_most("on the way: largest tool speed", speed(records).max(), "m/s", FAST * TOP),
+        at_most("straight through the shoulder: final distance from the far side", reached[0], "mm", 1.0),
+        at_most("and back: final distance from the near side", reached[1], "mm", 1.0),
+        reported(
+            "on this path: smallest distance from the shoulder", np.linalg.norm(place(records), axis=1).min(), "m"
+        ),
+        at_most("on this path: largest joint speed", np.abs(records["reading"]["qd"]).max(), "rad/s", SCALE * V_MAX[0]),
+        at_most("on this path: largest tool speed", speed(records).max(), "m/s", FAST * TOP),
     ], records
 
 
@@ -178,13 +176,15 @@ def _random(seed: int) -> list[Figure]:
         off = np.linalg.norm(place(records)[-1] - _edge(x, y))
         reached.append(off < 2e-3 and len(records) == 14000)
     return [
-        at_most("20 random places within 3 m: largest joint speed", worst, "rad/s", SCALE * V_MAX[0]),
-        at_least("of them, rest at the place or at the edge next to it", 100 * np.mean(reached), "%", 100.0),
+        at_most("20 random positions within 3 m: largest joint speed", worst, "rad/s", SCALE * V_MAX[0]),
+        at_least(
+            "of them, settled at the position or at the nearest reachable one", 100 * np.mean(reached), "%", 100.0
+        ),
     ]
 
 
 def run(seed: int, progress: Progress) -> Outcome:
-    """A circle, two places out of reach, a way through the middle, twenty random places."""
+    """A circle, two positions out of reach, a path through the shoulder, twenty random positions."""
     began = time.perf_counter()
     followed, circles, left = _followed()
     progress(0.25)
@@ -209,10 +209,10 @@ def _draw(
 ) -> None:
     with style.applied() as theme:
         subtitle = (
-            f"two-link arm, 1 kHz; M {MASS:g} kg, B {DAMPING:g} N s/m, K {STIFFNESS:g} N/m; grey: edge of the reach; "
+            f"two-link arm, 1 kHz; M {MASS:g} kg, B {DAMPING:g} N s/m, K {STIFFNESS:g} N/m; grey: limit of reach; "
             "dashed: bare inverse"
         )
-        fig, axes = style.figure(2, 2, "An equilibrium that moves", subtitle, share_x=False, panel_inches=(5.4, 3.6))
+        fig, axes = style.figure(2, 2, "Moving equilibrium", subtitle, share_x=False, panel_inches=(5.4, 3.6))
         angle = np.linspace(0, 2 * math.pi, 200)
         for ax in (axes[0, 0], axes[1, 0]):
             for radius in (INNER, OUTER):
@@ -235,7 +235,7 @@ def _draw(
         style.label(axes[0, 1], "Tool speed (dotted: limit)", "m/s")
         axes[1, 0].plot(*place(crossing).T, color=theme.lines[0], label="tool")
         axes[1, 0].plot(*crossing["goal"]["pose"][:, :2].T, ":", color=theme.alarm, label="equilibrium")
-        style.label(axes[1, 0], "Through the middle and back", "m", "y")
+        style.label(axes[1, 0], "Through the shoulder and back", "m", "y")
         _draw_circles(axes[1, 1], circles, left, theme)
         style.legend(axes[0, 1])
         for ax in (axes[0, 0], axes[1, 0]):
@@ -252,6 +252,12 @@ def _draw_circles(ax: Any, circles: dict[str, Array], left: float, theme: style.
     ax.set_xlim(2, 8)
     ax.set_ylim(1e-2, 1e2)
     ax.set_xlabel("time [s]")
-    style.label(ax, f"Circle, M {HEAVY_KG:g} kg, B {HEAVY_DAMPING:g} N s/m: error", "mm")
-    ax.text(7.95, 0.02, f"{RADIUS:g} m at {HERTZ:g} Hz; dotted: predicted without", ha="right", color=theme.faint)
+    style.label(ax, f"Circle, M {HEAVY_KG:g} kg, B {HEAVY_DAMPING:g} N s/m: position error", "mm")
+    ax.text(
+        7.95,
+        0.02,
+        f"{RADIUS:g} m at {HERTZ:g} Hz; dotted: predicted without acceleration",
+        ha="right",
+        color=theme.faint,
+    )
     ax.legend(loc="center right")

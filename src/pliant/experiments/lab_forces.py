@@ -1,4 +1,4 @@
-"""Forces on the arm of the lab: it rests at force over stiffness, along the force alone, whatever the virtual mass."""
+"""Forces on the lab's arm: it deflects by force over stiffness, only along the force, for any virtual mass."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ON_S, OFF_S, END_S = 0.5, 3.5, 6.5
 
 
 def _script(axis: int, seed: int, *, virtual: bool) -> Array:
-    """Push, let go: with a hand and a sensor that has noise, or told to the law alone."""
+    """Push and release: by a hand with a noisy sensor, or as a virtual push that only the law feels."""
     wrench = [0.0] * 6
     wrench[axis] = FORCE
     if virtual:
@@ -39,11 +39,20 @@ def _script(axis: int, seed: int, *, virtual: bool) -> Array:
 def _figures_of(axis: int, real: Array, virtual: Array) -> list[Figure]:
     name, held = "xy"[axis], slice(round((OFF_S - 0.4) / DT), round((OFF_S - 0.1) / DT))
     return [
-        within(f"10 N along {name}, a hand: rest", moved(real)[held, axis].mean(), "mm", WANTED, 0.005 * WANTED),
-        within(f"10 N along {name}, virtual: rest", moved(virtual)[held, axis].mean(), "mm", WANTED, 0.005 * WANTED),
-        at_most(f"10 N along {name}: motion across, largest", np.abs(moved(virtual)[:, 1 - axis]).max(), "mm", 0.1),
-        at_most(f"10 N along {name}, a hand: mean across at rest", abs(moved(real)[held, 1 - axis].mean()), "mm", 0.1),
-        at_most(f"let go: away from the start after {END_S - OFF_S:g} s", abs(moved(virtual)[-1, axis]), "mm", 0.1),
+        within(f"10 N along {name}, by hand: deflection", moved(real)[held, axis].mean(), "mm", WANTED, 0.005 * WANTED),
+        within(
+            f"10 N along {name}, virtual: deflection", moved(virtual)[held, axis].mean(), "mm", WANTED, 0.005 * WANTED
+        ),
+        at_most(f"10 N along {name}: largest cross-axis motion", np.abs(moved(virtual)[:, 1 - axis]).max(), "mm", 0.1),
+        at_most(
+            f"10 N along {name}, by hand: mean cross-axis deflection",
+            abs(moved(real)[held, 1 - axis].mean()),
+            "mm",
+            0.1,
+        ),
+        at_most(
+            f"released: distance from the start after {END_S - OFF_S:g} s", abs(moved(virtual)[-1, axis]), "mm", 0.1
+        ),
     ]
 
 
@@ -57,9 +66,11 @@ def _masses() -> list[Figure]:
             across.append(abs(rest(records)[1 - axis]))
             ever.append(np.abs(moved(records)[:, 1 - axis]).max())
     return [
-        at_most("M = 1 … 100 kg: rest off 40 mm, largest of 10", np.abs(off).max(), "mm", 0.005 * WANTED),
-        at_most("M = 1 … 100 kg: across at rest, largest of 10", np.max(across), "mm", 0.1),
-        at_most("M = 1 … 100 kg: across at any time, largest of 10", np.max(ever), "mm", 0.1),
+        at_most(
+            "M = 1 … 100 kg: error of the 40 mm deflection, largest of 10", np.abs(off).max(), "mm", 0.005 * WANTED
+        ),
+        at_most("M = 1 … 100 kg: cross-axis deflection, largest of 10", np.max(across), "mm", 0.1),
+        at_most("M = 1 … 100 kg: cross-axis motion, largest of 10", np.max(ever), "mm", 0.1),
     ]
 
 
@@ -80,16 +91,16 @@ def _energy(seed: int) -> tuple[list[Figure], tuple[Array, Array, Array, Array]]
     taken = np.concatenate([[0], np.cumsum(20.0 * 0.5 * ((v[1:] + v[:-1]) ** 2 / 2).sum(axis=1) * DT)])
     gap = np.abs(put - stored - taken).max() / put.max()
     figures = [
-        reported("20 random pushes: energy that the hand put in, largest", put.max(), "J"),
-        at_least("energy that the hand has put in, smallest at any time", put.min(), "J", -1e-6),
-        at_least("put in less stored in mass and spring, smallest at any time", (put - stored).min(), "J", -1e-3),
-        at_most("balance: put in = stored + taken by the damper, off by", 100 * gap, "%", 2.0),
+        reported("20 random pushes: largest energy supplied by the hand", put.max(), "J"),
+        at_least("energy supplied by the hand, minimum", put.min(), "J", -1e-6),
+        at_least("supplied minus stored in mass and spring, minimum", (put - stored).min(), "J", -1e-3),
+        at_most("energy balance, supplied = stored + damped: error", 100 * gap, "%", 2.0),
     ]
     return figures, (records["time_s"], put, stored, taken)
 
 
 def run(seed: int, progress: Progress) -> Outcome:
-    """Pushes along x and y, by a hand and virtual; five masses; twenty random pushes."""
+    """Pushes along x and y, by hand and virtual; five masses; twenty random pushes."""
     began = time.perf_counter()
     runs = {(axis, kind): _script(axis, seed, virtual=kind) for axis in (0, 1) for kind in (False, True)}
     progress(0.4)
@@ -113,11 +124,11 @@ def _draw(runs: dict[tuple[int, bool], Array], energy: tuple[Array, Array, Array
             f"two-link arm, 1 kHz; M {MASS:g} kg, B {DAMPING:g} N s/m (random pushes: 20), K {STIFFNESS:g} N/m; 10 N"
         )
         fig, axes = style.figure(
-            3, 2, "Forces and the motion that they cause", subtitle, panel_inches=(6.0, 2.2), share_x=False
+            3, 2, "Forces and the resulting motion", subtitle, panel_inches=(6.0, 2.2), share_x=False
         )
         for axis in (0, 1):
             real, virtual = runs[axis, False], runs[axis, True]
-            for row, unit, title in ((0, "N", "Force along"), (1, "mm", "Motion under the force along")):
+            for row, unit, title in ((0, "N", "Force along"), (1, "mm", "Motion, force along")):
                 for k in (0, 1):
                     data = real["observed"]["wrench"][:, k] if row == 0 else moved(real)[:, k]
                     axes[row, axis].plot(real["time_s"], data, color=theme.xyz[k], label="xy"[k], lw=1.2)
@@ -125,12 +136,12 @@ def _draw(runs: dict[tuple[int, bool], Array], energy: tuple[Array, Array, Array
             line = {"ls": "--", "color": theme.faint, "label": "virtual push", "lw": 1.0}
             axes[1, axis].plot(virtual["time_s"], moved(virtual)[:, axis], **line)
         times, put, stored, taken = energy
-        axes[2, 0].plot(times, put, color=theme.text, label="put in")
+        axes[2, 0].plot(times, put, color=theme.text, label="supplied")
         axes[2, 0].plot(times, stored, color=theme.lines[0], label="stored")
         axes[2, 0].plot(times, taken, color=theme.lines[1], label="damper")
         style.label(axes[2, 0], "Twenty random pushes, B = 20", "J", "energy")
         axes[2, 1].plot(times, 1e3 * (put - stored - taken), color=theme.lines[0])
-        style.label(axes[2, 1], "Put in less stored less damper", "mJ", "energy")
+        style.label(axes[2, 1], "Supplied minus stored minus damped", "mJ", "energy")
         for ax in axes.flat:
             ax.set_xlabel("time [s]")
             style.legend(ax)

@@ -1,4 +1,4 @@
-"""J̇ right, J̇ short of its mixed terms, and no J̇ at all: what each does to a tool that moves fast."""
+"""Correct J̇, J̇ without its mixed terms, and no J̇: the effect of each on a tool that moves fast."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def _against_differences(seed: int) -> list[Figure]:
         by_steps = (ur.jacobian(q + h * qd) - ur.jacobian(q - h * qd)) / (2 * h) @ qd
         large = max(large, np.abs(ur.jdot_qd(q, qd) - by_steps).max())
     return [
-        at_most("J̇ q̇ of the tick against differences of J, two links", ours, "m/s²", 1e-7),
-        at_most("J̇ in closed form against differences of J, two links", closed, "m/s²", 1e-7),
-        at_most("J̇ q̇ of the tick against differences of J, UR5e", large, "m/s² or rad/s²", 1e-7),
+        at_most("J̇ q̇ of the tick against finite differences of J, two links", ours, "m/s²", 1e-7),
+        at_most("J̇ in closed form against finite differences of J, two links", closed, "m/s²", 1e-7),
+        at_most("J̇ q̇ of the tick against finite differences of J, UR5e", large, "m/s² or rad/s²", 1e-7),
     ]
 
 
@@ -51,7 +51,7 @@ def _against_pinocchio(seed: int) -> tuple[list[Figure], list[str]]:
     try:
         pin: Any = importlib.import_module("pinocchio")
     except ImportError:
-        return [], ["Pinocchio is not installed: pip install -e '.[dev]' in Pliant's folder to compare."]
+        return [], ["Pinocchio is not installed. To compare, run pip install -e '.[dev]' in Pliant's folder."]
     model = pin.Model()
     first = model.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "one")
     second = model.addJoint(first, pin.JointModelRZ(), pin.SE3(np.eye(3), np.array([1.0, 0, 0])), "two")
@@ -76,8 +76,8 @@ def _short(seed: int) -> list[Figure]:
     q, qd = np.radians([45.0, -45.0]), np.ones(2)
     size = float(np.linalg.norm((short_jacobian_rate(q, qd) - jacobian_rate(q, qd)) @ qd))
     return [
-        at_most("short J̇ q̇: lacks −2 l₂ q̇₁ q̇₂ (cos q₁₂, sin q₁₂), off by", gap, "m/s²", 1e-12),
-        within("short J̇ q̇: lacks, at 1 rad/s in both joints", size, "m/s²", 1.2, 1e-9),
+        at_most("incomplete J̇ q̇: lacks −2 l₂ q̇₁ q̇₂ (cos q₁₂, sin q₁₂), difference", gap, "m/s²", 1e-12),
+        within("incomplete J̇ q̇: missing term at 1 rad/s in both joints", size, "m/s²", 1.2, 1e-9),
     ]
 
 
@@ -89,28 +89,31 @@ def _circles() -> tuple[list[Figure], dict[str, Array]]:
     def waiting(t: float) -> tuple[Array, Array, Array]:
         return way(max(0.0, t - 1.5))
 
-    for name, on in (("ours, J̇ in place", True), ("ours, J̇ left out", False)):
+    for name, on in (("Pliant, with J̇", True), ("Pliant, without J̇", False)):
         # the circle is faster than a tool may be by default
         fast = Limits(linear_speed_m_s=2.0, linear_acceleration_m_s2=20.0)
         records = run_along(lab_task(SECONDS, law(**soft, use_jdot=on), limits=fast), waiting)
         gaps[name] = place(records) - records["goal"]["pose"][:, :2]
-    rates: tuple[tuple[str, Rate], ...] = (("explicit law, right J̇", "right"), ("explicit law, short J̇", "short"))
+    rates: tuple[tuple[str, Rate], ...] = (
+        ("explicit law, correct J̇", "right"),
+        ("explicit law, incomplete J̇", "short"),
+    )
     for name, rate in rates:
         trace = run_bare(BareLaw(**soft, rate=rate), SECONDS, waiting)
         gaps[name] = trace.place - np.array([waiting(t)[0] for t in trace.time_s])
     late = slice(round(3.5 * 1000), None)
     off = {name: 1e3 * float(np.linalg.norm(gap[late], axis=1).max()) for name, gap in gaps.items()}
     figures = [
-        at_most("circle of 0.2 m at 0.8 Hz, ours: off the way, largest", off["ours, J̇ in place"], "mm", 1.0),
-        at_least("the same, J̇ left out", off["ours, J̇ left out"], "mm", 5.0),
-        reported("the same, explicit law with the right J̇", off["explicit law, right J̇"], "mm"),
-        at_least("the same, explicit law with the short J̇", off["explicit law, short J̇"], "mm", 5.0),
+        at_most("circle of 0.2 m at 0.8 Hz, Pliant: largest position error", off["Pliant, with J̇"], "mm", 1.0),
+        at_least("the same, without J̇", off["Pliant, without J̇"], "mm", 5.0),
+        reported("the same, explicit law with the correct J̇", off["explicit law, correct J̇"], "mm"),
+        at_least("the same, explicit law with the incomplete J̇", off["explicit law, incomplete J̇"], "mm", 5.0),
     ]
     return figures, gaps
 
 
 def run(seed: int, progress: Progress) -> Outcome:
-    """J̇ against differences and another library; the missing terms; a fast circle with each."""
+    """J̇ against finite differences and another library; the missing terms; a fast circle with each."""
     began = time.perf_counter()
     figures = _against_differences(seed)
     progress(0.2)
@@ -129,7 +132,7 @@ def _draw(gaps: dict[str, Array], path: Path) -> None:
         subtitle = (
             f"two-link arm, 1 kHz; circle of {RADIUS:g} m at {HERTZ:g} Hz from 1.5 s; M 5 kg, B 100 N s/m, K 250 N/m"
         )
-        fig, axes = style.figure(1, 1, "What J̇ does on a fast circle", subtitle, panel_inches=(9.0, 3.4))
+        fig, axes = style.figure(1, 1, "Effect of J̇ on a fast circle", subtitle, panel_inches=(9.0, 3.4))
         for (name, gap), colour, line in zip(gaps.items(), theme.lines, ("-", "-", ":", "--"), strict=False):
             times = 0.001 * np.arange(len(gap))
             axes[0, 0].plot(times, 1e3 * np.linalg.norm(gap, axis=1), line, color=colour, label=name)

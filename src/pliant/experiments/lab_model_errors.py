@@ -1,4 +1,4 @@
-"""A controller that is wrong about masses, lengths or friction: what the spring has to carry, and what helps."""
+"""Errors in the controller's masses, lengths or friction: the load on the spring, and what helps."""
 
 from __future__ import annotations
 
@@ -88,15 +88,15 @@ def _expected_drag(scale: float) -> float:
 
 
 def run(seed: int, progress: Progress) -> Outcome:
-    """Rest, a push and a circle with each wrong belief; then a stiffer spring."""
+    """Rest, a push and a circle with each model error; then a stiffer spring."""
     began = time.perf_counter()
     figures: list[Figure] = []
     sags, curves = {}, {}
     for i, (name, belief) in enumerate(BELIEFS.items()):
         sags[name], curves[name] = _sag(belief)
-        figures.append(reported(f"{name}: away from the equilibrium at rest", sags[name], "mm"))
+        figures.append(reported(f"{name}: position error at rest", sags[name], "mm"))
         figures.append(reported(f"{name}: deflection under 10 N", _pushed(belief), "mm"))
-        figures.append(reported(f"{name}: off a circle, largest", _followed(belief), "mm"))
+        figures.append(reported(f"{name}: largest error on a circle", _followed(belief), "mm"))
         progress((i + 1) / (len(BELIEFS) + 1))
     figures = [*_bars(sags, figures), *figures]
     progress(1.0)
@@ -111,18 +111,18 @@ def _bars(sags: dict[str, float], all_of_them: list[Figure]) -> list[Figure]:
     stiff, _ = _sag(BELIEFS["masses −20 %"], stiffness=4 * STIFFNESS, damping=2 * DAMPING)
     simple, _ = _sag(BELIEFS["masses −20 %"], form="simple")
     figures = [
-        at_most("exact model: away from the equilibrium at rest", sags["exact"], "mm", 0.01),
+        at_most("exact model: position error at rest", sags["exact"], "mm", 0.01),
         within("exact model: deflection under 10 N", values["exact: deflection under 10 N"], "mm", 40.0, 0.2),
-        at_most("exact model: off a circle, largest", values["exact: off a circle, largest"], "mm", 0.5),
+        at_most("exact model: largest error on a circle", values["exact: largest error on a circle"], "mm", 0.5),
         at_least(
-            "masses −20 %: the simple form sinks, times as far as the shaped one",
+            "masses −20 %: sag of the simple form relative to the shaped one",
             simple / sags["masses −20 %"],
             "×",
             1.0,
         ),
-        reported("masses −20 %: the simple form is away from the equilibrium by", simple, "mm"),
+        reported("masses −20 %: position error of the simple form", simple, "mm"),
         at_most(
-            "masses −20 %: four times the stiffness, share of the error left",
+            "masses −20 %: remaining share of the error with four times the stiffness",
             100 * stiff / sags["masses −20 %"],
             "%",
             30.0,
@@ -130,11 +130,15 @@ def _bars(sags: dict[str, float], all_of_them: list[Figure]) -> list[Figure]:
     ]
     for name, scale in (("no friction", 0.0), ("friction × 2", 2.0)):
         wanted = _expected_drag(scale)
-        found = values[f"{name}: off a circle, largest"]
-        figures.append(within(f"{name}: off a circle, as a linear law predicts", found, "mm", wanted, 0.1 * wanted))
+        found = values[f"{name}: largest error on a circle"]
+        figures.append(
+            within(f"{name}: error on a circle, as a linear law predicts", found, "mm", wanted, 0.1 * wanted)
+        )
     for name, scale in (("masses −20 %", 0.8), ("masses +20 %", 1.2)):
         wanted = _expected_sag(scale)
-        figures.append(within(f"{name}: away at rest, as statics predicts", sags[name], "mm", wanted, 0.02 * wanted))
+        figures.append(
+            within(f"{name}: position error at rest, as statics predicts", sags[name], "mm", wanted, 0.02 * wanted)
+        )
     return figures
 
 
@@ -146,17 +150,19 @@ def _draw(figures: list[Figure], curves: dict[str, Array], path: Path) -> None:
             "along x; circle of 0.1 m at 0.5 Hz; curves in the colours of the bars"
         )
         fig, axes = style.figure(
-            1, 3, "A controller that is wrong about its arm", subtitle, share_x=False, panel_inches=(4.8, 3.2)
+            1, 3, "Model errors of the controller", subtitle, share_x=False, panel_inches=(4.8, 3.2)
         )
         for records, colour in zip(curves.values(), theme.lines, strict=True):
             axes[0, 0].plot(records["time_s"], 1e3 * (_true(records)[:, 1] - X0[1]), color=colour)
         axes[0, 0].set_xlabel("time [s]")
         style.label(axes[0, 0], "At rest: y of the tool", "mm")
         rows = list(BELIEFS)
-        for ax, what in ((axes[0, 1], "deflection under 10 N"), (axes[0, 2], "off a circle, largest")):
+        for ax, what in ((axes[0, 1], "deflection under 10 N"), (axes[0, 2], "largest error on a circle")):
             ax.barh(rows, [values[f"{row}: {what}"] for row in rows], color=list(theme.lines))
             ax.invert_yaxis()
-            ax.set_title({"off a circle, largest": "Largest error on a circle"}.get(what, what[0].upper() + what[1:]))
+            ax.set_title(
+                {"largest error on a circle": "Largest error on a circle"}.get(what, what[0].upper() + what[1:])
+            )
             ax.set_xlabel("[mm]")
         axes[0, 2].set_yticklabels([])
     style.save(fig, path)

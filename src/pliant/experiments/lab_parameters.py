@@ -1,4 +1,4 @@
-"""What mass, damping and stiffness do: damping ratios and deflections are those of the equation."""
+"""Effect of mass, damping and stiffness: damping ratios and deflections match the equation."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _ratios() -> tuple[list[Figure], dict[str, Array]]:
         if wanted < 1:
             peak = 100 * math.exp(-math.pi * wanted / math.sqrt(1 - wanted**2))
             figures.append(within(f"{name}: overshoot", 100 * (way.max() / 40.0 - 1), "%", peak, 1.0))
-        figures.append(at_most(f"{name}: motion across, largest", np.abs(moved(records)[:, 1]).max(), "mm", 0.1))
+        figures.append(at_most(f"{name}: largest cross-axis motion", np.abs(moved(records)[:, 1]).max(), "mm", 0.1))
         curves[name] = np.column_stack([records["time_s"], way])
     return figures, curves
 
@@ -42,15 +42,17 @@ def _stiffnesses() -> tuple[list[Figure], dict[str, Array]]:
     for stiffness in STIFFNESSES:
         records = pushed(0, FORCE, 14.0, law(stiffness=stiffness)).records
         wanted = 1e4 / stiffness
-        figures.append(within(f"K {stiffness:g}: 10 N rests at f/K", -rest(records)[0], "mm", wanted, 0.005 * wanted))
+        figures.append(
+            within(f"K {stiffness:g}: deflection f/K under 10 N", -rest(records)[0], "mm", wanted, 0.005 * wanted)
+        )
         curves[f"K {stiffness:g}"] = np.column_stack([records["time_s"], -moved(records)[:, 0]])
         reach = float(np.linalg.norm(place(records), axis=1).max())
-        figures.append(reported(f"K {stiffness:g}: farthest from the shoulder", reach, "m"))
+        figures.append(reported(f"K {stiffness:g}: largest distance from the shoulder", reach, "m"))
     return figures, curves
 
 
 def run(seed: int, progress: Progress) -> Outcome:
-    """The same push of 10 N with other masses, dampings and stiffnesses."""
+    """The same push of 10 N with different masses, dampings and stiffnesses."""
     began = time.perf_counter()
     ratios, swings = _ratios()
     progress(0.6)

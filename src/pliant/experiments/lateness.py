@@ -1,4 +1,4 @@
-"""How late things wake up: our loop, a plain Python loop, and cyclictest."""
+"""Wake-up lateness of Pliant's loop, a plain Python loop, and cyclictest."""
 
 from __future__ import annotations
 
@@ -76,21 +76,21 @@ _STOPS = 20
 
 @dataclass(frozen=True)
 class Stop:
-    """Until the loop has heard of a stop [s]: since a page has sent it, and since it came to the Studio."""
+    """Time until a stop reaches the loop [s]: from the page that sent it, and from its arrival at the Studio."""
 
     from_page_s: float
     from_arrival_s: float
 
 
 def lateness(label: str, late_s: np.ndarray[Any, Any]) -> list[Figure]:
-    """Median, 99 %, 99.9 % and worst of wake-up lateness."""
+    """Median, 99 %, 99.9 % and worst wake-up lateness."""
     values = np.percentile(late_s * 1e6, [50, 99, 99.9, 100])
     names = ("median", "99 %", "99.9 %", "worst")
     return [reported(f"{label}, {name}", value, "µs") for name, value in zip(names, values, strict=True)]
 
 
 def plain_loop(period_s: float, seconds: float, threads: int) -> np.ndarray[Any, Any]:
-    """Lateness [s] of an ordinary Python loop of the same rate, with busy threads in its process."""
+    """Lateness [s] of a plain Python loop at the same rate, with busy threads in its process."""
     words = [sys.executable, "-c", _PLAIN, str(period_s), str(seconds), str(threads)]
     done = subprocess.run(words, check=True, capture_output=True, text=True)
     return np.array(done.stdout.split(), float)
@@ -98,7 +98,7 @@ def plain_loop(period_s: float, seconds: float, threads: int) -> np.ndarray[Any,
 
 @contextmanager
 def busy_reader(session: Session) -> Iterator[None]:
-    """A process that reads the loop's ring as fast as it can."""
+    """A process that reads the loop's ring buffer as fast as it can."""
     process = subprocess.Popen([sys.executable, "-c", _READER, str(session.board.path)])
     try:
         yield
@@ -109,7 +109,7 @@ def busy_reader(session: Session) -> Iterator[None]:
 
 @contextmanager
 def studio_with_pages(session: Session, pages: int, stops: list[Stop]) -> Iterator[None]:
-    """The Studio shows a loop to so many pages at work, each in a process of its own; then stops are timed."""
+    """Run the Studio with active pages, each in its own process; then time stops."""
     words = [sys.executable, "-m", "pliant.cli.main", "studio", "--loop", session.name]
     studio = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
     assert studio.stdout is not None
@@ -146,13 +146,13 @@ def _timed_stops(session: Session, link: str) -> list[Stop]:
 
 
 def _heard(data: str | bytes) -> dict[str, Any]:
-    """An answer that a page gets; nothing of what else it is told."""
+    """An answer to a page, without the other messages."""
     said = json.loads(data) if isinstance(data, str) else {}
     return said if said.get("type") == "answer" else {}
 
 
 def cyclictest(period_s: float, seconds: float) -> np.ndarray[Any, Any] | None:
-    """Lateness [s] that cyclictest measures on this machine with the same period; None if it is not there."""
+    """Lateness [s] that cyclictest measures on this machine with the same period; None if it is not installed."""
     program = shutil.which("cyclictest")
     if program is None:
         return None

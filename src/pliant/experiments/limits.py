@@ -1,4 +1,4 @@
-"""No command exceeds a limit, nothing winds up behind one, and every cut is reported."""
+"""No command exceeds a limit, nothing winds up at a limit, and every cut is reported."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _random(seed: int, progress: Progress) -> tuple[list[Figure], Array, Array]:
     default, any_set = tally["worst"].max(axis=0), tally["worst_any"].max(axis=0)
     figures = [
         at_least("random runs", tally["runs"].sum(), "", BATCHES * RUNS),
-        reported(f"ticks in them, with {SETS * len(tally)} parameter sets", tally["ticks"].sum()),
+        reported(f"ticks in these runs, with {SETS * len(tally)} parameter sets", tally["ticks"].sum()),
         at_most("commands that are not finite", tally["not_finite"].sum(), "", 0),
     ]
     for name, ratio, own in zip(RATIOS, any_set, default, strict=True):
@@ -58,13 +58,13 @@ def _random(seed: int, progress: Progress) -> tuple[list[Figure], Array, Array]:
             figures.append(reported(f"{name}, any limits", ratio, "×"))
         else:
             dust = DUST_OF_CHANGE if name.endswith("acceleration") else DUST
-            figures.append(at_most(f"{name} over its limit", ratio, "×", 1 + dust))
+            figures.append(at_most(f"{name} relative to its limit", ratio, "×", 1 + dust))
     cuts, silent = tally["acted"].sum(axis=0), int(tally["unreported"].sum())
     figures += [
-        at_most("part across the asked direction while speeds are scaled", tally["bend"].max(), "×", DUST),
+        at_most("deviation from the requested direction while speeds are scaled", tally["bend"].max(), "×", DUST),
         at_most("the same, while braking for a speed limit ahead", tally["bend_ahead"].max(), "×", 0.01),
         reported("cuts by limits", cuts.sum()),
-        at_most("cuts that do not say how much was asked and allowed", silent, "", 0),
+        at_most("cuts without the requested and allowed values", silent, "", 0),
     ]
     figures += [reported(f"cuts: {LIMITS[1 << k]}", count) for k, count in enumerate(cuts) if count]
     return figures, default, any_set
@@ -94,9 +94,9 @@ def _slide(seed: int) -> list[Figure]:
     oblique = Push(at_s=PUSH_S, for_s=1.0, wrench=(6.0, 6.0, 0.0, 0.0, 0.0, 0.0))
     free, held = (_in_a_box(seed, 1.5, wall, oblique)["state"]["pose"][:, :3] for wall in (10.0, 0.02))
     return [
-        at_least("pushed at 45°: way along the face over that without it",
+        at_least("pushed at 45°: motion along the face relative to free motion",
                  (held[-1, 1] - held[0, 1]) / (free[-1, 1] - free[0, 1]), "×", 0.95),
-        at_most("pushed at 45°: beyond the face", (held[:, 0].max() - held[0, 0] - 0.02) * 1e3, "mm", 0.0),
+        at_most("pushed at 45°: overshoot beyond the face", (held[:, 0].max() - held[0, 0] - 0.02) * 1e3, "mm", 0.0),
     ]  # fmt: skip
 
 
@@ -124,11 +124,11 @@ def _wind_up(seed: int) -> tuple[list[Figure], tuple[Array, Array, Array]]:
     ours = int(np.argmax(records["state"]["twist"][felt:, 0] < -1e-4))
     rival = int(np.argmax(np.diff(clamped[felt:]) < 0.0))
     figures = [
-        at_most("pushed 5 s against the box: beyond its face", (x.max() - WALL_M) * 1e3, "mm", 0.0),
-        at_most("then pulled: ticks until it moves back", ours, "", 3),
-        reported("clamped in the last step: ticks until it moves back", rival),
-        reported("clamped in the last step: time until it moves back", rival * dt, "s"),
-        reported("clamped in the last step: wound up behind the face", (virtual[felt] - WALL_M) * 1e3, "mm"),
+        at_most("pushed 5 s against the box: overshoot beyond its face", (x.max() - WALL_M) * 1e3, "mm", 0.0),
+        at_most("then pulled: ticks until the tool moves back", ours, "", 3),
+        reported("clamped in the last step: ticks until the tool moves back", rival),
+        reported("clamped in the last step: time until the tool moves back", rival * dt, "s"),
+        reported("clamped in the last step: wind-up beyond the face", (virtual[felt] - WALL_M) * 1e3, "mm"),
     ]
     return figures, (t, x, np.column_stack([virtual, clamped]))
 
@@ -154,8 +154,8 @@ def _beyond_the_stop(seed: int) -> tuple[list[Figure], tuple[Array, Array]]:
     sent = run_in_simulator(law, SimConfig(seed=seed), TOOL, 0.2, start_q=task.start_q, to_joints=stops).joints[:, 5]
     rival = np.diff(sent, prepend=q[5]) / task.dt
     figures = [
-        at_most(f"a joint {BEYOND:g} rad beyond its stop: speed asked at once", np.abs(ours).max(), "rad/s", 0.1),
-        reported("clamped in the last step: speed asked at once", np.abs(rival).max(), "rad/s"),
+        at_most(f"joint {BEYOND:g} rad beyond its stop: commanded speed", np.abs(ours).max(), "rad/s", 0.1),
+        reported("clamped in the last step: commanded speed", np.abs(rival).max(), "rad/s"),
     ]
     return figures, (ours, rival)
 
@@ -177,17 +177,17 @@ def _trip(seed: int) -> list[Figure]:
     still = int(np.argmax(state["qd_cmd"][::-1].any(axis=1)))  # ticks at the end in which only the robot moves
     braking = np.abs(state["qd_cmd"][tripped - 1]).max() / (limits.acceleration_scale * Arm.load("ur5e").a_max.min())
     return [
-        at_most("spring stretched when the robot was stopped", stretch[tripped] * 1e3, "mm", 501.0),
+        at_most("spring deflection at the stop of the robot", stretch[tripped] * 1e3, "mm", 501.0),
+        at_most("faults other than the pose error trip", (state["fault"][tripped:] != FAULT_POSE_ERROR).sum(), "", 0),
         at_most(
-            "faults other than a spring stretched too far", (state["fault"][tripped:] != FAULT_POSE_ERROR).sum(), "", 0
+            "time until the command is zero", (len(records) - tripped - still) * task.dt, "s", braking + 3 * task.dt
         ),
-        at_most("the command rests after", (len(records) - tripped - still) * task.dt, "s", braking + 3 * task.dt),
-        at_most("speed left at the end", np.abs(state["qd_cmd"][-1]).max(), "rad/s", 0.0),
+        at_most("speed at the end", np.abs(state["qd_cmd"][-1]).max(), "rad/s", 0.0),
     ]
 
 
 def run(seed: int, progress: Progress) -> Outcome:
-    """Random runs, a long push against the box, a joint beyond its stop, a spring beyond its trip."""
+    """Random runs, a long push against the box, a joint beyond its stop, a spring beyond its trip limit."""
     began = time.perf_counter()
     random, default, any_set = _random(seed, progress)
     wind_up, paths = _wind_up(seed)
@@ -198,7 +198,7 @@ def run(seed: int, progress: Progress) -> Outcome:
     progress(1.0)
     figures = [*random, *wind_up, *slide, *beyond, *trip]
     notes = [
-        "Asked: what law and tool limits want of the compliant frame; tool speed and turning speed are what it gets.",
+        "Requested: motion of the compliant frame after law and tool limits. Without it: its actual motion.",
     ]
     return Outcome(
         "limits", seed, time.perf_counter() - began, figures, notes,
@@ -218,24 +218,24 @@ def _draw(default: Array, any_set: Array, paths: tuple[Array, Array, Array], jum
         ax.set_yticks(rows, RATIOS)
         ax.invert_yaxis()
         ax.set_xlabel("largest ratio to the limit [-]")
-        ax.set_title("Closest approach")
+        ax.set_title("Largest use of each limit")
         t, x, rival = paths
         for axis, window in ((axes[0, 1], t > 0), (axes[1, 0], (t > BACK_S - 0.1) & (t < BACK_S + 0.5))):
             axis.axhline(WALL_M * 1e3, color=theme.faint, lw=0.9)
-            axis.plot(t[window], x[window] * 1e3, color=own, label="ours")
+            axis.plot(t[window], x[window] * 1e3, color=own, label="Pliant")
             axis.plot(t[window], rival[window, 1] * 1e3, "--", color=alarm, label="clamped last")
             axis.set_xlabel("time [s]")
         axes[1, 0].annotate("face of the box", (0.98, WALL_M * 1e3 + 1), xycoords=("axes fraction", "data"), ha="right")
-        axes[0, 1].plot(t, rival[:, 0] * 1e3, ":", color=alarm, lw=1, label="its mass")
+        axes[0, 1].plot(t, rival[:, 0] * 1e3, ":", color=alarm, lw=1, label="virtual mass")
         style.label(axes[0, 1], "Pushed, then pulled", "mm", "command")
-        style.label(axes[1, 0], "The moment of reversal", "mm", "command")
+        style.label(axes[1, 0], "Reversal", "mm", "command")
         axes[1, 0].set_ylim(WALL_M * 1e3 - 40, WALL_M * 1e3 + 10)
         ours, jump = jumps
         ms = np.arange(len(ours)) * 2.0
-        axes[1, 1].plot(ms[:20], ours[:20], ".-", color=own, label="ours")
+        axes[1, 1].plot(ms[:20], ours[:20], ".-", color=own, label="Pliant")
         axes[1, 1].plot(ms[:20], jump[:20], ".--", color=alarm, label="clamped last")
         axes[1, 1].set_xlabel("time [ms]")
-        style.label(axes[1, 1], "A joint beyond its stop", "rad/s", "speed asked")
+        style.label(axes[1, 1], "Joint beyond its stop", "rad/s", "commanded speed")
         for axis in axes.flat:
             style.legend(axis)
     style.save(fig, path)

@@ -1,4 +1,4 @@
-"""Gains that change under load: the energy they inject is bounded, nothing jumps, nothing is half adopted."""
+"""Gains that change under load: bounded energy, no jumps, no partly applied changes."""
 
 from __future__ import annotations
 
@@ -86,31 +86,31 @@ def _under_load(seed: int) -> tuple[list[Figure], dict[str, Run], Trace]:
     held = records["time_s"] < LET_GO_S
     at = round(CHANGE_S / DT)
     figures = [
-        at_most("K 100 → 1000 at 50 mm: energy injected before motion took as much", round(ahead, 9), "J", TANK_J),
-        at_most("the same, as a share of what a step injects", 100 * ahead / STEP_J, "%", 5.0),
-        reported("energy injected in all while held", injected[held][-1], "J"),
+        at_most("K 100 → 1000 at 50 mm: energy injected before motion removes it", round(ahead, 9), "J", TANK_J),
+        at_most("the same relative to a step", 100 * ahead / STEP_J, "%", 5.0),
+        reported("total energy injected while held", injected[held][-1], "J"),
         reported(
-            "energy injected in all, by a ramp with an ample tank",
+            "total energy injected by a ramp with an ample tank",
             runs["ample"].records["state"]["injected_j"][-1],
             "J",
         ),
-        at_most("peak speed, as a share of what a step causes", 100 * speed / rival_speed, "%", 50.0),
-        at_most(
-            "peak acceleration, as a share of what a step causes", 100 * acceleration / rival_acceleration, "%", 50.0
-        ),
+        at_most("peak speed relative to a step", 100 * speed / rival_speed, "%", 50.0),
+        at_most("peak acceleration relative to a step", 100 * acceleration / rival_acceleration, "%", 50.0),
         reported("peak speed", speed * 1e3, "mm/s"),
         reported("peak acceleration", acceleration, "m/s²"),
-        reported("a step of the gains: energy injected", 0.5 * (STIFF - SOFT) * rival.moved()[at] ** 2, "J"),
-        reported("a step of the gains: peak speed", rival_speed * 1e3, "mm/s"),
-        reported("a step of the gains: peak acceleration", rival_acceleration, "m/s²"),
+        reported("step of the gains: energy injected", 0.5 * (STIFF - SOFT) * rival.moved()[at] ** 2, "J"),
+        reported("step of the gains: peak speed", rival_speed * 1e3, "mm/s"),
+        reported("step of the gains: peak acceleration", rival_acceleration, "m/s²"),
     ]
     for name, text in (("default", "default tank"), ("empty", "empty tank")):
         ramp, revision = runs[name].records["state"]["ramp"], runs[name].records["revision"]
         done = np.flatnonzero((revision == 1) & (ramp == 1.0))
         figures += [
-            reported(f"{text}: share of the change in force while held", 100 * ramp[held][-1], "%"),
-            at_least(f"{text}: share of the change in force in the end", 100 * ramp[-1], "%", 100.0),
-            reported(f"{text}: in force after the hand let go", done[0] * DT - LET_GO_S if len(done) else np.nan, "s"),
+            reported(f"{text}: applied share of the change while held", 100 * ramp[held][-1], "%"),
+            at_least(f"{text}: applied share of the change at the end", 100 * ramp[-1], "%", 100.0),
+            reported(
+                f"{text}: time from release until fully applied", done[0] * DT - LET_GO_S if len(done) else np.nan, "s"
+            ),
         ]
     return figures, runs, rival
 
@@ -145,16 +145,14 @@ def _bumpless(seed: int) -> tuple[list[Figure], tuple[Array, Array, Array]]:
     ticks = [tick for revision, tick, _ in run.sets if revision > 0]
     figures = [
         at_most(
-            "changes while moving: largest jump of velocity in a tick",
+            "changes while moving: largest velocity jump in a tick",
             jump.max() * 1e3,
             "mm/s",
             limit * 1e3,
         ),
-        reported("in the ticks of the changes themselves", max(jump[tick - 1] for tick in ticks) * 1e3, "mm/s"),
-        reported("of the first change alone, against a run without it", alone * 1e3, "mm/s"),
-        reported(
-            "speed of the tool at the changes, largest", max(np.linalg.norm(v[tick]) for tick in ticks) * 1e3, "mm/s"
-        ),
+        reported("in the ticks of the changes", max(jump[tick - 1] for tick in ticks) * 1e3, "mm/s"),
+        reported("of the first change alone, compared with a run without it", alone * 1e3, "mm/s"),
+        reported("largest tool speed at the changes", max(np.linalg.norm(v[tick]) for tick in ticks) * 1e3, "mm/s"),
     ]
     return figures, (run.records["time_s"], v[:, 0], v_plain[:, 0])
 
@@ -201,9 +199,9 @@ def _adoption(seed: int) -> list[Figure]:
     mixed = sets.copy()
     mixed["sense"]["deadband_n"][21] = mixed["sense"]["deadband_n"][20]
     return [
-        at_most("sets of 40 that came into force at another tick than asked", late, "", 0.0),
-        at_most("largest difference when every tick runs again with its whole set", _again(run, sets), "", 0.0),
-        at_least("the same with one number of one set left behind", _again(run, mixed), "", 1e-9),
+        at_most("sets of 40 that took effect in the wrong tick", late, "", 0.0),
+        at_most("largest difference when every tick is replayed with its whole set", _again(run, sets), "", 0.0),
+        at_least("the same with one outdated number in one set", _again(run, mixed), "", 1e-9),
     ]
 
 
@@ -225,8 +223,8 @@ def _recomputed() -> list[Figure]:
         {"admittance.damping_by": "value"}, {"admittance.axes": (True, True, False, True, True, True)},
     )  # fmt: skip
     return [
-        at_most("matrices worked out anew by 6 changes they do not depend on", count(*other), "", 0.0),
-        at_least("matrices worked out anew by 5 changes they depend on", count(*gains), "", 5.0),
+        at_most("matrices recomputed by 6 changes they do not depend on", count(*other), "", 0.0),
+        at_least("matrices recomputed by 5 changes they depend on", count(*gains), "", 5.0),
     ]
 
 
@@ -247,12 +245,12 @@ def _undo(seed: int) -> list[Figure]:
     way = run.records["state"]["pose"][-1, :3] - never.records["state"]["pose"][-1, :3]
     return [
         at_most("undone: largest difference of the gains", gap, "", 0.0),
-        at_most("undone: tool off where it would be without the change", np.linalg.norm(way) * 1e3, "mm", 0.5),
+        at_most("undone: tool position compared with a run without the change", np.linalg.norm(way) * 1e3, "mm", 0.5),
     ]
 
 
 def run(seed: int, progress: Progress) -> Outcome:
-    """Stiffen under load, change while moving, change forty times, change back."""
+    """Stiffen under load, change while moving, change forty times, undo a change."""
     began = time.perf_counter()
     load, runs, rival = _under_load(seed)
     progress(0.4)
@@ -291,8 +289,8 @@ def _draw(runs: dict[str, Run], rival: Trace, curves: tuple[Array, Array, Array]
             color=theme.alarm,
             label="step",
         )
-        style.label(axes[0, 0], "Way of the tool", "mm")
-        style.label(axes[0, 1], "Change in force", "%", "share")
+        style.label(axes[0, 0], "Tool motion", "mm")
+        style.label(axes[0, 1], "Applied share of the change", "%", "share")
         style.label(axes[1, 0], "Energy injected", "J")
         times, v, plain = curves
         axes[1, 1].plot(times, plain * 1e3, color=theme.faint, lw=1, label="without changes")

@@ -1,4 +1,4 @@
-"""A mobile robot parks its arm, drives through a flat and brings its tool to a table; and what stops it on the way."""
+"""A mobile robot parks its arm, drives through a flat and reaches over a table; then every fault that stops it."""
 
 from __future__ import annotations
 
@@ -36,25 +36,25 @@ from pliant.runtime.map_files import load_map
 from pliant.runtime.mission_task import MissionTask, begun
 
 STARTS, ON_WHEELS, WITH_NOISE, MISHAPS = 20, 3, 3, 14
-BAR_MM = 10.0
+TARGET_MM = 10.0
 
 
 def _judged(name: str, asked: int, results: list[Result], task: MissionTask) -> list[Figure]:
-    """Bars that every mission to the goal has to meet."""
+    """Targets of every mission that reaches its goal."""
     if not results:
-        return [at_least(f"{name}: missions to their goal", 0, "", asked)]
+        return [at_least(f"{name}: missions that reach the goal", 0, "", asked)]
     slowest = {stage: max(r.seconds[stage] for r in results) for stage in "ABC"}
     off_mm = 1e3 * max(r.apart_m for r in results)
     return [
-        at_least(f"{name}: missions to their goal", sum(r.done for r in results), "", asked),
-        at_most(f"{name}: largest distance of the tool at the end", off_mm, "mm", BAR_MM),
-        at_most(f"{name}: largest angle of the tool", math.degrees(max(r.apart_rad for r in results)), "°", 0.5),
+        at_least(f"{name}: missions that reach the goal", sum(r.done for r in results), "", asked),
+        at_most(f"{name}: largest tool position error at the end", off_mm, "mm", TARGET_MM),
+        at_most(f"{name}: largest tool orientation error", math.degrees(max(r.apart_rad for r in results)), "°", 0.5),
         at_most(f"{name}: slowest stage A", slowest["A"], "s", task.park.limit_s),
         at_most(f"{name}: slowest stage B", slowest["B"], "s", task.travel.limit_s),
         at_most(f"{name}: slowest stage C", slowest["C"], "s", task.reach.limit_s),
         at_most(f"{name}: largest joint error when parked", max(r.parked_rad for r in results), "rad", 0.01),
-        reported(f"{name}: farthest that the base stood from its place", 1e3 * max(r.stand_m for r in results), "mm"),
-        at_most(f"{name}: moments in which the base touches something", sum(r.touches for r in results), "", 0.0),
+        reported(f"{name}: largest position error of the base", 1e3 * max(r.stand_m for r in results), "mm"),
+        at_most(f"{name}: samples with a collision of the base", sum(r.touches for r in results), "", 0.0),
         at_most(f"{name}: slip reported", sum(r.slipping for r in results), "ticks", 0.0),
     ]
 
@@ -63,43 +63,44 @@ def _commands(results: list[Result]) -> list[Figure]:
     """What the one filter lets through: limits, also where one stage hands over to the next."""
     worst = {name: max(r.shares[name] for r in results) for name in results[0].shares}
     return [
-        *(at_most(f"{name}: used at most", round(100 * share, 6), "%", 100.0) for name, share in worst.items()),
+        *(at_most(f"{name}, of the limit", round(100 * share, 6), "%", 100.0) for name, share in worst.items()),
         at_most(
-            "accelerations at the hand-over from stage to stage",
+            "accelerations at the change between stages, of the limit",
             round(100 * max(r.handed_over for r in results), 6), "%", 100.0,
         ),
-        at_most("sideways speed asked of the base", max(r.sideways_m_s for r in results), "m/s", 1e-9),
+        at_most("sideways speed commanded to the base", max(r.sideways_m_s for r in results), "m/s", 1e-9),
     ]  # fmt: skip
 
 
 def _stops(stops: list[Stop]) -> list[Figure]:
     fastest = max(stops, key=lambda stop: stop.speed_m_s)
     return [
-        at_least("mishaps: stopped in the right stage, with the right reason", sum(s.as_expected for s in stops), "",
+        at_least("faults: stopped in the right stage for the right reason", sum(s.as_expected for s in stops), "",
                  len(stops)),
-        at_most("mishaps: fastest motion of anything at the end", max(s.at_rest for s in stops), "m/s or rad/s", 0.002),
-        at_most("mishaps: accelerations, the stop included", round(100 * max(s.share for s in stops), 6), "%", 100.0),
-        at_most("mishaps: moments in which the base touches something", sum(s.touches for s in stops), "", 0.0),
-        reported("mishaps: fastest base when its stop began", fastest.speed_m_s, "m/s"),
-        reported("mishaps: the true way of the simulated base from then on", fastest.way_m, "m"),
+        at_most("faults: largest speed at the end", max(s.at_rest for s in stops), "m/s or rad/s", 0.002),
+        at_most("faults: accelerations including the stop, of the limit",
+                round(100 * max(s.share for s in stops), 6), "%", 100.0),
+        at_most("faults: samples with a collision of the base", sum(s.touches for s in stops), "", 0.0),
+        reported("faults: largest base speed at the start of a stop", fastest.speed_m_s, "m/s"),
+        reported("faults: true stopping distance of this base", fastest.way_m, "m"),
     ]  # fmt: skip
 
 
 def _detours(cases: list[tuple[Result, int]]) -> list[Figure]:
     """With something that appears in the way while the base drives."""
-    name, results = "something in the way", [result for result, _ in cases]
+    name, results = "obstacle on the path", [result for result, _ in cases]
     wanted = 1 + max(len(shares) for shares in DETOURS.values())
     return [
-        at_least(f"{name}: missions to their goal", sum(r.done for r in results), "", len(results)),
-        at_least(f"{name}: most ways that one mission took", max(ways for _, ways in cases), "", wanted),
-        at_most(f"{name}: largest distance of the tool", 1e3 * max(r.apart_m for r in results), "mm", BAR_MM),
-        at_most(f"{name}: moments in which the base touches it or something else", sum(r.touches for r in results), "",
+        at_least(f"{name}: missions that reach the goal", sum(r.done for r in results), "", len(results)),
+        at_least(f"{name}: most paths planned in one mission", max(ways for _, ways in cases), "", wanted),
+        at_most(f"{name}: largest tool position error", 1e3 * max(r.apart_m for r in results), "mm", TARGET_MM),
+        at_most(f"{name}: samples with a collision of the base", sum(r.touches for r in results), "",
                 0.0),
     ]  # fmt: skip
 
 
 def _refusals(task: MissionTask, grid: OccupancyGrid) -> tuple[Figure, list[str]]:
-    """Missions that cannot be done are refused before anything moves, for their reason; and what went otherwise."""
+    """Impossible missions are rejected before anything moves, for the right reason; and the exceptions."""
     body, _, _ = begun(task)
     high = (*task.goal_m[:2], 3.0, *task.goal_pose[3:])
     bad: list[tuple[OccupancyGrid, Any, Any, str]] = [
@@ -114,11 +115,11 @@ def _refusals(task: MissionTask, grid: OccupancyGrid) -> tuple[Figure, list[str]
     for cells, goal, start, word in bad:
         try:
             Mission(body, cells, goal, task, task.dt).prepare(start)
-            wrong.append(f"Not refused, though it should be with {word!r}.")
+            wrong.append(f"Not rejected, although expected with {word!r}.")
         except PliantError as error:
             refused += word in str(error)
-            wrong += [] if word in str(error) else [f"Refused for another reason than {word!r}: {error}"]
-    name = "impossible missions: refused before anything moves, for the right reason"
+            wrong += [] if word in str(error) else [f"Rejected for a reason other than {word!r}: {error}"]
+    name = "impossible missions: rejected before anything moves, for the right reason"
     return at_least(name, refused, "", len(bad)), wrong
 
 
@@ -127,9 +128,9 @@ def _lost(results: list[Result]) -> list[Figure]:
     name = f"{WITH_NOISE} with noise of {1e3 * NOISE[0]:g} mm, {1e3 * NOISE[1]:g} mrad in the base's pose"
     off_mm = 1e3 * max((r.apart_m for r in results), default=math.nan)
     return [
-        at_least(f"{name}: missions to their goal", sum(r.done for r in results), "", WITH_NOISE),
-        at_most(f"{name}: largest distance of the tool at the end", off_mm, "mm", BAR_MM),
-        reported(f"{name}: slip reported, though there is none", sum(r.slipping for r in results), "ticks"),
+        at_least(f"{name}: missions that reach the goal", sum(r.done for r in results), "", WITH_NOISE),
+        at_most(f"{name}: largest tool position error at the end", off_mm, "mm", TARGET_MM),
+        reported(f"{name}: slip reported without slip", sum(r.slipping for r in results), "ticks"),
     ]
 
 
@@ -140,14 +141,14 @@ def _tried(task: MissionTask, refused: list[str], seed: int | None = None) -> li
             return [seen_through(task, between=lambda robot: Noisy(robot, seed))[0]]
         return [seen_through(task)[0]]
     except PliantError as error:
-        refused.append(f"Refused from the start {_from(task)}: {error}")
+        refused.append(f"Rejected from the start {_from(task)}: {error}")
         return []
 
 
 def _notes(stops: list[Stop], results: list[Result]) -> list[str]:
     """What went otherwise than it should."""
     notes = [f"Not as expected: {s.name}: {s.reason or 'not stopped'}." for s in stops if not s.as_expected]
-    return notes + [f"Not done from the start {_from(r.task)}: {r.reason}." for r in results if not r.done]
+    return notes + [f"Goal not reached from the start {_from(r.task)}: {r.reason}." for r in results if not r.done]
 
 
 def _from(task: MissionTask) -> str:
@@ -156,7 +157,7 @@ def _from(task: MissionTask) -> str:
 
 
 def run(seed: int, progress: Progress) -> Outcome:
-    """Random starts on a planar base, some of them on wheels, then everything that must stop a mission."""
+    """Random starts on a planar base, some on wheels, then every fault that must stop a mission."""
     began, task = time.perf_counter(), fetch()
     grid, mishap_list = load_map(task.map), mishaps()[:MISHAPS]
     starts = random_starts(task, seed, STARTS)
@@ -179,7 +180,7 @@ def run(seed: int, progress: Progress) -> Outcome:
     refusals, wrong = _refusals(task, grid)
     figures = [
         *_judged(f"{STARTS} random starts", STARTS, results, task),
-        *_judged(f"{ON_WHEELS} of them on wheels", ON_WHEELS, wheels, task),
+        *_judged(f"{ON_WHEELS} on wheels", ON_WHEELS, wheels, task),
         *_lost(noisy),
         *_detours(list(detours.values())),
         *_commands([*results, *wheels, *noisy, *(result for result, _ in detours.values())]),
@@ -214,8 +215,8 @@ def _rows(results: list[Result], stops: list[Stop]) -> list[dict[str, Any]]:
 def _draw(grid: OccupancyGrid, task: MissionTask, results: list[Result], stops: list[Stop], path: Path) -> None:
     with style.applied() as theme:
         fig, axes = style.figure(
-            2, 2, "Missions from random starts, and what stops them",
-            "UR5e on a differential-drive base in simulation; park the arm, drive, bring the tool to the table",
+            2, 2, "Missions from random starts, and stops after faults",
+            "UR5e on a differential-drive base in simulation: park the arm, drive, reach over the table",
             panel_inches=(6.4, 2.9), share_x=False,
         )  # fmt: skip
         spec = axes[0, 0].get_gridspec()
@@ -228,16 +229,16 @@ def _draw(grid: OccupancyGrid, task: MissionTask, results: list[Result], stops: 
             above.plot(*result.base[:, :2].T, color=colour, lw=1.2)
             above.plot(*result.base[0, :2], "o", color=colour, ms=4)
             axes[0, 1].semilogy(result.far[:, 0], 1e3 * np.maximum(result.far[:, 1], 1e-6), color=colour, lw=1)
-        above.plot(*task.goal_m[:2], "x", color=theme.alarm, ms=8, mew=2, ls="none", label="goal of the tool")
+        above.plot(*task.goal_m[:2], "x", color=theme.alarm, ms=8, mew=2, ls="none", label="tool goal")
         style.legend(above)
-        axes[0, 1].axhline(BAR_MM, color=theme.faint, ls=(0, (5, 3)), lw=1)
+        axes[0, 1].axhline(TARGET_MM, color=theme.faint, ls=(0, (5, 3)), lw=1)
         axes[0, 1].set_ylim(1e-3, 2e4)
         axes[0, 1].set_xlabel("time [s]")
-        style.label(axes[0, 1], "Tool from its goal", "mm", "distance")
+        style.label(axes[0, 1], "Tool position error", "mm", "distance")
         for k, stop in enumerate(s for s in stops if len(s.v)):
             axes[1, 1].plot(*stop.v.T, color=theme.lines[k % len(theme.lines)], lw=1.4)
         axes[1, 1].axvline(0.0, color=theme.alarm, lw=0.8)
         axes[1, 1].set_xlim(-0.4, 2.0)
-        axes[1, 1].set_xlabel("time since the stop began [s]")
-        style.label(axes[1, 1], "What the base is told when a mission is stopped", "m/s", "v")
+        axes[1, 1].set_xlabel("time since the start of the stop [s]")
+        style.label(axes[1, 1], "Base command during a stop", "m/s", "v")
     style.save(fig, path)

@@ -1,4 +1,4 @@
-"""Robots for the mission experiment that do not do what they are told, or do not say what is."""
+"""Robots for the mission experiment that ignore commands or report wrong readings."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pliant.mobile.base import wheels_of
 from pliant.robots.sim.body import SimBody
 
 NOISE = (0.002, 0.002)
-"""Of a localisation that is not perfect [m, rad]."""
+"""Standard deviations of an imperfect localisation [m, rad]."""
 
 
 class Noisy:
-    """A robot that knows its place with noise: every reading is off by itself, with these standard deviations."""
+    """A robot with noisy localisation: every reading has independent errors with these standard deviations."""
 
     def __init__(self, robot: SimBody, seed: int, noise: tuple[float, float] = NOISE) -> None:
         self.robot, self.command, self.write = robot, robot.command, robot.write
@@ -28,7 +28,7 @@ class Noisy:
 
 
 class Faulty:
-    """A robot that is in order until a fault befalls what it says or does."""
+    """A robot that works until a fault affects its readings or motion."""
 
     def __init__(self, robot: SimBody, at_s: float, fault: Callable[[Any, Any, Any, Any], None]) -> None:
         self.robot, self._at_s, self._fault, self.command = robot, at_s, fault, robot.command
@@ -49,7 +49,7 @@ class Faulty:
 
 
 class Stuck(Faulty):
-    """A robot whose arm does not do what it is told."""
+    """A robot whose arm ignores its commands."""
 
     def write(self, command: Any) -> None:
         if self._kept is None or not self._begun:
@@ -59,7 +59,7 @@ class Stuck(Faulty):
 
 
 class Held(Faulty):
-    """A robot whose base something holds: it is told to drive, and does not; its pose is heard with noise."""
+    """A robot whose base is held: it is commanded to drive and does not move; its pose has noise."""
 
     def __init__(self, robot: SimBody, at_s: float) -> None:
         super().__init__(robot, at_s, nothing)
@@ -73,7 +73,7 @@ class Held(Faulty):
 
 
 class Spinning(Held):
-    """The same with wheels that turn as they are told, and spin; its pose is exact."""
+    """The same with wheels that turn as commanded and spin; its pose is exact."""
 
     def __init__(self, robot: SimBody, at_s: float) -> None:
         super().__init__(robot, at_s)
@@ -94,21 +94,21 @@ class Spinning(Held):
 
 
 def nothing(reading: Any, base: Any, reading_before: Any, base_before: Any) -> None:
-    """What it says is right."""
+    """No fault."""
 
 
 def no_number(reading: Any, base: Any, reading_before: Any, base_before: Any) -> None:
-    """The pose of the base is no number."""
+    """The pose of the base is not finite."""
     base[0].pose[:] = math.nan
 
 
 def no_joint(reading: Any, base: Any, reading_before: Any, base_before: Any) -> None:
-    """The position of a joint is no number."""
+    """The position of a joint is not finite."""
     reading[0].q[2] = math.nan
 
 
 def frozen(reading: Any, base: Any, reading_before: Any, base_before: Any) -> None:
-    """Nothing new is heard of the base."""
+    """The base sends nothing new."""
     for name in ("pose", "wheels", "twist"):
         base[name] = base_before[name]
 
@@ -119,10 +119,10 @@ def pressed(reading: Any, base: Any, reading_before: Any, base_before: Any) -> N
 
 
 def turned(reading: Any, base: Any, reading_before: Any, base_before: Any) -> None:
-    """The base stands otherwise than it did."""
+    """The base was rotated."""
     base[0].pose[2] += 0.5
 
 
 def sagging(reading: Any, base: Any, reading_before: Any, base_before: Any) -> None:
-    """A joint is not where it was told to be."""
+    """A joint is not at its commanded position."""
     reading[0].q[1] += 0.4

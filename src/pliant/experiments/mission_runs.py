@@ -1,4 +1,4 @@
-"""Runs of a mission for the experiment: from random starts, and with something that goes wrong."""
+"""Runs of a mission for the experiment: from random starts, and with faults."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ from pliant.runtime.mission_task import MissionTask, find_mission
 Array = np.ndarray[Any, Any]
 
 SWAY_RAD = 0.6
-"""How far from home the joints may be at the start."""
+"""Largest distance of the joints from home at the start."""
 
 
 def fetch() -> MissionTask:
-    """The mission that comes with Pliant."""
+    """The preset mission `fetch`."""
     task = find_mission("fetch")
     assert task is not None
     return task
 
 
 def random_starts(task: MissionTask, seed: int, n: int) -> list[MissionTask]:
-    """The mission from anywhere in both rooms where the base has room to turn, with the arm anyhow around home."""
+    """The mission from a random pose where the base has room to turn, with the arm near home."""
     random, planner, body = np.random.default_rng([8, seed]), HybridAStar(load_map(task.map), task.planner), Body()
     left, right, bottom, top = planner.grid.extent
     found: list[MissionTask] = []
@@ -69,7 +69,7 @@ def random_starts(task: MissionTask, seed: int, n: int) -> list[MissionTask]:
 
 
 class Witness:
-    """Sees where the base of a simulated robot really is, in every period, whatever the robot says of it."""
+    """Stores the true pose of a simulated base in every period, whatever the robot reports."""
 
     def __init__(
         self,
@@ -93,13 +93,13 @@ class Witness:
 
     @property
     def base(self) -> Array:
-        """Where the base was at the begin of every period (n, 3)."""
+        """True base pose at the start of every period (n, 3)."""
         return np.array(self._poses)
 
 
 @dataclass(frozen=True)
 class Result:
-    """What came of one mission."""
+    """The result of one mission."""
 
     task: MissionTask
 
@@ -111,16 +111,16 @@ class Result:
     parked_rad: float
     stand_m: float
     shares: dict[str, float]
-    """How much of each limit was used."""
+    """The largest share of each limit."""
     handed_over: float
-    """How much of an acceleration limit was used at a change of stage."""
+    """The largest share of an acceleration limit at a change of stage."""
     sideways_m_s: float
     touches: int
     slipping: int
     base: Array
     """Poses of the base, thinned."""
     far: Array
-    """Time [s] and distance of the tool from its goal [m], thinned."""
+    """Time [s] and tool position error [m], thinned."""
 
 
 def seen_through(
@@ -128,14 +128,14 @@ def seen_through(
     between: Callable[[SimBody], MobileRobot] = lambda robot: robot,
     meanwhile: Callable[[Mission, float], None] = lambda mission, time_s: None,
 ) -> tuple[Result, MissionRun]:
-    """A mission to its end, judged by where its base really was; and the run."""
+    """A complete mission, judged by the true base pose; and the run."""
     witness = Witness(between, meanwhile)
     run = simulate_mission(task, between=witness.between, meanwhile=witness.meanwhile)
     return result_of(run, witness.base), run
 
 
 def result_of(run: MissionRun, base: Array) -> Result:
-    """The figures of a run, without its records; `base` is where the base really was in every period."""
+    """The figures of a run, without its records; `base` is the true base pose in every period."""
     story = story_of(run)
     u, dt = story.commands, run.task.dt
     apart = pose_apart(run.tool, run.goal)
@@ -153,7 +153,7 @@ def result_of(run: MissionRun, base: Array) -> Result:
 
 
 def handed_over(story: Story) -> float:
-    """The largest share of an acceleration limit that the step of the commands at a change of stage used."""
+    """The largest share of an acceleration limit at a change of stage."""
     u, dt, worst = story.commands, story.task.dt, 0.0
     for change in story.log[1:]:
         k = min(len(u) - 1, round(change.time_s / dt))
@@ -164,7 +164,7 @@ def handed_over(story: Story) -> float:
 
 
 def sideways(u: Array, dt: float) -> float:
-    """Largest speed [m/s] across its heading that the commands ask of a base that does exactly what it is told."""
+    """Largest commanded speed [m/s] across the heading of an ideal base."""
     poses = np.zeros((len(u) + 1, 3))
     for i, (v, omega) in enumerate(u[:, :2]):
         along_arc(poses[i], v, omega, dt, poses[i + 1])
@@ -173,7 +173,7 @@ def sideways(u: Array, dt: float) -> float:
 
 
 def touches(story: Story, base: Array) -> int:
-    """Moments (of fifty per second) in which the footprint without its margin, at `base`, touches an obstacle."""
+    """Samples (fifty per second) in which the footprint at `base`, without its margin, touches an obstacle."""
     bare = story.task.planner.footprint.model_dump() | {"margin_m": 0.0}
     space = prepared(story.grid, Footprint(**bare))
     return sum(not free_at(space, *map(float, pose)) for pose in base[::10])
@@ -183,7 +183,7 @@ def touches(story: Story, base: Array) -> int:
 
 
 def with_box(grid: OccupancyGrid, x: float, y: float, width: float, height: float) -> OccupancyGrid:
-    """A map with one obstacle more."""
+    """The map with one more obstacle."""
     cells, cell = np.array(grid.occupancy), grid.resolution_m
     columns = slice(round((x - grid.origin[0]) / cell), round((x + width - grid.origin[0]) / cell))
     cells[round((y - grid.origin[1]) / cell) : round((y + height - grid.origin[1]) / cell), columns] = OCCUPIED
@@ -197,21 +197,21 @@ AROUND_TABLE = (6.2, 1.9, 3.6, 2.8)
 
 @dataclass(frozen=True)
 class Mishap:
-    """What goes wrong, and a word of the reason that must be given."""
+    """A fault, and text that the reported reason must contain."""
 
     name: str
     word: str
     stage: str
-    """In which it must be stopped."""
+    """The stage in which the mission must stop."""
     changes: dict[str, Any] = field(default_factory=dict)
     between: Callable[[SimBody], MobileRobot] = lambda robot: robot
     meanwhile: Callable[[Mission, float], None] = lambda mission, time_s: None
     stop_in: str = ""
-    """The stage in which it is told to stop."""
+    """The stage in which a stop is commanded."""
 
 
 def sees(box: tuple[float, float, float, float], stage: str, at_s: float) -> Callable[[Mission, float], None]:
-    """A new map with one obstacle more, the first time in a stage after some time."""
+    """Show a map with one more obstacle, once, in this stage after `at_s`."""
     shown: list[bool] = []
 
     def look(mission: Mission, time_s: float) -> None:
@@ -223,7 +223,7 @@ def sees(box: tuple[float, float, float, float], stage: str, at_s: float) -> Cal
 
 
 def in_the_way(*shares: float) -> Callable[[Mission, float], None]:
-    """Something small appears on the way that is driven, at this share of its length; then on the next one."""
+    """A small obstacle appears on the current path at this share of its length; then on the next path."""
     left = list(shares)
 
     def look(mission: Mission, time_s: float) -> None:
@@ -236,60 +236,60 @@ def in_the_way(*shares: float) -> Callable[[Mission, float], None]:
     return look
 
 
-DETOURS = {"on the way": (0.4,), "where it was to stand": (1.0,), "on the way, and on the next one": (0.3, 0.3)}
-"""Where something appears while the base drives."""
+DETOURS = {"on the path": (0.4,), "at the end of the path": (1.0,), "on the path and on the next one": (0.3, 0.3)}
+"""Where an obstacle appears while the base drives."""
 
 
 def detour(task: MissionTask, shares: tuple[float, ...]) -> tuple[Result, int]:
-    """A mission with something in its way, judged on the map with it; and how many ways it took."""
+    """A mission with an obstacle on its path, judged on the map with it; and the number of paths."""
     result, run = seen_through(task, meanwhile=in_the_way(*shares))
     return result, sum(change.stage == "B" for change in run.log)
 
 
 def mishaps() -> list[Mishap]:
-    """All of them."""
+    """All faults."""
     slow = {"travel.limit_s": 4.0, "travel.limit_s_m": 0.0}
     return [
         Mishap("the goal is blocked while the arm is parked", "obstacle", "B", meanwhile=sees(AROUND_TABLE, "A", 0.5)),
-        Mishap("the way is blocked while driving", "in the way", "B", meanwhile=sees(DOOR, "B", 3.0)),
-        Mishap("no time is left for driving", "time", "B", slow),
+        Mishap("the path is blocked while driving", "in the way", "B", meanwhile=sees(DOOR, "B", 3.0)),
+        Mishap("the time for driving runs out", "time", "B", slow),
         Mishap("the arm does not move", "holds", "A", between=lambda robot: Stuck(robot, 0.0, nothing)),
-        Mishap("the arm moves no more", "holds", "C", between=lambda robot: Stuck(robot, 12.5, nothing)),
-        Mishap("something presses on the tool", "act on the tool", "B", between=lambda r: Faulty(r, 5.8, pressed)),
-        Mishap("the locked base is turned", "turned", "A", between=lambda robot: Faulty(robot, 0.5, turned)),
+        Mishap("the arm stops moving", "holds", "C", between=lambda robot: Stuck(robot, 12.5, nothing)),
+        Mishap("a force acts on the tool", "act on the tool", "B", between=lambda r: Faulty(r, 5.8, pressed)),
+        Mishap("the locked base is rotated", "turned", "A", between=lambda robot: Faulty(robot, 0.5, turned)),
         Mishap("the arm leaves its park pose", "holds", "B", between=lambda robot: Faulty(robot, 5.8, sagging)),
-        Mishap("the base's pose is no number", "no number", "B", between=lambda robot: Faulty(robot, 5.8, no_number)),
-        Mishap("a joint's position is no number", "no number", "C", between=lambda r: Faulty(r, 12.6, no_joint)),
+        Mishap("the base pose is not finite", "no number", "B", between=lambda robot: Faulty(robot, 5.8, no_number)),
+        Mishap("a joint position is not finite", "no number", "C", between=lambda r: Faulty(r, 12.6, no_joint)),
         Mishap("odometry is lost", "old", "B", between=lambda robot: Faulty(robot, 5.8, frozen)),
-        Mishap("something holds the base", "stuck", "B", between=lambda robot: Held(robot, 5.8)),
+        Mishap("the base is held", "stuck", "B", between=lambda robot: Held(robot, 5.8)),
         Mishap("the wheels spin", "slipped", "B", between=lambda robot: Spinning(robot, 5.8)),
-        Mishap("it is told to stop", "told to stop", "C", stop_in="C"),
+        Mishap("a stop is commanded", "told to stop", "C", stop_in="C"),
     ]
 
 
 @dataclass(frozen=True)
 class Stop:
-    """How a mission that had to be stopped was stopped."""
+    """How a mission stopped after a fault."""
 
     name: str
     as_expected: bool
     reason: str
     speed_m_s: float
-    """Of the base, as it really went, when the stop began."""
+    """True base speed at the start of the stop."""
     way_m: float
-    """That it really went from then on."""
+    """True stopping distance."""
     seconds: float
     at_rest: float
-    """Largest true speed of anything at the end [m/s, rad/s]."""
+    """Largest true speed of any joint or wheel at the end [m/s, rad/s]."""
     share: float
     """Largest share of an acceleration limit, over the whole run."""
     touches: int
     v: Array
-    """Time since the stop began [s], and commanded speed [m/s]."""
+    """Time since the start of the stop [s], and commanded speed [m/s]."""
 
 
 def stopped(task: MissionTask, mishap: Mishap) -> Stop:
-    """Run a mission into a mishap."""
+    """Run a mission with a fault."""
     witness = Witness(mishap.between, mishap.meanwhile)
 
     def go_on() -> bool:

@@ -1,4 +1,4 @@
-"""Options that an experiment declares beside those that all of them have: a module-level `OPTIONS`."""
+"""Options of a single experiment, declared as a module-level `OPTIONS`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pliant.errors import RejectedError, UnknownNameError
 
 @dataclass(frozen=True)
 class Option:
-    """``--name VALUE``. It reaches `run` as a keyword: a value, or with `many` a tuple of all that were given."""
+    """``--name VALUE``. `run` receives it as a keyword: a value, or with `many` a tuple of all given values."""
 
     name: str
     help: str
     choices: tuple[str, ...] = ()
-    """The values there are; without any, a path."""
+    """The allowed values; empty for a path."""
     many: bool = False
 
     @property
@@ -25,14 +25,14 @@ class Option:
         return self.name.replace("-", "_")
 
     def value(self, text: str) -> str | Path:
-        """The value that `text` stands for; an error that lists the values if there is none."""
+        """The value of `text`; an unknown value raises an error that lists the allowed ones."""
         if self.choices and text not in self.choices:
             raise UnknownNameError(self.name, text, self.choices)
         return text if self.choices else Path(text)
 
 
 def parse(experiment: str, declared: Sequence[Option], words: Sequence[str]) -> dict[str, Any]:
-    """The keywords for `run` from the words of a command line, such as ``--rival saturated --rival=sign``."""
+    """The keywords for `run` from command-line arguments, such as ``--rival saturated --rival=sign``."""
     by_name = {f"--{option.name}": option for option in declared}
     found: dict[str, Any] = {}
     rest = list(words)
@@ -40,20 +40,18 @@ def parse(experiment: str, declared: Sequence[Option], words: Sequence[str]) -> 
         name, given, text = rest.pop(0).partition("=")
         option = by_name.get(name)
         if option is None:
-            own = ", ".join(sorted(by_name)) or "none"
-            said = (
-                f"The experiment {experiment} has no option {name}: its own are {own}; all have --json, --plot, --seed."
-            )
+            known = ", ".join([*sorted(by_name), "--json", "--plot"])
+            said = f"Unknown option {name} for the experiment {experiment}. It accepts {known} and --seed."
             raise RejectedError(said, field=name)
         if not given:
             if not rest or rest[0].startswith("--"):
-                raise RejectedError(f"--{option.name} needs a value: {option.help}", field=name)
+                raise RejectedError(f"--{option.name} needs a value. {option.help}", field=name)
             text = rest.pop(0)
         value = option.value(text)
         if option.many:
             found[option.keyword] = (*found.get(option.keyword, ()), value)
         elif option.keyword in found:
-            raise RejectedError(f"--{option.name} can be given once.", field=name, value=text)
+            raise RejectedError(f"--{option.name} can be given only once.", field=name, value=text)
         else:
             found[option.keyword] = value
     return found

@@ -1,4 +1,4 @@
-"""Mass, centre of mass and bias of a tool are found to 1 % and 2 mm, or refused with a reason."""
+"""Mass, centre of mass and sensor offset of a tool within 1 % and 2 mm; unusable data is rejected with a reason."""
 
 from __future__ import annotations
 
@@ -77,16 +77,16 @@ def _tools(seed: int, progress: Progress) -> tuple[list[Figure], list[tuple[Tool
         rows.append((tool, error, std))
         away = f"{tool.mass_kg:g} kg, centre {np.linalg.norm(tool.com_m) * 1e3:.0f} mm away"
         figures += [
-            at_most(f"{away}: mass off", 100 * abs(error[0]) / tool.mass_kg, "%", 1.0),
-            at_most(f"{away}: centre off", np.linalg.norm(error[1:4]) * 1e3, "mm", 2.0),
-            reported(f"{away}: force left over in a pose", found.residual_n, "N"),
+            at_most(f"{away}: mass error", 100 * abs(error[0]) / tool.mass_kg, "%", 1.0),
+            at_most(f"{away}: centre error", np.linalg.norm(error[1:4]) * 1e3, "mm", 2.0),
+            reported(f"{away}: residual force per pose", found.residual_n, "N"),
         ]
         progress(0.1 * (i + 1))
     normal = np.concatenate([error / std for _, error, std in rows])
     figures += [
-        reported(f"condition number, {POSES} poses, largest", max(found.condition for found in all_found)),
-        reported("largest error of the bias", max(np.abs(e[4:7]).max() for _, e, _ in rows), "N"),
-        reported("the errors above over their standard deviation, RMS", np.sqrt((normal**2).mean()), "×"),
+        reported(f"largest condition number, {POSES} poses", max(found.condition for found in all_found)),
+        reported("largest error of the sensor offset", max(np.abs(e[4:7]).max() for _, e, _ in rows), "N"),
+        reported("these errors relative to their standard deviation, RMS", np.sqrt((normal**2).mean()), "×"),
     ]
     return figures, rows, all_found[-1]
 
@@ -107,10 +107,10 @@ def _mount(seed: int) -> tuple[list[Figure], Array, Array]:
     angle = math.degrees(math.acos(min(1.0, (np.trace(apart) - 1) / 2)))
     error = com_in_flange(task.tool, found) - real.com_m
     return [
-        at_most(f"sensor turned by {MOUNT_DEG:g}°, tilted by {TILT_DEG:g}°: rotation off", angle, "°", 0.2),
+        at_most(f"sensor rotated by {MOUNT_DEG:g}°, tilted by {TILT_DEG:g}°: rotation error", angle, "°", 0.2),
         reported("its standard deviation", math.degrees(float(np.linalg.norm(found.mount_std_rad))), "°"),
-        at_most("the same: mass off", 100 * abs(found.mass_kg - real.mass_kg) / real.mass_kg, "%", 1.0),
-        at_most("the same: centre off", np.linalg.norm(error) * 1e3, "mm", 2.0),
+        at_most("the same: mass error", 100 * abs(found.mass_kg - real.mass_kg) / real.mass_kg, "%", 1.0),
+        at_most("the same: centre error", np.linalg.norm(error) * 1e3, "mm", 2.0),
     ], readings.wrenches, readings.gravity  # fmt: skip
 
 
@@ -147,8 +147,10 @@ def _spread(seed: int, progress: Progress) -> tuple[list[Figure], Array]:
     normal = np.array(rows)
     spread = np.sqrt((normal**2).mean(axis=0))
     return [
-        within(f"errors over their standard deviation, RMS of {SEEDS}", np.sqrt((normal**2).mean()), "×", 1.0, 0.1),
-        within("the same, of the one that is farthest from 1", spread[np.abs(spread - 1).argmax()], "×", 1.0, 0.2),
+        within(
+            f"errors relative to their standard deviation, RMS of {SEEDS}", np.sqrt((normal**2).mean()), "×", 1.0, 0.1
+        ),
+        within("the same, the parameter farthest from 1", spread[np.abs(spread - 1).argmax()], "×", 1.0, 0.2),
     ], normal
 
 
@@ -157,7 +159,7 @@ def _spread(seed: int, progress: Progress) -> tuple[list[Figure], Array]:
 
 @dataclass(frozen=True)
 class Case:
-    """Readings that must not become a calibration."""
+    """Readings that must not be accepted as a calibration."""
 
     what: str
     wrenches: Array
@@ -187,12 +189,12 @@ def _cases(seed: int, turned: tuple[Array, Array]) -> list[Case]:
     return [
         Case(f"{light:g} kg, {far:g} m away", _readings(light, (0.0, 0.6, 2.5194), gravity, random), gravity),
         Case("1 kg, 2 poses", good[:2], gravity[:2]),
-        Case("1 kg, a wrist turned by half a degree", alike.wrenches, alike.gravity),
-        Case("6 kg on an arm that carries 5", heavy.wrenches, heavy.gravity),
+        Case("1 kg, wrist rotated by half a degree", alike.wrenches, alike.gravity),
+        Case("6 kg on an arm for 5 kg", heavy.wrenches, heavy.gravity),
         Case("1 kg, touched with 8 N in every third pose", touched, gravity),
         Case("0.01 kg", _readings(0.01, (0.0, 0.0, 0.05), gravity, random), gravity),
-        Case(f"1 kg, a sensor turned by {MOUNT_DEG:g}°, mount not asked for", *turned),
-        Case("1 kg, a sensor of the opposite sign", -good, gravity),
+        Case(f"1 kg, sensor rotated by {MOUNT_DEG:g}°, mount not identified", *turned),
+        Case("1 kg, sensor of opposite sign", -good, gravity),
     ]
 
 
@@ -211,9 +213,9 @@ def _refusals(seed: int, turned: tuple[Array, Array]) -> tuple[list[Figure], lis
         why = _refusal(case, most)
         mass, away = _taken_as_it_is(case)
         figures += [
-            at_least(f"{case.what}: refused (1 is yes)", float(bool(why)), "", 1),
-            reported(f"{case.what}: taken as it is, mass", mass, "kg"),
-            reported(f"{case.what}: taken as it is, centre away", away * 1e3, "mm"),
+            at_least(f"{case.what}: rejected (1 is yes)", float(bool(why)), "", 1),
+            reported(f"{case.what}: result without the check, mass", mass, "kg"),
+            reported(f"{case.what}: result without the check, distance of the centre", away * 1e3, "mm"),
         ]
         notes.append(f"{case.what}: {why or 'accepted'}")
     return figures, notes
@@ -244,17 +246,19 @@ def _tare(seed: int, found: Payload) -> tuple[list[Figure], tuple[Array, Array, 
     ours, last = records["observed"]["wrench"], slice(-round(1.0 / task.dt), None)
     expected = tool.mass_kg * float(np.linalg.norm(arm.arm.gravity)) * math.sqrt(2)
     figures = [
-        at_most("tared, then turned by 90°: force left", np.linalg.norm(ours[last, :3].mean(axis=0)), "N", 0.1),
-        at_most("tared, then turned by 90°: moment left", np.linalg.norm(ours[last, 3:].mean(axis=0)), "N m", 0.02),
-        reported("a tare that ignores gravity: force left", np.linalg.norm(naive[last, :3].mean(axis=0)), "N"),
-        reported("a tare that ignores gravity: moment left", np.linalg.norm(naive[last, 3:].mean(axis=0)), "N m"),
-        reported("what that must be: m g √2", expected, "N"),
+        at_most("tared, then rotated by 90°: remaining force", np.linalg.norm(ours[last, :3].mean(axis=0)), "N", 0.1),
+        at_most(
+            "tared, then rotated by 90°: remaining moment", np.linalg.norm(ours[last, 3:].mean(axis=0)), "N m", 0.02
+        ),
+        reported("tare that ignores gravity: remaining force", np.linalg.norm(naive[last, :3].mean(axis=0)), "N"),
+        reported("tare that ignores gravity: remaining moment", np.linalg.norm(naive[last, 3:].mean(axis=0)), "N m"),
+        reported("expected remaining force: m g √2", expected, "N"),
     ]
     return figures, (t, np.linalg.norm(ours[:, :3], axis=1), np.linalg.norm(naive[:, :3], axis=1))
 
 
 def run(seed: int, progress: Progress) -> Outcome:
-    """Three tools, a turned sensor, many sensors, what must be refused, and a tare."""
+    """Three tools, a rotated sensor, many sensors, unusable data, and a tare."""
     began = time.perf_counter()
     tools, rows, found = _tools(seed, progress)
     mount, *turned = _mount(seed)
@@ -273,34 +277,34 @@ def run(seed: int, progress: Progress) -> Outcome:
 def _draw(rows: list[tuple[Tool, Array, Array]], normal: Array, forces: tuple[Array, Array, Array], path: Path) -> None:
     with style.applied() as theme:
         subtitle = f"sim:ur5e, {POSES} poses, noise {SENSOR.noise_n:g} N, steps of {SENSOR.step_n:g} N"
-        fig, axes = style.figure(2, 2, "What a tool weighs", subtitle, share_x=False, panel_inches=(6.0, 2.6))
+        fig, axes = style.figure(2, 2, "Identified tool weight", subtitle, share_x=False, panel_inches=(6.0, 2.6))
         names = [f"{tool.mass_kg:g} kg" for tool, _, _ in rows]
         at = np.arange(len(rows))
         percent = np.array([[error[0], 2 * std[0]] for _, error, std in rows]).T
         percent *= 100 / np.array([tool.mass_kg for tool, _, _ in rows])
         axes[0, 0].errorbar(at, percent[0], percent[1], fmt="o", color=theme.lines[0], capsize=4)
         _between(axes[0, 0], 1.0, theme)
-        style.label(axes[0, 0], "Mass off (bars: 2 standard deviations)", "%")
+        style.label(axes[0, 0], "Mass error (bars: 2 standard deviations)", "%")
         for k in range(3):
             error = np.array([[e[1 + k], 2 * std[1 + k]] for _, e, std in rows]).T * 1e3
             axes[0, 1].errorbar(
                 at + 0.12 * (k - 1), error[0], error[1], fmt="o", color=theme.xyz[k], capsize=3, label="xyz"[k]
             )
         _between(axes[0, 1], 2.0, theme)
-        style.label(axes[0, 1], "Centre of mass off", "mm")
+        style.label(axes[0, 1], "Centre of mass error", "mm")
         for ax in axes[0]:
             ax.set_xticks(at, names)
             ax.set_xlim(-0.5, len(rows) - 0.5)
         x = np.linspace(-4.5, 4.5, 200)
         axes[1, 0].hist(normal.reshape(-1), np.linspace(-4.5, 4.5, 46), density=True, color=theme.lines[5])
         axes[1, 0].plot(x, np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi), color=theme.text, lw=1, label="normal")
-        axes[1, 0].set_xlabel("error over its standard deviation [-]")
-        style.label(axes[1, 0], f"{SEEDS} sensors: errors as told", "-", "density")
+        axes[1, 0].set_xlabel("error relative to its standard deviation [-]")
+        style.label(axes[1, 0], f"Normalised errors of {SEEDS} sensors", "-", "density")
         t, ours, naive = forces
         axes[1, 1].plot(t, naive, "--", color=theme.alarm, label="tare without gravity")
-        axes[1, 1].plot(t, ours, color=theme.lines[0], label="ours")
+        axes[1, 1].plot(t, ours, color=theme.lines[0], label="Pliant")
         axes[1, 1].set_xlabel("time since the tare [s]")
-        style.label(axes[1, 1], "3 kg, turned by 90°", "N", "force left")
+        style.label(axes[1, 1], "3 kg, rotated by 90°", "N", "remaining force")
         for ax in (axes[0, 1], axes[1, 0], axes[1, 1]):
             style.legend(ax)
     style.save(fig, path)

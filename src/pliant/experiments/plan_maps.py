@@ -1,4 +1,4 @@
-"""Maps for the planner, made from a seed: long walls with gaps, clutter, and an office with doors and furniture."""
+"""Random maps for the planner: long walls with gaps, clutter, and an office with doors and furniture."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _box(cells: Array, x: float, y: float, width: float, height: float, value: b
 
 
 def walls(seed: int) -> OccupancyGrid:
-    """Seven walls from side to side, each with a gap of 2 m somewhere."""
+    """Seven walls from side to side, each with a gap of 2 m at a random position."""
     random, cells = np.random.default_rng([1, seed]), _empty()
     for k in range(7):
         x = 5.0 * (k + 1)
@@ -39,7 +39,7 @@ def walls(seed: int) -> OccupancyGrid:
 
 
 def clutter(seed: int) -> OccupancyGrid:
-    """Boxes of all sizes, anywhere."""
+    """Boxes of random size and position."""
     random, cells = np.random.default_rng([2, seed]), _empty()
     for _ in range(220):
         width, height = random.uniform(0.2, 1.8, 2)
@@ -49,10 +49,10 @@ def clutter(seed: int) -> OccupancyGrid:
 
 
 def office(seed: int) -> OccupancyGrid:
-    """Rooms of 5 m on both sides of corridors, doors of 1.2 m, four pieces of furniture anywhere in every room.
+    """Rooms of 5 m on both sides of corridors, doors of 1.2 m, four random pieces of furniture in every room.
 
-    Only right behind a door, for 0.8 m, nothing stands. Between the blocks lie two more corridors, to which every
-    second room has a second door.
+    The first 0.8 m behind a door are free. Two more corridors lie between the blocks; every second room has a second
+    door to them.
     """
     random, cells = np.random.default_rng([3, seed]), _empty()
     for bottom in (0.0, 14.0, 28.0):
@@ -85,7 +85,7 @@ MAPS = {"walls": walls, "clutter": clutter, "office": office}
 
 
 def queries(planner: HybridAStar, seed: int, n: int, *, roomy: bool = False) -> list[tuple[Array, Array]]:
-    """Pairs of poses in which the base can stand (`roomy`: and turn), whether or not a way joins them."""
+    """Pairs of free poses of the base (`roomy`: with room to turn), whether or not a path connects them."""
     random, found = np.random.default_rng([4, seed]), []
     while len(found) < 2 * n:
         pose = np.array([*random.uniform(0.0, SIZE_M, 2), random.uniform(-np.pi, np.pi)])

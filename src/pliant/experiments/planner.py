@@ -1,4 +1,4 @@
-"""Ways through walls, clutter and an office: how many are found, how fast, beside OMPL and the search uncompiled."""
+"""Paths through walls, clutter and an office: success rate and time, against OMPL and the uncompiled search."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SEARCHED = (40, 400)
 
 @dataclass
 class Tally:
-    """What came of the queries on one map."""
+    """The results of the queries on one map."""
 
     name: str
     planner: HybridAStar
@@ -42,7 +42,7 @@ class Tally:
     seconds: list[float] = field(default_factory=list)
     """Processor time of each query."""
     clock_s: list[float] = field(default_factory=list)
-    """The same by the clock, whatever else the machine did."""
+    """Elapsed time of each query."""
     made_s: float = 0.0
 
     @property
@@ -106,11 +106,11 @@ def _figures(tally: Tally) -> list[Figure]:
     )
     return [
         at_least(f"{name}: solved of {len(tally.asked)}", tally.solved, "", math.ceil(share * len(tally.asked))),
-        reported(f"{name}: half of them within", p50, "ms"),
+        reported(f"{name}: median", p50, "ms"),
         *slow,
-        reported(f"{name}: 99 % within, by the clock", 1e3 * np.percentile(tally.clock_s, 99), "ms"),
-        reported(f"{name}: made once for the map", 1e3 * tally.made_s, "ms"),
-        at_most(f"{name}: ways that touch something", _collisions(tally), "", 0.0),
+        reported(f"{name}: 99 % within, elapsed time", 1e3 * np.percentile(tally.clock_s, 99), "ms"),
+        reported(f"{name}: set-up once per map", 1e3 * tally.made_s, "ms"),
+        at_most(f"{name}: paths with a collision", _collisions(tally), "", 0.0),
         at_most(f"{name}: largest error at the goal", _goal_error(tally), "m or rad", 1e-6),
         reported(f"{name}: mean length", np.mean([plan.path.length_m for plan in found]), "m"),
     ]
@@ -118,15 +118,15 @@ def _figures(tally: Tally) -> list[Figure]:
 
 def _lengths() -> tuple[list[Figure], list[str]]:
     """Reeds-Shepp lengths beside those of OMPL."""
-    apart, notes = math.nan, [f"{NO_OMPL}: Reeds-Shepp lengths were not compared."]
+    apart, notes = math.nan, [f"{NO_OMPL}, so Reeds-Shepp lengths were not compared."]
     if ompl_is_there():
         a, b = pairs(PAIRS)
         apart, notes = np.abs(path_lengths(a, b, RADIUS_M) - ompl_lengths(a, b, RADIUS_M)).max(), []
-    return [_if_there(f"Reeds-Shepp lengths of {PAIRS} pairs, largest difference from OMPL's", apart, "m", 1e-9)], notes
+    return [_if_there(f"Reeds-Shepp lengths of {PAIRS} pairs, largest difference from OMPL", apart, "m", 1e-9)], notes
 
 
 def _if_there(name: str, value: float, unit: str, bar: float) -> Figure:
-    """A value beside OMPL with its bar; without OMPL it is told as not measured, and nothing holds or fails by it."""
+    """A comparison with OMPL and its target; without OMPL it is reported as not measured and has no target."""
     return reported(name, value, unit) if math.isnan(value) else at_most(name, value, unit, bar)
 
 
@@ -142,7 +142,7 @@ def _cramped(seed: int, progress: Progress) -> tuple[list[Figure], list[str]]:
 def _beside_ompl(tally: Tally, name: str, progress: Progress) -> tuple[list[Figure], list[str]]:
     """Queries that OMPL solves and we do not: only those that we do not need to be asked."""
     open_ones = [pair for plan, pair in zip(tally.plans, tally.asked, strict=True) if plan is None]
-    more, notes = math.nan, [f"{NO_OMPL}: whether it solves more was not measured ({name})."]
+    more, notes = math.nan, [f"{NO_OMPL}, so its success rate was not measured ({name})."]
     if ompl_is_there():
         more, notes = 0.0, []
         for k, (start, goal) in enumerate(open_ones):
@@ -163,12 +163,12 @@ def _beside_uncompiled(tally: Tally, seed: int) -> list[Figure]:
         reported(f"one query ({quick['expanded']} poses): compiled", 1e3 * quick["seconds"], "ms"),
         reported("the same query: uncompiled", 1e3 * slow["seconds"], "ms"),
         at_least("times faster than uncompiled", slow["seconds"] / quick["seconds"], "×", 100.0),
-        at_most("difference of the two ways", apart, "1/m or m", 1e-9),
+        at_most("difference of the two paths", apart, "1/m or m", 1e-9),
     ]
 
 
 def run(seed: int, progress: Progress) -> Outcome:
-    """Three maps, 200 queries each."""
+    """Three maps with 200 queries each."""
     began = time.perf_counter()
     tallies, figures = [], []
     for k, name in enumerate(MAPS):
@@ -181,7 +181,7 @@ def run(seed: int, progress: Progress) -> Outcome:
     figures += beside + cramped + lengths + _beside_uncompiled(tallies[1], seed)
     notes += unknown + silent
     progress(1.0)
-    notes.append("Times are those of the thread that plans (CPU time), so other programs do not count.")
+    notes.append("Times are CPU times of the planning thread, so other programs do not count.")
     return Outcome(
         "planner", seed, time.perf_counter() - began, figures, notes=notes, draw=lambda path: _draw(tallies, path)
     )
@@ -190,8 +190,8 @@ def run(seed: int, progress: Progress) -> Outcome:
 def _draw(tallies: list[Tally], path: Path) -> None:
     with style.applied() as theme:
         fig, axes = style.figure(
-            1, 3, "Ways through walls, clutter and an office",
-            "40 × 40 m, cells of 0.1 m, radius 0.5 m, footprint 0.72 × 0.60 m; of each map the longest way",
+            1, 3, "Paths through walls, clutter and an office",
+            "40 × 40 m, cells of 0.1 m, radius 0.5 m, footprint 0.72 × 0.60 m; longest path of each map",
             panel_inches=(5.4, 5.4), share_x=False,
         )  # fmt: skip
         for ax, tally in zip(axes[0], tallies, strict=True):

@@ -1,7 +1,7 @@
-"""A base that follows poses as they are sampled, 10 or 50 times per second, with noise; the five-point formula beside.
+"""A base that follows sampled poses, 10 or 50 per second, with noise; compared with the five-point formula.
 
 weaving      0.4 m/s along x, 0.3 m to both sides in 8 s: forwards, and turning all the time
-to and fro   0.4 m and back in 4 s: through standstill, half of it backwards
+to and fro   0.4 m and back in 4 s: with standstill, half of it backwards
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from pliant.robots.kinematic_base import KinematicBase
 Array = np.ndarray[Any, Any]
 
 SECONDS, SETTLED_S, NOISE, RATES_HZ = 24.0, 3.0, 0.001, (10, 50)
-BARS_MM = {10: 15.0, 50: 10.0}
-"""RMS distance from the reference; the noise of the samples is 1 mm, that of the odometry 2 mm."""
+TARGETS_MM = {10: 15.0, 50: 10.0}
+"""Targets for the RMS distance from the reference; samples have 1 mm of noise, odometry 2 mm."""
 STOPPED_S = 1.5
 
 
@@ -39,7 +39,7 @@ def to_and_fro(t: float) -> Array:
 
 
 def sideways(t: float) -> Array:
-    """Straight on, with the heading 30° off the motion: what a differential drive cannot do."""
+    """Straight ahead with the heading rotated by 30° from the motion, which a differential drive cannot do."""
     return np.array((0.3 * t, 0.0, math.pi / 6))
 
 
@@ -47,7 +47,7 @@ MOTIONS = {"weaving": weaving, "to and fro": to_and_fro}
 
 
 class FivePoint:
-    """The five-point formula in the place of an estimator: no acceleration, and sideways speed is dropped."""
+    """The five-point formula as the estimator: no acceleration, and sideways speed is dropped."""
 
     def __init__(self) -> None:
         self._stamps, self._poses = list[float](), list[Any]()
@@ -63,7 +63,7 @@ class FivePoint:
 
 @dataclass(frozen=True)
 class Tracked:
-    """Distance from the reference [m], commands (v, ω) and what the tracker said of itself, in every period."""
+    """Distance from the reference [m], commands (v, ω) and state of the tracker, in every period."""
 
     off_m: Array
     command: Array
@@ -72,7 +72,7 @@ class Tracked:
 
     @property
     def rms_mm(self) -> float:
-        """After the beginning."""
+        """RMS distance after the initial transient [mm]."""
         return 1e3 * float(np.sqrt(np.mean(self.off_m[round(SETTLED_S / PERIOD_S) :] ** 2)))
 
 
@@ -80,7 +80,7 @@ def tracked(
     motion: Callable[[float], Array], rate_hz: int, seed: int, tracker: PoseTracker, *, fed_back: bool = True,
     lost_s: float = math.inf,
 ) -> Tracked:  # fmt: skip
-    """Follow a motion; without feedback the estimated (v, ω) is all that is commanded. After `lost_s` nothing comes."""
+    """Follow a motion; without feedback only the estimated (v, ω) is commanded. After `lost_s` no poses arrive."""
     random, base = np.random.default_rng([11, seed]), KinematicBase(motion(0.0), seed=seed)
     every, rows, estimate = round(1.0 / (rate_hz * PERIOD_S)), [], ESTIMATE.new()[0]
     for k in range(round(SECONDS / PERIOD_S)):
@@ -100,7 +100,7 @@ def tracked(
 
 
 def pose_figures(seed: int) -> tuple[list[Figure], list[Tracked]]:
-    """The table, what a sideways reference and a lost one come to, and the runs whose commands must keep to limits."""
+    """The table, a sideways and a lost reference, and the runs whose commands must stay within limits."""
     figures, runs = list[Figure](), list[Tracked]()
     for name, motion in MOTIONS.items():
         for rate in RATES_HZ:
@@ -109,8 +109,10 @@ def pose_figures(seed: int) -> tuple[list[Figure], list[Tracked]]:
             open_loop = tracked(motion, rate, seed, PoseTracker(velocity=FivePoint()), fed_back=False)
             case = f"sampled poses, {name}, {rate} Hz"
             figures += [
-                at_most(f"{case}: RMS distance", ours.rms_mm, "mm", BARS_MM[rate]),
-                at_least(f"{case}: five-point formula in the law, times as far", five.rms_mm / ours.rms_mm, "", 1.5),
+                at_most(f"{case}: RMS distance", ours.rms_mm, "mm", TARGETS_MM[rate]),
+                at_least(
+                    f"{case}: five-point formula in the law, relative distance", five.rms_mm / ours.rms_mm, "", 1.5
+                ),
                 reported(f"{case}: five-point formula alone, RMS distance", open_loop.rms_mm, "mm"),
             ]
             runs += [ours, five]
@@ -118,11 +120,11 @@ def pose_figures(seed: int) -> tuple[list[Figure], list[Tracked]]:
     lost = tracked(weaving, 50, seed, PoseTracker(), lost_s=10.0)
     stands = np.flatnonzero((lost.state == NO_REFERENCE) & ~lost.command.any(axis=1))
     figures += [
-        at_most("sampled poses, heading 30° off the motion: RMS distance", aside.rms_mm, "mm", 20.0),
-        reported("sampled poses, the same: sideways speed told", 1e3 * float(np.median(aside.lateral_m_s)), "mm/s"),
-        at_most("sampled poses that come no more: command at rest after",
+        at_most("sampled poses, heading rotated by 30°: RMS distance", aside.rms_mm, "mm", 20.0),
+        reported("sampled poses, the same: reported sideways speed", 1e3 * float(np.median(aside.lateral_m_s)), "mm/s"),
+        at_most("sampled poses that stop arriving: command zero after",
                 stands[0] * PERIOD_S - 10.0 if len(stands) else math.nan, "s", STOPPED_S),
-        at_least("sampled poses: periods driven", 100.0 * float(np.mean([r.state == DRIVING for r in runs[::2]])), "%",
-                 100.0),
+        at_least("sampled poses: periods in state driving",
+                 100.0 * float(np.mean([r.state == DRIVING for r in runs[::2]])), "%", 100.0),
     ]  # fmt: skip
     return figures, [*runs, aside, lost]

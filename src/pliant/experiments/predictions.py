@@ -1,4 +1,4 @@
-"""What `pliant check` predicts of a first touch, beside what the simulator then shows, over stiffness and lag."""
+"""The first touch predicted by `pliant check`, compared with the simulator, over stiffness and lag."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _row(runs: list[tuple[float, float]]) -> Row:
 
 
 def run(seed: int, progress: Progress) -> Outcome:
-    """Peak and settling of the first touch, four stiffnesses and two lags."""
+    """Peak and settling time of the first touch, for four stiffnesses and two lags."""
     began = time.perf_counter()
     figures: list[Figure] = []
     rows: list[tuple[Loop, list[tuple[Row, Row]]]] = []
@@ -51,23 +51,21 @@ def run(seed: int, progress: Progress) -> Outcome:
         for j, stiffness in enumerate(STIFFNESS):
             predicted, shown = _pair(loop, stiffness, 10 * seed)
             rows[-1][1].append((predicted, shown))
-            for k, (name, unit) in enumerate((("peak", "N"), ("settling", "s"))):
+            for k, (name, unit) in enumerate((("peak", "N"), ("settling time", "s"))):
                 where = f"{stiffness:g} N/m, {loop.name}: {name}"
                 off = 100 * abs(predicted[k] / shown[k] - 1)
                 figures += [
-                    reported(f"{where} predicted", predicted[k], unit),
-                    reported(f"{where} simulated", shown[k], unit),
-                    at_most(f"{where} off", off, "%", 15.0),
+                    reported(f"{where}, predicted", predicted[k], unit),
+                    reported(f"{where}, simulated", shown[k], unit),
+                    at_most(f"{where}, prediction error", off, "%", 15.0),
                 ]
-            slowest = f"{stiffness:g} N/m, {loop.name}: slowest settling of {SEEDS}"
+            slowest = f"{stiffness:g} N/m, {loop.name}: longest settling time of {SEEDS}"
             figures += [
-                reported(f"{slowest} predicted", predicted[2], "s"),
-                reported(f"{slowest} simulated", shown[2], "s"),
+                reported(f"{slowest}, predicted", predicted[2], "s"),
+                reported(f"{slowest}, simulated", shown[2], "s"),
             ]
             progress((4 * i + j + 1) / 8)
-    notes = [
-        f"Declared peak: {Contact().peak_n:g} N. Medians of {SEEDS} seeds; the tool arrives at any moment of a tick."
-    ]
+    notes = [f"Declared peak: {Contact().peak_n:g} N. Medians of {SEEDS} seeds with random arrival within a tick."]
     return Outcome(
         "predictions", seed, time.perf_counter() - began, figures, notes, draw=lambda path: _draw(rows, path)
     )
@@ -79,7 +77,7 @@ def _draw(rows: list[tuple[Loop, list[tuple[Row, Row]]]], path: Path) -> None:
             1, 2, "First touch, predicted and simulated", f"circles: predicted; crosses: simulated; medians of {SEEDS}",
             panel_inches=(5.6, 3.2),
         )  # fmt: skip
-        for k, (title, unit) in enumerate((("Peak", "N"), ("Settled to ±5 %", "s"))):
+        for k, (title, unit) in enumerate((("Peak", "N"), ("Settling time to ±5 %", "s"))):
             ax = axes[0, k]
             for i, (loop, pairs) in enumerate(rows):
                 ax.plot(STIFFNESS, [p[0][k] for p in pairs], "o", mfc="none", color=theme.lines[i], label=loop.name)

@@ -1,4 +1,4 @@
-"""A static press finds the declared stiffness: force from the sensor, penetration from the joints."""
+"""A static press measures the declared stiffness: force from the sensor, penetration from the joints."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def run(seed: int, progress: Progress) -> Outcome:
         slope = float(np.polyfit(depth, force, 1)[0])
         lines.append((stiffness, np.array(depth) - depth[0] + force[0] / slope, np.array(force)))
         figures += [
-            reported(f"stiffness found, declared {stiffness:g} N/m", slope, "N/m"),
-            at_most(f"off the declared {stiffness:g} N/m", 100 * abs(slope / stiffness - 1), "%", 2.0),
+            reported(f"measured stiffness, declared {stiffness:g} N/m", slope, "N/m"),
+            at_most(f"stiffness error, declared {stiffness:g} N/m", 100 * abs(slope / stiffness - 1), "%", 2.0),
         ]
         progress((i + 1) / len(STIFFNESS))
     return Outcome("press", seed, time.perf_counter() - began, figures, draw=lambda path: _draw(lines, path))

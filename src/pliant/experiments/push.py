@@ -1,4 +1,4 @@
-"""A pushed arm settles where spring and push balance, and returns when let go."""
+"""A pushed arm settles where spring and push balance, and returns when released."""
 
 from __future__ import annotations
 
@@ -49,12 +49,14 @@ def run(seed: int, progress: Progress) -> Outcome:
         held = (records["time_s"] > 4.0) & (records["time_s"] < 4.9)
         name = "xyz"[axis]
         figures += [
-            within(f"rest under {FORCE:g} N along {name}", moved[held, axis].mean(), "mm", expected, 0.01 * expected),
-            at_most(f"motion across, push along {name}", np.abs(np.delete(moved, axis, 1)).max(), "mm", 1.0),
-            at_most(f"left over after the push along {name}", np.linalg.norm(moved[-1]), "mm", 0.2),
+            within(
+                f"deflection under {FORCE:g} N along {name}", moved[held, axis].mean(), "mm", expected, 0.01 * expected
+            ),
+            at_most(f"cross-axis motion, push along {name}", np.abs(np.delete(moved, axis, 1)).max(), "mm", 1.0),
+            at_most(f"remaining deflection after the push along {name}", np.linalg.norm(moved[-1]), "mm", 0.2),
         ]
         progress((axis + 1) / 3)
-    figures.append(reported("where spring and push balance", expected, "mm"))
+    figures.append(reported("deflection at balance of spring and push", expected, "mm"))
     return Outcome("push", seed, time.perf_counter() - began, figures, draw=lambda path: _draw(runs, path))
 
 

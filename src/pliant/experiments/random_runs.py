@@ -1,7 +1,7 @@
-"""Random runs of the tick, compiled: random sets, starts, goals, boxes and pushes, and how close they come to a limit.
+"""Random runs of the compiled tick: random parameters, starts, goals, boxes and pushes, and their use of each limit.
 
-The robot is ideal (it does what it is told, one tick later), because limits are promises about the command. Every run
-begins at rest inside the stops and the box.
+The robot is ideal (it follows one tick later), because limits apply to the command. Every run starts at rest, inside
+the stops and the box.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ RATIOS = (
     "joint speed",
     "joint acceleration",
     "joint stop",
-    "tool speed asked",
-    "turning speed asked",
-    "tool acceleration asked",
-    "turning acceleration asked",
+    "tool speed, requested",
+    "turning speed, requested",
+    "tool acceleration, requested",
+    "turning acceleration, requested",
     "tool speed",
     "turning speed",
     "workspace",
@@ -70,14 +70,14 @@ TALLY = Layout(
         Field("worst", "", "largest ratio to each limit (see RATIOS), limits as declared by default", (len(RATIOS),)),
         Field("worst_any", "", "the same, any admissible limits", (len(RATIOS),)),
         Field("now", "", "ratios of this tick", (len(RATIOS),)),
-        Field("bend", "", "largest part across the asked direction while only the one factor acts"),
+        Field("bend", "", "largest deviation from the requested direction while only the one factor acts"),
         Field("bend_ahead", "", "the same, while the arm also begins to brake for a speed limit ahead"),
         Field("ticks", "", "ticks run", kind="i8"),
         Field("runs", "", "runs", kind="i8"),
         Field("faults", "", "runs that ended in a fault", kind="i8"),
         Field("not_finite", "", "ticks with a command that is not finite", kind="i8"),
         Field("acted", "", "ticks in which each limit acted", (len(LIMITS),), "i8"),
-        Field("unreported", "", "cuts that do not say that less was allowed than asked", (len(LIMITS),), "i8"),
+        Field("unreported", "", "cuts without the requested and allowed values", (len(LIMITS),), "i8"),
         Field("qd", "rad/s", "command a tick ago", (MAX_JOINTS,)),
         Field("moved", "m/s, rad/s", "velocity of the tool a tick ago", (6,)),
         Field("limits", "", "limits that acted a tick ago", kind="i8"),
