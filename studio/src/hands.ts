@@ -34,8 +34,14 @@ export class Hands {
   movable = false;
   /** Whether a goal can be chosen on the map. */
   aimable = false;
+  /** Why a drag of the arm, the goal or the virtual push has no effect now; "" if it has one. */
+  whyInert: (what: Hold["what"]) => string = () => "";
+  /** A drag that has no effect begins: the reason. */
+  onInert: (why: string) => void = () => {};
 
   private pressed = [0, 0];
+  /** Why the drag that may begin now has no effect. */
+  private inert = "";
   private hold: Hold | null = null;
   private timer = 0;
   private readonly pull = new Arrow(0x4c9be8);
@@ -87,16 +93,16 @@ export class Hands {
     return ray;
   }
 
-  /** What is under the pointer, and where. */
-  private under(event: PointerEvent): { what: Hold["what"]; point: THREE.Vector3 } | null {
+  /** What is under the pointer, and where; `movable` and `pushable`: whether balls and arm count. */
+  private under(event: PointerEvent, movable = this.movable, pushable = this.pushable): { what: Hold["what"]; point: THREE.Vector3 } | null {
     const { view } = this;
     const ray = this.ray(event);
-    if (this.movable) {
+    if (movable) {
       const force = view.handle.visible ? ray.intersectObject(view.handle)[0] : undefined;
       if (force) return { what: "force", point: view.handle.position.clone() };
       if (ray.intersectObject(view.knob)[0]) return { what: "goal", point: view.goal.position.clone() };
     }
-    const hit = this.pushable ? ray.intersectObject(view.arm, true).find((item) => item.object.userData["body"] !== 0) : undefined;
+    const hit = pushable ? ray.intersectObject(view.arm, true).find((item) => item.object.userData["body"] !== 0) : undefined;
     return hit ? { what: "arm", point: hit.point.clone() } : null;
   }
 
@@ -104,6 +110,8 @@ export class Hands {
     if (this.hold || event.button !== 0) return;
     this.pressed = [event.clientX, event.clientY];
     const found = this.under(event);
+    const meant = found ?? this.under(event, true, true);
+    this.inert = meant ? this.whyInert(meant.what) : "";
     if (!found) return;
     const { view } = this;
     // a plane arm is pulled within its plane, whatever it is looked at from
@@ -124,6 +132,7 @@ export class Hands {
 
   private move(event: PointerEvent): void {
     const hold = this.hold;
+    this.warn(event);
     if (!hold) {
       this.view.renderer.domElement.style.cursor = event.buttons === 0 && this.under(event) ? "grab" : "";
       return;
@@ -138,6 +147,14 @@ export class Hands {
     if (hold.what === "arm") this.pull.point(hold.from, hold.at.clone().sub(hold.from), 0.004 * this.view.size);
     else if (performance.now() - hold.sent >= SEND_EVERY_MS) this.say();
     this.view.redraw();
+  }
+
+  /** Reports once, when a press becomes a drag, that it has no effect. */
+  private warn(event: PointerEvent): void {
+    const dragged = Math.hypot(event.clientX - this.pressed[0]!, event.clientY - this.pressed[1]!);
+    if (!this.inert || event.buttons === 0 || dragged <= STILL_PX) return;
+    this.onInert(this.inert);
+    this.inert = "";
   }
 
   private pushed(hold: Hold): Vector {

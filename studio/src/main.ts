@@ -9,6 +9,7 @@ import { worded } from "./gaps";
 import { Halt } from "./halt";
 import { Handles } from "./handles";
 import { showHint } from "./hint";
+import { whyInert } from "./inert";
 import { onStopKey } from "./keys";
 import { Link, LONG_MS } from "./link";
 import { MissionCard, stageAt, stagesOf } from "./mission";
@@ -57,6 +58,7 @@ class Page {
   private status: Status | null = null;
   private open = false;
   private law = "";
+  private halted = false;
   private readonly buttons: Map<string, HTMLButtonElement>;
 
   constructor() {
@@ -64,6 +66,10 @@ class Page {
     const aim = (position: number[]) => void this.aim(position);
     this.plots = new Plots(byId("plots"));
     this.view = viewOrWords(this.link, aim);
+    if (this.view) {
+      this.view.hands.whyInert = (what) => whyInert(what, { open: this.open, past: this.past !== null, status: this.status, loop: this.hello?.loop ?? null, law: this.law, halted: this.halted });
+      this.view.hands.onInert = notice;
+    }
     this.mission = new MissionCard(byId("mission"), aim);
     this.handles = new Handles(byId("handles"), (what, more) => void this.ask(what, more));
     this.panel = new Panel(byId("dynamics"), byId("more"), this.link, notice);
@@ -155,6 +161,7 @@ class Page {
     this.live(loop);
     this.view?.build(loop.shapes, loop.bodies, loop.up, loop.mission);
     this.law = "";
+    this.halted = false;
     if (loop.now.type === "mission") return this.follow(loop.now);
     this.handles.build(loop.up);
     this.panel.build(hello.parameters, loop.now, "admittance", hello.presets, loop.source);
@@ -260,7 +267,7 @@ class Page {
     if (!this.past) byId("state").hidden = law !== "contact";
     if (!this.past && law === "contact") showContact(byId("state"), loop, number("state"), number("reason"), number("rejected"));
     showCuts(byId("cuts"), cutsOf(hello, head, this.at, law));
-    const stopped = number("stopped") === 1;
+    const stopped = (this.halted = number("stopped") === 1);
     this.buttons.get("resume")!.disabled = !stopped;
     byId("law").classList.toggle("warn", stopped);
     write(byId("law"), stopped ? `${law}, stopped` : law);

@@ -110,6 +110,26 @@ def test_dragging_the_arm_pushes_it_and_letting_go_ends_the_push(page: Any, stud
     studio.until(lambda: force_on(studio) < 3.0)
 
 
+def test_a_drag_without_effect_says_why(page: Any, studio: Running) -> None:
+    """While the robot is stopped, and while the law hold runs."""
+    notice = lambda: part(page, "notice").text_content()  # noqa: E731
+    studio.rest()
+    until(lambda: "stopped" in part(page, "law").text_content())
+    take_hold(page, studio)
+    until(lambda: notice() == "No effect while the robot is stopped. Press Resume first.")
+    page.mouse.up()
+    studio.until(lambda: force_on(studio) < 3.0)
+    studio.go_on(page)
+    studio.loop.law("hold")
+    until(lambda: part(page, "law").text_content() == "hold")
+    take_hold(page, studio)
+    until(lambda: notice() == "No effect: the law hold keeps the arm in place.")
+    page.mouse.up()
+    studio.until(lambda: force_on(studio) < 3.0)
+    studio.loop.law("admittance")
+    until(lambda: part(page, "law").text_content() == "admittance")
+
+
 def test_a_page_that_is_closed_while_it_pushes_pushes_no_more(studio: Running, browser: Any) -> None:
     studio.rest()  # so that the arm stays where it is found
     with opened(browser, studio.url) as page:

@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { whyInert, type Situation } from "../src/inert";
+import type { MissionWords, Status } from "../src/wire";
+
+const RUNNING = { status: "running" } as Status;
+const NOW: Situation = {
+  open: true, past: false, status: RUNNING, loop: { mission: null, pushable: true, robot: "sim:ur5e" }, law: "admittance", halted: false,
+};
+
+test("a push on a simulated arm under a compliant law has an effect", () => {
+  for (const law of ["admittance", "impedance"]) {
+    for (const what of ["arm", "goal", "force"] as const) assert.equal(whyInert(what, { ...NOW, law }), "");
+  }
+  assert.equal(whyInert("arm", { ...NOW, law: "contact" }), "");
+});
+
+test("a drag without effect says why, and what to do", () => {
+  const real = { mission: null, pushable: false, robot: "ur:10.0.0.2" };
+  const driving = { mission: {} as MissionWords, pushable: false, robot: "sim:ur5e" };
+  assert.match(whyInert("arm", { ...NOW, past: true }), /recording.*Press Live/);
+  assert.match(whyInert("arm", { ...NOW, open: false }), /not connected/);
+  for (const status of ["ended", "fault", "starting"]) assert.match(whyInert("goal", { ...NOW, status: { ...RUNNING, status } }), /no loop is running.*Press Start/);
+  assert.match(whyInert("arm", { ...NOW, loop: driving }), /mission.*Click the map/);
+  assert.match(whyInert("arm", { ...NOW, loop: real }), /Push ur:10.0.0.2 by hand/);
+  assert.equal(whyInert("goal", { ...NOW, loop: real }), "");
+  assert.match(whyInert("arm", { ...NOW, halted: true }), /stopped.*Press Resume/);
+  assert.match(whyInert("arm", { ...NOW, law: "hold" }), /hold keeps the arm/);
+  assert.match(whyInert("goal", { ...NOW, law: "hold" }), /joint goal/);
+  assert.match(whyInert("goal", { ...NOW, law: "contact" }), /its own path/);
+});
