@@ -138,11 +138,11 @@ def test_the_target_of_a_contact_and_the_band_around_it_are_plotted(page: Any, s
     studio.until(lambda: said(page, "Force", 0.85)[0][0] > paused_s and band(page))  # nothing but the pause, of late
     freeze(page, on=True)  # from here the data and with them the scale are the same
     below = []
-    for band_n in (1.0, 2.0):
+    for band_n in (2.0, 4.0):
         loop.set({"contact.band_n": band_n})
         until(lambda band_n=band_n: float(part(page, "field-contact.band_n").input_value()) == band_n)
         first, last, middle = until(lambda: band(page))
         assert first < middle - 3 < middle + 3 < last  # above, the plot may end before the band does
         below.append(last - middle)
     freeze(page, on=False)
-    assert below[1] == pytest.approx(2 * below[0], abs=2.0)  # rows are whole
+    assert below[1] == pytest.approx(2 * below[0], abs=3.5)  # rows are whole, and one that is half shaded does not count
