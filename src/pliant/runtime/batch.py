@@ -1,6 +1,6 @@
-"""A whole simulated run in one compiled call: the same tick, the same simulator, no pacing.
+"""A whole simulated run in one compiled call: the same tick and simulator, without pacing.
 
-Several runs in threads scale with the cores, because compiled code holds no lock.
+Runs in several threads scale with the cores, because compiled code does not hold the GIL.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def run(world, handle, parameters, state, reading, goal, command, observed, work
 
 
 class Simulation:
-    """A simulated cell that is advanced by whole stretches of ticks."""
+    """A simulated robot and controller that advance many ticks at a time."""
 
     def __init__(self, task: Task) -> None:
         ensure("batch", notice=lines_on_stderr())
@@ -50,13 +50,13 @@ class Simulation:
         self.sets: list[tuple[int, int, np.ndarray[Any, Any]]] = []
         self.cell = Cell(task, lambda revision, tick, values: self.sets.append((revision, tick, values.copy())))
         if not isinstance(self.cell.robot, SimRobot):
-            raise InputError("robot", task.robot, "a simulated one (sim:…) to run as fast as possible")
+            raise InputError("robot", task.robot, "a simulated robot (sim:…) to run as fast as possible")
         self.world = self.cell.robot.world
         self.cell.begin()
         self.tick = 0
 
     def advance(self, ticks: int) -> np.ndarray[Any, Any]:
-        """Run `ticks` ticks without a look at the script; returns their telemetry (fewer after a fault)."""
+        """Run `ticks` ticks without scripted events; returns their telemetry (fewer after a fault)."""
         out = TELEMETRY.new(ticks)
         done = run(self.world.record, *self.cell.controller.arguments, self.tick, self.cell.revision, out)
         self.tick += done
@@ -65,20 +65,20 @@ class Simulation:
 
 @dataclass(frozen=True)
 class Run:
-    """What a simulated run left behind."""
+    """The result of a simulated run."""
 
     task: Task
     records: np.ndarray[Any, Any]
     sets: list[tuple[int, int, np.ndarray[Any, Any]]]
-    """(revision, tick from which it held, parameter record)"""
+    """(revision, first tick in force, parameter record)"""
     fault: str
     """Why the controller stopped the robot ("" if it did not)."""
 
 
 def simulate(task: Task, progress: Callable[[float], None] | None = None, *, lift_off: bool = False) -> Run:
-    """Run a whole task as fast as possible; `progress` is told the share that is done.
+    """Run a whole task as fast as possible; `progress` is called with the completed share (0 to 1).
 
-    With `lift_off` a tool that presses at the end lifts off first, as in the paced loop; the run is longer then.
+    With `lift_off`, a tool that presses at the end lifts off first, as in a paced loop, so the run takes longer.
     """
     simulation = Simulation(task)
     chunk = max(1, round(_CHUNK_S * task.rate_hz))

@@ -1,13 +1,13 @@
-"""The board: one block of shared memory between the control loop and everyone else.
+"""The board: one block of shared memory between the control loop and all other processes.
 
     parameters  in    one slot under a sequence lock; the loop adopts a whole set or none
-    commands    in    a short queue; writers take turns by a file lock, the loop is the only reader
-    telemetry   out   a ring that overwrites; a slow reader loses records and knows how many, the loop never waits
-    sets        out   the last parameter sets that were adopted, by revision
+    commands    in    a short queue; a file lock serialises writers, the loop is the only reader
+    telemetry   out   a ring buffer; a slow reader loses records and knows how many, the loop never waits
+    sets        out   the last adopted parameter sets, by revision
 
-A torn read is detected, on weakly ordered processors too: every slot carries a sequence number that is odd while it is
+Torn reads are detected, on weakly ordered processors too: every slot has a sequence number that is odd while it is
 being written, stored and loaded with release and acquire order and fences in compiled code. The block is a file in
-shared memory whose name says which loop it belongs to; it goes away with the loop.
+shared memory that is named after its loop and removed with it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _KEPT, _LAST = 16, 4
 
 
 def _room(code: int, number: int) -> int:
-    """How many commands may wait before one like this is refused."""
+    """How many commands may wait before one like this is rejected."""
     if code == QUIT:
         return QUEUE_SLOTS
     stops = code == HALT or (code == CONTACT_COMMAND and number in (STOP, ABORT))
@@ -58,13 +58,13 @@ def _room(code: int, number: int) -> int:
 
 
 def board_folder() -> Path:
-    """Where boards live: real shared memory where the system has it."""
+    """The folder of the boards: shared memory if the system has it."""
     shared = Path("/dev/shm")
     return shared if shared.is_dir() and os.access(shared, os.W_OK) else Path(tempfile.gettempdir())
 
 
 class Board:
-    """One end of a board. The owner makes it with `create`; everyone else attaches by name or path."""
+    """One end of a board. The owner creates it with `create`; all others attach by name or path."""
 
     def __init__(self, path: Path, ring_slots: int = 0, *, create: bool = False) -> None:
         self.path = path
@@ -89,18 +89,18 @@ class Board:
 
     @classmethod
     def create(cls, name: str, config: dict[str, Any], ring_slots: int) -> Board:
-        """Make a board for a loop called `name`; the caller becomes its owner."""
+        """Create a board for a loop called `name`; the caller becomes its owner."""
         if not re.fullmatch(r"[\w.-]{1,80}", name):
-            raise InputError("name", name, "made of letters, digits, '.', '_' and '-'")
+            raise InputError("name", name, "1 to 80 letters, digits, '.', '_' and '-'")
         text = json.dumps(config)
         if len(text) > TEXT_BYTES["config"]:
-            raise InputError("task", f"{len(text)} bytes long", f"at most {TEXT_BYTES['config']}")
+            raise InputError("task", f"{len(text)} bytes long", f"at most {TEXT_BYTES['config']} bytes long")
         sweep()
         path = board_folder() / f"pliant-{name}"
         try:
             board = cls(path, ring_slots, create=True)
         except FileExistsError:
-            raise InputError("name", name, "free: a loop of this name is running") from None
+            raise InputError("name", name, "unused: a loop with this name is running") from None
         head = board.header
         head.version, head.total_bytes, head.ring_slots = fingerprint(), len(board._bytes), ring_slots
         head.owner_pid, head.status = os.getpid(), STARTING
@@ -115,12 +115,12 @@ class Board:
         try:
             return cls(path)
         except FileNotFoundError:
-            raise UnknownNameError("running loop", str(name), running()) from None
+            raise UnknownNameError("loop", str(name), running()) from None
         except (IsADirectoryError, PermissionError):
-            raise InputError("board", str(path), "the shared memory of a loop of yours") from None
+            raise InputError("board", str(path), "the shared memory of one of your loops") from None
 
     def _allocate(self, size: int) -> None:
-        """Claim the memory now: if there is too little, better no start than a crash in the middle of a run."""
+        """Claim the memory now: too little memory should prevent the start, not crash a run."""
         try:
             os.posix_fallocate(self._fd, 0, size)
         except OSError as error:
@@ -173,7 +173,7 @@ class Board:
 
     @property
     def notes(self) -> dict[str, Any]:
-        """What the loop says about itself: scheduling granted, memory, where a black box was saved."""
+        """Notes of the loop: real-time scheduling, memory, file of the black box."""
         text = self._read_text("notes")
         return json.loads(text) if text else {}
 
@@ -183,28 +183,28 @@ class Board:
 
     @property
     def told(self) -> int:
-        """A number that is another one whenever the story is."""
+        """A number that changes whenever the mission log changes."""
         return lock_word(self._at["story"])
 
     @property
     def story(self) -> dict[str, Any]:
-        """What a loop tells of itself beyond its records: of a mission its stages and its way. Empty for others."""
+        """The log of a mission: its stages and its path. Empty for other loops."""
         text = self._read_text("story")
         return json.loads(text) if text else {}
 
     def tell(self, story: dict[str, Any]) -> None:
-        """Loop side: replace the story."""
+        """Loop side: replace the mission log."""
         self._write_text("story", json.dumps(story))
 
     def finish(self, status: int, reason: str) -> None:
-        """Loop side: say that the loop has ended and why."""
+        """Loop side: report that the loop has ended, and why."""
         self._write_text("reason", reason)
         store_word(self._word["status"], status)
 
     # -- parameters --
 
     def propose(self, parameters: np.ndarray[Any, Any], base: int) -> int:
-        """Offer a whole set, made by changing the set with revision `base`; returns the proposal's (even) number."""
+        """Propose a whole set, derived from the set with revision `base`; returns the proposal's (even) number."""
         entry = _set(base, 0, parameters)
         with self._turn():
             sequence = (int(self.header.proposed) | 1) + 1
@@ -212,7 +212,7 @@ class Board:
         return sequence
 
     def proposal(self, seen: int, into: np.ndarray[Any, Any]) -> int:
-        """Loop side: copy a proposal newer than `seen`; returns its number, or `seen` when there is none yet."""
+        """Loop side: copy a proposal newer than `seen`; returns its number, or `seen` if there is no newer one."""
         sequence = lock_word(self._word["proposed"])
         if sequence == seen or sequence & 1:
             return seen
@@ -227,12 +227,12 @@ class Board:
         store_word(self._word["adopted"], revision)
 
     def answer(self, sequence: int, *, refused: bool = False) -> None:
-        """Loop side: proposal `sequence` has been decided on."""
+        """Loop side: proposal `sequence` has been accepted or rejected."""
         store_word(self._word["answered"], sequence + refused)
 
     @property
     def answered(self) -> int:
-        """Number of the last proposal that was decided on, plus 1 if it was refused."""
+        """Number of the last answered proposal, plus 1 if it was rejected."""
         return lock_word(self._word["answered"])
 
     @property
@@ -259,8 +259,8 @@ class Board:
     ) -> int:
         """Put a command into the queue; returns its number, which `taken` reaches when the loop has taken it.
 
-        `allow` is asked when nobody else can send any more, and raises against it. The last slots are kept for what
-        stops a robot: who sends much else cannot fill them.
+        `allow` is called when no other writer can send, and raises to prevent the command. The last slots are reserved
+        for commands that stop the robot.
         """
         item = ITEM.new()
         item[0].code, item[0].at_tick, item[0].number = code, at_tick, number
@@ -269,7 +269,7 @@ class Board:
             allow()
             count = int(self.header.queue_in)
             if count - lock_word(self._word["queue_out"]) >= _room(code, number):
-                raise LoopError("it takes no more commands (its queue is full)")
+                raise LoopError("its command queue is full", headline="The control loop does not respond")
             self._queue[count % QUEUE_SLOTS] = item[0]
             store_word(self._word["queue_in"], count + 1)
         return count + 1
@@ -290,7 +290,7 @@ class Board:
 
     @property
     def door(self) -> tuple[int, int, int]:
-        """Loop side: what the compiled `knock` looks at."""
+        """Loop side: the words that the compiled `knock` reads."""
         return self._word["queue_in"], self._word["queue_out"], self._word["proposed"]
 
     @contextmanager
@@ -307,7 +307,7 @@ class Board:
 
     @property
     def publisher(self) -> tuple[int, int, int]:
-        """Loop side: (head, ring, slots), where the compiled `publish` puts records."""
+        """Loop side: (head, ring, slots), where the compiled `publish` writes records."""
         return self._word["head"], self._at["ring"], int(self.header.ring_slots)
 
     @property
@@ -341,7 +341,7 @@ class Board:
 
     @property
     def recording(self) -> bool:
-        """Whether a recorder follows the loop."""
+        """Whether a recorder is attached to the loop."""
         return lock_word(self._word["recording"]) != 0
 
     @recording.setter
@@ -356,7 +356,7 @@ class Board:
         store_word(self._word["status"], status)
 
     def remove(self) -> None:
-        """Take the block out of the file system; those who have it open keep it until they close."""
+        """Remove the block from the file system; processes that have it open keep it until they close it."""
         self.path.unlink(missing_ok=True)
 
 
@@ -386,7 +386,7 @@ def running() -> list[str]:
 
 
 def sweep() -> None:
-    """Remove boards that a killed owner and a killed loop left behind."""
+    """Remove boards whose owner and loop were both killed."""
     for path in board_folder().glob("pliant-*"):
         try:
             header = np.fromfile(path, HEADER.dtype, 1)

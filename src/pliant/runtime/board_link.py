@@ -1,4 +1,4 @@
-"""What every end of a running loop has in common, whatever runs in it: see what it does, wait, tell it to stop."""
+"""Common part of every connection to a running loop: read its state, wait, halt it."""
 
 from __future__ import annotations
 
@@ -26,23 +26,27 @@ ANSWER_S = 1.0
 _STALL_S, _SAVE_S = 5.0, 60.0
 # A coordinate beyond this is a mistake [m, rad, N, N m].
 _SANE = 1e4
-_STARTS = "it is still starting; try again in a moment"
+SILENT = "The control loop does not respond"
+
+
+def _still_starting() -> LoopError:
+    return LoopError("it is still starting. Try again in a moment", headline="The control loop is not ready")
 
 
 class Ticking:
-    """Whether a loop that lives still ticks."""
+    """Checks that a running loop still ticks."""
 
     def __init__(self, board: Board) -> None:
         self._board, self._head, self._moved = board, -1, time.monotonic()
 
     def check(self) -> None:
-        """Raise `LoopError` if it has not ticked for too long."""
+        """Raise `LoopError` if the loop has not ticked for too long."""
         if self._board.head != self._head:
             self._head, self._moved = self._board.head, time.monotonic()
         elif (stood_s := time.monotonic() - self._moved) > _STALL_S:
             most_s = _SAVE_S if "fault" in self._board.notes else _STALL_S
             if stood_s > most_s:
-                raise LoopError(f"it has not ticked for {most_s:g} s")
+                raise LoopError(f"it has not ticked for {most_s:g} s", headline=SILENT)
 
 
 class BoardLink(Generic[T]):
@@ -58,11 +62,11 @@ class BoardLink(Generic[T]):
 
     @property
     def running(self) -> bool:
-        """Whether the loop is still going."""
+        """Whether the loop is running."""
         return self.board.status == RUNNING and alive(int(self.board.header.loop_pid))
 
     def check(self) -> None:
-        """Raise `LoopError` if the loop ended by a fault or was killed."""
+        """Raise `LoopError` if the loop ended in a fault or was killed."""
         if self.board.status == FAULT:
             raise LoopError(self.board.reason)
 
@@ -78,23 +82,25 @@ class BoardLink(Generic[T]):
             while latest is None and time.monotonic() < deadline:
                 time.sleep(self.task.dt)
                 latest = self.board.latest()
+        if latest is None and self.board.status == STARTING:
+            raise _still_starting()
         if latest is None:
-            raise LoopError(_STARTS if self.board.status == STARTING else "it has not ticked yet")
+            raise LoopError("it has not ticked yet", headline=SILENT)
         return latest
 
     def read(self) -> np.ndarray[Any, Any]:
-        """All telemetry since the last call, as one structured array; `lost` counts what came too late to read."""
+        """All telemetry since the last call, as one structured array; `lost` counts records that were overwritten."""
         records, self._at, gone = self.board.read(self._at)
         self.lost += gone
         return records
 
     @property
     def notes(self) -> dict[str, Any]:
-        """What the loop says about itself: scheduling and memory it was granted."""
+        """Notes of the loop: real-time scheduling and memory."""
         return self.board.notes
 
     def wait(self, seconds: float) -> Any:
-        """Let `seconds` of loop time pass; returns the newest record. Raises if the loop faults meanwhile."""
+        """Wait for `seconds` of loop time; returns the newest record. Raises if the loop ends in a fault."""
         self.check()
         goal = self.board.head + round(seconds * self.task.rate_hz)
         ticking = Ticking(self.board)
@@ -106,7 +112,7 @@ class BoardLink(Generic[T]):
     # -- what to do --
 
     def halt(self) -> None:
-        """Come to rest and stay there; the loop goes on."""
+        """Stop and hold position; the loop keeps running."""
         self._send(commands.HALT)
 
     def _numbers(self, field: str, values: ArrayLike, n: int) -> np.ndarray[Any, Any]:
@@ -115,13 +121,15 @@ class BoardLink(Generic[T]):
         except (ValueError, TypeError):
             array = np.zeros(0)
         if array.shape != (n,) or not np.all(np.abs(array) <= _SANE):
-            raise InputError(field, values, f"{n} finite numbers of at most {_SANE:g}")
+            raise InputError(field, values, f"{n} finite numbers, each at most {_SANE:g}")
         return array
 
     def _must_run(self) -> None:
         self.check()
+        if not self.running and self.board.status == STARTING:
+            raise _still_starting()
         if not self.running:
-            raise LoopError(_STARTS if self.board.status == STARTING else self.board.reason or "it has ended")
+            raise LoopError(self.board.reason or "it has ended")
 
     def _send(self, code: int, *, number: int = 0, values: Any = ()) -> None:
         self._must_run()

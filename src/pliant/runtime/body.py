@@ -1,8 +1,8 @@
 """A mobile manipulator in closed loop: reading, compliance at the tool, whole-body motion, commands, telemetry.
 
-Base and arm act late, by lags that are known. So everything is planned for the moment at which a command will have
-taken effect: the target is that of `time_s + ahead_s`, and the base is expected where it will be then. The arm counts
-as where it is commanded to be, the base as where it is measured: what the base does wrong the arm puts right.
+Base and arm respond with known lags. Everything is therefore planned for the time at which a command takes effect: the
+target is that of `time_s + ahead_s`, and the base is predicted to that time. The arm is taken at its commanded
+position, the base at its measured pose, so that the arm corrects the errors of the base.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ Array = np.ndarray[Any, Any]
 
 LAWS = ("track", "comply")
 UNIT = 1e-3
-"""How far from one the length of a quaternion may be."""
+"""How much the norm of a quaternion may differ from one."""
 
 
 class MobileRobot(Protocol):
-    """What the loop needs of a mobile manipulator."""
+    """The interface of a mobile manipulator."""
 
     def read(self, reading: Any, base: Any) -> None: ...
 
@@ -48,7 +48,7 @@ class MobileRobot(Protocol):
 
 @dataclass(frozen=True)
 class Lags:
-    """How late a robot does what it is told [s]."""
+    """Lags of arm and base behind their commands [s]."""
 
     arm_s: float = 0.0
     base_s: float = 0.0
@@ -61,7 +61,7 @@ class Lags:
 
 @dataclass(frozen=True)
 class BodySettings:
-    """All that a run of a mobile manipulator is set to."""
+    """Settings of a mobile manipulator's loop."""
 
     law: str = "track"
     params: Parameters = field(default_factory=Parameters)
@@ -72,7 +72,7 @@ class BodySettings:
 
     def __post_init__(self) -> None:
         if self.law not in LAWS:
-            raise UnknownNameError("law of a mobile manipulator", self.law, LAWS)
+            raise UnknownNameError("mobile manipulator law", self.law, LAWS)
 
 
 @kernel
@@ -148,7 +148,7 @@ class BodyLoop:
 
     @property
     def ahead_s(self) -> float:
-        """How far ahead of now a target has to lie: what is commanded now takes effect then [s]."""
+        """How far ahead a target must be: the time until a command takes effect [s]."""
         return self.settings.lags.arm_s
 
     @property
@@ -158,8 +158,9 @@ class BodyLoop:
     def period(self, target: Any, twist: Any, hold: Any = None, out: Array | None = None) -> Array:
         """Read, move towards the target (X_WT and its twist at `time_s + ahead_s`), write; returns the telemetry.
 
-        `hold` is the wrench [N, N m] in world axes that the tool is to feel (law "comply"). `out` takes the telemetry:
-        one record, such as a slice of a longer array. One of them that is no number is a fault: base and arm brake.
+        `hold` is the wrench [N, N m] in world axes that the tool should feel (law "comply"). `out` receives the
+        telemetry: one record, such as a slice of a longer array. A value that is not finite is a fault: base and arm
+        brake.
         """
         asked = _asked("target", target, 7), _asked("twist", twist, 6), _asked("hold", 0.0 if hold is None else hold, 6)
         self.look()
@@ -171,7 +172,7 @@ class BodyLoop:
         return self.act(self._move(self.expected()).u, out)
 
     def look(self) -> None:
-        """Read the robot: the first half of a period, for those who decide themselves what to command."""
+        """Read the robot: the first half of a period, for callers that compute the command themselves."""
         self.robot.read(self.reading, self.base)
         self._watch()
 
@@ -187,7 +188,7 @@ class BodyLoop:
         return out
 
     def stop(self) -> Array:
-        """Like `period`, but come to rest as fast as is allowed."""
+        """Like `period`, but stop as fast as the limits allow."""
         self.goal[0].stop = 1
         return self.period(self._goal[0].copy(), np.zeros(6))
 
@@ -208,7 +209,7 @@ class BodyLoop:
         feel(handle, self.parameters, *records, self.q, self.settings.law == "comply", self.settings.dt)
 
     def expected(self) -> Array:
-        """Base and arm when what is commanded now takes effect."""
+        """Predicted base and arm at the time when the current command takes effect."""
         lags, command = self.settings.lags, self._u[:2]
         ahead, late = lags.arm_s, max(lags.base_s, 1e-9)
         # ∫ of a first-order lag from the speed now to the one commanded

@@ -1,8 +1,8 @@
 """Task and map files by name or path: a file of yours, or one that comes with Pliant (`push`, `flat`).
 
-An existing file always wins. A name without a slash and without a suffix is otherwise looked up among the bundled
+An existing file always wins. Otherwise a name without a slash and without a suffix is looked up among the bundled
 files, and so is their path in a clone (`tasks/push.yaml`), so that commands shown for a clone work everywhere. Any
-other path is taken as it is: a misspelt path must never open a different file.
+other path is used as given: a misspelt path must never open a different file.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ def find_file(kind: str, name: str | Path) -> Path:
     if "/" not in str(name) and not path.suffix:
         raise UnknownNameError(kind, str(name), known)
     wanted = "an existing YAML file" if kind == "task" else "an existing file"
-    said = f"There is no {kind} file {name}. Give the path of {wanted}, or a name. {_listed(kind, known)}"
+    said = (
+        f"{kind.capitalize()} file {name} does not exist. Give the path of {wanted} or a name. {_listed(kind, known)}"
+    )
     raise RejectedError(said, field=f"the {kind}", value=str(name))
 
 

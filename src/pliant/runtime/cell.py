@@ -1,4 +1,4 @@
-"""A robot with its controller and the script of a task: what the paced loop and a simulated run have in common."""
+"""A robot with its controller and the events of a task: the common part of the paced loop and a simulated run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LIFT_TIMES, _LIFT_S = 3.0, 1.5
 
 
 class Cell:
-    """Robot, controller, script. `adopted(revision, tick, set)` hears of every parameter set that comes into force."""
+    """Robot, controller, events. `adopted(revision, tick, set)` is called for every parameter set that takes effect."""
 
     def __init__(self, task: Task, adopted: Adopted) -> None:
         self.task, self._adopted = task, adopted
@@ -40,7 +40,7 @@ class Cell:
         self.script: dict[int, list[tuple[Event, np.ndarray[Any, Any], list[commands.Request]]]] = {}
 
     def begin(self) -> None:
-        """Connect, look what the robot feels and where it is, aim there; prepare the script, all its sets validated."""
+        """Connect, check the resting wrench, make the current pose the goal, and validate all events."""
         self.robot.open()
         check_rest(self.task, self.robot, self.controller.arm, self.controller.reading)
         self.robot.read(self.controller.reading)
@@ -55,7 +55,7 @@ class Cell:
             self.script.setdefault(tick, []).append((event, record_of(parameters), requests))
 
     def perform(self, number: int) -> None:
-        """Let the events of tick `number` happen."""
+        """Carry out the events of tick `number`."""
         for event, values, requests in self.script.pop(number, ()):
             if event.set:
                 parameters = self.controller.parameters.copy()  # what was set from outside meanwhile stays
@@ -65,14 +65,14 @@ class Cell:
                 self.request(request)
 
     def request(self, request: commands.Request) -> None:
-        """Carry out a request now. Another law begins where the robot is, not at a goal from before."""
+        """Carry out a request now. A new law starts where the robot is, not at an earlier goal."""
         if request.code == commands.LAW and request.number != self.controller.goal[0].law:
             self.controller.aim()
         heard = int(self.controller.state[0].contact.commands)
         commands.apply(request, self.controller.goal[0], self.robot, self.robot.arm.n, heard)
 
     def lift_off(self) -> int:
-        """Order a contact that is at work to stop; returns for how many ticks the end has to wait for it at most."""
+        """Command an active contact to stop; returns for how many ticks at most the end has to wait for it."""
         if not works_at(self.controller.state):
             return 0
         p = self.controller.parameters[0].contact
@@ -80,7 +80,7 @@ class Cell:
         return round((_LIFT_TIMES * p.retract_m / p.retract_m_s + _LIFT_S) / self.task.dt)
 
     def adopt(self, parameters: np.ndarray[Any, Any], number: int) -> None:
-        """Put a parameter set into force from tick `number` on: its gains move on from where those before have come."""
+        """Apply a parameter set from tick `number` on; its gains ramp from the present ones."""
         self.revision += 1
         before, state = self.controller.parameters[0], self.controller.state[0]
         running = before.impedance_gains if state.law == LAWS["impedance"] else before.gains

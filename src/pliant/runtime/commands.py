@@ -1,4 +1,4 @@
-"""What can be asked of a running controller, and how each request changes the goal.
+"""Requests to a running controller, and how each of them changes the goal.
 
 Requests never touch the controller's state: they change the goal, an input of the tick that is recorded with it.
 """
@@ -23,7 +23,7 @@ PRESSED = 1.0
 
 
 class Request(NamedTuple):
-    """One request: what, and the numbers that go with it."""
+    """One request: its code and its numbers."""
 
     code: int
     number: int = 0

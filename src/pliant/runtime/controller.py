@@ -27,7 +27,7 @@ class Controller:
         self.aim()
 
     def aim(self) -> None:
-        """Make the place where the robot was sent last (before the first tick: where it is) the goal, at rest."""
+        """Make the last commanded position (before the first tick: the measured one) the goal, at rest."""
         goal, state = self.goal[0], self.state[0]
         goal.q[:] = state.q_cmd if state.started else self.reading[0].q
         goal.pose[:] = self.arm.pose(goal.q[: self.arm.n])
@@ -40,7 +40,7 @@ class Controller:
 
     @property
     def arguments(self) -> tuple[Any, ...]:
-        """What the compiled tick takes, in its order."""
+        """The arguments of the compiled tick, in its order."""
         return (
             self.arm.handle,
             self.parameters,
@@ -56,7 +56,7 @@ class Controller:
 
     @property
     def results(self) -> tuple[Any, ...]:
-        """What the telemetry of a tick is made of, in the order of `cycle.finish`."""
+        """The records of a tick's telemetry, in the order of `cycle.finish`."""
         return self.reading, self.goal, self.observed, self.command, self.state
 
     @property

@@ -24,8 +24,8 @@ STANDS = 2e-3
 Leg = Callable[[int, int, int, int], int]
 """(number of the tick, tick to come back at, proposal seen, revision) → number of the tick that has now begun.
 
-Runs the period that has begun and those after it, each with its wait. Comes back at the start of a period: at the given
-tick at the latest, and earlier after a fault or when someone knocks at the board's door (see `slots.knock`).
+Runs the period that has begun and those after it, each with its wait. Returns at the start of a period: at the given
+tick at the latest, and earlier after a fault or when a request arrives on the board (see `slots.knock`).
 """
 
 

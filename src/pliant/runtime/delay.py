@@ -1,9 +1,9 @@
-"""Finding the total lag of a robot: move the tool a little, see how late it follows, and how late the force follows it.
+"""Identify the total lag of a robot: move the tool a little and measure how late the motion and the force follow.
 
-In free space the tool goes back and forth along its axis, away from what is in front of it, between two places and at
-times that look random. In contact the contact law presses first; then the same is done with as small a way as takes
-off a part of the force. What is compared are the recorded command and the recorded motion, tick by tick: how the
-requests reached the loop does not matter.
+In free space the tool moves back and forth along its axis between two positions, away from what is in front of it, at
+pseudo-random times. In contact, the contact law presses first; then the same motion is made, small enough to remove
+only part of the force. The recorded command and the recorded motion are compared tick by tick, so it does not matter
+when the requests reached the loop.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ _LEAST_M = 1e-5
 
 
 class Excitation(Section):
-    """How the arm is moved to find its lag."""
+    """The motion from which the lag is identified."""
 
-    amplitude_m: float = param(0.002, unit="m", ge=1e-4, le=0.02, help="How far the tool goes back along its axis.")
-    amplitude_rad: float = param(0.01, unit="rad", ge=5e-4, le=0.1, help="How far a joint turns, when one is named.")
-    bandwidth_hz: float = param(3.0, unit="Hz", ge=0.5, le=10, help="How quickly it goes there.")
-    seconds: float = param(8.0, unit="s", ge=2, le=120, help="For how long.")
-    joint: int = param(0, ge=0, le=12, help="Joint to move, from 1 on (0: all, so that the tool goes along its axis).")
+    amplitude_m: float = param(0.002, unit="m", ge=1e-4, le=0.02, help="How far the tool moves back along its axis.")
+    amplitude_rad: float = param(0.01, unit="rad", ge=5e-4, le=0.1, help="How far the joint turns, if `joint` is set.")
+    bandwidth_hz: float = param(3.0, unit="Hz", ge=0.5, le=10, help="Bandwidth of the motion.")
+    seconds: float = param(8.0, unit="s", ge=2, le=120, help="Duration of the motion.")
+    joint: int = param(0, ge=0, le=12, help="Joint to move, from 1 (0: all, so that the tool moves along its axis).")
 
 
 @dataclass(frozen=True)
 class Lag:
-    """All that lies between a command and the force that the law feels."""
+    """The parts of the lag between a command and the force that the law feels."""
 
     motion: Delay
     force: ForceDelay | None
@@ -67,7 +67,7 @@ class Lag:
 
 @dataclass(frozen=True)
 class Motion:
-    """What the arm was told and what it did, along one direction, from rest on."""
+    """Command and motion along one direction, starting at rest."""
 
     command: Array
     position: Array
@@ -85,7 +85,7 @@ def find_lag(
     fast: bool = False,
     progress: Progress = lambda share: None,
 ) -> Lag:
-    """Find the lag of the task's robot; raises `DelayError` when the result cannot be trusted."""
+    """Identify the lag of the task's robot; raises `DelayError` if the result cannot be trusted."""
     how = how or Excitation()
     free = move_free(task, how, fast=fast, progress=lambda share: progress(share * (0.5 if contact else 1.0)))
     found, force = identify(free.command, free.position, free.dt), None
@@ -100,7 +100,7 @@ def find_lag(
 
 
 def as_settings(found: Lag) -> dict[str, Any]:
-    """What was found, by the names that it has in a task file; the contact law gets the far end of the interval."""
+    """The result by the names of a task file; `contact.lag_s` gets the upper end of the confidence interval."""
     settings = {
         "response.delay_s": round(found.motion.delay_s, 5),
         "response.servo_s": round(found.motion.servo_s, 5),
@@ -115,7 +115,7 @@ def as_settings(found: Lag) -> dict[str, Any]:
 
 
 def move_free(task: Task, how: Excitation, *, fast: bool, progress: Progress = lambda share: None) -> Motion:
-    """Move in free space, from where the arm stands back along the tool's axis."""
+    """Move in free space, from the current pose back along the tool axis."""
     arm = arm_of(task)
     _must_have(arm, how.joint)
     with moving(_quiet(task, how), fast=fast) as mover:
@@ -129,7 +129,7 @@ def move_free(task: Task, how: Excitation, *, fast: bool, progress: Progress = l
 
 
 def move_pressed(task: Task, how: Excitation, *, fast: bool, progress: Progress = lambda share: None) -> Motion:
-    """Press by the contact law, then move out of the surface and back by so little that contact is kept."""
+    """Press with the contact law, then move out of the surface and back by so little that contact is kept."""
     arm = arm_of(task)
     with moving(_pressing(task, how), fast=fast) as mover:
         last = _press(mover)
@@ -146,7 +146,7 @@ def move_pressed(task: Task, how: Excitation, *, fast: bool, progress: Progress 
         try:
             mover.pass_time(0.5)
             records = _excite(mover, q, way, how, progress, task.params.contact.force_limit_n)
-        finally:  # whatever happens: nobody leaves the tool pressed
+        finally:  # never leave the tool pressed
             mover.move_joints(up)
             come_to_rest(mover, up, "the pose above the surface")
     return _along(records, q, way, amplitude, task.dt, normal)
@@ -157,8 +157,8 @@ def _amplitude(c: Any) -> float:
     amplitude = _SHARE * float(c["target_n"]) / float(c["stiffness"])
     if amplitude < _LEAST_M:
         raise DelayError(
-            f"On a surface of {float(c['stiffness']):.3g} N/m no way of at least {_LEAST_M * 1e6:g} µm keeps "
-            "contact: take a softer one, or press harder."
+            f"On a surface of {float(c['stiffness']):.3g} N/m, a motion of at least {_LEAST_M * 1e6:g} µm loses "
+            "contact. Use a softer surface or raise contact.target_n."
         )
     return amplitude
 
@@ -170,7 +170,7 @@ def _quiet(task: Task, how: Excitation) -> Task:
 
 
 def _pressing(task: Task, how: Excitation) -> Task:
-    """The task pressing on its surface, without its own orders and without an end of the dwell."""
+    """The task pressing on its surface, without its own commands and without an end of the dwell."""
     data = _quiet(task, how).model_dump()
     data |= {"law": "contact"}
     data["params"] = changed(
@@ -181,12 +181,12 @@ def _pressing(task: Task, how: Excitation) -> Task:
 
 def _press(mover: Mover) -> Any:
     """Find the surface and hold the force; returns the last record. If that does not work, the tool is lifted off."""
-    mover.pass_time(0.1)  # an order that comes before the law runs is none
-    for order in ("set_start", "start"):
-        mover.command(order)
+    mover.pass_time(0.1)  # a command before the law runs is ignored
+    for command in ("set_start", "start"):
+        mover.command(command)
         c = mover.pass_time(0.1)[-1]["state"]["contact"]
         if c["rejected"]:
-            raise DelayError(f"The contact could not begin: {EVENTS[int(c['refused'])]}.")
+            raise DelayError(f"The contact never started: {EVENTS[int(c['rejected'])]}.")
     try:
         return _held(mover)
     except BaseException:
@@ -202,14 +202,14 @@ def _held(mover: Mover) -> Any:
         waited += 0.1
         c = last["state"]["contact"]
         if c["state"] == FAULT:
-            raise DelayError(f"The tool did not come to press on a surface: {EVENTS[int(c['reason'])]}.")
+            raise DelayError(f"The tool did not reach a steady contact: {EVENTS[int(c['reason'])]}.")
         if c["state"] == DWELL and c["held_s"] > _HELD_S:
             return last
-    raise DelayError(f"The tool did not hold its force within {_PATIENCE_S:g} s.")
+    raise DelayError(f"The contact force did not settle within {_PATIENCE_S:g} s. Check the task with pliant check.")
 
 
 def lift_off(mover: Mover) -> None:
-    """Order a contact that is at work to stop, and wait until the tool has lifted off."""
+    """Command an active contact to stop, and wait until the tool has lifted off."""
     mover.command("stop")
     waited = 0.0
     while is_at_work(mover.pass_time(0.1)[-1]["state"]["contact"]) and waited < _PATIENCE_S:
@@ -229,7 +229,7 @@ def _excite(
         parts.append(mover.pass_time(time_s))
         force = float(np.linalg.norm(parts[-1]["observed"]["wrench"][:, :3], axis=1).max(initial=0.0))
         if force > force_limit_n:
-            raise DelayError(f"The force came to {force:.1f} N, more than contact.force_limit_n ({force_limit_n:g} N).")
+            raise DelayError(f"The force reached {force:.1f} N, more than contact.force_limit_n ({force_limit_n:g} N).")
         passed, there = passed + time_s, not there
         progress(min(1.0, passed / how.seconds))
     return np.concatenate(parts)
@@ -259,16 +259,18 @@ def _joints_for(arm: Arm, q: Array, shift: Array) -> Array:
     way = np.linalg.lstsq(J if arm.n >= 6 else J[:3], wanted, rcond=None)[0]
     if np.linalg.norm(J[:3] @ way - shift) > 0.1 * np.linalg.norm(shift):
         raise InputError("the tool's axis", np.round(shift / np.linalg.norm(shift), 2).tolist(),
-                         "one along which the arm can move", "Name a joint instead: --joint 1.")  # fmt: skip
+                         "a direction in which the arm can move", "Move a joint instead: --joint 1.")  # fmt: skip
     if np.abs(way).max() > 0.2:
-        raise InputError("the start pose", np.round(q, 2).tolist(), "away from singularities: the tool must be movable")
+        raise InputError(
+            "the start pose", np.round(q, 2).tolist(), "away from singularities, so that the tool can move"
+        )
     return way
 
 
 def _along(records: Array, start: Array, way: Array, amplitude: float, dt: float, normal: Array) -> Motion:
     """Command and motion along `way`, where all of it is `amplitude`; before them a moment of rest."""
     if not np.all(np.diff(records["tick"]) == 1):
-        raise DelayError("Some of the records were lost on the way, and without them no lag can be found: try again.")
+        raise DelayError("Some records were lost, and the lag cannot be identified without them. Try again.")
     n, scale = len(start), amplitude / float(way @ way)
 
     def project(values: Array, origin: Array) -> Array:

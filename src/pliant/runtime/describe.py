@@ -1,4 +1,4 @@
-"""What a recording says about the run it holds: enough to understand it, and to run it again."""
+"""The description of a run in its recording: enough to understand it and to replay it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MODEL = "model.mjb"
 
 
 def versions() -> dict[str, str]:
-    """The software that a run depends on."""
+    """Versions of the software that a run depends on."""
     found = {"python": platform.python_version()}
     for package in ("pliant", "numpy", "numba", "mujoco-core"):
         try:
@@ -51,14 +51,14 @@ def run_meta(task: Task, arm: Arm, **more: Any) -> dict[str, Any]:
 
 
 def model_bytes(arm: Arm) -> bytes:
-    """The controller's model of the arm, exactly: a replay can tell whether it still has the same."""
+    """The controller's model of the arm, bit for bit: a replay checks that it uses the same one."""
     buffer = np.empty(mujoco.mj_sizeModel(arm.mjmodel), np.uint8)
     mujoco.mj_saveModel(arm.mjmodel, None, buffer)
     return buffer.tobytes()
 
 
 def recorded_arm(task: Task, meta: dict[str, Any], model: bytes | None) -> Arm:
-    """The arm of a recorded task; one whose file is gone is built from what the recording holds of it."""
+    """The arm of a recorded task; if its file is missing, it is built from the model in the recording."""
     try:
         return arm_of(task)
     except ModelError:

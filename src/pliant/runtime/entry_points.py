@@ -233,4 +233,4 @@ GROUPS = {
     "body": ("simulator", "telemetry", "mobile manipulator", "kinematics"),
     "planner": ("path search", "path following"),
 }
-"""What a command can need: a paced loop, full-speed runs, a replay, a model, an arm on a base, paths of a base."""
+"""What a command may need: a paced loop, runs as fast as possible, a replay, a model, an arm on a base, planning."""

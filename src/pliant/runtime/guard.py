@@ -1,10 +1,9 @@
-"""Is a set of parameters stable on the surfaces that were declared?
+"""Is a set of parameters stable on the declared surfaces?
 
-One answer for `pliant check`, for a start, and for every change while a loop runs. It is worked out by whoever asks,
-never in the loop. For the contact law the surfaces are the declared range of stiffness and those of the simulator; for
-the admittance those of the simulator, or `surface_n_m` of the task. A set is refused when the loop does not bear
-`LEAST_MARGIN` times the gain that the law takes, and when the first touch of the stiffest surface would exceed the
-force limit.
+The same check for `pliant check`, for a start, and for every change while a loop runs. It runs in the process that
+asks, never in the loop. For the contact law, the surfaces are the declared stiffness range and those of the simulator;
+for the admittance, those of the simulator, or `surface_n_m` of the task. A set is rejected if the gain margin is below
+`LEAST_MARGIN`, or if the first touch of the stiffest surface would exceed the force limit.
 """
 
 from __future__ import annotations
@@ -51,12 +50,12 @@ _AXES = np.eye(3)
 
 @dataclass(frozen=True)
 class Place:
-    """One surface that a law may press on, and whether its loop bears so many times the gain."""
+    """One surface that a law may press on; `bears(n)` tells whether the loop is stable with n times the gain."""
 
     law: str
     stiffness: float
     known: float
-    """What the law takes its stiffness for [N/m]."""
+    """The stiffness that the law assumes [N/m]."""
     bears: Callable[[float], bool]
 
     @property
@@ -65,14 +64,14 @@ class Place:
 
     @cached_property
     def margin(self) -> float:
-        """How many times the gain is bearable, from 10⁻⁴ to 100."""
+        """Gain margin, from 10⁻⁴ to 100."""
         up = border(self.bears, 1.0, 100.0)
         down = border(self.bears, _LEAST, 1.0) if math.isnan(up) else up
         return _LEAST if math.isnan(down) else down
 
 
 def range_of(task: Task, parameters: Parameters) -> list[float]:
-    """The stiffnesses [N/m] over the range declared for the contact law, and simulated ones that it does not cover."""
+    """Stiffnesses [N/m] over the range declared for the contact law, and simulated ones outside it."""
     p = parameters.contact
     declared = [float(k) for k in np.geomspace(p.stiffness_min_n_m, p.stiffness_max_n_m, POINTS)]
     there = {max(one.stiffness_n_m, one.stiffness_end_n_m) for one in task.sim.surfaces}
@@ -80,7 +79,7 @@ def range_of(task: Task, parameters: Parameters) -> list[float]:
 
 
 def places(task: Task, parameters: Parameters, law: str, damping: float = DAMPING) -> Iterator[Place]:
-    """Every surface on which this law may press; none for a law that is not judged."""
+    """Every surface on which this law may press; empty for a law that is not checked."""
     if law == "contact":
         p, pressing = parameters.contact, plants_of(task, parameters)
         for stiffness in range_of(task, parameters):
@@ -143,14 +142,14 @@ def _turned(surface: Surface, axis: Array) -> Array:
 
 @dataclass(frozen=True)
 class Objection:
-    """Why a set is refused: in words, and how bad it is (1 is the border)."""
+    """Why a set is rejected: in words, and how bad it is (1 is the limit)."""
 
     badness: float
     words: str
 
 
 def objection(task: Task, parameters: Parameters, law: str) -> Objection | None:
-    """The worst that is to be said against a set; None: it is stable, and the first touch within the force limit."""
+    """The worst objection to a set; None if it is stable and the first touch stays within the force limit."""
     found = [_unstable(place) for place in places(task, parameters, law) if not place.stands]
     if law == "contact" and (hit := _hit(task, parameters)) is not None:
         found.append(hit)
@@ -161,8 +160,8 @@ def _unstable(place: Place) -> Objection:
     law = "contact law" if place.law == "contact" else place.law
     return Objection(
         LEAST_MARGIN / place.margin,
-        f"on a surface of {place.stiffness:.3g} N/m the loop of the {law} bears {place.margin:.2g} times "
-        f"its gain, and must bear {LEAST_MARGIN:g} times.",
+        f"on a surface of {place.stiffness:.3g} N/m, the {law} has a gain margin of {place.margin:.2g}, and it must be "
+        f"at least {LEAST_MARGIN:g}.",
     )
 
 
@@ -175,14 +174,14 @@ def _hit(task: Task, parameters: Parameters) -> Objection | None:
         return None
     return Objection(
         peak / p.force_limit_n,
-        f"with a total lag of {lag * 1e3:.0f} ms the tool would touch the stiffest surface "
-        f"({stiffest:.3g} N/m) at {speed * 1e3:.2g} mm/s and press with about {peak:.0f} N, more than "
+        f"with a total lag of {lag * 1e3:.0f} ms, the tool would touch the stiffest surface "
+        f"({stiffest:.3g} N/m) at {speed * 1e3:.2g} mm/s with a peak of about {peak:.0f} N, more than "
         f"contact.force_limit_n ({p.force_limit_n:g} N).",
     )
 
 
 def stages(task: Task) -> list[tuple[str, Parameters, str]]:
-    """Law and parameters at the start and after each change by the task's script, with when that is in words."""
+    """Law and parameters at the start and after each change by the task's events, and when it happens, in words."""
     parameters, law = task.params, task.law
     found = [(law, parameters, "")]
     for event in sorted(task.events, key=lambda event: event.at_s):
@@ -193,19 +192,19 @@ def stages(task: Task) -> list[tuple[str, Parameters, str]]:
 
 
 def guard_start(task: Task) -> None:
-    """Raise `RejectedError` for a task whose parameters, or those that its script sets, are not stable enough."""
+    """Raise `RejectedError` if the task's parameters, or those that its events set, are not stable enough."""
     for law, parameters, when in stages(task):
         found = objection(task, parameters, law)
         if found is not None:
             raise RejectedError(
-                f"The task is not stable{when}: {found.words} See pliant check, or run it --unchecked.", field="law"
+                f"The task is not stable{when}: {found.words} See pliant check, or use --unchecked.", field="law"
             )
 
 
 def guard_change(task: Task, law: str, before: Parameters, after: Parameters) -> None:
-    """Raise `RejectedError` for a change after which `law` is not stable enough, with how far it may go.
+    """Raise `RejectedError` for a change after which `law` is not stable enough; the error says how far it may go.
 
-    A change that makes a bad set better is let through.
+    A change that improves a bad set is accepted.
     """
     then, now = flat(before), flat(after)
     names = [name for name, value in now.items() if value != then[name] and _matters(task, name, law)]
@@ -217,15 +216,15 @@ def guard_change(task: Task, law: str, before: Parameters, after: Parameters) ->
     what = ", ".join(f"{name} = {shown(now[name])}" for name in names)
     hint = _how_far(task, law, before, after, names) if was is None else ""
     raise RejectedError(
-        f"{what} is refused, and nothing has changed: {found.words}{hint}", field=names[0], value=now[names[0]]
+        f"{what} is rejected, nothing has changed: {found.words}{hint}", field=names[0], value=now[names[0]]
     )
 
 
 def guard_law(task: Task, law: str, parameters: Parameters) -> None:
-    """Raise `RejectedError` for a change to a law that is not stable enough with the parameters in force."""
+    """Raise `RejectedError` for a change to a law that is not stable enough with the current parameters."""
     found = objection(task, parameters, law)
     if found is not None:
-        raise RejectedError(f"The law {law} is refused, and nothing has changed: {found.words}", field="law", value=law)
+        raise RejectedError(f"The law {law} is rejected, nothing has changed: {found.words}", field="law", value=law)
 
 
 def _matters(task: Task, name: str, law: str) -> bool:
@@ -252,7 +251,7 @@ def _how_far(task: Task, law: str, before: Parameters, after: Parameters, names:
             return ""
         low, high = (middle, high) if stands else (low, middle)
     words = ", ".join(f"{name} = {shown(value)}" for name, value in part(low).items())
-    return f" It may go as far as {words}."
+    return f" The change may go as far as {words}."
 
 
 def _is_number(value: Any) -> bool:

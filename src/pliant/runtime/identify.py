@@ -1,7 +1,7 @@
-"""Finding a tool's mass, centre of mass and the sensor's bias: turn the wrist, stand still, average, fit.
+"""Identify a tool's mass and centre of mass and the sensor's bias: turn the wrist, stop, average, fit.
 
-Only the last three joints move, slowly, by the law `hold`. What the sensor should feel is worked out from the pose and
-gravity alone, so nothing that the task says about the tool's mass enters.
+Only the last three joints move, slowly, with the law `hold`. The expected reading follows from the pose and gravity
+alone, so the tool mass that the task declares has no influence.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import InputError
+from pliant.errors import InputError, RejectedError
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
 from pliant.model.ur import ur_facts, ur_names
@@ -38,12 +38,12 @@ _UNKNOWN_KG = 50.0
 
 @dataclass(frozen=True)
 class Readings:
-    """What the sensor showed at rest: one row per pose."""
+    """Sensor readings at rest: one row per pose."""
 
     wrenches: Array
     """Mean raw readings [N, N m]."""
     gravity: Array
-    """Gravity in sensor axes, where the model has them [m/s²]."""
+    """Gravity in the sensor axes of the model [m/s²]."""
     q: Array
     """Mean measured joints [rad]."""
 
@@ -57,7 +57,7 @@ def collect(
     average_s: float = AVERAGE_S,
     progress: Callable[[float], None] = lambda share: None,
 ) -> Payload:
-    """Identify the tool on the task's robot; raises `PayloadError` when the result cannot be trusted."""
+    """Identify the tool on the task's robot; raises `PayloadError` if the result cannot be trusted."""
     if not LEAST_POSES <= poses <= MOST_POSES:
         raise InputError("poses", poses, f"from {LEAST_POSES} to {MOST_POSES}")
     found = take_readings(task, poses, fast=fast, average_s=average_s, progress=progress)
@@ -67,7 +67,7 @@ def collect(
 
 
 def most_kg(arm: Arm) -> float:
-    """What the arm may carry [kg]."""
+    """Largest payload of the arm [kg]."""
     return ur_facts(arm.name).payload_kg if arm.name in ur_names() else _UNKNOWN_KG
 
 
@@ -80,7 +80,7 @@ def take_readings(
     reach: float = REACH,
     progress: Callable[[float], None] = lambda share: None,
 ) -> Readings:
-    """Turn the wrist by up to `reach` [rad] from where it stands, rest in each pose and average the readings."""
+    """Turn the wrist by up to `reach` [rad] from the current pose, stop in each pose and average the readings."""
     arm, rows = arm_of(task), []
     with moving(slowed(task), fast=fast) as mover:
         start = where_it_stands(mover, arm.n)
@@ -91,7 +91,11 @@ def take_readings(
             records = mover.pass_time(average_s)
             good = records["state"]["trouble"] == 0
             if good.mean() < _GOOD:
-                raise InputError("the force sensor", "in trouble", "good while it is averaged")
+                raise RejectedError(
+                    f"Only {good.mean():.0%} of the force sensor's readings in pose {i + 1} were good; {_GOOD:.0%} are "
+                    "needed. Check the sensor.",
+                    field="the force sensor",
+                )
             reading = records["reading"][good]
             rows.append((reading["wrench"].mean(axis=0), reading["q"][:, : arm.n].mean(axis=0)))
             progress((i + 1) / len(goals))
@@ -102,7 +106,7 @@ def take_readings(
 
 
 def slowed(task: Task) -> Task:
-    """The task as it is moved here: by `hold`, slowly, without its events, pushes and failures of the sensor."""
+    """The task for an identification: slow, with `hold`, without events, pushes and sensor failures."""
     limits = task.params.limits
     values = {
         "limits.speed_scale": min(limits.speed_scale, _SLOW),
@@ -116,12 +120,12 @@ def slowed(task: Task) -> Task:
 
 
 def where_it_stands(mover: Mover, n: int) -> Array:
-    """Joints at which `hold` has taken the arm over: a real one stands where it was left, not where a model begins."""
+    """Joints at which `hold` has taken over: a real arm starts where it was left, not at the model's start."""
     return mover.pass_time(0.02)[-1]["state"]["q_cmd"][:n].copy()
 
 
 def come_to_rest(mover: Mover, q: Array, what: str) -> None:
-    """Wait until the arm stands at the joints `q`; `what` names the pose in the error if it does not."""
+    """Wait until the arm has stopped at the joints `q`; `what` names the pose in the error if it does not."""
     waited = 0.0
     while waited < _PATIENCE_S:
         last = mover.pass_time(0.1)
@@ -129,7 +133,12 @@ def come_to_rest(mover: Mover, q: Array, what: str) -> None:
         n, reading = len(q), last["reading"]
         if np.abs(reading["qd"][:, :n]).max() < _STILL and np.abs(reading["q"][-1, :n] - q).max() < 0.01:
             return
-    raise InputError(what, np.round(q, 2).tolist(), "reachable", "Does a stop, the workspace or an obstacle hold it?")
+    raise InputError(
+        what,
+        np.round(q, 2).tolist(),
+        f"reachable within {_PATIENCE_S:g} s",
+        "Check for a safety stop, the workspace limits and obstacles.",
+    )
 
 
 def gravity_in_sensor(arm: Arm, q: Array) -> Array:
@@ -140,7 +149,7 @@ def gravity_in_sensor(arm: Arm, q: Array) -> Array:
 
 
 def choose_poses(arm: Arm, start: Array, poses: int, reach: float = REACH) -> Array:
-    """Joint positions (poses, n) around `start` in which gravity passes the sensor in clearly different directions."""
+    """Joint positions (poses, n) around `start` with clearly different directions of gravity in the sensor."""
     turned = min(3, arm.n)
     offsets = np.linspace(-reach, reach, _STEPS)
     candidates = np.repeat(start[None, :], _STEPS**turned, axis=0)
@@ -148,7 +157,7 @@ def choose_poses(arm: Arm, start: Array, poses: int, reach: float = REACH) -> Ar
     inside = np.all((candidates >= arm.q_min + _MARGIN) & (candidates <= arm.q_max - _MARGIN), axis=1)
     candidates = candidates[inside]
     if len(candidates) < poses:
-        raise InputError("poses", poses, f"at most {len(candidates)}: so many are within the joint ranges")
+        raise InputError("poses", poses, f"at most {len(candidates)}, the number of poses within the joint ranges")
     down = np.array([gravity_in_sensor(arm, q) for q in candidates])
     down /= np.maximum(np.linalg.norm(down, axis=1, keepdims=True), 1e-9)
     effort = np.abs(candidates - start).sum(axis=1)
@@ -177,14 +186,14 @@ def _short_tour(points: Array) -> Array:
 
 
 def sensor_rotation(tool: Tool, found: Payload) -> Array:
-    """Sensor axes in flange axes (3, 3): those of the tool, corrected by the mount rotation that was found."""
+    """Sensor axes in flange axes (3, 3): those of the tool, corrected by the identified mount rotation."""
     R = np.zeros((3, 3))
     quat_to_mat(np.array(tool.sensor_quat), R)
     return R @ found.mount.T
 
 
 def com_std_in_flange(tool: Tool, found: Payload) -> Array:
-    """Its standard deviation along flange axes [m]."""
+    """Standard deviation of the centre of mass along flange axes [m]."""
     R = np.zeros((3, 3))
     quat_to_mat(np.array(tool.sensor_quat), R)
     return np.sqrt(np.diag(R @ found.com_covariance_m2 @ R.T))
@@ -196,7 +205,7 @@ def com_in_flange(tool: Tool, found: Payload) -> Array:
 
 
 def as_settings(tool: Tool, found: Payload) -> dict[str, Any]:
-    """What was found, by the names that it has in a task file."""
+    """The result by the names of a task file."""
     settings: dict[str, Any] = {
         "tool.mass_kg": round(found.mass_kg, 5),
         "tool.com_m": [round(float(c), 6) for c in com_in_flange(tool, found)],

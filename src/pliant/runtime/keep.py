@@ -1,4 +1,4 @@
-"""Putting values into a task file: comments stay, and what is written is a valid task, or nothing is written."""
+"""Write values to a task file: comments are kept, and either a valid task is written or nothing."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from pliant.runtime.task import Task, load_task
 
 
 def own_task(path: Path | str) -> Task:
-    """The task in a file that can be written to; raises `InputError` for anything else."""
+    """The task in a writable file; raises `InputError` for anything else."""
     if not Path(path).is_file():
         raise InputError("the task file", str(path), "an existing file of your own", "Copy a task first.")
     task = load_task(path)
     if is_ros_file(YAML(typ="safe").load(Path(path).read_text())):
-        raise InputError("the task file", str(path), "a task of Pliant", "This is a parameter file of ROS 2.")
+        raise InputError("the task file", str(path), "a Pliant task", "This is a ROS 2 parameter file.")
     return task
 
 
@@ -35,13 +35,13 @@ def write_values(path: Path | str, values: Mapping[str, Any]) -> None:
 
 
 def keep_parameters(path: Path | str, now: Parameters, task: Task, time_s: float) -> dict[str, Any]:
-    """Write what is in force in a loop of `task` into a task file; returns what differed, by dotted name.
+    """Write the current parameters of a loop of `task` to a task file; returns those that differed, by dotted name.
 
-    What an event of the task has set by `time_s` is left out: the file's own events will do so again.
+    Values that an event of the task has set by `time_s` are left out: the events in the file set them again.
     """
     own = own_task(path)
     if model_of(own.robot) != model_of(task.robot):
-        raise InputError("the task file", str(path), f"one for {task.robot}: it is for {own.robot}")
+        raise InputError("the task file", str(path), f"a task for {task.robot}; this one is for {own.robot}")
     before, after, scripted = flat(own.params), flat(now), _scripted(own, time_s)
     values = {
         name: compact(value)

@@ -1,6 +1,6 @@
-"""Your end of a running loop: see what it does, and tell it what to do.
+"""A connection to a running loop: read its state and control it.
 
-A `Session` (which started the loop) and whoever attached to it from another process have the same means.
+A `Session` (which started the loop) and a process that attached to it have the same methods.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pliant.robots.base import no_push
 from pliant.runtime import commands
 from pliant.runtime.at_work import check_change, refuse_at_work
 from pliant.runtime.board import Board, running, sweep
-from pliant.runtime.board_link import ANSWER_S, BoardLink, Ticking
+from pliant.runtime.board_link import ANSWER_S, SILENT, BoardLink, Ticking
 from pliant.runtime.guard import guard_change, guard_law
 from pliant.runtime.keep import keep_parameters
 from pliant.runtime.stretch import check_goal, check_stretch
@@ -77,7 +77,7 @@ class Link(BoardLink[Task]):
 
     @property
     def parameters(self) -> Parameters:
-        """The parameters in force."""
+        """The current parameters."""
         entry = self.board.parameter_set(self.board.adopted)
         return self.task.params if entry is None else from_record(Parameters, entry["values"])
 
@@ -90,7 +90,8 @@ class Link(BoardLink[Task]):
     def goal_pose(self, pose: ArrayLike, *, judged: bool = False) -> None:
         """Set the goal pose [x, y, z, qw, qx, qy, qz] in base axes, at rest.
 
-        `judged`: one that would stretch a spring beyond its limit at once is refused, instead of stopping the robot.
+        With `judged`, a goal that would deflect a spring beyond its limit at once is rejected instead of stopping the
+        robot.
         """
         values = self._numbers("pose", pose, 7)
         if abs(np.linalg.norm(values[3:]) - 1.0) > 1e-3:
@@ -101,28 +102,28 @@ class Link(BoardLink[Task]):
         self._send(commands.GOAL_POSE, values=values)
 
     def goal_twist(self, twist: ArrayLike, for_s: float = 0.1) -> None:
-        """Let the goal pose move with a twist [m/s, rad/s] in base axes, and the law ride along without lag.
+        """Move the goal pose with a twist [m/s, rad/s] in base axes; the law follows it without lag.
 
-        It ends after `for_s` seconds unless it is said again: a program that dies leaves a goal that stands.
+        The motion ends after `for_s` seconds unless it is commanded again: if a program dies, its goal stops.
         """
         self._send(commands.GOAL_TWIST, values=[*self._numbers("twist", twist, 6), _lasting(for_s)])
 
     def goal_position(self, position: ArrayLike, *, judged: bool = False) -> None:
-        """Set the position of the goal [m] in base axes; two numbers leave z as it is, and the goal keeps its turn."""
+        """Set the position of the goal [m] in base axes; two numbers keep z. The goal keeps its orientation."""
         values = self._numbers("position", position, 2 if np.size(position) == 2 else 3)
         pose = self.state.goal.pose.copy()
         pose[: len(values)] = values
         self.goal_pose(pose, judged=judged)
 
     def goal_accel(self, accel: ArrayLike, for_s: float = 0.1) -> None:
-        """Say for `for_s` seconds how the goal accelerates [m/s², rad/s²] in base axes: torque laws feed it forward."""
+        """Set the goal's acceleration [m/s², rad/s²] in base axes for `for_s` seconds: torque laws feed it forward."""
         self._send(commands.GOAL_ACCEL, values=[*self._numbers("accel", accel, 6), _lasting(for_s)])
 
     def virtual_push(self, wrench: ArrayLike, for_s: float | None = None) -> None:
-        """Let the law feel a push [N, N m] in base axes beside the measured one, until another is given.
+        """Apply a virtual push [N, N m] in base axes that the law feels in addition to the measured wrench.
 
-        Nothing pushes: the arm gives way as if something did. Three numbers are a force. With `for_s` it ends after so
-        many seconds, unless another has been given by then.
+        The arm moves as if it were pushed. Three numbers are a force. The push lasts until the next one; with `for_s`
+        it ends after so many seconds, unless another one has replaced it.
         """
         values = self._pushed("the virtual push", wrench)
         last = None if for_s is None else self.board.head + round(_lasting(for_s) * self.task.rate_hz)
@@ -131,16 +132,16 @@ class Link(BoardLink[Task]):
             self.board.send(commands.END_VIRTUAL_PUSH, at_tick=last, values=values)
 
     def goal_wrench(self, wrench: ArrayLike) -> None:
-        """Set the wrench [N, N m] to be held, in base axes."""
+        """Set the wrench [N, N m] to hold, in base axes."""
         values = self._numbers("wrench", wrench, 6)
         check_wrench("wrench", values, self.parameters.sense)
         self._send(commands.GOAL_WRENCH, values=values)
 
     def law(self, name: str, *, pressed: bool = False) -> None:
-        """Change to another law, from rest at the present pose; refused if it is not stable on declared surfaces.
+        """Change to another law, from rest at the current pose; rejected if it is not stable on declared surfaces.
 
-        Refused too while a contact is at work, which nobody would lift off then: send `stop` first. Who asks with
-        `pressed` takes over from a tool that presses, and has to watch the force and lift it off himself.
+        Also rejected while a contact is active, because the new law would not lift the tool off: send `stop` first.
+        With `pressed`, the new law takes over while the tool presses; you must watch the force and lift the tool off.
         """
         if name not in LAWS:
             raise UnknownNameError("law", name, LAWS)
@@ -152,20 +153,20 @@ class Link(BoardLink[Task]):
         self._send(commands.LAW, number=LAWS[name], values=[commands.PRESSED] if pressed else ())
 
     def command(self, name: str) -> None:
-        """Send the contact law a command: set_start, start, pause, resume, stop or abort.
+        """Send a command to the contact law: set_start, start, pause, resume, stop or abort.
 
-        `state.state.contact` says what became of it: the state, the reason, and a command that was rejected.
+        `state.state.contact` reports the result: the state, its reason, and why a command was rejected.
         """
         if name not in COMMANDS:
             raise UnknownNameError("command", name, COMMANDS)
         self._send(commands.CONTACT_COMMAND, number=COMMANDS[name])
 
     def halt(self) -> None:
-        """Come to rest and stay there; the loop goes on. A contact pauses: it keeps its force, and is watched."""
+        """Stop and hold position; the loop keeps running. A contact pauses: it holds its force under supervision."""
         super().halt()
 
     def resume(self) -> None:
-        """Go on after `halt`."""
+        """Continue after `halt`."""
         self._send(commands.RESUME)
 
     def push(self, force: ArrayLike, for_s: float = 0.5) -> None:
@@ -175,7 +176,7 @@ class Link(BoardLink[Task]):
         self._send(commands.PUSH, values=[*self._pushed("the push", force), _lasting(for_s)])
 
     def _pushed(self, field: str, wrench: ArrayLike) -> list[float]:
-        """Six numbers [N, N m] of three or six, no more than the sensor is believed."""
+        """Six numbers [N, N m] from three or six, within the sensor range."""
         values = self._numbers(field, wrench, 3 if np.size(wrench) == 3 else 6)
         check_wrench(field, values, self.parameters.sense)
         return [*values.tolist(), *[0.0] * (6 - len(values))]
@@ -183,35 +184,35 @@ class Link(BoardLink[Task]):
     def set(self, values: dict[str, Any]) -> None:
         """Change live parameters, all of them or none: ``arm.set({"admittance.stiffness": 400})``.
 
-        None in a list leaves the number there as it is in force, whoever has changed it last.
+        None in a list keeps the current number at that place.
 
-        A set that is not stable on the surfaces that the task declares is refused (see `guard`), and so is a spring
-        that would be stretched beyond its limit where the tool is.
+        Values that are not stable on the task's declared surfaces are rejected (see `guard`), and so is a stiffness
+        whose spring would be deflected beyond its limit at the current pose.
         """
         before = self._propose(lambda now: changed_live(now, values), values)
         self._past.append(before)
         self._future.clear()
 
     def undo(self) -> dict[str, tuple[Any, Any]]:
-        """Take the last change of parameters back; again, the one before. Returns what went from what to what."""
+        """Undo the last parameter change; call it again for the one before. Returns {name: (old, new)}."""
         before = self._past[-1] if self._past else self._previous()
         after = self._propose(lambda now: before, "undo")
-        if self._past:  # not before: one that is refused can be undone later
+        if self._past:  # not earlier: a rejected undo can be repeated later
             self._past.pop()
         self._future.append(after)
         then, now = flat(after), flat(before)
         return {name: (then[name], value) for name, value in now.items() if value != then[name]}
 
     def redo(self) -> None:
-        """Make the last change that was undone once more."""
+        """Repeat the change that was undone last."""
         if not self._future:
-            raise RejectedError("There is nothing to redo: it must be preceded by an undo.")
+            raise RejectedError("Nothing to redo: no change has been undone.")
         after = self._future[-1]
         self._past.append(self._propose(lambda now: after, "redo"))
         self._future.pop()
 
     def history(self) -> list[tuple[int, float, dict[str, Any]]]:
-        """Every change that the board still knows: (revision, when [s], what changed to what)."""
+        """Every change that the board still holds: (revision, time [s], {name: new value})."""
         found, last = [], None
         for revision in range(self.board.adopted + 1):
             entry = self.board.parameter_set(revision)
@@ -226,13 +227,13 @@ class Link(BoardLink[Task]):
         return found
 
     def save(self, path: Path | str) -> dict[str, Any]:
-        """Put the parameters in force into a task file, its comments kept; returns those that differed from it."""
+        """Write the current parameters to a task file and keep its comments; returns those that differed from it."""
         return keep_parameters(path, self.parameters, self.task, self.board.head * self.task.dt)
 
     def tare(self, over_s: float = 0.5) -> np.ndarray[Any, Any]:
-        """Make the present reading of the sensor zero, the tool's weight at this pose excepted; returns the bias.
+        """Zero the force sensor at the current pose, except for the tool's weight; returns the bias.
 
-        The arm must stand still and touch nothing; while a contact is at work it is refused.
+        The arm must be at rest and touch nothing. Rejected while a contact is active.
         """
         refuse_at_work(self.board, "Taring", "Send `stop` first and let the tool lift off.", "sense.bias")
         first = self.board.head
@@ -241,10 +242,10 @@ class Link(BoardLink[Task]):
         reading = records["reading"]
         if not len(records) or np.abs(reading["qd"]).max() > _STILL:
             raise RejectedError(
-                "The sensor is tared at rest, and the arm moves. Wait until it stands, or halt it first."
+                "The sensor cannot be tared while the arm moves. Wait until it stops, or halt it first."
             )
         if records["state"]["trouble"].any():
-            raise RejectedError("The sensor is tared with good readings, and it is in trouble now.")
+            raise RejectedError("The sensor cannot be tared: its readings are bad. Check the sensor and try again.")
         q = reading["q"][:, : self.arm.n].mean(axis=0)
         bias = reading["wrench"].mean(axis=0) - self.arm.tool_weight(q)
         self.set({"sense.bias": tuple(bias.tolist())})
@@ -254,7 +255,7 @@ class Link(BoardLink[Task]):
         adopted = self.board.adopted
         entry = self.board.parameter_set(adopted - 1) if adopted > 0 else None
         if entry is None:
-            raise RejectedError("There is nothing to undo: no parameter of this loop has been changed.")
+            raise RejectedError("Nothing to undo: no parameter of this loop has been changed.")
         return from_record(Parameters, entry["values"])
 
     def _propose(self, make: Callable[[Parameters], Parameters], what: Any) -> Parameters:
@@ -281,7 +282,7 @@ class Link(BoardLink[Task]):
                 self._must_run()
                 ticking.check()
                 if self.board.head > last and self.board.answered < sequence:
-                    raise LoopError("it did not answer a parameter change")
+                    raise LoopError("it did not answer a parameter change", headline=SILENT)
                 time.sleep(self.task.dt / 2)
         except LoopError:
             if int(self.board.header.proposed) == sequence:  # made from no set, this one takes its place and is refused
@@ -291,7 +292,7 @@ class Link(BoardLink[Task]):
         return answered
 
     def check_now(self, before: Parameters, after: Parameters) -> None:
-        """Raise for a set that is refused as things stand: a contact at work, or a spring that would be torn."""
+        """Raise for parameters that are rejected now: a contact is active, or a spring would be overstretched."""
         check_change(self.board, before, after)
         check_stretch(self.board, before, after)
 
@@ -306,14 +307,14 @@ class Link(BoardLink[Task]):
 
 
 def changed_live(now: Parameters, values: dict[str, Any]) -> Parameters:
-    """The set with these values in place, whose thresholds still stand in their order."""
+    """The parameters with these values applied; raises if thresholds are out of order."""
     after: Parameters = changed(now, filled(now, values), live_only=True)
     check_order(after.contact)
     return after
 
 
 def attach(name: str | None = None) -> Link:
-    """Connect to a loop that someone else started; without a name, to the only one that runs."""
+    """Connect to a loop that another process started; without a name, to the only running loop."""
     board = board_of(name)
     if MISSION in board.config:
         raise RejectedError(f"Loop {name_of(board)} is a mission: it has no law and no parameters to change.")
@@ -324,7 +325,7 @@ def attach(name: str | None = None) -> Link:
 
 
 def board_of(name: str | None) -> Board:
-    """The board of a loop that runs; without a name, of the only one."""
+    """The board of a running loop; without a name, of the only one."""
     return Board.attach(name) if name is not None else _only_board()
 
 
@@ -334,19 +335,19 @@ def name_of(board: Board) -> str:
 
 
 def _only_board() -> Board:
-    """The board of the only loop that runs; where there are several, the error says which."""
+    """The board of the only running loop; if there are several, the error lists them."""
     sweep()
     boards = []
     for name in running():
         with contextlib.suppress(PliantError):  # it has just ended, or is being made, or another version's
             boards.append(Board.attach(name))
     if not boards:
-        raise RejectedError("No loop is running. Start one with pliant run, in another terminal.")
+        raise RejectedError("No loop is running. Start one with pliant run in another terminal.")
     if len(boards) > 1:
         words = [
             f"{name_of(board)} ({task.get('name', 'task')} on {task.get('robot', 'a robot')})"
             for board, task in ((board, board.config.get("task") or board.config.get(MISSION, {})) for board in boards)
         ]
         listed = f"{', '.join(words[:-1])} and {words[-1]}"
-        raise RejectedError(f"{len(boards)} loops are running: {listed}. Say which one you mean, with --loop NAME.")
+        raise RejectedError(f"{len(boards)} loops are running: {listed}. Choose one with --loop NAME.")
     return boards[0]

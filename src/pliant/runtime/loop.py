@@ -1,9 +1,8 @@
 """The control loop: read, tick, write, publish, in a process of its own.
 
 Started as ``python -m pliant.runtime.loop`` by a `Session`, which names the board. It takes its task from there, obeys
-the board's command queue, and ends in one of three ways: asked to, by a fault that the tick reported, or by an
-exception. On every way out the robot is stopped first; then the last seconds are saved and the reason is put on the
-board.
+the board's command queue, and ends on request, by a fault that the tick reports, or by an exception. In every case the
+robot is stopped first; then the last seconds are saved and the reason is written to the board.
 """
 
 from __future__ import annotations
@@ -114,7 +113,7 @@ class Loop:
         if number == self.last:
             self.asked = "the task is complete"
         elif os.getppid() != self.owner:
-            self.asked = "the process that started the loop is gone"
+            self.asked = "the process that started the loop has exited"
         if number in self.cell.script:
             self.cell.perform(number)
         if knock(*self.board.door, self.seen):
@@ -166,7 +165,7 @@ class Loop:
 
 
 class Running(Protocol):
-    """What a process lives for: an arm's loop, or that of a mission."""
+    """What a loop process runs: the loop of an arm or of a mission."""
 
     robot: Any
     asked: str
@@ -178,7 +177,7 @@ class Running(Protocol):
 
 
 def live(path: str, make: Callable[[Board], Running]) -> int:
-    """Body of a loop process: whatever happens, the robot is stopped, and the board says why."""
+    """Body of a loop process: in every case the robot is stopped and the reason is written to the board."""
     board = Board.attach(Path(path))
     board.header.loop_pid = os.getpid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the owner's business; it asks us to stop
@@ -207,7 +206,7 @@ def live(path: str, make: Callable[[Board], Running]) -> int:
             try:
                 loop.robot.stop()
             except Exception as error:
-                status, reason = FAULT, f"{reason}; and the robot did not take the stop: {error}"
+                status, reason = FAULT, f"{reason}; stopping the robot failed too: {error}"
     _leave(board, status, reason)
     if loop is not None:
         loop.robot.close()
@@ -223,7 +222,7 @@ def _leave(board: Board, status: int, reason: str) -> None:
         try:
             board.annotate({"black_box": str(save_black_box(board, reason))})
         except Exception as error:
-            reason += f" (and the last seconds could not be saved: {error})"
+            reason += f" (the last seconds could not be saved: {error})"
     board.finish(status, reason)
     if os.getppid() != int(board.header.owner_pid):
         board.remove()

@@ -1,8 +1,8 @@
 """Maps from files: YAML with an image (the format of ROS's map_server), an image alone, or a NumPy array.
 
-    trinary   p > occupied_thresh: occupied, p < free_thresh: free, unless an alpha channel hides it; the rest unknown
-    scale     the same, but between them as much as p says; what an alpha channel hides is unknown
-    raw       the value of a pixel is the occupancy in percent; above 100 unknown
+    trinary   p > occupied_thresh: occupied, p < free_thresh: free, unless it is transparent; the rest is unknown
+    scale     the same, with values in between in proportion to p; transparent pixels are unknown
+    raw       the pixel value is the occupancy in percent; above 100: unknown
 
 p = (255 - value)/255, or value/255 with `negate`. The first row of an image is the top of the map. The first row of a
 NumPy array is its bottom (smallest y), as in a ROS message.
@@ -33,7 +33,7 @@ DEFAULT_RESOLUTION_M = 0.05
 
 
 class MapFile(Section):
-    """The YAML file of a map, as ROS's map_server has it."""
+    """The YAML file of a map, in the format of ROS's map_server."""
 
     image: str
     resolution: float = Field(gt=0)
@@ -47,7 +47,7 @@ class MapFile(Section):
     @classmethod
     def _is_not_turned(cls, value: Three) -> Three:
         if abs(value[2]) > 1e-9:
-            raise PydanticCustomError("turned", "three numbers of which the last is 0: turned maps are not supported")
+            raise PydanticCustomError("turned", "three numbers with 0 as the last: rotated maps are not supported")
         return value
 
     @field_validator("free_thresh")
@@ -65,9 +65,9 @@ _PLAIN = MapFile.model_validate({"image": "", "resolution": 1.0, "origin": (0.0,
 def load_map(
     name: Path | str, *, resolution_m: float | None = None, origin: tuple[float, float] | None = None
 ) -> OccupancyGrid:
-    """The map in the file `name`, or the one of this name that comes with Pliant.
+    """Load the map file `name`, or the map of this name that comes with Pliant.
 
-    Resolution and origin are those of the YAML file; for the other kinds they can be given.
+    A YAML file contains resolution and origin; for the other kinds they can be given.
     """
     path = find_file("map", name)
     kind = path.suffix.lower()
@@ -75,7 +75,7 @@ def load_map(
         raise InputError("the map", str(path), KINDS)
     if kind in (".yaml", ".yml"):
         if resolution_m is not None or origin is not None:
-            raise RejectedError(f"Resolution and origin of {path} are those in the file: they cannot be given as well.")
+            raise RejectedError(f"Resolution and origin are set in {path} and cannot be given in addition.")
         return _from_yaml(path)
     cells = _array(path) if kind == ".npy" else occupancy(_pixels(path), _PLAIN)
     side = DEFAULT_RESOLUTION_M if resolution_m is None else resolution_m
@@ -83,7 +83,7 @@ def load_map(
 
 
 def files_of(path: Path) -> list[Path]:
-    """The files that a map is made of: itself, and the image that it names."""
+    """The files of a map: the file itself, and the image that it names."""
     if path.suffix.lower() not in (".yaml", ".yml"):
         return [path]
     return [path, path.parent / str(YAML(typ="safe").load(path.read_text())["image"])]
@@ -103,7 +103,7 @@ def _from_yaml(path: Path) -> OccupancyGrid:
     about = validated(MapFile, data, path.name)
     image = path.parent / about.image
     if not image.is_file() or image.suffix.lower() not in IMAGES:
-        raise InputError(f"{path.name}.image", about.image, "a .pgm or .png file that exists beside it")
+        raise InputError(f"{path.name}.image", about.image, "an existing .pgm or .png file, relative to the YAML file")
     return OccupancyGrid(occupancy(_pixels(image), about), about.resolution, about.origin[:2], path.stem)
 
 
@@ -146,7 +146,7 @@ def _array(path: Path) -> Array:
         raise InputError("the map", str(path), "a NumPy array in a .npy file") from None
     if not isinstance(cells, np.ndarray) or cells.ndim != 2 or cells.dtype.kind not in "biuf":
         shape = f"{getattr(cells, 'dtype', '?')} {getattr(cells, 'shape', '')}"
-        raise InputError("the map", f"{path} ({shape})", "a table of flags or numbers with rows and columns")
+        raise InputError("the map", f"{path} ({shape})", "a two-dimensional array of booleans or numbers")
     if cells.dtype.kind == "b":
         return np.where(cells, OCCUPIED, FREE).astype(np.int8)
     if cells.dtype.kind == "f":

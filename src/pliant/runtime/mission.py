@@ -1,4 +1,4 @@
-"""A mission on a simulated robot: every period read, decide, command, and keep what happened."""
+"""A mission on a simulated robot: in every period read, decide, command and record."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ Told = Callable[[float], None]
 CHUNK = 2048
 MAP = "map.npy"
 ACCOUNT = "mission.json"
-"""What there was to say of a mission at the end of a recording that was begun before."""
+"""Attachment with the log of a mission at the end of its recording."""
 MOVING = np.array((0.02, 0.05))
-"""Commands [m/s, rad/s] that a base is expected to show."""
+"""Commands [m/s, rad/s] above which the odometry must change."""
 LONGEST_S = 4000.0
 
 
 class FrozenOdometry:
-    """How long a base that is told to move has said the same: a pose without an age has none other."""
+    """How long the odometry of a base that is commanded to move has not changed."""
 
     def __init__(self) -> None:
         self._last, self.age_s = b"", 0.0
 
     def update(self, said: bytes, command: Array, dt: float) -> float:
-        """Age [s] of what a base says of its place, one period after the last; `command` is what it was told."""
+        """Age [s] of the odometry, one period after the last; `command` is the command to the base."""
         if said != self._last:
             self._last, self.age_s = said, 0.0
         elif (np.abs(command) > MOVING).any():
@@ -73,7 +73,7 @@ class MissionLoop:
         return self.loop.act(u, out)
 
     def stand(self, out: Array | None = None) -> Array:
-        """A period in which nothing is decided: base and arm are told to stand."""
+        """A period without a decision: base and arm are commanded to stop."""
         self.loop.look()
         self._goal[:] = self.mission.goal
         return self.loop.act(np.zeros(self.loop.body.m), out)
@@ -96,39 +96,39 @@ class MissionLoop:
 
 @dataclass(frozen=True)
 class MissionRun:
-    """What happened."""
+    """The result of a mission."""
 
     task: MissionTask
     grid: OccupancyGrid
-    """The map, as it was seen last."""
+    """The map in its last version."""
     records: Array
     log: list[Change]
     stand: Stand | None
     goal: Array
     park_q: Array
     tool: Array
-    """X_WT at the end, as it really is."""
+    """True X_WT at the end."""
     body: Body = field(repr=False)
 
     @property
     def done(self) -> bool:
-        """Whether the tool came to its goal."""
+        """Whether the tool reached its goal."""
         return bool(self.log) and self.log[-1].stage == DONE
 
     @property
     def account(self) -> dict[str, Any]:
-        """What there is to say of it."""
+        """Its log, path and goal, for a recording."""
         return account(self.log, self.stand, self.goal, self.park_q)
 
     @property
     def reason(self) -> str:
-        """Why it was stopped, if it was."""
+        """Why it stopped before its goal, or ""."""
         stops = [change.reason for change in self.log if change.stage == "stopping"]
         return stops[-1] if stops else ""
 
 
 def lags_of(task: MissionTask) -> Lags:
-    """What the robot's maker would say of its lags."""
+    """The lags of the simulated robot, as a data sheet would state them."""
     return Lags(task.sim.servo.lag_s, task.sim.drive.lag_s)
 
 
@@ -148,9 +148,9 @@ def simulate_mission(
 ) -> MissionRun:
     """Run a mission in simulation to its end, as fast as possible.
 
-    Where `go_on` says no, it is stopped: base and arm brake, and that is its end. `between` may put something between
-    robot and loop, `meanwhile` is called in every period: a fault to come, another map. `prepared` is what `begun` gave
-    for this task, where that is known already: it serves once.
+    When `go_on` returns False, base and arm brake and the mission ends. `between` may insert something between robot
+    and loop; `meanwhile` is called in every period, for instance to inject a fault or another map. `prepared` is the
+    result of `begun` for this task, if it is known already; it can be used once.
     """
     body, _, mission = prepared or begun(task)
     robot = simulated(task, body)
@@ -161,7 +161,7 @@ def simulate_mission(
         if ticks % 50 == 0:
             told(mission.share)
             if not go_on():
-                mission.stop("it was told to stop")
+                mission.stop("it was asked to stop")
         if ticks and ticks % CHUNK == 0:
             parts.append(TELEMETRY.new(CHUNK))
         meanwhile(mission, loop.loop.time_s)
@@ -176,7 +176,7 @@ def simulate_mission(
 
 
 def account(log: list[Change], stand: Stand | None, goal: Array, park_q: Array) -> dict[str, Any]:
-    """What there is to say of a mission, as JSON has it: its stages and why, its way, where it stands, its goal."""
+    """The log of a mission for JSON: its stages and reasons, its path, the pose of the robot at the goal, its goal."""
     way = None if stand is None else {"start": list(stand.plan.path.start), "arcs": stand.plan.path.arcs.tolist()}
     return {
         "log": [[change.time_s, change.stage, change.reason] for change in log],
@@ -188,7 +188,7 @@ def account(log: list[Change], stand: Stand | None, goal: Array, park_q: Array) 
 
 
 def mission_meta(task: MissionTask, grid: OccupancyGrid, said: dict[str, Any]) -> dict[str, Any]:
-    """What a recording says of a mission, of which `said` is the account."""
+    """The metadata of a mission's recording; `said` is its `account`."""
     return {
         "name": task.name,
         "robot": f"{task.robot} on a {'wheeled' if task.sim.wheels else 'planar'} base",

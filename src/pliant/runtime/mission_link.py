@@ -1,4 +1,4 @@
-"""Your end of a mission that runs at its own pace: begin it, stop it, give it another goal, and see how it goes."""
+"""A connection to a mission that runs in real time: begin it, stop it, change its goal, and read its log."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from pliant.errors import LoopError, RejectedError
 from pliant.runtime import commands
-from pliant.runtime.board_link import BoardLink
+from pliant.runtime.board_link import SILENT, BoardLink
 from pliant.runtime.link import board_of, name_of
 from pliant.runtime.mission_task import MissionTask
 from pliant.runtime.spawn import MISSION_LOOP
@@ -27,7 +27,7 @@ class MissionLink(BoardLink[MissionTask]):
 
     @property
     def story(self) -> dict[str, Any]:
-        """What it tells of itself: `stage`, whether it is `moving` or `seeking` a way, and its `account`."""
+        """The log of the mission: `stage`, whether it is `moving` or `seeking` a path, and its `account`."""
         return self.board.story
 
     @property
@@ -36,13 +36,14 @@ class MissionLink(BoardLink[MissionTask]):
         return self.story["stage"]
 
     def begin(self) -> None:
-        """Begin; a mission that is over begins once more from where the robot stands. Raises if there is no way."""
+        """Begin; a finished mission begins again from the robot's current pose. Raises if there is no path."""
         self._ask(commands.RESUME)
 
     def goal(self, position: ArrayLike) -> None:
-        """Another goal of the tool [m], in the axes of the map, turned as before; two numbers leave its height.
+        """Set another goal of the tool [m] in map axes; it keeps its orientation, and two numbers keep its height.
 
-        Nothing moves: a place and a way are looked for, and `begin` takes them. Raises if there are none.
+        Nothing moves: a goal pose of the base and a path are planned, and `begin` drives there. Raises if there are
+        none.
         """
         values = self._numbers("goal", position, 2 if np.size(position) == 2 else 3)
         pose = np.array(self.story["account"]["goal"])
@@ -64,18 +65,18 @@ class MissionLink(BoardLink[MissionTask]):
                 if why is not None:
                     return
             time.sleep(0.01)
-        raise LoopError(f"it did not answer within {_SEEK_S:g} s")
+        raise LoopError(f"it did not answer within {_SEEK_S:g} s", headline=SILENT)
 
 
 class MissionSession(Started[MissionTask], MissionLink):
-    """A mission in a process of its own. It waits until it is told to `begin`; leaving it stops the robot."""
+    """A mission in its own process. It waits for `begin`; leaving the context stops the robot."""
 
     def __init__(self, task: MissionTask, *, name: str | None = None) -> None:
         super().__init__(task)
         self.name = name or next_name()
 
     def start(self) -> Self:
-        """Start the process; returns when a way has been found, and raises if there is none."""
+        """Start the process; returns when a path has been found, and raises if there is none."""
         ensure("loop", "body", "planner", notice=lines_on_stderr())
         return self._launch(MISSION_LOOP, {MISSION: self.task.model_dump(mode="json")})
 
@@ -85,10 +86,10 @@ class MissionSession(Started[MissionTask], MissionLink):
 
 
 def attach_mission(name: str | None = None) -> MissionLink:
-    """Connect to a mission that someone else started; without a name, to the only loop that runs."""
+    """Connect to a mission that another process started; without a name, to the only running loop."""
     board = board_of(name)
     if MISSION not in board.config:
-        raise RejectedError(f"Loop {name_of(board)} is the loop of an arm, not a mission.")
+        raise RejectedError(f"Loop {name_of(board)} controls an arm; it is not a mission.")
     link = MissionLink(MissionTask.model_validate(board.config[MISSION]))
     link.board, link.name = board, name_of(board)
     return link

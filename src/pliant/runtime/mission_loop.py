@@ -1,8 +1,8 @@
-"""A mission at its own pace, on a board, in a process of its own: ``python -m pliant.runtime.mission_loop <board>``.
+"""A mission in real time, on a board, in its own process: ``python -m pliant.runtime.mission_loop <board>``.
 
-It waits at its start until it is told to begin, and stands again when it is over. While nothing moves it may be given
-another goal of the tool; the place and the way are looked for beside the periods, and a refusal is a sentence in the
-story on the board. A simulated robot waits for nobody, so it asks the system for no privileges.
+It waits at its start for a request to begin, and stops again at the end. While nothing moves it accepts another goal
+of the tool; the path is planned in a separate thread, and a rejection is a sentence in the log on the board. The robot
+is simulated, so no real-time scheduling is requested.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from pliant.runtime.warm import load_group
 Array = np.ndarray[Any, Any]
 
 READY = "ready"
-"""A way is known, and the mission waits to be told to begin."""
+"""A path is known, and the mission waits for a request to begin."""
 STILL_M_S = 1e-3
-"""A base slower than this [m/s, rad/s] is where its next way begins."""
+"""A base slower than this [m/s, rad/s] counts as stopped."""
 _KEPT = 20
 _BRAKE_S = 10.0
 
 
 class MissionProcess:
-    """One robot on a map, and its missions one after the other."""
+    """One robot on a map, and its missions one after another."""
 
     def __init__(self, board: Board) -> None:
         self.board, self.task, self.asked = board, MissionTask.model_validate(board.config["mission"]), ""
@@ -55,7 +55,7 @@ class MissionProcess:
         self.goes, self.ends_at = False, 0
         self.past: list[Change] = []
         self.answers: dict[str, str] = {}
-        """Of the last requests: what speaks against them, empty where they were granted."""
+        """Answers to the last requests: why they were rejected, empty if they were accepted."""
         self._seeker = ThreadPoolExecutor(1)
         mission.seek = self._way_from
         self._sought: tuple[Future[Mission], Callable[[Mission], None], int] | None = None
@@ -95,14 +95,14 @@ class MissionProcess:
     def _listen(self, number: int) -> bool:
         """Hear what is asked; False: end."""
         if os.getppid() != int(self.board.header.owner_pid):
-            self.asked = "the process that started the loop is gone"
+            self.asked = "the process that started the loop has exited"
         if knock(*self.board.door, 0):
             while (item := self.board.take()) is not None:
                 self._obey(item)
         if self._sought is not None and self._sought[0].done():
             self._found()
         if self.asked and self.goes and not self.ends_at:
-            self.mission.stop("the loop is asked to end")
+            self.mission.stop("the loop was asked to stop")
             self.ends_at = number + round(_BRAKE_S / self.task.dt)
         return not self.asked or (self.goes and number < self.ends_at)
 
@@ -126,7 +126,7 @@ class MissionProcess:
     def _halt(self) -> None:
         """Brake. A way that is being looked for, to be driven at once, is not driven when it is found."""
         if self.goes:
-            self.mission.stop("it was told to stop")
+            self.mission.stop("it was asked to stop")
         elif self._sought is not None and self._sought[1] == self._begin:
             self._sought = self._sought[0], self._stay, self._sought[2]
 
@@ -134,9 +134,9 @@ class MissionProcess:
         """What speaks against another mission now."""
         base = self.loop.loop.base[0]
         if self._sought is not None:
-            return "A way is being looked for already. Wait until it is found."
+            return "A path is already being planned. Wait until it is found."
         if self.goes or np.abs(base.twist).max() > STILL_M_S:
-            return "The mission is under way. Stop it first."
+            return "The mission is running. Stop it first."
         return ""
 
     # ---- another goal ----
@@ -181,7 +181,7 @@ class MissionProcess:
 
     def _stay(self, mission: Mission) -> None:
         self._take(mission)
-        raise RejectedError("It was told to stop while it looked for its way. Begin again to drive it.")
+        raise RejectedError("The mission was stopped while its path was being planned. Begin again to drive it.")
 
     # ---- what is told ----
 

@@ -1,4 +1,4 @@
-"""A mission as a file: which robot, where it is, which map, and where its tool shall be. Its own kind of task file.
+"""A mission as a file: which robot, its start, the map, and the goal of its tool. Its own kind of task file.
 
 kind: mission
 map: maps/flat.yaml
@@ -35,26 +35,29 @@ Array = np.ndarray[Any, Any]
 
 
 class MissionTask(MissionSettings):
-    """What to do: park the arm, drive through the map, and bring the tool to its goal."""
+    """A mission: park the arm, drive through the map, and move the tool to its goal."""
 
-    kind: Literal["mission"] = param("mission", help="What makes a task file a mission.")
-    name: str = param("mission", help="A name for titles and file names.")
-    robot: str = param("sim:ur5e", help="Which arm rides on the base: sim:<model>.")
+    kind: Literal["mission"] = param("mission", help="Marks a task file as a mission.")
+    name: str = param("mission", help="Name for titles and file names.")
+    robot: str = param("sim:ur5e", help="Arm on the base: sim:<model>.")
     rate_hz: float = param(500.0, unit="Hz", ge=125, le=1000, help="Periods per second.")
     map: str = param(
-        "", help="Map: .yaml (map_server), .pgm, .png or .npy, from this file's folder or from here; or a name: flat."
+        "",
+        help="Map: .yaml (map_server), .pgm, .png or .npy, relative to this file or the working folder; or a name.",
     )
     map_resolution_m: float | None = param(
-        None, unit="m", gt=0, le=10, help="Length of a cell of an image or array (default: 0.05); a YAML file says it."
+        None, unit="m", gt=0, le=10, help="Cell size of an image or array (default: 0.05); a YAML file contains it."
     )
     map_origin_m: tuple[float, float] | None = param(
-        None, unit="m", help="Lower left corner of an image or array (default: 0, 0); a YAML file says it."
+        None, unit="m", help="Lower left corner of an image or array (default: 0, 0); a YAML file contains it."
     )
-    start: Three = param((0.0, 0.0, 0.0), unit="m, m, °", help="Where the base is: x, y and heading.")
-    start_q: tuple[float, ...] = param((), unit="rad", help="Where the joints are (default: the home pose).")
-    goal_m: Three = param((0.0, 0.0, 0.0), unit="m", help="Where the tool shall be, in the axes of the map.")
+    start: Three = param((0.0, 0.0, 0.0), unit="m, m, °", help="Start pose of the base: x, y and heading.")
+    start_q: tuple[float, ...] = param((), unit="rad", help="Start positions of the joints (default: the home pose).")
+    goal_m: Three = param((0.0, 0.0, 0.0), unit="m", help="Goal position of the tool, in map axes.")
     goal_rpy_deg: Three = param(
-        (180.0, 0.0, 0.0), unit="°", help="How it shall be turned about fixed x, y, z; the default points down."
+        (180.0, 0.0, 0.0),
+        unit="°",
+        help="Goal orientation of the tool: rotations about fixed x, y, z; the default points down.",
     )
     tool: Tool = Tool()
     sim: BodySimConfig = BodySimConfig()
@@ -67,7 +70,7 @@ class MissionTask(MissionSettings):
 
     @property
     def start_pose(self) -> tuple[float, float, float]:
-        """Where the base is: x [m], y [m], heading [rad]."""
+        """Start pose of the base: x [m], y [m], heading [rad]."""
         x, y, degrees = self.start
         return x, y, math.radians(degrees)
 
@@ -80,7 +83,7 @@ class MissionTask(MissionSettings):
 
 
 def find_mission(name: str) -> MissionTask | None:
-    """The mission in the file `name`, or that comes with Pliant by this name; None if it is a task of another kind."""
+    """The mission in the file `name`, or the one of this name that comes with Pliant; None for another kind of task."""
     path = find_file("task", name)
     data = read_yaml(path)
     if data.get("kind") != MISSION:
@@ -90,9 +93,9 @@ def find_mission(name: str) -> MissionTask | None:
 
 
 def located(task: MissionTask, folder: Path) -> MissionTask:
-    """The mission with the whole path of its map: from `folder`, from here, or one that comes with Pliant."""
+    """The mission with the full path of its map: from `folder`, the working folder, or the maps of Pliant."""
     if not task.map:
-        raise RejectedError("map is missing: a mission needs the map that it drives through.", field="map")
+        raise RejectedError("map is missing: a mission needs a map to drive through.", field="map")
     here = next((path for path in (folder / task.map, Path(task.map)) if path.is_file()), None)
     found = here or find_bundled("map", task.map)
     return task.model_copy(update={"map": str(found.resolve())}) if found else task
@@ -109,15 +112,15 @@ def changed_mission(
 
 
 def place_of(task: MissionTask) -> tuple[str, OccupancyGrid]:
-    """Which arm a mission is for, and its map: what can be refused at once."""
+    """The arm of a mission and its map; rejects what is wrong with them at once."""
     kind, which = parse_address(task.robot)
     if kind != "sim":
-        raise InputError("robot", task.robot, "sim:<model>", "A mission is simulated: nothing else drives yet.")
+        raise InputError("robot", task.robot, "sim:<model>", "Missions run only in simulation.")
     return which, load_map(task.map, resolution_m=task.map_resolution_m, origin=task.map_origin_m)
 
 
 def within(seconds: float) -> Callable[[], bool]:
-    """Whether so many seconds from now are not over yet."""
+    """A function that returns True until so many seconds from now have passed."""
     until = time.monotonic() + seconds
     return lambda: time.monotonic() < until
 
@@ -125,9 +128,9 @@ def within(seconds: float) -> Callable[[], bool]:
 def begun(
     task: MissionTask, goal: Array | None = None, place: Array | None = None
 ) -> tuple[Body, OccupancyGrid, Mission]:
-    """The robot's model, the map and the mission with its way found; refuses what cannot be done, before it moves.
+    """The robot model, the map and the mission with its path planned; rejects what cannot be done before it moves.
 
-    `goal` (X_WT) and `place` (x [m], y [m], heading [rad]) stand for those that the task names.
+    `goal` (X_WT) and `place` (x [m], y [m], heading [rad]) replace those of the task.
     """
     goal, start = task.goal_pose if goal is None else goal, task.start_pose if place is None else place
     which, grid = place_of(task)

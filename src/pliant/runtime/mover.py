@@ -1,4 +1,4 @@
-"""An arm that is moved about to find something out: in real time, or simulated as fast as possible."""
+"""An arm that is moved for an identification: in real time, or simulated as fast as possible."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Array = np.ndarray[Any, Any]
 
 
 class Mover(Protocol):
-    """What an identification may do with an arm."""
+    """The interface through which an identification moves an arm."""
 
     def move_joints(self, q: Any) -> None: ...
 
@@ -30,7 +30,7 @@ class Mover(Protocol):
     def command(self, name: str) -> None: ...
 
     def pass_time(self, seconds: float) -> Array:
-        """Let time pass; returns the telemetry since the last call, without a gap."""
+        """Wait; returns the telemetry since the last call, without gaps."""
         ...
 
 

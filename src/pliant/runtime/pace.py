@@ -1,4 +1,4 @@
-"""Waking up at fixed points in time, in compiled code: a loop that sleeps here costs no interpreter."""
+"""Wake up at fixed times, in compiled code: sleeping needs no interpreter."""
 
 from __future__ import annotations
 

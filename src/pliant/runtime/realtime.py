@@ -1,4 +1,4 @@
-"""Asking the operating system for a quiet place to run, and saying what it gave."""
+"""Request real-time scheduling and locked memory, and report what the system granted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PR_SET_TIMERSLACK = 29
 
 @dataclass(frozen=True)
 class Granted:
-    """What the system permitted; `scheduler` is "SCHED_FIFO 60" or the reason why not."""
+    """What the system granted; `scheduler` is "SCHED_FIFO 60" or why it is off."""
 
     scheduler: str
     memory: str
@@ -26,7 +26,7 @@ class Granted:
 
 
 def _libc_call(name: str, *args: int) -> str:
-    """Call a function of the C library; "" when it worked, else the system's own words."""
+    """Call a function of the C library; returns "" on success, otherwise the system's error message."""
     if not sys.platform.startswith("linux"):
         return "not available on this system"
     libc = ctypes.CDLL(None, use_errno=True)
@@ -34,7 +34,7 @@ def _libc_call(name: str, *args: int) -> str:
 
 
 def prepare(priority: int = 60) -> Granted:
-    """Freeze the garbage collector, lock memory, ask for real-time scheduling; refusals are reported, not fatal."""
+    """Freeze the garbage collector, lock memory, request real-time scheduling; failures are reported, not fatal."""
     gc.collect()
     gc.freeze()
     gc.disable()
@@ -43,11 +43,11 @@ def prepare(priority: int = 60) -> Granted:
         scheduler = f"SCHED_FIFO {priority}"
     except (OSError, AttributeError) as error:
         why = error.strerror.lower() if isinstance(error, OSError) and error.strerror else "not available"
-        scheduler = f"ordinary ({why})"
-    refused = _libc_call("mlockall", _MCL_CURRENT | _MCL_FUTURE | _MCL_ONFAULT)
-    memory = f"not locked ({refused})" if refused else "locked as it is touched"
-    refused = _libc_call("prctl", _PR_SET_TIMERSLACK, 1, 0, 0, 0)
-    return Granted(scheduler, memory, f"default slack ({refused})" if refused else "1 ns slack")
+        scheduler = f"off ({why})"
+    denied = _libc_call("mlockall", _MCL_CURRENT | _MCL_FUTURE | _MCL_ONFAULT)
+    memory = f"memory not locked ({denied})" if denied else "memory locked on first access"
+    denied = _libc_call("prctl", _PR_SET_TIMERSLACK, 1, 0, 0, 0)
+    return Granted(scheduler, memory, f"default timer slack ({denied})" if denied else "timer slack 1 ns")
 
 
 def memory_kib() -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Running recorded inputs through the tick again: same inputs, same outputs, bit for bit, or it says where not."""
+"""Run recorded inputs through the tick again and compare the outputs bit for bit."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def rerun(handle, sets, which, records, state, command, observed, work, mode, dt
 
 @dataclass(frozen=True)
 class Replayed:
-    """The outcome: how many ticks ran again, the largest difference, and where it was."""
+    """The result: number of replayed ticks, the largest difference and its place."""
 
     ticks: int
     largest: float
@@ -43,12 +43,12 @@ class Replayed:
 
 
 def replay(recording: Recording) -> Replayed:
-    """Run a recording through the tick. After a gap in the records it goes on from the recorded state."""
+    """Run a recording through the tick. After a gap in the records it continues from the recorded state."""
     task = _task_of(recording)
     kept = recording.attachments.get(MODEL)
     arm = recorded_arm(task, recording.meta, kept)
     if kept is not None and kept != model_bytes(arm):
-        raise RecordingError(recording.path, "was made with another model of the arm: it cannot be run again exactly.")
+        raise RecordingError(recording.path, "was made with a different arm model and cannot be replayed exactly.")
     records = recording.records
     sets, which = _parameter_sets(recording)
     out = records.copy()
@@ -72,15 +72,15 @@ def replay(recording: Recording) -> Replayed:
 
 def _task_of(recording: Recording) -> Task:
     if not len(recording.records):
-        raise RecordingError(recording.path, "has no records: there is nothing to run again.")
+        raise RecordingError(recording.path, "has no records and cannot be replayed.")
     if "mission" in recording.meta:
-        raise RecordingError(recording.path, "is of a mission, which is not made of one tick: it cannot be run again.")
+        raise RecordingError(recording.path, "is the recording of a mission. Missions cannot be replayed.")
     if "task" not in recording.meta:
-        raise RecordingError(recording.path, "does not say which task it is of: it cannot be run again.")
+        raise RecordingError(recording.path, "does not contain its task and cannot be replayed.")
     try:
         return validated(Task, recording.meta["task"])
     except InputError as error:
-        raise RecordingError(recording.path, f"is of a task that this version cannot run: {error}") from None
+        raise RecordingError(recording.path, f"contains a task that this version cannot run: {error}") from None
 
 
 def _parameter_sets(recording: Recording) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -88,10 +88,10 @@ def _parameter_sets(recording: Recording) -> tuple[np.ndarray[Any, Any], np.ndar
     revisions = [item.revision for item in recording.parameters]
     missing = set(np.unique(recording.records["revision"]).tolist()) - set(revisions)
     if missing:
-        raise RecordingError(recording.path, f"lacks the parameter sets {sorted(missing)}: it cannot be run again.")
+        raise RecordingError(recording.path, f"lacks the parameter sets {sorted(missing)} and cannot be replayed.")
     kept = recording.parameter_layout
     if kept is None or kept.dtype.descr != PARAMETERS.dtype.descr:
-        raise RecordingError(recording.path, "was made with other parameters than this version has.")
+        raise RecordingError(recording.path, "was made by a version with other parameters and cannot be replayed.")
     sets = PARAMETERS.new(len(revisions))
     for i, item in enumerate(recording.parameters):
         sets[i] = item.values

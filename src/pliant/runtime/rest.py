@@ -1,7 +1,7 @@
-"""Before the first motion of a real arm: does its force sensor show what the task's tool and offset explain?
+"""Before the first motion of a real arm: does its force sensor read what the task's tool and offset explain?
 
-A tool that the task does not know of, or one that is not mounted, is a constant push to every law that feels: the arm
-would give way to it from the first tick on. So would it to a hand or a thing that touches the tool.
+A tool that the task does not declare, or a declared one that is not mounted, is a constant push to every
+force-controlled law: the arm would move from the first tick on. So would a hand or an object that touches the tool.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LEAST, LONGEST_S = 5, 2.0
 
 
 class Limit(NamedTuple):
-    """A law with the force and moment that it may begin with, and the parameter that says so."""
+    """A law, the resting force and moment with which it may start, and the parameter that sets them."""
 
     law: str
     most_n: float
@@ -38,14 +38,14 @@ class Limit(NamedTuple):
     parameter: str
 
     def is_kept(self, wrench: Array) -> bool:
-        """Whether so much may be left over."""
+        """Whether this resting wrench is within the limit."""
         return bool(np.linalg.norm(wrench[:3]) <= self.most_n and np.linalg.norm(wrench[3:]) <= self.most_nm)
 
 
 def limit_of(task: Task) -> Limit | None:
-    """The strictest limit of the laws that the task brings by itself; None where none of them feels.
+    """The strictest limit of the laws that the task starts by itself; None if none of them uses the force sensor.
 
-    A contact that nobody starts in the script is started by hand, and is refused by its law then, if need be.
+    A contact that no event starts is started by hand; its law then rejects the start if necessary.
     """
     p, laws = task.params, {task.law, *(event.law for event in task.events)}
     found: list[Limit] = []
@@ -61,7 +61,7 @@ def limit_of(task: Task) -> Limit | None:
 
 
 def check_rest(task: Task, robot: Robot, arm: Arm, reading: Any) -> None:
-    """Raise if more is left over at rest than the task's laws may begin with; a simulated arm is as declared."""
+    """Raise if the resting wrench is too large for the task's laws; a simulated arm is not checked."""
     limit = None if is_simulated(task.robot) else limit_of(task)
     if limit is None:
         return
@@ -74,8 +74,8 @@ def check_rest(task: Task, robot: Robot, arm: Arm, reading: Any) -> None:
             raise _refusal(task, robot.name, limit, shown, explained)
     if not robot.fault:  # a fault has its own sentence, which the loop tells
         raise RejectedError(
-            f"Nothing has moved: the force sensor of {robot.name} gave hardly a reading that can be used within "
-            f"{LONGEST_S:g} s, and the law {limit.law} feels by it: see that it is connected and sends numbers."
+            f"Nothing has moved: the force sensor of {robot.name} gave fewer than {LEAST} usable readings within "
+            f"{LONGEST_S:g} s, and the law {limit.law} needs it. Check that it is connected and sends finite numbers."
         )
 
 
@@ -105,11 +105,11 @@ def _refusal(task: Task, robot: str, limit: Limit, shown: Array, explained: Arra
     reads, expects, differs = (f"{np.linalg.norm(one[part]):.{digits}f} {unit}" for one in (shown, explained, left))
     parameter = parameter if is_force else "sense.deadband_nm"
     return RejectedError(
-        f"Nothing has moved: at rest the force sensor of {robot} reads {reads}, where the task's tool of "
-        f"{task.tool.mass_kg:g} kg and sense.bias explain {expects}; that differs by {differs}, and the law "
-        f"{law} may begin with {most if is_force else most_nm:.3g} {unit} at most: take hands and things off the tool; "
-        "mount the tool that the task declares, or have the mounted one and the sensor's offset measured (pliant "
-        "identify payload … --write); if only the sensor has drifted, tare it while the task runs with law: hold "
-        f"(pliant tare, then pliant set --save FILE); or raise {parameter} if that is to be there.",
+        f"Nothing has moved: at rest the force sensor of {robot} reads {reads}, but the task's tool of "
+        f"{task.tool.mass_kg:g} kg and sense.bias explain {expects}. The difference is {differs}; the law {law} starts "
+        f"with at most {most if is_force else most_nm:.3g} {unit}. Take hands and objects off the tool. Mount the tool "
+        "that the task declares, or measure the mounted one and the sensor offset (pliant identify payload … --write). "
+        "If only the sensor has drifted, tare it while the task runs with law: hold (pliant tare, then pliant set "
+        f"--save FILE). If the difference is intended, raise {parameter}.",
         field=parameter,
     )

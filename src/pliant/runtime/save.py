@@ -1,7 +1,7 @@
-"""Putting runs into files: a simulated run, the last seconds of a loop, and a loop while it runs.
+"""Write runs to files: a simulated run, the last seconds of a loop, and a loop while it runs.
 
-``python -m pliant.runtime.save <board> <file> <tick>`` is the recorder: a process of its own that reads the board's
-ring from a tick on until the loop has ended, or it is asked to end itself. The loop does not know about it.
+``python -m pliant.runtime.save <board> <file> <tick>`` is the recorder: a separate process that reads the board's ring
+from a tick on until the loop ends or the recorder is asked to stop. The loop does not know about it.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ NOW = -1
 
 
 def output_folder() -> Path:
-    """Where files go that nobody gave a name: $PLIANT_OUT, or `out` here."""
+    """The default folder for output files: $PLIANT_OUT, or `out` in the working folder."""
     return Path(os.environ.get("PLIANT_OUT", "out"))
 
 
 def claim_recording(path: Path) -> None:
-    """Make sure now that a recording can be written there; its process would notice when the robot moves already.
+    """Check before the robot moves that a recording can be written there.
 
-    An older recording may be written over, any other file not: it may be the task itself.
+    An older recording may be overwritten, but no other file: it could be the task itself.
     """
     there = path.exists()
     try:
@@ -59,7 +59,7 @@ def claim_recording(path: Path) -> None:
     except OSError as error:
         raise RecordingError(path, f"cannot be written: {error.strerror or error}.") from None
     if begin and not MAGIC.startswith(begin):
-        raise RecordingError(path, "is there already and is no recording: give the recording another name.")
+        raise RecordingError(path, "already exists and is not a recording. Give the recording another name.")
 
 
 def _writer(path: Path, task: Task, arm: Arm, **more: object) -> RecordingWriter:
@@ -83,7 +83,7 @@ def _fault_file(name: str) -> Path:
 
 
 def save_last_seconds(run: Run) -> Path:
-    """Write the end of a simulated run that a fault has stopped."""
+    """Write the last seconds of a simulated run that ended in a fault."""
     path = _fault_file(f"{os.getpid()}")
     records = run.records[-max(1, round(BLACK_BOX_S * run.task.rate_hz)) :]
     first = int(records["revision"][0])
@@ -92,7 +92,7 @@ def save_last_seconds(run: Run) -> Path:
 
 
 def save_black_box(board: Board, reason: str) -> Path:
-    """Write the last seconds that the board still holds, with the reason of the stop."""
+    """Write the last seconds that the board still holds, with the reason of the fault."""
     path = _fault_file(board.path.name.removeprefix("pliant-"))
     first = max(0, board.head - round(BLACK_BOX_S / _period_s(board)))
     records, _, _ = board.read(first)
@@ -145,14 +145,14 @@ def _sets(writer: RecordingWriter, board: Board, records: np.ndarray, known: int
 
 
 def follow(board: Path, path: Path, first: int = 0) -> subprocess.Popen[bytes]:
-    """Start the recorder, from tick `first` on; or, where that is NOW, from when it is ready."""
+    """Start the recorder, from tick `first` on, or with NOW, as soon as it is ready."""
     return spawn(RECORDER, str(board), str(path), str(first))
 
 
 def record(board: Board, path: Path, first: int = 0, asked: Callable[[], bool] = lambda: False) -> int:
-    """Follow a loop to its end, or until `asked`, and write all it publishes; returns how many records were lost.
+    """Record a loop to its end, or until `asked`; returns how many records were lost.
 
-    An older recording of this name stays until the loop has published something to put in its place.
+    An older recording of this name is kept until the loop has published its first record.
     """
     new = path.with_name(f"{path.name}.new")
     try:
@@ -186,7 +186,7 @@ def _fault_of(board: Board) -> str:
     while board.status in (STARTING, RUNNING) and time.monotonic() < deadline and alive(int(board.header.owner_pid)):
         time.sleep(0.02)
     if board.status in (STARTING, RUNNING):
-        return str(board.notes.get("fault", "its process ended without a word"))
+        return str(board.notes.get("fault", "its process exited without reporting a reason"))
     return board.reason if board.status == FAULT else ""
 
 

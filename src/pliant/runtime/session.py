@@ -1,11 +1,11 @@
-"""A session: a control loop in a process of its own, and your end of it.
+"""A session: a control loop in its own process, and your connection to it.
 
     with pliant.connect("sim:ur5e", law="admittance") as arm:
         arm.push([20, 0, 0], for_s=1)
         print(arm.wait(1.5).observed.pose)
 
-The loop keeps its own time. Nothing that happens in this process, a garbage collection, a busy thread, a breakpoint,
-reaches it; when this process ends, it stops the robot.
+Nothing in this process can disturb the loop, be it garbage collection, a busy thread or a breakpoint. When this process
+ends, the robot stops.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LIFT_TIMES = 3.0
 
 
 class Session(Started[Task], Link):
-    """A running loop. Use it as a context manager; leaving it stops the robot."""
+    """A running loop. Use it as a context manager; leaving the context stops the robot."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class Session(Started[Task], Link):
     def start(self) -> Self:
         """Start the loop process (and the recorder, if a file was named); returns when it runs.
 
-        A task that is not stable on the surfaces that it declares is refused, unless the session is `unchecked`.
+        A task that is not stable on its declared surfaces is rejected, unless the session is `unchecked`.
         """
         if not self.unchecked:
             guard_start(self.task)
@@ -67,8 +67,8 @@ class Session(Started[Task], Link):
 def connect(robot: str = "sim:ur5e", law: str = "hold", **task: Any) -> Session:
     """A session with a robot: ``connect("sim:ur5e", law="admittance", rate_hz=500, record="run.mcap")``.
 
-    Further keywords are the fields of a `Task`; `record` names a recording, `name` the loop. `unchecked` lets a task
-    run that is not stable on the surfaces that it declares.
+    Further keywords are the fields of a `Task`; `record` is the file of a recording, `name` names the loop. `unchecked`
+    allows a task that is not stable on its declared surfaces.
     """
     from pliant.params.declare import validated
 

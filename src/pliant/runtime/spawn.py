@@ -1,8 +1,8 @@
-"""Processes of ours, which can be started before there is anything for them to do.
+"""Start Pliant's own processes, if possible before they are needed.
 
-A process takes its arguments as one line on its standard input. Until that line comes it imports what it needs, while
-its owner does the same on another core: a loop starts about a second earlier. If the owner ends first, the line never
-comes and the process ends too.
+A process takes its arguments as one line on standard input. Until that line arrives it imports what it needs, while its
+owner does the same on another core: a loop starts about a second earlier. If the owner ends first, the process ends
+too.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _waiting: dict[str, tuple[subprocess.Popen[bytes], Any]] = {}
 
 
 def start_ahead(*modules: str) -> None:
-    """Start processes that will be wanted soon; what nobody has wanted when this process ends is ended with it."""
+    """Start processes that will be needed soon; those that are still unused when this process ends end with it."""
     if not _waiting:
         atexit.register(_dismiss)
     for module in modules:
@@ -30,7 +30,7 @@ def start_ahead(*modules: str) -> None:
 
 
 def spawn(module: str, *arguments: str) -> subprocess.Popen[bytes]:
-    """The process of a module of ours, with these arguments: one that was started ahead, or a new one."""
+    """The process of a module, with these arguments: one that was started ahead, or a new one."""
     process, born_in = _waiting.pop(module, (None, None))
     if process is not None and born_in != _surroundings():  # it would look for files in another folder
         _end(process)
@@ -43,7 +43,7 @@ def spawn(module: str, *arguments: str) -> subprocess.Popen[bytes]:
 
 
 def arguments() -> list[str]:
-    """What the owner of this process wants of it; ends the process if its owner has gone without a word."""
+    """The arguments from the owner of this process; ends the process if its owner has exited."""
     line = sys.stdin.readline()
     if not line:
         sys.exit(0)

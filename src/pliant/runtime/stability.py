@@ -1,8 +1,8 @@
 """The whole contact loop in one direction, in discrete time: law, filter, transport, servo, arm, surface.
 
-`loop_matrix` is one tick of the contact law's loop as a matrix, linear about a settled contact: its eigenvalues say
-whether it is stable, and how much gain or stiffness it still bears. `comply_matrix` is the same for the admittance
-that presses on a surface. (`analysis.first_touch` runs the law's own code against the same model.)
+`loop_matrix` is one tick of the contact law's loop as a matrix, linearised about a settled contact: its eigenvalues
+show whether it is stable, and its margins in gain and stiffness. `comply_matrix` is the same for an admittance that
+presses on a surface. (`analysis.first_touch` runs the law's own code against the same model.)
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _DUST = 1e-7
 
 @dataclass(frozen=True)
 class Plant:
-    """What lies between a commanded speed and the force that comes back, along one direction."""
+    """The plant between a commanded speed and the measured force, along one direction."""
 
     omega: float
     """Natural frequency of the servo's critically damped filter [rad/s]."""
@@ -59,10 +59,10 @@ def plant_of(task: Task, *, stiffness: float = 0.0) -> Plant:
 
 
 def plants_of(task: Task, parameters: Parameters | None = None, axis: Array | None = None) -> Callable[[float], Plant]:
-    """The loop of a task for any stiffness [N/m] of the surface: a tip that presses sticks to it.
+    """The loop of a task as a function of the surface stiffness [N/m]; a pressing tip sticks to the surface.
 
-    It is how the robot answers, the arm at the start along `axis` (the tool's), the filter and the rate; `parameters`
-    stand in for those of the task.
+    It combines the robot's response, the arm at the start along `axis` (default: the tool axis), the filter and the
+    rate; `parameters` replace those of the task.
     """
     arm, servo, answer, own = arm_of(task), task.sim.servo, task.response, (parameters or task.params).hold
     q = np.array(task.start_q or arm.q_home, float)
@@ -112,7 +112,7 @@ def tool_axis(pose: Array) -> Array:
 
 
 def gain_for(p: Contact, plant: Plant, stiffness: float, damping: float) -> float:
-    """The gain [m/(N s)] that the law takes for a surface that it knows."""
+    """The gain [m/(N s)] that the law uses on a known surface."""
     return min(
         p.margin / (p.lag_s * stiffness + DAMPING_SHARE * damping), INERTIA_SHARE * p.lag_s / max(plant.tool, 1e-3)
     )
@@ -160,10 +160,10 @@ def _tick_matrix(plant: Plant, stiffness: float, damping: float, own: int, law: 
 
 
 def loop_matrix(p: Contact, plant: Plant, stiffness: float, damping: float, gain: float, known: float) -> Array:
-    """One tick of the contact law's loop, for a surface that it takes for `known` [N/m].
+    """One tick of the contact law's loop, for a surface whose stiffness it assumes to be `known` [N/m].
 
-    The law remembers what it has seen of the surface (speed, acceleration) if it feeds that forward, and its integral
-    or the speed of its virtual mass.
+    The law's state is the observed surface motion (speed, acceleration) if it feeds that forward, and its integral or
+    the speed of its virtual mass.
     """
     dt = plant.dt
     theta = math.exp(-dt / (FOLLOW_LAGS * p.lag_s + p.noise_n / (known * QUIET)))
@@ -188,7 +188,7 @@ def comply_matrix(
 ) -> Array:
     """One tick of an admittance with `gains` (M, D, K) that presses `into` (unit vector, law's axes) a surface.
 
-    `feels` has a number for each of the six directions: the share of the wrench that the law is given.
+    `feels` has a number for each of the six directions: the share of the wrench that the law receives.
     """
     M, D, K = gains
     dt, inward = plant.dt, np.concatenate([into, np.zeros(3)])
@@ -204,7 +204,7 @@ def comply_matrix(
 
 
 def growth(matrix: Array) -> float:
-    """The largest eigenvalue by size: below 1 the loop is stable (1: it stands where it is put, without a spring)."""
+    """The largest eigenvalue magnitude: below 1 the loop is stable (1: without a spring it stays where it is)."""
     return float(np.abs(np.linalg.eigvals(matrix)).max())
 
 
@@ -221,12 +221,12 @@ def border(stable: Any, low: float, high: float) -> float:
 
 
 def is_stable(matrix: Array) -> bool:
-    """Whether nothing grows."""
+    """Whether no mode grows."""
     return growth(matrix) < 1.0 + _DUST
 
 
 def gain_margin(p: Contact, plant: Plant, stiffness: float, damping: float) -> float:
-    """How many times the law's gain the loop would bear (at most 100); NaN when it does not bear once."""
+    """The gain margin of the loop (at most 100); NaN if it is unstable already."""
     gain = gain_for(p, plant, stiffness, damping)
 
     def stable(times: float) -> bool:
@@ -236,7 +236,7 @@ def gain_margin(p: Contact, plant: Plant, stiffness: float, damping: float) -> f
 
 
 def largest_stiffness(p: Contact, plant: Plant, stiffness: float, damping: float) -> float:
-    """The stiffest surface [N/m] that the gain for `stiffness` bears before it learns of the difference."""
+    """The stiffest surface [N/m] on which the gain for `stiffness` is still stable."""
     gain = gain_for(p, plant, stiffness, damping)
 
     def stable(actual: float) -> bool:

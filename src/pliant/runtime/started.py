@@ -1,4 +1,4 @@
-"""A loop in a process of its own that was started here: its start, its life and its end."""
+"""A loop that this process started: its start, its supervision and its end."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _numbers = itertools.count(1)
 
 
 def next_name() -> str:
-    """A name for a loop that nobody gave one."""
+    """The next default name of a loop."""
     return f"{os.getpid()}-{next(_numbers)}"
 
 
 class Started(BoardLink[T]):
-    """A loop that was started here. Use it as a context manager; leaving it stops the robot."""
+    """A loop that this process started. Use it as a context manager; leaving the context stops the robot."""
 
     _record: Path | None = None
     _started = False
@@ -81,14 +81,17 @@ class Started(BoardLink[T]):
 
     @property
     def running(self) -> bool:
-        """Whether the loop is still going."""
+        """Whether the loop is running."""
         return self._started and self.board.status == RUNNING and self._loop.poll() is None
 
     def check(self) -> None:
-        """Raise `LoopError` if the loop ended by a fault or was killed, or was never started."""
+        """Raise `LoopError` if the loop ended in a fault, was killed, or was never started."""
         if not self._started:
-            raise LoopError("it has not been started: use the session in a with statement, or call start()")
-        ended = self._loop.poll() is not None  # asked first: then the status is the last word
+            raise LoopError(
+                "it has not been started. Use the session in a with statement, or call start()",
+                headline="The control loop is not running",
+            )
+        ended = self._loop.poll() is not None  # checked first: then the status is final
         status = self.board.status
         if status == FAULT or (ended and status in (STARTING, RUNNING)):
             self._end()
@@ -96,16 +99,16 @@ class Started(BoardLink[T]):
     # -- the end --
 
     def join(self) -> None:
-        """Wait until the loop ends by itself (a task with a duration); raises if it was a fault.
+        """Wait until the loop ends by itself (a task with a duration); raises if it ends in a fault.
 
-        A process that has told its end, and then hangs while a library clears away, is ended.
+        A process that has reported its end but hangs while a library shuts down is killed.
         """
         while self._loop.poll() is None and self.board.status in (STARTING, RUNNING):
             time.sleep(0.02)
         self._end()
 
     def stop(self) -> None:
-        """Stop the robot and end the loop. Does nothing when it has ended; raises if it ended by a fault."""
+        """Stop the robot and end the loop. Does nothing if it has ended; raises if it ended in a fault."""
         if self._started and (self.board.path.exists() or self._loop.poll() is None):
             if self.running:
                 try:
@@ -138,7 +141,7 @@ class Started(BoardLink[T]):
         if killed or status == FAULT:
             raise LoopError(reason, Path(box) if box else None)
         if recorded and self._record is not None:
-            raise RecordingError(self._record, f"is not complete: its recorder ended early (exit code {recorded}).")
+            raise RecordingError(self._record, f"is incomplete: the recorder exited early (exit code {recorded}).")
 
     def _last_words(self, status: int) -> str:
         """What became of a loop that could not say so itself."""
@@ -146,7 +149,7 @@ class Started(BoardLink[T]):
         if -code in _CRASHES and (words := crash_words(self.task.robot)):
             return f"{words} ({signal.Signals(-code).name})"
         end = f"exit code {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"
-        return f"its process ended without a word ({end}, {STATUS[status]})"
+        return f"its process exited without reporting a reason ({end} while {STATUS[status]})"
 
     def _patience_s(self) -> float:
         """How much longer than usual the loop may take to end [s]."""
@@ -159,7 +162,7 @@ class Started(BoardLink[T]):
         try:
             box = str(save_black_box(self.board, reason))
         except (OSError, PliantError) as error:
-            return f"{reason} (and the last seconds could not be saved: {error})", None
+            return f"{reason} (the last seconds could not be saved: {error})", None
         self.board.annotate({"black_box": box})
         return reason, box
 

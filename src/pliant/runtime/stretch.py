@@ -1,4 +1,4 @@
-"""A spring that would be stretched too far from its first moment on is refused, instead of stopping the robot."""
+"""A spring that would be overstretched at once is rejected, instead of stopping the robot."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from pliant.spatial import pose_error
 
 
 def check_stretch(board: Board, before: Parameters, after: Parameters) -> None:
-    """Raise for new springs of the admittance that would trip at once, where the tool is now.
+    """Raise for new springs of the admittance that would trip at once at the current pose.
 
-    A tool that was led by hand may be far from its goal as long as nothing pulls it back; the loop takes a spring that
-    is stretched beyond its limit for a fault.
+    A tool that was guided by hand may be far from its goal as long as no spring pulls it back; to the loop, a spring
+    that is deflected beyond its limit is a fault.
     """
     latest, pulled = board.latest(), _pulled(after)
     if latest is None or latest.state.law != LAWS["admittance"] or not np.any(pulled & ~_pulled(before)):
         return
     if far := _too_far(latest.state.pose, latest.goal.pose, after):
         raise RejectedError(
-            f"A spring is refused here, and nothing has changed: the tool is {far}. Set the goal to where the tool is, "
-            "or bring the tool back first.",
+            f"The stiffness is rejected, nothing has changed: the tool is {far}. Move the goal to the tool, or the "
+            "tool back to the goal, first.",
             field="admittance.stiffness",
             value=after.admittance.stiffness,
         )
 
 
 def check_goal(board: Board, parameters: Parameters, goal: Any) -> None:
-    """Raise for a goal pose that would stretch the springs of the admittance beyond their limit at once."""
+    """Raise for a goal pose that would deflect the springs of the admittance beyond their limit at once."""
     latest = board.latest()
     if latest is None or latest.state.law != LAWS["admittance"]:
         return
     if far := _too_far(latest.state.pose, goal, parameters):
         raise RejectedError(
-            f"This goal is refused, and nothing has changed: the tool is {far}. Let the goal go there in smaller steps."
+            f"The goal is rejected, nothing has changed: the tool is {far}. Move the goal in smaller steps."
         )
 
 
@@ -57,8 +57,8 @@ def _too_far(pose: Any, goal: Any, parameters: Parameters) -> str:
     ):
         if far > most:
             return (
-                f"{far:.2f} {unit} from its goal, and a spring that is stretched by more than {most:g} {unit} "
-                f"(limits.{name}) stops the robot"
+                f"{far:.2f} {unit} from its goal, and a spring deflection above {most:g} {unit} (limits.{name}) stops "
+                "the robot"
             )
     return ""
 

@@ -1,4 +1,4 @@
-"""A task: which robot, which law, which parameters, what happens when. One YAML file, or one Python object."""
+"""A task: robot, law, parameters and timed events. One YAML file, or one Python object."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ MISSION = "mission"
 
 
 class Event(Section):
-    """Something that happens at a given time: new parameters, another law, a moved goal, a stop."""
+    """An action at a given time: new parameters, another law, a moved goal, a stop."""
 
-    at_s: float = param(0.0, unit="s", ge=0, help="When it happens.")
+    at_s: float = param(0.0, unit="s", ge=0, help="Time of the event.")
     set: dict[str, Any] = param({}, help="Parameters to change, by dotted name.")
     law: Literal["", "hold", "admittance", "impedance", "contact"] = param("", help="Law to change to.")
     goal_q: tuple[float, ...] = param((), unit="rad", help="New joint goal.")
     goal_offset_m: tuple[float, ...] = param((), unit="m", help="New goal position, relative to the start.")
-    wrench_goal: Six | None = param(None, unit="N, N m", help="Wrench to be held, in base axes.")
+    wrench_goal: Six | None = param(None, unit="N, N m", help="Wrench to hold, in base axes.")
     virtual_push: Six | None = param(
         None, unit="N, N m", help="Virtual push that the law feels from now on, in base axes."
     )
     command: Literal["", "set_start", "start", "pause", "resume", "stop", "abort"] = param(
         "", help="Command to the contact law."
     )
-    stop: bool = param(False, help="Come to rest and stay there.")
+    stop: bool = param(False, help="Stop and hold position.")
 
 
 class Belief(Section):
-    """What the controller believes of the arm, as factors of what it is: to try out a wrong model."""
+    """Errors of the controller's arm model, as factors of the true values: to test a wrong model."""
 
     mass_scale: float = param(1.0, ge=0.1, le=10, help="Masses and inertias of the links.")
     length_scale: float = param(1.0, ge=0.1, le=10, help="Lengths of the links.")
@@ -55,11 +55,11 @@ class Belief(Section):
 
 
 class Response(Section):
-    """How the robot answers a command, as `pliant identify delay` finds it; a simulated robot's is known beforehand."""
+    """How the robot responds to a command, from `pliant identify delay`; that of a simulated robot is known."""
 
     delay_s: float = param(0.0, unit="s", ge=0, le=0.5, help="Transport delay from a command to the motion.")
-    servo_s: float = param(0.0, unit="s", ge=0, le=0.5, help="Lag of the servo behind it (0: nothing was identified).")
-    force_s: float = param(0.0, unit="s", ge=0, le=0.5, help="How much later than the motion the force is felt.")
+    servo_s: float = param(0.0, unit="s", ge=0, le=0.5, help="Servo lag after the transport delay (0: not identified).")
+    force_s: float = param(0.0, unit="s", ge=0, le=0.5, help="Lag of the measured force behind the motion.")
 
     @property
     def is_known(self) -> bool:
@@ -67,20 +67,20 @@ class Response(Section):
 
 
 class Task(Section):
-    """What to run."""
+    """What to run: robot, law, tool, parameters and events."""
 
-    name: str = param("task", help="A name for titles and file names.")
+    name: str = param("task", help="Name for titles and file names.")
     robot: str = param(
         "sim:ur5e",
-        help="Which robot: sim:<model>, or sim:<MJCF or URDF file>, from the task file's folder or from here; "
-        "sim:<file>#<site or link> says where the tool is mounted. Or a real one: ur:<host>, ur:<host>#ur10e; "
-        "or one over ROS 2: ros2:<model or file>.",
+        help="Robot. Simulated: sim:<model>, or sim:<MJCF or URDF file>, relative to the task file or to the working "
+        "folder; sim:<file>#<site or link> sets where the tool is mounted. Real: ur:<host>, ur:<host>#ur10e. "
+        "Over ROS 2: ros2:<model or file>.",
     )
     law: Literal["hold", "admittance", "impedance", "contact"] = param("hold", help="Law to start with.")
-    interface: Literal["position", "velocity", "torque"] = param("position", help="Kind of command the robot is given.")
+    interface: Literal["position", "velocity", "torque"] = param("position", help="Kind of command to the robot.")
     rate_hz: float = param(500.0, unit="Hz", ge=125, le=1000, help="Ticks per second.")
     duration_s: float = param(
-        10.0, unit="s", gt=0, le=86400, help="How long to run (a paced loop may be stopped sooner)."
+        10.0, unit="s", gt=0, le=86400, help="How long to run (a loop in real time may be stopped sooner)."
     )
     start_q: tuple[float, ...] = param((), unit="rad", help="Joint positions to start from (default: the home pose).")
     tool: Tool = Tool()
@@ -91,13 +91,13 @@ class Task(Section):
         unit="N/m",
         ge=0,
         le=1e7,
-        help="Stiffest surface that an admittance will press on, for its check (0: that of the simulated surfaces).",
+        help="Stiffest surface on which an admittance will press, for the guard (0: the simulated surfaces).",
     )
     params: Parameters = Parameters()
     sim: SimConfig = SimConfig()
     ros2: Ros2Config = Ros2Config()
     events: Annotated[tuple[Event, ...], Field(max_length=100)] = ()
-    notes: tuple[str, ...] = param((), help="What was converted when the task was read from another format.")
+    notes: tuple[str, ...] = param((), help="Conversions made when the task was read from another format.")
 
     @property
     def dt(self) -> float:
@@ -116,7 +116,7 @@ def arm_of(task: Task) -> Arm:
 
 
 def located(task: Task, folder: Path | None = None) -> Task:
-    """The task with the whole path of its robot's file, from `folder` or from here: it then holds from anywhere."""
+    """The task with the full path of its robot's file, from `folder` or the working folder: valid from anywhere."""
     kind, colon, which = task.robot.partition(":")
     which, mark, flange = which.partition("#")
     is_file = bool(Path(which).suffix or "/" in which)
@@ -129,12 +129,12 @@ def located(task: Task, folder: Path | None = None) -> Task:
 def check_law(task: Task, arm: Arm, law: str) -> None:
     """Raise `InputError` if the task's interface, or the arm's number of joints, does not fit the law."""
     if law == "contact" and arm.n < 6:
-        raise InputError("law", law, f"an arm of six joints or more: {arm.name} has {arm.n} and cannot turn its tool")
+        raise InputError("law", law, f"another law: contact needs six joints or more, and {arm.name} has {arm.n}")
     if law not in TORQUE_LAWS:
         return
     if task.interface != "torque":
         others = ", ".join(name for name in LAWS if name not in TORQUE_LAWS)
-        hint = f"By {task.interface} there are: {others}."
+        hint = f"Laws for {task.interface} commands: {others}."
         raise InputError("interface", task.interface, f"torque for the law {law}", hint)
     axes = task.params.impedance.axes
     if sum(axes) > arm.n or not any(axes):
@@ -143,7 +143,7 @@ def check_law(task: Task, arm: Arm, law: str) -> None:
 
 
 def check_wrench(field: str, wrench: ArrayLike, sense: Sense) -> None:
-    """Raise `InputError` if a wrench [N, N m] is more than the sensor is believed: no law would see it."""
+    """Raise `InputError` if a wrench [N, N m] exceeds the range of the sensor: no law would feel it."""
     values = np.asarray(wrench, float)
     force, torque = np.abs(values[:3]).max(), np.abs(values[3:]).max(initial=0.0)
     if not (force <= sense.range_n and torque <= sense.range_nm):
@@ -152,7 +152,7 @@ def check_wrench(field: str, wrench: ArrayLike, sense: Sense) -> None:
 
 
 def check_fits(task: Task, arm: Arm) -> None:
-    """Raise `InputError` if start, goals or parameter changes of the task do not fit the arm: before anything moves."""
+    """Raise `InputError` before anything moves if start, goals or parameter changes of the task do not fit the arm."""
     q = np.array(task.start_q, float)
     if len(q) and (q.shape != (arm.n,) or not np.all((q >= arm.q_min) & (q <= arm.q_max))):
         raise InputError("start_q", task.start_q, f"{arm.n} angles within the joint ranges of {arm.name}")
@@ -173,7 +173,7 @@ def check_fits(task: Task, arm: Arm) -> None:
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """The mapping in a task file; a file that is none is one `InputError`."""
+    """The mapping in a task file; raises `InputError` for any other file."""
     try:
         text = path.read_text()
     except (OSError, UnicodeDecodeError):
@@ -197,15 +197,15 @@ def is_mission(task: Path | str) -> bool:
 
 
 def load_task(name: Path | str, rate_hz: float | None = None) -> Task:
-    """Read a task: from the file `name`, or the one of this name that comes with Pliant.
+    """Read the task file `name`, or the task of this name that comes with Pliant.
 
-    Every mistake in it is one `InputError` that says where and what is allowed. `rate_hz` is the rate for which a
-    filter coefficient in a ROS 2 parameter file is converted.
+    A mistake in it raises an `InputError` with its place and what is allowed. `rate_hz` is the rate for which a filter
+    coefficient in a ROS 2 parameter file is converted.
     """
     path = find_file("task", name)
     data = read_yaml(path)
     if data.get("kind") == MISSION:
-        raise RejectedError(f"{name} is a mission of a mobile robot: only `pliant run` runs it.", field="kind")
+        raise RejectedError(f"{name} is a mission of a mobile robot. Run it with `pliant run`.", field="kind")
     if is_ros_file(data):
         data = to_task(data, rate_hz or 500.0)
     data.setdefault("name", path.stem)

@@ -1,6 +1,6 @@
-"""Making sure that compiled code is in the cache before it is needed, with as many processes as there are cores.
+"""Compile the control code into the cache before it is needed, with several processes.
 
-`python -m pliant.runtime.warm` is the process that compiles: it reads names of jobs, one on each line of its standard
+`python -m pliant.runtime.warm` is the process that compiles: it reads names of jobs, one per line of its standard
 input, and answers each with a line when it is done.
 """
 
@@ -35,7 +35,7 @@ _MOST_WORKERS = 4
 
 @dataclass(frozen=True)
 class Progress:
-    """How far compiling is."""
+    """Progress of the compilation."""
 
     jobs: tuple[str, ...]
     """What is being compiled now."""
@@ -58,7 +58,7 @@ Notice = Callable[[Progress], None]
 
 
 def lines_on_stderr(every_s: float = 3.0) -> Notice:
-    """A notice that prints a line now and then, where nothing else shows that something is going on."""
+    """A notice that prints a progress line on standard error from time to time."""
     last = time.monotonic()
 
     def notice(now: Progress) -> None:
@@ -71,7 +71,7 @@ def lines_on_stderr(every_s: float = 3.0) -> Notice:
 
 
 def is_ready(*groups: str) -> bool:
-    """Whether these groups were found complete in the cache before, with the source as it is."""
+    """Whether these groups are marked as complete in the cache for the present source."""
     cache = open_cache()
     return all(cache.load(_mark(group)) is not None for group in groups)
 
@@ -82,13 +82,13 @@ def _mark(group: str) -> str:
 
 
 def load_group(group: str) -> None:
-    """Load the machine code of a group into this process; what the cache lacks is compiled here."""
+    """Load the machine code of a group into this process; compile what is not in the cache."""
     for name in GROUPS[group]:
         load_job(JOBS[name])
 
 
 def load_job(job: Job) -> None:
-    """Load the machine code of a job into this process; what the cache lacks is compiled here."""
+    """Load the machine code of a job into this process; compile what is not in the cache."""
     for kernel, *arguments in job.entries():
         load(kernel, *arguments)
 
@@ -100,7 +100,7 @@ def missing(*groups: str) -> list[Job]:
 
 
 def ensure(*groups: str, notice: Notice | None = None) -> None:
-    """Have these groups in the cache; `notice` hears how far it is. Returns at once when they are there."""
+    """Make sure that these groups are in the cache; `notice` receives the progress. Returns at once if they are."""
     if DISABLED or is_ready(*groups):
         return
     cache = open_cache()
@@ -130,7 +130,7 @@ def _turn(cache: Cache, notice: Notice | None) -> Iterator[None]:
                 break
             except BlockingIOError:
                 if notice:
-                    notice(Progress(("another process compiles, waiting for it",), 0, 1, 0.0, 0.0))
+                    notice(Progress(("waiting for another process that compiles",), 0, 1, 0.0, 0.0))
                 time.sleep(1.0)
             except OSError:  # a file system without locks: the work may be done twice, and nothing else
                 break

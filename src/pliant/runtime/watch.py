@@ -1,4 +1,4 @@
-"""Applying a task file while its task runs: save it, and the loop has the new parameters, or you are told why not."""
+"""Apply a task file while its task runs: save it, and the loop uses the new parameters or the reason is reported."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pliant.runtime.task import load_task
 
 
 class FileWatch:
-    """Looks at a task file when asked to; a change of its parameters is applied as a whole or not at all."""
+    """Watches a task file; a change of its parameters is applied as a whole or not at all."""
 
     def __init__(self, path: Path, link: Link) -> None:
         self.path, self.link = path, link
@@ -27,7 +27,7 @@ class FileWatch:
         return found.st_mtime_ns, found.st_size
 
     def poll(self) -> str:
-        """What happened: a sentence, or "" when the file is as it was."""
+        """A sentence about what happened, or "" if the file has not changed."""
         stamp = self._stamp()
         if stamp in (self._seen, (0, 0)):
             return ""
@@ -41,7 +41,7 @@ class FileWatch:
             now = flat(self.link.parameters)
             if all(now[name] == value for name, value in changes.items()):
                 self._parameters = wanted
-                return f"{self.path.name} was saved; it says what is in force."
+                return f"{self.path.name} was saved; its values are already in use."
             self.link.set(changes)
         except PliantError as error:
             return f"Not applied: {error}"
