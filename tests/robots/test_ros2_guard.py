@@ -124,14 +124,14 @@ def test_a_loop_that_hangs_is_noticed_the_arm_stands_and_the_loop_ends_when_it_c
         until(lambda: not arm.moves)
     finally:
         os.kill(pid, signal.SIGCONT)
-    with pytest.raises(LoopError, match="the loop hung for longer than 5 s, and the arm was told to stand"):
+    with pytest.raises(LoopError, match="the loop hung for longer than 5 s, and the guard stopped the arm"):
         moving.join()
     until(lambda: not arm.moves)
 
 
 def test_a_loop_whose_guard_is_gone_stops(arm: Played, moving: Session) -> None:
     os.kill(guard_of(moving), signal.SIGKILL)
-    with pytest.raises(LoopError, match="the process that stops the arm if the loop dies or hangs is gone"):
+    with pytest.raises(LoopError, match="the guard process, which stops the arm if the loop dies or hangs, has exited"):
         moving.join()
     until(lambda: not arm.moves)
 
@@ -142,14 +142,14 @@ def test_a_second_publisher_of_joint_states_stops_the_arm(arm: Played, moving: S
         while moving.running:
             say_joints(writer, arm.q)  # it need not even lie
             time.sleep(0.01)
-        with pytest.raises(LoopError, match="on /joint_states more than one publisher tells of the arm's joints"):
+        with pytest.raises(LoopError, match="on /joint_states more than one publisher reports the arm's joints"):
             moving.join()
     until(lambda: not arm.moves)
 
 
 def test_one_state_that_no_arm_is_in_stops_the_arm(arm: Played, moving: Session) -> None:
     arm.jump_to(np.full(6, 1e300))
-    with pytest.raises(LoopError, match=r"shoulder_pan_joint is said to be at 1e\+300, out of its range"):
+    with pytest.raises(LoopError, match=r"shoulder_pan_joint reports position 1e\+300, outside its range"):
         moving.join()
     until(lambda: not arm.moves)
 
@@ -166,7 +166,7 @@ def test_an_arm_that_does_not_follow_stops_the_loop_with_the_joint_and_what_to_l
 
 def test_a_controller_that_goes_away_stops_the_loop(arm: Played, moving: Session) -> None:
     arm.controller.close()
-    words = "nobody takes joint commands on /forward_velocity_controller/commands any more"
+    words = "the subscriber for joint commands on /forward_velocity_controller/commands is gone"
     with pytest.raises(LoopError, match=words):
         moving.join()
 
@@ -191,7 +191,7 @@ def test_a_start_may_take_longer_than_a_loop_may_hang_and_from_the_first_command
         assert process is not None
         until(lambda: process.poll() is not None)
         robot.read(reading)
-        assert robot.fault == "the loop hung for longer than 2 s, and the arm was told to stand"
+        assert robot.fault == "the loop hung for longer than 2 s, and the guard stopped the arm"
     finally:
         robot.stop()
         robot.close()

@@ -72,18 +72,18 @@ def test_a_second_publisher_of_the_same_joints_is_not_believed_and_one_of_others
     assert not joints.take(state(["gripper"], [0.2], sec=2), 8)
     assert joints.fault == ""
     assert not joints.take(state(NAMES, Q, sec=2), 8)
-    assert "more than one publisher tells of the arm's joints" in joints.fault
+    assert "more than one publisher reports the arm's joints" in joints.fault
 
 
 @pytest.mark.parametrize(
     ("q", "qd", "says"),
     [
-        ([1, np.nan, 3, 1, 2, 3], (), "b is said to be at nan"),
-        ([1e300] * 6, (), r"a is said to be at 1e\+300, out of its range of -6.28 to 6.28"),
-        ([1, 2, 3.3, 1, 2, 3], (), "c is said to be at 3.3, out of its range of -3.14 to 3.14"),
-        (Q, [0, 0, np.inf, 0, 0, 0], "c is said to be at 3 and to move by inf"),
-        (Q, [0, np.nan, 0, 0, 0, 0], "b is said to be at 2 and to move by nan"),
-        (Q, [0, 0, 0, -1e9, 0, 0], r"d is said to move by -1e\+09 per second, and can 3.14"),
+        ([1, np.nan, 3, 1, 2, 3], (), "b reports position nan and speed 0: not finite"),
+        ([1e300] * 6, (), r"a reports position 1e\+300, outside its range of -6.28 to 6.28"),
+        ([1, 2, 3.3, 1, 2, 3], (), "c reports position 3.3, outside its range of -3.14 to 3.14"),
+        (Q, [0, 0, np.inf, 0, 0, 0], "c reports position 3 and speed inf"),
+        (Q, [0, np.nan, 0, 0, 0, 0], "b reports position 2 and speed nan"),
+        (Q, [0, 0, 0, -1e9, 0, 0], r"d reports a speed of -1e\+09 per second; its limit is 3.14"),
     ],
 )
 def test_a_state_that_no_arm_is_in_is_a_fault_and_is_not_taken_over(q: Any, qd: Any, says: str) -> None:
@@ -100,7 +100,7 @@ def test_a_joint_that_jumps_is_a_fault_whatever_its_stamp_says() -> None:
     joints = heard(gap_s=0.1)
     joints.heard_s = time.monotonic()
     assert not joints.take(state(NAMES, np.array(Q) - [0, 1, 0, 0, 0, 0], sec=1000), 7)
-    assert "b is said to have jumped from 2 to 1 within 100 ms" in joints.fault
+    assert "b jumped from 2 to 1 within 100 ms" in joints.fault
 
 
 def test_after_a_pause_a_joint_may_be_as_far_as_it_can_have_moved() -> None:
@@ -132,7 +132,7 @@ def test_a_second_publisher_of_the_wrench_is_a_fault() -> None:
     forces = Forces(-1.0, ahead_s=0.5)
     forces.take(force(), 7, 1.0)
     forces.take(force([9] * 6), 8, 1.0)
-    assert "more than one publisher tells of the wrench" in forces.fault
+    assert "more than one publisher reports the wrench" in forces.fault
     assert forces.wrench.tolist() == [-1, -2, -3, -4, -5, -6]
 
 

@@ -1,4 +1,4 @@
-"""A differential drive without dynamics: it does what it is told, late and lagging, and says where it is with noise."""
+"""A differential drive without dynamics: it follows its command with delay and lag, and reports a noisy pose."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Array = np.ndarray[Any, Any]
 
 
 class KinematicConfig(Section):
-    """What lies between a command and the motion, and between the motion and odometry."""
+    """Delays and lags from command to motion, and delay and noise of the odometry."""
 
-    delay_s: float = param(0.04, unit="s", ge=0, le=1, help="Time until a command reaches the drives.")
-    lag_s: float = param(0.08, unit="s", gt=0, le=2, help="Time constant with which the speed follows.")
-    turn_lag_s: float = param(0.08, unit="s", gt=0, le=2, help="Time constant with which the turning speed follows.")
+    delay_s: float = param(0.04, unit="s", ge=0, le=1, help="Delay until a command reaches the drives.")
+    lag_s: float = param(0.08, unit="s", gt=0, le=2, help="Time constant of the speed.")
+    turn_lag_s: float = param(0.08, unit="s", gt=0, le=2, help="Time constant of the turning speed.")
     age_s: float = param(0.02, unit="s", ge=0, le=1, help="Age of the odometry when it arrives.")
     noise_m: float = param(0.002, unit="m", ge=0, le=1, help="Standard deviation of a measured position.")
     noise_rad: float = param(0.002, unit="rad", ge=0, le=1, help="Standard deviation of a measured heading.")
@@ -41,7 +41,7 @@ def _advance(state, v, omega, lag, turn_lag, dt, n):
 
 
 class KinematicBase:
-    """A base that starts at rest at a pose; everything random follows from the seed."""
+    """A base that starts at rest at a pose; all randomness follows from the seed."""
 
     def __init__(self, pose: Any, config: KinematicConfig | None = None, seed: int = 0) -> None:
         self.config = config or KinematicConfig()
@@ -54,20 +54,20 @@ class KinematicBase:
 
     @property
     def pose(self) -> Array:
-        """Where it really is."""
+        """True pose."""
         return self._state[:3].copy()
 
     @property
     def speeds(self) -> tuple[float, float]:
-        """How fast it really is: speed and turning speed."""
+        """True speed and turning speed."""
         return float(self._state[3]), float(self._state[4])
 
     def command(self, v: float, omega: float) -> None:
-        """Drive with this speed [m/s] and turning speed [rad/s] from now on."""
+        """Set speed [m/s] and turning speed [rad/s]."""
         self._asked = (float(v), float(omega))
 
     def advance(self, dt: float) -> None:
-        """Let time pass."""
+        """Advance time."""
         for _ in range(max(1, round(dt / SUBSTEP_S))):
             self._waiting.append(self._asked)
             v, omega = self._waiting[0]

@@ -223,4 +223,4 @@ def test_a_command_that_it_does_not_know_is_answered_and_said() -> None:
     made = controller()
     say(made, 43)
     assert made.program.ready == DONE
-    assert "does not know command 43" in made.messages[0]
+    assert "Unknown command 43" in made.messages[0]

@@ -267,7 +267,8 @@ def test_someone_elses_program_is_not_ended_but_named_and_the_start_refused(ur: 
     left.forget(ur.host)  # of another test
     play_program(ur)
     try:
-        with pytest.raises(RejectedError, match=r"A program is running on the controller .*PLAYING .* Stop it"), driven(ur):
+        words = r"A program is running on the controller .*PLAYING .* Stop it"
+        with pytest.raises(RejectedError, match=words), driven(ur):
             pass
         assert ur.state["plays"]
     finally:

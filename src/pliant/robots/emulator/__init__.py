@@ -1,4 +1,4 @@
-"""A UR controller that exists only here: its ports and its protocol, in front of Pliant's own simulated arm.
+"""An emulated UR controller: its ports and its protocol, in front of Pliant's simulated arm.
 
-It proves protocol and error paths, not the dynamics of a real robot.
+It tests the protocol and the error paths, not the dynamics of a real robot.
 """

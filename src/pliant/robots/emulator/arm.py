@@ -1,7 +1,7 @@
-"""The arm behind the emulated controller: Pliant's simulated one, with what a UR controller adds in front of it.
+"""The arm behind the emulated controller: Pliant's simulated arm with the functions that a UR controller adds.
 
-Servo lag, force sensor, surfaces and pushes are those of `sim:…`. The controller adds payload and tool point, by which
-it turns the sensor's reading into `actual_TCP_force`, the ramp of `speedJ`, and gravity compensation of torques.
+Servo lag, force sensor, surfaces and pushes are those of `sim:…`. The controller adds payload and tool point, with
+which it converts the sensor reading to `actual_TCP_force`, the ramp of `speedJ`, and gravity compensation of torques.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DT = 0.002
 
 
 class EmulatedArm:
-    """A simulated arm that is told what to do by a controller, one period of 2 ms after the other."""
+    """A simulated arm driven by a controller, in periods of 2 ms."""
 
     def __init__(self, model: str, tool: Tool, config: SimConfig, start_q: Any = ()) -> None:
         # one period of the declared transport is really spent on the line: see docs/universal-robots.md
@@ -51,7 +51,7 @@ class EmulatedArm:
     # -- what it is told --
 
     def idle(self) -> None:
-        """No command: it stays at the place it was sent to last."""
+        """No command: the arm stays at the last commanded position."""
         self._command[0].mode = IDLE
 
     def servo(self, q: Any) -> None:
@@ -66,21 +66,21 @@ class EmulatedArm:
         self._speed[:], self._ramp = qd, acceleration
 
     def torque(self, tau: Any) -> None:
-        """Joint torques beside those that carry the arm and its payload, as the controller believes it."""
+        """Joint torques in addition to those that hold the arm and the payload set in the controller."""
         self._command[0].mode = TORQUE
         self._command[0].tau[: self.n] = np.asarray(tau) + self._weight()
 
     def end_torque(self) -> None:
-        """Torques that are not told anew end: the arm goes back to holding the place where it is."""
+        """End torque control when no new torque arrives: the arm holds its present position."""
         if self._command[0].mode == TORQUE:
             self.idle()
 
     def brake(self, halted: bool) -> None:
-        """Come to rest and stay, or be ready again."""
+        """Stop and hold, or become ready again."""
         self.world.halted = int(halted)
 
     def zero_force(self) -> None:
-        """Make what the sensor shows now its zero, in flange axes."""
+        """Zero the sensor at its present reading, in flange axes."""
         self._zero += self._at_flange()
 
     # -- pushes of a task begin with the motion, not with the emulator --
@@ -99,7 +99,7 @@ class EmulatedArm:
     # -- a period --
 
     def advance(self) -> None:
-        """Carry the command out for one period."""
+        """Carry out the command for one period."""
         c = self._command[0]
         if c.mode == VELOCITY:
             change = self._speed - c.qd[: self.n]
@@ -122,12 +122,12 @@ class EmulatedArm:
 
     @property
     def press_n(self) -> float:
-        """The true force along the normals of whatever is touched."""
+        """The true force along the normals of the touched surfaces."""
         return float(sum(surface.press for surface in self.world.surface[: self.world.n_surfaces]))
 
     @property
     def pushed_n(self) -> Array:
-        """The force with which the task's pushes push the tool at this moment, in base axes; their ramps left out."""
+        """The present force of the task's pushes on the tool, in base axes, without their ramps."""
         t, pushes = self.time_s, self.world.push[: len(self._pushes)]
         return sum((push.wrench[:3] for push in pushes if push.start <= t < push.end), np.zeros(3))
 
@@ -136,7 +136,7 @@ class EmulatedArm:
         return bool(np.abs(self.qd).max() < 1e-3)
 
     def tcp_pose(self) -> tuple[float, ...]:
-        """Position and rotation vector of the tool point that the controller was given."""
+        """Position and rotation vector of the tool point set in the controller."""
         turn, whole, rotvec = np.zeros(4), np.zeros(4), np.zeros(3)
         angle = float(np.linalg.norm(self.tcp[3:]))
         mujoco.mju_axisAngle2Quat(turn, self.tcp[3:] / angle if angle > 0.0 else np.array([1.0, 0.0, 0.0]), angle)
@@ -150,7 +150,7 @@ class EmulatedArm:
         return tuple(twist.tolist())
 
     def tcp_force(self) -> tuple[float, ...]:
-        """What acts on the tool from outside: at the tool point, in base axes, the payload's weight taken away."""
+        """The external wrench at the tool point, in base axes, without the payload's weight."""
         at_flange = self._at_flange() - self._zero
         f, turn = self._R @ at_flange[:3], self._R @ at_flange[3:]
         # from the flange to the tool point: τ_T = τ_F + (p_F - p_T) × f

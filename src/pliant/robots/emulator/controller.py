@@ -1,4 +1,4 @@
-"""The emulated controller as a whole: safety, mode, program and arm, and what RTDE tells of them."""
+"""The complete emulated controller: safety, mode, program and arm, and their RTDE outputs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MODES = {3: "POWER_OFF", 5: "IDLE", 7: "RUNNING"}
 
 
 class Controller:
-    """A controller with its arm. `line` is what faults of the network are asked of: silence, delay, hanging up."""
+    """A controller with its arm. `line` receives network faults: silence, delay, disconnect."""
 
     def __init__(self, arm: EmulatedArm, model: str, version: Version, faults: tuple[Fault, ...] = ()) -> None:
         self.arm, self.model, self.version = arm, model, version
@@ -42,21 +42,21 @@ class Controller:
 
     @property
     def now(self) -> float:
-        """The controller's own time [s]: it goes on in a period that was missed, in which the arm did not."""
+        """The controller's time [s]: it advances in a missed period, although the arm does not."""
         return self.arm.time_s + self.missed * DT
 
     def say(self, text: str) -> None:
-        """A message for the clients' logs."""
+        """Send a message to the clients' logs."""
         self.messages.append(text)
 
     # -- a period --
 
     def step(self) -> None:
-        """Carry out 2 ms: watchdog, faults that are due, arm; then tell of it."""
+        """Run 2 ms: watchdog, faults that are due, arm; then update the outputs."""
         self.program.watch(self.now)
         if self.program.protective:
             self.program.protective = False
-            self._halt(PROTECTIVE, "a protective stop was asked for")
+            self._halt(PROTECTIVE, "a protective stop was requested")
         self._due()
         self.arm.advance()
         self.arm.read()
@@ -74,7 +74,7 @@ class Controller:
     # -- what goes wrong --
 
     def inject(self, fault: Fault) -> None:
-        """Let something go wrong now."""
+        """Inject a fault now."""
         match fault.name:
             case "protective stop":
                 self._halt(PROTECTIVE, "a protective stop")
@@ -86,7 +86,7 @@ class Controller:
             case "safety stop":
                 self._halt(SAFETY_STOP, "its safety system")
             case "stop program":
-                self.program.stop("someone stopped it")
+                self.program.stop("it was stopped at the pendant")
             case "mode idle":
                 self.mode = 5
                 self.program.stop("the arm was switched to idle")
@@ -114,7 +114,7 @@ class Controller:
         self.program.stop(why)
 
     def clear(self) -> None:
-        """All is well again; a program that was stopped stays so, a watchdog that is slow and a lockstep too."""
+        """Clear all faults; a stopped program stays stopped, and a slow watchdog and a lockstep stay as they are."""
         self.safety, self.mode, self.remote, self.silent_until, self.late_s = NORMAL, 7, True, 0.0, 0.0
         self.slider = 1.0
 
@@ -124,13 +124,13 @@ class Controller:
 
     @property
     def safety_bits(self) -> int:
-        """What it says of its safety: every stop is one by the safety system as well."""
+        """The safety bits: every stop is also one by the safety system."""
         return self.safety if self.safety == NORMAL else self.safety | SAFETY_STOP
 
     # -- what it tells --
 
     def tell(self) -> None:
-        """Bring the outputs up to date."""
+        """Update the outputs."""
         arm, program, values = self.arm, self.program, self.values
         zeros, target = (0.0,) * 6, tuple(arm.target_q.tolist())
         pose, speed = arm.tcp_pose(), arm.tcp_speed()

@@ -1,6 +1,6 @@
 """The dashboard of the emulated controller: one line in, one line out.
 
-Beside the maker's words it takes ours, which let something go wrong: ``emulator protective stop`` (see `faults`).
+In addition to the standard commands it accepts faults to inject: ``emulator protective stop`` (see `faults`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _SERIAL = "20265500001"
 
 
 def answer(controller: Controller, line: str) -> str:
-    """Carry out one line and say what became of it."""
+    """Carry out one line and return the answer."""
     words = line.strip()
     if words.startswith("emulator"):
         return _ours(controller, words.removeprefix("emulator").strip())
@@ -25,7 +25,7 @@ def answer(controller: Controller, line: str) -> str:
 
 
 def ends(line: str) -> bool:
-    """Whether the dashboard hangs up after this line."""
+    """Whether the dashboard closes the connection after this line."""
     return line.strip().lower() == "quit"
 
 
@@ -53,7 +53,7 @@ def _said(controller: Controller, words: str) -> str | None:
 def _done(controller: Controller, words: str) -> str | None:
     """The answers that do something."""
     if words == "stop":
-        controller.program.stop("the dashboard stopped it")
+        controller.program.stop("it was stopped by the dashboard")
         return "Stopped"
     if words == "unlock protective stop":
         if controller.safety == PROTECTIVE:

@@ -1,4 +1,4 @@
-"""What can be made to go wrong with the emulated controller, and how to ask for it: one line of words.
+"""Faults of the emulated controller, and how to request them: one line of words.
 
 protective stop | emergency stop | safeguard stop | safety stop | stop program | mode idle | local control
 speed slider 0.5 | silence 0.5 | late 0.02 | hang up | watchdog slow 3 | lockstep 5 | push 10 0 0 0 0 0 1.5 | clear
@@ -21,7 +21,7 @@ FAULTS = {
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing that goes wrong, `at_s` after the first motion command (None: now)."""
+    """One fault, injected `at_s` after the first motion command (None: now)."""
 
     name: str
     numbers: tuple[float, ...] = ()
@@ -29,7 +29,7 @@ class Fault:
 
     @classmethod
     def parse(cls, text: str) -> Fault:
-        """Read ``silence 0.5`` or, for later, ``silence 0.5 @ 3``."""
+        """Parse ``silence 0.5`` or, for a later time, ``silence 0.5 @ 3``."""
         words, at, when = text.partition("@")
         name = next((name for name in FAULTS if f"{words.strip()} ".startswith(f"{name} ")), None)
         if name is None:
@@ -38,7 +38,7 @@ class Fault:
         try:
             numbers, at_s = tuple(float(word) for word in given), float(when) if at else None
         except ValueError:
-            raise InputError("fault", text, f"'{name}', {FAULTS[name]} numbers, and '@ seconds' if later") from None
+            raise InputError("fault", text, f"'{name}', {FAULTS[name]} numbers, and optionally '@ seconds'") from None
         if len(numbers) != FAULTS[name]:
             raise InputError("fault", text, f"'{name}' followed by {FAULTS[name]} numbers")
         times = (*(numbers[-1:] if name == "push" else numbers), *(() if at_s is None else (at_s,)))

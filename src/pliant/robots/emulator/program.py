@@ -1,8 +1,8 @@
 """The program on the emulated controller: commands in input registers, answers in output registers, a watchdog.
 
-What a client uploads as URScript is not interpreted: it is ur_rtde's, and what it does with the registers is this. A
-realtime command is carried out at once and for ever, until another comes; torques end with every other command, and the
-arm holds its place. Any other is carried out once, answered with `DONE`, and the client then clears it with command 0.
+The uploaded URScript is not interpreted: it is always that of ur_rtde, whose use of the registers is implemented here.
+A realtime command takes effect at once and lasts until another arrives; any other command ends torque control, and the
+arm holds its position. Other commands run once, are answered with `DONE`, and are then cleared by command 0.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Values = Mapping[str, Any]
 
 
 class Program:
-    """Runs once a script has been uploaded, until it is stopped, by whatever."""
+    """Runs from the upload of a script until it is stopped."""
 
     def __init__(self, arm: EmulatedArm, say: Callable[[str], None], *, by_torque: bool = True) -> None:
         self.arm, self._say, self._by_torque = arm, say, by_torque
@@ -41,7 +41,7 @@ class Program:
         self.received = 0
 
     def start(self) -> None:
-        """A script was uploaded: it waits for commands."""
+        """Start after the upload of a script, and wait for commands."""
         self.state, self.ready, self.answer, self.why = PLAYING, READY, 0, ""
         self._executing, self.moving = False, False
         self.watchdog_s, self.watched_s = 0.0, None
@@ -50,7 +50,7 @@ class Program:
         self.arm.brake(halted=False)
 
     def stop(self, why: str) -> None:
-        """End the program; the arm brakes and stays."""
+        """End the program; the arm brakes and holds."""
         if self.state == PLAYING:
             self.state, self.why = STOPPED, why
             self.arm.brake(halted=True)
@@ -60,12 +60,12 @@ class Program:
         return self.state == PLAYING
 
     def watch(self, now: float) -> None:
-        """Once per period: the watchdog, which waits for `slow_s` at least."""
+        """Check the watchdog, once per period; it waits at least `slow_s`."""
         if self.plays and self.watchdog_s > 0.0 and now - self._kicked > max(self.watchdog_s, self.slow_s):
-            self.stop("its watchdog saw no command")
+            self.stop("its watchdog received no command")
 
     def receive(self, values: Values, now: float) -> None:
-        """Inputs have come; the watchdog looks for register 0 among them."""
+        """Process new inputs; register 0 resets the watchdog."""
         if not self.plays or "input_int_register_0" not in values:
             return
         self._kicked = now
@@ -121,7 +121,7 @@ class Program:
             self._unknown(command)
 
     def _unknown(self, command: int) -> None:
-        self._say(f"The emulator does not know command {command}: nothing was done.")
+        self._say(f"Unknown command {command}: the emulator ignored it.")
 
 
 def _doubles(values: Values, n: int) -> list[float]:

@@ -1,10 +1,10 @@
 """The ports of the emulated controller and its clock: one thread, every 2 ms, no locks.
 
-In a period it first sends what was true at its beginning, then hears what came since the last, then lets the arm move:
-so a command that answers a packet is carried out one period after it, as on a real controller.
+In a period it first sends the state at its beginning, then processes what has arrived, then moves the arm. So a command
+that answers a packet takes effect one period later, as on a real controller.
 
-In lockstep (see `faults`) the next period begins when the command that answers the last packet has come: both ends
-share one machine, and neither loses time while the other is held up.
+In lockstep (see `faults`) the next period begins when the command that answers the last packet has arrived: both ends
+share one machine, and neither loses time while the other is delayed.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Client:
         self.every = 1
 
     def put(self, data: bytes) -> None:
-        """Send what the line takes, keep the rest."""
+        """Send what the connection accepts, keep the rest."""
         self.unsent += data
         with contextlib.suppress(BlockingIOError):
             sent = self.line.send(self.unsent)
@@ -64,7 +64,7 @@ class Server:
         self._period, self._received = 0, 0
 
     def open(self) -> None:
-        """Claim the ports."""
+        """Open the ports."""
         for port in PORTS:
             door = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
             door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -74,8 +74,8 @@ class Server:
                 door.close()
                 self.close()
                 raise RejectedError(
-                    f"Port {port} of {self.host} cannot be used ({(error.strerror or str(error)).lower()}): is another "
-                    "emulator running there? Try --host 127.0.0.2.",
+                    f"Port {port} of {self.host} cannot be used ({(error.strerror or str(error)).lower()}). Is "
+                    "another emulator running there? Try --host 127.0.0.2.",
                     field="host",
                     value=self.host,
                 ) from None
@@ -90,7 +90,7 @@ class Server:
         self.clients.clear()
 
     def run(self, goes_on: Callable[[], bool], each: Callable[[], None] = lambda: None) -> None:
-        """Periods of 2 ms until told otherwise; one that was missed is skipped, never made up for."""
+        """Run periods of 2 ms until stopped; a missed period is skipped, not repeated."""
         deadline = time.monotonic()
         while goes_on():
             self.period()

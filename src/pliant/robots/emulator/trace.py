@@ -1,4 +1,4 @@
-"""What really happened in the emulated cell, period by period: what no client of a real controller gets to see."""
+"""The true state behind the emulated controller, period by period, which clients cannot see."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the emulated controller can tell and be told by RTDE: names and types."""
+"""RTDE inputs and outputs of the emulated controller: names and types."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _SIZES = {"VECTOR6D": 6, "VECTOR3D": 3, "VECTOR6INT32": 6}
 
 
 def blank() -> dict[str, object]:
-    """Every output at zero, as a controller has it before it measures anything."""
+    """Every output at zero, as before the first measurement."""
     values: dict[str, object] = {}
     for name, kind in OUTPUTS.items():
         zero = 0.0 if kind in ("DOUBLE", "VECTOR6D", "VECTOR3D") else 0

@@ -1,1 +1,1 @@
-"""An arm that is driven over ROS 2, without a ROS installation."""
+"""An arm driven over ROS 2, without a ROS installation."""

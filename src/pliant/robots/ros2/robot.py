@@ -1,7 +1,7 @@
-"""`ros2:<model>`: an arm that publishes joint states and a wrench over ROS 2, and takes joint commands over it.
+"""`ros2:<model>`: an arm that publishes joint states and a wrench over ROS 2 and accepts joint commands over it.
 
-The arm has to be one that a model describes; joints are known by their names, in whatever order they come. Messages are
-heard when the loop reads: nothing here waits. Joint states that stop coming, or cannot be believed, stop the arm.
+A model must describe the arm; joints are matched by name, in any order. Messages are processed when the loop reads,
+without waiting. The arm stops when joint states stop arriving or are not plausible.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ _LARGEST = 1 << 13
 _NOTHING = COMMAND.new().view(np.uint8)
 _GUARDED = {
     "": "",
-    "hung": "the loop hung for longer than {:g} s, and the arm was told to stand",
-    "gone": "the process that stops the arm if the loop dies or hangs is gone",
+    "hung": "the loop hung for longer than {:g} s, and the guard stopped the arm",
+    "gone": "the guard process, which stops the arm if the loop dies or hangs, has exited",
 }
 
 
@@ -68,13 +68,13 @@ class Ros2Robot:
 
     @property
     def command_topic(self) -> str:
-        """Where the arm is told what to do."""
+        """The topic of the joint command."""
         return self.config.velocity if self._by_velocity else self.config.trajectory
 
     # -- the loop's side --
 
     def open(self) -> None:
-        """Join the network and wait for the arm: its joint states, its wrench, and someone who takes commands."""
+        """Join the network and wait for the arm: joint states, a wrench, and a subscriber for commands."""
         config, topic = self.config, self._join()
         self._await_arm()
         if self._by_velocity:  # it would go on with the last velocity for ever
@@ -84,12 +84,12 @@ class Ros2Robot:
             self._guard.start()
 
     def meet(self, say: Callable[[str], object]) -> None:
-        """Say what is waited for, wait until it is there, and leave again; raises if it is not. Nothing is sent."""
+        """Report what is needed, wait for it, and leave again; raises if it does not arrive. Nothing is sent."""
         try:
             topics = [self._node_name(topic) for topic in (self.config.joint_states, self.config.wrench)]
             say(
                 f"Waiting up to {self.config.wait_s:g} s (ros2.wait_s) for an arm in ROS 2 domain {domain_id()} "
-                f"(ROS_DOMAIN_ID): joint states on {topics[0]}, a wrench on {topics[1]}, and someone who takes joint "
+                f"(ROS_DOMAIN_ID): joint states on {topics[0]}, a wrench on {topics[1]}, and a subscriber for joint "
                 f"commands on {self._node_name(self.command_topic)}."
             )
             self._join()
@@ -120,9 +120,9 @@ class Ros2Robot:
         config, deadline = self.config, time.monotonic() + self.config.wait_s
         states, forces = self._node.full_name(config.joint_states), self._node.full_name(config.wrench)
         command = self._node.full_name(self.command_topic)
-        self._until(self._hear_joints, deadline, f"no joint states with {', '.join(self._names)} came on {states}")
-        self._until(self._hear_wrench, deadline, f"no wrench came on {forces}")
-        self._until(lambda: self._writer.listeners > 0, deadline, f"nobody takes joint commands on {command}")
+        self._until(self._hear_joints, deadline, f"no joint states with {', '.join(self._names)} arrived on {states}")
+        self._until(self._hear_wrench, deadline, f"no wrench arrived on {forces}")
+        self._until(lambda: self._writer.listeners > 0, deadline, f"no subscriber for joint commands on {command}")
 
     def _until(self, happened: Callable[[], bool], deadline: float, complaint: str) -> None:
         while not happened():
@@ -131,15 +131,15 @@ class Ros2Robot:
             if time.monotonic() > deadline:
                 raise RejectedError(
                     f"No arm answers over ROS 2: {complaint} within {self.config.wait_s:g} s (ros2.wait_s) in domain "
-                    f"{domain_id()} (ROS_DOMAIN_ID): look whether its driver runs there, and whether the names under "
-                    "ros2: in the task are its own.",
+                    f"{domain_id()} (ROS_DOMAIN_ID). Check that its driver runs there, and that the names under ros2: "
+                    "in the task match the driver's.",
                     field="robot",
                 )
             time.sleep(_POLL_S)
             self._hear_joints()
 
     def read(self, reading: Any) -> None:
-        """The newest joint states and wrench; a fault when there have been no joint states for ros2.stale_s."""
+        """The newest joint states and wrench; a fault if no joint states arrive for ros2.stale_s."""
         r, n, joints, forces = reading[0], self.arm.n, self._joints, self._wrench
         now = time.monotonic()  # before it listens: a pause of our own must not look like one of the arm's
         if self._written:  # before, nothing has to be stopped, and a start takes its time
@@ -149,7 +149,7 @@ class Ros2Robot:
         age = now - joints.heard_s
         if age > self.config.stale_s and not self.fault:
             topic = self._node.full_name(self.config.joint_states)
-            self.fault = f"no new joint states came on {topic} for {age:.2f} s (ros2.stale_s)"
+            self.fault = f"no new joint states arrived on {topic} for {age:.2f} s (ros2.stale_s)"
         self.fault = self.fault or self._following.fault(joints.q)
         if self.fault:
             return
@@ -159,7 +159,7 @@ class Ros2Robot:
         r.wrench_state = WRENCH_OK if forces.is_known else WRENCH_MISSING
 
     def write(self, command: Any) -> None:
-        """Send the command; what cannot be sent is dropped, and for ros2.stale_s long it is a fault."""
+        """Send the command. A command that cannot be sent is dropped; after ros2.stale_s it is a fault."""
         self._beat()
         if command[0].mode == IDLE:
             self._following.forget()
@@ -180,7 +180,9 @@ class Ros2Robot:
         """Whether anybody takes the commands still: a controller that comes back would find one far from its arm."""
         if self._written % _LOOKS == 0 and not self._writer.listeners and not self.fault:
             topic = self._node.full_name(self.command_topic)
-            self.fault = f"nobody takes joint commands on {topic} any more: look whether its controller still runs"
+            self.fault = (
+                f"the subscriber for joint commands on {topic} is gone. Check whether its controller still runs"
+            )
         self._written += 1
 
     def _beat(self) -> None:
@@ -189,13 +191,13 @@ class Ros2Robot:
             self.fault = _GUARDED[self._guard.beat()].format(max(self.config.stale_s, LEAST_S))
 
     def push(self, wrench: Any, for_s: float) -> None:
-        """A real arm is pushed by hand."""
+        """Raises: a real arm is pushed by hand."""
         raise no_push(self.name)
 
     def stop(self) -> None:
-        """Velocity zero; an arm that is told positions comes to rest at the last one by itself.
+        """Send velocity zero; with the position interface the arm stops at the last position by itself.
 
-        The guard is released when the arm has taken it. Otherwise it is left alone, and stops the arm in our place.
+        The guard is released once the arm has received it. Otherwise the guard stops the arm.
         """
         if not self._by_velocity or not hasattr(self, "_writer"):
             return
@@ -215,7 +217,7 @@ class Ros2Robot:
         return self._writer.flush(_STOP_S)
 
     def close(self) -> None:
-        """Leave the network, when the guard has done what it had to do."""
+        """Wait for the guard to finish, then leave the network."""
         if self._guard is not None:
             self._guard.wait()
         if hasattr(self, "_node"):

@@ -1,8 +1,8 @@
-"""What an arm over ROS 2 says of itself, and whether it can be believed: joint states, and the wrench of its sensor.
+"""Joint states and wrench of an arm over ROS 2, and whether they are plausible.
 
-Everyone on the network can publish on these topics, and a velocity that answers a wrong position goes wherever that
-one leads. So one publisher is heard per topic, and what an arm cannot do is not believed: a second one that tells of
-the same joints, a number that is none, a joint out of its range, or one that was elsewhere a moment ago, is a fault.
+Anyone on the network can publish on these topics, and a wrong position leads to a wrong velocity. So only one
+publisher per topic is accepted, and readings must be plausible. A second publisher of the same joints, a value that is
+not finite, a joint outside its range, or a position jump is a fault.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SPEED_MARGIN = 2.0
 
 
 class JointStates:
-    """The newest joint states of an arm, in the order of its joints; `fault` says why they cannot be believed."""
+    """The newest joint states of an arm, in the order of its joints; `fault` says why they are not plausible."""
 
     def __init__(self, arm: Arm, names: list[str], gap_s: float) -> None:
         self._arm, self._names, self._gap_s = arm, names, gap_s
@@ -35,24 +35,24 @@ class JointStates:
 
     @property
     def is_known(self) -> bool:
-        """Whether there have been any."""
+        """Whether any joint states have arrived."""
         return self.heard_s > -math.inf
 
     @property
     def now_s(self) -> float:
-        """What the clock shows that stamps them [s]."""
+        """The present time on the clock that stamps them [s]."""
         return self.stamp_s + time.monotonic() - self.heard_s
 
     def take(self, message: Any, publisher: int = 0) -> bool:
-        """Take a message over; False if it does not hold all joints of the arm, or cannot be believed.
+        """Accept a message; False if it does not hold all joints of the arm or is not plausible.
 
-        One that is not stamped later than the last one is no news: a publisher that repeats itself counts as silent.
+        A message with a stamp no later than the last is ignored: a publisher that repeats itself counts as silent.
         """
         order = self._order_of(message.name)
         if self.fault or order is None or len(message.position) != len(message.name):
             return False
         if self.is_known and publisher != self._publisher:
-            self.fault = "more than one publisher tells of the arm's joints: end all but the arm's own"
+            self.fault = "more than one publisher reports the arm's joints. Stop all but the arm's own driver"
             return False
         stamp, q = stamp_of(message), np.asarray(message.position, float)[order]
         if stamp and self.is_known and stamp <= self.stamp_s:
@@ -87,16 +87,16 @@ class JointStates:
         arm, names = self._arm, self._names
         qd = np.zeros(arm.n) if told is None else told
         if (worst := _worst(~np.isfinite(q) | ~np.isfinite(qd))) is not None:
-            return f"{names[worst]} is said to be at {q[worst]:g} and to move by {qd[worst]:g} per second: no numbers"
+            return f"{names[worst]} reports position {q[worst]:g} and speed {qd[worst]:g}: not finite"
         if (worst := _worst(np.maximum(arm.q_min - q, q - arm.q_max) - RANGE_MARGIN)) is not None:
             limits = f"{arm.q_min[worst]:.3g} to {arm.q_max[worst]:.3g}"
-            return f"{names[worst]} is said to be at {q[worst]:.4g}, out of its range of {limits}"
+            return f"{names[worst]} reports position {q[worst]:.4g}, outside its range of {limits}"
         if (worst := _worst(np.abs(qd) - SPEED_MARGIN * arm.v_max)) is not None:
-            return f"{names[worst]} is said to move by {qd[worst]:.4g} per second, and can {arm.v_max[worst]:.3g}"
+            return f"{names[worst]} reports a speed of {qd[worst]:.4g} per second; its limit is {arm.v_max[worst]:.3g}"
         reach = arm.v_max * passed_s + JUMP_MARGIN
         if self.is_known and (worst := _worst(np.abs(q - self.q) - reach)) is not None:
             way = f"from {self.q[worst]:.4g} to {q[worst]:.4g} within {1e3 * passed_s:.0f} ms"
-            return f"{names[worst]} is said to have jumped {way}, and can move by {arm.v_max[worst]:.3g} per second"
+            return f"{names[worst]} jumped {way}; its speed limit is {arm.v_max[worst]:.3g} per second"
         return ""
 
     def _order_of(self, names: list[str]) -> list[int] | None:
@@ -109,7 +109,7 @@ class JointStates:
 
 
 class Forces:
-    """The newest wrench of the sensor, what the environment does to the robot; `fault` says why it cannot be used."""
+    """The newest wrench of the sensor, environment on robot; `fault` is the reason if it cannot be used."""
 
     def __init__(self, sign: float, ahead_s: float) -> None:
         self._sign, self._ahead_s, self._publisher = sign, ahead_s, 0
@@ -117,17 +117,17 @@ class Forces:
 
     @property
     def is_known(self) -> bool:
-        """Whether there has been one."""
+        """Whether a wrench has arrived."""
         return self.heard_s > -math.inf
 
     def take(self, message: Any, publisher: int, now_s: float) -> None:
-        """Take a message over that came at `now_s` on the clock of the joint states: made then, if it does not say."""
+        """Accept a message that arrived at `now_s` on the clock of the joint states, its stamp if it has none."""
         if self.is_known and publisher != self._publisher:
-            self.fault = "more than one publisher tells of the wrench: end all but the sensor's own"
+            self.fault = "more than one publisher reports the wrench. Stop all but the sensor's own driver"
         stamp = stamp_of(message) or now_s
         if stamp - now_s > self._ahead_s:
             lead = f"{stamp - now_s:.3g} s ahead of the joint states"
-            self.fault = self.fault or f"the wrench is stamped {lead}, so that its age is not known: set the clocks"
+            self.fault = self.fault or f"the wrench is stamped {lead}, so its age is unknown. Synchronise the clocks"
         if self.fault:
             return
         f, t = message.wrench.force, message.wrench.torque
@@ -136,16 +136,16 @@ class Forces:
         self.stamp_s, self.heard_s, self._publisher = stamp, time.monotonic(), publisher
 
     def made_s(self, joints_s: float, late_s: float) -> float:
-        """When it was made, on the clock of the joint states.
+        """When the wrench was measured, on the clock of the joint states.
 
-        One that has not come for `late_s` is as old as its arrival, whatever its stamp says.
+        If none has arrived for `late_s`, the age counts from its arrival, regardless of its stamp.
         """
         waited = time.monotonic() - self.heard_s
         return min(self.stamp_s, joints_s - waited) if waited > late_s else self.stamp_s
 
 
 def stamp_of(message: Any) -> float:
-    """When a message was made, by its header [s]; 0 if it does not say."""
+    """The stamp of a message [s]; 0 if it has none."""
     stamp = message.header.stamp
     return stamp.sec + 1e-9 * stamp.nanosec
 

@@ -1,1 +1,1 @@
-"""The simulated robot: arm, servo, force sensor and surfaces, all seeded, all compiled."""
+"""The simulated robot: arm, servo, force sensor and surfaces, reproducible by seed and compiled."""

@@ -17,11 +17,11 @@ from pliant.robots.sim.body_step import advance_body, read_body, stands_at
 from pliant.robots.sim.body_world import BodyWorld
 
 SETTLE_S = 0.5
-"""A base on wheels sinks onto its floor before anything begins."""
+"""Time for a base on wheels to settle on the floor before the start."""
 
 
 class SimBody:
-    """A mobile manipulator. `command` says what the base does from now on, `write` advances everything by a period."""
+    """A mobile manipulator. `command` sets the motion of the base, `write` advances everything by one period."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class SimBody:
             self._settle(q[3:], round(SETTLE_S / dt))
 
     def command(self, v: float, omega: float) -> None:
-        """Drive forward with v [m/s] and turn with omega [rad/s]. What is no number stands for standing."""
+        """Drive forward at v [m/s] and turn at omega [rad/s]. A value that is not finite stops the base."""
         asked = np.array((v, omega), float)
         self.world.carrier[0].command[:] = asked if np.isfinite(asked).all() else 0.0
 
@@ -54,7 +54,7 @@ class SimBody:
         read_body(self.world.record, self.world.carrier, reading, base)
 
     def write(self, command: Any) -> None:
-        """Carry out the arm's command, and what the base was told last, for one period."""
+        """Carry out the arm's command and the last base command for one period."""
         advance_body(self.world.record, self.world.carrier, command)
 
     def push(self, wrench: Any, for_s: float) -> None:
@@ -67,16 +67,16 @@ class SimBody:
         self.world.record[0].halted = 1
 
     def close(self) -> None:
-        """There is nothing to let go of."""
+        """Nothing to close."""
 
     def base_pose(self) -> np.ndarray[Any, Any]:
-        """Where the base really is: x [m], y [m], heading [rad]."""
+        """True pose of the base: x [m], y [m], heading [rad]."""
         pose = np.zeros(3)
         stands_at(self.world.carrier, pose)
         return pose
 
     def tool_pose(self) -> np.ndarray[Any, Any]:
-        """X_WT as it really is, with all that the model of the controller does not know: tilt, sinking, lag."""
+        """True X_WT, including what the controller's model does not contain: tilt, sinking, lag."""
         model, data = self.world.model, self.world.data
         pose, site, quat = np.zeros(7), model.site(TOOL).id, np.zeros(4)
         mujoco.mj_kinematics(model, data)  # after a step MuJoCo's positions are those of the step before

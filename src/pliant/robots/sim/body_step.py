@@ -1,11 +1,11 @@
 """One period of a simulated arm on a mobile base.
 
-    ref' = (command - ref) / lag                          what an outside controller sees of the base
-    F = m (ref' + k_p (ref - v) + k_i ∫(ref - v) dt)      how hard the drives hold on to ref, up to what floor and
-                                                          drives can do
+    ref' = (command - ref) / lag                          what an external controller sees of the base
+    F = m (ref' + k_p (ref - v) + k_i ∫(ref - v) dt)      how strongly the drives track ref, up to the limits of
+                                                          floor and drives
 
-The planar base applies that along, across and about its own axes, each cut at the traction of the floor. The wheeled
-one applies it to its wheels, and the rest is between wheels and floor.
+The planar base applies this along, across and about its own axes, each limited by the traction of the floor. The
+wheeled base applies it to its wheels, and the contact between wheels and floor does the rest.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ CARRIER = Layout(
         Field("k_p", "1/s", ""),
         Field("k_i", "1/s^2", ""),
         Field("inertia", "kg, kg m^2", "along, across and about (planar); of each wheel (wheels)", (3,)),
-        Field("most", "N, N m", "greatest force along, across and about; greatest torque of each wheel", (3,)),
-        Field("command", "m/s, rad/s", "forward and turning speed asked for", (2,)),
+        Field("most", "N, N m", "largest force along, across and about; largest torque of each wheel", (3,)),
+        Field("command", "m/s, rad/s", "commanded forward and turning speed", (2,)),
         Field("ref", "m/s, rad/s", "the same after the lag", (2,)),
         Field("sum", "", "∫(ref - v) dt", (3,)),
         Field("angles", "rad", "of the left and the right wheel", (2,)),
@@ -102,7 +102,7 @@ def drive_base(w, b):
 
 @kernel
 def drive_arm(w, b):
-    """The arm's part: its servo knows its own dynamics, and nothing of what the base is about to do."""
+    """The arm's part of a physics step: its servo knows the arm's dynamics, but not the base's next motion."""
     if not demand(w):
         b.acc[:] = 0.0
         for i in range(w.n):
@@ -135,7 +135,7 @@ def advance_body(world, carrier, command):
 
 @kernel
 def stands_at(carrier, pose):
-    """Where the base is at this moment: x, y [m] and heading [rad] into `pose`."""
+    """Write the present pose of the base into `pose`: x, y [m] and heading [rad]."""
     b = carrier[0]
     q = floats(b.qpos, 7)
     pose[0], pose[1], pose[2] = q[0], q[1], q[2]
@@ -145,7 +145,7 @@ def stands_at(carrier, pose):
 
 @kernel
 def read_body(world, carrier, reading, base):
-    """The state of arm and base at this moment: the base's pose is the true one."""
+    """The present state of arm and base, with the true pose of the base."""
     w, b, m = world[0], carrier[0], base[0]
     read(w, reading[0])
     m.present = 1

@@ -27,16 +27,16 @@ SOLIMP = (0.95, 0.99, 0.0005, 0.5, 2.0)
 
 
 def planar_spec(base: Chassis, arm: str, *, visual: bool = False) -> mujoco.MjSpec:
-    """A base on two slides and a hinge: it cannot tip, lift or roll."""
+    """A base on two slide joints and a hinge: it cannot tip, lift or roll."""
     return mobile_design(base, arm, visual=visual).spec
 
 
 def wheeled_spec(base: Chassis, arm: str, friction: float, *, visual: bool = False) -> mujoco.MjSpec:
-    """A base that stands on two driven wheels and two casters, by nothing but contact.
+    """A base on two driven wheels and two casters, supported by contact alone.
 
     The wheels are flat ellipsoids, which touch the floor in one point; a cylinder touches along a line, and its grip
     depends on where MuJoCo puts the points. Casters have no friction at all (condim 1 with priority, or the floor's
-    friction would win). The elliptic cone and a high impratio keep wheels from creeping sideways.
+    friction would apply). The elliptic cone and a high impratio prevent sideways creep of the wheels.
     """
     spec = mujoco.MjSpec()
     spec.modelname = f"wheeled_{arm}"
@@ -102,7 +102,9 @@ class BodyWorld(World):
         substeps = max(1, math.ceil(dt / config.substep_s - 1e-9))
         model = body_model(base, arm.name, tool, config, dt / substeps)
         if model.nv > MOST_DOFS:
-            raise InputError("arm", arm.name, f"one with at most {MOST_DOFS - 8} joints, to stand on a mobile base")
+            raise InputError(
+                "arm", arm.name, f"an arm with at most {MOST_DOFS - 8} joints, to be mounted on a mobile base"
+            )
         self._base, self._wheeled, self._stand = base, config.wheels, q[:3]
         self._begin(model, arm, tool, config, dt, q[3:], "position")
         self.carrier = CARRIER.new()

@@ -1,11 +1,11 @@
-"""Surfaces of declared stiffness: the force that a surface puts on the tool's tip.
+"""Surfaces of declared stiffness: the force of a surface on the tool's tip.
 
     f_n = max(0, k δ + d δ̇)                    along the normal; a surface pushes, it never pulls
     f_t = -(k z + d ż),  |f_t| ≤ µ f_n         along the surface; z is how far the material was dragged
 
-This is a force law of our own, because a soft MuJoCo contact is not a spring in N/m. The tip is a ball at the tool
-point. In continuous time the law cannot create energy; so that a bounce in whole steps cannot either, the damping is
-never less than `LEAST_DAMPING · k · h` (at k = 10⁵ N/m and half a millisecond: 5 N s/m).
+A separate force law is used because a soft MuJoCo contact is not a spring in N/m. The tip is a ball at the tool point.
+In continuous time the law cannot create energy. To ensure the same for a bounce in discrete steps, the damping is at
+least `LEAST_DAMPING · k · h` (at k = 10⁵ N/m and half a millisecond: 5 N s/m).
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def distance(c, p, normal):
 
 @kernel
 def touch(w, c, tip):
-    """Force of surface `c` on a tip at `tip` [m] that moves with w.velocity, into c.force (base axes)."""
+    """Write the force of surface `c` on a tip at `tip` [m] with velocity w.velocity into c.force (base axes)."""
     c.force[:], c.press = 0.0, 0.0
     for i in range(3):
         w.six[i] = tip[i] - c.pose[i]

@@ -1,4 +1,4 @@
-"""The simulator's own records: the world's memory, its settings, and its state."""
+"""The simulator's records: addresses, settings and state of the world."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SURFACE = Layout(
         Field("half_size", "m", "half-sizes of a box", (3,)),
         Field("radius", "m", "radius of a dome"),
         Field("stiffness", "N/m", "along the normal"),
-        Field("stiffness_change", "N/m", "how much stiffer it is beyond the change"),
+        Field("stiffness_change", "N/m", "increase of the stiffness after the change"),
         Field("change", "m", "where the stiffness changes, along x of the surface", (2,)),
         Field("here", "N/m", "stiffness where the tip is"),
         Field("damping", "N s/m", "along the normal"),
@@ -47,7 +47,7 @@ PUSH = Layout(
 FAILURE = Layout(
     "Failure",
     (
-        Field("kind", "", "number of the trouble (see records.TROUBLES)", kind="i8"),
+        Field("kind", "", "number of the sensor problem (see records.TROUBLES)", kind="i8"),
         Field("start", "s", "begin"),
         Field("end", "s", "end"),
     ),
@@ -99,12 +99,12 @@ WORLD = Layout(
         Field("line", "", "delay line: commanded values", (DELAY_SLOTS, MAX_JOINTS)),
         Field("last", "rad, rad/s", "command of the last period", _J),
         Field("last_mode", "", "its mode", kind="i8"),
-        Field("target", "rad", "position asked of the servo", _J),
+        Field("target", "rad", "position requested from the servo", _J),
         Field("ref", "rad", "filtered position", _J),
         Field("ref_d", "rad/s", "its velocity", _J),
-        Field("live_push", "N, N m", "push given while running, base axes", (6,)),
+        Field("live_push", "N, N m", "live push, base axes", (6,)),
         Field("live_until", "s", "when that push ends"),
-        Field("last_wrench", "N, N m", "last sensor reading that got through", (6,)),
+        Field("last_wrench", "N, N m", "last delivered sensor reading", (6,)),
         Field("last_stamp", "s", "its time"),
         Field("contact_force", "N", "sum of all surfaces on the tool, base axes", (3,)),
         # scratch

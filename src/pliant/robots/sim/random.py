@@ -1,4 +1,4 @@
-"""Random numbers that live in a record: the same seed gives the same run, bit for bit, in any process or thread."""
+"""Random numbers with their state in a record: the same seed gives the same run, bit for bit, in any process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sim:<model>`: a robot that exists only here, and behaves like one that does not."""
+"""`sim:<model>`: a simulated robot with the interface of a real one."""
 
 from __future__ import annotations
 

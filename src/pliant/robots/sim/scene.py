@@ -1,4 +1,4 @@
-"""The simulated cell as something to look at: arm, tool, floor and surfaces, with light."""
+"""The simulated scene for display: arm, tool, floor and surfaces, with light."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The wrist force sensor: what acts between flange and tool, then noise, bias, range, quantisation and drop-outs.
+"""The wrist force sensor: the wrench between flange and tool, with noise, offset, range, quantisation and drop-outs.
 
-MuJoCo's force sensor gives the full interaction between flange and tool: contact, tool weight and tool inertia. Its
-sign is "flange on tool"; ours is the opposite, so that an outside push on the tool reads as that push.
+MuJoCo's force sensor measures the full interaction between flange and tool: contact, tool weight and tool inertia. Its
+sign is "flange on tool"; ours is the opposite, so that an external push on the tool reads as that push.
 """
 
 from __future__ import annotations

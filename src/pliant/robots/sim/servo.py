@@ -1,11 +1,10 @@
 """The robot's own servo: transport delay, command filter, stiff joint loop with full knowledge of its dynamics.
 
-Like a real one it interpolates: positions and velocities reach the commanded value at the end of the period, because a
-staircase would shake the arm at the rate of the loop. That period is part of the declared delay. Torques act as they
-come.
+Like a real servo it interpolates: positions and velocities reach the commanded value at the end of the period, because
+a staircase would shake the arm at the loop rate. That period is part of the declared delay. Torques act immediately.
 
-    ref'' = ω² (target - ref) - 2 ω ref'                        what an outside controller sees of the robot
-    τ = M (ref'' + 2 ω_s (ref' - q̇) + ω_s² (ref - q)) + bias    how hard the joints hold on to ref
+    ref'' = ω² (target - ref) - 2 ω ref'                        what an external controller sees of the robot
+    τ = M (ref'' + 2 ω_s (ref' - q̇) + ω_s² (ref - q)) + bias    how strongly the joints track ref
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from pliant.robots.sim.layout import DELAY_SLOTS
 
 @kernel
 def send(w, c, share):
-    """Put a command at the end of the delay line, `share` of the way from the last period's command to this one."""
+    """Append a command to the delay line, interpolated by `share` from the last period's command to this one."""
     slot = w.count % DELAY_SLOTS
     w.line_mode[slot] = c.mode
     if c.mode != w.last_mode:  # the last command was of another kind: there is nothing to interpolate from
@@ -35,7 +34,7 @@ def send(w, c, share):
 
 @kernel
 def remember(w, c):
-    """At the end of a period: its command is where the next interpolation starts."""
+    """At the end of a period, store its command as the start of the next interpolation."""
     w.last_mode = c.mode
     for i in range(w.n):
         w.last[i] = c.q[i] if c.mode == POSITION else c.qd[i]
@@ -58,7 +57,7 @@ def _arrived(w):
 
 @kernel
 def demand(w):
-    """What comes out of the delay line: joint torques (returns True), or joint accelerations in w.acc."""
+    """The output of the delay line: joint torques (returns True), or joint accelerations in w.acc."""
     q, qd = floats(w.qpos, w.n), floats(w.qvel, w.n)
     mode, slot = _arrived(w)
     if mode == TORQUE:
@@ -82,7 +81,7 @@ def demand(w):
 
 @kernel
 def saturate(w):
-    """Cut the joint torques at what the drives can do, and remember them."""
+    """Limit the joint torques to the drives' limits, and remember them."""
     tau = floats(w.qfrc_applied, w.n)
     for i in range(w.n):
         if abs(tau[i]) > w.tau_max[i]:
@@ -92,7 +91,7 @@ def saturate(w):
 
 @kernel
 def drive(w):
-    """Compute the joint torques of this physics step from what comes out of the delay line."""
+    """Compute the joint torques of this physics step from the output of the delay line."""
     if not demand(w):
         mj_mulM(w.model, w.data, w.qfrc_applied, w.acc.ctypes.data)
         tau, bias, passive = floats(w.qfrc_applied, w.n), floats(w.qfrc_bias, w.n), floats(w.qfrc_passive, w.n)

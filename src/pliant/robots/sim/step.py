@@ -1,4 +1,4 @@
-"""One period of the simulated cell: read, and advance by a command."""
+"""One period of the simulation: read, and advance by a command."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pliant.robots.sim.servo import drive, remember, send
 
 @kernel(separate=True)
 def read(w, r):
-    """The state of the robot at this moment, as its interface would report it."""
+    """The present state of the robot, as its interface would report it."""
     q, qd = floats(w.qpos, w.n), floats(w.qvel, w.n)
     for i in range(w.n):
         r.q[i] = q[i]

@@ -1,4 +1,4 @@
-"""Building the simulated cell: MuJoCo model of arm and tool, force sensor, and the record that the kernels step."""
+"""Building the simulation: MuJoCo model of arm and tool, force sensor, and the record that the kernels step."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def quaternion(rpy_deg: tuple[float, float, float]) -> np.ndarray[Any, Any]:
 
 
 def build_model(name: str, tool: Tool, step_s: float, gravity: Any) -> mujoco.MjModel:
-    """The physics of the arm: joints, inertias and a force sensor; no shapes, no contacts of MuJoCo's own."""
+    """The physics of the arm: joints, inertias and a force sensor, without shapes and MuJoCo contacts."""
     spec = design(name).spec
     attach(spec, tool, visual=False)
     for kind, label in ((mujoco.mjtSensor.mjSENS_FORCE, "force"), (mujoco.mjtSensor.mjSENS_TORQUE, "torque")):
@@ -59,7 +59,7 @@ def build_model(name: str, tool: Tool, step_s: float, gravity: Any) -> mujoco.Mj
 
 
 class World:
-    """One simulated cell; `record` is what the compiled functions work on."""
+    """One simulation; `record` is what the compiled functions work on."""
 
     def __init__(
         self, arm: Arm, source: str, tool: Tool, config: SimConfig, dt: float, start_q: Any, interface: str
