@@ -12,12 +12,12 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup demo test test-all about-tests kernels lint docs site reference figures pictures examples clean
 
-help: ## list what can be made
+help: ## list all targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 18
 
-setup: $(READY) ## make the environment in .venv (all others do this first)
+setup: $(READY) ## set up .venv (all other targets do this first)
 
-demo: $(VENV) ## see it work: a simulated arm is pushed and yields
+demo: $(VENV) ## push a simulated arm and watch it respond
 	@$(STEPS) step compile $(BIN)/python -c "from pliant.cli.show import compile_first; compile_first('loop', 'replay')"
 	@$(STEPS) step run $(BIN)/pliant demo --no-studio
 	@$(STEPS) summary demo
@@ -26,13 +26,13 @@ demo: $(VENV) ## see it work: a simulated arm is pushed and yields
 test: about-tests $(READY) kernels ## run the quick tests: every capability, in about 7 minutes
 	@$(BIN)/python tests/run.py quick
 
-test-all: about-tests $(READY) kernels ## run all tests, with many more examples, in about 13 minutes
+test-all: about-tests $(READY) kernels ## run all tests, with many more random examples, in about 13 minutes
 	@$(BIN)/python tests/run.py all
 
 about-tests:
-	@echo "Sets up .venv and compiles the control kernels (both once, a few minutes), then runs the tests."
+	@echo "Setting up .venv and compiling the control code (both once, a few minutes), then running the tests."
 
-kernels: $(VENV) ## compile the control kernels (once; everything else does so when it needs them)
+kernels: $(VENV) ## compile the control code now (otherwise compiled on first use)
 	@$(BIN)/pliant cache warm
 
 lint: $(READY) ## check style and types
@@ -43,25 +43,25 @@ lint: $(READY) ## check style and types
 docs: $(READY) ## check links, code and commands in the documentation
 	$(BIN)/python docs/check.py
 
-site: $(READY) ## build the documentation site into site/, without a network; a warning fails
+site: $(READY) ## build the documentation site into site/ (offline; warnings are errors)
 	$(BIN)/zensical build --clean --strict
 
-reference: $(READY) ## write docs/reference anew from the declarations
+reference: $(READY) ## regenerate docs/reference from the declarations
 	$(BIN)/python docs/generate.py
 
-figures: $(READY) ## measure every published figure anew and write docs/figures.md (takes an hour)
+figures: $(READY) ## measure every published figure again and write docs/figures.md (takes an hour)
 	$(BIN)/python docs/figures.py
 
-pictures: $(READY) ## draw the pictures of README and docs anew (needs EGL)
+pictures: $(READY) ## redraw the pictures of README and docs (needs EGL)
 	MUJOCO_GL=egl $(BIN)/python docs/pictures.py
 
 examples: $(READY) ## run every example, without a display
 	@set -e; for file in examples/*.py; do \
-	  test -e "$$file" || { echo "There is no example."; exit 1; }; \
+	  test -e "$$file" || { echo "No examples found."; exit 1; }; \
 	  echo "$$file"; MPLBACKEND=agg MUJOCO_GL=egl $(BIN)/python "$$file"; \
 	done
 
-clean: ## remove what make has made; recordings in out/ stay
+clean: ## remove everything that make created; recordings in out/ are kept
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .cache build dist site studio/node_modules studio/out src/pliant/studio/static
 	find src tests docs examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
@@ -78,5 +78,5 @@ $(READY): $(VENV)
 .PHONY: announce
 announce: # what the goals will do, before anything is done
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-	  echo "Pliant needs Python 3.11 or newer, and '$(PYTHON)' is not. Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	  echo "Pliant needs Python 3.11 or newer, but '$(PYTHON)' is older. Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	@$(STEPS) announce $(MAKECMDGOALS)

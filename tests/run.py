@@ -1,4 +1,4 @@
-"""Run one tier of the tests in as little time as two cores need, and end with one line that sums it up.
+"""Run one tier of the tests as fast as two cores allow, and end with a one-line summary.
 
     quick   every capability at least once in closed loop; properties try few examples (make test)
     all     everything; properties try many examples (make test-all)
@@ -79,7 +79,7 @@ class Tally:
 def main(tier: str, more: list[str]) -> int:
     """Run both kinds of tests side by side; the exit code is not 0 when one of them failed or did not finish."""
     what, chosen = TIERS[tier]
-    print(f"Running {what}. Tests that need something that is not installed are skipped.", flush=True)
+    print(f"Running {what}. Tests whose requirements are not installed are skipped.", flush=True)
     began, tally = time.monotonic(), Tally()
     with tempfile.TemporaryDirectory() as folder:
         code = _run(Path(folder), [*chosen, *more])
@@ -104,7 +104,7 @@ def _run(folder: Path, options: list[str]) -> int:
         except KeyboardInterrupt:
             code = other = 130
         except subprocess.TimeoutExpired:
-            print(f"The tests have not ended after {LONGEST_S:g} s.", flush=True)
+            print(f"The tests did not finish within {LONGEST_S:g} s.", flush=True)
             code = other = HUNG
         finally:
             computing.terminate()

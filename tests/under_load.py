@@ -1,4 +1,4 @@
-"""The tests on a machine that is busy: one process per core does nothing but compute, beside every round.
+"""Run the tests on a busy machine: during every round, one process per core does nothing but compute.
 
     python tests/under_load.py                         all tests, three times
     python tests/under_load.py --rounds 5 quick -k session     what follows goes to tests/run.py
@@ -37,8 +37,10 @@ def busy(processes: int) -> Iterator[None]:
 def main(words: list[str]) -> int:
     """Run the rounds; an exit code other than 0 if one of them failed."""
     parser = argparse.ArgumentParser(description="Run the tests while every core is kept busy.")
-    parser.add_argument("--rounds", type=int, default=3, help="how often the tests run (3)")
-    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="busy processes (one per core)")
+    parser.add_argument("--rounds", type=int, default=3, help="number of test runs (default: 3)")
+    parser.add_argument(
+        "--processes", type=int, default=os.cpu_count() or 1, help="busy processes (default: one per core)"
+    )
     options, more = parser.parse_known_args(words)
     if options.rounds < 1 or options.processes < 1:
         parser.error("--rounds and --processes must be at least 1")
@@ -51,7 +53,7 @@ def main(words: list[str]) -> int:
         print(f"Round {number} of {options.rounds}: {result} after {time.monotonic() - began:.0f} s.", flush=True)
     failed = sum(code != 0 for code in codes)
     load = f"{options.processes} busy processes"
-    print(f"{failed} of {len(codes)} rounds failed beside {load}." if failed else f"All rounds passed beside {load}.")
+    print(f"{failed} of {len(codes)} rounds failed under {load}." if failed else f"All rounds passed under {load}.")
     return int(failed > 0)
 
 

@@ -1,13 +1,13 @@
-"""Sets up .venv for the Makefile, shows what happens while it does, and times the steps of a goal.
+"""Set up .venv for the Makefile, print progress, and time the steps of a target.
 
-    python3 tools/environment.py announce demo     print what `make demo` does and how long that usually takes
-    python3 tools/environment.py base              install the package in place, and build the Studio's page beside it
-    python3 tools/environment.py dev               add the developers' tools
-    python3 tools/environment.py page              build the Studio's page again, if it has changed or is missing
-    python3 tools/environment.py step NAME words…  run a command and note how long it took
+    python3 tools/environment.py announce demo     print what `make demo` does and how long it usually takes
+    python3 tools/environment.py base              install the package in place, and build the Studio's page
+    python3 tools/environment.py dev               install the development tools
+    python3 tools/environment.py page              rebuild the Studio's page if it has changed or is missing
+    python3 tools/environment.py step NAME words…  run a command and record how long it took
     python3 tools/environment.py summary demo      print one line with the time of every step
 
-Output of pip and npm goes to log files in .venv and is shown when they fail. Standard library only: this runs before
+Output of pip and npm goes to log files in .venv and is shown if they fail. Standard library only: this runs before
 anything is installed.
 """
 
@@ -36,23 +36,23 @@ LINES_OF_A_FAILURE = 25
 BEGAN = "began"
 
 # What a step does, and how long it usually takes on two cores with a quick connection.
-INSTALL = ("install", "some 40 packages into .venv and the Studio's page, about 40 s")
-TOOLS = ("tools", "the developers' packages, about 30 s")
-COMPILE = ("compile", "the control code unless it is cached, about half a minute")
+INSTALL = ("install", "about 40 packages into .venv, and the Studio's page, about 40 s")
+TOOLS = ("tools", "the development packages, about 30 s")
+COMPILE = ("compile", "the control code, unless it is cached, about 30 s")
 GOALS = {
-    "demo": (INSTALL, COMPILE, ("run", "a simulated UR5e that is pushed, about 15 s")),
+    "demo": (INSTALL, COMPILE, ("run", "push a simulated UR5e, about 15 s")),
     "test": (INSTALL, TOOLS, COMPILE, ("tests", "every capability, about 7 minutes")),
-    "test-all": (INSTALL, TOOLS, COMPILE, ("tests", "all of them, about 13 minutes")),
+    "test-all": (INSTALL, TOOLS, COMPILE, ("tests", "all tests, about 13 minutes")),
 }
 DONE_BEFORE = {"install": VENV / ".ready", "tools": VENV / ".ready-dev"}
 
 
 class StepError(Exception):
-    """A step failed, in words for the user."""
+    """A step failed; the text is for the user."""
 
 
 class Step(threading.Thread):
-    """Something that runs beside others; `phase` says how far it is."""
+    """A step that runs in parallel with others; `phase` is its progress."""
 
     def __init__(self, name: str, work: Callable[[Step], None]) -> None:
         super().__init__(daemon=True)
@@ -90,11 +90,11 @@ class Step(threading.Thread):
         if process.returncode != 0:
             lines = [line for line in path.read_text().splitlines() if "is ignored: it is neither" not in line]
             said = "\n".join(f"  {line}" for line in lines[-LINES_OF_A_FAILURE:])
-            raise StepError(f"{said}\n{self.label}: failed (exit code {process.returncode}). Whole log: {path}")
+            raise StepError(f"{said}\n{self.label}: failed (exit code {process.returncode}). Full log: {path}")
 
 
 def together(*steps: Step) -> None:
-    """Run steps side by side and report on them until all are done; exits if one failed."""
+    """Run steps in parallel and print their progress until all are done; exits if one failed."""
     for step in steps:
         (VENV / f"{step.label}.log").unlink(missing_ok=True)
         step.start()
@@ -148,9 +148,7 @@ def make_venv() -> None:
     done = subprocess.run([sys.executable, "-m", "venv", str(VENV)], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         print(done.stdout + done.stderr, file=sys.stderr)
-        sys.exit(
-            f"{sys.executable} cannot create a virtual environment. On Debian and Ubuntu: apt install python3-venv"
-        )
+        sys.exit(f"{sys.executable} cannot create a virtual environment. On Debian or Ubuntu: apt install python3-venv")
 
 
 def install(step: Step) -> None:
@@ -190,8 +188,8 @@ def say_page() -> None:
     if NOT_MADE.is_file():
         why = NOT_MADE.read_text().splitlines()[0].rstrip(".")
         say(
-            f"The Studio's page could not be built ({why}); everything else works. "
-            "With access to an npm registry, try again: python3 tools/environment.py page"
+            f"The Studio's page could not be built ({why}). Everything else works. "
+            "To try again with access to an npm registry: python3 tools/environment.py page"
         )
 
 
@@ -215,7 +213,7 @@ def announce(goals: list[str]) -> None:
         print(f"make {goal}:")
         for name, what in GOALS[goal]:
             ready = DONE_BEFORE.get(name)
-            say(f"{name:8} {'done before' if ready and ready.exists() else what}")
+            say(f"{name:8} {'already done' if ready and ready.exists() else what}")
         sys.stdout.flush()
         VENV.mkdir(exist_ok=True)
         TIMES.write_text(f"{BEGAN}\t{time.time():.1f}\n")
@@ -237,7 +235,7 @@ def summary(goal: str) -> None:
         name = "install" if name in ("venv", "link") else name
         times[name] = times.get(name, 0.0) + float(seconds)
     total = time.time() - times.pop(BEGAN)
-    beside = " at the same time"
+    beside = " in parallel"
     split = [f"{name} {took:.0f} s{beside if name == 'page' else ''}" for name, took in times.items()]
     print(f"make {goal}: done in {total:.0f} s ({', '.join(split)}).", flush=True)
 

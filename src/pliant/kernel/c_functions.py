@@ -16,12 +16,12 @@ from numba import types
 def mujoco_library() -> str:
     spec = importlib.util.find_spec("mujoco")
     if spec is None or not spec.submodule_search_locations:
-        raise ImportError("Pliant needs the package 'mujoco-core'")
+        raise ImportError("Pliant needs the package 'mujoco-core'. Install it with pip.")
     folder = Path(next(iter(spec.submodule_search_locations)))
     names = ("libmujoco.so*", "libmujoco*.dylib", "mujoco.dll")
     found = [path for name in names for path in sorted(folder.glob(name))]
     if not found:
-        raise ImportError(f"no MuJoCo library in {folder}")
+        raise ImportError(f"No MuJoCo library found in {folder}. Reinstall the package 'mujoco-core'.")
     return str(found[0])
 
 

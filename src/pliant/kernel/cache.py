@@ -27,10 +27,10 @@ from pathlib import Path
 from pliant.errors import InputError
 
 MAX_AGE_S = 60 * 86400.0
-"""Entries that were not used for this long are removed."""
+"""Entries that have not been used for this long are removed."""
 
 MAX_BYTES = 300 * 2**20
-"""When all entries together take more, those that were not used for the longest time are removed."""
+"""If all entries together are larger, the least recently used ones are removed."""
 
 MARK = "ready-"
 """Entries whose name begins so say that others are there: they go first when anything is removed."""
@@ -60,11 +60,11 @@ class Cache:
     def __init__(self, folder: Path | None, problem: str = "") -> None:
         self.folder = folder
         self.problem = problem
-        """Why there is no folder that lasts ("" if there is one)."""
+        """Why there is no permanent folder ("" if there is one)."""
         self._memory: dict[str, bytes] = {}
 
     def load(self, name: str) -> bytes | None:
-        """The content of an entry, or None if there is none that is whole and ours."""
+        """The content of an entry, or None if it does not exist, is damaged, or belongs to another user."""
         if self.folder is None:
             return self._memory.get(name)
         try:
@@ -76,7 +76,7 @@ class Cache:
         return data if head == _MAGIC and hashlib.sha256(data).digest() == check else None
 
     def save(self, name: str, data: bytes) -> None:
-        """Keep an entry. A folder that is full or was removed loses it, and nothing else."""
+        """Store an entry. If the folder is full or was removed, only this entry is lost."""
         if self.folder is None:
             self._memory[name] = data
             return
@@ -93,7 +93,7 @@ class Cache:
                 raise
 
     def entries(self) -> list[Entry]:
-        """All entries, the one that was used last first."""
+        """All entries, the most recently used first."""
         if self.folder is None:
             return [Entry(name, len(data), time.time()) for name, data in self._memory.items()]
         found = []
@@ -104,7 +104,7 @@ class Cache:
         return sorted(found, key=lambda entry: -entry.used_s)
 
     def prune(self, max_age_s: float = MAX_AGE_S, max_bytes: int = MAX_BYTES) -> list[Entry]:
-        """Remove entries that were not used for long, and the oldest beyond a size; returns what was removed."""
+        """Remove entries that have not been used for long, and the oldest above a size; returns the removed ones."""
         kept, removed, now = 0, [], time.time()
         for entry in self.entries():
             kept += entry.bytes
@@ -122,7 +122,7 @@ class Cache:
         return removed
 
     def clear(self) -> list[Entry]:
-        """Remove everything; returns what was removed."""
+        """Remove all entries; returns them."""
         return self.prune(max_bytes=-1)
 
     def _remove(self, name: str) -> None:
@@ -146,9 +146,9 @@ def _private_folder(folder: Path) -> Iterator[int]:
 def _not_private(status: os.stat_result) -> str:
     """What lets others write there ("" if nothing does)."""
     if status.st_uid != os.geteuid():
-        return f"belongs to user {status.st_uid}, not to user {os.geteuid()} who runs this"
+        return f"belongs to user {status.st_uid}, and this process runs as user {os.geteuid()}"
     if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        return "can be written by other users"
+        return "is writable by other users"
     return ""
 
 
@@ -181,12 +181,12 @@ _opened: dict[tuple[str | None, ...], Cache] = {}
 
 
 def open_cache() -> Cache:
-    """The cache of this process. Without a private folder it ends with the process, and says why (`problem`)."""
+    """The cache of this process. Without a private folder it ends with the process; `problem` is the reason."""
     if (found := _opened.get(_place())) is not None:
         return found
     if own := os.environ.get("PLIANT_CACHE"):
         if problem := _prepare(Path(own)):
-            raise InputError("PLIANT_CACHE", own, f"a folder of your own that can be written (it {problem})")
+            raise InputError("PLIANT_CACHE", own, f"a private, writable folder (it {problem})")
         opened = Cache(Path(own).absolute())
     else:
         opened = _open_default()
@@ -216,9 +216,9 @@ def _prepare(folder: Path) -> str:
             folder.mkdir(mode=0o700)
         with _private_folder(folder):
             if not os.access(folder, os.W_OK):
-                return "cannot be written"
+                return "is not writable"
     except PermissionError as error:
-        return str(error) if error.errno is None else "cannot be written"
+        return str(error) if error.errno is None else "is not writable"
     except NotADirectoryError:
         return "is a symbolic link or not a folder"
     except OSError as error:

@@ -281,7 +281,7 @@ def kernel(function: Callable[..., Any] | None = None, *, separate: bool = False
     if DISABLED:
         return function
     if separate and "<locals>" in function.__qualname__:
-        raise ValueError(f"{function.__qualname__} is not at module level: a separate kernel must be found by its name")
+        raise ValueError(f"{function.__qualname__} must be defined at module level to be a separate kernel")
     if ONE_BY_ONE:
         return numba.njit(cache=True, **{name: value for name, value in OPTIONS.items() if name != "nopython"})(
             function

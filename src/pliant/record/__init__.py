@@ -1,4 +1,4 @@
-"""Recordings: every tick of a run in one MCAP file, readable by Pliant and by the tools of ROS 2."""
+"""Recordings: every tick of a run in one MCAP file, readable by Pliant and by ROS 2 tools."""
 
 from pliant.record.reader import ParameterSet, Recording
 from pliant.record.writer import RecordingWriter

@@ -1,4 +1,4 @@
-"""The MCAP file: writing whole chunks of ready-made messages, and walking over a file that may be cut off.
+"""The MCAP file: write whole chunks of ready-made messages, and walk over a file that may be truncated.
 
 The `mcap` library takes messages one by one: 46 µs at best for the eight of a tick, against 8 µs here, where a chunk
 comes as one block of bytes with its index as arrays (compression included, records handed over in blocks of 50). Every
@@ -183,6 +183,6 @@ def decode(kind: Any, content: bytes) -> Any:
 
 
 def chunk_body(content: bytes) -> bytes:
-    """The records inside a chunk; an exception of the libraries if it is damaged."""
+    """The records inside a chunk; raises an exception of the libraries if it is damaged."""
     stream, length = get_chunk_data_stream(decode(mcap.Chunk, content), validate_crc=True)
     return stream.read(length)

@@ -84,7 +84,7 @@ def _nested(layout: Layout) -> list[Layout]:
                 continue
             known = found.setdefault(field.kind.name, field.kind)
             if known != field.kind or field.kind.name == layout.name:
-                raise InputError(f"{parent.name}.{field.name}", field.kind.name, "a name that no other record has")
+                raise InputError(f"{parent.name}.{field.name}", field.kind.name, "a name that no other record uses")
             visit(field.kind)
 
     visit(layout)
@@ -137,7 +137,7 @@ def _fields(name: str, bodies: dict[str, str], above: tuple[str, ...]) -> Iterat
 
 
 def difference(ours: np.dtype, theirs: np.dtype, path: str = "") -> str:
-    """The first place where two dtypes differ, in words; empty if they describe the same bytes."""
+    """The first difference between two dtypes, in words; empty if they describe the same bytes."""
     if ours == theirs:
         return ""
     if ours.names is None or theirs.names is None:
@@ -150,4 +150,4 @@ def difference(ours: np.dtype, theirs: np.dtype, path: str = "") -> str:
             return f"{full} is unknown here"
         if why := difference(ours[name], theirs[name], full):
             return why
-    return f"the fields of {path or 'the record'} are in another order"
+    return f"the fields of {path or 'the record'} are in a different order"

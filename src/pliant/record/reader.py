@@ -1,4 +1,4 @@
-"""Reading a recording back, bit for bit, or saying in one sentence why a file is not one."""
+"""Read a recording back bit for bit, or report in one sentence why a file is not a recording."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ParameterSet(NamedTuple):
 
 @dataclass(frozen=True)
 class Recording:
-    """A run: one telemetry record per tick, the parameters in force, and what describes them."""
+    """A run: one telemetry record per tick, the parameter sets, and their description."""
 
     path: Path
     records: Array
@@ -74,15 +74,15 @@ class Recording:
     def load(
         cls, path: Path | str, partial: bool = False, progress: Callable[[float], None] | None = None
     ) -> Recording:
-        """Read the recording at `path`; with `partial`, also what is left of one that was cut off or damaged.
+        """Read the recording at `path`; with `partial`, also the readable part of a truncated or damaged one.
 
-        `progress` is told the share of the file that was read.
+        `progress` is called with the share of the file that has been read.
         """
         path = Path(path)
         contents = _scan(_read(path), progress)
         telemetry = contents.channel(TELEMETRY_TOPIC)
         if not contents.complete and not (contents.messages[telemetry.id] if telemetry else contents.channels):
-            raise RecordingError(path, "is truncated before its first record: nothing can be recovered.")
+            raise RecordingError(path, "is truncated before its first record. Nothing can be recovered.")
         if telemetry is None:
             topics = ", ".join(sorted(c.topic for c in contents.channels.values())) or "none"
             raise RecordingError(path, f"was not recorded by Pliant: it has no {TELEMETRY_TOPIC} (topics: {topics}).")
@@ -199,7 +199,7 @@ def _check_layout(path: Path, contents: _Contents, channel: Any) -> None:
         why = "its definition cannot be read"
     if why:
         writer = contents.library or "another program"
-        raise RecordingError(path, f"was written by {writer}, whose record differs from this version's: {why}.")
+        raise RecordingError(path, f"was written by {writer}, whose record format differs from this version's: {why}.")
 
 
 def _parameters(path: Path, contents: _Contents) -> tuple[Layout | None, list[ParameterSet]]:
@@ -217,7 +217,7 @@ def _parameters(path: Path, contents: _Contents) -> tuple[Layout | None, list[Pa
 def _why_incomplete(made: Recording, contents: _Contents) -> str:
     what = f"is damaged in {contents.damaged} place(s)" if contents.damaged else "is truncated"
     kept = f"{made.duration_s:.1f} s ({len(made.records)} records) can be recovered"
-    return f"{what}: {kept}; --partial (partial=True) loads them."
+    return f"{what}: {kept}. Use --partial (partial=True) to load them."
 
 
 def _value(text: str) -> Any:

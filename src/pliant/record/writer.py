@@ -1,6 +1,6 @@
-"""Writing a recording: every tick of a run, the parameters in force and what describes the run, in one MCAP file.
+"""Write a recording: every tick of a run, its parameter sets and its description, in one MCAP file.
 
-Never call it from the control loop: a flush can stall for milliseconds. What is on disk is always readable: a run that
+Never call it from the control loop: a flush can stall for milliseconds. The file on disk is always readable: a run that
 ends without `close` loses about the last second.
 """
 
@@ -32,7 +32,7 @@ CHUNK_RECORDS = 2048  # about 6 MB before compression, whatever the rate
 
 
 class RecordingWriter:
-    """Writes one recording to `path`, replacing what was there; use it as a context manager or call `close`.
+    """Writes one recording to `path`, replacing an existing file; use it as a context manager or call `close`.
 
     `meta` describes the run: any JSON values; `robot`, `law`, `rate_hz`, `seed` and `versions` appear in reports.
     `start_wall_ns` in it is the wall clock [ns] at `time_s` = 0, the origin of all message times; without it the origin
@@ -74,14 +74,14 @@ class RecordingWriter:
         self._stream.flush()
 
     def parameters(self, revision: int, record: Any, time_s: float) -> None:
-        """Store the parameter set in force from `time_s` on; a set that is already in force is not stored again."""
+        """Store the parameter set that is in force from `time_s` on; an unchanged set is not stored again."""
         if self._layout is None:
-            raise InputError("param_dtype", None, "given when the recording is created, to store parameters")
+            raise InputError("param_dtype", None, "set when the recording is created, to store parameters")
         expected = self._layout.fields[-1].kind.dtype
         values = np.asarray(record)
         if values.dtype != expected or values.size != 1:
             why = messages.difference(expected, values.dtype) or f"{values.size} records"
-            raise InputError("parameters", why, "one record of the dtype that the recording was created with")
+            raise InputError("parameters", why, "one record of the dtype with which the recording was created")
         if self._last_set == (revision, values.tobytes()):
             return
         self._last_set = (revision, values.tobytes())
@@ -113,7 +113,7 @@ class RecordingWriter:
             records = records[taken:]
 
     def add(self, **meta: Any) -> None:
-        """Add to what describes the run what is known only at its end; it takes the place of what was said before."""
+        """Add metadata that is known only at the end of the run; it replaces earlier values."""
         self._guard(self._container.add_metadata, META_RECORD, {key: _text(value) for key, value in meta.items()})
 
     def attach(self, name: str, data: bytes, media_type: str) -> None:
@@ -121,7 +121,7 @@ class RecordingWriter:
         self._guard(self._container.add_attachment, name, data, media_type, int(self._log_ns(self._last_s)))
 
     def close(self) -> None:
-        """Write what is left and the index; nothing can be added afterwards. Closing twice is harmless."""
+        """Write the remaining records and the index; nothing can be added afterwards. Closing twice is harmless."""
         if not self._stream.closed:
             self._guard(self._finish)
 
@@ -182,7 +182,7 @@ def parameter_set_layout(values: Layout | np.dtype[np.void]) -> Layout:
         "ParameterSet",
         (
             Field("revision", "", "number of the parameter set", kind="i8"),
-            Field("time_s", "s", "time since the start of the loop from which it is in force"),
+            Field("time_s", "s", "time from which it is in force, since the start of the loop"),
             Field("values", "", "the parameters", kind=inner),
         ),
     )
