@@ -27,7 +27,7 @@ REPEATS = 3
 STIFFNESS = (5e3, 2e4, 1e5)
 LATE_TICKS = 4
 # What must hold: this much, or this share of the lag.
-BAR_S, BAR = 0.002, 0.05
+TARGET_S, TARGET = 0.002, 0.05
 Row = tuple[float, float, list[Delay]]
 
 
@@ -52,7 +52,7 @@ def _grid(seed: int, progress: Progress) -> tuple[list[Figure], list[Row]]:
             rows.append((bandwidth, _truth(servo, what.dt), [_noisy(moved, random) for _ in range(REPEATS)]))
             progress((i * len(DELAY_MS) + j + 1) / (len(BANDWIDTH_HZ) * len(DELAY_MS)))
     off = np.array([[abs(found.lag_s - true) for found in many] for _, true, many in rows])
-    share = np.array([[abs(f.lag_s - true) / max(BAR_S, BAR * true) for f in many] for _, true, many in rows])
+    share = np.array([[abs(f.lag_s - true) / max(TARGET_S, TARGET * true) for f in many] for _, true, many in rows])
     inside = np.array([[abs(f.lag_s - true) <= CONFIDENT * f.lag_std_s + _STEP_S for f in m] for _, true, m in rows])
     split = np.array([[abs(f.delay_s + f.servo_s - f.lag_s) for f in many] for _, _, many in rows])
     assert split.max() < 1e-9
@@ -156,8 +156,8 @@ def _draw(rows: list[Row], path: Path) -> None:
                 std = np.array([found.lag_std_s for found in many]).mean() * 1e3
                 right.errorbar(true, lag.mean() - true, yerr=CONFIDENT * std, fmt="o", ms=3, lw=1, color=theme.lines[i])
         x = np.linspace(0, most, 200)
-        bar = np.maximum(BAR_S * 1e3, BAR * x)
-        right.fill_between(x, -bar, bar, color=theme.grid, zorder=0)
+        target = np.maximum(TARGET_S * 1e3, TARGET * x)
+        right.fill_between(x, -target, target, color=theme.grid, zorder=0)
         style.label(left, "Identified lag", "ms")
         style.label(right, "Lag error, mean of the repeats", "ms")
         for ax in (left, right):

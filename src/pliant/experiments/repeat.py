@@ -1,4 +1,4 @@
-"""The same seed gives the same numbers: in a second run, in the paced loop, and replayed from a recording."""
+"""The same seed gives the same numbers: in a second run, in real time, and replayed from a recording."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pliant.runtime.task import Task, load_task
 
 
 def run(seed: int, progress: Progress) -> Outcome:
-    """Run the demonstration task four ways and compare every number of every tick."""
+    """Run the demo task in four ways and compare every number of every tick."""
     began = time.perf_counter()
     demo = load_task("demo")
     task = Task.model_validate({**demo.model_dump(), "sim": {**demo.sim.model_dump(), "seed": seed}})
@@ -39,7 +39,7 @@ def run(seed: int, progress: Progress) -> Outcome:
     apart = difference(first, paced)[0] if len(paced) == len(first) else np.nan
     figures = [
         at_most("largest difference, run twice", difference(first, second)[0], "", 0.0),
-        at_most("largest difference, compiled run and paced loop", apart, "", 0.0),
+        at_most("largest difference, compiled run and real-time loop", apart, "", 0.0),
         at_most("largest difference, recording and replay", again.largest, "", 0.0),
         at_most("ticks lost by the recorder", recording.lost, "", 0.0),
         at_least("largest difference, another seed", difference(first, other)[0], "", 1e-6),

@@ -1,7 +1,7 @@
-"""A rival of the whole-body program: solve for nine joints that may all move, and send the base what it can do of it.
+"""For comparison with whole-body motion: solve for nine free joints, and send the base the part it can execute.
 
-The sideways part of the base's velocity is computed and dropped. `aware` gives it the true pose of the base in every
-step; without, it goes on from where it believes the base to be.
+The sideways part of the base's velocity is computed and dropped. `aware` uses the true base pose in every step;
+otherwise the assumed base pose is integrated.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ GAIN, DAMPING = 8.0, 1e-3
 
 
 def drop_sideways(body: Body, seconds: float, *, aware: bool) -> Array:
-    """Distance of the tool from its target [m] and the base's pose, one row per period; motion is exact."""
+    """Tool position error [m] and base pose, one row per period; motion is exact."""
     path = Path(body.pose(body.q_home))
     real, believed, e = body.q_home, body.q_home, np.zeros(6)
     rows = np.zeros((round(seconds / DT), 4))

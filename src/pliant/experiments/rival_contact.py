@@ -1,8 +1,8 @@
-"""Rivals: other ways to press on a surface, each re-implemented by its published behaviour, in the same simulator.
+"""For comparison: other contact laws, re-implemented from their published behaviour, in the same simulator.
 
-They feel the same wrench through the same filter and drive the same arm. What they are given that ours has to find out:
-the true normal (the saturated loops), the touch as the moment from which to count, and no force limit that ends them.
-Each tick leaves the same record as ours does, with the terms of the law in `state.contact`.
+They receive the same wrench through the same filter and drive the same arm. Unlike Pliant's law they are given the true
+normal (the saturated loops) and the time of first contact, and no force limit stops them. Each tick has the same record
+as Pliant's, with the terms of the law in `state.contact`.
 """
 
 from __future__ import annotations
@@ -52,22 +52,22 @@ _RIVAL = Layout(
         Field("lag", "s", "low-pass of the speed"),
         Field("integral", "N s", "state of the integral"),
         Field("v", "m/s", "state of the speed"),
-        Field("way", "m", "way of the reference into the surface"),
+        Field("way", "m", "depth of the reference in the surface"),
         Field("end", "m", "where the reference stops"),
-        Field("depth", "m", "way of the tool towards the surface"),
+        Field("depth", "m", "motion of the tool towards the surface"),
         Field("centre", "m", "centre of the dome", (3,)),
         Field("round", "", "1: the normal is that of the dome", kind="i8"),
         Field("heading", "", "direction of the slide", (3,)),
         Field("alpha", "", "share of a new sample in the low-pass of the wrench"),
         Field("wait", "", "ticks before it starts", kind="i8"),
         Field("late", "", "ticks that the force sensor is late", kind="i8"),
-        Field("honest", "", "1: its stamps say so", kind="i8"),
-        Field("halt", "", "tick from which on the robot stands still, whatever it is told; -1: never", kind="i8"),
+        Field("honest", "", "1: its time stamps show this", kind="i8"),
+        Field("halt", "", "tick from which the robot ignores commands and stops; -1: never", kind="i8"),
         Field("raw", "N, N m", "the sensor's last reading", (6,)),
         Field("raw_stamp", "s", "when it was taken"),
-        Field("line", "N, N m", "readings on their way", (_LINE, 6)),
+        Field("line", "N, N m", "readings in transit", (_LINE, 6)),
         Field("line_stamp", "s", "when they were taken", (_LINE,)),
-        Field("gone", "m", "way along the surface"),
+        Field("gone", "m", "distance along the surface"),
         Field("wanted", "m/s", "speed before the limit"),
         Field("damper", "N", "force of the damping term, positive inward"),
         Field("wrench", "N, N m", "filtered", (6,)),
@@ -92,16 +92,14 @@ class Rival:
 _LOOP = {"kind": SATURATED, "kp": 0.002, "ki": 0.01, "kd": 0.1, "most": 0.01, "band": 1.0}
 
 RIVALS = {
-    "saturated": Rival("the saturated PI loop, damping with the wrong sign", {**_LOOP, "sign": -1.0}),
-    "sign": Rival("the saturated PI loop, sign corrected", {**_LOOP, "sign": 1.0}),
-    "proposed": Rival("the proposed fix: no integral, kp for ±10 N", {**_LOOP, "sign": 1.0, "kp": 0.001, "ki": 0.0}),
+    "saturated": Rival("saturated PI loop, damping with the wrong sign", {**_LOOP, "sign": -1.0}),
+    "sign": Rival("saturated PI loop, sign corrected", {**_LOOP, "sign": 1.0}),
+    "proposed": Rival("proposed fix: no integral, kp for ±10 N", {**_LOOP, "sign": 1.0, "kp": 0.001, "ki": 0.0}),
     "admittance": Rival(
         "explicit admittance, no force loop",
         {"kind": SPRING, "mass": 8.0, "damping": 2 * 0.8 * math.sqrt(8.0 * 200.0), "stiffness": 200.0, "most": 0.01},
     ),
-    "force_mode": Rival(
-        "a force mode along a fixed axis", {"kind": FORCE_MODE, "kp": 0.002, "most": 0.05, "lag": 0.05}
-    ),
+    "force_mode": Rival("force mode along a fixed axis", {"kind": FORCE_MODE, "kp": 0.002, "most": 0.05, "lag": 0.05}),
 }
 
 
@@ -249,22 +247,22 @@ def _run(world, handle, sense, rival, reading, goal, command, observed, state, p
 
 @dataclass(frozen=True)
 class Scene:
-    """What else there is to a run of a rival: how long, the sensor, and what is wrong beside the law."""
+    """Other settings of a run: duration, sensor, and faults besides the law."""
 
     seconds: float = 12.0
     wait_s: float = 0.0
-    """How long it stands before it starts."""
+    """Time before the start."""
     sensor: Sensor = field(default_factory=Sensor)
     late_s: float = 0.0
-    """How late the force sensor is."""
+    """Delay of the force sensor."""
     honest: bool = True
-    """Whether its stamps say so."""
+    """Whether its time stamps show this."""
     halt_s: float = math.inf
-    """When the robot stands still, whatever it is told."""
+    """Time from which the robot ignores commands and stops."""
 
 
 def parameters_of(loop: Loop) -> Parameters:
-    """What a recording of a rival says was set: the filter, the force to hold, and the lag that was reckoned with."""
+    """The parameters in a recording of another law: filter, target force and assumed lag."""
     return Parameters(
         sense=Sense(cutoff_hz=loop.cutoff_hz), contact=Contact(target_n=FORCE, lag_s=loop.lag_s(), heading=HEADING)
     )
@@ -290,7 +288,7 @@ def _prepared(which: Rival, surface: Surface, loop: Loop, scene: Scene, arm: Arm
 def run_rival(
     which: Rival, surface: Surface, loop: Loop, seed: int, scene: Scene | None = None, *, dt: float = 0.002
 ) -> tuple[Trace, Array]:
-    """A rival on a surface: its trace, and the phase of every tick (see the numbers above)."""
+    """Another law on a surface: its trace, and the phase of every tick (see the numbers above)."""
     scene = scene or Scene()
     sim = SimConfig(seed=seed, servo=loop.servo, sensor=scene.sensor, surfaces=(surface,))
     robot, arm = SimRobot("ur5e", TOOL, sim, dt), Arm.load("ur5e", TOOL)
@@ -307,5 +305,5 @@ def run_rival(
 
 
 def judge_rival(trace: Trace, phase: Array) -> Figures:
-    """The same figures for a rival."""
+    """The same figures for another law."""
     return judged(trace, np.isin(phase, (SEEKING, DWELLING)), phase == SLIDING)

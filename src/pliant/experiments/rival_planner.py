@@ -1,4 +1,4 @@
-"""What the planner is compared with: OMPL's Reeds-Shepp lengths and RRTConnect, and the same search uncompiled."""
+"""For comparison with the planner: OMPL's Reeds-Shepp lengths and RRTConnect, and the same search uncompiled."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Array = np.ndarray[Any, Any]
 
 
 def ompl_is_there() -> bool:
-    """Whether OMPL can be asked."""
+    """Whether OMPL is installed."""
     try:
         from ompl import base, geometric  # pyright: ignore[reportMissingImports]  # noqa: F401
     except ImportError:
@@ -27,7 +27,7 @@ def ompl_is_there() -> bool:
 
 
 def pairs(n: int, seed: int = 0) -> tuple[Array, Array]:
-    """Random poses (n, 3) twice, a quarter of the pairs so close that only words of many pieces join them."""
+    """Random pairs of poses, (n, 3) each; a quarter so close that only words of many segments connect them."""
     random = np.random.default_rng(seed)
     a, b = (np.column_stack([random.uniform(-5, 5, (n, 2)), random.uniform(-np.pi, np.pi, n)]) for _ in "ab")
     near = n // 4
@@ -52,7 +52,7 @@ def ompl_lengths(a: Array, b: Array, radius_m: float) -> Array:
 
 
 def ompl_solves(planner: HybridAStar, start: Array, goal: Array, seconds: float) -> bool:
-    """Whether RRTConnect finds a way of Reeds-Shepp paths in so many seconds of this thread."""
+    """Whether RRTConnect finds a path of Reeds-Shepp segments within this CPU time [s]."""
     from ompl import base, geometric, util  # pyright: ignore[reportMissingImports]
 
     util.setLogLevel(util.LogLevel.LOG_NONE)
@@ -84,7 +84,7 @@ def ompl_solves(planner: HybridAStar, start: Array, goal: Array, seconds: float)
 
 
 def one_query(name: str, seed: int, number: int, repeat: int) -> dict[str, Any]:
-    """The shortest of `repeat` times [s of this thread] for one query, and what was found."""
+    """The shortest of `repeat` CPU times [s] for one query, and its result."""
     planner = HybridAStar(MAPS[name](seed))
     start, goal = queries(planner, seed, number + 1, roomy=True)[number]
     taken = []
@@ -96,7 +96,7 @@ def one_query(name: str, seed: int, number: int, repeat: int) -> dict[str, Any]:
 
 
 def uncompiled(name: str, seed: int, number: int) -> dict[str, Any]:
-    """The same in a process of its own in which nothing is compiled."""
+    """The same in a separate process without compilation."""
     code = f"""
 import json
 from pliant.experiments.rival_planner import one_query

@@ -1,4 +1,4 @@
-"""Recordings of compared laws: ordinary files, which every tool that reads a recording can open."""
+"""Recordings of the compared laws: ordinary files that every tool for recordings can open."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pliant.runtime.task import Task
 
 
 def save_rival(path: Path, rival: Rival, loop: Loop, seed: int, trace: Trace) -> None:
-    """Write a run of a rival; `loop` is what was reckoned with when it was set up."""
+    """Write a run of another law; `loop` is the robot assumed in its set-up."""
     assert trace.records is not None
     arm = Arm.load("ur5e", TOOL)
     dt = float(trace.time_s[1] - trace.time_s[0])
@@ -32,7 +32,7 @@ def save_rival(path: Path, rival: Rival, loop: Loop, seed: int, trace: Trace) ->
 
 
 def save_ours(path: Path, task: Task, trace: Trace) -> None:
-    """Write a run of our own law that was watched by the simulator; it has one parameter set."""
+    """Write a run of Pliant's law with its single parameter set."""
     assert trace.records is not None
     parameters = record_of(task.params)
     prepare(parameters[0], None, 1.0, 0, task.dt)

@@ -1,4 +1,4 @@
-"""The tick once more, as one would write it with NumPy and Pinocchio: for comparing speed, and numbers.
+"""The tick written with NumPy and Pinocchio, to compare speed and numbers.
 
 Same steps, same order: kinematics and Jacobian at the measured joints, wrench at the tool, low-pass, deadband,
 admittance, kinematics and Jacobian at the commanded joints, damped inverse, limits.
@@ -121,7 +121,7 @@ class RivalTick:
         return step * (np.sqrt(1 + 2 * np.maximum(distance, 0) / (step * self.dt)) - 1)
 
     def largest_difference(self, ticks: int) -> float:
-        """Run both from the same state; the largest difference of a commanded joint [rad]."""
+        """Run both from the same state; returns the largest difference of a commanded joint [rad]."""
         self._copy()
         kept, worst = self.ours.state.copy(), 0.0
         for _ in range(ticks):

@@ -1,9 +1,9 @@
-"""The five-point formula with the mean step: what the base-velocity experiment compares with.
+"""The five-point formula with the mean step, for comparison in the base-velocity experiment.
 
     h = (t_newest - t_oldest)/(n - 1)       the same weights whatever the stamps are
     v = (25 f_0 - 48 f_1 + 36 f_2 - 16 f_3 + 3 f_4)/(12 h)      5 samples; with 3 or 4 three points, with 2 two
 
-A mean step below 1e-6 s or above 1 s, and a result that is no number, give zero velocity. The heading is unwrapped.
+A mean step below 1e-6 s or above 1 s, or a result that is not finite, gives zero velocity. The heading is unwrapped.
 """
 
 from __future__ import annotations

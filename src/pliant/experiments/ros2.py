@@ -1,7 +1,7 @@
-"""The bridge to ROS 2: what a message costs, how long it takes to a real ROS 2 and back, and what the loop feels.
+"""The ROS 2 bridge: cost of a message, round-trip time to a real ROS 2, and its effect on the loop.
 
-Each is measured beside its rival in the same run: a message patched into a template beside one made as an object, and
-the lateness of one loop in turns without and with the bridge beside it.
+Each is compared with an alternative in the same run: a message patched into a template against one built as an object,
+and the lateness of one loop without and with the bridge, in turns.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pliant.bridge.topics import live_topics
 from pliant.experiments import Progress
 from pliant.experiments.lateness import lateness
 from pliant.experiments.push import TOOL
-from pliant.experiments.ros2_cost import BAR_US, NAMES, Costs, cost, cost_figures
+from pliant.experiments.ros2_cost import NAMES, TARGET_US, Costs, cost, cost_figures
 from pliant.experiments.ros2_peer import Peer, PeerMissingError, own_network
 from pliant.records import TELEMETRY
 from pliant.ros2 import messages
@@ -50,7 +50,7 @@ def _network(notes: list[str]) -> Iterator[None]:
     try:
         own.__enter__()
     except PeerMissingError as error:
-        notes.append(f"{error} So it ran on the loopback of this machine, in domain 97.")
+        notes.append(f"{error} The experiment used the loopback of this machine instead, in domain 97.")
         os.environ.update(ROS_AUTOMATIC_DISCOVERY_RANGE="LOCALHOST", ROS_DOMAIN_ID="97")
         try:
             yield
@@ -69,15 +69,15 @@ def _network(notes: list[str]) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Trips:
-    """Messages that went to a real ROS 2 and back, sent by the clock whether or not the last one was back."""
+    """Messages to a real ROS 2 and back, sent at a fixed rate whether or not the last one has returned."""
 
     times_us: Array
-    """Of those that came back."""
+    """Round-trip times of the messages that returned."""
     lost: int
     changed: int
-    """How many did not come back, and how many came back with other values."""
+    """Messages that did not return, and messages that returned with other values."""
     rate_hz: float
-    """How many were sent in a second."""
+    """Messages sent per second."""
 
 
 def round_trip(seed: int) -> Trips:
@@ -139,7 +139,7 @@ def _watch(session: Session) -> Array:
 
 
 def beside(progress: Progress) -> tuple[list[Array], list[Array], str]:
-    """Lateness of one loop [s] in turns without and with the bridge, and what the loop was granted."""
+    """Lateness of one loop [s] without and with the bridge, in turns, and its real-time scheduling."""
     without, with_bridge = [], []
     with Session(Task(law="admittance", tool=TOOL, duration_s=3600)) as session:
         session.wait(0.5)
@@ -168,11 +168,11 @@ def run(seed: int, progress: Progress) -> Outcome:
             trips = made.times_us
             figures += _trip_figures(made)
         except PeerMissingError as error:
-            notes.append(f"No round trip was measured. {error}")
+            notes.append(f"Round trip not measured. {error}")
         progress(0.4)
         without, with_bridge, granted = beside(progress)
     figures += _effect_figures(without, with_bridge)
-    notes.append(f"The loop was granted: {granted}.")
+    notes.append(f"Real-time scheduling: {granted}.")
     return Outcome(
         "ros2", seed, time.perf_counter() - began, figures, notes,
         draw=lambda path: _draw(costs, trips, np.concatenate(without), np.concatenate(with_bridge), path),
@@ -181,11 +181,11 @@ def run(seed: int, progress: Progress) -> Outcome:
 
 def _trip_figures(trips: Trips) -> list[Figure]:
     return [
-        reported("joint states sent to a real ROS 2, by the clock", trips.rate_hz, "Hz"),
-        reported("there and back meanwhile, median", np.median(trips.times_us), "µs"),
-        reported("the same, 99 %", np.percentile(trips.times_us, 99), "µs"),
-        at_most(f"messages that did not come back within {_GIVE_UP_S:g} s", trips.lost, "", 0.0),
-        at_most("messages that came back with other values", trips.changed, "", 0.0),
+        reported("joint states sent to a real ROS 2", trips.rate_hz, "Hz"),
+        reported("round trip, median", np.median(trips.times_us), "µs"),
+        reported("round trip, 99 %", np.percentile(trips.times_us, 99), "µs"),
+        at_most(f"messages not returned within {_GIVE_UP_S:g} s", trips.lost, "", 0.0),
+        at_most("messages returned with other values", trips.changed, "", 0.0),
     ]
 
 
@@ -195,26 +195,26 @@ def _effect_figures(without: list[Array], with_bridge: list[Array]) -> list[Figu
     return [
         *lateness("loop alone", a),
         *lateness("loop with the bridge", b),
-        reported("the median of the loop alone differs between turns by", spread, "µs"),
-        at_most("lateness that the bridge adds, median", (np.median(b) - np.median(a)) * 1e6, "µs", EFFECT_US),
+        reported("spread of the median between turns, loop alone", spread, "µs"),
+        at_most("lateness added by the bridge, median", (np.median(b) - np.median(a)) * 1e6, "µs", EFFECT_US),
     ]
 
 
 def _draw(costs: Costs, trips: Array, alone: Array, beside_it: Array, path: Path) -> None:
     with style.applied() as theme:
-        title = "A bridge to ROS 2 beside a loop at 500 Hz"
+        title = "ROS 2 bridge with a loop at 500 Hz"
         fig, axes = style.figure(3, 1, title, "sim:ur5e; messages by template, without ROS", share_x=False)
         names = [*(name.rpartition("/")[2] for name in costs.topics), "joint_states, as an object"]
         medians = [np.median(one.cpu) for one in (*costs.topics.values(), costs.objects)]
         colours = [theme.z] * len(costs.topics) + [theme.x]
         axes[0, 0].barh(names[::-1], medians[::-1], color=colours[::-1], height=0.6)
-        axes[0, 0].axvline(BAR_US, color=theme.faint, ls="--", lw=1)
+        axes[0, 0].axvline(TARGET_US, color=theme.faint, ls="--", lw=1)
         axes[0, 0].set_title("Processor time to publish a message, median")
-        axes[0, 0].set_xlabel(f"µs (dashed: the bar, {BAR_US:g} µs)")
+        axes[0, 0].set_xlabel(f"µs (dashed: target {TARGET_US:g} µs)")
         if len(trips):
             axes[1, 0].plot(np.sort(trips), np.linspace(0, 1, len(trips)), color=theme.z)
             axes[1, 0].set_xlim(0, 2 * np.percentile(trips, 95))
-        style.label(axes[1, 0], "To a real ROS 2 and back", "-", "share within")
+        style.label(axes[1, 0], "Round trip to a real ROS 2", "-", "share within")
         axes[1, 0].set_xlabel("µs")
         for late, name, colour in ((alone, "loop alone", theme.faint), (beside_it, "with the bridge", theme.z)):
             axes[2, 0].plot(np.sort(late) * 1e6, np.linspace(0, 1, len(late)), color=colour, label=name)

@@ -1,7 +1,7 @@
-"""What a message to ROS 2 costs: patched into a template beside made as an object, all topics in turns.
+"""The cost of a ROS 2 message: patched into a template against built as an object, all topics in turns.
 
-The cost is processor time of the whole process, with the threads of the middleware, in batches: a machine that is busy
-with other things makes the clock run on, but not that. What the clock says stands beside it.
+The cost is processor time of the whole process, including middleware threads, in batches. Unlike elapsed time, it does
+not depend on other programs. Elapsed time is reported too.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ Array = np.ndarray[Any, Any]
 
 MESSAGES, BATCH, EVERY_S = 4000, 50, 0.002
 NAMES = [f"joint_{i}" for i in range(6)]
-BAR_US = 20.0
+TARGET_US = 20.0
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Of a message [µs]: processor time, one mean per batch, and time on the clock, one by one."""
+    """Cost of a message [µs]: processor time, as one mean per batch, and elapsed time, for each message."""
 
     cpu: Array
     wall: Array
@@ -44,7 +44,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Costs:
-    """Of each topic by template; of one of each topic in turns, as a bridge sends them; of joint states as objects."""
+    """Costs of each topic by template, of all topics in turns as a bridge sends them, of joint states as objects."""
 
     topics: dict[str, Cost]
     paced: Cost
@@ -92,12 +92,12 @@ def _await_listener(writers: list[Writer]) -> None:
     deadline = time.monotonic() + 60.0
     while not all(writer.listeners for writer in writers):
         if time.monotonic() > deadline:
-            raise PliantError("The listener of the experiment did not come.")
+            raise PliantError("The listener process of the experiment did not start.")
         time.sleep(0.01)
 
 
 def cost(seed: int, count: int = MESSAGES) -> Costs:
-    """What messages cost on the way to a listener in another process."""
+    """The cost of messages to a listener in another process."""
     count = max(BATCH, count // BATCH * BATCH)
     records = np.random.default_rng(seed).normal(size=(count, TELEMETRY.dtype.itemsize // 8))
     rows = [row.view(np.uint8).data for row in records]
@@ -150,15 +150,15 @@ def _object_sender(writer: Writer, records: Array) -> Callable[[int], object]:
 
 
 def cost_figures(costs: Costs) -> list[Figure]:
-    """Processor time and the clock, both beside the bar."""
-    figures = [at_most(f"{topic}, median", np.median(one.cpu), "µs", BAR_US) for topic, one in costs.topics.items()]
+    """Processor time and elapsed time, with targets."""
+    figures = [at_most(f"{topic}, median", np.median(one.cpu), "µs", TARGET_US) for topic, one in costs.topics.items()]
     states, late = costs.topics["/joint_states"], [np.median(one.wall) for one in costs.topics.values()]
     return [
         *figures,
-        reported("the same on the clock: cheapest topic, median", min(late), "µs"),
-        at_most("the same on the clock: dearest topic, median", max(late), "µs", BAR_US),
-        reported("one of each topic every 2 ms, caches cold: a message, median", np.median(costs.paced.cpu), "µs"),
-        reported("the same on the clock, median", np.median(costs.paced.wall), "µs"),
+        reported("elapsed time: cheapest topic, median", min(late), "µs"),
+        at_most("elapsed time: most expensive topic, median", max(late), "µs", TARGET_US),
+        reported("all topics every 2 ms, cold caches: per message, median", np.median(costs.paced.cpu), "µs"),
+        reported("the same, elapsed time, median", np.median(costs.paced.wall), "µs"),
         reported("joint states as an object, median", np.median(costs.objects.cpu), "µs"),
-        reported("times cheaper by template", np.median(costs.objects.cpu) / np.median(states.cpu), "×"),
+        reported("object relative to template", np.median(costs.objects.cpu) / np.median(states.cpu), "×"),
     ]

@@ -1,6 +1,6 @@
-"""A real ROS 2 beside us: another installation, in a process of its own, in a network that nobody else is in.
+"""A real ROS 2 for tests: a separate installation, in its own process, in a private network.
 
-`.ci/ros2-peer` makes such an installation; `$PLIANT_ROS2_PEER` names the interpreter of another one.
+`.ci/ros2-peer` creates the installation; `$PLIANT_ROS2_PEER` names the interpreter of another one.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ _domains = itertools.count(1)
 
 
 class PeerMissingError(PliantError):
-    """There is no ROS 2 to compare with, or no network of our own to meet it in."""
+    """No ROS 2 installation or no private network is available."""
 
 
 def peer_interpreter() -> Path:
-    """The interpreter of a real ROS 2; raises `PeerMissingError` where there is none."""
+    """The interpreter of a real ROS 2; raises `PeerMissingError` if it is not installed."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     named = os.environ.get("PLIANT_ROS2_PEER")
     python = Path(named) if named else cache / "pliant" / "ros2-peer" / "jazzy" / "bin" / "python"
     if not python.exists():
-        raise PeerMissingError(f"There is no ROS 2 at {python}: .ci/ros2-peer installs one there.")
+        raise PeerMissingError(f"No ROS 2 found at {python}. Run .ci/ros2-peer to install it there.")
     return python
 
 
 @contextmanager
 def own_network() -> Iterator[None]:
-    """A network with nothing but a loopback, for this thread and whatever it starts, in a domain of its own."""
+    """A private network with only a loopback, for this thread and its child processes, in a separate domain."""
     if shutil.which("ip") is None:
-        raise PeerMissingError("A network of our own needs the program ip (Debian: iproute2).")
+        raise PeerMissingError("A private network needs the program ip (Debian: iproute2).")
     libc = ctypes.CDLL(None, use_errno=True)
     before = os.environ.get("ROS_DOMAIN_ID")
     home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
     try:
         if libc.unshare(_NEW_NETWORK):
-            raise PeerMissingError(f"A network of our own is not permitted: {os.strerror(ctypes.get_errno())}.")
+            raise PeerMissingError(f"Cannot create a private network: {os.strerror(ctypes.get_errno())}.")
         for words in ("link set lo up", "link set lo multicast on", "route add 224.0.0.0/4 dev lo"):
             subprocess.run(["ip", *words.split()], check=True, capture_output=True)
         os.environ["ROS_DOMAIN_ID"] = str(next(_domains))
@@ -63,7 +63,7 @@ def own_network() -> Iterator[None]:
 
 
 class Peer:
-    """A node of a real ROS 2: ``with Peer() as peer: peer("graph")``. See `ros2_peer_node` for what it does."""
+    """A node of a real ROS 2: ``with Peer() as peer: peer("graph")``. See `ros2_peer_node` for its commands."""
 
     def __init__(self) -> None:
         self._python = peer_interpreter()
@@ -100,4 +100,4 @@ class Peer:
                 if "error" in said:
                     raise PliantError(f"The ROS 2 peer failed: {said['error']}.")
                 return said["answer"]
-        raise PliantError(f"The ROS 2 peer ended with exit code {self._process.wait()}.")
+        raise PliantError(f"The ROS 2 peer exited with code {self._process.wait()}.")

@@ -1,7 +1,7 @@
-"""A node of a real ROS 2, told what to do in lines of JSON. Run by the interpreter of that ROS 2, not by ours.
+"""A node of a real ROS 2, controlled by lines of JSON. It runs in the interpreter of that ROS 2, not in Pliant's.
 
-It knows nothing of Pliant: it hears topics and tells what came, says messages, sends what it hears back at once, plays
-an arm that does what it is told, calls services, and says whom it sees in the graph.
+It does not use Pliant. It subscribes to topics and reports messages, publishes, echoes, emulates an ideal arm, calls
+services, and lists the graph.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def filled(message: Any, values: dict[str, Any]) -> Any:
 
 
 class Arm:
-    """An arm that is where it was told to be: joint states and a wrench at a rate, commands by either interface."""
+    """An ideal arm: joint states and a wrench at a fixed rate, commands by either interface."""
 
     def __init__(self, node: Any, joints: list[str], q: list[float], rate_hz: float, wrench: list[float]) -> None:
         self._node, self._joints, self._q = node, joints, dict(zip(joints, q, strict=True))
@@ -93,7 +93,7 @@ class Arm:
 
 
 class PeerNode:
-    """Carries out what a line asks for; every method named ``do_…`` returns the answer."""
+    """Executes the commands; every method named ``do_…`` returns the answer."""
 
     def __init__(self, node: Any) -> None:
         self.node = node
@@ -167,7 +167,7 @@ class PeerNode:
     def do_call(self, service: str, type: str, **values: Any) -> Any:  # noqa: A002
         client = self.node.create_client(kind(type), service)
         if not client.wait_for_service(timeout_sec=_PATIENCE_S):
-            raise TimeoutError(f"nobody offers {service}")
+            raise TimeoutError(f"service {service} is not available")
         future = client.call_async(filled(kind(type).Request(), values))
         rclpy.spin_until_future_complete(self.node, future, timeout_sec=_PATIENCE_S)
         return plain(future.result())
@@ -176,17 +176,17 @@ class PeerNode:
         """Call a service without waiting for its answer."""
         client = self.node.create_client(kind(type), service)
         if not client.wait_for_service(timeout_sec=_PATIENCE_S):
-            raise TimeoutError(f"nobody offers {service}")
+            raise TimeoutError(f"service {service} is not available")
         future = client.call_async(kind(type).Request())
         future.add_done_callback(lambda done: self.answers.append([service, plain(done.result())]))
 
     def do_answers(self) -> list[Any]:
-        """The answers to calls that were begun, in the order in which they came."""
+        """The answers to earlier calls, in order of arrival."""
         return self.answers
 
 
 def main() -> None:
-    """Obey lines from standard input until it ends."""
+    """Execute commands from standard input until it ends."""
     lines: queue.Queue[str] = queue.Queue()
     threading.Thread(target=lambda: [lines.put(line) for line in sys.stdin] + [lines.put("")], daemon=True).start()
     rclpy.init()

@@ -1,4 +1,4 @@
-"""The simulated force sensor feels what a real one does: weight, inertia, noise, steps, range, drop-outs."""
+"""The simulated force sensor measures like a real one: weight, inertia, noise, resolution, range, dropouts."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _weight(robot: SimRobot, q: Any) -> np.ndarray[Any, Any]:
 
 
 def run(seed: int, progress: Progress) -> Outcome:
-    """Compare readings with what weight and motion must give, and count noise, steps, saturation and drop-outs."""
+    """Compare readings with expected weight and inertia; measure noise, resolution, saturation and dropouts."""
     began = time.perf_counter()
     random = np.random.default_rng(seed)
     home = SimRobot("ur5e", TOOL, SimConfig(), DT).arm.q_home
@@ -70,17 +70,17 @@ def run(seed: int, progress: Progress) -> Outcome:
     _, dropped = _watch(SimConfig(seed=seed, sensor=Sensor(dropout=0.1)), home, 5000)
     progress(1.0)
     figures = [
-        at_most("weight of the tool in 20 poses, largest error of force", worst[0], "N", 1e-3),
-        at_most("weight of the tool in 20 poses, largest error of moment", worst[1], "N m", 1e-4),
-        at_most("inertia of the tool while swinging, largest error of force", inertia, "N", 0.05),
-        reported("largest force by inertia in that swing", swing, "N"),
+        at_most("tool weight in 20 poses, largest force error", worst[0], "N", 1e-3),
+        at_most("tool weight in 20 poses, largest moment error", worst[1], "N m", 1e-4),
+        at_most("tool inertia while swinging, largest force error", inertia, "N", 0.05),
+        reported("largest inertial force in that swing", swing, "N"),
         within("noise, declared 0.3 N", error[:, :3].std(0).mean(), "N", 0.3, 0.006),
         within("noise, declared 0.02 N m", error[:, 3:].std(0).mean(), "N m", 0.02, 0.0004),
-        at_most("bias, largest error", np.abs(error.mean(0) - noisy.bias).max(), "N, N m", 0.01),
-        at_most("steps, largest distance from the grid", np.abs(grid - np.round(grid)).max(), "steps", 1e-9),
-        within("largest force shown under 300 N, range 200 N", np.abs(pushed["wrench"][:, :3]).max(), "N", 200.0, 1e-9),
+        at_most("offset, largest error", np.abs(error.mean(0) - noisy.bias).max(), "N, N m", 0.01),
+        at_most("resolution, largest distance from the grid", np.abs(grid - np.round(grid)).max(), "steps", 1e-9),
+        within("largest reading under 300 N, range 200 N", np.abs(pushed["wrench"][:, :3]).max(), "N", 200.0, 1e-9),
         reported("ticks marked as saturated", (pushed["wrench_state"] == WRENCH_SATURATED).sum()),
-        within("drop-outs, declared 0.1", (dropped["wrench_state"] == WRENCH_MISSING).mean(), "", 0.1, 0.015),
+        within("dropouts, declared 0.1", (dropped["wrench_state"] == WRENCH_MISSING).mean(), "", 0.1, 0.015),
     ]
     return Outcome("sensor", seed, time.perf_counter() - began, figures, draw=lambda path: _draw(rows, pushed, path))
 
@@ -117,8 +117,8 @@ def _draw(noisy: np.ndarray[Any, Any], pushed: np.ndarray[Any, Any], path: Path)
         for axis in range(3):
             axes[0, 0].plot(t, noisy["wrench"][:1000, axis], color=theme.xyz[axis], lw=0.8, label="xyz"[axis])
             axes[1, 0].plot(t[:200], pushed["wrench"][:, axis], color=theme.xyz[axis], label="xyz"[axis])
-        style.label(axes[0, 0], "At rest: weight of the tool, bias, noise", "N", "force")
-        style.label(axes[1, 0], "Pushed with 300 N: the range ends at 200 N", "N", "force")
+        style.label(axes[0, 0], "At rest: tool weight, offset, noise", "N", "force")
+        style.label(axes[1, 0], "Pushed with 300 N, range 200 N", "N", "force")
         axes[1, 0].set_xlabel("time [s]")
         style.legend(axes[0, 0])
     style.save(fig, path)

@@ -1,4 +1,4 @@
-"""A force sensor that fails stops the arm within the declared time; a failure shorter than that is ridden out."""
+"""A failing force sensor stops the arm within the declared time; shorter failures are bridged."""
 
 from __future__ import annotations
 
@@ -88,9 +88,9 @@ def _for_ever(kind: str, records: Array, most_accel: float) -> tuple[list[Figure
     command = notice + braking + 3 * DT
     declared = v * (notice + braking / 2 + 3 * DT + SERVO.lag_s)
     return [
-        at_most(f"{kind}: the command rests after", still * DT, "s", round(command, 3)),
-        at_most(f"{kind}: the tool rests after", stopped * DT, "s", round(command + _follows_s(REST / v), 3)),
-        at_most(f"{kind}: way after the failure", way * 1e3, "mm", round(declared * 1e3, 1)),
+        at_most(f"{kind}: time until the command is zero", still * DT, "s", round(command, 3)),
+        at_most(f"{kind}: time until the tool stops", stopped * DT, "s", round(command + _follows_s(REST / v), 3)),
+        at_most(f"{kind}: stopping distance", way * 1e3, "mm", round(declared * 1e3, 1)),
     ], way, declared  # fmt: skip
 
 
@@ -108,7 +108,7 @@ def _at_all_times(lasting: list[Array]) -> list[Figure]:
     felt = [_felt(records) for records in lasting]
     lost = sum(int((~np.isfinite(records["command"]["q"])).sum()) for records in lasting)
     return [
-        at_least("least part of the push that was felt until the fault", min(felt), "×", 0.9),
+        at_least("smallest share of the push measured before the fault", min(felt), "×", 0.9),
         at_most("commands that are not finite", lost, "", 0),
     ]
 
@@ -124,8 +124,8 @@ def _ridden_out(short: list[Array], good: Array) -> list[Figure]:
     faults = sum(int(records["state"]["fault"].any()) for records in short)
     gap = max(np.abs(_speed(records) - _speed(good)[: len(records)]).max() for records in short)
     return [
-        at_most("failures shorter than the time that is held: faults", faults, "", 0),
-        at_most("failures shorter than the time that is held: speed off the run without", gap * 1e3, "mm/s", 5.0),
+        at_most("failures shorter than the hold time: faults", faults, "", 0),
+        at_most("failures shorter than the hold time: largest speed difference", gap * 1e3, "mm/s", 5.0),
     ]
 
 
@@ -151,15 +151,15 @@ def _rivals(seed: int, good: Array) -> tuple[list[Figure], Array]:
     poisoned = run_freely(law(), lambda t: wrenches[round(t / DT)], END_S).velocity
     still = np.flatnonzero(v > 1e-3)[-1] + 1 - fails
     return [
-        reported("reading taken as zero: time to rest", still * DT, "s"),
-        reported("reading taken as zero: way after the failure", v[fails:].sum() * DT * 1e3, "mm"),
-        reported("one sample that is not a number: commands lost in the half second after it",
+        reported("reading taken as zero: time until the tool stops", still * DT, "s"),
+        reported("reading taken as zero: stopping distance", v[fails:].sum() * DT * 1e3, "mm"),
+        reported("one NaN sample: invalid commands in the following half second",
              (~np.isfinite(poisoned[fails:])).any(axis=1).sum()),
     ], v  # fmt: skip
 
 
 def run(seed: int, progress: Progress) -> Outcome:
-    """Every failure for good, and each once for as long as may be ridden out."""
+    """Every kind of failure, permanent and just short enough to be bridged."""
     began = time.perf_counter()
     most_accel = LIMITS.acceleration_scale * float(Arm.load("ur5e").a_max.min())
     good = _guided(seed)
@@ -171,7 +171,7 @@ def run(seed: int, progress: Progress) -> Outcome:
         figures += found
         ways[kind] = (way, declared)
         progress((i + 1) / len(NOTICED_S))
-    notes = [f"The sensor {words}: {kind}." for kind, words in zip(NOTICED_S, TROUBLES.values(), strict=True)]
+    notes = [f"{kind}: the sensor {words}." for kind, words in zip(NOTICED_S, TROUBLES.values(), strict=True)]
     figures += _at_all_times(list(lasting.values())) + _ridden_out(list(short.values()), good) + rival
     return Outcome(
         "sensor-faults", seed, time.perf_counter() - began, figures, notes,
@@ -182,7 +182,7 @@ def run(seed: int, progress: Progress) -> Outcome:
 def _draw(good: Array, lasting: dict[str, Array], short: dict[str, Array], ways: Any, zero: Array, path: Path) -> None:
     with style.applied() as theme:
         subtitle = f"a hand guides the arm with {FORCE:g} N, no spring; sim:ur5e, 500 Hz; dashed red: taken as zero"
-        fig, axes = style.figure(3, 1, "A force sensor that fails", subtitle, share_x=False, panel_inches=(8.5, 2.4))
+        fig, axes = style.figure(3, 1, "Failing force sensor", subtitle, share_x=False, panel_inches=(8.5, 2.4))
         top, middle, ax = axes[:, 0]
         top.plot(_after(good) * 1e3, _real_speed(good) * 1e3, color=theme.faint, lw=2.5, alpha=0.4, label="no failure")
         for colour, (kind, records) in zip(theme.lines, lasting.items(), strict=False):
@@ -191,15 +191,15 @@ def _draw(good: Array, lasting: dict[str, Array], short: dict[str, Array], ways:
             middle.plot(_after(short[kind]) * 1e3, (_speed(short[kind]) - _speed(good)) * 1e3, color=colour)
         for panel in (top, middle):
             panel.set_xlim(-50, 300)
-            panel.set_xlabel("time since the failure began [ms]")
+            panel.set_xlabel("time since the failure [ms]")
         since = np.arange(len(zero)) * DT - AT_S
         top.plot(since * 1e3, zero * 1e3, "--", color=theme.alarm, label="taken as zero")
-        style.label(top, "For good", "mm/s", "tool speed")
-        style.label(middle, "Just short enough: off the run without a failure", "mm/s", "tool speed")
+        style.label(top, "Permanent failure", "mm/s", "tool speed")
+        style.label(middle, "Bridged failure: difference from a run without", "mm/s", "tool speed")
         style.legend(top)
         names = list(ways)
         ax.bar(names, [way * 1e3 for way, _ in ways.values()], color=[theme.lines[i] for i in range(len(names))])
         for i, (_, declared) in enumerate(ways.values()):
             ax.plot([i - 0.4, i + 0.4], [declared * 1e3] * 2, color=theme.text, lw=1.5)
-        style.label(ax, "Way after the failure (line: at most)", "mm")
+        style.label(ax, "Stopping distance (line: largest allowed)", "mm")
     style.save(fig, path)

@@ -20,7 +20,7 @@ DT, JOINT, AMPLITUDE = 0.002, 0, 0.002
 
 
 def respond(servo: Servo, frequency: float, seed: int) -> tuple[float, float]:
-    """Gain [-] and lag [s] of a joint that is commanded to swing with `frequency` [Hz]."""
+    """Gain [-] and lag [s] of a joint that follows a sine of `frequency` [Hz]."""
     robot = SimRobot("ur5e", Tool(), SimConfig(seed=seed, servo=servo), DT)
     home, command, reading = robot.arm.q_home, COMMAND.new(), READING.new()
     command[0].mode = POSITION
@@ -41,7 +41,7 @@ def respond(servo: Servo, frequency: float, seed: int) -> tuple[float, float]:
 
 
 def run(seed: int, progress: Progress) -> Outcome:
-    """Swing a joint over a range of frequencies, for three servos."""
+    """Frequency response of a joint, for three servos."""
     began = time.perf_counter()
     servos = {
         "default": Servo(),
@@ -55,7 +55,7 @@ def run(seed: int, progress: Progress) -> Outcome:
         figures += [
             within(f"{name}: gain at the declared {servo.bandwidth_hz:g} Hz", 20 * math.log10(gain), "dB", -3.01, 0.3),
             within(f"{name}: lag of a slow command", lag * 1e3, "ms", servo.lag_s * 1e3, 1.5),
-            reported(f"{name}: of it transport delay", servo.delay_s * 1e3, "ms"),
+            reported(f"{name}: transport delay", servo.delay_s * 1e3, "ms"),
         ]
         grid = np.geomspace(0.5, 40, 12)
         curves.append((name, servo, grid, np.array([respond(servo, f, seed)[0] for f in grid])))
@@ -65,7 +65,7 @@ def run(seed: int, progress: Progress) -> Outcome:
 
 def _draw(curves: list[tuple[str, Servo, np.ndarray, np.ndarray]], path: Path) -> None:
     with style.applied() as theme:
-        fig, axes = style.figure(1, 1, "The simulated servo", "points: measured; lines: declared", panel_inches=(8, 4))
+        fig, axes = style.figure(1, 1, "Simulated servo", "points: measured; lines: declared", panel_inches=(8, 4))
         ax = axes[0, 0]
         for i, (name, servo, grid, gain) in enumerate(curves):
             smooth = np.geomspace(grid[0], grid[-1], 200)
@@ -75,6 +75,6 @@ def _draw(curves: list[tuple[str, Servo, np.ndarray, np.ndarray]], path: Path) -
         ax.axhline(-3.01, color=theme.faint, ls="--", lw=1)
         ax.set_xscale("log")
         ax.set_xlabel("frequency of the command [Hz]")
-        style.label(ax, "How much of a swing arrives", "dB", "gain")
+        style.label(ax, "Frequency response", "dB", "gain")
         ax.legend(loc="lower left")
     style.save(fig, path)

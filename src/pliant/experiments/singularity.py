@@ -1,4 +1,4 @@
-"""Guided through its singularities, an arm keeps to its limits, does not jump, and comes back."""
+"""An arm guided through its singularities stays within its limits, does not jump, and returns."""
 
 from __future__ import annotations
 
@@ -111,11 +111,11 @@ def _figures(way: Way, led: Array, forced: Array, undamped: Trace) -> list[Figur
     pulled = int(BACK_S / DT)
     return [
         reported(f"{way.name}: smallest singular value", smallest, "m/rad"),
-        at_most(f"{way.name}: joint speed asked before the limits",
+        at_most(f"{way.name}: joint speed before the limits",
                 max(_asked(led).max(), _asked(forced).max()), "rad/s", MOST),
-        reported(f"{way.name}: the same, undamped, led", undamped.joint_speeds().max(), "rad/s"),
-        at_most(f"{way.name}, led out and back: left over", left * 1e3, "mm", 1.0),
-        at_least(f"{way.name}, pushed, then pulled 2 s: way back", (along[pulled] - along[-1]) * 1e3, "mm", 50.0),
+        reported(f"{way.name}: the same, undamped, guided by a goal", undamped.joint_speeds().max(), "rad/s"),
+        at_most(f"{way.name}, guided out and back: remaining distance", left * 1e3, "mm", 1.0),
+        at_least(f"{way.name}, pushed, then pulled 2 s: motion back", (along[pulled] - along[-1]) * 1e3, "mm", 50.0),
     ]  # fmt: skip
 
 
@@ -128,8 +128,8 @@ def _promises(arm: Arm, runs: list[Array]) -> list[Figure]:
         change = max(change, (np.abs(np.diff(qd, axis=0)) / (LIMITS.acceleration_scale * arm.a_max * DT)).max())
     return [
         at_most("values that are not finite", sum(_not_finite(records) for records in runs), "", 0),
-        at_most("joint speed over its limit", speed, "×", 1 + 1e-9),
-        at_most("joint acceleration over its limit: no jump", change, "×", 1 + 1e-9),
+        at_most("joint speed relative to its limit", speed, "×", 1 + 1e-9),
+        at_most("joint acceleration relative to its limit", change, "×", 1 + 1e-9),
     ]
 
 
@@ -161,14 +161,16 @@ def _compare(arm: Arm) -> list[Figure]:
     V, qd = 0.1 * np.linalg.svd(J)[0][:, -1], np.zeros(arm.n)
     sigma = _ours(J, arm.n, V, LIMITS.singular_threshold, LIMITS.singular_damping, np.zeros(6), SCRATCH.new(), qd)
     return [
-        within("elbow, smallest singular value as estimated", sigma, "", 1e-3, 1e-6),
-        at_most("0.1 m/s there: joint speed asked", np.linalg.norm(qd), "rad/s", 2.0),
-        reported(f"undamped least squares, cut at {EPS:g}", np.linalg.norm(least_squares(J, V, EPS)), "rad/s"),
+        within("elbow: estimated smallest singular value", sigma, "", 1e-3, 1e-6),
+        at_most("0.1 m/s at this pose: joint speed", np.linalg.norm(qd), "rad/s", 2.0),
+        reported(
+            f"the same with undamped least squares, cut-off {EPS:g}", np.linalg.norm(least_squares(J, V, EPS)), "rad/s"
+        ),
     ]
 
 
 def run(seed: int, progress: Progress) -> Outcome:
-    """Elbow, wrist and shoulder: out and back, by a goal and by force."""
+    """Elbow, wrist and shoulder: out and back, guided by a goal and by force."""
     began = time.perf_counter()
     arm = Arm.load("ur5e", TOOL)
     figures, runs, drawn = _compare(arm), [], []
@@ -185,7 +187,7 @@ def run(seed: int, progress: Progress) -> Outcome:
 
 def _draw(runs: list[tuple[Way, Array, Trace]], path: Path) -> None:
     with style.applied() as theme:
-        subtitle = "a spring leads the tool to a goal and back; sim:ur5e, 500 Hz; dashed red: explicit law, undamped"
+        subtitle = "a spring guides the tool to a goal and back; sim:ur5e, 500 Hz; dashed red: explicit law, undamped"
         fig, axes = style.figure(3, 3, "Three singularities", subtitle, panel_inches=(4.4, 2.4))
         for row, (way, records, undamped) in zip(axes, runs, strict=True):
             t, out = records["time_s"], np.array(way.out_m) / np.linalg.norm(way.out_m)
@@ -196,7 +198,7 @@ def _draw(runs: list[tuple[Way, Array, Trace]], path: Path) -> None:
             row[1].axhline(LIMITS.singular_threshold, color=theme.faint, lw=1, label="threshold")
             rival = undamped.joint_speeds()
             row[2].semilogy(undamped.time_s, np.maximum(rival, 1e-3), "--", color=theme.alarm, lw=0.9, label="undamped")
-            row[2].semilogy(t, np.maximum(_asked(records), 1e-3), color=theme.lines[0], label="asked")
+            row[2].semilogy(t, np.maximum(_asked(records), 1e-3), color=theme.lines[0], label="requested")
             row[2].axhline(LIMITS.speed_scale * PI, color=theme.faint, lw=1, label="limit")
             style.label(row[0], way.what, "mm", "way")
             style.label(row[1], "Smallest singular value", "m/rad")

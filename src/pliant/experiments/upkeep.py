@@ -1,4 +1,4 @@
-"""What the tick costs beside the control itself: telemetry, looking for new parameters, taking them over."""
+"""Overhead of a tick besides control: telemetry, checking for new parameters, applying them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _adoption(simulation: Simulation, **values: float) -> float:
 
 
 def upkeep() -> list[Figure]:
-    """Figures of the costs beside the control."""
+    """Figures of the overhead."""
     simulation = Simulation(Task(law="admittance", tool=TOOL))
     simulation.advance(10)
     t, head, words = TELEMETRY.new(), np.zeros(1, np.int64), np.zeros(3, np.int64)
@@ -64,11 +64,9 @@ def upkeep() -> list[Figure]:
     knock(*door, 0)
     look = _shortest(lambda: [knock(*door, 0) for _ in range(_TICKS)]) / _TICKS  # as the loop does it, from Python
     return [
-        at_most("telemetry of a tick: filled and published", telemetry * 1e6, "µs", 2.0),
-        reported("bytes of it", t.itemsize),
-        at_most("a look for new parameters and requests, every tick", look * 1e6, "µs", 2.0),
-        reported("taking over a set without new gains, once", _adoption(simulation, sense__cutoff_hz=10.0) * 1e6, "µs"),
-        reported(
-            "taking over a set with new gains, once", _adoption(simulation, admittance__stiffness=150.0) * 1e6, "µs"
-        ),
+        at_most("telemetry of a tick, filled and published", telemetry * 1e6, "µs", 2.0),
+        reported("size of the telemetry", t.itemsize),
+        at_most("check for new parameters and requests, every tick", look * 1e6, "µs", 2.0),
+        reported("applying a set without new gains, once", _adoption(simulation, sense__cutoff_hz=10.0) * 1e6, "µs"),
+        reported("applying a set with new gains, once", _adoption(simulation, admittance__stiffness=150.0) * 1e6, "µs"),
     ]

@@ -1,7 +1,7 @@
-"""The driver of a UR on the emulated controller: latency, a contact, the watchdog, and every fault, in real time.
+"""The UR driver on the emulated controller: latency, a contact, the watchdog, and every fault, in real time.
 
-It proves protocol and error paths, and that a task does the same through them as on `sim:ur5e`; not the dynamics of a
-real robot.
+It tests the protocol and the error handling, and that a task behaves as on `sim:ur5e`. It does not test the dynamics of
+a real robot.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def _latency_figures(line: Latency, beside: Latency) -> list[Figure]:
         reported("hand guiding, emulator: force to motion, 99 %", line.p99_ms, "ms"),
         reported("hand guiding, sim:ur5e: force to motion, median", beside.p50_ms, "ms"),
         reported("hand guiding, sim:ur5e: force to motion, 99 %", beside.p99_ms, "ms"),
-        at_most("hand guiding: what the line adds to the median", line.p50_ms - beside.p50_ms, "ms", 6.0),
+        at_most("hand guiding: added by the connection, median", line.p50_ms - beside.p50_ms, "ms", 6.0),
         within("hand guiding: pushes that moved the arm", len(line.times_ms), "pushes", len(beside.times_ms), 0),
-        reported("hand guiding, emulator: periods that the loop missed", line.missed, "periods"),
+        reported("hand guiding, emulator: missed periods", line.missed, "periods"),
     ]
 
 
@@ -63,12 +63,12 @@ def _contact_figures(line: Figures, beside: Figures) -> list[Figure]:
         reported("dome, sim:ur5e: peak", beside.peak_n, "N"),
         at_most("dome, emulator: contact losses", line.losses, "losses", 0.0),
         reported("dome, sim:ur5e: contact losses", beside.losses, "losses"),
-        at_most("dome, emulator: settled to ±5 %", line.settle_s, "s", 2.0),
-        reported("dome, sim:ur5e: settled to ±5 %", beside.settle_s, "s"),
+        at_most("dome, emulator: settling time to ±5 %", line.settle_s, "s", 2.0),
+        reported("dome, sim:ur5e: settling time to ±5 %", beside.settle_s, "s"),
         at_most("dome, emulator: RMS error while sliding", line.slide_rms_n, "N", _RMS_N),
         reported("dome, sim:ur5e: RMS error while sliding", beside.slide_rms_n, "N"),
-        within("dome, emulator: way that it slid", 1e3 * line.way_m, "mm", 1e3 * beside.way_m, 0.2),
-        within("dome, emulator: ends as done", float(line.ended), "done", float(beside.ended), 0.0),
+        within("dome, emulator: slide distance", 1e3 * line.way_m, "mm", 1e3 * beside.way_m, 0.2),
+        within("dome, emulator: ends as done (1 is yes)", float(line.ended), "done", float(beside.ended), 0.0),
     ]
 
 
@@ -76,25 +76,25 @@ def _torque_figures() -> list[Figure]:
     (far, back), (same, there) = yielded(emulated=True), yielded(emulated=False)
     name = "impedance by direct torque"
     return [
-        within(f"{name}, emulator: gives way to {FORCE_N:g} N by", far, "mm", same, 0.05 * same),
-        reported(f"{name}, sim:ur5e: gives way by", same, "mm"),
-        reported(f"{name}, emulator: from its start in the end", back, "mm"),
-        reported(f"{name}, sim:ur5e: from its start in the end", there, "mm"),
+        within(f"{name}, emulator: deflection under {FORCE_N:g} N", far, "mm", same, 0.05 * same),
+        reported(f"{name}, sim:ur5e: deflection", same, "mm"),
+        reported(f"{name}, emulator: final distance from the start", back, "mm"),
+        reported(f"{name}, sim:ur5e: final distance from the start", there, "mm"),
     ]
 
 
 def _stop_figures(interface: str, stop: Stop) -> list[Figure]:
     name = f"kill -9 of the loop, {interface}"
     return [
-        reported(f"{name}: speed of the fastest joint before", stop.speed_rad_s, "rad/s"),
+        reported(f"{name}: largest joint speed before", stop.speed_rad_s, "rad/s"),
         at_most(f"{name}: program stopped by the watchdog", 1e3 * stop.stopped_s, "ms", 1e3 * (WATCHDOG_S + _SLACK_S)),
-        reported(f"{name}: the arm stands", 1e3 * stop.stands_s, "ms"),
-        within(f"{name}: the watchdog did it, and the arm stands", float(stop.by_watchdog), "", 1.0, 0.0),
+        reported(f"{name}: arm stopped", 1e3 * stop.stands_s, "ms"),
+        within(f"{name}: stopped by the watchdog (1 is yes)", float(stop.by_watchdog), "", 1.0, 0.0),
     ]
 
 
 def run(seed: int, progress: Progress) -> Outcome:
-    """All of it, one after the other; figures in ms, N and s depend on what else the machine does."""
+    """All parts, one after the other; times and forces depend on the load of the machine."""
     check_extra()
     began = time.perf_counter()
     line, beside = emulated_latency(seed, ROUNDS), simulated_latency(seed, ROUNDS)
@@ -115,9 +115,9 @@ def run(seed: int, progress: Progress) -> Outcome:
     figures += refusal_figures(REFUSALS[:MOST_FAULTS])
     progress(1.0)
     notes = [
-        "The emulator is Pliant's own simulated arm behind the controller's ports: this proves protocol and error"
-        " paths, not the dynamics of a real robot. Forces on the dome are the true ones of the simulator.",
-        f"Packets may be late by {STALE_S + HOLD_S:g} s here before that is a fault: both ends share one machine.",
+        "The emulator is Pliant's simulated arm behind the controller's ports. It tests the protocol and the error"
+        " handling, not the dynamics of a real robot. Forces on the dome are true forces of the simulator.",
+        f"Packets may be {STALE_S + HOLD_S:g} s late before a fault, because both ends share one machine.",
     ]
     return Outcome(
         "ur-emulator", seed, time.perf_counter() - began, figures, notes,
@@ -135,23 +135,23 @@ def _draw(line: Latency, beside: Latency, contact: Trace, same: Trace, stops: di
     with style.applied() as theme:
         subtitle = "the same tasks through the emulated controller and on sim:ur5e"
         fig, axes = style.figure(
-            3, 1, "A UR5e behind the ports of its controller", subtitle, panel_inches=(7.0, 2.1), share_x=False
+            3, 1, "UR5e on an emulated controller", subtitle, panel_inches=(7.0, 2.1), share_x=False
         )
         push, dome, stop = axes[:, 0]
         times = [line.times_ms, beside.times_ms]
         push.hist(times, bins=_bins(times), color=theme.lines[:2], label=["emulator", "sim:ur5e"])
         push.legend()
-        style.label(push, "hand guiding: from a force of 10 N to 0.2 mm of motion", "pushes", "count")
+        style.label(push, "Hand guiding: time from a force of 10 N to 0.2 mm of motion", "pushes", "count")
         push.set_xlabel("ms")
         dome.plot(contact.time_s, contact.normal_n, color=theme.lines[0], label="emulator")
         dome.plot(same.time_s, same.normal_n, color=theme.lines[1], lw=0.8, label="sim:ur5e")
         dome.legend()
-        style.label(dome, "dome: true force along the normal", "N", "force")
+        style.label(dome, "Dome: true force along the normal", "N", "force")
         dome.set_xlabel("s")
         for i, (interface, one) in enumerate(stops.items()):
             stop.plot(1e3 * one.since_s, one.speed, color=theme.lines[i], label=f"by {interface}")
         stop.axvline(1e3 * WATCHDOG_S, color=theme.alarm, lw=0.8)
         stop.legend()
-        style.label(stop, "kill -9 of the loop at 0; the line is the watchdog's time", "rad/s", "fastest joint")
+        style.label(stop, "kill -9 of the loop at 0; line: watchdog time", "rad/s", "fastest joint")
         stop.set_xlabel("ms")
     style.save(fig, path)

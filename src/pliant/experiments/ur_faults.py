@@ -1,4 +1,4 @@
-"""Each fault of the emulated controller, and the state in which it must end."""
+"""Each fault of the emulated controller, and the required final state."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from pliant.runtime.task import Task
 
 @dataclass(frozen=True)
 class Stated:
-    """What is injected, what the loop must say, and what must be true of the controller afterwards."""
+    """The injected fault, text that the loop must report, and the required state of the controller afterwards."""
 
     fault: str
     says: str
     safety: str = "NORMAL"
     refused_until_cleared: str = ""
-    """What a new start is refused with before the fault is cleared; "" if it is not."""
+    """Text with which a new start is rejected before the fault is cleared; "" if it is not rejected."""
 
 
 FAULTS = (
     Stated("protective stop", "in a protective stop", "PROTECTIVE_STOP", "in a protective stop"),
-    Stated("hang up", "connection"),  # ur_rtde may crash at that moment: then its owner tells what that means
+    Stated("hang up", "connection"),  # ur_rtde may crash at that moment; its owner then reports the reason
     Stated("emergency stop", "in an emergency stop", "ROBOT_EMERGENCY_STOP", "in an emergency stop"),
     Stated("stop program", "the program on the controller"),
     Stated("mode idle", "in mode 'idle'", "NORMAL", "in mode 'idle'"),
@@ -48,7 +48,7 @@ REFUSALS: tuple[tuple[str, dict[str, str], dict[str, Any], str], ...] = (
 
 
 def fault_figures(faults: tuple[Stated, ...], progress: Callable[[float], None]) -> list[Figure]:
-    """One emulator, one fault after the other, each while a push moves the arm; every start follows a fault."""
+    """One emulator and one fault after the other, each while a push moves the arm; every start follows a fault."""
     figures: list[Figure] = []
     with Emulator(traced=False, task="hand_guiding", **PATIENT) as ur:
         task = patient("hand_guiding").model_copy(update={"robot": ur.robot, "duration_s": 30.0})
@@ -56,7 +56,7 @@ def fault_figures(faults: tuple[Stated, ...], progress: Callable[[float], None])
             figures += _figures(ur, task, stated)
             progress((i + 1) / len(faults))
         works = float(_refusal(task) == "")
-    figures.append(within("faults: a new start works when the last one is cleared, too", works, "", 1.0, 0.0))
+    figures.append(within("faults: a new start works after the last one is cleared (1 is yes)", works, "", 1.0, 0.0))
     return figures
 
 
@@ -65,11 +65,11 @@ def _figures(ur: Emulator, task: Task, stated: Stated) -> list[Figure]:
     state, name = settled(ur), f"fault '{stated.fault}'"
     ended = stated.says in said and state["safety"] == stated.safety and max(map(abs, state["qd"])) < STANDS
     figures = [
-        within(f"{name}: started, told in words, the arm stands, safety as stated", float(ended), "", 1.0, 0.0),
+        within(f"{name}: reported, arm stopped, safety state as expected (1 is yes)", float(ended), "", 1.0, 0.0),
     ]
     if stated.refused_until_cleared:
         refused = float(stated.refused_until_cleared in _refusal(task))
-        figures.append(within(f"{name}: a new start is refused until it is cleared", refused, "", 1.0, 0.0))
+        figures.append(within(f"{name}: a new start is rejected until it is cleared (1 is yes)", refused, "", 1.0, 0.0))
     ur.inject("clear")
     return figures
 
@@ -97,10 +97,12 @@ def _refusal(task: Task) -> str:
 
 
 def refusal_figures(refusals: tuple[tuple[str, dict[str, str], dict[str, Any], str], ...]) -> list[Figure]:
-    """Starts that must be refused in words."""
+    """Starts that must be rejected with a reason."""
     figures = []
     for name, options, change, says in refusals:
         with Emulator("ur5e", traced=False, **options) as ur:
             task = patient("hand_guiding").model_copy(update={"robot": ur.robot, **change})
-            figures.append(within(f"{name}: refused in words", float(says in _refusal(task)), "", 1.0, 0.0))
+            figures.append(
+                within(f"{name}: rejected with the reason (1 is yes)", float(says in _refusal(task)), "", 1.0, 0.0)
+            )
     return figures

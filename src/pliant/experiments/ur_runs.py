@@ -1,4 +1,4 @@
-"""Runs on the emulated controller: pushes, a contact, and a loop that is killed, each with what really happened."""
+"""Runs on the emulated controller: pushes, a contact, and a killed loop, each with the true signals."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _AXES = np.array([[1.0, 0, 0], [-1.0, 0, 0], [0, 1.0, 0], [0, -1.0, 0]])
 
 
 def patient(name: str) -> Task:
-    """A task that comes with Pliant, and bears that the machine stalls the emulator: a real controller has its own."""
+    """A preset task that tolerates stalls of the emulator, which shares this machine; a real controller does not."""
     task = load_task(name)
     params = changed(task.params, {"sense.stale_s": STALE_S, "sense.hold_s": HOLD_S})
     return task.model_copy(update={"params": params})
@@ -59,7 +59,7 @@ def task_file(task: Task, folder: str) -> str:
 
 @dataclass(frozen=True)
 class Latency:
-    """Times from the beginning of a push until the tool has moved [ms], of all pushes that moved it."""
+    """Times from the start of a push until the tool moves [ms], for all pushes that moved it."""
 
     times_ms: Array
     missed: int = 0
@@ -74,7 +74,7 @@ class Latency:
 
 
 def pushed_task(seed: int) -> tuple[Task, Array]:
-    """Hand guiding with steps of force at random moments, and when they begin [s]."""
+    """Hand guiding with force steps at random times, and their start times [s]."""
     random, base = np.random.default_rng(seed), patient("hand_guiding")
     at = 0.5 + EVERY_S * np.arange(PUSHES) + np.round(random.uniform(0.0, 0.1, PUSHES), 3)
     pushes = tuple(
@@ -109,7 +109,7 @@ def simulated_latency(seed: int, rounds: int) -> Latency:
 
 
 def emulated_latency(seed: int, rounds: int) -> Latency:
-    """Pushes on the emulated arm, seen from inside of it."""
+    """Pushes on the emulated arm, measured inside the emulator."""
     found, missed = [], 0
     for i in range(rounds):
         task, _ = pushed_task(seed + i)
@@ -160,7 +160,7 @@ def yielding_task() -> Task:
 
 
 def yielded(emulated: bool) -> tuple[float, float]:
-    """How far the tool gives way, and how far it is from its start in the end [mm]: as it really was."""
+    """True deflection of the tool, and its final distance from the start [mm]."""
     task = yielding_task()
     if emulated:
         trace = _run(task)[1]
@@ -176,7 +176,7 @@ def yielded(emulated: bool) -> tuple[float, float]:
 
 
 def settled(ur: Emulator) -> dict[str, Any]:
-    """The state of the cell, once its program has ended and the arm stands, or has had its time to."""
+    """The state of the cell after its program has ended and the arm has stopped, or after a timeout."""
     deadline = time.monotonic() + _REST_S
     while ((state := ur.state)["plays"] or max(map(abs, state["qd"])) >= STANDS) and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -188,7 +188,7 @@ def settled(ur: Emulator) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Stop:
-    """How the emulated arm came to rest after something happened at 0."""
+    """How the emulated arm stopped after an event at time 0."""
 
     speed_rad_s: float
     stopped_s: float
@@ -199,7 +199,7 @@ class Stop:
 
 
 def stop_of(trace: Array, wall_s: float, why: str) -> Stop:
-    """How the arm came to rest after the moment `wall_s` of the system's clock."""
+    """How the arm stopped after the system time `wall_s`."""
     since, speed = trace["wall_s"] - wall_s, np.abs(trace["qd"]).max(axis=1)
     after = since >= 0.0
     stopped = np.flatnonzero(after & (trace["plays"] == 0))
@@ -218,7 +218,7 @@ def stop_of(trace: Array, wall_s: float, why: str) -> Stop:
 
 
 def killed(interface: str) -> Stop:
-    """Kill the loop while a push moves the arm, and see what the controller makes of it."""
+    """Kill the loop while a push moves the arm, and observe the controller."""
     base = patient("hand_guiding")
     push = Push(at_s=0.3, for_s=60.0, ramp_s=0.1, wrench=(0.0, 8.0, 0.0, 0.0, 0.0, 0.0))
     task = base.model_copy(update={

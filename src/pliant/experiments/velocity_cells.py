@@ -1,4 +1,4 @@
-"""The cells of the base-velocity table: a known motion, sampled at a rate, with noise, jitter, rounding and faults."""
+"""The cells of the base-velocity table: a known motion, sampled with noise, jitter, rounding and faults."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ GAP_S, JUMP_M = 1.5, 0.5
 
 @dataclass(frozen=True)
 class Cell:
-    """One way of sampling."""
+    """One combination of sampling conditions."""
 
     rate_hz: int
     noise_mm: float
@@ -43,19 +43,19 @@ class Cell:
 
     @property
     def settings(self) -> BaseVelocity:
-        """What a user would declare: noise and rounding of the sensor, and which kind of stamp it has."""
+        """What a user would declare: noise and rounding of the sensor, and the kind of its time stamps."""
         noise, step = self.noise_mm * 1e-3, self.step_mm * 1e-3
         kind = "late" if self.jitter == "late stamp" else "true"
         return BaseVelocity(noise_m=noise, noise_rad=noise, step_m=step, step_rad=step, stamps=kind)
 
 
 def cells() -> list[Cell]:
-    """All of them: rates × noises × jitters × rounding × faults."""
+    """All cells: rates × noises × jitters × rounding × faults."""
     return [Cell(*each) for each in itertools.product(RATES, NOISES_MM, JITTERS, STEPS_MM, FAULTS)]
 
 
 def motion(t: Array) -> tuple[Array, Array]:
-    """True pose (n, 3) and velocity (n, 3): a sine of 0.25 Hz and 0.3 m, a trapezoid to and fro, a turning heading."""
+    """True pose (n, 3) and velocity (n, 3): a sine of 0.25 Hz and 0.3 m, a trapezoid, a turning heading."""
     w, turn = 2 * math.pi * 0.25, 2 * math.pi * 0.2
     y, vy = _trapezoid(t)
     pose = np.stack([0.3 * np.sin(w * t), y, 3.0 + 1.2 * np.sin(turn * t)], 1)
@@ -79,7 +79,7 @@ def _trapezoid(t: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class Samples:
-    """What an estimator gets, what it should have said, and where that counts."""
+    """The input of an estimator, its true result, and the samples that count."""
 
     stamps: Array
     poses: Array
@@ -88,7 +88,7 @@ class Samples:
 
 
 def sample(cell: Cell, random: np.random.Generator) -> Samples:
-    """The motion as this cell shows it."""
+    """The motion as sampled in this cell."""
     h = 1.0 / cell.rate_hz
     regular = np.arange(round(SECONDS * cell.rate_hz)) * h
     wobble = random.uniform(-JITTER * h, JITTER * h, len(regular))

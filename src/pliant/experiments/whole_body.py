@@ -1,4 +1,4 @@
-"""An arm on a differential-drive base: the tool keeps to its path, the base never has to go sideways."""
+"""An arm on a differential-drive base: the tool stays on its path, and the base never has to move sideways."""
 
 from __future__ import annotations
 
@@ -96,13 +96,13 @@ def _alone(body: Body) -> tuple[list[Figure], Array]:
     figures = [
         at_most("processor time of a step, 99 %", np.percentile(busy, 99), "ms", 0.3),
         reported("the same, median", np.median(busy), "ms"),
-        reported("time of a step by the clock, 99 %, whatever else the machine did", np.percentile(clock, 99), "ms"),
-        at_most("sideways speed that is asked of the base", sideways, "m/s", 1e-9),
-        at_most("excess over limits, also on a path that is too fast", 100 * excess, "%", 1e-6),
-        at_most("RMS distance from the path, exact motion", _rms_mm(error), "mm", 0.1),
-        reported("the same path without the target's velocity: RMS", _rms_mm(blind), "mm"),
-        reported("nine free joints, the sideways part dropped: RMS", _rms_mm(dropped[:, 0]), "mm"),
-        reported("the same, told in every step where the base is: RMS", _rms_mm(aware[:, 0]), "mm"),
+        reported("elapsed time of a step, 99 %", np.percentile(clock, 99), "ms"),
+        at_most("sideways speed commanded to the base", sideways, "m/s", 1e-9),
+        at_most("excess over limits, including a path that is too fast", 100 * excess, "%", 1e-6),
+        at_most("RMS distance from the path, ideal motion", _rms_mm(error), "mm", 0.1),
+        reported("the same without the target velocity: RMS distance", _rms_mm(blind), "mm"),
+        reported("nine free joints, sideways part dropped: RMS distance", _rms_mm(dropped[:, 0]), "mm"),
+        reported("the same with the true base pose in every step: RMS distance", _rms_mm(aware[:, 0]), "mm"),
     ]
     return figures, dropped
 
@@ -130,8 +130,8 @@ def _poses(body: Body, seed: int) -> list[Figure]:
         found += answer.solved and inside and apart < 1e-5
         worst = max(worst, apart) if answer.solved else worst
     return [
-        at_least(f"of {POSES} poses found, base and arm free", 100 * found / POSES, "%", 99.8),
-        reported("farthest from its pose", 1e3 * worst, "mm"),
+        at_least(f"poses found, of {POSES}, base and arm free", 100 * found / POSES, "%", 99.8),
+        reported("largest position error", 1e3 * worst, "mm"),
         reported("processor time of a search, 99 %", np.percentile(cost, 99), "ms"),
     ]
 
@@ -145,8 +145,8 @@ def _tracking(planar: Tracked, wheels: Tracked) -> list[Figure]:
         at_most("RMS distance from the path, planar base", planar.rms_mm, "mm", 1.5),
         at_most("RMS distance from the path, wheels", wheels.rms_mm, "mm", 3.0),
         reported("largest distance, wheels", 1e3 * wheels.error.max(), "mm"),
-        reported("sideways speed of the wheeled base, as it really moved", _sideways(_unwrapped(wheels.base)), "m/s"),
-        at_most("slip reported where there is none", alarms, "ticks", 0),
+        reported("true sideways speed of the wheeled base", _sideways(_unwrapped(wheels.base)), "m/s"),
+        at_most("slip reported without slip", alarms, "ticks", 0),
     ]
 
 
@@ -158,9 +158,9 @@ def _sliding(soft: Slid, stiff: Slid) -> list[Figure]:
     press = soft.press_n[soft.sliding]
     base = soft.records["base"]["pose"]
     return [
-        at_most(f"wall, {PRESS_N:g} N: RMS error of the force", np.sqrt(np.mean((press - PRESS_N) ** 2)), "N", 1.5),
-        at_least("wall: least force while sliding", press.min(), "N", 0.5 * PRESS_N),
-        at_least("wall: way of the base meanwhile", np.hypot(*(base[-1] - base[0])[:2]), "m", 2.5),
+        at_most(f"wall, {PRESS_N:g} N: RMS force error", np.sqrt(np.mean((press - PRESS_N) ** 2)), "N", 1.5),
+        at_least("wall: smallest force while sliding", press.min(), "N", 0.5 * PRESS_N),
+        at_least("wall: distance driven by the base", np.hypot(*(base[-1] - base[0])[:2]), "m", 2.5),
         at_most("wall: faults", soft.fault, "", 0),
         reported("the same without compliance: largest force", stiff.press_n.max(), "N"),
     ]
@@ -168,9 +168,9 @@ def _sliding(soft: Slid, stiff: Slid) -> list[Figure]:
 
 def _standing(planar: Pushed, wheels: Pushed) -> list[Figure]:
     return [
-        reported(f"{PUSH_N:g} N sideways at the tool: turn of a planar base", _turned(planar), "deg"),
+        reported(f"{PUSH_N:g} N sideways at the tool: rotation of a planar base", _turned(planar), "deg"),
         reported("the same on wheels", _turned(wheels), "deg"),
-        at_most("slip noticed after the push began, wheels", wheels.noticed_s, "s", 0.5),
+        at_most("time from the push until slip is detected, wheels", wheels.noticed_s, "s", 0.5),
     ]
 
 
@@ -179,7 +179,7 @@ def _turned(run: Pushed) -> float:
 
 
 def run(seed: int, progress: Progress) -> Outcome:
-    """The program with exact motion, pose searches, the path in the simulator, a wall, and a push."""
+    """The solver with ideal motion, pose searches, the path in the simulator, a wall, and a push."""
     began = time.perf_counter()
     body = Body()
     alone, dropped = _alone(body)
@@ -215,17 +215,17 @@ def _draw(
         top.plot(wheels.target[:, 0], wheels.target[:, 1], color=theme.faint, lw=4, alpha=0.4, label="target")
         top.plot(wheels.tool[:, 0], wheels.tool[:, 1], color=own, label="tool")
         top.plot(wheels.base[:, 0], wheels.base[:, 1], color=other, label="base")
-        top.plot(dropped[:, 1], dropped[:, 2], "--", color=alarm, label="base, sideways dropped")
+        top.plot(dropped[:, 1], dropped[:, 2], "--", color=alarm, label="base, sideways part dropped")
         top.set_xlabel("x [m]")
         top.set_aspect("equal", adjustable="datalim")
         style.label(top, "From above", "m", "y")
         axes[0, 1].semilogy(wheels.time_s, 1e3 * wheels.error, color=own, label="wheels")
         axes[0, 1].semilogy(planar.time_s, 1e3 * planar.error, color=other, label="planar")
         axes[0, 1].semilogy(
-            DT * np.arange(len(dropped)), 1e3 * dropped[:, 0], "--", color=alarm, label="sideways dropped"
+            DT * np.arange(len(dropped)), 1e3 * dropped[:, 0], "--", color=alarm, label="sideways part dropped"
         )
         axes[0, 1].set_ylim(1e-2, 1e3)
-        style.label(axes[0, 1], "Tool from its path", "mm", "distance")
+        style.label(axes[0, 1], "Tool position error", "mm", "distance")
         axes[1, 0].plot(soft.time_s, soft.press_n, color=own, label="compliant")
         axes[1, 0].plot(stiff.time_s, stiff.press_n, "--", color=alarm, label="without compliance")
         axes[1, 0].set_ylim(0, 60)
