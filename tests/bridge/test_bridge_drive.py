@@ -188,7 +188,7 @@ def test_an_arm_that_would_jump_to_the_start_is_not_commanded_even_if_the_user_a
         told.append(model.q_home + np.array([0, 0.1, 0, 0, 0, 0]))
         until(lambda: not bridging.may_follow(Task(), yes=True))  # once the arm was heard in time
         words = " ".join(capsys.readouterr().err.split())
-        assert "Commands are held back, also with --yes: on /joint_states an arm says that its shoulder_lift" in words
+        assert "Commands are withheld, even with --yes: on /joint_states an arm says that its shoulder_lift" in words
         assert "would jump there" in words
         assert bridging.may_follow(Task(start_q=tuple(told[-1].tolist())), yes=True)
         assert bridging.may_follow(Task(interface="velocity"), yes=True)

@@ -27,22 +27,22 @@ def test_control_parameters_are_set() -> None:
         ("ros2.command", False, "write command: false under ros2: in the task file"),
         ("tool.mass_kg", 0.8, "write mass_kg: 0.8 under tool: in the task file"),
         ("sim.servo.delay_s", 0.01, "write delay_s: 0.01 under sim: servo: in the task file"),
-        ("start_q", (0, 1.5), "write start_q: [0, 1.5] into the task file"),
-        ("law", "hold", "write law: hold into the task file"),
-        ("tool", 2, "write all of tool into the task file"),
-        ("events.0.at_s", 2, "write all of events into the task file"),
-        ("robot.x", 2, "give it to pliant run by --robot"),
-        ("rate_hz", 250, "give it to pliant run by --rate"),
-        ("sim.seed", 3, "give it to pliant run by --seed"),
+        ("start_q", (0, 1.5), "write start_q: [0, 1.5] in the task file"),
+        ("law", "hold", "write law: hold in the task file"),
+        ("tool", 2, "set all of tool in the task file"),
+        ("events.0.at_s", 2, "set all of events in the task file"),
+        ("robot.x", 2, "set it with pliant run --robot"),
+        ("rate_hz", 250, "set it with pliant run --rate"),
+        ("sim.seed", 3, "set it with pliant run --seed"),
     ],
 )
 def test_a_field_that_is_no_control_parameter_is_refused_with_its_place(name: str, value: object, where: str) -> None:
-    assert refusal(name, value).startswith(f"{name} is no control parameter")
+    assert refusal(name, value).startswith(f"{name} is not a control parameter")
     assert where in refusal(name, value)
 
 
 def test_a_parameter_with_its_section_of_the_file_and_a_field_that_is_misspelt_are_named() -> None:
-    assert refusal("params.sense.bias") == "Control parameters are named without params. here: say sense.bias."
+    assert refusal("params.sense.bias") == "params.sense.bias: leave out the prefix params. here. Use sense.bias."
     assert "Did you mean 'ros2.node'?" in refusal("ros2.nod")
 
 

@@ -35,7 +35,7 @@ def test_it_shows_where_how_much_and_what_is_ready(folder: Path) -> None:
     assert done.returncode == 0
     assert f"Folder: {folder}" in done.stdout.replace("\n", "")
     assert "100 days ago" in done.stdout
-    assert "loop         will be compiled when it is needed" in done.stdout
+    assert "loop         not compiled yet; compiled on first use" in done.stdout
     shown = json.loads(say("cache", "--json").stdout)
     assert shown["entries"] >= 2
     assert shown["bytes"] >= 1_000_000

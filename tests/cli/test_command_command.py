@@ -37,7 +37,7 @@ def state(link: Link) -> str:
 def test_a_contact_is_started_and_stopped_from_another_terminal(link: Link) -> None:
     early = command(link, "start")
     assert early.returncode == 1
-    assert "start: refused" in early.stdout
+    assert "start: rejected" in early.stdout
     assert state(link) == "idle"
     first = link.board.head
     begun = command(link, "set_start", "start")

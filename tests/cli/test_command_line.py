@@ -119,7 +119,7 @@ def test_bad_input_gets_one_sentence_and_exit_code_two(words: tuple[str, ...], t
 def test_the_doctor_finds_nothing_in_a_sound_run_and_says_what_it_looked_at(recording: Path, tmp_path: Path) -> None:
     done = pliant("doctor", recording, "--plot", tmp_path / "doctor.png")
     assert done.returncode == 0, done.stderr
-    assert "Nothing wrong found." in done.stdout
+    assert "No problems found." in done.stdout
     assert "frozen sensor" in done.stdout
     assert (tmp_path / "doctor.png").read_bytes().startswith(b"\x89PNG")
 
@@ -161,7 +161,7 @@ def test_no_word_at_all_shows_the_help_and_complains_of_nothing() -> None:
             "Invalid value for '--rate': it must be a number. Try 'pliant run --help'.",
         ),
         (("run",), "Missing argument 'task'. Try 'pliant run --help'."),
-        (("run", "push", "--fast", "--watch"), "--watch is for a loop in real time, and --fast has none: leave one"),
+        (("run", "push", "--fast", "--watch"), "--watch needs a loop in real time and excludes --fast. Leave one"),
         (
             ("run", "wrong.yaml"),
             "wrong.yaml.params.sense.cutof_hz: unknown parameter. Did you mean 'cutoff_hz'?",
@@ -199,7 +199,7 @@ def test_info_shows_joints_home_payload_and_what_was_assumed() -> None:
     assert "seven_joints: 7 joints" in seven
     assert "Joint 'j7' has no speed limit; 2 rad/s is assumed." in seven
     assert "The acceleration limits are assumed" in seven
-    assert "0.8 kg, its point at [0, 0, 0.15] m" in " ".join(say("info", "push").stdout.split())
+    assert "0.8 kg, tool point at [0, 0, 0.15] m" in " ".join(say("info", "push").stdout.split())
 
 
 def test_a_duplicate_key_is_named_with_its_line(tmp_path: Path) -> None:
@@ -276,7 +276,7 @@ def test_ctrl_c_is_a_normal_stop_and_leaves_nothing_behind(tmp_path: Path) -> No
     process = subprocess.Popen(line, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stderr is not None
-    await_line(process.stdout, "The loop was granted")
+    await_line(process.stdout, "Real-time scheduling: ")
     task.write_text(text + "params: {sense: {cutoff_hz: 33}}\n")
     await_line(process.stderr, "Applied: ")  # it has come as far as to look after its loop
     process.send_signal(signal.SIGINT)
@@ -307,7 +307,7 @@ def test_ctrl_c_while_simulating_is_told_in_one_line_and_leaves_no_file(tmp_path
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=300)
     assert process.returncode == 0
-    assert err.strip() == "Stopped by Ctrl-C before the end: there is no result."
+    assert err.strip() == "Stopped by Ctrl-C before the end. No result was produced."
     assert list(tmp_path.iterdir()) == []
 
 

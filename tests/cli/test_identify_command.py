@@ -63,7 +63,7 @@ ROS = "controller:\n  ros__parameters:\n    admittance: {mass: [5, 5, 5, 1, 1, 1
     ("words", "why"),
     [
         (("payload", "push", "--write"), "an existing file of your own"),
-        (("payload", "ros.yaml", "--write"), "parameter file of ROS 2"),
+        (("payload", "ros.yaml", "--write"), "ROS 2 parameter file"),
         (("payload", "missing.yaml"), "an existing YAML file"),
         (("payload", "mine.yaml", "--poses", "3"), "poses is 3, but it must be from 4 to 60"),
         (("friction", "mine.yaml"), "friction"),
@@ -113,8 +113,8 @@ def test_the_lag_is_found_and_written_where_check_and_law_take_it_from(probe: Pa
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("delay", "probe.yaml", "--poses", "6"), "--poses is not for identify delay"),
-        (("payload", "probe.yaml", "--contact"), "--contact is not for identify payload"),
+        (("delay", "probe.yaml", "--poses", "6"), "--poses does not apply to identify delay"),
+        (("payload", "probe.yaml", "--contact"), "--contact does not apply to identify payload"),
         (("delay", "probe.yaml", "--amplitude", "50"), "amplitude_m is 0.05, but it must be at most 0.02"),
         (("delay", "probe.yaml", "--joint", "9", "--fast"), "joint is 9, but it must be from 1 to 6"),
         (("delay", "dome", "--write"), "an existing file of your own"),

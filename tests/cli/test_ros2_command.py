@@ -55,7 +55,7 @@ def test_the_file_of_an_arm_over_ros_is_found_from_the_folder_of_the_task(tmp_pa
 def test_what_is_simulated_at_full_speed_has_no_bridge() -> None:
     done = pliant("run", "push", "--fast", "--ros2")
     assert done.returncode == 2
-    assert done.stderr.startswith("pliant: --ros2 is for a loop in real time")
+    assert done.stderr.startswith("pliant: --ros2 needs a loop in real time")
 
 
 @pytest.mark.parametrize(
@@ -86,12 +86,12 @@ def test_a_run_with_the_bridge_says_who_it_is_and_where_its_command_would_go(net
     said = " ".join(done.stdout.split())
     assert done.returncode == 0, done.stderr
     order = [
-        said.index(words) for words in ("Loop ", "The loop was granted", "ROS 2: node /pliant in domain", "0.50 s")
+        said.index(words) for words in ("Loop ", "Real-time scheduling: ", "ROS 2: node /pliant in domain", "0.50 s")
     ]
     assert order == sorted(order)
-    assert f"Commands on {TRAJECTORY} are held back: who listens there would follow." in said
+    assert f"Commands on {TRAJECTORY} are withheld: subscribers would follow them." in said
     assert "services and parameters need rclpy" in " ".join(done.stderr.split())
-    assert "may it move" not in done.stderr
+    assert "Start moving?" not in done.stderr
 
 
 def held_back(state: Reader) -> bool:
@@ -123,9 +123,9 @@ def test_an_arm_that_listens_follows_only_if_it_may(network: None, *, yes: bool)
             run.send_signal(signal.SIGINT)
             said = " ".join(run.communicate()[0].decode().split())
         assert run.returncode == 0, said
-    assert (f"Commands go out on {TRAJECTORY}: an arm or a base that listens there follows." in said) == yes
-    asked = f"Someone listens on {TRAJECTORY}, and would move with this robot."
-    jumps = "An arm goes to the first position at once, from wherever it stands. Is the way free, and may it move?"
+    assert (f"Commands are published on {TRAJECTORY}. Any arm or base that subscribes follows them." in said) == yes
+    asked = f"Subscribers on {TRAJECTORY} would move with this robot."
+    jumps = "An arm moves to the first position at once, from wherever it is. Workspace clear? Start moving? [y/N]"
     assert (f"{asked} {jumps}" in said) == (not yes)
     assert (f"Commands are held back: someone listens on {TRAJECTORY}" in said) == (not yes)
 
@@ -133,7 +133,7 @@ def test_an_arm_that_listens_follows_only_if_it_may(network: None, *, yes: bool)
 @pytest.mark.slow
 def test_a_mission_runs_in_real_time_beside_the_bridge(network: None, tmp_path: Path) -> None:
     done = pliant("run", "fetch", "--fast", "--ros2")
-    assert (done.returncode, done.stderr[:36]) == (2, "pliant: --ros2 is for a loop in real")
+    assert (done.returncode, done.stderr[:36]) == (2, "pliant: --ros2 needs a loop in real ")
     place = ["--set", "start=6.0,2.2,0", "--record", str(tmp_path / "live.mcap")]
     with Node("base") as node:
         base = node.reader("/cmd_vel", TWIST, depth=1)

@@ -18,7 +18,7 @@ from words import say
 from pliant.runtime.warm import ensure
 from pliant.studio.serve import LOCAL
 
-WARNING = "Other machines can reach the Studio now, unencrypted"
+WARNING = "Other machines can reach the Studio, unencrypted"
 
 
 @contextlib.contextmanager
@@ -69,9 +69,9 @@ def test_who_can_be_reached_from_other_machines_is_warned(tmp_path: Path, words:
 def test_the_demo_opens_the_studio_in_a_terminal_and_ctrl_c_ends_it(tmp_path: Path) -> None:
     ensure("loop", "batch", "replay")
     with terminal([*CLI, "demo"], tmp_path) as (process, end):
-        said = heard(end, re.compile(rf"{re.escape(LOCAL)}:\d+/\?token=\S+\s+Ctrl-C").search)
-        assert "Replayed through the same tick" in said
+        said = heard(end, re.compile(rf"{re.escape(LOCAL)}:\d+/\?token=\S+\s+Press Ctrl-C").search)
+        assert "Replayed through the same control code" in said
         assert "The Studio shows loop" in said
         os.write(end, b"\x03")
-        assert "The Studio has ended, and what it had started is stopped." in heard(end, lambda _: False)
+        assert "The Studio and everything that it started have stopped." in heard(end, lambda _: False)
         assert process.wait(300) == 0

@@ -76,7 +76,7 @@ def test_the_sentence_tells_how_many_seconds_are_left(path):
     path.write_bytes(path.read_bytes()[: chunk_ends(path)[2]])
     with pytest.raises(RecordingError) as error:
         Recording.load(path)
-    said = "is truncated: 3.0 s (300 records) can be recovered; --partial (partial=True) loads them."
+    said = "is truncated: 3.0 s (300 records) can be recovered. Use --partial (partial=True) to load them."
     assert str(error.value) == f"{path} {said}"
 
 
@@ -122,7 +122,7 @@ def test_random_damage_never_leaks_an_exception_of_a_library(path):
         (b"", "is empty."),
         (b"tick,time\n1,0.002\n", "is not an MCAP file."),
         (b"\x89PNG\r\n\x1a\n" + bytes(100), "is not an MCAP file."),
-        (b"\x89MCAP0\r", "is truncated before its first record: nothing can be recovered."),
+        (b"\x89MCAP0\r", "is truncated before its first record. Nothing can be recovered."),
     ],
 )
 def test_a_file_of_another_kind_is_named(tmp_path, content, said):

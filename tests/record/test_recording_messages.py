@@ -105,4 +105,4 @@ def test_the_difference_of_two_dtypes_is_told_by_its_first_field():
     assert messages.difference(ours, ours) == ""
     assert messages.difference(ours, np.dtype([("a", "f8"), ("b", [("c", "f8")])])) == "b.d is missing"
     assert messages.difference(ours, np.dtype([("a", "i8"), ours.descr[1]])) == "a is int64 instead of float64"
-    assert "another order" in messages.difference(ours, np.dtype([ours.descr[1], ("a", "f8")]))
+    assert "a different order" in messages.difference(ours, np.dtype([ours.descr[1], ("a", "f8")]))

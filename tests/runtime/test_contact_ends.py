@@ -213,13 +213,13 @@ def test_a_slide_on_a_surface_that_moves_is_completed_with_the_force_held() -> N
 def test_a_loop_that_is_asked_to_end_while_it_presses_refuses_other_laws_and_lifts_off_first(until: Any) -> None:
     with Session(pressing(seconds=60.0)) as arm:
         until(lambda: arm.state.state.contact.state == DWELL and arm.state.state.contact.held_s > 0.1)
-        with pytest.raises(RejectedError, match=r"The law hold is refused.*at work \(dwell"):
+        with pytest.raises(RejectedError, match=r"The law hold is rejected.*the contact is active \(dwell"):
             arm.law("hold")
-        with pytest.raises(RejectedError, match=r"Taring is refused.*at work \(dwell"):
+        with pytest.raises(RejectedError, match=r"Taring is rejected.*the contact is active \(dwell"):
             arm.tare(0.1)
-        with pytest.raises(RejectedError, match=r"offset of the force sensor is refused"):
+        with pytest.raises(RejectedError, match=r"A new force sensor offset is rejected"):
             arm.set({"sense.bias": (0.0, 0.0, 5.0, 0.0, 0.0, 0.0)})
-        with pytest.raises(RejectedError, match=r"higher contact.force_limit_n is refused"):
+        with pytest.raises(RejectedError, match=r"higher contact.force_limit_n is rejected"):
             arm.set({"contact.force_limit_n": 200.0})
         pressed = float(arm.pose[2])
     records = arm.read()

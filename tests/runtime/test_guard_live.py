@@ -39,7 +39,7 @@ def pliant(*words: str) -> subprocess.CompletedProcess[str]:
 
 def test_an_unstable_set_is_refused_with_the_reason_and_nothing_changes(link: Link) -> None:
     before = link.board.adopted
-    with pytest.raises(RejectedError, match=r"contact\.lag_s = 0\.005 is refused.*It may go as far as"):
+    with pytest.raises(RejectedError, match=r"contact\.lag_s = 0\.005 is rejected.*The change may go as far as"):
         link.set({**SHORT, "contact.target_n": 4.0})
     assert link.board.adopted == before
     assert link.parameters.contact.target_n == 5.0
@@ -50,7 +50,7 @@ def test_an_unstable_set_is_refused_with_the_reason_and_nothing_changes(link: Li
 def test_the_command_line_says_so_in_one_sentence(link: Link) -> None:
     done = pliant("set", "contact.lag_s", "0.005", "--loop", NAME)
     assert done.returncode == 2
-    assert "is refused, and nothing has changed" in done.stderr
+    assert "is rejected and nothing has changed" in done.stderr
     assert link.parameters.contact.lag_s == 0.05
 
 
@@ -60,7 +60,7 @@ def test_a_saved_file_cannot_go_round_it(link: Link, tmp_path: Path) -> None:
     path.write_text(text)
     watch = FileWatch(path, link)
     path.write_text(text.replace("lag_s: 0.05", "lag_s: 0.005"))
-    assert watch.poll().startswith("Not applied: contact.lag_s = 0.005 is refused")
+    assert watch.poll().startswith("Not applied: contact.lag_s = 0.005 is rejected")
     assert link.parameters.contact.lag_s == 0.05
 
 

@@ -83,7 +83,7 @@ def test_another_arms_file_is_refused(path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (ROS, "parameter file of ROS 2"),
+        (ROS, "ROS 2 parameter file"),
         ("- 1\n- 2\n", "a YAML mapping"),
         ("robot: sim:ur5e\nlaws: hold\n", "unknown parameter"),
         ("robot: [\n", "valid YAML"),

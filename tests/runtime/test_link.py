@@ -112,7 +112,7 @@ def test_a_new_change_forgets_what_was_undone(link: Link) -> None:
     link.set({"sense.cutoff_hz": 11.0})
     link.undo()
     link.set({"sense.cutoff_hz": 13.0})
-    with pytest.raises(InputError, match="preceded by an undo"):
+    with pytest.raises(InputError, match="Nothing to redo"):
         link.redo()
     assert link.parameters.sense.cutoff_hz == 13.0
 
@@ -236,7 +236,7 @@ def test_pliant_set_takes_a_change_back_and_shows_the_history(link: Link) -> Non
     assert "sense.cutoff_hz = 77" in pliant_set("--history").stdout.splitlines()[-1]
     done = pliant_set("--undo")
     assert done.returncode == 0, done.stderr
-    assert " ".join(done.stdout.split()) == f"Loop {NAME}: taken back, sense.cutoff_hz from 77 to 20."
+    assert " ".join(done.stdout.split()) == f"Loop {NAME}: undone, sense.cutoff_hz from 77 to 20."
     assert link.parameters.sense.cutoff_hz == 20.0
 
 
@@ -252,11 +252,11 @@ def test_pliant_set_undo_takes_no_value(link: Link) -> None:
 def test_a_loop_without_changes_has_nothing_to_undo_and_says_so() -> None:
     with Session(validated(Task, TASK), name=NAME + "-fresh"):
         fresh = attach(NAME + "-fresh")
-        with pytest.raises(InputError, match="nothing to undo"):
+        with pytest.raises(InputError, match="Nothing to undo"):
             fresh.undo()
         done = subprocess.run([*CLI, "set", "--undo", "--loop", fresh.name], capture_output=True, text=True)
         assert done.returncode == 2
-        assert done.stderr == "pliant: There is nothing to undo: no parameter of this loop has been changed.\n"
+        assert done.stderr == "pliant: Nothing to undo: no parameter of this loop has been changed.\n"
         fresh.set({"sense.cutoff_hz": 15.0})
         assert fresh.undo() == {"sense.cutoff_hz": (15.0, 20.0)}
 
@@ -373,7 +373,7 @@ def test_the_command_line_saves_it_too_and_says_what(link: Link, tmp_path: Path)
     assert done.returncode == 0, done.stderr
     assert "sense.cutoff_hz = 16" in done.stdout
     assert "cutoff_hz: 16.0}   # quiet" in file.read_text()
-    assert "says what is in force already" in " ".join(pliant_set("--save", str(file)).stdout.split())
+    assert "already holds the current values" in " ".join(pliant_set("--save", str(file)).stdout.split())
 
 
 def test_saving_into_another_arms_file_is_refused_in_one_sentence(link: Link, tmp_path: Path) -> None:
@@ -381,7 +381,7 @@ def test_saving_into_another_arms_file_is_refused_in_one_sentence(link: Link, tm
     file.write_text(MINE.replace("ur5e", "ur10e"))
     done = pliant_set("--save", str(file))
     assert done.returncode == 2
-    assert "one for sim:ur5e: it is for sim:ur10e" in done.stderr
+    assert "a task for sim:ur5e; this one is for sim:ur10e" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert "ur10e" in file.read_text()
 
@@ -393,5 +393,5 @@ def test_a_watched_file_that_was_saved_from_the_loop_is_not_applied_once_more(li
     link.set({"sense.cutoff_hz": 18.0})
     link.save(file)
     adopted = link.board.adopted
-    assert watch.poll() == "mine.yaml was saved; it says what is in force."
+    assert watch.poll() == "mine.yaml was saved; its values are already in use."
     assert link.board.adopted == adopted

@@ -163,7 +163,9 @@ def test_a_killed_loop_is_reported_and_its_last_seconds_are_saved(
     arm.push([20, 0, 0], for_s=1)
     until(lambda: arm.board.head > 300)
     os.kill(loop_pid(arm), signal.SIGKILL)
-    with pytest.raises(LoopError, match=r"without a word \(killed by SIGKILL, running") as caught:
+    with pytest.raises(
+        LoopError, match=r"exited without reporting a reason \(killed by SIGKILL while running"
+    ) as caught:
         arm.wait(1)
     last = arm.board.head
     with pytest.raises(LoopError) as again:
@@ -211,7 +213,7 @@ def test_a_black_box_that_cannot_be_saved_hides_neither_the_reason_nor_the_mess(
     arm = connect("sim:ur5e").start()
     arm.wait(0.02)
     os.kill(loop_pid(arm), signal.SIGKILL)
-    with pytest.raises(LoopError, match=r"without a word.*could not be saved") as caught:
+    with pytest.raises(LoopError, match=r"without reporting a reason.*could not be saved") as caught:
         arm.wait(1)
     assert caught.value.black_box is None
     assert nothing_is_left_of(arm)
@@ -233,7 +235,7 @@ def test_a_loop_without_an_owner_stops_and_clears_up(out: Path, tmp_path: Path, 
     owner.wait()
     until(lambda: not alive(int(loop)))
     assert board.status == STOPPED
-    assert "started the loop is gone" in board.reason
+    assert "started the loop has exited" in board.reason
     assert name not in running()
     until(lambda: not alive(int(recorder)))
     assert len(Recording.load(tmp_path / "run.mcap").records) == board.head

@@ -95,12 +95,12 @@ BAD = {
     "no file": (None, "an existing file"),
     "resolution": ("resolution: 0\n", "greater than 0"),
     "origin": ("origin: [0, 0]\n", "a list of 3 numbers"),
-    "turned": ("origin: [0, 0, 1.57]\n", "turned maps are not supported"),
+    "turned": ("origin: [0, 0, 1.57]\n", "rotated maps are not supported"),
     "nan": ("origin: [.nan, 0, 0]\n", "finite"),
     "thresholds": ("free_thresh: 0.9\n", "less than occupied_thresh"),
     "mode": ("mode: maybe\n", "trinary"),
     "name": ("imagee: m.pgm\n", "Did you mean 'image'"),
-    "image": ("image: other.pgm\n", "exists beside it"),
+    "image": ("image: other.pgm\n", "relative to the YAML file"),
 }
 
 
@@ -136,9 +136,9 @@ def test_another_kind_of_file_and_an_empty_map_are_refused(tmp_path: Path) -> No
 
 def test_a_yaml_file_has_its_own_resolution_and_takes_no_other(tmp_path: Path) -> None:
     path = saved(tmp_path)
-    with pytest.raises(InputError, match="cannot be given as well"):
+    with pytest.raises(InputError, match="cannot be given in addition"):
         load_map(path, resolution_m=0.2)
-    with pytest.raises(InputError, match="cannot be given as well"):
+    with pytest.raises(InputError, match="cannot be given in addition"):
         load_map(path, origin=(0.0, 0.0))
 
 
@@ -153,7 +153,7 @@ def test_a_resolution_of_nothing_is_refused_and_not_the_usual_one(tmp_path: Path
     [
         ("image: m.pgm\nimage: n.pgm\n", r"m\.yaml:2 is not valid YAML: found duplicate key"),
         ("image: [m.pgm\n", r"m\.yaml:2 is not valid YAML"),
-        ("image: m.pgm\nresolution: 0.1\norigin: [0, 0, 1]\n", "must be three numbers of which the last is 0"),
+        ("image: m.pgm\nresolution: 0.1\norigin: [0, 0, 1]\n", "must be three numbers with 0 as the last"),
         (
             "image: m.pgm\nresolution: 0.1\norigin: [0, 0, 0]\noccupied_thresh: 0.5\nfree_thresh: 0.6\n",
             "must be less than occupied_thresh",

@@ -92,7 +92,7 @@ def test_a_stop_while_a_way_is_looked_for_is_not_forgotten(session: MissionSessi
     np.testing.assert_allclose(base(session), stood, atol=1e-3)
     assert session.stage != "done"
     if said:  # otherwise it had found its way already, and drove until it was stopped
-        assert said == ["It was told to stop while it looked for its way. Begin again to drive it."]
+        assert said == ["The mission was stopped while its path was being planned. Begin again to drive it."]
         np.testing.assert_allclose(base(session), before, atol=0.05)
 
 
@@ -122,9 +122,9 @@ def test_a_goal_that_cannot_be_reached_is_refused_in_words(session: MissionSessi
 def test_while_it_is_under_way_there_is_no_other_goal(session: MissionSession, until: Until) -> None:
     stand(session, until)
     session.begin()
-    with pytest.raises(RejectedError, match="under way"):
+    with pytest.raises(RejectedError, match="is running"):
         session.goal([7.0, 1.0])
-    with pytest.raises(RejectedError, match="under way"):
+    with pytest.raises(RejectedError, match="is running"):
         session.begin()
     stand(session, until)
 

@@ -177,7 +177,7 @@ def test_pictures_report_and_animation_come_from_the_recording(recording: Record
 
 
 def test_a_mission_cannot_be_replayed_through_the_tick_of_an_arm(recording: Recording) -> None:
-    with pytest.raises(RecordingError, match="is of a mission"):
+    with pytest.raises(RecordingError, match="is the recording of a mission"):
         replay(recording)
 
 
@@ -196,7 +196,7 @@ BAD = {
     "a goal in the middle of a wide obstacle": (["goal_m=6.0,6.6,0.85"], "obstacle"),
     "no way": (["planner.footprint.width_m=1.4", "planner.footprint.front_m=0.7", *NEAR], "touch an obstacle"),
     "a goal off the map": (["goal_m=60,60,0.85"], "lie off the map, which reaches from"),
-    "a YAML map with a resolution beside": (["map_resolution_m=0.1"], "those in the file"),
+    "a YAML map with a resolution beside": (["map_resolution_m=0.1"], "cannot be given in addition"),
     "no number": (["start=nan,1,0"], "start"),
     "not a number": (["goal_m=7.75,x,1"], "goal_m"),
     "no such map": (["map=nowhere.yaml"], "nowhere.yaml"),

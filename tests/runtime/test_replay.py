@@ -148,14 +148,14 @@ def test_a_missing_parameter_set_is_named(recording: Recording) -> None:
 def test_a_recording_of_another_model_is_refused(recording: Recording) -> None:
     other = bytearray(recording.attachments[MODEL])
     other[-9] ^= 1
-    with pytest.raises(RecordingError, match="another model"):
+    with pytest.raises(RecordingError, match="a different arm model"):
         replay(replace(recording, attachments={MODEL: bytes(other)}))
 
 
 def test_a_recording_with_another_tool_than_it_says_is_refused(recording: Recording) -> None:
     task = json.loads(json.dumps(recording.meta["task"]))
     task["tool"]["mass_kg"] = 1.5
-    with pytest.raises(RecordingError, match="another model"):
+    with pytest.raises(RecordingError, match="a different arm model"):
         replay(replace(recording, meta={**recording.meta, "task": task}))
 
 
@@ -163,7 +163,7 @@ def test_a_recording_with_another_tool_than_it_says_is_refused(recording: Record
     ("change", "why"),
     [
         (lambda r: replace(r, records=r.records[:0]), "no records"),
-        (lambda r: replace(r, meta={}), "which task"),
+        (lambda r: replace(r, meta={}), "does not contain its task"),
         (lambda r: replace(r, meta={"task": {"robot": "sim:ur5e", "springs": 3}}), "springs"),
         (lambda r: replace(r, parameter_layout=None), "other parameters"),
         (lambda r: replace(r, parameter_layout=Layout("P", r.parameter_layout.fields[::-1])), "other parameters"),
@@ -177,5 +177,5 @@ def test_what_cannot_be_run_again_says_why(recording: Recording, change: Callabl
 def test_a_recording_that_knows_nothing_of_its_run_is_refused(tmp_path: Path) -> None:
     with RecordingWriter(tmp_path / "run.mcap", {}, ["one"]) as writer:
         writer.append(TELEMETRY.new(3))
-    with pytest.raises(RecordingError, match="which task"):
+    with pytest.raises(RecordingError, match="does not contain its task"):
         replay(Recording.load(tmp_path / "run.mcap"))

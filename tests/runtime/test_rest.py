@@ -41,29 +41,29 @@ def look(mounted: Tool, push: Any = None, sensor: Sensor | None = None, **fields
 
 
 def test_a_tool_that_is_not_mounted_is_refused_with_what_was_read_and_what_the_task_expects() -> None:
-    said = r"reads 0\.\d N, where the task's tool of 0\.8 kg and sense\.bias explain 7\.8 N; that differs by 7\.\d N"
+    said = r"reads 0\.\d N, but the task's tool of 0\.8 kg and sense\.bias explain 7\.8 N\. The difference is 7\.\d N"
     with pytest.raises(RejectedError, match=said) as refused:
         look(Tool())
-    assert "admittance may begin with 2 N at most" in str(refused.value)
-    for remedy in ("take hands and things off", "mount the tool", "pliant identify payload", "raise sense.deadband_n"):
+    assert "admittance starts with at most 2 N" in str(refused.value)
+    for remedy in ("Take hands and objects off", "Mount the tool", "pliant identify payload", "raise sense.deadband_n"):
         assert remedy in str(refused.value)
 
 
 def test_a_hand_on_the_tool_is_refused_too() -> None:
-    with pytest.raises(RejectedError, match=r"that differs by (9|10)\.\d N"):
+    with pytest.raises(RejectedError, match=r"The difference is (9|10)\.\d N"):
         look(TOOL, push=[0, 10, 0, 0, 0, 0])
 
 
 def test_a_centre_of_mass_elsewhere_is_refused_for_its_moment() -> None:
-    said = r"that differs by 0\.[34]\d N m, and the law admittance may begin with 0\.3 N m at most"
+    said = r"The difference is 0\.[34]\d N m; the law admittance starts with at most 0\.3 N m"
     with pytest.raises(RejectedError, match=said) as refused:
         look(Tool(mass_kg=0.8, com_m=(0.05, 0.0, 0.06), tcp_m=TOOL.tcp_m))
-    assert "or raise sense.deadband_nm" in str(refused.value)
+    assert "raise sense.deadband_nm" in str(refused.value)
 
 
 def test_a_sensor_that_sends_no_numbers_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rest, "LONGEST_S", 0.05)
-    with pytest.raises(RejectedError, match="gave hardly a reading that can be used within"):
+    with pytest.raises(RejectedError, match="gave fewer than 5 usable readings within"):
         look(TOOL, sensor=Sensor(failures=(Failure(kind="missing", at_s=0.0),)))
 
 

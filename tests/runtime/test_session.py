@@ -382,6 +382,6 @@ def test_connect_refuses_before_it_starts_anything(keywords: dict[str, Any], err
 def test_a_recording_is_not_written_over_another_kind_of_file(tmp_path: Path) -> None:
     task = tmp_path / "task.yaml"
     task.write_text("law: hold\n")
-    with pytest.raises(RecordingError, match="no recording"):
+    with pytest.raises(RecordingError, match="is not a recording"):
         Session(Task(), record=str(task)).start()
     assert task.read_text() == "law: hold\n"

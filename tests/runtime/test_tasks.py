@@ -202,5 +202,5 @@ def test_too_many_events_are_refused() -> None:
 
 def test_an_arm_that_cannot_turn_its_tool_is_no_arm_for_contact() -> None:
     task = validated(Task, {"robot": "sim:two_link", "law": "contact"})
-    with pytest.raises(InputError, match="six joints or more: two_link has 2"):
+    with pytest.raises(InputError, match="six joints or more, and two_link has 2"):
         check_fits(task, arm_of(task))

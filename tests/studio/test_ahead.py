@@ -96,5 +96,5 @@ def test_what_may_not_change_while_a_contact_is_at_work_is_red() -> None:
         limit = wiping.parameters.contact.force_limit_n
         runs = zones(wiping, "contact.force_limit_n", [limit, 1.5 * limit])
         assert [run["level"] for run in runs][-1] == REJECTED
-        assert "the contact is at work" in runs[-1]["why"]
+        assert "the contact is active" in runs[-1]["why"]
         assert level_at(runs, 0) != REJECTED

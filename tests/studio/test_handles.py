@@ -103,5 +103,5 @@ def test_a_slider_stops_where_the_check_would_refuse_and_says_why(page: Any, stu
     field = part(page, "number-admittance.mass")
     field.fill("0.02")
     field.press("Enter")
-    studio.until(lambda: "is refused, and nothing has changed" in why.text_content())
+    studio.until(lambda: "is rejected and nothing has changed" in why.text_content())
     assert loop.board.adopted == adopted

@@ -18,7 +18,7 @@ def refuse_at_work(board: Board, what: str, remedy: str, field: str, value: Any 
         return
     c = latest.state.contact
     raise RejectedError(
-        f"{what} is rejected, nothing has changed: the contact is active ({STATES[int(c.state)]}, "
+        f"{what} is rejected and nothing has changed: the contact is active ({STATES[int(c.state)]}, "
         f"{float(c.force_n):.1f} N). {remedy}",
         field=field,
         value=value,

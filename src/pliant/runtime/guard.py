@@ -216,7 +216,7 @@ def guard_change(task: Task, law: str, before: Parameters, after: Parameters) ->
     what = ", ".join(f"{name} = {shown(now[name])}" for name in names)
     hint = _how_far(task, law, before, after, names) if was is None else ""
     raise RejectedError(
-        f"{what} is rejected, nothing has changed: {found.words}{hint}", field=names[0], value=now[names[0]]
+        f"{what} is rejected and nothing has changed: {found.words}{hint}", field=names[0], value=now[names[0]]
     )
 
 
@@ -224,7 +224,7 @@ def guard_law(task: Task, law: str, parameters: Parameters) -> None:
     """Raise `RejectedError` for a change to a law that is not stable enough with the current parameters."""
     found = objection(task, parameters, law)
     if found is not None:
-        raise RejectedError(f"The law {law} is rejected, nothing has changed: {found.words}", field="law", value=law)
+        raise RejectedError(f"The law {law} is rejected and nothing has changed: {found.words}", field="law", value=law)
 
 
 def _matters(task: Task, name: str, law: str) -> bool:

@@ -25,7 +25,7 @@ def check_stretch(board: Board, before: Parameters, after: Parameters) -> None:
         return
     if far := _too_far(latest.state.pose, latest.goal.pose, after):
         raise RejectedError(
-            f"The stiffness is rejected, nothing has changed: the tool is {far}. Move the goal to the tool, or the "
+            f"The stiffness is rejected and nothing has changed: the tool is {far}. Move the goal to the tool, or the "
             "tool back to the goal, first.",
             field="admittance.stiffness",
             value=after.admittance.stiffness,
@@ -39,7 +39,7 @@ def check_goal(board: Board, parameters: Parameters, goal: Any) -> None:
         return
     if far := _too_far(latest.state.pose, goal, parameters):
         raise RejectedError(
-            f"The goal is rejected, nothing has changed: the tool is {far}. Move the goal in smaller steps."
+            f"The goal is rejected and nothing has changed: the tool is {far}. Move the goal in smaller steps."
         )
 
 

@@ -192,7 +192,7 @@ def test_the_dashboard_greets_and_answers(server: Server) -> None:
     assert peer.line_of("get robot model") == "Safetystatus: NORMAL"
     assert peer.line_of("dance") == "UR5"
     assert peer.line_of("emulator dance") == "could not understand: 'dance'"
-    assert "There is no fault 'dance'" in peer.line_of("quit")
+    assert "Unknown fault 'dance'" in peer.line_of("quit")
 
 
 def test_a_port_that_is_taken_is_refused_with_what_to_do(server: Server) -> None:

@@ -144,10 +144,10 @@ def test_nobody_is_asked_before_the_controller_answers(ur: Emulator, monkeypatch
     show.ask_once(Task(robot=ur.robot), yes=True)
     show.ask_once(Task(robot="sim:ur5e"), yes=False)
     assert asked == []
-    with pytest.raises(RejectedError, match="there is nobody to ask"):
+    with pytest.raises(RejectedError, match="no terminal to confirm the start"):
         show.ask_once(Task(robot=ur.robot), yes=False)
     monkeypatch.setattr(show.Confirm, "ask", lambda question, **_: False)
-    with pytest.raises(RejectedError, match="it was not confirmed"):
+    with pytest.raises(RejectedError, match="the start was not confirmed"):
         show.ask_once(Task(robot=ur.robot), yes=False)
     assert len(asked) == 1
 
