@@ -1,6 +1,6 @@
-"""Makes every picture that the README and the docs show, with the project's own commands: ``make pictures``.
+"""Make every picture of the README and the docs with the project's own commands: ``make pictures``.
 
-Drawing the cell needs MUJOCO_GL=egl; the Makefile sets it.
+Rendering needs MUJOCO_GL=egl; the Makefile sets it.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ LAB = (
     *("lab-jdot", "impedance-pose"),
 )
 MOBILE = ("base-velocity", "planner", "follower", "whole-body", "mission")
-# Whether every slider of the Studio shows by now where a value would be refused.
+# Whether every slider of the Studio shows its range of rejected values.
 _JUDGED = "[...document.querySelectorAll('#dynamics input[type=range]')].every(slider => slider.dataset.zones)"
-# So far the base has come when its picture is taken [m]: behind the door.
+# Position of the base when its picture is taken [m]: behind the door.
 THROUGH_M = 5.4
 PUSHED = (0.85, 0.3, 0.05, 1.0)
 
 
 def studio() -> None:
-    """The Studio's page with a probe that slides over a dome, with the lab and with a mission, in Debian's Chromium."""
+    """Screenshots of the Studio with the dome, the lab and a mission, in Debian's Chromium."""
     from playwright.sync_api import sync_playwright
 
     words = [sys.executable, "-m", "pliant.cli.main", "studio", "dome"]
@@ -107,7 +107,7 @@ def _await(page: Any, true: str) -> None:
 
 
 def hero() -> None:
-    """The demonstration: the arm in the middle of a push, with force and motion; for light and for dark pages."""
+    """The demo: the arm during a push, with force and motion, for light and dark pages."""
     task = load_task("demo")
     records = simulate(task).records
     observed, t = records["observed"], records["time_s"]
@@ -127,7 +127,7 @@ def _draw_hero(task: Task, records: Any, at: int, picture: Any, theme: style.The
     with style.applied(theme):
         fig, axes = style.figure(
             2, 2, "A simulated UR5e is pushed, deflects and returns",
-            "admittance at 500 Hz; red: the moment shown; dashed: made twice as stiff; grey: its force sensor fails",
+            "admittance at 500 Hz; red: time of the picture; dashed: stiffness doubled; grey: force sensor fails",
             panel_inches=(6, 2.7), theme=theme,
         )  # fmt: skip
         grid = axes[0, 0].get_gridspec()
@@ -152,7 +152,7 @@ def _draw_hero(task: Task, records: Any, at: int, picture: Any, theme: style.The
 
 
 def robots() -> None:
-    """The arms that come with Pliant."""
+    """The included arms."""
     names = [name for name in available_models() if name.startswith("ur")]
     with style.applied():
         fig, axes = style.figure(1, len(names), "The arms", panel_inches=(3.3, 3.2))
@@ -166,7 +166,7 @@ def robots() -> None:
 
 
 def diagnosis() -> None:
-    """What the doctor says of the saturated PI loop on a stiff plane."""
+    """The doctor's diagnosis of the saturated PI loop on a stiff plane."""
     rival = RIVALS["saturated"]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "saturated.mcap"
@@ -177,7 +177,7 @@ def diagnosis() -> None:
 
 
 def mission() -> None:
-    """The mission that comes along, as a picture and as an animation."""
+    """The preset mission, as a picture and as an animation."""
     task = find_mission("fetch")
     assert task is not None
     story = story_of(simulate_mission(task))
@@ -186,7 +186,7 @@ def mission() -> None:
 
 
 def main() -> None:
-    """All pictures."""
+    """Make all pictures."""
     FOLDER.mkdir(exist_ok=True)
     hero()
     film()

@@ -1,4 +1,4 @@
-"""Change parameters of a running loop. A change that is not allowed has no effect and says why."""
+"""Change parameters of a running loop. A change that is not allowed is rejected with a reason."""
 
 import pliant
 

@@ -1,4 +1,4 @@
-"""Let the arm weigh its own tool: it turns the wrist, stops, and finds mass, centre and sensor offset."""
+"""Identify mass, centre of mass and sensor offset of a tool: the arm rotates its wrist and measures at rest."""
 
 import pliant
 from pliant.runtime.identify import as_settings, collect

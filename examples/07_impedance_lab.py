@@ -1,4 +1,4 @@
-"""Push the lab's two-link arm on a virtual spring, move its equilibrium, and ask for one out of reach."""
+"""Push the lab's two-link arm on a virtual spring, move its equilibrium, and set one that is out of reach."""
 
 import pliant
 

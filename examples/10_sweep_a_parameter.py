@@ -10,7 +10,7 @@ base = pliant.load_task("push").model_dump()
 
 
 def deflection_mm(stiffness_n_m: float) -> float:
-    """How far the push of the task moves the tool on a spring of this stiffness."""
+    """Deflection of the tool under the task's push, on a spring of this stiffness."""
     params = {
         **base["params"],
         "admittance": {**base["params"]["admittance"], "stiffness": [stiffness_n_m] * 3 + [20] * 3},

@@ -1,4 +1,4 @@
-"""Record a run whose force sensor freezes, and let the doctor find out what went wrong."""
+"""Record a run in which the force sensor freezes, and print the doctor's diagnosis."""
 
 import tempfile
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""What a recording shows: numbers, pictures and reports."""
+"""Analysis of recordings: figures, pictures and reports."""

@@ -25,7 +25,7 @@ _LINE = 64
 _POINT = Layout(
     "Point",
     (
-        Field("line", "m", "commands on their way", (_LINE,)),
+        Field("line", "m", "commands in transit", (_LINE,)),
         Field("ref", "m", "reference of the servo"),
         Field("ref_d", "m/s", "its speed"),
         Field("x", "m", "depth of the tool"),

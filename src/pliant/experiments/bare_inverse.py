@@ -1,4 +1,4 @@
-"""The explicit impedance law with a bare inverse, in closed form for the two-link arm, in our simulator.
+"""The explicit impedance law with a bare inverse, in closed form for the two-link arm, in the simulator.
 
 This is the textbook form, without damping near singularities, reach or limits, written from the arm's equations of
 motion. Its drives deliver any torque. It serves as a comparison and as an independent check of Pliant's law.

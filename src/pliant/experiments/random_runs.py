@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pliant.experiments.push import TOOL
-from pliant.kernel import kernel
+from pliant.kernel import fill, kernel, put
 from pliant.laws import ADMITTANCE, HOLD
 from pliant.laws.gains import prepare
 from pliant.limits.inside import tool_speeds
@@ -107,7 +107,7 @@ def _place(h, p, r, g, t):
     forward(h, r.q)
     g.law = ADMITTANCE if uniform(t) < 0.8 else HOLD
     g.stop = 0
-    g.pose[:] = h.X_tool
+    put(g.pose, h.X_tool)
     moving = 0.3 if uniform(t) < 0.3 else 0.0
     for i in range(3):
         g.pose[i] += _between(t, -0.2, 0.2)
@@ -136,7 +136,7 @@ def _disturb(h, p, r, g, t, first):
 def _measure(h, p, s, c, o, w, t, mode, compliant, going, dt):
     """The ratios of this tick."""
     x, m = t.now, p.limits
-    x[:] = 0.0
+    fill(x, 0.0)
     for i in range(h.n):
         x[0] = max(x[0], abs(s.qd_cmd[i]) / (m.speed_scale * h.v_max[i]))
         x[1] = max(x[1], abs(s.qd_cmd[i] - t.qd[i]) / (m.acceleration_scale * h.a_max[i] * dt))
@@ -210,7 +210,7 @@ def random_runs(handle, sets, blank, state, reading, goal, command, observed, wo
         p = sets[number % len(sets)]
         mode = 1 + number % 2  # position, velocity
         state[0] = blank[0]
-        t.qd[:] = 0.0
+        fill(t.qd, 0.0)
         _place(h, p, r, g, t)
         switch, compliant = int(ticks * uniform(t)), False
         for k in range(ticks):

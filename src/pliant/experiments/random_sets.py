@@ -93,7 +93,7 @@ def largest_pole(M: Array, D: Array, K: Array, dt: Array) -> Array:
 
 
 def stability(seed: int) -> tuple[list[Figure], tuple[float, float]]:
-    """Figures, and the unstable share of our law and of the explicit one."""
+    """Figures, and the unstable share of Pliant's law and of the explicit one."""
     random = np.random.default_rng(seed)
     M, D, K, dt = draw_sets(random, SETS)
     gains = GAINS.new(SETS)

@@ -16,7 +16,7 @@ import numpy as np
 from pliant.contact import states
 from pliant.errors import InputError
 from pliant.experiments.contact_scene import FORCE, HEADING, TOOL, Figures, Loop, Trace, judged
-from pliant.kernel import kernel
+from pliant.kernel import fill, kernel, put
 from pliant.model.arm import Arm
 from pliant.model.inverse import SCRATCH, damped_inverse, smallest_singular_value
 from pliant.model.kinematics import forward, jacobian, place
@@ -146,7 +146,7 @@ def _drive(h, r, c, v_in, speed, dt):
     """Move the command by the law's speed along the normal and by `speed` along the surface."""
     along = r.heading[0] * r.n[0] + r.heading[1] * r.n[1] + r.heading[2] * r.n[2]
     size = math.sqrt(max(1e-12, 1.0 - along * along))
-    r.six[:] = 0.0
+    fill(r.six, 0.0)
     for i in range(3):
         r.six[i] = speed * (r.heading[i] - along * r.n[i]) / size - v_in * r.n[i]
     place(h, r.q)
@@ -165,13 +165,13 @@ def _feel(h, sense, r, m, o, i):
     r.raw[:], r.raw_stamp = m.wrench, m.wrench_stamp_s
     r.line[slot, :], r.line_stamp[slot] = m.wrench, m.wrench_stamp_s
     slot = max(0, i - r.late) % _LINE
-    m.wrench[:] = r.line[slot]
+    put(m.wrench, r.line[slot])
     if r.honest != 0:
         m.wrench_stamp_s = r.line_stamp[slot]
     forward(h, m.q)
     jacobian(h)
     external(h, sense, m.wrench, r.six[0:3], o.wrench)
-    o.pose[:] = h.X_tool
+    put(o.pose, h.X_tool)
     for k in range(6):
         r.wrench[k] += r.alpha * (o.wrench[k] - r.wrench[k])
         o.twist[k] = 0.0

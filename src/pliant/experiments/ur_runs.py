@@ -150,7 +150,7 @@ def emulated_contact(task: Task) -> Trace:
 
 
 def yielding_task() -> Task:
-    """Impedance by joint torques, pushed sideways and let go."""
+    """Impedance by joint torques, pushed sideways and released."""
     base = patient("hand_guiding")
     push = Push(at_s=0.5, for_s=1.5, ramp_s=0.2, wrench=(0.0, FORCE_N, 0.0, 0.0, 0.0, 0.0))
     return Task(

@@ -52,7 +52,7 @@ class Case:
 
     @property
     def contact(self) -> Array:
-        """What the contact law recorded."""
+        """The records of the contact law."""
         return self.records["state"]["contact"]
 
     @cached_property
