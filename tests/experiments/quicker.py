@@ -14,7 +14,7 @@ from pliant.experiments import find, ur_faults, ur_runs
 PACED = {"ur-emulator": [pytest.mark.slow, needs("ur_rtde")], "ros2": [pytest.mark.slow]}
 """These keep pace with the clock; the others only compute. With the marks of their tests."""
 
-# Less of the same where a command takes its time: the bars are those of the command, but for the number of runs.
+# Less of the same where a command takes its time: the targets are those of the command, but for the number of runs.
 QUICKER = {
     "limits": {"BATCHES": 1, "LONG_BATCHES": 1},
     "lab-equilibrium": {"STIFF": (250.0, 2e4)},
@@ -25,12 +25,12 @@ QUICKER = {
     "ur-emulator": {"ROUNDS": 1, "MOST_FAULTS": 1, "INTERFACES": ("velocity",)},
     "ros2": {"MESSAGES": 200, "ROUND_TRIPS": 100, "SECONDS": 0.5, "TURNS": 1},
 }
-# Figures in these units come from the clock, or have a bar that processor time comes near to on a busy machine: a test
-# says nothing about them. The others have to hold, a ratio of processor times or a bar far away from it as well.
+# Figures in these units come from the clock, or have a target that processor time nears on a busy machine: a test
+# says nothing about them. The others have to hold, a ratio of processor times or a target far away from it as well.
 CLOCKED = {"planner": ("ms",), "ros2": ("µs",), "ur-emulator": ("ms", "s")}
 
 
-def meets_its_bars(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def meets_its_targets(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run an experiment, look at all its figures, and let it draw its picture."""
     for constant, value in QUICKER.get(name, {}).items():
         module = importlib.import_module(f"pliant.experiments.{name.replace('-', '_')}")

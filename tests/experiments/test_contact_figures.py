@@ -1,4 +1,4 @@
-"""The figures of a contact: a slide that was not completed, or never began, holds no bar and breaks nothing."""
+"""The figures of a contact: a slide that is incomplete or never started meets no target and raises no error."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_slide_counts_as_completed_only_with_its_whole_way_and_its_end() -> No
 def test_a_run_without_a_slide_misses_its_bars_and_breaks_nothing() -> None:
     run = trace((SEEK, 0, 100), (DWELL, 0, 100), (FAULT, TIMEOUT, 100))
     assert dome._learned(QUICK, 1e3, run) == []
-    figures = {figure.name: figure for figure in dome._bars(QUICK, 1e3, judge(run))}
+    figures = {figure.name: figure for figure in dome._targets(QUICK, 1e3, judge(run))}
     assert figures["1000 N/m, 25 ms: slide distance"].met is False
     assert math.isnan(figures["1000 N/m, 25 ms: mean speed while sliding"].value)
 
@@ -56,7 +56,7 @@ def test_the_grid_has_the_bars_of_its_stiffness_and_lag() -> None:
     good = Figures(7.4, 0.5, 0, 0.1, 5.0, way_m=0.05, ended=True)
 
     def missed(lag_ms: int, *, soft: Figures = good, stiff: Figures = good) -> int:
-        return sum(not figure.met for figure in contact_sweep._bars(lag_ms, [soft, *[good] * 5, stiff]))
+        return sum(not figure.met for figure in contact_sweep._targets(lag_ms, [soft, *[good] * 5, stiff]))
 
     hard, rough = replace(good, peak_n=8.0), replace(good, slide_rms_n=0.3)
     assert (missed(25), missed(50)) == (0, 0)

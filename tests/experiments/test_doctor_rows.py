@@ -1,4 +1,4 @@
-"""What the doctor is known to miss stays visible in its experiment, and counts neither for nor against its bars."""
+"""What the doctor is known to miss stays visible in its experiment, and counts neither for nor against its targets."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def test_a_known_miss_is_a_row_without_a_bar_and_lowers_the_share_of_all_runs() 
     assert whole[1] < 100.0
 
 
-def test_a_miss_that_is_not_known_breaks_the_bar() -> None:
+def test_a_miss_that_is_not_known_misses_the_target() -> None:
     figures = _figures([trial(DEFECTS[1], frozenset()), trial(SOUND[0], frozenset())])
     assert not all(figure.met for figure in figures)
 
 
-def test_a_finding_without_a_reason_in_a_known_miss_breaks_the_bar_too() -> None:
+def test_a_finding_without_a_reason_in_a_known_miss_misses_the_target_too() -> None:
     hard = trial(OVERLOOKED[0], frozenset({"anti-damping"}))
     figures = _figures([trial(DEFECTS[1], DEFECTS[1].must), trial(SOUND[0], frozenset()), hard])
     assert [figure.name for figure in figures if not figure.met] == ["false findings, all runs"]

@@ -1,4 +1,4 @@
-"""Every experiment meets its bars, and says so in the agreed form."""
+"""Every experiment meets its targets and reports them in the agreed form."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 
 import pytest
-from quicker import PACED, meets_its_bars
+from quicker import PACED, meets_its_targets
 
 from pliant.analysis.figures import Outcome, at_least, at_most, reported, within
 from pliant.errors import UnknownNameError
@@ -22,10 +22,10 @@ COMPUTED = [
 
 
 @pytest.mark.parametrize("name", COMPUTED)
-def test_every_experiment_meets_its_bars_and_draws_its_picture(
+def test_every_experiment_meets_its_targets_and_draws_its_picture(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    meets_its_bars(name, tmp_path, monkeypatch)
+    meets_its_targets(name, tmp_path, monkeypatch)
 
 
 def test_an_unknown_experiment_is_named_with_the_known_ones() -> None:

@@ -31,7 +31,7 @@ def loop_of(lag_s: float, dt: float = 0.002) -> Loop:
     return Loop(f"{lag_s * 1e3:.0f} ms", Servo(bandwidth_hz=bandwidth, delay_s=TRANSPORT_S), CUTOFF_HZ)
 
 
-def _bars(lag_ms: int, row: list[Figures]) -> list[Figure]:
+def _targets(lag_ms: int, row: list[Figures]) -> list[Figure]:
     """What must hold of a row of the grid; a quick robot has to do better, above all on what is not the stiffest."""
     name, quick = f"{STIFFNESS[0]:g} to {STIFFNESS[-1]:g} N/m, {lag_ms} ms", lag_ms <= 25
     figures = [
@@ -67,7 +67,7 @@ def run(seed: int, progress: Progress) -> Outcome:
             row.append(judge(run_contact(task((dome(stiffness),), loop, seed, 20.0))))
             progress((i * len(STIFFNESS) + j + 1) / (len(LAGS_MS) * len(STIFFNESS)))
         rows.append(row)
-        figures += _bars(lag, row)
+        figures += _targets(lag, row)
     return Outcome("contact-sweep", seed, time.perf_counter() - began, figures, draw=lambda path: _draw(rows, path))
 
 

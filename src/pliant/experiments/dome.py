@@ -32,7 +32,7 @@ STIFFNESS = (1e3, 5e3, 2e4, 1e5)
 BESIDE = ("saturated", "sign", "proposed", "admittance", "force_mode")
 
 
-def _bars(loop: Loop, stiffness: float, found: Figures) -> list[Figure]:
+def _targets(loop: Loop, stiffness: float, found: Figures) -> list[Figure]:
     """What must hold in one row of the table."""
     where = f"{stiffness:g} N/m, {loop.name}"
     quick, stiff = loop is QUICK, stiffness > 5e4
@@ -92,7 +92,7 @@ def run(seed: int, progress: Progress) -> Outcome:
         figures.append(within(f"total lag, {loop.name}", loop.lag_s() * 1e3, "ms", (25.0, 50.0)[i], 0.2))
         for j, stiffness in enumerate(STIFFNESS):
             trace = run_contact(task((dome(stiffness),), loop, seed, 20.0))
-            figures += _bars(loop, stiffness, judge(trace)) + _learned(loop, stiffness, trace)
+            figures += _targets(loop, stiffness, judge(trace)) + _learned(loop, stiffness, trace)
             beside, rival = _rivals(loop, stiffness, seed)
             figures += beside
             drawn.append((loop, stiffness, trace, rival))

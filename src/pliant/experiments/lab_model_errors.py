@@ -98,14 +98,14 @@ def run(seed: int, progress: Progress) -> Outcome:
         figures.append(reported(f"{name}: deflection under 10 N", _pushed(belief), "mm"))
         figures.append(reported(f"{name}: largest error on a circle", _followed(belief), "mm"))
         progress((i + 1) / (len(BELIEFS) + 1))
-    figures = [*_bars(sags, figures), *figures]
+    figures = [*_targets(sags, figures), *figures]
     progress(1.0)
     return Outcome(
         "lab-model-errors", seed, time.perf_counter() - began, figures, draw=lambda path: _draw(figures, curves, path)
     )
 
 
-def _bars(sags: dict[str, float], all_of_them: list[Figure]) -> list[Figure]:
+def _targets(sags: dict[str, float], all_of_them: list[Figure]) -> list[Figure]:
     """What must hold: nothing goes wrong with an exact model, and the error is the one that statics predicts."""
     values = {figure.name: figure.value for figure in all_of_them}
     stiff, _ = _sag(BELIEFS["masses −20 %"], stiffness=4 * STIFFNESS, damping=2 * DAMPING)

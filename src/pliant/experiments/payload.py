@@ -310,9 +310,9 @@ def _draw(rows: list[tuple[Tool, Array, Array]], normal: Array, forces: tuple[Ar
     style.save(fig, path)
 
 
-def _between(ax: Any, bar: float, theme: style.Theme) -> None:
-    """Zero, and the bar on either side of it."""
+def _between(ax: Any, target: float, theme: style.Theme) -> None:
+    """Zero, and the target on either side of it."""
     ax.axhline(0.0, color=theme.faint, lw=0.8)
     for sign in (-1.0, 1.0):
-        ax.axhline(sign * bar, color=theme.alarm, lw=1)
-    ax.set_ylim(-1.25 * bar, 1.25 * bar)
+        ax.axhline(sign * target, color=theme.alarm, lw=1)
+    ax.set_ylim(-1.25 * target, 1.25 * target)

@@ -125,9 +125,9 @@ def _lengths() -> tuple[list[Figure], list[str]]:
     return [_if_there(f"Reeds-Shepp lengths of {PAIRS} pairs, largest difference from OMPL", apart, "m", 1e-9)], notes
 
 
-def _if_there(name: str, value: float, unit: str, bar: float) -> Figure:
+def _if_there(name: str, value: float, unit: str, target: float) -> Figure:
     """A comparison with OMPL and its target; without OMPL it is reported as not measured and has no target."""
-    return reported(name, value, unit) if math.isnan(value) else at_most(name, value, unit, bar)
+    return reported(name, value, unit) if math.isnan(value) else at_most(name, value, unit, target)
 
 
 def _cramped(seed: int, progress: Progress) -> tuple[list[Figure], list[str]]:

@@ -91,7 +91,7 @@ def _alone(body: Body) -> tuple[list[Figure], Array]:
     dropped, aware = drop_sideways(body, SECONDS, aware=False), drop_sideways(body, SECONDS, aware=True)
     sideways = max(_sideways(joints), _sideways(far))
     excess = max(_excess(u, joints, body), _excess(most, far, body))
-    # the bar is on the processor's time: on a shared machine the clock measures the neighbours as well
+    # the target applies to the processor's time: on a shared machine the clock measures the neighbours as well
     busy, clock = 1e3 * cost[100:].T
     figures = [
         at_most("processor time of a step, 99 %", np.percentile(busy, 99), "ms", 0.3),
