@@ -115,7 +115,7 @@ def test_it_stands_while_loop_or_bridge_hang_and_without_a_guard(node: Node) -> 
                 os.kill(pid, signal.SIGCONT)
         until(lambda: arm.moves)
         os.kill(guard_of(session), signal.SIGKILL)
-        until(lambda: any("guard of the bridge has ended" in note for note in notes))
+        until(lambda: any("guard of the bridge has exited" in note for note in notes))
         until(lambda: arm.stands)
         session.wait(0.3)
         assert arm.stands  # and nothing more is sent
@@ -135,7 +135,7 @@ def test_nothing_is_sent_to_whoever_listens_before_it_is_agreed(node: Node, *, e
     with Session(Task(law="admittance")) as session, bridged(session, say=said.append) as notes:
         if there is None:
             session.wait(0.5)
-            assert not any("held back" in note for note in notes)
+            assert not any("withheld" in note for note in notes)
         command, joints, state = there or listening(node)
         counted = 0
 
@@ -145,14 +145,11 @@ def test_nothing_is_sent_to_whoever_listens_before_it_is_agreed(node: Node, *, e
             return counted > 200
 
         until(hear)
-        until(lambda: any(f"held back: {TRAJECTORY}" in message.data for message in state.messages()))
-        until(lambda: any("held back" in note for note in notes))
+        until(lambda: any(f"withheld: {TRAJECTORY}" in message.data for message in state.messages()))
+        until(lambda: any("withheld" in note for note in notes))
         assert not command.messages()
-    told = [note for note in notes if "held back" in note]
-    assert told == [
-        f"Commands are held back: someone listens on {TRAJECTORY}, and nobody has agreed that it may move. Say --yes if"
-        " it may."
-    ]
+    told = [note for note in notes if "withheld" in note]
+    assert told == [f"Commands are withheld: a subscriber on {TRAJECTORY} would move. Use --yes to allow that."]
     assert said == notes
 
 
@@ -188,7 +185,7 @@ def test_an_arm_that_would_jump_to_the_start_is_not_commanded_even_if_the_user_a
         told.append(model.q_home + np.array([0, 0.1, 0, 0, 0, 0]))
         until(lambda: not bridging.may_follow(Task(), yes=True))  # once the arm was heard in time
         words = " ".join(capsys.readouterr().err.split())
-        assert "Commands are withheld, even with --yes: on /joint_states an arm says that its shoulder_lift" in words
+        assert "Commands are withheld, even with --yes: on /joint_states an arm reports shoulder_lift" in words
         assert "would jump there" in words
         assert bridging.may_follow(Task(start_q=tuple(told[-1].tolist())), yes=True)
         assert bridging.may_follow(Task(interface="velocity"), yes=True)

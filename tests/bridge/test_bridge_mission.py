@@ -102,7 +102,7 @@ def test_a_base_stands_when_the_mission_is_killed_and_everyone_is_told(node: Nod
         until(lambda: any(message.linear.x > 0.1 for message in base.messages()))
         os.kill(int(session.board.header.loop_pid), signal.SIGKILL)
         until(lambda: any((m.linear.x, m.angular.z) == (0, 0) for m in base.messages()))
-        until(lambda: any("without a word" in message.data for message in fault.messages()))
+        until(lambda: any("without reporting a reason" in message.data for message in fault.messages()))
 
 
 @pytest.mark.slow
@@ -112,6 +112,6 @@ def test_a_base_that_listens_is_not_driven_unasked(node: Node) -> None:
     with MissionSession(fetch()) as session, bridged(session) as notes:
         session.begin()
         until(lambda: session.state["base"]["command"][0] > 0.1)
-        until(lambda: any("held back: /cmd_vel" in message.data for message in state.messages()))
+        until(lambda: any("withheld: /cmd_vel" in message.data for message in state.messages()))
         assert not base.messages()
     assert any("someone listens on /cmd_vel" in note for note in notes)

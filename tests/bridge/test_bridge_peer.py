@@ -190,7 +190,7 @@ def test_the_bridge_is_a_node_and_takes_goals_commands_and_changes(peer: Peer, s
     peer("say", topic="/pliant/command", data="halt")
     until(lambda: len(told(peer, "answer")) == 3)
     assert told(peer, "answer")[0] == "done: set: admittance.stiffness = [450, 450, 450, 450, 450, 450]"
-    assert told(peer, "answer")[1].startswith("refused: set: admittance.stiffness is ")
+    assert told(peer, "answer")[1].startswith("rejected: set: admittance.stiffness is ")
     assert told(peer, "answer")[2] == "done: command: halt was passed on"
     until(lambda: told(peer, "state")[-1] == "running admittance halted")
     assert session.parameters.admittance.stiffness[0][0] == 450
@@ -232,7 +232,7 @@ def test_killing_the_bridge_does_not_disturb_the_loop_and_is_told(
     with Session(Task(law="admittance")) as session:
         with bridged(session) as notes:
             (said,) = notes
-            assert said.startswith("There are topics only. Services and parameters need an rclpy that this Python can")
+            assert said.startswith("ROS 2 topics only. Services and parameters need rclpy, which this Python can")
             assert "another_python" in said
             session.wait(0.2)
             session.read()
@@ -241,7 +241,7 @@ def test_killing_the_bridge_does_not_disturb_the_loop_and_is_told(
             session.wait(1.0)
             assert np.all(np.diff(session.read()["tick"]) == 1)
             assert session.running
-        assert notes[1:] == ["The bridge to ROS 2 ended before the loop did (exit code -9)."]
+        assert notes[1:] == ["The ROS 2 bridge exited before the loop (exit code -9)."]
 
 
 SLOWLY = """

@@ -88,7 +88,7 @@ def test_a_bad_pose_is_answered_with_a_sentence_and_changes_nothing(
 
 def test_commands_halt_and_go_on(arm: Session, does: Requests) -> None:
     for word, halted in (("stop", 1), ("start", 0), ("pause", 1), ("resume", 0), ("halt", 1), ("resume", 0)):
-        assert answered(does.obey, word) == (True, f"{word} was passed on")
+        assert answered(does.obey, word) == (True, f"{word} was sent to the loop")
         until(lambda halted=halted: arm.state.goal.stop == halted)
 
 
@@ -141,7 +141,7 @@ def test_a_bad_change_is_refused_whole(arm: Session, does: Requests, text: str, 
 def test_whatever_a_stranger_sends_does_not_end_the_bridge(does: Requests) -> None:
     done, said = answered(does.goal_pose, object())
     assert not done
-    assert said.startswith("It could not be understood (AttributeError")
+    assert said.startswith("The request could not be processed (AttributeError")
 
 
 def test_texts_are_parsed_as_they_are_meant() -> None:

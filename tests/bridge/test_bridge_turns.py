@@ -71,7 +71,10 @@ def test_a_stop_waits_for_no_other_request_and_a_start_from_before_it_is_refused
     taring.join()
     starting.join()
     assert answers["tare"][0], answers["tare"]
-    assert answers["start"] == (False, "A stop came after this start and before its turn: say it again if it is meant.")
+    assert answers["start"] == (
+        False,
+        "A stop arrived before this start was carried out. Send it again if you still want it.",
+    )
     arm.wait(0.1)
     assert arm.state.goal.stop == 1
     assert turns.in_turn("start", does.obey, "start", turns.stops)[0]
@@ -100,7 +103,7 @@ def test_over_ros_a_halt_is_obeyed_while_the_sensor_is_tared(network: None, arm:
             until(lambda: heard("halt was passed on"))
             until(lambda: arm.state.goal.stop == 1)
             slow_tare.may_end.set()
-            until(lambda: heard("refused: command: A stop came after this start"))
+            until(lambda: heard("rejected: command: A stop arrived before this start"))
         finally:
             slow_tare.may_end.set()
             ears.stop()

@@ -79,7 +79,7 @@ def test_when_the_guard_dies_zero_is_said_as_often_as_at_the_end(
         drive.beat()
         assert len(writer.sent) == TIMES
         assert (drive.agreed, drive.pairs) == (False, [])
-        assert "guard of the bridge has ended" in drive.news[0]
+        assert "guard of the bridge has exited" in drive.news[0]
         drive.beat()
         drive.rest()
         assert len(writer.sent) == TIMES  # everyone has it
@@ -94,7 +94,7 @@ def test_a_zero_that_nobody_has_confirmed_is_said_again_until_someone_does(
         monkeypatch.setattr(Guard, "dead", "gone")
         drive.beat()
         drive.beat()
-        assert "zero is sent until those who listen have it" in drive.news[0]
+        assert "Zero is sent until all subscribers have it" in drive.news[0]
         writer.arrives = True
         drive.beat()
         assert len(writer.sent) == TIMES + 2

@@ -95,7 +95,7 @@ def test_a_run_with_the_bridge_says_who_it_is_and_where_its_command_would_go(net
 
 
 def held_back(state: Reader) -> bool:
-    return any(f"held back: {TRAJECTORY}" in message.data for message in state.messages())
+    return any(f"withheld: {TRAJECTORY}" in message.data for message in state.messages())
 
 
 @pytest.mark.slow
@@ -127,7 +127,7 @@ def test_an_arm_that_listens_follows_only_if_it_may(network: None, *, yes: bool)
     asked = f"Subscribers on {TRAJECTORY} would move with this robot."
     jumps = "An arm moves to the first position at once, from wherever it is. Workspace clear? Start moving? [y/N]"
     assert (f"{asked} {jumps}" in said) == (not yes)
-    assert (f"Commands are held back: someone listens on {TRAJECTORY}" in said) == (not yes)
+    assert (f"Commands are withheld: a subscriber on {TRAJECTORY}" in said) == (not yes)
 
 
 @pytest.mark.slow

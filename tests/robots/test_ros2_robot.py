@@ -134,7 +134,8 @@ def test_joint_states_that_stop_coming_stop_the_loop_with_a_sentence(peer: Peer,
     session = Session(task(law="hold")).start()
     session.wait(0.2)
     peer("silence")
-    with pytest.raises(LoopError, match=r"no new joint states arrived on /joint_states for \d+\.\d+ s \(ros2.stale_s\)"):
+    words = r"no new joint states arrived on /joint_states for \d+\.\d+ s \(ros2.stale_s\)"
+    with pytest.raises(LoopError, match=words):
         session.join()
 
 

@@ -1,1 +1,1 @@
-"""The bridge to ROS 2: a process beside a loop that publishes its telemetry and passes requests on to it."""
+"""The bridge to ROS 2: a separate process that publishes a loop's telemetry and forwards requests to it."""

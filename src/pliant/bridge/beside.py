@@ -1,4 +1,4 @@
-"""How a process beside a loop begins and ends: it says when it is ready, and goes with the loop, or when told to."""
+"""Start and end of a helper process of a loop: it reports when it is ready, and exits with the loop or on request."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ READY, AGREED = "ready", "agreed"
 AnyLink = Link | MissionLink
 L = TypeVar("L", bound=AnyLink)
 Work = Callable[[L, Callable[[], None], Callable[[], bool]], None]
-"""``work(link, ready, goes_on)``: calls `ready` once it works, and returns when `goes_on` says no."""
+"""``work(link, ready, goes_on)``: calls `ready` once it runs, and returns when `goes_on` returns False."""
 
 
 def any_link(board: str) -> AnyLink:
@@ -26,9 +26,9 @@ def any_link(board: str) -> AnyLink:
 
 
 def beside(board: str, work: Work[L], connect: Callable[[str], L]) -> int:
-    """Body of such a process; returns its exit code. Once it is ready, it prints what its user should know.
+    """Main function of such a process; returns its exit code. Once it is ready, it prints notes for the user.
 
-    What it complains about instead is the only line that it prints.
+    If it fails instead, the error is the only line that it prints.
     """
     asked = threading.Event()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends with the loop

@@ -1,8 +1,8 @@
-"""Commands that others may follow, to arm or base: they go out only where that was agreed, and end with zero.
+"""Command topics that an arm or base may follow: commands are sent only with consent, and end with zero.
 
-Whoever listens on such a topic moves. So nothing is sent there before the user has agreed, and those who listen
-meanwhile are told about. A controller that takes velocities goes on with the last one when no other comes: so zero goes
-out when the loop ends, however it ends, and while it hangs.
+A subscriber of such a topic moves. So nothing is sent before the user agrees, and subscribers are reported meanwhile.
+A velocity controller continues with its last command when no other arrives. So zero is sent when the loop ends for any
+reason, and while it hangs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _FLUSH_S, _HUNG_S = 0.5, 0.3
 
 
 class Drive:
-    """The command topics of a loop. Use it as a context manager: leaving it sends zero."""
+    """The command topics of a loop. Use it as a context manager: it sends zero on exit."""
 
     def __init__(self, node: Node, stencils: list[Stencil], *, agreed: bool) -> None:
         self._pairs = [(each, node.writer(each.topic.name, each.topic.message_type)) for each in stencils]
@@ -29,9 +29,9 @@ class Drive:
         self._guard: Guard | None = None
         self.agreed = agreed
         self.held: list[str] = []
-        """Topics on which someone listens, and nothing is sent."""
+        """Topics with a subscriber on which nothing is sent."""
         self.news: list[str] = []
-        """What there is to say to the user."""
+        """Notes for the user."""
         nothing = TELEMETRY.new().tobytes()
         # a trajectory of one point ends at rest by itself
         self._rests = [
@@ -44,34 +44,33 @@ class Drive:
 
     @property
     def pairs(self) -> list[tuple[Stencil, Writer]]:
-        """What is sent, and by whom; nothing if it was not agreed."""
+        """The messages to send and their writers; empty without consent."""
         return self._pairs if self.agreed else []
 
     def look(self) -> None:
-        """See who listens where nothing is sent, and say so once."""
+        """Find subscribers of topics on which nothing is sent, and report them once."""
         heard = [name for name, (_, writer) in zip(self._names, self._pairs, strict=True) if writer.listeners]
         self.held = [] if self.agreed else heard
         new = [name for name in self.held if name not in self._known]
         self._known.update(new)
         if new:
             self.news.append(
-                f"Commands are held back: someone listens on {' and '.join(new)}, and nobody has agreed that it may "
-                "move. Say --yes if it may."
+                f"Commands are withheld: a subscriber on {' and '.join(new)} would move. Use --yes to allow that."
             )
 
     def beat(self) -> None:
-        """Say that this process is at work; without a guard nothing is driven."""
+        """Send a sign of life to the guard; without a guard no commands are sent."""
         if self._guard is not None and self._guard.beat():
             self.agreed, self._guard, self._must_rest = False, None, True
             self._must_rest = not self._stand()
-            said = "is sent until those who listen have it" if self._must_rest else "was sent"
-            self.news.append(f"The guard of the bridge has ended: zero {said}, and commands are held back from now.")
+            said = "is sent until all subscribers have it" if self._must_rest else "was sent"
+            self.news.append(f"The guard of the bridge has exited. Zero {said}, and commands are withheld from now on.")
         elif self._must_rest and not self.agreed:
             self.rest()
             self._must_rest = not self._is_taken(0.0)
 
     def rest(self) -> None:
-        """Zero, once, where zero is rest; nothing where nobody was driven."""
+        """Send zero once on velocity topics; nothing if no commands were sent."""
         if self.agreed or self._must_rest:
             for _, _, data, writer in self._rests:
                 writer.send(data)

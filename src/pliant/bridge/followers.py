@@ -1,4 +1,4 @@
-"""Finding out, before a loop starts, who would follow its commands, and whether that one would jump."""
+"""Before a loop starts: which subscribers would follow its commands, and whether an arm would jump."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _NEAR = 0.05
 
 
 class Followers(NamedTuple):
-    """Command topics on which someone listens, and how far from the loop's start an arm is that tells of itself."""
+    """Command topics with subscribers, and how far a publishing arm is from the loop's start."""
 
     topics: list[str]
     elsewhere: str
-    """A sentence; empty where no such arm was heard, or it is near."""
+    """A sentence; empty if there is no such arm, or it is near."""
 
 
 def followers(task: Task | MissionTask) -> Followers:
-    """Who listens to the commands of a task, and would move with them; the network is searched for a second."""
+    """The subscribers that would follow the commands of a task; searches the network for one second."""
     from pliant.ros2.node import Node
 
     topics, config = command_topics(task), task.ros2
@@ -67,6 +67,6 @@ def _far(start: dict[str, float], message: Any, topic: str) -> str:
     if off[worst] <= _NEAR:
         return ""
     return (
-        f"on {topic} an arm says that its {worst} is at {place[worst]:.2f}, and this one begins at {start[worst]:.2f}: "
-        "one that follows would jump there. Move it there first, or begin where it is (start_q)."
+        f"on {topic} an arm reports {worst} at {place[worst]:.2f}, but this one starts at {start[worst]:.2f}. An arm "
+        "that follows would jump there. Move it there first, or start where it is (start_q)."
     )

@@ -1,4 +1,4 @@
-"""What others ask of a mission over ROS 2: to begin, and to stop."""
+"""Requests to a mission over ROS 2: start and stop."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WORDS = {"start": commands.RESUME, "stop": commands.HALT, "halt": commands.HALT,
 
 
 class MissionRequests:
-    """Passes requests on, and waits for nothing: a stop must be heard while a way is still looked for."""
+    """Forwards requests without waiting: a stop must take effect while a path is still being planned."""
 
     def __init__(self, link: MissionLink) -> None:
         self.link = link
@@ -23,4 +23,4 @@ class MissionRequests:
         if word not in WORDS:
             raise UnknownNameError("command", word[:80], WORDS)
         self.link.board.send(WORDS[word])
-        return f"{word} was passed on"
+        return f"{word} was sent to the loop"

@@ -1,6 +1,6 @@
-"""Where a base is by its wheels alone, as an Odometry message.
+"""The pose of a base from its wheels alone, as an Odometry message.
 
-Its heading becomes a quaternion, so it is computed, a stretch of records at a time: it cannot be copied as others are.
+The heading becomes a quaternion, so these messages are computed, for a block of records at a time, not copied.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """``python -m pliant.bridge.process <board> [agreed]``: the bridge, as long as the loop runs.
 
-It reads the ring of the board and never writes there; what it asks of the loop goes through the queue, like everyone's.
-A bridge that is slow, or killed, is nothing to the loop. Commands that others may follow go out only where it was
-`agreed`.
+It reads the ring of the board and never writes to it; its requests to the loop go through the queue, like all others.
+A slow or killed bridge does not affect the loop. Commands that an arm or base may follow are sent only with `agreed`.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _FAREWELL_S = 5.0
 
 
 class Ears:
-    """Listens for requests beside the telemetry: obeys stops as it hears them, others in a thread of their own."""
+    """Receives requests while telemetry is published: stops are carried out at once, others in a separate thread."""
 
     def __init__(self, link: AnyLink, node: Node) -> None:
         is_mission = isinstance(link, MissionLink)
@@ -80,7 +79,7 @@ class Ears:
             try:
                 self._later.put_nowait((name, action, message, self._turns.stops))
             except Full:
-                self._answer(name, False, f"{_MOST_WAITING} requests are waiting already: send them more slowly.")
+                self._answer(name, False, f"{_MOST_WAITING} requests are already waiting. Send them more slowly.")
 
     def _work(self) -> None:
         while not self._end.is_set():
@@ -92,7 +91,7 @@ class Ears:
     def _answer(self, name: str, done: bool, words: str) -> None:
         if not done or name in ("command", "set"):  # goals may come hundreds of times a second
             with self._one:
-                self._answers.say(build(STRING, {"data": f"{'done' if done else 'refused'}: {name}: {words}"}))
+                self._answers.say(build(STRING, {"data": f"{'done' if done else 'rejected'}: {name}: {words}"}))
 
 
 Streams = dict[str, tuple[str, Callable[[Any], str]]]
@@ -114,7 +113,7 @@ def _mission_streams(link: MissionLink) -> Streams:
 
 
 def serve(link: AnyLink, ready: Callable[[], None], goes_on: Callable[[], bool], *, agreed: bool = False) -> None:
-    """Publish and listen until the loop has ended, or this process is asked to."""
+    """Publish and receive until the loop has ended, or this process is asked to stop."""
     config = link.task.ros2
     with Node(config.node, config.namespace) as node:
         publisher, ears = Publisher(link, node, agreed=agreed), Ears(link, node)

@@ -26,7 +26,7 @@ _SIZE = TELEMETRY.dtype.itemsize
 
 
 def send(records: Array, pairs: list[tuple[Stencil, Writer]]) -> None:
-    """Telemetry records as messages, one by one, by copying their values into messages made once."""
+    """Send telemetry records as messages, by copying their values into prepared messages."""
     rows = np.ascontiguousarray(records).view(np.uint8).data
     for i, wall_ns in enumerate(records["timing"]["wall_ns"].tolist()):
         row = rows[i * _SIZE : (i + 1) * _SIZE]
@@ -35,14 +35,14 @@ def send(records: Array, pairs: list[tuple[Stencil, Writer]]) -> None:
 
 
 class Texts:
-    """Latched texts: who comes late receives the last one."""
+    """Latched texts: late subscribers receive the last one."""
 
     def __init__(self, node: Node, *names: str) -> None:
         self._writers: dict[str, Writer] = {name: node.writer(name, STRING, latched=True, depth=1) for name in names}
         self._said: dict[str, str] = {}
 
     def say(self, name: str, text: str) -> None:
-        """Publish a text if it is another one than before; one that could not be sent is said again."""
+        """Publish a text if it has changed; retry if it could not be sent."""
         if self._said.get(name) != text and self._writers[name].say(build(STRING, {"data": text})):
             self._said[name] = text
 
@@ -52,7 +52,7 @@ class Texts:
 
 
 class Publisher:
-    """All that the bridge publishes of a loop."""
+    """Everything that the bridge publishes for a loop."""
 
     def __init__(self, link: AnyLink, node: Node, *, agreed: bool) -> None:
         names = joint_names(link)
@@ -65,7 +65,7 @@ class Publisher:
         self.texts = Texts(node, *self._words.topics)
 
     def publish(self, records: Array) -> None:
-        """Send what is in these records."""
+        """Publish these records."""
         if len(records):
             send(records, [*self._shown, *self.drive.pairs])
             if self._odometry is not None:
@@ -73,18 +73,18 @@ class Publisher:
             self.tell(records[-1])
 
     def tell(self, record: Any) -> None:
-        """State, fault and parameters, where they have changed."""
+        """Publish state, fault and parameters if they have changed."""
         for topic, text in self._words.of(record).items():
             held = self.drive.held if topic == "~/state" else []
-            self.texts.say(topic, "; held back: ".join([text, " ".join(held)]) if held else text)
+            self.texts.say(topic, "; withheld: ".join([text, " ".join(held)]) if held else text)
 
     def tell_death(self) -> None:
-        """The loop ended without a word."""
+        """Report that the loop's process exited without reporting a reason."""
         self.texts.say("~/state", STATUS[FAULT])
-        self.texts.say("~/fault", "the process of the loop ended without a word")
+        self.texts.say("~/fault", "the loop's process exited without reporting a reason")
 
 
 def joint_names(link: AnyLink) -> list[str]:
-    """The joints of a loop's arm, by the names that they have in messages."""
+    """The joint names of a loop's arm, as used in messages."""
     arm = link.arm if isinstance(link, Link) else Arm.load(parse_address(link.task.robot)[1])
     return list(link.task.ros2.joint_names or arm.joint_names)

@@ -1,6 +1,6 @@
-"""What others ask for over ROS 2: goals, commands, changes of parameters. Each is done whole, or refused with a reason.
+"""Requests over ROS 2: goals, commands, parameter changes. Each is carried out completely, or rejected with a reason.
 
-All of it goes through the same door as a session's own requests (`runtime.link`), with the same checks.
+All requests go through `runtime.link`, with the same checks as those of a session.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LONGEST, _MOST_BRACKETS, _DEEPEST = 10_000, 200, 8
 
 
 class Requests:
-    """Carries requests out; every method returns a sentence about what was done, or raises a `PliantError`."""
+    """Carries out requests; every method returns a sentence about the result, or raises a `PliantError`."""
 
     def __init__(self, link: Link) -> None:
         self.link = link
@@ -44,23 +44,23 @@ class Requests:
         return f"the goal is at {_listed(p.x, p.y, p.z)} m"
 
     def equilibrium(self, message: Any) -> str:
-        """A PointStamped: another place for the goal, which keeps its orientation."""
+        """A PointStamped: a new position of the goal, which keeps its orientation."""
         self._in_base(message)
         point = message.point
         self.link.goal_position([point.x, point.y, point.z], judged=True)
         return f"the equilibrium is at {_listed(point.x, point.y, point.z)} m"
 
     def goal_wrench(self, message: Any) -> str:
-        """A WrenchStamped: the wrench to be held, in base axes at the tool."""
+        """A WrenchStamped: the wrench to hold, in base axes at the tool."""
         self._in_base(message)
         f, t = message.wrench.force, message.wrench.torque
         self.link.goal_wrench([f.x, f.y, f.z, t.x, t.y, t.z])
-        return f"the wrench to be held is {_listed(f.x, f.y, f.z)} N, {_listed(t.x, t.y, t.z)} N m"
+        return f"the wrench to hold is {_listed(f.x, f.y, f.z)} N, {_listed(t.x, t.y, t.z)} N m"
 
     def _in_base(self, message: Any) -> None:
         frame, own = message.header.frame_id, self.link.task.ros2.base_frame
         if frame not in ("", own):
-            raise InputError("header.frame_id", frame, f"{own!r} or empty: there is no tree of frames here")
+            raise InputError("header.frame_id", frame, f"{own!r} or empty, because Pliant does not use tf")
 
     # -- commands --
 
@@ -77,25 +77,25 @@ class Requests:
         if word not in WORDS or rest:
             raise UnknownNameError("command", text[:80], (*WORDS, *(f"law {name}" for name in LAWS)))
         if word == "tare":
-            return f"the sensor's bias is {_listed(*self.link.tare())}"
+            return f"the sensor's offset is {_listed(*self.link.tare())}"
         if word == "undo":
             back = self.link.undo()
-            return f"taken back: {', '.join(f'{name} = {shown(now)}' for name, (_, now) in back.items()) or 'nothing'}"
+            return f"undone: {', '.join(f'{name} = {shown(now)}' for name, (_, now) in back.items()) or 'nothing'}"
         if word == "quit":
             self.link.board.send(commands.QUIT)
             return "the loop ends"
         self._drive(word)
-        return f"{word} was passed on"
+        return f"{word} was sent to the loop"
 
     def _drive(self, word: str) -> None:
-        """Orders go to the contact law while it runs; the other laws only come to rest and go on."""
+        """Commands go to the contact law while it runs; the other laws only halt and resume."""
         latest = self.link.state
         contact = int(latest.goal.law) == LAWS["contact"]
         if word == "halt":
             self.link.halt()
             return
         if not contact and word not in _PLAIN:
-            raise InputError("command", word, "given while the law contact runs: it is a command to a contact")
+            raise InputError("command", word, "sent while the law contact runs, because it is a contact command")
         if _PLAIN.get(word) == "resume" and latest.goal.stop:
             self.link.resume()
         if contact:
@@ -106,11 +106,11 @@ class Requests:
     # -- parameters --
 
     def change(self, message: Any) -> str:
-        """A String: ``name value``, or YAML with names and values. All of it comes into force, or nothing."""
+        """A String: ``name value``, or YAML with names and values. All of it takes effect, or nothing."""
         return self.set(str(message.data))
 
     def set(self, text: str) -> str:
-        """Change parameters by a text."""
+        """Change parameters from a text."""
         values = parsed(text)
         self.link.set(values)
         now = flat(self.link.parameters)
@@ -124,7 +124,7 @@ def parsed(text: str) -> dict[str, Any]:
         return {words[0]: parse_value(words[1].strip())}
     allowed = "'name value', or YAML with names and values"
     if len(text) > _LONGEST:
-        raise InputError("the change", f"a text of {len(text)} letters", f"at most {_LONGEST} letters long")
+        raise InputError("the change", f"a text of {len(text)} characters", f"at most {_LONGEST} characters long")
     data = _loaded(text)
     if not isinstance(data, dict) or not data:
         raise InputError("the change", text[:80], allowed)
@@ -159,13 +159,13 @@ def _dotted(data: dict[Any, Any], prefix: str) -> list[tuple[str, Any]]:
 
 
 def answered(action: Callable[[Any], str], asked: Any) -> tuple[bool, str]:
-    """Whether it was done, and the sentence that says so or says why not. Nothing that is asked may end the bridge."""
+    """Whether a request was carried out, and a sentence with the result or reason. No request may end the bridge."""
     try:
         return True, action(asked)
     except PliantError as error:
         return False, str(error)
     except Exception as error:  # a stranger's message: whatever it is, it changes nothing
-        return False, f"It could not be understood ({type(error).__name__}: {error})."
+        return False, f"The request could not be processed ({type(error).__name__}: {error})."
 
 
 def _listed(*values: float) -> str:

@@ -1,8 +1,8 @@
-"""``python -m pliant.bridge.services <board>``: services and parameters of ROS 2, where `rclpy` can be imported.
+"""``python -m pliant.bridge.services <board>``: ROS 2 services and parameters, if `rclpy` can be imported.
 
-Every command of the bridge is a `std_srvs/Trigger` service as well, and every live parameter of the loop a parameter of
-this node: `ros2 param set /pliant_services admittance.stiffness "[400.0]"`. Services need `rclpy`: how a reply finds
-its request is a matter of each middleware of ROS, and not of DDS.
+Every command of the bridge is also a `std_srvs/Trigger` service, and every live parameter of the loop is a parameter of
+this node: `ros2 param set /pliant_services admittance.stiffness "[400.0]"`. Services need `rclpy`, because matching a
+reply to its request depends on the ROS middleware, not on DDS.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def to_ros(value: Any) -> Any:
 
 
 def from_ros(value: Any) -> Any:
-    """A value of a ROS parameter as the loop takes it; one number in a list stands for all of them."""
+    """The value of a ROS parameter for the loop; a list of one number sets all of them."""
     if isinstance(value, bool | int | float | str) or value is None:
         return value
     items = tuple(value)
@@ -52,7 +52,7 @@ def from_ros(value: Any) -> Any:
 
 
 class Services:
-    """The node of `rclpy` beside the bridge."""
+    """The `rclpy` node of the bridge."""
 
     def __init__(self, link: Link, rclpy: Any) -> None:
         self.link, self._requests, config = link, Requests(link), link.task.ros2
@@ -108,7 +108,7 @@ class Services:
         return ""
 
     def follow(self) -> None:
-        """Take over what others have changed."""
+        """Adopt parameter changes made elsewhere."""
         if self.link.board.adopted == self._revision:
             return
         self._revision = self.link.board.adopted
@@ -122,7 +122,7 @@ class Services:
 
 
 def serve(link: Link, ready: Callable[[], None], goes_on: Callable[[], bool]) -> None:
-    """Answer until the loop has ended, or this process is asked to."""
+    """Answer until the loop has ended, or this process is asked to stop."""
     try:
         rclpy: Any = import_module("rclpy")
         quiet = import_module("rclpy.signals").SignalHandlerOptions.NO
@@ -131,7 +131,7 @@ def serve(link: Link, ready: Callable[[], None], goes_on: Callable[[], bool]) ->
         executor = import_module("rclpy.executors").MultiThreadedExecutor(_THREADS)
         executor.add_node(services.node)
     except ImportError as error:  # often that of a ROS for another Python
-        raise PliantError(f"Services and parameters need an rclpy that this Python can import ({error}).") from None
+        raise PliantError(f"Services and parameters need rclpy, which this Python cannot import ({error}).") from None
     ready()
     while goes_on():
         executor.spin_once(timeout_sec=_LOOK_S)

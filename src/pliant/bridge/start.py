@@ -1,4 +1,4 @@
-"""Starting the bridge beside a loop."""
+"""Starting the bridge of a loop."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _START_S, _END_S, _NOTES_S = 120.0, 15.0, 60.0
 
 @contextmanager
 def bridged(link: AnyLink, *, agreed: bool = False, say: Callable[[str], object] | None = None) -> Iterator[list[str]]:
-    """A bridge to ROS 2 beside a running loop; yields what there is to say about it. It ends with the loop.
+    """A bridge to ROS 2 for a running loop; yields its notes. It ends with the loop.
 
-    Commands go out on their topics only if it is `agreed` that whoever listens there moves. What there is to say later
-    is added: that somebody listens where nothing is sent, or that the bridge ended too early. Every note goes to `say`.
+    Commands are sent only if it is `agreed` that subscribers move. Later notes are added: a subscriber on a topic on
+    which nothing is sent, or a bridge that ended too early. Every note also goes to `say`.
     """
 
     def tell(note: str) -> None:
@@ -41,7 +41,7 @@ def bridged(link: AnyLink, *, agreed: bool = False, say: Callable[[str], object]
         yield notes
     finally:
         if code := bridge.poll():
-            tell(f"The bridge to ROS 2 ended before the loop did (exit code {code}).")
+            tell(f"The ROS 2 bridge exited before the loop (exit code {code}).")
         for process in processes:
             if link.running:  # it would wait for the end of the loop
                 process.terminate()
@@ -61,17 +61,17 @@ def _pass_on(bridge: subprocess.Popen[str], tell: Callable[[str], None]) -> None
 def _services(link: AnyLink, tell: Callable[[str], None]) -> list[subprocess.Popen[str]]:
     """The process of the services, where there can be one: a bridge does without."""
     if not isinstance(link, Link):
-        tell("There are topics only: a mission has no services and no parameters.")
+        tell("ROS 2 topics only: a mission has no services and no parameters.")
         return []
     if importlib.util.find_spec("rclpy") is None:
-        tell("There are topics only: services and parameters need rclpy, which is not installed here.")
+        tell("ROS 2 topics only: services and parameters need rclpy, which is not installed.")
         return []
     services = _spawn("pliant.bridge.services", link)
     try:
         _await(services)
     except PliantError as error:
         _end(services)
-        tell(f"There are topics only. {error}")
+        tell(f"ROS 2 topics only. {error}")
         return []
     return [services]
 
@@ -89,7 +89,7 @@ def _await(process: subprocess.Popen[str]) -> None:
     said = process.stdout.readline().strip()
     late.cancel()
     if said != READY:
-        raise PliantError(said or f"The bridge to ROS 2 could not start, or not within {_START_S:g} s.")
+        raise PliantError(said or f"The ROS 2 bridge did not start, or took longer than {_START_S:g} s.")
 
 
 def _end(process: subprocess.Popen[str]) -> None:

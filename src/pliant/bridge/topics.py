@@ -1,7 +1,7 @@
-"""What the bridge publishes of every tick: the topics of a recording where they are the same, and those of controllers.
+"""What the bridge publishes in every tick: the topics of a recording, and those of ROS 2 controllers.
 
-A joint command goes out as the task's interface has it. Where the arm itself is driven over ROS 2, its joint states,
-its wrench and its command are on the network already, and are not published again.
+A joint command is published in the form of the task's interface. If the arm itself is driven over ROS 2, its joint
+states, wrench and command are already on the network and are not published again.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def live_topics(task: Task | MissionTask) -> list[Topic]:
 
 
 def shown_topics(task: Task | MissionTask) -> list[Topic]:
-    """What there is to see of a task. The tool of an arm that rides on a base is seen from the world."""
+    """The topics that show the state of a task. The tool of an arm on a mobile base is given in the world frame."""
     config, rides = task.ros2, isinstance(task, MissionTask)
     frame = "world" if rides else config.base_frame
     found = [replace(_RECORDED["/tool_pose"], name="~/tool_pose", frame_id=frame)]
@@ -50,7 +50,7 @@ def shown_topics(task: Task | MissionTask) -> list[Topic]:
 
 
 def command_topics(task: Task | MissionTask) -> list[Topic]:
-    """What an arm or a base that listens would follow."""
+    """The topics that a subscribing arm or base would follow."""
     config = task.ros2
     if not config.command or parse_address(task.robot)[0] == "ros2":
         return []
@@ -60,7 +60,7 @@ def command_topics(task: Task | MissionTask) -> list[Topic]:
 
 
 def joint_command(task: Task) -> list[Topic]:
-    """The joint command in the form of the task's interface; there is none for torques."""
+    """The joint command in the form of the task's interface; None for torques."""
     config = task.ros2
     if task.interface == "position":
         return [trajectory_topic(config.trajectory, config.ahead_s, _command)]

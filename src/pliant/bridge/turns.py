@@ -1,8 +1,7 @@
-"""In which order requests are carried out: what stops the robot at once, everything else one after the other.
+"""The order in which requests are carried out: stops at once, everything else one after the other.
 
-Some requests take a while: taring listens to the sensor, and a change of parameters is checked for its stability first.
-A stop waits for none of them. What would start the robot, and was asked for before a stop, is refused after it: whoever
-has stopped the robot wants it to stand.
+Some requests take time: a tare averages the sensor, and a parameter change is first checked for stability. A stop does
+not wait for them. A request that would start the robot and was made before a stop is rejected after it.
 """
 
 from __future__ import annotations
@@ -17,16 +16,16 @@ STOPS = ("halt", "stop", "pause", "abort", "quit")
 STARTS = ("start", "resume")
 
 Answer = tuple[bool, str]
-"""Whether it was done, and the sentence that says so or says why not."""
+"""Whether the request was carried out, and a sentence with the result or the reason."""
 
 
 def word_of(text: str) -> str:
-    """The word that says what a command is about."""
+    """The first word of a command."""
     return (text.split(None, 1) or [""])[0]
 
 
 class Turns:
-    """Carries requests out, from whatever thread they come."""
+    """Carries out requests from any thread."""
 
     def __init__(self) -> None:
         self._in_turn, self._moves = threading.Lock(), threading.Lock()
@@ -34,7 +33,7 @@ class Turns:
 
     @property
     def stops(self) -> int:
-        """How many stops there have been; who asks for something keeps the number."""
+        """The number of stops so far; a request remembers it."""
         return self._stops
 
     def at_once(self, action: Callable[[Any], str], asked: Any) -> Answer:
@@ -44,11 +43,14 @@ class Turns:
             return answered(action, asked)
 
     def in_turn(self, word: str, action: Callable[[Any], str], asked: Any, stops: int) -> Answer:
-        """Carry out anything else, when what was asked before is done; `stops` is their number when it was asked."""
+        """Carry out any other request after the earlier ones; `stops` is the number of stops when it was made."""
         with self._in_turn:
             if word not in STARTS:
                 return answered(action, asked)
             with self._moves:
                 if self._stops > stops:
-                    return False, f"A stop came after this {word} and before its turn: say it again if it is meant."
+                    return (
+                        False,
+                        f"A stop arrived before this {word} was carried out. Send it again if you still want it.",
+                    )
                 return answered(action, asked)

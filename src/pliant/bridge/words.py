@@ -1,4 +1,4 @@
-"""What the bridge tells in words, as texts by their topic: the state of a loop, what is wrong, its parameters."""
+"""Texts that the bridge publishes, by topic: state of the loop, fault, parameters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LAW = {number: name for name, number in LAWS.items()}
 
 
 class ArmWords:
-    """The words of a loop that runs an arm."""
+    """The texts of a loop that runs an arm."""
 
     topics = ("~/state", "~/fault", "~/parameters")
 
@@ -40,7 +40,7 @@ class ArmWords:
 
 
 class MissionWords:
-    """The words of a mission."""
+    """The texts of a mission."""
 
     topics = ("~/state", "~/fault")
 
@@ -59,7 +59,7 @@ class MissionWords:
 
 
 def state_words(record: Any, status: int) -> str:
-    """The state of a loop in a few words: what the loop does, the law, the state of its contact."""
+    """The state of a loop in a few words: loop status, law, contact state."""
     law = _LAW.get(int(record.goal.law), "")
     words = [STATUS[status], law]
     if law == "contact":
@@ -70,7 +70,7 @@ def state_words(record: Any, status: int) -> str:
 
 
 def fault_words(record: Any, status: int, reason: str) -> str:
-    """Why the robot was stopped; empty while nothing is wrong."""
+    """Why the robot was stopped; empty if there is no fault."""
     if status == FAULT:
         return reason
     if record.state.fault:
@@ -82,11 +82,11 @@ def fault_words(record: Any, status: int, reason: str) -> str:
 
 
 def mission_words(story: dict[str, Any], status: int) -> str:
-    """The state of a mission in a few words: what its loop does, its stage, whether it looks for a way."""
+    """The state of a mission in a few words: loop status, stage, whether it is planning a path."""
     return " ".join([STATUS[status], "mission", story["stage"], *(["seeking"] if story["seeking"] else [])])
 
 
 def stop_words(story: dict[str, Any]) -> str:
-    """Why a mission was stopped on its way; empty for one that was not."""
+    """Why a mission was stopped; empty if it was not."""
     stops = [reason for _, stage, reason in story["account"]["log"] if stage == "stopping"]
     return stops[-1] if stops and story["stage"] in ("stopping", "stopped") else ""

@@ -1,1 +1,1 @@
-"""ROS 2 without a ROS installation: messages as bytes, and a node that others see in their graph."""
+"""ROS 2 without a ROS installation: messages as bytes, and a node that appears in the ROS graph."""

@@ -1,4 +1,4 @@
-"""The joint command as ROS 2 controllers take it: a trajectory of one point, or joint velocities."""
+"""The joint command for ROS 2 controllers: a trajectory of one point, or joint velocities."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from pliant.ros2.templates import Topic
 
 Array = np.ndarray[Any, Any]
 Part = Callable[[Array], Array]
-"""From the records at hand to the command records in them."""
+"""Selects the command records in the given records."""
 
 
 def itself(records: Array) -> Array:
-    """For records that are commands."""
+    """For records that already are commands."""
     return records
 
 
 def trajectory_topic(name: str, ahead_s: float, part: Part = itself) -> Topic:
     """The commanded positions as a trajectory of one point, to be reached in `ahead_s` from when it arrives.
 
-    It holds no velocity: a trajectory that ends while moving is refused by the controllers of ROS 2, and one that ends
-    at rest is a safe one when nothing follows it.
+    It holds no velocity: ROS 2 controllers reject a trajectory that ends while moving, and one that ends at rest is
+    safe if no other follows.
     """
     sec, nanosec = divmod(round(ahead_s * 1e9), 10**9)
     point = {"time_from_start": {"sec": sec, "nanosec": nanosec}}

@@ -1,4 +1,4 @@
-"""The message types of ROS 2 as types of Cyclone DDS, made from the same definitions as the bytes."""
+"""The message types of ROS 2 as Cyclone DDS types, made from the same definitions as the bytes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SCALARS: dict[str, Any] = {
 
 @cache
 def dds_type(message_type: str) -> Any:
-    """The type of Cyclone DDS by the name that ROS 2 gives it on the network."""
+    """The Cyclone DDS type with the name that ROS 2 uses on the network."""
     package, _, name = message_type.split("/")
     fields = {field: _kind(described) for field, described in fields_of(message_type).items()}
     return make_idl_struct(f"{name}_", f"{package}::msg::dds_::{name}_", fields)

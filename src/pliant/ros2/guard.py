@@ -1,11 +1,11 @@
-"""A watchdog for what is driven over ROS 2: it says zero when the process that drives dies or hangs.
+"""A watchdog for robots driven over ROS 2: it sends zero when the driving process dies or hangs.
 
-A controller that takes velocities goes on with the last one when no other comes. So a process of its own waits at the
-end of a pipe, through which the driving process sends byte after byte. One that ends as it should says so before.
-When the pipe breaks without that word, or no byte has come for a time, the guard says zero. Then it ends, and who hung
-and comes back finds the pipe closed; a guard that `forgives` says zero only until the next byte.
+A velocity controller continues with its last command when no other arrives. So a separate process waits at the end of a
+pipe into which the driving process writes bytes. A driving process that ends properly writes a release first. If the
+pipe breaks without a release, or no byte arrives for a time, the guard sends zero and exits; a process that hung finds
+the pipe closed when it continues. A guard that `forgives` sends zero only until the next byte.
 
-``python -m pliant.ros2.guard <what it needs to know, as JSON>`` is that process.
+``python -m pliant.ros2.guard <settings as JSON>`` is that process.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from pliant.errors import RobotError
 from pliant.ros2.node import Node, Writer
 
 Rest = tuple[str, str, bytes]
-"""Topic, message type and the message that says zero there."""
+"""Topic, message type and the zero message."""
 
 TIMES, PAUSE_S = 20, 0.02
-"""So often, and with this pause [s], zero is said: a single message could be lost on its way."""
+"""How often zero is sent, and the pause in between [s]: a single message could be lost."""
 
 _BEAT, _RELEASED = b".", b"R"
 _READY, _HUNG = b"ready\n", b"hung\n"
@@ -40,7 +40,7 @@ _PIPE = 1 << 16
 
 
 class Guard:
-    """The driving process's end of the pipe. Nothing here waits but the start and the end."""
+    """The driving process's end of the pipe. Only the start and the end wait."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Guard:
         forgives: bool = False,
         meets_s: float = 0.0,
     ) -> None:
-        """`meets_s`: how long the guard may take to be known to whoever listens; 0: nobody has to be there yet."""
+        """`meets_s`: how long the guard may take to find a subscriber; 0: it does not wait for one."""
         about = {
             "node": node, "namespace": namespace, "hung_s": max(hung_s, LEAST_S), "forgives": forgives,
             "meets_s": meets_s,
@@ -64,7 +64,7 @@ class Guard:
         self._said: IO[bytes] | None = None
 
     def start(self) -> None:
-        """Start the guard; returns when it watches. It expects beats from the first one on."""
+        """Start the guard; returns when it watches. The timeout starts with the first beat."""
         self._process = subprocess.Popen(
             self._words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, start_new_session=True
         )
@@ -73,10 +73,12 @@ class Guard:
         assert self._said is not None
         os.set_blocking(self._pipe.fileno(), False)
         if self._said.readline() != _READY:
-            raise RobotError("the process that says zero if this one dies or hangs could not start, or met no listener")
+            raise RobotError(
+                "the guard process, which sends zero if this one dies or hangs, did not start or found no subscriber"
+            )
 
     def beat(self) -> Literal["", "hung", "gone"]:
-        """Say that this process lives; returns why it must drive no more, "" if it may."""
+        """Send a sign of life; returns why the process must not drive any more, or ""."""
         assert self._pipe is not None
         assert self._said is not None
         try:
@@ -88,20 +90,20 @@ class Guard:
         return ""
 
     def release(self) -> None:
-        """Zero has arrived: nothing is left to guard."""
+        """Release the guard, after zero has arrived."""
         if self._pipe is not None and not self._pipe.closed:
             with contextlib.suppress(OSError):
                 os.write(self._pipe.fileno(), _RELEASED)
         self.leave()
 
     def leave(self) -> None:
-        """Close the pipe; without the word of release, the guard says zero."""
+        """Close the pipe; without a release, the guard sends zero."""
         if self._pipe is not None:
             with contextlib.suppress(OSError):
                 self._pipe.close()
 
     def wait(self) -> None:
-        """Wait until the guard has done what there was to do."""
+        """Wait until the guard has finished."""
         self.leave()
         if self._process is None:
             return
@@ -113,7 +115,7 @@ class Guard:
 
 
 def watch(pipe: int, hung_s: float) -> Literal["released", "gone", "hung"]:
-    """Wait at the end of the pipe until the driving process has released the guard, or has failed."""
+    """Wait at the end of the pipe until the driving process releases the guard or fails."""
     last = float("inf")
     while True:
         if select.select([pipe], [], [], _LOOK_S)[0]:
@@ -129,7 +131,7 @@ def watch(pipe: int, hung_s: float) -> Literal["released", "gone", "hung"]:
 
 
 def main(about: dict[str, Any]) -> None:
-    """Watch, and say zero if the driving process fails."""
+    """Watch, and send zero if the driving process fails."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # it ends with the other process, not with a key or a shutdown
     with Node(about["node"], about["namespace"]) as node:
@@ -149,7 +151,8 @@ def main(about: dict[str, Any]) -> None:
             os.close(0)  # who comes back finds that out before it sends anything
             os.close(1)
         with contextlib.suppress(OSError):
-            print(f"What drives over ROS 2 is {end}: its guard says zero.", file=sys.stderr, flush=True)
+            what = "hangs" if end == "hung" else "has exited"
+            print(f"The process that drives over ROS 2 {what}. Its guard sends zero.", file=sys.stderr, flush=True)
         for _ in range(TIMES):
             _say(rests)
             time.sleep(PAUSE_S)

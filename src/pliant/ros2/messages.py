@@ -1,7 +1,7 @@
-"""The message types of ROS 2, from `rosbags`: definitions, hashes, and messages built from runs of numbers.
+"""The message types of ROS 2, from `rosbags`: definitions, hashes, and messages built from arrays of numbers.
 
-One rule builds all of them: numbers go into the float64 fields of a message in the order of its definition. A sequence
-takes a whole run of numbers, scalars take a run one by one.
+One rule builds all of them: numbers fill the float64 fields of a message in the order of its definition. A sequence
+takes a whole array, scalars take an array element by element.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ def typestore() -> Typestore:
 
 
 def definition(message_type: str) -> str:
-    """The `ros2msg` text of a standard type with all types that it uses."""
+    """The `ros2msg` text of a standard type, including all types that it uses."""
     return typestore().generate_msgdef(message_type, ros_version=2)[0]
 
 
 @cache
 def type_hash(message_type: str) -> str:
-    """The hash by which nodes tell whether they mean the same type, as in ``RIHS01_…``."""
+    """The type hash with which nodes check that their types match, as in ``RIHS01_…``."""
     return typestore().hash_rihs01(message_type)
 
 
@@ -62,7 +62,7 @@ def is_stamped(message_type: str) -> bool:
 
 
 def build(message_type: str, values: Mapping[str, Any] | None = None, runs: Sequence[Array] = ()) -> Any:
-    """A message with these fields (mappings inside mappings) and these runs of numbers; the rest is zero or empty."""
+    """A message with these fields (nested mappings) and these arrays of numbers; the rest is zero or empty."""
     return _build(message_type, values or {}, _Numbers(runs))
 
 
@@ -115,10 +115,10 @@ def encode(message: Any) -> bytes:
 
 
 def padded(data: bytes) -> bytes:
-    """The bytes as a sample of DDS: a whole number of 4-byte words."""
+    """The bytes as a DDS sample, padded to 4-byte words."""
     return data.ljust(-(-len(data) // 4) * 4, b"\0")
 
 
 def decode(data: bytes, message_type: str) -> Any:
-    """The message that these bytes are."""
+    """The message encoded in these bytes."""
     return typestore().deserialize_cdr(data, message_type)

@@ -1,10 +1,10 @@
-"""Which network of nodes Pliant joins: the settings that ROS 2 itself reads, in the words of Cyclone DDS.
+"""Which ROS 2 network Pliant joins: the environment variables of ROS 2, translated for Cyclone DDS.
 
 ROS_DOMAIN_ID                   number of the domain, 0 to 232
-ROS_AUTOMATIC_DISCOVERY_RANGE   SUBNET (as without it), LOCALHOST or OFF
+ROS_AUTOMATIC_DISCOVERY_RANGE   SUBNET (default), LOCALHOST or OFF
 ROS_LOCALHOST_ONLY              1 is LOCALHOST, as in older distributions
-ROS_STATIC_PEERS                addresses, divided by ;
-CYCLONEDDS_URI                  settings of Cyclone DDS itself, which come last and so prevail
+ROS_STATIC_PEERS                addresses, separated by ;
+CYCLONEDDS_URI                  settings of Cyclone DDS, which take precedence
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _COMPATIBILITY = "<Compatibility><IgnoreTypeInformation>1.15</IgnoreTypeInformat
 
 
 def domain_id(environment: Mapping[str, str] = os.environ) -> int:
-    """The domain that ROS 2 would use."""
+    """The ROS 2 domain."""
     text = environment.get("ROS_DOMAIN_ID", "") or "0"
     if not text.isdecimal() or int(text) > _MOST_DOMAIN:
         raise InputError("ROS_DOMAIN_ID", text, f"a whole number from 0 to {_MOST_DOMAIN}")
@@ -31,7 +31,7 @@ def domain_id(environment: Mapping[str, str] = os.environ) -> int:
 
 
 def configuration(environment: Mapping[str, str] = os.environ) -> str:
-    """The settings of Cyclone DDS that make it find the nodes that ROS 2 would find."""
+    """Cyclone DDS settings that find the same nodes as ROS 2."""
     reach = environment.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "") or "SUBNET"
     if reach not in _RANGES:
         raise InputError("ROS_AUTOMATIC_DISCOVERY_RANGE", reach, f"one of {', '.join(_RANGES)}")
@@ -57,13 +57,13 @@ def configuration(environment: Mapping[str, str] = os.environ) -> str:
 
 
 def check_settings(environment: Mapping[str, str] = os.environ) -> None:
-    """Raise if a setting cannot be understood, before anything depends on it."""
+    """Raise if a setting is invalid, before anything depends on it."""
     domain_id(environment)
     configuration(environment)
 
 
 def resolved(name: str, node: str, namespace: str = "") -> str:
-    """The full name of a topic: ~/x is below the node, x below the namespace, /x stands as it is."""
+    """The full name of a topic: ~/x is private to the node, x is relative to the namespace, /x is absolute."""
     space = f"/{namespace.strip('/')}" if namespace.strip("/") else ""
     if name.startswith("~/"):
         return f"{space}/{node}/{name[2:]}"

@@ -1,8 +1,8 @@
-"""A node in the graph of ROS 2, by Cyclone DDS alone: topics go in and out as bytes.
+"""A node in the ROS 2 graph, by Cyclone DDS alone: topics are sent and received as bytes.
 
-ROS 2 lays its own names over those of DDS. A topic /x is rt/x there. Which node an endpoint belongs to, every process
-says in one message on `ros_discovery_info`, that those who come later receive too. User data carries the rest: the
-enclave of a participant, the hash of an endpoint's type.
+ROS 2 maps its names to DDS names: a topic /x is rt/x there. Each process reports which endpoints belong to which node
+in one latched message on `ros_discovery_info`. User data holds the rest: the enclave of a participant, the hash of an
+endpoint's type.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Writer:
         self._entity, self._ref = entity, entity._ref
 
     def send(self, data: bytes | bytearray) -> bool:
-        """Send the bytes of a message (a whole number of 4-byte words); False: it could not be sent now."""
+        """Send the bytes of a message (a multiple of 4 bytes); False if it could not be sent now."""
         return ddspy_write(self._ref, data) >= 0
 
     def say(self, message: Any) -> bool:
@@ -61,7 +61,7 @@ class Writer:
 
     @property
     def listeners(self) -> int:
-        """How many subscribers there are."""
+        """The number of subscribers."""
         return len(self._entity.get_matched_subscriptions())
 
 
@@ -72,7 +72,7 @@ class Reader:
         self._entity, self._ref, self.message_type, self._largest = entity, entity._ref, message_type, largest
 
     def take(self, most: int = _DEPTH) -> list[bytes]:
-        """The messages that have come since the last call, as bytes, the oldest first."""
+        """The messages that have arrived since the last call, as bytes, oldest first."""
         return [data for data, _ in self._samples(most)]
 
     def _samples(self, most: int) -> list[tuple[bytes, Any]]:
@@ -80,9 +80,9 @@ class Reader:
         return [sample for sample in samples if sample[1].valid_data] if isinstance(samples, list) else []
 
     def told(self) -> list[tuple[Any, int]]:
-        """Messages of `rosbags` that have come since, each with a number that stands for its publisher.
+        """The messages since the last call as `rosbags` objects, each with a number that identifies its publisher.
 
-        What cannot be understood, or is larger than it may be, is left out.
+        Messages that cannot be decoded or are too large are skipped.
         """
         found = []
         for data, info in self._samples(_DEPTH):
@@ -95,17 +95,17 @@ class Reader:
         return found
 
     def messages(self) -> list[Any]:
-        """The same without the publishers."""
+        """The messages since the last call, without their publishers."""
         return [message for message, _ in self.told()]
 
     @property
     def speakers(self) -> int:
-        """How many publishers there are."""
+        """The number of publishers."""
         return len(self._entity.get_matched_publications())
 
 
 class Node:
-    """A node with writers and readers. Use it as a context manager; call `announce` when all of them are made."""
+    """A node with writers and readers. Use it as a context manager, and call `announce` after creating them."""
 
     def __init__(self, name: str, namespace: str = "") -> None:
         self.name, self.namespace = name, f"/{namespace.strip('/')}"
@@ -120,21 +120,21 @@ class Node:
                 _domains[domain] = Domain(domain, configuration())
             self._participant = DomainParticipant(domain, qos=Qos(Policy.Userdata(b"enclave=/;")))
         except DDSException as error:
-            raise PliantError(f"The network of ROS 2 (domain {domain}) cannot be joined: {error.msg}.") from None
+            raise PliantError(f"The ROS 2 network (domain {domain}) cannot be joined: {error.msg}.") from None
         graph = Topic(self._participant, "ros_discovery_info", dds_type(_GRAPH))
         self._graph = DataWriter(self._participant, graph, qos=_quality(latched=True, depth=1))
         return self
 
     def full_name(self, topic: str) -> str:
-        """The name of a topic as everyone sees it."""
+        """The full name of a topic."""
         return resolved(topic, self.name, self.namespace)
 
     def writer(
         self, topic: str, message_type: str, *, latched: bool = False, wait_s: float = 0.1, depth: int = _DEPTH
     ) -> Writer:
-        """Publish on a topic, reliably. Who comes late receives the last `depth` messages of a `latched` one.
+        """Publish on a topic, reliably. Late subscribers of a `latched` topic receive its last `depth` messages.
 
-        `wait_s` is how long sending may wait for a subscriber that is slow.
+        `wait_s` is how long sending may wait for a slow subscriber.
         """
         quality = _quality(message_type, latched=latched, depth=depth, wait_s=wait_s)
         entity = DataWriter(self._participant, self._topic(topic, message_type), qos=quality)
@@ -151,10 +151,10 @@ class Node:
         depth: int = _DEPTH,
         largest: int = _LARGEST,
     ) -> Reader:
-        """Subscribe to a topic. A reader that is not `reliable` hears every publisher, and may miss messages.
+        """Subscribe to a topic. A reader that is not `reliable` matches every publisher and may miss messages.
 
-        A `latched` one also receives what a latched publisher said before the two knew each other. Messages of more
-        than `largest` bytes are left out.
+        A `latched` reader also receives what a latched publisher sent before. Messages of more than `largest` bytes
+        are skipped.
         """
         quality = _quality(message_type, reliable=reliable, latched=latched, depth=depth)
         entity = DataReader(self._participant, self._topic(topic, message_type), qos=quality)
@@ -165,7 +165,7 @@ class Node:
         return Topic(self._participant, f"rt{self.full_name(name)}", dds_type(message_type))
 
     def announce(self) -> None:
-        """Tell everyone which endpoints are this node's."""
+        """Announce which endpoints belong to this node."""
         node = {
             "node_namespace": self.namespace,
             "node_name": self.name,

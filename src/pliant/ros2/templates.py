@@ -1,8 +1,8 @@
-"""Telemetry as messages, by patching: the bytes of a message are made once, and only its numbers are written anew.
+"""Telemetry as messages, by patching: the bytes of a message are built once, and then only its numbers are replaced.
 
-`rosbags` writes one message per topic, with a number of its own in each place. Where those numbers end up in its bytes
-is where the values of every later message go. Which value of the telemetry goes there is found out the same way: by
-looking where the words of a record end up, of which each has a number of its own.
+`rosbags` encodes one message per topic, with a unique number in each place. The positions of these numbers in the bytes
+are where the values of later messages go. The telemetry value that goes there is found in the same way, with a record
+whose words are unique numbers.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _STAMP = Struct("<iI")
 
 @dataclass(frozen=True)
 class Topic:
-    """A topic; `columns(records, n)` are its values, one array per contiguous run of numbers in a message.
+    """A topic; `columns(records, n)` are its values, one array per contiguous block of numbers in a message.
 
-    `extra(joint_names)` are fields that do not change. With `now` its stamp stays zero, which says: at once.
+    `extra(joint_names)` are constant fields. With `now` the stamp stays zero, which means: immediately.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Topic:
 
 
 def message(topic: Topic, runs: list[Array], stamp_ns: int, joint_names: list[str]) -> Any:
-    """One message as an object of `rosbags`, from one array per run of numbers."""
+    """One message as a `rosbags` object, from one array per block of numbers."""
     fields = dict(topic.extra(joint_names)) if topic.extra else {}
     if messages.is_stamped(topic.message_type):
         stamp = {"sec": stamp_ns // 10**9, "nanosec": stamp_ns % 10**9}
@@ -54,7 +54,7 @@ def message(topic: Topic, runs: list[Array], stamp_ns: int, joint_names: list[st
 
 @dataclass(frozen=True)
 class Template:
-    """The bytes of one message and the places where a block writes its own: the stamp, then one place per run."""
+    """The bytes of one message and the positions of its values: the stamp, then one position per block of numbers."""
 
     data: bytes
     places: list[int]
@@ -86,7 +86,7 @@ def as_bytes(values: Array, dtype: str) -> Array:
 
 
 class Stencil:
-    """One message at a time from the bytes of a record: its values are copied, nothing is computed."""
+    """Builds messages one at a time from the bytes of a record, by copying values only."""
 
     def __init__(self, topic: Topic, joint_names: list[str], layout: Layout = TELEMETRY) -> None:
         self.topic = topic
@@ -99,7 +99,7 @@ class Stencil:
         self._stamped = topic.is_stamped
 
     def fill(self, row: memoryview, stamp_ns: int) -> bytearray:
-        """The message of the record whose bytes are `row`; the same buffer every time."""
+        """The message of the record whose bytes are `row`; it reuses one buffer."""
         view = self._view
         if self._stamped:
             _STAMP.pack_into(view, _STAMP_AT, stamp_ns // 1_000_000_000, stamp_ns % 1_000_000_000)
