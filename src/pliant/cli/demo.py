@@ -20,8 +20,9 @@ def command(
     """Push a simulated UR5e and watch it respond.
 
     The arm deflects and returns, its spring is stiffened, and it is pushed again while its force sensor drops out.
-    Writes a recording and a picture, prints a table, and replays the recording through the same control code. In a
-    terminal the Studio follows: a web page on which you push the arm yourself.
+    Writes a recording and a picture, prints a table, and replays the recording through the same control code.
+
+    In a terminal the Studio follows: a web page on which you push the arm yourself.
     """
     import sys
 

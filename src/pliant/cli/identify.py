@@ -19,12 +19,12 @@ _PAYLOAD, _DELAY = "Only for payload", "Only for delay"
 def command(
     what: Annotated[Literal["payload", "delay"], typer.Argument(help="What to identify.")],
     task: Annotated[str, typer.Argument(help="Task file, or the name of a task that comes with Pliant.")],
-    robot: Annotated[str | None, typer.Option(help="Robot to use instead of the task's, as in ur:192.168.0.3.")] = None,
+    robot: Annotated[str | None, typer.Option(help="Robot instead of the task's, as in ur:192.168.0.3.")] = None,
     write: Annotated[bool, typer.Option("--write", help="Write the result into the task file.")] = False,
     fast: Annotated[bool, typer.Option("--fast", help="Simulate as fast as possible instead of in real time.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a real robot moves.")] = False,
     poses: Annotated[
-        int | None, typer.Option(help="Number of wrist orientations, 4 to 60 (default: 12).", rich_help_panel=_PAYLOAD)
+        int | None, typer.Option(help="Wrist orientations, 4 to 60 (default: 12).", rich_help_panel=_PAYLOAD)
     ] = None,
     mount: Annotated[
         bool,
@@ -37,7 +37,7 @@ def command(
     amplitude: Annotated[
         float | None,
         typer.Option(
-            help="How far the tool moves \\[mm] (default: 2), or the joint \\[°] (default: 0.6).",
+            help="Travel of the tool \\[mm] or joint \\[°] (default: 2, 0.6).",
             rich_help_panel=_DELAY,
         ),
     ] = None,
@@ -51,10 +51,12 @@ def command(
         int | None, typer.Option(help="Move this joint instead of the tool (from 1).", rich_help_panel=_DELAY)
     ] = None,
 ) -> int:
-    """Identify the tool's weight and sensor offset, or the robot's lag.
+    """Identify tool weight and sensor offset, or the robot's lag.
 
     payload: the wrist turns by up to 69° each way. Keep the space clear; nothing may touch the tool.
-    delay: the tool moves back and forth along its axis by 2 mm; with --contact it also presses on the surface.
+
+    delay: the tool moves back and forth along its axis by 2 mm; with --contact it also presses.
+
     A result that cannot be trusted is rejected with a reason.
     """
     from pliant.cli import identify_delay

@@ -68,12 +68,18 @@ def _root(
 ) -> None:
     """Compliant control for robot arms, simulated and real.
 
-    Exit codes: 0 done, 1 a target missed or a problem found, 2 bad input, 3 a fault.
+    Exit codes: 0 done, 1 target missed or problem found, 2 bad input, 3 fault.
     """
 
 
 _WITH_A_ROBOT = (demo, run, studio, check, info, set_verb, goal, command, push, tare, identify)
 _WITHOUT = (emulate, plan, plot, doctor, replay, experiment, bench, cache)
+
+
+def _help(text: str) -> str:
+    """A docstring whose paragraphs are single lines, so that the help wraps at the width of the terminal."""
+    return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
+
 
 for verb in (*_WITH_A_ROBOT, *_WITHOUT):
     name = verb.__name__.rpartition(".")[2]
@@ -81,7 +87,7 @@ for verb in (*_WITH_A_ROBOT, *_WITHOUT):
     settings = {"ignore_unknown_options": True} if verb in (set_verb, goal, push) else None
     if verb is experiment:  # each has options of its own, which it declares
         settings = {"ignore_unknown_options": True, "allow_extra_args": True}
-    app.command(name, epilog=verb.EXAMPLE, context_settings=settings)(verb.command)
+    app.command(name, help=_help(verb.command.__doc__), epilog=verb.EXAMPLE, context_settings=settings)(verb.command)
 
 
 def _sentence(error: TyperException) -> str:

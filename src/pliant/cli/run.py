@@ -13,29 +13,30 @@ EXAMPLE = "Example: [bold]pliant run push --set admittance.stiffness=400 --recor
 def command(
     task: Annotated[str, typer.Argument(help="Task file, or the name of a task that comes with Pliant.")],
     robot: Annotated[
-        str | None, typer.Option(help="Robot to use instead of the task's: sim:ur10e, ur:HOST, ros2:ur5e.")
+        str | None, typer.Option(help="Robot instead of the task's: sim:ur10e, ur:HOST, ros2:ur5e.")
     ] = None,
     record: Annotated[Path | None, typer.Option(help="Write a recording to this file (.mcap).")] = None,
     assign: Annotated[
-        list[str] | None, typer.Option("--set", help="Change a parameter: name=value. May be repeated.")
+        list[str] | None, typer.Option("--set", help="Parameter to change: name=value. Repeatable.")
     ] = None,
     rate: Annotated[float | None, typer.Option(help="Loop rate \\[Hz], 125 to 1000 (default: the task's).")] = None,
     duration: Annotated[float | None, typer.Option(help="Time to run \\[s] (default: the task's).")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the simulated robot (default: the task's).")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the simulation (default: the task's).")] = None,
     name: Annotated[str | None, typer.Option(help="Name of the loop, for --loop of other commands.")] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Apply the task file whenever it is saved.")] = False,
     unchecked: Annotated[
-        bool, typer.Option("--unchecked", help="Run even if the task is not stable on its declared surfaces.")
+        bool, typer.Option("--unchecked", help="Run even if not stable on the declared surfaces.")
     ] = False,
     ros2: Annotated[bool, typer.Option("--ros2", help="Publish and subscribe over ROS 2.")] = False,
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Do not ask before a real robot or a ROS 2 subscriber moves.")
     ] = False,
-    fast: Annotated[bool, typer.Option("--fast", help="Simulate as fast as possible instead of in real time.")] = False,
+    fast: Annotated[bool, typer.Option("--fast", help="Simulate as fast as possible, not in real time.")] = False,
 ) -> int:
     """Run a task in real time, or as fast as possible (--fast).
 
     Ctrl-C stops the robot and ends normally. A task that is not stable on its declared surfaces is rejected.
+
     A mission (such as fetch) is simulated to its end and drawn; exit code 3 if it stops before its goal. With
     --ros2 it runs in real time.
     """
