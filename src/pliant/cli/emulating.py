@@ -101,4 +101,4 @@ def must_be_here(host: str) -> None:
     except ValueError:
         here = host == "localhost"
     if not here:
-        raise InputError("host", host, "a loopback address: 127.0.0.1, 127.0.0.2, …")
+        raise InputError("host", host, "a loopback address, such as 127.0.0.1 or 127.0.0.2")
