@@ -23,6 +23,7 @@ const CONTACT: Names = [
   ["Total lag", "contact.lag_s"],
   ["Path speed", "contact.speed_m_s"],
 ];
+const GAINS: Names = [["Mass", "mass"], ["Damping", "damping"], ["Damping ratio", "damping_ratio"], ["Stiffness", "stiffness"]];
 const SENSING: Names = [
   ["Filter cutoff", "sense.cutoff_hz"],
   ["Force deadband", "sense.deadband_n"],
@@ -45,6 +46,13 @@ export function knobsOf(law: string, linked: boolean, values: Values, declared: 
   add("Sensing", SENSING);
   add("Limits", limitsOf(declared));
   return knobs.filter((knob) => declared.get(knob.parameter)?.live);
+}
+
+/** The labels of the sliders, by parameter: of every law, linked. */
+export function labelsOf(declared: Map<string, Declared>): Map<string, string> {
+  const gains = ["admittance", "impedance"].flatMap((law): Names => GAINS.map(([label, name]) => [label, `${law}.${name}`]));
+  const live = limitsOf(declared).filter(([, name]) => declared.get(name)!.live);
+  return new Map([...gains, ...CONTACT, ...SENSING, ...live].map(([label, name]) => [name, label]));
 }
 
 /** Every limit that is one number. */

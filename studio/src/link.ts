@@ -15,6 +15,8 @@ export class Link {
   onOpen: (open: boolean) => void = () => {};
   /** The line is there: what cannot wait is said now, before anything else. */
   onLine: () => void = () => {};
+  /** Errors and reasons as the page words them. */
+  words: (text: string) => string = (text) => text;
   /** The number of the loop that is shown: what is asked for is meant for it, and for no later one. */
   run = 0;
   /** When something was heard last, as `performance.now()` counts [ms]. */
@@ -67,11 +69,20 @@ export class Link {
   }
 
   private hear(message: Message): void {
+    this.word(message);
     if (message.type === "answer" && message.id !== null) {
       this.waiting.get(message.id)?.(message);
       this.waiting.delete(message.id);
     }
     this.onMessage(message);
+  }
+
+  /** Words what the server gives as a reason: of an error, of a slider's colours, of a fault. */
+  private word(message: Message): void {
+    if (message.type === "status") message.reason = this.words(message.reason);
+    if (message.type !== "answer") return;
+    if (message.error !== undefined) message.error = this.words(message.error);
+    for (const zone of (message["zones"] ?? []) as { why: string }[]) zone.why = this.words(zone.why);
   }
 
   /** Sends without waiting for an answer. */

@@ -10,6 +10,7 @@ import { Halt } from "./halt";
 import { Handles } from "./handles";
 import { showHint } from "./hint";
 import { whyInert } from "./inert";
+import { Labels } from "./labels";
 import { onStopKey } from "./keys";
 import { Link, LONG_MS } from "./link";
 import { MissionCard, stageAt, stagesOf } from "./mission";
@@ -146,6 +147,8 @@ class Page {
     this.hello = hello;
     this.silence.hear(performance.now());
     this.link.run = hello.number;
+    const labels = new Labels(hello.parameters);
+    this.link.words = (text) => labels.of(text);
     this.past = null;
     this.at = Object.fromEntries(hello.head.map((name, i) => [name, i]));
     this.ring = new Ring(hello.channels.length, KEPT);
