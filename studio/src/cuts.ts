@@ -1,4 +1,4 @@
-// What holds the arm back now: limits that act, gains that wait, and what is wrong with the force sensor.
+// What differs from what was asked for: active limits, gains and targets that are not reached yet, sensor problems.
 
 import { element } from "./dom";
 import type { Hello } from "./wire";
@@ -6,9 +6,11 @@ import type { Hello } from "./wire";
 const SPRINGS = ["admittance", "impedance"];
 /** Less than this in the energy tank [J] is spent as soon as it comes in. */
 const EMPTY = 1e-3;
+/** A target that is nearer to the value in force than this share of it has arrived. */
+const ARRIVED = 0.01;
 
-/** A line for each, from the head of a frame, in which names stand where `at` says. */
-export function cutsOf(hello: Hello, head: Float32Array, at: Record<string, number>, law: string): string[] {
+/** A line for each, from the head of a frame with names at the places `at`; `target`: the force target in force [N]. */
+export function cutsOf(hello: Hello, head: Float32Array, at: Record<string, number>, law: string, target = Number.NaN): string[] {
   const value = (name: string, further = 0) => head[at[name]! + further]!;
   const bits = Math.round(value("limits"));
   const lines = hello.limits.flatMap((limit, i) => {
@@ -21,6 +23,8 @@ export function cutsOf(hello: Hello, head: Float32Array, at: Record<string, numb
   if (SPRINGS.includes(law) && share < 100 && value("tank") < EMPTY) {
     lines.push(`new gains: ${share} % applied, the rest waits until motion refills the energy tank`);
   }
+  const now = at["target"] === undefined ? Number.NaN : value("target"); // NaN unless a contact presses
+  if (law === "contact" && Math.abs(target - now) > ARRIVED * target) lines.push(`target force: ${now.toFixed(1)} N, ramping to ${Number(target.toPrecision(4))} N`);
   const sensor = hello.loop?.troubles[String(Math.round(value("trouble")))];
   return sensor ? [...lines, `force sensor ${sensor}`] : lines;
 }

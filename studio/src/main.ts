@@ -269,7 +269,7 @@ class Page {
     }
     if (!this.past) byId("state").hidden = law !== "contact";
     if (!this.past && law === "contact") showContact(byId("state"), loop, number("state"), number("reason"), number("rejected"));
-    showCuts(byId("cuts"), cutsOf(hello, head, this.at, law));
+    showCuts(byId("cuts"), cutsOf(hello, head, this.at, law, Number(this.panel.values["contact.target_n"] ?? Number.NaN)));
     const stopped = (this.halted = number("stopped") === 1);
     this.buttons.get("resume")!.disabled = !stopped;
     byId("law").classList.toggle("warn", stopped);

@@ -44,6 +44,8 @@ export class Panel {
   private asking = false;
   private outdated = false;
   private next: { row: Row; to: number; drag: number } | null = null;
+  /** Counts the loops shown: a value meant for one is not sent to the next, nor is its answer shown there. */
+  private loops = 0;
   private sent: Promise<void> = Promise.resolve();
   private readonly drags = new Drags();
 
@@ -55,6 +57,8 @@ export class Panel {
   ) {}
 
   build(parameters: Declared[], now: InForce, law: string, tasks: string[], source: string): void {
+    this.loops++;
+    this.next = null;
     this.tasks = tasks;
     this.source = source;
     this.declared = new Map(parameters.map((item) => [item.name, item]));
@@ -86,17 +90,17 @@ export class Panel {
     this.show(this.values);
   }
 
-  /** Shows what is in force; what a hand is moving right now, or what waits to be proposed, is left alone. */
+  /** Shows what is in force; a slider in motion, a value that is still to be sent and a field in use are left alone. */
   private show(values: Values): void {
     this.values = values;
     if (shapeOf(this.law, this.linked, values) !== this.shape) this.makeRows();
     for (const row of this.rows) {
       const now = shownBy(row.knob, values);
       if (now === null || this.next?.row === row || (this.changing && document.activeElement === row.slider)) continue;
-      place(row, now, document.activeElement !== row.number);
+      place(row, now, !isTyped(row.number));
     }
     for (const [name, field] of this.fields) {
-      if (document.activeElement !== field) field.value = written(values[name]);
+      if (!isTyped(field)) field.value = written(values[name]);
     }
     window.clearTimeout(this.aheadTimer);
     this.aheadTimer = window.setTimeout(() => void this.ahead(), AHEAD_AFTER_MS);
@@ -138,12 +142,16 @@ export class Panel {
     const byValue = this.values[parameter] === "value";
     const made = element("button", { "data-testid": "damping-by", "aria-pressed": String(byValue), title: item?.help ?? "" }, ["Damping by value"]);
     made.hidden = !item?.live;
-    made.onclick = async () => {
-      const answer = await this.link.ask("set", { values: { [parameter]: byValue ? "ratio" : "value" } });
-      if (!answer.ok) this.say(answer.error ?? REJECTED);
-      else this.take(answer as unknown as InForce);
-    };
+    made.onclick = () => void this.change("set", { values: { [parameter]: byValue ? "ratio" : "value" } });
     return made;
+  }
+
+  /** Asks for a change, and shows what is in force after it, or why it was rejected. */
+  private async change(what: string, more: Record<string, unknown> = {}): Promise<void> {
+    const loop = this.loops;
+    const answer = await this.link.ask(what, more);
+    if (!answer.ok) this.say(answer.error ?? REJECTED);
+    else if (loop === this.loops) this.take(answer as unknown as InForce);
   }
 
   private row(knob: Knob): Row {
@@ -158,6 +166,7 @@ export class Panel {
     const number = element("input", { type: "number", step: "any", "data-testid": `number-${id}`, "aria-label": `${name}${knob.unit ? ` [${knob.unit}]` : ""}` });
     const why = element("p", { class: "why", "data-testid": `why-${id}`, role: "status", hidden: "" });
     const row: Row = { knob, range, holder: element("div", { class: "row" }, [label, slider, number]), slider, number, why, zones: [], step: 0, held: null };
+    noteTyping(number, () => this.show(this.values));
     slider.onfocus = () => void this.ahead(); // the tool may have moved since, and with it what is refused
     slider.onpointerdown = () => this.drags.press(id);
     slider.onpointerup = slider.onpointercancel = () => this.drags.release();
@@ -191,16 +200,20 @@ export class Panel {
     this.changing = true;
     while (this.next) {
       const { row, to, drag } = this.next;
+      const loop = this.loops;
       this.next = null;
       if (shownBy(row.knob, this.values) === to) {
         this.judge(row, { type: "answer", id: null, ok: true });
         continue;
       }
       const value = turned(row.knob, this.values, to);
+      pending(row, true);
       const answer = await this.link.ask("set", { values: { [row.knob.parameter]: value }, drag });
-      this.judge(row, answer);
+      pending(row, false);
+      if (loop === this.loops) this.judge(row, answer);
     }
     this.changing = false;
+    this.show(this.values); // what others have changed meanwhile was not shown on a slider in use
   }
 
   private judge(row: Row, answer: Answer): void {
@@ -259,6 +272,7 @@ export class Panel {
     const rows = parameters.filter((item) => item.live).map((item) => {
       const field = element("input", { type: "text", "data-testid": `field-${item.name}`, "aria-label": item.name });
       field.onchange = () => void this.write(item, field);
+      noteTyping(field, () => this.show(this.values));
       this.fields.set(item.name, field);
       const bounds = `${item.low ?? "−∞"} … ${item.high ?? "∞"}`;
       return element("div", { class: "row wide", title: `${item.help} (${bounds} ${item.unit})` }, [
@@ -320,9 +334,7 @@ export class Panel {
     const made = element("button", { "data-testid": what }, [words]);
     made.onclick = async () => {
       await this.sent; // what a hand has asked for is there before it is taken back
-      const answer = await this.link.ask(what);
-      if (!answer.ok) this.say(answer.error ?? REJECTED);
-      else this.take(answer as unknown as InForce);
+      await this.change(what);
     };
     return made;
   }
@@ -340,7 +352,28 @@ export class Panel {
   }
 }
 
-/** Puts slider and number where a value is; the number only if nobody writes there. */
+/** Marks a row whose value was requested and is not in force yet. */
+function pending(row: Row, on: boolean): void {
+  row.holder.classList.toggle("pending", on);
+  row.slider.ariaBusy = row.number.ariaBusy = String(on);
+  row.number.title = on ? "Requested, not in force yet" : "";
+}
+
+const typed = new WeakSet<HTMLInputElement>();
+
+/** Notes when a field is being typed in; `left` is called when it is left without a change. */
+function noteTyping(field: HTMLInputElement, left: () => void): void {
+  field.addEventListener("input", () => typed.add(field));
+  field.addEventListener("change", () => typed.delete(field), { capture: true });
+  field.addEventListener("blur", () => typed.delete(field) && left());
+}
+
+/** Whether a field holds text that was typed and not entered yet. */
+function isTyped(field: HTMLInputElement): boolean {
+  return typed.has(field);
+}
+
+/** Puts slider and number where a value is; the number only if it is not being typed in. */
 function place(row: Row, value: number, number = true): void {
   row.step = toStep(row.range, value);
   row.slider.value = String(row.step);

@@ -29,6 +29,15 @@ test("gains that wait for the tank say how far they are, and ramps that are paid
   assert.deepEqual(cuts(0, 0, 0.37, 0, "contact"), []);
 });
 
+test("a force target that is still ramping says where it is and where it goes", () => {
+  const at = { ...AT, target: 8 };
+  const cutsAt = (now: number, target: number, law = "contact") => cutsOf(HELLO, new Float32Array([0, 0, 1, 0.05, 0, 0, 0, 0, now]), at, law, target);
+  assert.deepEqual(cutsAt(5, 18.6), ["target force: 5.0 N, ramping to 18.6 N"]);
+  assert.deepEqual(cutsAt(18.6, 18.6), []);
+  assert.deepEqual(cutsAt(Number.NaN, 18.6), []); // no contact presses
+  assert.deepEqual(cutsAt(5, 18.6, "admittance"), []);
+});
+
 test("the force sensor comes last", () => {
   assert.deepEqual(cuts(1, 3, 1, 0), ["tool speed: 0.500 → 0.250 m/s", "force sensor is frozen"]);
 });

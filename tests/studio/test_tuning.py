@@ -129,6 +129,50 @@ def test_two_pages_agree(page: Any, studio: Running, browser: Any) -> None:
         studio.until(lambda: "stopped" not in part(page, "law").text_content())
 
 
+def test_a_slider_in_use_shows_what_another_page_has_set_meanwhile(studio: Running, browser: Any) -> None:
+    """While its own change is pending, the row says so; after it, slider and number are where the loop is."""
+    kept: list[tuple[Any, str]] = []
+
+    def relay(line: Any) -> None:
+        far = line.connect_to_server()
+
+        def pass_on(data: str | bytes) -> None:
+            is_answer = isinstance(data, str) and "revision" in data and json.loads(data)["type"] == "answer"
+            kept.append((line, str(data))) if is_answer else line.send(data)
+
+        far.on_message(pass_on)
+
+    with tab(browser) as page:
+        page.route_web_socket(re.compile("/socket"), relay)
+        visit(page, studio.url)
+        before = studio.loop.parameters.sense.cutoff_hz
+        slider, number = part(page, "slider-sense.cutoff_hz"), part(page, "number-sense.cutoff_hz")
+        studio.until(lambda: float(number.input_value()) == before)
+        rest = slider.input_value()
+        slider.press("ArrowRight")  # and it keeps the focus
+        studio.until(lambda: page.evaluate("0") == 0 and kept)
+        assert "pending" in slider.locator("..").get_attribute("class")
+        studio.loop.set({"sense.cutoff_hz": before})
+        studio.obeyed()
+        line, answer = kept[0]
+        time_s = float(page.evaluate("document.body.dataset.time"))
+        studio.until(lambda: float(page.evaluate("document.body.dataset.time")) > time_s + 0.5)
+        line.send(answer)
+        studio.until(lambda: "pending" not in slider.locator("..").get_attribute("class"))
+        studio.until(lambda: float(number.input_value()) == before)
+        assert slider.input_value() == rest
+
+
+def test_a_number_that_has_the_focus_shows_what_another_page_sets(page: Any, studio: Running) -> None:
+    before = studio.loop.parameters.sense.cutoff_hz
+    field = part(page, "number-sense.cutoff_hz")
+    field.fill("33")
+    field.press("Enter")
+    studio.until(lambda: studio.loop.parameters.sense.cutoff_hz == 33.0)
+    studio.loop.set({"sense.cutoff_hz": before})
+    studio.until(lambda: float(field.input_value()) == before)
+
+
 def test_an_answer_that_crosses_with_news_of_a_later_change_does_not_hide_it(studio: Running, browser: Any) -> None:
     kept: list[tuple[Any, str]] = []
 

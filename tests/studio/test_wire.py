@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pliant.studio.wire import text_of
+from pliant.contact.states import DONE, DWELL, IDLE, PAUSED, RETRACT, SEEK, SLIDE
+from pliant.records import TELEMETRY
+from pliant.studio.wire import CHANNELS, HEAD, head_of, samples_of, text_of
 
 
 def strict(text: str) -> Any:
@@ -22,3 +24,18 @@ def strict(text: str) -> Any:
 def test_what_is_no_number_is_null(value: float) -> None:
     said = strict(text_of({"one": [1.0, value, {"two": (value, 2)}], "three": value, "four": "NaN"}))
     assert said == {"one": [1.0, None, {"two": [None, 2]}], "three": None, "four": "NaN"}
+
+
+@pytest.mark.parametrize(
+    ("state", "before", "pressing"),
+    [(DWELL, SEEK, True), (SLIDE, DWELL, True), (PAUSED, SLIDE, True), (PAUSED, SEEK, False), (SEEK, IDLE, False),
+     (RETRACT, SLIDE, False), (DONE, RETRACT, False), (IDLE, IDLE, False)],
+)  # fmt: skip
+def test_a_force_target_is_plotted_only_while_a_contact_presses(state: int, before: int, pressing: bool) -> None:
+    """After it, the state still holds the last target, which a slider may have left long ago."""
+    records = TELEMETRY.new()
+    contact = records["state"]["contact"]
+    contact["state"], contact["before"], contact["target_n"] = state, before, 5.0
+    column = [channel.name for channel in CHANNELS].index("force target")
+    shown = [float(samples_of(records, 1, CHANNELS)[0, column]), float(head_of(records[0])[HEAD.index("target")])]
+    assert shown == [5.0, 5.0] if pressing else np.isnan(shown).all()

@@ -88,11 +88,11 @@ def _task(recording: Recording) -> Task:
 
 
 def _moments(records: Array, channels: tuple[Channel, ...] = CHANNELS) -> dict[str, Any]:
-    """The channels of evenly spread records, as columns."""
+    """The channels of evenly spaced records, as columns; None where there is no finite value."""
     every = max(1, -(-len(records) // _MOMENTS))
     columns = samples_of(records[::every], 1, channels).T
     return {
-        "columns": [[round(float(value), 6) for value in column] for column in columns],
+        "columns": [[round(float(v), 6) if np.isfinite(v) else None for v in column] for column in columns],
         "channels": [channel.describe() for channel in channels],
         "every": every,
     }

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.contact.states import DWELL, PAUSED, SLIDE
 from pliant.errors import PliantError
 from pliant.records import LIMIT_UNITS, LIMITS
 
@@ -54,6 +55,13 @@ def _stretch(records: Array) -> Array:
     return 1e3 * np.linalg.norm(records["observed"]["pose"][:, :3] - records["goal"]["pose"][:, :3], axis=1)
 
 
+def _target(records: Array) -> Array:
+    """The force target while a contact presses. At other times the state keeps an old one, which means nothing."""
+    contact, pressing = records["state"]["contact"], (DWELL, SLIDE)
+    paused = (contact["state"] == PAUSED) & np.isin(contact["before"], pressing)
+    return np.where(np.isin(contact["state"], pressing) | paused, contact["target_n"], np.nan)
+
+
 def turned_deg(poses: Array, goals: Array) -> Array:
     """The orientation error of each pose [°]."""
     # θ = 2 acos |⟨q, q_d⟩|
@@ -75,7 +83,7 @@ CHANNELS = (
     Channel("force y", "N", _part("wrench", 1)),
     Channel("force z", "N", _part("wrench", 2)),
     Channel("contact force", "N", lambda r: r["state"]["contact"]["force_n"]),
-    Channel("force target", "N", lambda r: r["state"]["contact"]["target_n"]),
+    Channel("force target", "N", _target),
     Channel("velocity x", "m/s", _part("twist", 0)),
     Channel("velocity y", "m/s", _part("twist", 1)),
     Channel("velocity z", "m/s", _part("twist", 2)),
@@ -120,7 +128,7 @@ HEAD = (
     *(f"push {axis}" for axis in "xyz"),
     *("law", "fault", "stopped", "limits", "trouble"),
     *("state", "reason", "rejected", "revision", "overruns"),
-    *("ramp", "tank"),
+    *("ramp", "tank", "target"),
     *(f"cut {number}" for number in range(2 * len(LIMITS))),
     *("base x", "base y", "base heading"),
 )
@@ -140,7 +148,7 @@ def head_of(record: Any) -> Array:
             [observed["limits"], record["state"]["trouble"]],
             [contact["state"], contact["reason"], contact["rejected"]],
             [record["revision"], record["timing"]["overruns"]],
-            [record["state"]["ramp"], record["state"]["tank_j"]],
+            [record["state"]["ramp"], record["state"]["tank_j"], *_target(np.atleast_1d(record))],
             observed["asked"],
             observed["allowed"],
             record["base"]["pose"],
