@@ -4,8 +4,8 @@
     all     everything; properties try many examples (make test-all)
     rest    what `all` adds to `quick`, for CI, which runs both
 
-Tests that keep pace with the clock mostly wait; those that compute run beside them at a lower priority. Options of
-pytest may follow the name of the tier.
+Tests in real time mostly wait; those that compute run in parallel at a lower priority. Options of pytest may follow the
+name of the tier.
 """
 
 from __future__ import annotations

@@ -158,7 +158,7 @@ def install(step: Step) -> None:
 
 
 def build_page(step: Step) -> None:
-    """Node in a folder of its own, then the page. Without a page everything else works, so this never fails."""
+    """Install Node in a separate folder, then build the page. Everything else works without it, so this never fails."""
     maker = runpy.run_path(str(ROOT / "studio" / "make_page.py"))
     if maker["is_made"](ROOT / "studio", STATIC):
         return
@@ -184,7 +184,7 @@ def base() -> None:
 
 
 def say_page() -> None:
-    """Say so if the page could not be built."""
+    """Print a note if the page could not be built."""
     if NOT_MADE.is_file():
         why = NOT_MADE.read_text().splitlines()[0].rstrip(".")
         say(
@@ -206,7 +206,7 @@ def dev() -> None:
 
 
 def announce(goals: list[str]) -> None:
-    """Say what a goal will do; what is done already is not done again."""
+    """Print what a target will do and what is already done."""
     for goal in goals:
         if goal not in GOALS:
             continue

@@ -373,7 +373,7 @@ def test_the_command_line_saves_it_too_and_says_what(link: Link, tmp_path: Path)
     assert done.returncode == 0, done.stderr
     assert "sense.cutoff_hz = 16" in done.stdout
     assert "cutoff_hz: 16.0}   # quiet" in file.read_text()
-    assert "already holds the current values" in " ".join(pliant_set("--save", str(file)).stdout.split())
+    assert "already contains the current values" in " ".join(pliant_set("--save", str(file)).stdout.split())
 
 
 def test_saving_into_another_arms_file_is_refused_in_one_sentence(link: Link, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`--set name=value`: control parameters. For any other task field, the error says where to set it."""
+"""`--set name=value`: control parameters. For any other task field, the error names the place to set it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def assigned(parameters: Parameters, assignments: list[str]) -> Parameters:
 
 
 def must_be_parameter(name: str, value: Any) -> None:
-    """Raise if the name is a task field but not a control parameter; the error says where to set it."""
+    """Raise if the name is a task field but not a control parameter; the error names the place to set it."""
     if name in {item.name for item in declared(Parameters)}:
         return
     bare = name.removeprefix("params.")

@@ -214,6 +214,6 @@ def _contact_table(records: np.ndarray[Any, Any]) -> None:
     shown = found if len(found) <= _MOST else [*found[: _MOST // 2], *found[-_MOST // 2 :]]
     for i, one in enumerate(shown):
         if len(found) > _MOST and i == _MOST // 2:
-            table.add_row("…", "", f"{len(found) - len(shown)} more; a recording holds all of them")
+            table.add_row("…", "", f"{len(found) - len(shown)} more; a recording contains all of them")
         table.add_row(f"{one.time_s:.3f}", one.state, one.reason)
     out.print(table)

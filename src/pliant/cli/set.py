@@ -101,4 +101,4 @@ def _save(link: Link, path: Path) -> None:
     from pliant.params.matrix import shown
 
     kept = ", ".join(f"{key} = {shown(new)}" for key, new in link.save(path).items())
-    out.print(f"Written to {path}: {kept}." if kept else f"{path} already holds the current values.")
+    out.print(f"Written to {path}: {kept}." if kept else f"{path} already contains the current values.")

@@ -27,6 +27,9 @@ def command(
         typer.Option("--expose", help="Allow access from other machines. Anyone with the link can move the robot."),
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before a real robot moves.")] = False,
+    record: Annotated[
+        bool, typer.Option("--record/--no-record", help="Record the run from its start to a file.")
+    ] = True,
 ) -> int:
     """Watch a loop in the browser, push its arm and tune it.
 
@@ -34,7 +37,7 @@ def command(
 
     The page can be reached only from this machine, and only with the token in the link.
     """
-    show(task, loop, host, port, expose=expose, yes=yes)
+    show(task, loop, host, port, expose=expose, yes=yes, record=record)
     return 0
 
 
@@ -50,7 +53,14 @@ def _ask(task: Task, *, yes: bool) -> None:
 
 
 def show(
-    task: str, loop: str | None = None, host: str = "", port: int = 0, *, expose: bool = False, yes: bool = False
+    task: str,
+    loop: str | None = None,
+    host: str = "",
+    port: int = 0,
+    *,
+    expose: bool = False,
+    yes: bool = False,
+    record: bool = True,
 ) -> None:
     """Serve the Studio until Ctrl-C, for a task that is started here or for a running loop."""
     from pliant.cli.show import compile_first, err, out
@@ -72,7 +82,7 @@ def show(
         compile_first("loop", "batch", *(("body", "planner") if mission else ()))
         if not mission:
             _ask(load_task(task), yes=yes)
-        stage.begin(task)
+        stage.begin(task, record=record)
     name = stage.shown().name
     words = f"The Studio shows loop {name} at {{link}}\nPress Ctrl-C to stop."
     with contextlib.suppress(KeyboardInterrupt):  # which is how it is ended

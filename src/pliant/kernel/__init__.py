@@ -27,12 +27,13 @@ from pliant.kernel.c_functions import (
     mujoco_function,
 )
 from pliant.kernel.dispatch import kernel, load, on_compile
-from pliant.kernel.memory import copy_bytes, fence, floats, load_acquire, store_release
+from pliant.kernel.memory import copy_bytes, fence, fill, floats, load_acquire, put, store_release
 
 __all__ = [
     "c_function",
     "copy_bytes",
     "fence",
+    "fill",
     "floats",
     "kernel",
     "load",
@@ -51,5 +52,6 @@ __all__ = [
     "mj_step2",
     "mujoco_function",
     "on_compile",
+    "put",
     "store_release",
 ]

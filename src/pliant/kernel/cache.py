@@ -33,7 +33,7 @@ MAX_BYTES = 300 * 2**20
 """If all entries together are larger, the least recently used ones are removed."""
 
 MARK = "ready-"
-"""Entries whose name begins so say that others are there: they go first when anything is removed."""
+"""Prefix of entries that mark others as complete: they are removed first when anything is removed."""
 
 _SUFFIX = ".kernel"
 _MAGIC = b"pliant kernel 1\n"

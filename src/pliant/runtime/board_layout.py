@@ -1,4 +1,4 @@
-"""What lies where on the board."""
+"""The memory layout of the board."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAGIC = 0x504C49414E5431
 QUEUE_SLOTS = 256
 SET_SLOTS = 1024
 TEXT_BYTES = {"config": 1 << 17, "notes": 1 << 12, "reason": 1 << 12, "story": 1 << 18}
-"""How long each text may be. The longest story is that of a mission whose way has as many arcs as a planner finds."""
+"""Largest size of each text. The longest one is the log of a mission with a path of many arcs."""
 
 HEADER = Layout(
     "Header",
@@ -23,15 +23,15 @@ HEADER = Layout(
         Field("magic", "", "marks a board", kind="i8"),
         Field("loop_pid", "", "process of the loop", kind="i8"),
         Field("owner_pid", "", "process that started the loop", kind="i8"),
-        Field("version", "", "fingerprint of what lies where", kind="i8"),
+        Field("version", "", "fingerprint of the layout", kind="i8"),
         Field("total_bytes", "", "bytes in all", kind="i8"),
         Field("ring_slots", "", "records that the ring holds", kind="i8"),
         Field("status", "", "1 starting, 2 running, 3 stopped, 4 fault", kind="i8"),
         Field("head", "", "number of the next telemetry record", kind="i8"),
         Field("proposed", "", "sequence lock of the proposed parameter set", kind="i8"),
         Field("adopted", "", "revision of the set in force", kind="i8"),
-        Field("answered", "", "number of the last proposal that the loop decided on, plus 1 if refused", kind="i8"),
-        Field("recording", "", "1 once a recorder follows the loop", kind="i8"),
+        Field("answered", "", "number of the last answered proposal, plus 1 if rejected", kind="i8"),
+        Field("recording", "", "1 once a recorder is attached to the loop", kind="i8"),
         Field("queue_in", "", "commands ever put in", kind="i8"),
         Field("queue_out", "", "commands ever taken out", kind="i8"),
     ),
@@ -40,10 +40,10 @@ HEADER = Layout(
 ITEM = Layout(
     "Item",
     (
-        Field("code", "", "what is asked (see commands)", kind="i8"),
-        Field("at_tick", "", "first tick at which it may act", kind="i8"),
-        Field("number", "", "a whole number that goes with it", kind="i8"),
-        Field("values", "", "numbers that go with it", (16,)),
+        Field("code", "", "kind of request (see commands)", kind="i8"),
+        Field("at_tick", "", "first tick at which it may take effect", kind="i8"),
+        Field("number", "", "integer argument", kind="i8"),
+        Field("values", "", "float arguments", (16,)),
     ),
 )
 
@@ -51,7 +51,7 @@ SET = Layout(
     "Set",
     (
         Field("revision", "", "number of the set", kind="i8"),
-        Field("tick", "", "tick from which it held", kind="i8"),
+        Field("tick", "", "first tick in force", kind="i8"),
         Field("values", "", "the set", kind=PARAMETERS),
     ),
 )
@@ -64,7 +64,7 @@ def fingerprint() -> int:
 
 
 def offsets(ring_slots: int) -> dict[str, int]:
-    """Byte offsets of the regions, each on a cache line of its own."""
+    """Byte offsets of the regions, each aligned to a cache line."""
     sizes = {
         "header": HEADER.dtype.itemsize,
         **{region: 16 + most for region, most in TEXT_BYTES.items()},

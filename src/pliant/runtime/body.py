@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from pliant.errors import InputError, UnknownNameError
-from pliant.kernel import kernel
+from pliant.kernel import kernel, put
 from pliant.laws.gains import prepare
 from pliant.limits.tool import limit_tool
 from pliant.mobile.arc import along_arc
@@ -84,7 +84,7 @@ def feel(handle, parameters, state, reading, base, observed, work, q, needed, dt
     h, p, s, r, b, o, w = handle[0], parameters[0], state[0], reading[0], base[0], observed[0], work[0]
     forward(h, q)
     jacobian(h)
-    o.pose[:] = h.X_tool
+    put(o.pose, h.X_tool)
     o.scale, o.singular_value = 1.0, math.nan
     c, side = math.cos(q[2]), math.sin(q[2])
     for i in range(6):
@@ -97,8 +97,8 @@ def feel(handle, parameters, state, reading, base, observed, work, q, needed, dt
     if s.started == 0 and (good or not needed):
         s.started, s.ramp, s.set = 1, 1.0, p.gains.number
         s.tank_j = p.admittance.tank_j
-        s.wrench_lp[:] = s.wrench
-    o.wrench[:] = s.wrench
+        put(s.wrench_lp, s.wrench)
+    put(o.wrench, s.wrench)
     wrench.low_pass(p.sense, s, s.wrench, dt)
 
 
@@ -107,8 +107,8 @@ def yielding(handle, parameters, state, goal, observed, work, q, dt):
     """The velocity `s.twist` that the admittance asks of the tool, within the limits of the compliant frame."""
     h, p, s, g, o, w = handle[0], parameters[0], state[0], goal[0], observed[0], work[0]
     place(h, q)
-    s.pose[:] = h.X_tool
-    w.before[:] = s.twist
+    put(s.pose, h.X_tool)
+    put(w.before, s.twist)
     o.limits = 0
     comply(h, p, s, g, w, dt)
     limit_tool(p.limits, h, s, w.before, dt, o)

@@ -114,7 +114,7 @@ def finish_and_wait(t, ring, r, g, o, c, s, dt, number, revision, pace):
 
 
 def leg_of(robot: Robot, controller: Controller, t: Any, board: tuple[Any, Any], pace: Any) -> Leg:
-    """How to run periods of this robot; `t` is room for a telemetry record, `board` its ring and its door."""
+    """How to run periods of this robot; `t` is space for a telemetry record, `board` is its ring and its `door`."""
     if isinstance(robot, SimRobot):
         return partial(leg, robot.world.record, *controller.arguments, t, *board, pace)
     compiled_tick = partial(tick, *controller.arguments)

@@ -50,7 +50,7 @@ _AXES = np.eye(3)
 
 @dataclass(frozen=True)
 class Place:
-    """One surface that a law may press on; `bears(n)` tells whether the loop is stable with n times the gain."""
+    """One surface that a law may press on; `bears(n)` is True if the loop is stable with n times the gain."""
 
     law: str
     stiffness: float
@@ -202,7 +202,7 @@ def guard_start(task: Task) -> None:
 
 
 def guard_change(task: Task, law: str, before: Parameters, after: Parameters) -> None:
-    """Raise `RejectedError` for a change after which `law` is not stable enough; the error says how far it may go.
+    """Raise `RejectedError` for a change after which `law` is not stable enough; the error shows how far it may go.
 
     A change that improves a bad set is accepted.
     """

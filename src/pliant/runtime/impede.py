@@ -2,15 +2,15 @@
 
     reading ─▶ goal into reach, led ─▶ impedance ─▶ joint accelerations ─▶ limits ─▶ τ = M_q q̈ + compensation ─▶ limits
 
-The commanded joints follow the measured ones meanwhile: whatever comes next, a stop, a fault or another law, takes over
-from there without a jump and brakes within the acceleration limits.
+Meanwhile the commanded joints follow the measured ones, so that a stop, a fault or another law takes over without a
+jump and brakes within the acceleration limits.
 """
 
 from __future__ import annotations
 
 import math
 
-from pliant.kernel import kernel
+from pliant.kernel import fill, kernel, put
 from pliant.laws import impedance
 from pliant.limits.drive import PULL, limit_drive, pull_share, too_fast
 from pliant.limits.lead import arrives, lead, yield_lead
@@ -41,7 +41,7 @@ def impede(h, p, s, r, g, c, w, o, dt):
         s.ramp = 0.0
     _foresee(h, s, r, x, begins, dt)
     _take_over(h, law, s, r, o, begins, dt)
-    s.goal_twist[:] = g.twist
+    put(s.goal_twist, g.twist)
     rows = _rows(h, law, x)
     damping = _damping(h, p, s, x, w, o)
     impedance.weigh(h.M, h.n, law.axes, damping, x)
@@ -69,17 +69,17 @@ def impede(h, p, s, r, g, c, w, o, dt):
 def _take_over(h, law, s, r, o, begins, dt):
     """The commanded joints follow the measured ones; a law that begins leads its goal from where the tool is."""
     if begins:
-        s.led[:] = o.pose
-        s.led_twist[:] = 0.0
-        s.load[:] = 0.0
+        put(s.led, o.pose)
+        fill(s.led_twist, 0.0)
+        fill(s.load, 0.0)
     elif law.form == impedance.SIMPLE:
         _feel_load(h, s, r, dt)
     for i in range(h.n):
         s.q_cmd[i] = r.q[i]
         s.qd_cmd[i] = r.qd[i]
-    s.pose[:] = o.pose
-    s.twist[:] = o.twist
-    s.moved[:] = o.twist
+    put(s.pose, o.pose)
+    put(s.twist, o.twist)
+    put(s.moved, o.twist)
 
 
 @kernel
@@ -119,9 +119,9 @@ def _feel_load(h, s, r, dt):
 @kernel
 def _aim(h, p, s, g, x, dt, o):
     """The led goal within reach, and how far the tool is from it, in base axes."""
-    x.goal[:] = g.pose
-    x.goal_twist[:] = g.twist
-    x.accel[:] = g.accel
+    put(x.goal, g.pose)
+    put(x.goal_twist, g.twist)
+    put(x.accel, g.accel)
     bring_into_reach(p.limits, h, s.pose, x.goal, x.goal_twist, x.accel, o)
     pose_error(x.goal, s.led, x.e)
     _pace(h, p, s, x, dt)
@@ -133,7 +133,7 @@ def _aim(h, p, s, g, x, dt, o):
     pose_error(s.pose, x.goal, x.e)
     for i in range(6):
         x.v[i] = o.twist[i] - x.goal_twist[i]
-    x.Jdot_qd[:] = h.Jdot_qd
+    put(x.Jdot_qd, h.Jdot_qd)
 
 
 @kernel
@@ -143,7 +143,7 @@ def _pace(h, p, s, x, dt):
         x.pace[first] = x.pace[first + 1] = math.inf
         if arrives(p.limits, s, x.e, x.goal_twist, first, dt):
             continue
-        x.b[:] = 0.0
+        fill(x.b, 0.0)
         far = math.sqrt(x.e[first] ** 2 + x.e[first + 1] ** 2 + x.e[first + 2] ** 2)
         for i in range(first, first + 3):
             x.b[i] = x.e[i] / max(far, 1e-12)
@@ -211,7 +211,7 @@ def _into_law_axes(h, law, x):
 @kernel
 def _measured(h, law, s, x):
     """The measured push in the law's axes, in x.f."""
-    x.f[:] = s.wrench_lp
+    put(x.f, s.wrench_lp)
     if law.frame == 1:
         turn(h.X_tool, x.f, True)
 
@@ -233,12 +233,12 @@ def _compensate(h, law, s, x, rows):
     What acts and is left on the joints is in x.open: the law reckons with it.
     """
     cancel = law.cancel_force != 0 and law.form == impedance.SHAPED
-    x.known[:] = 0.0
+    fill(x.known, 0.0)
     if rows < 6 and cancel:
         _feel_others(h, law, s, x)
-    x.tau[:] = h.bias
+    put(x.tau, h.bias)
     if law.cancel_coriolis == 0 or law.cancel_gravity == 0:
-        x.tau[:] = 0.0
+        fill(x.tau, 0.0)
         if law.cancel_coriolis != 0 or law.cancel_gravity != 0:
             weight(h, x.rest)
             for i in range(h.n):

@@ -1,4 +1,4 @@
-"""The control loop: read, tick, write, publish, in a process of its own.
+"""The control loop: read, tick, write, publish, in its own process.
 
 Started as ``python -m pliant.runtime.loop`` by a `Session`, which names the board. It takes its task from there, obeys
 the board's command queue, and ends on request, by a fault that the tick reports, or by an exception. In every case the

@@ -20,12 +20,12 @@ PACE = Layout(
     "Pace",
     (
         Field("period", "ns", "time from one wake-up to the next", kind="i8"),
-        Field("deadline", "ns", "when this period began, as it should have", kind="i8"),
-        Field("woke", "ns", "when it did", kind="i8"),
-        Field("late", "ns", "how late that was", kind="i8"),
-        Field("busy", "ns", "from waking up until the work of the period before was done", kind="i8"),
+        Field("deadline", "ns", "scheduled start of this period", kind="i8"),
+        Field("woke", "ns", "actual start of this period", kind="i8"),
+        Field("late", "ns", "lateness of the start", kind="i8"),
+        Field("busy", "ns", "from the start until the end of the work, in the period before", kind="i8"),
         Field("overruns", "", "periods that were missed", kind="i8"),
-        Field("timespec", "s, ns", "room for the system's calls", (2,), "i8"),
+        Field("timespec", "s, ns", "scratch for system calls", (2,), "i8"),
     ),
 )
 

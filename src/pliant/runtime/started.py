@@ -80,6 +80,11 @@ class Started(BoardLink[T]):
         self.check()
 
     @property
+    def recorder(self) -> subprocess.Popen[bytes] | None:
+        """The process that records the loop from its start, if a file was named."""
+        return self._recorder if self._started else None
+
+    @property
     def running(self) -> bool:
         """Whether the loop is running."""
         return self._started and self.board.status == RUNNING and self._loop.poll() is None

@@ -12,7 +12,7 @@ import math
 
 from pliant.contact import states
 from pliant.contact import step as contact
-from pliant.kernel import kernel
+from pliant.kernel import fill, kernel, put
 from pliant.laws import ADMITTANCE, CONTACT, HOLD, IMPEDANCE, admittance, hold, impedance
 from pliant.limits.edge import SCRATCH as EDGE
 from pliant.limits.edge import limit_edge
@@ -82,16 +82,16 @@ def move_goal(g, s, dt):
     A law that waits until the tool has lifted off finds its goal there, not where it was asked for.
     """
     if must_wait(s, g):
-        g.q[:] = s.q_cmd
-        g.pose[:] = s.pose
+        put(g.q, s.q_cmd)
+        put(g.pose, s.pose)
     if g.motion_s <= 0.0:
         return
     pose_integrate(g.pose, g.twist, dt, g.pose)
     g.motion_s -= dt
     if g.motion_s < 0.5 * dt:
         g.motion_s = 0.0
-        g.twist[:] = 0.0
-        g.accel[:] = 0.0
+        fill(g.twist, 0.0)
+        fill(g.accel, 0.0)
 
 
 @kernel(separate=True)
@@ -103,7 +103,7 @@ def step(h, p, s, r, g, c, o, w, mode, dt):
     good = wrench.supervise(p.sense, s, r, needed, dt)
     if good and s.fault != FAULT_NUMBER:
         wrench.external(h, p.sense, r.wrench, w.three, s.wrench)
-    o.wrench[:] = s.wrench
+    put(o.wrench, s.wrench)
     if s.fault == 0 and (good or not needed if s.started == 0 else s.law != g.law and not must_wait(s, g)):
         _start(p, s, r, g)
     wrench.low_pass(p.sense, s, s.wrench, dt)
@@ -139,11 +139,11 @@ def _clear(o):
     o.limits = 0
     o.scale = 1.0
     o.singular_value = math.nan
-    o.asked[:] = 0.0
-    o.allowed[:] = 0.0
-    o.pose[:] = 0.0
+    fill(o.asked, 0.0)
+    fill(o.allowed, 0.0)
+    fill(o.pose, 0.0)
     o.pose[3] = 1.0
-    o.twist[:] = 0.0
+    fill(o.twist, 0.0)
 
 
 @kernel
@@ -153,7 +153,7 @@ def _vet(h, s, w):
         if not math.isfinite(w.qd[i]) and s.fault == 0:
             s.fault = FAULT_COMMAND
     if s.fault == FAULT_COMMAND:
-        w.qd[:] = 0.0
+        fill(w.qd, 0.0)
 
 
 @kernel
@@ -166,7 +166,7 @@ def _observe(h, s, r, o):
         return
     forward(h, r.q)
     jacobian(h)
-    o.pose[:] = h.X_tool
+    put(o.pose, h.X_tool)
     for i in range(6):
         total = 0.0
         for k in range(h.n):
@@ -178,9 +178,9 @@ def _observe(h, s, r, o):
 def _start(p, s, r, g):
     """Begin a law at rest: at the measured joints first, at the commanded ones when one law takes over from another."""
     if s.started == 0:
-        s.q_cmd[:] = r.q
-        s.qd_cmd[:] = 0.0
-        s.wrench_lp[:] = s.wrench
+        put(s.q_cmd, r.q)
+        fill(s.qd_cmd, 0.0)
+        put(s.wrench_lp, s.wrench)
         s.started = 1
         s.tank_j = p.impedance.tank_j if g.law == IMPEDANCE else p.admittance.tank_j
         for i in range(MAX_JOINTS):
@@ -188,10 +188,10 @@ def _start(p, s, r, g):
     s.law = g.law
     s.set = p.impedance_gains.number if g.law == IMPEDANCE else p.gains.number
     s.ramp = 1.0  # at rest at the goal, new gains hold no energy
-    s.weakest[:] = 0.0
-    s.twist[:] = 0.0
-    s.moved[:] = 0.0
-    s.goal_twist[:] = 0.0
+    fill(s.weakest, 0.0)
+    fill(s.twist, 0.0)
+    fill(s.moved, 0.0)
+    fill(s.goal_twist, 0.0)
     contact.begin(s)
 
 
@@ -200,9 +200,9 @@ def _want(h, p, s, g, w, o, dt):
     """The joint velocities that the law asks for, in `w.qd`. Not begun, stopped or faulted, that is none."""
     place(h, s.q_cmd)
     jacobian(h)
-    s.pose[:] = h.X_tool
-    w.qd[:] = 0.0
-    w.lost[:] = 0.0
+    put(s.pose, h.X_tool)
+    fill(w.qd, 0.0)
+    fill(w.lost, 0.0)
     if s.fault != 0 and s.law == CONTACT and s.fault < FAULT_SENSOR:
         contact.fail(s)
     halted = g.stop != 0 and s.law != CONTACT  # a halted contact is still watched, and lifted off after a fault
@@ -214,7 +214,7 @@ def _want(h, p, s, g, w, o, dt):
         comply(h, p, s, g, w, dt)
         _to_joints(h, p, s, w, o, dt)
     elif s.law == CONTACT:
-        w.before[:] = s.twist
+        put(w.before, s.twist)
         contact.step(p.contact, s, o, g, wrench.smoothing(p.sense.cutoff_hz, dt), h.tool_mass, w.contact, dt)
         _to_joints(h, p, s, w, o, dt)
 
@@ -237,8 +237,8 @@ def comply(h, p, s, g, w, dt):
         s.set = p.gains.number
         s.ramp = 0.0
     pose_error(s.pose, g.pose, w.e)
-    w.before[:] = s.twist
-    w.goal_twist[:] = g.twist
+    put(w.before, s.twist)
+    put(w.goal_twist, g.twist)
     for i in range(6):
         # the mass rides on the goal: a goal that speeds up takes it along instead of leaving it behind by M a / K
         s.twist[i] += g.twist[i] - s.goal_twist[i]
@@ -260,14 +260,14 @@ def comply(h, p, s, g, w, dt):
 def _to_joints(h, p, s, w, o, dt):
     """Limits of the compliant frame, and the joint velocities that move it as `s.twist` says."""
     limit_tool(p.limits, h, s, w.before, dt, o)
-    w.asked[:] = s.twist
+    put(w.asked, s.twist)
     o.singular_value = smallest_singular_value(h.J, h.n, s.weakest, w.inverse)
     if o.singular_value < p.limits.singular_threshold:
         cut(o, SINGULAR, p.limits.singular_threshold, o.singular_value)
     sigma, near, damping = o.singular_value, p.limits.singular_threshold, p.limits.singular_damping
     limit_edge(p.limits, h, s, sigma, damping_at(sigma, near, damping), w.edge, dt, o)
     damped_inverse(h.J, h.n, s.twist, sigma, near, damping, w.inverse, w.qd)
-    w.lost[:] = w.inverse.lost
+    put(w.lost, w.inverse.lost)
 
 
 @kernel
