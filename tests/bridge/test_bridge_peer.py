@@ -191,7 +191,7 @@ def test_the_bridge_is_a_node_and_takes_goals_commands_and_changes(peer: Peer, s
     until(lambda: len(told(peer, "answer")) == 3)
     assert told(peer, "answer")[0] == "done: set: admittance.stiffness = [450, 450, 450, 450, 450, 450]"
     assert told(peer, "answer")[1].startswith("rejected: set: admittance.stiffness is ")
-    assert told(peer, "answer")[2] == "done: command: halt was passed on"
+    assert told(peer, "answer")[2] == "done: command: halt was sent to the loop"
     until(lambda: told(peer, "state")[-1] == "running admittance halted")
     assert session.parameters.admittance.stiffness[0][0] == 450
     peer("say", topic="/pliant/equilibrium", point={"x": 0.4, "y": 0.1, "z": 0.5})
@@ -292,13 +292,13 @@ def test_services_and_parameters_where_rclpy_can_be_imported(peer: Peer, tmp_pat
         assert services.stdout is not None
         assert services.stdout.readline() == "ready\n"
         trigger, setting = "std_srvs/srv/Trigger", "rcl_interfaces/srv/SetParametersAtomically"
-        assert peer("call", service="/pliant/halt", type=trigger) == {"success": True, "message": "halt was passed on"}
+        assert peer("call", service="/pliant/halt", type=trigger) == {"success": True, "message": "halt was sent to the loop"}
         until(lambda: session.state.goal.stop == 1)
         session.resume()
         until(lambda: session.state.goal.stop == 0)
         came = asked_at_once(peer, tmp_path, trigger)
         # a stop overtakes what takes a while, and a start that was asked before it is refused
-        assert came[0] == ["/pliant/halt", {"success": True, "message": "halt was passed on"}]
+        assert came[0] == ["/pliant/halt", {"success": True, "message": "halt was sent to the loop"}]
         done = {service: answer["success"] for service, answer in came}
         assert done == {"/pliant/tare": True, "/pliant/start": False, "/pliant/halt": True}, came
         until(lambda: session.state.goal.stop == 1)

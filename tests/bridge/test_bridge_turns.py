@@ -64,7 +64,7 @@ def test_a_stop_waits_for_no_other_request_and_a_start_from_before_it_is_refused
     assert slow_tare.begun.wait(60.0)
     starting = threading.Thread(target=ask, args=("start", turns.stops))
     starting.start()
-    assert turns.at_once(does.obey, "halt") == (True, "halt was passed on")
+    assert turns.at_once(does.obey, "halt") == (True, "halt was sent to the loop")
     until(lambda: arm.state.goal.stop == 1)
     assert not answers
     slow_tare.may_end.set()
@@ -100,13 +100,13 @@ def test_over_ros_a_halt_is_obeyed_while_the_sensor_is_tared(network: None, arm:
                 commands.say(build(STRING, {"data": word}))
             assert slow_tare.begun.wait(60.0)
             commands.say(build(STRING, {"data": "halt"}))
-            until(lambda: heard("halt was passed on"))
+            until(lambda: heard("halt was sent to the loop"))
             until(lambda: arm.state.goal.stop == 1)
             slow_tare.may_end.set()
             until(lambda: heard("rejected: command: A stop arrived before this start"))
         finally:
             slow_tare.may_end.set()
             ears.stop()
-        assert said[0] == "done: command: halt was passed on"
+        assert said[0] == "done: command: halt was sent to the loop"
         assert "bias" in said[1]
         assert arm.state.goal.stop == 1

@@ -55,7 +55,7 @@ def test_a_filter_that_is_lost_says_so_and_a_velocity_of_zero() -> None:
     poses = drive(T)
     poses[80:140] = np.nan  # more than a second
     said = CAKalman(FINE).run(T, poses)
-    assert STATUS[int(said["status"][139])].startswith("lost: no sample was a number for too long")
+    assert STATUS[int(said["status"][139])].startswith("lost: no finite sample for too long")
     assert said["v"][139] == 0.0
 
 

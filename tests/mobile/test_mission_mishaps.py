@@ -28,7 +28,7 @@ WALL = (2.6, 0.0, 0.2, 4.0)
 @pytest.mark.parametrize("field", ["q", "qd", "twist", "expected", "age_s"])
 def test_a_reading_that_is_no_number_stops_it(body: Body, field: str) -> None:
     why = stopped_by(driving(body), lambda seen: replace(seen, **{field: math.nan * getattr(seen, field)}))
-    assert "no number" in why
+    assert "not finite" in why
 
 
 def test_odometry_that_is_too_old_stops_it(body: Body) -> None:
@@ -45,7 +45,7 @@ def test_an_arm_that_something_holds_stops_it_and_is_pressed_no_more(body: Body,
     def stuck(seen: Seen) -> Seen:
         return replace(seen, q=np.concatenate([seen.q[:BASE_JOINTS], held]), qd=np.zeros(6))
 
-    assert re.search(r"joint \d is 0\.1\d rad from where it was told to be", stopped_by(robot, stuck))
+    assert re.search(r"joint \d is 0\.1\d rad away from its command", stopped_by(robot, stuck))
     assert np.abs(robot.q[BASE_JOINTS:] - held).max() < 0.002  # what is commanded is where the arm is
 
 
@@ -80,7 +80,8 @@ def test_a_base_that_is_stuck_stops_it_after_a_second_whatever_its_wheels_say(bo
     robot = driving(body)
     began_s = robot.time_s
     assert re.search(
-        r"told to go 0\.\d+ m and went 0\.\d+ m in 1 s: it is stuck", stopped_by(robot, stuck_base(robot, spins))
+        r"commanded to move 0\.\d+ m but moved 0\.\d+ m in 1 s: it is stuck",
+        stopped_by(robot, stuck_base(robot, spins)),
     )
     assert stop_of(robot) - began_s < 1.1
 
@@ -89,7 +90,7 @@ def test_a_base_that_cannot_turn_on_the_spot_is_stuck_too() -> None:
     watch = ProgressWatch()
     said = [watch.update(DT * k, (0.0, 0.0 if k < 50 else 0.8), (1.0, 2.0, 3.1)) for k in range(200)]
     first = next(k for k, why in enumerate(said) if why)
-    assert "told to turn by" in said[first]
+    assert "commanded to turn by" in said[first]
     assert 50 + 0.3 / 0.8 / DT < first < 150
 
 
@@ -124,18 +125,18 @@ def test_slip_that_is_seen_now_and_then_does_not_stop_it(body: Body) -> None:
 
 def test_a_joint_that_leaves_its_park_pose_stops_the_drive(body: Body) -> None:
     why = stopped_by(driving(body), lambda seen: replace(seen, q=seen.q + 0.6 * np.eye(9)[4]))
-    assert "stage B was stopped: joint 2 is 0.60 rad from where it was told to be" in why
+    assert "stage B was stopped: joint 2 is 0.60 rad away from its command" in why
 
 
 def test_a_force_at_the_tool_stops_it(body: Body) -> None:
     why = stopped_by(driving(body), lambda seen: replace(seen, force_n=400.0))
-    assert "400 N act on the tool, and at most 100 N are allowed" in why
+    assert "400 N act on the tool; at most 100 N are allowed" in why
 
 
 def test_a_base_that_nothing_stops_does_not_keep_a_stop_from_ending(body: Body) -> None:
     robot = driving(body)
     robot.mission.stop("")
-    assert "it was told to stop" in stopped_by(robot, lambda seen: replace(seen, twist=np.array((0.3, 0.0))))
+    assert "a stop was requested" in stopped_by(robot, lambda seen: replace(seen, twist=np.array((0.3, 0.0))))
     assert "still moves after 20 s" in robot.mission.log[-1].reason
 
 
@@ -157,7 +158,7 @@ def test_a_long_way_may_take_its_time_per_metre(body: Body) -> None:
 def test_an_arm_that_cannot_be_parked_in_time_does_not_begin(body: Body) -> None:
     robot = Drive(begun(body, park=Park(q=PARK, limit_s=0.5)))
     robot.to_the_end()
-    assert "it cannot begin: the arm needs" in ended_with(robot)
+    assert "it cannot start: the arm needs" in ended_with(robot)
     assert not np.any(robot.commands)
 
 
@@ -166,13 +167,13 @@ def test_a_locked_base_that_moves_stops_it(body: Body, axis: int, off: float, do
     robot = Drive(begun(body))
     robot.period()
     why = stopped_by(robot, lambda seen: replace(seen, q=seen.q + off * np.eye(9)[axis]))
-    assert f"the base is locked, and has {done} by" in why
+    assert f"the base is locked but has {done} by" in why
 
 
 def test_a_base_that_drives_already_does_not_begin(body: Body) -> None:
     robot = Drive(begun(body))
     why = stopped_by(robot, lambda seen: replace(seen, twist=np.array((0.2, 0.0))) if seen.time_s < 0.1 else seen)
-    assert "the base does not stand" in why
+    assert "the base is not at rest" in why
 
 
 def test_a_map_that_leaves_no_way_stops_it_before_the_obstacle(body: Body) -> None:
@@ -181,8 +182,8 @@ def test_a_map_that_leaves_no_way_stops_it_before_the_obstacle(body: Body) -> No
     robot.mission.see(room(WALL))
     robot.to_the_end()
     why = ended_with(robot)
-    assert "something stands in the way" in why
-    assert "no other way: There is no way to any of the" in why
+    assert "an obstacle blocks the path" in why
+    assert "no other path exists: No path exists to any of the" in why
     assert robot.mission.planner.free(robot.q[:3])
 
 
@@ -199,7 +200,7 @@ def test_a_base_takes_another_way_around_what_a_map_shows_in_its_way(body: Body)
         robot.period()
         assert free_at(bare, *robot.q[:3])
     assert [change.stage for change in robot.mission.log] == ["A", "B", "B", "C", DONE]
-    assert "in the way" in robot.mission.log[2].reason
+    assert "an obstacle blocks the path" in robot.mission.log[2].reason
     assert pose_apart(body.pose(robot.q), np.array(GOAL))[0] < 0.005
     assert robot.sharpest <= 1.0 + 1e-9
     stood = [np.abs(u[:2]).max() == 0.0 for u, stage in zip(robot.commands, robot.stages, strict=True) if stage == "B"]
@@ -224,7 +225,7 @@ def test_other_ways_are_looked_for_as_often_as_allowed_and_no_more(body: Body) -
             robot.period()
     robot.to_the_end()
     assert robot.mission.detours == 2
-    assert "and 2 of 2 other ways were tried" in ended_with(robot)
+    assert "and 2 of 2 detours were already taken" in ended_with(robot)
     assert len(boxes) == 3
 
 
@@ -249,7 +250,7 @@ def test_a_goal_that_is_blocked_while_the_arm_is_parked_is_told_when_driving_sho
     robot.until("A")
     robot.mission.see(room((2.9, 0.3, 2.8, 3.4)))
     robot.to_the_end()
-    assert "stage B was stopped: it cannot begin: goal" in ended_with(robot)
+    assert "stage B was stopped: it cannot start: goal" in ended_with(robot)
 
 
 @pytest.mark.parametrize("off", [(0.05, 0.0, 0.0), (0.0, 0.0, 0.05)])
@@ -258,7 +259,7 @@ def test_a_base_beside_its_place_does_not_begin_to_reach(body: Body, off: Any) -
     stand = mission.prepare(START)
     mission.reach.place = stand.q
     q = np.concatenate([stand.q[:3] + off, PARK])
-    assert "from the place to reach from" in mission.reach.enter(Seen(0.0, q, np.zeros(6), np.zeros(2), q[3:], q))
+    assert "from the pose to reach from" in mission.reach.enter(Seen(0.0, q, np.zeros(6), np.zeros(2), q[3:], q))
     mission.reach.place = q
     assert mission.reach.enter(Seen(0.0, q, np.zeros(6), np.zeros(2), q[3:], q)) == ""
 

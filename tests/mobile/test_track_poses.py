@@ -48,9 +48,9 @@ def test_noisy_poses_are_followed_by_a_base_that_lags_and_closer_than_by_five_po
 def test_what_the_tracker_does_has_words() -> None:
     _, said = driven(PoseTracker(EXACT), lambda t: (0.1 * t, 0.0, 0.0) if 0.2 < t < 1.0 else None, (0, 0, 0), 2.0)
     assert [STATES[said[k].state] for k in (0, 40, -1)] == [
-        "stopped: there is no reference, or the last one is too old",
+        "stopped: no reference has arrived, or the last one is too old",
         "driving",
-        "stopped: there is no reference, or the last one is too old",
+        "stopped: no reference has arrived, or the last one is too old",
     ]
 
 

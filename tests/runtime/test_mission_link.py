@@ -60,7 +60,7 @@ def test_a_stop_brakes_and_says_so_and_it_can_begin_again_from_there(session: Mi
     until(lambda: session.state["base"]["twist"][0] > 0.05)
     session.halt()
     until(lambda: session.stage == "stopped")
-    assert "it was told to stop" in session.story["account"]["log"][-2][2]
+    assert "it was asked to stop" in session.story["account"]["log"][-2][2]
     assert np.abs(session.state["base"]["twist"]).max() < 0.01
     stood = base(session)
     until(lambda: not session.story["moving"])
@@ -110,7 +110,7 @@ def test_another_goal_is_planned_for_and_nothing_moves(session: MissionSession, 
 def test_a_goal_that_cannot_be_reached_is_refused_in_words(session: MissionSession, until: Until) -> None:
     stand(session, until)
     before = session.story["account"]
-    with pytest.raises(RejectedError, match="lie off the map"):
+    with pytest.raises(RejectedError, match="are off the map"):
         session.goal([0.0, 40.0])
     with pytest.raises(RejectedError, match="cannot be reached"):
         session.goal([7.75, 3.3, 9.0])
@@ -167,7 +167,7 @@ def test_asked_to_end_while_it_drives_it_brakes_first(compiled: None, until: Unt
     latest = session.board.latest()
     assert latest is not None
     assert np.abs(latest["base"]["twist"]).max() < 0.01
-    assert "asked to end" in session.board.story["account"]["log"][-2][2]
+    assert "the loop was asked to stop" in session.board.story["account"]["log"][-2][2]
 
 
 def test_a_killed_process_is_reported_with_its_last_seconds(compiled: None, until: Until, out: Path) -> None:

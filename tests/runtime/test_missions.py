@@ -123,7 +123,7 @@ def test_told_to_stop_it_brakes_and_says_so() -> None:
 
     run = simulate_mission(fetch(*NEAR), go_on=go_on)
     assert run.log[-1].stage == "stopped"
-    assert "told to stop" in run.reason
+    assert "asked to stop" in run.reason
     np.testing.assert_array_equal(run.records["base"]["command"][-1], 0.0)
     np.testing.assert_array_equal(run.records["command"]["qd"][-1], 0.0)
 
@@ -195,7 +195,7 @@ BAD = {
     "a goal too high": (["goal_m=7.75,3.3,3"], "cannot be reached"),
     "a goal in the middle of a wide obstacle": (["goal_m=6.0,6.6,0.85"], "obstacle"),
     "no way": (["planner.footprint.width_m=1.4", "planner.footprint.front_m=0.7", *NEAR], "touch an obstacle"),
-    "a goal off the map": (["goal_m=60,60,0.85"], "lie off the map, which reaches from"),
+    "a goal off the map": (["goal_m=60,60,0.85"], "are off the map, which extends from"),
     "a YAML map with a resolution beside": (["map_resolution_m=0.1"], "cannot be given in addition"),
     "no number": (["start=nan,1,0"], "start"),
     "not a number": (["goal_m=7.75,x,1"], "goal_m"),
@@ -274,7 +274,7 @@ def test_an_image_is_a_map_with_the_resolution_and_origin_that_the_mission_gives
 
 
 def test_the_search_for_a_way_ends_when_its_time_is_over() -> None:
-    with pytest.raises(PliantError, match=r"No way was found to any of .* in the time allowed \(travel\.search_s\)"):
+    with pytest.raises(PliantError, match=r"No path was found to any of .* within the time limit \(travel\.search_s\)"):
         begun(fetch("travel.search_s=1e-9"))
 
 

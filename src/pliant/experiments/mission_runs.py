@@ -270,7 +270,7 @@ def mishaps() -> list[Mishap]:
         Mishap("odometry is lost", "odometry", "B", between=lambda robot: Faulty(robot, 5.8, frozen)),
         Mishap("the base is held", "stuck", "B", between=lambda robot: Held(robot, 5.8)),
         Mishap("the wheels spin", "slipped", "B", between=lambda robot: Spinning(robot, 5.8)),
-        Mishap("a stop is commanded", "told to stop", "C", stop_in="C"),
+        Mishap("a stop is commanded", "stop was requested", "C", stop_in="C"),
     ]
 
 

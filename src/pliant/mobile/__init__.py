@@ -1,1 +1,1 @@
-"""A mobile base: its velocity from sampled poses, the way through a map, and following that way. Pure."""
+"""A mobile base: velocity from sampled poses, path planning in a map, and path following. No side effects."""

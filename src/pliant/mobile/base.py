@@ -1,8 +1,8 @@
-"""A differential-drive base: wheels and twist, odometry, slip, and a command that keeps to limits.
+"""A differential-drive base: wheels and twist, odometry, slip, and a limited command.
 
     v = (w_r + w_l) / 2     ω = (w_r - w_l) / track          rim speeds w [m/s]
 
-A base pose is [x, y, heading]. Nothing here can go sideways: a lateral speed has no place to be written to.
+A base pose is [x, y, heading]. Nothing here can move sideways: there is no variable for a lateral speed.
 """
 
 from __future__ import annotations
@@ -28,11 +28,13 @@ LIMITS = Layout(
     "BaseLimits",
     (
         Field("half_track", "m", "half the distance between the wheels"),
-        Field("most", "m/s, rad/s", "fastest forward, fastest turn", (2,)),
-        Field("least", "m/s, rad/s", "fastest backward and fastest turn the other way, both negative", (2,)),
-        Field("grow", "m/s^2, rad/s^2", "how fast speed and turn may grow", (2,)),
-        Field("fall", "m/s^2, rad/s^2", "how fast they may fall", (2,)),
-        Field("wheel", "m/s", "fastest rim of a wheel"),
+        Field("most", "m/s, rad/s", "largest forward speed, largest turning speed", (2,)),
+        Field(
+            "least", "m/s, rad/s", "largest reverse speed and largest turning speed the other way, both negative", (2,)
+        ),
+        Field("grow", "m/s^2, rad/s^2", "largest acceleration of speed and turn", (2,)),
+        Field("fall", "m/s^2, rad/s^2", "largest deceleration of speed and turn", (2,)),
+        Field("wheel", "m/s", "largest rim speed of a wheel"),
     ),
 )
 
@@ -51,7 +53,7 @@ def limits_record(base: Chassis, limits: BaseLimits) -> Array:
 
 @kernel
 def window(L, i, last, dt):
-    """Least and most that speed i (0: v, 1: ω) may be one period after it was `last`: `last` inside if it was."""
+    """Range of speed i (0: v, 1: ω) one period after it was `last`, including `last` if that was within the limits."""
     up = L.grow[i] if last >= 0.0 else L.fall[i]
     down = L.grow[i] if last <= 0.0 else L.fall[i]
     low, high = last - dt * down, last + dt * up
@@ -75,9 +77,9 @@ def _share(L, i, last, asked, dt):
 
 @kernel
 def limited(L, last, asked, dt, out):
-    """The twist nearest the one asked for that wheels and acceleration allow.
+    """The twist nearest to the requested one that wheels and acceleration allow.
 
-    Both change by one share, which keeps the path; but braking does not wait for the turn.
+    Both speeds change by the same fraction, which keeps the path; but braking does not wait for the turn.
     """
     v, omega = min(max(asked[0], L.least[0]), L.most[0]), min(max(asked[1], L.least[1]), L.most[1])
     rim = max(abs(v + omega * L.half_track), abs(v - omega * L.half_track))
@@ -91,13 +93,13 @@ def limited(L, last, asked, dt, out):
 
 
 def wheels_of(base: Chassis, v: float, omega: float) -> tuple[float, float]:
-    """Angular speeds [rad/s] of the left and the right wheel."""
+    """Angular speeds [rad/s] of the left and right wheel."""
     half = 0.5 * base.track_m * omega
     return (v - half) / base.wheel_radius_m, (v + half) / base.wheel_radius_m
 
 
 def twist_of(base: Chassis, left: float, right: float) -> tuple[float, float]:
-    """Forward [m/s] and turning speed [rad/s] of a base whose wheels turn this fast [rad/s] and do not slip."""
+    """Forward [m/s] and turning speed [rad/s] of a base from its wheel speeds [rad/s], without slip."""
     r = base.wheel_radius_m
     return 0.5 * r * (left + right), r * (right - left) / base.track_m
 
@@ -111,7 +113,7 @@ class Odometry:
         self._last: tuple[float, float] | None = None
 
     def update(self, left: float, right: float) -> Array:
-        """Take the wheels' angles [rad]; returns the pose. The first angles only begin; bad ones are passed over."""
+        """Update with wheel angles [rad] and return the pose. The first are the reference; bad ones are skipped."""
         if math.isfinite(left) and math.isfinite(right):
             if self._last is not None:
                 way, turn = twist_of(self._base, left - self._last[0], right - self._last[1])
@@ -121,9 +123,9 @@ class Odometry:
 
 
 class SteadyPlace:
-    """Where a base is, without the noise of single readings and without lag.
+    """The pose of a base, without the noise of single readings and without lag.
 
-    What the wheels say moves the place; what the pose says, and the place does not, is taken over within `over_s`.
+    The wheels move the pose; a difference to the measured pose is corrected within `over_s`.
     """
 
     def __init__(self, over_s: float = 0.05) -> None:
@@ -131,7 +133,7 @@ class SteadyPlace:
         self._place: Array | None = None
 
     def update(self, pose: Any, twist: Any, dt: float) -> Array:
-        """The place [m, m, rad] a period after the last; all that is given has to be finite."""
+        """The pose [m, m, rad] one period later; all inputs must be finite."""
         now = np.array(pose, float)
         if self._place is None:
             self._place = now
@@ -147,7 +149,7 @@ class SteadyPlace:
 
 @dataclass(frozen=True)
 class SlipReport:
-    """How far odometry and pose parted within the window."""
+    """The difference between odometry and pose that built up within the window."""
 
     apart_m: float
     apart_rad: float
@@ -155,9 +157,9 @@ class SlipReport:
 
 
 class SlipDetector:
-    """Notices wheels that slip: the motion by odometry and by another source of poses part within a short time.
+    """Detects slipping wheels: odometry and another source of poses drift apart within a short time.
 
-    Only motions are compared, each seen from where it began, so that odometry may have drifted before.
+    Only motions are compared, each relative to its start, so earlier odometry drift does not matter.
     """
 
     def __init__(self, params: Slip | None = None) -> None:
@@ -165,7 +167,7 @@ class SlipDetector:
         self._past: deque[tuple[float, Array, Array]] = deque()
 
     def update(self, stamp_s: float, odometry: Any, pose: Any) -> SlipReport:
-        """Take both poses of one moment. Time that runs backward or jumps, or a pose that is none, starts anew."""
+        """Update with two simultaneous poses. A step back in time, a gap or an invalid pose restarts the window."""
         by_wheels, by_pose = np.array(odometry, float), np.array(pose, float)
         good = bool(np.isfinite([stamp_s, *by_wheels, *by_pose]).all())
         if not good or (self._past and not 0.0 < stamp_s - self._past[-1][0] <= self._p.window_s):

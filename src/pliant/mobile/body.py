@@ -1,8 +1,8 @@
-"""Arm and base as one body that cannot go sideways.
+"""Arm and base as one body that cannot move sideways.
 
     q = (x, y, θ, q_arm)       u = (v, ω, q̇_arm)       q̇ = S(θ) u       twist of the tool = J S u = J_red u
 
-The differential drive is not a constraint to be kept: u has no entry for a sideways speed. The first column of J_red is
+The differential drive needs no constraint: u has no entry for a sideways speed. The first column of J_red is
 J_x cos θ + J_y sin θ, the others are those of J. Axes are the world's, six-vectors [linear, angular].
 """
 
@@ -25,7 +25,7 @@ from pliant.params.mobile import Base as BaseLimits
 Array = np.ndarray[Any, Any]
 
 BASE_JOINTS = 3
-"""Joints of the base in q; u has one less."""
+"""Number of base joints in q; u has one fewer."""
 
 
 @kernel
@@ -55,7 +55,7 @@ def advance(q, u, n, dt):
 
 
 class Body:
-    """A mobile manipulator as the controller knows it. One thread uses one Body."""
+    """A mobile manipulator as the controller sees it. One thread uses one Body."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class Body:
         self.chain = load_mobile(self.base, arm, tool)
         self.n = self.chain.n
         self.m = self.n - 1
-        """How many numbers u has."""
+        """Length of u."""
         self.arm_joints = self.n - BASE_JOINTS
         self.limits_record = limits_record(self.base, self.limits)
 
@@ -96,7 +96,7 @@ class Body:
         return S
 
     def moved(self, q: Any, u: Any, dt: float) -> Array:
-        """Where q is after dt [s] of u."""
+        """q after dt [s] of u."""
         out = self.joints("q", q).copy()
         advance(out, np.asarray(u, float), self.n, dt)
         return out

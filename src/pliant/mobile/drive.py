@@ -1,4 +1,4 @@
-"""What every follower shares: the command that goes out, the limits of the drive, turning on the spot."""
+"""Functions shared by all followers: the command, the limits of the drive, turning on the spot."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ DRIVING, TURNING, STOPPING, DONE, STALE, NO_NUMBER, LOST, BLOCKED = 1, 2, 3, 4, 
 STATES = {
     DRIVING: "driving",
     TURNING: "turning on the spot",
-    STOPPING: "coming to rest, before a change of direction or at the end",
+    STOPPING: "stopping, before a change of direction or at the end",
     DONE: "at the end",
     STALE: "stopped: the odometry is too old",
-    NO_NUMBER: "stopped: the odometry is no number",
+    NO_NUMBER: "stopped: the odometry is not finite",
     LOST: "stopped: too far from the path",
-    BLOCKED: "stopped: something is in the way",
+    BLOCKED: "stopped: an obstacle is on the path",
 }
 
 TWIST = Layout(
     "Twist",
     (
-        Field("v", "m/s", "speed forwards to be commanded"),
-        Field("omega", "rad/s", "turning speed to be commanded"),
+        Field("v", "m/s", "commanded forward speed"),
+        Field("omega", "rad/s", "commanded turning speed"),
         Field("state", "", "what the follower is doing (see STATES)", kind="i8"),
-        Field("way_m", "m", "how far along the path"),
+        Field("way_m", "m", "distance along the path"),
         Field("cross_m", "m", "distance from the path, left of it positive"),
         Field("turn_rad", "rad", "heading error"),
-        Field("part", "", "stretch of the path between two stops", kind="i8"),
+        Field("part", "", "part of the path between two stops", kind="i8"),
     ),
 )
 
@@ -52,8 +52,8 @@ def _possible(base, v, omega):
 def limited(base, v, omega, dt, o):
     """Move the command in `o` towards (v, ω) as far as speeds, wheels and accelerations allow.
 
-    What is left of v is driven on the arc that was asked for (or, without one, on the present one): ω is reduced with
-    it. Speeding up waits for the turn; braking is never delayed.
+    A reduced v stays on the requested arc (or, without one, on the present arc): ω is reduced with it. Acceleration
+    waits for the turn; braking is never delayed.
     """
     share = _possible(base, v, omega)
     v, omega = share * v, share * omega
@@ -73,14 +73,14 @@ def limited(base, v, omega, dt, o):
 
 @kernel
 def halted(base, dt, o, state):
-    """Brake as hard as allowed, and say why."""
+    """Brake as hard as allowed, and set the reason."""
     limited(base, 0.0, 0.0, dt, o)
     o.state = state
 
 
 @kernel
 def turn_rate(base, share, settle_s, error, omega):
-    """Turning speed that takes a heading error (goal minus heading) away, with what the delay will still add."""
+    """Turning speed that removes a heading error (goal minus heading), compensating the delay."""
     left = error - omega * base.delay_s
     most = math.sqrt(2.0 * share * base.turn_acceleration_rad_s2 * abs(left))
     return math.copysign(min(base.turn_rad_s, most, abs(left) / settle_s), left)
@@ -88,7 +88,7 @@ def turn_rate(base, share, settle_s, error, omega):
 
 @kernel
 def unusable(pose, v, omega, age, stale_s):
-    """NO_NUMBER, STALE or 0 for odometry that can be used."""
+    """NO_NUMBER or STALE, or 0 if the odometry can be used."""
     total = pose[0] + pose[1] + pose[2] + v + omega
     if not math.isfinite(total) or not math.isfinite(age):
         return NO_NUMBER

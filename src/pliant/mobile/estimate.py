@@ -1,7 +1,7 @@
-"""What an estimator says of the base: velocity in world and body axes, how it was found, and how far to trust it.
+"""The result of an estimator: velocity in world and body axes, its source and its uncertainty.
 
 v = vx cos θ + vy sin θ          forward
-l = vy cos θ - vx sin θ          sideways: what a differential drive cannot do, told and never dropped
+l = vy cos θ - vx sin θ          sideways: impossible for a differential drive, but always reported
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ SCHEMES = {ZERO: "zero", 2: "2-point", 3: "3-point", 5: "5-point", POLYNOMIAL: "
 VALID, COASTING, RESET, IGNORED, LOST = 1, 2, 3, 4, 5
 STATUS = {
     VALID: "valid",
-    COASTING: "coasting: the sample was no number or an outlier, the velocity is a prediction",
-    RESET: "reset: the first sample of a trajectory, nothing is known of its velocity yet",
-    LOST: "lost: no sample was a number for too long, the velocity is not known and said to be zero",
-    IGNORED: "ignored: the stamp was that of the sample before, older, or no number",
+    COASTING: "coasting: the sample was not finite or an outlier, the velocity is a prediction",
+    RESET: "reset: the first sample of a trajectory, its velocity is not known yet",
+    LOST: "lost: no finite sample for too long, the velocity is unknown and set to zero",
+    IGNORED: "ignored: the stamp was not newer than the last one, or not finite",
 }
 
 LEAST_DT = 1e-6
-"""Samples closer than this [s] are one and the same."""
+"""Samples closer than this [s] count as the same sample."""
 
 ESTIMATE = Layout(
     "BaseEstimate",
     (
-        Field("stamp_s", "s", "time for which this holds"),
+        Field("stamp_s", "s", "time of the estimate"),
         Field("pose", "m, m, rad", "x, y and heading (unwrapped) in the world", (3,)),
         Field("velocity", "m/s, m/s, rad/s", "velocity in world axes, and turning speed", (3,)),
         Field("acceleration", "m/s^2, m/s^2, rad/s^2", "acceleration in world axes", (3,)),
-        Field("sigma", "m/s, m/s, rad/s", "standard deviation of the velocity (NaN where a formula knows none)", (3,)),
+        Field("sigma", "m/s, m/s, rad/s", "standard deviation of the velocity (NaN if the formula has none)", (3,)),
         Field("v", "m/s", "forward velocity in the body frame"),
         Field("lateral", "m/s", "sideways velocity in the body frame"),
         Field("omega", "rad/s", "turning speed"),
-        Field("scheme", "", "which formula gave it (see SCHEMES)", kind="i8"),
-        Field("status", "", "what became of the sample (see STATUS)", kind="i8"),
+        Field("scheme", "", "formula used (see SCHEMES)", kind="i8"),
+        Field("status", "", "how the sample was used (see STATUS)", kind="i8"),
     ),
 )
 
@@ -53,7 +53,7 @@ def wrapped(angle):
 
 @kernel
 def to_body(o):
-    """Fill the body frame of an estimate from its world velocity and its heading, both of the same instant."""
+    """Fill the body-frame velocity of an estimate from its world velocity and heading at the same instant."""
     c, s = math.cos(o.pose[2]), math.sin(o.pose[2])
     o.v = c * o.velocity[0] + s * o.velocity[1]
     o.lateral = c * o.velocity[1] - s * o.velocity[0]

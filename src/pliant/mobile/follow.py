@@ -1,9 +1,9 @@
-"""Following a path closely: its own curvature and speed go ahead, and errors are fed back.
+"""Following a path closely: feed-forward of its curvature and speed, feedback of errors.
 
     ω = v κ - σ² v e_y sinc(e_θ) - 2 ζ σ |v| e_θ          σ = min(stiffness, bandwidth/|v|)
 
-An error then dies out like a damped spring along the path, forwards and backwards, and at standstill nothing turns.
-Curvature and speed are taken from where the base will be when the command shows (Samson's law, with a preview).
+An error decays like a damped spring along the path, forward and in reverse, and at standstill the base does not turn.
+Curvature and speed are taken where the base will be when the command takes effect (Samson's law, with a preview).
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from pliant.mobile.phases import DRIVE, STOP, TURN, is_driving
 from pliant.mobile.track import index_at, mean_curvature
 
 EVEN = 0.15
-"""Share of a reading in the way that stops are made by; the rest is the way before and the speed."""
+"""Weight of a reading in the distance used for stopping; the rest is the previous distance plus speed."""
 
 
 @kernel
 def step(base, p, s, track, pose, v, omega, age, dt, o):
-    """The next command into `o`, from odometry (pose, speeds) that is `age` [s] old."""
+    """Write the next command into `o`, from odometry (pose, speeds) that is `age` [s] old."""
     if not is_driving(base, p, s, track, pose, v, omega, age, dt, o):
         return
     if s.phase == TURN:

@@ -1,10 +1,11 @@
-"""Followers of a path: from odometry to the command (v, ω) of a differential drive.
+"""Path followers: from odometry to the command (v, ω) of a differential drive.
 
     follower = PathFollower(plan.path)
     command = follower.update((x, y, heading), v, omega, age_s=0.0, dt=0.02)
     base.command(command.v, command.omega)
 
-`PathFollower` keeps to the path within millimetres. `RegulatedPurePursuit` is the known way, and minds obstacles.
+`PathFollower` follows the path within millimetres. `RegulatedPurePursuit` is the well-known method, and slows down near
+obstacles.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ Pose = Sequence[float] | np.ndarray[Any, Any]
 
 
 class Follower(ABC):
-    """What both have in common: a path, a state, and one verb."""
+    """The common interface: a path, a state and `update`."""
 
     def __init__(self, path: Path, base: Base | None = None, settings: Follow | None = None) -> None:
         self.path, self.base, self.settings = path, base or Base(), settings or Follow()
@@ -41,11 +42,11 @@ class Follower(ABC):
 
     @property
     def done(self) -> bool:
-        """Whether the base has come to rest at the end."""
+        """Whether the base has stopped at the end."""
         return bool(self._twist[0].state == DONE)
 
     def update(self, pose: Pose, v: float, omega: float, *, age_s: float = 0.0, dt: float = 0.02) -> Any:
-        """The next command (see `TWIST`) from odometry: pose (x, y, heading), speeds, and how old they are."""
+        """The next command (see `TWIST`) from odometry: pose (x, y, heading), speeds, and their age."""
         if not (0.0 < dt <= 1.0):
             raise InputError("dt", dt, "a period of at most 1 s")
         where = np.ascontiguousarray(pose, float)
@@ -60,7 +61,7 @@ class Follower(ABC):
 
 
 class PathFollower(Follower):
-    """Curvature and speed of the path itself go ahead, errors are fed back: the default."""
+    """Feed-forward of the path's curvature and speed, feedback of errors: the default."""
 
     def _step(self, pose: Any, v: float, omega: float, age_s: float, dt: float) -> None:
         follow.step_at(
@@ -69,7 +70,7 @@ class PathFollower(Follower):
 
 
 class RegulatedPurePursuit(Follower):
-    """A point ahead is aimed at; with a `space` it slows down near obstacles and stops before them."""
+    """Aims at a point ahead; with a `space` it slows down near obstacles and stops before them."""
 
     def __init__(
         self,

@@ -1,9 +1,9 @@
-"""One filter for everything that base and arm are told: whoever is in command, speeds change within the limits.
+"""One filter for all commands to base and arm: whichever stage is active, speeds change within the limits.
 
-    (v, ω): one share for both changes keeps the path; braking does not wait      q̇: each joint within its own window
+    (v, ω): both change by one fraction, which keeps the path; braking does not wait      q̇: each joint within its range
 
-Every stage of a mission speaks through the same filter, so a change of stage, and a stop in the middle of one, are as
-continuous as all the rest. What it was last told is all that it remembers.
+Every stage of a mission commands through the same filter, so a change of stage or a stop in the middle of one is as
+continuous as normal motion. The filter remembers only its last command.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Array = np.ndarray[Any, Any]
 
 @kernel
 def let_through(handle, limits, q, asked, dt, u):
-    """Move u towards what is asked, as far as base and joints (at q) allow within dt [s]."""
+    """Move u towards the request, as far as base and joints (at q) allow within dt [s]."""
     h = handle[0]
     limited(limits[0], u, asked, dt, u)
     for i in range(2, h.n - 1):
@@ -31,17 +31,17 @@ def let_through(handle, limits, q, asked, dt, u):
 
 
 class BodyFilter:
-    """Lets u = (v, ω, q̇) change no faster than base and arm can follow."""
+    """Limits the change of u = (v, ω, q̇) to what base and arm can follow."""
 
     def __init__(self, body: Body, dt: float) -> None:
         self.body, self.dt = body, dt
         self.u = np.zeros(body.m)
-        """What went out last."""
+        """The last command."""
 
     def step(self, asked: Any, joints: Any) -> Array:
-        """What to command now, when `asked` is wanted and the arm is told to be at `joints` [rad].
+        """The next command for the request `asked`, with the arm commanded to `joints` [rad].
 
-        Base or arm, whichever is asked for something that is no number, is asked to stand.
+        A request that is not finite stops the base or the arm, whichever it is for.
         """
         wish = np.array(asked, float)
         for part in (slice(0, 2), slice(2, None)):
@@ -53,5 +53,5 @@ class BodyFilter:
 
     @property
     def at_rest(self) -> bool:
-        """Whether everything is told to stand."""
+        """Whether the command is zero."""
         return not self.u.any()

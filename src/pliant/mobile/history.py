@@ -1,15 +1,15 @@
 """The last samples of a base, and which of them may be differentiated together.
 
-A stamp that repeats is the same sample. A gap, a step back in time or a value that is no number ends a trajectory. So
-does a pose that no admissible acceleration explains, once the next one agrees with it; alone it is an outlier. Stamps
-that were taken late are put on a line, all of the history on the newest one.
+A repeated stamp is the same sample. A gap, a step back in time or a value that is not finite ends a trajectory. So does
+a pose that no plausible acceleration explains, once the next one confirms it; alone it is an outlier. Late stamps are
+fitted to a line, the whole history to the newest one.
 """
 
 from __future__ import annotations
 
 import math
 
-from pliant.kernel import kernel
+from pliant.kernel import kernel, put
 from pliant.mobile.estimate import COASTING, IGNORED, LEAST_DT, RESET, VALID, ZERO, wrapped
 from pliant.mobile.stamps import LEAST, STAMPS, clear, regular
 from pliant.records import Field, Layout
@@ -21,10 +21,10 @@ CLOSE = 0.01
 HISTORY = Layout(
     "BaseHistory",
     (
-        Field("n", "", "samples there are, the newest first", kind="i8"),
-        Field("doubted", "", "1: the sample before did not fit", kind="i8"),
+        Field("n", "", "number of samples, newest first", kind="i8"),
+        Field("doubted", "", "1: the previous sample did not fit", kind="i8"),
         Field("held", "m, m, rad", "the sample that did not fit", (3,)),
-        Field("raw_s", "s", "last stamp as it came"),
+        Field("raw_s", "s", "last stamp as received"),
         Field("stamp", "s", "their stamps", (ROOM,)),
         Field("number", "", "their numbers on the line, if stamps are late", (ROOM,)),
         Field("pose", "m, m, rad", "their poses, the heading unwrapped", (ROOM, 3)),
@@ -35,7 +35,7 @@ HISTORY = Layout(
 
 @kernel
 def admit(p, s, t, z, keep):
-    """Put the pose z of time t [s] in front of the history, of which `keep` are kept; says what became of it."""
+    """Add the pose z at time t [s] to the history of `keep` samples; returns how it was used."""
     if not math.isfinite(t):
         return IGNORED
     gone = t - s.raw_s
@@ -57,7 +57,7 @@ def admit(p, s, t, z, keep):
         s.n = 0
     if s.n > 0 and _jumps(p, s, t, z):
         s.doubted = 1
-        s.held[:] = z
+        put(s.held, z)
         return COASTING
     s.doubted = 0
     fresh = s.n == 0
@@ -80,9 +80,9 @@ def _on_line(s, t):
 
 @kernel
 def believed(p, s, gain, before, o):
-    """Whether the velocity in `o` is one that a base can have; else what was known `before` is told again.
+    """Whether the velocity in `o` is plausible; if not, the previous one (`before`) is repeated.
 
-    `gain` is the noise of the velocity for a noise of 1 in the poses. What led to it is forgotten.
+    `gain` is the noise of the velocity for a pose noise of 1. The history of an implausible velocity is cleared.
     """
     for axis in range(3):
         speed, noise = (p.most_speed_rad_s, p.noise_rad) if axis == 2 else (p.most_speed_m_s, p.noise_m)

@@ -1,4 +1,4 @@
-"""A joint motion from rest to rest: all joints together, straight on in joint space, without a jerk at its ends.
+"""A joint motion from rest to rest: all joints together, straight in joint space, with smooth ends.
 
 s(τ) = 10 τ³ - 15 τ⁴ + 6 τ⁵        largest speed 1.875/T, largest acceleration 5.774/T²
 """
@@ -17,7 +17,7 @@ Array = np.ndarray[Any, Any]
 
 SPEED, ACCELERATION = 1.875, 10.0 / math.sqrt(3.0)
 BASE_M_S, BASE_M_S2 = 0.05, 0.1
-"""How fast a joint motion of a whole body may want its base to be: what it asks of the base are millimetres."""
+"""Largest base speed in a whole-body joint motion, in which the base moves only millimetres."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class JointMotion:
 
     @classmethod
     def between(cls, body: Body, begin: Any, end: Any, share: float) -> JointMotion:
-        """As fast as this share of the joints' speeds and accelerations allows; for joints alone or a whole body."""
+        """As fast as this fraction of the speed and acceleration limits allows; for joints alone or a whole body."""
         a, b = np.array(begin, float), np.array(end, float)
         v, acceleration = share * body.chain.v_max[-body.arm_joints :], share * body.chain.a_max[-body.arm_joints :]
         if len(a) > body.arm_joints:
@@ -42,7 +42,7 @@ class JointMotion:
         return cls(a, b, seconds)
 
     def at(self, time_s: float) -> tuple[Array, Array]:
-        """Positions and speeds at a time since the beginning."""
+        """Positions and speeds at a time since the start."""
         if self.seconds <= 0.0 or time_s >= self.seconds:
             return self.end.copy(), np.zeros_like(self.end)
         t = max(0.0, time_s) / self.seconds

@@ -1,19 +1,19 @@
-"""Velocity of a base by a Kalman filter: constant acceleration between samples, one filter for x, y and heading each.
+"""Velocity of a base by a Kalman filter: constant acceleration between samples, one filter each for x, y and heading.
 
     x = (p, v, a)    p⁺ = p + v dt + a dt²/2    v⁺ = v + a dt    a⁺ = a + noise of density q
     z = p + noise of variance r                 r = σ² + step²/12 + (v σ_t)²
 
-dt is the true time between two stamps. A sample that lies farther from the prediction than `gate` standard deviations,
-and than a sudden acceleration √q would bring it, is left out; after `most_rejected` of them in a row the next one is
-believed, because then the world has moved and not the sensor. Over samples that are missing or no numbers the filter
-predicts, for `gap_s` at most. With late stamps dt is a whole number of periods, so the lateness of one shows nowhere.
+dt is the true time between two stamps. A sample farther from the prediction than `gate` standard deviations, and than a
+sudden acceleration √q explains, is rejected. After `most_rejected` rejections in a row the next sample is accepted,
+because then the base has moved. Over missing or invalid samples the filter predicts, for `gap_s` at most. With late
+stamps dt is a whole number of periods, so the delay of a single stamp has no effect.
 """
 
 from __future__ import annotations
 
 import math
 
-from pliant.kernel import kernel
+from pliant.kernel import fill, kernel, put
 from pliant.mobile.estimate import COASTING, IGNORED, KALMAN, LEAST_DT, LOST, RESET, VALID, to_body, wrapped
 from pliant.mobile.stamps import STAMPS, clear, regular
 from pliant.records import Field, Layout
@@ -25,14 +25,14 @@ KALMAN_STATE = Layout(
     "BaseKalman",
     (
         Field("started", "", "0 before the first sample", kind="i8"),
-        Field("rejected", "", "outliers in a row", kind="i8"),
-        Field("backward", "", "stamps from the past in a row", kind="i8"),
-        Field("raw_s", "s", "last stamp as it came"),
-        Field("heard_s", "s", "that of the last sample that was a number"),
+        Field("rejected", "", "consecutive outliers", kind="i8"),
+        Field("backward", "", "consecutive stamps from the past", kind="i8"),
+        Field("raw_s", "s", "last stamp as received"),
+        Field("heard_s", "s", "stamp of the last finite sample"),
         Field("stamp_s", "s", "time of the state"),
         Field("x", "", "position, velocity, acceleration of x, y, heading", (3, 3)),
         Field("P", "", "their covariance", (3, 3, 3)),
-        Field("held", "m, m, rad", "the sample that was rejected last", (3,)),
+        Field("held", "m, m, rad", "last rejected sample", (3,)),
         Field("held_s", "s", "its time"),
         Field("stamps", "", "the stamps so far, if they are late", kind=STAMPS),
     ),
@@ -41,7 +41,7 @@ KALMAN_STATE = Layout(
 
 @kernel
 def step(p, s, t, z, o):
-    """Take the pose z (x, y, heading) of time t [s] into account and say in `o` what is known now."""
+    """Update with the pose z (x, y, heading) at time t [s], and write the estimate into `o`."""
     finite = math.isfinite(z[0]) and math.isfinite(z[1]) and math.isfinite(z[2])
     if not math.isfinite(t):
         o.status = IGNORED
@@ -60,9 +60,9 @@ def step(p, s, t, z, o):
         o.status = LOST
         if not finite:
             o.stamp_s = t
-            o.velocity[:] = 0.0
-            o.acceleration[:] = 0.0
-            o.sigma[:] = math.nan
+            fill(o.velocity, 0.0)
+            fill(o.acceleration, 0.0)
+            fill(o.sigma, math.nan)
             o.v, o.lateral, o.omega = 0.0, 0.0, 0.0
             return
         s.heard_s = t
@@ -91,7 +91,7 @@ def _variance(p, s, axis):
 def _begin(p, s, t, z):
     """Start from one sample: nothing is known of velocity and acceleration but what is thought possible."""
     s.started, s.rejected, s.stamp_s = 1, 0, t
-    s.x[:] = 0.0
+    fill(s.x, 0.0)
     s.P[:] = 0.0
     for axis in range(3):
         s.x[axis, 0] = z[axis]
@@ -136,7 +136,7 @@ def _weigh(p, s, z, d):
     if _is_outlier(p, s, z[0] - s.x[0, 0], z[1] - s.x[1, 0], turn, d):
         if s.rejected < p.most_rejected:
             s.rejected += 1
-            s.held[:] = z
+            put(s.held, z)
             s.held_s = s.stamp_s
             return COASTING
         _begin_again(p, s, z)

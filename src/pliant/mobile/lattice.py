@@ -1,13 +1,13 @@
-"""The rough course of a way for a base that must turn: two waves over places and headings, for queries that are hard.
+"""A rough course for a base that must turn: two waves over positions and headings, for hard queries.
 
-Places are the cells of the coarser grid, headings sixteenths of a turn. From each of them the base goes straight on, or
-turns by one heading on an arc of its radius, forwards or backwards. Ends of arcs are rounded to cells, and nothing is
-looked at between them: what is found here is no way yet. But it knows what `wave` does not: gaps through which a disc
-would pass, and a long base, which has to turn there, would not.
+Positions are the cells of the coarser grid, headings sixteenths of a turn. From each state the base drives straight, or
+turns by one heading on an arc of its radius, forward or in reverse. Arc ends are rounded to cells, and nothing in
+between is checked, so the course is not a path yet. But it accounts for what `wave` does not: gaps that a disc could
+pass, but not a long base that has to turn there.
 
-One wave runs from the start and one from the goal, until they have met (Dial 1969, from both ends). Where a base can
-stand is found out once for a map. States (row, column, heading) are numbered in one line, with a margin of blocked ones
-around the map as wide as a step is long: so a step is a number to add, and needs no look at the edge of the map.
+One wave runs from the start and one from the goal until they meet (Dial 1969, from both ends). The free states are
+computed once per map. States (row, column, heading) are numbered consecutively, with a margin of blocked states around
+the map as wide as a step. So a step is an integer offset and needs no check against the edge of the map.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from pliant.records import Field, Layout
 
 HEADINGS = 16
 BLOCKED, PLAIN, TIGHT = 0, 10, 250
-"""Prices of a state in tenths; at a tight one the base can stand beside the middle of its cell only."""
+"""Costs of a state in tenths; at a tight one the base fits only off the centre of its cell."""
 TURNS = (-1, -1, 0, 0, 1, 1)
-"""By how many headings each step turns; every second one is driven backwards."""
+"""By how many headings each step turns; every second step is in reverse."""
 AROUND = 2
-"""A wave begins at the states next to a pose, and at so many more on all sides: in a narrow place some are blocked."""
+"""A wave starts at the states next to a pose, and at this many more on all sides, because some may be blocked."""
 MOST_BEGIN = math.ceil(PLAIN * (1.5 * (AROUND + 1) + AROUND) ** 2)
-"""How far off, in tenths of a cell, these count at most."""
+"""Largest initial distance of these states, in tenths of a cell."""
 CHUNK = 2 * PLAIN
-"""How far one wave runs, in tenths of a cell, before it is the other's turn."""
+"""How far one wave runs, in tenths of a cell, before the other continues."""
 ORIGIN = 255
-"""In place of the step that led to a state: the wave began here."""
+"""Marks a state at which the wave started, instead of a step."""
 
 LATTICE = Layout(
     "Lattice",
@@ -45,7 +45,7 @@ LATTICE = Layout(
         Field("rows", "", "rows of cells, margin included", kind="i8"),
         Field("columns", "", "columns of cells, margin included", kind="i8"),
         Field("margin", "", "cells around the map", kind="i8"),
-        Field("narrow", "", "price of a place where the base cannot turn on the spot, in tenths", kind="i8"),
+        Field("narrow", "", "cost of a position where the base cannot turn on the spot, in tenths", kind="i8"),
         Field("front", "", "distance that the wave has reached, in tenths of a cell (FAR: all)", kind="i8"),
         Field("waiting", "", "entries of the queue in use", kind="i8"),
         Field("spare", "", "first entry of the queue that is not in use, or -1", kind="i8"),
@@ -56,13 +56,13 @@ LATTICE = Layout(
 
 
 class Lattice(NamedTuple):
-    """Places and headings, and the room that a wave needs."""
+    """Positions and headings, and the memory of a wave."""
 
     about: Any
     price: Any
     """What a step to a state costs, in tenths: BLOCKED, or PLAIN to TIGHT."""
     steps: Any
-    """Distance from where the wave began, in tenths of a cell (FAR: not reached)."""
+    """Distance from the start of the wave, in tenths of a cell (FAR: not reached)."""
     led: Any
     """The step that led here."""
     jumps: Any
@@ -75,7 +75,7 @@ class Lattice(NamedTuple):
 
 
 def lattices(space: Space, block: int, p: Planner) -> tuple[Lattice, Lattice]:
-    """For a space with places of `block` cells of the map: the wave from the goal, and that from the start."""
+    """For a space with positions of `block` map cells: the wave from the goal and the one from the start."""
     about, side = LATTICE.new(), block * float(space.about[0].cell)
     # seen from the start everything is driven the other way
     costs = (1.0, p.reverse_cost), (p.reverse_cost, 1.0)
@@ -215,7 +215,7 @@ def _spread(lat, other, until):
 
 @kernel
 def meet(space, there, back, goal, start):
-    """Let waves run from both ends until their shortest course is known; the state where they met, or -1."""
+    """Run waves from both ends until the shortest course is known; returns the state where they met, or -1."""
     _begin(space, there, goal)
     _begin(space, back, start)
     g, s = there.about[0], back.about[0]
@@ -229,7 +229,7 @@ def meet(space, there, back, goal, start):
 
 @kernel
 def unmark(lat, state, wide, beside):
-    """Unmark all cells within `wide` cells of the course from a state to where the wave began."""
+    """Unmark all cells within `wide` cells of the course from a state to the start of the wave."""
     w = lat.about[0]
     while True:
         cell = state // HEADINGS

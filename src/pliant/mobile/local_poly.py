@@ -2,14 +2,14 @@
 
     min Σ (z_i - Σ_k c_k u_i^k)²      u = (t - t_mid)/half, in [-1, 1]
 
-Time is centred and scaled: with absolute times of a wall clock the normal equations would have no digits left.
+Time is centred and scaled: with absolute wall-clock times the normal equations would lose all precision.
 """
 
 from __future__ import annotations
 
 import math
 
-from pliant.kernel import kernel
+from pliant.kernel import fill, kernel
 from pliant.mobile.estimate import COASTING, IGNORED, POLYNOMIAL, RESET, VALID, ZERO, to_body
 from pliant.mobile.history import admit, believed
 from pliant.records import Field, Layout
@@ -30,7 +30,7 @@ POLY_WORK = Layout(
 
 @kernel
 def step(p, s, t, z, w, o):
-    """Take the pose z of time t [s] and say in `o` the velocity there."""
+    """Update with the pose z at time t [s], and write the velocity into `o`."""
     status = admit(p, s, t, z, p.window)
     o.status = status
     if status in (IGNORED, COASTING):
@@ -86,7 +86,7 @@ def _normal_equations(s, n, m, half, w):
 @kernel
 def _fit(s, n, m, half, gain, axis, w, o):
     """Coefficients, velocity, acceleration and standard deviation of one axis."""
-    w.c[:] = 0.0
+    fill(w.c, 0.0)
     for i in range(n):
         _powers(s, i, n, m, half, w.u)
         for k in range(m):

@@ -1,11 +1,11 @@
-"""A staged mission: park the arm, drive to a place, bring the tool to its goal; or stop, and say why.
+"""A staged mission: park the arm, drive to a base pose, bring the tool to its goal; or stop with a reason.
 
-    A ──▶ B ──▶ C ──▶ done          each with a guard at its entry, a watch in every period, and a time limit
+    A ──▶ B ──▶ C ──▶ done          each with an entry check, a watch in every period, and a time limit
     └─────┴─────┴──▶ stopping ──▶ stopped
 
-Where something stands in the way of B, the base stops, looks for another way from there, and takes it, some times.
-Everything that is commanded passes one filter that keeps to the limits of base and joints, a stop included. There is no
-clock in here: time comes with what is seen.
+If an obstacle blocks the path in B, the base stops, plans another path from there and takes it, a limited number of
+times. Every command, a stop included, passes one filter that enforces the limits of base and joints. There is no clock
+here: time comes with the measurements.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ Array = np.ndarray[Any, Any]
 BEGIN, DONE, STOPPING, STOPPED = "begin", "done", "stopping", "stopped"
 REHEARSAL_S = 0.01
 SAME_M, SAME_RAD = 0.005, 0.005
-"""A base within this of a way's start can take that way."""
+"""A base within this distance of a path's start can take that path."""
 REST_S = 0.3
-"""How long everything must be told to stand, and be seen to, before a stop is over."""
+"""How long command and measured motion must be zero before a stop is complete."""
 RESTLESS_S = 20.0
-"""A stop that takes longer is given up: what moves is not ours to stop."""
+"""A stop that takes longer is given up, because something else causes the motion."""
 YIELDED_RAD = 0.001
 BLIND_S = 2.0
-"""The same where nothing can be seen."""
+"""The same without usable measurements."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """When a mission entered which stage, and why."""
+    """A change of stage: when, to which, and why."""
 
     time_s: float
     stage: str
@@ -57,7 +57,7 @@ class Change:
 
 
 class Mission:
-    """From where a robot is to its tool at `goal` (X_WT). `step` is called once per period."""
+    """Brings the tool from the robot's present pose to `goal` (X_WT). Call `step` once per period."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class Mission:
         dt: float = 0.002,
         patience: Callable[[float], Callable[[], bool]] = lambda seconds: lambda: True,
     ) -> None:
-        """`patience` gives, for some seconds from now, what says whether they are not over: no clock is in here."""
+        """`patience` returns, for a number of seconds, a function that is true until they are over."""
         self._patience = patience
         self.body, self.settings, self.dt = body, settings or MissionSettings(), dt
         self.goal = _pose(goal)
@@ -76,7 +76,7 @@ class Mission:
         self.filter = BodyFilter(body, dt)
         self.stage, self.log = BEGIN, list[Change]()
         self.seek: Callable[[Any], Search] | None = None
-        """Looks for a place and a way from (x, y, heading) beside the periods: for whoever keeps pace with a clock."""
+        """Searches for a base pose and a path from (x, y, heading) in the background, for real-time runs."""
         self.see(grid)
         self._stands = Stands(body, self.goal, self.settings.travel, self._rehearsed)
         self.drive = DriveStage(body, self.settings, self.park_q, self._place_from, self._follower, dt)
@@ -91,19 +91,19 @@ class Mission:
     # ---- before it begins ----
 
     def prepare(self, start: Any) -> Stand:
-        """Find the place and the way from `start` (x, y, heading) now, so that what cannot be done is refused now."""
+        """Plan base pose and path from `start` (x, y, heading), so that an impossible mission is rejected now."""
         go_on = self._patience(self.settings.travel.search_s)
         self._planned = self._stands.nearest(self.planner, start, go_on)
         return self._planned
 
     @property
     def stand(self) -> Stand | None:
-        """The place to reach from, once it is known."""
+        """The base pose to reach from, once it is known."""
         return self.drive.stand or self._planned
 
     @property
     def planner(self) -> HybridAStar:
-        """Finds ways through the map: made when the first is looked for, which no base that drives waits for."""
+        """The path planner; created for the first search, before the base drives."""
         if self._planner is None:
             self._planner = HybridAStar(self.grid, self.settings.planner)
         return self._planner
@@ -124,7 +124,7 @@ class Mission:
             seen = _exact(now, u, time_s)
             why = stage.trouble(seen)
             if self._touches(now):
-                why = "the base would touch an obstacle while the tool goes to its goal"
+                why = "the base would touch an obstacle while the tool moves to its goal"
             elif time_s > stage.limit_s:
                 why = f"the tool is not at its goal within {stage.limit_s:g} s"
         return why
@@ -151,23 +151,23 @@ class Mission:
 
     @property
     def ended(self) -> bool:
-        """Whether it is over, done or stopped, and everything is told to stand."""
+        """Whether the mission is done or stopped, and the command is zero."""
         return self.stage in (DONE, STOPPED) and self.filter.at_rest
 
     @property
     def target(self) -> Array:
-        """Where the tool should be: on its path in stage C, its goal otherwise."""
+        """The target of the tool: on its path in stage C, its goal otherwise."""
         return self.reach.target if self.stage == "C" else self.goal
 
     @property
     def share(self) -> float:
-        """How much of it is done, roughly, from 0 to 1."""
+        """Approximate progress, from 0 to 1."""
         spans = {"A": (0.0, 0.15), "B": (0.15, 0.8), "C": (0.8, 1.0)}
         begin, end = spans.get(self.stage, (0.0, 0.0) if self.stage == BEGIN else (1.0, 1.0))
         return begin + (end - begin) * self._stages[self.stage].share if self.stage in self._stages else begin
 
     def see(self, grid: OccupancyGrid) -> None:
-        """Take another map, from now on: where it blocks the way, another one is looked for."""
+        """Use a new map from now on; if it blocks the path, another path is planned."""
         p = self.settings.planner
         # a base that follows its way is off by millimetres: half of the margin is for that
         half = p.footprint.model_dump() | {"margin_m": 0.5 * p.footprint.margin_m}
@@ -177,15 +177,15 @@ class Mission:
         self._planned: Stand | None = None
 
     def stop(self, why: str) -> None:
-        """Stop at the next step, for this reason (a part of a sentence)."""
-        self._why = self._why or why or "it was told to stop"
+        """Stop at the next step, for this reason (part of a sentence)."""
+        self._why = self._why or why or "a stop was requested"
 
     def step(self, seen: Seen) -> Array:
-        """What to command for the next period: u = (v, ω, q̇)."""
+        """The command for the next period: u = (v, ω, q̇)."""
         if not self._unusable(seen):
             seen = self._steady(seen)
         if self.stage == BEGIN:
-            self._enter("A", seen, "the mission begins")
+            self._enter("A", seen, "the mission starts")
         if self.stage in self._stages:
             self._proceed(seen)
         wish = self._stages[self.stage].wish(seen) if self.stage in self._stages else self._still(seen)
@@ -228,7 +228,7 @@ class Mission:
         elif self.stage == "B" and self.drive.seeks:  # for travel.search_s at most; then the time to drive begins
             self._entered_s = seen.time_s
         elif seen.time_s - self._entered_s > stage.limit_s:
-            self._halt(seen, f"its time of {stage.limit_s:g} s is over")
+            self._halt(seen, f"it exceeded its time limit of {stage.limit_s:g} s")
         elif self.stage == "B":
             self._mind_the_way(seen)
 
@@ -238,14 +238,16 @@ class Mission:
         if not self.drive.waits and (why := self._in_the_way()):
             self.drive.waits = why
             if self.detours >= most:
-                self._halt(seen, f"{why}, and {self.detours} of {most} other ways were tried" if most else why)
+                self._halt(seen, f"{why}, and {self.detours} of {most} detours were already taken" if most else why)
         elif self.drive.waits and seen.base_rests and not self.filter.u[:2].any():
             why, self._planned, self._entered_s = self.drive.waits, None, seen.time_s
             self.detours += 1
             if refused := self.drive.enter(seen):
-                self._halt(seen, f"{why}, and there is no other way: {refused}")
+                self._halt(seen, f"{why}, and no other path exists: {refused}")
             else:
-                self.log.append(Change(seen.time_s, "B", f"{why}: another way is taken ({self.detours} of {most})"))
+                self.log.append(
+                    Change(seen.time_s, "B", f"{why}: taking another path (detour {self.detours} of {most})")
+                )
 
     def _enter(self, name: str, seen: Seen, why: str) -> None:
         self.stage, self._entered_s = name, seen.time_s
@@ -253,7 +255,7 @@ class Mission:
         if name in self._stages:
             refused = self._unusable(seen) or self._stages[name].enter(seen)
             if refused:
-                self._halt(seen, f"it cannot begin: {refused}")
+                self._halt(seen, f"it cannot start: {refused}")
 
     def _halt(self, seen: Seen, why: str) -> None:
         self.log.append(Change(seen.time_s, STOPPING, f"stage {self.stage} was stopped: {why}"))
@@ -261,16 +263,16 @@ class Mission:
 
     def _unusable(self, seen: Seen) -> str:
         if not seen.is_usable:
-            return "a measured pose or speed is no number"
+            return "a measured pose or speed is not finite"
         if seen.age_s > self.settings.follow.stale_s:
-            return f"the base's odometry is {seen.age_s:.2f} s old"
+            return f"the base odometry is {seen.age_s:.2f} s old"
         return ""
 
     def _slipping(self, seen: Seen) -> str:
         """Whether the wheels have slipped for too long: where they took the base, and where it is, have parted."""
         lasts_s, most_s = self._slip.update(seen.slipping, self.dt), self.settings.watch.slip_s
         return (
-            f"the wheels have slipped for {lasts_s:.1f} s: the base does not go where they take it"
+            f"the wheels have slipped for {lasts_s:.1f} s: odometry and measured pose do not match"
             if lasts_s >= most_s
             else ""
         )
@@ -281,11 +283,9 @@ class Mission:
         off = np.abs(seen.commanded - seen.q[BASE_JOINTS:]) - seen.ahead_s * np.abs(self.filter.u[2:])
         worst = int(off.argmax())
         if off[worst] > watch.joint_rad:
-            return (
-                f"joint {worst + 1} is {off[worst]:.2f} rad from where it was told to be: something holds or pushes it"
-            )
+            return f"joint {worst + 1} is {off[worst]:.2f} rad away from its command: something blocks or pushes it"
         if seen.force_n > watch.force_n:
-            return f"{seen.force_n:.0f} N act on the tool, and at most {watch.force_n:g} N are allowed"
+            return f"{seen.force_n:.0f} N act on the tool; at most {watch.force_n:g} N are allowed (watch.force_n)"
         return ""
 
     def _touching(self, seen: Seen) -> str:
@@ -301,14 +301,14 @@ class Mission:
         rows, gone = path.samples(0.05), self.drive.share * path.length_m
         along = np.linspace(0.0, path.length_m, len(rows))
         ahead = next((s for s, row in zip(along, rows, strict=True) if s >= gone - 0.05 and self._touches(row)), None)
-        return "" if ahead is None else f"something stands in the way, {max(0.0, ahead - gone):.1f} m ahead"
+        return "" if ahead is None else f"an obstacle blocks the path {max(0.0, ahead - gone):.1f} m ahead"
 
     def _rest(self, seen: Seen) -> None:
         """End a stop once everything stands."""
         blind = bool(self._unusable(seen))
         if seen.time_s - self.log[-1].time_s > RESTLESS_S:
             self.stage = STOPPED
-            self.log.append(Change(seen.time_s, STOPPED, f"base or arm still moves after {RESTLESS_S:g} s"))
+            self.log.append(Change(seen.time_s, STOPPED, f"base or arm still moves after {RESTLESS_S:g} s of stopping"))
             return
         if not self.filter.at_rest or not (blind or (seen.base_rests and seen.arm_rests)):
             self._rest_s = math.inf
@@ -316,7 +316,7 @@ class Mission:
         self._rest_s = min(self._rest_s, seen.time_s)
         if seen.time_s - self._rest_s >= (BLIND_S if blind else REST_S):
             self.stage = STOPPED
-            self.log.append(Change(seen.time_s, STOPPED, "base and arm are at rest"))
+            self.log.append(Change(seen.time_s, STOPPED, "base and arm have stopped"))
 
 
 def _exact(q: Array, u: Array, time_s: float) -> Seen:

@@ -1,4 +1,4 @@
-"""A way for a base: where it starts, and arcs that it drives one after the other."""
+"""A path for a base: a start pose and a sequence of arcs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = np.ndarray[Any, Any]
 
 @kernel
 def sample(start, arcs, at, out):
-    """Pose, curvature and direction at each (rising) length in `at` along the arcs."""
+    """Pose, curvature and direction at each (increasing) length in `at` along the arcs."""
     x, y, h = start[0], start[1], start[2]
     i, begun = 0, 0.0
     for k in range(at.shape[0]):
@@ -32,7 +32,7 @@ def sample(start, arcs, at, out):
 
 @dataclass(frozen=True)
 class Path:
-    """A start pose (x, y, heading) and arcs (n, 2): curvature [1/m] and length [m], negative where it backs up."""
+    """A start pose (x, y, heading) and arcs (n, 2): curvature [1/m] and length [m], negative in reverse."""
 
     start: tuple[float, float, float]
     arcs: Array
@@ -44,29 +44,29 @@ class Path:
 
     @property
     def length_m(self) -> float:
-        """Length of the way, backward parts included."""
+        """Length of the path, including the parts in reverse."""
         return float(np.abs(self.arcs[:, 1]).sum())
 
     @property
     def backward_m(self) -> float:
-        """Length of the parts that are driven backwards."""
+        """Length of the parts in reverse."""
         return float(np.abs(self.arcs[:, 1].clip(max=0.0)).sum())
 
     @property
     def cusps(self) -> int:
-        """How often the direction of driving changes."""
+        """Number of changes between forward and reverse."""
         return int((np.diff(np.sign(self.arcs[:, 1])) != 0).sum()) if len(self.arcs) else 0
 
     @property
     def end(self) -> tuple[float, float, float]:
-        """The pose at its end."""
+        """The pose at the end."""
         x, y, h = self.start
         for curvature, length in self.arcs:
             x, y, h = moved(x, y, h, float(curvature), float(length))
         return x, y, h
 
     def at(self, lengths_m: Any) -> Array:
-        """Pose, curvature and direction (n, 5) at rising lengths along the way."""
+        """Pose, curvature and direction (n, 5) at increasing lengths along the path."""
         at = np.ascontiguousarray(lengths_m, float)
         out = np.zeros((len(at), 5))
         if not len(self.arcs):
@@ -76,13 +76,13 @@ class Path:
         return out
 
     def samples(self, step_m: float = 0.05) -> Array:
-        """The way as poses not farther than `step_m` apart: (n, 5) as `at` has it."""
+        """The path as poses at most `step_m` apart: (n, 5), as from `at`."""
         n = max(1, int(np.ceil(self.length_m / step_m)))
         return self.at(np.linspace(0.0, self.length_m, n + 1))
 
 
 def reeds_shepp_path(start: Any, goal: Any, radius_m: float) -> Path:
-    """The shortest way from pose to pose where nothing stands."""
+    """The shortest path from pose to pose without obstacles."""
     word = WORD.new()
     between(checked_poses("start", start, 1)[0], checked_poses("goal", goal, 1)[0], checked_radius(radius_m), word[0])
     w = word[0]

@@ -1,4 +1,4 @@
-"""What every follower does around the driving itself: turn before a part, stop at its end, turn at the last one."""
+"""Phases of every follower: turn before a part, drive, stop at its end, turn at the end of the path."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ TURN, DRIVE, STOP, ALIGN, END = 0, 1, 2, 3, 4
 FOLLOW_STATE = Layout(
     "FollowState",
     (
-        Field("part", "", "part of the track that is driven", kind="i8"),
+        Field("part", "", "present part of the track", kind="i8"),
         Field("phase", "", "turn first, drive, stop, turn at the end, end", kind="i8"),
-        Field("s", "m", "way along the part"),
-        Field("even", "m", "the same without the noise of single readings, to stop by"),
+        Field("s", "m", "distance along the part"),
+        Field("even", "m", "distance along the part without the noise of single readings, used for stopping"),
     ),
 )
 
 
 @kernel
 def is_driving(base, p, s, track, pose, v, omega, age, dt, o):
-    """Whether the part is to be driven now (or turned to first), from odometry that is `age` [s] old.
+    """Whether to drive the part now (or turn to it first), from odometry that is `age` [s] old.
 
-    Where it is on the path goes into `o`; and where it is not to be driven, the command too.
+    Writes the position on the path into `o`; if the part is not to be driven, the command as well.
     """
     bad = unusable(pose, v, omega, age, p.stale_s)
     if bad != 0:

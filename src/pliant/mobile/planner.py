@@ -1,4 +1,4 @@
-"""Ways through a map: a planner is made once for a map and a base, and asked as often as needed.
+"""Path planning in a map: create a planner once for a map and a base, and query it as often as needed.
 
 planner = HybridAStar(grid, Planner(radius_m=0.5))
 plan = planner.plan((1, 2, 0), (8, 9, 1.57))
@@ -28,46 +28,46 @@ Poses = tuple[Any, Any]
 Rooms = tuple[search.Room, search.Room]
 MOST_ARCS = 4096
 SIZES = ((0.4, 18, 0.6), (0.2, 36, 0.3), (0.12, 48, 0.15), (0.06, 96, 0.08))
-"""Cells [m], headings and shortest arcs [m] of the first search, and of those that follow when it has found no way.
+"""Cells [m], headings and shortest arcs [m] of the first search, and of those that follow if it finds no path.
 
-The last is for a base that stands between obstacles and gets out by many short moves.
+The last is for a base between obstacles that must get out by many short moves.
 """
 CHUNK, MORE_TURNS = 50, 4
-"""Poses that one search follows before it is the other's turn; how many times as many if it needs them more."""
+"""Poses that one search expands before the other continues; the factor if it needs them more."""
 OUT = 2000
-"""Poses after which a search is thought to be out of a narrow place in which it was stuck."""
+"""Poses after which a search is assumed to have left a narrow place."""
 HARD = 2000
-"""Poses after which a query is hard: then a rough course is looked for, which the searches keep to."""
+"""Poses after which a query counts as hard: then a rough course is computed, and the searches follow it."""
 MOST_HEADING = 1e6
-"""Beyond it a heading has too few digits to be one."""
+"""Above this a heading has too few digits left."""
 BESIDE_M = 0.8
-"""How far from the course is beside it."""
+"""Width of the corridor around the course."""
 
 
-KNOWN = "the planner's unknown=free lets it through"
-"""What is said of places that are not free only because the map does not know them."""
+KNOWN = "the planner's unknown=free allows them"
+"""Hint for poses that are blocked only by unknown cells."""
 
 
 class NoWayError(PliantError):
-    """There is no way, or none was found within what was allowed."""
+    """No path exists, or none was found within the limits."""
 
 
 class TimeOverError(NoWayError):
-    """No way was found in the time allowed; whether there is one is not known."""
+    """No path was found within the time limit; one may exist."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A way from start to goal, and what it took to find it."""
+    """A path from start to goal, and the effort to find it."""
 
     path: Path
     expanded: int
     cost_m: float
-    """Its length, with what backing up, turning and changing direction cost extra."""
+    """Its length plus the extra cost of reversing, turning and changing direction."""
 
 
 class HybridAStar:
-    """Finds ways of a footprint through a map."""
+    """Plans paths for a footprint in a map."""
 
     def __init__(self, grid: OccupancyGrid, settings: Planner | None = None) -> None:
         self.grid, self.settings = grid, settings or Planner()
@@ -81,11 +81,11 @@ class HybridAStar:
 
     @cached_property
     def lattices(self) -> tuple[lattice.Lattice, lattice.Lattice]:
-        """What only hard queries need: the first of them makes it (a tenth of a second on a map of 40 × 40 m)."""
+        """Needed for hard queries only, and created by the first (a tenth of a second on a map of 40 × 40 m)."""
         return lattice.lattices(self.space, self._block, self.settings)
 
     def rooms(self, size: int) -> Rooms:
-        """Room for the two searches of a size, made when needed. That of the smallest cells is large, and not kept."""
+        """Memory of both searches of a size, created when needed; for the smallest cells it is large and not kept."""
         if size in self._rooms:
             return self._rooms[size]
         made = self._made(*SIZES[size], 0), self._made(*SIZES[size], 1)
@@ -102,11 +102,11 @@ class HybridAStar:
         return room
 
     def free(self, pose: Pose) -> bool:
-        """Whether the base can stand there."""
+        """Whether the base fits at this pose."""
         return bool(free_at(self.space, *map(float, _numbers("pose", pose))))
 
     def is_unknown(self, pose: Pose) -> bool:
-        """Whether it cannot only because it would stand in cells that the map does not know."""
+        """Whether only unknown cells prevent the base from fitting at this pose."""
         return not self.free(pose) and bool(free_at(self._hopeful, *map(float, pose)))
 
     @cached_property
@@ -115,14 +115,14 @@ class HybridAStar:
         return prepared(self.grid, self.settings.footprint, unknown_is_free=True)
 
     def check(self, start: Pose, goal: Pose) -> None:
-        """Refuse a start or a goal where the base cannot stand."""
+        """Raise if the base does not fit at a start or goal."""
         self._checked("start", start)
         self._checked("goal", goal)
 
     def plan(self, start: Pose, goal: Pose, go_on: Callable[[], bool] = lambda: True) -> Plan:
-        """The way from start to goal (x [m], y [m], heading [rad]), exactly to the goal.
+        """The path from start to goal (x [m], y [m], heading [rad]), ending exactly at the goal.
 
-        `go_on` is asked from time to time; when it says no, the search ends with `NoWayError`.
+        `go_on` is called from time to time; if it returns False, the search ends with `NoWayError`.
         """
         a, b = self._checked("start", start), self._checked("goal", goal)
         rooms, expanded = self._search((a, b), go_on)
@@ -139,7 +139,7 @@ class HybridAStar:
         from_goal = bool(rooms[0].state[0].found < 0)
         n = search.arcs_of(rooms[from_goal], rooms[not from_goal], self._arcs)
         if n < 0:
-            raise NoWayError(f"The way found has more than {MOST_ARCS} arcs.")
+            raise NoWayError(f"The path found has more than {MOST_ARCS} arcs.")
         if from_goal:
             search.turned_round(self._arcs, n)
         return int(shortcut.joined(self._arcs, n))
@@ -149,7 +149,7 @@ class HybridAStar:
         for waves in self.waves:
             waves.dues[:] = waves.price
         if not self._waves_reach(ends):
-            raise NoWayError("There is no way from start to goal: what lies between is closed or too narrow.")
+            raise NoWayError("No path exists from start to goal: the passage is closed or too narrow.")
         most, tried, hard, stuck = self.settings.expansions, 0, False, -1
         for rooms in map(self.rooms, range(len(SIZES))):
             said = search.MORE
@@ -163,8 +163,8 @@ class HybridAStar:
                     hard = True
                     self._keep_to_course(ends)
         raise NoWayError(
-            f"No way was found from start to goal: {tried} poses were tried "
-            f"(of at most {most}, the planner's expansions)."
+            f"No path was found from start to goal after {tried} poses "
+            f"(at most {most}). Raise the planner's expansions."
         )
 
     def _waves_reach(self, ends: Poses) -> bool:
@@ -207,7 +207,7 @@ class HybridAStar:
                 if said != search.MORE:
                     return said, k if said == search.EMPTY else stuck
             if not go_on():
-                raise TimeOverError("No way was found from start to goal in the time allowed.")
+                raise TimeOverError("No path was found from start to goal within the time limit.")
         return search.MORE, stuck
 
     def _checked(self, name: str, pose: Pose) -> Any:
@@ -219,13 +219,13 @@ class HybridAStar:
         left, right, bottom, top = self.grid.extent
         where = f"{name} ({x:g} m, {y:g} m, {math.degrees(heading):g}°)"
         if not (left <= x <= right and bottom <= y <= top):
-            said = f"{where} is not on the map, which reaches from ({left:g}, {bottom:g}) to ({right:g}, {top:g}) m."
+            said = f"{where} is not on the map, which extends from ({left:g}, {bottom:g}) to ({right:g}, {top:g}) m."
             raise RejectedError(said, field=name, value=pose)
         if not self.free(values):
             body = self.settings.footprint
-            size = f"{body.front_m + body.rear_m:g} × {body.width_m:g} m and {body.margin_m:g} m around it"
+            size = f"{body.front_m + body.rear_m:g} × {body.width_m:g} m plus a margin of {body.margin_m:g} m"
             unknown = self.is_unknown(values)
-            why = f"would stand in cells that the map does not know ({KNOWN})" if unknown else "would touch an obstacle"
+            why = f"would cover unknown cells of the map ({KNOWN})" if unknown else "would touch an obstacle"
             raise RejectedError(f"{where} is not free: the base ({size}) {why}.", field=name, value=pose)
         return values
 

@@ -1,11 +1,11 @@
-"""Where base and arm must be so that the tool is at a pose: damped Gauss–Newton, with restarts.
+"""Inverse kinematics of base and arm for a tool pose: damped Gauss–Newton, with restarts.
 
     δ = -Jᵀ (J Jᵀ + µ I)⁻¹ e          µ = ½ |e|² + tiny
 
-The damping fades with the error (Sugihara, IEEE Trans. Robotics 27, 2011, doi 10.1109/TRO.2011.2148230), so steps are
-careful far away and quadratic near the end, and no step has to be taken back. A joint that meets its limit stays there
-and the others take over. Where the base stands is free (a base can drive anywhere), or given. Starts are spread evenly
-by an additive recurrence instead of random numbers: the same question has the same answer.
+The damping decreases with the error (Sugihara, IEEE Trans. Robotics 27, 2011, doi 10.1109/TRO.2011.2148230), so steps
+are small far away and converge quadratically near the end, and no step has to be undone. A joint that reaches its limit
+stays there, and the others take over. The base pose is free (a base can drive anywhere) or given. Starts are spread
+evenly by an additive recurrence instead of random numbers, so the result is reproducible.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ Array = np.ndarray[Any, Any]
 
 ITERATIONS = 60
 LONGEST = 0.5
-"""Longest step of a joint [rad, m]: a linearisation holds no farther."""
+"""Largest step of a joint [rad, m], within which a linearisation is valid."""
 NEAR, FAR = 0.35, 0.85
-"""How far from the tool the starts put the base [m]."""
+"""Distance of the base from the tool in the starts [m]."""
 SPREAD = 1.2
-"""How far from the posture the starts put the joints [rad]."""
+"""Distance of the joints from the posture in the starts [rad]."""
 
 SCRATCH = Layout(
     "PoseIk",
@@ -87,7 +87,7 @@ def _blocked(h, w, q):
 
 @kernel
 def descend(h, w, q, target, tolerance, first):
-    """Improve q until the pose error is below `tolerance` [m, rad]; joints from `first` on may move. Returns steps."""
+    """Improve q until the pose error is below `tolerance` [m, rad], with joints from `first` on. Returns the steps."""
     for count in range(ITERATIONS):
         kinematics.place(h, q)
         pose_error(h.X_tool, target, w.e)
@@ -139,7 +139,7 @@ def _start(h, q, number, start, posture, target, first):
 
 @kernel
 def search(handle, work, q, start, posture, target, tolerance, first, number, most):
-    """Try starts `number` … `most` - 1 in turn; returns the one that led to the pose, or -1."""
+    """Try the starts `number` … `most` - 1 in order; returns the one that reached the pose, or -1."""
     h, w = handle[0], work[0]
     for trial in range(number, most):
         _start(h, q, trial, start, posture, target, first)
@@ -150,19 +150,19 @@ def search(handle, work, q, start, posture, target, tolerance, first, number, mo
 
 @dataclass(frozen=True)
 class PoseSolution:
-    """Base and arm with the tool at a pose, or as near as the last try came."""
+    """Base and arm with the tool at a pose, or as near as the last try got."""
 
     q: Array
     """x [m], y [m], heading [rad], joints [rad]."""
     solved: bool
     start: int
-    """Which start led there: 0 is the one that was given."""
+    """The start that succeeded; 0 is the given one."""
     error_m: float
     error_rad: float
 
     @property
     def base(self) -> tuple[float, float, float]:
-        """Where the base stands: x [m], y [m], heading [rad] within ±π."""
+        """Base pose: x [m], y [m], heading [rad] within ±π."""
         x, y, heading = (float(value) for value in self.q[:3])
         return x, y, math.remainder(heading, 2.0 * math.pi)
 
@@ -173,7 +173,7 @@ class PoseSolution:
 
 
 class PoseSearch:
-    """Answers where base and arm must be for a pose of the tool."""
+    """Finds base and arm positions for a tool pose."""
 
     def __init__(self, body: Body, posture: Any = None, *, tolerance: float = 1e-6, starts: int = 100) -> None:
         if not (math.isfinite(tolerance) and 1e-12 <= tolerance <= 0.1):
@@ -185,14 +185,14 @@ class PoseSearch:
         self._work = SCRATCH.new()
 
     def solve(self, target: Any, start: Any = None, *, fixed_base: bool = False) -> PoseSolution:
-        """Bring the tool to `target` (X_WT), from `start` if that leads there; `fixed_base`: by the arm alone."""
+        """Solve for the tool at `target` (X_WT), from `start` if that converges; `fixed_base`: with the arm alone."""
         pose, begin = self._checked(target, start)
         return self._solve(pose, begin, BASE_JOINTS if fixed_base else 0, 0 if start is not None else 1)
 
     def candidates(self, target: Any, count: int = 8) -> list[PoseSolution]:
-        """Up to `count` places to stand for one pose of the tool, those with the easiest arm first.
+        """Up to `count` base poses for one tool pose, those with the best arm posture first.
 
-        For a planner to choose from. All stand at least 0.1 m or 20° apart.
+        For a planner to choose from. They are at least 0.1 m or 20° apart.
         """
         pose, begin = self._checked(target, None)
         found: list[PoseSolution] = []

@@ -1,6 +1,6 @@
-"""Whether a base goes as it is told: one that is stuck, or whose wheels spin, is stopped long before its time is over.
+"""Whether a base follows its command: one that is stuck or whose wheels spin is stopped long before its time limit.
 
-How far it got within a moment is compared with how far it would have got if it had done exactly what it was told.
+The distance covered in a short time is compared with the commanded distance.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from pliant.params.mission import Watch
 Array = np.ndarray[Any, Any]
 
 LATE_S = 0.2
-"""How late a base may be, beside its known delay: what it was told within that time it need not have done yet."""
+"""How late a base may be, beyond its known delay: newer commands need not have been carried out yet."""
 EVERY_S = 0.02
-"""How often it is looked at."""
+"""Sampling interval."""
 LEAST_M, LEAST_RAD = 0.1, 0.3
-"""Told less than this within the time, a base is not judged."""
+"""A base commanded less than this within the time is not checked."""
 LEAST_SHARE = 0.25
-"""Share of the way told that it must have gone."""
+"""Fraction of the commanded distance that it must cover."""
 
 
 class Lasting:
-    """How long something has been so; time in which it was not is taken off: single false moments do not last."""
+    """How long a condition has lasted; time in which it did not hold is subtracted, so single moments do not add up."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
 
     def update(self, so: bool, dt: float) -> float:
-        """The time [s] that it has lasted, one period later."""
+        """The time [s] that the condition has lasted, one period later."""
         self.seconds = max(0.0, self.seconds + (dt if so else -dt))
         return self.seconds
 
 
 class ProgressWatch:
-    """Notices a base that hardly moves though it is told to, within `watch.stuck_s`."""
+    """Detects a base that hardly moves despite its command, within `watch.stuck_s`."""
 
     def __init__(self, watch: Watch | None = None, delay_s: float = 0.0) -> None:
         self._over_s, self._late_s = (watch or Watch()).stuck_s, LATE_S + delay_s
@@ -47,7 +47,7 @@ class ProgressWatch:
         self._told, self._told_s, self._heading = np.zeros(3), math.nan, math.nan
 
     def update(self, time_s: float, command: Any, place: Any) -> str:
-        """What is the matter, if something is; `command` (v, ω) was in force from the last call until this one."""
+        """The problem, if any; `command` (v, ω) was active since the last call."""
         v, omega = float(command[0]), float(command[1])
         if self._past:
             dt = time_s - self._told_s
@@ -71,10 +71,10 @@ class ProgressWatch:
         over = f"in {self._over_s:g} s: it is stuck"
         asked, gone = _farthest(told), _farthest(went)
         if asked > LEAST_M and gone < LEAST_SHARE * asked:
-            return f"the base was told to go {asked:.2f} m and went {gone:.2f} m {over}"
+            return f"the base was commanded to move {asked:.2f} m but moved {gone:.2f} m {over}"
         turn, turned = float(np.ptp(told[:, 2])), float(np.ptp(went[:, 2]))
         if turn > LEAST_RAD and turned < LEAST_SHARE * turn:
-            return f"the base was told to turn by {turn:.2f} rad and turned by {turned:.2f} rad {over}"
+            return f"the base was commanded to turn by {turn:.2f} rad but turned by {turned:.2f} rad {over}"
         return ""
 
 

@@ -1,8 +1,8 @@
-"""Regulated pure pursuit: aim at a point ahead on the path, and go slower in curves, near obstacles and at the end.
+"""Regulated pure pursuit: aim at a point ahead on the path, and slow down in curves, near obstacles and at the end.
 
-    κ = 2 y/L²           y: how far the point lies to the side, L: how far away it is
+    κ = 2 y/L²           y: lateral offset of the point, L: its distance
 
-After Macenski et al. 2023. The point never lies beyond a change of direction; the arc is checked for collisions.
+After Macenski et al. 2023. The point is never beyond a change of direction; the arc is checked for collisions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TURNED = 0.05
 
 @kernel
 def step(base, p, follow, s, track, space, pose, v, omega, age, dt, o):
-    """The next command into `o`, from odometry (pose, speeds) that is `age` [s] old."""
+    """Write the next command into `o`, from odometry (pose, speeds) that is `age` [s] old."""
     if is_driving(base, follow, s, track, pose, v, omega, age, dt, o):
         _pursue(base, p, s, track, space, pose, v, omega, dt, o)
 

@@ -1,9 +1,9 @@
-"""The shortest path of a car that drives forwards and backwards and turns no tighter than a radius.
+"""The shortest path of a car that drives forward and in reverse with a minimum turning radius.
 
 Reeds and Shepp, Optimal paths for a car that goes both forwards and backwards, Pacific J. Math. 145 (1990): every
-shortest path is one of 48 words of at most five arcs and straights. Eight formulas give them all: the target is also
-looked at with time reversed (x → -x, φ → -φ), in a mirror (y → -y, φ → -φ) and from its end. Numbers of equations below
-are those of the paper; the radius is 1, and a negative length is driven backwards.
+shortest path is one of 48 words of at most five arcs and straights. Eight formulas give them all: they are also applied
+with time reversed (x → -x, φ → -φ), mirrored (y → -y, φ → -φ) and from the end. Equation numbers below are those of the
+paper; the radius is 1, and a negative length is driven in reverse.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ def path_lengths(a: Any, b: Any, radius_m: float) -> np.ndarray[Any, Any]:
 
 
 def checked_poses(name: str, poses: Any, n: int | None = None) -> np.ndarray[Any, Any]:
-    """Poses (n, 3) as numbers, or a refusal that names them."""
+    """Poses (n, 3) as numbers; raises if they are not valid."""
     try:
         values = np.ascontiguousarray(np.atleast_2d(np.asarray(poses, float)))
     except (TypeError, ValueError):
@@ -195,7 +195,7 @@ def checked_poses(name: str, poses: Any, n: int | None = None) -> np.ndarray[Any
 
 
 def checked_radius(radius_m: float) -> float:
-    """A radius that arcs can have, or a refusal."""
+    """A valid arc radius; raises otherwise."""
     if not 0.0 < radius_m < math.inf:
         raise InputError("radius_m", radius_m, "a finite length greater than 0 m")
     return float(radius_m)

@@ -1,11 +1,11 @@
-"""Hybrid A*: a search over poses that are joined by arcs a car can drive, until a Reeds-Shepp path reaches the goal.
+"""Hybrid A*: a search over poses connected by drivable arcs, until a Reeds-Shepp path reaches the goal.
 
-    f = g + greed · max(Reeds-Shepp without obstacles, way around obstacles without turning)
+    f = g + greed · max(Reeds-Shepp without obstacles, path around obstacles without turning)
 
-Poses are told apart by cells and headings, coarsely first and finer when that finds no way; of each only the cheapest
-is followed (Dolgov et al. 2008). Arcs are longer where there is room. Two searches take turns, one from the start and
-one from the goal: out of a narrow place a way is found more easily than into it. Each tries Reeds-Shepp paths to where
-the other began and to the foremost pose that the other has found, so the way ends exactly at the goal.
+Poses are grouped by cell and heading, coarsely first and finer if that finds no path; of each group only the cheapest
+pose is expanded (Dolgov et al. 2008). Arcs are longer where there is room. Two searches take turns, one from the start
+and one from the goal, because it is easier to find a path out of a narrow place than into it. Each tries Reeds-Shepp
+paths to the start of the other and to its foremost pose, so the path ends exactly at the goal.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pliant.kernel import kernel
+from pliant.kernel import kernel, put
 from pliant.mobile import wave as waves
 from pliant.mobile.arc import moved
 from pliant.mobile.estimate import wrapped
@@ -37,11 +37,11 @@ NODE = Layout(
         Field("y", "m", "pose"),
         Field("heading", "rad", "pose"),
         Field("g", "m", "cost so far"),
-        Field("h", "m", "cost to go, at least"),
+        Field("h", "m", "lower bound of the cost to go"),
         Field("curvature", "1/m", "arc that led here"),
         Field("length", "m", "its signed length"),
-        Field("parent", "", "where it came from (-1: the start)", kind="i8"),
-        Field("sure", "", "1: the cost to go considers turning too", kind="i8"),
+        Field("parent", "", "its predecessor (-1: the start)", kind="i8"),
+        Field("sure", "", "1: the cost to go includes turning", kind="i8"),
     ),
 )
 
@@ -50,18 +50,18 @@ SEARCH = Layout(
     (
         Field("query", "", "number of the search: older marks in the cells do not count", kind="i8"),
         Field("nodes", "", "poses so far", kind="i8"),
-        Field("open", "", "poses that wait in the heap", kind="i8"),
-        Field("expanded", "", "poses that were followed", kind="i8"),
+        Field("open", "", "poses in the heap", kind="i8"),
+        Field("expanded", "", "expanded poses", kind="i8"),
         Field("found", "", "pose from which the goal or the other search was reached, or -1", kind="i8"),
         Field("met", "", "pose of the other search that was reached, or -1 for the goal itself", kind="i8"),
         Field("ahead", "", "pose nearest to the goal, by the cost to go", kind="i8"),
-        Field("tried", "", "pose of the other search that was tried last", kind="i8"),
-        Field("cell", "m", "side of the cells that tell poses apart"),
-        Field("headings", "", "headings that are told apart", kind="i8"),
+        Field("tried", "", "last tried pose of the other search", kind="i8"),
+        Field("cell", "m", "cell size for grouping poses"),
+        Field("headings", "", "number of distinct headings", kind="i8"),
         Field("short", "m", "length of the arcs where there is little room"),
         Field("radius", "m", "smallest radius"),
-        Field("forward", "", "cost of a metre forwards"),
-        Field("reverse", "", "cost of a metre backwards"),
+        Field("forward", "", "cost of a metre forward"),
+        Field("reverse", "", "cost of a metre in reverse"),
         Field("cusp", "m", "cost of a change of direction"),
         Field("turn", "", "cost of a metre on the tightest arc"),
         Field("narrow", "", "cost of a metre where the base cannot turn on the spot"),
@@ -75,7 +75,7 @@ DONE, MORE, EMPTY, FULL = 1, 2, 3, 4
 
 
 class Room(NamedTuple):
-    """Memory of a search, made once per map."""
+    """Memory of a search, created once per map."""
 
     state: Any
     nodes: Any
@@ -84,11 +84,11 @@ class Room(NamedTuple):
     mark: Any
     """Query that last touched a cell, times two, plus one once it is closed."""
     best: Any
-    """Cheapest cost that led into a cell."""
+    """Lowest cost of reaching a cell."""
 
 
 def room_for(space: Space, expansions: int, cell_m: float, headings: int, short_m: float) -> Room:
-    """Room for a search of so many expansions on a space. Untouched memory costs nothing."""
+    """Memory for a search with this many expansions on a space. Untouched memory costs nothing."""
     rows, columns = (math.ceil(n * space.about[0].cell / cell_m) + 1 for n in space.distance.shape)
     state = SEARCH.new()
     state[0].cell, state[0].headings, state[0].short = cell_m, headings, short_m
@@ -170,7 +170,7 @@ def _put(space, wave, room, x, y, heading, g, curvature, length, parent):
 
 @kernel
 def shot(space, s, x, y, heading, goal):
-    """Whether the Reeds-Shepp path from a pose to a goal is free; it stays in `s.word`."""
+    """Whether the Reeds-Shepp path from a pose to a goal is free; it is left in `s.word`."""
     w = s.word
     between((x, y, heading), goal, s.radius, w)
     for i in range(w.n):
@@ -190,13 +190,13 @@ def begin(space, wave, room, start, goal):
     s = room.state[0]
     s.query += 1
     s.nodes, s.open, s.expanded, s.found, s.met, s.ahead, s.tried = 0, 0, 0, -1, -1, 0, -1
-    s.goal[:] = goal
+    put(s.goal, goal)
     _put(space, wave, room, start[0], start[1], start[2], 0.0, 0.0, 0.0, -1)
 
 
 @kernel
 def proceed(space, wave, room, other, most):
-    """Follow up to `most` poses; DONE, MORE to do, EMPTY (there is no way) or FULL (no memory left)."""
+    """Expand up to `most` poses; returns DONE, MORE (to do), EMPTY (no path exists) or FULL (no memory left)."""
     s = room.state[0]
     for _ in range(most):
         if s.open == 0:
@@ -244,7 +244,7 @@ def _meets(space, s, node, other):
 
 @kernel
 def arc_cost(s, curvature, length):
-    """What an arc costs: its length, more where it leads backwards, and more where it turns."""
+    """The cost of an arc: its length, increased in reverse and in turns."""
     return abs(length) * (s.forward if length > 0.0 else s.reverse) * (1.0 + (s.turn - 1.0) * abs(curvature) * s.radius)
 
 
@@ -292,7 +292,7 @@ def _chain(room, at):
 
 @kernel
 def arcs_of(room, other, out):
-    """The arcs from where `room` began to where `other` began into `out` (n, 2); returns how many (-1: no room)."""
+    """Write the arcs from the start of `room` to that of `other` to `out` (n, 2); returns how many (-1: no room)."""
     s = room.state[0]
     n, w = _chain(room, s.found), s.word.n
     m = _chain(other, s.met) if s.met >= 0 else 0
@@ -313,7 +313,7 @@ def arcs_of(room, other, out):
 
 @kernel
 def turned_round(arcs, n):
-    """The same arcs from the other end, in place."""
+    """Reverse the arcs in place."""
     for i in range((n + 1) // 2):
         k = n - 1 - i
         a, b, c, d = arcs[i, 0], arcs[i, 1], arcs[k, 0], arcs[k, 1]

@@ -1,4 +1,4 @@
-"""Making a way shorter: two poses on it are joined by a Reeds-Shepp path wherever that is free and cheaper."""
+"""Shortening a path: connect two of its poses by a Reeds-Shepp path wherever that is free and cheaper."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DUST_M = 1e-9
 
 @kernel
 def cost(s, arcs, first, last, before):
-    """What the arcs [first, last) cost, when `before` is the signed length that leads into them."""
+    """The cost of the arcs [first, last), where `before` is the signed length of the preceding arc."""
     total = 0.0
     for i in range(first, last):
         length = arcs[i, 1]
@@ -28,7 +28,7 @@ def cost(s, arcs, first, last, before):
 
 @kernel
 def chopped(arcs, n, out):
-    """The same way in pieces of at most SPACING_M; returns their number (-1: no room)."""
+    """Split the path into pieces of at most SPACING_M; returns their number (-1: no room)."""
     m = 0
     for i in range(n):
         pieces = max(1, math.ceil(abs(arcs[i, 1]) / SPACING_M))
@@ -42,7 +42,7 @@ def chopped(arcs, n, out):
 
 @kernel
 def joined(arcs, n):
-    """Neighbours on the same arc become one, empty ones go; in place, returns the new number."""
+    """Merge neighbours on the same arc and drop empty ones, in place; returns the new number."""
     m = 0
     for i in range(n):
         if abs(arcs[i, 1]) < DUST_M:
@@ -104,7 +104,7 @@ def _try(space, s, arcs, n, poses, i, j, fresh):
 
 @kernel
 def shorten(space, room, start, arcs, n, spare, poses, fresh):
-    """Shorten the n arcs in place, first over long stretches, then over ever shorter ones; returns the new number."""
+    """Shorten the n arcs in place, first over long parts, then over shorter ones; returns the new number."""
     s = room.state[0]
     m = chopped(arcs, n, spare)
     if m < 0:

@@ -1,7 +1,7 @@
-"""Where a base may stand: an occupancy grid with its distance field, and a rectangular footprint on it.
+"""Free poses of a base: an occupancy grid with its distance field, and a rectangular footprint.
 
-Cells that are blocked are squares. The distance field decides most poses at once; between the inscribed and the
-circumscribed circle two covering circles are tried, and then the rectangle itself against every blocked square.
+Blocked cells are squares. The distance field decides most poses directly; between the inscribed and the circumscribed
+circle, two covering circles are checked, and then the rectangle itself against every blocked square.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ ABOUT = Layout(
         Field("front", "m", "footprint ahead of the base point, margin included"),
         Field("rear", "m", "footprint behind the base point, margin included"),
         Field("side", "m", "half the width, margin included"),
-        Field("inscribed", "m", "radius around the base point that is all footprint"),
+        Field("inscribed", "m", "radius around the base point that the footprint covers completely"),
         Field("surely_free", "m", "distance at which no heading collides"),
         Field("roomy", "m", "distance below which some heading collides"),
-        Field("circle", "m", "radius of the two circles that cover the footprint, and what a cell may hide"),
-        Field("step", "m", "distance between poses that are looked at along an arc"),
+        Field("circle", "m", "radius of the two circles that cover the footprint, plus the size of a cell"),
+        Field("step", "m", "distance between the checked poses along an arc"),
     ),
 )
 
 
 class Space(NamedTuple):
-    """What the kernels know of the world; the grid is padded by blocked cells, so the world ends where the map ends."""
+    """The map as kernels use it; the grid is padded with blocked cells, so nothing beyond the map is free."""
 
     about: Any
     blocked: Any
     distance: Any
-    """From the centre of a cell to the centre of the nearest blocked one [m]."""
+    """Distance from the centre of a cell to the centre of the nearest blocked cell [m]."""
 
 
 def prepared(grid: OccupancyGrid, body: Footprint, *, unknown_is_free: bool = False) -> Space:
@@ -84,7 +84,7 @@ def distance_at(space, x, y):
 
 @kernel
 def free_at(space, x, y, heading):
-    """Whether the footprint touches nothing."""
+    """Whether the footprint is free of obstacles."""
     a = space.about[0]
     d = distance_at(space, x, y)
     if d > a.surely_free:
@@ -124,7 +124,7 @@ def _touches(space, x, y, c, s, along, side):
 
 @kernel
 def arc_free(space, x, y, heading, curvature, length):
-    """Whether an arc of signed length [m] can be driven; where there is room, poses in between are skipped."""
+    """Whether an arc of signed length [m] is free; where there is room, poses in between are skipped."""
     a = space.about[0]
     sign = 1.0 if length >= 0.0 else -1.0
     far, gone = abs(length), 0.0

@@ -1,10 +1,10 @@
-"""The three stages of a mission. Each says what it needs to begin, what it asks for, when it is done, what stops it.
+"""The three stages of a mission. Each defines its entry check, its command, when it is done and what stops it.
 
-    A  the arm goes to its park pose, the base is locked
-    B  the base drives to its place, the arm holds still
-    C  base and arm bring the tool to its goal, as one program
+    A  the arm moves to its park pose, the base is locked
+    B  the base drives to its goal pose, the arm holds still
+    C  base and arm together move the tool to its goal
 
-What a stage asks for goes through one filter (`handover`), and what that let through is what it goes on from.
+The command of a stage passes one filter (`handover`), and the stage continues from the filtered command.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from pliant.spatial import pose_error
 Array = np.ndarray[Any, Any]
 
 Search = Callable[[], Stand | None]
-"""A place and a way that are looked for: nothing while they are not found, a `PliantError` where there are none."""
+"""A search for a base pose and a path: None until they are found; raises a `PliantError` if there are none."""
 HOLD_1_S = 8.0
-"""How fast a joint returns to where it should be."""
+"""Rate at which a joint returns to its target."""
 JOINT_REST_RAD_S = 0.02
 EVEN_S = 0.05
-"""Time over which readings are averaged, where a stage asks whether the tool has come to rest."""
+"""Time over which readings are averaged to decide whether the tool has settled."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What a mission is told in every period."""
+    """The measurements of one period."""
 
     time_s: float
     q: Array
@@ -52,21 +52,21 @@ class Seen:
     twist: Array
     """Speed and turning speed of the base [m/s, rad/s]."""
     commanded: Array
-    """Where the joints are told to be [rad]."""
+    """Commanded joint positions [rad]."""
     expected: Array
-    """Base and joints when what is commanded now takes effect [m, rad]."""
+    """Base and joints when the present command takes effect [m, rad]."""
     ahead_s: float = 0.0
-    """How far ahead that is."""
+    """Time until then [s]."""
     age_s: float = 0.0
     """Age of the base's pose."""
     force_n: float = 0.0
-    """Force that is felt at the tool."""
+    """Force at the tool."""
     slipping: bool = False
-    """Whether wheels and pose of the base have parted."""
+    """Whether the wheels slip."""
 
     @property
     def is_usable(self) -> bool:
-        """Whether everything in it is a number."""
+        """Whether all values are finite."""
         parts = self.q, self.qd, self.twist, self.expected, (self.time_s, self.age_s)
         return all(bool(np.isfinite(part).all()) for part in parts)
 
@@ -80,12 +80,12 @@ class Seen:
 
 
 def from_place(a: Any, b: Any) -> tuple[float, float]:
-    """How far apart two base poses are: distance [m] and angle [rad]."""
+    """Distance [m] and angle [rad] between two base poses."""
     return math.hypot(a[0] - b[0], a[1] - b[1]), abs(math.remainder(float(a[2] - b[2]), math.tau))
 
 
 class Stage(ABC):
-    """One stage of a mission. Words that it answers with are parts of a sentence; none at all is a no."""
+    """One stage of a mission. Its answers are parts of a sentence; an empty text means no."""
 
     letter: str
     does: str
@@ -96,32 +96,32 @@ class Stage(ABC):
 
     @abstractmethod
     def enter(self, seen: Seen) -> str:
-        """Begin; or why it cannot."""
+        """Start the stage; returns why it cannot start, or ""."""
 
     @abstractmethod
     def wish(self, seen: Seen) -> Array:
-        """What u = (v, ω, q̇) should be now."""
+        """The requested u = (v, ω, q̇)."""
 
     @abstractmethod
     def reached(self, seen: Seen) -> str:
-        """In what sense it is done, if it is."""
+        """The result if the stage is done, or ""."""
 
     def trouble(self, seen: Seen) -> str:
-        """What speaks against going on."""
+        """Why the stage must not continue, or ""."""
         return ""
 
     def let_through(self, u: Array) -> None:
-        """What the filter made of the wish."""
+        """Receive the filtered command."""
         return
 
     @property
     def share(self) -> float:
-        """How much of it is done, roughly."""
+        """Approximate progress."""
         return 0.0
 
 
 class ParkStage(Stage):
-    """A: the arm to its park pose; the base is told to stand."""
+    """A: the arm moves to its park pose; the base does not move."""
 
     letter, does = "A", "parks the arm"
 
@@ -131,10 +131,10 @@ class ParkStage(Stage):
 
     def enter(self, seen: Seen) -> str:
         if not seen.base_rests:
-            return f"the base does not stand: it drives with {seen.twist[0]:.2f} m/s and {seen.twist[1]:.2f} rad/s"
+            return f"the base is not at rest: it moves at {seen.twist[0]:.2f} m/s and {seen.twist[1]:.2f} rad/s"
         self._motion = JointMotion.between(self.body, seen.commanded, self.park_q, self.settings.speed)
         if self._motion.seconds > self.limit_s:
-            return f"the arm needs {self._motion.seconds:.1f} s to its park pose, and {self.limit_s:g} s are allowed"
+            return f"the arm needs {self._motion.seconds:.1f} s to its park pose; park.limit_s is {self.limit_s:g} s"
         self._began_s, self._stood, self._now_s = seen.time_s, seen.q[:BASE_JOINTS].copy(), seen.time_s
         return ""
 
@@ -147,15 +147,15 @@ class ParkStage(Stage):
         off = float(np.abs(seen.q[BASE_JOINTS:] - self.park_q).max())
         over = seen.time_s - self._began_s >= self._motion.seconds
         if over and off <= self.settings.tolerance_rad and seen.arm_rests:
-            return f"the arm is parked, {off:.4f} rad off at most"
+            return f"the arm is parked, with a joint error of at most {off:.4f} rad"
         return ""
 
     def trouble(self, seen: Seen) -> str:
         moved, turned = from_place(seen.q, self._stood)
         if moved > self.settings.moved_m:
-            return f"the base is locked, and has moved by {1e3 * moved:.0f} mm"
+            return f"the base is locked but has moved by {1e3 * moved:.0f} mm"
         if turned > self.settings.moved_rad:
-            return f"the base is locked, and has turned by {math.degrees(turned):.1f}°"
+            return f"the base is locked but has turned by {math.degrees(turned):.1f}°"
         return ""
 
     @property
@@ -164,7 +164,7 @@ class ParkStage(Stage):
 
 
 class DriveStage(Stage):
-    """B: the base along its way; the arm holds its park pose."""
+    """B: the base follows its path; the arm holds its park pose."""
 
     letter, does = "B", "drives"
 
@@ -184,7 +184,7 @@ class DriveStage(Stage):
         self.follower: Follower | None = None
         self._search: Search | None = None
         self.waits = ""
-        """Why the base is told to stand, if it is: something is in its way."""
+        """Why the base waits, if it does: an obstacle is on its path."""
         self._told: Any = None
         self._progress, self._command = ProgressWatch(), np.zeros(2)
 
@@ -194,7 +194,7 @@ class DriveStage(Stage):
         self._command = np.zeros(2)
         off = float(np.abs(seen.q[BASE_JOINTS:] - self.park_q).max())
         if off > self.settings.park.tolerance_rad or not (seen.base_rests and seen.arm_rests):
-            return f"base and arm are not at rest with the arm parked, which is {off:.3f} rad off"
+            return f"base and arm are not at rest with the arm parked (joint error {off:.3f} rad)"
         self.follower = None
         try:
             self._search = self._find(seen.q[:BASE_JOINTS].copy())
@@ -204,7 +204,7 @@ class DriveStage(Stage):
 
     @property
     def seeks(self) -> bool:
-        """Whether a place and a way are still being looked for: the base stands meanwhile."""
+        """Whether the search for a base pose and a path is still running; the base waits meanwhile."""
         return self._search is not None
 
     def _look(self) -> str:
@@ -247,7 +247,7 @@ class DriveStage(Stage):
         ):
             return ""
         far, turned = from_place(seen.q, self.stand.q)
-        return f"the base stands {1e3 * far:.1f} mm and {math.degrees(turned):.2f}° from its place"
+        return f"the base has stopped {1e3 * far:.1f} mm and {math.degrees(turned):.2f}° from its goal pose"
 
     def trouble(self, seen: Seen) -> str:
         if why := self._look():
@@ -265,13 +265,13 @@ class DriveStage(Stage):
 
 
 class ReachStage(Stage):
-    """C: the tool along a path that the arm alone could go from the place found; base and arm share it as one program.
+    """C: the tool follows a path that the arm alone could follow from the base pose; base and arm share the motion.
 
-    The base is not where it should be by some millimetres: the path begins where the tool really is, and ends at the
-    goal. The joint motion behind it is the posture that the program prefers.
+    The base is some millimetres off its goal pose, so the path starts at the measured tool pose and ends at the goal.
+    The underlying joint motion is the preferred posture.
     """
 
-    letter, does = "C", "brings the tool to its goal"
+    letter, does = "C", "moves the tool to its goal"
 
     def __init__(self, body: Body, settings: MissionSettings, goal: Array, dt: float) -> None:
         super().__init__(body)
@@ -279,18 +279,18 @@ class ReachStage(Stage):
         self.limit_s = settings.reach.limit_s
         self.motion = WholeBodyMotion(body, settings.whole_body, dt)
         self.place: Array | None = None
-        """Base and joints with the tool at its goal, as the place was chosen for."""
+        """Base and joints with the tool at its goal, as planned."""
         self.target = goal.copy()
-        """Where the tool should be when what is commanded now takes effect."""
+        """Target of the tool when the present command takes effect."""
         self._solved = True
 
     def enter(self, seen: Seen) -> str:
         if self.place is None or not (seen.base_rests and seen.arm_rests):
-            return "base and arm are not at rest at the place to reach from"
+            return "base and arm are not at rest at the base pose to reach from"
         far, turned = from_place(seen.q, self.place)
         travel = self.settings.travel
         if far > travel.stand_m or math.degrees(turned) > travel.stand_deg:
-            return f"the base stands {1e3 * far:.0f} mm and {math.degrees(turned):.1f}° from the place to reach from"
+            return f"the base is {1e3 * far:.0f} mm and {math.degrees(turned):.1f}° away from the pose to reach from"
         begin, end = np.concatenate([seen.q[:BASE_JOINTS], seen.commanded]), self.place.copy()
         end[2] = begin[2] + math.remainder(float(end[2] - begin[2]), math.tau)
         self._motion = JointMotion.between(self.body, begin, end, self.settings.reach.speed)

@@ -1,10 +1,10 @@
-"""Regular times from stamps that were taken late: a line through the last stamps over their counted numbers.
+"""Regular times from late stamps: a line fitted to the last stamps over their sample numbers.
 
     t_k ≈ t_0 + k h                  least squares over a sliding window
 
-Right for values that are sampled regularly and stamped whenever the message was handled. Wrong for samples that are
-themselves late and stamped truly: those have the right times already. Stamps that stay away from the line mean that the
-source has another rate now: the line begins anew with them.
+Use it for values that are sampled regularly and stamped when the message is handled. Do not use it for samples that are
+themselves late but stamped correctly. Stamps that stay away from the line mean that the source has changed its rate:
+the line restarts with them.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ STAMPS = Layout(
     (
         Field("n", "", "stamps in the window", kind="i8"),
         Field("head", "", "where the next one goes", kind="i8"),
-        Field("newest", "", "counted number of the newest"),
+        Field("newest", "", "sample number of the newest"),
         Field("number", "", "that of each", (WINDOW,)),
-        Field("stamp", "s", "each as it came", (WINDOW,)),
+        Field("stamp", "s", "each as received", (WINDOW,)),
         Field("period_s", "s", "slope of the line"),
         Field("regular_s", "s", "the line at the newest"),
         Field("step_s", "s", "time from the stamp before to the newest"),
         Field("sigma_s", "s", "its standard deviation as long as there is no line"),
         Field("slack", "", "standard deviation of the period, as a share of it"),
-        Field("usual_s", "s", "how far stamps lie from the line as a rule"),
+        Field("usual_s", "s", "typical distance of stamps from the line"),
         Field("off_s", "s", "how far the newest lies from it, if that is odd, or 0"),
         Field("odd", "", "WEIGHT for every odd stamp, less 1 for every other", kind="i8"),
         Field("slow", "", "stamps in a row before which some seem to be lost", kind="i8"),
-        Field("anew", "", "1: with the newest the line began anew", kind="i8"),
+        Field("anew", "", "1: the line restarted with the newest", kind="i8"),
     ),
 )
 
@@ -56,7 +56,7 @@ def clear(s):
 
 @kernel
 def regular(s, t):
-    """The time that the stamp t [s] should have had, and in `s` the step to it and how well that is known."""
+    """The corrected time of the stamp t [s]; `s` holds the step to it and its uncertainty."""
     fitted = s.n >= LEAST and s.period_s > 0.0
     # a sample that was lost counts too
     since = s.regular_s if s.n >= FEW else s.stamp[(s.head - 1) % WINDOW]

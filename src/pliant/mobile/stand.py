@@ -1,4 +1,4 @@
-"""Where to stand for a pose of the tool: places that the arm reaches it from; the one that is cheapest to drive to."""
+"""Base poses from which the arm reaches a tool pose, and the one with the cheapest path."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Stand:
-    """A place to stand: base and joints with the tool at its goal, and the way there."""
+    """A base pose to reach from: base and joints with the tool at its goal, and the path there."""
 
     q: Array
     """x [m], y [m], heading [rad], joints [rad]."""
     plan: Plan
     tried: int
-    """How many places there were to choose from."""
+    """Number of candidates."""
 
 
 class Stands:
-    """Finds the place for one goal of the tool; `speaks_against` may refuse one in words, as after a rehearsal."""
+    """Finds the base pose for one tool goal; `speaks_against` may reject one with a reason, as after a rehearsal."""
 
     def __init__(
         self,
@@ -47,15 +47,15 @@ class Stands:
         if not self.places:
             x, y, z = (float(value) for value in goal[:3])
             raise RejectedError(
-                f"goal ({x:g} m, {y:g} m, {z:g} m) cannot be reached: there is no place for the base from which the "
-                f"arm brings its tool there with its joints within {p.stray_rad:g} rad of its home pose.",
+                f"goal ({x:g} m, {y:g} m, {z:g} m) cannot be reached: from no base pose can the arm bring its tool "
+                f"there with its joints within {p.stray_rad:g} rad of its home pose (travel.stray_rad).",
                 field="goal", value=(x, y, z),
             )  # fmt: skip
 
     def nearest(self, planner: HybridAStar, start: Any, go_on: Callable[[], bool] = lambda: True) -> Stand:
-        """The place with the cheapest way from `start` (x [m], y [m], heading [rad]), of those that will do.
+        """The suitable base pose with the cheapest path from `start` (x [m], y [m], heading [rad]).
 
-        When `go_on` says no, the best of what was found by then is taken, or `NoWayError` raised.
+        If `go_on` returns False, the best one found so far is used, or `NoWayError` is raised.
         """
         planner.check(start, start)
         free = self._free(planner)
@@ -74,12 +74,12 @@ class Stands:
                 plans[k] = plan
                 heappush(queue, (plan.cost_m, k))
         if ways:
-            raise NoWayError(f"None of the {ways} places from which the arm reaches the goal will do: {why}.")
-        which = f"any of the {len(free)} places from which the arm reaches the goal"
+            raise NoWayError(f"None of the {ways} base poses from which the arm reaches the goal is suitable: {why}.")
+        which = f"any of the {len(free)} base poses from which the arm reaches the goal"
         raise NoWayError(
-            f"There is no way to {which}."
+            f"No path exists to {which}."
             if go_on()
-            else f"No way was found to {which} in the time allowed (travel.search_s)."
+            else f"No path was found to {which} within the time limit (travel.search_s)."
         )
 
     def _free(self, planner: HybridAStar) -> list[PoseSolution]:
@@ -89,13 +89,11 @@ class Stands:
         free = [place for place in inside if planner.free(place.base)]
         if free:
             return free
-        places = f"all {len(self.places)} places from which the arm reaches it"
+        places = f"all {len(self.places)} base poses from which the arm reaches it"
         if not inside:
-            why = f"{places} lie off the map, which reaches from ({left:g}, {bottom:g}) to ({right:g}, {top:g}) m"
+            why = f"{places} are off the map, which extends from ({left:g}, {bottom:g}) to ({right:g}, {top:g}) m"
         elif any(planner.is_unknown(place.base) for place in inside):
-            why = (
-                f"at {places}, the base would touch an obstacle or stand in cells that the map does not know ({KNOWN})"
-            )
+            why = f"at {places}, the base would touch an obstacle or cover unknown cells of the map ({KNOWN})"
         else:
             why = f"at {places}, the base would touch an obstacle"
         raise RejectedError(f"goal cannot be reached: {why}.", field="goal", value=tuple(self.goal[:3].tolist()))

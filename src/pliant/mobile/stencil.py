@@ -1,8 +1,8 @@
 """Velocity of a noise-free reference: the derivative of the polynomial through the last 5, 3 or 2 samples.
 
-The weights are Fornberg's for the stamps as they are (Generation of finite difference formulas on arbitrarily spaced
-grids, 1988), so uneven times cost no accuracy. Every stencil makes noise louder: 5 points by 5.6/h, more than 2 points.
-For measured poses use the Kalman filter.
+The weights are Fornberg's for the actual stamps (Generation of finite difference formulas on arbitrarily spaced grids,
+1988), so uneven times cost no accuracy. Every stencil amplifies noise: 5 points by 5.6/h, more than 2 points. For
+measured poses use the Kalman filter.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def derivative_weights(times, n, w):
 
 @kernel
 def step(p, s, t, z, w, o):
-    """Take the pose z of time t [s] and say in `o` the velocity there, and by which stencil; w is for 5 numbers."""
+    """Update with the pose z at time t [s], and write the velocity and the stencil used into `o`; w holds 5 numbers."""
     status = admit(p, s, t, z, POINTS)
     o.status = status
     if status in (IGNORED, COASTING):

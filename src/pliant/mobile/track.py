@@ -1,9 +1,9 @@
-"""A path as a follower sees it: points close together, with curvature and the speed that what lies ahead allows.
+"""A path for a follower: closely spaced points with curvature and the speed limit that the path ahead allows.
 
     v² ≤ a_lat/|κ|    |v κ| ≤ ω_max    |v|(1 + |κ| track/2) ≤ wheel    v² ≤ v_next² + 2 d ds        (from the end back)
 
-Where the curvature jumps by Δκ, an angular acceleration α that is limited takes the base off the path by
-v (v Δκ)³/(24 α²) when the turn begins half a ramp early. That gives the speed there.
+Where the curvature jumps by Δκ, a limited angular acceleration α makes the base deviate from the path by
+v (v Δκ)³/(24 α²) if the turn starts half a ramp early. This sets the speed there.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pliant.records import Field, Layout
 
 STEP_M = 0.01
 WINDOW_M = 0.3
-"""Changes of curvature that lie closer together are one jump: there is no time for two ramps."""
+"""Changes of curvature closer than this count as one jump, because there is no time for two ramps."""
 
 POINT = Layout(
     "TrackPoint",
@@ -40,9 +40,9 @@ PART = Layout(
     (
         Field("first", "", "its first point", kind="i8"),
         Field("last", "", "its last point", kind="i8"),
-        Field("direction", "", "1 forwards, -1 backwards"),
+        Field("direction", "", "1 forward, -1 in reverse"),
         Field("step", "m", "between two points"),
-        Field("before", "m", "way before it"),
+        Field("before", "m", "distance before it"),
     ),
 )
 
@@ -55,11 +55,11 @@ class Track(NamedTuple):
 
 
 def track_of(path: Path, base: Base, follow: Follow) -> Track:
-    """The track of a path: a new part wherever the direction of driving changes."""
+    """The track of a path, with a new part at every change between forward and reverse."""
     arcs = np.asarray(path.arcs, float)
     arcs = arcs[np.abs(arcs[:, 1]) > 1e-6]
     if not len(arcs):
-        raise RejectedError("The path has no length: there is nothing to follow.", field="path")
+        raise RejectedError("The path has no length, so there is nothing to follow.", field="path")
     signs = np.sign(arcs[:, 1])
     cuts = [0, *(np.flatnonzero(np.diff(signs)) + 1).tolist(), len(arcs)]
     points, parts = [], PART.new(len(cuts) - 1)
@@ -100,7 +100,7 @@ def _speeds(curvature: Any, step: float, sign: float, base: Base, follow: Follow
 
 @kernel
 def locate(track, part, s, x, y):
-    """Way along a part [m] of the point nearest to (x, y), searched around the way s."""
+    """Distance along a part [m] of the point nearest to (x, y), searched around the distance s."""
     q = track.parts[part]
     n = q.last - q.first
     middle = int(s / q.step)
@@ -121,14 +121,14 @@ def locate(track, part, s, x, y):
 
 @kernel
 def index_at(track, part, s):
-    """The point of a part nearest to the way s."""
+    """The point of a part nearest to the distance s."""
     q = track.parts[part]
     return q.first + min(q.last - q.first, max(0, int(s / q.step + 0.5)))
 
 
 @kernel
 def mean_curvature(track, part, s, half):
-    """Curvature around the way s, over a window of ± half [m]."""
+    """Mean curvature around the distance s, over a window of ± half [m]."""
     low, high = index_at(track, part, s - half), index_at(track, part, s + half)
     total = 0.0
     for i in range(low, high + 1):
@@ -138,7 +138,7 @@ def mean_curvature(track, part, s, half):
 
 @kernel
 def errors_at(track, part, s, pose):
-    """Distance left of the path [m] and heading error [rad] of a pose at the way s, on the exact arc."""
+    """Offset to the left of the path [m] and heading error [rad] of a pose at the distance s, on the exact arc."""
     q = track.parts[part]
     p = track.points[index_at(track, part, s)]
     off = s - (index_at(track, part, s) - q.first) * q.step

@@ -1,11 +1,11 @@
-"""Following poses that come one by one, with stamps: a base target as another program samples it becomes (v, ω).
+"""Following stamped poses that arrive one by one: a base target sampled by another program becomes (v, ω).
 
     v = s cos e_θ + k_x e_x          ω = ω_r + σ² s e_y sinc(e_θ) + k_θ e_θ          σ = min(stiffness, bandwidth/|s|)
 
-s and ω_r are the reference's own speeds, estimated from its samples: they go ahead, and errors of the pose are fed back
-(Samson's law for a moving reference; k_x = bandwidth, k_θ = max(2 ζ σ |s|, bandwidth), so that a reference at rest is
-held). All of it is taken for the moment at which the command shows. A base cannot go sideways: where the reference
-does, by more than its estimate is unsure of, the base turns towards the motion, and `lateral_m_s` says so.
+s and ω_r are the reference's speeds, estimated from its samples and fed forward; pose errors are fed back (Samson's law
+for a moving reference; k_x = bandwidth, k_θ = max(2 ζ σ |s|, bandwidth), so that a reference at rest is held). All
+values are predicted for the time at which the command takes effect. A base cannot move sideways: where the reference
+does, by more than its uncertainty, the base turns towards the motion, and `lateral_m_s` reports it.
 """
 
 from __future__ import annotations
@@ -29,35 +29,35 @@ from pliant.params.mobile import Base, Follow
 Array = np.ndarray[Any, Any]
 
 NO_REFERENCE = 9
-STATES = drive.STATES | {NO_REFERENCE: "stopped: there is no reference, or the last one is too old"}
+STATES = drive.STATES | {NO_REFERENCE: "stopped: no reference has arrived, or the last one is too old"}
 STALE_S = 0.5
 SURE = 3.0
-"""Sideways speeds within so many standard deviations of their estimate count as none."""
+"""Sideways speeds within this many standard deviations of their estimate count as zero."""
 SIDEWAYS_M_S = 0.03
-"""The same where an estimate does not know its deviation; slower than this is never sideways."""
+"""The threshold if an estimate has no standard deviation; slower than this never counts as sideways."""
 
 
 class VelocitySource(Protocol):
-    """What is needed of an estimator: `mobile.velocity` has them."""
+    """The estimator interface; `mobile.velocity` has implementations."""
 
     def update(self, stamp_s: float, pose: Any) -> Any: ...
 
 
 @dataclass(frozen=True)
 class PoseCommand:
-    """What to command, and how far the base is from where it should be when that shows."""
+    """The command, and the pose error of the base when it takes effect."""
 
     v: float
     omega: float
     state: int
     """See STATES."""
     ahead_m: float = math.nan
-    """How far ahead of the base, and to its left, the reference is."""
+    """Distance of the reference ahead of the base, and to its left."""
     left_m: float = math.nan
     turn_rad: float = math.nan
-    """How far it has to turn to where the reference goes."""
+    """Angle to the reference's direction of motion."""
     lateral_m_s: float = math.nan
-    """Sideways speed of the reference: what no differential drive follows without turning."""
+    """Sideways speed of the reference, which a differential drive cannot follow without turning."""
 
 
 @kernel
@@ -66,7 +66,7 @@ def _towards(base, v, omega, dt, o):
 
 
 class PoseTracker:
-    """Takes references whenever they come, and gives a command in every period."""
+    """Accepts references whenever they arrive, and computes a command in every period."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class PoseTracker:
         self._heard_s, self._backward = -math.inf, False
 
     def reference(self, stamp_s: float, pose: Any) -> Any:
-        """Take where the base should be (x [m], y [m], heading [rad]) at `stamp_s`; returns the estimate made of it."""
+        """Set the reference pose (x [m], y [m], heading [rad]) at `stamp_s`; returns the resulting estimate."""
         assert self.velocity is not None
         known = self.velocity.update(stamp_s, pose)
         if int(known.status) in (VALID, RESET):
@@ -97,7 +97,7 @@ class PoseTracker:
     def update(
         self, now_s: float, pose: Any, v: float, omega: float, *, age_s: float = 0.0, dt: float = 0.02
     ) -> PoseCommand:
-        """The next command from odometry: pose (x, y, heading), speeds, and how old they are; `now_s` as the stamps."""
+        """The next command from odometry: pose (x, y, heading), speeds and age; `now_s` is on the stamps' clock."""
         if not 0.0 < dt <= 1.0:
             raise InputError("dt", dt, "a period of at most 1 s")
         where = np.array(pose, float)

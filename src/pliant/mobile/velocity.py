@@ -1,4 +1,4 @@
-"""Velocity of a base from its poses: three estimators with one verb.
+"""Velocity of a base from its poses: three estimators with one interface.
 
     estimator = CAKalman(BaseVelocity(noise_m=0.002))
     estimate = estimator.update(stamp_s, (x, y, heading))
@@ -30,7 +30,7 @@ Pose = Sequence[float] | np.ndarray[Any, Any]
 
 
 class Estimator(ABC):
-    """What the three have in common: one sample at a time, or many at once."""
+    """The common interface: one sample at a time, or many at once."""
 
     _state: Layout = HISTORY
 
@@ -40,7 +40,7 @@ class Estimator(ABC):
         self.reset()
 
     def reset(self) -> None:
-        """Forget everything: a new trajectory begins."""
+        """Reset for a new trajectory."""
         self._memory = self._state.new()
         self._last = ESTIMATE.new()
         self._last[0].sigma[:] = np.nan
@@ -75,7 +75,7 @@ def _numbers(field: str, values: Any) -> Array:
 
 
 class Stencil(Estimator):
-    """The derivative through the last 5, 3 or 2 samples: exact for references without noise, loud for all others."""
+    """The derivative through the last 5, 3 or 2 samples: exact for references without noise, noisy for all others."""
 
     def _run(self, stamps: Array, poses: Array, out: Array) -> None:
         stencil.run(self._parameters, self._memory, stamps, poses, np.zeros(stencil.POINTS), out)

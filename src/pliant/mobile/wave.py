@@ -1,7 +1,7 @@
-"""Distance to the goal around obstacles, for a point that has the inscribed circle's room: a wave on a coarser grid.
+"""Distance to the goal around obstacles, for the inscribed circle of the base: a wave on a coarser grid.
 
-A coarse cell can be passed if any point in it has room: so the wave is optimistic, and a goal that it does not reach
-cannot be reached at all. Steps cost 10 and 14 (more in narrow places), and queue in buckets (Dial 1969).
+A coarse cell is passable if any point in it has room. So the wave is optimistic, and a goal that it does not reach is
+unreachable. Steps cost 10 and 14 (more in narrow places), and are queued in buckets (Dial 1969).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ STRAIGHT, DIAGONAL = 10, 14
 # More than the dearest step: diagonal through a narrow place beside the course.
 BUCKETS = 256
 BESIDE = 4
-"""How many times as much a step costs that leaves the course, once there is one."""
+"""Cost factor of a step that leaves the course, once there is one."""
 FAR = 1 << 30
 
 WAVE = Layout(
@@ -34,13 +34,13 @@ WAVE = Layout(
 
 
 class Wave(NamedTuple):
-    """The coarse grid and the room that the wave needs."""
+    """The coarse grid and the memory of the wave."""
 
     about: Any
     price: Any
-    """What a step into a cell costs, in tenths: 0 where there is no way, 10 where there is room."""
+    """Cost of a step into a cell, in tenths: 0 if it is blocked, 10 if there is room."""
     dues: Any
-    """The same for the query at hand, which may have a course to keep to."""
+    """The same for the present query, which may follow a course."""
     steps: Any
     """Distance to the goal in tenths of a coarse cell (FAR: not reached)."""
     heads: Any
@@ -98,9 +98,9 @@ def begin(space, wave, x, y):
 
 @kernel
 def spread(wave, until):
-    """Let the wave run to a distance (in tenths of a coarse cell), or until it has reached everything.
+    """Run the wave to a distance (in tenths of a coarse cell), or until it has reached everything.
 
-    That is noticed where `until` is farther ahead than there are buckets.
+    The latter is detected where `until` is farther ahead than there are buckets.
     """
     w = wave.about[0]
     quiet = 0
@@ -139,7 +139,7 @@ def _pass_on(wave, cell):
 
 @kernel
 def reaches(space, wave, x, y):
-    """Run the wave until it has passed (x, y) by half the way again; whether it came there at all."""
+    """Run the wave until it is 1.5 times as far as (x, y); returns whether it reached that point."""
     j, i = _place(space, wave, x, y)
     if j < 0:
         return False
@@ -153,7 +153,7 @@ def reaches(space, wave, x, y):
 
 @kernel
 def to_go(space, wave, x, y):
-    """Distance to the goal [m]: what the wave found, or how far it has come if it has not been here yet."""
+    """Distance to the goal [m] by the wave, or the distance it has run if it has not reached this point yet."""
     j, i = _place(space, wave, x, y)
     if j < 0:
         return math.inf

@@ -6,9 +6,9 @@
              + w_u |u|²
     subject to |v ± ω track/2| ≤ wheel, speed, acceleration and joint limits
 
-The low weights decide only what the tool leaves open: two directions of eight. The boxes are made so that standing
-still in time is always possible, so the program always has a solution. Building is apart from solving: `Program` holds
-the matrices. DAQP solves them, a dual active-set method that suits a handful of variables.
+The low weights decide only what the tool leaves open: two directions of eight. The bounds always allow to stop in time,
+so the program always has a solution. Building and solving are separate: `Program` holds the matrices, and DAQP, a dual
+active-set method suited to few variables, solves them.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ Array = np.ndarray[Any, Any]
 _M = MAX_JOINTS
 WHEELS = 2
 SOLVED = 1
-"""DAQP's word for a solution."""
+"""DAQP's exit code for a solution."""
 
 WEIGHTS = Layout(
     "Weights",
     (
-        Field("gain", "1/s", "how fast the tool closes in on its target"),
-        Field("most_pull", "m/s", "fastest that an error pulls"),
-        Field("rotation", "m/rad", "weight of a turn beside a shift"),
+        Field("gain", "1/s", "gain of the tool's position error"),
+        Field("most_pull", "m/s", "largest correction speed"),
+        Field("rotation", "m/rad", "weight of a rotation relative to a translation"),
         Field("posture", "", "weight"),
         Field("posture_rate", "1/s", ""),
         Field("facing", "", "weight"),
@@ -55,7 +55,7 @@ PROGRAM = Layout(
     "Program",
     (
         Field("J", "", "J_red", (6, _M)),
-        Field("V", "m/s, rad/s", "velocity that the tool should have", (6,)),
+        Field("V", "m/s, rad/s", "desired velocity of the tool", (6,)),
         Field("e", "m, rad", "error of the tool: actual minus target", (6,)),
         Field("target", "m, -", "X_WT of the target, its quaternion of length one", (7,)),
         Field("H", "", "of ½ uᵀ H u + fᵀ u, row by row (m, m)", (_M * _M,)),
@@ -77,7 +77,7 @@ def _finite(values):
 
 @kernel
 def aim(h, p, q, twist, c):
-    """The velocity that brings the tool at q to the target, which moves with `twist`: c.V, and the error c.e."""
+    """Compute the velocity c.V that brings the tool at q to the target, which moves with `twist`, and the error c.e."""
     kinematics.place(h, q)
     pose_error(h.X_tool, c.target, c.e)
     pull = p.gain * math.sqrt(c.e[0] ** 2 + c.e[1] ** 2 + c.e[2] ** 2)
@@ -135,7 +135,7 @@ def _stopping(room, a, dt):
 
 @kernel
 def joint_window(h, j, q, last, dt):
-    """Least and most that the speed of joint j at q may be one period after it was `last`: it can stop in time."""
+    """Range of the speed of joint j at q one period after it was `last`, from which it can stop in time."""
     v, a = h.v_max[j], h.a_max[j]
     high = min(v, _stopping(h.q_max[j] - q, a, dt))
     low = -min(v, _stopping(q - h.q_min[j], a, dt))
@@ -166,7 +166,7 @@ def build(handle, weights, limits, q, posture, last, dt, program):
 
 @kernel
 def aim_at(handle, weights, q, target, twist, program):
-    """`aim` on one-element record arrays; False, and nothing changed, if anything of it is no number or no pose."""
+    """`aim` on one-element record arrays; returns False and changes nothing if an input is not finite or not a pose."""
     c = program[0]
     length = math.sqrt(target[3] ** 2 + target[4] ** 2 + target[5] ** 2 + target[6] ** 2)
     if not (_finite(q) and _finite(target) and _finite(twist) and abs(length - 1.0) <= 1e-3):
@@ -179,7 +179,7 @@ def aim_at(handle, weights, q, target, twist, program):
 
 @kernel
 def take(program, answer, u, twist):
-    """The solver's answer as u, and the tool's twist that follows; False if it is no number."""
+    """The solver's solution as u, and the resulting twist of the tool; False if it is not finite."""
     c, m = program[0], u.shape[0]
     if not _finite(answer):
         return False
@@ -194,20 +194,20 @@ def take(program, answer, u, twist):
 
 @dataclass(frozen=True)
 class Motion:
-    """What base and arm are to do now."""
+    """The command to base and arm."""
 
     u: Array
     """(v [m/s], ω [rad/s], joint speeds [rad/s])."""
     twist: Array
-    """The velocity that it gives the tool [m/s, rad/s]."""
+    """The resulting velocity of the tool [m/s, rad/s]."""
     error: Array
-    """How far the tool was from its target [m, rad], actual minus target (zero for `toward`)."""
+    """Pose error of the tool [m, rad], actual minus target (zero for `toward`)."""
     solved: bool
-    """False: the solver gave up, and everything brakes."""
+    """False: the solver failed, and everything brakes."""
 
     @property
     def base(self) -> tuple[float, float]:
-        """Forward [m/s] and turning speed [rad/s]: all that a /cmd_vel can say to a differential drive."""
+        """Forward [m/s] and turning speed [rad/s], as in /cmd_vel for a differential drive."""
         return float(self.u[0]), float(self.u[1])
 
     @property
@@ -217,7 +217,7 @@ class Motion:
 
 
 class WholeBodyMotion:
-    """Turns a target of the tool into (v, ω, q̇_arm), once per period; remembers only what it asked for last."""
+    """Converts a tool target into (v, ω, q̇_arm), once per period; it remembers only its last command."""
 
     def __init__(self, body: Body, params: WholeBody | None = None, dt: float = 0.002) -> None:
         if not (math.isfinite(dt) and 1e-4 <= dt <= 0.1):
@@ -225,7 +225,7 @@ class WholeBodyMotion:
         self.body, self.params, self.dt = body, params or WholeBody(), dt
         self.posture = body.q_home[BASE_JOINTS:]
         self.u = np.zeros(body.m)
-        """What was asked for last: a hand-over sets it to how the robot moves."""
+        """The last command; set it to the robot's present motion at a handover."""
         self.program = PROGRAM.new()
         self._weights = WEIGHTS.new()
         p = self.params
@@ -260,13 +260,13 @@ class WholeBodyMotion:
         return self._solve(arguments[0]) if good else self._refuse(q, target, twist)
 
     def toward(self, q: Any, velocity: Any) -> Motion:
-        """Give the tool this velocity [m/s, rad/s], in world axes: what a compliance law asks for."""
+        """Move the tool at this velocity [m/s, rad/s], in world axes, as a compliance law requests."""
         q, velocity = self.body.joints("q", q), _numbers("velocity", velocity, 6)
         self._V[:], self._e[:] = velocity, 0.0
         return self._solve(q)
 
     def halt(self, q: Any) -> Motion:
-        """Come to rest as fast as is allowed."""
+        """Stop as fast as the limits allow."""
         self._V[:], self._e[:] = 0.0, 0.0
         self._build(self.body.joints("q", q))
         return self._brake()
