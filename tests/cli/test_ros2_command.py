@@ -142,7 +142,7 @@ def test_a_mission_runs_in_real_time_beside_the_bridge(network: None, tmp_path: 
         said = " ".join((done.stdout + done.stderr).split())
         assert done.returncode == 0, done.stderr
         until(lambda: any((last.linear.x, last.angular.z) == (0, 0) for last in base.messages()))
-    assert f"Commands go out on {TRAJECTORY} and /cmd_vel" in said
+    assert f"Commands are published on {TRAJECTORY} and /cmd_vel" in said
     assert "B: the base drives" in said
     assert recorded_story(Recording.load(tmp_path / "live.mcap")).log[-1].stage == "done"
 

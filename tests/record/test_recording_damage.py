@@ -54,7 +54,7 @@ def test_a_file_cut_anywhere_gives_all_complete_chunks(path, records):
         kept = min(100 * sum(end <= cut for end in ends), 350)
         with pytest.raises(RecordingError, match="is truncated") as error:
             Recording.load(path)
-        assert f"({kept} records) can be recovered; --partial (partial=True)" in str(error.value)
+        assert f"({kept} records) can be recovered. Use --partial (partial=True)" in str(error.value)
         read = Recording.load(path, partial=True)
         assert not read.complete
         assert read.records.tobytes() == records[:kept].tobytes()

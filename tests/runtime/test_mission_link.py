@@ -174,8 +174,8 @@ def test_a_killed_process_is_reported_with_its_last_seconds(compiled: None, unti
     session = MissionSession(fetch()).start()
     session.wait(0.2)
     os.kill(int(session.board.header.loop_pid), signal.SIGKILL)
-    with pytest.raises(PliantError, match="without a word") as caught:
+    with pytest.raises(PliantError, match="exited without reporting a reason") as caught:
         until(lambda: session.check())
     saved = Recording.load(caught.value.black_box)  # type: ignore[attr-defined]
     assert len(saved.records) > 50
-    assert "without a word" in saved.meta["fault"]
+    assert "exited without reporting a reason" in saved.meta["fault"]

@@ -103,7 +103,7 @@ def test_the_last_moments_before_a_fault_are_shown(page: Any, studio: Running) -
         kill(studio)
         until(lambda: part(page, "status").text_content() == "fault")
         until(lambda: "The last seconds are in" in part(page, "notice").text_content())
-        until(lambda: "ended without a word" in part(page, "notice").text_content())
+        until(lambda: "exited without reporting a reason" in part(page, "notice").text_content())
         until(lambda: is_shown(page, last))
         until(lambda: part(page, "force").text_content() == f"|F| {force:.1f} N")
 

@@ -24,6 +24,7 @@ from pliant.runtime.link import Link, attach
 from pliant.studio import life
 from pliant.studio.hub import Hub
 from pliant.studio.life import SILENT_S, Pulse, status_of
+from pliant.studio.recorder import MOST_AUTOMATIC, Recorder
 from pliant.studio.stage import Stage
 
 
@@ -116,7 +117,7 @@ def test_a_real_robot_that_was_named_is_shown_and_can_be_stopped(tmp_path: Path)
             return int(shown.arm().state.goal.stop) != 0
 
         try:
-            shown.begin(str(file))
+            shown.begin(str(file), record=False)
             assert shown.scene is not None
             assert shown.scene.describe()["robot"] == ur.robot
             stop(shown)
@@ -153,6 +154,66 @@ def test_a_recorder_that_dies_is_told_of(stage: Stage, tmp_path: Path, monkeypat
     assert stage.recorder.look() == (again, "")
     assert stage.stop_recording() == again
     assert stage.recorder.look() == ("", "")
+
+
+def test_a_run_is_recorded_from_its_first_tick_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLIANT_OUT", str(tmp_path))
+    shown = Stage()
+    try:
+        shown.start("hand_guiding", record=True)
+        file, mishap = shown.recorder.look()
+        assert (Path(file).parent, mishap) == (tmp_path, "")
+        assert Path(file).name.startswith("studio-hand_guiding-")
+        with pytest.raises(RejectedError, match="already running"):
+            shown.record()
+        until(lambda: shown.arm().board.head > 50)
+        last = attach(shown.arm().name).board
+    finally:
+        shown.close()
+    assert shown.recorder.look() == ("", "")
+    ticks = Recording.load(Path(file)).records["tick"]
+    assert (ticks[0], ticks[-1]) == (0, last.head - 1)
+
+
+def test_a_run_that_is_not_recorded_leaves_no_file(stage: Stage, tmp_path: Path) -> None:
+    assert stage.recorder.look() == ("", "")
+
+
+def test_old_automatic_recordings_are_deleted_and_no_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLIANT_OUT", str(tmp_path))
+    names = [f"studio-push-{number:02}.mcap" for number in range(25)]
+    for age, name in enumerate(reversed(names)):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (1e9 - age, 1e9 - age))
+    others = ["push-1.mcap", "fault-1.mcap", "studio-notes.txt"]
+    for name in others:
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (1.0, 1.0))
+    assert Recorder().claim("push") is not None
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*others, *names[-MOST_AUTOMATIC + 1 :]])
+
+
+def test_where_nothing_can_be_written_a_run_is_not_recorded_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("PLIANT_OUT", str(tmp_path / "file" / "out"))
+    recorder = Recorder()
+    assert recorder.claim("push") is None
+    assert "The run is not recorded" in recorder.look()[1]
+
+
+def test_an_automatic_recording_stops_when_it_is_large(
+    stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLIANT_OUT", str(tmp_path))
+    monkeypatch.setattr("pliant.studio.recorder.AUTOMATIC_BYTES", 1000)
+    file = stage.record()
+    stage.recorder.is_automatic = True
+    until(lambda: stage.recorder.look()[0] == "")
+    assert f"stopped at 0 MB: {file}" in stage.recorder.look()[1]
+    assert len(Recording.load(Path(file)).records) > 0
+    stage.stop_recording()
 
 
 def test_a_loop_that_does_not_tick_is_silent_until_it_ticks_again(stage: Stage) -> None:
@@ -207,7 +268,7 @@ def test_a_loop_that_was_killed_is_a_fault_and_its_last_seconds_are_saved(
     run_beside(_look(hub, lambda: hub.status()["black_box"]))
     told = hub.status()
     assert told["status"] == "fault"
-    assert "ended without a word (killed by SIGKILL" in told["reason"]
+    assert "exited without reporting a reason (killed by SIGKILL" in told["reason"]
     assert Recording.load(Path(told["black_box"])).meta["fault"] == told["reason"]
     assert status_of(guest) == (told["status"], told["reason"], told["black_box"])
     with pytest.raises(LoopError, match="killed by SIGKILL"):

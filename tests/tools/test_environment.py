@@ -38,7 +38,7 @@ def test_a_set_up_that_is_there_is_not_announced_again(script: Path) -> None:
     venv = script.parent.parent / ".venv"
     venv.mkdir()
     (venv / ".ready").touch()
-    assert "install  done before" in run(script, "announce", "demo").stdout
+    assert "install  already done" in run(script, "announce", "demo").stdout
     assert run(script, "announce", "lint").stdout == ""
 
 
@@ -58,5 +58,5 @@ def test_an_install_that_fails_shows_why_and_where_the_log_is(script: Path) -> N
     done = run(script, "dev")
     assert done.returncode == 1
     assert "Could not fetch numba" in done.stderr
-    assert done.stderr.strip().endswith(f"tools: failed (exit code 7). Whole log: {folder / '.venv' / 'tools.log'}")
+    assert done.stderr.strip().endswith(f"tools: failed (exit code 7). Full log: {folder / '.venv' / 'tools.log'}")
     assert done.stdout == ""
