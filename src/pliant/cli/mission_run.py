@@ -87,7 +87,7 @@ def run_mission(
 
 def say_mission(task: MissionTask, how: str = "In simulation.") -> None:
     """Print what is about to happen, where, and within which limits."""
-    kind = "wheels on a floor" if task.sim.wheels else "a planar base"
+    kind = "a wheeled base" if task.sim.wheels else "a planar base"
     x, y, z = task.goal_m
     where = f"start ({task.start[0]:g} m, {task.start[1]:g} m, {task.start[2]:g}°), goal ({x:g}, {y:g}, {z:g}) m"
     limits = f"≤ {task.base.forward_m_s:g} m/s, {task.base.turn_rad_s:g} rad/s, {task.base.acceleration_m_s2:g} m/s²"

@@ -129,7 +129,7 @@ class BoardLink(Generic[T]):
         if not self.running and self.board.status == STARTING:
             raise _still_starting()
         if not self.running:
-            raise LoopError(self.board.reason or "it has ended")
+            raise LoopError(self.board.reason or "no reason was reported")
 
     def _send(self, code: int, *, number: int = 0, values: Any = ()) -> None:
         self._must_run()
