@@ -106,7 +106,7 @@ BAD = {
     "a folder": ((".", "--start", "2,2,0", "--goal", "8,4,0"), "is a folder"),
     "no map": (("room.txt", "--start", "2,2,0", "--goal", "8,4,0"), "room.txt"),
     "no such setting": (("room.yaml", "--start", "2,2,0", "--goal", "8,4,0", "--set", "radus_m=1"), "radius_m"),
-    "a base that does not fit": (("room.yaml", "--start", "2,2,0", "--goal", "8,4,0", *WIDE), "no way"),
+    "a base that does not fit": (("room.yaml", "--start", "2,2,0", "--goal", "8,4,0", *WIDE), "No path exists"),
 }
 
 
