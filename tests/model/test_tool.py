@@ -37,7 +37,7 @@ PROBE = Tool(
         ({"com_m": (0.0, math.inf, 0.1), "mass_kg": 1.0}, "tool.com_m"),
         ({"tcp_quat": (1.0, 1.0, 0.0, 0.0)}, "a unit quaternion in the order w, x, y, z"),
         ({"mass_kg": 1.0, "inertia_kg_m2": (1e-3, 1e-3, 3e-3)}, "none larger than the sum of the other two"),
-        ({"mass_kg": 1.0, "inertia_kg_m2": (-1e-3, 1e-3, 1e-3)}, "not negative"),
+        ({"mass_kg": 1.0, "inertia_kg_m2": (-1e-3, 1e-3, 1e-3)}, "none negative"),
         ({"inertia_kg_m2": (1e-3, 1e-3, 1e-3)}, "zero when the mass is zero"),
         ({"com_m": (0.0, 0.0, 0.1)}, "Set tool.mass_kg"),
     ],

@@ -18,7 +18,7 @@ class BaseVelocity(Section):
     )
     stamps: Literal["true", "late"] = param(
         "true",
-        help="true: a stamp is the sampling time. late: samples are periodic, but stamped on arrival.",
+        help="Meaning of a stamp: the sampling time (true), or the arrival of a periodic sample (late).",
     )
     agility_m2_s5: float = param(
         0.8,

@@ -22,6 +22,6 @@ class BodySimConfig(SimConfig):
 
     wheels: bool = param(
         False,
-        help="true: wheels on a floor, which can slip. false: a planar base, accurate as long as nothing pushes it.",
+        help="Wheels on a floor, which can slip (true), or a planar base, accurate if nothing pushes it (false).",
     )
     drive: Drive = Drive()

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from pliant.kernel import floats, kernel, mj_mulM, mj_objectVelocity, mj_step1, mj_step2
+from pliant.kernel import fill, floats, kernel, mj_mulM, mj_objectVelocity, mj_step1, mj_step2, put
 from pliant.records import Field, Layout
 from pliant.robots.sim.contact import contacts
 from pliant.robots.sim.servo import demand, remember, saturate, send
@@ -104,7 +104,7 @@ def drive_base(w, b):
 def drive_arm(w, b):
     """The arm's part of a physics step: its servo knows the arm's dynamics, but not the base's next motion."""
     if not demand(w):
-        b.acc[:] = 0.0
+        fill(b.acc, 0.0)
         for i in range(w.n):
             b.acc[b.arm + i] = w.acc[i]
         mj_mulM(w.model, w.data, b.product.ctypes.data, b.acc.ctypes.data)
@@ -121,7 +121,7 @@ def advance_body(world, carrier, command):
     for k in range(w.substeps):
         mj_step1(w.model, w.data)
         mj_objectVelocity(w.model, w.data, w.site_type, w.tool_site, w.velocity.ctypes.data, 0)
-        floats(w.tool_xfrc, 6)[:] = 0.0
+        fill(floats(w.tool_xfrc, 6), 0.0)
         contacts(w)
         pushes(w)
         send(w, c, k / w.substeps)
@@ -149,8 +149,8 @@ def read_body(world, carrier, reading, base):
     w, b, m = world[0], carrier[0], base[0]
     read(w, reading[0])
     m.present = 1
-    m.wheels[:] = b.angles
-    m.command[:] = b.command
+    put(m.wheels, b.angles)
+    put(m.command, b.command)
     q, qd = floats(b.qpos, 7), floats(b.qvel, b.nv)
     stands_at(carrier, m.pose)
     if b.wheeled != 0:

@@ -20,7 +20,7 @@ class Servo(Section):
     """
 
     bandwidth_hz: float = param(
-        6.8, unit="Hz", gt=0, le=60, help="-3 dB bandwidth with which the joints follow a command."
+        6.8, unit="Hz", gt=0, le=60, help="Bandwidth (-3 dB) with which the joints follow a command."
     )
     delay_s: float = param(
         0.004,

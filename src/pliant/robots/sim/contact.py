@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from pliant.kernel import floats, kernel
+from pliant.kernel import fill, floats, kernel
 from pliant.spatial import quat_rotate, quat_rotate_inv
 
 PLANE, BOX, DOME = 0, 1, 2
@@ -36,7 +36,7 @@ def _distance_box(half, p, normal):
     for i in range(1, 3):
         if half[i] - abs(p[i]) < half[nearest] - abs(p[nearest]):
             nearest = i
-    normal[:] = 0.0
+    fill(normal, 0.0)
     normal[nearest] = math.copysign(1.0, p[nearest])
     return abs(p[nearest]) - half[nearest]
 
@@ -85,7 +85,7 @@ def touch(w, c, tip):
     depth = w.tip_radius - distance(c, w.six[0:3], w.normal)
     if depth <= 0.0:
         c.touching = 0
-        c.stretch[:] = 0.0
+        fill(c.stretch, 0.0)
         return
     c.touching = 1
     n = w.normal
@@ -150,7 +150,7 @@ def contacts(w):
     tip = floats(w.tool_xpos, 3)
     com = floats(w.tool_xipos, 3)
     applied = floats(w.tool_xfrc, 6)
-    w.contact_force[:] = 0.0
+    fill(w.contact_force, 0.0)
     for k in range(w.n_surfaces):
         c = w.surface[k]
         touch(w, c, tip)

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from pliant.kernel import floats, kernel
+from pliant.kernel import floats, kernel, put
 from pliant.records import (
     WRENCH_FROZEN,
     WRENCH_MISSING,
@@ -54,10 +54,10 @@ def sample(w, r):
     failure = _failure(w)
     if failure in (WRENCH_FROZEN, WRENCH_STALE):
         # frozen: the value stays, the clock goes on; stale: the value is late and says so
-        w.last_wrench[:] = r.wrench
+        put(w.last_wrench, r.wrench)
         r.wrench_stamp_s = w.last_stamp if failure == WRENCH_FROZEN else r.wrench_stamp_s
         return
-    r.wrench[:] = w.last_wrench
+    put(r.wrench, w.last_wrench)
     r.wrench_stamp_s = w.last_stamp
     if failure in (WRENCH_MISSING, WRENCH_SATURATED):
         r.wrench_state = failure

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pliant.kernel import floats, kernel, mj_objectVelocity, mj_step1, mj_step2
+from pliant.kernel import fill, floats, kernel, mj_objectVelocity, mj_step1, mj_step2
 from pliant.robots.sim.contact import contacts
 from pliant.robots.sim.sensor import sample
 from pliant.robots.sim.servo import drive, remember, send
@@ -26,7 +26,7 @@ def advance(w, c):
     for k in range(w.substeps):
         mj_step1(w.model, w.data)
         mj_objectVelocity(w.model, w.data, w.site_type, w.tool_site, w.velocity.ctypes.data, 0)
-        floats(w.tool_xfrc, 6)[:] = 0.0
+        fill(floats(w.tool_xfrc, 6), 0.0)
         contacts(w)
         pushes(w)
         send(w, c, k / w.substeps)
@@ -40,7 +40,7 @@ def advance(w, c):
 @kernel
 def pushes(w):
     """Add scripted and live pushes at the tool point to the wrench on the tool body."""
-    w.six[:] = 0.0
+    fill(w.six, 0.0)
     for k in range(w.n_pushes):
         p = w.push[k]
         if p.start <= w.time < p.end:
