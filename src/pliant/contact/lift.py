@@ -12,7 +12,7 @@ import math
 from pliant.contact import force, states
 from pliant.contact.states import FAULT, RETRACT
 from pliant.contact.vector import distance, dot, size
-from pliant.kernel import kernel
+from pliant.kernel import kernel, put
 
 # A lift-off is complete this close to its end [m]; after so many times its duration and a second it was stopped.
 NEAR, PATIENCE = 2e-5, 3.0
@@ -86,7 +86,7 @@ def is_barred(p, c, s):
 def go_back(c, position):
     """Start to move back from an obstacle, by at most half the distance covered, which was free."""
     c.back_m = BACK_SHARE * distance(position, c.anchor)
-    c.anchor[:] = position[0:3]
+    put(c.anchor, position[0:3])
     c.lifts = BACK
 
 
@@ -119,7 +119,7 @@ def speed(p, c, s):
         return -min(p.retract_m_s, force.braked(p.retract_m - gone, p.acceleration_m_s2))
     elif c.lifts == ALONG_NORMAL and s.fault == 0 and c.reason != states.PULLED and feels_force(p, c):
         _back_the_way_it_came(c)
-        c.anchor[:] = s.pose[0:3]
+        put(c.anchor, s.pose[0:3])
         c.lifts = ALONG_APPROACH
     else:
         c.lifted = 1

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from pliant.kernel import kernel
+from pliant.kernel import fill, kernel
 
 NONE, STRAIGHT, SPIRAL, RASTER = range(4)
 
@@ -45,7 +45,7 @@ def direction(p, travelled, n, out):
     x, y, z = h[0] - along * n[0], h[1] - along * n[1], h[2] - along * n[2]
     size = math.sqrt(x * x + y * y + z * z)
     if size < 1e-9:
-        out[:] = 0.0
+        fill(out, 0.0)
         return
     x, y, z = x / size, y / size, z / size
     psi = angle(p, travelled)

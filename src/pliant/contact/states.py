@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.kernel import kernel
+from pliant.kernel import fill, kernel, put
 
 IDLE, READY, SEEK, DWELL, SLIDE, RETRACT, PAUSED, DONE, FAULT = range(9)
 STATES = ("idle", "ready", "seek", "dwell", "slide", "retract", "paused", "done", "fault")
@@ -146,13 +146,13 @@ def enter(c, event, position):
     if to in (RETRACT, FAULT, SEEK):
         # what was touched and never became firm was no contact: the search goes on from where it began
         if not lifting and (to != SEEK or event == START or (c.state != PAUSED and c.following != 0)):
-            c.anchor[:] = position[0:3]
+            put(c.anchor, position[0:3])
             c.lifts = 0
         # who was not at work has nothing to lift off from, and must not move against whoever pushes
         idle = c.state in (IDLE, READY, DONE)
         c.lifted = 1 if to == FAULT and (idle or event in (ROBOT, STILL)) else 0
     if to in (SEEK, DWELL, RETRACT, FAULT):
-        c.way[:] = 0.0
+        fill(c.way, 0.0)
     if to != DWELL or c.state != PAUSED:
         c.held_s = 0.0
     c.lost_s, c.stuck_s, c.pulled_s = 0.0, 0.0, 0.0

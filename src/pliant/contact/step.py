@@ -12,7 +12,7 @@ import math
 from pliant.contact import force, lift, path, states, surface
 from pliant.contact.states import DWELL, FAULT, IDLE, PAUSED, RETRACT, SEEK, SLIDE
 from pliant.contact.vector import distance, dot, size
-from pliant.kernel import kernel
+from pliant.kernel import fill, kernel
 from pliant.records import Field, Layout
 from pliant.spatial import quat_rotate
 
@@ -353,7 +353,7 @@ def _go_along(p, c, alpha, along, w, dt):
         # a slope that nobody knows yet must not cost more force than the gain makes good
         wanted = min(wanted, SLOW_FROM * p.target_n * c.gain / math.tan(c.doubt))
     elif c.state != PAUSED:
-        c.way[:] = 0.0
+        fill(c.way, 0.0)
         return
     # n + κ s t is the normal a way s ahead: the robot answers a lag later
     path.direction(p, c.travelled_m, c.normal, w.tangent)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from pliant.kernel import kernel
+from pliant.kernel import fill, kernel, put
 
 # Parts of force and depth slower than so many lags are not used to learn stiffness: they may be the surface's shape.
 # Once the stiffness is known there are fewer, twice over, because even a steady slope is much larger than what shows
@@ -62,7 +62,7 @@ def forget(p, c):
     c.covariance[2] = DAMPING_SPREAD**2
     c.following, c.misfit, c.sums[:] = 0, 0.0, 0.0
     c.slow[0], c.slow[1], c.slow[2] = c.force_n, c.seen[0], c.seen[1]
-    c.slow[3:7] = 0.0
+    fill(c.slow[3:7], 0.0)
 
 
 @kernel
@@ -233,7 +233,7 @@ def turn(p, c, F, v, scratch, dt):
     if abs(along) < LEAN * speed and c.force_n > p.touch_n:
         across = _slope_across(p, c, F, t, scratch, dt)
     before = scratch[3:6]
-    before[:] = n
+    put(before, n)
     _tilt(n, t, step, across)
     if _is_too_far(p, c, before):
         n[:], c.curvature = before, 0.0

@@ -11,7 +11,7 @@ Changed gains take effect over `ramp_s`, or more slowly if the energy tank does 
 
 from __future__ import annotations
 
-from pliant.kernel import kernel
+from pliant.kernel import kernel, put
 from pliant.laws.change import advance_change, blend, refill
 from pliant.records import Field, Layout
 from pliant.solve import factor, solve
@@ -50,7 +50,7 @@ def _settled_step(g, F, e, w):
         for j in range(6):
             total += g.of_v[i, j] * w.v[j] + g.of_F[i, j] * F[j] - g.of_e[i, j] * e[j]
         w.b[i] = total
-    w.v[:] = w.b
+    put(w.v, w.b)
 
 
 @kernel

@@ -24,7 +24,7 @@ than the joints can follow.
 
 from __future__ import annotations
 
-from pliant.kernel import kernel
+from pliant.kernel import fill, kernel, put
 from pliant.laws.change import advance_change, blend, refill
 from pliant.records import MAX_JOINTS, Field, Layout
 from pliant.solve import factor, factor_n, solve, solve_lower, solve_upper
@@ -210,7 +210,7 @@ def _project(p, n, x):
 @kernel
 def feel_others(J, F, axes, n, x):
     """The joint accelerations that a push `F` causes in directions that are not controlled, without moving the tool."""
-    x.known[:] = 0.0
+    fill(x.known, 0.0)
     for i in range(6):
         if axes[i] == 0 and F[i] != 0.0:
             for k in range(n):
@@ -232,19 +232,19 @@ def step(p, g, s, Mq, q, qd, posture, n, spare, lost, dt, x):
         advance_change(p, g, s, x.v, x.e, dt)
     blend(g.D0, g.D1, s.ramp, x.D)
     blend(g.K0, g.K1, s.ramp, x.K)
-    x.pushed[:] = x.open
+    put(x.pushed, x.open)
     solve_lower(x.L, n, x.pushed)
     solve_upper(x.L, n, x.pushed)
     if p.form == SHAPED:
         blend(g.M0, g.M1, s.ramp, x.M)
         _shape(x.M, x.D, x.K, n, dt, x)
-        x.qdd[:] = x.pushed
+        put(x.qdd, x.pushed)
     else:
         x.M[:] = 0.0
         _middle(x.M, x.D, x.K, dt, x)
         _pull(Mq, n, x)
     refill(p, s, x.D, x.v, dt)
-    x.rest[:] = 0.0
+    fill(x.rest, 0.0)
     if spare:
         _posture(p, q, qd, posture, n, lost, x)
     _project(p, n, x)

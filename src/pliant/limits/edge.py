@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from pliant.kernel import kernel
+from pliant.kernel import kernel, put
 from pliant.limits.braking import braking_speed
 from pliant.limits.report import EDGE, cut
 from pliant.records import MAX_JOINTS, Field, Layout
@@ -63,7 +63,7 @@ def _directions(h, s, w):
     """u and w of the smallest singular value; returns the length that w had."""
     n, size = h.n, 0.0
     if n < 6:
-        w.w[:n] = s.weakest[:n]
+        put(w.w[:n], s.weakest[:n])
         for i in range(6):
             w.u[i] = 0.0
             for k in range(n):
@@ -81,7 +81,7 @@ def _directions(h, s, w):
     size = math.sqrt(size)
     for k in range(n):
         w.w[k] /= max(size, 1e-12)
-    w.u[:] = s.weakest
+    put(w.u, s.weakest)
     return size
 
 

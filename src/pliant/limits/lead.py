@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from pliant.kernel import kernel
+from pliant.kernel import kernel, put
 from pliant.limits.braking import braking_speed
 from pliant.limits.report import TOOL_ACCELERATION, TOOL_SPEED, cut
 from pliant.spatial import pose_error, pose_integrate
@@ -88,11 +88,11 @@ def lead(p, s, goal, twist, accel, gap, pace, dt, o):
                 accel[i] += s.led_twist[i] / dt
     pose_integrate(s.led, s.led_twist, dt, s.led)
     if there:
-        s.led[0:3] = goal[0:3]
+        put(s.led[0:3], goal[0:3])
     if turned:
-        s.led[3:7] = goal[3:7]
-    goal[0:7] = s.led
-    twist[:] = s.led_twist
+        put(s.led[3:7], goal[3:7])
+    put(goal[0:7], s.led)
+    put(twist, s.led_twist)
 
 
 @kernel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from pliant.kernel import kernel
+from pliant.kernel import kernel, put
 from pliant.limits.report import TORQUE, TORQUE_RATE, cut
 
 
@@ -39,7 +39,7 @@ def limit_torque(p, h, s, tau, dt, anew, o):
     """
     for i in range(h.n):
         if not math.isfinite(tau[i]):
-            tau[:] = s.tau
+            put(tau, s.tau)
             return False
     for i in range(h.n):
         total = _within(h, i, tau[i], o)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from pliant.kernel import kernel
+from pliant.kernel import fill, kernel, put
 from pliant.records import Field, Layout
 from pliant.solve import FLOOR, factor, solve
 
@@ -134,7 +134,7 @@ def damped_inverse(J, n, V, sigma, threshold, damping, w, qd):
 
     Call `smallest_singular_value` first: it leaves the factor in `w.A`.
     """
-    w.lost[:] = 0.0
+    fill(w.lost, 0.0)
     if n < 6:
         _turn_back(J, n, V, w.b)
     if sigma < threshold:
@@ -142,7 +142,7 @@ def damped_inverse(J, n, V, sigma, threshold, damping, w, qd):
             solve(w.A, w.b, w.y)
             _turn(J, n, w.y, 1.0, w.lost)
         else:
-            w.lost[:] = V
+            put(w.lost, V)
         _gram(J, n, damping_at(sigma, threshold, damping), w.A)
         factor(w.A)
     if n < 6:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from pliant.kernel import kernel
+from pliant.kernel import fill, kernel, put
 from pliant.records import FAULT_SENSOR, WRENCH_FROZEN, WRENCH_NAN, WRENCH_OK, WRENCH_RANGE, WRENCH_STALE
 from pliant.spatial import quat_rotate, quat_rotate_inv
 
@@ -50,7 +50,7 @@ def trouble(p, s, r, dt):
         same = same and r.wrench[i] == s.wrench_last[i]
         finite = finite and math.isfinite(r.wrench[i])
         inside = inside and abs(r.wrench[i]) <= (p.range_n if i < 3 else p.range_nm)
-    s.wrench_last[:] = r.wrench
+    put(s.wrench_last, r.wrench)
     s.same_s = s.same_s + dt if same else 0.0
     if r.wrench_state != WRENCH_OK:
         return r.wrench_state
@@ -77,7 +77,7 @@ def supervise(p, s, r, needed, dt):
         return True
     s.wrench_age_s += dt
     if not needed:
-        s.wrench[:] = 0.0
+        fill(s.wrench, 0.0)
     elif s.wrench_age_s > p.hold_s and s.fault == 0:
         s.fault = FAULT_SENSOR + s.trouble
     return False
