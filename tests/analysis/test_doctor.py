@@ -73,7 +73,7 @@ def test_readings_that_are_no_numbers_break_nothing() -> None:
 
 
 def test_a_run_of_a_few_ticks_is_refused_in_one_sentence(make: Callable[..., Recording]) -> None:
-    with pytest.raises(RecordingError, match="at least 50 are needed"):
+    with pytest.raises(RecordingError, match="needs at least 50"):
         Case.of(make(n=20))
 
 

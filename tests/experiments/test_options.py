@@ -38,7 +38,7 @@ def test_what_was_not_declared_is_refused_in_one_sentence(words: list[str], said
 
 
 def test_an_unknown_value_is_named_with_the_known_ones() -> None:
-    with pytest.raises(UnknownNameError, match=r"no law 'tow'\. Did you mean 'two'\? Known: one, two"):
+    with pytest.raises(UnknownNameError, match=r"Unknown law 'tow'\. Did you mean 'two'\? Known: one, two"):
         parse("some", DECLARED, ["--law", "tow"])
 
 
