@@ -58,5 +58,5 @@ def test_a_word_that_is_no_order_gives_none_of_them(link: Link) -> None:
     given = int(link.state.goal.commands)
     wrong = command(link, "set_start", "go")
     assert wrong.returncode == 2
-    assert "no command 'go'. Known: abort, pause, resume, set_start, start, stop" in wrong.stderr
+    assert "Unknown command 'go'. Known: abort, pause, resume, set_start, start, stop" in wrong.stderr
     assert int(link.state.goal.commands) == given

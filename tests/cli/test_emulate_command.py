@@ -27,7 +27,7 @@ HERE = f"127.51.{os.getpid() >> 8 & 255}.{os.getpid() & 255 or 255}"
         (("emulate", "ur5e", "--version", "new"), "version is 'new'"),
         (("emulate", "ur5e", "--host", "0.0.0.0"), "a loopback address"),
         (("emulate", "ur5e", "--task", "dmoe"), "Did you mean 'dome'"),
-        (("run", "push", "--robot", "ur:1.2.3.4:5"), "no port"),
+        (("run", "push", "--robot", "ur:1.2.3.4:5"), "without a port"),
         (("run", "push", "--robot", "ur:127.0.0.1", "--fast"), "--fast works only with simulated robots"),
     ],
 )

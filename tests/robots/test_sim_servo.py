@@ -316,7 +316,7 @@ def test_an_address_that_is_not_kind_and_which_is_refused(address: str) -> None:
 
 
 def test_an_unknown_kind_of_robot_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(UnknownNameError, match=r"no kind of robot 'rael'.*Known: .*sim"):
+    with pytest.raises(UnknownNameError, match=r"Unknown kind of robot 'rael'.*Known: .*sim"):
         open_robot("rael:ur5e", Task())
 
 

@@ -75,7 +75,7 @@ def test_what_an_event_will_set_later_is_written(path: Path) -> None:
 
 
 def test_another_arms_file_is_refused(path: Path) -> None:
-    with pytest.raises(InputError, match="one for sim:ur10e: it is for sim:ur5e"):
+    with pytest.raises(InputError, match="a task for sim:ur10e; this one is for sim:ur5e"):
         keep_parameters(path, Parameters(), Task(robot="sim:ur10e"), 0.0)
     assert path.read_text() == TASK
 

@@ -76,7 +76,7 @@ def test_a_bundled_map_is_found_by_name_and_a_file_of_ones_own_wins(here: Path) 
     (here / "flat.npy").write_bytes(b"")
     with pytest.raises(InputError, match=r"flat\.npy"):
         load_map("flat.npy")
-    with pytest.raises(UnknownNameError, match=r"no map 'flatt'.*Did you mean 'flat'"):
+    with pytest.raises(UnknownNameError, match=r"Unknown map 'flatt'.*Did you mean 'flat'"):
         load_map("flatt")
     with pytest.raises(InputError, match=r"other/flat\.yaml.*Maps that come with Pliant: flat"):
         load_map("other/flat.yaml")
