@@ -61,7 +61,7 @@ def compile_first(*groups: str) -> None:
         ensure(*groups, notice=lines_on_stderr())
     err.print(f"Compiled in {time.monotonic() - began:.0f} s.")
     if missing(*groups) and not open_cache().problem:
-        err.print("Not all compiled code was cached. Either a source file changed meanwhile or the disk is full. See `pliant cache`.")
+        err.print("Not all of it was cached: a source file changed meanwhile, or the disk is full. See `pliant cache`.")
 
 
 def ask_once(task: Task, *, yes: bool) -> None:
