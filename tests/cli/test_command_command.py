@@ -37,13 +37,13 @@ def state(link: Link) -> str:
 def test_a_contact_is_started_and_stopped_from_another_terminal(link: Link) -> None:
     early = command(link, "start")
     assert early.returncode == 1
-    assert "start: rejected" in early.stdout
+    assert "start: rejected: `start` is not valid while idle." in early.stdout
     assert state(link) == "idle"
     first = link.board.head
     begun = command(link, "set_start", "start")
     assert begun.returncode == 0, begun.stdout + begun.stderr
-    assert "set_start: heard." in begun.stdout
-    assert "start: heard." in begun.stdout
+    assert "set_start: accepted." in begun.stdout
+    assert "start: accepted." in begun.stdout
     contact = link.board.read(first)[0]["state"]["contact"]  # it may have gone on since
     seeking = contact[contact["state"] == SEEK]
     assert len(seeking)

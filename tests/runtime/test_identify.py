@@ -94,7 +94,7 @@ def test_lost_readings_are_left_out_and_too_many_are_refused() -> None:
     sensor = {"bias": BIAS, "dropout": 0.02}
     assert collect(task(sensor=sensor), 6, fast=True).mass_kg == pytest.approx(1.2, rel=0.01)
     often = with_settings(task(sensor=sensor | {"dropout": 0.3}), {"params.sense.hold_s": 0.5})
-    with pytest.raises(InputError, match="the force sensor is 'in trouble'"):
+    with pytest.raises(InputError, match="of the force sensor's readings in pose"):
         collect(often, 6, fast=True)
 
 

@@ -143,7 +143,7 @@ def test_two_loops_run_at_once_and_do_not_touch_each_other(pair: tuple[Session, 
 
 def test_the_same_name_twice_is_an_error_and_the_first_goes_on(pair: tuple[Session, Session], until) -> None:
     first = pair[1]
-    with pytest.raises(InputError, match=f"{first.name}.*free"):
+    with pytest.raises(InputError, match=f"{first.name}.*unused"):
         connect("sim:ur5e", name=first.name).start()
     head = first.board.head
     until(lambda: first.board.head > head + 20)
@@ -264,7 +264,7 @@ def test_a_killed_reader_and_a_killed_recorder_do_not_disturb_the_loop(tmp_path:
     ticks = arm.read()["tick"]  # a loop that waited for one of them would not have come so far
     assert len(ticks) >= 500
     assert (np.diff(ticks) == 1).all()
-    with pytest.raises(RecordingError, match=r"run\.mcap is not complete.*exit code -9"):
+    with pytest.raises(RecordingError, match=r"run\.mcap is incomplete.*exit code -9"):
         arm.stop()
     assert nothing_is_left_of(arm)
 
@@ -295,7 +295,7 @@ def test_a_recorder_that_dies_before_the_start_is_told_at_the_end(
     monkeypatch.setattr(started_module, "follow", lambda *_: run_python("raise SystemExit(9)"))
     arm = connect("sim:ur5e", record=tmp_path / "run.mcap").start()
     assert arm.running
-    with pytest.raises(RecordingError, match=r"is not complete.*exit code 9"):
+    with pytest.raises(RecordingError, match=r"is incomplete.*exit code 9"):
         arm.stop()
 
 
