@@ -251,23 +251,23 @@ def mishaps() -> list[Mishap]:
     slow = {"travel.limit_s": 4.0, "travel.limit_s_m": 0.0}
     return [
         Mishap("the goal is blocked while the arm is parked", "obstacle", "B", meanwhile=sees(AROUND_TABLE, "A", 0.5)),
-        Mishap("the path is blocked while driving", "ahead", "B", meanwhile=sees(DOOR, "B", 3.0)),
+        Mishap("the path is blocked while driving", "blocks the path", "B", meanwhile=sees(DOOR, "B", 3.0)),
         Mishap("the time for driving runs out", "time", "B", slow),
-        Mishap("the arm does not move", "joint", "A", between=lambda robot: Stuck(robot, 0.0, nothing)),
-        Mishap("the arm stops moving", "joint", "C", between=lambda robot: Stuck(robot, 12.5, nothing)),
-        Mishap("a force acts on the tool", "on the tool", "B", between=lambda r: Faulty(r, 5.8, pressed)),
+        Mishap("the arm does not move", "blocks or pushes", "A", between=lambda robot: Stuck(robot, 0.0, nothing)),
+        Mishap("the arm stops moving", "blocks or pushes", "C", between=lambda robot: Stuck(robot, 12.5, nothing)),
+        Mishap("a force acts on the tool", "act on the tool", "B", between=lambda r: Faulty(r, 5.8, pressed)),
         Mishap("the locked base is rotated", "turned", "A", between=lambda robot: Faulty(robot, 0.5, turned)),
-        Mishap("the arm leaves its park pose", "joint", "B", between=lambda robot: Faulty(robot, 5.8, sagging)),
+        Mishap(
+            "the arm leaves its park pose", "blocks or pushes", "B", between=lambda robot: Faulty(robot, 5.8, sagging)
+        ),
         Mishap(
             "the base pose is not finite",
-            "measured pose or speed",
+            "not finite",
             "B",
             between=lambda robot: Faulty(robot, 5.8, no_number),
         ),
-        Mishap(
-            "a joint position is not finite", "measured pose or speed", "C", between=lambda r: Faulty(r, 12.6, no_joint)
-        ),
-        Mishap("odometry is lost", "odometry", "B", between=lambda robot: Faulty(robot, 5.8, frozen)),
+        Mishap("a joint position is not finite", "not finite", "C", between=lambda r: Faulty(r, 12.6, no_joint)),
+        Mishap("odometry is lost", " s old", "B", between=lambda robot: Faulty(robot, 5.8, frozen)),
         Mishap("the base is held", "stuck", "B", between=lambda robot: Held(robot, 5.8)),
         Mishap("the wheels spin", "slipped", "B", between=lambda robot: Spinning(robot, 5.8)),
         Mishap("a stop is commanded", "stop was requested", "C", stop_in="C"),
