@@ -108,5 +108,5 @@ def test_over_ros_a_halt_is_obeyed_while_the_sensor_is_tared(network: None, arm:
             slow_tare.may_end.set()
             ears.stop()
         assert said[0] == "done: command: halt was sent to the loop"
-        assert "bias" in said[1]
+        assert "offset" in said[1]
         assert arm.state.goal.stop == 1

@@ -143,7 +143,7 @@ def test_a_base_that_nothing_stops_does_not_keep_a_stop_from_ending(body: Body) 
 def test_a_base_that_is_slower_than_it_should_be_runs_out_of_time(body: Body) -> None:
     robot = Drive(begun(body, travel=Travel(candidates=60, limit_s=2.0, limit_s_m=0.0)))
     robot.to_the_end()
-    assert "stage B was stopped: its time of 2 s is over" in ended_with(robot)
+    assert "stage B was stopped: it exceeded its time limit of 2 s" in ended_with(robot)
 
 
 def test_a_long_way_may_take_its_time_per_metre(body: Body) -> None:
@@ -280,4 +280,4 @@ def test_a_tool_that_does_not_come_near_runs_out_of_time(body: Body) -> None:
     robot = Drive(begun(body, reach=Reach(limit_s=8.0)))
     robot.until("C")
     robot.to_the_end(lambda seen: replace(seen, q=seen.q + 0.02 * np.eye(9)[5]))
-    assert "stage C was stopped: its time of 8 s is over" in ended_with(robot)
+    assert "stage C was stopped: it exceeded its time limit of 8 s" in ended_with(robot)

@@ -21,7 +21,7 @@ def test_a_robot_that_runs_in_normal_or_reduced_mode_is_well() -> None:
 )  # fmt: skip
 def test_every_safety_stop_is_told_with_what_to_do(bit: int, words: str) -> None:
     assert words in trouble(1 << bit, 7)
-    assert ": " in trouble(1 << bit, 7)
+    assert ". " in trouble(1 << bit, 7)
 
 
 def test_an_emergency_stop_is_told_before_the_protective_stop_and_the_mode_that_come_with_it() -> None:
