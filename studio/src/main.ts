@@ -154,7 +154,7 @@ class Page {
     this.ring = new Ring(hello.channels.length, KEPT);
     this.newest = null;
     this.clear(hello.channels);
-    chooser(byId("scenario"), hello, (task, robot) => this.ask("start", { task, robot }));
+    chooser(byId("scenario"), hello, (task, robot, record) => this.ask("start", { task, robot, record }));
     const loop = hello.loop;
     this.archive.build(hello);
     byId("loop").textContent = loop ? `${loop.rate_hz} Hz · ${loop.task} · ${loop.robot.split("/").pop()}` : "";

@@ -5,20 +5,23 @@ import type { Hello } from "./wire";
 
 const OWN = "robot from the task file";
 
-/** Builds the chooser anew; `start` gets the task and the robot ("" for the task's own). */
-export function chooser(holder: HTMLElement, hello: Hello, start: (task: string, robot: string) => Promise<unknown>): void {
+/** Builds the chooser anew; `start` gets the task, the robot ("" for the task's own), and whether to record the run. */
+export function chooser(holder: HTMLElement, hello: Hello, start: (task: string, robot: string, record: boolean) => Promise<unknown>): void {
   const running = hello.loop?.source ?? "";
   const source = running.replace(/^tasks\//, "").replace(/\.yaml$/, "");
   const isShipped = hello.tasks.includes(source);
   const task = pick("task", source && !isShipped ? [running, ...hello.tasks] : hello.tasks, isShipped ? source : running);
   const robot = pick("robot", [OWN, ...hello.robots], OWN);
   const button = element("button", { "data-testid": "start", title: "End this loop and start the selected task" }, ["Start"]);
+  const record = element("input", { type: "checkbox", "data-testid": "record-run" });
+  record.checked = holder.querySelector<HTMLInputElement>("[data-testid=record-run]")?.checked ?? true;
   button.onclick = async () => {
     button.disabled = true;
-    await start(task.value, robot.selectedIndex === 0 ? "" : robot.value);
+    await start(task.value, robot.selectedIndex === 0 ? "" : robot.value, record.checked);
     button.disabled = false;
   };
-  holder.replaceChildren(element("h2", {}, ["Scenario"]), element("div", { class: "line" }, [task, robot, button]));
+  const recorded = element("label", { class: "check", title: "Record each run from its start; the newest 20 automatic recordings are kept" }, [record, "Record"]);
+  holder.replaceChildren(element("h2", {}, ["Scenario"]), element("div", { class: "line" }, [task, robot, button]), element("div", { class: "line" }, [recorded]));
 }
 
 function pick(id: string, options: string[], now: string): HTMLSelectElement {

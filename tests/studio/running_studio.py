@@ -195,7 +195,8 @@ def _free_port() -> int:
 
 def start(task: str, folder: Path, port: int = 0, reach: Callable[[str], Any] = attach) -> Running:
     """Start `pliant studio` and wait for its link; `reach` goes to its loop by another way."""
-    words = [sys.executable, "-m", "pliant.cli.main", "studio", task, "--port", str(port or _free_port())]
+    words = [sys.executable, "-m", "pliant.cli.main", "studio", task, "--no-record"]
+    words += ["--port", str(port or _free_port())]
     environment = {**os.environ, "PLIANT_STUDIO_TOKEN": TOKEN, "PLIANT_OUT": str(folder), "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment, cwd=folder)
     assert process.stdout is not None

@@ -27,7 +27,7 @@ def test_more_pages_than_there_may_be_are_turned_away_with_a_sentence(studio: Ru
         fill(studio, stack)
         surplus = stack.enter_context(dial(studio))
         said = json.loads(surplus.recv(timeout=PATIENCE_S))
-        assert (said["ok"], said["error"]) == (False, "16 pages are open already: close one of them.")
+        assert (said["ok"], said["error"]) == (False, "16 pages are already open: close one of them.")
         with pytest.raises(ConnectionClosed) as closed:
             ask(surplus, {"id": 1, "do": "recordings"})
         assert closed.value.rcvd is not None
@@ -163,7 +163,7 @@ def test_each_kind_of_mishap_in_a_look_is_logged_once(
             hub.look()
     assert len(looks) == 4
     assert [record.getMessage() for record in caplog.records].count(
-        "The Studio could not look at its loop, and looks again."
+        "The Studio could not read its loop. It tries again."
     ) == 1
 
 

@@ -145,6 +145,4 @@ def test_the_target_of_a_contact_and_the_band_around_it_are_plotted(page: Any, s
         assert first < middle - 3 < middle + 3 < last  # above, the plot may end before the band does
         below.append(last - middle)
     freeze(page, on=False)
-    assert below[1] == pytest.approx(
-        2 * below[0], abs=3.5
-    )  # rows are whole, and one that is half shaded does not count
+    assert below[1] == pytest.approx(2 * below[0], abs=3.5)  # whole rows: a half-shaded one does not count

@@ -251,7 +251,7 @@ def test_a_look_that_goes_wrong_is_told_once_and_followed_by_others(
     monkeypatch.setattr(hub, "look", broken)
     run_beside(_look(hub, lambda: len(looks) > 3))
     assert [record.getMessage() for record in caplog.records].count(
-        "The Studio could not look at its loop, and looks again."
+        "The Studio could not read its loop. It tries again."
     ) == 1
     assert "the disk is full" in caplog.text
 

@@ -57,7 +57,7 @@ def _push(request: Request) -> Answer:
 
 def _start(request: Request) -> Answer:
     request.check_run()
-    request.stage.start(request.text("task"), request.text("robot", ""))
+    request.stage.start(request.text("task"), request.text("robot", ""), record=request.flag("record"))
     return {}
 
 

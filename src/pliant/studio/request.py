@@ -102,6 +102,13 @@ class Request:
             raise InputError(field, str(value)[:40], "a whole number")
         return value
 
+    def flag(self, field: str) -> bool:
+        """True or false, false if it is missing."""
+        value = self.message.get(field, False)
+        if type(value) is not bool:
+            raise InputError(field, str(value)[:40], "true or false")
+        return value
+
     def values(self) -> dict[str, Any]:
         values = self.message.get("values")
         if not isinstance(values, dict) or not values:

@@ -65,19 +65,22 @@ class Stage:
             is_driving = MISSION in board_of(name).config
             self._show(attach_mission(name) if is_driving else attach(name), "")
 
-    def begin(self, source: str) -> None:
+    def begin(self, source: str, *, record: bool = True) -> None:
         """Start the task or mission from the command line: its robot may be a real one."""
         if not is_mission(_file_of(source)):
             self._robots.add(load_task(source).robot)
-        self.start(source)
+        self.start(source, record=record)
 
-    def start(self, source: str, robot: str = "") -> None:
-        """End the loop that is shown and start the task or mission `source`, on another robot if one is given."""
+    def start(self, source: str, robot: str = "", *, record: bool = False) -> None:
+        """End the loop that is shown and start the task or mission `source`, on another robot if one is given.
+
+        `record`: record the run from its start.
+        """
         if robot and robot not in self.robots:
             raise UnknownNameError("robot", robot, self.robots)
         stops = self.stops
         if is_mission(_file_of(source)):
-            self._start_mission(source, robot)
+            self._start_mission(source, robot, record)
             return
         task = load_task(source)
         if robot:
@@ -86,11 +89,13 @@ class Stage:
             task = located(validated(Task, data))
         self._check_robot(task.robot)
         with self.lock:
-            session = Session(task)
+            file = self.recorder.claim(task.name) if record else None
+            session = Session(task, record=file)
             guard_start(session.task)  # before the one that runs is ended
             if self.stops != stops:
                 raise RejectedError("A stop came before the task started, so it was not started.")
             self._start_arm(session, source, stops)
+            self.recorder.adopt(session, file)
 
     def _start_arm(self, session: Session, source: str, stops: int) -> None:
         self._beginning = session
@@ -103,7 +108,7 @@ class Stage:
         if self.stops != stops:
             session.halt()
 
-    def _start_mission(self, source: str, robot: str) -> None:
+    def _start_mission(self, source: str, robot: str, record: bool) -> None:
         mission = find_mission(source)
         assert mission is not None
         session = MissionSession(changed_mission(mission, [], {"robot": robot or None}))
@@ -115,6 +120,7 @@ class Stage:
                 self._show_or_stop(session, source)
             finally:
                 self._beginning = None
+            self.recorder.adopt(session, self.recorder.claim(session.task.name) if record else None)
 
     def _show_or_stop(self, session: Session | MissionSession, source: str, stops: int | None = None) -> None:
         """Show a loop that was started in place of the one before; what cannot be seen must not move.
@@ -157,7 +163,8 @@ class Stage:
         """End a loop that was started here; one that was attached to keeps running."""
         with self.lock:
             self.see_out()
-            self.stop_recording()
+            if not self.recorder.is_automatic:
+                self.stop_recording()
             link = None if self.scene is None else self.scene.link
             self._ending = link if isinstance(link, Session | MissionSession) else None
             self.scene = None  # after it: a loop that lifts its tool off before it ends can be stopped all the while
@@ -167,6 +174,7 @@ class Stage:
                         self._ending.stop()
             finally:
                 self._ending = None
+                self.recorder.end_with_loop()
 
     @property
     def was_killed(self) -> bool:
