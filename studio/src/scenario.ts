@@ -20,8 +20,16 @@ export function chooser(holder: HTMLElement, hello: Hello, start: (task: string,
     await start(task.value, robot.selectedIndex === 0 ? "" : robot.value, record.checked);
     button.disabled = false;
   };
+  const again = element("button", { "data-testid": "again", title: "End this run and start the same task again" }, ["Run again"]);
+  again.hidden = running === ""; // a loop that was started elsewhere
+  again.onclick = async () => {
+    again.disabled = true;
+    const same = hello.loop!.robot;
+    await start(running, hello.robots.includes(same) ? same : "", record.checked);
+    again.disabled = false;
+  };
   const recorded = element("label", { class: "check", title: "Record each run from its start; the newest 20 automatic recordings are kept" }, [record, "Record"]);
-  holder.replaceChildren(element("h2", {}, ["Scenario"]), element("div", { class: "line" }, [task, robot, button]), element("div", { class: "line" }, [recorded]));
+  holder.replaceChildren(element("h2", {}, ["Scenario"]), element("div", { class: "line" }, [task, robot, button]), element("div", { class: "line" }, [again, recorded]));
 }
 
 function pick(id: string, options: string[], now: string): HTMLSelectElement {

@@ -71,7 +71,7 @@ def test_the_demo_opens_the_studio_in_a_terminal_and_ctrl_c_ends_it(tmp_path: Pa
     with terminal([*CLI, "demo"], tmp_path) as (process, end):
         said = heard(end, re.compile(rf"{re.escape(LOCAL)}:\d+/\?token=\S+\s+Press Ctrl-C").search)
         assert "Replayed through the same control code" in said
-        assert "The Studio shows loop" in said
+        assert "The task starts when you open the page: http" in said
         os.write(end, b"\x03")
         assert "The Studio and everything that it started have stopped." in heard(end, lambda _: False)
         assert process.wait(300) == 0

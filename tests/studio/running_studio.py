@@ -201,9 +201,22 @@ def start(task: str, folder: Path, port: int = 0, reach: Callable[[str], Any] = 
     process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment, cwd=folder)
     assert process.stdout is not None
     for line in process.stdout:
-        if found := re.search(r"loop (\S+) at (http\S+)", line):
-            return Running(process, found.group(2), reach(found.group(1)), folder)
+        if found := re.search(r"(http\S+)", line):
+            running = Running(process, found.group(1), None, folder)
+            running.loop = reach(loop_of(running))
+            return running
     raise AssertionError("the Studio ended before it said where it is")
+
+
+def loop_of(studio: Running) -> str:
+    """The name of its loop, which starts when a page opens."""
+    with dial(studio) as socket:
+        while True:
+            data = socket.recv(timeout=PATIENCE_S)
+            said = json.loads(data) if isinstance(data, str) else {}
+            assert not said.get("mishap"), said["mishap"]
+            if said.get("type") == "hello" and said["loop"]:
+                return said["loop"]["name"]
 
 
 @contextmanager

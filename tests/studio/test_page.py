@@ -284,6 +284,30 @@ def test_the_chosen_robot_runs_the_chosen_task(page: Any, studio: Running) -> No
     studio.until(lambda: studio.loop.running)
 
 
+def test_run_again_starts_the_same_task_on_the_same_robot_and_records_it(page: Any, studio: Running) -> None:
+    before, robot = page.evaluate("document.body.dataset.loop"), studio.loop.task.robot
+    assert part(page, "record-run").is_checked()
+    part(page, "again").click()
+    until(lambda: page.evaluate("document.body.dataset.loop") not in ("", before))
+    studio.loop = attach(page.evaluate("document.body.dataset.loop"))
+    assert (studio.loop.task.name, studio.loop.task.robot) == ("hand_guiding", robot)
+    until(lambda: part(page, "record").text_content() == "Stop recording")
+    part(page, "record").click()
+    until(lambda: part(page, "record").text_content() == "Record")
+    (file,) = studio.folder.glob("studio-hand_guiding-*.mcap")
+    assert Recording.load(file).records["tick"][0] == 0
+    before = studio.loop.name
+    part(page, "record-run").uncheck()
+    part(page, "again").click()
+    until(lambda: page.evaluate("document.body.dataset.loop") not in ("", before))
+    studio.loop = attach(page.evaluate("document.body.dataset.loop"))
+    studio.until(lambda: studio.loop.board.head > 100)
+    assert part(page, "record").text_content() == "Record"
+    assert not part(page, "record-run").is_checked()
+    part(page, "record-run").check()
+    assert len([*studio.folder.glob("studio-*.mcap")]) == 1
+
+
 @pytest.mark.slow
 def test_another_task_can_be_started_and_its_contact_orders_reach_it(page: Any, studio: Running) -> None:
     part(page, "task").select_option("plane")

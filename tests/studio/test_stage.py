@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from running_studio import held, run_beside, stop, until
+from running_studio import PATIENCE_S, held, run_beside, stop, until
 
 from needs import needs
 from pliant.contact.states import PAUSED, RETRACT, SLIDE
@@ -22,7 +22,7 @@ from pliant.experiments.emulated import Emulator
 from pliant.record.reader import Recording
 from pliant.runtime.link import Link, attach
 from pliant.studio import life
-from pliant.studio.hub import Hub
+from pliant.studio.hub import Hub, Page
 from pliant.studio.life import SILENT_S, Pulse, status_of
 from pliant.studio.recorder import MOST_AUTOMATIC, Recorder
 from pliant.studio.stage import Stage
@@ -173,6 +173,52 @@ def test_a_run_is_recorded_from_its_first_tick_to_its_end(tmp_path: Path, monkey
     assert shown.recorder.look() == ("", "")
     ticks = Recording.load(Path(file)).records["tick"]
     assert (ticks[0], ticks[-1]) == (0, last.head - 1)
+
+
+def test_a_simulated_task_starts_with_the_first_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLIANT_OUT", str(tmp_path))
+    shown = Stage()
+    hub = Hub(shown)
+    shown.begin("hand_guiding", record=False)
+    assert shown.scene is None
+    assert hub.status()["status"] == "starting"
+
+    async def visited() -> None:
+        looks = asyncio.create_task(hub.run())
+        await asyncio.sleep(0.2)
+        assert shown.scene is None  # nobody has come yet
+        hub.pages.add(Page())
+        async with asyncio.timeout(PATIENCE_S):
+            while shown.scene is None:
+                await asyncio.sleep(0.05)
+        looks.cancel()
+
+    try:
+        run_beside(visited())
+        assert not shown.is_opening
+        assert shown.arm().state.time_s < 60.0
+        assert shown.open() is None
+    finally:
+        shown.close()
+
+
+def test_a_stop_after_the_first_page_opened_prevents_the_start() -> None:
+    shown = Stage()
+    shown.begin("hand_guiding", record=False)
+    start = shown.open()
+    assert start is not None
+    shown.note_stop()
+    start()
+    assert shown.scene is None
+    assert "A stop came before the task started" in Hub(shown).status()["mishap"]
+    assert not shown.is_opening
+
+
+def test_an_unstable_task_is_rejected_before_any_page(tmp_path: Path) -> None:
+    file = tmp_path / "stiff.yaml"
+    file.write_text("law: admittance\nsurface_n_m: 1.0e6\nparams: {admittance: {mass: 0.1}}\n")
+    with pytest.raises(RejectedError, match="not stable"):
+        Stage().begin(str(file))
 
 
 def test_a_run_that_is_not_recorded_leaves_no_file(stage: Stage, tmp_path: Path) -> None:

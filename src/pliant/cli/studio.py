@@ -83,8 +83,12 @@ def show(
         if not mission:
             _ask(load_task(task), yes=yes)
         stage.begin(task, record=record)
-    name = stage.shown().name
-    words = f"The Studio shows loop {name} at {{link}}\nPress Ctrl-C to stop."
+    shown = (
+        "The task starts when you open the page"
+        if stage.scene is None
+        else f"The Studio shows loop {stage.shown().name}"
+    )
+    words = f"{shown}: {{link}}\nPress Ctrl-C to stop."
     with contextlib.suppress(KeyboardInterrupt):  # which is how it is ended
         serve(stage, socket, lambda link: out.print(words.format(link=link), soft_wrap=True, highlight=False))
     err.print("The Studio and everything that it started have stopped.")

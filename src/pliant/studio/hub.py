@@ -84,10 +84,13 @@ class Hub:
         self._status = ""
         self._mishaps = set[tuple[type[Exception], str, int]]()
         self._pulse = Pulse()
+        self._opening: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
         """Run until cancelled: an error in one pass does not prevent the next."""
         while True:
+            with self._next_look():
+                self._open()
             with self._next_look():
                 await self.greet()
             with self._next_look():
@@ -96,6 +99,11 @@ class Hub:
                 if self.stage.was_killed:  # the pages know already: to save what it left takes its time
                     await asyncio.to_thread(self.stage.see_out)
             await asyncio.sleep(1.0 / FRAMES_HZ)
+
+    def _open(self) -> None:
+        """Start the task that waits for the first page, beside everything else."""
+        if self.pages and (start := self.stage.open()) is not None:
+            self._opening = asyncio.create_task(asyncio.to_thread(start))
 
     @contextlib.contextmanager
     def _next_look(self) -> Iterator[None]:
@@ -153,7 +161,8 @@ class Hub:
     def status(self) -> dict[str, Any]:
         """The state of the loop, for the pages."""
         scene = self.stage.scene
-        status, reason, black_box = ("none", "", "") if scene is None else self._pulse.status_of(scene.link)
+        none = "starting" if self.stage.is_opening else "none"
+        status, reason, black_box = (none, "", "") if scene is None else self._pulse.status_of(scene.link)
         recording, mishap = self.stage.recorder.look()
         return {
             "type": "status",
@@ -161,7 +170,7 @@ class Hub:
             "reason": reason,
             "black_box": black_box,
             "recording": recording,
-            "mishap": mishap,
+            "mishap": mishap or self.stage.mishap,
             "kept": list(self.stage.kept),
         }
 

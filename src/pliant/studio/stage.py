@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import string
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,10 @@ class Stage:
         self._ending: Session | MissionSession | None = None
         self._leaving = threading.Lock()
         self._robots: set[str] = set()
+        self._waiting: tuple[str, bool] | None = None
+        self._opening = False
+        self.mishap = ""
+        """Why the task from the command line could not be started."""
         self.recorder = Recorder()
         self.work = Work()
 
@@ -66,19 +71,50 @@ class Stage:
             self._show(attach_mission(name) if is_driving else attach(name), "")
 
     def begin(self, source: str, *, record: bool = True) -> None:
-        """Start the task or mission from the command line: its robot may be a real one."""
-        if not is_mission(_file_of(source)):
-            self._robots.add(load_task(source).robot)
-        self.start(source, record=record)
+        """Take the task or mission from the command line: its robot may be a real one.
 
-    def start(self, source: str, robot: str = "", *, record: bool = False) -> None:
+        A simulated task waits for the first page (`open`), so that nothing of it is missed. A real robot starts at
+        once, because the user has just confirmed it. So does a mission, which waits for its own command.
+        """
+        if is_mission(_file_of(source)):
+            self.start(source, record=record)
+            return
+        task = located(load_task(source))
+        self._robots.add(task.robot)
+        if not is_simulated(task.robot):
+            self.start(source, record=record)
+            return
+        guard_start(task)
+        self._waiting = source, record
+
+    def open(self) -> Callable[[], None] | None:
+        """A page has opened: what remains to be done to start the waiting task, which takes a while; None if nothing.
+
+        A stop from now on prevents the start.
+        """
+        if self._waiting is None:
+            return None
+        (source, record), stops = self._waiting, self.stops
+        self._opening, self._waiting = True, None
+
+        def start() -> None:
+            try:
+                self.start(source, record=record, stops=stops)
+            except PliantError as error:
+                self.mishap = str(error)
+            finally:
+                self._opening = False
+
+        return start
+
+    def start(self, source: str, robot: str = "", *, record: bool = False, stops: int | None = None) -> None:
         """End the loop that is shown and start the task or mission `source`, on another robot if one is given.
 
-        `record`: record the run from its start.
+        `record`: record the run from its start. `stops`: how many stops had come when it was requested, if not now.
         """
         if robot and robot not in self.robots:
             raise UnknownNameError("robot", robot, self.robots)
-        stops = self.stops
+        stops = self.stops if stops is None else stops
         if is_mission(_file_of(source)):
             self._start_mission(source, robot, record)
             return
@@ -139,6 +175,11 @@ class Stage:
     @property
     def _starting(self) -> bool:
         return self._beginning is not None
+
+    @property
+    def is_opening(self) -> bool:
+        """Whether the task from the command line waits for a page, or is about to start."""
+        return self._waiting is not None or self._opening
 
     @property
     def robots(self) -> list[str]:
