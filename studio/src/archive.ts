@@ -1,9 +1,10 @@
 // Recordings to look at again, moment by moment, and experiments to run: what lies beside the running loop.
 
+import { BusyLines } from "./busy";
 import { ask, element, REJECTED, table } from "./dom";
 import { numbersOf, worded, type Gapped } from "./gaps";
 import { LONG_MS, type Link } from "./link";
-import type { Answer, Hello, MissionWords, Shape, Story } from "./wire";
+import type { Answer, Busy, Hello, MissionWords, Shape, Story } from "./wire";
 
 export interface Recording {
   name: string;
@@ -82,7 +83,8 @@ export class Archive {
   private readonly other = this.button("What if", "what-if", "Simulate this recording again with the parameters in force now", () => this.whatIf());
   private recording: Recording | null = null;
   private otherwise: Gapped[][] | null = null;
-  private busy = "";
+  private readonly busy = new BusyLines((what) => void this.cancel(what));
+  private running = "";
   private planned = ["map.yaml", "1, 1, 0", "6, 4, 90"];
   private shown: HTMLDialogElement | null = null;
   private playing = 0;
@@ -109,10 +111,17 @@ export class Archive {
     this.holder.replaceChildren(
       element("h2", {}, ["Recordings"]),
       element("div", { class: "line" }, [this.files, open]),
+      this.busy.holder,
       this.player,
       element("div", { class: "line" }, [gallery, this.button("Plan a path…", "plan", "Plan a path for a mobile base through a map", () => this.planner())]),
     );
     void this.list();
+  }
+
+  /** Shows what any page has under way. */
+  setBusy(busy: Busy): void {
+    this.running = busy.work;
+    this.busy.show(busy);
   }
 
   private button(words: string, id: string, title: string, press: () => unknown): HTMLButtonElement {
@@ -193,11 +202,12 @@ export class Archive {
 
   private gallery(hello: Hello): void {
     const cards = hello.experiments.map((item) => {
-      const press = this.busy === item.name
-        ? this.button("Cancel", `cancel-${item.name}`, `Cancel ${item.name}`, () => this.cancel())
+      const runs = this.running === `Running ${item.name}`;
+      const press = runs
+        ? this.button("Cancel", `cancel-${item.name}`, `Cancel ${item.name}`, () => this.cancel("work"))
         : this.button("Run", `run-${item.name}`, `Run ${item.name} beside the loop`, () => this.experiment(item.name));
       press.type = "button";
-      press.disabled = this.busy !== "" && this.busy !== item.name;
+      press.disabled = this.running !== "" && !runs;
       return element("div", { class: "card" }, [element("h3", {}, [item.name, press]), element("p", { class: "faint" }, [item.summary])]);
     });
     const words = element("p", { class: "faint" }, ["An experiment runs in its own process beside the loop. At the end it shows a picture and its figures."]);
@@ -205,18 +215,16 @@ export class Archive {
   }
 
   private async experiment(name: string): Promise<void> {
-    this.busy = name;
     this.shown?.close();
     this.say(`${name} is running. Its result appears when it is done.`, true);
     const answer = await this.asked("experiment", { name });
-    this.busy = "";
     if (answer) this.present(answer["experiment"] as Experiment);
   }
 
-  /** Whoever asked for the experiment is told that it was cancelled. */
-  private async cancel(): Promise<void> {
+  /** Cancels work or the opening of a recording; the page that asked for it gets the message. */
+  private async cancel(what: string): Promise<void> {
     this.shown?.close();
-    const answer = await this.asked("cancel", {});
+    const answer = await this.asked("cancel", { what });
     if (answer && !answer["cancelled"]) this.say("Nothing to cancel: it was already done.");
   }
 

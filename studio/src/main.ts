@@ -126,6 +126,7 @@ class Page {
       if (isLive(message) && !isLive(this.status)) this.silence.hear(performance.now());
       this.status = message;
       this.panel.setKept(message.kept);
+      this.archive.setBusy(message.busy);
       this.showStatus();
       if (!isLive(this.status)) this.refresh();
     } else if (message.type === "parameters") this.take(message);

@@ -94,6 +94,14 @@ export interface Hello {
   loop: LoopWords | null;
 }
 
+/** What is being done beside the loop, in words; "" for nothing. */
+export interface Busy {
+  /** An experiment, a plan or a what-if. */
+  work: string;
+  /** The opening of a recording. */
+  open: string;
+}
+
 export interface Status {
   type: "status";
   /** Starting, running, fault, ended, none, or whatever a later Studio tells. */
@@ -106,6 +114,7 @@ export interface Status {
   mishap: string;
   /** Sets of parameters that were kept to compare, by letter. */
   kept: string[];
+  busy: Busy;
 }
 
 /** What is in force, and which change it came with: of two that cross on their way, the later one counts. */

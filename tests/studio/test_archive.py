@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import signal
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -176,15 +179,20 @@ def test_an_experiment_runs_and_shows_its_picture_and_its_table(page: Any, studi
     part(page, "result").get_by_test_id("close").click()
 
 
-def works(studio: Running) -> bool:
-    """Whether the Studio has a process of its own that runs an experiment."""
+def process_of(studio: Running, word: bytes) -> int:
+    """The number of a process that the Studio has started with this word; 0 if there is none."""
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # it has just ended
             parent = int((process / "stat").read_text().rpartition(")")[2].split()[1])
             words = (process / "cmdline").read_bytes().split(b"\0")
-            if parent == studio.process.pid and b"experiment" in words:
-                return True
-    return False
+            if parent == studio.process.pid and word in words:
+                return int(process.name)
+    return 0
+
+
+def works(studio: Running) -> bool:
+    """Whether the Studio has a process of its own that runs an experiment."""
+    return process_of(studio, b"experiment") != 0
 
 
 def test_an_experiment_that_takes_too_long_is_cancelled(page: Any, studio: Running) -> None:
@@ -192,16 +200,36 @@ def test_an_experiment_that_takes_too_long_is_cancelled(page: Any, studio: Runni
     part(page, "run-contact-sweep").click()
     try:
         until(lambda: works(studio))
+        until(lambda: re.search(r"Running contact-sweep….*\d+ s", part(page, "busy-work").text_content()))
         part(page, "gallery").click()
         part(page, "cancel-contact-sweep").click()
         until(lambda: "was cancelled" in part(page, "notice").text_content())
         until(lambda: not works(studio))
+        until(lambda: part(page, "busy-work").count() == 0)
     finally:
         with dial(studio) as socket:  # whatever went wrong: it would take a core for minutes
             ask(socket, {"id": 1, "do": "cancel"})
     part(page, "gallery").click()
     until(lambda: part(page, "run-contact-sweep").is_enabled())
     part(page, "close").click()
+
+
+def test_opening_a_recording_shows_its_progress_and_can_be_cancelled(page: Any, studio: Running) -> None:
+    save_run(simulate(load_task("push")), studio.folder / "slow.mcap")
+    part(page, "recordings").focus()
+    until(lambda: part(page, "recordings").locator("option[value='slow.mcap']").count() == 1)
+    part(page, "recordings").select_option("slow.mcap")
+    part(page, "open").click()
+    reader = until(lambda: process_of(studio, b"pliant.studio.load"))
+    with suppress(ProcessLookupError):
+        os.kill(reader, signal.SIGSTOP)  # so that it is still there when it is cancelled
+    until(lambda: "Opening slow.mcap…" in part(page, "busy-open").text_content())
+    part(page, "cancel-open").click()
+    os.kill(reader, signal.SIGCONT)
+    until(lambda: "Opening slow.mcap was cancelled." in part(page, "notice").text_content())
+    until(lambda: process_of(studio, b"pliant.studio.load") == 0)
+    until(lambda: part(page, "busy-open").count() == 0)
+    assert not part(page, "scrub").is_visible()
 
 
 def test_a_way_through_a_map_is_planned_and_shown(page: Any, studio: Running) -> None:

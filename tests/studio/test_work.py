@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import os
 import sys
 from pathlib import Path
@@ -19,7 +20,8 @@ from pliant.runtime.save import save_run
 from pliant.runtime.task import load_task
 from pliant.studio import archive, recorder
 from pliant.studio.stage import Stage
-from pliant.studio.work import Work
+from pliant.studio.wire import text_of
+from pliant.studio.work import Slot, Work
 
 
 def test_a_cancel_that_comes_before_the_process_is_not_lost() -> None:
@@ -95,9 +97,47 @@ def test_recordings_are_opened_one_at_a_time() -> None:
         pass
 
 
+def test_a_recording_opened_in_a_process_of_its_own_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLIANT_OUT", str(tmp_path))
+    save_run(simulate(load_task("push")), tmp_path / "push.mcap")
+    own, work = json.loads(text_of(archive.open_recording("push.mcap"))), Work()
+    with work.opening("Opening push.mcap"):
+        assert work.in_progress == {"work": "", "open": "Opening push.mcap"}
+        assert archive.ask_open(work, "push.mcap") == own
+    assert work.in_progress == {"work": "", "open": ""}
+    with pytest.raises(RejectedError, match="a recording in"):
+        archive.ask_open(work, "nothing.mcap")
+
+
+def test_opening_a_recording_is_cancelled_and_its_process_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    work, said, ran = Work(), list[str](), Slot.ran
+    monkeypatch.setattr(Slot, "ran", lambda self, name, *_: ran(self, name, "asyncio"))  # which waits for its input
+
+    def run() -> None:
+        with work.opening("Opening push.mcap"), pytest.raises(RejectedError) as cancelled:
+            archive.ask_open(work, "push.mcap")
+        said.append(str(cancelled.value))
+
+    monkeypatch.setattr("subprocess.Popen.communicate", lambda self, _: (self.wait(), ("", ""))[1])
+    runs = Thread(target=run)
+    runs.start()
+    until(lambda: work.reader._process is not None)
+    process = work.reader._process
+    assert process is not None
+    assert not work.cancel()  # which is another matter
+    assert work.reader.cancel()
+    runs.join()
+    assert process.poll() is not None
+    assert said == ["Opening push.mcap was cancelled."]
+
+
 def test_whoever_cancels_nothing_is_told(studio: Running) -> None:
     with dial(studio) as socket:
         assert ask(socket, {"id": 1, "do": "cancel"})["cancelled"] is False
+        assert ask(socket, {"id": 2, "do": "cancel", "what": "open"})["cancelled"] is False
+        assert "'everything'" in ask(socket, {"id": 3, "do": "cancel", "what": "everything"})["error"]
 
 
 def test_two_recordings_within_a_second_have_a_file_each(

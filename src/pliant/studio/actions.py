@@ -172,14 +172,15 @@ def _recordings(request: Request) -> Answer:
 
 
 def _open(request: Request) -> Answer:
-    with request.stage.work.opening():
-        return {"recording": archive.open_recording(request.text("name"))}
+    work, name = request.stage.work, request.text("name")
+    with work.opening(f"Opening {name}"):
+        return {"recording": archive.ask_open(work, name)}
 
 
 def _what_if(request: Request) -> Answer:
-    with request.stage.work.alone():
-        said = archive.ask_what_if(request.stage.work, request.text("name"), request.arm.parameters)
-        return {"what_if": said}
+    work, name = request.stage.work, request.text("name")
+    with work.alone(f"Simulating {name} again"):
+        return {"what_if": archive.ask_what_if(work, name, request.arm.parameters)}
 
 
 def _ahead(request: Request) -> Answer:
@@ -192,18 +193,22 @@ def _ahead(request: Request) -> Answer:
 
 
 def _experiment(request: Request) -> Answer:
-    with request.stage.work.alone():
-        return {"experiment": archive.run_experiment(request.stage.work, request.text("name"))}
+    work, name = request.stage.work, request.text("name")
+    with work.alone(f"Running {name}"):
+        return {"experiment": archive.run_experiment(work, name)}
 
 
 def _plan(request: Request) -> Answer:
-    with request.stage.work.alone():
+    with request.stage.work.alone("Planning a path"):
         return {"plan": archive.plan(request.stage.work, *(request.text(field) for field in ("map", "start", "goal")))}
 
 
 def _cancel(request: Request) -> Answer:
-    """End the experiment, the plan or the what-if that is being worked out, whoever asked for it."""
-    return {"cancelled": request.stage.work.cancel()}
+    """Cancel the running experiment, plan or what-if, or the opening of a recording, no matter who asked for it."""
+    work, what = request.stage.work, request.text("what", "work")
+    if what not in work.in_progress:
+        raise UnknownNameError("work", what, work.in_progress)
+    return {"cancelled": (work.reader if what == "open" else work).cancel()}
 
 
 Action = Callable[[Request], Answer]

@@ -165,7 +165,15 @@ def what_if(name: str, parameters: Parameters) -> dict[str, Any]:
 
 def ask_what_if(work: Work, name: str, parameters: Parameters) -> dict[str, Any]:
     """The same, in its own process."""
-    said = work.ran("The what-if", "pliant.studio.again", name, said=parameters.model_dump_json())
+    return _answered(work.ran("The what-if", "pliant.studio.again", name, said=parameters.model_dump_json()))
+
+
+def ask_open(work: Work, name: str) -> dict[str, Any]:
+    """A recording as the page shows it, read in its own process, which can be cancelled."""
+    return _answered(work.reader.ran(f"Opening {name}", "pliant.studio.load", name))
+
+
+def _answered(said: dict[str, Any]) -> dict[str, Any]:
     if "error" in said:
         raise RejectedError(said["error"])
     return said

@@ -172,6 +172,7 @@ class Hub:
             "recording": recording,
             "mishap": mishap or self.stage.mishap,
             "kept": list(self.stage.kept),
+            "busy": self.stage.work.in_progress,
         }
 
     def _show_new(self, scene: Scene[Any]) -> None:

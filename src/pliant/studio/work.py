@@ -1,4 +1,4 @@
-"""Long computations beside the loop: one at a time, in a low-priority process that can be cancelled."""
+"""Long computations beside the loop: one of a kind at a time, in a low-priority process that can be cancelled."""
 
 from __future__ import annotations
 
@@ -12,44 +12,37 @@ from typing import Any
 
 from pliant.errors import PliantError, RejectedError
 
-# So long a process that is told to end may take [s].
+# How long a process may take to end when it is asked to [s].
 _END_S = 5.0
-# It yields to the loop, to the Studio and to whoever else works on this machine.
+# It yields to the loop, to the Studio and to everything else on this machine.
 _NICE = ("nice", "-n", "10")
 COMMAND_LINE = "pliant.cli.main"
 
 
-class Work:
-    """Runs commands of the command line, and modules of the Studio, for the pages."""
+class Slot:
+    """One computation at a time: a command of the command line, or a module of the Studio, run for a page."""
 
-    def __init__(self) -> None:
-        self._busy, self._opens, self._lock = threading.Lock(), threading.Lock(), threading.Lock()
+    def __init__(self, busy: str) -> None:
+        self._busy_words = busy
+        self._busy, self._lock = threading.Lock(), threading.Lock()
         self._process: subprocess.Popen[str] | None = None
         self._begun = self._cancelled = self._closed = False
+        self.doing = ""
+        """What is being done now, for the pages; "" for nothing."""
 
     @contextlib.contextmanager
-    def alone(self) -> Iterator[None]:
-        """Allow one long computation at a time."""
+    def alone(self, doing: str = "") -> Iterator[None]:
+        """Allow one computation at a time; the pages show what it is `doing`."""
         if not self._busy.acquire(blocking=False):
-            raise RejectedError("Another experiment, plan or what-if is running. Wait until it is done, or cancel it.")
+            raise RejectedError(self._busy_words)
         try:
             with self._lock:
-                self._begun, self._cancelled = True, False
+                self._begun, self._cancelled, self.doing = True, False, doing
             yield
         finally:
             with self._lock:
-                self._begun = False
+                self._begun, self.doing = False, ""
             self._busy.release()
-
-    @contextlib.contextmanager
-    def opening(self) -> Iterator[None]:
-        """Allow one recording to be opened at a time."""
-        if not self._opens.acquire(blocking=False):
-            raise RejectedError("Another recording is being opened. Wait until it is done, or cancel it.")
-        try:
-            yield
-        finally:
-            self._opens.release()
 
     def told(self, *words: str) -> dict[str, Any]:
         """The JSON that a command prints; if it prints none, its last line is raised as an error."""
@@ -61,7 +54,7 @@ class Work:
         with self._lock:
             if self._closed:
                 raise RejectedError("The Studio is shutting down: no new work is accepted.")
-            if not self._cancelled:  # by someone who was quicker than the one who asked for it
+            if not self._cancelled:  # a cancel may come before the process
                 pipe = subprocess.PIPE
                 self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
             process = self._process
@@ -97,3 +90,25 @@ class Work:
         with self._lock:
             self._closed = True
         self.cancel()
+
+
+class Work(Slot):
+    """Experiments, plans and what-ifs in one slot, and the opening of recordings in another."""
+
+    def __init__(self) -> None:
+        super().__init__("Another experiment, plan or what-if is running. Wait until it is done, or cancel it.")
+        self.reader = Slot("Another recording is being opened. Wait until it is done, or cancel it.")
+
+    def opening(self, doing: str = "") -> contextlib.AbstractContextManager[None]:
+        """Allow one recording to be opened at a time."""
+        return self.reader.alone(doing)
+
+    @property
+    def in_progress(self) -> dict[str, str]:
+        """What each slot is doing, for the pages."""
+        return {"work": self.doing, "open": self.reader.doing}
+
+    def close(self) -> None:
+        """Cancel everything, and accept no more."""
+        super().close()
+        self.reader.close()
