@@ -86,7 +86,7 @@ class Blind:
 
 
 @pytest.mark.parametrize(
-    ("said", "word"), [(lambda pose: pose, "old"), (lambda pose: np.full_like(pose, math.nan), "no number")]
+    ("said", "word"), [(lambda pose: pose, "old"), (lambda pose: np.full_like(pose, math.nan), "not finite")]
 )
 def test_a_base_that_is_lost_comes_to_rest(said: Callable[[Any], Any], word: str) -> None:
     robots: list[SimBody] = []
@@ -169,7 +169,7 @@ def test_pictures_report_and_animation_come_from_the_recording(recording: Record
     plot_recording(recording, tmp_path / "fetch.png")
     assert (tmp_path / "fetch.png").read_bytes().startswith(b"\x89PNG")
     page = html(recording)
-    assert "Mission: C, because the base stands" in page
+    assert "Mission: C, because the base has stopped" in page
     assert save_animation(recorded_story(recording), tmp_path / "fetch.gif") >= 1.0
     movie = (tmp_path / "fetch.gif").read_bytes()
     assert movie.startswith(b"GIF89a")
@@ -183,7 +183,7 @@ def test_a_mission_cannot_be_replayed_through_the_tick_of_an_arm(recording: Reco
 
 def test_a_recording_whose_map_is_gone_is_told(recording: Recording) -> None:
     recording.attachments.pop("map.npy")
-    with pytest.raises(RecordingError, match="cannot be understood"):
+    with pytest.raises(RecordingError, match="cannot be read"):
         recorded_story(recording)
 
 

@@ -13,7 +13,7 @@ from pliant.contact.states import BACK, DONE, DWELL, FAULT, IDLE, LAW, NEXT, NON
 PLACES = ((0, 2), (1.5, 2), (3, 2), (4.5, 2), (6, 2), (6, 0.6), (4.5, 3.3), (3, 0.6), (0.6, 0.6))
 NAMES = (
     "", "sensor failed", "force limit", "abort", "stop", "pause", "resume", "set_start", "start", "", "touched", "lost",
-    "not found", "dwelt", "path done", "lifted", "no surface", "timeout", "stuck", "robot failed", "too deep", "halt",
+    "not found", "dwelt", "ended", "lifted", "no surface", "timeout", "stuck", "robot failed", "too deep", "halt",
     "law", "", "", "normal turned", "pulled away", "blocked", "still loaded", "sign reversed", "lost too often", "", "",
 )  # fmt: skip
 # Arrows that would cross others.
