@@ -273,7 +273,7 @@ def test_several_loops_are_listed_with_task_and_robot_and_none_is_a_sentence(
         attach()
     for name, robot in (("left", "sim:ur5e"), ("right", "sim:two_link")):
         Board.create(name, {"task": Task(name="job", robot=robot).model_dump(mode="json")}, 8)
-    said = r"^2 loops are running: left \(job on sim:ur5e\) and right \(job on sim:two_link\)\. Say which"
+    said = r"^2 loops are running: left \(job on sim:ur5e\) and right \(job on sim:two_link\)\. Choose one"
     with pytest.raises(InputError, match=said):
         attach()
 
