@@ -127,7 +127,7 @@ def test_a_parameter_changes_by_name_and_value_or_by_yaml_and_is_taken_back(arm:
         ("sense.deadband_n: 2\nsense.nothing: 3", "Unknown parameter 'sense.nothing'"),
         ("nonsense", "'name value', or YAML"),
         ("{]", "'name value', or YAML"),
-        ("x" * 20_000, "at most 10000 letters"),
+        ("x" * 20_000, "at most 10000 characters"),
     ],
 )
 def test_a_bad_change_is_refused_whole(arm: Session, does: Requests, text: str, words: str) -> None:
