@@ -292,7 +292,10 @@ def test_services_and_parameters_where_rclpy_can_be_imported(peer: Peer, tmp_pat
         assert services.stdout is not None
         assert services.stdout.readline() == "ready\n"
         trigger, setting = "std_srvs/srv/Trigger", "rcl_interfaces/srv/SetParametersAtomically"
-        assert peer("call", service="/pliant/halt", type=trigger) == {"success": True, "message": "halt was sent to the loop"}
+        assert peer("call", service="/pliant/halt", type=trigger) == {
+            "success": True,
+            "message": "halt was sent to the loop",
+        }
         until(lambda: session.state.goal.stop == 1)
         session.resume()
         until(lambda: session.state.goal.stop == 0)

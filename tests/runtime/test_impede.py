@@ -37,7 +37,9 @@ Array = np.ndarray[Any, Any]
 @pytest.mark.parametrize("interface", ["position", "velocity"])
 def test_the_law_is_refused_on_an_interface_that_is_not_torque_with_the_laws_that_it_has(interface: str) -> None:
     task = validated(Task, {"law": "impedance", "interface": interface})
-    with pytest.raises(InputError, match=r"must be torque for the law impedance. Laws for \w+ commands: hold, admittance"):
+    with pytest.raises(
+        InputError, match=r"must be torque for the law impedance. Laws for \w+ commands: hold, admittance"
+    ):
         simulate(task)
     later = validated(Task, {"interface": interface, "events": [{"at_s": 1, "law": "impedance"}]})
     with pytest.raises(InputError, match="torque"):
