@@ -205,12 +205,12 @@ export class Archive {
       const runs = this.running === `Running ${item.name}`;
       const press = runs
         ? this.button("Cancel", `cancel-${item.name}`, `Cancel ${item.name}`, () => this.cancel("work"))
-        : this.button("Run", `run-${item.name}`, `Run ${item.name} beside the loop`, () => this.experiment(item.name));
+        : this.button("Run", `run-${item.name}`, `Run ${item.name}; the loop keeps running`, () => this.experiment(item.name));
       press.type = "button";
       press.disabled = this.running !== "" && !runs;
       return element("div", { class: "card" }, [element("h3", {}, [item.name, press]), element("p", { class: "faint" }, [item.summary])]);
     });
-    const words = element("p", { class: "faint" }, ["An experiment runs in its own process beside the loop. At the end it shows a picture and its figures."]);
+    const words = element("p", { class: "faint" }, ["An experiment runs in its own process; the loop keeps running. It ends with a picture and its figures."]);
     this.shown = ask("Experiments", [words, element("div", { class: "gallery" }, cards)]);
   }
 

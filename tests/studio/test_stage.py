@@ -202,12 +202,16 @@ def test_a_simulated_task_starts_with_the_first_page(tmp_path: Path, monkeypatch
         shown.close()
 
 
-def test_a_stop_after_the_first_page_opened_prevents_the_start() -> None:
+@pytest.mark.parametrize("early", [True, False])
+def test_a_stop_before_the_waiting_task_has_started_prevents_its_start(early: bool) -> None:
     shown = Stage()
     shown.begin("hand_guiding", record=False)
+    if early:
+        shown.note_stop()
     start = shown.open()
     assert start is not None
-    shown.note_stop()
+    if not early:
+        shown.note_stop()
     start()
     assert shown.scene is None
     assert "A stop came before the task started" in Hub(shown).status()["mishap"]
@@ -219,10 +223,6 @@ def test_an_unstable_task_is_rejected_before_any_page(tmp_path: Path) -> None:
     file.write_text("law: admittance\nsurface_n_m: 1.0e6\nparams: {admittance: {mass: 0.1}}\n")
     with pytest.raises(RejectedError, match="not stable"):
         Stage().begin(str(file))
-
-
-def test_a_run_that_is_not_recorded_leaves_no_file(stage: Stage, tmp_path: Path) -> None:
-    assert stage.recorder.look() == ("", "")
 
 
 def test_old_automatic_recordings_are_deleted_and_no_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

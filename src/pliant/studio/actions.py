@@ -30,7 +30,7 @@ MOST_VALUES = 65
 
 
 def _halt(request: Request) -> Answer:
-    """Whatever loop is shown, and whoever asks. A loop that runs was told when the request arrived.
+    """Stop the loop that is shown, for any page. A running loop got the stop when the request arrived.
 
     The answer says whether it was heard: a loop that hangs has the stop in its queue, and moves on or not, and one that
     begins cannot be told yet. Where none runs or begins there is nothing to be stopped, and the page has no reason to
@@ -156,7 +156,7 @@ def _stop_recording(request: Request) -> Answer:
 
 
 def _begin(request: Request) -> Answer:
-    """Begin the mission; nobody waits behind the search for its way."""
+    """Begin the mission. The search for its path delays no other request."""
     Beginning(request).begin()
     return {}
 

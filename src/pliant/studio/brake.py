@@ -40,7 +40,7 @@ class Brake:
         return False
 
     def _obeys(self) -> bool:
-        """Whether it has taken the stop and stops: what it told before says nothing of it."""
+        """Whether it has received the stop and stops; earlier reports do not count."""
         board = self._link.board
         if self._number is None or board.taken < self._number:
             return False

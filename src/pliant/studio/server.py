@@ -62,7 +62,7 @@ def static_folder() -> Path:
         reason = f" ({why.read_text().splitlines()[0].rstrip('.')})" if why.is_file() else ""
         raise RejectedError(
             f"The Studio's page was not built when Pliant was installed{reason}. "
-            "The build needs an npm registry: install Pliant again with one in reach."
+            "The build needs an npm registry: install Pliant again with access to one."
         )
     return folder
 

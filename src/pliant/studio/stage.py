@@ -55,7 +55,7 @@ class Stage:
         self._ending: Session | MissionSession | None = None
         self._leaving = threading.Lock()
         self._robots: set[str] = set()
-        self._waiting: tuple[str, bool] | None = None
+        self._waiting: tuple[str, bool, int] | None = None
         self._opening = False
         self.mishap = ""
         """Why the task from the command line could not be started."""
@@ -85,21 +85,23 @@ class Stage:
             self.start(source, record=record)
             return
         guard_start(task)
-        self._waiting = source, record
+        self._waiting = source, record, self.stops
 
     def open(self) -> Callable[[], None] | None:
         """A page has opened: what remains to be done to start the waiting task, which takes a while; None if nothing.
 
-        A stop from now on prevents the start.
+        Any stop, and any other task that a page starts first, prevents it.
         """
         if self._waiting is None:
             return None
-        (source, record), stops = self._waiting, self.stops
+        source, record, stops = self._waiting
         self._opening, self._waiting = True, None
 
         def start() -> None:
             try:
-                self.start(source, record=record, stops=stops)
+                with self.lock:
+                    if self._count == 0:
+                        self.start(source, record=record, stops=stops)
             except PliantError as error:
                 self.mishap = str(error)
             finally:
@@ -187,7 +189,7 @@ class Stage:
         return [f"sim:{name}" for name in available_models()]
 
     def _check_robot(self, robot: str) -> None:
-        """Raise if a page would start a real robot that nobody has named at the command line."""
+        """Raise if a page would start a real robot that was not given at the command line."""
         if not is_simulated(robot) and robot not in self._robots:
             raise RejectedError(
                 f"{robot} is a real robot. A page may start it only if the Studio was started with its task "
@@ -250,7 +252,7 @@ class Stage:
         return [Brake(link, can_hear=runs) for link, runs in loops if runs or self._is_deaf(link)]
 
     def _is_deaf(self, link: Link | MissionLink) -> bool:
-        """Whether an arm begins here, which moves as soon as it can hear; a mission stands until it is begun."""
+        """Whether this arm's loop is starting: it moves as soon as it runs. A mission waits for its command."""
         return link is self._beginning and isinstance(link, Session)
 
     @property
