@@ -114,4 +114,4 @@ def test_a_base_that_listens_is_not_driven_unasked(node: Node) -> None:
         until(lambda: session.state["base"]["command"][0] > 0.1)
         until(lambda: any("withheld: /cmd_vel" in message.data for message in state.messages()))
         assert not base.messages()
-    assert any("someone listens on /cmd_vel" in note for note in notes)
+    assert any("a subscriber on /cmd_vel would move" in note for note in notes)

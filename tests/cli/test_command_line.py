@@ -133,7 +133,7 @@ def test_the_doctor_says_what_is_wrong_with_cause_and_remedy_and_exit_code_one(r
     done = pliant("doctor", tmp_path / "frozen.mcap")
     assert done.returncode == 1
     assert "Alarm: frozen sensor" in done.stdout
-    assert "Remedy: Look at cable" in done.stdout
+    assert "Remedy: Check the sensor" in done.stdout
     said = json.loads(say("doctor", tmp_path / "frozen.mcap", "--json").stdout)
     assert said["healthy"] is False
     assert said["findings"][0]["name"] == "frozen sensor"

@@ -34,15 +34,15 @@ def floats(address, n):
 
 @kernel
 def put(to, values):
-    """`to[:] = values` for one dimension and equal lengths. Numba compiles it ten times faster than that statement."""
-    for i in range(to.size):
+    """`to[:] = values`, of equal shapes. In one dimension, Numba compiles it ten times faster than that statement."""
+    for i in range(len(to)):
         to[i] = values[i]
 
 
 @kernel
 def fill(to, value):
-    """`to[:] = value` for one dimension and a single number; see `put`."""
-    for i in range(to.size):
+    """`to[:] = value` for a single number; see `put`."""
+    for i in range(len(to)):
         to[i] = value
 
 
