@@ -375,7 +375,7 @@ function isTyped(field: HTMLInputElement): boolean {
 
 /** Puts slider and number where a value is; the number only if it is not being typed in. */
 function place(row: Row, value: number, number = true): void {
-  row.step = toStep(row.range, value);
+  if (fromStep(row.range, row.step) !== value) row.step = toStep(row.range, value); // several steps may round to one value
   row.slider.value = String(row.step);
   const words = String(Number(value.toPrecision(6)));
   row.slider.ariaValueText = spoken(row.knob, words);

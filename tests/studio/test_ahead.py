@@ -52,7 +52,7 @@ def test_what_is_red_is_refused_and_what_is_not_is_taken(pressing: Session) -> N
     runs = zones(pressing, "admittance.mass", values)
     red = runs[0]["last"]
     before = pressing.board.adopted
-    with pytest.raises(RejectedError, match="bears"):
+    with pytest.raises(RejectedError, match="gain margin"):
         pressing.set({"admittance.mass": values[red]})
     assert pressing.board.adopted == before
     pressing.set({"admittance.mass": values[red + 1]})
