@@ -19,7 +19,7 @@ const CONTACT: Names = [
   ["Target force", "contact.target_n"],
   ["Peak force", "contact.peak_n"],
   ["Force limit", "contact.force_limit_n"],
-  ["Gain margin", "contact.margin"],
+  ["Loop gain", "contact.margin"],
   ["Total lag", "contact.lag_s"],
   ["Path speed", "contact.speed_m_s"],
 ];
