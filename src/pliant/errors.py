@@ -7,8 +7,29 @@ Errors are raised before anything moves. Inside the control loop a fault is a va
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable
+from numbers import Real
 from pathlib import Path
+from typing import Any
+
+# A longer value, or a longer list of names, is shortened.
+_MOST_CHARACTERS, _MOST_NAMES = 160, 16
+
+
+def said(value: Any, unit: str = "") -> str:
+    """A value as messages show it: numbers without a needless ".0", lists in brackets, with its unit if it has one."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        text = f"[{', '.join(said(item) for item in value)}]"
+    elif isinstance(value, Real) and not isinstance(value, bool):
+        number = float(value)
+        text = f"{number:g}" if float(f"{number:g}") == number else f"{number:.10g}"
+        text += f" {unit}" if unit and math.isfinite(number) else ""
+    else:
+        text = repr(value)
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 1]}…"
 
 
 class PliantError(Exception):
@@ -18,11 +39,17 @@ class PliantError(Exception):
 
 
 class InputError(PliantError):
-    """A value that cannot be used. Names the field, the value and what is allowed."""
+    """A value that cannot be used. Names the field, the value and what is allowed; `where` is the file it is in."""
 
-    def __init__(self, field: str, value: object, allowed: str, hint: str = "") -> None:
-        self.field, self.value, self.allowed, self.hint = field, value, allowed, hint
-        super().__init__(f"{field} is {value!r}, but it must be {allowed}." + (f" {hint}" if hint else ""))
+    def __init__(
+        self, field: str, value: object, allowed: str, hint: str = "", *, unit: str = "", where: str = ""
+    ) -> None:
+        self.field, self.value, self.allowed, self.hint, self.where = field, value, allowed, hint, where
+        self.unit = unit
+        place = f"{where}: " if where else ""
+        super().__init__(
+            f"{place}{field} is {said(value, unit)}, but it must be {allowed}." + (f" {hint}" if hint else "")
+        )
 
 
 class RejectedError(InputError):
@@ -30,33 +57,58 @@ class RejectedError(InputError):
 
     def __init__(self, sentence: str, *, field: str = "", value: object = None) -> None:
         PliantError.__init__(self, sentence)
-        self.field, self.value, self.allowed, self.hint = field, value, "", ""
+        self.field, self.value, self.allowed, self.hint, self.unit, self.where = field, value, "", "", "", ""
 
 
 class UnknownNameError(PliantError):
-    """An unknown name. Lists the known names and suggests the nearest one."""
+    """An unknown name. Lists the known names and suggests the nearest one.
 
-    def __init__(self, kind: str, name: str, choices: Iterable[str]) -> None:
+    `first` is the section whose names are suggested first; `all_names` says where to find a long list of names.
+    """
+
+    def __init__(self, kind: str, name: str, choices: Iterable[str], *, first: str = "", all_names: str = "") -> None:
         self.kind, self.name, self.choices = kind, name, sorted(choices)
-        super().__init__(f"Unknown {kind} {name!r}.{did_you_mean(name, self.choices)}")
+        words = did_you_mean(name, self.choices, first=first, all_names=all_names)
+        super().__init__(f"Unknown {kind} {said(name)}.{words}")
 
 
-# A longer list of names is shortened to sections.
-_MOST_NAMES = 30
-
-
-def did_you_mean(name: str, choices: Iterable[str]) -> str:
-    """A suggestion and the list of known names; a long list is shortened to the name's section, or to the sections."""
+def did_you_mean(name: str, choices: Iterable[str], *, first: str = "", all_names: str = "") -> str:
+    """A suggestion, if a name is close, and the known names; a long list is shortened to a section or to sections."""
     known = sorted(choices)
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    if len(known) > _MOST_NAMES:
-        section = (near[0] if near else name).split(".")[0]
-        beside = [choice for choice in known if choice.split(".")[0] == section]
-        known = beside or sorted(
-            {f"{first}.…" if rest else first for first, _, rest in (c.partition(".") for c in known)}
-        )
-    return f"{hint} Known: {', '.join(known) or 'none'}."
+    near = nearest(name, known, first)
+    hint = f" Did you mean {near!r}?" if near else ""
+    if len(known) <= _MOST_NAMES:
+        return f"{hint} Known: {', '.join(known) or 'none'}."
+    more = f" {all_names}" if all_names else ""
+    if near and more:
+        return f"{hint}{more}"
+    section = (near or name).partition(".")[0]
+    beside = [choice for choice in known if choice.startswith(f"{section}.")]
+    if not 0 < len(beside) <= _MOST_NAMES:
+        beside = sorted({f"{start}.…" if rest else start for start, _, rest in (c.partition(".") for c in known)})
+    rest = len(beside) - _MOST_NAMES
+    return f"{hint} Known: {', '.join(beside[:_MOST_NAMES])}{f' and {rest} more' if rest > 0 else ''}.{more}"
+
+
+# How alike a name must be to be suggested, from 0 to 1.
+_CLOSE = 0.6
+
+
+def nearest(name: str, choices: Iterable[str], first: str = "") -> str:
+    """The known name that was probably meant; "" if none is close. Names of the section `first` come first."""
+    last = name.rpartition(".")[2]
+    close = [choice for choice in choices if _is_close(name, last, choice)]
+    return max(close, key=lambda one: (bool(first) and one.startswith(f"{first}."), _likeness(name, one)), default="")
+
+
+def _is_close(name: str, last: str, choice: str) -> bool:
+    """Whether a name may be meant by another one: as a whole and in its last part."""
+    end = choice.rpartition(".")[2]
+    return end == name or (_likeness(name, choice) >= _CLOSE and _likeness(last, end) >= _CLOSE)
+
+
+def _likeness(a: str, b: str) -> float:
+    return difflib.SequenceMatcher(None, a, b).ratio()
 
 
 class ModelError(PliantError):

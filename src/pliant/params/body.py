@@ -35,10 +35,12 @@ class Slip(Section):
     """Slip detection: the wheels slip when odometry and measured pose drift apart within a short time."""
 
     window_s: float = param(0.5, unit="s", gt=0, le=10, help="Time over which odometry and pose are compared.")
-    most_m: float = param(0.01, unit="m", gt=0, le=1, help="Largest position difference that builds up in that time.")
+    most_m: float = param(
+        0.01, unit="m", gt=0, le=1, help="Largest position difference that may build up within window_s."
+    )
     most_rad: float = param(
-        0.02, unit="rad", gt=0, le=1, help="Largest heading difference that builds up in that time."
+        0.02, unit="rad", gt=0, le=1, help="Largest heading difference that may build up within window_s."
     )
     share: float = param(
-        0.02, ge=0, le=1, help="Additional tolerance, as a fraction of the distance driven in that time."
+        0.02, ge=0, le=1, help="Additional tolerance, as a fraction of the distance driven within window_s."
     )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-from pliant.errors import InputError
+from pliant.errors import InputError, RejectedError, said
 from pliant.params.declare import Section, Three, param
 
 
@@ -80,7 +80,12 @@ class Contact(Section):
     )
     dwell_s: float = param(1.0, unit="s", live=True, ge=0, le=600, help="How long the force must stay within band_n.")
     settle_s: float = param(
-        10.0, unit="s", live=True, gt=0, le=600, help="Time limit for that; exceeding it is a fault."
+        10.0,
+        unit="s",
+        live=True,
+        gt=0,
+        le=600,
+        help="Time limit for the force to settle within band_n; exceeding it is a fault.",
     )
     recover_s: float = param(
         0.1, unit="s", live=True, ge=0, le=10, help="How long to seek a lost surface before the tool lifts off."
@@ -133,21 +138,39 @@ class Contact(Section):
     retract_m_s: float = param(0.05, unit="m/s", live=True, gt=0, le=0.5, help="Lift-off speed.")
 
 
+# Thresholds, of which the first must be less than the second, and what to do otherwise.
+_ORDER = {
+    ("loss_n", "touch_n"): "",
+    ("touch_n", "target_n"): "",
+    ("band_n", "target_n"): "",
+    ("target_n", "force_limit_n"): "Lower the target or raise the limit.",
+    ("peak_n", "force_limit_n"): "Lower the peak or raise the limit.",
+    ("stiffness_min_n_m", "stiffness_max_n_m"): "",
+}
+# Those of which the first may be as large as the second: a larger preload would be taken for a surface.
+_AT_MOST = (("preload_n", "touch_n"), ("slope_deg", "cone_deg"))
+
+
 def check_order(p: Contact) -> None:
     """Raise `InputError` if two thresholds are in the wrong order, because such a contact could never complete."""
-    for low, high in (
-        ("loss_n", "touch_n"),
-        ("touch_n", "target_n"),
-        ("band_n", "target_n"),
-        ("target_n", "force_limit_n"),
-        ("peak_n", "force_limit_n"),
-        ("stiffness_min_n_m", "stiffness_max_n_m"),
-    ):
+    for (low, high), remedy in _ORDER.items():
         if not getattr(p, low) < getattr(p, high):
-            raise InputError(f"contact.{low}", getattr(p, low), f"less than contact.{high} ({getattr(p, high):g})")
-    if p.preload_n > p.touch_n:  # else an offset of the sensor would be taken for a surface
-        raise InputError("contact.preload_n", p.preload_n, f"at most contact.touch_n ({p.touch_n:g})")
-    if p.slope_deg > p.cone_deg:
-        raise InputError("contact.slope_deg", p.slope_deg, f"at most contact.cone_deg ({p.cone_deg:g})")
+            raise _swapped(p, low, high, remedy)
+    for low, high in _AT_MOST:
+        if getattr(p, low) > getattr(p, high):
+            raise _swapped(p, low, high)
     if not any(p.heading):
         raise InputError("contact.heading", p.heading, "a direction (not all zeros)")
+
+
+def _swapped(p: Contact, low: str, high: str, remedy: str = "") -> RejectedError:
+    """The error for a threshold that is too high for another one."""
+    extra: Any = Contact.model_fields[low].json_schema_extra
+    small, large = (said(getattr(p, name), extra["unit"]) for name in (low, high))
+    relation = "exceeds" if getattr(p, low) > getattr(p, high) else "must be less than"
+    return RejectedError(
+        f"contact.{low} = {small} {relation} contact.{high} = {large}. "
+        + (remedy or f"Lower contact.{low} or raise contact.{high}."),
+        field=f"contact.{low}",
+        value=getattr(p, low),
+    )

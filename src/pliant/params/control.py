@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, ClassVar, Literal, cast
 
 import numpy as np
 from pydantic import Field as Bounds
@@ -84,7 +84,7 @@ class Hold(Section):
         live=True,
         gt=0,
         le=12,
-        help="Stiffness of the joint loop on the torque interface, for all laws.",
+        help="Natural frequency of the joint loop on the torque interface, for all laws.",
     )
     damping_ratio: float = param(
         1.0, live=True, ge=0.5, le=1.5, help="Damping ratio of the joint loop on the torque interface."
@@ -209,7 +209,11 @@ class Limits(Section):
         "for another limit takes precedence.",
     )
     angular_acceleration_rad_s2: float = param(
-        20.0, unit="rad/s²", gt=0, le=200, help="Largest angular acceleration, as linear_acceleration_m_s2."
+        20.0,
+        unit="rad/s²",
+        gt=0,
+        le=200,
+        help="Largest angular acceleration that a law commands for the compliant frame (a torque law: for its goal).",
     )
     workspace_min_m: Three = param((-10.0, -10.0, -10.0), unit="m", help="Lower corner of the workspace, in base axes.")
     workspace_max_m: Three = param((10.0, 10.0, 10.0), unit="m", help="Upper corner of the workspace, in base axes.")
@@ -260,6 +264,8 @@ class Limits(Section):
 
 class Parameters(Section):
     """The parameter set that one tick reads."""
+
+    all_names: ClassVar[str] = "List all: pliant set, or docs/reference/parameters.md."
 
     sense: Sense = Sense()
     hold: Hold = Hold()

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import AfterValidator, BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from pliant.params.declare import Matrix, Section, flat
+from pliant.params.declare import MATRIX, Matrix, Section, flat
 
 
 def _is_number(value: Any) -> bool:
@@ -25,7 +25,7 @@ def _expand(value: Any) -> Any:
     if isinstance(value, list | tuple) and len(value) == 6 and all(_is_number(v) for v in value):
         return tuple(tuple(v if i == j else 0.0 for j in range(6)) for i, v in enumerate(value))
     if isinstance(value, list | tuple) and len(value) != 6:
-        raise PydanticCustomError("matrix", "six numbers (a diagonal) or six rows of six numbers")
+        raise PydanticCustomError("matrix", MATRIX)
     return value
 
 
@@ -41,7 +41,9 @@ def _spectrum(value: Matrix) -> tuple[float, float]:
 def _positive(value: Matrix) -> Matrix:
     low, high = _spectrum(value)
     if not low > 1e-6 * max(high, 1e-3):
-        words = "positive definite: every mass must be greater than 0 and than a millionth of the largest"
+        words = (
+            "positive definite: every mass must be greater than 0, and greater than one millionth of the largest mass"
+        )
         raise PydanticCustomError("matrix", words)
     return value
 

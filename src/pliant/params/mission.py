@@ -29,7 +29,11 @@ class Travel(Section):
         80, ge=1, le=200, help="Number of base poses to search for; the one with the cheapest path is used."
     )
     stray_rad: float = param(
-        1.6, unit="rad", gt=0, le=7, help="Largest joint distance from the arm's home pose at such a base pose."
+        1.6,
+        unit="rad",
+        gt=0,
+        le=7,
+        help="Largest joint distance from the arm's home pose when the tool reaches the goal from a base pose.",
     )
     search_s: float = param(
         10.0,
@@ -43,7 +47,7 @@ class Travel(Section):
     )
     limit_s: float = param(30.0, unit="s", gt=0, le=3600, help="Time limit; exceeding it stops the mission.")
     limit_s_m: float = param(
-        2.0, unit="s/m", ge=0, le=60, help="Time limit per metre of path, where that is more than limit_s."
+        2.0, unit="s/m", ge=0, le=60, help="Time limit per metre of path; it counts where it gives more than limit_s."
     )
     detours: int = param(
         3, ge=0, le=100, help="How often to plan around an obstacle on the path before the mission stops."

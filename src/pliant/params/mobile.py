@@ -27,7 +27,13 @@ class BaseVelocity(Section):
         le=1e4,
         help="Agility of the motion: largest acceleration squared × changes of acceleration per second.",
     )
-    agility_rad2_s5: float = param(3.0, unit="rad²/s⁵", gt=0, le=1e5, help="Agility of the heading, as agility_m2_s5.")
+    agility_rad2_s5: float = param(
+        3.0,
+        unit="rad²/s⁵",
+        gt=0,
+        le=1e5,
+        help="Agility of the heading: largest angular acceleration squared × changes of it per second.",
+    )
     gate: float = param(
         5.0,
         ge=2,

@@ -102,8 +102,8 @@ class Surface(Section):
         le=0.2,
         help="Amplitude of its motion along its z axis: it moves down by twice the amplitude and back.",
     )
-    swing_hz: float = param(0.2, unit="Hz", gt=0, le=20, help="Frequency of that motion.")
-    swing_at_s: float = param(0.0, unit="s", ge=0, help="Start of that motion, from rest.")
+    swing_hz: float = param(0.2, unit="Hz", gt=0, le=20, help="Frequency of the surface's motion along its z axis.")
+    swing_at_s: float = param(0.0, unit="s", ge=0, help="Start of the surface's motion along its z axis, from rest.")
 
 
 class Push(Section):
