@@ -16,12 +16,12 @@ from pliant.runtime.task import Task
 _OPTIONS = {"robot": "--robot", "rate_hz": "--rate", "duration_s": "--duration", "sim.seed": "--seed"}
 
 
-def assigned(parameters: Parameters, assignments: list[str]) -> Parameters:
-    """The parameters with these ``name=value`` assignments applied."""
+def assigned(parameters: Parameters, assignments: list[str], law: str = "") -> Parameters:
+    """The parameters with these ``name=value`` assignments applied; for an unknown name, those of `law` come first."""
     values = dict(parse_assignment(text) for text in assignments)
     for name, value in values.items():
         must_be_parameter(name, value)
-    return changed(parameters, values)
+    return changed(parameters, values, law=law)
 
 
 def must_be_parameter(name: str, value: Any) -> None:

@@ -60,11 +60,14 @@ def _show(as_json: bool) -> None:
         out.print(f"It is temporary and removed when this command ends, because {cache.problem}.")
     out.print(f"{len(entries)} entries, {size / 1e6:.1f} MB")
     if entries:
-        out.print(f"Last used: {_ago(entries[0].used_s)} to {_ago(entries[-1].used_s)}")
+        first, last = _ago(entries[0].used_s), _ago(entries[-1].used_s)
+        out.print(f"Last used: {first}" if first == last else f"Last used: {first} to {last}")
     for group, is_there in ready.items():
         out.print(f"  {group:12} {'compiled' if is_there else 'not compiled yet; compiled on first use'}")
-    limits = f"entries unused for {MAX_AGE_S / 86400:.0f} days, and the oldest above {MAX_BYTES / 2**20:.0f} MB"
-    out.print(f"Every compilation removes {limits}.")
+    out.print(
+        f"Each compilation removes entries unused for {MAX_AGE_S / 86400:.0f} days. If the cache exceeds "
+        f"{MAX_BYTES / 2**20:.0f} MB, it also removes the oldest ones."
+    )
 
 
 def _ago(when_s: float) -> str:

@@ -24,11 +24,11 @@ def command(
     target.
     """
     from pliant.analysis.check import check
+    from pliant.cli.loading import load_arm_task
     from pliant.cli.show import claim, compile_first, report
     from pliant.params.declare import changed, parse_assignment
-    from pliant.runtime.task import load_task
 
-    chosen = load_task(task)
+    chosen = load_arm_task(task, "check")
     values = dict(parse_assignment(text) for text in settings or ())
     chosen = chosen.model_copy(update={"params": changed(chosen.params, values)})
     claim(plot)

@@ -19,12 +19,11 @@ def command(
     ] = None,
     loop: Annotated[str | None, typer.Option(help="Name of the loop, if several are running.")] = None,
 ) -> int:
-    """Command the contact of a running loop, or show its state.
+    """Send a command to the contact law of a running loop, or show its state.
 
     `set_start` makes the current pose the start, with the approach along the tool axis. Exit code 1 if a command is
     rejected; the reason is printed.
     """
-    from pliant.analysis.transitions import rejection
     from pliant.cli.show import out
     from pliant.contact.states import COMMANDS, EVENTS, STATES
     from pliant.errors import RejectedError, UnknownNameError
@@ -37,7 +36,11 @@ def command(
     link = attach(loop)
     if link.state.goal.law != LAWS["contact"]:
         law = next(name for name, number in LAWS.items() if number == link.state.goal.law)
-        raise RejectedError(f"Loop {link.name} runs the law {law}; only contact takes commands.", field="command")
+        raise RejectedError(
+            f"Loop {link.name} runs the law {law}; only contact takes commands. Start a loop with law: contact, such "
+            "as pliant run dome.",
+            field="command",
+        )
     rejected = False
     for name in commands or ():
         given, first = int(link.state.goal.commands), link.board.head
@@ -46,15 +49,26 @@ def command(
             link.wait(link.task.dt)
         if why := _rejection(link, first, given):
             rejected = True
-            out.print(f"{name}: rejected: {rejection(*why, COMMANDS[name])}.")
+            out.print(_sentence(name, *why))
             break
-        out.print(f"{name}: accepted.")
+        out.print(f"`{name}` accepted.")
     contact = link.state.state.contact
     out.print(
         f"Loop {link.name}: {STATES[int(contact.state)]}, because {EVENTS[int(contact.reason)]}; "
         f"{float(contact.force_n):.2f} N along the normal."
     )
     return int(rejected)
+
+
+def _sentence(name: str, event: int, state: int) -> str:
+    """The sentence about a command that was rejected."""
+    from pliant.analysis.transitions import rejection, valid_commands
+    from pliant.contact.states import COMMANDS, SENSELESS, STATES
+
+    if event != SENSELESS:
+        return f"`{name}` rejected: {rejection(event, state, COMMANDS[name])}."
+    valid = ", ".join(valid_commands(state))
+    return f"`{name}` rejected: the contact is in the state {STATES[state]}. Valid now: {valid}."
 
 
 def _rejection(link: Link, first: int, given: int) -> tuple[int, int] | None:

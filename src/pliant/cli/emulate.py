@@ -21,7 +21,7 @@ def command(
     trace: Annotated[
         Path | None, typer.Option(help="Write the true state of every period to this file (.npy).")
     ] = None,
-    duration: Annotated[float | None, typer.Option(min=0.1, help="Stop after this time \\[s].")] = None,
+    duration: Annotated[float | None, typer.Option(help="Stop after this time \\[s], at least 0.1.")] = None,
 ) -> int:
     """Emulate a UR controller in front of a simulated arm.
 

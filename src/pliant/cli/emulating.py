@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pliant.errors import InputError, UnknownNameError
+from pliant.errors import InputError, RejectedError, UnknownNameError
 
 if TYPE_CHECKING:
     from pliant.robots.emulator.faults import Fault
@@ -18,25 +18,39 @@ if TYPE_CHECKING:
 
 # A controller is a machine of its own: where the system permits, no program here keeps it waiting, not even a loop.
 _PRIORITY = 70
+# Every arm that is emulated has as many joints.
+_JOINTS = 6
 
 
 def version_of(text: str) -> Version:
     """Parse ``5.26.0.0``; missing parts are 0."""
     parts = text.split(".")
     if not 2 <= len(parts) <= 4 or not all(part.isdigit() for part in parts):
-        raise InputError("version", text, "two to four numbers, such as 5.26.0.0")
+        raise InputError("--version", text, "two to four numbers, such as 5.26.0.0")
     numbers = [int(part) for part in parts] + [0] * (4 - len(parts))
     return numbers[0], numbers[1], numbers[2], numbers[3]
 
 
 def cell_of(model: str, name: str | None) -> tuple[str, Task]:
     """The arm model and the task that defines its surroundings."""
+    from pliant.cli.loading import load_arm_task
     from pliant.model.ur import ur_names
-    from pliant.runtime.task import Task, load_task
+    from pliant.robots import model_of
+    from pliant.runtime.task import Task, arm_of
 
     if model not in ur_names():
         raise UnknownNameError("UR model", model, ur_names())
-    return model, load_task(name) if name else Task()
+    if name is None:
+        return model, Task()
+    task = load_arm_task(name, "emulate")
+    if (joints := arm_of(task).n) != _JOINTS:
+        raise RejectedError(
+            f"Task {task.name} is for {Path(model_of(task.robot)).name} ({joints} joints), but {model} has {_JOINTS}. "
+            "Choose another task.",
+            field="--task",
+            value=name,
+        )
+    return model, task
 
 
 def run(
@@ -75,7 +89,7 @@ def run(
         server.close()
         if kept is not None and trace is not None:
             kept.save(trace)
-    out.print(f"{controller.now:.1f} s emulated, {controller.missed} periods missed.")
+    out.print(f"{controller.now:.1f} s emulated, {controller.missed} period{'s' * (controller.missed != 1)} missed.")
     return 0
 
 
@@ -101,4 +115,4 @@ def must_be_here(host: str) -> None:
     except ValueError:
         here = host == "localhost"
     if not here:
-        raise InputError("host", host, "a loopback address, such as 127.0.0.1 or 127.0.0.2")
+        raise InputError("--host", host, "a loopback address, such as 127.0.0.1 or 127.0.0.2")

@@ -22,7 +22,7 @@ def command(
     reach to the edge of the reach.
     """
     from pliant.cli.show import out
-    from pliant.errors import InputError
+    from pliant.errors import RejectedError
     from pliant.laws import LAWS
     from pliant.params.matrix import shown
     from pliant.records import LIMIT_REACH, LIMIT_WORKSPACE
@@ -32,16 +32,21 @@ def command(
     now = link.state
     if position:
         if len(position) not in (2, 3):
-            raise InputError("position", shown(position), "two or three numbers: x y, or x y z")
+            said = f"The position is {shown(position)}, but it must be two or three numbers [m]: x y, or x y z."
+            raise RejectedError(said, field="position", value=position)
         start = now.goal.pose if by else [0.0] * 3
         link.goal_position([float(a + b) for a, b in zip(start[:3], position, strict=False)])
         link.wait(3 * link.task.dt)
         now = link.state
     if position:
-        out.print(f"Loop {link.name}: the goal was moved.")
         if now.goal.law in (LAWS["hold"], LAWS["contact"]):
             law = "hold" if now.goal.law == LAWS["hold"] else "contact"
-            out.print(f"The law {law} ignores the goal; it takes effect once an admittance or impedance takes over.")
+            out.print(
+                f"Loop {link.name}: stored, but not used: the law {law} ignores goals. The goal takes effect when you "
+                "switch to admittance or impedance."
+            )
+        else:
+            out.print(f"Loop {link.name}: the goal was moved.")
     for name, place in (("goal", now.goal.pose), ("tool", now.observed.pose)):
         out.print(f"{name} at {place[0]:.4f} {place[1]:.4f} {place[2]:.4f} m")
     if now.observed.limits & (LIMIT_REACH | LIMIT_WORKSPACE) and now.goal.law == LAWS["impedance"]:

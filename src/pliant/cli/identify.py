@@ -32,45 +32,60 @@ def command(
     ] = False,
     contact: Annotated[
         bool,
-        typer.Option("--contact", help="Also press on the task's surface: the force's lag.", rich_help_panel=_DELAY),
+        typer.Option(
+            "--contact",
+            help="Also press on the task's surface, to measure the lag of the force.",
+            rich_help_panel=_DELAY,
+        ),
     ] = False,
     amplitude: Annotated[
         float | None,
         typer.Option(
-            help="Travel of the tool \\[mm] or joint \\[°] (default: 2, 0.6).",
+            help="Travel of the tool \\[mm], 0.1 to 20, or joint \\[°] (default: 2, 0.6).",
             rich_help_panel=_DELAY,
         ),
     ] = None,
     bandwidth: Annotated[
-        float | None, typer.Option(help="Bandwidth of the motion \\[Hz] (default: 3).", rich_help_panel=_DELAY)
+        float | None,
+        typer.Option(help="Bandwidth of the motion \\[Hz], 0.5 to 10 (default: 3).", rich_help_panel=_DELAY),
     ] = None,
     seconds: Annotated[
-        float | None, typer.Option(help="Duration of the motion \\[s] (default: 8).", rich_help_panel=_DELAY)
+        float | None, typer.Option(help="Duration of the motion \\[s], 2 to 120 (default: 8).", rich_help_panel=_DELAY)
     ] = None,
     joint: Annotated[
-        int | None, typer.Option(help="Move this joint instead of the tool (from 1).", rich_help_panel=_DELAY)
+        int | None,
+        typer.Option(help="Number of the joint to move instead of the tool; the first is 1.", rich_help_panel=_DELAY),
     ] = None,
 ) -> int:
     """Identify tool weight and sensor offset, or the robot's lag.
 
     payload: the wrist turns by up to 69° each way. Keep the space clear; nothing may touch the tool.
 
-    delay: the tool moves back and forth along its axis by 2 mm; with --contact it also presses.
+    delay: the tool moves back and forth along its axis, by up to 2 mm, for 8 s at up to 3 Hz; with --contact it also
+    presses.
 
     A result that cannot be trusted is rejected with a reason.
     """
     from pliant.cli import identify_delay
-    from pliant.cli.running import change_task
+    from pliant.cli.loading import load_arm_task
+    from pliant.cli.running import change_task, must_be_simulated
     from pliant.cli.show import compile_first
     from pliant.robots import check_installed
+    from pliant.runtime.identify import slowed
     from pliant.runtime.keep import own_task
-    from pliant.runtime.task import load_task
+    from pliant.runtime.task import arm_of, check_fits
 
-    chosen = change_task(own_task(task) if write else load_task(task), {"robot": robot}, [])
+    chosen = change_task(own_task(task) if write else load_arm_task(task, "identify"), {"robot": robot}, [])
     check_installed(chosen.robot)
     of_delay = {"amplitude": amplitude, "bandwidth": bandwidth, "seconds": seconds, "joint": joint}
     _refuse_others(what, {"poses": poses, "mount": mount or None}, {**of_delay, "contact": contact or None})
-    how = identify_delay.excitation(of_delay)
+    if fast:
+        must_be_simulated(chosen)
+    arm = arm_of(chosen)
+    check_fits(slowed(chosen), arm)
+    how = identify_delay.excitation(of_delay, arm)
+    if contact:
+        identify_delay.must_have_surface(chosen)
     compile_first("loop")
     if what == "delay":
         settings = identify_delay.run(chosen, how, contact=contact, fast=fast, yes=yes)
@@ -124,7 +139,7 @@ def _say_start(task: Task, poses: int) -> None:
     limits = slowed(task).params.limits
     out.print(
         Text(task.name, "bold"),
-        f"the wrist of {task.robot} turns to {poses} poses, by up to {degrees(REACH):.0f}° "
+        f"the wrist of {task.robot} will turn to {poses} poses, by up to {degrees(REACH):.0f}° "
         f"per joint; joint speed ≤ {limits.speed_scale:.0%} and acceleration ≤ {limits.acceleration_scale:.0%} of the "
         "robot's limits.",
         sep=": ",

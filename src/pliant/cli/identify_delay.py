@@ -7,25 +7,42 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from pliant.model.arm import Arm
     from pliant.runtime.delay import Excitation, Lag
     from pliant.runtime.task import Task
 
 
-def excitation(options: dict[str, Any]) -> Excitation:
+def excitation(options: dict[str, Any], arm: Arm) -> Excitation:
     """The motion from the options of the command line, where amplitudes are in millimetres or degrees."""
     from math import radians
 
+    from pliant.cli.options import AMPLITUDE_DEG, AMPLITUDE_MM, Range
     from pliant.params.declare import validated
     from pliant.runtime.delay import Excitation
 
     given = {name: value for name, value in options.items() if value is not None}
+    if "joint" in given:
+        Range("--joint", 1, arm.n).check(given["joint"], "Leave it out to move the tool.")
     amplitude = given.pop("amplitude", None)
+    if amplitude is not None:
+        (AMPLITUDE_DEG if "joint" in given else AMPLITUDE_MM).check(amplitude)
     if "bandwidth" in given:
         given["bandwidth_hz"] = given.pop("bandwidth")
     if amplitude is not None:
         name, value = ("amplitude_rad", radians(amplitude)) if given.get("joint") else ("amplitude_m", amplitude * 1e-3)
         given[name] = value
     return validated(Excitation, given)
+
+
+def must_have_surface(task: Task) -> None:
+    """Raise unless the task declares a surface to press on."""
+    from pliant.errors import RejectedError
+
+    if not task.sim.surfaces and task.surface_n_m == 0.0 and task.law != "contact":
+        raise RejectedError(
+            f"--contact needs a surface, but task {task.name} declares none. Add sim.surfaces or surface_n_m.",
+            field="--contact",
+        )
 
 
 def run(task: Task, how: Excitation, *, contact: bool, fast: bool, yes: bool) -> dict[str, Any]:
@@ -40,7 +57,8 @@ def run(task: Task, how: Excitation, *, contact: bool, fast: bool, yes: bool) ->
     out.print(_table(task, found))
     settings = as_settings(found)
     out.print(
-        f"contact.lag_s should be {settings['params.contact.lag_s']:g} s (upper end of the interval, to be safe)."
+        f"Set contact.lag_s to {settings['params.contact.lag_s']:g} s (upper end of the 95 % interval). "
+        "--write stores it in your task file."
     )
     return settings
 
@@ -53,11 +71,11 @@ def _say_start(task: Task, how: Excitation, contact: bool) -> None:
 
     from pliant.cli.show import out
 
-    moves = f"the tool of {task.robot} moves back along its axis by {how.amplitude_m * 1e3:g} mm and returns"
+    moves = f"the tool of {task.robot} will move back and forth along its axis, by up to {how.amplitude_m * 1e3:g} mm"
     if how.joint:
-        moves = f"joint {how.joint} of {task.robot} turns by {degrees(how.amplitude_rad):.2g}° and returns"
-    then = f"; then the tool seeks a surface and presses with {task.params.contact.target_n:g} N" if contact else ""
-    words = f"{moves}, for {how.seconds:g} s with a bandwidth of {how.bandwidth_hz:g} Hz{then}."
+        moves = f"joint {how.joint} of {task.robot} will turn by {degrees(how.amplitude_rad):.2g}° and back"
+    then = f"; then the tool will seek a surface and press with {task.params.contact.target_n:g} N" if contact else ""
+    words = f"{moves}, for {how.seconds:g} s at up to {how.bandwidth_hz:g} Hz{then}."
     out.print(Text(task.name, "bold"), words, sep=": ")
 
 
@@ -83,7 +101,7 @@ def _table(task: Task, found: Lag) -> Table:
     row("wrench filter", found.filter_s * 1e3, None)
     row("period", found.period_s * 1e3, None)
     row("total", found.total_s * 1e3, found.std_s * 1e3)
-    row("motion carried out, of the command", motion.gain * 100, None, "%")
+    row("motion relative to command", motion.gain * 100, None, "%")
     row("residual of the motion", motion.left * 100, None, "%")
     row("condition number of transport and servo", motion.condition, None, "")
     return table

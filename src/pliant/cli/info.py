@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from pliant.errors import RejectedError, UnknownNameError
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -35,14 +38,26 @@ def command(
 
 
 def _task_of(which: str) -> Task:
+    from pliant.cli.loading import load_arm_task
     from pliant.model.catalogue import available_models
     from pliant.params.declare import validated
-    from pliant.runtime.task import Task, load_task, located
+    from pliant.runtime.task import Task, located
 
     is_file = Path(which.partition("#")[0]).suffix.lower() in (".urdf", ".xml", ".mjcf") and ":" not in which
     if is_file or which in available_models():
         which = f"sim:{which}"
-    return located(validated(Task, {"robot": which})) if ":" in which else load_task(which)
+    if ":" in which:
+        return located(validated(Task, {"robot": which}))
+    try:
+        return load_arm_task(which, "info")
+    except UnknownNameError as error:
+        near = difflib.get_close_matches(which, error.choices, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise RejectedError(
+            f"{which!r} is not a robot, file or task.{hint} Examples: sim:ur5e, my_arm.urdf, push.",
+            field="robot",
+            value=which,
+        ) from None
 
 
 def _table(arm: Arm) -> Table:
@@ -79,7 +94,7 @@ def _lines(task: Task, arm: Arm) -> list[str]:
         f"Home pose of the tool: position {shown(pose[:3].round(6) + 0.0)} m, quaternion wxyz "
         f"{shown(pose[3:].round(6) + 0.0)}.",
         f"Tool: {tool}.",
-        f"Payload: {payload}. Reach of the tool: {far}.",
+        f"Maximum payload: {payload}. Reach of the tool: {far}.",
         "The acceleration limits are assumed: robot descriptions do not contain them.",
     ]
     return lines + [f"{sentence[0].upper()}{sentence[1:]}." for sentence in arm.assumed]

@@ -35,6 +35,7 @@ from pliant.cli import (
     tare,
 )
 from pliant.cli import set as set_verb
+from pliant.cli.options import checked
 from pliant.errors import PliantError
 
 app = typer.Typer(
@@ -87,18 +88,36 @@ for verb in (*_WITH_A_ROBOT, *_WITHOUT):
     settings = {"ignore_unknown_options": True} if verb in (set_verb, goal, push) else None
     if verb is experiment:  # each has options of its own, which it declares
         settings = {"ignore_unknown_options": True, "allow_extra_args": True}
-    app.command(name, help=_help(verb.command.__doc__), epilog=verb.EXAMPLE, context_settings=settings)(verb.command)
+    register = app.command(name, help=_help(verb.command.__doc__), epilog=verb.EXAMPLE, context_settings=settings)
+    register(checked(name, verb.command))
+
+
+# What a value must be, by the kind of the parser's complaint.
+_KINDS = {"int_parsing": "a whole number", "int_from_float": "a whole number", "float_parsing": "a number"}
 
 
 def _sentence(error: TyperException) -> str:
-    """The error of the command line parser as one sentence."""
-    text = " ".join(getattr(error, "format_message", lambda: str(error))().split())
-    text = re.sub(r"unable to parse.*|Value error, ", "", text).rstrip(" ,.?")
-    text = text.replace("Input should be a valid ", "it must be a ").replace("Input should be ", "it must be ")
+    """The error of the command line parser in our words: what is wrong, and where the help is."""
+    text = " ".join(getattr(error, "format_message", lambda: str(error))().split()).rstrip(" ,.")
+    text = re.sub(r"No such command ('[^']*')", r"Unknown command \1", text)
+    text = re.sub(r"No such option: (\S+)", r"Unknown option \1.", text)
+    text = re.sub(r" \(Possible options: (.*)\)", r" Did you mean \1?", text)
     text = re.sub(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", r"Unexpected argument: \1", text)
+    text = _wrong_kind(error) or text.replace("Value error, ", "").replace("Input should be ", "it must be ")
     context = getattr(error, "ctx", None)
     verb = f" {context.info_name}" if context is not None and context.parent is not None else ""
-    return f"{text}. Try 'pliant{verb} --help'." if text else ""
+    end = "" if text.endswith((".", "?")) else "."
+    return f"{text}{end} Try 'pliant{verb} --help'." if text else ""
+
+
+def _wrong_kind(error: TyperException) -> str:
+    """The sentence about a value that is not of the kind of its option or argument; empty for any other error."""
+    details = getattr(error.__cause__, "errors", lambda: [])()
+    parameter = getattr(error, "param", None)
+    if not details or parameter is None or details[0]["type"] not in _KINDS:
+        return ""
+    names = [name for name in parameter.opts if name.startswith("--")] or [str(parameter.name)]
+    return f"{names[0]} is {details[0]['input']!r}, but it must be {_KINDS[details[0]['type']]}."
 
 
 def main() -> None:

@@ -55,9 +55,10 @@ def command(
     from pliant.runtime.bundled import find_file
     from pliant.runtime.map_files import load_map
 
-    if not timeout > 0.0:
-        raise InputError("--timeout", timeout, "more than 0 s")
     ends = _pose("--start", start), _pose("--goal", goal)
+    for text in settings or ():
+        if not all(part.strip() for part in text.partition("=")):
+            raise InputError("--set", text, "of the form name=value, for example radius_m=0.6")
     chosen = changed(Planner(), dict(parse_assignment(text) for text in settings or ()))
     file = find_file("map", name)
     grid = load_map(file, resolution_m=resolution, origin=_corner(origin) if origin else None)

@@ -22,16 +22,19 @@ def command(
 ) -> int:
     """Push the tool of a running loop.
 
-    A simulated arm is physically pushed, in base axes, and its force sensor measures it. With --virtual, the law feels
-    the push in addition to the measured force. This works with any robot and any compliant law.
+    Applies a force in base axes to a simulated arm; its force sensor measures it. With --virtual, the push is added to
+    the measured force instead. Virtual pushes work with any robot and any compliant law.
     """
     from pliant.cli.show import out
-    from pliant.errors import InputError
-    from pliant.runtime.link import attach
+    from pliant.errors import InputError, RejectedError
+    from pliant.runtime.link import attach, board_of, name_of
+    from pliant.runtime.task import MISSION
 
     if len(force) not in (2, 3, 6):
         raise InputError("force", force, "two or three numbers, or six numbers with moments")
     wrench = [*force, *[0.0] * (3 - len(force))]
+    if MISSION in (board := board_of(loop)).config:
+        raise RejectedError(f"Loop {name_of(board)} is a mission. The arm of a mission cannot be pushed.")
     link = attach(loop)
     if virtual:
         link.virtual_push(wrench, for_s)

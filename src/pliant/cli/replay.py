@@ -16,7 +16,8 @@ def command(
 ) -> int:
     """Run a recording through the control code again.
 
-    Prints the largest difference, which must be exactly zero. Exit code 1 if it is not.
+    Prints the largest difference between recorded and recomputed values, which must be exactly zero. Exit code 1 if it
+    is not.
     """
     from pliant.cli.show import compile_first, out
     from pliant.record.reader import Recording

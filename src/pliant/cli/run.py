@@ -22,8 +22,8 @@ def command(
     rate: Annotated[float | None, typer.Option(help="Loop rate \\[Hz], 125 to 1000 (default: the task's).")] = None,
     duration: Annotated[float | None, typer.Option(help="Time to run \\[s] (default: the task's).")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the simulation (default: the task's).")] = None,
-    name: Annotated[str | None, typer.Option(help="Name of the loop, for --loop of other commands.")] = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Apply the task file whenever it is saved.")] = False,
+    name: Annotated[str | None, typer.Option(help="Name for this loop; other commands select it with --loop.")] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Reload the task file whenever you save it.")] = False,
     unchecked: Annotated[
         bool, typer.Option("--unchecked", help="Run even if not stable on the declared surfaces.")
     ] = False,
@@ -35,25 +35,27 @@ def command(
 ) -> int:
     """Run a task in real time, or as fast as possible (--fast).
 
-    Ctrl-C stops the robot and ends normally. A task that is not stable on its declared surfaces is rejected.
+    Ctrl-C stops the robot and ends the run normally. A task that is not stable on its declared surfaces is rejected.
 
-    A mission (such as fetch) is simulated to its end and drawn; exit code 3 if it stops before its goal. With
-    --ros2 it runs in real time.
+    A mission (such as fetch) is simulated until it ends, and its path is drawn. The exit code is 3 if it does not reach
+    its goal. With --ros2 it runs in real time.
     """
     from pliant.runtime.spawn import LOOP, start_ahead
 
     if not fast:  # it imports what it needs while this process does
         start_ahead(LOOP)
-    from pliant.cli.running import change_task, run_fast, run_paced
+    from pliant.cli.running import change_task, must_be_simulated, run_fast, run_paced
     from pliant.cli.show import compile_first
     from pliant.errors import RejectedError
-    from pliant.robots import check_installed, is_simulated
+    from pliant.robots import check_installed
     from pliant.runtime.guard import guard_start
     from pliant.runtime.task import arm_of, check_fits, is_mission, load_task
 
     if fast and (watch or name or ros2):
         option = "--watch" if watch else "--name" if name else "--ros2"
-        raise RejectedError(f"{option} needs a loop in real time and excludes --fast. Leave one of the two out.")
+        raise RejectedError(
+            f"{option} needs a real-time run, so it cannot be combined with --fast. Remove one of them.", field=option
+        )
     if ros2:
         from pliant.cli.bridging import check_ros2
 
@@ -69,8 +71,8 @@ def command(
     wanted = change_task(load_task(task, rate), changes, assign or [])
     if watch and not Path(task).is_file():
         raise RejectedError(f"--watch needs a task file of your own, but {task} is not a file. Copy a task first.")
-    if fast and not is_simulated(wanted.robot):
-        raise RejectedError(f"--fast works only with simulated robots, but the robot is {wanted.robot}.")
+    if fast:
+        must_be_simulated(wanted)
     check_installed(wanted.robot)
     check_fits(wanted, arm_of(wanted))
     if not unchecked:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any, SupportsFloat
+from typing import TYPE_CHECKING, Any, SupportsFloat
 
 import numpy as np
 from rich.table import Table
@@ -14,14 +14,18 @@ from rich.text import Text
 
 from pliant.cli.assigning import assigned
 from pliant.cli.show import ask_once, err, figures_table, out, progress
-from pliant.errors import ContactError, LoopError
+from pliant.contact.states import DWELL, PAUSED, SEEK, SLIDE
+from pliant.errors import ContactError, LoopError, RejectedError
 from pliant.params.declare import validated
-from pliant.robots import model_of
+from pliant.robots import is_simulated, model_of
 from pliant.runtime.batch import simulate
 from pliant.runtime.save import claim_recording, save_last_seconds, save_run
 from pliant.runtime.session import Session
 from pliant.runtime.task import Task, located
 from pliant.runtime.watch import FileWatch
+
+if TYPE_CHECKING:
+    from pliant.analysis.figures import Figure
 
 # A contact that bounces changes its state hundreds of times: so many lines are shown.
 _MOST = 30
@@ -35,8 +39,15 @@ def change_task(task: Task, changes: dict[str, Any], assignments: list[str]) -> 
     for name, value in changes.items():
         if value is not None:
             (data["sim"] if name == "seed" else data)[name] = value
-    data["params"] = assigned(task.params, assignments).model_dump()
+    data["params"] = assigned(task.params, assignments, task.law).model_dump()
     return located(validated(Task, data))
+
+
+def must_be_simulated(task: Task) -> None:
+    """Raise unless the robot can be simulated as fast as possible."""
+    if not is_simulated(task.robot):
+        said = f"--fast works only with simulated robots, but the robot is {task.robot}. Leave out --fast."
+        raise RejectedError(said, field="--fast")
 
 
 def say_start(task: Task, loop: str = "") -> None:
@@ -80,7 +91,7 @@ def run_fast(task: Task, record: Path | None) -> int:
         out.print(f"Recording: {record}")
     if run.fault:
         raise LoopError(run.fault, record or save_last_seconds(run))
-    _must_not_end_in_fault(run.records)
+    _must_not_end_in_fault(run.records, float(run.sets[-1][2][0].contact.seek_m))
     return 0
 
 
@@ -102,6 +113,8 @@ def run_paced(
     that ends in a fault is summarised too, before the error is raised.
     """
     session = Session(task, record=record, ticks=task.ticks, name=name, unchecked=unchecked)
+    if record:
+        claim_recording(record)
     say_start(task, session.name)
     ask_once(task, yes=yes)
     parts: list[np.ndarray[Any, Any]] = []
@@ -112,6 +125,7 @@ def run_paced(
         out.print(f"Real-time scheduling: {', '.join(granted.values())}.")  # the loop runs: now start the bridge
         with beside:
             parts += _until_it_ends(session, meanwhile, watcher)
+            seek_m = session.parameters.contact.seek_m
             fault = _stopped(session)
             parts.append(session.read())
         if session.lost:
@@ -122,7 +136,7 @@ def run_paced(
         out.print(f"Recording: {record}")
     if fault is not None:
         raise fault
-    _must_not_end_in_fault(records)
+    _must_not_end_in_fault(records, seek_m)
     return 0
 
 
@@ -155,11 +169,11 @@ def _until_it_ends(
     return parts
 
 
-def _must_not_end_in_fault(records: np.ndarray[Any, Any]) -> None:
+def _must_not_end_in_fault(records: np.ndarray[Any, Any], seek_m: float) -> None:
     """Raise if the contact of a run ended in a fault: the loop went on, but what was asked for was not done."""
     from pliant.analysis.transitions import contact_fault
 
-    if reason := contact_fault(records):
+    if reason := contact_fault(records, seek_m):
         raise ContactError(reason)
 
 
@@ -178,7 +192,8 @@ def _summary(task: Task, records: np.ndarray[Any, Any]) -> None:
     moved = records["observed"]["pose"][:, :3] - records["observed"]["pose"][0, :3]
     force = np.linalg.norm(records["observed"]["wrench"][:, :3], axis=1)
     figures = [
-        reported("peak external force", round(force.max(), 6), "N"),
+        reported("peak external force (all axes, unfiltered)", round(force.max(), 6), "N"),
+        *_peak_along_normal(records),
         reported("largest distance from the start", _mm(np.linalg.norm(moved, axis=1).max()), "mm"),
         reported("final distance from the start", _mm(np.linalg.norm(moved[-1])), "mm"),
         reported("peak tool speed", _mm(np.linalg.norm(records["observed"]["twist"][:, :3], axis=1).max()), "mm/s"),
@@ -187,7 +202,8 @@ def _summary(task: Task, records: np.ndarray[Any, Any]) -> None:
         figures.append(reported(signals.BAD_READINGS, bad))
     if records["revision"].max() > 0:
         figures.append(reported("parameter changes", records["revision"].max()))
-        figures.append(reported("energy they took from the tank", round(records["state"]["injected_j"][-1], 6), "J"))
+        drawn = round(records["state"]["injected_j"][-1], 6)
+        figures.append(reported("energy drawn from the tank by parameter changes", drawn, "J"))
     timing = records["timing"]
     if timing["wall_ns"][0]:
         late = timing["late_s"] * 1e6
@@ -197,14 +213,26 @@ def _summary(task: Task, records: np.ndarray[Any, Any]) -> None:
             reported("periods missed", timing["overruns"][-1]),
         ]
     out.print(figures_table(figures, f"{len(records) * task.dt:.2f} s, {len(records)} ticks"))
-    _contact_table(records)
+    _contact_table(task, records)
 
 
-def _contact_table(records: np.ndarray[Any, Any]) -> None:
+def _peak_along_normal(records: np.ndarray[Any, Any]) -> list[Figure]:
+    """The largest force along the surface normal, if a contact was active."""
+    from pliant.analysis.figures import reported
+
+    contact = records["state"]["contact"]
+    active = np.isin(contact["state"], (SEEK, DWELL, SLIDE, PAUSED)) & (contact["normal"] != 0.0).any(axis=1)
+    if not active.any():
+        return []
+    along = np.sum(records["observed"]["wrench"][active, :3] * contact["normal"][active], axis=1)
+    return [reported("peak contact force along the normal", round(max(0.0, float(np.nanmax(along))), 6), "N")]
+
+
+def _contact_table(task: Task, records: np.ndarray[Any, Any]) -> None:
     """Every change of the contact's state, where there was one."""
     from pliant.analysis.transitions import transitions
 
-    found = transitions(records)
+    found = transitions(records, task.ticks)
     if not found:
         return
     table = Table(title="Contact", title_justify="left", box=None, pad_edge=False)

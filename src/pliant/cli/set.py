@@ -23,10 +23,10 @@ def command(
         Path | None, typer.Option(help="Write the current values to this task file; comments are kept.")
     ] = None,
 ) -> int:
-    """Change a parameter of a running loop, or show them.
+    """Show or change the parameters of a running loop.
 
-    Also undoes the last change and saves the current values to a task file. A change that is not allowed is rejected
-    with a reason, and nothing changes.
+    Also undoes the last change and saves the current values to a task file. A change that is not allowed is rejected,
+    the reason is printed, and the loop keeps its values.
     """
     from pliant.errors import RejectedError
     from pliant.runtime.link import attach
@@ -76,7 +76,8 @@ def _show(link: Link, name: str | None) -> None:
 
     values = flat(link.parameters)
     if name is not None and name not in values:
-        raise UnknownNameError("parameter", name, values)
+        law = link.task.law
+        raise UnknownNameError("parameter", name, values, first=law, all_names=type(link.parameters).all_names)
     if name is None:
         out.print(f"Loop {link.name} ({link.task.name} on {link.task.robot}):")
     for key, now in values.items():

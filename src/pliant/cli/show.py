@@ -17,7 +17,7 @@ from rich.prompt import Confirm
 from rich.table import Table
 from rich.text import Text
 
-from pliant.errors import RejectedError
+from pliant.errors import RejectedError, UnwritableError
 
 if TYPE_CHECKING:
     from pliant.analysis.figures import Figure, Outcome
@@ -104,12 +104,15 @@ def claim(*paths: Path | None) -> None:
     """Check now that results can be written there, not after the work is done."""
     for path in paths:
         if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
             there = path.exists()
-            with path.open("ab"):
-                pass
-            if not there:  # work that is broken off leaves no empty file
-                path.unlink()
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with path.open("ab"):
+                    pass
+                if not there:  # work that is broken off leaves no empty file
+                    path.unlink()
+            except OSError as error:
+                raise UnwritableError(path, error) from None
 
 
 def number(value: float) -> str:

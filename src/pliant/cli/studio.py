@@ -18,7 +18,7 @@ def command(
         "hand_guiding"
     ),
     loop: Annotated[str | None, typer.Option(help="Show the running loop of this name instead.")] = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes any free port.")] = 0,
+    port: Annotated[int, typer.Option(help="Port to listen on, up to 65535; 0 takes any free port.")] = 0,
     host: Annotated[
         str, typer.Option(help="Address to listen on (default: this machine only); others need --expose.")
     ] = "",
@@ -35,7 +35,7 @@ def command(
 
     Prints one link; Ctrl-C stops the Studio.
 
-    The page can be reached only from this machine, and only with the token in the link.
+    By default the page can be reached only from this machine. It always needs the token in the link.
     """
     show(task, loop, host, port, expose=expose, yes=yes, record=record)
     return 0

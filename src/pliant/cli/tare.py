@@ -10,7 +10,7 @@ EXAMPLE = "Example: [bold]pliant tare --over 1[/bold]"
 
 
 def command(
-    over: Annotated[float, typer.Option(min=0.05, max=5, help="Averaging time \\[s].")] = 0.5,
+    over: Annotated[float, typer.Option(help="Averaging time \\[s], 0.05 to 5.")] = 0.5,
     loop: Annotated[str | None, typer.Option(help="Name of the loop, if several are running.")] = None,
 ) -> int:
     """Zero the force sensor of a running loop.

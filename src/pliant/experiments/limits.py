@@ -1,4 +1,4 @@
-"""No command exceeds a limit, nothing winds up at a limit, and every cut is reported."""
+"""No command exceeds a limit, nothing winds up at a limit, and every limited command is reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A mobile robot parks its arm, drives through a flat and reaches over a table; then every fault that stops it."""
+"""A mobile robot parks its arm, drives through a flat, reaches a table; then with each fault that should stop it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A static press measures the declared stiffness: force from the sensor, penetration from the joints."""
+"""Pressing statically measures a surface's stiffness as declared: force by sensor, penetration by joints."""
 
 from __future__ import annotations
 
