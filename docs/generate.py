@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import inspect
+import re
 import textwrap
 import typing
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from typing import Any
 from generate_code import api_page, cli_page
 
 from pliant import records
+from pliant.contact import states
 from pliant.laws import LAWS
 from pliant.model.tool import Tool
 from pliant.params.body import Slip, WholeBody
@@ -135,18 +137,18 @@ def parameters_page() -> str:
         NOTE,
         "# Parameters",
         "Everything that can be set, with its default. An unknown name, a value out of bounds and a number that is not"
-        " finite are refused before anything moves.",
-        "## Of the tick",
+        " finite are rejected before anything moves.",
+        "## Controller parameters",
         "Under `params:` in a task file; by these names in `arm.set({...})`, in the `set:` of an event, and after"
         " `--set`. There, one number for a list sets all of it. Those marked live may change while the loop runs.",
         *sections(Parameters, ""),
-        "## Of a task",
+        "## Task entries",
         "The entries of a task file, which are the fields of `pliant.Task` and the keywords of `pliant.connect`.",
         *sections(Task, "", skip=(Parameters, SimConfig)),
-        "## Of the simulated cell",
+        "## Simulator parameters",
         "Under `sim:` in a task file. What the figures mean physically: [the simulator](../simulator.md).",
         *sections(SimConfig, "sim."),
-        "## Of a mobile base",
+        "## Mobile base parameters",
         "Given to estimators, planner and followers from Python; those of the planner also after `pliant plan --set`."
         " What they mean: [a mobile base](../mobile.md).",
         *(
@@ -154,18 +156,18 @@ def parameters_page() -> str:
             for name, kind in MOBILE.items()
             for text in (f"### {name}\n\n{inspect.getdoc(kind)}", *sections(kind, ""))
         ),
-        "## Of an arm on a mobile base",
+        "## Mobile manipulator parameters",
         "Its limits are those of the base above. From Python: `BodySettings(whole_body=..., slip=...)` and"
-        " `BodySimConfig(drive=...)`, which takes all of the simulated cell as well. How they belong together:"
+        " `BodySimConfig(drive=...)`, which takes all simulator parameters as well. How they belong together:"
         " [an arm on a base](../mobile-body.md).",
         *sections(WholeBody, "whole_body."),
         *sections(Slip, "slip."),
         *sections(Drive, "drive."),
-        "## Of a mission",
-        "The entries of a task file of the kind `mission`, and what `pliant run` takes after `--set` for one. Beside"
-        " these it has `base`, `planner` and `follow` as of a mobile base, `whole_body` as of an arm on one (where"
-        " `facing` is 0 and `base.delay_s` 0.03 by default), `sim` as of the simulated cell with `sim.drive` and"
-        " `sim.wheels`, and `ros2` as of a task. What they mean: [a mission](../mobile-mission.md).",
+        "## Mission entries",
+        "The entries of a task file of the kind `mission`, and what `pliant run` takes after `--set` for one. It also"
+        " has the mobile base parameters `base`, `planner` and `follow`, the mobile manipulator parameters `whole_body`"
+        " (by default, `facing` is 0 and `base.delay_s` is 0.03 s), the simulator parameters `sim` with `sim.drive` and"
+        " `sim.wheels`, and the task entries `ros2`. What they mean: [a mission](../mobile-mission.md).",
         *sections(MissionTask, "", skip=(MissionBase, Planner, Follow, MissionWholeBody, BodySimConfig, Ros2Config)),
     ]
     return "\n\n".join(parts) + "\n"
@@ -183,9 +185,17 @@ def kind_of(field: records.Field) -> str:
     return name + (f" × {' × '.join(map(str, field.shape))}" if field.shape else "")
 
 
-def numbers(title: str, names: dict[int, str]) -> str:
-    """What the whole numbers of a field stand for."""
-    return f"### {title}\n\n" + table(("Number", "Meaning"), [(str(key), text) for key, text in names.items()])
+def numbers(title: str, where: str, names: dict[int, str], head: str = "Number") -> str:
+    """What the whole numbers of the fields `where` stand for."""
+    rows = [(str(key), text) for key, text in sorted(names.items())]
+    return f"### {title}\n\n{where}\n\n" + table((head, "Meaning"), rows)
+
+
+def linked(text: str) -> str:
+    """A text whose references, such as "(see Faults)", are links to the headings of this page."""
+    return re.sub(
+        r"\(see ([A-Z][a-z ]+)\)", lambda m: f"(see [{m[1].lower()}](#{m[1].lower().replace(' ', '-')}))", text
+    )
 
 
 def records_page() -> str:
@@ -198,15 +208,28 @@ def records_page() -> str:
         " the first n count.",
     ]
     for layout in LAYOUTS:
-        rows = [(f"`{field.name}`", kind_of(field), field.unit, field.help) for field in layout.fields]
+        rows = [(f"`{field.name}`", kind_of(field), field.unit, linked(field.help)) for field in layout.fields]
         parts.append(f"## {layout.name}")
         parts.append(table(("Field", "Type", "Unit", "Meaning"), rows))
     parts += [
         "## What the numbers stand for",
-        numbers("Laws: `goal.law`, `state.law`", {number: name for name, number in LAWS.items()}),
-        numbers("Modes: `command.mode`", {records.IDLE: "idle", **{v: name for name, v in records.MODES.items()}}),
-        numbers("Faults: `state.fault`", {0: "none", **records.FAULTS}),
-        numbers("Limits: bits of `observed.limits`", records.LIMITS),
+        numbers("Laws", "`goal.law`, `state.law`", {number: name for name, number in LAWS.items()}),
+        numbers("Modes", "`command.mode`", {records.IDLE: "idle", **{v: name for name, v in records.MODES.items()}}),
+        numbers("Faults", "`state.fault`", {0: "none", **records.FAULTS}),
+        numbers("Sensor problems", "`state.trouble`: the force sensor …", {0: "has no problem", **records.TROUBLES}),
+        numbers("Contact states", "`state.contact.state`, `state.contact.before`", dict(enumerate(states.STATES))),
+        numbers("Contact events", "`state.contact.reason`, `state.contact.rejected`", states.EVENTS),
+        numbers(
+            "Contact commands",
+            "`goal.command`, `goal.earlier`",
+            {0: "none", **{number: name for name, number in states.COMMANDS.items()}},
+        ),
+        numbers(
+            "Limits",
+            "`observed.limits` is the sum of the bit values of all limits that acted.",
+            records.LIMITS,
+            "Bit value",
+        ),
     ]
     return "\n\n".join(parts) + "\n"
 

@@ -63,13 +63,16 @@ class RejectedError(InputError):
 class UnknownNameError(PliantError):
     """An unknown name. Lists the known names and suggests the nearest one.
 
-    `first` is the section whose names are suggested first; `all_names` says where to find a long list of names.
+    `first` is the section whose names are suggested first; `all_names` says where to find a long list of names, and
+    `none` what to do if there are none.
     """
 
-    def __init__(self, kind: str, name: str, choices: Iterable[str], *, first: str = "", all_names: str = "") -> None:
+    def __init__(
+        self, kind: str, name: str, choices: Iterable[str], *, first: str = "", all_names: str = "", none: str = ""
+    ) -> None:
         self.kind, self.name, self.choices = kind, name, sorted(choices)
         words = did_you_mean(name, self.choices, first=first, all_names=all_names)
-        super().__init__(f"Unknown {kind} {said(name)}.{words}")
+        super().__init__(f"Unknown {kind} {said(name)}{f': {none}' if none and not self.choices else f'.{words}'}")
 
 
 def did_you_mean(name: str, choices: Iterable[str], *, first: str = "", all_names: str = "") -> str:
@@ -123,6 +126,29 @@ class RecordingError(PliantError):
         super().__init__(f"{path} {why}")
 
 
+class UnwritableError(RecordingError, InputError):
+    """A file that cannot be written, with the reason and what to do."""
+
+    def __init__(self, path: Path | str, error: OSError) -> None:
+        self.field, self.value, self.allowed, self.hint, self.unit, self.where = "the file", str(path), "", "", "", ""
+        self.path = Path(path)
+        self.why, remedy = unwritable(error), "Choose another file."
+        if isinstance(error, IsADirectoryError):
+            remedy = "Give a file name."
+        PliantError.__init__(self, f"Cannot write {path}: {self.why}. {remedy}")
+
+
+def unwritable(error: OSError) -> str:
+    """Why a file cannot be written, in words."""
+    if isinstance(error, IsADirectoryError):
+        return "it is a folder"
+    if isinstance(error, FileNotFoundError | NotADirectoryError | FileExistsError):
+        return "the folder does not exist"
+    if isinstance(error, PermissionError):
+        return "the file or its folder is not writable"
+    return (error.strerror or str(error)).lower()
+
+
 class LoopError(PliantError):
     """The control loop stopped or does not respond; `black_box` is the recording of its last seconds, if there is one.
 
@@ -135,7 +161,7 @@ class LoopError(PliantError):
         self, reason: str, black_box: Path | None = None, *, headline: str = "The control loop stopped"
     ) -> None:
         self.reason, self.black_box = reason, black_box
-        kept = f" The last seconds are in {black_box}." if black_box else ""
+        kept = f" The last seconds are in {black_box}. Diagnose them: pliant doctor {black_box}" if black_box else ""
         super().__init__(f"{headline}: {reason}.{kept}")
 
 

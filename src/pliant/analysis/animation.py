@@ -14,7 +14,7 @@ from pliant.analysis.mission import STAGES, Story
 from pliant.analysis.mission_picture import beside
 from pliant.analysis.plan import corners
 from pliant.analysis.style import LIGHT, Theme
-from pliant.errors import InputError
+from pliant.errors import InputError, UnwritableError
 
 Array = np.ndarray[Any, Any]
 
@@ -161,5 +161,5 @@ def save_animation(story: Story, target: File, theme: Theme = LIGHT) -> float:
             duration=[wait] * (len(frames) - 1) + [HOLD_MS],
         )  # fmt: skip
     except OSError as error:
-        raise InputError("animation", str(target), f"a writable path ({error.strerror})") from None
+        raise UnwritableError(target, error) from None
     return speed

@@ -16,7 +16,7 @@ from ruamel.yaml import YAML
 from pliant.analysis import plot, signals, style, summary
 from pliant.analysis.signals import Names
 from pliant.analysis.summary import Row, text
-from pliant.errors import InputError
+from pliant.errors import UnwritableError
 from pliant.record import Recording
 from pliant.records import Layout
 
@@ -87,7 +87,7 @@ def write_report(recording: Recording, path: Path | str, names: Names | None = N
     try:
         path.write_text(page, encoding="utf-8")
     except OSError as error:
-        raise InputError("report", str(path), f"a writable path ({error.strerror})") from None
+        raise UnwritableError(path, error) from None
     return path
 
 

@@ -25,7 +25,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from pliant.errors import InputError
+from pliant.errors import InputError, UnwritableError
 
 DPI = 120
 FORMATS = ("png", "svg", "pdf")
@@ -205,7 +205,7 @@ def save(fig: Figure, path: Path | str) -> Path:
     try:
         path.write_bytes(data)
     except OSError as error:
-        raise InputError("picture", str(path), f"a writable path ({error.strerror})") from None
+        raise UnwritableError(path, error) from None
     return path
 
 

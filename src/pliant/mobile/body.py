@@ -18,6 +18,7 @@ from pliant.kernel import kernel
 from pliant.mobile.arc import along_arc
 from pliant.mobile.base import limits_record
 from pliant.model import kinematics
+from pliant.model.arm import check_joints
 from pliant.model.mobile_arm import Chassis, load_mobile
 from pliant.model.tool import Tool
 from pliant.params.mobile import Base as BaseLimits
@@ -113,11 +114,9 @@ class Body:
 
     def within(self, field: str, value: Any) -> Array:
         """`value` as an angle for each joint of the arm, within its range, or an error that names `field`."""
-        q, low, high = np.array(value, float), self.chain.q_min[BASE_JOINTS:], self.chain.q_max[BASE_JOINTS:]
-        if q.shape != low.shape or not np.all((q >= low) & (q <= high)):
-            allowed = f"{self.arm_joints} angles within the joint ranges of {self.arm_name}"
-            raise InputError(field, tuple(q.tolist()), allowed)
-        return q
+        chain, of_arm = self.chain, slice(BASE_JOINTS, None)
+        low, high, units = chain.q_min[of_arm], chain.q_max[of_arm], chain.units[of_arm]
+        return check_joints(field, value, self.arm_name, chain.joint_names[of_arm], low, high, units)
 
     def joints(self, field: str, value: Any) -> Array:
         """`value` as n finite numbers, or an error that names `field`."""

@@ -13,7 +13,7 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.errors import InputError, ModelError
+from pliant.errors import InputError, ModelError, RejectedError, said
 from pliant.model import kinematics
 from pliant.model.catalogue import design
 from pliant.model.design import FLANGE, Design
@@ -167,11 +167,45 @@ class Arm:
         kinematics.dynamics_at(self.handle, self._joints("q", q), self._joints("qd", qd))
         return self.handle["Jdot_qd"][0].copy()
 
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The unit of each joint: rad, or m for a prismatic joint."""
+        return tuple("m" if slides else "rad" for slides in self.handle[0].slides[: self.n])
+
+    def within(self, field: str, values: ArrayLike) -> Floats:
+        """`values` as joint positions within the ranges of the joints, or an error that names `field`."""
+        return check_joints(field, values, self.name, self.joint_names, self.q_min, self.q_max, self.units)
+
     def _joints(self, field: str, values: ArrayLike) -> Floats:
-        array = np.ascontiguousarray(values, float)
+        try:
+            array = np.ascontiguousarray(values, float)
+        except (TypeError, ValueError):
+            array = np.zeros((0, 0))
         if array.shape != (self.n,):
             raise InputError(field, values, f"{self.n} numbers, one per joint of {self.name}")
         return array
+
+
+def check_joints(
+    field: str, values: ArrayLike, arm: str, names: Sequence[str], low: Floats, high: Floats, units: Sequence[str]
+) -> Floats:
+    """`values` as joint positions within their ranges; raises an `InputError` that names the joint at fault."""
+    try:
+        q = np.array(values, float)
+    except (TypeError, ValueError):
+        raise InputError(field, values, f"{len(names)} numbers, one per joint of {arm}") from None
+    if q.shape != low.shape:
+        raise RejectedError(
+            f"{field} has {q.size} values, but {arm} has {len(names)} joints.", field=field, value=values
+        )
+    for i, name in enumerate(names):
+        if not low[i] <= q[i] <= high[i]:
+            allowed = f"{low[i]:.4g} to {high[i]:.4g} {units[i]}"
+            hint = " Angles are in rad." if units[i] == "rad" else ""
+            raise RejectedError(
+                f"{field}[{i}] is {said(q[i], units[i])}, but {name} allows {allowed}.{hint}", field=field, value=values
+            )
+    return q
 
 
 def _gravity(model: mujoco.MjModel, gravity: Sequence[float] | None, rpy_deg: Sequence[float] | None) -> Floats:

@@ -17,7 +17,7 @@ from mcap.opcode import Opcode
 from mcap.stream_reader import CRCValidationError
 from zstandard import ZstdError
 
-from pliant.errors import RecordingError
+from pliant.errors import InputError, RecordingError
 from pliant.record import messages
 from pliant.record.block import TELEMETRY_TOPIC
 from pliant.record.container import MAGIC, MESSAGE_HEAD, chunk_body, decode, walk
@@ -28,6 +28,8 @@ Array = np.ndarray[Any, Any]
 
 # What the libraries raise for bytes that are not what they should be.
 _DAMAGE = (McapError, CRCValidationError, ZstdError, struct.error, ValueError, OverflowError, MemoryError)
+
+_MAKE_ONE = "Make a recording with: pliant run push --record push.mcap"
 
 _UNREADABLE = (ValueError, TypeError, LookupError, OverflowError)  # what a damaged definition leads to
 
@@ -78,11 +80,15 @@ class Recording:
 
         `progress` is called with the share of the file that has been read.
         """
+        if not isinstance(path, str | Path) or not str(path):
+            raise InputError("path", path, "the path of a recording (.mcap)")
         path = Path(path)
         contents = _scan(_read(path), progress)
         telemetry = contents.channel(TELEMETRY_TOPIC)
         if not contents.complete and not (contents.messages[telemetry.id] if telemetry else contents.channels):
-            raise RecordingError(path, "is truncated before its first record. Nothing can be recovered.")
+            damaged = contents.damaged or contents.ended
+            what = "is damaged: no record can be read" if damaged else "is truncated before its first record"
+            raise RecordingError(path, f"{what}. Nothing can be recovered.")
         if telemetry is None:
             topics = ", ".join(sorted(c.topic for c in contents.channels.values())) or "none"
             raise RecordingError(path, f"was not recorded by Pliant: it has no {TELEMETRY_TOPIC} (topics: {topics}).")
@@ -117,6 +123,7 @@ class _Contents:
     meta: dict[str, str] = field(default_factory=dict)
     attachments: dict[str, bytes] = field(default_factory=dict)
     damaged: int = 0  # chunks and attachments whose bytes are wrong
+    ended: bool = False  # the file ends as a complete one does: nothing is cut off
     complete: bool = False
 
     def channel(self, topic: str) -> Any:
@@ -129,9 +136,9 @@ def _read(path: Path) -> bytes:
     except OSError as error:
         raise RecordingError(path, f"cannot be read: {error.strerror or error}.") from None
     if not data:
-        raise RecordingError(path, "is empty.")
+        raise RecordingError(path, f"is empty. {_MAKE_ONE}")
     if not data.startswith(MAGIC[: len(data)]):
-        raise RecordingError(path, "is not an MCAP file.")
+        raise RecordingError(path, f"is not an MCAP file. {_MAKE_ONE}")
     return data
 
 
@@ -148,6 +155,7 @@ def _scan(data: bytes, progress: Callable[[float], None] | None = None) -> _Cont
             found.damaged += 1
         if progress and opcode == Opcode.CHUNK:
             progress(end / len(data))
+    found.ended = data.endswith(MAGIC) and len(data) > len(MAGIC)
     ended = opcode == Opcode.FOOTER and data[end : end + len(MAGIC)] == MAGIC
     found.complete = ended and not found.damaged
     return found
@@ -215,7 +223,8 @@ def _parameters(path: Path, contents: _Contents) -> tuple[Layout | None, list[Pa
 
 
 def _why_incomplete(made: Recording, contents: _Contents) -> str:
-    what = f"is damaged in {contents.damaged} place(s)" if contents.damaged else "is truncated"
+    places = f"{contents.damaged} place{'s' if contents.damaged != 1 else ''}"
+    what = f"is damaged in {places}" if contents.damaged else "is damaged" if contents.ended else "is truncated"
     kept = f"{made.duration_s:.1f} s ({len(made.records)} records) can be recovered"
     return f"{what}: {kept}. Use --partial (partial=True) to load them."
 

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from pliant.errors import InputError, RecordingError
+from pliant.errors import InputError, UnwritableError
 from pliant.record import messages
 from pliant.record.block import BlockEncoder
 from pliant.record.container import ContainerWriter, message_head
@@ -36,7 +36,7 @@ class RecordingWriter:
 
     `meta` describes the run: any JSON values; `robot`, `law`, `rate_hz`, `seed` and `versions` appear in reports.
     `start_wall_ns` in it is the wall clock [ns] at `time_s` = 0, the origin of all message times; without it the origin
-    is taken from the first record, and is 0 in a run without pacing. `param_dtype` is the record of the parameters: a
+    is taken from the first record, and is 0 in a --fast run. `param_dtype` is the record of the parameters: a
     Layout, whose units and help are stored too, or a dtype of 8-byte numbers. `mobile` adds the topics of a base.
     """
 
@@ -172,7 +172,7 @@ class RecordingWriter:
         try:
             action(*arguments)
         except OSError as error:
-            raise RecordingError(self.path, f"cannot be written: {error.strerror or error}.") from None
+            raise UnwritableError(self.path, error) from None
 
 
 def parameter_set_layout(values: Layout | np.dtype[np.void]) -> Layout:

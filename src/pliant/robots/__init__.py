@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pliant.errors import InputError, UnknownNameError
+from pliant.errors import InputError, UnknownNameError, nearest
+from pliant.model.catalogue import available_models
 from pliant.robots.base import Robot
 from pliant.robots.sim.robot import SimRobot
 from pliant.robots.ur.address import UrAddress
@@ -21,7 +22,9 @@ def parse_address(address: str) -> tuple[str, str]:
     """Split ``kind:which``; an unknown kind raises an error that lists the known ones."""
     kind, colon, which = address.partition(":")
     if not colon or not which:
-        raise InputError("robot", address, "of the form kind:which", f"Known: {'; '.join(KINDS.values())}.")
+        near = "" if colon else nearest(kind, available_models())
+        hint = f"Did you mean sim:{near}? " if near else ""
+        raise InputError("robot", address, "kind:name", f"{hint}Allowed: {'; '.join(KINDS.values())}.")
     if kind not in KINDS:
         raise UnknownNameError("kind of robot", kind, KINDS)
     return kind, which

@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import InputError
+from pliant.errors import InputError, RejectedError, said
 from pliant.kernel import kernel
-from pliant.records import FAULTS, TELEMETRY
+from pliant.records import TELEMETRY
 from pliant.robots.sim.robot import SimRobot
 from pliant.runtime import telemetry
 from pliant.runtime.cell import Cell
 from pliant.runtime.cycle import period, stands, works_at
+from pliant.runtime.fault_words import first_fault
 from pliant.runtime.task import Task
 from pliant.runtime.warm import ensure, lines_on_stderr
 
@@ -80,6 +81,9 @@ def simulate(task: Task, progress: Callable[[float], None] | None = None, *, lif
 
     With `lift_off`, a tool that presses at the end lifts off first, as in a paced loop, so the run takes longer.
     """
+    if not isinstance(task, Task):
+        hint = f" Use pliant.simulate(pliant.load_task({task!r}))." if isinstance(task, str) else ""
+        raise RejectedError(f"task is {said(task)}, but simulate needs a Task.{hint}", field="task", value=task)
     simulation = Simulation(task)
     chunk = max(1, round(_CHUNK_S * task.rate_hz))
     events = [tick for tick in simulation.cell.script if tick < task.ticks]
@@ -94,8 +98,8 @@ def simulate(task: Task, progress: Callable[[float], None] | None = None, *, lif
             break
     if lift_off and simulation.tick == task.ticks:
         parts += _lifted(simulation)
-    fault = FAULTS.get(simulation.cell.controller.fault, "")
-    return Run(task, np.concatenate(parts), simulation.sets, fault)
+    records = np.concatenate(parts)
+    return Run(task, records, simulation.sets, first_fault(records, simulation.cell.controller.parameters[0]))
 
 
 def _lifted(simulation: Simulation) -> Iterator[np.ndarray[Any, Any]]:

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from pliant.contact.states import ABORT, STOP
-from pliant.errors import InputError, LoopError, UnknownNameError
+from pliant.errors import InputError, LoopError, RejectedError, UnknownNameError
 from pliant.records import TELEMETRY
 from pliant.runtime.board_layout import (
     HEADER,
@@ -90,7 +90,7 @@ class Board:
     @classmethod
     def create(cls, name: str, config: dict[str, Any], ring_slots: int) -> Board:
         """Create a board for a loop called `name`; the caller becomes its owner."""
-        if not re.fullmatch(r"[\w.-]{1,80}", name):
+        if not isinstance(name, str) or not re.fullmatch(r"[\w.-]{1,80}", name):
             raise InputError("name", name, "1 to 80 letters, digits, '.', '_' and '-'")
         text = json.dumps(config)
         if len(text) > TEXT_BYTES["config"]:
@@ -100,7 +100,8 @@ class Board:
         try:
             board = cls(path, ring_slots, create=True)
         except FileExistsError:
-            raise InputError("name", name, "unused: a loop with this name is running") from None
+            sentence = f"A loop named {name!r} is already running. Choose another --name."
+            raise RejectedError(sentence, field="name", value=name) from None
         head = board.header
         head.version, head.total_bytes, head.ring_slots = fingerprint(), len(board._bytes), ring_slots
         head.owner_pid, head.status = os.getpid(), STARTING
@@ -115,7 +116,8 @@ class Board:
         try:
             return cls(path)
         except FileNotFoundError:
-            raise UnknownNameError("loop", str(name), running()) from None
+            none = f"no loop is running. Start one with: pliant run TASK --name {name}"
+            raise UnknownNameError("loop", str(name), running(), none=none) from None
         except (IsADirectoryError, PermissionError):
             raise InputError("board", str(path), "the shared memory of one of your loops") from None
 

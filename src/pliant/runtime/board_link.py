@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -27,6 +28,18 @@ _STALL_S, _SAVE_S = 5.0, 60.0
 # A coordinate beyond this is a mistake [m, rad, N, N m].
 _SANE = 1e4
 SILENT = "The control loop does not respond"
+
+
+def number(field: str, value: Any, low: float, high: float, unit: str, *, least: str = "") -> float:
+    """`value` as a number within bounds; otherwise an `InputError`. `least` words a lower bound that is not allowed."""
+    try:
+        found = math.nan if isinstance(value, bool | str) else float(value)
+    except (TypeError, ValueError):
+        found = math.nan
+    if not (low <= found <= high and math.isfinite(found)) or (least and found == low):
+        bounds = least or (f"{low:g} to {high:g} {unit}" if math.isfinite(high) else f"at least {low:g} {unit}")
+        raise InputError(field, value, bounds if math.isfinite(found) else f"a number, {bounds}", unit=unit)
+    return found
 
 
 def _still_starting() -> LoopError:
@@ -101,6 +114,7 @@ class BoardLink(Generic[T]):
 
     def wait(self, seconds: float) -> Any:
         """Wait for `seconds` of loop time; returns the newest record. Raises if the loop ends in a fault."""
+        seconds = number("seconds", seconds, 0.0, math.inf, "s")
         self.check()
         goal = self.board.head + round(seconds * self.task.rate_hz)
         ticking = Ticking(self.board)
@@ -115,13 +129,15 @@ class BoardLink(Generic[T]):
         """Stop and hold position; the loop keeps running."""
         self._send(commands.HALT)
 
-    def _numbers(self, field: str, values: ArrayLike, n: int) -> np.ndarray[Any, Any]:
+    def _numbers(self, field: str, values: ArrayLike, *sizes: int, allowed: str = "") -> np.ndarray[Any, Any]:
+        """`values` as an array of one of these sizes; an error shows `allowed`."""
         try:
             array = np.array(values, float)
         except (ValueError, TypeError):
             array = np.zeros(0)
-        if array.shape != (n,) or not np.all(np.abs(array) <= _SANE):
-            raise InputError(field, values, f"{n} finite numbers, each at most {_SANE:g}")
+        if array.ndim != 1 or len(array) not in sizes or not np.all(np.abs(array) <= _SANE):
+            words = allowed or f"{' or '.join(map(str, sizes))} numbers"
+            raise InputError(field, values, f"{words}, each within ±{_SANE:g}")
         return array
 
     def _must_run(self) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import resources
 from pathlib import Path
 
-from pliant.errors import RejectedError, UnknownNameError
+from pliant.errors import InputError, RejectedError, UnknownNameError
 
 _FOLDERS = {"task": "tasks", "map": "tasks/maps"}
 
@@ -29,6 +29,8 @@ def find_bundled(kind: str, name: str | Path) -> Path | None:
 
 def find_file(kind: str, name: str | Path) -> Path:
     """The existing task or map file that `name` means; otherwise an error that lists the bundled names."""
+    if not isinstance(name, str | Path) or not str(name):
+        raise InputError(f"the {kind}", name, f"the name of a {kind}, or the path of a {kind} file")
     path, known = Path(name), bundled_files(kind)
     if path.exists() and not path.is_dir():  # a pipe too: pliant check <(my-generator)
         return path

@@ -142,10 +142,11 @@ def _turned(surface: Surface, axis: Array) -> Array:
 
 @dataclass(frozen=True)
 class Objection:
-    """Why a set is rejected: in words, and how bad it is (1 is the limit)."""
+    """Why a set is rejected: in words, how bad it is (1 is the limit), and what to do about it."""
 
     badness: float
     words: str
+    remedy: str
 
 
 def objection(task: Task, parameters: Parameters, law: str) -> Objection | None:
@@ -162,7 +163,14 @@ def _unstable(place: Place) -> Objection:
         LEAST_MARGIN / place.margin,
         f"on a surface of {place.stiffness:.3g} N/m, the {law} has a gain margin of {place.margin:.2g}, and it must be "
         f"at least {LEAST_MARGIN:g}.",
+        _REMEDIES[place.law],
     )
+
+
+_REMEDIES = {
+    "contact": "`pliant check` shows the details.",
+    "admittance": "Raise admittance.mass and damping, or use the law contact.",
+}
 
 
 def _hit(task: Task, parameters: Parameters) -> Objection | None:
@@ -174,9 +182,10 @@ def _hit(task: Task, parameters: Parameters) -> Objection | None:
         return None
     return Objection(
         peak / p.force_limit_n,
-        f"with a total lag of {lag * 1e3:.0f} ms, the tool would touch the stiffest surface "
-        f"({stiffest:.3g} N/m) at {speed * 1e3:.2g} mm/s with a peak of about {peak:.0f} N, more than "
-        f"contact.force_limit_n ({p.force_limit_n:g} N).",
+        f"with the actual total lag of {lag * 1e3:.0f} ms, the tool would touch the stiffest surface "
+        f"({stiffest:.3g} N/m) at {speed * 1e3:.2g} mm/s with a peak of about {peak:.0f} N; contact.force_limit_n is "
+        f"{p.force_limit_n:g} N.",
+        (f"contact.lag_s is {p.lag_s:g} s; set it to the actual lag. " if p.lag_s < lag else "") + _REMEDIES["contact"],
     )
 
 
@@ -197,7 +206,7 @@ def guard_start(task: Task) -> None:
         found = objection(task, parameters, law)
         if found is not None:
             raise RejectedError(
-                f"The task is not stable{when}: {found.words} See pliant check, or use --unchecked.", field="law"
+                f"The task is rejected{when}: {found.words} {found.remedy} --unchecked runs it anyway.", field="law"
             )
 
 
@@ -215,8 +224,11 @@ def guard_change(task: Task, law: str, before: Parameters, after: Parameters) ->
         return
     what = ", ".join(f"{name} = {shown(now[name])}" for name in names)
     hint = _how_far(task, law, before, after, names) if was is None else ""
+    remedy = f" {found.remedy}" if law == "admittance" and not hint else ""
     raise RejectedError(
-        f"{what} is rejected and nothing has changed: {found.words}{hint}", field=names[0], value=now[names[0]]
+        f"{what} is rejected and nothing has changed: {found.words}{remedy}{hint}",
+        field=names[0],
+        value=now[names[0]],
     )
 
 
@@ -224,7 +236,8 @@ def guard_law(task: Task, law: str, parameters: Parameters) -> None:
     """Raise `RejectedError` for a change to a law that is not stable enough with the current parameters."""
     found = objection(task, parameters, law)
     if found is not None:
-        raise RejectedError(f"The law {law} is rejected and nothing has changed: {found.words}", field="law", value=law)
+        sentence = f"The law {law} is rejected and nothing has changed: {found.words} {found.remedy}"
+        raise RejectedError(sentence, field="law", value=law)
 
 
 def _matters(task: Task, name: str, law: str) -> bool:
@@ -251,7 +264,9 @@ def _how_far(task: Task, law: str, before: Parameters, after: Parameters, names:
             return ""
         low, high = (middle, high) if stands else (low, middle)
     words = ", ".join(f"{name} = {shown(value)}" for name, value in part(low).items())
-    return f" The change may go as far as {words}."
+    if len(names) > 1 or not isinstance(now[names[0]], float):
+        return f" The largest change accepted now is {words}."
+    return f" The {'lowest' if now[names[0]] < then[names[0]] else 'highest'} value accepted now is {words}."
 
 
 def _is_number(value: Any) -> bool:

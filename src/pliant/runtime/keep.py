@@ -8,20 +8,24 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from pliant.errors import InputError
+from pliant.errors import InputError, RejectedError
 from pliant.params.control import Parameters
 from pliant.params.declare import changed, flat, validated
 from pliant.params.matrix import compact
 from pliant.params.ros_file import is_ros_file
 from pliant.params.yaml_file import update_file
 from pliant.robots import model_of
+from pliant.runtime.bundled import find_bundled
 from pliant.runtime.task import Task, load_task
 
 
 def own_task(path: Path | str) -> Task:
     """The task in a writable file; raises `InputError` for anything else."""
     if not Path(path).is_file():
-        raise InputError("the task file", str(path), "an existing file of your own", "Copy a task first.")
+        sentence = f"{path} does not exist. Copy a task to that file first: only an existing task file can be updated."
+        if find_bundled("task", path) is not None:
+            sentence = f"{str(path)!r} comes with Pliant and cannot be changed. Copy it to your own file and use that."
+        raise RejectedError(sentence, field="the task file", value=str(path))
     task = load_task(path)
     if is_ros_file(YAML(typ="safe").load(Path(path).read_text())):
         raise InputError("the task file", str(path), "a Pliant task", "This is a ROS 2 parameter file.")

@@ -27,7 +27,7 @@ from pliant.robots.base import no_push
 from pliant.runtime import commands
 from pliant.runtime.at_work import check_change, refuse_at_work
 from pliant.runtime.board import Board, running, sweep
-from pliant.runtime.board_link import ANSWER_S, SILENT, BoardLink, Ticking
+from pliant.runtime.board_link import ANSWER_S, SILENT, BoardLink, Ticking, number
 from pliant.runtime.guard import guard_change, guard_law
 from pliant.runtime.keep import keep_parameters
 from pliant.runtime.stretch import check_goal, check_stretch
@@ -40,11 +40,15 @@ _STEPS_BACK = 100
 _STILL = 0.01
 
 
+_TWIST = "6 numbers: linear [m/s], then angular [rad/s]"
+_ACCEL = "6 numbers: linear [m/s²], then angular [rad/s²]"
+# Averaging times of a tare [s].
+_TARE_S = 0.05, 5.0
+
+
 def _lasting(for_s: float) -> float:
     """A time for which something is asked [s]."""
-    if not 0.0 < for_s <= 60.0:
-        raise InputError("for_s", for_s, "more than 0 and at most 60 s")
-    return for_s
+    return number("for_s", for_s, 0.0, 60.0, "s", least="more than 0 and at most 60 s")
 
 
 class Link(BoardLink[Task]):
@@ -85,7 +89,11 @@ class Link(BoardLink[Task]):
 
     def move_joints(self, q: ArrayLike) -> None:
         """Set the joint goal [rad] of the law `hold`."""
-        self._send(commands.GOAL_Q, values=self._numbers("q", q, self.arm.n))
+        if np.ndim(q) == 1 and np.size(q) != self.arm.n:
+            sentence = f"q has {np.size(q)} values, but {self.arm.name} has {self.arm.n} joints [rad]."
+            raise RejectedError(sentence, field="q", value=q)
+        allowed = f"{self.arm.n} numbers [rad], one per joint of {self.arm.name}"
+        self._send(commands.GOAL_Q, values=self._numbers("q", q, self.arm.n, allowed=allowed))
 
     def goal_pose(self, pose: ArrayLike, *, judged: bool = False) -> None:
         """Set the goal pose [x, y, z, qw, qx, qy, qz] in base axes, at rest.
@@ -93,9 +101,10 @@ class Link(BoardLink[Task]):
         With `judged`, a goal that would deflect a spring beyond its limit at once is rejected instead of stopping the
         robot.
         """
-        values = self._numbers("pose", pose, 7)
+        allowed = "7 numbers: x, y, z [m], then a unit quaternion w, x, y, z"
+        values = self._numbers("pose", pose, 7, allowed=allowed)
         if abs(np.linalg.norm(values[3:]) - 1.0) > 1e-3:
-            raise InputError("pose", values.tolist(), "a position and a unit quaternion (w, x, y, z)")
+            raise InputError("pose", values, allowed)
         values[3:] /= np.linalg.norm(values[3:])
         if judged:
             check_goal(self.board, self.parameters, values)
@@ -106,18 +115,18 @@ class Link(BoardLink[Task]):
 
         The motion ends after `for_s` seconds unless it is commanded again: if a program dies, its goal stops.
         """
-        self._send(commands.GOAL_TWIST, values=[*self._numbers("twist", twist, 6), _lasting(for_s)])
+        self._send(commands.GOAL_TWIST, values=[*self._numbers("twist", twist, 6, allowed=_TWIST), _lasting(for_s)])
 
     def goal_position(self, position: ArrayLike, *, judged: bool = False) -> None:
         """Set the position of the goal [m] in base axes; two numbers keep z. The goal keeps its orientation."""
-        values = self._numbers("position", position, 2 if np.size(position) == 2 else 3)
+        values = self._numbers("position", position, 2, 3, allowed="2 or 3 numbers [m]")
         pose = self.state.goal.pose.copy()
         pose[: len(values)] = values
         self.goal_pose(pose, judged=judged)
 
     def goal_accel(self, accel: ArrayLike, for_s: float = 0.1) -> None:
         """Set the goal's acceleration [m/s², rad/s²] in base axes for `for_s` seconds: torque laws feed it forward."""
-        self._send(commands.GOAL_ACCEL, values=[*self._numbers("accel", accel, 6), _lasting(for_s)])
+        self._send(commands.GOAL_ACCEL, values=[*self._numbers("accel", accel, 6, allowed=_ACCEL), _lasting(for_s)])
 
     def virtual_push(self, wrench: ArrayLike, for_s: float | None = None) -> None:
         """Apply a virtual push [N, N m] in base axes that the law feels in addition to the measured wrench.
@@ -125,7 +134,7 @@ class Link(BoardLink[Task]):
         The arm moves as if it were pushed. Three numbers are a force. The push lasts until the next one; with `for_s`
         it ends after so many seconds, unless another one has replaced it.
         """
-        values = self._pushed("the virtual push", wrench)
+        values = self._pushed("wrench", wrench)
         last = None if for_s is None else self.board.head + round(_lasting(for_s) * self.task.rate_hz)
         self._send(commands.VIRTUAL_PUSH, values=values)
         if last is not None:
@@ -133,7 +142,7 @@ class Link(BoardLink[Task]):
 
     def goal_wrench(self, wrench: ArrayLike) -> None:
         """Set the wrench [N, N m] to hold, in base axes."""
-        values = self._numbers("wrench", wrench, 6)
+        values = self._numbers("wrench", wrench, 6, allowed="6 numbers: force [N], then moment [N m]")
         check_wrench("wrench", values, self.parameters.sense)
         self._send(commands.GOAL_WRENCH, values=values)
 
@@ -173,11 +182,11 @@ class Link(BoardLink[Task]):
         """Push a simulated arm at its tool: a force [N], or a wrench of six numbers, in base axes."""
         if not is_simulated(self.task.robot):
             raise no_push(self.task.robot)
-        self._send(commands.PUSH, values=[*self._pushed("the push", force), _lasting(for_s)])
+        self._send(commands.PUSH, values=[*self._pushed("force", force), _lasting(for_s)])
 
     def _pushed(self, field: str, wrench: ArrayLike) -> list[float]:
         """Six numbers [N, N m] from three or six, within the sensor range."""
-        values = self._numbers(field, wrench, 3 if np.size(wrench) == 3 else 6)
+        values = self._numbers(field, wrench, 3, 6, allowed="3 numbers [N] or 6 numbers [N, N m]")
         check_wrench(field, values, self.parameters.sense)
         return [*values.tolist(), *[0.0] * (6 - len(values))]
 
@@ -189,7 +198,13 @@ class Link(BoardLink[Task]):
         Values that are not stable on the task's declared surfaces are rejected (see `guard`), and so is a stiffness
         whose spring would be deflected beyond its limit at the current pose.
         """
-        before = self._propose(lambda now: changed_live(now, values), values)
+        example = "a dictionary such as {'admittance.stiffness': 400}"
+        if not isinstance(values, dict):
+            raise InputError("values", values, example)
+        for name in values:
+            if not isinstance(name, str):
+                raise InputError("the name of a parameter", name, f"text, in {example}")
+        before = self._propose(lambda now: changed_live(now, values, self._law()), values)
         self._past.append(before)
         self._future.clear()
 
@@ -235,6 +250,7 @@ class Link(BoardLink[Task]):
 
         The arm must be at rest and touch nothing. Rejected while a contact is active.
         """
+        over_s = number("over_s", over_s, *_TARE_S, "s")
         refuse_at_work(self.board, "Taring", "Send `stop` first and let the tool lift off.", "sense.bias")
         first = self.board.head
         self.wait(over_s)
@@ -296,19 +312,25 @@ class Link(BoardLink[Task]):
         check_change(self.board, before, after)
         check_stretch(self.board, before, after)
 
+    def _law(self) -> str:
+        """The law that runs."""
+        latest = self.board.latest()
+        return _NAMES[int(latest.goal.law)] if latest is not None else self.task.law
+
     def _guard(self, before: Parameters, after: Parameters) -> None:
         """Raise if the law that runs, or one that the task's script brings, would not be stable with the new set."""
         if self.unchecked:
             return
-        latest = self.board.latest()
-        running = _NAMES[int(latest.goal.law)] if latest is not None else self.task.law
-        for law in sorted({running, *(event.law for event in self.task.events if event.law)}):
+        for law in sorted({self._law(), *(event.law for event in self.task.events if event.law)}):
             guard_change(self.task, law, before, after)
 
 
-def changed_live(now: Parameters, values: dict[str, Any]) -> Parameters:
-    """The parameters with these values applied; raises if thresholds are out of order."""
-    after: Parameters = changed(now, filled(now, values), live_only=True)
+def changed_live(now: Parameters, values: dict[str, Any], law: str = "") -> Parameters:
+    """The parameters with these values applied; raises if thresholds are out of order.
+
+    For an unknown name, those of `law` are suggested first.
+    """
+    after: Parameters = changed(now, filled(now, values), live_only=True, law=law)
     check_order(after.contact)
     return after
 

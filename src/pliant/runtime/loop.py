@@ -22,12 +22,13 @@ from pliant.errors import PliantError, RobotError
 from pliant.laws.gains import admissible
 from pliant.params.control import Parameters
 from pliant.params.declare import bounds_arrays, live_places
-from pliant.records import FAULTS, TELEMETRY
+from pliant.records import TELEMETRY
 from pliant.runtime import commands
 from pliant.runtime.board import Board
 from pliant.runtime.board_layout import FAULT, RUNNING, SET, STOPPED
 from pliant.runtime.cell import Cell
 from pliant.runtime.cycle import leg_of, must_lift_at, stands_at, works_at
+from pliant.runtime.fault_words import fault_words
 from pliant.runtime.pace import PACE, start_at
 from pliant.runtime.realtime import memory_kib, prepare
 from pliant.runtime.slots import knock
@@ -71,7 +72,7 @@ class Loop:
         granted = prepare()
         resident, private = memory_kib()
         board.annotate({"granted": granted.as_dict(), "resident_kib": resident, "private_kib": private})
-        pace, number, brake_until = PACE.new(), 0, 0
+        pace, number, brake_until, why = PACE.new(), 0, 0, ""
         pace[0].period = round(self.task.dt * 1e9)
         leg = leg_of(self.cell.robot, controller, self.telemetry, (board.publisher, board.door), pace)
         board.set_status(RUNNING)
@@ -82,11 +83,14 @@ class Loop:
                 board.annotate({"fault": self.cell.robot.fault})  # at once: a broken line may break its driver too
                 return FAULT, self.cell.robot.fault
             if controller.fault:
+                why = why or fault_words(
+                    controller.state[0], controller.goal[0], controller.reading[0], controller.parameters[0]
+                )
                 if not brake_until and not must_lift_at(controller.state):
                     brake_until = number + round(self._braking_s() / self.task.dt)
                 stands = stands_at(controller.arm.handle, controller.state, controller.reading)
                 if stands or 0 < brake_until <= number:
-                    return FAULT, FAULTS[controller.fault]
+                    return FAULT, why
         return STOPPED, self.asked
 
     def _await_recorder(self) -> None:

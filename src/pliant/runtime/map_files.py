@@ -98,12 +98,21 @@ def _from_yaml(path: Path) -> OccupancyGrid:
         raise RejectedError(f"{path}:{line} is not valid YAML: {problem}.", field="the map") from None
     except (YAMLError, ValueError, OSError):
         raise InputError("the map", str(path), "a readable YAML file") from None
-    if not isinstance(data, dict):
-        raise InputError("the map", str(path), "a YAML mapping with image, resolution and origin")
+    if not isinstance(data, dict) or not data.keys() & MapFile.model_fields.keys():
+        why = (
+            "the entry image is missing"
+            if isinstance(data, dict)
+            else "it is empty"
+            if data is None
+            else "not a mapping"
+        )
+        entries = "A map file has the entries image, resolution and origin (the format of ROS's map_server)."
+        raise RejectedError(f"{path} is not a map: {why}. {entries}", field="the map", value=str(path))
     about = validated(MapFile, data, path.name)
     image = path.parent / about.image
     if not image.is_file() or image.suffix.lower() not in IMAGES:
-        raise InputError(f"{path.name}.image", about.image, "an existing .pgm or .png file, relative to the YAML file")
+        allowed = "an existing .pgm or .png file, relative to the YAML file"
+        raise InputError("image", about.image, allowed, where=path.name)
     return OccupancyGrid(occupancy(_pixels(image), about), about.resolution, about.origin[:2], path.stem)
 
 

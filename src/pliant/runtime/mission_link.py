@@ -45,7 +45,7 @@ class MissionLink(BoardLink[MissionTask]):
         Nothing moves: a goal pose of the base and a path are planned, and `begin` drives there. Raises if there are
         none.
         """
-        values = self._numbers("goal", position, 2 if np.size(position) == 2 else 3)
+        values = self._numbers("goal", position, 2, 3, allowed="2 or 3 numbers [m]")
         pose = np.array(self.story["account"]["goal"])
         pose[: len(values)] = values
         self._ask(commands.GOAL_POSE, pose)

@@ -11,9 +11,9 @@ import numpy as np
 from pliant.contact.states import COMMANDS
 from pliant.errors import LoopError
 from pliant.laws import LAWS
-from pliant.records import FAULTS
 from pliant.runtime import commands
 from pliant.runtime.batch import Simulation
+from pliant.runtime.fault_words import first_fault
 from pliant.runtime.session import Session
 from pliant.runtime.task import Task
 
@@ -68,7 +68,7 @@ class _Fast:
         ticks = max(1, round(seconds * self._simulation.task.rate_hz))
         records = self._simulation.advance(ticks)
         if len(records) < ticks:
-            raise LoopError(FAULTS[self._simulation.cell.controller.fault])
+            raise LoopError(first_fault(records, self._simulation.cell.controller.parameters[0]))
         return records
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pliant.errors import RecordingError
+from pliant.errors import InputError, RecordingError, RejectedError, UnwritableError
 from pliant.model.arm import Arm
 from pliant.params.control import PARAMETERS
 from pliant.record.container import MAGIC
@@ -43,11 +43,26 @@ def output_folder() -> Path:
     return Path(os.environ.get("PLIANT_OUT", "out"))
 
 
+def recording_path(name: Path | str) -> Path:
+    """The file of a new recording; raises `InputError` for what cannot be its name."""
+    if not isinstance(name, str | Path):
+        raise InputError("record", name, "a file name ending in .mcap")
+    if str(name) in ("", "."):
+        raise RejectedError(
+            "The file name of the recording is empty. Give a file name ending in .mcap.", field="record"
+        )
+    path = Path(name)
+    if path.suffix.lower() != ".mcap" and not path.is_dir():
+        raise InputError("record", str(name), "a file name ending in .mcap")
+    return path
+
+
 def claim_recording(path: Path) -> None:
     """Check before the robot moves that a recording can be written there.
 
     An older recording may be overwritten, but no other file: it could be the task itself.
     """
+    path = recording_path(path)
     there = path.exists()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -57,7 +72,7 @@ def claim_recording(path: Path) -> None:
         if not there:  # a run that is broken off leaves no empty file
             path.unlink()
     except OSError as error:
-        raise RecordingError(path, f"cannot be written: {error.strerror or error}.") from None
+        raise UnwritableError(path, error) from None
     if begin and not MAGIC.startswith(begin):
         raise RecordingError(path, "already exists and is not a recording. Give the recording another name.")
 

@@ -13,9 +13,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Self
 
+from pliant.errors import RejectedError, said
 from pliant.laws import LAWS
 from pliant.runtime.guard import guard_start
 from pliant.runtime.link import Link
+from pliant.runtime.save import recording_path
 from pliant.runtime.spawn import LOOP
 from pliant.runtime.started import Started, next_name
 from pliant.runtime.task import Task, located
@@ -38,10 +40,14 @@ class Session(Started[Task], Link):
         unchecked: bool = False,
         progress: Notice | None = None,
     ) -> None:
+        if not isinstance(task, Task):
+            raise RejectedError(
+                f"task is {said(task)}, but Session needs a Task. Use pliant.load_task(NAME).", field="task"
+            )
         super().__init__(located(task))
         self.name = name or next_name()
         self.unchecked = unchecked
-        self._record = None if record is None else Path(record)
+        self._record = None if record is None else recording_path(record)
         self._progress = progress
         self._ticks = ticks or -1
 
@@ -72,5 +78,10 @@ def connect(robot: str = "sim:ur5e", law: str = "hold", **task: Any) -> Session:
     """
     from pliant.params.declare import validated
 
+    if isinstance(robot, Task):
+        raise RejectedError(
+            "robot is a Task, but it must be text such as 'sim:ur5e'. To run a Task, use pliant.Session(task).",
+            field="robot",
+        )
     session = {key: task.pop(key) for key in ("record", "name", "unchecked") if key in task}
     return Session(validated(Task, {"robot": robot, "law": law, **task}), **session)

@@ -133,9 +133,13 @@ def check_law(task: Task, arm: Arm, law: str) -> None:
     if law not in TORQUE_LAWS:
         return
     if task.interface != "torque":
-        others = ", ".join(name for name in LAWS if name not in TORQUE_LAWS)
-        hint = f"Laws for {task.interface} commands: {others}."
-        raise InputError("interface", task.interface, f"torque for the law {law}", hint)
+        *others, last = (name for name in LAWS if name not in TORQUE_LAWS)
+        raise RejectedError(
+            f"The law {law} needs torque commands, but interface is {task.interface!r}. Set interface: torque, "
+            f"or choose {', '.join(others)} or {last}.",
+            field="interface",
+            value=task.interface,
+        )
     axes = task.params.impedance.axes
     if sum(axes) > arm.n or not any(axes):
         allowed = f"one to {min(6, arm.n)} directions for an arm of {arm.n} joints (x y z, then about x y z)"
@@ -153,23 +157,37 @@ def check_wrench(field: str, wrench: ArrayLike, sense: Sense) -> None:
 
 def check_fits(task: Task, arm: Arm) -> None:
     """Raise `InputError` before anything moves if start, goals or parameter changes of the task do not fit the arm."""
-    q = np.array(task.start_q, float)
-    if len(q) and (q.shape != (arm.n,) or not np.all((q >= arm.q_min) & (q <= arm.q_max))):
-        raise InputError("start_q", task.start_q, f"{arm.n} angles within the joint ranges of {arm.name}")
+    if task.start_q:
+        arm.within("start_q", task.start_q)
     for law in (task.law, *(event.law for event in task.events)):
         check_law(task, arm, law)
     parameters = task.params
     check_order(parameters.contact)
-    for event in sorted(task.events, key=lambda event: event.at_s):
+    for number, event in sorted(enumerate(task.events), key=lambda one: one[1].at_s):
+        where = f"events.{number}"
+        if event.model_dump(exclude={"at_s"}) == Event().model_dump(exclude={"at_s"}):
+            actions = [name for name in Event.model_fields if name != "at_s"]
+            raise RejectedError(f"{where} does nothing. Add one of {', '.join(actions)}.", field=where)
         if event.goal_q and len(event.goal_q) != arm.n:
-            raise InputError("goal_q", event.goal_q, f"{arm.n} angles, one per joint of {arm.name}")
+            sentence = f"{where}.goal_q has {len(event.goal_q)} values, but {arm.name} has {arm.n} joints."
+            raise RejectedError(sentence, field=f"{where}.goal_q", value=event.goal_q)
         if event.goal_offset_m and len(event.goal_offset_m) != 3:
-            raise InputError("goal_offset_m", event.goal_offset_m, "3 numbers")
-        parameters = changed(parameters, event.set, live_only=True)
+            raise InputError(f"{where}.goal_offset_m", event.goal_offset_m, "3 numbers [m]")
+        parameters = changed(parameters, event.set, live_only=True, law=event.law or task.law)
         check_order(parameters.contact)
         for field in ("wrench_goal", "virtual_push"):
             if (wrench := getattr(event, field)) is not None:
-                check_wrench(field, wrench, parameters.sense)
+                check_wrench(f"{where}.{field}", wrench, parameters.sense)
+
+
+def _check_times(task: Task, where: str) -> None:
+    """Raise `InputError` for an event that comes after the end of the task."""
+    for number, event in enumerate(task.events):
+        if event.at_s >= task.duration_s:
+            sentence = (
+                f"events.{number}.at_s is {event.at_s:g} s, but the task ends after duration_s = {task.duration_s:g} s."
+            )
+            raise RejectedError(f"{where}: {sentence}", field=f"events.{number}.at_s", value=event.at_s)
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -187,7 +205,9 @@ def read_yaml(path: Path) -> dict[str, Any]:
     except (YAMLError, ValueError) as error:  # a character that is none, a date that is none
         raise RejectedError(f"{path} is not valid YAML: {str(error).splitlines()[0]}.", field=str(path)) from None
     if not isinstance(data, dict):
-        raise InputError("the task file", str(path), "a YAML mapping with entries like robot, law, params")
+        what = "is empty, not a task" if data is None else "is not a task: it must be a YAML mapping"
+        entries = "A task file has entries such as robot: sim:ur5e and law: admittance."
+        raise RejectedError(f"{path} {what}. {entries}", field="the task file", value=str(path))
     return data
 
 
@@ -209,4 +229,6 @@ def load_task(name: Path | str, rate_hz: float | None = None) -> Task:
     if is_ros_file(data):
         data = to_task(data, rate_hz or 500.0)
     data.setdefault("name", path.stem)
-    return located(validated(Task, data, path.name), path.parent)
+    task = validated(Task, data, path.name)
+    _check_times(task, path.name)
+    return located(task, path.parent)

@@ -17,9 +17,9 @@ from pliant.errors import RejectedError
 from pliant.laws import CONTACT
 from pliant.params.control import Parameters
 from pliant.record.reader import Recording
-from pliant.records import FAULTS
 from pliant.robots import is_simulated
 from pliant.runtime.batch import Simulation
+from pliant.runtime.fault_words import first_fault
 from pliant.runtime.task import Task
 
 Array = np.ndarray[Any, Any]
@@ -57,8 +57,8 @@ def run_otherwise(recording: Recording, task: Task, parameters: Parameters) -> O
         parts.append(simulation.advance(wanted))
         if len(parts[-1]) < wanted:
             break
-    fault = FAULTS.get(simulation.cell.controller.fault, "")
-    return Otherwise(np.concatenate(parts), fault, first > 0)
+    found = np.concatenate(parts)
+    return Otherwise(found, first_fault(found, simulation.cell.controller.parameters[0]), first > 0)
 
 
 def _begun_at(task: Task, recording: Recording, first: int) -> Task:

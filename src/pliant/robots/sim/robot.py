@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from pliant.errors import InputError
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
 from pliant.robots.sim.config import SimConfig
@@ -25,9 +22,7 @@ class SimRobot:
     ) -> None:
         self.name = f"sim:{source}"
         self.arm = Arm.load(source, tool)
-        q = np.array(start_q if len(start_q) else self.arm.q_home, float)
-        if q.shape != (self.arm.n,) or not np.all((q >= self.arm.q_min) & (q <= self.arm.q_max)):
-            raise InputError("start_q", tuple(q.tolist()), f"{self.arm.n} angles within the joint ranges of {source}")
+        q = self.arm.within("start_q", start_q if len(start_q) else self.arm.q_home)
         self.world = World(self.arm, source, config.tool or tool, config, dt, q, interface)
 
     def open(self) -> None:
