@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Iterator
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass
 from numbers import Real
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -19,7 +19,8 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticKnownError
 
 from pliant import records
-from pliant.errors import InputError, RejectedError, UnknownNameError, did_you_mean, said
+from pliant.errors import InputError, RejectedError, UnknownNameError, said
+from pliant.params.messages import readable
 
 _MOST = float(np.finfo(float).max)
 
@@ -274,7 +275,8 @@ def changed(section: Section, values: dict[str, Any], *, live_only: bool = False
     unknown name, those of `law` are suggested first.
     """
     known = {item.name: item for item in declared(type(section))}
-    data, fixed = section.model_dump(), {}
+    data = section.model_dump()
+    fixed: dict[str, Any] = {}
     for dotted, value in values.items():
         if dotted not in known:
             raise UnknownNameError("parameter", dotted, known, first=law, all_names=section.all_names)
@@ -308,218 +310,11 @@ def validated(section: type[Section], data: Any, where: str = "") -> Any:
     try:
         return section.model_validate(data)
     except ValidationError as error:
-        raise _readable(section, error, data, where) from None
+        raise readable(section, error, data, where) from None
     except InputError as error:  # of a part that checks itself, such as a tool
         if not where or error.where or not error.allowed:
             raise
         raise InputError(error.field, error.value, error.allowed, error.hint, unit=error.unit, where=where) from None
-
-
-Place = tuple[int | str, ...]
-
-
-def _inner(kind: Any) -> Any:
-    """A type without its annotations, and without None."""
-    parts = [part for part in typing.get_args(kind) if part not in (Ellipsis, type(None))]
-    if (parts and typing.get_origin(kind) is Annotated) or type(None) in typing.get_args(kind):
-        return _inner(parts[0])
-    return kind
-
-
-def _fields_of(kind: Any) -> dict[str, Any]:
-    """The fields of a section or of a plain dataclass, with their types; empty for any other type."""
-    if isinstance(kind, type) and issubclass(kind, Section):
-        return {name: field.annotation for name, field in kind.model_fields.items()}
-    return typing.get_type_hints(kind) if isinstance(kind, type) and is_dataclass(kind) else {}
-
-
-def _kind_at(kind: Any, place: Place) -> Any:
-    """The type that is declared at a place of a section; None where nothing is."""
-    kind = _inner(kind)
-    if not place:
-        return kind
-    if typing.get_origin(kind) is tuple:
-        return _kind_at(typing.get_args(kind)[0], place[1:])
-    inside = _fields_of(kind)
-    return _kind_at(inside[str(place[0])], place[1:]) if place[0] in inside else None
-
-
-class _Leaf(typing.NamedTuple):
-    """The parameter that a place belongs to: its place, its type, its bounds and its unit."""
-
-    place: Place
-    kind: Any
-    metadata: list[Any]
-    unit: str
-
-    @property
-    def is_matrix(self) -> bool:
-        return typing.get_origin(self.kind) is tuple and typing.get_origin(typing.get_args(self.kind)[0]) is tuple
-
-    @property
-    def single_unit(self) -> str:
-        """The unit of one number; "" if the parts of a list have different units."""
-        return "" if ", " in self.unit else self.unit
-
-
-def _leaf(section: type[Section], place: Place) -> _Leaf:
-    """The parameter at a place, or that an item of a list at this place belongs to."""
-    kind, metadata, unit = section, [], ""
-    for at, part in enumerate(place):
-        if isinstance(part, int) and _fields_of(_kind_at(kind, (part,))):
-            kind = _kind_at(kind, (part,))
-            continue
-        inside = _fields_of(kind)
-        if part not in inside:
-            return _Leaf(place[:at], kind, metadata, unit)
-        if isinstance(kind, type) and issubclass(kind, Section):
-            field = kind.model_fields[str(part)]
-            extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
-            metadata, unit = list(field.metadata), str(extra.get("unit", ""))
-        else:
-            metadata, unit = [], _unit_of(str(part))
-        kind = _inner(inside[str(part)])
-    return _Leaf(place, kind, metadata, unit)
-
-
-def _unit_of(name: str) -> str:
-    """The unit that the name of a field ends with."""
-    return next((unit for end, unit in (("_kg_m2", "kg m²"), ("_m", "m"), ("_kg", "kg")) if name.endswith(end)), "")
-
-
-def _list_words(leaf: _Leaf) -> str:
-    """What a list must consist of, in words."""
-    parts = typing.get_args(leaf.kind)
-    if leaf.is_matrix:
-        return MATRIX
-    if parts and _fields_of(_inner(parts[0])):
-        return "a list of mappings"
-    unit = f" [{leaf.unit}]" if leaf.unit else ""
-    if not parts or parts[-1] is Ellipsis:
-        return "a list of texts" if parts and parts[0] is str else f"a list of numbers{unit}"
-    if parts[0] is bool:
-        return f"{len(parts)} values, each true or false"
-    if leaf.unit == "N, N m" and len(parts) == 6:
-        return "6 numbers: force [N], then moment [N m]"
-    return f"{len(parts)} numbers{': w, x, y, z' if str(leaf.place[-1]).endswith('_quat') else unit}"
-
-
-MATRIX = "one number, six numbers (a diagonal) or six rows of six numbers, without units"
-
-
-def _range_words(metadata: list[Any], unit: str) -> str:
-    """Bounds in words, with their unit; "" if there are none."""
-    of: dict[type, Any] = {}
-    for item in metadata:
-        for kind in (Ge, Gt, Le, Lt):
-            if isinstance(item, kind):
-                of[kind] = said(getattr(item, kind.__name__.lower()))
-    end = f" {unit}" if unit else ""
-    if Ge in of and Le in of:
-        return f"{of[Ge]} to {of[Le]}{end}"
-    low = f"at least {of[Ge]}" if Ge in of else f"greater than {of[Gt]}" if Gt in of else ""
-    high = f"at most {of[Le]}" if Le in of else f"less than {of[Lt]}" if Lt in of else ""
-    return f"{' and '.join(part for part in (low, high) if part)}{end}" if low or high else ""
-
-
-def _choices(kind: Any) -> str:
-    """The choices of a parameter, in words."""
-    words = [repr(choice) for choice in typing.get_args(kind) if choice != ""]
-    return f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[0]
-
-
-def _value_at(data: Any, place: Place) -> Any:
-    """The value that was given at a place of plain data."""
-    for part in place:
-        try:
-            data = data[part]
-        except (LookupError, TypeError):
-            data = getattr(data, str(part), None)
-    return data
-
-
-def _number_words(what: str, bounds: str) -> str:
-    join = " " if bounds.startswith(("greater", "less", "at")) else " from "
-    return f"{what}{join}{bounds}" if bounds else what
-
-
-def _readable(section: type[Section], error: ValidationError, data: Any, where: str) -> InputError:
-    """The first complaint of pydantic, in the words of a person."""
-    errors = error.errors(include_url=False)
-    first, place = errors[0], errors[0]["loc"]
-    leaf = _leaf(section, place)
-    more = len({_leaf(section, one["loc"]).place if one["type"] not in _UNKNOWN else one["loc"] for one in errors}) - 1
-    hint = f"({more} more problem{'s' if more > 1 else ''} in {where or 'the values given'}.)" if more else ""
-    field = ".".join(str(part) for part in place) or "the value"
-    kind, context = first["type"], first.get("ctx", {})
-    if kind in _UNKNOWN:
-        return _unknown(section, place, first["input"], hint, where)
-    if kind == "missing" and len(leaf.place) == len(place):
-        sentence = f"the entry {field} is missing. {hint}".strip()
-        return RejectedError(f"{where}: {sentence}" if where else f"{sentence[0].upper()}{sentence[1:]}", field=field)
-    if kind == "invalid_key":
-        sentence = f"The name of the entry {field} must be text. {hint}".strip()
-        return RejectedError(f"{f'{where}: ' if where else ''}{sentence}", field=field)
-    if kind == "value_error":
-        problem = context.get("error")
-        if isinstance(problem, InputError) and problem.allowed:
-            return InputError(field, problem.value, problem.allowed, hint, unit=problem.unit, where=where)
-        sentence = f"{field}: {problem or first['msg']}".rstrip(".")
-        return RejectedError(f"{f'{where}: ' if where else ''}{sentence}. {hint}".strip(), field=field)
-    value, unit = first["input"], leaf.single_unit
-    if leaf.is_matrix:
-        field, value = ".".join(map(str, leaf.place)), _value_at(data, leaf.place)
-        allowed = "finite" if kind == "finite_number" else first["msg"] if kind == "matrix" else MATRIX
-    elif kind in ("missing", "tuple_type", "too_long"):
-        field, value = ".".join(map(str, leaf.place)), _value_at(data, leaf.place)
-        if kind == "too_long" and _fields_of(_kind_at(section, (*leaf.place, 0))):
-            sentence = f"{field} has {len(value)} entries, but at most {context['max_length']} are allowed. {hint}"
-            return RejectedError(f"{f'{where}: ' if where else ''}{sentence}".strip(), field=field, value=value)
-        allowed = _list_words(leaf)
-    elif kind in ("model_type", "dataclass_type", "dict_type"):
-        known = ", ".join(_fields_of(_kind_at(section, place)))
-        allowed = f"a mapping of names to values{f' ({known})' if known else ''}"
-    elif kind in _WORDS:
-        allowed = _WORDS[kind]
-    elif kind == "literal_error":
-        allowed = _choices(leaf.kind)
-    else:
-        metadata = list(leaf.metadata)
-        if typing.get_origin(leaf.kind) is tuple and typing.get_origin(typing.get_args(leaf.kind)[0]) is Annotated:
-            metadata += typing.get_args(typing.get_args(leaf.kind)[0])[1].metadata
-        bounds = _range_words(metadata, unit)
-        allowed = _NUMBERS.get(kind, "")
-        if allowed:
-            allowed = _number_words(allowed, bounds)
-        elif kind in _BOUNDS and bounds:
-            allowed = bounds
-        else:
-            allowed = first["msg"][0].lower() + first["msg"][1:]
-    return InputError(field, value, allowed, hint, unit=unit, where=where)
-
-
-_UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
-_BOUNDS = ("greater_than", "greater_than_equal", "less_than", "less_than_equal")
-_NUMBERS = {
-    "finite_number": "a finite number",
-    **dict.fromkeys(("float_type", "float_parsing"), "a number"),
-    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "a whole number"),
-}
-_WORDS = {
-    **dict.fromkeys(("bool_parsing", "bool_type"), "true or false"),
-    "string_type": "text",
-    "string_pattern_mismatch": "a name of letters, digits and _, with / between its parts",
-}
-
-
-def _unknown(section: type[Section], place: Place, value: Any, hint: str, where: str) -> InputError:
-    """An entry that is not declared, with the name that was probably meant."""
-    known = list(_fields_of(_kind_at(section, place[:-1])))
-    words = did_you_mean(str(place[-1]), known, all_names=section.all_names) if known else ""
-    field = ".".join(map(str, place))
-    sentence = f"unknown entry {field!r}.{words} {hint}".strip()
-    start = f"{where}: {sentence}" if where else f"{sentence[0].upper()}{sentence[1:]}"
-    return RejectedError(start, field=field, value=value)
 
 
 def parse_assignment(text: str) -> tuple[str, Any]:

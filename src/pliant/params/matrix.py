@@ -9,7 +9,8 @@ import numpy as np
 from pydantic import AfterValidator, BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from pliant.params.declare import MATRIX, Matrix, Section, flat
+from pliant.params.declare import Matrix, Section, flat
+from pliant.params.messages import MATRIX
 
 
 def _is_number(value: Any) -> bool:
