@@ -27,9 +27,11 @@ from scipy.signal import lfilter
 from pliant.analysis.doctor import CHECKS, Case, examine
 from pliant.contact.states import FAULT as CONTACT_FAULT
 from pliant.errors import RecordingError
-from pliant.laws import ADMITTANCE
+from pliant.laws import ADMITTANCE, HOLD
 from pliant.record import Recording
 from pliant.records import FAULT_SENSOR, LIMIT_TOOL_SPEED, WRENCH_FROZEN
+
+_WORST_FIRST = ["alarm", "warning", "unknown", "fine", "not checked", "not applicable"]
 
 # ---- nothing wrong -------------------------------------------------------------------------------------------------
 
@@ -47,7 +49,7 @@ def test_the_worst_comes_first() -> None:
     records["reading"]["wrench_stamp_s"] -= 0.03
     severities = [finding.severity for finding in examine(of(records)).findings]
     assert severities[0] == "alarm"
-    assert severities == sorted(severities, key=["alarm", "warning", "unknown", "fine"].index)
+    assert severities == sorted(severities, key=_WORST_FIRST.index)
 
 
 def test_the_fault_that_ended_a_run_comes_before_everything_else() -> None:
@@ -181,7 +183,7 @@ def test_a_goal_that_goes_to_and_fro_is_no_limit_cycle() -> None:
     assert found(records, "limit cycle").severity == "fine"
 
 
-# ---- anti-damping --------------------------------------------------------------------------------------------------
+# ---- negative damping ----------------------------------------------------------------------------------------------
 
 
 def test_a_damper_with_the_wrong_sign_puts_energy_in_and_the_right_one_takes_it_out() -> None:
@@ -189,14 +191,38 @@ def test_a_damper_with_the_wrong_sign_puts_energy_in_and_the_right_one_takes_it_
     into = of(records).into
     energy = D * np.sum(into[of(records).at_work] ** 2) * DT
     records["state"]["contact"]["damper_n"] = D * into
-    wrong = found(records, "anti-damping")
+    wrong = found(records, "negative damping")
     assert wrong.severity == "alarm"
     assert wrong.figure("energy added by damping") == pytest.approx(1e3 * energy)
     assert "50 N s/m with the wrong sign" in wrong.cause
     records["state"]["contact"]["damper_n"] = -D * into
-    right = found(records, "anti-damping")
+    right = found(records, "negative damping")
     assert right.severity == "fine"
     assert right.figure("energy removed by damping") == pytest.approx(1e3 * energy)
+
+
+def test_a_damper_that_did_no_work_is_not_checked_and_a_law_without_one_is_not_applicable() -> None:
+    records = moved_by(np.zeros(TICKS), np.zeros(TICKS))
+    records["state"]["started"] = 1
+    finding = found(records, "negative damping")
+    assert (finding.severity, finding.cause) == ("not checked", "The damper did no work: the tool did not move.")
+    records["goal"]["law"] = HOLD
+    finding = found(records, "negative damping")
+    assert (finding.severity, finding.cause) == ("not applicable", "The law has no damping term.")
+
+
+def test_a_check_that_did_not_run_is_not_called_fine() -> None:
+    records = moved_by(np.zeros(TICKS), np.zeros(TICKS))
+    for name, severity, cause in (
+        ("contact fault", "not applicable", "The contact law did not run."),
+        ("contact losses", "not applicable", "The contact law did not run."),
+        ("force above its limit", "not applicable", "This law has no force limit."),
+        ("limit cycle", "fine", ""),
+    ):
+        finding = found(records, name)
+        assert (finding.severity, finding.cause) == (severity, cause), name
+    short = found(records[:300], "limit cycle")
+    assert (short.severity, short.cause) == ("not checked", "The law was not active for 1 s at a time.")
 
 
 @pytest.mark.parametrize(("behind", "severity"), [(0.0, "fine"), (0.25, "fine"), (0.5, "alarm")])
@@ -208,7 +234,7 @@ def test_the_damping_of_our_own_law_is_judged_by_what_the_tool_really_does(behin
     records["state"]["ramp"] = 1.0
     records["state"]["twist"][:, 1] = 0.1 * np.sin(2 * np.pi * f * t)
     case = of(records, admittance__damping_by="value", admittance__damping=[40, 40, 40, 4, 4, 4])
-    finding = CHECKS["anti-damping"](case)
+    finding = CHECKS["negative damping"](case)
     assert finding.severity == severity
     # the mean of 40 N s/m (0.1 m/s)² sin²
     work = 1e3 * 40 * 0.01 * 0.5 * math.cos(2 * math.pi * behind) * TICKS * DT

@@ -27,7 +27,7 @@ from pliant.analysis.doctor import CHECKS, Case, examine
 from pliant.analysis.doctor.draw import save_diagnosis
 from pliant.cli import running
 from pliant.contact.states import ABORT, EVENTS, FAULT, IDLE, PRELOAD, READY, SEEK, TIMEOUT, TOO_FAR
-from pliant.records import WRENCH_MISSING, WRENCH_STALE
+from pliant.records import FAULT_SENSOR, WRENCH_FROZEN, WRENCH_MISSING, WRENCH_STALE
 from pliant.runtime.task import Task
 
 # ---- contact -------------------------------------------------------------------------------------------------------
@@ -169,15 +169,25 @@ def test_a_frozen_sensor_is_found_by_values_that_never_change() -> None:
     assert finding.severity == "alarm"
     assert finding.figure("time frozen") == pytest.approx(0.6)
     assert [tuple(span) for span in finding.spans] == [(pytest.approx(4.0), pytest.approx(4.6))]
+    assert finding.remedy.endswith("Set sense.frozen_s so that the robot stops when it freezes.")
+
+
+def test_a_run_that_stopped_because_its_sensor_froze_is_told_that_it_stopped_as_configured() -> None:
+    records = contact_run()
+    records["reading"]["wrench"][2000:2300] = records["reading"]["wrench"][1999]
+    records["state"]["fault"][2299:] = FAULT_SENSOR + WRENCH_FROZEN
+    finding = found(records, "frozen sensor")
+    assert finding.severity == "alarm"
+    assert finding.remedy.endswith("The robot stopped as configured (sense.frozen_s = 0.05 s).")
 
 
 def test_a_sensor_that_may_stand_still_for_ever_is_never_called_frozen() -> None:
     records = contact_run()
     records["reading"]["wrench"][2000:2300] = records["reading"]["wrench"][1999]
     finding = found(records, "frozen sensor", sense__frozen_s=0.0)
-    assert finding.severity == "fine"
+    assert finding.severity == "not checked"
     assert "sense.frozen_s is 0" in finding.cause
-    assert finding.figure("longest without a change") == pytest.approx(0.6)
+    assert finding.figure("longest constant reading") == pytest.approx(0.6)
 
 
 def test_a_late_sensor_is_found_by_its_stamps() -> None:
@@ -185,7 +195,7 @@ def test_a_late_sensor_is_found_by_its_stamps() -> None:
     records["reading"]["wrench_stamp_s"] -= 0.03
     finding = found(records, "late sensor")
     assert finding.severity == "warning"
-    assert finding.figure("age by time stamps, median") == pytest.approx(30.0)
+    assert finding.figure("median age by time stamp") == pytest.approx(30.0)
     assert "by their time stamps" in finding.cause
 
 
@@ -214,12 +224,13 @@ def test_the_doctor_and_the_summary_of_a_run_count_the_same_readings(monkeypatch
     records["reading"]["wrench_state"][1000:1007] = records["state"]["trouble"][1000:1007] = WRENCH_MISSING
     records["state"]["trouble"][2000:2004] = WRENCH_STALE
     finding = found(records, "failing sensor")
-    assert finding.figure(signals.BAD_READINGS) == 11
-    assert finding.figure("stale or frozen ones") == 4
+    assert finding.figure("missing, saturated or out-of-range readings") == 7
+    assert finding.figure("stale or frozen readings") == 4
+    assert finding.cause.endswith("Stale or frozen readings: see frozen sensor and late sensor.")
     assert finding.figure("longest failure") == pytest.approx(7 * DT)
     monkeypatch.setattr(running, "out", Console(file=printed, width=120))
     running._summary(Task(), records)
-    assert re.search(rf"{signals.BAD_READINGS}\s+│\s+11 │", printed.getvalue())
+    assert re.search(rf"{signals.BAD_READINGS}\s+│\s+{7 + 4} │", printed.getvalue())
 
 
 # ---- robot and delay -----------------------------------------------------------------------------------------------
@@ -250,21 +261,21 @@ def test_joints_that_do_not_follow_are_found_once_the_delay_is_taken_off() -> No
     told = 0.3 * np.sin(2 * np.pi * 0.5 * t)
     records["command"]["q"][:, 0] = told
     records["reading"]["q"][:, 0] = late(told, 0.05)
-    assert not found(records, "command not realised").wrong
+    assert not found(records, "command not followed").wrong
     done = late(told, 0.05)
     done[2500:3500] = done[2500]
     records["reading"]["q"][:, 0] = done
-    finding = found(records, "command not realised")
+    finding = found(records, "command not followed")
     assert finding.severity == "alarm"
     assert finding.spans[0].start_s == pytest.approx(5.0, abs=0.2)
-    assert finding.figure("delay removed") == pytest.approx(50.0, abs=1.0)
-    assert finding.figure("share of the command realised") < 40
+    assert finding.figure("delay compensated") == pytest.approx(50.0, abs=1.0)
+    assert finding.figure("share of the command followed") < 40
 
 
 def test_a_robot_that_never_moves_is_found() -> None:
     records = contact_run()
     records["reading"]["q"] = 0.0
-    finding = found(records, "command not realised")
+    finding = found(records, "command not followed")
     assert finding.severity == "alarm"
     assert "did not move" in finding.cause
 

@@ -36,6 +36,6 @@ def test_a_miss_that_is_not_known_misses_the_target() -> None:
 
 
 def test_a_finding_without_a_reason_in_a_known_miss_misses_the_target_too() -> None:
-    hard = trial(OVERLOOKED[0], frozenset({"anti-damping"}))
+    hard = trial(OVERLOOKED[0], frozenset({"negative damping"}))
     figures = _figures([trial(DEFECTS[1], DEFECTS[1].must), trial(SOUND[0], frozenset()), hard])
     assert [figure.name for figure in figures if not figure.met] == ["false findings, all runs"]

@@ -11,8 +11,9 @@ import numpy as np
 from pliant.analysis import style
 from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported
 from pliant.analysis.first_touch import Touch, touch
-from pliant.errors import InputError
-from pliant.runtime.guard import DAMPING, LEAST_MARGIN, objection, places, stages
+from pliant.errors import RejectedError
+from pliant.params.contact import Contact
+from pliant.runtime.guard import DAMPING, LEAST_MARGIN, Place, objection, places, stages
 from pliant.runtime.stability import gain_for, largest_stiffness, plant_of
 from pliant.runtime.task import Task
 
@@ -27,16 +28,27 @@ def check(task: Task, damping: float = DAMPING) -> Outcome:
         return _check_contact(task, damping)
     found = list(places(task, task.params, "admittance")) if "admittance" in laws else []
     if not found:
-        raise InputError(
-            "law", task.law, "contact, or admittance with a surface (surface_n_m, or one of the simulator), "
-            "because only a contact can be checked", "See docs/laws/contact.md.",
-        )  # fmt: skip
+        raise _nothing_to_check(task, laws)
     figures = []
     for place in found:
         where = f"{place.stiffness:.3g} N/m"
         figures.append(at_least(f"{where}: gain margin", place.margin, "×", LEAST_MARGIN))
     figures += _stages(task, "admittance")
     return Outcome("check", 0, 0.0, figures, _advice(figures, _STIFF_ADMITTANCE))
+
+
+def _nothing_to_check(task: Task, laws: set[str]) -> RejectedError:
+    if "admittance" in laws:
+        said = (
+            f"{task.name} has no surface to check against. Declare one with surface_n_m or under sim.surfaces, or use "
+            "the law contact."
+        )
+    else:
+        said = (
+            f"{task.name} uses the law {task.law}, but only contact and admittance can be checked. Use the law "
+            "contact, or admittance with a surface (surface_n_m or sim.surfaces)."
+        )
+    return RejectedError(said, field="law", value=task.law)
 
 
 def _check_contact(task: Task, damping: float) -> Outcome:
@@ -46,11 +58,12 @@ def _check_contact(task: Task, damping: float) -> Outcome:
         reported("total lag of the model", plant.lag_s * 1e3, "ms"),
         reported("effective mass of the arm", plant.mass, "kg"),
     ]
-    drawn = []
+    drawn, judged = [], []
     for place in places(task, task.params, "contact", damping):
         stiffness = place.stiffness
         where, found = f"{stiffness:.3g} N/m", touch(task, stiffness, damping)
         drawn.append((stiffness, found))
+        judged.append((place, found))
         figures += [
             reported(f"{where}: gain", gain_for(p, plant, place.known, damping) * 1e3, "mm/(N s)"),
             at_least(f"{where}: gain margin", place.margin, "×", LEAST_MARGIN),
@@ -62,7 +75,8 @@ def _check_contact(task: Task, damping: float) -> Outcome:
         inside = p.free_m_s * p.stiffness_max_n_m * plant.lag_s
         figures.append(reported("peak if the stiffest surface is closer than contact.height_m", inside, "N"))
     figures += _stages(task, "contact")
-    return Outcome("check", 0, 0.0, figures, _advice(figures, _CONTACT), draw=lambda path: _draw(task, drawn, path))
+    notes = _advice(figures, _CONTACT, _on_surfaces(p, judged))
+    return Outcome("check", 0, 0.0, figures, notes, draw=lambda path: _draw(task, drawn, path))
 
 
 def _stages(task: Task, judged: str) -> list[Figure]:
@@ -79,10 +93,7 @@ def _stages(task: Task, judged: str) -> list[Figure]:
 # What to do when a target with this name is not met.
 _CONTACT = {
     "declared lag": "The declared lag is shorter than the loop's, so every gain is too high. Raise contact.lag_s.",
-    "gain margin": "The gain margin is too small. Raise contact.lag_s or lower contact.margin.",
-    "peak": "The first-touch peak is too high. Lower contact.approach_m_s, or set contact.lag_s to the real lag.",
     "violation": "An event makes the loop unstable or the first touch too hard. pliant run reports which and why.",
-    "settling": "The force does not settle in time. Check the gain margins and contact.settle_s.",
 }
 _STIFF_ADMITTANCE = {
     "violation": "An event makes the loop unstable or the first touch too hard. pliant run reports which and why.",
@@ -91,11 +102,66 @@ _STIFF_ADMITTANCE = {
 }
 
 
-def _advice(figures: list[Figure], words: dict[str, str]) -> list[str]:
-    """One sentence for each kind of target that is not met."""
+def _advice(figures: list[Figure], words: dict[str, str], more: list[str] | None = None) -> list[str]:
+    """One note for each kind of target that is not met, and then `more` notes."""
     if all(f.met for f in figures):
         return ["Stable on every surface checked; all targets are met."]
-    return [text for key, text in words.items() if any(key in f.name and not f.met for f in figures)]
+    general = [text for key, text in words.items() if any(key in f.name and not f.met for f in figures)]
+    return general + (more or [])
+
+
+def _on_surfaces(p: Contact, judged: list[tuple[Place, Touch]]) -> list[str]:
+    """What is not met on which surface, with its value, its limit and the remedy."""
+    inside = [one for one in judged if p.stiffness_min_n_m <= one[0].stiffness <= p.stiffness_max_n_m * (1 + 1e-9)]
+    notes = [_outside(p, *one) for one in judged if one not in inside]
+    unstable = [place for place, _ in inside if place.margin < LEAST_MARGIN]
+    if unstable:
+        worst = min(unstable, key=lambda place: place.margin)
+        notes.append(f"{_margin_words(worst)} Raise contact.lag_s or lower contact.margin.")
+    stable = [one for one in inside if one[0].margin >= LEAST_MARGIN]
+    hard = [one for one in stable if not one[1].peak_n <= p.peak_n]
+    if hard:
+        place, found = max(hard, key=lambda one: one[1].peak_n)
+        notes.append(
+            f"On a surface of {place.stiffness:.3g} N/m, the first touch reaches {found.peak_n:.3g} N, more than "
+            f"contact.peak_n ({p.peak_n:g} N). Lower contact.approach_m_s, or set contact.lag_s to the real lag."
+        )
+    slow = [f"{place.stiffness:.3g}" for place, found in stable if not found.settle_s <= p.settle_s]
+    if slow:
+        where = " and ".join(filter(None, (", ".join(slow[:-1]), slow[-1])))
+        notes.append(
+            f"The force does not settle to ±5 % within contact.settle_s ({p.settle_s:g} s) on {where} N/m. The gain "
+            "margins are met there, so the response is too slow. Lower contact.stiffness_max_n_m or raise "
+            "contact.settle_s."
+        )
+    return [note for note in notes if note]
+
+
+def _outside(p: Contact, place: Place, found: Touch) -> str:
+    """What is not met on a surface outside the declared range of stiffnesses; empty if all is."""
+    where = f"On a surface of {place.stiffness:.3g} N/m,"
+    if place.margin < LEAST_MARGIN:
+        said = _margin_words(place)
+    elif not found.peak_n <= p.peak_n:
+        said = f"{where} the first touch reaches {found.peak_n:.3g} N, more than contact.peak_n ({p.peak_n:g} N)."
+    elif not found.settle_s <= p.settle_s:
+        said = f"{where} the force does not settle to ±5 % within contact.settle_s ({p.settle_s:g} s)."
+    else:
+        return ""
+    stiffer = place.stiffness > p.stiffness_max_n_m
+    name = f"contact.stiffness_{'max' if stiffer else 'min'}_n_m"
+    bound = p.stiffness_max_n_m if stiffer else p.stiffness_min_n_m
+    return (
+        f"{said} This surface is {'stiffer' if stiffer else 'softer'} than {name} ({bound:.3g} N/m). "
+        f"{'Raise' if stiffer else 'Lower'} {name}."
+    )
+
+
+def _margin_words(place: Place) -> str:
+    return (
+        f"On a surface of {place.stiffness:.3g} N/m, the gain margin is {place.margin:.2g}, and it must be at least "
+        f"{LEAST_MARGIN:g}."
+    )
 
 
 def _draw(task: Task, drawn: list[tuple[float, Touch]], path: Path) -> None:

@@ -29,7 +29,7 @@ def command(
     """Diagnose a recorded run: what went wrong, why, and what to do.
 
     Checks for saturation, limit cycles, negative damping, lost contacts, preload, a frozen or late sensor, commands
-    that the robot did not carry out, and delay. Exit code 0 if nothing is wrong, 1 if something is, 2 if the file is
+    that the robot did not follow, and delay. Exit code 0 if nothing is wrong, 1 if something is, 2 if the file is
     not a recording.
     """
     from pliant.analysis.doctor import Case, examine
@@ -99,5 +99,5 @@ def _table(findings: list[Finding], title: str) -> Table:
     for finding in findings:
         figures = [f"{f.name} {number(f.value)} {f.unit}".rstrip() for f in finding.figures]
         told = "; ".join(figures) + (". " if figures and finding.cause else "") + finding.cause
-        table.add_row(finding.name, "ok" if finding.severity == "fine" else "unknown", told)
+        table.add_row(finding.name, "ok" if finding.severity == "fine" else finding.severity, told)
     return table

@@ -48,7 +48,7 @@ _ALL = {
     "delay": "Identify the lag of a robot from a small motion, over bandwidths and delays, with noise.",
     "doctor": "The doctor finds every defect of a contact loop, alone and combined, without false alarms.",
     "whole-body": "An arm on a driving base: the tool stays on its path, and the base never has to move sideways.",
-    "mission": "Park the arm, drive to a table, reach the goal: random starts, then with each fault that should stop it.",
+    "mission": "Park the arm, drive to a table, reach a goal: random starts, then with each fault that should stop it.",
     "ur-emulator": "The UR driver on an emulated controller, in real time: latency, dome, watchdog, each fault.",
     "bounce": "A bouncing body never leaves a surface with more energy than it had.",
     "servo": "The simulated servo follows with the declared bandwidth and delay.",

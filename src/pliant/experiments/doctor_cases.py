@@ -189,15 +189,15 @@ def _without_contact(setup: Setup, trace: Trace) -> float:
 
 _CYCLE = Truth("limit cycle", "frequency", "Hz", 0.3, lambda setup, trace: _frequency(trace))
 _LOOP = Truth("effective delay", "total lag", "ms", 2.0, lambda setup, _: 1e3 * setup.loop.lag_s())
-_BOUNCES = frozenset({"limit cycle", "contact losses", "saturation", "anti-damping"})
+_BOUNCES = frozenset({"limit cycle", "contact losses", "saturation", "negative damping"})
 _RESTLESS = frozenset({"saturation", "contact losses", "force above its limit"})
 _LATE = frozenset({"effective delay"})
 
 DEFECTS = (
     Defect("nothing", sound, truths=(_LOOP,)),
     Defect(
-        "damping with the wrong sign", _wrong_sign, frozenset({"anti-damping"}),
-        truths=(Truth("anti-damping", "share added", "%", 1.0, lambda setup, trace: 100.0),), says="wrong sign",
+        "damping with the wrong sign", _wrong_sign, frozenset({"negative damping"}),
+        truths=(Truth("negative damping", "share added", "%", 1.0, lambda setup, trace: 100.0),), says="wrong sign",
     ),
     Defect("speed limit too low", _saturated, frozenset({"saturation"}), says="speed limit"),
     Defect(
@@ -218,7 +218,7 @@ DEFECTS = (
     ),
     Defect(
         "late sensor reading", _late, frozenset({"late sensor"}), _LATE,
-        (Truth("late sensor", "age by time stamps, median", "ms", 1.0, lambda setup, _: 1e3 * setup.scene.late_s),),
+        (Truth("late sensor", "median age by time stamp", "ms", 1.0, lambda setup, _: 1e3 * setup.scene.late_s),),
         "by their time stamps",
     ),
     Defect(
@@ -234,13 +234,13 @@ DEFECTS = (
         truths=(Truth("contact losses", "time without contact", "s", 0.1, _without_contact),), says="ended",
     ),
     Defect(
-        "robot that stops", _standing, frozenset({"command not realised"}),
-        truths=(Truth("command not realised", "time", "s", 0.2, _after_halt),),
+        "robot that stops", _standing, frozenset({"command not followed"}),
+        truths=(Truth("command not followed", "time", "s", 0.2, _after_halt),),
     ),
     Defect("published gains", _published, _BOUNCES, frozenset({"force above its limit"}), (_CYCLE,)),
     Defect(
         "all defects together", _everything,
-        _BOUNCES | {"preload at start", "frozen sensor", "late sensor", "command not realised"}
+        _BOUNCES | {"preload at start", "frozen sensor", "late sensor", "command not followed"}
         | {"force above its limit"},
         frozenset({"effective delay", "failing sensor"}),
     ),

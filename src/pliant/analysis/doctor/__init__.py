@@ -9,11 +9,11 @@ from collections.abc import Callable
 
 from pliant.analysis.doctor.case import Case
 from pliant.analysis.doctor.cycle import limit_cycle
-from pliant.analysis.doctor.damping import anti_damping
+from pliant.analysis.doctor.damping import negative_damping
 from pliant.analysis.doctor.delay import effective_delay
 from pliant.analysis.doctor.ending import contact_fault, fault
 from pliant.analysis.doctor.finding import ORDER, Diagnosis, Finding
-from pliant.analysis.doctor.realised import command_not_realised
+from pliant.analysis.doctor.followed import command_not_followed
 from pliant.analysis.doctor.saturation import saturation
 from pliant.analysis.doctor.sensor import failing_sensor, frozen_sensor, late_sensor
 from pliant.analysis.doctor.touching import contact_losses, overload, preload
@@ -24,9 +24,9 @@ CHECKS: dict[str, Callable[[Case], Finding]] = {
     "frozen sensor": frozen_sensor,
     "late sensor": late_sensor,
     "failing sensor": failing_sensor,
-    "command not realised": command_not_realised,
+    "command not followed": command_not_followed,
     "preload at start": preload,
-    "anti-damping": anti_damping,
+    "negative damping": negative_damping,
     "limit cycle": limit_cycle,
     "saturation": saturation,
     "contact losses": contact_losses,

@@ -40,6 +40,9 @@ def limit_cycle(case: Case) -> Finding:
     if not found:
         active = case.at_work if case.is_contact else np.ones(len(case.records), bool)
         looked = sum(len(windows(active, case.dt, seconds)) for seconds in WINDOWS_S)
+        if not looked:
+            why = f"The law was not active for {WINDOWS_S[0]:g} s at a time."
+            return Finding("limit cycle", "not checked", (), why)
         figures = (reported("windows checked", looked), reported("windows with a limit cycle", 0.0))
         return Finding("limit cycle", "fine", figures)
     frequency = float(np.median([item.frequency_hz for item in found]))
@@ -176,7 +179,9 @@ def _loop(case: Case, frequency: float, marked: Array) -> tuple[str, str, tuple[
         cause += f" The integral oscillates {integral:.2g} times as much as the proportional part: it drives the cycle."
         remedy = "Lower the integral gain: its time should be ten lags or more. " + (remedy if number > CALM else "")
     elif number <= CALM:
-        remedy = "Check the other findings first: late sensor, anti-damping, saturation. Less gain helps little here."
+        remedy = (
+            "Check the other findings first: late sensor, negative damping, saturation. Less gain helps little here."
+        )
     return cause, remedy.strip(), figures
 
 

@@ -1,4 +1,4 @@
-"""Anti-damping: the energy that the damping term of the law removes from the motion, or adds to it.
+"""Negative damping: the energy that the damping term of the law removes from the motion, or adds to it.
 
     E = ∫ f_d · v dt            f_d the force of the law's damper, v the measured velocity of the tool
 
@@ -13,19 +13,21 @@ import numpy as np
 
 from pliant.analysis.doctor.case import Case
 from pliant.analysis.doctor.finding import Finding, share
-from pliant.analysis.figures import reported
+from pliant.analysis.figures import Figure, reported
 from pliant.laws import ADMITTANCE, IMPEDANCE
 
 Array = np.ndarray[Any, Any]
 
 # Less energy than this [J] is dust.
 LEAST_J = 1e-5
+# A tool slower than this [m/s, rad/s] did not move.
+STILL = 1e-3
 # Correlation of the damper's force with the motion (-1: it damps): from here on it drives, from there by a wrong sign.
 DRIVES, WRONG_SIGN = 0.2, 0.7
 _GAINS = {ADMITTANCE: ("gains", "admittance"), IMPEDANCE: ("impedance_gains", "impedance")}
 
 
-def anti_damping(case: Case) -> Finding:
+def negative_damping(case: Case) -> Finding:
     """The energy that the damping term added and removed."""
     force, speed = _damper(case)
     power = np.sum(force * speed, axis=1)
@@ -35,13 +37,12 @@ def anti_damping(case: Case) -> Finding:
         reported("energy removed by damping", 1e3 * taken, "mJ"),
     )
     if given + taken < LEAST_J:
-        said = "The law has no damping term." if not force.any() else "The damping term did hardly any work."
-        return Finding("anti-damping", "fine", figures, said)
+        return _idle(case, force, figures)
     part = given / (given + taken)
     along = float(np.sum(power) / np.sqrt(np.sum(force**2) * np.sum(speed**2)))
     figures += (reported("share added", 100 * part, "%"), reported("correlation of damper and motion", along))
     if along < DRIVES:
-        return Finding("anti-damping", "fine", figures)
+        return Finding("negative damping", "fine", figures)
     drag = float(np.sum(power) / np.sum(speed**2))
     wrong = along > WRONG_SIGN
     cause = (
@@ -53,7 +54,26 @@ def anti_damping(case: Case) -> Finding:
         if wrong else "The damping acts too late for this motion: lower it, or reduce the lag of filter and robot."
     )  # fmt: skip
     spans = case.spans(power > 0.0, least_s=0.02, join_s=0.05)
-    return Finding("anti-damping", "alarm" if wrong else "warning", figures, cause, remedy, spans)
+    return Finding("negative damping", "alarm" if wrong else "warning", figures, cause, remedy, spans)
+
+
+def _idle(case: Case, force: Array, figures: tuple[Figure, ...]) -> Finding:
+    """A damper that did no work, or a law without one."""
+    compliant = any(_ran(case, law).any() for law in _GAINS)
+    if not compliant and not force.any():
+        return Finding("negative damping", "not applicable", figures, "The law has no damping term.")
+    if np.abs(np.nan_to_num(case.records["observed"]["twist"])).max() < STILL:
+        said = "The damper did no work: the tool did not move."
+    elif not force.any():
+        said = "The recording does not contain the damping of the law."
+    else:
+        said = "The damper did hardly any work."
+    return Finding("negative damping", "not checked", figures, said)
+
+
+def _ran(case: Case, law: int) -> Array:
+    """The ticks in which a law with a mass, a damper and a spring ran."""
+    return (case.records["goal"]["law"] == law) & (case.records["state"]["started"] != 0)
 
 
 def _damper(case: Case) -> tuple[Array, Array]:
@@ -62,7 +82,7 @@ def _damper(case: Case) -> tuple[Array, Array]:
     work = case.at_work & (case.contact["damper_n"] != 0.0)
     force[work, 0], speed[work, 0] = case.contact["damper_n"][work], case.into[work]
     for law in _GAINS:
-        ran = (case.records["goal"]["law"] == law) & (case.records["state"]["started"] != 0)
+        ran = _ran(case, law)
         if ran.any():
             force[ran], speed[ran] = _of_law(case, law, np.flatnonzero(ran))
     return np.nan_to_num(force), np.nan_to_num(speed)

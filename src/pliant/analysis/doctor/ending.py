@@ -75,7 +75,7 @@ def contact_fault(case: Case) -> Finding:
     """Every time the contact law went into its fault state, and why."""
     state, reason = case.contact["state"], case.contact["reason"]
     if not (case.is_contact or case.failed.any()):
-        return Finding("contact fault", "fine", (), "No contact law ran.")
+        return Finding("contact fault", "not applicable", (), "The contact law did not run.")
     before = np.concatenate(([-1], state[:-1]))
     entered = np.flatnonzero(case.failed & (before != FAULT))
     figures = (reported("faults", len(entered)),)

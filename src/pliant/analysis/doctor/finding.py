@@ -9,9 +9,12 @@ from typing import Any, Literal
 from pliant.analysis.figures import Figure
 from pliant.analysis.signals import Span
 
-Severity = Literal["alarm", "warning", "fine", "unknown"]
-ORDER: tuple[Severity, ...] = ("alarm", "warning", "unknown", "fine")
-"""Most severe first. `unknown`: the recording cannot decide, and `cause` states why."""
+Severity = Literal["alarm", "warning", "fine", "unknown", "not checked", "not applicable"]
+ORDER: tuple[Severity, ...] = ("alarm", "warning", "unknown", "fine", "not checked", "not applicable")
+"""Most severe first. `unknown`: the recording cannot decide. `not checked`: the run had nothing to judge.
+
+`not applicable`: the check does not apply to this law. In all three, `cause` states why.
+"""
 
 
 @dataclass(frozen=True)

@@ -98,8 +98,14 @@ def _of_tick(case: Case, name: str, value: float) -> tuple[str, str, tuple[Any, 
     after = np.abs(case.records["observed"]["allowed"][on, position])
     left = float(np.median(after / np.maximum(before, 1e-12)))
     cause = (
-        f"The limit on {name} cut the command in {share(value)} of the time, to {share(left)} in the median. "
-        "During that time the limit determines the motion, not the law."
+        f"The {_words(name)} reduced the command for {share(value)} of the time, to a median of {share(left)} of the "
+        "requested value. During that time the limit determines the motion, not the law."
     )
-    remedy = f"Demand less (a softer or more damped law, a slower goal), or raise the limit on {name} if that is safe."
+    remedy = f"Use a softer or more damped law or a slower goal, or raise the {_words(name)} if that is safe."
     return cause, remedy, (reported("share let through, median", 100 * left, "%"),)
+
+
+def _words(name: str) -> str:
+    """The name of a limit within a sentence."""
+    name = name.partition(":")[0]
+    return f"limit on {name}" if " of " in name or " before " in name else f"{name} limit"

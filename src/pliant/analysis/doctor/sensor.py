@@ -12,6 +12,7 @@ from pliant.analysis.doctor.delay import age_s, pressing
 from pliant.analysis.doctor.finding import Finding, millis, share
 from pliant.analysis.figures import reported
 from pliant.records import (
+    FAULT_SENSOR,
     WRENCH_FROZEN,
     WRENCH_MISSING,
     WRENCH_OK,
@@ -34,10 +35,10 @@ def frozen_sensor(case: Case) -> Finding:
     limit = float(np.median(case.setting("sense.frozen_s", 0.05)))
     stretches = case.spans(same & good)
     if limit == 0.0:  # as for the tick, 0 means never
-        figures = (reported("longest without a change", longest_s(stretches), "s"),)
-        return Finding("frozen sensor", "fine", figures, "Not checked: sense.frozen_s is 0 (off).")
+        figures = (reported("longest constant reading", longest_s(stretches), "s"),)
+        return Finding("frozen sensor", "not checked", figures, "sense.frozen_s is 0 (off).")
     spans = tuple(span for span in stretches if span.end_s - span.start_s > limit)
-    figures = (reported("longest without a change", longest_s(stretches), "s"), reported("allowed", limit, "s"))
+    figures = (reported("longest constant reading", longest_s(stretches), "s"), reported("allowed", limit, "s"))
     if not spans:
         return Finding("frozen sensor", "fine", figures)
     lasted = sum(span.end_s - span.start_s for span in spans)
@@ -47,7 +48,12 @@ def frozen_sensor(case: Case) -> Finding:
         f"{spans[0].start_s:.2f} s, for up to {millis(longest_s(spans))}, while the driver marked them as good. A "
         "working sensor has noise. During that time the law had no force feedback."
     )
-    remedy = "Check the sensor's cable, driver and rate. Set sense.frozen_s so that the robot stops when it freezes."
+    stopped = bool((case.records["state"]["fault"] == FAULT_SENSOR + WRENCH_FROZEN).any())
+    remedy = "Check the sensor's cable, driver and rate. " + (
+        f"The robot stopped as configured (sense.frozen_s = {limit:g} s)."
+        if stopped
+        else "Set sense.frozen_s so that the robot stops when it freezes."
+    )
     return Finding("frozen sensor", "alarm", figures, cause, remedy, spans)
 
 
@@ -60,7 +66,7 @@ def late_sensor(case: Case) -> Finding:
     late = np.nan_to_num(ages) > limit + 1e-9
     late &= reading["wrench_state"] == WRENCH_OK
     spans = case.spans(late, least_s=2 * case.dt, join_s=0.05)
-    figures = (reported("age by time stamps, median", 1e3 * age, "ms"), reported("allowed", 1e3 * limit, "ms"))
+    figures = (reported("median age by time stamp", 1e3 * age, "ms"), reported("allowed", 1e3 * limit, "ms"))
     if shown is not None:
         figures += (
             reported("force behind the motion", 1e3 * shown.behind_s, "ms"),
@@ -87,20 +93,22 @@ def late_sensor(case: Case) -> Finding:
 def failing_sensor(case: Case) -> Finding:
     """Readings that were missing, saturated, out of range or not finite.
 
-    All unusable readings are counted, as in the summary of a run. Stale and frozen ones have their own findings.
+    Stale and frozen readings are only counted here: they have their own findings. Both counts together are the bad
+    readings in the summary of a run.
     """
     bad, trouble = signals.bad_readings(case.records), case.records["state"]["trouble"]
     broken = bad & ~np.isin(trouble, (WRENCH_STALE, WRENCH_FROZEN))
     hold = float(np.median(case.setting("sense.hold_s", 0.02)))
     spans = case.spans(broken)
     figures = (
-        reported(signals.BAD_READINGS, np.count_nonzero(bad)),
-        reported("stale or frozen ones", np.count_nonzero(bad & ~broken)),
+        reported("missing, saturated or out-of-range readings", np.count_nonzero(broken), "ticks"),
+        reported("stale or frozen readings", np.count_nonzero(bad & ~broken), "ticks"),
         reported("longest failure", longest_s(spans), "s"),
     )
     if longest_s(spans) <= hold + 1e-9:
-        said = f"Short failures of at most {millis(longest_s(spans))} were bridged." if spans else ""
-        return Finding("failing sensor", "fine", figures, said)
+        said = [f"Short failures of at most {millis(longest_s(spans))} were bridged."] if spans else []
+        said += ["Stale or frozen readings: see frozen sensor and late sensor."] if (bad & ~broken).any() else []
+        return Finding("failing sensor", "fine", figures, " ".join(said))
     state = case.records["reading"]["wrench_state"]
     words = {WRENCH_MISSING: "missing", WRENCH_SATURATED: "saturated"}
     kinds = [name for number, name in words.items() if (state == number).any()]

@@ -38,7 +38,7 @@ def _is_off(case: Case) -> Array:
 def contact_losses(case: Case) -> Finding:
     """How often contact was lost, for how long, and the largest force on return."""
     if not case.is_contact:
-        return Finding("contact losses", "fine", (), "No contact law ran.")
+        return Finding("contact losses", "not applicable", (), "The contact law did not run.")
     if not case.target_n > 0:
         return Finding("contact losses", "fine", (reported("contacts lost", 0.0),), "The target force is zero.")
     off = _is_off(case)
@@ -111,7 +111,7 @@ def overload(case: Case) -> Finding:
     size = np.nan_to_num(np.linalg.norm(case.force, axis=1))
     figures = (reported("largest force", float(size.max()), "N"),)
     if not (case.is_contact or case.failed.any()):
-        return Finding("force above its limit", "fine", figures)
+        return Finding("force above its limit", "not applicable", figures, "This law has no force limit.")
     limit = case.setting("contact.force_limit_n", np.inf)
     figures += (reported("limit", float(limit.min()), "N"),)
     over = size > limit

@@ -1,4 +1,4 @@
-"""Command not realised: measured against commanded motion, with the robot's delay removed."""
+"""Command not followed: measured against commanded motion, with the robot's delay removed."""
 
 from __future__ import annotations
 
@@ -24,17 +24,20 @@ STANDS = 0.1
 REMEDY = "Check the robot: protective stop, speed slider, its own limits, another program that moves it."
 
 
-def command_not_realised(case: Case) -> Finding:
+def command_not_followed(case: Case) -> Finding:
     """The times in which the joints did not follow their commands."""
     found = following(case)
     if found is None:
-        return Finding("command not realised", "fine", (), "No motion was commanded.")
+        return Finding("command not followed", "not checked", (), "No motion was commanded.")
     if found.moved < STANDS:
         return _stood(case, found.moved)
     if not found.known:
         why = f"Delay and servo explain only {share(max(0.0, found.explained))} of how the joints moved."
         return Finding(
-            "command not realised", "unknown", (reported("motion explained", 100 * found.explained, "%"),), why
+            "command not followed",
+            "unknown",
+            (reported("motion explained by the command", 100 * found.explained, "%"),),
+            why,
         )
     told_rate, done = _speeds(case, found.model)
     ticks = round(WINDOW_S / case.dt)
@@ -46,34 +49,34 @@ def command_not_realised(case: Case) -> Finding:
     unit = "N m" if case.mode == TORQUE else "rad/s"
     figures = (
         reported("largest remaining difference", float(off.max()), unit),
-        reported("motion explained", 100 * found.explained, "%"),
-        reported("delay removed", 1e3 * found.lag_s, "ms"),
+        reported("motion explained by the command", 100 * found.explained, "%"),
+        reported("delay compensated", 1e3 * found.lag_s, "ms"),
     )
     if not spans:
-        return Finding("command not realised", "fine", figures)
+        return Finding("command not followed", "fine", figures)
     rows = np.zeros(len(off), bool)
     for span in spans:
         rows |= (case.time_s >= span.start_s) & (case.time_s < span.end_s)
     # done ≈ share × told, least squares
     part = float(np.sum(done[rows] * told_rate[rows]) / max(np.sum(told_rate[rows] ** 2), 1e-12))
     figures += (
-        reported("share of the command realised", 100 * part, "%"),
+        reported("share of the command followed", 100 * part, "%"),
         reported("time", case.seconds(rows), "s"),
     )
     cause = (
         f"For {millis(case.seconds(rows))} in total, first at {spans[0].start_s:.2f} s, the joints made "
-        f"{share(max(0.0, part))} of the commanded motion (delay of {millis(found.lag_s)} removed). The robot was "
-        f"stopped, slowed down or moved by another program, for up to {millis(longest_s(spans))} at a time."
+        f"{share(max(0.0, part))} of the commanded motion (a delay of {millis(found.lag_s)} is compensated). The robot "
+        f"was stopped, slowed down or moved by another program, for up to {millis(longest_s(spans))} at a time."
     )
-    return Finding("command not realised", "alarm", figures, cause, REMEDY, spans)
+    return Finding("command not followed", "alarm", figures, cause, REMEDY, spans)
 
 
 def _stood(case: Case, moved: float) -> Finding:
     """A robot that hardly moved at all."""
-    figures = (reported("share of the command realised", 100 * moved, "%"),)
+    figures = (reported("share of the command followed", 100 * moved, "%"),)
     cause = f"The joints moved with {share(moved)} of the commanded speed over the whole run: the robot did not move."
     return Finding(
-        "command not realised", "alarm", figures, cause, REMEDY, case.spans(np.ones(len(case.records), bool))
+        "command not followed", "alarm", figures, cause, REMEDY, case.spans(np.ones(len(case.records), bool))
     )
 
 
