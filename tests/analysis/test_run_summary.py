@@ -177,6 +177,6 @@ def test_a_contact_is_told_by_its_states_and_why_they_were_entered(make):
     recording = make(contact)
     found = numbers(recording)
     times = recording.records["time_s"]
-    assert found["Contact: ready, because the start was set here"] == times[100]
+    assert found["Contact: ready, because `set_start` was received"] == times[100]
     assert found["Contact: fault, because the force exceeded contact.force_limit_n"] == times[200]
     assert not [name for name in numbers(make()) if name.startswith("Contact:")]

@@ -122,7 +122,7 @@ def test_a_parameter_changes_by_name_and_value_or_by_yaml_and_is_taken_back(arm:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("admittance.damping_ratio -1", "at least|greater than"),
+        ("admittance.damping_ratio -1", "must be 0.05 to 5"),
         ("admittance.dampin_ratio 1", "Did you mean 'admittance.damping_ratio'"),
         ("sense.deadband_n: 2\nsense.nothing: 3", "Unknown parameter 'sense.nothing'"),
         ("nonsense", "'name value', or YAML"),

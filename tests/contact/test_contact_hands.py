@@ -116,7 +116,7 @@ def test_a_lift_off_is_not_done_while_a_force_is_left_and_goes_on_along_the_appr
 
 
 def test_a_cone_smaller_than_the_declared_slope_is_refused() -> None:
-    with pytest.raises(InputError, match=r"contact\.slope_deg.*at most contact\.cone_deg \(30\)"):
+    with pytest.raises(InputError, match=r"contact\.slope_deg = .* deg exceeds contact\.cone_deg = 30 deg\."):
         check_order(Contact(slope_deg=40.0, cone_deg=30.0))
 
 

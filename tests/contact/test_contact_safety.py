@@ -161,7 +161,7 @@ def test_the_softest_declared_surface_and_one_that_moves_do_not_count_as_giving_
 
 
 def test_a_preload_above_the_force_that_counts_as_contact_is_refused_at_the_door() -> None:
-    with pytest.raises(InputError, match=r"contact\.preload_n.*at most contact\.touch_n \(0\.5\)"):
+    with pytest.raises(InputError, match=r"contact\.preload_n = .* N exceeds contact\.touch_n = 0\.5 N\. Lower"):
         check_order(Contact(preload_n=0.6))
     check_order(Contact())
 

@@ -27,6 +27,7 @@ from pliant.params.declare import (
     to_record,
     validated,
 )
+from pliant.params.messages import MATRIX
 from pliant.robots.sim.config import SimConfig
 from pliant.runtime.task import Task
 from properties import examples
@@ -229,25 +230,34 @@ def test_live_only_refuses_what_is_fixed_while_the_loop_runs() -> None:
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"sense.cutoff_hz": 1000.0}, ("sense.cutoff_hz", "1000", "at most 400")),
-        ({"sense.deadband_n": -1.0}, ("sense.deadband_n", "-1", "at least 0")),
-        ({"limits.speed_scale": 0.0}, ("limits.speed_scale", "0.0", "greater than 0")),
-        ({"admittance.mass": (1, 1, 0, 1, 1, 1)}, ("admittance.mass", "(1, 1, 0, 1, 1, 1)", "greater than 0")),
-        ({"admittance.mass": (1, 1)}, ("admittance.mass", "(1, 1)", "six numbers (a diagonal) or six rows of six")),
-        ({"admittance.mass": [1] * 7}, ("admittance.mass", "six numbers (a diagonal) or six rows of six")),
-        ({"admittance.damping_ratio": (1, 1)}, ("admittance.damping_ratio", "(1, 1)", "a list of 6 numbers")),
-        ({"admittance.damping_ratio": [1] * 7}, ("admittance.damping_ratio", "a list of 6 values")),
-        ({"admittance.damping_ratio": (1, 1, 0, 1, 1, 1)}, ("admittance.damping_ratio.2", "0", "at least 0.05")),
+        ({"sense.cutoff_hz": 1000.0}, ("sense.cutoff_hz is 1000 Hz, but it must be 0.1 to 400 Hz.",)),
+        ({"sense.deadband_n": -1.0}, ("sense.deadband_n is -1 N, but it must be 0 to 50 N.",)),
+        ({"limits.speed_scale": 0.0}, ("limits.speed_scale is 0, but it must be greater than 0 and at most 1.",)),
+        ({"admittance.mass": (1, 1, 0, 1, 1, 1)}, ("admittance.mass", "[1, 1, 0, 1, 1, 1]", "greater than 0")),
+        ({"admittance.mass": (1, 1)}, ("admittance.mass", "[1, 1]", MATRIX)),
+        ({"admittance.mass": [1] * 7}, ("admittance.mass", MATRIX)),
+        ({"admittance.damping_ratio": (1, 1)}, ("admittance.damping_ratio is [1, 1], but it must be 6 numbers.",)),
+        ({"admittance.damping_ratio": [1] * 7}, ("admittance.damping_ratio", "6 numbers")),
+        (
+            {"admittance.damping_ratio": (1, 1, 0, 1, 1, 1)},
+            ("admittance.damping_ratio.2 is 0, but", "be 0.05 to 5."),
+        ),
         ({"admittance.frame": "world"}, ("admittance.frame", "'world'", "'base' or 'tool'")),
-        ({"admittance.axes": "x"}, ("admittance.axes", "'x'", "a list of 6 flags")),
-        ({"admittance.damping_ratio": "x"}, ("admittance.damping_ratio", "'x'", "a list of 6 numbers")),
-        ({"admittance.axes": (True,) * 5}, ("admittance.axes", "a list of 6 flags")),
-        ({"admittance.mass": "heavy"}, ("admittance.mass", "'heavy'", "a list of 6 numbers")),
-        ({"sense.hold_s": "soon"}, ("sense.hold_s", "'soon'", "a number")),
-        ({"sense.hold_s": math.nan}, ("sense.hold_s", "nan", "a finite number")),
+        ({"admittance.axes": "x"}, ("admittance.axes", "'x'", "6 values, each true or false")),
+        ({"admittance.damping_ratio": "x"}, ("admittance.damping_ratio", "'x'", "6 numbers")),
+        ({"admittance.axes": (True,) * 5}, ("admittance.axes", "6 values, each true or false")),
+        ({"admittance.mass": "heavy"}, ("admittance.mass", "'heavy'", MATRIX)),
+        ({"sense.hold_s": "soon"}, ("sense.hold_s is 'soon', but it must be a number from 0 to 0.5 s.",)),
+        ({"sense.hold_s": math.nan}, ("sense.hold_s is nan, but it must be a finite number from 0 to 0.5 s.",)),
         ({"sense.hold_s": None}, ("sense.hold_s", "None", "a number")),
         ({"sense.hold_s": True}, ("sense.hold_s", "True", "a number")),
         ({"admittance.mass": True}, ("admittance.mass", "True", "number")),
+        ({"admittance.stiffness": math.nan}, ("admittance.stiffness is nan, but it must be finite.",)),
+        (
+            {"sense.bias": (1, 2, 3)},
+            ("sense.bias is [1, 2, 3]", "6 numbers: force [N], then moment [N m]."),
+        ),
+        ({"limits.workspace_max_m": (1, 2)}, ("limits.workspace_max_m is [1, 2], but it must be 3 numbers [m].",)),
     ],
 )
 def test_a_refusal_names_field_value_and_what_is_allowed(values: dict[str, Any], words: tuple[str, ...]) -> None:
@@ -255,25 +265,38 @@ def test_a_refusal_names_field_value_and_what_is_allowed(values: dict[str, Any],
         changed(Parameters(), values)
     for word in words:
         assert word in str(caught.value)
+    assert "more problem" not in str(caught.value)
+
+
+def test_a_value_that_is_wrong_and_not_live_is_refused_as_wrong_first() -> None:
+    said = r"admittance\.frame is 'banana', but it must be 'base' or 'tool'\. It cannot change while the loop runs\."
+    with pytest.raises(InputError, match=said):
+        changed(Parameters(), {"admittance.frame": "banana"}, live_only=True)
+
+
+def test_names_of_the_law_that_runs_are_suggested_first() -> None:
+    for law in ("admittance", "impedance"):
+        with pytest.raises(UnknownNameError, match=rf"Did you mean '{law}\.stiffness'\? List all: pliant set"):
+            changed(Parameters(), {"stiffness": 1.0}, law=law)
 
 
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        ({"choice": "black"}, ("choice", "'black'", "'red', 'green' or 'blue'")),
+        ({"choice": "black"}, ("choice", "'black'", "must be 'red', 'green' or 'blue'")),
         ({"count": 2.5}, ("count", "2.5", "a whole number")),
         ({"count": "two"}, ("count", "'two'", "a whole number")),
         ({"flag": "perhaps"}, ("flag", "'perhaps'", "true or false")),
-        ({"inner": {"open": 3.0}}, ("inner.open", "3.0", "less than 3")),
-        ({"inner": {"opne": 3.0}}, ("inner.opne", "unknown parameter", "Did you mean 'open'?")),
-        ({"inner": 3.0}, ("inner", "3.0", "a mapping of names to values")),
-        ({"free": "x", "count": -1}, ("free", "1 more problem")),
+        ({"inner": {"open": 3.0}}, ("inner.open is 3", "less than 3")),
+        ({"inner": {"opne": 3.0}}, ("unknown entry 'inner.opne'", "Did you mean 'open'?")),
+        ({"inner": 3.0}, ("inner is 3, ", "a mapping of names to values")),
+        ({"free": "x", "count": -1}, ("free", "(1 more problem in task.yaml.)")),
     ],
 )
 def test_plain_data_is_refused_with_the_place_of_the_mistake(data: Any, words: tuple[str, ...]) -> None:
     with pytest.raises(InputError) as caught:
         validated(Outer, data, "task.yaml")
-    assert caught.value.field.startswith("task.yaml.")
+    assert str(caught.value).startswith("task.yaml: ")
     for word in words:
         assert word in str(caught.value)
 
@@ -282,7 +305,7 @@ def test_a_missing_entry_is_named() -> None:
     class Needs(Section):
         size: NotNegative
 
-    with pytest.raises(InputError, match=r"size is None, but it must be given"):
+    with pytest.raises(InputError, match=r"The entry size is missing\."):
         validated(Needs, {})
 
 
@@ -384,5 +407,5 @@ def test_masses_are_positive_whatever_the_axis() -> None:
     for axis in range(6):
         mass = [1.0] * 6
         mass[axis] = 0.0
-        with pytest.raises(InputError, match=rf"mass\.{axis} is 0\.0"):
+        with pytest.raises(InputError, match=rf"mass\.{axis} is 0, but it must be greater than 0"):
             validated(Masses, {"mass": mass})

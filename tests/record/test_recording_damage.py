@@ -11,7 +11,7 @@ from mcap.writer import Writer
 
 import pliant.record.block as block
 import pliant.record.messages as messages
-from pliant.errors import RecordingError
+from pliant.errors import InputError, RecordingError
 from pliant.record import Recording, RecordingWriter
 from pliant.record.container import walk
 from pliant.records import TELEMETRY, Field, Layout
@@ -95,11 +95,26 @@ def test_a_flipped_bit_in_a_chunk_costs_that_chunk_and_is_told(path, records):
     data = bytearray(path.read_bytes())
     data[chunk_ends(path)[1] - 1000] ^= 4
     path.write_bytes(data)
-    with pytest.raises(RecordingError, match=r"is damaged in 1 place\(s\): 3\.5 s \(250 records\) can be recovered"):
+    with pytest.raises(RecordingError, match=r"is damaged in 1 place: 3\.5 s \(250 records\) can be recovered"):
         Recording.load(path)
     read = Recording.load(path, partial=True)
     assert read.records.tobytes() == np.concatenate([records[:100], records[200:]]).tobytes()
     assert (read.complete, read.lost) == (False, 100)
+
+
+def test_a_damaged_file_of_full_length_is_not_called_truncated(path):
+    data = bytearray(path.read_bytes())
+    data[8:-8] = bytes(len(data) - 16)
+    path.write_bytes(data)
+    for partial in (False, True):
+        with pytest.raises(RecordingError, match=r"is damaged: no record can be read\. Nothing can be recovered"):
+            Recording.load(path, partial=partial)
+
+
+@pytest.mark.parametrize("path", [3, None, ""])
+def test_what_is_no_path_is_refused(path):
+    with pytest.raises(InputError, match=r"path is .*, but it must be the path of a recording \(\.mcap\)"):
+        Recording.load(path)
 
 
 def test_random_damage_never_leaks_an_exception_of_a_library(path):
@@ -119,9 +134,12 @@ def test_random_damage_never_leaks_an_exception_of_a_library(path):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "is empty."),
-        (b"tick,time\n1,0.002\n", "is not an MCAP file."),
-        (b"\x89PNG\r\n\x1a\n" + bytes(100), "is not an MCAP file."),
+        (b"", "is empty. Make a recording with: pliant run push --record push.mcap"),
+        (b"tick,time\n1,0.002\n", "is not an MCAP file. Make a recording with: pliant run push --record push.mcap"),
+        (
+            b"\x89PNG\r\n\x1a\n" + bytes(100),
+            "is not an MCAP file. Make a recording with: pliant run push --record push.mcap",
+        ),
         (b"\x89MCAP0\r", "is truncated before its first record. Nothing can be recovered."),
     ],
 )

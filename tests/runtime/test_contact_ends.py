@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pliant.analysis.transitions import contact_fault, transitions
+from pliant.analysis.transitions import contact_fault, transitions, valid_commands
 from pliant.contact.states import (
     ABORT,
     COMMANDS,
@@ -138,6 +138,27 @@ def test_another_law_takes_over_only_after_the_tool_has_lifted_off_and_stays_the
     assert contact_fault(run.records) == ""
 
 
+def test_the_log_tells_a_stop_from_the_end_of_the_run_and_names_a_rejected_command() -> None:
+    run = simulate(pressing(Event(at_s=1.0, command="resume"), seconds=3.0), lift_off=True)
+    found = transitions(run.records, run.task.ticks)
+    assert [one.reason for one in found if one.state == "rejected"] == ["`resume` is not valid in the state seek"]
+    assert [one.reason for one in found if one.state == "retract"] == ["the run time is over"]
+    assert [one.reason for one in transitions(run.records) if one.state == "retract"] == ["`stop` was received"]
+
+
+def test_the_commands_that_are_valid_in_a_state_are_known() -> None:
+    assert valid_commands(FAULT) == valid_commands(DONE) == ["set_start"]
+    assert valid_commands(PAUSED) == ["resume", "stop", "abort"]
+
+
+def test_a_surface_that_was_not_found_is_told_with_the_distance() -> None:
+    task = pressing(seconds=4.0)
+    params = changed(task.params, {"contact.seek_m": 0.002})
+    run = simulate(task.model_copy(update={"params": params}))
+    said = "no surface was found within contact.seek_m (0.002 m). Start closer, or raise contact.seek_m"
+    assert contact_fault(run.records, 0.002) == said
+
+
 @pytest.mark.parametrize(
     ("waiting", "later", "kept"),
     [("abort", "resume", "abort"), ("abort", "stop", "abort"), ("stop", "start", "stop"), ("stop", "abort", "abort")],
@@ -158,7 +179,7 @@ def test_two_orders_of_one_tick_end_in_the_abort() -> None:
     events = (Event(at_s=4.0, command="abort"), Event(at_s=4.0, command="resume"))
     run = simulate(pressing(*events, seconds=6.0))
     assert (contact(run)["state"][-1], contact(run)["reason"][-1]) == (FAULT, ABORT)
-    assert contact_fault(run.records) == "it was aborted"
+    assert contact_fault(run.records) == "`abort` was received"
 
 
 def test_every_command_of_one_tick_is_heard_in_its_order_and_a_stop_replaces_those_that_wait() -> None:
@@ -241,4 +262,4 @@ def test_a_sensor_with_an_offset_is_not_started_with_and_the_run_says_why() -> N
 def test_a_fault_that_another_law_covers_up_is_still_told() -> None:
     run = simulate(pressing(Event(at_s=4.0, command="abort"), Event(at_s=6.0, law="hold"), seconds=8.0))
     assert contact(run)["state"][-1] == IDLE
-    assert contact_fault(run.records) == "it was aborted"
+    assert contact_fault(run.records) == "`abort` was received"

@@ -38,7 +38,8 @@ Array = np.ndarray[Any, Any]
 def test_the_law_is_refused_on_an_interface_that_is_not_torque_with_the_laws_that_it_has(interface: str) -> None:
     task = validated(Task, {"law": "impedance", "interface": interface})
     with pytest.raises(
-        InputError, match=r"must be torque for the law impedance. Laws for \w+ commands: hold, admittance"
+        InputError,
+        match=r"The law impedance needs torque commands, but interface is '\w+'\. Set interface: torque, or ",
     ):
         simulate(task)
     later = validated(Task, {"interface": interface, "events": [{"at_s": 1, "law": "impedance"}]})

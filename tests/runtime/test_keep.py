@@ -85,7 +85,7 @@ def test_another_arms_file_is_refused(path: Path) -> None:
     [
         (ROS, "ROS 2 parameter file"),
         ("- 1\n- 2\n", "a YAML mapping"),
-        ("robot: sim:ur5e\nlaws: hold\n", "unknown parameter"),
+        ("robot: sim:ur5e\nlaws: hold\n", "unknown entry"),
         ("robot: [\n", "valid YAML"),
     ],
 )
@@ -98,16 +98,18 @@ def test_a_file_that_is_no_task_is_refused_and_stays_as_it_is(text: str, why: st
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="an existing file of your own"):
+    with pytest.raises(InputError, match=r"gone\.yaml does not exist\. Copy a task to that file first"):
         own_task(tmp_path / "gone.yaml")
+    with pytest.raises(InputError, match=r"'push' comes with Pliant and cannot be changed\. Copy it to your own file"):
+        own_task("push")
 
 
 @pytest.mark.parametrize(
     ("values", "why"),
     [
         ({"tool.mass_kg": -1.0}, "zero or more"),
-        ({"params.sense.cutoff_hz": 1e6}, "at most 400"),
-        ({"params.sense.cut": 1.0}, "unknown parameter"),
+        ({"params.sense.cutoff_hz": 1e6}, "0.1 to 400 Hz"),
+        ({"params.sense.cut": 1.0}, "unknown entry"),
     ],
 )
 def test_values_that_would_make_no_valid_task_are_not_written(path: Path, values: dict[str, Any], why: str) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from pliant.params.matrix import compact
 from pliant.runtime import link as link_module
 from pliant.runtime.board import Board
 from pliant.runtime.link import Link, attach
-from pliant.runtime.session import Session
+from pliant.runtime.session import Session, connect
 from pliant.runtime.task import Task
 from pliant.runtime.watch import FileWatch
 
@@ -87,6 +88,73 @@ def test_another_process_can_attach_and_change_it(link: Link) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == [str(link.board.adopted), "44.0"]
     assert link.parameters.sense.cutoff_hz == 44.0
+
+
+WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "a push of two numbers": (
+        lambda arm: arm.push([1, 2]),
+        r"force is \[1, 2\], but it must be 3 numbers \[N\] or 6 numbers \[N, N m\], each within ±10000\.",
+    ),
+    "a push for a word": (
+        lambda arm: arm.push([1, 0, 0], for_s="1"),
+        r"for_s is '1', but it must be a number, more than",
+    ),
+    "a pose without orientation": (
+        lambda arm: arm.goal_pose([0.3, 0.1, 0.5]),
+        r"pose is \[0\.3, 0\.1, 0\.5\], .* 7 numbers: x, y, z \[m\], then a unit quaternion w, x, y, z",
+    ),
+    "too few joints": (lambda arm: arm.move_joints([0] * 5), r"q has 5 values, but ur5e has 6 joints \[rad\]\."),
+    "joints that are no numbers": (
+        lambda arm: arm.move_joints("home"),
+        r"q is 'home', but it must be 6 numbers \[rad\]",
+    ),
+    "a set that is no dictionary": (lambda arm: arm.set("x"), r"values is 'x', but it must be a dictionary such as"),
+    "a name that is no text": (lambda arm: arm.set({3: 3}), r"the name of a parameter is 3, but it must be text"),
+    "a wait for a word": (lambda arm: arm.wait("1"), r"seconds is '1', but it must be a number, at least 0 s"),
+    "a wait without end": (
+        lambda arm: arm.wait(float("nan")),
+        r"seconds is nan, but it must be a number, at least 0 s",
+    ),
+    "a wait back in time": (lambda arm: arm.wait(-1), r"seconds is -1 s, but it must be at least 0 s"),
+    "a long tare": (lambda arm: arm.tare(100), r"over_s is 100 s, but it must be 0\.05 to 5 s"),
+    "a wrong value that is not live": (
+        lambda arm: arm.set({"admittance.frame": "banana"}),
+        r"must be 'base' or 'tool'\. It cannot change while the loop runs",
+    ),
+    "a law for torques": (
+        lambda arm: arm.law("impedance"),
+        r"The law impedance needs torque commands, but interface is",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_wrong_value_is_named_with_what_is_allowed_and_its_unit(link: Link, case: str) -> None:
+    call, words = WRONG[case]
+    with pytest.raises(InputError, match=words):
+        call(link)
+
+
+def test_a_task_and_a_robot_are_not_mixed_up() -> None:
+    task: Any = validated(Task, TASK)
+    with pytest.raises(InputError, match=r"robot is a Task, .* To run a Task, use pliant\.Session\(task\)\."):
+        connect(task)
+    name: Any = "push"
+    with pytest.raises(InputError, match=r"task is 'push', but Session needs a Task"):
+        Session(name)
+
+
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        (3, r"record is 3, but it must be a file name ending in \.mcap"),
+        ("", r"The file name of the recording is empty\. Give a file name ending in \.mcap"),
+        ("run.txt", r"record is 'run\.txt', but it must be a file name ending in \.mcap"),
+    ],
+)
+def test_what_is_no_file_of_a_recording_is_refused(record: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        connect("sim:ur5e", record=record)
 
 
 def test_a_name_that_does_not_run_is_refused_with_those_that_do() -> None:
@@ -212,9 +280,9 @@ def test_pliant_set_takes_negative_numbers_after_two_dashes_as_well(link: Link) 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("sense.cutoff_hz", "5000"), "at most 400"),
+        (("sense.cutoff_hz", "5000"), "0.1 to 400 Hz"),
         (("sense.cutof_hz", "50"), "Did you mean 'sense.cutoff_hz'"),
-        (("sense.deadband_n", "-4"), "at least 0"),
+        (("sense.deadband_n", "-4"), "0 to 50 N"),
         (("limits.position_margin", "0.1"), "while the loop runs"),
         (("admittance.mass", "1,1,1,1,1,0"), "greater than 0"),
     ],
@@ -304,8 +372,8 @@ def test_a_saved_file_is_applied_as_a_whole_or_not_at_all(link: Link, tmp_path: 
     assert watch.poll() == ""
     adopted = link.board.adopted
     for bad, said in (
-        (text(sense="{cutoff_hz: 36, deadband_n: -1}"), "at least 0"),
-        (text(sense="{cutoff_hz: 36, deadband: 1}"), "unknown parameter"),
+        (text(sense="{cutoff_hz: 36, deadband_n: -1}"), "0 to 50 N"),
+        (text(sense="{cutoff_hz: 36, deadband: 1}"), "unknown entry"),
         ("law: [", "valid YAML"),
         (text(limits="{position_margin: 0.1}"), "while the loop runs"),
     ):

@@ -111,7 +111,15 @@ def test_a_file_gives_its_name_to_a_task_without_one(here: Path) -> None:
         ("name: 2024-99-99\n", r"bad\.yaml.*valid YAML"),
         ("- hold\n- push\n", r"bad\.yaml.*mapping"),
         ("hold", r"bad\.yaml.*mapping"),
-        ("", r"bad\.yaml.*mapping"),
+        ("", r"bad\.yaml is empty, not a task\. A task file has entries such as robot: sim:ur5e"),
+        (
+            "duration_s: 2\nevents: [{at_s: 5, stop: true}]\n",
+            r"events\.0\.at_s is 5 s, but the task ends after duration_s = 2 s",
+        ),
+        ("events: [{at_s: 1, command: go}]\n", r"must be 'set_start', 'start', 'pause', 'resume', 'stop' or 'abort'"),
+        ("sim: {pushes: [{wrench: [1, 2, 3]}]}\n", r"must be 6 numbers: force \[N\], then moment \[N m\]\.$"),
+        ("tool: {com_m: [0, 0]}\n", r"bad\.yaml: tool\.com_m is \[0, 0\], but it must be 3 numbers \[m\]\.$"),
+        ("tool: {mass_kg: -1}\n", r"bad\.yaml: tool\.mass_kg is -1, but it must be zero or more"),
     ],
 )
 def test_what_is_not_yaml_is_refused_with_its_line(here: Path, text: str, words: str) -> None:
@@ -131,15 +139,15 @@ def test_what_is_not_a_text_file_is_refused(here: Path, content: bytes | None) -
 @pytest.mark.parametrize(
     ("text", "field", "allowed"),
     [
-        ("robott: sim:ur5e", "robott", "unknown parameter"),
-        ("params: {sense: {cutoff: 3}}", "params.sense.cutoff", "unknown parameter"),
-        ("sim: {sensor: {noise: 3}}", "sim.sensor.noise", "unknown parameter"),
-        ("events: [{at: 3}]", "events.0.at", "unknown parameter"),
+        ("robott: sim:ur5e", "robott", "unknown entry"),
+        ("params: {sense: {cutoff: 3}}", "params.sense.cutoff", "unknown entry"),
+        ("sim: {sensor: {noise: 3}}", "sim.sensor.noise", "unknown entry"),
+        ("events: [{at: 3}]", "events.0.at", "unknown entry"),
         ("rate_hz: fast", "rate_hz", "a number"),
         ("rate_hz: [500]", "rate_hz", "a number"),
         ("law: springy", "law", "'hold'"),
         ("interface: pneumatic", "interface", "'position'"),
-        ("start_q: 0.3", "start_q", "a list of numbers"),
+        ("start_q: 0.3", "start_q", r"a list of numbers \[rad\]"),
         ("start_q: [a, b]", "start_q.0", "a number"),
         ("duration_s: 0", "duration_s", "greater than 0"),
         ("duration_s: .inf", "duration_s", "finite|at most"),
@@ -157,7 +165,8 @@ def test_a_wrong_entry_is_named_with_what_is_allowed(here: Path, text: str, fiel
     (here / "bad.yaml").write_text(text + "\n")
     with pytest.raises(InputError, match=allowed) as caught:
         load_task("bad.yaml")
-    assert caught.value.field == f"bad.yaml.{field}"
+    assert caught.value.field == field
+    assert str(caught.value).startswith("bad.yaml: ")
 
 
 # ---- bounds --------------------------------------------------------------------------------------------------------
@@ -179,10 +188,16 @@ def test_a_rate_out_of_bounds_is_refused(rate_hz: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "start_q", [(0.0,) * 5, (0.0,) * 7, (0.0, 0.0, 0.0, 0.0, 0.0, 6.5), (-6.5, 0.0, 0.0, 0.0, 0.0, 0.0)]
+    ("start_q", "words"),
+    [
+        ((0.0,) * 5, r"start_q has 5 values, but ur5e has 6 joints\."),
+        ((0.0,) * 7, r"start_q has 7 values, but ur5e has 6 joints\."),
+        ((0.0, 0.0, 0.0, 0.0, 0.0, 6.5), r"start_q\[5\] is 6\.5 rad, but wrist_3_joint allows -6\.283 to 6\.283 rad\."),
+        ((0.0, -90.0, 0.0, 0.0, 0.0, 0.0), r"start_q\[1\] is -90 rad, but shoulder_lift_joint .* Angles are in rad\."),
+    ],
 )
-def test_a_start_that_the_arm_cannot_take_is_refused(start_q: tuple[float, ...]) -> None:
-    with pytest.raises(InputError, match=r"start_q.*6 angles within the joint ranges of ur5e"):
+def test_a_start_that_the_arm_cannot_take_is_refused(start_q: tuple[float, ...], words: str) -> None:
+    with pytest.raises(InputError, match=words):
         simulate(validated(Task, {"start_q": start_q}))
 
 
@@ -191,6 +206,27 @@ def test_a_run_starts_where_it_is_told_to() -> None:
     run = simulate(validated(Task, {"start_q": start, "duration_s": 0.1}))
     assert run.records["reading"]["q"][0, :6].tolist() == list(start)
     assert run.records["reading"]["q"][-1, :6] == pytest.approx(start, abs=1e-6)
+
+
+def test_an_event_without_an_action_is_refused() -> None:
+    with pytest.raises(InputError, match=r"events\.1 does nothing\. Add one of set, law, "):
+        simulate(validated(Task, {"events": [{"at_s": 0.1, "stop": True}, {"at_s": 0.2}]}))
+
+
+@pytest.mark.parametrize("task", ["push", 3])
+def test_only_a_task_is_simulated(task: Any) -> None:
+    with pytest.raises(
+        InputError, match=r"simulate needs a Task\.( Use pliant\.simulate\(pliant\.load_task\('push'\)\)\.)?$"
+    ):
+        simulate(task)
+
+
+@pytest.mark.parametrize("name", [None, 3, ""])
+def test_what_is_no_name_of_a_task_is_refused(name: Any) -> None:
+    with pytest.raises(
+        InputError, match=r"the task is .*, but it must be the name of a task, or the path of a task file"
+    ):
+        load_task(name)
 
 
 def test_too_many_events_are_refused() -> None:

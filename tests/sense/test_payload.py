@@ -177,6 +177,11 @@ REFUSED: dict[str, tuple[Array, Array, str]] = {
     ),
     "too light": (noisy(gravity(), mass=0.01), gravity(), r"too uncertain: mass 0\.0\d+ ± 0\.000\d kg"),
     "the opposite sign": (-noisy(gravity()), gravity(), r"mass is -1\.\d+ kg. Check the sign"),
+    "almost no weight": (
+        noisy(gravity(), mass=1e-5),
+        gravity(),
+        r"mass is 0\.000 kg, too small to identify\. Mount the tool, or check the sign and axes",
+    ),
     "no weight": (np.zeros((12, 6)), gravity(), "measures no weight"),
     "not a number": (noisy(gravity()) * np.where(np.arange(12) == 5, np.nan, 1)[:, None], gravity(), "not finite"),
 }

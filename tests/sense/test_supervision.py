@@ -201,7 +201,9 @@ def run(kind: str, for_s: float) -> Any:
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_failure_in_the_middle_of_a_push_stops_the_arm_at_rest_and_is_named(kind: str) -> None:
     found = run(kind, 10.0)
-    assert found.fault == FAULTS[FAULT_SENSOR + KINDS[kind]]
+    words, _, values = found.fault.partition(". ")
+    assert words == FAULTS[FAULT_SENSOR + KINDS[kind]]
+    assert ("It read up to " in values) == (KINDS[kind] in (WRENCH_SATURATED, WRENCH_RANGE))
     records = found.records
     before = {"frozen": 0.05, "stale": 0.01}.get(kind, 0.0)  # until it is noticed
     first = records["time_s"][records["state"]["fault"] != 0][0]

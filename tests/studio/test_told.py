@@ -134,7 +134,7 @@ def test_what_is_refused_is_not_left_standing_as_if_it_were_in_force(page: Any, 
     place = slider.input_value()
     part(page, "number-sense.cutoff_hz").fill("4000")
     part(page, "number-sense.cutoff_hz").press("Enter")
-    said = "Filter cutoff (sense.cutoff_hz) is 4000 Hz, but it must be at most 400 Hz."
+    said = "Filter cutoff (sense.cutoff_hz) is 4000 Hz, but it must be 0.1 to 400 Hz."
     until(lambda: why.is_visible() and why.text_content() == said)
     until(lambda: shown(page, "sense.cutoff_hz") == now)
     assert slider.input_value() == place

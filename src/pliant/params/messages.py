@@ -149,7 +149,9 @@ def readable(section: type[BaseModel], error: ValidationError, data: Any, where:
     more = len(places) - 1
     hint = f"({more} more problem{'s' if more > 1 else ''} in {where or 'the values given'}.)" if more else ""
     if sentence := _sentence(section, first, leaf, data):
-        text = f"{where}: {sentence}" if where else f"{sentence[0].upper()}{sentence[1:]}"
+        begins = sentence.startswith(("unknown ", "the "))  # not with a name, which keeps its case
+        start = sentence[0].upper() if begins and not where else sentence[0]
+        text = f"{f'{where}: ' if where else ''}{start}{sentence[1:]}"
         return RejectedError(f"{text} {hint}".strip(), field=_dotted(first["loc"]), value=first["input"])
     problem = first.get("ctx", {}).get("error")
     if isinstance(problem, InputError):

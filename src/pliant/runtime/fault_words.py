@@ -17,11 +17,11 @@ def fault_words(state: Any, goal: Any, reading: Any, parameters: Any) -> str:
 
     `goal`, `reading` and `parameters` are those of the same tick.
     """
-    number = int(state.fault)
+    number = int(state["fault"])
     if number == FAULT_POSE_ERROR:
         return _pose_error(state, goal, parameters) or FAULTS[number]
     if number in (FAULT_SENSOR + WRENCH_SATURATED, FAULT_SENSOR + WRENCH_RANGE):
-        return _overloaded(number, reading, parameters.sense)
+        return _overloaded(number, reading, parameters["sense"])
     return FAULTS.get(number, f"fault {number}" if number else "")
 
 
@@ -35,29 +35,31 @@ def first_fault(records: np.ndarray[Any, Any], parameters: Any) -> str:
 
 
 def _pose_error(state: Any, goal: Any, parameters: Any) -> str:
-    if int(state.law) != LAWS["admittance"]:
+    if int(state["law"]) != LAWS["admittance"]:
         return ""
-    pose, error = np.array(state.pose), np.zeros(6)
-    pose_error(pose, np.array(goal.pose), error)
-    if parameters.admittance.frame == 1:
+    pose, error = np.array(state["pose"]), np.zeros(6)
+    pose_error(pose, np.array(goal["pose"]), error)
+    if parameters["admittance"]["frame"] == 1:
         turn(pose, error, True)
-    error[np.array(parameters.gains.free) != 0] = 0.0
-    limits = parameters.limits
+    error[np.array(parameters["gains"]["free"]) != 0] = 0.0
+    limits = parameters["limits"]
+    most_m, most_rad = float(limits["pose_error_m"]), float(limits["pose_error_rad"])
     far, turned = float(np.linalg.norm(error[:3])), float(np.linalg.norm(error[3:]))
     remedy = "Move the goal in smaller steps, or raise the limit"
     # the tool has moved a little since the limit was exceeded, so the larger share counts
-    if far / limits.pose_error_m >= turned / limits.pose_error_rad:
-        limit = f"limits.pose_error_m ({limits.pose_error_m:g} m)"
+    if far / most_m >= turned / most_rad:
+        limit = f"limits.pose_error_m ({most_m:g} m)"
         return f"the tool was {far:.3g} m from its goal, more than {limit}. {remedy}"
     return (
         f"the tool was turned by {turned:.3g} rad from its goal, more than limits.pose_error_rad "
-        f"({limits.pose_error_rad:g} rad). {remedy}"
+        f"({most_rad:g} rad). {remedy}"
     )
 
 
 def _overloaded(number: int, reading: Any, sense: Any) -> str:
-    force, moment = (float(np.abs(part).max()) for part in (reading.wrench[:3], reading.wrench[3:]))
+    force, moment = (float(np.abs(part).max()) for part in (reading["wrench"][:3], reading["wrench"][3:]))
+    most_n, most_nm = float(sense["range_n"]), float(sense["range_nm"])
     return (
-        f"{FAULTS[number]}. It read up to {force:.4g} N and {moment:.4g} N m; sense.range_n is {sense.range_n:g} N and "
-        f"sense.range_nm is {sense.range_nm:g} N m. Check tool.mass_kg and what touches the tool"
+        f"{FAULTS[number]}. It read up to {force:.4g} N and {moment:.4g} N m; sense.range_n is {most_n:g} N and "
+        f"sense.range_nm is {most_nm:g} N m. Check tool.mass_kg and what touches the tool"
     )
