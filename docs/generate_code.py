@@ -96,7 +96,8 @@ def usage(name: str, command: Any) -> str:
 
 def cell(text: str) -> str:
     """Text for a cell of a table."""
-    return " ".join(re.sub(r"\[/?[a-z ]+\]", "", text).split()).replace("|", "\\|")
+    plain = re.sub(r"(?<!\\)\[/?[a-z ]+\]", "", text).replace("\\[", "[")  # \[s] is a unit, not a style
+    return " ".join(plain.split()).replace("|", "\\|")
 
 
 def row(parameter: Any) -> str:

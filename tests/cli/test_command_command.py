@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from terminals import pliant, running, until
-from words import Said
+from words import Said, say
 
 from pliant.contact.states import EVENTS, SEEK, STATES
+from pliant.runtime import link as runtime_link
 from pliant.runtime.link import Link
-from pliant.runtime.task import load_task
+from pliant.runtime.task import MISSION, load_task
 
 
 @pytest.fixture(scope="module")
@@ -37,17 +39,17 @@ def state(link: Link) -> str:
 def test_a_contact_is_started_and_stopped_from_another_terminal(link: Link) -> None:
     early = command(link, "start")
     assert early.returncode == 1
-    assert "start: rejected: `start` is not valid while idle." in early.stdout
+    assert "`start` rejected: the contact is in the state idle. Valid now: set_start." in early.stdout
     assert state(link) == "idle"
     first = link.board.head
     begun = command(link, "set_start", "start")
     assert begun.returncode == 0, begun.stdout + begun.stderr
-    assert "set_start: accepted." in begun.stdout
-    assert "start: accepted." in begun.stdout
+    assert "`set_start` accepted." in begun.stdout
+    assert "`start` accepted." in begun.stdout
     contact = link.board.read(first)[0]["state"]["contact"]  # it may have gone on since
     seeking = contact[contact["state"] == SEEK]
     assert len(seeking)
-    assert EVENTS[int(seeking["reason"][0])] == "it was asked to start"
+    assert EVENTS[int(seeking["reason"][0])] == "`start` was received"
     until(lambda: state(link) in ("dwell", "slide"))
     assert command(link, "stop").returncode == 0
     until(lambda: state(link) == "done")
@@ -60,3 +62,21 @@ def test_a_word_that_is_no_order_gives_none_of_them(link: Link) -> None:
     assert wrong.returncode == 2
     assert "Unknown command 'go'. Known: abort, pause, resume, set_start, start, stop" in wrong.stderr
     assert int(link.state.goal.commands) == given
+
+
+def test_a_goal_that_the_contact_law_ignores_is_said_to_be_stored(link: Link) -> None:
+    done = say("goal", "0.5", "0.1", "0.5", "--loop", link.name)
+    said = " ".join(done.stdout.split())
+    assert done.returncode == 0, done.stderr
+    assert "stored, but not used: the law contact ignores goals." in said
+    assert "The goal takes effect when you switch to admittance or impedance." in said
+    assert "was moved" not in said
+
+
+def test_the_arm_of_a_mission_is_not_pushed(monkeypatch: pytest.MonkeyPatch) -> None:
+    board = SimpleNamespace(config={MISSION: {}}, path=Path("loop-fetch"))
+    monkeypatch.setattr(runtime_link, "board_of", lambda name: board)
+    monkeypatch.setattr(runtime_link, "name_of", lambda board: "fetch")
+    done = say("push", "10", "0")
+    assert done.returncode == 2
+    assert "Loop fetch is a mission. The arm of a mission cannot be pushed." in done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -14,8 +15,15 @@ import pytest
 from words import say
 
 from needs import needs
+from pliant.cli.options import AMPLITUDE_DEG, AMPLITUDE_MM, RANGES
+from pliant.params.declare import limits_of
 from pliant.record import Recording, RecordingWriter
+from pliant.robots.sim.config import SimConfig
 from pliant.runtime.board import board_folder
+from pliant.runtime.delay import Excitation
+from pliant.runtime.identify import MOST_POSES
+from pliant.runtime.task import Task
+from pliant.sense.payload import LEAST_POSES
 
 SHORT = "name: short\nrobot: sim:ur5e\nlaw: admittance\nduration_s: 0.3\n"
 
@@ -158,20 +166,35 @@ def test_no_word_at_all_shows_the_help_and_complains_of_nothing() -> None:
     [
         (
             ("run", "push", "--rate", "fast"),
-            "Invalid value for '--rate': it must be a number. Try 'pliant run --help'.",
+            "--rate is 'fast', but it must be a number. Try 'pliant run --help'.",
         ),
         (("run",), "Missing argument 'task'. Try 'pliant run --help'."),
-        (("run", "push", "--fast", "--watch"), "--watch needs a loop in real time and excludes --fast. Leave one"),
+        (("run", "push", "--fast", "--watch"), "--watch needs a real-time run, so it cannot be combined with --fast."),
         (
             ("run", "wrong.yaml"),
-            "wrong.yaml.params.sense.cutof_hz: unknown parameter. Did you mean 'cutoff_hz'?",
+            "wrong.yaml: unknown entry 'params.sense.cutof_hz'. Did you mean 'cutoff_hz'?",
         ),
         (
             ("run", "tool.yaml"),
-            "tool.yaml.tool.mass: unknown parameter. Did you mean 'mass_kg'? Known: com_m,",
+            "tool.yaml: unknown entry 'tool.mass'. Did you mean 'mass_kg'? Known: com_m,",
         ),
-        (("run", "push.yaml"), "push.yaml.sim.pushes.0.wrnch: unknown parameter. Did you mean 'wrench'?"),
+        (("run", "push.yaml"), "push.yaml: unknown entry 'sim.pushes.0.wrnch'. Did you mean 'wrench'?"),
         (("run", "bad.yaml"), "bad.yaml:2 is not valid YAML: "),
+        (("run", "push", "--rate", "2000"), "--rate is 2000 Hz, but it must be 125 to 1000 Hz."),
+        (("run", "push", "--seed", "-1"), "--seed is -1, but it must be 0 to 2147483647."),
+        (("run", "push", "--seed", "1.5"), "--seed is '1.5', but it must be a whole number."),
+        (("push", "1", "2", "--for", "-1"), "--for is -1 s, but it must be more than 0 and at most 60 s."),
+        (("tare", "--over", "nan"), "--over is nan, but it must be 0.05 to 5 s."),
+        (("emulate", "--duration", "nan"), "--duration is nan, but it must be 0.1 to 86400 s."),
+        (
+            ("plan", "flat", "--start", "1,1,0", "--goal", "6,4,90", "--timeout", "nan"),
+            "--timeout is nan, but it must be more than 0 and at most 86400 s.",
+        ),
+        (("studio", "--port", "70000"), "--port is 70000, but it must be 0 to 65535."),
+        (("runn",), "Unknown command 'runn'. Did you mean 'run'? Try 'pliant --help'."),
+        (("run", "push", "--robott", "x"), "Unknown option --robott. Did you mean --robot? Try 'pliant run --help'."),
+        (("info", "foo"), "'foo' is not a robot, file or task. Examples: sim:ur5e, my_arm.urdf, push."),
+        (("info", "fetch"), "`pliant info` does not support missions, and fetch is one."),
     ],
 )
 def test_each_mistake_has_its_own_sentence(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
@@ -191,10 +214,32 @@ def test_a_robot_that_is_not_there_is_refused_before_its_start_is_told(tmp_path:
         assert (done.returncode, done.stdout) == (2, "")
 
 
+def test_the_ranges_of_options_are_those_of_the_fields_they_set() -> None:
+    task, sim = limits_of(Task), limits_of(SimConfig)
+    for name, field in (("rate", "rate_hz"), ("duration", "duration_s")):
+        allowed = RANGES["run"][name]
+        least, most = task[field]
+        assert least is not None
+        assert not allowed.allows(least - 1e-3)
+        assert allowed.allows(least)
+        assert allowed.high == most
+    assert (RANGES["run"]["seed"].low, RANGES["run"]["seed"].high) == sim["seed"]
+    motion = limits_of(Excitation)
+    for name, field in (("bandwidth", "bandwidth_hz"), ("seconds", "seconds")):
+        assert (RANGES["identify"][name].low, RANGES["identify"][name].high) == motion[field]
+    assert (RANGES["identify"]["poses"].low, RANGES["identify"]["poses"].high) == (LEAST_POSES, MOST_POSES)
+    assert (AMPLITUDE_MM.low / 1e3, AMPLITUDE_MM.high / 1e3) == pytest.approx(motion["amplitude_m"])
+    least, most = motion["amplitude_rad"]
+    assert least is not None
+    assert most is not None
+    assert least <= math.radians(AMPLITUDE_DEG.low) <= 1.1 * least
+    assert 0.9 * most <= math.radians(AMPLITUDE_DEG.high) <= most
+
+
 def test_info_shows_joints_home_payload_and_what_was_assumed() -> None:
     ur = say("info", "sim:ur10e").stdout
     assert "wrist_3_joint" in ur
-    assert "Payload: 12.5 kg" in ur
+    assert "Maximum payload: 12.5 kg" in ur
     seven = " ".join(say("info", Path(__file__).parent.parent / "data" / "seven_joints.xml").stdout.split())
     assert "seven_joints: 7 joints" in seven
     assert "Joint 'j7' has no speed limit; 2 rad/s is assumed." in seven
@@ -316,7 +361,7 @@ def test_a_fault_ends_with_code_three_and_names_the_black_box(tmp_path: Path) ->
     done = pliant("run", "deaf.yaml", cwd=tmp_path)
     assert done.returncode == 3
     assert "force sensor" in done.stderr
-    assert "peak external force" in done.stdout
+    assert "peak external force (all axes, unfiltered)" in done.stdout
     assert "met" not in done.stdout
     assert len(list((tmp_path / "out").glob("fault-*.mcap"))) == 1
 

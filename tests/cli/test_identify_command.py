@@ -62,10 +62,10 @@ ROS = "controller:\n  ros__parameters:\n    admittance: {mass: [5, 5, 5, 1, 1, 1
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("payload", "push", "--write"), "an existing file of your own"),
+        (("payload", "push", "--write"), "'push' comes with Pliant and cannot be changed. Copy it"),
         (("payload", "ros.yaml", "--write"), "ROS 2 parameter file"),
         (("payload", "missing.yaml"), "an existing YAML file"),
-        (("payload", "mine.yaml", "--poses", "3"), "poses is 3, but it must be from 4 to 60"),
+        (("payload", "mine.yaml", "--poses", "3"), "--poses is 3, but it must be 4 to 60."),
         (("friction", "mine.yaml"), "friction"),
     ],
 )
@@ -115,9 +115,14 @@ def test_the_lag_is_found_and_written_where_check_and_law_take_it_from(probe: Pa
     [
         (("delay", "probe.yaml", "--poses", "6"), "--poses does not apply to identify delay"),
         (("payload", "probe.yaml", "--contact"), "--contact does not apply to identify payload"),
-        (("delay", "probe.yaml", "--amplitude", "50"), "amplitude_m is 0.05, but it must be at most 0.02"),
-        (("delay", "probe.yaml", "--joint", "9", "--fast"), "joint is 9, but it must be from 1 to 6"),
-        (("delay", "dome", "--write"), "an existing file of your own"),
+        (("delay", "probe.yaml", "--amplitude", "50"), "--amplitude is 50 mm, but it must be 0.1 to 20 mm."),
+        (
+            ("delay", "probe.yaml", "--joint", "9", "--fast"),
+            "--joint is 9, but it must be 1 to 6. Leave it out to move",
+        ),
+        (("delay", "push", "--contact", "--fast"), "--contact needs a surface, but task push declares none."),
+        (("payload", "push", "--fast", "--robot", "ur:127.0.0.1"), "--fast works only with simulated robots, but the"),
+        (("delay", "dome", "--write"), "'dome' comes with Pliant and cannot be changed. Copy it"),
     ],
 )
 def test_a_lag_that_is_asked_for_wrongly_is_one_sentence(words: tuple[str, ...], why: str, probe: Path) -> None:

@@ -85,7 +85,11 @@ def test_a_real_push_is_measured_and_ends(loop: str, link: Link) -> None:
 
 
 BAD = {
-    "one number for a goal": (("goal", 1.0), "two or three numbers"),
+    "one number for a goal": (
+        ("goal", 1.0),
+        "The position is [1], but it must be two or three numbers [m]: x y, or x y z.",
+    ),
+    "a command to another law": (("command", "start"), "Start a loop with law: contact, such as pliant run dome."),
     "a goal that is no number": (("goal", "nan", 0.5), "finite"),
     "four numbers for a push": (("push", 1, 2, 3, 4), "two or three numbers, or six"),
     "a push that is no number": (("push", "inf", 0), "finite"),

@@ -55,7 +55,7 @@ def test_the_file_of_an_arm_over_ros_is_found_from_the_folder_of_the_task(tmp_pa
 def test_what_is_simulated_at_full_speed_has_no_bridge() -> None:
     done = pliant("run", "push", "--fast", "--ros2")
     assert done.returncode == 2
-    assert done.stderr.startswith("pliant: --ros2 needs a loop in real time")
+    assert done.stderr.startswith("pliant: --ros2 needs a real-time run")
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ def command(
     ] = None,
     loop: Annotated[str | None, typer.Option(help="Name of the loop, if several are running.")] = None,
 ) -> int:
-    """Send a command to the contact law of a running loop, or show its state.
+    """Send a command to a running contact law, or show its state.
 
     `set_start` makes the current pose the start, with the approach along the tool axis. Exit code 1 if a command is
     rejected; the reason is printed.

@@ -21,7 +21,7 @@ def command(
     task: Annotated[str, typer.Argument(help="Task file, or the name of a task that comes with Pliant.")],
     robot: Annotated[str | None, typer.Option(help="Robot instead of the task's, as in ur:192.168.0.3.")] = None,
     write: Annotated[bool, typer.Option("--write", help="Write the result into the task file.")] = False,
-    fast: Annotated[bool, typer.Option("--fast", help="Simulate as fast as possible instead of in real time.")] = False,
+    fast: Annotated[bool, typer.Option("--fast", help="Simulate as fast as possible.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a real robot moves.")] = False,
     poses: Annotated[
         int | None, typer.Option(help="Wrist orientations, 4 to 60 (default: 12).", rich_help_panel=_PAYLOAD)
@@ -47,10 +47,10 @@ def command(
     ] = None,
     bandwidth: Annotated[
         float | None,
-        typer.Option(help="Bandwidth of the motion \\[Hz], 0.5 to 10 (default: 3).", rich_help_panel=_DELAY),
+        typer.Option(help="Bandwidth \\[Hz], 0.5 to 10 (default: 3).", rich_help_panel=_DELAY),
     ] = None,
     seconds: Annotated[
-        float | None, typer.Option(help="Duration of the motion \\[s], 2 to 120 (default: 8).", rich_help_panel=_DELAY)
+        float | None, typer.Option(help="Duration \\[s], 2 to 120 (default: 8).", rich_help_panel=_DELAY)
     ] = None,
     joint: Annotated[
         int | None,

@@ -92,12 +92,13 @@ def identify(wrenches: Array, gravity: Array, *, find_mount: bool = False) -> Pa
 def check(found: Payload, *, max_mass_kg: float, max_residual_n: float = 1.0) -> None:
     """Raise `PayloadError` if the payload is not plausible or too uncertain to be used."""
     distance = float(np.linalg.norm(found.com_m))
-    if found.mass_kg < _LEAST_KG:
-        why = "too small to identify" if abs(found.mass_kg) < _LEAST_KG else "but a mass is positive"
+    if abs(found.mass_kg) < _LEAST_KG:
         raise PayloadError(
-            f"The identified mass is {abs(found.mass_kg) if found.mass_kg > -_LEAST_KG else found.mass_kg:.3f} kg, "
-            f"{why}. Mount the tool, or check the sign and axes of the sensor."
+            f"The identified mass is {abs(found.mass_kg):.3f} kg, too small to identify. Mount the tool, or check the "
+            "sign and axes of the sensor."
         )
+    if found.mass_kg < 0.0:
+        raise PayloadError(f"The identified mass is {found.mass_kg:.3f} kg. Check the sign and axes of the sensor.")
     if found.mass_kg > max_mass_kg:
         raise PayloadError(f"A mass of {found.mass_kg:.2f} kg is more than the arm can carry ({max_mass_kg:g} kg).")
     if found.residual_n > max_residual_n:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from pliant.errors import InputError, UnknownNameError
@@ -21,9 +23,28 @@ def test_every_fault_can_be_said(name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("silence", "'silence' needs one number: the duration [s], as in 'silence 0.5 @ 3'."),
+        ("silence x", "'silence' needs one number: the duration [s]"),
+        ("late 1 2", "'late' needs one number: the delay [s], as in 'late 0.02 @ 3'."),
+        (
+            "push 1",
+            "'push' needs 7 numbers: the wrench [N, N m] and the duration [s], as in 'push 10 0 0 0 0 0 1.5 @ 3'.",
+        ),
+        ("clear 1", "'clear' takes no number, as in 'clear @ 3'."),
+        ("clear @ soon", "'clear' takes no number, as in 'clear @ 3'."),
+    ],
+)
+def test_numbers_that_are_missing_or_too_many_are_explained_with_an_example(text: str, said: str) -> None:
+    with pytest.raises(InputError, match=re.escape(said)):
+        Fault.parse(text)
+
+
+@pytest.mark.parametrize(
     "text",
     [
-        *("silence", "silence x", "silence -1", "late 1 2", "clear @ soon", "clear 1"),
+        "silence -1",
         *("silence nan", "late inf", "clear @ -1", "clear @ nan", "silence 1 @ inf"),
         *("push nan 0 0 0 0 0 1", "push 0 0 inf 0 0 0 1", "push 0 0 4 0 0 0 -1", "push 0 0 4 0 0 0 nan"),
     ],
