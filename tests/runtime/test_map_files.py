@@ -94,7 +94,7 @@ def test_unknown_cells_block_unless_they_are_said_to_be_free() -> None:
 BAD = {
     "no file": (None, "an existing file"),
     "resolution": ("resolution: 0\n", "greater than 0"),
-    "origin": ("origin: [0, 0]\n", "a list of 3 numbers"),
+    "origin": ("origin: [0, 0]\n", r"m\.yaml: origin is \[0, 0\], but it must be 3 numbers\."),
     "turned": ("origin: [0, 0, 1.57]\n", "rotated maps are not supported"),
     "nan": ("origin: [.nan, 0, 0]\n", "finite"),
     "thresholds": ("free_thresh: 0.9\n", "less than occupied_thresh"),

@@ -114,7 +114,7 @@ def test_a_goal_that_cannot_be_reached_is_refused_in_words(session: MissionSessi
         session.goal([0.0, 40.0])
     with pytest.raises(RejectedError, match="cannot be reached"):
         session.goal([7.75, 3.3, 9.0])
-    with pytest.raises(InputError, match="finite numbers"):
+    with pytest.raises(InputError, match=r"2 or 3 numbers \[m\], each finite and within ±10000"):
         session.goal([1.0, float("nan")])
     assert session.story["account"] == before
 

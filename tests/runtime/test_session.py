@@ -379,9 +379,18 @@ def test_connect_refuses_before_it_starts_anything(keywords: dict[str, Any], err
         connect(**keywords)
 
 
-def test_a_recording_is_not_written_over_another_kind_of_file(tmp_path: Path) -> None:
-    task = tmp_path / "task.yaml"
+@pytest.mark.parametrize(
+    ("name", "error", "words"),
+    [
+        ("task.mcap", RecordingError, "is not a recording"),
+        ("task.yaml", InputError, r"must be a file name ending in \.mcap"),
+    ],
+)
+def test_a_recording_is_not_written_over_another_kind_of_file(
+    tmp_path: Path, name: str, error: type[Exception], words: str
+) -> None:
+    task = tmp_path / name
     task.write_text("law: hold\n")
-    with pytest.raises(RecordingError, match="is not a recording"):
+    with pytest.raises(error, match=words):
         Session(Task(), record=str(task)).start()
     assert task.read_text() == "law: hold\n"

@@ -26,7 +26,7 @@ ANSWER_S = 1.0
 # longer, because a busy machine may take its time for that.
 _STALL_S, _SAVE_S = 5.0, 60.0
 # A coordinate beyond this is a mistake [m, rad, N, N m].
-_SANE = 1e4
+SANE = 1e4
 SILENT = "The control loop does not respond"
 
 
@@ -135,9 +135,11 @@ class BoardLink(Generic[T]):
             array = np.array(values, float)
         except (ValueError, TypeError):
             array = np.zeros(0)
-        if array.ndim != 1 or len(array) not in sizes or not np.all(np.abs(array) <= _SANE):
-            words = allowed or f"{' or '.join(map(str, sizes))} numbers"
-            raise InputError(field, values, f"{words}, each within ±{_SANE:g}")
+        words = allowed or f"{' or '.join(map(str, sizes))} numbers"
+        if array.ndim != 1 or len(array) not in sizes:
+            raise InputError(field, values, words)
+        if not np.all(np.abs(array) <= SANE):
+            raise InputError(field, values, f"{words.partition(', each ')[0]}, each finite and within ±{SANE:g}")
         return array
 
     def _must_run(self) -> None:

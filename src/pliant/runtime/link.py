@@ -27,7 +27,7 @@ from pliant.robots.base import no_push
 from pliant.runtime import commands
 from pliant.runtime.at_work import check_change, refuse_at_work
 from pliant.runtime.board import Board, running, sweep
-from pliant.runtime.board_link import ANSWER_S, SILENT, BoardLink, Ticking, number
+from pliant.runtime.board_link import ANSWER_S, SANE, SILENT, BoardLink, Ticking, number
 from pliant.runtime.guard import guard_change, guard_law
 from pliant.runtime.keep import keep_parameters
 from pliant.runtime.stretch import check_goal, check_stretch
@@ -40,6 +40,7 @@ _STEPS_BACK = 100
 _STILL = 0.01
 
 
+_PUSH = f"3 numbers [N] or 6 numbers [N, N m], each within ±{SANE:g}"
 _TWIST = "6 numbers: linear [m/s], then angular [rad/s]"
 _ACCEL = "6 numbers: linear [m/s²], then angular [rad/s²]"
 # Averaging times of a tare [s].
@@ -89,8 +90,8 @@ class Link(BoardLink[Task]):
 
     def move_joints(self, q: ArrayLike) -> None:
         """Set the joint goal [rad] of the law `hold`."""
-        if np.ndim(q) == 1 and np.size(q) != self.arm.n:
-            sentence = f"q has {np.size(q)} values, but {self.arm.name} has {self.arm.n} joints [rad]."
+        if (isinstance(q, list | tuple) or (isinstance(q, np.ndarray) and q.ndim == 1)) and len(q) != self.arm.n:
+            sentence = f"q has {len(q)} values, but {self.arm.name} has {self.arm.n} joints [rad]."
             raise RejectedError(sentence, field="q", value=q)
         allowed = f"{self.arm.n} numbers [rad], one per joint of {self.arm.name}"
         self._send(commands.GOAL_Q, values=self._numbers("q", q, self.arm.n, allowed=allowed))
@@ -186,7 +187,7 @@ class Link(BoardLink[Task]):
 
     def _pushed(self, field: str, wrench: ArrayLike) -> list[float]:
         """Six numbers [N, N m] from three or six, within the sensor range."""
-        values = self._numbers(field, wrench, 3, 6, allowed="3 numbers [N] or 6 numbers [N, N m]")
+        values = self._numbers(field, wrench, 3, 6, allowed=_PUSH)
         check_wrench(field, values, self.parameters.sense)
         return [*values.tolist(), *[0.0] * (6 - len(values))]
 
