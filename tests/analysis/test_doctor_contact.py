@@ -231,6 +231,8 @@ def test_the_doctor_and_the_summary_of_a_run_count_the_same_readings(monkeypatch
     monkeypatch.setattr(running, "out", Console(file=printed, width=120))
     running._summary(Task(), records)
     assert re.search(rf"{signals.BAD_READINGS}\s+│\s+{7 + 4} │", printed.getvalue())
+    assert "peak external force (all axes, unfiltered)" in printed.getvalue()
+    assert "peak contact force along the normal" in printed.getvalue()
 
 
 # ---- robot and delay -----------------------------------------------------------------------------------------------

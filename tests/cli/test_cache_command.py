@@ -46,6 +46,9 @@ def test_it_shows_where_how_much_and_what_is_ready(folder: Path) -> None:
 def test_prune_removes_what_was_not_used_for_long_and_clear_everything(folder: Path) -> None:
     assert "Removed 1 entry, 0.5 MB." in say("cache", "prune").stderr
     assert names(folder) == {"new.kernel"}
+    shown = say("cache").stdout
+    assert "Last used: today\n" in shown
+    assert "Each compilation removes entries unused for 60 days." in shown
     assert say("cache", "clear").returncode == 0
     assert names(folder) == set()
 

@@ -395,7 +395,7 @@ def test_the_demo_runs_by_itself_and_leaves_a_picture(tmp_path: Path) -> None:
 def test_a_run_whose_contact_ends_in_a_fault_says_why_and_fails() -> None:
     done = pliant("run", "dome", "--fast", "--duration", "3", "--set", "contact.seek_m=0.001")
     assert done.returncode == 3
-    assert "The contact ended in a fault: no surface was found within contact.seek_m." in done.stderr
+    assert "The contact ended in a fault: no surface was found within contact.seek_m (0.001 m). Start" in done.stderr
     lines = [line.split() for line in done.stdout.splitlines()]
     assert [line[1] for line in lines if len(line) > 2 and line[1] in ("ready", "seek", "fault")] == [
         "ready",

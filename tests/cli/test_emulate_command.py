@@ -27,7 +27,7 @@ HERE = f"127.51.{os.getpid() >> 8 & 255}.{os.getpid() & 255 or 255}"
         (("emulate", "ur5e", "--fault", "earthquake"), "Unknown fault 'earthquake'"),
         (("emulate", "ur5e", "--version", "new"), "--version is 'new'"),
         (("emulate", "ur5e", "--host", "0.0.0.0"), "a loopback address"),
-        (("emulate", "ur5e", "--task", "dmoe"), "Did you mean 'dome'"),
+        (("emulate", "ur5e", "--task", "domee"), "Did you mean 'dome'"),
         (("emulate", "ur10e", "--task", "lab"), "Task lab is for two_link (2 joints), but ur10e has 6. Choose another"),
         (
             ("emulate", "ur5e", "--fault", "silence @ 3"),
