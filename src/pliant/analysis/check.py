@@ -112,8 +112,12 @@ def _advice(figures: list[Figure], words: dict[str, str], more: list[str] | None
 
 def _on_surfaces(p: Contact, judged: list[tuple[Place, Touch]]) -> list[str]:
     """What is not met on which surface, with its value, its limit and the remedy."""
-    inside = [one for one in judged if p.stiffness_min_n_m <= one[0].stiffness <= p.stiffness_max_n_m * (1 + 1e-9)]
-    notes = [_outside(p, *one) for one in judged if one not in inside]
+    inside, notes = [], []
+    for place, found in judged:
+        if p.stiffness_min_n_m * (1 - 1e-9) <= place.stiffness <= p.stiffness_max_n_m * (1 + 1e-9):
+            inside.append((place, found))
+        else:
+            notes.append(_outside(p, place, found))
     unstable = [place for place, _ in inside if place.margin < LEAST_MARGIN]
     if unstable:
         worst = min(unstable, key=lambda place: place.margin)

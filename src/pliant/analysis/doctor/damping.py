@@ -61,7 +61,7 @@ def _idle(case: Case, force: Array, figures: tuple[Figure, ...]) -> Finding:
     """A damper that did no work, or a law without one."""
     compliant = any(_ran(case, law).any() for law in _GAINS)
     if not compliant and not force.any():
-        return Finding("negative damping", "not applicable", figures, "The law has no damping term.")
+        return Finding("negative damping", "not applicable", (), "The law has no damping term.")
     if np.abs(np.nan_to_num(case.records["observed"]["twist"])).max() < STILL:
         said = "The damper did no work: the tool did not move."
     elif not force.any():
