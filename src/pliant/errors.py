@@ -94,7 +94,7 @@ def did_you_mean(name: str, choices: Iterable[str], *, first: str = "", all_name
 
 
 # How alike a name must be to be suggested, from 0 to 1.
-_CLOSE = 0.6
+_CLOSE, _VERY_CLOSE = 0.6, 0.8
 
 
 def nearest(name: str, choices: Iterable[str], first: str = "") -> str:
@@ -107,7 +107,9 @@ def nearest(name: str, choices: Iterable[str], first: str = "") -> str:
 def _is_close(name: str, last: str, choice: str) -> bool:
     """Whether a name may be meant by another one: as a whole and in its last part."""
     end = choice.rpartition(".")[2]
-    return end == name or (_likeness(name, choice) >= _CLOSE and _likeness(last, end) >= _CLOSE)
+    if "." in choice and "." not in name:  # without a section, the name itself must be very close
+        return _likeness(name, end) >= _VERY_CLOSE
+    return _likeness(name, choice) >= _CLOSE and _likeness(last, end) >= _CLOSE
 
 
 def _likeness(a: str, b: str) -> float:

@@ -61,7 +61,14 @@ def test_of_very_many_names_those_of_the_section_are_told() -> None:
     names = [
         f"{section}.{letter}{number}" for section in ("sense", "limits") for letter in "ab" for number in range(20)
     ]
-    near = did_you_mean("sense.a1x", names)
-    assert near.startswith(" Did you mean 'sense.a1'? Known: sense.a0, ")
-    assert "limits" not in near
+    assert did_you_mean("sense.a1x", names, all_names="List all: x.") == " Did you mean 'sense.a1'? List all: x."
     assert did_you_mean("zzz", names) == " Known: limits.…, sense.…."
+    assert did_you_mean("zzz", names, all_names="List all: x.") == " Known: limits.…, sense.…. List all: x."
+    few = [name for name in names if name.startswith("sense.a1")]
+    assert did_you_mean("sense.a1x", few).startswith(" Did you mean 'sense.a1'? Known: sense.a1, ")
+    flat = [f"{letter}{number}" for letter in "abc" for number in range(8)]
+    assert did_you_mean("zzz", flat).endswith(", b7 and 8 more.")
+
+
+def test_a_name_that_is_only_similar_in_its_section_is_not_suggested() -> None:
+    assert did_you_mean("contact.speed", ["contact.path", "sense.bias"]) == " Known: contact.path, sense.bias."

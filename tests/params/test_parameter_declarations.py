@@ -277,7 +277,7 @@ def test_a_value_that_is_wrong_and_not_live_is_refused_as_wrong_first() -> None:
 def test_names_of_the_law_that_runs_are_suggested_first() -> None:
     for law in ("admittance", "impedance"):
         with pytest.raises(UnknownNameError, match=rf"Did you mean '{law}\.stiffness'\? List all: pliant set"):
-            changed(Parameters(), {"stiffness": 1.0}, law=law)
+            changed(Parameters(), {"stifness": 1.0}, law=law)
 
 
 @pytest.mark.parametrize(

@@ -90,5 +90,5 @@ def options_of(name: str) -> tuple[Option, ...]:
 
 def _module(name: str) -> Any:
     if name not in _ALL:
-        raise UnknownNameError("experiment", name, _ALL)
+        raise UnknownNameError("experiment", name, _ALL, all_names="List all: pliant experiment.")
     return importlib.import_module(f"pliant.experiments.{name.replace('-', '_')}")
