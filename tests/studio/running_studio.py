@@ -152,8 +152,24 @@ class Running:
 
     def begin_again(self, task: str) -> None:
         """Start it once more after its end, where it was."""
-        again = start(task, self.folder, self.port)
-        self.process, self.loop = again.process, again.loop
+        self.process = launch(task, self.folder, self.port).process
+        self.loop = attach(loop_of(self))
+
+    def begin_again_stopped(self, task: str, page: Any) -> None:
+        """Start it once more under a page that holds a stop: it reaches the loop, or comes before there is one."""
+        self.process = launch(task, self.folder, self.port).process
+        name = loop_of(self, stopped=True)
+        if name:
+            self.loop = attach(name)
+            until(lambda: self.stopped)
+        until(lambda: not part(page, "alarm").is_visible())
+        if not name:
+            part(page, "task").select_option(task)
+            part(page, "start").click()
+            until(lambda: page.evaluate("document.body.dataset.loop"))
+            self.loop = attach(page.evaluate("document.body.dataset.loop"))
+            part(page, "stop").click()
+            until(lambda: self.stopped)
 
 
 def dial(studio: Running, token: str = TOKEN, origin: str | None = "") -> ClientConnection:
@@ -194,7 +210,14 @@ def _free_port() -> int:
 
 
 def start(task: str, folder: Path, port: int = 0, reach: Callable[[str], Any] = attach) -> Running:
-    """Start `pliant studio` and wait for its link; `reach` goes to its loop by another way."""
+    """Start `pliant studio` and wait for its loop; `reach` goes to it by another way."""
+    running = launch(task, folder, port)
+    running.loop = reach(loop_of(running))
+    return running
+
+
+def launch(task: str, folder: Path, port: int = 0) -> Running:
+    """Start `pliant studio` and wait for its link. Its task starts with the first page."""
     words = [sys.executable, "-m", "pliant.cli.main", "studio", task, "--no-record"]
     words += ["--port", str(port or _free_port())]
     environment = {**os.environ, "PLIANT_STUDIO_TOKEN": TOKEN, "PLIANT_OUT": str(folder), "PYTHONUNBUFFERED": "1"}
@@ -202,18 +225,18 @@ def start(task: str, folder: Path, port: int = 0, reach: Callable[[str], Any] = 
     assert process.stdout is not None
     for line in process.stdout:
         if found := re.search(r"(http\S+)", line):
-            running = Running(process, found.group(1), None, folder)
-            running.loop = reach(loop_of(running))
-            return running
+            return Running(process, found.group(1), None, folder)
     raise AssertionError("the Studio ended before it said where it is")
 
 
-def loop_of(studio: Running) -> str:
-    """The name of its loop, which starts when a page opens."""
+def loop_of(studio: Running, stopped: bool = False) -> str:
+    """The name of its loop, which starts when a page opens; "" where a stop may come first, and did."""
     with dial(studio) as socket:
         while True:
             data = socket.recv(timeout=PATIENCE_S)
             said = json.loads(data) if isinstance(data, str) else {}
+            if stopped and "stop came before" in (said.get("mishap") or ""):
+                return ""
             assert not said.get("mishap"), said["mishap"]
             if said.get("type") == "hello" and said["loop"]:
                 return said["loop"]["name"]

@@ -82,9 +82,7 @@ def test_a_stop_without_a_studio_is_told_at_once_and_is_the_first_word_to_the_ne
     until(lambda: part(page, "alarm").is_visible())
     part(page, "close").click()
     assert part(page, "alarm").is_visible()  # until it is confirmed, whatever else is done
-    studio.begin_again("hand_guiding")
-    until(lambda: studio.stopped)
-    until(lambda: not part(page, "alarm").is_visible())
+    studio.begin_again_stopped("hand_guiding", page)
     until(lambda: part(page, "status").text_content() == "running")
     part(page, "resume").click()
     until(lambda: not studio.stopped)

@@ -293,7 +293,5 @@ def test_what_was_seen_before_a_stop_does_not_confirm_it(page: Any, studio: Runn
     part(page, "freeze").click()
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
     assert part(page, "alarm").is_visible()
-    studio.begin_again("hand_guiding")
-    until(lambda: studio.stopped)
-    until(lambda: not part(page, "alarm").is_visible())
+    studio.begin_again_stopped("hand_guiding", page)
     studio.go_on(page)
