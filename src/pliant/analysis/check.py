@@ -58,7 +58,8 @@ def _check_contact(task: Task, damping: float) -> Outcome:
         reported("total lag of the model", plant.lag_s * 1e3, "ms"),
         reported("effective mass of the arm", plant.mass, "kg"),
     ]
-    drawn, judged = [], []
+    drawn: list[tuple[float, Touch]] = []
+    judged: list[tuple[Place, Touch]] = []
     for place in places(task, task.params, "contact", damping):
         stiffness = place.stiffness
         where, found = f"{stiffness:.3g} N/m", touch(task, stiffness, damping)
@@ -112,7 +113,8 @@ def _advice(figures: list[Figure], words: dict[str, str], more: list[str] | None
 
 def _on_surfaces(p: Contact, judged: list[tuple[Place, Touch]]) -> list[str]:
     """What is not met on which surface, with its value, its limit and the remedy."""
-    inside, notes = [], []
+    inside: list[tuple[Place, Touch]] = []
+    notes: list[str] = []
     for place, found in judged:
         if p.stiffness_min_n_m * (1 - 1e-9) <= place.stiffness <= p.stiffness_max_n_m * (1 + 1e-9):
             inside.append((place, found))

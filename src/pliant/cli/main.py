@@ -10,6 +10,7 @@ import atexit
 import gc
 import re
 import sys
+from typing import Any
 
 import typer
 from typer.exceptions import TyperException
@@ -112,8 +113,8 @@ def _sentence(error: TyperException) -> str:
 
 def _wrong_kind(error: TyperException) -> str:
     """The sentence about a value that is not of the kind of its option or argument; empty for any other error."""
-    details = getattr(error.__cause__, "errors", lambda: [])()
-    parameter = getattr(error, "param", None)
+    details: list[dict[str, Any]] = getattr(error.__cause__, "errors", list)()
+    parameter: Any = getattr(error, "param", None)
     if not details or parameter is None or details[0]["type"] not in _KINDS:
         return ""
     names = [name for name in parameter.opts if name.startswith("--")] or [str(parameter.name)]
