@@ -154,7 +154,7 @@ def test_a_picture_that_cannot_be_written_is_refused_by_name(tmp_path):
     fig, _ = style.figure(1, 1, "empty")
     with pytest.raises(InputError, match=r"\.png, \.svg, \.pdf"):
         style.save(fig, tmp_path / "run.txt")
-    with pytest.raises(InputError, match="No such file"):
+    with pytest.raises(InputError, match=r"Cannot write .*: the folder does not exist\. Choose another file"):
         style.save(fig, tmp_path / "nowhere" / "run.png")
 
 
