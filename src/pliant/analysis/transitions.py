@@ -54,7 +54,7 @@ def transitions(records: np.ndarray[Any, Any], ticks: int = 0) -> list[Transitio
         Transition(float(time_s[i]), STATES[int(state[i])], "the run time is over" if over[i] else _words(reason[i]))
         for i in changed
     ]
-    found += [Transition(float(time_s[i]), "rejected", _denied(records, i)) for i in denied]
+    found += [Transition(float(time_s[i]), "rejected", _denied(records, int(i))) for i in denied]
     return sorted(found, key=lambda one: one.time_s)
 
 

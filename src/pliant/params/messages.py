@@ -201,7 +201,9 @@ def _allowed(section: type[BaseModel], first: Any, leaf: _Leaf) -> str:
     bounds = _range_words(_metadata(leaf), leaf.single_unit)
     if kind in _NUMBERS:
         return _number_words(_NUMBERS[kind], bounds)
-    return bounds if kind in _BOUNDS and bounds else _WORDS.get(kind, message[0].lower() + message[1:])
+    if kind in _BOUNDS and bounds:
+        return bounds
+    return _WORDS.get(kind) or message[0].lower() + message[1:]
 
 
 def _metadata(leaf: _Leaf) -> list[Any]:
