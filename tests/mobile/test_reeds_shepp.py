@@ -77,7 +77,7 @@ def test_a_pose_that_is_none_is_refused_by_name(pose: Any) -> None:
 
 
 def test_as_many_ends_as_starts_are_asked_for() -> None:
-    with pytest.raises(InputError, match=r"b is \(3, 3\), but it must be 2 poses of three numbers"):
+    with pytest.raises(InputError, match=r"b is \[3, 3\], but it must be 2 poses of three numbers"):
         path_lengths(np.zeros((2, 3)), np.zeros((3, 3)), 0.5)
 
 

@@ -292,7 +292,7 @@ def test_a_mission_without_a_map_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_mistake_in_the_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"own\.yaml\.park\.limit_s"):
+    with pytest.raises(InputError, match=r"own\.yaml: park\.limit_s"):
         find_mission(written(tmp_path, "kind: mission\nmap: a.png\npark: {limit_s: -1}\n"))
     with pytest.raises(InputError, match="start"):
         find_mission(written(tmp_path, "kind: mission\nmap: a.png\nstart: [.nan, 0, 0]\n"))
