@@ -133,7 +133,7 @@ def test_an_arm_that_listens_follows_only_if_it_may(network: None, *, yes: bool)
 @pytest.mark.slow
 def test_a_mission_runs_in_real_time_beside_the_bridge(network: None, tmp_path: Path) -> None:
     done = pliant("run", "fetch", "--fast", "--ros2")
-    assert (done.returncode, done.stderr[:36]) == (2, "pliant: --ros2 needs a loop in real ")
+    assert (done.returncode, done.stderr[:36]) == (2, "pliant: --ros2 needs a real-time run")
     place = ["--set", "start=6.0,2.2,0", "--record", str(tmp_path / "live.mcap")]
     with Node("base") as node:
         base = node.reader("/cmd_vel", TWIST, depth=1)
