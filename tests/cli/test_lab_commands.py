@@ -45,6 +45,7 @@ def test_a_virtual_push_lasts_until_another_is_given(loop: str, link: Link) -> N
     until(near(link, 1.1, 0.9))
 
 
+@pytest.mark.slow
 def test_a_virtual_push_for_a_time_ends_by_itself_and_ends_no_other(loop: str, link: Link) -> None:
     pliant(loop, "goal", 1.1, 0.9)
     until(near(link, 1.1, 0.9))

@@ -298,6 +298,7 @@ def test_pliant_set_refuses_with_one_sentence_and_changes_nothing(
     assert link.board.adopted == before
 
 
+@pytest.mark.slow
 def test_pliant_set_takes_a_change_back_and_shows_the_history(link: Link) -> None:
     pliant_set("sense.cutoff_hz", "77")
     assert link.parameters.sense.cutoff_hz == 77.0

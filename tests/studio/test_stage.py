@@ -105,6 +105,7 @@ def test_a_page_does_not_start_a_real_robot_that_nobody_named(stage: Stage, tmp_
     assert stage.scene is before
 
 
+@pytest.mark.slow
 @needs("ur_rtde")
 def test_a_real_robot_that_was_named_is_shown_and_can_be_stopped(tmp_path: Path) -> None:
     with Emulator() as ur:

@@ -69,6 +69,7 @@ def test_an_experiment_is_looked_up_and_not_imported_by_the_studio(monkeypatch: 
         archive.run_experiment(work, "os")
 
 
+@pytest.mark.slow
 def test_a_what_if_in_a_process_of_its_own_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLIANT_OUT", str(tmp_path))
     save_run(simulate(load_task("push")), tmp_path / "push.mcap")
@@ -97,6 +98,7 @@ def test_recordings_are_opened_one_at_a_time() -> None:
         pass
 
 
+@pytest.mark.slow
 def test_a_recording_opened_in_a_process_of_its_own_is_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
