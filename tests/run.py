@@ -30,8 +30,8 @@ PACED = [
 
 THOROUGH = "--hypothesis-profile=thorough"
 TIERS = {
-    "quick": ("the quick tests, about 7 minutes on two cores", ["-m", "not slow"]),
-    "all": ("all tests, about 13 minutes on two cores", [THOROUGH]),
+    "quick": ("the quick tests, about 5 minutes on two cores", ["-m", "not slow"]),
+    "all": ("all tests, about 12 minutes on two cores", [THOROUGH]),
     "rest": (
         "the tests that `make test` leaves out, about 7 minutes on two cores",
         ["-m", "slow or hypothesis", THOROUGH],

@@ -41,8 +41,8 @@ TOOLS = ("tools", "the development packages, about 30 s")
 COMPILE = ("compile", "the control code, unless it is cached, about 30 s")
 GOALS = {
     "demo": (INSTALL, COMPILE, ("run", "push a simulated UR5e, about 15 s")),
-    "test": (INSTALL, TOOLS, COMPILE, ("tests", "every capability, about 7 minutes")),
-    "test-all": (INSTALL, TOOLS, COMPILE, ("tests", "all tests, about 13 minutes")),
+    "test": (INSTALL, TOOLS, COMPILE, ("tests", "every capability, about 5 minutes")),
+    "test-all": (INSTALL, TOOLS, COMPILE, ("tests", "all tests, about 12 minutes")),
 }
 DONE_BEFORE = {"install": VENV / ".ready", "tools": VENV / ".ready-dev"}
 
