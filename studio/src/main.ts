@@ -145,6 +145,7 @@ class Page {
 
   private greet(hello: Hello): void {
     this.view?.hands.drop(); // a drag means nothing to another robot
+    const sameLoop = hello.loop !== null && hello.loop.name === this.hello?.loop?.name;
     this.hello = hello;
     this.silence.hear(performance.now());
     this.link.run = hello.number;
@@ -168,7 +169,7 @@ class Page {
     this.halted = false;
     if (loop.now.type === "mission") return this.follow(loop.now);
     this.handles.build(loop.up);
-    this.panel.build(hello.parameters, loop.now, "admittance", hello.presets, loop.source);
+    if (!sameLoop) this.panel.build(hello.parameters, loop.now, "admittance", hello.presets, loop.source);
     this.take(loop.now);
   }
 

@@ -91,6 +91,20 @@ class Running:
 
         return until(looked, within_s)
 
+    def reads(self, page: Any, name: str, words: str, within_s: float = PATIENCE_S) -> None:
+        """Wait until a part of the page contains these words; where it never does, say what it contains instead."""
+        seen: dict[str, None] = {}
+
+        def looked() -> bool:
+            text = part(page, name).text_content()
+            seen[text] = None
+            return words in text
+
+        try:
+            self.until(looked, within_s)
+        except AssertionError as error:
+            raise AssertionError(f"{name!r} never read {words!r}, but {list(seen)}: {error}") from None
+
     def go_on(self, page: Any = None) -> None:
         """Go on after a stop, whatever the last test left, and wait until a page shows that, too.
 

@@ -189,7 +189,7 @@ def test_the_page_shows_what_limits_cut(page: Any, studio: Running) -> None:
     studio.loop.set({"limits.linear_speed_m_s": 0.02})
     try:
         studio.loop.virtual_push([40.0, 0.0, 0.0])  # until it is ended: the page has time to tell of it
-        studio.until(lambda: "tool speed" in part(page, "cuts").text_content())
+        studio.reads(page, "cuts", "tool speed")
     finally:
         studio.let_go()
         studio.loop.set({"limits.linear_speed_m_s": before})
@@ -210,7 +210,7 @@ def test_the_page_says_that_a_stiffer_spring_waits_for_the_energy_tank(page: Any
         loop.goal_position(np.add(loop.pose[:3], [0.0, 0.0, 0.3]))
         studio.obeyed()
         loop.set({"admittance.stiffness": 800.0})
-        studio.until(lambda: words in part(page, "cuts").text_content())
+        studio.reads(page, "cuts", words)
         assert loop.state.state.ramp < 1.0
     finally:
         loop.set({"admittance.stiffness": 0.0, "limits.linear_speed_m_s": before})

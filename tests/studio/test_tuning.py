@@ -91,13 +91,33 @@ def test_a_value_that_is_none_is_refused_in_the_list_of_all(page: Any, studio: R
     now = studio.loop.parameters.sense.cutoff_hz
     page.evaluate("document.querySelector('[data-testid=all-parameters]').open = true")
     field = part(page, "field-sense.cutoff_hz")
-    # in one turn of the page: a connection that comes back meanwhile makes the fields anew
-    field.evaluate("(f) => { f.value = 'plenty'; f.dispatchEvent(new Event('change', { bubbles: true })); }")
-    studio.until(lambda: "'plenty'" in part(page, "notice").text_content())
+    field.fill("plenty")
+    field.press("Enter")
+    studio.reads(page, "notice", "'plenty'")
     assert "sense.cutoff_hz" in part(page, "notice").text_content()
     assert studio.loop.parameters.sense.cutoff_hz == now
     studio.until(lambda: float(field.input_value()) == now)
     part(page, "all-parameters").locator("summary").click()
+
+
+def test_text_that_is_being_typed_survives_a_lost_connection(studio: Running, browser: Any) -> None:
+    lines: list[Any] = []
+    before = studio.loop.parameters.sense.cutoff_hz
+    with tab(browser) as page:
+        page.route_web_socket(re.compile("/socket"), lambda line: lines.append((line, line.connect_to_server())))
+        visit(page, studio.url)
+        page.evaluate("document.querySelector('[data-testid=all-parameters]').open = true")
+        field = part(page, "field-sense.cutoff_hz")
+        field.fill("41")
+        lines[0][0].close()
+        studio.until(lambda: page.evaluate("0") == 0 and len(lines) == 2)
+        time_s = float(page.evaluate("document.body.dataset.time"))
+        studio.until(lambda: float(page.evaluate("document.body.dataset.time")) > time_s + 0.5)
+        assert field.input_value() == "41"
+        field.press("Enter")
+        studio.until(lambda: studio.loop.parameters.sense.cutoff_hz == 41.0)
+    studio.loop.set({"sense.cutoff_hz": before})
+    studio.obeyed()
 
 
 def test_axes_that_are_not_linked_are_turned_one_by_one(page: Any, studio: Running) -> None:
@@ -120,17 +140,17 @@ def test_two_pages_agree(page: Any, studio: Running, browser: Any) -> None:
         studio.until(lambda: float(part(other, "number-sense.deadband_n").input_value()) == 3.25)
         assert studio.loop.parameters.sense.deadband_n == 3.25
         part(other, "undo").click()  # it has changed nothing, and takes nothing back of the first
-        studio.until(lambda: "Nothing to undo" in part(other, "notice").text_content())
+        studio.reads(other, "notice", "Nothing to undo")
         assert studio.loop.parameters.sense.deadband_n == 3.25
         part(page, "stop").click()
-        studio.until(lambda: "stopped" in part(other, "law").text_content())
+        studio.reads(other, "law", "stopped")
         part(other, "resume").click()
         studio.until(lambda: not studio.stopped)
         studio.until(lambda: "stopped" not in part(page, "law").text_content())
 
 
-def test_a_slider_in_use_shows_what_another_page_has_set_meanwhile(studio: Running, browser: Any) -> None:
-    """While its own change is pending, the row says so; after it, slider and number are where the loop is."""
+def without_answers(page: Any) -> list[tuple[Any, str]]:
+    """Let a page hear everything except the answers to its changes; those are returned, with the line they came on."""
     kept: list[tuple[Any, str]] = []
 
     def relay(line: Any) -> None:
@@ -142,8 +162,14 @@ def test_a_slider_in_use_shows_what_another_page_has_set_meanwhile(studio: Runni
 
         far.on_message(pass_on)
 
+    page.route_web_socket(re.compile("/socket"), relay)
+    return kept
+
+
+def test_a_slider_in_use_shows_what_another_page_has_set_meanwhile(studio: Running, browser: Any) -> None:
+    """While its own change is pending, the row says so; after it, slider and number are where the loop is."""
     with tab(browser) as page:
-        page.route_web_socket(re.compile("/socket"), relay)
+        kept = without_answers(page)
         visit(page, studio.url)
         before = studio.loop.parameters.sense.cutoff_hz
         slider, number = part(page, "slider-sense.cutoff_hz"), part(page, "number-sense.cutoff_hz")
@@ -174,20 +200,8 @@ def test_a_number_that_has_the_focus_shows_what_another_page_sets(page: Any, stu
 
 
 def test_an_answer_that_crosses_with_news_of_a_later_change_does_not_hide_it(studio: Running, browser: Any) -> None:
-    kept: list[tuple[Any, str]] = []
-
-    def relay(line: Any) -> None:
-        """All that comes is passed on, save what the Studio answers to changes."""
-        far = line.connect_to_server()
-
-        def pass_on(data: str | bytes) -> None:
-            is_answer = isinstance(data, str) and "revision" in data and json.loads(data)["type"] == "answer"
-            kept.append((line, str(data))) if is_answer else line.send(data)
-
-        far.on_message(pass_on)
-
     with tab(browser) as page:
-        page.route_web_socket(re.compile("/socket"), relay)
+        kept = without_answers(page)
         visit(page, studio.url)
         field = part(page, "number-sense.cutoff_hz")
         field.fill("31")
@@ -210,7 +224,7 @@ def test_values_are_saved_into_the_file_that_is_named(page: Any, studio: Running
     part(page, "save").click()
     part(page, "save-path").fill(str(studio.folder / "nothing.yaml"))
     part(page, "go").click()
-    studio.until(lambda: "does not exist" in part(page, "wrong").text_content())
+    studio.reads(page, "wrong", "does not exist")
     part(page, "save-path").fill(str(file))
     part(page, "go").click()
     studio.until(lambda: part(page, "dialog").count() == 0)
