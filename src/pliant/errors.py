@@ -36,6 +36,7 @@ class PliantError(Exception):
     """Base class of all errors that Pliant raises on purpose."""
 
     exit_code = 2
+    """Exit code of a command that ends with this error."""
 
 
 class InputError(PliantError):
@@ -46,6 +47,7 @@ class InputError(PliantError):
     ) -> None:
         self.field, self.value, self.allowed, self.hint, self.where = field, value, allowed, hint, where
         self.unit = unit
+        """Unit of the value ("" for none)."""
         place = f"{where}: " if where else ""
         super().__init__(
             f"{place}{field} is {said(value, unit)}, but it must be {allowed}." + (f" {hint}" if hint else "")
@@ -158,6 +160,7 @@ class LoopError(PliantError):
     """
 
     exit_code = 3
+    """Exit code of a command that ends with this error."""
 
     def __init__(
         self, reason: str, black_box: Path | None = None, *, headline: str = "The control loop stopped"

@@ -13,6 +13,7 @@ from pliant.kernel import fill, kernel, put
 
 IDLE, READY, SEEK, DWELL, SLIDE, RETRACT, PAUSED, DONE, FAULT = range(9)
 STATES = ("idle", "ready", "seek", "dwell", "slide", "retract", "paused", "done", "fault")
+"""States of a contact task, in the order of their numbers in a record."""
 
 (
     NOTHING, SENSOR, FORCE_LIMIT, ABORT, STOP, PAUSE, RESUME, SET_START, START, PRELOAD,

@@ -67,12 +67,17 @@ class Body:
     ) -> None:
         self.limits, self.arm_name = limits or BaseLimits(), arm
         self.base = base or Chassis(track_m=self.limits.track_m)
+        """Dimensions and mass of the base."""
         self.chain = load_mobile(self.base, arm, tool)
+        """Base and arm as one kinematic chain."""
         self.n = self.chain.n
+        """Length of q."""
         self.m = self.n - 1
         """Length of u."""
         self.arm_joints = self.n - BASE_JOINTS
+        """Number of joints of the arm."""
         self.limits_record = limits_record(self.base, self.limits)
+        """The limits of the base, as kernels read them."""
 
     @property
     def q_home(self) -> Array:

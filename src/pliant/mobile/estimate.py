@@ -14,6 +14,7 @@ from pliant.records import Field, Layout
 # Which formula gave a velocity: the number of points of a stencil, or one of these.
 ZERO, POLYNOMIAL, KALMAN = 0, 100, 200
 SCHEMES = {ZERO: "zero", 2: "2-point", 3: "3-point", 5: "5-point", POLYNOMIAL: "polynomial", KALMAN: "Kalman"}
+"""Names of the formulas."""
 
 # What became of the sample.
 VALID, COASTING, RESET, IGNORED, LOST = 1, 2, 3, 4, 5
@@ -24,6 +25,7 @@ STATUS = {
     LOST: "lost: no finite sample for too long, the velocity is unknown and set to zero",
     IGNORED: "ignored: the stamp was not newer than the last one, or not finite",
 }
+"""What each status means."""
 
 LEAST_DT = 1e-6
 """Samples closer than this [s] count as the same sample."""

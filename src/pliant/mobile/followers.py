@@ -82,7 +82,9 @@ class RegulatedPurePursuit(Follower):
     ) -> None:
         super().__init__(path, base, settings)
         self.pursuit = pursuit or Pursuit()
+        """Settings of the pursuit."""
         self.space = space or _open_space(path)
+        """Where the footprint fits; open space if no map is given."""
         self._pursuit = to_record(self.pursuit)
 
     def _step(self, pose: Any, v: float, omega: float, age_s: float, dt: float) -> None:

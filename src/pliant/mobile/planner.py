@@ -73,8 +73,10 @@ class HybridAStar:
         self.grid, self.settings = grid, settings or Planner()
         p = self.settings
         self.space = prepared(grid, p.footprint, unknown_is_free=p.unknown == "free")
+        """Where the footprint fits."""
         self._block = max(1, round(0.2 / grid.resolution_m))
         self.waves = tuple(wave.coarse(self.space, self._block, p.narrow_cost) for _ in range(2))
+        """Coarse distances to the goal and to the start: the heuristics of the two searches."""
         self._rooms: dict[int, Rooms] = {}
         self._arcs, self._spare = np.zeros((MOST_ARCS, 2)), np.zeros((MOST_ARCS, 2))
         self._poses, self._fresh = np.zeros((MOST_ARCS + 1, 3)), np.zeros((8, 2))

@@ -182,6 +182,7 @@ class PoseSearch:
             raise InputError("starts", starts, "at least 1")
         self.body, self.tolerance, self.starts = body, tolerance, starts
         self.posture = body.posture("posture", body.q_home[BASE_JOINTS:] if posture is None else posture)
+        """Preferred joint positions of the arm."""
         self._work = SCRATCH.new()
 
     def solve(self, target: Any, start: Any = None, *, fixed_base: bool = False) -> PoseSolution:

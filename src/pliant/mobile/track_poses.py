@@ -30,6 +30,7 @@ Array = np.ndarray[Any, Any]
 
 NO_REFERENCE = 9
 STATES = drive.STATES | {NO_REFERENCE: "stopped: no reference has arrived, or the last one is too old"}
+"""What each state means."""
 STALE_S = 0.5
 SURE = 3.0
 """Sideways speeds within this many standard deviations of their estimate count as zero."""
@@ -77,16 +78,15 @@ class PoseTracker:
     ) -> None:
         if not 0.0 < stale_s <= 10.0:
             raise InputError("stale_s", stale_s, "between 0 and 10 s")
-        self.base, self.settings, self.velocity, self.stale_s = base or Base(), settings or Follow(), velocity, stale_s
-        if self.velocity is None:
-            self.velocity = CAKalman()
+        self.base, self.settings, self.stale_s = base or Base(), settings or Follow(), stale_s
+        self.velocity = CAKalman() if velocity is None else velocity
+        """Estimates the velocity of the references."""
         self._base, self._twist = to_record(self.base), drive.TWIST.new()
         self._known: Any = None
         self._heard_s, self._backward = -math.inf, False
 
     def reference(self, stamp_s: float, pose: Any) -> Any:
         """Set the reference pose (x [m], y [m], heading [rad]) at `stamp_s`; returns the resulting estimate."""
-        assert self.velocity is not None
         known = self.velocity.update(stamp_s, pose)
         if int(known.status) in (VALID, RESET):
             self._heard_s = float(known.stamp_s)

@@ -35,21 +35,33 @@ class Arm:
     """
 
     name: str
+    """Name of the robot description."""
     n: int
+    """Number of joints."""
     joint_names: tuple[str, ...]
+    """Names of the joints, from the base to the tool."""
     q_min: Floats
+    """Lower ends of the joint ranges."""
     q_max: Floats
+    """Upper ends of the joint ranges."""
     v_max: Floats
+    """Largest joint speeds."""
     a_max: Floats
+    """Largest joint accelerations."""
     tau_max: Floats
+    """Largest joint torques."""
     q_home: Floats
+    """Home pose."""
     gravity: Floats
     """Acceleration of gravity in base axes [m/s^2]."""
     tool: Tool
+    """The tool at the flange."""
     assumed: tuple[str, ...]
     """Assumptions where the robot description is incomplete, one sentence each."""
     mjmodel: mujoco.MjModel
+    """The MuJoCo model that was compiled."""
     mjdata: mujoco.MjData
+    """MuJoCo data of this Arm: the workspace of its methods."""
     handle: NDArray[np.void]
     """One `HANDLE` record, valid as long as this Arm exists."""
 

@@ -47,14 +47,23 @@ class Recording:
     """A run: one telemetry record per tick, the parameter sets, and their description."""
 
     path: Path
+    """The file."""
     records: Array
+    """One telemetry record per tick; the fields are listed in the record reference."""
     parameters: list[ParameterSet]
-    parameter_layout: Layout | None  # names, units and help of the parameters
+    """Every parameter set that was in force, with the time from which on."""
+    parameter_layout: Layout | None
+    """Names, units and help of the parameters; None if the file has none."""
     meta: dict[str, Any]
+    """The task, the robot, versions and whatever else describes the run."""
     attachments: dict[str, bytes]
+    """Attached files by name."""
     joint_names: list[str]
-    complete: bool  # False: the file was cut off or damaged, and this is what could be read
+    """Names of the joints."""
+    complete: bool
+    """False if the file was cut off or damaged and this is what could be read."""
     written_by: str
+    """Program and version that wrote the file."""
 
     @property
     def n(self) -> int:

@@ -45,6 +45,7 @@ class KinematicBase:
 
     def __init__(self, pose: Any, config: KinematicConfig | None = None, seed: int = 0) -> None:
         self.config = config or KinematicConfig()
+        """Delays, lags and noise."""
         self._random = np.random.default_rng(seed)
         self._state = np.array([*pose, 0.0, 0.0], float)
         waits, ages = (round(time / SUBSTEP_S) for time in (self.config.delay_s, self.config.age_s))

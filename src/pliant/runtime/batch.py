@@ -69,7 +69,9 @@ class Run:
     """The result of a simulated run."""
 
     task: Task
+    """The task that was run."""
     records: np.ndarray[Any, Any]
+    """One telemetry record per tick."""
     sets: list[tuple[int, int, np.ndarray[Any, Any]]]
     """(revision, first tick in force, parameter record)"""
     fault: str

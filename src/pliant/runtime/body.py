@@ -51,7 +51,9 @@ class Lags:
     """Lags of arm and base behind their commands [s]."""
 
     arm_s: float = 0.0
+    """Time constant of the arm [s]."""
     base_s: float = 0.0
+    """Time constant of the base [s]."""
 
     def __post_init__(self) -> None:
         for name in ("arm_s", "base_s"):
@@ -64,11 +66,17 @@ class BodySettings:
     """Settings of a mobile manipulator's loop."""
 
     law: str = "track"
+    """`track` follows the goal, `comply` also yields to forces."""
     params: Parameters = field(default_factory=Parameters)
+    """Parameters of the laws and of the sensor processing."""
     whole_body: WholeBody = field(default_factory=WholeBody)
+    """How motion is divided between base and arm."""
     slip: Slip = field(default_factory=Slip)
+    """Detection of wheel slip."""
     lags: Lags = field(default_factory=Lags)
+    """Known lags of the drives, to compensate."""
     dt: float = 0.002
+    """Period [s]."""
 
     def __post_init__(self) -> None:
         if self.law not in LAWS:
@@ -127,7 +135,9 @@ class BodyLoop:
     def __init__(self, robot: MobileRobot, body: Body, settings: BodySettings | None = None) -> None:
         self.robot, self.body, self.settings = robot, body, settings or BodySettings()
         self.motion = WholeBodyMotion(body, self.settings.whole_body, self.settings.dt)
+        """Divides motion between base and arm."""
         self.parameters = record_of(self.settings.params)
+        """The parameters in force, as kernels read them."""
         prepare(self.parameters[0], None, 1.0, 0, self.settings.dt)
         self.state, self.reading, self.goal, self.command = STATE.new(), READING.new(), GOAL.new(), COMMAND.new()
         self.observed, self.work, self.base = OBSERVED.new(), WORK.new(), BASE.new()
@@ -142,6 +152,7 @@ class BodyLoop:
         self._out = self.command["q"][0, :n], self.command["qd"][0, :n], self.base["command"][0]
         robot.read(self.reading, self.base)
         self.q = self._measured()
+        """Measured configuration: the pose of the base, then the joints of the arm."""
         self._q_cmd[:], self._goal[0][:] = self.q[BASE_JOINTS:], body.pose(self.q)
         self.command[0].mode = POSITION
         self._odometry, self._slip = Odometry(body.base, self.q[:BASE_JOINTS]), SlipDetector(self.settings.slip)
@@ -153,6 +164,7 @@ class BodyLoop:
 
     @property
     def time_s(self) -> float:
+        """Time since the start [s]."""
         return self.tick * self.settings.dt
 
     def period(self, target: Any, twist: Any, hold: Any = None, out: Array | None = None) -> Array:

@@ -58,8 +58,10 @@ class Link(BoardLink[Task]):
     def __init__(self, task: Task) -> None:
         super().__init__(task)
         self.arm = arm_of(task)
+        """The arm, with its tool."""
         check_fits(task, self.arm)
         self.unchecked = False
+        """Whether changes are accepted without the stability check."""
         self._past: deque[Parameters] = deque(maxlen=_STEPS_BACK)
         self._future: list[Parameters] = []
 

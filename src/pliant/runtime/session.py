@@ -46,7 +46,9 @@ class Session(Started[Task], Link):
             )
         super().__init__(located(task))
         self.name = name or next_name()
+        """Name of the loop, as `pliant status` lists it."""
         self.unchecked = unchecked
+        """Whether the task and its changes are accepted without the stability check."""
         self._record = None if record is None else recording_path(record)
         self._progress = progress
         self._ticks = ticks or -1

@@ -84,8 +84,11 @@ class Task(Section):
     )
     start_q: tuple[float, ...] = param((), unit="rad", help="Joint positions to start from (default: the home pose).")
     tool: Tool = Tool()
+    """The tool and the force sensor that carries it."""
     belief: Belief = Belief()
+    """Errors of the controller's arm model, to test a wrong model."""
     response: Response = Response()
+    """How the robot responds to a command."""
     surface_n_m: float = param(
         0.0,
         unit="N/m",
@@ -94,9 +97,13 @@ class Task(Section):
         help="Stiffest surface on which an admittance will press, for the guard (0: the simulated surfaces).",
     )
     params: Parameters = Parameters()
+    """Every parameter; the live ones can be changed while the loop runs."""
     sim: SimConfig = SimConfig()
+    """The simulated world: surfaces, pushes, sensor, seed."""
     ros2: Ros2Config = Ros2Config()
+    """Node, topics and time limits of ROS 2."""
     events: Annotated[tuple[Event, ...], Field(max_length=100)] = ()
+    """Actions at given times."""
     notes: tuple[str, ...] = param((), help="Conversions made when the task was read from another format.")
 
     @property

@@ -34,6 +34,7 @@ class SimBody:
     ) -> None:
         config, tool = config or BodySimConfig(), tool or Tool()
         self.name = f"sim:mobile_{arm}"
+        """Name of the robot."""
         self.arm, self.base = Arm.load(arm, tool), base or Chassis()
         q = np.array(start_q if len(start_q) else (0.0, 0.0, 0.0, *self.arm.q_home), float)
         inside = q.shape == (3 + self.arm.n,) and np.isfinite(q).all()
@@ -41,6 +42,7 @@ class SimBody:
             allowed = f"x, y, heading and {self.arm.n} angles within the joint ranges of {arm}"
             raise InputError("start_q", tuple(q.tolist()), allowed)
         self.world = BodyWorld(self.arm, self.base, config.tool or tool, config, dt, q)
+        """The physics: true state, surfaces and sensors."""
         if config.wheels:
             self._settle(q[3:], round(SETTLE_S / dt))
 
