@@ -25,6 +25,26 @@ assert "scipy.linalg" not in sys.modules, "it takes long to import, and no kerne
 print(json.dumps([result, sorted(names)]))
 """
 
+# Call it while Ctrl-C is pressed in the middle of what Numba registers once per process, and again.
+INTERRUPTED = """
+import signal
+from numba.core import utils
+
+def interrupted(registered, original=utils.stream_list):
+    utils.stream_list = original
+    for new in original(registered):
+        signal.raise_signal(signal.SIGINT)
+        yield new
+
+from outer import outer
+utils.stream_list = interrupted
+try:
+    outer(3.0)
+except KeyboardInterrupt:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    print(outer(3.0))
+"""
+
 OUTER = """
 from pliant.kernel import kernel
 from inner import inner
@@ -67,6 +87,14 @@ def test_a_second_process_compiles_nothing_until_the_source_changes(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("compiled", [False, True])
+def test_ctrl_c_during_the_first_call_leaves_kernels_usable(place: Path, compiled: bool) -> None:
+    cache = str(place / "cache")
+    if compiled:
+        python(CALL, place, PLIANT_CACHE=cache)
+    assert python(INTERRUPTED, place, PLIANT_CACHE=cache) == 7.0
+
+
 def test_a_constant_imported_from_another_file_counts_as_source(place: Path) -> None:
     cache = str(place / "cache")
     (place / "numbers_of_mine.py").write_text("FACTOR = 2.0\n")

@@ -40,6 +40,7 @@ from pliant.kernel import cache
 from pliant.kernel.c_functions import mujoco_library
 from pliant.kernel.libraries import EntryPoint, Lowered, Symbol
 from pliant.kernel.sources import digest_of_imports, was_edited
+from pliant.kernel.uninterrupted import uninterrupted
 
 # Numba's annotations describe its own use, not ours: a kernel is called like the function it was made from.
 numba: Any = _numba
@@ -141,7 +142,9 @@ class Kernel(CPUDispatcher):
         args = tuple(args)
         with global_compiler_lock:
             if args not in self.overloads:
-                self.add_overload(self._restore(args) or self._finish(args))
+                with uninterrupted():
+                    restored = self._restore(args)
+                self.add_overload(restored or self._finish(args))
                 if self.separate:
                     entry = self.overloads[args]
                     address = entry.library.get_pointer_to_function(entry.fndesc.llvm_func_name)
@@ -151,6 +154,9 @@ class Kernel(CPUDispatcher):
     def _lower(self, args: tuple[Any, ...]) -> Any:
         """The kernel as LLVM code."""
         if args not in self._lowered:
+            with uninterrupted():  # what Numba began to register here and did not finish would be lost for good
+                self.typingctx.refresh()
+                self.targetctx.refresh()
             flags: Any = compiler.Flags()
             self.targetdescr.options.parse_as_flags(flags, self.targetoptions)
             flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
