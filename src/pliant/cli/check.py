@@ -27,10 +27,12 @@ def command(
     from pliant.cli.loading import load_arm_task
     from pliant.cli.show import claim, compile_first, report
     from pliant.params.declare import changed, parse_assignment
+    from pliant.runtime.task import arm_of, check_fits
 
     chosen = load_arm_task(task, "check")
     values = dict(parse_assignment(text) for text in settings or ())
     chosen = chosen.model_copy(update={"params": changed(chosen.params, values)})
+    check_fits(chosen, arm_of(chosen))
     claim(plot)
     compile_first("batch")
     return report(check(chosen), as_json=as_json, picture=plot)

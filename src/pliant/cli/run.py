@@ -49,6 +49,7 @@ def command(
     from pliant.errors import RejectedError
     from pliant.robots import check_installed
     from pliant.runtime.guard import guard_start
+    from pliant.runtime.save import claim_recording
     from pliant.runtime.task import arm_of, check_fits, is_mission, load_task
 
     if fast and (watch or name or ros2):
@@ -77,6 +78,8 @@ def command(
     check_fits(wanted, arm_of(wanted))
     if not unchecked:
         guard_start(wanted)
+    if record:
+        claim_recording(record)
     compile_first("batch" if fast else "loop")
     if fast:
         return run_fast(wanted, record)

@@ -19,7 +19,7 @@ from pliant.errors import ContactError, LoopError, RejectedError
 from pliant.params.declare import validated
 from pliant.robots import is_simulated, model_of
 from pliant.runtime.batch import simulate
-from pliant.runtime.save import claim_recording, save_last_seconds, save_run
+from pliant.runtime.save import save_last_seconds, save_run
 from pliant.runtime.session import Session
 from pliant.runtime.task import Task, located
 from pliant.runtime.watch import FileWatch
@@ -75,8 +75,6 @@ def _ask_and_bridge(session: Session, *, yes: bool) -> AbstractContextManager[No
 
 def run_fast(task: Task, record: Path | None) -> int:
     """Simulate the whole task in compiled code."""
-    if record:
-        claim_recording(record)
     say_start(task)
     began = time.perf_counter()
     with progress("simulating") as update:
@@ -113,8 +111,6 @@ def run_paced(
     that ends in a fault is summarised too, before the error is raised.
     """
     session = Session(task, record=record, ticks=task.ticks, name=name, unchecked=unchecked)
-    if record:
-        claim_recording(record)
     say_start(task, session.name)
     ask_once(task, yes=yes)
     parts: list[np.ndarray[Any, Any]] = []
