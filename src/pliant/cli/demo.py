@@ -56,10 +56,12 @@ def _run(folder: Path) -> int:
     from pliant.cli.show import compile_first, out
     from pliant.record.reader import Recording
     from pliant.runtime.replay import replay
+    from pliant.runtime.save import claim_recording
     from pliant.runtime.task import load_task
 
-    compile_first("loop", "replay")
     path = folder / "demo.mcap"
+    claim_recording(path)
+    compile_first("loop", "replay")
     out.print(
         "A simulated UR5e is pushed, deflects and returns. Its spring is made twice as stiff. Then it is pushed again "
         "while its force sensor drops out for a moment."

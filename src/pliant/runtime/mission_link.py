@@ -74,7 +74,7 @@ class MissionSession(Started[MissionTask], MissionLink):
     def __init__(self, task: MissionTask, *, name: str | None = None) -> None:
         super().__init__(task)
         self.name = name or next_name()
-        """Name of the loop, as `pliant status` lists it."""
+        """Name of the loop, by which other processes find it."""
 
     def start(self) -> Self:
         """Start the process; returns when a path has been found, and raises if there is none."""

@@ -46,7 +46,7 @@ class Session(Started[Task], Link):
             )
         super().__init__(located(task))
         self.name = name or next_name()
-        """Name of the loop, as `pliant status` lists it."""
+        """Name of the loop, by which other processes find it."""
         self.unchecked = unchecked
         """Whether the task and its changes are accepted without the stability check."""
         self._record = None if record is None else recording_path(record)
