@@ -227,7 +227,7 @@ def _draw(default: Array, any_set: Array, paths: tuple[Array, Array, Array], jum
             axis.set_xlabel("time [s]")
         axes[1, 0].annotate("face of the box", (0.98, WALL_M * 1e3 + 1), xycoords=("axes fraction", "data"), ha="right")
         axes[0, 1].plot(t, rival[:, 0] * 1e3, ":", color=alarm, lw=1, label="virtual mass")
-        style.label(axes[0, 1], "Pushed, then pulled", "mm", "command")
+        style.label(axes[0, 1], "Push, then pull", "mm", "command")
         style.label(axes[1, 0], "Reversal", "mm", "command")
         axes[1, 0].set_ylim(WALL_M * 1e3 - 40, WALL_M * 1e3 + 10)
         ours, jump = jumps

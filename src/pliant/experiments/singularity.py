@@ -200,7 +200,7 @@ def _draw(runs: list[tuple[Way, Array, Trace]], path: Path) -> None:
             row[2].semilogy(undamped.time_s, np.maximum(rival, 1e-3), "--", color=theme.alarm, lw=0.9, label="undamped")
             row[2].semilogy(t, np.maximum(_asked(records), 1e-3), color=theme.lines[0], label="requested")
             row[2].axhline(LIMITS.speed_scale * PI, color=theme.faint, lw=1, label="limit")
-            style.label(row[0], way.what, "mm", "way")
+            style.label(row[0], way.what, "mm", "travel")
             style.label(row[1], "Smallest singular value", "m/rad")
             style.label(row[2], "Joint speed", "rad/s")
             for ax in row:
