@@ -49,7 +49,7 @@ site: $(READY) ## build the documentation site into site/ (offline; warnings are
 reference: $(READY) ## regenerate docs/reference from the declarations
 	$(BIN)/python docs/generate.py
 
-figures: $(READY) ## measure every published figure again and write docs/figures.md (takes an hour)
+figures: $(READY) ## measure every published figure again and write docs/figures.md (takes about 15 minutes)
 	$(BIN)/python docs/figures.py
 
 pictures: $(READY) ## redraw the pictures of README and docs (needs EGL)

@@ -82,6 +82,8 @@ def did_you_mean(name: str, choices: Iterable[str], *, first: str = "", all_name
     known = sorted(choices)
     near = nearest(name, known, first)
     hint = f" Did you mean {near!r}?" if near else ""
+    if near and 1 < len(alike := _same_unit(name, near, known)) <= _MOST_NAMES:
+        hint = f" Did you mean one of {', '.join(alike)}?"
     if len(known) <= _MOST_NAMES:
         return f"{hint} Known: {', '.join(known) or 'none'}."
     more = f" {all_names}" if all_names else ""
@@ -104,6 +106,17 @@ def nearest(name: str, choices: Iterable[str], first: str = "") -> str:
     last = name.rpartition(".")[2]
     close = [choice for choice in choices if _is_close(name, last, choice)]
     return max(close, key=lambda one: (bool(first) and one.startswith(f"{first}."), _likeness(name, one)), default="")
+
+
+def _same_unit(name: str, near: str, choices: Iterable[str]) -> list[str]:
+    """The names of the section of `name` with its ending, if `near` is only one guess of several.
+
+    Whoever writes contact.force_n may mean the force to hold or the limit.
+    """
+    section, _, last = name.rpartition(".")
+    if not section or "_" not in last or _likeness(last, near.rpartition(".")[2]) >= _VERY_CLOSE:
+        return []
+    return [one for one in choices if one.startswith(f"{section}.") and one.endswith(f"_{last.rpartition('_')[2]}")]
 
 
 def _is_close(name: str, last: str, choice: str) -> bool:

@@ -101,7 +101,7 @@ READING = Layout(
         Field("q", "rad", "joint positions", _J),
         Field("qd", "rad/s", "joint velocities", _J),
         Field("tau", "N m", "joint torques that the drives apply", _J),
-        Field("wrench", "N, N m", "raw force sensor, in sensor axes at the sensor's origin", (6,)),
+        Field("wrench", "N, N m", "raw force sensor, in the sensor frame at the sensor's origin", (6,)),
         Field("wrench_stamp_s", "s", "robot time at which the wrench was sampled"),
         Field(
             "wrench_state",
@@ -118,13 +118,11 @@ GOAL = Layout(
         Field("law", "", "which law runs (see Laws)", kind="i8"),
         Field("q", "rad", "joint goal of the joint-space laws", _J),
         Field("pose", "m, -", "X_BG: pose of the goal frame in the base", (7,)),
-        Field("twist", "m/s, rad/s", "velocity of the goal frame, in base axes", (6,)),
-        Field("accel", "m/s^2, rad/s^2", "acceleration of the goal frame, in base axes (torque laws)", (6,)),
+        Field("twist", "m/s, rad/s", "velocity of the goal frame, in the base frame", (6,)),
+        Field("accel", "m/s^2, rad/s^2", "acceleration of the goal frame, in the base frame (torque laws)", (6,)),
         Field("motion_s", "s", "how long the goal keeps moving at its twist; 0: it stays, or is set in every tick"),
-        Field("wrench", "N, N m", "wrench to hold, in base axes at the tool", (6,)),
-        Field(
-            "push", "N, N m", "virtual push, which the law feels in addition to the measured wrench, in base axes", (6,)
-        ),
+        Field("wrench", "N, N m", "wrench to hold, in the base frame at the tool", (6,)),
+        Field("push", "N, N m", "virtual push, added to the measured wrench for the law, in the base frame", (6,)),
         Field("stop", "", "1: stop and hold", kind="i8"),
         Field("pressed", "", "1: the law may take over from a pressing contact without lifting off", kind="i8"),
         Field("command", "", "last command to the contact law (see Contact commands)", kind="i8"),
@@ -147,9 +145,9 @@ CONTACT = Layout(
         Field("commands", "", "commands read so far", kind="i8"),
         Field("before", "", "the state that was paused", kind="i8"),
         Field("since_s", "s", "time in this state"),
-        Field("approach", "", "direction of approach: the tool's axis at the start, in base axes", (3,)),
-        Field("anchor", "m", "where the present seek or lift-off began, in base axes", (3,)),
-        Field("normal", "", "estimated direction out of the surface, in base axes", (3,)),
+        Field("approach", "", "direction of approach: the tool's axis at the start, in the base frame", (3,)),
+        Field("anchor", "m", "where the present seek or lift-off began, in the base frame", (3,)),
+        Field("normal", "", "estimated direction out of the surface, in the base frame", (3,)),
         Field("curvature", "1/m", "how fast the normal turns towards the sliding direction"),
         Field("doubt", "rad", "uncertainty of the learned slope along the path"),
         Field("force_n", "N", "force along the normal"),
@@ -215,11 +213,11 @@ STATE = Layout(
         Field("q_cmd", "rad", "commanded joint positions", _J),
         Field("qd_cmd", "rad/s", "commanded joint velocities", _J),
         Field("pose", "m, -", "X_BC: pose of the compliant frame: the tool at the commanded joints", (7,)),
-        Field("twist", "m/s, rad/s", "velocity of the compliant frame (the virtual mass), in base axes", (6,)),
-        Field("moved", "m/s, rad/s", "velocity of the tool by the commanded joints, in base axes", (6,)),
-        Field("goal_twist", "m/s, rad/s", "velocity of the goal one tick ago, in base axes", (6,)),
-        Field("wrench", "N, N m", "last good external wrench at the tool, in base axes", (6,)),
-        Field("wrench_lp", "N, N m", "low-passed external wrench at the tool, in base axes", (6,)),
+        Field("twist", "m/s, rad/s", "velocity of the compliant frame (the virtual mass), in the base frame", (6,)),
+        Field("moved", "m/s, rad/s", "velocity of the tool by the commanded joints, in the base frame", (6,)),
+        Field("goal_twist", "m/s, rad/s", "velocity of the goal one tick ago, in the base frame", (6,)),
+        Field("wrench", "N, N m", "last good external wrench at the tool, in the base frame", (6,)),
+        Field("wrench_lp", "N, N m", "low-passed external wrench at the tool, in the base frame", (6,)),
         Field("wrench_age_s", "s", "time since the last good wrench"),
         Field(
             "trouble",
@@ -240,7 +238,7 @@ STATE = Layout(
         Field("accel", "m/s^2, rad/s^2", "acceleration of the smoothed goal one tick ago", (6,)),
         Field("revision", "", "number of the parameter set one tick ago", kind="i8"),
         Field("led", "m, -", "pose of the smoothed goal, with which a torque law follows a jump of the goal", (7,)),
-        Field("led_twist", "m/s, rad/s", "velocity of the smoothed goal, in base axes", (6,)),
+        Field("led_twist", "m/s, rad/s", "velocity of the smoothed goal, in the base frame", (6,)),
         Field("load", "N m", "external joint torques, estimated from the motion (simple impedance)", _J),
         Field("contact", "", "state of the contact law", kind=CONTACT),
         Field("weakest", "-", "direction of the smallest singular value, the initial guess of the next tick", (6,)),
@@ -261,9 +259,9 @@ OBSERVED = Layout(
     "Observed",
     (
         Field("pose", "m, -", "X_BT: pose of the tool in the base, from the measured joints", (7,)),
-        Field("twist", "m/s, rad/s", "velocity of the tool, in base axes", (6,)),
+        Field("twist", "m/s, rad/s", "velocity of the tool, in the base frame", (6,)),
         Field(
-            "wrench", "N, N m", "external wrench at the tool in base axes, without sensor offset and tool weight", (6,)
+            "wrench", "N, N m", "external wrench at the tool, in the base frame, without offset and tool weight", (6,)
         ),
         Field(
             "singular_value",
@@ -307,7 +305,7 @@ TELEMETRY = Layout(
     (
         Field("tick", "", "number of the tick", kind="i8"),
         Field("time_s", "s", "time since the start of the loop"),
-        Field("revision", "", "number of the parameter set in force", kind="i8"),
+        Field("revision", "", "number of the active parameter set", kind="i8"),
         Field("timing", "", "when the tick ran", kind=TIMING),
         Field("reading", "", "what the robot reported", kind=READING),
         Field("goal", "", "what was requested", kind=GOAL),

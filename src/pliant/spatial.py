@@ -271,7 +271,7 @@ def se3_log(X, out):
 
 @kernel
 def pose_error(X_A, X_B, out):
-    """The difference of pose A from pose B, in base axes [m, rad]: out = [p_A - p_B, log(R_A R_Bᵀ)]."""
+    """The difference of pose A from pose B, in the base frame [m, rad]: out = [p_A - p_B, log(R_A R_Bᵀ)]."""
     w, x, y, z = _mul(X_A[3], X_A[4], X_A[5], X_A[6], X_B[3], -X_B[4], -X_B[5], -X_B[6])
     a, b, c = X_A[0] - X_B[0], X_A[1] - X_B[1], X_A[2] - X_B[2]
     out[3], out[4], out[5] = _log(w, x, y, z)
@@ -280,7 +280,7 @@ def pose_error(X_A, X_B, out):
 
 @kernel
 def pose_integrate(X, V, dt, out):
-    """Move a frame for dt [s] by its twist V in base axes at its origin: out = (p + dt v, exp(dt ω) ⊗ q), |q| = 1."""
+    """Move a frame for dt [s] by its twist V (base frame, at its origin): out = (p + dt v, exp(dt ω) ⊗ q), |q| = 1."""
     ew, ex, ey, ez = _exp(dt * V[3], dt * V[4], dt * V[5])
     a, b, c = X[0] + dt * V[0], X[1] + dt * V[1], X[2] + dt * V[2]
     w, x, y, z = _mul(ew, ex, ey, ez, X[3], X[4], X[5], X[6])

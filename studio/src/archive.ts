@@ -80,7 +80,7 @@ export class Archive {
   private readonly player = element("div", { hidden: "" });
   private readonly moment = element("span", { class: "faint", "data-testid": "moment" });
   private readonly told = element("div", { class: "faint", "data-testid": "recording-told" });
-  private readonly other = this.button("What if", "what-if", "Simulate this recording again with the parameters in force now", () => this.whatIf());
+  private readonly other = this.button("What if", "what-if", "Simulate this recording again with the current parameters", () => this.whatIf());
   private recording: Recording | null = null;
   private otherwise: Gapped[][] | null = null;
   private readonly busy = new BusyLines((what) => void this.cancel(what));
@@ -186,7 +186,7 @@ export class Archive {
     if (!answer) return;
     const run = answer["what_if"] as WhatIf;
     this.otherwise = run.columns;
-    this.say(run.fault ? `With these parameters the run would end in a fault: ${run.fault}.` : "Dotted lines: the run with the parameters in force now.", !run.fault);
+    this.say(run.fault ? `With these parameters the run would end in a fault: ${run.fault}.` : "Dotted lines: the run with the current parameters.", !run.fault);
     this.tell(this.recording, otherwiseInWords(run));
     this.show();
   }
@@ -304,5 +304,5 @@ function read(got: Recorded): Recording {
 /** What a run with other parameters has in common with the recorded one, and what not. */
 function otherwiseInWords(run: WhatIf): string {
   const begins = run.from_rest ? " It starts at rest where the recording starts." : "";
-  return `Dotted: the parameters in force now, with the recorded goals, commands, stops and virtual pushes.${begins} Pushes by hand are not recorded and are missing.`;
+  return `Dotted: the current parameters, with the recorded goals, commands, stops and virtual pushes.${begins} Pushes by hand are not recorded and are missing.`;
 }

@@ -24,7 +24,7 @@ export function makeButtons(into: HTMLElement, requests: Requests): Map<string, 
   add("pause", "Pause", "Pause the contact task", command("pause"));
   add("go-on", "Continue", "Continue after a pause", command("resume"));
   add("retract", "Retract", "End the contact task and lift off", command("stop"));
-  add("tare", "Tare", "Zero the force sensor at its current reading", () => requests.ask("tare", {}, "Force sensor tared."));
+  add("tare", "Tare", "Zero the force sensor; the declared tool weight stays compensated", () => requests.ask("tare", {}, "Force sensor tared."));
   add("record", "Record", "Record the loop to a file", () => requests.record());
   add("theme", "☾", "Dark or light colours", () => requests.changeLook());
   add("resume", "Resume", "Resume after a stop", () => requests.ask("resume"));

@@ -122,9 +122,9 @@ export class Panel {
       element("h2", {}, [group]),
       ...this.rows.filter((row) => row.knob.group === group).flatMap((row) => [row.holder, row.why]),
     ]);
-    const save = element("button", { "data-testid": "save", title: "Save the values in force to a task file" }, ["Save…"]);
+    const save = element("button", { "data-testid": "save", title: "Save the current values to a task file" }, ["Save…"]);
     save.onclick = () => this.save();
-    const keep = element("button", { "data-testid": "keep", title: "Keep the values in force to compare with later" }, ["Keep"]);
+    const keep = element("button", { "data-testid": "keep", title: "Keep the current values to compare with later" }, ["Keep"]);
     keep.onclick = () => void this.keep();
     this.dynamics.replaceChildren(
       ...groups,
@@ -322,10 +322,10 @@ export class Panel {
     const then = answer["then"] as Values;
     const names = Object.keys(then);
     const rows = names.map((item) => [item, written(now[item]), written(then[item]), this.declared.get(item)?.unit ?? ""]);
-    const body = names.length ? table(["parameter", "in force", name, "unit"], rows) : element("p", {}, ["No differences."]);
-    ask(`${name} compared with the values in force`, [body], names.length ? "Apply" : "", async () => {
+    const body = names.length ? table(["parameter", "current", name, "unit"], rows) : element("p", {}, ["No differences."]);
+    ask(`${name} compared with the current values`, [body], names.length ? "Apply" : "", async () => {
       const taken = await this.link.ask("preset", { preset: name });
-      if (taken.ok) this.say(`The values of ${name} are in force. Undo reverts them.`, true);
+      if (taken.ok) this.say(`The values of ${name} are applied. Undo reverts them.`, true);
       return taken.ok ? "" : (taken.error ?? REJECTED);
     });
   }
@@ -343,7 +343,7 @@ export class Panel {
     const own = this.source.endsWith(".yaml") ? this.source : "";
     const path = element("input", { type: "text", value: own, placeholder: "my_task.yaml", "data-testid": "save-path", "aria-label": "Task file" });
     const words = element("p", { class: "faint" }, ["Your own task file, on the machine that runs the Studio. Only values that differ are written; comments are kept."]);
-    ask("Save the values in force", [words, path], "Save", async () => {
+    ask("Save the current values", [words, path], "Save", async () => {
       const answer = await this.link.ask("save", { path: path.value });
       if (!answer.ok) return answer.error ?? REJECTED;
       this.say(`Saved ${countOf(answer["saved"] as string[])} to ${String(answer["path"])}.`, true);
@@ -356,7 +356,7 @@ export class Panel {
 function pending(row: Row, on: boolean): void {
   row.holder.classList.toggle("pending", on);
   row.slider.ariaBusy = row.number.ariaBusy = String(on);
-  row.number.title = on ? "Requested, not in force yet" : "";
+  row.number.title = on ? "Requested, not applied yet" : "";
 }
 
 const typed = new WeakSet<HTMLInputElement>();

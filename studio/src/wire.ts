@@ -34,7 +34,7 @@ export interface LoopWords {
   rate_hz: number;
   shapes: Shape[];
   bodies: number;
-  /** Against gravity, in base axes. */
+  /** Against gravity, in the base frame. */
   up: number[];
   laws: Record<string, string>;
   states: string[];

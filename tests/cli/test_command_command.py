@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
@@ -54,6 +56,28 @@ def test_a_contact_is_started_and_stopped_from_another_terminal(link: Link) -> N
     assert command(link, "stop").returncode == 0
     until(lambda: state(link) == "done")
     assert "done, because the tool has lifted off" in command(link).stdout
+
+
+def test_the_robot_is_stopped_and_continues_from_another_terminal(link: Link) -> None:
+    stopped = pliant(link.name, "stop")
+    assert stopped.returncode == 0, stopped.stderr
+    assert f"Loop {link.name}: stop confirmed." in stopped.stdout
+    assert link.state.goal.stop
+    assert pliant(link.name, "stop", "--resume").returncode == 0
+    until(lambda: not link.state.goal.stop)
+
+
+def test_a_loop_that_hangs_does_not_seem_to_be_stopped(link: Link) -> None:
+    os.kill(int(link.board.header.loop_pid), signal.SIGSTOP)
+    try:
+        silent = pliant(link.name, "stop")
+    finally:
+        os.kill(int(link.board.header.loop_pid), signal.SIGCONT)
+    assert silent.returncode == 3
+    assert "did not confirm the stop" in silent.stderr
+    until(lambda: link.state.goal.stop)
+    assert pliant(link.name, "stop", "--resume").returncode == 0
+    until(lambda: not link.state.goal.stop)
 
 
 def test_a_word_that_is_no_order_gives_none_of_them(link: Link) -> None:

@@ -18,6 +18,7 @@ from pliant.errors import LoopError, RejectedError
 from pliant.runtime import commands
 from pliant.runtime.board import Board
 from pliant.runtime.board_layout import RUNNING, STOPPED
+from pliant.runtime.brake import HEARD_S, Brake
 from pliant.runtime.link import Link
 from pliant.runtime.mission_link import MissionLink, MissionSession
 from pliant.runtime.mission_task import find_mission
@@ -26,7 +27,6 @@ from pliant.runtime.started import next_name
 from pliant.runtime.task import load_task
 from pliant.studio import actions
 from pliant.studio.actions import ACTIONS, HALT
-from pliant.studio.brake import HEARD_S, Brake
 from pliant.studio.desk import Desk
 from pliant.studio.history import History
 from pliant.studio.hub import Page

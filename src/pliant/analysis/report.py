@@ -107,7 +107,7 @@ def html(recording: Recording, names: Names | None = None) -> str:
         *_task(recording),
         *_parameters(recording),
         f"<footer>Report of <code>{escape(recording.path.name)}</code>. Forces act from the environment on the "
-        "robot, in base axes at the tool.</footer>",
+        "robot, in the base frame at the tool.</footer>",
     ]
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'

@@ -51,7 +51,7 @@ class Requests:
         return f"the equilibrium is at {_listed(point.x, point.y, point.z)} m"
 
     def goal_wrench(self, message: Any) -> str:
-        """A WrenchStamped: the wrench to hold, in base axes at the tool."""
+        """A WrenchStamped: the wrench to hold, in the base frame at the tool."""
         self._in_base(message)
         f, t = message.wrench.force, message.wrench.torque
         self.link.goal_wrench([f.x, f.y, f.z, t.x, t.y, t.z])

@@ -16,8 +16,8 @@ def command(
 ) -> int:
     """Measure how fast Pliant runs on this machine.
 
-    Measures the control tick, the loop, the simulator, the start-up or the first compilation, each next to a baseline
-    in the same run.
+    Measures the control tick, the loop, the simulator, the start-up or the first compilation, each against
+    a baseline measured in the same run.
     """
     from pliant.cli.show import compile_first, progress, report
     from pliant.experiments import bench

@@ -19,7 +19,7 @@ def command(
     ] = "show",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> int:
-    """Show, fill, prune or clear the cache of compiled code.
+    """Show, warm, prune or clear the cache of compiled code.
 
     The first start compiles the control code and caches it. Set PLIANT_CACHE to use another folder. Clearing is safe:
     the next start compiles again.

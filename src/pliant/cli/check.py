@@ -20,8 +20,7 @@ def command(
 ) -> int:
     """Predict whether a contact will settle, before the robot moves.
 
-    Prints margins, peak force and settling time over the declared surfaces. Exit code 1 if one of them misses its
-    target.
+    Prints margins, peak force and settling time for each declared surface. Exit code 1 if any value misses its target.
     """
     from pliant.analysis.check import check
     from pliant.cli.loading import load_arm_task

@@ -22,7 +22,7 @@ def command(
     The arm deflects and returns, its spring is stiffened, and it is pushed again while its force sensor drops out.
     Writes a recording and a picture, prints a table, and replays the recording through the same control code.
 
-    In a terminal the Studio follows: a web page on which you push the arm yourself.
+    In an interactive terminal the Studio starts afterwards: a web page on which you push the arm yourself.
     """
     import sys
 

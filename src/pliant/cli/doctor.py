@@ -28,9 +28,9 @@ def command(
 ) -> int:
     """Diagnose a recorded run: what went wrong, why, and what to do.
 
-    Checks for saturation, limit cycles, negative damping, lost contacts, preload, a frozen or late sensor, commands
-    that the robot did not follow, and delay. Exit code 0 if nothing is wrong, 1 if something is, 2 if the file is
-    not a recording.
+    Checks for saturation, limit cycles, negative damping, lost contacts, a force before the start, a frozen or late
+    sensor, commands that the robot did not follow, and delay. Exit code 0 if nothing is wrong, 1 if something is, 2 if
+    the file is not a recording.
     """
     from pliant.analysis.doctor import Case, examine
     from pliant.analysis.plot import extent, title

@@ -16,17 +16,18 @@ def command(
     host: Annotated[str, typer.Option(help="Loopback address to listen on: 127.0.0.1, 127.0.0.2, …")] = "127.0.0.1",
     version: Annotated[str, typer.Option(help="Software version that the controller reports.")] = "5.26.0.0",
     fault: Annotated[
-        list[str] | None, typer.Option(help="Fault to inject, such as 'silence 0.5 @ 3'. May be repeated.")
+        list[str] | None,
+        typer.Option(help="Fault to inject, such as 'silence 0.5 @ 3': silent for 0.5 s after 3 s. Repeatable."),
     ] = None,
     trace: Annotated[
-        Path | None, typer.Option(help="Write the true state of every period to this file (.npy).")
+        Path | None, typer.Option(help="Write the true state in every control period to this file (.npy).")
     ] = None,
     duration: Annotated[float | None, typer.Option(help="Stop after this time \\[s], at least 0.1.")] = None,
 ) -> int:
-    """Emulate a UR controller in front of a simulated arm.
+    """Emulate a UR controller that drives a simulated arm.
 
-    Serves the RTDE, dashboard and script ports. Tests the protocol and the error handling, not the dynamics of a real
-    robot. Press Ctrl-C to stop it.
+    Serves the RTDE, dashboard and script ports. Use it to test the protocol and the error handling;
+    the dynamics are not those of a real robot. Press Ctrl-C to stop it.
     """
     from pliant.cli.emulating import cell_of, must_be_here, run, version_of
     from pliant.cli.show import claim, compile_first

@@ -15,11 +15,11 @@ def command(
     name: Annotated[str | None, typer.Argument(help="Name of the experiment; without one, all are listed.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Write a picture to this file.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of all random numbers, 0 or more.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of all random numbers, 0 to 2147483647.")] = 0,
 ) -> int:
     """Run a named experiment, or list them.
 
-    Prints every figure with its target. Exit code 1 if a target is missed.
+    Prints every result with its target. Exit code 1 if a target is missed.
     Some experiments have further options; the list shows them.
     """
     from rich.text import Text

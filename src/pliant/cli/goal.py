@@ -6,20 +6,21 @@ from typing import Annotated
 
 import typer
 
-EXAMPLE = "Example: [bold]pliant goal 1.1 0.9[/bold]"
+EXAMPLE = "Example: [bold]pliant goal --by 0 0 0.05[/bold]"
 
 
 def command(
     position: Annotated[
-        list[float] | None, typer.Argument(help="x y or x y z \\[m] in base axes; without them, the goal is shown.")
+        list[float] | None,
+        typer.Argument(help="x y or x y z \\[m] in the base frame; without them, shows the goal."),
     ] = None,
     by: Annotated[bool, typer.Option("--by", help="Add the numbers to the current goal.")] = False,
     loop: Annotated[str | None, typer.Option(help="Name of the loop, if several are running.")] = None,
 ) -> int:
     """Move the goal of a running loop, or show it.
 
-    The goal is the equilibrium of a compliant law. It keeps its orientation. A torque law moves a goal that is out of
-    reach to the edge of the reach.
+    The goal is the equilibrium of a compliant law. Only its position changes. A torque law moves a goal that is out of
+    reach to the nearest reachable point.
     """
     from pliant.cli.show import out
     from pliant.errors import RejectedError

@@ -41,13 +41,13 @@ def command(
     amplitude: Annotated[
         float | None,
         typer.Option(
-            help="Travel of the tool \\[mm], 0.1 to 20, or joint \\[°] (default: 2, 0.6).",
+            help="Amplitude \\[mm], 0.1 to 20 (default: 2); with --joint \\[°], 0.03 to 5.7 (default: 0.6).",
             rich_help_panel=_DELAY,
         ),
     ] = None,
     bandwidth: Annotated[
         float | None,
-        typer.Option(help="Bandwidth \\[Hz], 0.5 to 10 (default: 3).", rich_help_panel=_DELAY),
+        typer.Option(help="Highest frequency of the motion \\[Hz], 0.5 to 10 (default: 3).", rich_help_panel=_DELAY),
     ] = None,
     seconds: Annotated[
         float | None, typer.Option(help="Duration \\[s], 2 to 120 (default: 8).", rich_help_panel=_DELAY)
@@ -57,12 +57,12 @@ def command(
         typer.Option(help="Number of the joint to move instead of the tool; the first is 1.", rich_help_panel=_DELAY),
     ] = None,
 ) -> int:
-    """Identify tool weight and sensor offset, or the robot's lag.
+    """Identify tool weight and sensor offset, or the robot's total lag.
 
-    payload: the wrist turns by up to 69° each way. Keep the space clear; nothing may touch the tool.
+    payload: each of the last three joints turns by up to ±69°. Keep the space clear; nothing may touch the tool.
 
-    delay: the tool moves back and forth along its axis, by up to 2 mm, for 8 s at up to 3 Hz; with --contact it also
-    presses.
+    delay: the tool moves back and forth along its axis, by default up to 2 mm, for 8 s at up to 3 Hz; with --contact it
+    also presses. The total lag is transport delay plus servo lag.
 
     A result that cannot be trusted is rejected with a reason.
     """

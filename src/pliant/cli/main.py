@@ -32,6 +32,7 @@ from pliant.cli import (
     push,
     replay,
     run,
+    stop,
     studio,
     tare,
 )
@@ -66,15 +67,18 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _root(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the versions."),
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print versions of Pliant and its packages."
+    ),
 ) -> None:
     """Compliant control for robot arms, simulated and real.
 
-    Exit codes: 0 done, 1 target missed or problem found, 2 bad input, 3 fault.
+    A running task is called a loop. Exit codes: 0 done, 1 target missed or problem found, 2 bad input, 3 fault or goal
+    not reached.
     """
 
 
-_WITH_A_ROBOT = (demo, run, studio, check, info, set_verb, goal, command, push, tare, identify)
+_WITH_A_ROBOT = (demo, run, studio, check, info, set_verb, goal, command, push, stop, tare, identify)
 _WITHOUT = (emulate, plan, plot, doctor, replay, experiment, bench, cache)
 
 

@@ -50,7 +50,7 @@ def _refuse(given: dict[str, Any]) -> None:
     """Reject the options of `pliant run` that a mission does not have."""
     for option, value in given.items():
         if value:
-            said = f"{option} does not apply to a mission: it runs in simulation, to its end, as fast as possible."
+            said = f"{option} does not apply to a mission, which runs until it ends. Leave it out."
             raise RejectedError(said, field=option)
 
 

@@ -22,8 +22,8 @@ def command(
 ) -> int:
     """Push the tool of a running loop.
 
-    Applies a force in base axes to a simulated arm; its force sensor measures it. With --virtual, the push is added to
-    the measured force instead. Virtual pushes work with any robot and any compliant law.
+    Applies a force in the base frame to a simulated arm; its force sensor measures it. With --virtual, the push is
+    added to the measured force instead. Virtual pushes work with any robot and any compliant law.
     """
     from pliant.cli.show import out
     from pliant.errors import InputError, RejectedError

@@ -23,19 +23,22 @@ def command(
     duration: Annotated[float | None, typer.Option(help="Time to run \\[s] (default: the task's).")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the simulation (default: the task's).")] = None,
     name: Annotated[str | None, typer.Option(help="Name for this loop; other commands select it with --loop.")] = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Reload the task file whenever you save it.")] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Apply the task file's parameters whenever you save it.")
+    ] = False,
     unchecked: Annotated[
         bool, typer.Option("--unchecked", help="Run even if not stable on the declared surfaces.")
     ] = False,
     ros2: Annotated[bool, typer.Option("--ros2", help="Publish and subscribe over ROS 2.")] = False,
     yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Do not ask before a real robot or a ROS 2 subscriber moves.")
+        bool, typer.Option("--yes", "-y", help="Do not ask before a real robot, or one over ROS 2, moves.")
     ] = False,
     fast: Annotated[bool, typer.Option("--fast", help="Simulate as fast as possible, not in real time.")] = False,
 ) -> int:
     """Run a task in real time, or as fast as possible (--fast).
 
-    Ctrl-C stops the robot and ends the run normally. A task that is not stable on its declared surfaces is rejected.
+    Ctrl-C ends the run normally: a tool in contact lifts off first, then the robot stops. A task that is not stable on
+    its declared surfaces is rejected.
 
     A mission (such as fetch) is simulated until it ends, and its path is drawn. The exit code is 3 if it does not reach
     its goal. With --ros2 it runs in real time.

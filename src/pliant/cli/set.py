@@ -25,8 +25,8 @@ def command(
 ) -> int:
     """Show or change the parameters of a running loop.
 
-    Also undoes the last change and saves the current values to a task file. A change that is not allowed is rejected,
-    the reason is printed, and the loop keeps its values.
+    Can also undo the last change (--undo) and save the current values (--save). A change that is not allowed is
+    rejected, the reason is printed, and the loop keeps its values.
     """
     from pliant.errors import RejectedError
     from pliant.runtime.link import attach
@@ -35,6 +35,8 @@ def command(
         raise RejectedError("--history only shows the changes so far. Leave out the parameter, --undo and --save.")
     if undo and name is not None:
         raise RejectedError(f"--undo takes no parameter; it reverts the last change. Leave out {name}.")
+    if name is not None and value is None and "=" in name:  # as in --set of other commands
+        name, _, value = name.partition("=")
     link = attach(loop)
     if history:
         _show_history(link)

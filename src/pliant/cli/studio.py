@@ -33,7 +33,7 @@ def command(
 ) -> int:
     """Watch a loop in the browser, push its arm and tune it.
 
-    Prints one link; Ctrl-C stops the Studio.
+    Prints a link; a simulated task starts when you open it. Ctrl-C ends the Studio and the run it started.
 
     By default the page can be reached only from this machine. It always needs the token in the link.
     """

@@ -156,7 +156,7 @@ def run_freely(law: ExplicitLaw, force: Callable[[float], Array], seconds: float
 
 
 def wrench_at_tool(arm: Arm, raw: Array, X_tool: Array, X_sensor: Array) -> Array:
-    """The external wrench at the tool in base axes, without the tool weight, as Pliant's law receives it."""
+    """The external wrench at the tool in the base frame, without the tool weight, as Pliant's law receives it."""
     weight, out = np.zeros(6), np.zeros(6)
     quat_rotate_inv(X_sensor[3:], arm.tool.mass_kg * arm.gravity, weight[:3])
     cross(np.array(arm.tool.com_in_sensor_m), weight[:3], weight[3:])

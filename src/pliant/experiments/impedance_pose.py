@@ -37,7 +37,7 @@ def _task(seed: int, seconds: float, pushes: tuple[Push, ...], events: tuple[Eve
 
 
 def turned(records: Array) -> Array:
-    """The rotation vector from the first pose to each [rad], in base axes."""
+    """The rotation vector from the first pose to each [rad], in the base frame."""
     pose, out = records["observed"]["pose"], np.zeros((len(records), 3))
     for row, X in zip(out, pose, strict=True):
         rotation_error(X[3:], pose[0, 3:], row)

@@ -118,7 +118,7 @@ def _mount(seed: int) -> tuple[list[Figure], Array, Array]:
 
 
 def _poses() -> Array:
-    """Gravity in sensor axes in the poses that the arm would take."""
+    """Gravity in the sensor frame in the poses that the arm would take."""
     arm = Arm.load("ur5e")
     return np.array([gravity_in_sensor(arm, q) for q in choose_poses(arm, np.array(arm.q_home), POSES)])
 

@@ -39,7 +39,7 @@ def _watch(config: SimConfig, q: Any, ticks: int, swing: float = 0.0) -> tuple[S
 
 
 def _weight(robot: SimRobot, q: Any) -> np.ndarray[Any, Any]:
-    """The wrench that the tool's weight alone puts on the sensor, in sensor axes: from the pose, by plain vectors."""
+    """The wrench that the tool's weight alone puts on the sensor, in its frame: from the pose, by plain vectors."""
     pose = robot.arm.sensor_pose(q)
     force = _rotate(pose[3:] * (1, -1, -1, -1), TOOL.mass_kg * robot.arm.gravity)
     return np.concatenate([force, np.cross(TOOL.com_in_sensor_m, force)])
@@ -112,7 +112,7 @@ def _rotate(quat: Any, v: Any) -> np.ndarray[Any, Any]:
 
 def _draw(noisy: np.ndarray[Any, Any], pushed: np.ndarray[Any, Any], path: Path) -> None:
     with style.applied() as theme:
-        fig, axes = style.figure(2, 1, "The simulated force sensor", "raw, in sensor axes", share_x=False)
+        fig, axes = style.figure(2, 1, "The simulated force sensor", "raw, in the sensor frame", share_x=False)
         t = np.arange(1000) * DT
         for axis in range(3):
             axes[0, 0].plot(t, noisy["wrench"][:1000, axis], color=theme.xyz[axis], lw=0.8, label="xyz"[axis])

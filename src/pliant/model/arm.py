@@ -53,7 +53,7 @@ class Arm:
     q_home: Floats
     """Home pose."""
     gravity: Floats
-    """Acceleration of gravity in base axes [m/s^2]."""
+    """Acceleration of gravity in the base frame [m/s^2]."""
     tool: Tool
     """The tool at the flange."""
     assumed: tuple[str, ...]
@@ -80,7 +80,7 @@ class Arm:
     ) -> Arm:
         """Load a built-in arm ("ur5e", "two_link", …) or the arm in an MJCF or URDF file.
 
-        `gravity` [m/s^2] is given in base axes. Alternatively, `mount_rpy_deg` gives the rotation of the base from
+        `gravity` [m/s^2] is given in the base frame. Alternatively, `mount_rpy_deg` gives the rotation of the base from
         upright (about the fixed axes x, y, z in this order). Without either, the gravity of the description is used.
         `flange` names the site or body of a file that carries the tool. The three scales introduce a deliberate model
         error: they multiply the masses, lengths and joint friction of the arm.
@@ -153,14 +153,14 @@ class Arm:
         return self.handle["X_sensor"][0].copy()
 
     def tool_weight(self, q: ArrayLike) -> Floats:
-        """The wrench [N, N m] that the tool's weight puts on the sensor at joint positions q, in sensor axes."""
+        """The wrench [N, N m] that the tool's weight puts on the sensor at joint positions q, in the sensor frame."""
         inverse, force = np.zeros(4), np.zeros(3)
         mujoco.mju_negQuat(inverse, self.sensor_pose(q)[3:])
         mujoco.mju_rotVecQuat(force, self.tool.mass_kg * self.gravity, inverse)
         return np.concatenate([force, np.cross(self.tool.com_in_sensor_m, force)])
 
     def jacobian(self, q: ArrayLike) -> Floats:
-        """The (6, n) Jacobian of the tool point, rows [linear; angular] in base axes."""
+        """The (6, n) Jacobian of the tool point, rows [linear; angular] in the base frame."""
         kinematics.jacobian_at(self.handle, self._joints("q", q))
         return self.handle["J"][0, :, : self.n].copy()
 
@@ -175,7 +175,7 @@ class Arm:
         return self.handle["bias"][0, : self.n].copy()
 
     def jdot_qd(self, q: ArrayLike, qd: ArrayLike) -> Floats:
-        """The tool's acceleration [m/s^2, rad/s^2] in base axes at zero joint acceleration."""
+        """The tool's acceleration [m/s^2, rad/s^2] in the base frame at zero joint acceleration."""
         kinematics.dynamics_at(self.handle, self._joints("q", q), self._joints("qd", qd))
         return self.handle["Jdot_qd"][0].copy()
 
@@ -208,7 +208,9 @@ def check_joints(
         raise InputError(field, values, f"{len(names)} numbers, one per joint of {arm}") from None
     if q.shape != low.shape:
         raise RejectedError(
-            f"{field} has {q.size} values, but {arm} has {len(names)} joints.", field=field, value=values
+            f"{field} has {q.size} values, but {arm} has {len(names)} joints, each of which needs one.",
+            field=field,
+            value=values,
         )
     for i, name in enumerate(names):
         if not low[i] <= q[i] <= high[i]:

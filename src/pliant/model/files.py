@@ -68,8 +68,8 @@ def _xml_root(path: Path) -> ET.Element:
     try:
         return ET.fromstring(path.read_bytes())
     except FileNotFoundError:
-        looked = "" if Path(path).is_absolute() else f" (looked in {Path.cwd()} and, for a task file, in its folder)"
-        raise ModelError(f"Robot file {path} does not exist{looked}.") from None
+        where = "" if Path(path).is_absolute() else f" in {Path.cwd()} or next to the task file"
+        raise ModelError(f"Robot file {path} does not exist{where}. Give the path of a URDF or MJCF file.") from None
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror}.") from None
     except ET.ParseError as error:

@@ -66,7 +66,7 @@ class Tool:
 
     @property
     def com_in_sensor_m(self) -> Vector:
-        """The centre of mass in sensor axes, from the sensor's origin [m]."""
+        """The centre of mass in the sensor frame, from the sensor's origin [m]."""
         inverse, result = np.zeros(4), np.zeros(3)
         mujoco.mju_negQuat(inverse, np.array(self.sensor_quat))
         mujoco.mju_rotVecQuat(result, np.subtract(self.com_m, self.sensor_m), inverse)

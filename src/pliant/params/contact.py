@@ -102,7 +102,7 @@ class Contact(Section):
         help="How far the tool may be pulled away from the surface while it feels a force; half of it while paused.",
     )
     path: Literal["none", "straight", "spiral", "raster"] = param("straight", help="Path along the surface.")
-    heading: Three = param((1.0, 0.0, 0.0), help="Initial direction of the path, in base axes.")
+    heading: Three = param((1.0, 0.0, 0.0), help="Initial direction of the path, in the base frame.")
     length_m: float = param(
         0.05, unit="m", gt=0, le=10, help="Length of a straight path or a spiral, or of one raster line."
     )

@@ -50,7 +50,7 @@ class Sense(Section):
         le=5,
         help="Moment below which a law feels nothing (subtracted, so there is no jump).",
     )
-    bias: Six = param((0.0,) * 6, unit="N, N m", live=True, help="Sensor offset in sensor axes; subtracted first.")
+    bias: Six = param((0.0,) * 6, unit="N, N m", live=True, help="Sensor offset in the sensor frame; subtracted first.")
     range_n: float = param(500.0, unit="N", gt=0, help="Largest plausible force; a larger reading is rejected.")
     range_nm: float = param(50.0, unit="N m", gt=0, help="Largest plausible moment; a larger reading is rejected.")
     stale_s: float = param(0.01, unit="s", live=True, gt=0, le=1, help="Age at which a reading counts as stale.")
@@ -215,8 +215,8 @@ class Limits(Section):
         le=200,
         help="Largest angular acceleration that a law commands for the compliant frame (a torque law: for its goal).",
     )
-    workspace_min_m: Three = param((-10.0, -10.0, -10.0), unit="m", help="Lower corner of the workspace, in base axes.")
-    workspace_max_m: Three = param((10.0, 10.0, 10.0), unit="m", help="Upper corner of the workspace, in base axes.")
+    workspace_min_m: Three = param((-10.0, -10.0, -10.0), unit="m", help="Lower corner of the workspace (base frame).")
+    workspace_max_m: Three = param((10.0, 10.0, 10.0), unit="m", help="Upper corner of the workspace (base frame).")
 
     @field_validator("workspace_max_m")
     @classmethod
@@ -265,7 +265,7 @@ class Limits(Section):
 class Parameters(Section):
     """The parameter set that one tick reads."""
 
-    all_names: ClassVar[str] = "List all: pliant set, or docs/reference/parameters.md."
+    all_names: ClassVar[str] = "List all: pliant set while a loop runs, or docs/reference/parameters.md."
 
     sense: Sense = Sense()
     hold: Hold = Hold()

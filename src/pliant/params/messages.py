@@ -145,9 +145,9 @@ def readable(section: type[BaseModel], error: ValidationError, data: Any, where:
     """The first complaint of pydantic about `data`, in the words of a person; `where` is the file, if there is one."""
     errors: list[Any] = list(error.errors(include_url=False))
     first, leaf = errors[0], _leaf(section, errors[0]["loc"])
-    places = {one["loc"] if one["type"] in _UNKNOWN else _leaf(section, one["loc"]).place for one in errors}
-    more = len(places) - 1
-    hint = f"({more} more problem{'s' if more > 1 else ''} in {where or 'the values given'}.)" if more else ""
+    places = {_place(section, one) for one in errors}
+    others = sorted(_dotted(place) for place in places - {_place(section, first)})
+    hint = f"(Also wrong: {', '.join(others)}.)" if others else ""
     if sentence := _sentence(section, first, leaf, data):
         begins = sentence.startswith(("unknown ", "the "))  # not with a name, which keeps its case
         start = sentence[0].upper() if begins and not where else sentence[0]
@@ -160,6 +160,11 @@ def readable(section: type[BaseModel], error: ValidationError, data: Any, where:
     if leaf.is_matrix or first["type"] in _LISTS:
         field, value = _dotted(leaf.place), _value_at(data, leaf.place)
     return InputError(field, value, _allowed(section, first, leaf), hint, unit=leaf.single_unit, where=where)
+
+
+def _place(section: type[BaseModel], problem: Any) -> Place:
+    """Where a complaint belongs: to a parameter as a whole, or to an entry that is unknown."""
+    return problem["loc"] if problem["type"] in _UNKNOWN else _leaf(section, problem["loc"]).place
 
 
 def _dotted(place: Place) -> str:

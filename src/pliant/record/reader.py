@@ -35,7 +35,7 @@ _UNREADABLE = (ValueError, TypeError, LookupError, OverflowError)  # what a dama
 
 
 class ParameterSet(NamedTuple):
-    """The parameters in force from `time_s` on, as a record with one entry per parameter."""
+    """The parameters that are active from `time_s` on, as a record with one entry per parameter."""
 
     revision: int
     time_s: float
@@ -51,7 +51,7 @@ class Recording:
     records: Array
     """One telemetry record per tick; the fields are listed in the record reference."""
     parameters: list[ParameterSet]
-    """Every parameter set that was in force, with the time from which on."""
+    """Every parameter set that was active, with the time from which on."""
     parameter_layout: Layout | None
     """Names, units and help of the parameters; None if the file has none."""
     meta: dict[str, Any]
@@ -143,6 +143,8 @@ def _read(path: Path) -> bytes:
     try:
         data = path.read_bytes()
     except OSError as error:
+        if isinstance(error, FileNotFoundError):
+            raise RecordingError(path, f"does not exist. {_MAKE_ONE}") from None
         raise RecordingError(path, f"cannot be read: {error.strerror or error}.") from None
     if not data:
         raise RecordingError(path, f"is empty. {_MAKE_ONE}")

@@ -182,7 +182,7 @@ def parameter_set_layout(values: Layout | np.dtype[np.void]) -> Layout:
         "ParameterSet",
         (
             Field("revision", "", "number of the parameter set", kind="i8"),
-            Field("time_s", "s", "time from which it is in force, since the start of the loop"),
+            Field("time_s", "s", "time from which it is active, since the start of the loop"),
             Field("values", "", "the parameters", kind=inner),
         ),
     )

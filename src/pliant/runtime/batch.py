@@ -73,7 +73,7 @@ class Run:
     records: np.ndarray[Any, Any]
     """One telemetry record per tick."""
     sets: list[tuple[int, int, np.ndarray[Any, Any]]]
-    """(revision, first tick in force, parameter record)"""
+    """(revision, first tick, parameter record)"""
     fault: str
     """Why the controller stopped the robot ("" if it did not)."""
 

@@ -137,7 +137,7 @@ class BodyLoop:
         self.motion = WholeBodyMotion(body, self.settings.whole_body, self.settings.dt)
         """Divides motion between base and arm."""
         self.parameters = record_of(self.settings.params)
-        """The parameters in force, as kernels read them."""
+        """The active parameters, as kernels read them."""
         prepare(self.parameters[0], None, 1.0, 0, self.settings.dt)
         self.state, self.reading, self.goal, self.command = STATE.new(), READING.new(), GOAL.new(), COMMAND.new()
         self.observed, self.work, self.base = OBSERVED.new(), WORK.new(), BASE.new()

@@ -41,10 +41,8 @@ def find_file(kind: str, name: str | Path) -> Path:
     if "/" not in str(name) and not path.suffix:
         raise UnknownNameError(kind, str(name), known)
     wanted = "an existing YAML file" if kind == "task" else "an existing file"
-    said = (
-        f"{kind.capitalize()} file {name} does not exist. Give the path of {wanted} or a name. {_listed(kind, known)}"
-    )
-    raise RejectedError(said, field=f"the {kind}", value=str(name))
+    said = f"{kind.capitalize()} file {name} does not exist. Give the path of {wanted} or the name of a bundled one."
+    raise RejectedError(f"{said} {_listed(kind, known)}", field=f"the {kind}", value=str(name))
 
 
 def _listed(kind: str, known: dict[str, Path]) -> str:

@@ -126,7 +126,7 @@ def _surfaces(task: Task) -> Iterator[tuple[float, float, Array]]:
 
 
 def _turned(surface: Surface, axis: Array) -> Array:
-    """An axis of the surface in base axes."""
+    """An axis of the surface in the base frame."""
     r, p, y = np.radians(surface.rpy_deg)
     cr, sr, cp, sp, cy, sy = math.cos(r), math.sin(r), math.cos(p), math.sin(p), math.cos(y), math.sin(y)
     R = np.array([

@@ -142,7 +142,7 @@ def come_to_rest(mover: Mover, q: Array, what: str) -> None:
 
 
 def gravity_in_sensor(arm: Arm, q: Array) -> Array:
-    """Gravity in sensor axes [m/s²] at joint positions q."""
+    """Gravity in the sensor frame [m/s²] at joint positions q."""
     out = np.zeros(3)
     quat_rotate_inv(arm.sensor_pose(q)[3:], np.array(arm.gravity), out)
     return out

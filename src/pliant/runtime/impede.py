@@ -118,7 +118,7 @@ def _feel_load(h, s, r, dt):
 
 @kernel
 def _aim(h, p, s, g, x, dt, o):
-    """The led goal within reach, and how far the tool is from it, in base axes."""
+    """The led goal within reach, and how far the tool is from it, in the base frame."""
     put(x.goal, g.pose)
     put(x.goal_twist, g.twist)
     put(x.accel, g.accel)

@@ -79,7 +79,7 @@ class Link(BoardLink[Task]):
 
     @property
     def wrench(self) -> np.ndarray[Any, Any]:
-        """External wrench at the tool, in base axes [N, N m]."""
+        """External wrench at the tool, in the base frame [N, N m]."""
         return self.state.observed.wrench.copy()
 
     @property
@@ -99,7 +99,7 @@ class Link(BoardLink[Task]):
         self._send(commands.GOAL_Q, values=self._numbers("q", q, self.arm.n, allowed=allowed))
 
     def goal_pose(self, pose: ArrayLike, *, judged: bool = False) -> None:
-        """Set the goal pose [x, y, z, qw, qx, qy, qz] in base axes, at rest.
+        """Set the goal pose [x, y, z, qw, qx, qy, qz] in the base frame, at rest.
 
         With `judged`, a goal that would deflect a spring beyond its limit at once is rejected instead of stopping the
         robot.
@@ -114,25 +114,25 @@ class Link(BoardLink[Task]):
         self._send(commands.GOAL_POSE, values=values)
 
     def goal_twist(self, twist: ArrayLike, for_s: float = 0.1) -> None:
-        """Move the goal pose with a twist [m/s, rad/s] in base axes; the law follows it without lag.
+        """Move the goal pose with a twist [m/s, rad/s] in the base frame; the law follows it without lag.
 
         The motion ends after `for_s` seconds unless it is commanded again: if a program dies, its goal stops.
         """
         self._send(commands.GOAL_TWIST, values=[*self._numbers("twist", twist, 6, allowed=_TWIST), _lasting(for_s)])
 
     def goal_position(self, position: ArrayLike, *, judged: bool = False) -> None:
-        """Set the position of the goal [m] in base axes; two numbers keep z. The goal keeps its orientation."""
+        """Set the position of the goal [m] in the base frame; two numbers keep z. The goal keeps its orientation."""
         values = self._numbers("position", position, 2, 3, allowed="2 or 3 numbers [m]")
         pose = self.state.goal.pose.copy()
         pose[: len(values)] = values
         self.goal_pose(pose, judged=judged)
 
     def goal_accel(self, accel: ArrayLike, for_s: float = 0.1) -> None:
-        """Set the goal's acceleration [m/s², rad/s²] in base axes for `for_s` seconds: torque laws feed it forward."""
+        """Set the goal's acceleration [m/s², rad/s²] in the base frame for `for_s` seconds; torque laws use it."""
         self._send(commands.GOAL_ACCEL, values=[*self._numbers("accel", accel, 6, allowed=_ACCEL), _lasting(for_s)])
 
     def virtual_push(self, wrench: ArrayLike, for_s: float | None = None) -> None:
-        """Apply a virtual push [N, N m] in base axes that the law feels in addition to the measured wrench.
+        """Apply a virtual push [N, N m] in the base frame that the law feels in addition to the measured wrench.
 
         The arm moves as if it were pushed. Three numbers are a force. The push lasts until the next one; with `for_s`
         it ends after so many seconds, unless another one has replaced it.
@@ -144,7 +144,7 @@ class Link(BoardLink[Task]):
             self.board.send(commands.END_VIRTUAL_PUSH, at_tick=last, values=values)
 
     def goal_wrench(self, wrench: ArrayLike) -> None:
-        """Set the wrench [N, N m] to hold, in base axes."""
+        """Set the wrench [N, N m] to hold, in the base frame."""
         values = self._numbers("wrench", wrench, 6, allowed="6 numbers: force [N], then moment [N m]")
         check_wrench("wrench", values, self.parameters.sense)
         self._send(commands.GOAL_WRENCH, values=values)
@@ -182,7 +182,7 @@ class Link(BoardLink[Task]):
         self._send(commands.RESUME)
 
     def push(self, force: ArrayLike, for_s: float = 0.5) -> None:
-        """Push a simulated arm at its tool: a force [N], or a wrench of six numbers, in base axes."""
+        """Push a simulated arm at its tool: a force [N], or a wrench of six numbers, in the base frame."""
         if not is_simulated(self.task.robot):
             raise no_push(self.task.robot)
         self._send(commands.PUSH, values=[*self._pushed("force", force), _lasting(for_s)])

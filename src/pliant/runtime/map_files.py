@@ -95,7 +95,9 @@ def _from_yaml(path: Path) -> OccupancyGrid:
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 0
         problem = (error.problem or "not YAML").splitlines()[0]
-        raise RejectedError(f"{path}:{line} is not valid YAML: {problem}.", field="the map") from None
+        raise RejectedError(
+            f"{path}:{line} is not valid YAML: {problem}. Check indentation, brackets and quotes.", field="the map"
+        ) from None
     except (YAMLError, ValueError, OSError):
         raise InputError("the map", str(path), "a readable YAML file") from None
     if not isinstance(data, dict) or not data.keys() & MapFile.model_fields.keys():

@@ -40,7 +40,7 @@ class MissionLink(BoardLink[MissionTask]):
         self._ask(commands.RESUME)
 
     def goal(self, position: ArrayLike) -> None:
-        """Set another goal of the tool [m] in map axes; it keeps its orientation, and two numbers keep its height.
+        """Set another goal of the tool [m] in the map frame; it keeps its orientation, and two numbers keep its height.
 
         Nothing moves: a goal pose of the base and a path are planned, and `begin` drives there. Raises if there are
         none.

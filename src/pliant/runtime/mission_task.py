@@ -53,7 +53,7 @@ class MissionTask(MissionSettings):
     )
     start: Three = param((0.0, 0.0, 0.0), unit="m, m, °", help="Start pose of the base: x, y and heading.")
     start_q: tuple[float, ...] = param((), unit="rad", help="Start positions of the joints (default: the home pose).")
-    goal_m: Three = param((0.0, 0.0, 0.0), unit="m", help="Goal position of the tool, in map axes.")
+    goal_m: Three = param((0.0, 0.0, 0.0), unit="m", help="Goal position of the tool, in the map frame.")
     goal_rpy_deg: Three = param(
         (180.0, 0.0, 0.0),
         unit="°",

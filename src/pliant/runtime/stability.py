@@ -106,7 +106,7 @@ def _mobility(L: Array, axis: Array, held: float) -> float:
 
 
 def tool_axis(pose: Array) -> Array:
-    """The tool's z axis in base axes."""
+    """The tool's z axis in the base frame."""
     w, x, y, z = pose[3:]
     return np.array([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)])
 

@@ -36,9 +36,9 @@ class Event(Section):
     law: Literal["", "hold", "admittance", "impedance", "contact"] = param("", help="Law to change to.")
     goal_q: tuple[float, ...] = param((), unit="rad", help="New joint goal.")
     goal_offset_m: tuple[float, ...] = param((), unit="m", help="New goal position, relative to the start.")
-    wrench_goal: Six | None = param(None, unit="N, N m", help="Wrench to hold, in base axes.")
+    wrench_goal: Six | None = param(None, unit="N, N m", help="Wrench to hold, in the base frame.")
     virtual_push: Six | None = param(
-        None, unit="N, N m", help="Virtual push that the law feels from now on, in base axes."
+        None, unit="N, N m", help="Virtual push that the law feels from now on, in the base frame."
     )
     command: Literal["", "set_start", "start", "pause", "resume", "stop", "abort"] = param(
         "", help="Command to the contact law."
@@ -208,7 +208,9 @@ def read_yaml(path: Path) -> dict[str, Any]:
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 0
         problem = (error.problem or "not YAML").splitlines()[0]
-        raise RejectedError(f"{path}:{line} is not valid YAML: {problem}.", field=str(path)) from None
+        raise RejectedError(
+            f"{path}:{line} is not valid YAML: {problem}. Check indentation, brackets and quotes.", field=str(path)
+        ) from None
     except (YAMLError, ValueError) as error:  # a character that is none, a date that is none
         raise RejectedError(f"{path} is not valid YAML: {str(error).splitlines()[0]}.", field=str(path)) from None
     if not isinstance(data, dict):

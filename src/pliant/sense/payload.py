@@ -1,6 +1,6 @@
 """Mass, centre of mass and sensor offset from force readings at rest in several poses.
 
-    f = m g_S + f_b              g_S: gravity in sensor axes
+    f = m g_S + f_b              g_S: gravity in the sensor frame
     τ = (m c) × g_S + τ_b        linear in m, m c, f_b and τ_b: least squares with ten unknowns
 
 With `find_mount`, the rotation of the sensor on the flange is found too: g_S = exp(φ) R g, where R starts from the
@@ -40,7 +40,7 @@ class PayloadError(PliantError):
 
 @dataclass(frozen=True)
 class Payload:
-    """An identified payload. Vectors are in sensor axes from the sensor's origin."""
+    """An identified payload. Vectors are in the sensor frame from the sensor's origin."""
 
     mass_kg: float
     com_m: Array
@@ -65,7 +65,7 @@ class Payload:
 
 
 def identify(wrenches: Array, gravity: Array, *, find_mount: bool = False) -> Payload:
-    """Fit a payload to mean wrenches (n, 6) at rest and gravity in sensor axes (n, 3) [m/s²] in as many poses."""
+    """Fit a payload to mean wrenches (n, 6) at rest and gravity in the sensor frame (n, 3) [m/s²] in as many poses."""
     wrenches, gravity = np.asarray(wrenches, float), np.asarray(gravity, float)
     if len(wrenches) < LEAST_POSES:
         raise PayloadError(

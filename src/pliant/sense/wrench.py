@@ -19,8 +19,8 @@ from pliant.spatial import quat_rotate, quat_rotate_inv
 
 @kernel
 def external(h, p, raw, work, out):
-    """The wrench of the environment on the tool, in base axes at the tool, for the pose in the handle `h`."""
-    # weight of the tool in sensor axes
+    """The wrench of the environment on the tool, in the base frame at the tool, for the pose in the handle `h`."""
+    # weight of the tool in the sensor frame
     quat_rotate_inv(h.X_sensor[3:7], h.gravity, work)
     wx, wy, wz = h.tool_mass * work[0], h.tool_mass * work[1], h.tool_mass * work[2]
     cx, cy, cz = h.tool_com[0], h.tool_com[1], h.tool_com[2]

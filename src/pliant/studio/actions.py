@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import InputError, PliantError, UnknownNameError
+from pliant.runtime.brake import HEARD_S
 from pliant.studio import archive
 from pliant.studio.ahead import is_judged, zones
 from pliant.studio.begin import Beginning
-from pliant.studio.brake import HEARD_S
 from pliant.studio.request import Message, Request
 from pliant.studio.schema import in_force, parameters_in_words, values_of
 from pliant.studio.wire import in_words

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import InputError, RejectedError
+from pliant.runtime.brake import Brake
 from pliant.runtime.link import Link
 from pliant.runtime.mission_link import MissionLink
-from pliant.studio.brake import Brake
 from pliant.studio.history import History
 from pliant.studio.settle import settle
 from pliant.studio.stage import Stage

@@ -14,6 +14,7 @@ from pliant.model.catalogue import available_models
 from pliant.params.control import Parameters
 from pliant.params.declare import validated
 from pliant.robots import is_simulated
+from pliant.runtime.brake import Brake
 from pliant.runtime.bundled import bundled_files, find_file
 from pliant.runtime.guard import guard_start
 from pliant.runtime.link import Link, attach, board_of
@@ -22,7 +23,6 @@ from pliant.runtime.mission_task import changed_mission, find_mission
 from pliant.runtime.session import Session
 from pliant.runtime.task import MISSION, Task, is_mission, load_task, located
 from pliant.studio.archive import experiments
-from pliant.studio.brake import Brake
 from pliant.studio.life import status_of, was_killed
 from pliant.studio.recorder import Recorder
 from pliant.studio.scene import ArmScene, MissionScene

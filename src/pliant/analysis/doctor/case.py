@@ -72,7 +72,7 @@ class Case:
 
     @cached_property
     def force(self) -> Array:
-        """Unfiltered external force at the tool in base axes [N]; NaN where it is not finite."""
+        """Unfiltered external force at the tool in the base frame [N]; NaN where it is not finite."""
         return signals.finite(self.records["observed"]["wrench"][:, :3])
 
     @cached_property

@@ -127,7 +127,7 @@ class EmulatedArm:
 
     @property
     def pushed_n(self) -> Array:
-        """The present force of the task's pushes on the tool, in base axes, without their ramps."""
+        """The present force of the task's pushes on the tool, in the base frame, without their ramps."""
         t, pushes = self.time_s, self.world.push[: len(self._pushes)]
         return sum((push.wrench[:3] for push in pushes if push.start <= t < push.end), np.zeros(3))
 
@@ -150,7 +150,7 @@ class EmulatedArm:
         return tuple(twist.tolist())
 
     def tcp_force(self) -> tuple[float, ...]:
-        """The external wrench at the tool point, in base axes, without the payload's weight."""
+        """The external wrench at the tool point, in the base frame, without the payload's weight."""
         at_flange = self._at_flange() - self._zero
         f, turn = self._R @ at_flange[:3], self._R @ at_flange[3:]
         # from the flange to the tool point: τ_T = τ_F + (p_F - p_T) × f

@@ -30,7 +30,7 @@ class Ros2Config(Section):
     wrench: str = param(
         "ft_sensor_readings",
         pattern=_NAME,
-        help="Topic of the raw force sensor (WrenchStamped), in sensor axes.",
+        help="Topic of the raw force sensor (WrenchStamped), in the sensor frame.",
     )
     wrench_is: Literal["on_robot", "by_robot"] = param(
         "on_robot", help="Sign of the wrench: environment on robot (on_robot) or robot on environment (by_robot)."

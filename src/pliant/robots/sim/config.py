@@ -112,7 +112,7 @@ class Push(Section):
     at_s: float = param(1.0, unit="s", ge=0, help="Start of the push.")
     for_s: float = param(1.0, unit="s", gt=0, help="Duration of the push, ramps included.")
     ramp_s: float = param(0.05, unit="s", ge=0, help="Time over which it rises and falls.")
-    wrench: Six = param((0.0,) * 6, unit="N, N m", help="Force and moment at the tool, in base axes.")
+    wrench: Six = param((0.0,) * 6, unit="N, N m", help="Force and moment at the tool, in the base frame.")
 
 
 class SimConfig(Section):

@@ -35,7 +35,7 @@ class SimRobot:
         advance_sim(self.world.record, command)
 
     def push(self, wrench: Any, for_s: float) -> None:
-        """Push the tool with `wrench` [N, N m] in base axes, for `for_s` seconds from now."""
+        """Push the tool with `wrench` [N, N m] in the base frame, for `for_s` seconds from now."""
         w = self.world.record[0]
         w.live_push[:], w.live_until = wrench, w.time + for_s
 

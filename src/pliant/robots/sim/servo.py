@@ -1,7 +1,8 @@
 """The robot's own servo: transport delay, command filter, stiff joint loop with full knowledge of its dynamics.
 
 Like a real servo it interpolates: positions and velocities reach the commanded value at the end of the period, because
-a staircase would shake the arm at the loop rate. That period is part of the declared delay. Torques act immediately.
+a staircase would shake the arm at the loop rate. That period is part of the declared delay. Torques act after the
+delay, without interpolation.
 
     ref'' = ω² (target - ref) - 2 ω ref'                        what an external controller sees of the robot
     τ = M (ref'' + 2 ω_s (ref' - q̇) + ω_s² (ref - q)) + bias    how strongly the joints track ref

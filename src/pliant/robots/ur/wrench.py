@@ -1,9 +1,9 @@
 """The only place where the wrench of a UR is converted to Pliant's.
 
-A UR reports `actual_TCP_force`: the external wrench at the tool point, in base axes, with the payload's weight already
-removed. A `Reading` holds what a bare sensor would measure: in sensor axes at the sensor, weight included. So the
-weight is added back with the same tool with which `sense.wrench.external` removes it, and the two cancel exactly: the
-law feels what the controller reported, and a recording looks like that of any other robot.
+A UR reports `actual_TCP_force`: the external wrench at the tool point, in the base frame, without the payload's weight.
+A `Reading` holds what a bare sensor would measure: in the sensor frame at the sensor, weight included. So the weight is
+added back with the same tool with which `sense.wrench.external` removes it, and the two cancel exactly: the law feels
+what the controller reported, and a recording looks like that of any other robot.
 
     f_S = R_SB f + R_SB m g       τ_S = R_SB (τ + (p_T - p_S) × f) + c × (R_SB m g)
 
