@@ -283,7 +283,8 @@ def refusal(path: Path | str) -> str:
 
 
 def test_files_that_cannot_be_read_are_refused_in_one_sentence(tmp_path: Path) -> None:
-    assert refusal(tmp_path / "none.xml") == f"Robot file {tmp_path / 'none.xml'} does not exist."
+    none = tmp_path / "none.xml"
+    assert refusal(none) == f"Robot file {none} does not exist. Give the path of a URDF or MJCF file."
     assert "must end in .xml (MJCF) or .urdf" in refusal("arm.stl")
     assert "not well-formed XML" in refusal(write(tmp_path, "<mujoco><worldbody>"))
     assert "not well-formed XML" in refusal(write(tmp_path, ""))

@@ -265,7 +265,7 @@ def test_a_refusal_names_field_value_and_what_is_allowed(values: dict[str, Any],
         changed(Parameters(), values)
     for word in words:
         assert word in str(caught.value)
-    assert "more problem" not in str(caught.value)
+    assert "Also wrong" not in str(caught.value)
 
 
 def test_a_value_that_is_wrong_and_not_live_is_refused_as_wrong_first() -> None:
@@ -290,7 +290,7 @@ def test_names_of_the_law_that_runs_are_suggested_first() -> None:
         ({"inner": {"open": 3.0}}, ("inner.open is 3", "less than 3")),
         ({"inner": {"opne": 3.0}}, ("unknown entry 'inner.opne'", "Did you mean 'open'?")),
         ({"inner": 3.0}, ("inner is 3, ", "a mapping of names to values")),
-        ({"free": "x", "count": -1}, ("free", "(1 more problem in task.yaml.)")),
+        ({"free": "x", "count": -1}, ("free", "(Also wrong: count.)")),
     ],
 )
 def test_plain_data_is_refused_with_the_place_of_the_mistake(data: Any, words: tuple[str, ...]) -> None:

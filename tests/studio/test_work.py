@@ -15,6 +15,7 @@ import pytest
 from running_studio import Running, ask, dial, until
 
 from pliant.errors import RejectedError, UnknownNameError
+from pliant.record import Recording
 from pliant.runtime.batch import simulate
 from pliant.runtime.save import save_run
 from pliant.runtime.task import load_task
@@ -162,3 +163,19 @@ def test_two_recordings_within_a_second_have_a_file_each(
         "hand_guiding-20260102-030405-3.mcap",
     ]
     assert all(Path(file).stat().st_size > 0 for file in files)
+
+
+def test_a_recording_that_ends_at_once_has_a_file_even_beside_another_recorder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, studio: Running
+) -> None:
+    monkeypatch.setenv("PLIANT_OUT", str(tmp_path))
+    other, stage = Stage(), Stage()
+    other.attach(studio.loop.name)
+    stage.attach(studio.loop.name)
+    other.record()
+    try:
+        file = Path(stage.record())
+        stage.stop_recording()
+        assert Recording.load(file).complete
+    finally:
+        other.stop_recording()

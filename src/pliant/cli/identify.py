@@ -47,7 +47,7 @@ def command(
     ] = None,
     bandwidth: Annotated[
         float | None,
-        typer.Option(help="Highest frequency of the motion \\[Hz], 0.5 to 10 (default: 3).", rich_help_panel=_DELAY),
+        typer.Option(help="Highest frequency \\[Hz], 0.5 to 10 (default: 3).", rich_help_panel=_DELAY),
     ] = None,
     seconds: Annotated[
         float | None, typer.Option(help="Duration \\[s], 2 to 120 (default: 8).", rich_help_panel=_DELAY)
@@ -57,7 +57,7 @@ def command(
         typer.Option(help="Number of the joint to move instead of the tool; the first is 1.", rich_help_panel=_DELAY),
     ] = None,
 ) -> int:
-    """Identify tool weight and sensor offset, or the robot's total lag.
+    """Identify tool weight and sensor offset, or the total lag.
 
     payload: each of the last three joints turns by up to ±69°. Keep the space clear; nothing may touch the tool.
 

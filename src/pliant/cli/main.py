@@ -72,9 +72,7 @@ def _root(
     ),
 ) -> None:
     """Compliant control for robot arms, simulated and real.
-
-    A running task is called a loop. Exit codes: 0 done, 1 target missed or problem found, 2 bad input, 3 fault or goal
-    not reached.
+    Exit codes: 0 done, 1 target missed or problem found, 2 bad input, 3 fault.
     """
 
 

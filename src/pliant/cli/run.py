@@ -23,9 +23,7 @@ def command(
     duration: Annotated[float | None, typer.Option(help="Time to run \\[s] (default: the task's).")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the simulation (default: the task's).")] = None,
     name: Annotated[str | None, typer.Option(help="Name for this loop; other commands select it with --loop.")] = None,
-    watch: Annotated[
-        bool, typer.Option("--watch", help="Apply the task file's parameters whenever you save it.")
-    ] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Apply the task file whenever you save it.")] = False,
     unchecked: Annotated[
         bool, typer.Option("--unchecked", help="Run even if not stable on the declared surfaces.")
     ] = False,

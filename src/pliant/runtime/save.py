@@ -169,11 +169,21 @@ def record(board: Board, path: Path, first: int = 0, asked: Callable[[], bool] =
 
     An older recording of this name is kept until the loop has published its first record.
     """
-    new = path.with_name(f"{path.name}.new")
+    new = _unfinished(path)
     try:
         return _follow(board, path, new, first, asked)
     finally:
         new.unlink(missing_ok=True)
+
+
+def has_begun(board: Board, path: Path) -> bool:
+    """Whether the recorder of this new file has begun. Several may follow one loop: the board cannot tell which has."""
+    return path.exists() or (board.head == 0 and _unfinished(path).exists())
+
+
+def _unfinished(path: Path) -> Path:
+    """Where a recording is written until its loop has published its first record."""
+    return path.with_name(f"{path.name}.new")
 
 
 def _follow(board: Board, path: Path, new: Path, first: int, asked: Callable[[], bool]) -> int:

@@ -12,7 +12,7 @@ from pathlib import Path
 from pliant.errors import RecordingError, RejectedError
 from pliant.runtime.link import Link
 from pliant.runtime.mission_link import MissionLink, MissionSession
-from pliant.runtime.save import NOW, claim_recording, follow, output_folder
+from pliant.runtime.save import NOW, claim_recording, follow, has_begun, output_folder
 from pliant.runtime.session import Session
 
 # Automatic recordings that are kept, and the size at which one stops [bytes].
@@ -61,9 +61,8 @@ class Recorder:
 
     def _follow(self, link: Link | MissionLink, path: Path) -> str:
         claim_recording(path)
-        link.board.recording = False
         process = self._process = follow(link.board.path, path, NOW)
-        while not link.board.recording:
+        while not has_begun(link.board, path):
             if process.poll() is not None:
                 raise RecordingError(path, "could not be started: the recorder exited at once.")
             time.sleep(0.01)
