@@ -51,8 +51,8 @@ def await_line(lines: IO[str], words: str) -> None:
 
 
 VERBS = (
-    "demo", "run", "check", "info", "set", "goal", "push", "tare", "identify", "emulate", "plan", "plot", "doctor",
-    "replay", "experiment", "bench",
+    "demo", "run", "check", "info", "set", "goal", "command", "push", "stop", "tare", "identify", "emulate", "plan",
+    "plot", "doctor", "replay", "experiment", "bench", "cache", "studio",
 )  # fmt: skip
 
 

@@ -208,9 +208,7 @@ def check_joints(
         raise InputError(field, values, f"{len(names)} numbers, one per joint of {arm}") from None
     if q.shape != low.shape:
         raise RejectedError(
-            f"{field} has {q.size} values, but {arm} has {len(names)} joints, each of which needs one.",
-            field=field,
-            value=values,
+            f"{field} has {q.size} values, but {arm} has {len(names)} joints.", field=field, value=values
         )
     for i, name in enumerate(names):
         if not low[i] <= q[i] <= high[i]:
