@@ -47,7 +47,7 @@ COVERED = {
     "pliant bench": "cli/test_command_line.py::test_the_sim_benchmark_prints_json_too",
     "pliant command": "cli/test_command_command.py::test_a_contact_is_started_and_stopped_from_another_terminal",
     "pliant stop": "cli/test_command_command.py::test_the_robot_is_stopped_and_continues_from_another_terminal",
-    "pliant tare": "runtime/test_link.py::test_the_command_line_tares",
+    "pliant tare": "runtime/test_set_command.py::test_the_command_line_tares",
     "pliant check": "cli/test_check_command.py::test_a_task_that_will_settle_meets_every_bar",
     "pliant cache": "cli/test_cache_command.py::test_it_shows_where_how_much_and_what_is_ready",
     "UR driver": "robots/ur/test_ur_lines.py::test_a_push_leads_the_tool_through_the_driver_as_on_the_simulator",

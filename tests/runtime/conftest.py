@@ -1,15 +1,19 @@
 """What the tests of the runtime share: compiled kernels, patience, and folders of their own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tuned_loop import NAME, TASK
 
 import waiting
-from pliant.params.declare import validated
+from pliant.params.control import Parameters
+from pliant.params.declare import flat, validated
 from pliant.runtime import board as board_module
 from pliant.runtime.board import Board
+from pliant.runtime.link import Link, attach
+from pliant.runtime.session import Session
 from pliant.runtime.task import Task
 from pliant.runtime.warm import ensure
 
@@ -69,3 +73,20 @@ def faulting_task() -> Task:
             "events": [{"at_s": 0.1, "goal_q": [0.4, -1.4, 1.7, -1.9, -1.5, 0.3]}],
         },
     )
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Session]:
+    """A loop that holds its arm; tests tune it."""
+    with Session(validated(Task, TASK), name=NAME) as arm:
+        yield arm
+
+
+@pytest.fixture
+def link(session: Session) -> Link:
+    """A fresh connection to a loop with the parameters of its task."""
+    before = flat(Parameters())
+    session.set(
+        {name: before[name] for name in ("admittance.stiffness", "sense.cutoff_hz", "sense.bias", "sense.deadband_n")}
+    )
+    return attach(NAME)

@@ -1,20 +1,19 @@
-"""Tuning a loop that someone else started: from another process, by the command line, by saving a file."""
+"""Tuning a loop that someone else started: from another process, or by saving a file."""
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from tuned_loop import BIAS, MINE, NAME, TASK
 
 from pliant.errors import InputError, LoopError, UnknownNameError
-from pliant.params.control import Parameters
-from pliant.params.declare import flat, validated
+from pliant.params.declare import validated
 from pliant.params.matrix import compact
 from pliant.runtime import link as link_module
 from pliant.runtime.board import Board
@@ -22,36 +21,6 @@ from pliant.runtime.link import Link, attach
 from pliant.runtime.session import Session, connect
 from pliant.runtime.task import Task
 from pliant.runtime.watch import FileWatch
-
-CLI = [sys.executable, "-c", "from pliant.cli.main import main; main()"]
-NAME = f"link-test-{os.getpid()}"
-BIAS = (3.0, -2.0, 1.0, 0.1, -0.2, 0.05)
-TASK = {
-    "law": "hold",
-    "tool": {"mass_kg": 0.8, "com_m": [0, 0, 0.06], "tcp_m": [0, 0, 0.15]},
-    "sim": {"sensor": {"bias": BIAS}},
-}
-
-
-@pytest.fixture(scope="module")
-def session() -> Iterator[Session]:
-    with Session(validated(Task, TASK), name=NAME) as arm:
-        yield arm
-
-
-@pytest.fixture
-def link(session: Session) -> Link:
-    """A fresh connection to a loop with the parameters of its task."""
-    before = flat(Parameters())
-    session.set(
-        {name: before[name] for name in ("admittance.stiffness", "sense.cutoff_hz", "sense.bias", "sense.deadband_n")}
-    )
-    return attach(NAME)
-
-
-def pliant_set(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*CLI, "set", *words, "--loop", NAME], capture_output=True, text=True, check=False)
-
 
 # ---- from another end ----------------------------------------------------------------------------------------------
 
@@ -242,98 +211,6 @@ def test_a_moving_arm_is_not_tared(link: Link, session: Session, until) -> None:
     until(lambda: np.abs(session.q - home).max() < 1e-3 and np.abs(session.state.reading.qd).max() < 1e-3)
 
 
-# ---- the command line ----------------------------------------------------------------------------------------------
-
-
-def test_pliant_set_changes_a_running_loop(link: Link) -> None:
-    done = pliant_set("admittance.stiffness", "456")
-    assert (done.returncode, done.stdout) == (
-        0,
-        f"Loop {NAME}: admittance.stiffness = [456, 456, 456, 456, 456, 456]\n",
-    )
-    assert compact(link.parameters.admittance.stiffness) == [456.0] * 6
-
-
-def test_pliant_set_shows_what_is_in_force(link: Link) -> None:
-    assert pliant_set("sense.cutoff_hz").stdout == "sense.cutoff_hz = 20\n"
-    everything = pliant_set().stdout.splitlines()
-    assert len(everything) >= len(flat(link.parameters))
-
-
-def test_pliant_set_takes_negative_numbers(link: Link) -> None:
-    done = pliant_set("sense.bias", "-1,2,-3,0.1,-0.2,0.3")
-    assert done.returncode == 0, done.stderr
-    assert link.parameters.sense.bias == (-1.0, 2.0, -3.0, 0.1, -0.2, 0.3)
-
-
-def test_pliant_set_takes_negative_numbers_after_two_dashes_as_well(link: Link) -> None:
-    done = subprocess.run(
-        [*CLI, "set", "--loop", NAME, "sense.bias", "--", "-4,0,0,0,0,-0.5"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert link.parameters.sense.bias == (-4.0, 0.0, 0.0, 0.0, 0.0, -0.5)
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("sense.cutoff_hz", "5000"), "0.1 to 400 Hz"),
-        (("sense.cutof_hz", "50"), "Did you mean 'sense.cutoff_hz'"),
-        (("sense.deadband_n", "-4"), "0 to 50 N"),
-        (("limits.position_margin", "0.1"), "while the loop runs"),
-        (("admittance.mass", "1,1,1,1,1,0"), "greater than 0"),
-    ],
-)
-def test_pliant_set_refuses_with_one_sentence_and_changes_nothing(
-    link: Link, words: tuple[str, str], said: str
-) -> None:
-    before = link.board.adopted
-    done = pliant_set(*words)
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
-    assert said in done.stderr
-    assert link.board.adopted == before
-
-
-@pytest.mark.slow
-def test_pliant_set_takes_a_change_back_and_shows_the_history(link: Link) -> None:
-    pliant_set("sense.cutoff_hz", "77")
-    assert link.parameters.sense.cutoff_hz == 77.0
-    assert "sense.cutoff_hz = 77" in pliant_set("--history").stdout.splitlines()[-1]
-    done = pliant_set("--undo")
-    assert done.returncode == 0, done.stderr
-    assert " ".join(done.stdout.split()) == f"Loop {NAME}: undone, sense.cutoff_hz from 77 to 20."
-    assert link.parameters.sense.cutoff_hz == 20.0
-
-
-def test_pliant_set_undo_takes_no_value(link: Link) -> None:
-    before = link.board.adopted
-    done = pliant_set("--undo", "sense.cutoff_hz", "50")
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
-    assert "--undo takes no parameter" in done.stderr
-    assert link.board.adopted == before
-
-
-def test_a_loop_without_changes_has_nothing_to_undo_and_says_so() -> None:
-    with Session(validated(Task, TASK), name=NAME + "-fresh"):
-        fresh = attach(NAME + "-fresh")
-        with pytest.raises(InputError, match="Nothing to undo"):
-            fresh.undo()
-        done = subprocess.run([*CLI, "set", "--undo", "--loop", fresh.name], capture_output=True, text=True)
-        assert done.returncode == 2
-        assert done.stderr == "pliant: Nothing to undo: no parameter of this loop has been changed.\n"
-        fresh.set({"sense.cutoff_hz": 15.0})
-        assert fresh.undo() == {"sense.cutoff_hz": (15.0, 20.0)}
-
-
-def test_a_change_names_its_loop(link: Link) -> None:
-    assert pliant_set("sense.cutoff_hz", "50").stdout == f"Loop {NAME}: sense.cutoff_hz = 50\n"
-
-
 def test_several_loops_are_listed_with_task_and_robot_and_none_is_a_sentence(
     shelf: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -345,14 +222,6 @@ def test_several_loops_are_listed_with_task_and_robot_and_none_is_a_sentence(
     said = r"^2 loops are running: left \(job on sim:ur5e\) and right \(job on sim:two_link\)\. Choose one"
     with pytest.raises(InputError, match=said):
         attach()
-
-
-def test_the_command_line_tares(link: Link, until) -> None:
-    until(lambda: np.abs(link.state.reading.qd).max() < 1e-3)
-    done = subprocess.run([*CLI, "tare", "--loop", NAME], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert f"Loop {NAME}: the sensor's offset is" in done.stdout
-    assert link.parameters.sense.bias == pytest.approx(BIAS, abs=0.1)
 
 
 # ---- a file that is saved ------------------------------------------------------------------------------------------
@@ -424,8 +293,6 @@ def test_after_the_end_a_link_says_so() -> None:
 
 # ---- keeping it ----------------------------------------------------------------------------------------------------
 
-MINE = "# Mine.\nrobot: sim:ur5e\nparams:\n  sense: {cutoff_hz: 20.0}   # quiet\n"
-
 
 def test_what_is_in_force_is_saved_into_a_task_file(link: Link, tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
@@ -433,26 +300,6 @@ def test_what_is_in_force_is_saved_into_a_task_file(link: Link, tmp_path: Path) 
     link.set({"sense.cutoff_hz": 17.0})
     assert link.save(file) == {"sense.cutoff_hz": 17.0}
     assert file.read_text() == MINE.replace("20.0", "17.0")
-
-
-def test_the_command_line_saves_it_too_and_says_what(link: Link, tmp_path: Path) -> None:
-    file = tmp_path / "mine.yaml"
-    file.write_text(MINE)
-    done = pliant_set("sense.cutoff_hz", "16", "--save", str(file))
-    assert done.returncode == 0, done.stderr
-    assert "sense.cutoff_hz = 16" in done.stdout
-    assert "cutoff_hz: 16.0}   # quiet" in file.read_text()
-    assert "already contains the current values" in " ".join(pliant_set("--save", str(file)).stdout.split())
-
-
-def test_saving_into_another_arms_file_is_refused_in_one_sentence(link: Link, tmp_path: Path) -> None:
-    file = tmp_path / "other.yaml"
-    file.write_text(MINE.replace("ur5e", "ur10e"))
-    done = pliant_set("--save", str(file))
-    assert done.returncode == 2
-    assert "a task for sim:ur5e; this one is for sim:ur10e" in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
-    assert "ur10e" in file.read_text()
 
 
 def test_a_watched_file_that_was_saved_from_the_loop_is_not_applied_once_more(link: Link, tmp_path: Path) -> None:

@@ -1,0 +1,140 @@
+"""Tuning a running loop from another terminal: `pliant set` and `pliant tare`."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tuned_loop import BIAS, CLI, MINE, NAME, TASK, pliant_set
+
+from pliant.errors import InputError
+from pliant.params.declare import flat, validated
+from pliant.params.matrix import compact
+from pliant.runtime.link import Link, attach
+from pliant.runtime.session import Session
+from pliant.runtime.task import Task
+
+
+def test_pliant_set_takes_the_form_of_the_option_too(link: Link) -> None:
+    done = pliant_set("sense.cutoff_hz=55")
+    assert done.returncode == 0, done.stderr
+    assert link.parameters.sense.cutoff_hz == 55.0
+
+
+def test_pliant_set_changes_a_running_loop(link: Link) -> None:
+    done = pliant_set("admittance.stiffness", "456")
+    assert (done.returncode, done.stdout) == (
+        0,
+        f"Loop {NAME}: admittance.stiffness = [456, 456, 456, 456, 456, 456]\n",
+    )
+    assert compact(link.parameters.admittance.stiffness) == [456.0] * 6
+
+
+def test_pliant_set_shows_what_is_in_force(link: Link) -> None:
+    assert pliant_set("sense.cutoff_hz").stdout == "sense.cutoff_hz = 20\n"
+    everything = pliant_set().stdout.splitlines()
+    assert len(everything) >= len(flat(link.parameters))
+
+
+def test_pliant_set_takes_negative_numbers(link: Link) -> None:
+    done = pliant_set("sense.bias", "-1,2,-3,0.1,-0.2,0.3")
+    assert done.returncode == 0, done.stderr
+    assert link.parameters.sense.bias == (-1.0, 2.0, -3.0, 0.1, -0.2, 0.3)
+
+
+def test_pliant_set_takes_negative_numbers_after_two_dashes_as_well(link: Link) -> None:
+    done = subprocess.run(
+        [*CLI, "set", "--loop", NAME, "sense.bias", "--", "-4,0,0,0,0,-0.5"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert link.parameters.sense.bias == (-4.0, 0.0, 0.0, 0.0, 0.0, -0.5)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("sense.cutoff_hz", "5000"), "0.1 to 400 Hz"),
+        (("sense.cutof_hz", "50"), "Did you mean 'sense.cutoff_hz'"),
+        (("sense.deadband_n", "-4"), "0 to 50 N"),
+        (("limits.position_margin", "0.1"), "while the loop runs"),
+        (("admittance.mass", "1,1,1,1,1,0"), "greater than 0"),
+    ],
+)
+def test_pliant_set_refuses_with_one_sentence_and_changes_nothing(
+    link: Link, words: tuple[str, str], said: str
+) -> None:
+    before = link.board.adopted
+    done = pliant_set(*words)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert said in done.stderr
+    assert link.board.adopted == before
+
+
+@pytest.mark.slow
+def test_pliant_set_takes_a_change_back_and_shows_the_history(link: Link) -> None:
+    pliant_set("sense.cutoff_hz", "77")
+    assert link.parameters.sense.cutoff_hz == 77.0
+    assert "sense.cutoff_hz = 77" in pliant_set("--history").stdout.splitlines()[-1]
+    done = pliant_set("--undo")
+    assert done.returncode == 0, done.stderr
+    assert " ".join(done.stdout.split()) == f"Loop {NAME}: undone, sense.cutoff_hz from 77 to 20."
+    assert link.parameters.sense.cutoff_hz == 20.0
+
+
+def test_pliant_set_undo_takes_no_value(link: Link) -> None:
+    before = link.board.adopted
+    done = pliant_set("--undo", "sense.cutoff_hz", "50")
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "--undo takes no parameter" in done.stderr
+    assert link.board.adopted == before
+
+
+def test_a_loop_without_changes_has_nothing_to_undo_and_says_so() -> None:
+    with Session(validated(Task, TASK), name=NAME + "-fresh"):
+        fresh = attach(NAME + "-fresh")
+        with pytest.raises(InputError, match="Nothing to undo"):
+            fresh.undo()
+        done = subprocess.run([*CLI, "set", "--undo", "--loop", fresh.name], capture_output=True, text=True)
+        assert done.returncode == 2
+        assert done.stderr == "pliant: Nothing to undo: no parameter of this loop has been changed.\n"
+        fresh.set({"sense.cutoff_hz": 15.0})
+        assert fresh.undo() == {"sense.cutoff_hz": (15.0, 20.0)}
+
+
+def test_a_change_names_its_loop(link: Link) -> None:
+    assert pliant_set("sense.cutoff_hz", "50").stdout == f"Loop {NAME}: sense.cutoff_hz = 50\n"
+
+
+def test_the_command_line_tares(link: Link, until) -> None:
+    until(lambda: np.abs(link.state.reading.qd).max() < 1e-3)
+    done = subprocess.run([*CLI, "tare", "--loop", NAME], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert f"Loop {NAME}: the sensor's offset is" in done.stdout
+    assert link.parameters.sense.bias == pytest.approx(BIAS, abs=0.1)
+
+
+def test_the_command_line_saves_it_too_and_says_what(link: Link, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(MINE)
+    done = pliant_set("sense.cutoff_hz", "16", "--save", str(file))
+    assert done.returncode == 0, done.stderr
+    assert "sense.cutoff_hz = 16" in done.stdout
+    assert "cutoff_hz: 16.0}   # quiet" in file.read_text()
+    assert "already contains the current values" in " ".join(pliant_set("--save", str(file)).stdout.split())
+
+
+def test_saving_into_another_arms_file_is_refused_in_one_sentence(link: Link, tmp_path: Path) -> None:
+    file = tmp_path / "other.yaml"
+    file.write_text(MINE.replace("ur5e", "ur10e"))
+    done = pliant_set("--save", str(file))
+    assert done.returncode == 2
+    assert "a task for sim:ur5e; this one is for sim:ur10e" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert "ur10e" in file.read_text()
