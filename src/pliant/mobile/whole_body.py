@@ -1,6 +1,6 @@
 """Whole-body motion: base and arm move the tool together, as a quadratic program in u = (v, ω, q̇_arm).
 
-    minimise   |W (J_red u - V)|²                 the tool:     V = V_target + k e
+    minimise   |W (J_red u - V)|²                 the tool:     V = V_target - k e
              + w_p |q̇_arm - k_p (q_posture - q)|² the arm keeps its posture
              + w_f |ω - k_f β|²                   the base turns to the tool, which it sees at the bearing β
              + w_u |u|²
