@@ -68,6 +68,8 @@ class Step(threading.Thread):
             self._work(self)
         except StepError as error:
             self.failure = str(error)
+        except Exception as error:  # whatever it is, the step is not done
+            self.failure = f"{type(error).__name__}: {error}"
         self._took = time.monotonic() - self._began
 
     def log(self, *words: str | Path, env: dict[str, str] | None = None) -> None:

@@ -341,6 +341,16 @@ def test_closures_of_one_factory_keep_their_own_numbers(place: Path) -> None:
         assert python(code.format(factors), place, PLIANT_CACHE=cache) == [results, compiled]
 
 
+def test_a_kernel_may_close_over_an_array(place: Path) -> None:
+    (place / "factory.py").write_text(
+        "from pliant.kernel import kernel\ndef make(table):\n    @kernel\n    def entry(i):\n        return table[i]\n"
+        "    return entry\n"
+    )
+    code = "import json; import numpy as np; from factory import make\nprint(json.dumps(make(np.array({}))(1)))"
+    for table, entry in (("[1.0, 2.0]", 2.0), ("[1.0, 3.0]", 3.0)):
+        assert python(code.format(table), place, PLIANT_CACHE=str(place / "cache")) == entry
+
+
 def test_an_exception_with_arguments_survives_the_cache(place: Path) -> None:
     (place / "raising.py").write_text(
         "from pliant.kernel import kernel\n@kernel\ndef fails(x):\n    if x > 1.0:\n        raise ValueError('no', x)\n"

@@ -10,6 +10,7 @@ import pytest
 from loop_ends import nothing_is_left_of
 
 from pliant.errors import InputError, LoopError
+from pliant.params.declare import validated
 from pliant.record.reader import Recording
 from pliant.records import FAULT_SENSOR, WRENCH_SATURATED
 from pliant.runtime import started as started_module
@@ -136,17 +137,36 @@ def test_a_sensor_that_never_answers_is_a_fault_before_anything_moves(out: Path)
     assert (records["command"]["qd"] == 0).all()
 
 
+NOTING = """
+import sys; from pathlib import Path; from pliant.kernel import on_compile
+names = []
+with on_compile(names.append):
+    from pliant.runtime import loop
+    code = loop.main(sys.argv[1])
+Path(sys.argv[2]).write_text(repr(names))
+sys.exit(code)
+"""
+
+
+@pytest.mark.slow
+def test_a_loop_in_a_fault_calls_only_kernels_of_its_group(
+    out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loop_program
+) -> None:
+    monkeypatch.setenv("PLIANT_CACHE", str(tmp_path / "cache"))
+    compile_loop = "from pliant.runtime.warm import ensure; ensure('loop')"
+    subprocess.run([sys.executable, "-c", compile_loop], check=True)
+    loop_program(NOTING, tmp_path / "names")
+    params = {"limits": {"pose_error_m": 0.01}, "admittance": {"frame": "tool"}}
+    arm = Session(validated(Task, {"law": "admittance", "params": params})).start()
+    arm.set({"sense.cutoff_hz": 40})
+    arm.push([20, 0, 0], for_s=10.0)
+    with pytest.raises(LoopError, match="from its goal"):
+        arm.wait(60)
+    assert (tmp_path / "names").read_text() == "[]"
+
+
 def test_nothing_is_compiled_in_a_loop_whose_kernels_are_cached(tmp_path: Path, loop_program) -> None:
-    loop_program(
-        "import sys; from pathlib import Path; from pliant.kernel import on_compile\n"
-        "names = []\n"
-        "with on_compile(names.append):\n"
-        "    from pliant.runtime import loop\n"
-        "    code = loop.main(sys.argv[1])\n"
-        "Path(sys.argv[2]).write_text(repr(names))\n"
-        "sys.exit(code)\n",
-        tmp_path / "names",
-    )
+    loop_program(NOTING, tmp_path / "names")
     with connect("sim:ur5e", law="admittance") as arm:
         arm.set({"sense.cutoff_hz": 40})
         arm.push([10, 0, 0], for_s=0.05)

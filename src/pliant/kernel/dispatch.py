@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import llvmlite
@@ -142,13 +143,12 @@ class Kernel(CPUDispatcher):
         args = tuple(args)
         with global_compiler_lock:
             if args not in self.overloads:
+                entry = self._restore(args) or self._finish(args)
                 with uninterrupted():
-                    restored = self._restore(args)
-                self.add_overload(restored or self._finish(args))
-                if self.separate:
-                    entry = self.overloads[args]
-                    address = entry.library.get_pointer_to_function(entry.fndesc.llvm_func_name)
-                    llvm.add_symbol(self._symbol(args), address)
+                    self.add_overload(entry)
+                    if self.separate:
+                        address = entry.library.get_pointer_to_function(entry.fndesc.llvm_func_name)
+                        llvm.add_symbol(self._symbol(args), address)
             return self.overloads[args].entry_point
 
     def _lower(self, args: tuple[Any, ...]) -> Any:
@@ -199,15 +199,17 @@ class Kernel(CPUDispatcher):
         data = cache.open_cache().load(name) if name else None
         if data is None:
             return None
-        self.targetctx.refresh()  # what Numba itself adds to the machine code must be there before it is loaded
+        with uninterrupted():
+            self.targetctx.refresh()  # what Numba itself adds to the machine code must be there before it is loaded
         try:
             name, code, symbols, described, environment, signature, environments, load_first = pickle.loads(data)
             for load in load_first:
                 load()
         except Exception:  # whatever is wrong with it, compiling anew is the remedy
             return None
-        library = EntryPoint.restored(self.targetctx.codegen(), name, code, symbols)
-        return _entry(self.targetctx, library, described, environment, signature, environments)
+        with uninterrupted():
+            library = EntryPoint.restored(self.targetctx.codegen(), name, code, symbols)
+            return _entry(self.targetctx, library, described, environment, signature, environments)
 
     def is_cached(self, args: tuple[Any, ...]) -> bool:
         """Whether the cache has the machine code for these argument types."""
@@ -221,10 +223,13 @@ class Kernel(CPUDispatcher):
         if not file.is_file():
             return ""
         cells = [cell.cell_contents for cell in self.py_func.__closure__ or ()]
-        cells = [cell._cache_name(()) if isinstance(cell, Kernel) else cell for cell in cells]
-        if "" in cells:
+        called = [cell._cache_name(()) for cell in cells if isinstance(cell, Kernel)]
+        if not all(called):
             return ""
-        of = (machine(), digest_of_imports(file), code.co_firstlineno, code.co_code, str(args), self.separate)
+        cells = [called.pop(0) if isinstance(cell, Kernel) else cell for cell in cells]
+        constants = [one for one in code.co_consts if not isinstance(one, CodeType)]
+        own = (code.co_firstlineno, code.co_code, code.co_names, constants)
+        of = (machine(), digest_of_imports(file), own, str(args), self.separate)
         digest = hashlib.sha256(repr(of).encode() + (dumps(cells) if cells else b"")).hexdigest()
         return f"{self.name.replace('<locals>', '_')}-{digest[:24]}"
 

@@ -28,8 +28,9 @@ _BEGAN_S = time.time()
 def was_edited(file: Path) -> bool:
     """Whether `file` or one that it imports has changed since this process began, which may run what it was."""
     file = file.resolve()
-    paths = PACKAGE.rglob("*.py") if PACKAGE in file.parents else _reachable(file)
-    return any(path.stat().st_mtime > _BEGAN_S for path in paths)
+    paths = _package_files() if PACKAGE in file.parents else _reachable(file)
+    now = time.time()  # a time to come is that of another clock
+    return any(_BEGAN_S < path.stat().st_mtime <= now for path in paths)
 
 
 def digest_of_imports(file: Path) -> str:
@@ -54,8 +55,13 @@ def _known() -> dict[str, str]:
 @lru_cache(maxsize=1)
 def state_of_package() -> str:
     """A name for the present state of the package's source."""
-    contents = [(_name(path), _content_digest(path)) for path in sorted(PACKAGE.rglob("*.py"))]
+    contents = [(_name(path), _content_digest(path)) for path in sorted(_package_files())]
     return f"sources-{hashlib.sha256(repr(contents).encode()).hexdigest()[:24]}"
+
+
+def _package_files() -> Iterator[Path]:
+    """The source files of the package; an editor may have put a link to nothing beside one."""
+    return (path for path in PACKAGE.rglob("*.py") if path.is_file())
 
 
 def _name(path: Path) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from types import FrameType
 
 
@@ -19,15 +19,18 @@ def uninterrupted() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    came: list[tuple[int, FrameType | None]] = []
-    found = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    handlers = {number: handler for number, handler in found.items() if callable(handler)}
-    try:
-        for number in handlers:
-            signal.signal(number, lambda number, frame: came.append((number, frame)))
+    with ExitStack() as stack:  # each handler is put back and called although another one raises
+        for number in (signal.SIGINT, signal.SIGTERM):
+            handler = signal.getsignal(number)
+            if callable(handler):
+                came: list[FrameType | None] = []
+                stack.callback(_hand_over, number, handler, came)
+                signal.signal(number, lambda _, frame, came=came: came.append(frame))
         yield
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-        for number, frame in came:
-            handlers[signal.Signals(number)](number, frame)
+
+
+def _hand_over(number: int, handler: Callable[[int, FrameType | None], object], came: list[FrameType | None]) -> None:
+    """Put a handler back, and let it handle what came meanwhile."""
+    signal.signal(number, handler)
+    if came:
+        handler(number, came[-1])

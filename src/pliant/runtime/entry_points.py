@@ -85,10 +85,12 @@ def _simulator() -> Iterator[Entry]:
 
 
 def _telemetry() -> Iterator[Entry]:
+    from pliant.runtime.cycle import works_at
     from pliant.runtime.telemetry import fill
 
     of = {name: array.dtype for name, array in _records().items()}
     yield fill, of["t"], 0, 0.0, 0, *(of[name] for name in "rgocs")
+    yield works_at, _records()["s"]
 
 
 def _loop() -> Iterator[Entry]:
@@ -111,20 +113,23 @@ def _loop() -> Iterator[Entry]:
 
 def _model() -> Iterator[Entry]:
     from pliant.model import kinematics
+    from pliant.runtime.axes import turn
+    from pliant.spatial import pose_error
 
     handle, q = _records()["h"], np.zeros(1)
+    yield pose_error, q, q, q
+    yield turn, q, q, True
     yield kinematics.forward_at, handle, q
     yield kinematics.jacobian_at, handle, q
     yield kinematics.dynamics_at, handle, q, q
 
 
 def _batch() -> Iterator[Entry]:
-    from pliant.runtime import batch, cycle
+    from pliant.runtime import batch
 
     of = _records()
     tick = (*(of[name] for name in "hpsrgcow"), 0, 0.0)
     yield batch.run, of["world"], *tick, 0, 0, of["t"]
-    yield cycle.works_at, of["s"]
 
 
 def _replay() -> Iterator[Entry]:
