@@ -42,7 +42,7 @@ LONGEST_S = 3600.0
 """After this time something hangs where the limit of a single test does not reach, in C for instance."""
 
 NICE = os.environ.get("PLIANT_TESTS_NICE", "10")
-"""How far tests that compute yield to others. Beside programs that are always busy, 10 would leave them hardly any time."""
+"""How far tests that compute yield to others. Beside a program that never rests, 10 would leave them little time."""
 
 FAILED, NO_TESTS, HUNG = 1, 5, 124
 
