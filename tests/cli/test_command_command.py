@@ -67,6 +67,7 @@ def test_the_robot_is_stopped_and_continues_from_another_terminal(link: Link) ->
     until(lambda: not link.state.goal.stop)
 
 
+@pytest.mark.slow
 def test_a_loop_that_hangs_does_not_seem_to_be_stopped(link: Link) -> None:
     os.kill(int(link.board.header.loop_pid), signal.SIGSTOP)
     try:

@@ -32,7 +32,8 @@ def session(request: pytest.FixtureRequest) -> Iterator[Session]:
 def arm(session: Session, until) -> Session:
     """At its goal, free and at rest, whatever the springs of the last test have begun."""
     session.set({"admittance.stiffness": FREE})
-    until(lambda: abs(session.state.reading.qd).max() < 1e-3)
+    session.wait(0.01)  # now the springs go, and pull until they are gone
+    until(lambda: session.state.state.ramp >= 1.0 and abs(session.state.reading.qd).max() < 1e-3)
     _aim(session, session.pose, until)
     return session
 
