@@ -7,6 +7,12 @@ READY := .venv/.ready-dev
 STEPS := $(PYTHON) tools/environment.py
 PAGE := hatch_build.py $(wildcard studio/*.py studio/*.json studio/*.html studio/*.mjs studio/src/*)
 
+# If the user's cache folder cannot be used, compiled code is kept in the clone.
+CACHES := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pliant/kernels
+ifeq ($(PLIANT_CACHE)$(shell mkdir -p -m 700 "$(CACHES)" 2>/dev/null && test -w "$(CACHES)" -a -O "$(CACHES)" && echo usable),)
+export PLIANT_CACHE := $(CURDIR)/.venv/kernels
+endif
+
 # Hundreds of processes are started: none of them should compile the whole package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -18,7 +24,7 @@ help: ## list all targets
 setup: $(READY) ## set up .venv (all other targets do this first)
 
 demo: $(VENV) ## push a simulated arm and watch it respond
-	@$(STEPS) step compile $(BIN)/python -c "from pliant.cli.show import compile_first; compile_first('loop', 'replay')"
+	@$(STEPS) step compile $(BIN)/python -c "from pliant.cli.show import compile_first; compile_first('loop', 'replay', 'law hold', 'law admittance')"
 	@$(STEPS) step run $(BIN)/pliant demo --no-studio
 	@$(STEPS) summary demo
 	@if test -t 0 && test -t 1 && test -e src/pliant/studio/static/index.html; then $(BIN)/pliant studio hand_guiding; fi

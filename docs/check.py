@@ -24,9 +24,9 @@ import generate
 from ruamel.yaml import YAML
 
 from pliant.errors import PliantError
+from pliant.mobile.mission.mission_task import MissionTask
 from pliant.params.declare import validated
-from pliant.runtime.mission_task import MissionTask
-from pliant.runtime.task import MISSION, Task
+from pliant.task.schema import MISSION, Task
 
 ROOT = Path(__file__).parent.parent
 TIMEOUT_S = 120

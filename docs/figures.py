@@ -38,7 +38,7 @@ def _row(what: str, command: str, shown: str, *patterns: str) -> Row:
 
 CONTROL = (
     _row("the whole admittance tick inside compiled code (target 2 µs)", "bench tick", "{:.2f} µs",
-         "^tick inside compiled code$"),
+         "^admittance tick inside compiled code$"),
     _row("the contact law's tick while sliding, inside compiled code (target 5 µs)", "bench tick", "{:.1f} µs",
          "^tick of the contact law"),
     _row("the impedance tick of a UR5e by torque, inside compiled code (target 5 µs)", "bench tick", "{:.1f} µs",

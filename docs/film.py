@@ -19,11 +19,11 @@ import mujoco
 import numpy as np
 from PIL import Image
 
-from pliant.analysis import style
-from pliant.analysis.render import render_model, view
-from pliant.robots.sim.scene import scene_model
-from pliant.runtime.batch import simulate
-from pliant.runtime.task import Task, load_task
+from pliant.analysis.pictures import style
+from pliant.analysis.pictures.render import render_model, view
+from pliant.session.fast_run import simulate
+from pliant.task.schema import Task, load_task
+from pliant.world.display_scene import scene_model
 
 TARGET = Path(__file__).parent / "pictures" / "pliant.gif"
 FRAMES_HZ = 12.5

@@ -16,19 +16,19 @@ from typing import Any
 from generate_code import api_page, cli_page
 
 from pliant import records
-from pliant.contact import states
-from pliant.laws import LAWS
+from pliant.control.laws.contact import contact_states
+from pliant.control.laws.registry import LAWS
+from pliant.control.parameters import Parameters
+from pliant.mobile.base.base_params import Base, BaseVelocity, Follow, Planner, Pursuit
+from pliant.mobile.mission.mission_params import MissionBase, MissionWholeBody
+from pliant.mobile.mission.mission_task import MissionTask
+from pliant.mobile.whole_body.body_config import BodySimConfig, Drive
+from pliant.mobile.whole_body.body_params import Slip, WholeBody
 from pliant.model.tool import Tool
-from pliant.params.body import Slip, WholeBody
-from pliant.params.control import Parameters
 from pliant.params.declare import Declared, Section, declared
-from pliant.params.mission import MissionBase, MissionWholeBody
-from pliant.params.mobile import Base, BaseVelocity, Follow, Planner, Pursuit
-from pliant.robots.ros2.config import Ros2Config
-from pliant.robots.sim.body_config import BodySimConfig, Drive
-from pliant.robots.sim.config import SimConfig
-from pliant.runtime.mission_task import MissionTask
-from pliant.runtime.task import Task
+from pliant.robots.ros2_arm.ros2_config import Ros2Config
+from pliant.task.schema import Task
+from pliant.world.world_config import SimConfig
 
 FOLDER = Path(__file__).parent / "reference"
 NOTE = "<!-- Written by docs/generate.py (make reference). Do not edit. -->"
@@ -109,7 +109,8 @@ def sections(section: type[Section], prefix: str, skip: tuple[type, ...] = ()) -
         else:
             item = leaves[name]
             live = "live" if item.live else ""
-            rows.append((f"`{prefix}{name}`", show(item.default), item.unit, allowed(kind, item), item.help, live))
+            default = "required" if item.required else show(item.default)
+            rows.append((f"`{prefix}{name}`", default, item.unit, allowed(kind, item), item.help, live))
     if rows:
         wide = 6 if any(row[-1] for row in rows) else 5
         yield table(("Name", "Default", "Unit", "Allowed", "Meaning", "Live")[:wide], [row[:wide] for row in rows])
@@ -213,16 +214,18 @@ def records_page() -> str:
         parts.append(table(("Field", "Type", "Unit", "Meaning"), rows))
     parts += [
         "## What the numbers stand for",
-        numbers("Laws", "`goal.law`, `state.law`", {number: name for name, number in LAWS.items()}),
+        numbers("Laws", "`goal.law`, `state.law`", {law.number: name for name, law in LAWS.items()}),
         numbers("Modes", "`command.mode`", {records.IDLE: "idle", **{v: name for name, v in records.MODES.items()}}),
         numbers("Faults", "`state.fault`", {0: "none", **records.FAULTS}),
         numbers("Sensor problems", "`state.trouble`: the force sensor …", {0: "has no problem", **records.TROUBLES}),
-        numbers("Contact states", "`state.contact.state`, `state.contact.before`", dict(enumerate(states.STATES))),
-        numbers("Contact events", "`state.contact.reason`, `state.contact.rejected`", states.EVENTS),
+        numbers(
+            "Contact states", "`state.contact.state`, `state.contact.before`", dict(enumerate(contact_states.STATES))
+        ),
+        numbers("Contact events", "`state.contact.reason`, `state.contact.rejected`", contact_states.EVENTS),
         numbers(
             "Contact commands",
             "`goal.command`, `goal.earlier`",
-            {0: "none", **{number: name for name, number in states.COMMANDS.items()}},
+            {0: "none", **{number: name for name, number in contact_states.COMMANDS.items()}},
         ),
         numbers(
             "Limits",

@@ -18,11 +18,11 @@ ROOT = Path(__file__).parent.parent
 NOTE = "<!-- Written by docs/generate.py (make reference). Do not edit. -->"
 # Named on the pages, but not imported there.
 ALSO = (
-    "pliant.mobile.followers.RegulatedPurePursuit",
-    "pliant.mobile.pose_ik.PoseSearch",
-    "pliant.mobile.velocity.LocalPoly",
-    "pliant.mobile.velocity.Stencil",
-    "pliant.runtime.mission_link.attach_mission",
+    "pliant.mobile.following.followers.RegulatedPurePursuit",
+    "pliant.mobile.whole_body.pose_ik.PoseSearch",
+    "pliant.mobile.velocity.estimators.LocalPoly",
+    "pliant.mobile.velocity.estimators.Stencil",
+    "pliant.mobile.mission.mission_link.attach_mission",
 )
 _PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 

@@ -15,26 +15,26 @@ from typing import Any
 import numpy as np
 from film import film
 
-from pliant.analysis import style
-from pliant.analysis.animation import save_animation
 from pliant.analysis.doctor import Case, examine
-from pliant.analysis.doctor.draw import save_diagnosis
-from pliant.analysis.machine import draw as draw_states
-from pliant.analysis.mission import save_picture, story_of
-from pliant.analysis.plot import title
-from pliant.analysis.render import render
+from pliant.analysis.doctor.diagnosis_picture import save_diagnosis
+from pliant.analysis.mission_figures import save_picture, story_of
+from pliant.analysis.pictures import style
+from pliant.analysis.pictures.mission_animation import save_animation
+from pliant.analysis.pictures.render import render
+from pliant.analysis.pictures.run_picture import title
+from pliant.analysis.pictures.state_diagram import draw as draw_states
 from pliant.experiments import find
 from pliant.experiments.contact_scene import SLOW, plane
 from pliant.experiments.rival_contact import RIVALS, run_rival
 from pliant.experiments.rival_record import save_rival
+from pliant.mobile.mission.mission_link import attach_mission
+from pliant.mobile.mission.mission_task import find_mission
+from pliant.mobile.mission.simulated_mission import simulate_mission
 from pliant.model.catalogue import available_models
 from pliant.record import Recording
-from pliant.runtime.batch import simulate
-from pliant.runtime.link import attach
-from pliant.runtime.mission import simulate_mission
-from pliant.runtime.mission_link import attach_mission
-from pliant.runtime.mission_task import find_mission
-from pliant.runtime.task import Task, load_task
+from pliant.session.fast_run import simulate
+from pliant.session.link import attach
+from pliant.task.schema import Task, load_task
 
 FOLDER = Path(__file__).parent / "pictures"
 LAB = (

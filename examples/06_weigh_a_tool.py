@@ -1,7 +1,7 @@
 """Identify mass, centre of mass and sensor offset of a tool: the arm rotates its wrist and measures at rest."""
 
 import pliant
-from pliant.runtime.identify import as_settings, collect
+from pliant.identify.payload_motion import as_settings, collect
 
 # the controller assumes a bare flange; the simulated arm carries a gripper, and its sensor has an offset
 gripper = {"mass_kg": 1.2, "com_m": [0.02, -0.03, 0.07]}

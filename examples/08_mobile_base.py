@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from pliant.mobile.followers import PathFollower
-from pliant.mobile.planner import HybridAStar
-from pliant.model.grid import grid_of
-from pliant.robots.kinematic_base import KinematicBase
+from pliant.mobile.base.kinematic_base import KinematicBase
+from pliant.mobile.following.followers import PathFollower
+from pliant.mobile.planning.grid import grid_of
+from pliant.mobile.planning.planner import HybridAStar
 
 walls = np.zeros((60, 100), bool)  # 10 × 6 m, cells of 0.1 m
 walls[20:, 50:52] = True

@@ -3,7 +3,7 @@
 import numpy as np
 
 import pliant
-from pliant.contact.states import STATES
+from pliant.control.laws.contact.contact_states import STATES
 
 task = pliant.load_task("plane")
 run = pliant.simulate(task)

@@ -15,11 +15,12 @@ from typing import Any
 
 import pytest
 
+from pliant.loop import control_loop
+from pliant.loop.processes import LOOP
 from pliant.robots import following
 from pliant.robots.ur import driver
 from pliant.robots.ur.driver import UrRobot
-from pliant.runtime import loop, started
-from pliant.runtime.spawn import LOOP
+from pliant.session import started_loop
 
 EMULATOR = "lockstep 5"
 """What the emulator is told."""
@@ -30,14 +31,14 @@ _LONGEST_S = 10.0
 
 def use_lockstep(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let sessions on a UR run in step with its emulated controller."""
-    spawn = started.spawn
+    spawn = started_loop.spawn
 
     def in_step(module: str, *arguments: str) -> subprocess.Popen[bytes]:
         if module != LOOP:
             return spawn(module, *arguments)
         return subprocess.Popen([sys.executable, __file__, *arguments], stdout=2, start_new_session=True)
 
-    monkeypatch.setattr(started, "spawn", in_step)
+    monkeypatch.setattr(started_loop, "spawn", in_step)
 
 
 class Clock:
@@ -74,4 +75,4 @@ if __name__ == "__main__":
     clock = Clock()
     UrRobot.read = in_step(UrRobot.read, clock)
     driver.time = following.time = SimpleNamespace(monotonic=clock.monotonic, sleep=time.sleep)  # type: ignore[assignment]
-    sys.exit(loop.main(sys.argv[1]))
+    sys.exit(control_loop.main(sys.argv[1]))

@@ -90,7 +90,7 @@ def main(tier: str, more: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         code = _run(Path(folder), [*chosen, *more])
         for report in Path(folder).glob("*.xml"):
-            with suppress(ElementTree.ParseError):  # pytest was stopped while it wrote: its exit code says so
+            with suppress(ElementTree.ParseError):  # pytest was killed while writing; its exit code tells
                 tally.add(ElementTree.parse(report).iter("testcase"))
     code = code or (FAILED if tally.failed else 0) or (0 if tally.passed else NO_TESTS)
     print(tally.sentence(time.monotonic() - began, code), flush=True)

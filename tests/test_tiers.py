@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pliant.cli.main import app
-from pliant.laws import LAWS
+from pliant.control.laws.registry import LAWS
 
 TESTS = Path(__file__).parent
 

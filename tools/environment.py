@@ -14,6 +14,7 @@ anything is installed.
 from __future__ import annotations
 
 import os
+import re
 import runpy
 import subprocess
 import sys
@@ -52,11 +53,12 @@ class StepError(Exception):
 
 
 class Step(threading.Thread):
-    """A step that runs in parallel with others; `phase` is its progress."""
+    """A step that runs in parallel with others; `phase` is its progress, `missing` what it could do without."""
 
     def __init__(self, name: str, work: Callable[[Step], None]) -> None:
         super().__init__(daemon=True)
         self.label, self.phase, self.failure = name, "starting", ""
+        self.missing: list[str] = []
         self._work, self._began, self._took = work, time.monotonic(), 0.0
 
     @property
@@ -199,9 +201,27 @@ def say_page() -> None:
 HOOKLESS = {"HATCH_BUILD_NO_HOOKS": "true"}
 
 
+def install_tools(step: Step) -> None:
+    """The developers' tools, and the libraries that some tests compare with, as far as this Python can have them."""
+    extras = project()[1]
+    try:
+        pip(step, *extras["dev"], *extras["peers"])
+        return
+    except StepError:
+        pip(step, *extras["dev"])
+    for peer in extras["peers"]:
+        try:
+            pip(step, "--only-binary", ":all:", peer)
+        except StepError:
+            step.missing.append(re.split(r"[^\w-]", peer)[0])
+
+
 def dev() -> None:
     """The developers' tools."""
-    together(Step("tools", lambda step: pip(step, *project()[1]["dev"])))
+    step = Step("tools", install_tools)
+    together(step)
+    if step.missing:
+        say(f"Could not be installed: {', '.join(step.missing)}. The tests that compare with them are skipped.")
 
 
 # ---- what a goal says ----------------------------------------------------------------------------------------------

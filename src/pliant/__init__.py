@@ -15,46 +15,64 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pliant.control.laws.law import Law
+    from pliant.control.laws.own_law import Tick, compiled, own_law
     from pliant.errors import InputError, LoopError, PliantError
     from pliant.model.arm import Arm
     from pliant.model.tool import Tool
+    from pliant.params.declare import Section, param
     from pliant.record.reader import Recording
-    from pliant.runtime.batch import Run, simulate
-    from pliant.runtime.link import Link, attach
-    from pliant.runtime.session import Session, connect
-    from pliant.runtime.task import Task, load_task
+    from pliant.records import Field
+    from pliant.session.fast_run import Run, simulate
+    from pliant.session.link import Link, attach
+    from pliant.session.session import Session, connect
+    from pliant.task.schema import Task, load_task
 
 _HOME = {
     "Arm": "pliant.model.arm",
+    "Field": "pliant.records",
     "InputError": "pliant.errors",
-    "Link": "pliant.runtime.link",
+    "Law": "pliant.control.laws.law",
+    "Link": "pliant.session.link",
     "LoopError": "pliant.errors",
     "PliantError": "pliant.errors",
     "Recording": "pliant.record.reader",
-    "Run": "pliant.runtime.batch",
-    "Session": "pliant.runtime.session",
-    "Task": "pliant.runtime.task",
+    "Run": "pliant.session.fast_run",
+    "Section": "pliant.params.declare",
+    "Session": "pliant.session.session",
+    "Task": "pliant.task.schema",
+    "Tick": "pliant.control.laws.own_law",
     "Tool": "pliant.model.tool",
-    "attach": "pliant.runtime.link",
-    "connect": "pliant.runtime.session",
-    "load_task": "pliant.runtime.task",
-    "simulate": "pliant.runtime.batch",
+    "attach": "pliant.session.link",
+    "compiled": "pliant.control.laws.own_law",
+    "connect": "pliant.session.session",
+    "load_task": "pliant.task.schema",
+    "own_law": "pliant.control.laws.own_law",
+    "param": "pliant.params.declare",
+    "simulate": "pliant.session.fast_run",
 }
 
 __all__ = [
     "Arm",
+    "Field",
     "InputError",
+    "Law",
     "Link",
     "LoopError",
     "PliantError",
     "Recording",
     "Run",
+    "Section",
     "Session",
     "Task",
+    "Tick",
     "Tool",
     "attach",
+    "compiled",
     "connect",
     "load_task",
+    "own_law",
+    "param",
     "simulate",
 ]
 

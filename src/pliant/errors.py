@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 # A longer value, or a longer list of names, is shortened.
 _MOST_CHARACTERS, _MOST_NAMES = 160, 16
@@ -38,20 +38,23 @@ class PliantError(Exception):
     exit_code = 2
     """Exit code of a command that ends with this error."""
 
+    def at(self, place: str) -> Self:
+        """This error with the place in front, such as a file: ``task.yaml: events[0] does nothing.``"""
+        text = str(self)
+        if text.startswith(("Unknown ", "The ")):  # any other first word may be a name, which keeps its case
+            text = text[0].lower() + text[1:]
+        self.args = (f"{place}: {text}" if place else str(self),)
+        return self
+
 
 class InputError(PliantError):
-    """A value that cannot be used. Names the field, the value and what is allowed; `where` is the file it is in."""
+    """A value that cannot be used. Names the field, the value and what is allowed."""
 
-    def __init__(
-        self, field: str, value: object, allowed: str, hint: str = "", *, unit: str = "", where: str = ""
-    ) -> None:
-        self.field, self.value, self.allowed, self.hint, self.where = field, value, allowed, hint, where
+    def __init__(self, field: str, value: object, allowed: str, hint: str = "", *, unit: str = "") -> None:
+        self.field, self.value, self.allowed, self.hint = field, value, allowed, hint
         self.unit = unit
         """Unit of the value ("" for none)."""
-        place = f"{where}: " if where else ""
-        super().__init__(
-            f"{place}{field} is {said(value, unit)}, but it must be {allowed}." + (f" {hint}" if hint else "")
-        )
+        super().__init__(f"{field} is {said(value, unit)}, but it must be {allowed}." + (f" {hint}" if hint else ""))
 
 
 class RejectedError(InputError):
@@ -59,10 +62,10 @@ class RejectedError(InputError):
 
     def __init__(self, sentence: str, *, field: str = "", value: object = None) -> None:
         PliantError.__init__(self, sentence)
-        self.field, self.value, self.allowed, self.hint, self.unit, self.where = field, value, "", "", "", ""
+        self.field, self.value, self.allowed, self.hint, self.unit = field, value, "", "", ""
 
 
-class UnknownNameError(PliantError):
+class UnknownNameError(InputError):
     """An unknown name. Lists the known names and suggests the nearest one.
 
     `first` is the section whose names are suggested first; `all_names` says where to find a long list of names, and
@@ -73,8 +76,11 @@ class UnknownNameError(PliantError):
         self, kind: str, name: str, choices: Iterable[str], *, first: str = "", all_names: str = "", none: str = ""
     ) -> None:
         self.kind, self.name, self.choices = kind, name, sorted(choices)
+        self.field, self.value, self.allowed, self.hint, self.unit = kind, name, "", "", ""
         words = did_you_mean(name, self.choices, first=first, all_names=all_names)
-        super().__init__(f"Unknown {kind} {said(name)}{f': {none}' if none and not self.choices else f'.{words}'}")
+        PliantError.__init__(
+            self, f"Unknown {kind} {said(name)}{f': {none}' if none and not self.choices else f'.{words}'}"
+        )
 
 
 def did_you_mean(name: str, choices: Iterable[str], *, first: str = "", all_names: str = "") -> str:
@@ -97,7 +103,7 @@ def did_you_mean(name: str, choices: Iterable[str], *, first: str = "", all_name
     return f"{hint} Known: {', '.join(beside[:_MOST_NAMES])}{f' and {rest} more' if rest > 0 else ''}.{more}"
 
 
-# How alike a name must be to be suggested, from 0 to 1.
+# How alike a name must be to be suggested, from 0 to 1. Another number is another thing: ur20 is not a misspelt ur10e.
 _CLOSE, _VERY_CLOSE = 0.6, 0.8
 
 
@@ -109,9 +115,9 @@ def nearest(name: str, choices: Iterable[str], first: str = "") -> str:
 
 
 def _same_unit(name: str, near: str, choices: Iterable[str]) -> list[str]:
-    """The names of the section of `name` with its ending, if `near` is only one guess of several.
+    """The names in the section of `name` with the same unit, if `near` is only one of several guesses.
 
-    Whoever writes contact.force_n may mean the force to hold or the limit.
+    With contact.force_n, a user may mean the force to hold or the force limit.
     """
     section, _, last = name.rpartition(".")
     if not section or "_" not in last or _likeness(last, near.rpartition(".")[2]) >= _VERY_CLOSE:
@@ -121,10 +127,18 @@ def _same_unit(name: str, near: str, choices: Iterable[str]) -> list[str]:
 
 def _is_close(name: str, last: str, choice: str) -> bool:
     """Whether a name may be meant by another one: as a whole and in its last part."""
-    end = choice.rpartition(".")[2]
+    section, _, end = choice.rpartition(".")
+    if (mine := _digits(name)) and (other := _digits(choice)) and mine != other:
+        return False
     if "." in choice and "." not in name:  # without a section, the name itself must be very close
         return _likeness(name, end) >= _VERY_CLOSE
+    if last != end and _likeness(name.rpartition(".")[0], section) < _CLOSE:  # another section has other parameters
+        return False
     return _likeness(name, choice) >= _CLOSE and _likeness(last, end) >= _CLOSE
+
+
+def _digits(name: str) -> str:
+    return "".join(character for character in name if character.isdigit())
 
 
 def _likeness(a: str, b: str) -> float:
@@ -147,20 +161,22 @@ class UnwritableError(RecordingError, InputError):
     """A file that cannot be written, with the reason and what to do."""
 
     def __init__(self, path: Path | str, error: OSError) -> None:
-        self.field, self.value, self.allowed, self.hint, self.unit, self.where = "the file", str(path), "", "", "", ""
+        self.field, self.value, self.allowed, self.hint, self.unit = "the file", str(path), "", "", ""
         self.path = Path(path)
-        self.why, remedy = unwritable(error), "Choose another file."
+        self.why, remedy = unwritable(self.path, error), "Choose another file."
         if isinstance(error, IsADirectoryError):
             remedy = "Give a file name."
         PliantError.__init__(self, f"Cannot write {path}: {self.why}. {remedy}")
 
 
-def unwritable(error: OSError) -> str:
-    """Why a file cannot be written, in words."""
+def unwritable(path: Path, error: OSError) -> str:
+    """Why a file cannot be written, in words; `error` is that of the file, or of making its folder."""
     if isinstance(error, IsADirectoryError):
         return "it is a folder"
+    if error.filename is not None and Path(error.filename) != path:
+        return f"the folder {path.parent} cannot be created"
     if isinstance(error, FileNotFoundError | NotADirectoryError | FileExistsError):
-        return "the folder does not exist"
+        return "no file can be created in this folder" if path.parent.is_dir() else "the folder does not exist"
     if isinstance(error, PermissionError):
         return "the file or its folder is not writable"
     return (error.strerror or str(error)).lower()

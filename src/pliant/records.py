@@ -14,13 +14,17 @@ from typing import Any
 import numpy as np
 
 MAX_JOINTS = 12
+MAX_OWN_STATE, MAX_OWN_PARAMS = 32, 64
+"""How many numbers a law from outside the package may remember, and how many parameters such laws may have in all."""
 
 # Command modes: what a robot is asked to do with a command (and which interfaces it can offer).
 IDLE, POSITION, VELOCITY, TORQUE = 0, 1, 2, 3
+# What made the last torques (`state.driven`).
+BY_JOINTS, BY_LAW = 1, 2
 MODES = {"position": POSITION, "velocity": VELOCITY, "torque": TORQUE}
 
 # Why the controller stopped the robot. A fault is latched: it ends with the loop.
-FAULT_NUMBER, FAULT_POSE_ERROR, FAULT_COMMAND = 1, 2, 3
+FAULT_NUMBER, FAULT_POSE_ERROR, FAULT_COMMAND, FAULT_LAW, FAULT_SLOW = 1, 2, 3, 4, 5
 # Sensor trouble t becomes the fault FAULT_SENSOR + t once it has lasted longer than sense.hold_s.
 FAULT_SENSOR = 10
 WRENCH_OK, WRENCH_MISSING, WRENCH_SATURATED, WRENCH_NAN, WRENCH_RANGE, WRENCH_STALE, WRENCH_FROZEN = range(7)
@@ -35,6 +39,8 @@ TROUBLES = {
 FAULTS = {
     FAULT_NUMBER: "a joint reading was not finite",
     FAULT_COMMAND: "the command was not finite: a goal or a parameter is far outside its limits",
+    FAULT_LAW: "the law raised an error",
+    FAULT_SLOW: "the law took longer than a period, many times in a row",
     FAULT_POSE_ERROR: "the pose error of the virtual spring exceeded limits.pose_error_m or limits.pose_error_rad",
     **{FAULT_SENSOR + number: f"the force sensor {words}" for number, words in TROUBLES.items()},
 }
@@ -69,10 +75,15 @@ class Field:
     """One field of a record; `kind` is 'f8', 'i8' or another record's layout."""
 
     name: str
+    """Its name."""
     unit: str
+    """Its unit ("" for none)."""
     help: str
+    """What it is, in a few words."""
     shape: tuple[int, ...] = ()
+    """Shape of an array; () for one number."""
     kind: Any = "f8"
+    """'f8', 'i8', or another record's layout."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +153,6 @@ CONTACT = Layout(
             "why the last command was rejected; 0: it was accepted (see Contact events)",
             kind="i8",
         ),
-        Field("commands", "", "commands read so far", kind="i8"),
         Field("before", "", "the state that was paused", kind="i8"),
         Field("since_s", "s", "time in this state"),
         Field("approach", "", "direction of approach: the tool's axis at the start, in the base frame", (3,)),
@@ -209,6 +219,9 @@ STATE = Layout(
     (
         Field("law", "", "law of the last tick (a new law starts from rest at the present pose)", kind="i8"),
         Field("started", "", "0 before the first tick", kind="i8"),
+        Field("commands", "", "commands read so far", kind="i8"),
+        Field("busy", "", "1: no other law may take over yet, and the loop may not end", kind="i8"),
+        Field("finishes", "", "1: after a failure of the force sensor the law finishes first", kind="i8"),
         Field("fault", "", "number of the fault that stopped the robot, or 0 (see Faults)", kind="i8"),
         Field("q_cmd", "rad", "commanded joint positions", _J),
         Field("qd_cmd", "rad/s", "commanded joint velocities", _J),
@@ -229,7 +242,7 @@ STATE = Layout(
         Field("same_s", "s", "how long the raw reading has not changed"),
         Field("set", "", "number of the parameter set that the gains belong to", kind="i8"),
         Field("ramp", "", "progress of a gain change, 0 to 1"),
-        Field("tank_j", "J", "energy left for gain changes"),
+        Field("tank_j", "J", "energy left for gain changes (-1 before a law with gains has run)"),
         Field("injected_j", "J", "energy that gain changes have taken from the tank so far"),
         Field("tau", "N m", "last commanded joint torques (torque interface)", _J),
         Field("owed", "N m", "part of a new torque request that is still to be ramped in", _J),
@@ -242,6 +255,7 @@ STATE = Layout(
         Field("load", "N m", "external joint torques, estimated from the motion (simple impedance)", _J),
         Field("contact", "", "state of the contact law", kind=CONTACT),
         Field("weakest", "-", "direction of the smallest singular value, the initial guess of the next tick", (6,)),
+        Field("own", "", "state of a law from outside the package, as it declares it", (MAX_OWN_STATE,)),
     ),
 )
 

@@ -2,6 +2,11 @@
 
 import { element } from "./dom";
 
+/** Buttons of the contact law. */
+export const CONTACT = ["seek", "pause", "go-on", "retract"];
+/** Buttons of every law. */
+export const LAW = ["tare", "resume"];
+
 export interface Requests {
   ask(what: string, more?: Record<string, unknown>, done?: string): void;
   record(): void;

@@ -3,6 +3,9 @@
 import { LONG_MS, type Link } from "./link";
 import type { Answer } from "./wire";
 
+/** What is shown until a stop is confirmed. */
+export const UNSURE = "Stop not confirmed: use the robot's emergency stop. The page keeps sending the stop until it is confirmed.";
+
 // Whoever has pressed Stop and hears nothing for so long has to reach for something else [ms].
 const PATIENCE_MS = 1000;
 // A line that is tried again and again is given more time each time, and no more than this [ms].

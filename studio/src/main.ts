@@ -1,12 +1,12 @@
 // The page: brings the parts together. It holds no truth of its own: what it shows is what the loop says.
 
 import { Archive, type Shown } from "./archive";
-import { makeButtons } from "./buttons";
+import { CONTACT, LAW, makeButtons } from "./buttons";
 import { showContact } from "./contact";
 import { cutsOf, showCuts } from "./cuts";
 import { alarm, byId, element, notice, REJECTED, urgent, write } from "./dom";
 import { worded } from "./gaps";
-import { Halt } from "./halt";
+import { Halt, UNSURE } from "./halt";
 import { Handles } from "./handles";
 import { showHint } from "./hint";
 import { whyInert } from "./inert";
@@ -14,7 +14,7 @@ import { Labels } from "./labels";
 import { onStopKey } from "./keys";
 import { Link, LONG_MS } from "./link";
 import { MissionCard, stageAt, stagesOf } from "./mission";
-import { Pace } from "./pace";
+import { Pace, WORDS_HZ } from "./pace";
 import { Panel } from "./panel";
 import { Plots } from "./plots";
 import { Ring } from "./ring";
@@ -28,14 +28,8 @@ import type { View } from "./view";
 import { faultInWords, readFrame, type Answer, type Frame, type Hello, type InForce, type LoopWords, type Message, type MissionWords, type Shape, type Status, type Story } from "./wire";
 
 const KEPT = 3000;
-// Figures in words change no oftener than they can be read.
-const WORDS_HZ = 6;
-// Buttons of the contact law, and of every law.
-const CONTACT = ["seek", "pause", "go-on", "retract"];
-const LAW = ["tare", "resume"];
 // What may have to be compiled, or looked for, first.
 const SLOW = ["start", "begin", "aim"];
-const UNSURE = "Stop not confirmed: use the robot's emergency stop. The page keeps sending the stop until it is confirmed.";
 
 class Page {
   private readonly link = new Link();

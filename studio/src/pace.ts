@@ -1,5 +1,8 @@
 // What is shown anew at most so often, however often there is news.
 
+/** Numbers in words change no more often than they can be read. */
+export const WORDS_HZ = 6;
+
 export class Pace {
   private last = Number.NEGATIVE_INFINITY;
 

@@ -5,6 +5,7 @@ import { Drags } from "./drag";
 import { knobsOf, nameOf, shapeOf, shownBy, turned, type Knob } from "./dynamics";
 import type { Link } from "./link";
 import { fromStep, MOST, rangeOf, toStep, type Range } from "./scale";
+import { isTyped, noteTyping } from "./typing";
 import type { Answer, Declared, InForce, Value, Values } from "./wire";
 import { allowedStep, stepsOf, trackOf, zoneAt, type Zone } from "./zones";
 
@@ -357,20 +358,6 @@ function pending(row: Row, on: boolean): void {
   row.holder.classList.toggle("pending", on);
   row.slider.ariaBusy = row.number.ariaBusy = String(on);
   row.number.title = on ? "Requested, not applied yet" : "";
-}
-
-const typed = new WeakSet<HTMLInputElement>();
-
-/** Notes when a field is being typed in; `left` is called when it is left without a change. */
-function noteTyping(field: HTMLInputElement, left: () => void): void {
-  field.addEventListener("input", () => typed.add(field));
-  field.addEventListener("change", () => typed.delete(field), { capture: true });
-  field.addEventListener("blur", () => typed.delete(field) && left());
-}
-
-/** Whether a field holds text that was typed and not entered yet. */
-function isTyped(field: HTMLInputElement): boolean {
-  return typed.has(field);
 }
 
 /** Puts slider and number where a value is; the number only if it is not being typed in. */

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from law_numbers import ADMITTANCE
 from pliant.analysis.doctor import CHECKS, Case, Diagnosis
 from pliant.analysis.doctor.finding import Finding
-from pliant.contact.states import DWELL, READY, SEEK
-from pliant.laws import ADMITTANCE
-from pliant.laws.gains import prepare
-from pliant.params.control import Parameters, record_of
+from pliant.control.laws.contact.contact_states import DWELL, READY, SEEK
+from pliant.control.laws.registry import prepare
+from pliant.control.parameters import Parameters, record_of
 from pliant.params.declare import changed
 from pliant.record.reader import ParameterSet
 from pliant.records import POSITION, TELEMETRY

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pliant.analysis.clearance import FAR_M, Clearance
-from pliant.model.grid import OccupancyGrid, grid_of
-from pliant.params.mobile import Footprint
+from pliant.mobile.base.base_params import Footprint
+from pliant.mobile.planning.grid import OccupancyGrid, grid_of
 
 CELL = 0.05
 BODY = Footprint(front_m=0.5, rear_m=0.3, width_m=0.6)

@@ -24,12 +24,19 @@ from doctor_runs import (
 )
 from scipy.signal import lfilter
 
+from law_numbers import ADMITTANCE, HOLD
 from pliant.analysis.doctor import CHECKS, Case, examine
-from pliant.contact.states import FAULT as CONTACT_FAULT
+from pliant.control.laws.contact.contact_states import FAULT as CONTACT_FAULT
 from pliant.errors import RecordingError
-from pliant.laws import ADMITTANCE, HOLD
 from pliant.record import Recording
-from pliant.records import FAULT_SENSOR, LIMIT_TOOL_SPEED, WRENCH_FROZEN
+from pliant.records import (
+    FAULT_SENSOR,
+    LIMIT_TOOL_SPEED,
+    WRENCH_FROZEN,
+    WRENCH_NAN,
+    WRENCH_SATURATED,
+    WRENCH_STALE,
+)
 
 _WORST_FIRST = ["alarm", "warning", "unknown", "fine", "not checked", "not applicable"]
 
@@ -62,8 +69,39 @@ def test_the_fault_that_ended_a_run_comes_before_everything_else() -> None:
     records["state"]["fault"][2600:] = FAULT_SENSOR + WRENCH_FROZEN
     records["state"]["contact"]["state"][2600:] = CONTACT_FAULT
     first, second, *_ = examine(of(records)).wrong
-    assert first.cause.startswith("A fault ended the loop at 5.20 s: the force sensor gave the same reading")
+    assert first.cause.startswith("A fault at 5.20 s: the force sensor gave the same reading")
+    assert first.cause.endswith("The tool then lifted off, and the arm braked until 8.00 s.")
+    assert first.remedy.startswith("See frozen sensor below.")
     assert second.name == "contact fault"
+
+
+@pytest.mark.parametrize(
+    ("trouble", "name"),
+    [(WRENCH_NAN, "failing sensor"), (WRENCH_SATURATED, "failing sensor"), (WRENCH_STALE, "late sensor")],
+)
+def test_the_sensor_that_ended_a_run_is_an_alarm_however_short_its_failure(trouble: int, name: str) -> None:
+    records = contact_run()[:2000]
+    records["state"]["trouble"][-10:] = trouble  # as long as a reading is held
+    if trouble == WRENCH_STALE:
+        records["reading"]["wrench_stamp_s"][-1] -= 0.1
+    assert examine(of(records)).named(name).severity == "fine"
+    records["state"]["fault"][-1] = FAULT_SENSOR + trouble
+    diagnosis = examine(of(records))
+    assert diagnosis.named(name).severity == "alarm"
+    assert diagnosis.named("fault").remedy.startswith(f"See {name} below.")
+    assert "bridged" not in diagnosis.named(name).cause
+
+
+def test_a_run_that_a_fault_ended_before_any_motion_is_examined_and_says_so() -> None:
+    records = contact_run()[:60]  # shorter than a window in which the lag is judged
+    records["command"]["q"] = records["reading"]["q"] = 0.0
+    records["state"]["fault"][-1] = FAULT_SENSOR + WRENCH_NAN
+    diagnosis = examine(of(records))
+    assert diagnosis.named("effective delay").cause.endswith("No motion was commanded before the fault.")
+    records["reading"]["q"][-20:, 0] = 0.5
+    assert found(records, "command not followed").cause == (
+        "No motion was commanded before the fault; a push moved the arm."
+    )
 
 
 def test_readings_that_are_no_numbers_break_nothing() -> None:
@@ -83,7 +121,7 @@ def test_a_recording_of_other_parameters_is_examined_all_the_same(make: Callable
     assert {finding.name for finding in examine(Case.of(make())).findings} == set(CHECKS)
 
 
-# ---- saturation ----------------------------------------------------------------------------------------------------
+# ---- commands at a limit -------------------------------------------------------------------------------------------
 
 
 def test_the_share_of_the_time_at_the_laws_own_limit_is_told() -> None:
@@ -91,7 +129,7 @@ def test_the_share_of_the_time_at_the_laws_own_limit_is_told() -> None:
     contact = records["state"]["contact"]
     contact["asked"][1000:2950], contact["wanted"][1000:2950] = 0.01, 0.02
     contact["asked"][2000:3450], contact["wanted"][2000:3450] = -0.01, -0.05
-    finding = found(records, "saturation")
+    finding = found(records, "command at a limit")
     assert finding.severity == "alarm"
     work = TICKS - 50
     assert finding.figure("share of the time, the law's own speed limit") == pytest.approx(100 * 2450 / work)
@@ -106,7 +144,7 @@ def test_the_gain_that_is_advised_is_never_above_the_present_one(gain: float) ->
     contact = records["state"]["contact"]
     contact["gain"] = gain
     contact["asked"][1000:3000], contact["wanted"][1000:3000] = 0.01, 0.02
-    remedy = found(records, "saturation").remedy
+    remedy = found(records, "command at a limit").remedy
     advised = re.search(r"Lower the gain to (\S+) mm", remedy)
     largest = np.abs(contact["target_n"] - contact["force_n"])[of(records).at_work].max()
     assert (advised is not None) == bool(gain * largest > 0.01)
@@ -123,9 +161,9 @@ def test_a_limit_of_the_tick_counts_by_what_it_cuts_and_not_by_its_bit() -> None
     observed = records["observed"]
     observed["limits"][:] = LIMIT_TOOL_SPEED
     observed["asked"][:, 5], observed["allowed"][:, 5] = 1.0, 0.99
-    assert not found(records, "saturation").wrong
+    assert not found(records, "command at a limit").wrong
     observed["allowed"][:1000, 5] = 0.4
-    finding = found(records, "saturation")
+    finding = found(records, "command at a limit")
     assert finding.severity == "warning"
     assert finding.figure("share of the time, tool speed") == pytest.approx(25.0)
     assert "tool speed" in finding.cause

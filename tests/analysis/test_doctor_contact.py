@@ -24,11 +24,21 @@ from rich.console import Console
 
 from pliant.analysis import signals
 from pliant.analysis.doctor import CHECKS, Case, examine
-from pliant.analysis.doctor.draw import save_diagnosis
-from pliant.cli import running
-from pliant.contact.states import ABORT, EVENTS, FAULT, IDLE, PRELOAD, READY, SEEK, TIMEOUT, TOO_FAR
+from pliant.analysis.doctor.diagnosis_picture import save_diagnosis
+from pliant.cli.running import run_task
+from pliant.control.laws.contact.contact_states import (
+    ABORT,
+    EVENTS,
+    FAULT,
+    IDLE,
+    PRELOAD,
+    READY,
+    SEEK,
+    TIMEOUT,
+    TOO_FAR,
+)
 from pliant.records import FAULT_SENSOR, WRENCH_FROZEN, WRENCH_MISSING, WRENCH_STALE
-from pliant.runtime.task import Task
+from pliant.task.schema import Task
 
 # ---- contact -------------------------------------------------------------------------------------------------------
 
@@ -228,11 +238,17 @@ def test_the_doctor_and_the_summary_of_a_run_count_the_same_readings(monkeypatch
     assert finding.figure("stale or frozen readings") == 4
     assert finding.cause.endswith("Stale or frozen readings: see frozen sensor and late sensor.")
     assert finding.figure("longest failure") == pytest.approx(7 * DT)
-    monkeypatch.setattr(running, "out", Console(file=printed, width=120))
-    running._summary(Task(), records)
+    monkeypatch.setattr(run_task, "out", Console(file=printed, width=120))
+    run_task._summary(Task(), records)
     assert re.search(rf"{signals.BAD_READINGS}\s+│\s+{7 + 4} │", printed.getvalue())
-    assert "peak external force (all axes, unfiltered)" in printed.getvalue()
-    assert "peak contact force along the normal" in printed.getvalue()
+    assert "peak external force (all axes, unfiltered, valid readings only)" in printed.getvalue()
+    assert "peak contact force along the normal, unfiltered" in printed.getvalue()
+    assert "peak contact force along the normal, filtered" in printed.getvalue()
+    records["observed"]["wrench"][1000:1007, 2] = 1e3  # in a bad reading: it does not count
+    monkeypatch.setattr(run_task, "out", Console(file=(again := StringIO()), width=120))
+    run_task._summary(Task(), records)
+    peak = re.compile(r"valid readings only\)\s+│\s+([\d.]+) │")
+    assert [float(found[1]) < 50 for found in peak.finditer(again.getvalue())] == [True]
 
 
 # ---- robot and delay -----------------------------------------------------------------------------------------------
@@ -241,7 +257,7 @@ def test_the_doctor_and_the_summary_of_a_run_count_the_same_readings(monkeypatch
 def test_the_lag_of_robot_and_filter_is_measured() -> None:
     finding = found(contact_run(), "effective delay")
     assert finding.severity == "fine"
-    assert finding.figure("robot behind its command") == pytest.approx(1e3 * ROBOT_S, abs=1.0)
+    assert finding.figure("robot behind its command, one period included") == pytest.approx(1e3 * ROBOT_S, abs=1.0)
     assert finding.figure("filter of the wrench") == pytest.approx(1e3 / (2 * math.pi * 50.0))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pliant.analysis import signals, summary
-from pliant.contact.states import FAULT, FORCE_LIMIT, READY, SET_START
+from pliant.control.laws.contact.contact_states import FAULT, FORCE_LIMIT, READY, SET_START
 from pliant.records import FAULT_SENSOR, FAULTS, IDLE, LIMIT_SINGULAR, LIMIT_SPEED, TORQUE, VELOCITY, WRENCH_STALE
 
 
@@ -88,9 +88,9 @@ def test_a_fault_is_told_once_with_its_time(make):
 
 def test_a_fault_in_the_first_tick_is_told(make):
     def faulty(records: Any) -> None:
-        records["state"]["fault"] = 5
+        records["state"]["fault"] = 9
 
-    assert signals.faults(make(faulty)) == [(0.0, "fault 5")]
+    assert signals.faults(make(faulty)) == [(0.0, "fault 9")]
 
 
 def test_timing_is_told_of_a_paced_run_only(make, pace):

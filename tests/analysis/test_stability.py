@@ -6,15 +6,15 @@ import math
 
 import pytest
 
-from pliant.analysis.check import check
-from pliant.analysis.first_touch import touch
-from pliant.analysis.machine import ways
-from pliant.contact.states import DWELL, FAULT, SEEK, SLIDE
+from pliant.analysis.contact_check import check
+from pliant.analysis.pictures.state_diagram import ways
+from pliant.control.laws.contact.contact_params import Contact
+from pliant.control.laws.contact.contact_states import DWELL, FAULT, SEEK, SLIDE
 from pliant.errors import InputError
-from pliant.params.contact import Contact
 from pliant.params.declare import changed
-from pliant.runtime.stability import Plant, gain_for, gain_margin, growth, largest_stiffness, loop_matrix, plant_of
-from pliant.runtime.task import Event, Response, Task, load_task
+from pliant.stability.contact_loop import Plant, gain_for, gain_margin, growth, largest_stiffness, loop_matrix, plant_of
+from pliant.stability.first_touch import touch
+from pliant.task.schema import Event, Response, Task, load_task
 
 # A servo so quick and an arm so stiff that the lag is all transport: the textbook's pure delay.
 DELAY = Plant(omega=800.0, transport=50, hold=500.0, mass=1e3, tool=0.0, cutoff_hz=249.0, dt=0.002)

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from pliant.runtime.session import Session
+from pliant.session.session import Session
 
 
 def processes() -> dict[int, tuple[int, list[str]]]:
@@ -21,7 +21,7 @@ def processes() -> dict[int, tuple[int, list[str]]]:
 
 def bridge_of(session: Session) -> int:
     """The process of the bridge beside a loop."""
-    wanted = {"pliant.bridge.process", str(session.board.path)}
+    wanted = {"pliant.bridge.bridge_process", str(session.board.path)}
     return next(pid for pid, (_, words) in processes().items() if wanted <= set(words))
 
 

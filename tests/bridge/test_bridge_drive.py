@@ -13,23 +13,24 @@ import numpy as np
 import pytest
 from bridges import bridge_of, processes
 
-from pliant.bridge.followers import followers
-from pliant.bridge.start import bridged
-from pliant.bridge.topics import command_topics, live_topics
-from pliant.cli import bridging, show
+from pliant.bridge.command_followers import followers
+from pliant.bridge.published_topics import command_topics, live_topics
+from pliant.bridge.starting import bridged
+from pliant.cli import show
+from pliant.cli.running import bridging
+from pliant.compiling.ahead import ensure
 from pliant.errors import PliantError
+from pliant.mobile.mission.mission_task import MissionTask
 from pliant.model.arm import Arm as UrArm
-from pliant.ros2.messages import FLOAT_ARRAY, JOINT_STATE, JOINT_TRAJECTORY, STRING, build
+from pliant.ros2.message_types import FLOAT_ARRAY, JOINT_STATE, JOINT_TRAJECTORY, STRING, build
 from pliant.ros2.node import Node, Reader
-from pliant.runtime.mission_task import MissionTask
-from pliant.runtime.session import Session
-from pliant.runtime.task import Task
-from pliant.runtime.warm import ensure
+from pliant.session.session import Session
+from pliant.task.schema import Task
 from waiting import until
 
 TRAJECTORY = "/scaled_joint_trajectory_controller/joint_trajectory"
 VELOCITY = "/forward_velocity_controller/commands"
-GUARD = "pliant.ros2.guard"
+GUARD = "pliant.ros2.watchdog"
 SLOWLY = {"law": "hold", "interface": "velocity", "params": {"limits": {"speed_scale": 0.025}}}
 FAR = np.array([6.0, 0, 0, 0, 0, 0])
 """An arm that goes so far so slowly is under way for more than a minute."""

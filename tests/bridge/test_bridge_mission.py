@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 from pliant.bridge.odometry import ODOMETRY
-from pliant.bridge.start import bridged
+from pliant.bridge.starting import bridged
+from pliant.compiling.ahead import ensure
 from pliant.errors import LoopError
-from pliant.ros2.messages import JOINT_STATE, JOINT_TRAJECTORY, STRING, TWIST, build
+from pliant.mobile.mission.mission_link import MissionSession
+from pliant.mobile.mission.mission_task import MissionTask, changed_mission, find_mission
+from pliant.ros2.message_types import JOINT_STATE, JOINT_TRAJECTORY, STRING, TWIST, build
 from pliant.ros2.node import Node
-from pliant.runtime.mission_link import MissionSession
-from pliant.runtime.mission_task import MissionTask, changed_mission, find_mission
-from pliant.runtime.warm import ensure
 from waiting import until
 
 TRAJECTORY = "/scaled_joint_trajectory_controller/joint_trajectory"

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from pliant.bridge import start
-from pliant.bridge.beside import READY
-from pliant.bridge.start import bridged
+from pliant.bridge import starting
+from pliant.bridge.helper_process import READY
+from pliant.bridge.starting import bridged
 
 LAST = 100
 BRIDGE = f"""
@@ -32,7 +32,7 @@ def test_the_last_words_of_a_bridge_are_told_before_it_is_over(monkeypatch: pyte
         words = [sys.executable, "-c", BRIDGE]
         return subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
 
-    monkeypatch.setattr(start, "_spawn", spawn)
+    monkeypatch.setattr(starting, "_spawn", spawn)
     link: Any = SimpleNamespace(running=True)
     with bridged(link, say=lambda _: time.sleep(0.002)) as notes:
         pass

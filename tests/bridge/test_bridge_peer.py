@@ -16,14 +16,14 @@ import pytest
 from bridges import bridge_of, longest_run
 
 import pliant
-from pliant.bridge import start
-from pliant.bridge.start import bridged
+from pliant.bridge import starting
+from pliant.bridge.starting import bridged
+from pliant.compiling.ahead import ensure
 from pliant.errors import LoopError
 from pliant.experiments.ros2_peer import Peer, peer_interpreter
-from pliant.ros2 import messages
-from pliant.runtime.session import Session
-from pliant.runtime.task import Task
-from pliant.runtime.warm import ensure
+from pliant.ros2 import message_types
+from pliant.session.session import Session
+from pliant.task.schema import Task
 from waiting import until
 
 Array = np.ndarray[Any, Any]
@@ -35,22 +35,23 @@ RATE_HZ = 125
 PATIENT = """
 import sys
 from functools import partial, partialmethod
-from pliant.bridge import process
-from pliant.bridge.beside import AGREED, any_link, beside
+from pliant.bridge import bridge_process as process
+from pliant.bridge.helper_process import AGREED, beside
+from pliant.mobile.mission.mission_link import attach_any
 from pliant.ros2.node import Node
 process._MOST = 1000
 Node.writer = partialmethod(Node.writer, depth=1000)
-sys.exit(beside(sys.argv[1], partial(process.serve, agreed=sys.argv[2:] == [AGREED]), any_link))
+sys.exit(beside(sys.argv[1], partial(process.serve, agreed=sys.argv[2:] == [AGREED]), attach_any))
 """
 """A bridge that, held up for less than eight seconds, leaves out nothing, and keeps it until the peer has it."""
 
 TRAJECTORY = "/scaled_joint_trajectory_controller/joint_trajectory"
 HEARD = {
-    "/joint_states": messages.JOINT_STATE,
-    "/ft_sensor_readings": messages.WRENCH_STAMPED,
-    "/pliant/cartesian_velocity_command": messages.TWIST,
-    "/pliant/tool_pose": messages.POSE_STAMPED,
-    TRAJECTORY: messages.JOINT_TRAJECTORY,
+    "/joint_states": message_types.JOINT_STATE,
+    "/ft_sensor_readings": message_types.WRENCH_STAMPED,
+    "/pliant/cartesian_velocity_command": message_types.TWIST,
+    "/pliant/tool_pose": message_types.POSE_STAMPED,
+    TRAJECTORY: message_types.JOINT_TRAJECTORY,
 }
 
 
@@ -60,7 +61,7 @@ def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
         words = [sys.executable, "-c", PATIENT, str(link.board.path), *more]
         return subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
 
-    monkeypatch.setattr(start, "_spawn", spawn)
+    monkeypatch.setattr(starting, "_spawn", spawn)
 
 
 @pytest.fixture
@@ -125,7 +126,7 @@ def ticks_of(heard: Heard, records: Array) -> dict[str, list[set[int]]]:
     def key_of(topic: str, message: dict[str, Any]) -> Any:
         if topic == TRAJECTORY:
             return tuple(message["points"][0]["positions"])
-        return tuple(six(message, "linear", "angular")) if HEARD[topic] == messages.TWIST else stamp(message)
+        return tuple(six(message, "linear", "angular")) if HEARD[topic] == message_types.TWIST else stamp(message)
 
     return {topic: [ticks[key_of(topic, message)] for message in told] for topic, told in heard.items()}
 
@@ -177,8 +178,14 @@ def test_the_bridge_is_a_node_and_takes_goals_commands_and_changes(peer: Peer, s
     its = {"publishes": sorted({*HEARD, *texts}), "hears": [f"/pliant/{name}" for name in requests]}
     until(lambda: peer("topics_of", node="pliant") == its)
     for name in ("state", "fault", "parameters", "answer"):
-        peer("hear", topic=f"/pliant/{name}", type=messages.STRING, latched=True)
-    kinds = (messages.STRING, messages.POINT_STAMPED, messages.POSE_STAMPED, messages.WRENCH_STAMPED, messages.STRING)
+        peer("hear", topic=f"/pliant/{name}", type=message_types.STRING, latched=True)
+    kinds = (
+        message_types.STRING,
+        message_types.POINT_STAMPED,
+        message_types.POSE_STAMPED,
+        message_types.WRENCH_STAMPED,
+        message_types.STRING,
+    )
     for name, kind in zip(requests, kinds, strict=True):
         peer("writer", topic=f"/pliant/{name}", type=kind)
     until(lambda: all(peer("listeners", topic=f"/pliant/{name}") for name in requests))
@@ -210,7 +217,7 @@ def test_the_bridge_is_a_node_and_takes_goals_commands_and_changes(peer: Peer, s
 @pytest.mark.slow
 def test_a_loop_that_is_killed_is_told_to_everyone(peer: Peer, session: Session) -> None:
     for name in ("state", "fault"):
-        peer("hear", topic=f"/pliant/{name}", type=messages.STRING, latched=True)
+        peer("hear", topic=f"/pliant/{name}", type=message_types.STRING, latched=True)
     until(lambda: told(peer, "fault") and told(peer, "state"))
     os.kill(int(session.board.header.loop_pid), signal.SIGKILL)
     with pytest.raises(LoopError):
@@ -248,9 +255,9 @@ SLOWLY = """
 import sys, time
 from pathlib import Path
 from pliant.bridge import services
-from pliant.bridge.beside import beside
-from pliant.bridge.turns import Turns
-from pliant.runtime.link import Link, attach
+from pliant.bridge.helper_process import beside
+from pliant.bridge.request_order import Turns
+from pliant.session.link import Link, attach
 board, folder = sys.argv[1], Path(sys.argv[2])
 tare, in_turn = Link.tare, Turns.in_turn
 def slow_tare(link):
@@ -307,7 +314,7 @@ def test_services_and_parameters_where_rclpy_can_be_imported(peer: Peer, tmp_pat
         until(lambda: session.state.goal.stop == 1)
         refused = peer("call", service="/pliant/set_start", type=trigger)
         assert not refused["success"]
-        assert "law contact" in refused["message"]
+        assert "Switch to contact" in refused["message"]
         where = "/pliant_services/set_parameters_atomically"
         one = {"name": "sense.deadband_n", "value": {"type": 3, "double_value": 2.5}}
         assert peer("call", service=where, type=setting, parameters=[one])["result"]["successful"]

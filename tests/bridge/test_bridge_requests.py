@@ -10,19 +10,19 @@ import pytest
 
 from pliant.bridge.requests import WORDS, Requests, answered, parsed
 from pliant.bridge.services import from_ros, to_ros
-from pliant.bridge.words import fault_words, state_words
-from pliant.contact.states import FAULT as CONTACT_FAULT
-from pliant.contact.states import FORCE_LIMIT
+from pliant.bridge.status_text import fault_words, state_words
+from pliant.compiling.ahead import ensure
+from pliant.control.laws.contact.contact_states import FAULT as CONTACT_FAULT
+from pliant.control.laws.contact.contact_states import FORCE_LIMIT
+from pliant.control.laws.registry import LAWS
+from pliant.control.parameters import Parameters
 from pliant.errors import InputError
-from pliant.laws import LAWS
-from pliant.params.control import Parameters
+from pliant.loop.board_layout import FAULT, RUNNING
 from pliant.params.declare import declared, flat
 from pliant.records import FAULT_NUMBER, FAULTS, TELEMETRY
-from pliant.ros2 import messages
-from pliant.runtime.board_layout import FAULT, RUNNING
-from pliant.runtime.session import Session
-from pliant.runtime.task import Task
-from pliant.runtime.warm import ensure
+from pliant.ros2 import message_types
+from pliant.session.session import Session
+from pliant.task.schema import Task
 from waiting import until
 
 
@@ -40,7 +40,7 @@ def does(arm: Session) -> Requests:
 
 
 def pose(values: Any, frame: str = "base") -> Any:
-    return messages.build(messages.POSE_STAMPED, {"header": {"frame_id": frame}}, [np.array(values, float)])
+    return message_types.build(message_types.POSE_STAMPED, {"header": {"frame_id": frame}}, [np.array(values, float)])
 
 
 def test_a_pose_goal_becomes_the_goal_with_its_quaternion_in_our_order(arm: Session, does: Requests) -> None:
@@ -53,13 +53,13 @@ def test_a_pose_goal_becomes_the_goal_with_its_quaternion_in_our_order(arm: Sess
 def test_an_equilibrium_moves_the_goal_and_keeps_its_turn(arm: Session, does: Requests) -> None:
     before = arm.state.goal.pose.copy()
     there = before[:3] + np.array([0, 0, 0.01])
-    assert answered(does.equilibrium, messages.build(messages.POINT_STAMPED, runs=[there]))[0]
+    assert answered(does.equilibrium, message_types.build(message_types.POINT_STAMPED, runs=[there]))[0]
     until(lambda: np.array_equal(arm.state.goal.pose[:3], there))
     assert np.array_equal(arm.state.goal.pose[3:], before[3:])
 
 
 def test_a_wrench_goal_is_held(arm: Session, does: Requests) -> None:
-    message = messages.build(messages.WRENCH_STAMPED, runs=[np.array([0, 0, 1.0, 0, 0, 0.1])])
+    message = message_types.build(message_types.WRENCH_STAMPED, runs=[np.array([0, 0, 1.0, 0, 0, 0.1])])
     assert answered(does.goal_wrench, message)[0]
     until(lambda: arm.state.goal.wrench.tolist() == [0, 0, 1.0, 0, 0, 0.1])
     arm.goal_wrench([0] * 6)
@@ -92,6 +92,15 @@ def test_commands_halt_and_go_on(arm: Session, does: Requests) -> None:
         until(lambda halted=halted: arm.state.goal.stop == halted)
 
 
+@pytest.mark.parametrize("word", ["set_start", "start"])
+def test_a_contact_command_under_another_law_is_rejected_with_the_reason(
+    arm: Session, does: Requests, word: str
+) -> None:
+    done, said = answered(does.obey, word)
+    assert not done
+    assert said.startswith(f"`{word}` is rejected: the law is admittance, and only contact takes commands.")
+
+
 @pytest.mark.parametrize("text", ["", "jump", "law", "law soft", "stop now", "law hold admittance", "set_start"])
 def test_a_command_that_there_is_not_is_answered_with_those_there_are(arm: Session, does: Requests, text: str) -> None:
     sent = int(arm.board.header.queue_in)
@@ -103,9 +112,9 @@ def test_a_command_that_there_is_not_is_answered_with_those_there_are(arm: Sessi
 
 def test_the_law_changes_by_a_command(arm: Session, does: Requests) -> None:
     assert answered(does.obey, "law hold") == (True, "the law is hold")
-    until(lambda: arm.state.goal.law == LAWS["hold"])
+    until(lambda: arm.state.goal.law == LAWS["hold"].number)
     assert answered(does.obey, "law admittance")[0]
-    until(lambda: arm.state.goal.law == LAWS["admittance"])
+    until(lambda: arm.state.goal.law == LAWS["admittance"].number)
 
 
 def test_a_parameter_changes_by_name_and_value_or_by_yaml_and_is_taken_back(arm: Session, does: Requests) -> None:
@@ -170,7 +179,7 @@ def test_a_text_that_stands_for_millions_of_values_is_refused_before_it_unfolds(
 
 def test_states_and_faults_are_told_in_words() -> None:
     record = TELEMETRY.new()[0]
-    record.goal.law = LAWS["admittance"]
+    record.goal.law = LAWS["admittance"].number
     assert state_words(record, RUNNING) == "running admittance"
     record.goal.stop = 1
     assert state_words(record, RUNNING) == "running admittance halted"
@@ -178,7 +187,7 @@ def test_states_and_faults_are_told_in_words() -> None:
     assert fault_words(record, FAULT, "it was pushed too hard") == "it was pushed too hard"
     record.state.fault = FAULT_NUMBER
     assert fault_words(record, RUNNING, "") == FAULTS[FAULT_NUMBER]
-    record.state.fault, record.goal.law = 0, LAWS["contact"]
+    record.state.fault, record.goal.law = 0, LAWS["contact"].number
     record.state.contact.state, record.state.contact.reason = CONTACT_FAULT, FORCE_LIMIT
     assert state_words(record, RUNNING) == "running contact fault halted"
     assert fault_words(record, RUNNING, "") == "the force exceeded contact.force_limit_n"

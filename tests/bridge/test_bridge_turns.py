@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from pliant.bridge.process import Ears
+from pliant.bridge.bridge_process import Ears
+from pliant.bridge.request_order import STARTS, STOPS, Answer, Turns
 from pliant.bridge.requests import WORDS, Requests
-from pliant.bridge.turns import STARTS, STOPS, Answer, Turns
-from pliant.ros2.messages import STRING, build
+from pliant.compiling.ahead import ensure
+from pliant.ros2.message_types import STRING, build
 from pliant.ros2.node import Node
-from pliant.runtime.session import Session
-from pliant.runtime.task import Task
-from pliant.runtime.warm import ensure
+from pliant.session.session import Session
+from pliant.task.schema import Task
 from waiting import until
 
 

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pliant.bridge import drive as drive_module
-from pliant.bridge import process
-from pliant.bridge.drive import Drive
-from pliant.bridge.topics import command_topics
+from pliant.bridge import bridge_process
+from pliant.bridge import command_topics as drive_module
+from pliant.bridge.command_topics import Drive
+from pliant.bridge.published_topics import command_topics
 from pliant.records import TELEMETRY
-from pliant.ros2.guard import TIMES
 from pliant.ros2.templates import Stencil
-from pliant.runtime.task import Task
+from pliant.ros2.watchdog import TIMES
+from pliant.task.schema import Task
 
 JOINTS = [f"joint_{i}" for i in range(6)]
 
@@ -150,8 +150,8 @@ class Rounds:
         link: Any = SimpleNamespace(board=self.board, task=self.task)
         publisher: Any = SimpleNamespace(drive=self, publish=lambda records: None)
         self.news: list[str] = []
-        monkeypatch.setattr(process, "time", SimpleNamespace(monotonic=lambda: self.now, sleep=self._sleep))
-        self.follow = lambda: process._follow(link, publisher, self._goes_on)
+        monkeypatch.setattr(bridge_process, "time", SimpleNamespace(monotonic=lambda: self.now, sleep=self._sleep))
+        self.follow = lambda: bridge_process._follow(link, publisher, self._goes_on)
 
     def _sleep(self, seconds: float) -> None:
         self.now += seconds
@@ -204,7 +204,7 @@ def test_a_bridge_that_is_held_up_catches_up_and_leaves_out_only_what_is_older_t
     link: Any = SimpleNamespace(board=board, task=Task())
     drive = SimpleNamespace(beat=lambda: None, look=lambda: None, rest=lambda: None, news=[])
     publisher: Any = SimpleNamespace(drive=drive, publish=lambda records: ticks.extend(records["tick"].tolist()))
-    monkeypatch.setattr(process, "time", SimpleNamespace(monotonic=lambda: 0.0, sleep=lambda _: None))
-    process._follow(link, publisher, board.go_on)
+    monkeypatch.setattr(bridge_process, "time", SimpleNamespace(monotonic=lambda: 0.0, sleep=lambda _: None))
+    bridge_process._follow(link, publisher, board.go_on)
     before = list(range(3))
     assert ticks == [*before, *range(3 + left_out, 3 + late + 2)]

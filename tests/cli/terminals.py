@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from words import Said, say
 
-from pliant.runtime.link import Link, attach
-from pliant.runtime.warm import ensure
+from pliant.compiling.ahead import ensure
+from pliant.session.link import Link, attach
 from waiting import until
 
 CLI = [sys.executable, "-m", "pliant.cli.main"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pliant.cli.assigning import assigned, must_be_parameter
+from pliant.control.parameters import Parameters
 from pliant.errors import PliantError, UnknownNameError
-from pliant.params.control import Parameters
 
 
 def refusal(name: str, value: object = 1) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from words import say
 
-from pliant.kernel.cache import Cache
+from pliant.kernel.code_cache import Cache
 
 
 @pytest.fixture

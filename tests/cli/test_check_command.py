@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 from words import say
 
@@ -22,6 +23,25 @@ def test_a_declared_lag_that_is_too_short_ends_with_exit_code_one() -> None:
     assert (done.returncode, found["passed"]) == (1, False)
     assert not found["figures"][0]["met"]
     assert found["figures"][0]["name"] == "declared lag relative to the model"
+
+
+def test_a_declared_lag_that_is_too_short_is_named_and_the_worst_touch_is_that_of_the_guard() -> None:
+    settings = ("--set", "contact.lag_s=0.01")
+    done = say("check", "dome", *settings)
+    said = " ".join(done.stdout.split())
+    assert (
+        "contact.lag_s = 10 ms is shorter than the lag of the model, 50.1 ms. Raise contact.lag_s to 0.0501 s." in said
+    )
+    assert "In the worst case, the first touch of 1e+05 N/m reaches 33.8 N" in said
+    assert "targets missed: declared lag relative to the model;" in said
+    rejected = say("run", "dome", "--fast", *settings).stderr
+    assert "with a peak of up to 34 N (worst case: speed × stiffness × lag); contact.force_limit_n is 20 N" in rejected
+
+
+def test_a_gain_margin_beyond_the_search_is_shown_as_a_bound() -> None:
+    done = say("check", "dome")
+    assert re.search(r"3\.16e\+03 N/m: gain margin\s+│\s+≥ 100 │", done.stdout)
+    assert "All targets met." in done.stdout
 
 
 def test_a_surface_stiffer_than_declared_is_named_with_its_value_and_remedy() -> None:
@@ -48,4 +68,5 @@ def test_a_task_without_a_surface_and_a_mission_are_rejected_with_what_to_do() -
     assert "push has no surface to check against. Declare one with surface_n_m or under sim.surfaces" in push.stderr
     fetch = say("check", "fetch")
     assert fetch.returncode == 2
-    assert "`pliant check` does not support missions, and fetch is one. Run it with `pliant run fetch`." in fetch.stderr
+    said = "fetch is a mission; pliant check does not support missions. To simulate it: pliant run fetch."
+    assert said in fetch.stderr

@@ -13,10 +13,10 @@ import pytest
 from terminals import pliant, running, until
 from words import Said, say
 
-from pliant.contact.states import EVENTS, SEEK, STATES
-from pliant.runtime import link as runtime_link
-from pliant.runtime.link import Link
-from pliant.runtime.task import MISSION, load_task
+from pliant.control.laws.contact.contact_states import EVENTS, SEEK, STATES
+from pliant.session import link as runtime_link
+from pliant.session.link import Link
+from pliant.task.schema import MISSION, load_task
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def state(link: Link) -> str:
 
 def test_a_contact_is_started_and_stopped_from_another_terminal(link: Link) -> None:
     early = command(link, "start")
-    assert early.returncode == 1
+    assert early.returncode == 2
     assert "`start` rejected: the contact is in the state idle. Valid now: set_start." in early.stdout
     assert state(link) == "idle"
     first = link.board.head
@@ -61,7 +61,7 @@ def test_a_contact_is_started_and_stopped_from_another_terminal(link: Link) -> N
 def test_the_robot_is_stopped_and_continues_from_another_terminal(link: Link) -> None:
     stopped = pliant(link.name, "stop")
     assert stopped.returncode == 0, stopped.stderr
-    assert f"Loop {link.name}: stop confirmed." in stopped.stdout
+    assert f"Loop {link.name} (waiting on sim:ur5e): stop confirmed." in " ".join(stopped.stdout.split())
     assert link.state.goal.stop
     assert pliant(link.name, "stop", "--resume").returncode == 0
     until(lambda: not link.state.goal.stop)
@@ -89,13 +89,13 @@ def test_a_word_that_is_no_order_gives_none_of_them(link: Link) -> None:
     assert int(link.state.goal.commands) == given
 
 
-def test_a_goal_that_the_contact_law_ignores_is_said_to_be_stored(link: Link) -> None:
+def test_a_goal_that_the_contact_law_ignores_is_rejected(link: Link) -> None:
+    before = link.state.goal.pose.copy()
     done = say("goal", "0.5", "0.1", "0.5", "--loop", link.name)
-    said = " ".join(done.stdout.split())
-    assert done.returncode == 0, done.stderr
-    assert "stored, but not used: the law contact ignores goals." in said
-    assert "The goal takes effect when you switch to admittance or impedance." in said
-    assert "was moved" not in said
+    assert done.returncode == 2
+    said = " ".join(done.stderr.split())
+    assert "The goal is rejected: the law contact does not use a goal pose. Switch to admittance or impedance" in said
+    assert (link.state.goal.pose == before).all()
 
 
 def test_the_arm_of_a_mission_is_not_pushed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from needs import needs
-from pliant.cli.emulating import version_of
 from pliant.cli.main import main
+from pliant.cli.running.emulating import version_of
 from pliant.errors import InputError
 
 HERE = f"127.51.{os.getpid() >> 8 & 255}.{os.getpid() & 255 or 255}"
@@ -71,16 +71,18 @@ def test_a_controller_that_does_not_answer_is_told_and_nobody_is_asked(
 
 def test_it_listens_writes_its_trace_and_ends_when_it_is_asked_to(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "pliant.cli.main", "emulate", "ur3e", "--host", HERE]
-    words += ["--trace", str(tmp_path / "t.npy")]
+    words += ["--trace", str(tmp_path / "t.npy"), "--fault", "silence 0.1"]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
-    first = process.stdout.readline()
+    first, said = process.stdout.readline(), []
     while "Ctrl-C" not in (line := process.stdout.readline()):
         assert line, "it has ended"
+        said.append(line)
     process.send_signal(signal.SIGINT)
     rest, _ = process.communicate(timeout=300)
     assert process.returncode == 0
     assert "Emulated ur3e listening" in first
+    assert "Fault: silence 0.1, at once.\n" in said
     assert re.search(r"periods? missed\.", rest)
     assert np.load(tmp_path / "t.npy")["q"].shape[1] == 6
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from words import Said, say
 
-from pliant.runtime.task import load_task
+from pliant.task.schema import load_task
 
 MINE = """\
 # My gripper.
@@ -62,7 +62,7 @@ ROS = "controller:\n  ros__parameters:\n    admittance: {mass: [5, 5, 5, 1, 1, 1
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("payload", "push", "--write"), "'push' comes with Pliant and cannot be changed. Copy it"),
+        (("payload", "push", "--write"), "'push' comes with Pliant and cannot be changed. Copy /"),
         (("payload", "ros.yaml", "--write"), "ROS 2 parameter file"),
         (("payload", "missing.yaml"), "an existing YAML file"),
         (("payload", "mine.yaml", "--poses", "3"), "--poses is 3, but it must be 4 to 60."),
@@ -122,7 +122,7 @@ def test_the_lag_is_found_and_written_where_check_and_law_take_it_from(probe: Pa
         ),
         (("delay", "push", "--contact", "--fast"), "--contact needs a surface, but task push declares none."),
         (("payload", "push", "--fast", "--robot", "ur:127.0.0.1"), "--fast works only with simulated robots, but the"),
-        (("delay", "dome", "--write"), "'dome' comes with Pliant and cannot be changed. Copy it"),
+        (("delay", "dome", "--write"), "'dome' comes with Pliant and cannot be changed. Copy /"),
     ],
 )
 def test_a_lag_that_is_asked_for_wrongly_is_one_sentence(words: tuple[str, ...], why: str, probe: Path) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
 from terminals import pliant, running, until
 
-from pliant.runtime.link import Link, attach
+from pliant.session.link import Link, attach
 
 
 @pytest.fixture(scope="module")
@@ -62,9 +63,15 @@ def test_a_virtual_push_for_a_time_ends_by_itself_and_ends_no_other(loop: str, l
     link.virtual_push([0.0, 0.0, 0.0])
 
 
+def flat(text: str) -> str:
+    """The text without line breaks."""
+    return " ".join(text.split())
+
+
 def test_a_goal_out_of_reach_is_said_to_be(loop: str, link: Link) -> None:
     done = pliant(loop, "goal", 1.5, 1.5)
     assert "out of reach" in done.stdout
+    assert re.search(r"nearest position the arm can hold\. It is now at .* m( and still moving)?\.", flat(done.stdout))
     done = pliant(loop, "goal", 1.1, 0.9)
     assert "out of reach" not in done.stdout
 
@@ -90,7 +97,7 @@ BAD = {
         ("goal", 1.0),
         "The position is [1], but it must be two or three numbers [m]: x y, or x y z.",
     ),
-    "a command to another law": (("command", "start"), "Start a loop with law: contact, such as pliant run dome."),
+    "a command to another law": (("command", "start"), "or start a task with law: contact, such as pliant run dome."),
     "a goal that is no number": (("goal", "nan", 0.5), "finite"),
     "four numbers for a push": (("push", 1, 2, 3, 4), "two or three numbers, or six"),
     "a push that is no number": (("push", "inf", 0), "finite"),

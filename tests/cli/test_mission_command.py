@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from words import say
 
-from pliant.runtime.warm import ensure
+from pliant.compiling.ahead import ensure
 
 LINE = [sys.executable, "-u", "-m", "pliant.cli.main"]
 NEAR = ("--set", "start=6.0,2.2,0")
@@ -55,7 +55,7 @@ def test_ctrl_c_brings_the_robot_to_rest_and_ends_normally(tmp_path: Path) -> No
     pipe = subprocess.PIPE
     with subprocess.Popen(line, cwd=tmp_path, env=env, text=True, stdout=pipe, stderr=pipe) as process:
         assert process.stdout is not None
-        assert process.stdout.readline().startswith("fetch: ")
+        assert process.stdout.readline().startswith("fetch (simulated): ")
         process.send_signal(signal.SIGINT)
         said, complaint = process.communicate(timeout=300)
     assert process.returncode == 0, complaint
@@ -70,6 +70,10 @@ BAD = {
     "no such map": (("run", "fetch", "--set", "map=rome.yaml"), "rome.yaml"),
     "an option of a task": (("run", "fetch", "--watch"), "--watch"),
     "another verb": (("check", "fetch"), "mission"),
+    "a parameter of an arm's law": (
+        ("run", "fetch", "--set", "admittance.stiffness=400"),
+        "fetch is a mission and has no admittance parameters.",
+    ),
 }
 
 

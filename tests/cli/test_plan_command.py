@@ -12,9 +12,9 @@ from PIL import Image
 from words import Said, say
 
 import pliant
+from pliant.compiling.ahead import ensure
 from pliant.experiments.plan_maps import MAPS, queries
-from pliant.mobile.planner import HybridAStar
-from pliant.runtime.warm import ensure
+from pliant.mobile.planning.planner import HybridAStar
 
 
 def plan(*words: object, cwd: Path) -> Said:
@@ -43,6 +43,11 @@ def test_a_plan_is_told_and_drawn(place: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "m in" in done.stdout
     assert (place / "way.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_path_that_needs_no_search_is_said_to_be_direct(place: Path) -> None:
+    done = plan("room.yaml", "--start", "1,3,0", "--goal", "3,3,0", cwd=place)
+    assert "(direct path; no search needed)." in " ".join(done.stdout.split())
 
 
 def test_json_is_one_object_and_its_arcs_lead_to_the_goal(place: Path) -> None:
@@ -98,6 +103,10 @@ BAD = {
     "a goal off the map": (("room.yaml", "--start", "2,2,0", "--goal", "50,4,0"), "not on the map"),
     "a heading without digits": (("room.yaml", "--start", "2,2,0", "--goal", "8,4,1e300"), "heading"),
     "a picture over the map": (("room.yaml", "--start", "2,2,0", "--goal", "8,4,0", "-o", "room.yaml"), "--output"),
+    "a resolution that the map has": (
+        ("room.yaml", "--start", "2,2,0", "--goal", "8,4,0", "--resolution", "1"),
+        "room.yaml sets resolution and origin. Leave out --resolution and --origin.",
+    ),
     "no number": (("room.yaml", "--start", "2,x,0", "--goal", "8,4,0"), "--start"),
     "not a number": (("room.yaml", "--start", "2,nan,0", "--goal", "8,4,0"), "--start"),
     "two numbers": (("room.yaml", "--start", "2,2", "--goal", "8,4,0"), "--start"),

@@ -11,18 +11,18 @@ from typing import Any
 
 import pytest
 
-from pliant.analysis.mission import recorded_story
+from pliant.analysis.mission_figures import recorded_story
 from pliant.cli.main import main
-from pliant.cli.running import change_task
+from pliant.cli.running.run_task import change_task
 from pliant.record import Recording
-from pliant.ros2.messages import JOINT_TRAJECTORY, STRING, TWIST
+from pliant.ros2.message_types import JOINT_TRAJECTORY, STRING, TWIST
 from pliant.ros2.node import Node, Reader
-from pliant.runtime.task import Task, located
+from pliant.task.schema import Task, located
 from waiting import until
 
 RUN = "import sys; from pliant.cli.main import main; sys.argv = ['pliant', *sys.argv[1:]]; main()"
 TRAJECTORY = "/scaled_joint_trajectory_controller/joint_trajectory"
-PATIENTLY = "from pliant.bridge import followers; followers._FIND_S = 10.0; "
+PATIENTLY = "from pliant.bridge import command_followers; command_followers._FIND_S = 10.0; "
 """Who listens is found also on a machine that is busy."""
 WITHOUT = "import sys; sys.modules['cyclonedds'] = None; "
 
@@ -33,7 +33,7 @@ def pliant(*words: str, code: str = RUN, **how: Any) -> subprocess.CompletedProc
 
 
 def test_what_needs_the_extra_says_how_to_get_it() -> None:
-    for words in (("run", "push", "--ros2"), ("run", "push", "--robot", "ros2", "--yes")):
+    for words in (("run", "push", "--ros2"), ("run", "push", "--robot", "ros2", "--yes"), ("experiment", "ros2")):
         done = pliant(*words, code=WITHOUT + RUN)
         assert done.returncode == 2
         assert (

@@ -8,7 +8,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from pliant.analysis.figures import Figure, Outcome, at_least, reported
+from pliant.analysis.targets import Figure, Outcome, at_least, reported
 from pliant.cli import show
 from pliant.errors import did_you_mean
 
@@ -44,6 +44,14 @@ def test_a_value_that_is_no_number_fails_its_bar(printed: StringIO) -> None:
     assert "not measured" not in said
 
 
+def test_a_report_ends_with_a_verdict(printed: StringIO) -> None:
+    good, bad = at_least("fast", 3.0, "×", 2.0), at_least("slow", 1.0, "×", 2.0)
+    assert show.verdict([reported("mass", 1.0)]) == ""
+    assert show.verdict([good]) == "All targets met."
+    assert show.verdict([good, *[bad] * 7]).endswith("slow; slow and 2 more.")
+    assert "1 target missed: slow." in shown(printed, [good, bad], ["A note."])
+
+
 def test_a_table_without_bars_has_no_columns_for_them(printed: StringIO) -> None:
     assert "met" not in shown(printed, [reported("mass", 1.0, "kg")], [])
     assert "met" in shown(printed, [at_least("mass", 1.0, "kg", 0.5)], [])
@@ -68,6 +76,13 @@ def test_of_very_many_names_those_of_the_section_are_told() -> None:
     assert did_you_mean("sense.a1x", few).startswith(" Did you mean 'sense.a1'? Known: sense.a1, ")
     flat = [f"{letter}{number}" for letter in "abc" for number in range(8)]
     assert did_you_mean("zzz", flat).endswith(", b7 and 8 more.")
+
+
+def test_another_number_or_the_parameter_of_another_section_is_not_suggested() -> None:
+    arms = ["ur3e", "ur5e", "ur10e", "two_link"]
+    assert "Did you mean" not in did_you_mean("ur20", arms)
+    assert did_you_mean("ur5", arms).startswith(" Did you mean 'ur5e'?")
+    assert "Did you mean" not in did_you_mean("admittance.stiffness", ["sim.drive.stiffness_hz", "map"])
 
 
 def test_a_name_that_is_only_similar_in_its_section_is_not_suggested() -> None:

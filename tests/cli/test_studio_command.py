@@ -15,8 +15,8 @@ import pytest
 from terminals import CLI
 from words import say
 
-from pliant.runtime.warm import ensure
-from pliant.studio.serve import LOCAL
+from pliant.compiling.ahead import ensure
+from pliant.studio.listening import LOCAL
 
 WARNING = "Other machines can reach the Studio, unencrypted"
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from pliant.contact import step as contact
-from pliant.contact.states import COMMANDS
-from pliant.params.control import Parameters, record_of
+from pliant.control.laws.contact import contact_law as contact
+from pliant.control.laws.contact.contact_states import COMMANDS
+from pliant.control.parameters import Parameters, record_of
 from pliant.params.declare import changed
 from pliant.records import GOAL, OBSERVED, STATE
 

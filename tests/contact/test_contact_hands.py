@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from point_robot import DT, PointRobot
 
-from pliant.contact.states import (
+from pliant.control.laws.contact.contact_params import Contact, check_order
+from pliant.control.laws.contact.contact_states import (
     ABORT,
     BARRED,
     COMMANDS,
@@ -37,7 +38,6 @@ from pliant.contact.states import (
     TURNED,
 )
 from pliant.errors import InputError
-from pliant.params.contact import Contact, check_order
 
 STIFF = 2e4
 

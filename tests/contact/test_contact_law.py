@@ -9,10 +9,10 @@ import pytest
 from numpy.testing import assert_allclose
 from point_robot import DT, PointRobot
 
-from pliant.contact import force, path, surface
-from pliant.contact.states import DONE, DWELL, SLIDE
-from pliant.params.contact import Contact
-from pliant.params.control import Parameters, record_of
+from pliant.control.laws.contact import force_law, surface_estimate, surface_path
+from pliant.control.laws.contact.contact_params import Contact
+from pliant.control.laws.contact.contact_states import DONE, DWELL, SLIDE
+from pliant.control.parameters import Parameters, record_of
 from pliant.params.declare import changed
 
 
@@ -69,10 +69,10 @@ def test_the_approach_is_slower_for_a_stiffer_surface_and_a_longer_lag() -> None
     slow = parameters(stiffness_max_n_m=1e5, lag_s=0.05, approach_m_s=0.5)
     quick = parameters(stiffness_max_n_m=1e5, lag_s=0.025, approach_m_s=0.5)
     soft = parameters(stiffness_max_n_m=1e4, lag_s=0.05, approach_m_s=0.5)
-    assert force.approach_speed(quick) == pytest.approx(2 * force.approach_speed(slow))
-    assert force.approach_speed(soft) == pytest.approx(10 * force.approach_speed(slow))
+    assert force_law.approach_speed(quick) == pytest.approx(2 * force_law.approach_speed(slow))
+    assert force_law.approach_speed(soft) == pytest.approx(10 * force_law.approach_speed(slow))
     # peak = v k T
-    assert force.approach_speed(slow) * 1e5 * 0.05 <= slow.peak_n
+    assert force_law.approach_speed(slow) * 1e5 * 0.05 <= slow.peak_n
 
 
 def test_a_declared_height_is_crossed_fast_and_braked_before_its_end() -> None:
@@ -82,7 +82,7 @@ def test_a_declared_height_is_crossed_fast_and_braked_before_its_end() -> None:
         robot.tick()
         speeds.append(-robot.s.twist[2])
     assert max(speeds) == pytest.approx(robot.p.free_m_s)
-    assert speeds[-2] == pytest.approx(force.approach_speed(robot.p))
+    assert speeds[-2] == pytest.approx(force_law.approach_speed(robot.p))
     assert max(robot.pressed) < 7.5
 
 
@@ -191,10 +191,10 @@ def test_what_is_no_damping_teaches_none(what: str) -> None:
 def test_taking_friction_off_leaves_the_normal_force(mu: float) -> None:
     n, t, out = np.array([0, 0, 1.0]), np.array([1.0, 0, 0]), np.zeros(3)
     felt = 5.0 * n - mu * 5.0 * t  # environment on robot: friction acts against the motion
-    surface.friction_free(felt, t, mu, n, out)
+    surface_estimate.friction_free(felt, t, mu, n, out)
     assert_allclose(out, 5.0 * n, atol=1e-12)
     # the other sign adds it once more: a tilt of atan 2 mu, 58 degrees at 0.8
-    surface.friction_free(felt, -t, mu, n, out)
+    surface_estimate.friction_free(felt, -t, mu, n, out)
     assert math.atan2(-out[0], out[2]) == pytest.approx(math.atan(2 * mu))
 
 
@@ -203,8 +203,8 @@ def test_taking_friction_off_leaves_the_normal_force(mu: float) -> None:
 
 def walked(p: Contact, n: np.ndarray, step: float = 1e-5) -> np.ndarray:
     t, at, rows = np.zeros(3), np.zeros(3), []
-    for i in range(round(path.length(p) / step)):
-        path.direction(p, i * step, n, t)
+    for i in range(round(surface_path.length(p) / step)):
+        surface_path.direction(p, i * step, n, t)
         assert abs(t @ n) < 1e-9
         assert np.linalg.norm(t) == pytest.approx(1.0)
         at = at + step * t

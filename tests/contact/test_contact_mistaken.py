@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from point_robot import DT, PointRobot
 
-from pliant.contact.states import DONE, FAULT, FORCE_LIMIT, GAVE_WAY, SLIDE
+from pliant.control.laws.contact.contact_states import DONE, FAULT, FORCE_LIMIT, GAVE_WAY, SLIDE
 
 STIFF = 2e4
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from point_robot import DT, PointRobot
 
-from pliant.contact.states import (
+from pliant.control.laws.contact.contact_params import Contact, check_order
+from pliant.control.laws.contact.contact_states import (
     ABORT,
     BARRED,
     DONE,
@@ -31,7 +32,6 @@ from pliant.contact.states import (
     TOO_FAR,
 )
 from pliant.errors import InputError
-from pliant.params.contact import Contact, check_order
 from pliant.records import FAULT_SENSOR, WRENCH_STALE
 
 STIFF = 2e4

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from point_robot import DT, PointRobot
 
-from pliant.analysis import machine
-from pliant.contact import step as contact_step
-from pliant.contact.states import (
+from pliant.analysis.pictures import state_diagram
+from pliant.control.laws.contact import contact_law as contact_step
+from pliant.control.laws.contact.contact_states import (
     ABORT,
     BACK,
     COMMANDS,
@@ -339,8 +339,8 @@ def test_random_orders_and_pushes_never_lead_out_of_the_table_nor_to_a_number_th
 
 def test_every_event_has_words_and_every_state_a_way_out_of_it() -> None:
     assert set(EVENTS) == set(range(NEXT.shape[1]))
-    assert len(machine.NAMES) == len(EVENTS)  # the picture knows them too, and by name where they lead to a fault
-    assert all(machine.NAMES[event] for event in EVENTS if (NEXT[:, event] == FAULT).any())
+    assert len(state_diagram.NAMES) == len(EVENTS)  # the picture knows them too, and by name where they lead to a fault
+    assert all(state_diagram.NAMES[event] for event in EVENTS if (NEXT[:, event] == FAULT).any())
     for state in ALL:
         assert (NEXT[state] != NONE).any()
     for state in ALL:

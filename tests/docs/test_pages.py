@@ -53,7 +53,7 @@ def test_the_published_page_is_made_from_the_kept_figures() -> None:
 
 
 def test_a_named_file_that_does_not_exist_is_found_with_its_line() -> None:
-    text = "Code: `src/pliant/laws/admittance.py`.\n\nAnd `src/pliant/laws/nothing.py`.\n"
+    text = "Code: `src/pliant/control/laws/admittance.py`.\n\nAnd `src/pliant/laws/nothing.py`.\n"
     assert list(check.check_files(text)) == ["3: there is no file src/pliant/laws/nothing.py"]
 
 

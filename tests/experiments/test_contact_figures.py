@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pliant.contact.states import DONE, DWELL, ENDED, FAULT, LIFTED, RETRACT, SEEK, SLIDE, TIMEOUT
+from pliant.control.laws.contact.contact_states import DONE, DWELL, ENDED, FAULT, LIFTED, RETRACT, SEEK, SLIDE, TIMEOUT
 from pliant.experiments import contact_sweep, dome
 from pliant.experiments.contact_scene import QUICK, Figures, Trace, completed, judge
 from pliant.experiments.contact_scenes import _over_the_edge

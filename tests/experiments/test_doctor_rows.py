@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pliant.analysis.figures import Figure
+from pliant.analysis.targets import Figure
 from pliant.experiments.doctor import Trial, _figures
 from pliant.experiments.doctor_cases import DEFECTS, Defect
 from pliant.experiments.doctor_own import BROKEN, OVERLOOKED, SOUND

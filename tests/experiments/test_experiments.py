@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from quicker import PACED, meets_its_targets
 
-from pliant.analysis.figures import Outcome, at_least, at_most, reported, within
+from pliant.analysis.targets import Outcome, at_least, at_most, reported, within
 from pliant.errors import UnknownNameError
 from pliant.experiments import find, planner, summaries
 

@@ -11,7 +11,7 @@ from pliant.experiments import compare, options_of, summaries
 from pliant.experiments.options import Option, parse
 from pliant.experiments.rival_contact import RIVALS
 from pliant.record import Recording
-from pliant.robots.sim.config import Surface
+from pliant.world.world_config import Surface
 
 DECLARED = (Option("law", "A law.", ("one", "two"), many=True), Option("to-file", "A file."))
 

@@ -10,8 +10,8 @@ import pytest
 from processes import python, run
 
 from pliant.errors import InputError
-from pliant.kernel import cache as module
-from pliant.kernel.cache import Cache, open_cache
+from pliant.kernel import code_cache as module
+from pliant.kernel.code_cache import Cache, open_cache
 
 
 @pytest.fixture

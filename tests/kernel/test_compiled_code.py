@@ -8,9 +8,9 @@ from numba import njit
 from processes import python
 
 import pliant
+from pliant.compiling import ahead
+from pliant.compiling.entry_points import ALL_LAWS, GROUPS, JOBS
 from pliant.kernel import kernel, on_compile
-from pliant.runtime import warm
-from pliant.runtime.entry_points import GROUPS, JOBS
 
 # Call a kernel of a module in the working folder; print its result and the names of what was compiled for it.
 CALL = """
@@ -115,7 +115,7 @@ def test_a_change_in_pliant_compiles_anew_what_imports_it_and_nothing_else(tmp_p
     (copy / "spatial.py").write_text(INNER)
     (tmp_path / "outer.py").write_text(OUTER.replace("from inner", "from pliant.spatial"))
     assert python(CALL, tmp_path, PLIANT_CACHE=cache)[0] == 7.0
-    with (copy / "laws" / "hold.py").open("a") as file:  # the kernels above do not import it
+    with (copy / "control" / "laws" / "hold.py").open("a") as file:  # the kernels above do not import it
         file.write("\nMORE = 1\n")
     assert python(CALL, tmp_path, PLIANT_CACHE=cache) == [7.0, []]
     (copy / "spatial.py").write_text(INNER.replace("2.0", "5.0"))
@@ -144,7 +144,7 @@ print(json.dumps(names))
 
 
 def test_with_a_warm_cache_nothing_is_compiled_in_a_run_or_its_replay(tmp_path: Path) -> None:
-    warm.ensure("batch", "replay")
+    ahead.ensure("batch", "replay", *ALL_LAWS)
     code = """
 import json
 from pathlib import Path
@@ -153,10 +153,10 @@ names = []
 with on_compile(names.append):
     from pliant.params.declare import validated
     from pliant.record.reader import Recording
-    from pliant.runtime.batch import simulate
-    from pliant.runtime.replay import replay
-    from pliant.runtime.save import save_run
-    from pliant.runtime.task import Task
+    from pliant.session.fast_run import simulate
+    from pliant.session.rerun import replay
+    from pliant.session.fast_run import save_run
+    from pliant.task.schema import Task
     for interface in ("position", "velocity", "torque"):
         event = {"at_s": 0.05, "law": "admittance", "set": {"sense.cutoff_hz": 40}}
         run = simulate(validated(Task, {"duration_s": 0.1, "interface": interface, "events": [event]}))
@@ -216,10 +216,10 @@ def test_an_exception_of_an_inner_kernel_reaches_python() -> None:
 def test_entry_points_are_what_python_calls_with_records_and_arrays() -> None:
     """Each group names the arguments that its callers have: a wrong type would compile in the middle of a run."""
     for group in GROUPS:
-        warm.ensure(group)
+        ahead.ensure(group)
         names: list[str] = []
         with on_compile(names.append):
-            warm.load_group(group)
+            ahead.load_group(group)
         assert names == []
 
 
@@ -231,16 +231,16 @@ def test_jobs_build_only_upon_jobs_of_their_own_groups() -> None:
 
 def test_compiling_reports_progress_and_is_done_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLIANT_CACHE", str(tmp_path / "cache"))
-    heard: list[warm.Progress] = []
-    assert not warm.is_ready("kinematics")
-    assert [job.name for job in warm.missing("kinematics")] == ["kinematics"]
-    warm.ensure("kinematics", notice=heard.append)
-    assert warm.is_ready("kinematics")
+    heard: list[ahead.Progress] = []
+    assert not ahead.is_ready("kinematics")
+    assert [job.name for job in ahead.missing("kinematics")] == ["kinematics"]
+    ahead.ensure("kinematics", notice=heard.append)
+    assert ahead.is_ready("kinematics")
     assert heard[0].jobs == ("kinematics",)
     assert (heard[0].done, heard[0].of) == (0, 1)
     assert all(0.0 <= now.share <= 1.0 and now.left_s > 0.0 for now in heard)
     heard.clear()
-    warm.ensure("kinematics", notice=heard.append)
+    ahead.ensure("kinematics", notice=heard.append)
     assert heard == []
 
 
@@ -251,12 +251,12 @@ def test_what_two_processes_compile_at_once_is_whole(tmp_path: Path) -> None:
 
     code = """
 import json
-from pliant.runtime import warm
+from pliant.compiling import ahead
 compiles = []
-compile_jobs = warm._compile
-warm._compile = lambda *given: (compiles.append(1), compile_jobs(*given))
-warm.ensure("kinematics")
-print(json.dumps([len(compiles), warm.is_ready("kinematics")]))
+compile_jobs = ahead._compile
+ahead._compile = lambda *given: (compiles.append(1), compile_jobs(*given))
+ahead.ensure("kinematics")
+print(json.dumps([len(compiles), ahead.is_ready("kinematics")]))
 """
     with ThreadPoolExecutor() as pool:
         both = list(pool.map(lambda _: python(code, tmp_path, PLIANT_CACHE=str(tmp_path / "cache")), range(2)))
@@ -270,29 +270,29 @@ def test_a_failure_does_not_make_the_cache_look_ready(tmp_path: Path, monkeypatc
     def compile_nothing(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(warm, "_compile", compile_nothing)
+    monkeypatch.setattr(ahead, "_compile", compile_nothing)
     with pytest.raises(KeyboardInterrupt):
-        warm.ensure("kinematics")
-    assert not warm.is_ready("kinematics")
+        ahead.ensure("kinematics")
+    assert not ahead.is_ready("kinematics")
 
 
 @pytest.mark.slow
 def test_a_worker_that_is_killed_does_not_lose_its_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLIANT_CACHE", str(tmp_path / "cache"))
-    give = warm._Worker.give
+    give = ahead._Worker.give
     killed: list[bool] = []
 
-    def kill_the_first(worker: warm._Worker, job: warm.Job) -> None:
+    def kill_the_first(worker: ahead._Worker, job: ahead.Job) -> None:
         if not killed:
             killed.append(True)
             worker.process.kill()
             worker.process.wait()
         give(worker, job)
 
-    monkeypatch.setattr(warm._Worker, "give", kill_the_first)
-    warm.ensure("kinematics")
+    monkeypatch.setattr(ahead._Worker, "give", kill_the_first)
+    ahead.ensure("kinematics")
     assert killed
-    assert warm.is_ready("kinematics")
+    assert ahead.is_ready("kinematics")
 
 
 def test_uncompiled_kernels_are_plain_functions(tmp_path: Path) -> None:
@@ -365,12 +365,14 @@ def test_an_exception_with_arguments_survives_the_cache(place: Path) -> None:
 
 
 def test_running_uncompiled_does_not_make_the_cache_look_ready(tmp_path: Path) -> None:
-    code = "import json; from pliant.runtime import warm; warm.ensure('kinematics'); "
-    code += "print(json.dumps(warm.is_ready('kinematics')))"
+    code = "import json; from pliant.compiling import ahead; ahead.ensure('kinematics'); "
+    code += "print(json.dumps(ahead.is_ready('kinematics')))"
     place = str(tmp_path / "cache")
     assert python(code, tmp_path, PLIANT_CACHE=place, NUMBA_DISABLE_JIT="1") is False
 
 
 def test_a_separate_kernel_must_be_found_by_its_name() -> None:
+    hidden = kernel(separate=True)(lambda x: x)
+    caller = kernel(lambda x: hidden(x))
     with pytest.raises(ValueError, match="module level"):
-        kernel(separate=True)(lambda x: x)
+        caller(1.0)

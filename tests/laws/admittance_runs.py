@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from pliant.control.laws import admittance
+from pliant.control.parameters import GAINS, Admittance
 from pliant.kernel import kernel
-from pliant.laws import admittance
-from pliant.params.control import GAINS, Admittance
 from pliant.params.declare import to_record
 from pliant.records import STATE
 from pliant.spatial import pose_error, pose_integrate

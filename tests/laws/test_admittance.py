@@ -12,8 +12,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
-from pliant.laws.gains import modal_ratios, target
-from pliant.params.control import Admittance
+from pliant.control.laws.gains import modal_ratios, target
+from pliant.control.parameters import Admittance
 from pliant.params.declare import to_record
 
 Array = np.ndarray[Any, Any]

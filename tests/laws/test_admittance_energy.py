@@ -10,10 +10,10 @@ from admittance_runs import gains, matrix, run, turned
 from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
+from pliant.control.laws import admittance
+from pliant.control.laws.gain_change import advance_change
+from pliant.control.parameters import GAINS, Admittance
 from pliant.kernel import kernel
-from pliant.laws import admittance
-from pliant.laws.change import advance_change
-from pliant.params.control import GAINS, Admittance
 from pliant.params.declare import to_record
 from pliant.records import STATE
 

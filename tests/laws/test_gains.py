@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 
-from pliant.laws.gains import (
+from pliant.control.laws.gains import (
     admissible,
     damping_for,
     modal_ratios,
     modes,
-    prepare,
     ratio_for_step,
     ratio_of_step,
     target,
 )
-from pliant.params.control import Admittance, Parameters, record_of
+from pliant.control.laws.registry import prepare
+from pliant.control.parameters import Admittance, Parameters, record_of
 from pliant.params.declare import changed, to_record
 from properties import examples
 

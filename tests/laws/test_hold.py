@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from pliant.control.laws import hold
+from pliant.control.limits.joint_command import limit
+from pliant.control.limits.stopping_path import SCRATCH
+from pliant.control.parameters import Parameters
 from pliant.kernel import kernel
-from pliant.laws import hold
-from pliant.limits.inside import SCRATCH
-from pliant.limits.joint import limit
 from pliant.model import HANDLE
-from pliant.params.control import Parameters
 from pliant.params.declare import changed, to_record
 from pliant.records import OBSERVED, STATE
 

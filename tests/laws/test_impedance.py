@@ -12,19 +12,20 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
+from pliant.control.controller import Controller
+from pliant.control.laws.gains import impedance_target, modal_ratios
+from pliant.control.laws.impedance import impedance_law
+from pliant.control.laws.registry import prepare
+from pliant.control.parameters import Impedance, Parameters, Sense, diagonal, record_of
 from pliant.experiments.bare_inverse import BareLaw, run_bare
 from pliant.experiments.lab import X0, circle, damping_ratio, lab_task, law, moved, push, pushed, rest, run_along
-from pliant.laws import impedance
-from pliant.laws.gains import impedance_target, modal_ratios, prepare
 from pliant.model import Arm, Tool
-from pliant.params.control import Impedance, Parameters, Sense, diagonal, record_of
 from pliant.params.declare import changed, to_record
 from pliant.records import STATE, TELEMETRY
-from pliant.robots.sim.config import Push, Sensor, Servo, SimConfig
-from pliant.runtime.batch import Simulation, simulate
-from pliant.runtime.controller import Controller
-from pliant.runtime.task import Event, Task
+from pliant.session.fast_run import Simulation, simulate
 from pliant.spatial import pose_integrate
+from pliant.task.schema import Event, Task
+from pliant.world.world_config import Push, Sensor, Servo, SimConfig
 from properties import examples
 
 Array = np.ndarray[Any, Any]
@@ -170,7 +171,7 @@ def test_a_moment_that_is_not_controlled_does_not_move_the_tool() -> None:
 
 def free_mass(M: Array, D: Array, K: Array) -> tuple[Any, ...]:
     """Everything that the law needs for a free body in place of an arm: J = I."""
-    p, g, s, x = to_record(Impedance())[0], None, STATE.new()[0], impedance.SCRATCH.new()[0]
+    p, g, s, x = to_record(Impedance())[0], None, STATE.new()[0], impedance_law.SCRATCH.new()[0]
     record = record_of(Parameters())
     g = record[0]["impedance_gains"]
     for name, matrix in zip("MDK", (M, D, K), strict=True):
@@ -198,8 +199,8 @@ def test_energy_is_balanced_exactly_in_every_step_for_every_mass_damping_and_sti
     for _ in range(50):
         F = random.normal(size=6)
         x.e[:], x.v[:], x.F[:] = e, v, F
-        impedance.weigh(Mq, 6, np.ones(6), 0.0, x)
-        impedance.step(p, g, s, Mq, zeros, zeros, zeros, 6, False, 0.0, dt, x)
+        impedance_law.weigh(Mq, 6, np.ones(6), 0.0, x)
+        impedance_law.step(p, g, s, Mq, zeros, zeros, zeros, 6, False, 0.0, dt, x)
         a = x.qdd[:6].copy()
         middle = v + 0.5 * dt * a
         before = 0.5 * v @ M @ v + 0.5 * e @ K @ e

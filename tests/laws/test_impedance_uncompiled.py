@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from uncompiled import results, run_uncompiled
 
-from pliant.laws import impedance
-from pliant.limits.drive import limit_drive, pull_share, too_fast
-from pliant.limits.lead import lead, yield_lead
-from pliant.limits.reach import bring_into_reach, lead_round, limit_stretch
-from pliant.limits.torque import limit_torque, share_torque
+from pliant.control.laws.impedance import impedance_law
+from pliant.control.limits.goal_reach import bring_into_reach, lead_round, limit_stretch
+from pliant.control.limits.joint_drive import limit_drive, pull_share, too_fast
+from pliant.control.limits.joint_torque import limit_torque, share_torque
+from pliant.control.limits.smoothed_goal import lead, yield_lead
+from pliant.control.parameters import GAINS, PARAMETERS
 from pliant.model import HANDLE
-from pliant.params.control import GAINS, PARAMETERS
 from pliant.records import OBSERVED, STATE
 
 pytestmark = pytest.mark.slow
@@ -28,7 +28,7 @@ def _definite(random: np.random.Generator, n: int) -> np.ndarray:
 
 
 def _law(random: np.random.Generator, form: int) -> list[float]:
-    p, g, s, x = PARAMETERS.new()[0].impedance, GAINS.new()[0], STATE.new()[0], impedance.SCRATCH.new()[0]
+    p, g, s, x = PARAMETERS.new()[0].impedance, GAINS.new()[0], STATE.new()[0], impedance_law.SCRATCH.new()[0]
     for name in ("M0", "D0", "K0", "M1", "D1", "K1"):
         g[name] = _definite(random, 6)
     p.form, p.use_jdot, p.posture_stiffness, p.posture_damping = form, 1, 10.0, 6.0
@@ -40,17 +40,17 @@ def _law(random: np.random.Generator, form: int) -> list[float]:
     for field in ("e", "v", "accel", "F", "Jdot_qd"):
         x[field] = random.normal(size=6)
     q, qd, posture = random.normal(size=(3, 12))
-    impedance.weigh(Mq, 7, np.ones(6), 0.01, x)
-    impedance.step(p, g, s, Mq, q, qd, posture, 7, True, 0.3, 0.002, x)
+    impedance_law.weigh(Mq, 7, np.ones(6), 0.01, x)
+    impedance_law.step(p, g, s, Mq, q, qd, posture, 7, True, 0.3, 0.002, x)
     return [*x.qdd.tolist(), *x.pushed.tolist(), *x.pull.tolist(), float(s.ramp), float(s.tank_j)]
 
 
 def _shaped(random: np.random.Generator) -> list[float]:
-    return _law(random, impedance.SHAPED)
+    return _law(random, impedance_law.SHAPED)
 
 
 def _simple(random: np.random.Generator) -> list[float]:
-    return _law(random, impedance.SIMPLE)
+    return _law(random, impedance_law.SIMPLE)
 
 
 def _limits(random: np.random.Generator) -> list[float]:

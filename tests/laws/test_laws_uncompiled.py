@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 from uncompiled import results, run_uncompiled
 
-from pliant.laws import admittance, hold
-from pliant.laws.gains import work_out
-from pliant.limits.braking import braking_speed
-from pliant.limits.inside import SCRATCH
-from pliant.limits.joint import limit
-from pliant.limits.tool import limit_tool
+from pliant.control.laws import admittance, hold
+from pliant.control.laws.gains import work_out
+from pliant.control.limits.braking import braking_speed
+from pliant.control.limits.compliant_frame import limit_tool
+from pliant.control.limits.joint_command import limit
+from pliant.control.limits.stopping_path import SCRATCH
+from pliant.control.parameters import GAINS, PARAMETERS
+from pliant.control.sense import external_wrench
 from pliant.model import HANDLE
-from pliant.params.control import GAINS, PARAMETERS
 from pliant.records import OBSERVED, READING, STATE
-from pliant.robots.sim.contact import distance
-from pliant.robots.sim.layout import SURFACE
-from pliant.sense import wrench
+from pliant.world.surface_contact import distance
+from pliant.world.world_layout import SURFACE
 
 SAMPLES = 40
 
@@ -88,12 +88,12 @@ def _sense(random: np.random.Generator) -> list[float]:
     h.X_sensor[:], h.X_tool[:] = (*random.normal(size=3), *_unit(random)), (*random.normal(size=3), *_unit(random))
     h.gravity[:], h.tool_mass, h.tool_com[:] = random.normal(size=3), 1.5, random.normal(size=3)
     r.wrench[:] = random.normal(size=6)
-    wrench.external(h, p, r.wrench, np.zeros(3), out)
+    external_wrench.external(h, p, r.wrench, np.zeros(3), out)
     p.range_n, p.range_nm, p.stale_s, p.frozen_s = 2.0, 2.0, 0.01, 0.05
-    wrench.supervise(p, s, r, True, 0.002)
-    wrench.low_pass(p, s, out, 0.002)
+    external_wrench.supervise(p, s, r, True, 0.002)
+    external_wrench.low_pass(p, s, out, 0.002)
     felt = np.zeros(6)
-    wrench.deadband(p, s.wrench_lp, felt)
+    external_wrench.deadband(p, s.wrench_lp, felt)
     return [*out.tolist(), *felt.tolist(), float(s.wrench_age_s), float(s.trouble), float(s.fault)]
 
 

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from pliant.control.limits.reach_edge import KEPT, SCRATCH, _bend, _directions, limit_edge
+from pliant.control.parameters import Limits
 from pliant.kernel import kernel
-from pliant.limits.edge import KEPT, SCRATCH, _bend, _directions, limit_edge
 from pliant.model import Arm
 from pliant.model.inverse import SCRATCH as INVERSE
 from pliant.model.inverse import smallest_singular_value
-from pliant.params.control import Limits
 from pliant.params.declare import to_record
 from pliant.records import LIMIT_EDGE, OBSERVED, STATE
-from pliant.robots.sim.config import SimConfig
-from pliant.runtime.batch import simulate
-from pliant.runtime.task import Event, Task
+from pliant.session.fast_run import simulate
+from pliant.task.schema import Event, Task
+from pliant.world.world_config import SimConfig
 
 Array = np.ndarray[Any, Any]
 DT = 0.002

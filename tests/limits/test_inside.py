@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from pliant.control.limits.braking import rest_span
+from pliant.control.limits.stopping_path import _expand, _farthest, _fastest, _third
 from pliant.kernel import kernel
-from pliant.limits.braking import rest_span
-from pliant.limits.inside import _expand, _farthest, _fastest, _third
 from pliant.model import Arm
 
 Array = np.ndarray[Any, Any]

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from pliant.control.limits.braking import braking_speed
+from pliant.control.limits.joint_command import limit
+from pliant.control.limits.stopping_path import DUST, SCRATCH
+from pliant.control.parameters import Limits
 from pliant.kernel import kernel
-from pliant.limits.braking import braking_speed
-from pliant.limits.inside import DUST, SCRATCH
-from pliant.limits.joint import limit
 from pliant.model import HANDLE
-from pliant.params.control import Limits
 from pliant.params.declare import layout_of, to_record
 from pliant.records import LIMIT_ACCELERATION, LIMIT_POSITION, LIMIT_SPEED, MAX_JOINTS, OBSERVED, STATE
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pliant.limits.drive import limit_drive, too_fast
-from pliant.limits.lead import lead, yield_lead
-from pliant.limits.reach import bring_into_reach, lead_round, limit_stretch
-from pliant.limits.torque import limit_torque, share_torque
+from pliant.control.limits.goal_reach import bring_into_reach, lead_round, limit_stretch
+from pliant.control.limits.joint_drive import limit_drive, too_fast
+from pliant.control.limits.joint_torque import limit_torque, share_torque
+from pliant.control.limits.smoothed_goal import lead, yield_lead
+from pliant.control.parameters import Limits
 from pliant.model import Arm
-from pliant.params.control import Limits
 from pliant.params.declare import to_record
 from pliant.records import (
     LIMIT_ACCELERATION,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pliant.mobile.body import Body
+from pliant.mobile.whole_body.kinematic_body import Body
 
 
 @pytest.fixture(scope="session")

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from pliant.mobile.body import BASE_JOINTS, Body
-from pliant.mobile.mission import STOPPED, Mission
-from pliant.mobile.stages import Seen
-from pliant.model.grid import OccupancyGrid, grid_of
-from pliant.params.mission import MissionSettings, Park, Travel
+from pliant.mobile.mission.mission_params import MissionSettings, Park, Travel
+from pliant.mobile.mission.stage_machine import STOPPED, Mission
+from pliant.mobile.mission.stages import Seen
+from pliant.mobile.planning.grid import OccupancyGrid, grid_of
+from pliant.mobile.whole_body.kinematic_body import BASE_JOINTS, Body
 
 DT = 0.01
 START = (1.0, 1.0, 0.5)

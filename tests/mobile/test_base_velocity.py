@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from needs import library, needs
 from pliant.errors import InputError
 from pliant.experiments.rival_velocity import mean_step_velocity
-from pliant.mobile.estimate import COASTING, IGNORED, KALMAN, LOST, RESET, VALID, wrapped
-from pliant.mobile.stencil import derivative_weights
-from pliant.mobile.velocity import CAKalman, Estimator, LocalPoly, Stencil
+from pliant.mobile.base.base_params import BaseVelocity
+from pliant.mobile.velocity.estimate import COASTING, IGNORED, KALMAN, LOST, RESET, VALID, wrapped
+from pliant.mobile.velocity.estimators import CAKalman, Estimator, LocalPoly, Stencil
+from pliant.mobile.velocity.stencil import derivative_weights
 from pliant.params.declare import validated
-from pliant.params.mobile import BaseVelocity
 from properties import examples
 
 Oracle = Callable[[str], Any]
@@ -303,8 +303,8 @@ def test_samples_one_by_one_are_samples_together() -> None:
 
 PROGRAM = """
 import numpy as np
-from pliant.mobile.velocity import CAKalman, LocalPoly, Stencil
-from pliant.params.mobile import BaseVelocity
+from pliant.mobile.velocity.estimators import CAKalman, LocalPoly, Stencil
+from pliant.mobile.base.base_params import BaseVelocity
 random = np.random.default_rng(7)
 t = np.arange(60) * 0.02 + random.uniform(-4e-3, 4e-3, 60)
 poses = np.stack([np.sin(t), np.cos(t), 3 * t], 1) + random.normal(size=(60, 3)) * 1e-3

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pliant.errors import InputError
-from pliant.mobile.arc import along_arc
-from pliant.mobile.base import (
+from pliant.mobile.base.arc import along_arc
+from pliant.mobile.base.base_params import Base as BaseLimits
+from pliant.mobile.base.drive_model import (
     Odometry,
     SlipDetector,
     SteadyPlace,
@@ -20,9 +21,8 @@ from pliant.mobile.base import (
     twist_of,
     wheels_of,
 )
-from pliant.model.mobile_arm import Chassis
-from pliant.params.body import Slip
-from pliant.params.mobile import Base as BaseLimits
+from pliant.mobile.whole_body.body_params import Slip
+from pliant.mobile.whole_body.mobile_arm import Chassis
 
 BASE = Chassis()
 DT = 0.01

@@ -10,15 +10,26 @@ import pytest
 
 from pliant.errors import InputError
 from pliant.experiments.follow_runs import cusp_path, drive, smooth_path
-from pliant.mobile.drive import BLOCKED, DONE, DRIVING, LOST, NO_NUMBER, STALE, STOPPING, TURNING, TWIST, limited
-from pliant.mobile.followers import Follower, PathFollower, RegulatedPurePursuit
-from pliant.mobile.path import Path, reeds_shepp_path
-from pliant.mobile.space import prepared
-from pliant.mobile.track import track_of
-from pliant.model.grid import grid_of
+from pliant.mobile.base.base_params import Base, Follow, Footprint, Pursuit
+from pliant.mobile.base.kinematic_base import KinematicBase, KinematicConfig
+from pliant.mobile.following.drive_limits import (
+    BLOCKED,
+    DONE,
+    DRIVING,
+    LOST,
+    NO_NUMBER,
+    STALE,
+    STOPPING,
+    TURNING,
+    TWIST,
+    limited,
+)
+from pliant.mobile.following.followers import Follower, PathFollower, RegulatedPurePursuit
+from pliant.mobile.following.track import track_of
+from pliant.mobile.planning.base_path import Path, reeds_shepp_path
+from pliant.mobile.planning.free_space import prepared
+from pliant.mobile.planning.grid import grid_of
 from pliant.params.declare import to_record
-from pliant.params.mobile import Base, Follow, Footprint, Pursuit
-from pliant.robots.kinematic_base import KinematicBase, KinematicConfig
 
 STRAIGHT = Path((0.0, 0.0, 0.0), np.array([[0.0, 4.0]]))
 IDEAL = KinematicConfig(

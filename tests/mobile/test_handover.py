@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pliant.mobile.body import BASE_JOINTS, Body
-from pliant.mobile.handover import BodyFilter
-from pliant.mobile.joint_motion import JointMotion
+from pliant.mobile.whole_body.handover import BodyFilter
+from pliant.mobile.whole_body.joint_motion import JointMotion
+from pliant.mobile.whole_body.kinematic_body import BASE_JOINTS, Body
 from properties import examples
 
 DT = 0.002

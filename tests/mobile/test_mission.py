@@ -10,14 +10,14 @@ import pytest
 from obedient import DT, GOAL, SETTINGS, START, Drive, begun, room
 
 from pliant.errors import PliantError
-from pliant.mobile.body import Body
-from pliant.mobile.followers import RegulatedPurePursuit
-from pliant.mobile.mission import DONE, STOPPED, Mission
-from pliant.mobile.planner import HybridAStar, NoWayError, Plan
-from pliant.mobile.stages import pose_apart
-from pliant.mobile.stand import Stands
-from pliant.params.mission import Park, Reach, Travel
-from pliant.params.mobile import Pursuit
+from pliant.mobile.base.base_params import Pursuit
+from pliant.mobile.following.followers import RegulatedPurePursuit
+from pliant.mobile.mission.mission_params import Park, Reach, Travel
+from pliant.mobile.mission.stage_machine import DONE, STOPPED, Mission
+from pliant.mobile.mission.stages import pose_apart
+from pliant.mobile.planning.base_poses import Stands
+from pliant.mobile.planning.planner import HybridAStar, NoWayError, Plan
+from pliant.mobile.whole_body.kinematic_body import Body
 
 
 def test_a_mission_goes_through_its_stages_to_its_goal(body: Body) -> None:

@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 from obedient import DT, GOAL, PARK, START, Drive, Faults, begun, driving, ended_with, room, stop_of, stopped_by
 
-from pliant.mobile.arc import along_arc
-from pliant.mobile.base import limited, limits_record
-from pliant.mobile.body import BASE_JOINTS, Body
-from pliant.mobile.mission import BEGIN, DONE
-from pliant.mobile.progress import ProgressWatch
-from pliant.mobile.space import free_at, prepared
-from pliant.mobile.stages import Seen, pose_apart
-from pliant.model.mobile_arm import Chassis
-from pliant.params.mission import Park, Reach, Travel
-from pliant.params.mobile import Base, Footprint
+from pliant.mobile.base.arc import along_arc
+from pliant.mobile.base.base_params import Base, Footprint
+from pliant.mobile.base.drive_model import limited, limits_record
+from pliant.mobile.following.progress import ProgressWatch
+from pliant.mobile.mission.mission_params import Park, Reach, Travel
+from pliant.mobile.mission.stage_machine import BEGIN, DONE
+from pliant.mobile.mission.stages import Seen, pose_apart
+from pliant.mobile.planning.free_space import free_at, prepared
+from pliant.mobile.whole_body.kinematic_body import BASE_JOINTS, Body
+from pliant.mobile.whole_body.mobile_arm import Chassis
 
 WALL = (2.6, 0.0, 0.2, 4.0)
 

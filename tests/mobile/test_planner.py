@@ -12,13 +12,13 @@ from needs import needs
 from pliant.errors import InputError, RejectedError
 from pliant.experiments.plan_maps import MAPS, queries
 from pliant.experiments.rival_planner import ompl_solves, one_query, uncompiled
-from pliant.mobile.lattice import BLOCKED, meet, unmark
-from pliant.mobile.path import Path
-from pliant.mobile.planner import HybridAStar, NoWayError, TimeOverError
-from pliant.mobile.space import arc_free, free_at, prepared
-from pliant.mobile.wave import begin, coarse, reaches, to_go
-from pliant.model.grid import UNKNOWN, OccupancyGrid, grid_of
-from pliant.params.mobile import Footprint, Planner
+from pliant.mobile.base.base_params import Footprint, Planner
+from pliant.mobile.planning.base_path import Path
+from pliant.mobile.planning.free_space import arc_free, free_at, prepared
+from pliant.mobile.planning.grid import UNKNOWN, OccupancyGrid, grid_of
+from pliant.mobile.planning.lattice import BLOCKED, meet, unmark
+from pliant.mobile.planning.planner import HybridAStar, NoWayError, TimeOverError
+from pliant.mobile.planning.wave import begin, coarse, reaches, to_go
 
 BODY = Footprint(margin_m=0.0)
 
@@ -214,7 +214,7 @@ def test_a_course_spares_a_search_of_all_rooms_before_gaps_that_are_too_tight_to
     assert reaches(planner.space, wave, start[0], start[1])
     # a disc would come through where a base does not
     assert to_go(planner.space, wave, start[0], start[1]) < 0.5 * guided.path.length_m
-    monkeypatch.setattr("pliant.mobile.planner.HARD", 10**9)
+    monkeypatch.setattr("pliant.mobile.planning.planner.HARD", 10**9)
     assert guided.expanded < 0.2 * planner.plan(start, goal).expanded
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from pliant.errors import InputError
-from pliant.mobile.body import Body
-from pliant.mobile.pose_ik import PoseSearch
-from pliant.mobile.whole_body import WholeBodyMotion
+from pliant.mobile.whole_body.kinematic_body import Body
+from pliant.mobile.whole_body.pose_ik import PoseSearch
+from pliant.mobile.whole_body.program import WholeBodyMotion
 from pliant.spatial import pose_error
 
 DOWN = np.array([2.0, -1.0, 0.5, 0.0, math.sqrt(0.5), math.sqrt(0.5), 0.0])

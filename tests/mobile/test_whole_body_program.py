@@ -10,10 +10,10 @@ import pytest
 from scipy.optimize import nnls
 
 from pliant.errors import InputError
-from pliant.mobile.body import Body
-from pliant.mobile.whole_body import WholeBodyMotion
-from pliant.params.body import WholeBody
-from pliant.params.mobile import Base as BaseLimits
+from pliant.mobile.base.base_params import Base as BaseLimits
+from pliant.mobile.whole_body.body_params import WholeBody
+from pliant.mobile.whole_body.kinematic_body import Body
+from pliant.mobile.whole_body.program import WholeBodyMotion
 
 DT = 0.004
 

@@ -58,3 +58,12 @@ def test_a_mount_turns_about_fixed_axes_x_then_y_then_z() -> None:
     # Rolled by 30 deg about x, then pitched by 90 deg about the fixed y axis.
     arm = Arm.load("ur5e", mount_rpy_deg=(30, 90, 0))
     np.testing.assert_allclose(arm.gravity, [9.81, 0, 0], atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["ur5e#wrist_9", "two_link#3"])
+def test_only_a_robot_file_has_a_flange_to_select(name: str) -> None:
+    arm, _, flange = name.partition("#")
+    with pytest.raises(InputError, match=rf"^{name} is rejected.*{arm} is a built-in arm\. Leave out #{flange}\.$"):
+        Arm.load(name)
+    with pytest.raises(InputError, match="built-in arm"):
+        Arm.load(arm, flange=flange)

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from pliant.control.parameters import Parameters
 from pliant.kernel import kernel
 from pliant.model import Arm
 from pliant.model.inverse import SCRATCH, damped_inverse, smallest_singular_value
-from pliant.params.control import Parameters
 from pliant.records import MAX_JOINTS
 
 Array = np.ndarray[Any, Any]

@@ -19,7 +19,7 @@ from pliant.model.files import DEFAULT_TAU_MAX, DEFAULT_V_MAX, file_spec
 from pliant.model.ur import ur_spec
 from pliant.records import MAX_JOINTS
 from pliant.robots import open_robot
-from pliant.runtime.task import Task, located
+from pliant.task.schema import Task, located
 
 URDF = """<robot name="desk">
   <link name="base"><visual><geometry><mesh filename="package://desk/base.stl"/></geometry></visual></link>
@@ -296,7 +296,9 @@ def test_files_that_are_not_robots_are_refused_in_one_sentence(tmp_path: Path) -
     assert "Unrecognized XML model type: 'html'" in refusal(write(tmp_path, "<html/>"))
     assert "invalid keyword: 'screw'" in refusal(write(tmp_path, chain(1, 'type="screw"')))
     assert "joint" in refusal(write(tmp_path, '<robot name="r"><link name="a"/><joint name="j"/></robot>', "r.urdf"))
-    assert "mass and inertia of moving bodies" in refusal(write(tmp_path, chain(1).replace(INERTIAL, "")))
+    light = refusal(write(tmp_path, chain(1).replace(INERTIAL, "")))
+    assert light.startswith("Body 'b0' in ")
+    assert light.endswith("arm.xml has no mass or inertia. Add an <inertial> element.")
 
 
 def test_joints_of_another_kind_are_refused_by_name(tmp_path: Path) -> None:
@@ -306,7 +308,8 @@ def test_joints_of_another_kind_are_refused_by_name(tmp_path: Path) -> None:
 
 
 def test_the_number_of_joints_is_bounded(tmp_path: Path) -> None:
-    assert "has 0 joints that move the tool; 1 to 12 are allowed" in refusal(write(tmp_path, "<mujoco/>"))
+    assert "has 0 joints that move the tool; 1 to 12 are allowed" in (none := refusal(write(tmp_path, "<mujoco/>")))
+    assert none.endswith("Check the joint types, or select the flange with FILE#LINK.")
     assert "has 13 joints" in refusal(write(tmp_path, chain(MAX_JOINTS + 1)))
     assert Arm.load(write(tmp_path, chain(MAX_JOINTS))).n == MAX_JOINTS
 

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from pliant.control.parameters import Parameters, diagonal, record_of
 from pliant.errors import InputError
-from pliant.params.control import Parameters, diagonal, record_of
 from pliant.params.declare import changed, flat, from_record, parse_value
 from pliant.params.matrix import compact, filled
-from pliant.params.messages import MATRIX
+from pliant.params.validation_errors import MATRIX
 from properties import examples
 
 NAMES = ["admittance.mass", "admittance.stiffness", "admittance.damping"]

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pliant.control.sense.external_wrench import smoothing
 from pliant.errors import InputError, UnknownNameError
 from pliant.params.matrix import compact
-from pliant.params.ros_file import cutoff_hz
-from pliant.runtime.task import Task, load_task
-from pliant.sense.wrench import smoothing
+from pliant.task.ros_parameters import cutoff_hz
+from pliant.task.schema import Task, load_task
 
 SURFACE = """
 ur_admittance_controller:
@@ -92,7 +92,7 @@ def test_the_surface_file_is_read_as_it_was_meant(tmp_path: Path) -> None:
 def test_a_key_that_stands_twice_is_refused_with_its_line(tmp_path: Path) -> None:
     text = COLLABORATION.format(again="\n    admittance:\n")
     line = [i for i, row in enumerate(text.splitlines(), 1) if row.strip() == "admittance:"][1]
-    with pytest.raises(InputError, match=rf"controller\.yaml:{line}.*duplicate key"):
+    with pytest.raises(InputError, match=rf"controller\.yaml:{line}: admittance is given twice\."):
         read(tmp_path, text)
 
 

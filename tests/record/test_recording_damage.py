@@ -9,8 +9,8 @@ import pytest
 from mcap.reader import make_reader
 from mcap.writer import Writer
 
-import pliant.record.block as block
-import pliant.record.messages as messages
+import pliant.record.record_messages as messages
+import pliant.record.tick_block as block
 from pliant.errors import InputError, RecordingError
 from pliant.record import Recording, RecordingWriter
 from pliant.record.container import walk
@@ -154,7 +154,7 @@ def test_a_file_of_another_kind_is_named(tmp_path, content, said):
 def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(RecordingError, match="does not exist"):
         Recording.load(tmp_path / "no.mcap")
-    with pytest.raises(RecordingError, match="cannot be read: Is a directory"):
+    with pytest.raises(RecordingError, match="is a folder, not a recording"):
         Recording.load(tmp_path)
 
 

@@ -8,8 +8,8 @@ from rosbags.highlevel import AnyReader
 from rosbags.typesys import Stores, get_typestore
 from scipy.spatial.transform import Rotation
 
-from pliant.record import RecordingWriter, topics
-from pliant.record.block import TELEMETRY_TOPIC
+from pliant.record import RecordingWriter, standard_topics
+from pliant.record.tick_block import TELEMETRY_TOPIC
 from pliant.record.writer import PARAMETERS_TOPIC
 from pliant.records import TELEMETRY, Field, Layout
 from pliant.ros2 import templates
@@ -44,7 +44,7 @@ def expected(record: Any, names: list[str], stamp_ns: int) -> dict[str, Any]:
         return T["geometry_msgs/msg/PoseStamped"](header("base"), T["geometry_msgs/msg/Pose"](point, turn))
 
     def in_tool_axes(topic: str) -> Any:
-        (columns,) = next(t for t in topics.TOPICS if t.name == topic).columns(np.array([record]), n)
+        (columns,) = next(t for t in standard_topics.TOPICS if t.name == topic).columns(np.array([record]), n)
         return columns[0]
 
     twist = in_tool_axes("/tool_twist")
@@ -61,7 +61,7 @@ def expected(record: Any, names: list[str], stamp_ns: int) -> dict[str, Any]:
 
 
 def serialized(record: Any, names: list[str], stamp_ns: int) -> dict[str, bytes]:
-    types = {topic.name: topic.message_type for topic in topics.TOPICS}
+    types = {topic.name: topic.message_type for topic in standard_topics.TOPICS}
     made = expected(record, names, stamp_ns).items()
     return {topic: bytes(STORE.serialize_cdr(message, types[topic])) for topic, message in made}
 
@@ -77,7 +77,7 @@ def test_every_message_of_a_file_equals_the_one_that_rosbags_serialises(tmp_path
             for _, channel, message in make_reader(stream, validate_crcs=True).iter_messages():
                 found.setdefault(channel.topic, []).append(message.data)
                 assert message.log_time == EPOCH_NS + 2_000_000 * message.sequence
-        assert set(found) == {topic.name for topic in topics.TOPICS} | {TELEMETRY_TOPIC}
+        assert set(found) == {topic.name for topic in standard_topics.TOPICS} | {TELEMETRY_TOPIC}
         for i, record in enumerate(records):
             for topic, data in serialized(record, names, EPOCH_NS + 2_000_000 * i).items():
                 assert found[topic][i] == data, (topic, i)
@@ -86,7 +86,7 @@ def test_every_message_of_a_file_equals_the_one_that_rosbags_serialises(tmp_path
 def test_values_that_are_not_numbers_pass_unchanged(tmp_path, joint_names):
     record = TELEMETRY.new()
     record["reading"]["q"][0, :3] = np.nan, np.inf, -0.0
-    made = topics.TOPICS[0]
+    made = standard_topics.TOPICS[0]
     template = templates.template(made, record, joint_names)
     block = np.frombuffer(template.data, np.uint8)[None].copy()
     templates.fill(block, 0, template, made.columns(record, 6), np.array([5]))
@@ -115,7 +115,7 @@ def test_rosbags_opens_the_bare_file_and_knows_every_type(tmp_path, random_run, 
         writer.parameters(1, parameters.new()[0], 0.0)
         writer.append(records)
     with AnyReader([path]) as reader:
-        assert reader.message_count == 1 + 1200 * (1 + len(topics.TOPICS))
+        assert reader.message_count == 1 + 1200 * (1 + len(standard_topics.TOPICS))
         chosen = [c for c in reader.connections if c.topic in ("/tool_pose", TELEMETRY_TOPIC)]
         pose_at: dict[int, Any] = {}
         for connection, time_ns, data in reader.messages(chosen):
@@ -136,6 +136,6 @@ def test_wrench_and_twist_are_given_in_the_axes_that_their_frame_names() -> None
     for topic, name in (("/external_wrench", "wrench"), ("/tool_twist", "twist")):
         six = random.normal(size=(50, 6))
         records["observed"][name] = six
-        (columns,) = next(t for t in topics.TOPICS if t.name == topic).columns(records, 6)
+        (columns,) = next(t for t in standard_topics.TOPICS if t.name == topic).columns(records, 6)
         due = np.hstack([turns.inv().apply(six[:, :3]), turns.inv().apply(six[:, 3:])])
         np.testing.assert_allclose(columns, due, atol=1e-12)

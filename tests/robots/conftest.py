@@ -12,10 +12,10 @@ import pytest
 from pliant.kernel import floats, kernel, mj_objectVelocity, mj_step1, mj_step2
 from pliant.model import Tool
 from pliant.records import COMMAND, READING, TORQUE
-from pliant.robots.sim.config import Sensor, Servo, SimConfig, Surface
-from pliant.robots.sim.contact import contacts
-from pliant.robots.sim.robot import SimRobot
-from pliant.robots.sim.servo import drive, remember, send
+from pliant.robots.simulated import SimRobot
+from pliant.world.servo import drive, remember, send
+from pliant.world.surface_contact import contacts
+from pliant.world.world_config import Sensor, Servo, SimConfig, Surface
 
 BALL = """<mujoco><option gravity="{gravity}"/><worldbody><body name="ball">
 <joint name="x" type="slide" axis="1 0 0" range="-50 50"/><joint name="y" type="slide" axis="0 1 0" range="-50 50"/>

@@ -8,37 +8,40 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from patient_loop import make_patient, use_patience
 
+from pliant.compiling.ahead import ensure
 from pliant.errors import LoopError
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
 from pliant.records import COMMAND, READING, VELOCITY
-from pliant.robots.ros2 import robot as robot_module
-from pliant.robots.ros2.config import Ros2Config
-from pliant.robots.ros2.robot import Ros2Robot
-from pliant.ros2 import messages
-from pliant.ros2.guard import Guard, watch
+from pliant.robots.ros2_arm import joint_states
+from pliant.robots.ros2_arm import ros2_robot as robot_module
+from pliant.robots.ros2_arm.ros2_config import Ros2Config
+from pliant.robots.ros2_arm.ros2_robot import Ros2Robot
+from pliant.ros2 import message_types
 from pliant.ros2.node import Node, Writer
-from pliant.runtime.session import Session
-from pliant.runtime.task import Task
-from pliant.runtime.warm import ensure
+from pliant.ros2.watchdog import Guard, watch
+from pliant.session.session import Session
+from pliant.task.schema import Task
 from waiting import until
 
 pytestmark = pytest.mark.slow
 
 ARM = Arm.load("ur5e")
-CONFIG = Ros2Config(stale_s=5.0, wait_s=120)  # however busy the machine is
+CONFIG = Ros2Config(stale_s=5.0, wait_s=120)
 
 
 def say_joints(writer: Writer, q: Any) -> None:
     now = time.time_ns()
     stamp = {"sec": now // 10**9, "nanosec": now % 10**9}
     fields = {"header": {"stamp": stamp}, "name": list(ARM.joint_names)}
-    writer.say(messages.build(messages.JOINT_STATE, fields, [np.asarray(q, float), np.zeros(6)]))
+    writer.say(message_types.build(message_types.JOINT_STATE, fields, [np.asarray(q, float), np.zeros(6)]))
 
 
 class Played:
@@ -50,11 +53,11 @@ class Played:
 
     def __enter__(self) -> Played:
         self.node = Node("arm").open()
-        self._states = self.node.writer("joint_states", messages.JOINT_STATE)
-        self._forces = self.node.writer(CONFIG.wrench, messages.WRENCH_STAMPED)
+        self._states = self.node.writer("joint_states", message_types.JOINT_STATE)
+        self._forces = self.node.writer(CONFIG.wrench, message_types.WRENCH_STAMPED)
         self.node.announce()
         self.controller = Node("controller").open()
-        self._commands = self.controller.reader(CONFIG.velocity, messages.FLOAT_ARRAY)
+        self._commands = self.controller.reader(CONFIG.velocity, message_types.FLOAT_ARRAY)
         self.controller.announce()
         self._thread = threading.Thread(target=self._play)
         self._thread.start()
@@ -67,8 +70,9 @@ class Played:
             self.told += [np.array(message.data) for message in self._commands.messages()]
             with self._one:
                 self.q, last = self.q + self.told[-1] * (now - last) * (not self.is_blocked), now
+            # the wrench first: after a stall, joint states that come alone would make the last wrench look old
+            self._forces.say(message_types.build(message_types.WRENCH_STAMPED, runs=[np.full(6, 1e-3 * np.sin(now))]))
             say_joints(self._states, self.q)
-            self._forces.say(messages.build(messages.WRENCH_STAMPED, runs=[np.full(6, 1e-3 * np.sin(now))]))
 
     @property
     def moves(self) -> bool:
@@ -92,18 +96,24 @@ def arm(network: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
         yield played
 
 
-@pytest.fixture
-def moving(arm: Played) -> Session:
+def start_moving(arm: Played) -> Session:
     """A loop that moves it."""
     ensure("loop", "batch", "replay")
     task = Task.model_validate({
         "robot": "ros2:ur5e", "rate_hz": 125, "law": "hold", "interface": "velocity", "ros2": CONFIG.model_dump(),
-        "params": {"limits": {"speed_scale": 0.05}, "sense": {"stale_s": 1.0, "frozen_s": 0}},
+        "params": {"limits": {"speed_scale": 0.05}, "sense": {"stale_s": 1.0, "hold_s": 0.5, "frozen_s": 0}},
     })  # fmt: skip
     session = Session(task).start()
     session.move_joints(ARM.q_home + 1.0)
     until(lambda: arm.moves)
     return session
+
+
+@pytest.fixture
+def moving(arm: Played, monkeypatch: pytest.MonkeyPatch) -> Session:
+    """A loop that moves it, and that no stall of the machine stops."""
+    use_patience(monkeypatch)
+    return start_moving(arm)
 
 
 def guard_of(session: Session) -> int:
@@ -115,9 +125,8 @@ def guard_of(session: Session) -> int:
 # ---- the loop ------------------------------------------------------------------------------------------------------
 
 
-def test_a_loop_that_hangs_is_noticed_the_arm_stands_and_the_loop_ends_when_it_comes_back(
-    arm: Played, moving: Session
-) -> None:
+def test_a_loop_that_hangs_is_noticed_the_arm_stands_and_the_loop_ends_when_it_comes_back(arm: Played) -> None:
+    moving = start_moving(arm)  # by the time limit of the task
     pid = int(moving.board.header.loop_pid)
     os.kill(pid, signal.SIGSTOP)
     try:
@@ -138,7 +147,7 @@ def test_a_loop_whose_guard_is_gone_stops(arm: Played, moving: Session) -> None:
 
 def test_a_second_publisher_of_joint_states_stops_the_arm(arm: Played, moving: Session) -> None:
     with Node("rival") as rival:
-        writer = rival.writer("joint_states", messages.JOINT_STATE)
+        writer = rival.writer("joint_states", message_types.JOINT_STATE)
         while moving.running:
             say_joints(writer, arm.q)  # it need not even lie
             time.sleep(0.01)
@@ -174,14 +183,21 @@ def test_a_controller_that_goes_away_stops_the_loop(arm: Played, moving: Session
 # ---- the start -----------------------------------------------------------------------------------------------------
 
 
-def test_a_start_may_take_longer_than_a_loop_may_hang_and_from_the_first_command_on_it_may_not(arm: Played) -> None:
+def test_a_start_may_take_longer_than_a_loop_may_hang_and_from_the_first_command_on_it_may_not(
+    arm: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
     config, command, reading = Ros2Config(stale_s=2.0, wait_s=120), COMMAND.new(), READING.new()
     robot = Ros2Robot("ur5e", Tool(), config, "velocity")
     robot.open()
+    # for the robot no time passes, so that no stall looks like an arm that is silent; the guard has its own clock
+    opened_s = time.monotonic()
+    still = SimpleNamespace(monotonic=lambda: opened_s, time=time.time, sleep=time.sleep)
+    for module in (robot_module, joint_states):
+        monkeypatch.setattr(module, "time", still)
     try:
         for _ in range(2):
             robot.read(reading)
-            time.sleep(1.5 * robot.config.stale_s)
+            time.sleep(1.5 * robot.config.stale_s)  # in which a guard that watched already would act
         robot.read(reading)
         command[0].mode, command[0].q[:6] = VELOCITY, reading[0].q[:6]
         robot.write(command)
@@ -205,6 +221,7 @@ def test_the_guard_is_released_only_when_the_arm_has_taken_the_stop(
     arm: Played, monkeypatch: pytest.MonkeyPatch, taken: bool
 ) -> None:
     robot, command = Ros2Robot("ur5e", Tool(), CONFIG, "velocity"), COMMAND.new()
+    make_patient(robot)
     robot.open()
     command[0].mode, command[0].qd[:6] = VELOCITY, 0.01
     robot.write(command)

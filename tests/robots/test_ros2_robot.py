@@ -13,25 +13,25 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from pliant.compiling.ahead import ensure
 from pliant.errors import InputError, LoopError, PliantError
 from pliant.experiments.ros2_peer import Peer
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
 from pliant.records import READING, VELOCITY
-from pliant.robots.ros2.config import Ros2Config
-from pliant.robots.ros2.robot import Ros2Robot
-from pliant.ros2 import messages
+from pliant.robots.ros2_arm.ros2_config import Ros2Config
+from pliant.robots.ros2_arm.ros2_robot import Ros2Robot
+from pliant.ros2 import message_types
 from pliant.ros2.node import Node
-from pliant.runtime.session import Session
-from pliant.runtime.task import Task
-from pliant.runtime.warm import ensure
+from pliant.session.session import Session
+from pliant.task.schema import Task
 from waiting import until
 
-FORCE = messages.WRENCH_STAMPED
+FORCE = message_types.WRENCH_STAMPED
 
 
 def state(names: list[str], q: Any) -> Any:
-    return messages.build(messages.JOINT_STATE, {"name": names}, [np.array(q, float)])
+    return message_types.build(message_types.JOINT_STATE, {"name": names}, [np.array(q, float)])
 
 
 # ---- messages ------------------------------------------------------------------------------------------------------
@@ -50,13 +50,13 @@ def test_the_wrench_is_what_the_environment_does_to_the_robot(network: None, mea
     robot = Ros2Robot("ur5e", Tool(), Ros2Config(wrench_is=meaning, joint_names=tuple("abcdef"), wait_s=120, stale_s=5))
     reading, stop = READING.new(), threading.Event()
     with Node("arm") as arm:
-        states, forces = arm.writer("joint_states", messages.JOINT_STATE), arm.writer("ft_sensor_readings", FORCE)
-        arm.reader(robot.config.trajectory, messages.JOINT_TRAJECTORY)
+        states, forces = arm.writer("joint_states", message_types.JOINT_STATE), arm.writer("ft_sensor_readings", FORCE)
+        arm.reader(robot.config.trajectory, message_types.JOINT_TRAJECTORY)
 
         def play() -> None:
             while not stop.wait(0.01):
                 states.say(state(list("fedcba"), [6, 5, 4, 3, 2, 1]))
-                forces.say(messages.build(FORCE, runs=[np.arange(1.0, 7.0)]))
+                forces.say(message_types.build(FORCE, runs=[np.arange(1.0, 7.0)]))
 
         thread = threading.Thread(target=play)
         thread.start()

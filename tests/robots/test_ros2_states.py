@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
-import time
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from pliant.model.arm import Arm
-from pliant.robots.ros2.states import Forces, JointStates
-from pliant.ros2 import messages
+from pliant.robots.ros2_arm import joint_states
+from pliant.robots.ros2_arm.joint_states import Forces, JointStates
+from pliant.ros2 import message_types
 
 ARM = Arm.load("ur5e")
 NAMES, Q = list("abcdef"), [1, 2, 3, 1, 2, 3]
 
 
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """The clock by which messages arrive: it advances only when a test sets `now_s`."""
+    clock = SimpleNamespace(now_s=50.0)
+    times = SimpleNamespace(monotonic=lambda: clock.now_s, time=lambda: 1000.0 + clock.now_s)
+    monkeypatch.setattr(joint_states, "time", times)
+    return clock
+
+
 def state(names: list[str], q: Any, qd: Any = (), sec: int = 1, effort: Any = ()) -> Any:
     fields = {"header": {"stamp": {"sec": sec}}, "name": names}
-    return messages.build(messages.JOINT_STATE, fields, [np.array(run, float) for run in (q, qd, effort)])
+    return message_types.build(message_types.JOINT_STATE, fields, [np.array(run, float) for run in (q, qd, effort)])
 
 
 def force(values: Any = (1, 2, 3, 4, 5, 6), sec: int = 0) -> Any:
-    return messages.build(messages.WRENCH_STAMPED, {"header": {"stamp": {"sec": sec}}}, [np.array(values, float)])
+    return message_types.build(
+        message_types.WRENCH_STAMPED, {"header": {"stamp": {"sec": sec}}}, [np.array(values, float)]
+    )
 
 
 def heard(q: Any = Q, qd: Any = (), gap_s: float = 0.1) -> JointStates:
@@ -47,16 +59,17 @@ def test_a_message_without_all_joints_or_all_numbers_is_not_for_us() -> None:
     assert joints.fault == ""
 
 
-def test_a_publisher_that_repeats_itself_or_tells_of_the_past_counts_as_silent() -> None:
+def test_a_publisher_that_repeats_itself_or_tells_of_the_past_counts_as_silent(clock: SimpleNamespace) -> None:
     joints = heard()
     joints.take(state(NAMES, Q, sec=9), 7)
     before = joints.heard_s
+    clock.now_s += 0.01
     for sec in (9, 8):
         joints.take(state(NAMES, np.array(Q) + 0.01, sec=sec), 7)
     assert joints.q.tolist() == Q
     assert joints.heard_s == before
     joints.take(state(NAMES, Q, sec=10), 7)
-    assert joints.heard_s > before
+    assert joints.heard_s == clock.now_s
 
 
 @pytest.mark.parametrize("left_out", [(), [np.nan] * 6])
@@ -98,14 +111,13 @@ def test_a_state_that_no_arm_is_in_is_a_fault_and_is_not_taken_over(q: Any, qd: 
 
 def test_a_joint_that_jumps_is_a_fault_whatever_its_stamp_says() -> None:
     joints = heard(gap_s=0.1)
-    joints.heard_s = time.monotonic()
     assert not joints.take(state(NAMES, np.array(Q) - [0, 1, 0, 0, 0, 0], sec=1000), 7)
     assert "b jumped from 2 to 1 within 100 ms" in joints.fault
 
 
-def test_after_a_pause_a_joint_may_be_as_far_as_it_can_have_moved() -> None:
+def test_after_a_pause_a_joint_may_be_as_far_as_it_can_have_moved(clock: SimpleNamespace) -> None:
     joints = heard(gap_s=0.1)
-    joints.heard_s = time.monotonic() - 1.0
+    clock.now_s += 1.0
     assert joints.take(state(NAMES, np.array(Q) - [0, 1, 0, 0, 0, 0], sec=2), 7)
 
 
@@ -136,12 +148,12 @@ def test_a_second_publisher_of_the_wrench_is_a_fault() -> None:
     assert forces.wrench.tolist() == [-1, -2, -3, -4, -5, -6]
 
 
-def test_a_wrench_that_has_stopped_coming_is_old_whatever_its_stamp_says() -> None:
+def test_a_wrench_that_has_stopped_coming_is_old_whatever_its_stamp_says(clock: SimpleNamespace) -> None:
     forces = Forces(1.0, ahead_s=0.5)
     forces.take(force(sec=100), 7, 99.9)
     assert forces.made_s(100.0, late_s=0.1) == 100.0
-    forces.heard_s -= 2.0
-    assert forces.made_s(100.2, late_s=0.1) == pytest.approx(98.2, abs=0.1)
+    clock.now_s += 2.0
+    assert forces.made_s(100.2, late_s=0.1) == pytest.approx(98.2)
 
 
 def test_a_wrench_without_a_stamp_was_made_when_it_came() -> None:

@@ -11,16 +11,16 @@ import pytest
 from pliant.errors import InputError
 from pliant.experiments.mission_faults import Faulty, no_number
 from pliant.experiments.mission_runs import Witness
-from pliant.mobile.arc import along_arc
-from pliant.mobile.base import Odometry, SlipDetector, limited, limits_record
-from pliant.model.mobile_arm import Chassis
+from pliant.mobile.base.arc import along_arc
+from pliant.mobile.base.base_params import Base as BaseLimits
+from pliant.mobile.base.drive_model import Odometry, SlipDetector, limited, limits_record
+from pliant.mobile.whole_body.body_config import BodySimConfig, Drive
+from pliant.mobile.whole_body.body_world import body_scene_model
+from pliant.mobile.whole_body.mobile_arm import Chassis
+from pliant.mobile.whole_body.simulated_body import SimBody
 from pliant.model.tool import Tool
-from pliant.params.mobile import Base as BaseLimits
 from pliant.records import BASE, COMMAND, POSITION, READING
-from pliant.robots.sim.body import SimBody
-from pliant.robots.sim.body_config import BodySimConfig, Drive
-from pliant.robots.sim.config import Sensor, Surface
-from pliant.robots.sim.scene import body_scene_model
+from pliant.world.world_config import Sensor, Surface
 
 DT = 0.002
 SILENT = Sensor(noise_n=0.0, noise_nm=0.0, step_n=0.0, step_nm=0.0)

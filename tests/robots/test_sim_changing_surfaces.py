@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pliant.robots.sim.contact import PLANE, touch
-from pliant.robots.sim.layout import SURFACE, WORLD
+from pliant.world.surface_contact import PLANE, touch
+from pliant.world.world_layout import SURFACE, WORLD
 
 SWING, HZ, BEGIN = 0.005, 0.2, 3.0
 

@@ -13,8 +13,8 @@ from scipy.spatial.transform import Rotation
 
 from pliant.model import Arm, Tool
 from pliant.records import COMMAND, POSITION, READING, TORQUE
-from pliant.robots.sim.config import Sensor, Servo, SimConfig, Surface
-from pliant.robots.sim.robot import SimRobot
+from pliant.robots.simulated import SimRobot
+from pliant.world.world_config import Sensor, Servo, SimConfig, Surface
 
 Array = np.ndarray[Any, Any]
 Ball = Callable[..., Any]
@@ -24,7 +24,7 @@ TOOL = Tool(mass_kg=0.8, com_m=(0.0, 0.0, 0.06), tcp_m=(0.0, 0.0, 0.15), tip_rad
 
 
 def plane(k: float = 1e4, d: float = 20.0, mu: float = 0.0, **more: Any) -> Surface:
-    return Surface(stiffness_n_m=k, damping_n_s_m=d, friction=mu, **more)
+    return Surface(**{"position_m": (0.0, 0.0, 0.0), "stiffness_n_m": k, "damping_n_s_m": d, "friction": mu, **more})
 
 
 def facing(normal: Any, distance: float = 0.0, **values: Any) -> Surface:

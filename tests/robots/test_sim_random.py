@@ -14,11 +14,11 @@ import pytest
 from scipy import stats
 
 from pliant.kernel import kernel
-from pliant.robots.sim.config import SimConfig
-from pliant.robots.sim.layout import WORLD
-from pliant.robots.sim.random import normals, uniform
-from pliant.runtime.batch import simulate
-from pliant.runtime.task import Task
+from pliant.session.fast_run import simulate
+from pliant.task.schema import Task
+from pliant.world.random_numbers import normals, uniform
+from pliant.world.world_config import SimConfig
+from pliant.world.world_layout import WORLD
 
 Array = np.ndarray[Any, Any]
 

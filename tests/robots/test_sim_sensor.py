@@ -12,8 +12,8 @@ from scipy.spatial.transform import Rotation
 
 from pliant.model import Tool
 from pliant.records import COMMAND, POSITION, READING, WRENCH_MISSING, WRENCH_OK, WRENCH_SATURATED
-from pliant.robots.sim.config import Sensor, SimConfig
-from pliant.robots.sim.robot import SimRobot
+from pliant.robots.simulated import SimRobot
+from pliant.world.world_config import Sensor, SimConfig
 
 Array = np.ndarray[Any, Any]
 DT = 0.002

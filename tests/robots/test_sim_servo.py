@@ -15,10 +15,10 @@ from pliant.kernel import floats, kernel, mj_step1, mj_step2
 from pliant.model import Tool
 from pliant.records import COMMAND, IDLE, MODES, POSITION, READING, TORQUE, VELOCITY
 from pliant.robots import open_robot
-from pliant.robots.sim.config import Push, Sensor, Servo, SimConfig
-from pliant.robots.sim.robot import SimRobot
-from pliant.robots.sim.servo import drive, remember, send
-from pliant.runtime.task import Task
+from pliant.robots.simulated import SimRobot
+from pliant.task.schema import Task
+from pliant.world.servo import drive, remember, send
+from pliant.world.world_config import Push, Sensor, Servo, SimConfig
 
 Array = np.ndarray[Any, Any]
 INTERFACES = ("position", "velocity", "torque")

@@ -13,10 +13,10 @@ from scipy.spatial.transform import Rotation
 
 from pliant.kernel import kernel
 from pliant.model import Tool
-from pliant.robots.sim.config import SimConfig, Surface
-from pliant.robots.sim.contact import BOX, DOME, LEAST_DAMPING, PLANE, distance, touch
-from pliant.robots.sim.layout import SURFACE, WORLD
-from pliant.robots.sim.robot import SimRobot
+from pliant.robots.simulated import SimRobot
+from pliant.world.surface_contact import BOX, DOME, LEAST_DAMPING, PLANE, distance, touch
+from pliant.world.world_config import SimConfig, Surface
+from pliant.world.world_layout import SURFACE, WORLD
 
 Array = np.ndarray[Any, Any]
 HALF, RADIUS, STEP = (0.5, 0.3, 0.2), 0.7, 0.0005
@@ -256,8 +256,10 @@ def test_a_surface_is_where_it_was_declared(kind: Any, rpy: tuple[float, float, 
 
 def test_every_figure_of_a_surface_arrives() -> None:
     surface = Surface(
-        kind="box", half_size_m=(0.1, 0.2, 0.3), radius_m=0.5, stiffness_n_m=123.0, damping_n_s_m=4.0, friction=0.7
-    )
-    slot = SimRobot("ur5e", Tool(), SimConfig(surfaces=(Surface(), surface)), 0.002).world.record[0].surface[1]
+        kind="box", position_m=(0.0, 0.0, 0.0), half_size_m=(0.1, 0.2, 0.3), radius_m=0.5, stiffness_n_m=123.0,
+        damping_n_s_m=4.0, friction=0.7,
+    )  # fmt: skip
+    config = SimConfig(surfaces=(Surface(position_m=(0.0, 0.0, 0.0)), surface))
+    slot = SimRobot("ur5e", Tool(), config, 0.002).world.record[0].surface[1]
     assert (slot.kind, slot.radius, slot.stiffness, slot.damping, slot.friction) == (BOX, 0.5, 123.0, 4.0, 0.7)
     assert_array_equal(slot.half_size, (0.1, 0.2, 0.3))

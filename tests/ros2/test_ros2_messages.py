@@ -9,15 +9,15 @@ import pytest
 from cyclonedds.idl import IdlStruct
 from rosbags.typesys import Stores, get_typestore
 
-from pliant.bridge.topics import cmd_vel, live_topics
+from pliant.bridge.published_topics import cmd_vel, live_topics
 from pliant.errors import InputError
-from pliant.record.topics import TOPICS
+from pliant.record.standard_topics import TOPICS
 from pliant.records import COMMAND, TELEMETRY
-from pliant.ros2 import messages
-from pliant.ros2.commands import trajectory_topic, velocity_topic
+from pliant.ros2 import message_types
 from pliant.ros2.dds_types import dds_type
+from pliant.ros2.joint_commands import trajectory_topic, velocity_topic
 from pliant.ros2.templates import Stencil
-from pliant.runtime.task import Task
+from pliant.task.schema import Task
 
 STORE = get_typestore(Stores.ROS2_JAZZY)
 T = STORE.types
@@ -51,16 +51,16 @@ def expected(record: Any) -> dict[str, Any]:
     )
     wait = T["builtin_interfaces/msg/Duration"](0, 10_000_000)
     point = T["trajectory_msgs/msg/JointTrajectoryPoint"](c.q[:6], none, none, none, wait)
-    trajectory = T[messages.JOINT_TRAJECTORY](header("", 0), NAMES, [point])
+    trajectory = T[message_types.JOINT_TRAJECTORY](header("", 0), NAMES, [point])
     wrench = T["geometry_msgs/msg/Wrench"](vector(r.wrench[:3]), vector(r.wrench[3:]))
     v, omega = record["base"]["command"]
     return {
-        "joint_states": T[messages.JOINT_STATE](header(""), NAMES, r.q[:6], r.qd[:6], r.tau[:6]),
-        "ft_sensor_readings": T[messages.WRENCH_STAMPED](header("sensor"), wrench),
+        "joint_states": T[message_types.JOINT_STATE](header(""), NAMES, r.q[:6], r.qd[:6], r.tau[:6]),
+        "ft_sensor_readings": T[message_types.WRENCH_STAMPED](header("sensor"), wrench),
         "~/cartesian_velocity_command": twist(record.state.twist),
-        "~/tool_pose": T[messages.POSE_STAMPED](header("base"), pose),
+        "~/tool_pose": T[message_types.POSE_STAMPED](header("base"), pose),
         "scaled_joint_trajectory_controller/joint_trajectory": trajectory,
-        "forward_velocity_controller/commands": T[messages.FLOAT_ARRAY](
+        "forward_velocity_controller/commands": T[message_types.FLOAT_ARRAY](
             T["std_msgs/msg/MultiArrayLayout"]([], 0), c.qd[:6]
         ),
         "cmd_vel": twist([v, 0, 0, 0, 0, omega]),
@@ -115,13 +115,13 @@ def test_a_topic_that_is_computed_cannot_be_copied_and_says_so() -> None:
 
 def test_a_field_that_a_message_does_not_have_is_refused() -> None:
     with pytest.raises(InputError, match="fields of std_msgs/msg/String: data"):
-        messages.build(messages.STRING, {"text": "x"})
+        message_types.build(message_types.STRING, {"text": "x"})
 
 
 def test_numbers_go_into_the_fields_in_their_order() -> None:
-    pose = messages.build(messages.POSE_STAMPED, {"header": {"frame_id": "base"}}, [np.arange(1.0, 8.0)])
+    pose = message_types.build(message_types.POSE_STAMPED, {"header": {"frame_id": "base"}}, [np.arange(1.0, 8.0)])
     assert (pose.pose.position.x, pose.pose.orientation.x, pose.pose.orientation.w) == (1.0, 4.0, 7.0)
-    joints = messages.build(messages.JOINT_STATE, {"name": ["a"]}, [np.array([1.0]), np.array([2.0])])
+    joints = message_types.build(message_types.JOINT_STATE, {"name": ["a"]}, [np.array([1.0]), np.array([2.0])])
     assert joints.position.tolist() == [1.0]
     assert joints.velocity.tolist() == [2.0]
     assert joints.effort.tolist() == []
@@ -137,7 +137,7 @@ def of_dds(message_type: str, message: Any) -> IdlStruct:
             return value.tolist()
         return [convert(kind, item) for item in value] if isinstance(value, list) else value
 
-    fields = messages.fields_of(message_type)
+    fields = message_types.fields_of(message_type)
     return dds_type(message_type)(**{name: convert(kind, getattr(message, name)) for name, kind in fields.items()})
 
 
@@ -147,4 +147,4 @@ def test_cyclone_serialises_the_same_bytes_as_rosbags_from_the_same_definitions(
         for message in made.values():
             theirs = of_dds(message.__msgtype__, message).serialize()
             assert theirs == bytes(STORE.serialize_cdr(message, message.__msgtype__))
-    assert cmd_vel("cmd_vel").message_type == messages.TWIST
+    assert cmd_vel("cmd_vel").message_type == message_types.TWIST

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.ros2 import messages
+from pliant.ros2 import message_types
 from pliant.ros2.node import Node
 from waiting import until
 
 
 def names(n: int) -> bytes:
     """Joint states of so many strangers."""
-    data = messages.encode(messages.build(messages.JOINT_STATE, {"name": [f"x{i}" for i in range(n)]}, [np.zeros(n)]))
+    data = message_types.encode(
+        message_types.build(message_types.JOINT_STATE, {"name": [f"x{i}" for i in range(n)]}, [np.zeros(n)])
+    )
     return data.ljust(-(-len(data) // 4) * 4, b"\0")
 
 
 def test_a_message_too_large_is_left_out_and_each_has_its_publisher(network: None) -> None:
     with Node("a") as a, Node("b") as b, Node("ears") as ears:
-        writers = [node.writer("joint_states", messages.JOINT_STATE) for node in (a, b)]
-        reader = ears.reader("joint_states", messages.JOINT_STATE, largest=1000)
+        writers = [node.writer("joint_states", message_types.JOINT_STATE) for node in (a, b)]
+        reader = ears.reader("joint_states", message_types.JOINT_STATE, largest=1000)
         until(lambda: reader.speakers == 2 and all(writer.listeners for writer in writers))
         heard = []
         for writer, n in ((writers[0], 3), (writers[0], 2000), (writers[1], 4), (writers[0], 5)):

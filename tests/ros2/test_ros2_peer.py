@@ -10,7 +10,7 @@ import pytest
 
 from needs import needs
 from pliant.experiments.ros2_peer import Peer
-from pliant.ros2 import messages
+from pliant.ros2 import message_types
 from pliant.ros2.node import Node
 from waiting import until
 
@@ -20,15 +20,17 @@ NAMES = ["pan", "lift", "elbow"]
 
 def test_what_we_say_arrives_at_a_real_ros_with_equal_values(peer: Peer) -> None:
     values = np.random.default_rng(1).normal(size=(N, 9))
-    peer("hear", topic="/joint_states", type=messages.JOINT_STATE)
+    peer("hear", topic="/joint_states", type=message_types.JOINT_STATE)
     with Node("pliant") as node:
-        writer = node.writer("joint_states", messages.JOINT_STATE, depth=N)
+        writer = node.writer("joint_states", message_types.JOINT_STATE, depth=N)
         node.announce()
         until(lambda: writer.listeners and peer("publishers", topic="/joint_states"))
         due = time.monotonic()
         for i, row in enumerate(values):
             header = {"stamp": {"sec": i, "nanosec": 5}, "frame_id": "base"}
-            writer.say(messages.build(messages.JOINT_STATE, {"header": header, "name": NAMES}, np.split(row, 3)))
+            writer.say(
+                message_types.build(message_types.JOINT_STATE, {"header": header, "name": NAMES}, np.split(row, 3))
+            )
             due += 1.0 / RATE_HZ
             time.sleep(max(0.0, due - time.monotonic()))
         until(lambda: peer("count", topic="/joint_states") == N)
@@ -40,7 +42,7 @@ def test_what_we_say_arrives_at_a_real_ros_with_equal_values(peer: Peer) -> None
 
 def test_what_a_real_ros_says_is_heard_with_equal_values(peer: Peer) -> None:
     values = np.random.default_rng(2).normal(size=(N, 7))
-    peer("writer", topic="/goal", type=messages.POSE_STAMPED)
+    peer("writer", topic="/goal", type=message_types.POSE_STAMPED)
     said = [
         {
             "header": {"stamp": {"sec": i, "nanosec": 7}, "frame_id": f"frame {i}"},
@@ -52,7 +54,7 @@ def test_what_a_real_ros_says_is_heard_with_equal_values(peer: Peer) -> None:
         for i, row in enumerate(values)
     ]
     with Node("pliant") as node:
-        reader = node.reader("/goal", messages.POSE_STAMPED, depth=N)
+        reader = node.reader("/goal", message_types.POSE_STAMPED, depth=N)
         node.announce()
         until(lambda: reader.speakers and peer("listeners", topic="/goal"))
         peer("stream", topic="/goal", messages=said, rate_hz=RATE_HZ)
@@ -66,15 +68,15 @@ def test_what_a_real_ros_says_is_heard_with_equal_values(peer: Peer) -> None:
 
 def test_our_node_is_a_node_in_the_graph_with_its_topics_and_type_hashes(peer: Peer) -> None:
     with Node("pliant", "/left") as node:
-        node.writer("joint_states", messages.JOINT_STATE)
-        node.writer("~/state", messages.STRING, latched=True)
-        node.reader("~/command", messages.STRING)
+        node.writer("joint_states", message_types.JOINT_STATE)
+        node.writer("~/state", message_types.STRING, latched=True)
+        node.reader("~/command", message_types.STRING)
         node.announce()
         until(lambda: "pliant" in peer("graph")["nodes"])
-        ours = {"/left/joint_states": messages.JOINT_STATE, "/left/pliant/command": messages.STRING}
+        ours = {"/left/joint_states": message_types.JOINT_STATE, "/left/pliant/command": message_types.STRING}
         until(lambda: ours.items() <= peer("graph")["topics"].items())
         # a real publisher of the same topic shows what the hash must be
-        peer("writer", topic="/left/joint_states", type=messages.JOINT_STATE)
+        peer("writer", topic="/left/joint_states", type=message_types.JOINT_STATE)
         both = {"pliant", "peer"}
         until(lambda: {name for name, _, _ in peer("publishers", topic="/left/joint_states")} == both)
         _, types, hashes = zip(*peer("publishers", topic="/left/joint_states"), strict=True)
@@ -84,11 +86,11 @@ def test_our_node_is_a_node_in_the_graph_with_its_topics_and_type_hashes(peer: P
 
 def test_who_comes_late_receives_the_last_words(peer: Peer) -> None:
     with Node("pliant") as node:
-        writer = node.writer("~/state", messages.STRING, latched=True, depth=1)
+        writer = node.writer("~/state", message_types.STRING, latched=True, depth=1)
         node.announce()
         for text in ("starting", "running"):
-            writer.say(messages.build(messages.STRING, {"data": text}))
-        peer("hear", topic="/pliant/state", type=messages.STRING, latched=True)
+            writer.say(message_types.build(message_types.STRING, {"data": text}))
+        peer("hear", topic="/pliant/state", type=message_types.STRING, latched=True)
         until(lambda: peer("count", topic="/pliant/state"))
         assert peer("collect", topic="/pliant/state") == [{"data": "running"}]
 
@@ -97,18 +99,21 @@ def test_who_comes_late_receives_the_last_words(peer: Peer) -> None:
 def test_a_ros_that_keeps_to_this_machine_is_found_too(network: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     with Peer() as peer, Node("pliant") as node:
-        peer("hear", topic="/pliant/state", type=messages.STRING, latched=True)
-        writer = node.writer("~/state", messages.STRING, latched=True)
+        peer("hear", topic="/pliant/state", type=message_types.STRING, latched=True)
+        writer = node.writer("~/state", message_types.STRING, latched=True)
         node.announce()
-        writer.say(messages.build(messages.STRING, {"data": "here"}))
+        writer.say(message_types.build(message_types.STRING, {"data": "here"}))
         until(lambda: peer("count", topic="/pliant/state"))
         until(lambda: "pliant" in peer("graph")["nodes"])
 
 
 def test_bytes_that_are_no_message_are_not_sent(network: None) -> None:
-    good = messages.encode(messages.build(messages.POSE_STAMPED, {"header": {"frame_id": "base"}}))
+    good = message_types.encode(message_types.build(message_types.POSE_STAMPED, {"header": {"frame_id": "base"}}))
     with Node("one") as one, Node("two") as two:
-        writer, reader = one.writer("/goal", messages.POSE_STAMPED), two.reader("/goal", messages.POSE_STAMPED)
+        writer, reader = (
+            one.writer("/goal", message_types.POSE_STAMPED),
+            two.reader("/goal", message_types.POSE_STAMPED),
+        )
         until(lambda: writer.listeners and reader.speakers)
         assert not any(writer.send(data) for data in (b"", good[:4], good[:40], good[:4] + b"\xff" * 8))
         assert writer.send(good)

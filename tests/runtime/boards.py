@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from pliant.params.control import PARAMETERS
+from pliant.control.parameters import PARAMETERS
+from pliant.loop.board import Board
+from pliant.loop.board_layout import SET
+from pliant.loop.slots import publish
 from pliant.records import TELEMETRY
-from pliant.runtime.board import Board
-from pliant.runtime.board_layout import SET
-from pliant.runtime.slots import publish
 
 Make = Callable[..., Board]
 

@@ -8,14 +8,14 @@ import pytest
 from tuned_loop import NAME, TASK
 
 import waiting
-from pliant.params.control import Parameters
+from pliant.compiling.ahead import ensure
+from pliant.control.parameters import Parameters
+from pliant.loop import board as board_module
+from pliant.loop.board import Board
 from pliant.params.declare import flat, validated
-from pliant.runtime import board as board_module
-from pliant.runtime.board import Board
-from pliant.runtime.link import Link, attach
-from pliant.runtime.session import Session
-from pliant.runtime.task import Task
-from pliant.runtime.warm import ensure
+from pliant.session.link import Link, attach
+from pliant.session.session import Session
+from pliant.task.schema import Task
 
 Until = Callable[..., Any]
 

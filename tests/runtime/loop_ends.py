@@ -7,8 +7,8 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from pliant.runtime.board import alive, running
-from pliant.runtime.session import Session
+from pliant.loop.board import alive, running
+from pliant.session.session import Session
 
 
 def loop_pid(arm: Session) -> int:

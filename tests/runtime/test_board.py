@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from boards import Make, parameters, proposed, tell
 
+from pliant.control.parameters import PARAMETERS
 from pliant.errors import InputError, UnknownNameError
-from pliant.params.control import PARAMETERS
+from pliant.loop import board_layout
+from pliant.loop.board import Board, alive, running, sweep
+from pliant.loop.board_layout import FAULT, RUNNING, SET, STARTING, TEXT_BYTES
 from pliant.records import Field, Layout
-from pliant.runtime import board_layout
-from pliant.runtime.board import Board, alive, running, sweep
-from pliant.runtime.board_layout import FAULT, RUNNING, SET, STARTING, TEXT_BYTES
 
 # ---- making and finding --------------------------------------------------------------------------------------------
 

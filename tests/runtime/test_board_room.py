@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from boards import Make
 
-from pliant.contact.states import COMMANDS
+from pliant.control.laws.contact.contact_states import COMMANDS
 from pliant.errors import LoopError
-from pliant.runtime.board import Board
-from pliant.runtime.board_layout import QUEUE_SLOTS
-from pliant.runtime.commands import CONTACT_COMMAND, GOAL_POSE, HALT, PUSH, QUIT
+from pliant.loop.board import Board
+from pliant.loop.board_layout import QUEUE_SLOTS
+from pliant.loop.goal_requests import CONTACT_COMMAND, GOAL_POSE, HALT, PUSH, QUIT
 
 
 def fill(board: Board, code: int, number: int = 0) -> int:

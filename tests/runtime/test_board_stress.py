@@ -8,7 +8,7 @@ import pytest
 import torn_reads
 from torn_reads import MIXED, PHASES, RAW_MIXED, READERS, READY, WHOLE, WORDS
 
-from pliant.runtime.board import Board
+from pliant.loop.board import Board
 
 RING, SLOT = 0, 1
 

@@ -10,12 +10,12 @@ from boards import Make, parameters, proposed, tell
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from pliant.control.parameters import PARAMETERS
 from pliant.errors import LoopError
-from pliant.params.control import PARAMETERS
+from pliant.loop.board import Board
+from pliant.loop.board_layout import QUEUE_SLOTS, SET, SET_SLOTS
+from pliant.loop.slots import put
 from pliant.records import TELEMETRY
-from pliant.runtime.board import Board
-from pliant.runtime.board_layout import QUEUE_SLOTS, SET, SET_SLOTS
-from pliant.runtime.slots import put
 from properties import examples
 
 # ---- parameters ----------------------------------------------------------------------------------------------------
@@ -61,7 +61,7 @@ def test_an_answer_says_which_proposal_and_whether_it_was_refused(make: Make) ->
 def test_a_writer_that_is_killed_in_its_turn_gives_the_turn_back(make: Make) -> None:
     board = make()
     code = (
-        "import sys, os; from pathlib import Path; from pliant.runtime.board import Board\n"
+        "import sys, os; from pathlib import Path; from pliant.loop.board import Board\n"
         "board = Board.attach(Path(sys.argv[1]))\n"
         "with board._turn():\n    os.kill(os.getpid(), 9)\n"
     )

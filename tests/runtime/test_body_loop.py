@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 from rosbags.highlevel import AnyReader
 
+from pliant.control.parameters import Admittance, Parameters, Sense, diagonal
 from pliant.errors import InputError, UnknownNameError
-from pliant.mobile.body import Body
-from pliant.params.control import Admittance, Parameters, Sense, diagonal
+from pliant.mobile.whole_body.body_config import BodySimConfig
+from pliant.mobile.whole_body.closed_loop import BodyLoop, BodySettings, Lags
+from pliant.mobile.whole_body.kinematic_body import Body
+from pliant.mobile.whole_body.simulated_body import SimBody
 from pliant.record import RecordingWriter
 from pliant.records import FAULT_NUMBER, FAULT_SENSOR, TELEMETRY, WRENCH_MISSING
-from pliant.robots.sim.body import SimBody
-from pliant.robots.sim.body_config import BodySimConfig
-from pliant.robots.sim.config import Failure, Push, Sensor
-from pliant.ros2.messages import typestore
-from pliant.runtime.batch import simulate
-from pliant.runtime.body import BodyLoop, BodySettings, Lags
-from pliant.runtime.task import Task
+from pliant.ros2.message_types import typestore
+from pliant.session.fast_run import simulate
+from pliant.task.schema import Task
+from pliant.world.world_config import Failure, Push, Sensor
 
 DT = 0.002
 

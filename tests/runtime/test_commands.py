@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pliant.contact.states import COMMANDS
-from pliant.laws import ADMITTANCE, HOLD, LAWS
-from pliant.records import GOAL
-from pliant.runtime.commands import (
+from law_numbers import ADMITTANCE, HOLD
+from pliant.control.laws.contact.contact_states import COMMANDS
+from pliant.control.laws.registry import LAWS
+from pliant.loop.goal_requests import (
     CONTACT_COMMAND,
     GOAL_POSE,
     GOAL_Q,
@@ -23,7 +23,8 @@ from pliant.runtime.commands import (
     apply,
     requests_of,
 )
-from pliant.runtime.task import Event
+from pliant.records import GOAL
+from pliant.task.schema import Event
 
 
 class Arm:
@@ -64,7 +65,7 @@ def test_a_joint_goal_leaves_joints_alone_that_do_not_exist(n: int) -> None:
     assert changes(Request(GOAL_Q, 0, NUMBERS), n) == {"q": [*NUMBERS[:n], *[0.0] * (12 - n)]}
 
 
-@pytest.mark.parametrize("law", LAWS.values())
+@pytest.mark.parametrize("law", [law.number for law in LAWS.values()])
 def test_a_law_is_changed_by_its_number(law: int) -> None:
     assert changes(Request(LAW, law)) == {"law": law}
 
@@ -100,6 +101,7 @@ def test_an_event_changes_the_law_before_its_goal() -> None:
     """A change of law takes the present place as goal, so the goal of the event has to come after it."""
     start = np.array([0.1, 0.2, 0.3, 1.0, 0.0, 0.0, 0.0])
     event = Event(
+        at_s=0.0,
         law="admittance",
         goal_q=(0.0,) * 6,
         goal_offset_m=(0.1, 0.0, -0.1),

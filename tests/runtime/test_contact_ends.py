@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from law_numbers import CONTACT, HOLD
 from pliant.analysis.transitions import contact_fault, transitions, valid_commands
-from pliant.contact.states import (
+from pliant.control.laws.contact.contact_states import (
     ABORT,
     COMMANDS,
     DONE,
@@ -18,21 +19,18 @@ from pliant.contact.states import (
     LAW,
     PAUSED,
     PULLED,
-    READY,
     RETRACT,
-    SEEK,
     SENSOR,
     SLIDE,
 )
 from pliant.errors import RejectedError
-from pliant.laws import CONTACT, HOLD
+from pliant.loop import goal_requests
 from pliant.params.declare import changed
 from pliant.records import GOAL
-from pliant.robots.sim.config import Failure, Push
-from pliant.runtime import commands
-from pliant.runtime.batch import Run, simulate
-from pliant.runtime.session import Session
-from pliant.runtime.task import Event, Task, load_task
+from pliant.session.fast_run import Run, simulate
+from pliant.session.session import Session
+from pliant.task.schema import Event, Task, load_task
+from pliant.world.world_config import Failure, Push
 
 LONG = {"contact.dwell_s": 60.0, "contact.settle_s": 60.0}
 
@@ -108,10 +106,10 @@ def test_no_order_is_swallowed_by_the_tick_it_comes_in(law: str, events: tuple[E
     assert [one.state for one in transitions(run.records)] == ["ready", "seek"]
 
 
-def test_a_command_to_another_law_is_not_kept_for_later() -> None:
+def test_a_command_to_another_law_is_rejected() -> None:
     events = (Event(at_s=0.1, command="set_start"), Event(at_s=0.2, law="contact"))
-    run = simulate(load_task("plane").model_copy(update={"law": "hold", "events": events, "duration_s": 0.4}))
-    assert not np.isin(contact(run)["state"], (READY, SEEK)).any()
+    with pytest.raises(RejectedError, match=r"events\[0\]: `set_start` is rejected: the law is hold"):
+        simulate(load_task("plane").model_copy(update={"law": "hold", "events": events, "duration_s": 0.4}))
 
 
 def test_a_sensor_that_fails_while_halted_lifts_the_tool_off_and_ends_the_run() -> None:
@@ -168,10 +166,14 @@ def test_a_stop_or_an_abort_that_was_not_heard_is_not_replaced_by_a_later_comman
 ) -> None:
     goal = GOAL.new()
     for command in (waiting, later):
-        commands.apply(commands.Request(commands.CONTACT_COMMAND, COMMANDS[command]), goal[0], None, 6, heard=0)
+        goal_requests.apply(
+            goal_requests.Request(goal_requests.CONTACT_COMMAND, COMMANDS[command]), goal[0], None, 6, heard=0
+        )
     assert goal[0].command == COMMANDS[kept]
     heard = int(goal[0].commands)
-    commands.apply(commands.Request(commands.CONTACT_COMMAND, COMMANDS["set_start"]), goal[0], None, 6, heard=heard)
+    goal_requests.apply(
+        goal_requests.Request(goal_requests.CONTACT_COMMAND, COMMANDS["set_start"]), goal[0], None, 6, heard=heard
+    )
     assert goal[0].command == COMMANDS["set_start"]
 
 

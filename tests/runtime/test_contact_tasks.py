@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pliant.contact.states import DONE, DWELL, FAULT, RETRACT, ROBOT, SEEK, SENSOR, SLIDE, STUCK
+from pliant.control.laws.contact.contact_states import DONE, DWELL, FAULT, RETRACT, ROBOT, SEEK, SENSOR, SLIDE, STUCK
 from pliant.errors import InputError
 from pliant.params.declare import changed, validated
-from pliant.robots.sim.config import Failure
-from pliant.runtime.batch import Run, Simulation, simulate
-from pliant.runtime.task import Event, Task, arm_of, check_fits, load_task
+from pliant.session.fast_run import Run, Simulation, simulate
+from pliant.task.schema import Event, Task, arm_of, check_fits, load_task
+from pliant.world.world_config import Failure
 
 Array = np.ndarray[Any, Any]
 

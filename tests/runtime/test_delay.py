@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from pliant.errors import InputError
+from pliant.identify.delay_fit import DelayError
+from pliant.identify.delay_motion import Excitation, as_settings, find_lag, move_free, move_pressed
 from pliant.params.declare import validated
-from pliant.runtime.delay import Excitation, as_settings, find_lag, move_free, move_pressed
-from pliant.runtime.guard import guard_start
-from pliant.runtime.stability import plant_of
-from pliant.runtime.task import Task
-from pliant.sense.delay import DelayError
+from pliant.stability.contact_loop import plant_of
+from pliant.stability.guard import guard_start
+from pliant.task.schema import Task
 
 SURFACE = {"position_m": [0.4919, 0.1333, 0.3349], "stiffness_n_m": 20000.0}
 TOOL = {"mass_kg": 0.8, "com_m": [0, 0, 0.06], "tcp_m": [0, 0, 0.15]}

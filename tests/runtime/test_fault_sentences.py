@@ -5,8 +5,25 @@ from __future__ import annotations
 import pytest
 
 from pliant.params.declare import validated
-from pliant.runtime.batch import simulate
-from pliant.runtime.task import Task
+from pliant.session.fast_run import simulate
+from pliant.task.schema import Task
+
+SENSOR = {
+    "missing": "gave no reading for longer than sense.hold_s (0.02 s). Check its cable and power",
+    "saturated": "was saturated, at the end of its own range (it read up to 0.",
+    "nan": "gave values that are not finite for longer than sense.hold_s (0.02 s). Check",
+    "range": "read 1e+06 N, more than sense.range_n (500 N). Check tool.mass_kg and what touches the tool",
+    "stale": "gave readings 0.03 s old, older than sense.stale_s (0.01 s). Check its rate and the network",
+    "frozen": "gave the same reading for 0.068 s, longer than sense.frozen_s (0.05 s). Check its cable and power.",
+}
+
+
+@pytest.mark.parametrize("kind", SENSOR)
+def test_a_failed_sensor_is_told_with_its_value_its_limit_and_the_remedy(kind: str) -> None:
+    sensor = {"failures": [{"kind": kind, "at_s": 0.1}]}
+    found = simulate(validated(Task, {"law": "admittance", "duration_s": 0.5, "sim": {"sensor": sensor}})).fault
+    assert found.startswith(f"the force sensor {SENSOR[kind]}")
+    assert ("sense.range" in found) == (kind == "range")
 
 
 def stretched(**limits: float) -> str:

@@ -12,10 +12,10 @@ import pytest
 
 from pliant.errors import RejectedError
 from pliant.params.declare import changed
-from pliant.runtime.link import Link, attach
-from pliant.runtime.session import Session
-from pliant.runtime.task import load_task
-from pliant.runtime.watch import FileWatch
+from pliant.session.link import Link, attach
+from pliant.session.session import Session
+from pliant.session.watch_file import FileWatch
+from pliant.task.schema import load_task
 
 CLI = [sys.executable, "-c", "from pliant.cli.main import main; main()"]
 NAME = f"guard-test-{os.getpid()}"

@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 from pliant.errors import InputError
-from pliant.model import Arm, Tool
-from pliant.params.declare import validated
-from pliant.runtime.batch import simulate
-from pliant.runtime.identify import (
+from pliant.identify.payload_fit import PayloadError, identify
+from pliant.identify.payload_motion import (
     as_settings,
     choose_poses,
     collect,
@@ -21,8 +19,10 @@ from pliant.runtime.identify import (
     slowed,
     take_readings,
 )
-from pliant.runtime.task import Task
-from pliant.sense.payload import PayloadError, identify
+from pliant.model import Arm, Tool
+from pliant.params.declare import validated
+from pliant.session.fast_run import simulate
+from pliant.task.schema import Task
 
 BIAS = (4.0, -6.0, 9.0, 0.3, -0.2, 0.1)
 REAL: dict[str, Any] = {"mass_kg": 1.2, "com_m": (0.02, -0.03, 0.07), "tcp_m": (0.0, 0.0, 0.15)}

@@ -12,20 +12,20 @@ from hypothesis import strategies as st
 from impede_checks import TAU, check_gradual
 from numpy.testing import assert_allclose
 
+from pliant.control.parameters import Impedance, Limits, Parameters, diagonal
 from pliant.errors import InputError
 from pliant.experiments.lab import OPEN, SILENT, goal_at, lab_task, law, moved, place, push
 from pliant.experiments.push import TOOL
 from pliant.model import Arm
-from pliant.params.control import Impedance, Limits, Parameters, diagonal
 from pliant.params.declare import validated
 from pliant.records import (
     FAULT_COMMAND,
     LIMIT_REACH,
     LIMIT_TOOL_SPEED,
 )
-from pliant.robots.sim.config import Push, Servo, SimConfig
-from pliant.runtime.batch import Run, Simulation, simulate
-from pliant.runtime.task import Event, Task, check_fits
+from pliant.session.fast_run import Run, Simulation, simulate
+from pliant.task.schema import Event, Task, check_fits
+from pliant.world.world_config import Push, Servo, SimConfig
 from properties import examples
 
 Array = np.ndarray[Any, Any]

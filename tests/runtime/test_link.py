@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,15 @@ import pytest
 from tuned_loop import BIAS, MINE, NAME, TASK
 
 from pliant.errors import InputError, LoopError, UnknownNameError
+from pliant.loop.board import Board
+from pliant.loop.board_layout import STOPPED
 from pliant.params.declare import validated
 from pliant.params.matrix import compact
-from pliant.runtime import link as link_module
-from pliant.runtime.board import Board
-from pliant.runtime.link import Link, attach
-from pliant.runtime.session import Session, connect
-from pliant.runtime.task import Task
-from pliant.runtime.watch import FileWatch
+from pliant.session import link as link_module
+from pliant.session.link import Link, attach
+from pliant.session.session import Session, connect
+from pliant.session.watch_file import FileWatch
+from pliant.task.schema import Task
 
 # ---- from another end ----------------------------------------------------------------------------------------------
 
@@ -47,7 +49,7 @@ def test_a_change_from_one_end_is_in_force_at_the_other(link: Link, session: Ses
 
 def test_another_process_can_attach_and_change_it(link: Link) -> None:
     code = (
-        "from pliant.runtime.link import attach\n"
+        "from pliant.session.link import attach\n"
         f"link = attach({NAME!r})\n"
         "link.set({'sense.cutoff_hz': 44.0})\n"
         "link.wait(0.05)\n"
@@ -78,6 +80,10 @@ WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
         r"q is 'home', but it must be 6 numbers \[rad\]",
     ),
     "a set that is no dictionary": (lambda arm: arm.set("x"), r"values is 'x', but it must be a dictionary such as"),
+    "a name and a value": (
+        lambda arm: arm.set("admittance.stiffness", 400),
+        r"set takes a dictionary: set\(\{'admittance\.stiffness': 400\}\)\.",
+    ),
     "a name that is no text": (lambda arm: arm.set({3: 3}), r"the name of a parameter is 3, but it must be text"),
     "a wait for a word": (lambda arm: arm.wait("1"), r"seconds is '1', but it must be a number, at least 0 s"),
     "a wait without end": (
@@ -286,9 +292,18 @@ def test_after_the_end_a_link_says_so() -> None:
     with Session(validated(Task, TASK), name=NAME + "-short") as arm:
         other = attach(NAME + "-short")
         arm.stop()
-        with pytest.raises(LoopError):
+        with pytest.raises(LoopError, match=r"has ended: it was asked to stop\. Start it again with pliant run\."):
             other.set({"sense.cutoff_hz": 11.0})
         assert not other.running
+
+
+def test_a_loop_that_gave_no_reason_for_its_end_is_named_with_where_to_look() -> None:
+    link = Link(Task())
+    link.name = "gone"
+    board: Any = SimpleNamespace(status=STOPPED, reason="", header=SimpleNamespace(loop_pid=0))
+    link.board = board
+    with pytest.raises(LoopError, match=r"Loop gone has ended: it did not confirm the request\. See its terminal"):
+        link.halt()
 
 
 # ---- keeping it ----------------------------------------------------------------------------------------------------

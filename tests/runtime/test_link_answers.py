@@ -9,14 +9,14 @@ from types import SimpleNamespace
 import pytest
 from boards import proposed, tell
 
+from pliant.control.parameters import record_of
 from pliant.errors import LoopError
-from pliant.params.control import record_of
-from pliant.runtime import board_link
-from pliant.runtime import link as link_module
-from pliant.runtime.board import Board
-from pliant.runtime.board_layout import FAULT, RUNNING, SET
-from pliant.runtime.link import Link
-from pliant.runtime.task import Task
+from pliant.loop.board import Board
+from pliant.loop.board_layout import FAULT, RUNNING, SET
+from pliant.session import board_link
+from pliant.session import link as link_module
+from pliant.session.link import Link
+from pliant.task.schema import Task
 
 CHANGE = {"sense.cutoff_hz": 33.0}
 

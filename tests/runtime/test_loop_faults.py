@@ -10,14 +10,14 @@ import pytest
 from loop_ends import nothing_is_left_of
 
 from pliant.errors import InputError, LoopError
+from pliant.loop.board_layout import FAULT
 from pliant.params.declare import validated
 from pliant.record.reader import Recording
 from pliant.records import FAULT_SENSOR, WRENCH_SATURATED
-from pliant.runtime import started as started_module
-from pliant.runtime.board_layout import FAULT
-from pliant.runtime.replay import replay
-from pliant.runtime.session import Session, connect
-from pliant.runtime.task import Task
+from pliant.session import started_loop as started_module
+from pliant.session.rerun import replay
+from pliant.session.session import Session, connect
+from pliant.task.schema import Task
 
 GOAL = (0.4, -1.4, 1.7, -1.9, -1.5, 0.3)
 
@@ -26,7 +26,7 @@ FAILING = """
 import sys
 from pathlib import Path
 from pliant.robots import open_robot
-from pliant.runtime import cell, loop
+from pliant.loop import control_loop, task_runner
 
 
 class Cabled:
@@ -53,8 +53,8 @@ class Cabled:
             print(word, file=file)
 
 
-cell.open_robot = lambda address, task: Cabled(open_robot(address, task))
-sys.exit(loop.main(sys.argv[1]))
+task_runner.open_robot = lambda address, task: Cabled(open_robot(address, task))
+sys.exit(control_loop.main(sys.argv[1]))
 """
 
 
@@ -67,7 +67,7 @@ def loop_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[s
         program.write_text(code)
 
         def spawn(module: str, board: str) -> subprocess.Popen[bytes]:
-            assert module == "pliant.runtime.loop"
+            assert module == "pliant.loop.control_loop"
             return subprocess.Popen([sys.executable, str(program), board, str(argument)])
 
         monkeypatch.setattr(started_module, "spawn", spawn)
@@ -102,7 +102,7 @@ def test_a_fault_brakes_the_moving_arm_within_its_limits(out: Path, faulting_tas
     arm = Session(faulting_task).start()
     with pytest.raises(
         LoopError,
-        match=r"force sensor was saturated\. It read .*\. The last seconds are in .*\. Diagnose them: pliant doctor ",
+        match=r"force sensor was saturated, .*\. The last seconds are in .*\. Diagnose them: pliant doctor ",
     ) as caught:
         arm.wait(60)
     assert arm.board.status == FAULT
@@ -141,8 +141,8 @@ NOTING = """
 import sys; from pathlib import Path; from pliant.kernel import on_compile
 names = []
 with on_compile(names.append):
-    from pliant.runtime import loop
-    code = loop.main(sys.argv[1])
+    from pliant.loop import control_loop
+    code = control_loop.main(sys.argv[1])
 Path(sys.argv[2]).write_text(repr(names))
 sys.exit(code)
 """
@@ -153,7 +153,7 @@ def test_a_loop_in_a_fault_calls_only_kernels_of_its_group(
     out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loop_program
 ) -> None:
     monkeypatch.setenv("PLIANT_CACHE", str(tmp_path / "cache"))
-    compile_loop = "from pliant.runtime.warm import ensure; ensure('loop')"
+    compile_loop = "from pliant.compiling.ahead import ensure; ensure('loop', 'law hold', 'law admittance')"
     subprocess.run([sys.executable, "-c", compile_loop], check=True)
     loop_program(NOTING, tmp_path / "names")
     params = {"limits": {"pose_error_m": 0.01}, "admittance": {"frame": "tool"}}

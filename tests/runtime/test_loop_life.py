@@ -15,16 +15,16 @@ import pytest
 from loop_ends import loop_pid, nothing_is_left_of
 
 from pliant.errors import InputError, LoopError, RecordingError
+from pliant.loop import processes as spawn_module
+from pliant.loop import saving
+from pliant.loop.board import Board, alive, running
+from pliant.loop.board_layout import STARTING, STOPPED
 from pliant.params.declare import validated
 from pliant.record.reader import Recording
-from pliant.runtime import save
-from pliant.runtime import spawn as spawn_module
-from pliant.runtime import started as started_module
-from pliant.runtime.board import Board, alive, running
-from pliant.runtime.board_layout import STARTING, STOPPED
-from pliant.runtime.replay import replay
-from pliant.runtime.session import Session, connect
-from pliant.runtime.task import Task
+from pliant.session import started_loop as started_module
+from pliant.session.rerun import replay
+from pliant.session.session import Session, connect
+from pliant.task.schema import Task
 
 GOAL = (0.4, -1.4, 1.7, -1.9, -1.5, 0.3)
 
@@ -44,11 +44,12 @@ def test_the_end_of_with_stops_the_loop_and_leaves_nothing(out: Path) -> None:
         assert loop_pid(arm) != os.getpid()
         assert arm.wait(0.05).tick > 0
     assert not arm.running
-    assert (arm.board.status, arm.board.reason) == (STOPPED, "asked to stop")
+    assert (arm.board.status, arm.board.reason) == (STOPPED, "it was asked to stop")
     assert nothing_is_left_of(arm)
     assert not out.exists()
     arm.stop()  # once more does no harm
-    with pytest.raises(LoopError, match="asked to stop"):
+    ended = r"The control loop has ended: it was asked to stop\. Start a new session\.$"
+    with pytest.raises(LoopError, match=ended):
         arm.move_joints(GOAL)  # nobody is there to carry it out
 
 
@@ -60,7 +61,7 @@ def test_sigint_is_ignored_and_sigterm_is_a_normal_stop(out: Path, until) -> Non
         assert arm.running
         os.kill(loop_pid(arm), signal.SIGTERM)
         until(lambda: not arm.running)
-    assert (arm.board.status, arm.board.reason) == (STOPPED, "asked to stop by a signal")
+    assert (arm.board.status, arm.board.reason) == (STOPPED, "it was asked to stop by a signal")
     assert arm._loop.returncode == 0
     assert nothing_is_left_of(arm)
     assert not out.exists()
@@ -143,7 +144,7 @@ def test_two_loops_run_at_once_and_do_not_touch_each_other(pair: tuple[Session, 
 
 def test_the_same_name_twice_is_an_error_and_the_first_goes_on(pair: tuple[Session, Session], until) -> None:
     first = pair[1]
-    with pytest.raises(InputError, match=f"A loop named '{first.name}' is already running. Choose another --name."):
+    with pytest.raises(InputError, match=f"A loop named '{first.name}' is already running. Choose another name."):
         connect("sim:ur5e", name=first.name).start()
     head = first.board.head
     until(lambda: first.board.head > head + 20)
@@ -157,7 +158,7 @@ def test_the_same_name_twice_is_an_error_and_the_first_goes_on(pair: tuple[Sessi
 def test_a_killed_loop_is_reported_and_its_last_seconds_are_saved(
     out: Path, tmp_path: Path, until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(save, "BLACK_BOX_S", 1.0)
+    monkeypatch.setattr(saving, "BLACK_BOX_S", 1.0)
     arm = connect("sim:ur5e", law="admittance", record=tmp_path / "run.mcap", rate_hz=250).start()
     arm.set({"sense.cutoff_hz": 40})
     arm.push([20, 0, 0], for_s=1)
@@ -245,7 +246,7 @@ def test_a_loop_without_an_owner_stops_and_clears_up(out: Path, tmp_path: Path, 
 def test_a_killed_reader_and_a_killed_recorder_do_not_disturb_the_loop(tmp_path: Path, until) -> None:
     arm = connect("sim:ur5e", record=tmp_path / "run.mcap").start()
     reader = run_python(
-        "import sys; from pathlib import Path; from pliant.runtime.board import Board\n"
+        "import sys; from pathlib import Path; from pliant.loop.board import Board\n"
         "board, at = Board.attach(Path(sys.argv[1])), 0\n"
         "print('reading', flush=True)\n"
         "while True:\n    _, at, _ = board.read(at)\n    board.latest()\n",

@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 
 from pliant.errors import InputError
-from pliant.model.grid import FREE, OCCUPIED, UNKNOWN, OccupancyGrid, grid_of
-from pliant.runtime.map_files import load_map
+from pliant.mobile.planning.grid import FREE, OCCUPIED, UNKNOWN, OccupancyGrid, grid_of
+from pliant.mobile.planning.map_files import load_map
 
 # Top row: black, grey, white. Bottom row: white, a dark grey, black.
 PIXELS = np.array([[0, 128, 255], [255, 100, 0]], np.uint8)
@@ -136,9 +136,9 @@ def test_another_kind_of_file_and_an_empty_map_are_refused(tmp_path: Path) -> No
 
 def test_a_yaml_file_has_its_own_resolution_and_takes_no_other(tmp_path: Path) -> None:
     path = saved(tmp_path)
-    with pytest.raises(InputError, match="cannot be given in addition"):
+    with pytest.raises(InputError, match=r"sets resolution and origin\. Leave out map_resolution_m"):
         load_map(path, resolution_m=0.2)
-    with pytest.raises(InputError, match="cannot be given in addition"):
+    with pytest.raises(InputError, match=r"sets resolution and origin\. Leave out map_resolution_m"):
         load_map(path, origin=(0.0, 0.0))
 
 

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pliant.analysis.mission import recorded_story
+from pliant.analysis.mission_figures import recorded_story
 from pliant.errors import InputError, PliantError, RejectedError
+from pliant.loop.saving import NOW, follow
+from pliant.mobile.mission.mission_link import MissionSession, attach_mission
+from pliant.mobile.mission.mission_task import MissionTask, changed_mission, find_mission
 from pliant.record import Recording
-from pliant.runtime.link import attach
-from pliant.runtime.mission_link import MissionSession, attach_mission
-from pliant.runtime.mission_task import MissionTask, changed_mission, find_mission
-from pliant.runtime.save import NOW, follow
+from pliant.session.link import attach
 
 Until = Callable[..., Any]
 
@@ -163,7 +163,7 @@ def test_asked_to_end_while_it_drives_it_brakes_first(compiled: None, until: Unt
     session.begin()
     until(lambda: session.state["base"]["twist"][0] > 0.05)
     session.stop()
-    assert session.board.reason == "asked to stop"
+    assert session.board.reason == "it was asked to stop"
     latest = session.board.latest()
     assert latest is not None
     assert np.abs(latest["base"]["twist"]).max() < 0.01

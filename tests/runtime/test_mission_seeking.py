@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pliant.mobile.mission import Mission
-from pliant.mobile.stand import Stand
+from pliant.loop import goal_requests
+from pliant.mobile.mission import mission_loop
+from pliant.mobile.mission.mission_loop import MissionProcess
+from pliant.mobile.mission.mission_task import changed_mission, find_mission
+from pliant.mobile.mission.stage_machine import Mission
+from pliant.mobile.planning.base_poses import Stand
 from pliant.records import TELEMETRY
-from pliant.runtime import commands, mission_loop
-from pliant.runtime.mission_loop import MissionProcess
-from pliant.runtime.mission_task import changed_mission, find_mission
 
 SHOVED_M = 0.007
 """More than a way forgives, and less than a locked base may move."""
@@ -73,7 +74,7 @@ def test_no_period_waits_for_the_search_and_the_base_stands_until_it_has_its_way
 
 
 def test_a_halt_is_heard_while_it_looks_for_its_way(process: MissionProcess) -> None:
-    process._obey(SimpleNamespace(code=commands.HALT, number=0))
+    process._obey(SimpleNamespace(code=goal_requests.HALT, number=0))
     periods(process, 1)
     assert process.stage == "stopping"
     assert "it was asked to stop" in process.mission.log[-1].reason

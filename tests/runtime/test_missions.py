@@ -11,23 +11,23 @@ import numpy as np
 import pytest
 from rosbags.highlevel import AnyReader
 
-from pliant.analysis.animation import save_animation
-from pliant.analysis.mission import mission_figures, recorded_story
-from pliant.analysis.plot import plot_recording
-from pliant.analysis.report import html
+from pliant.analysis.mission_figures import mission_figures, recorded_story
+from pliant.analysis.pictures.html_report import html
+from pliant.analysis.pictures.mission_animation import save_animation
+from pliant.analysis.pictures.run_picture import plot_recording
 from pliant.errors import InputError, PliantError, RecordingError
-from pliant.mobile.stages import pose_apart
-from pliant.params.body import WholeBody
+from pliant.mobile.base.base_params import Base
+from pliant.mobile.mission.mission_params import MissionBase, MissionWholeBody
+from pliant.mobile.mission.mission_task import MissionTask, begun, changed_mission, find_mission, place_of
+from pliant.mobile.mission.simulated_mission import FrozenOdometry, MissionRun, save_mission, simulate_mission
+from pliant.mobile.mission.stages import pose_apart
+from pliant.mobile.whole_body.body_params import WholeBody
+from pliant.mobile.whole_body.simulated_body import SimBody
 from pliant.params.declare import Section, declared, layout_of, limits_of
-from pliant.params.mission import MissionBase, MissionWholeBody
-from pliant.params.mobile import Base
 from pliant.record import Recording
-from pliant.robots.sim.body import SimBody
-from pliant.ros2.messages import typestore
-from pliant.runtime.mission import FrozenOdometry, MissionRun, save_mission, simulate_mission
-from pliant.runtime.mission_task import MissionTask, begun, changed_mission, find_mission, place_of
-from pliant.runtime.replay import replay
-from pliant.runtime.task import Task, load_task
+from pliant.ros2.message_types import typestore
+from pliant.session.rerun import replay
+from pliant.task.schema import Task, load_task
 
 NEAR = ["start=6.0,2.2,0"]
 """A start from which the mission that comes along takes seconds."""
@@ -196,7 +196,7 @@ BAD = {
     "a goal in the middle of a wide obstacle": (["goal_m=6.0,6.6,0.85"], "obstacle"),
     "no way": (["planner.footprint.width_m=1.4", "planner.footprint.front_m=0.7", *NEAR], "touch an obstacle"),
     "a goal off the map": (["goal_m=60,60,0.85"], "are off the map, which extends from"),
-    "a YAML map with a resolution beside": (["map_resolution_m=0.1"], "cannot be given in addition"),
+    "a YAML map with a resolution beside": (["map_resolution_m=0.1"], "sets resolution and origin. Leave out"),
     "no number": (["start=nan,1,0"], "start"),
     "not a number": (["goal_m=7.75,x,1"], "goal_m"),
     "no such map": (["map=nowhere.yaml"], "nowhere.yaml"),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pliant.kernel import kernel
-from pliant.runtime.pace import PACE, civil_time, start, wait
+from pliant.loop.pacing import PACE, civil_time, start, wait
 
 MS = 1_000_000
 

@@ -11,15 +11,14 @@ import numpy as np
 import pytest
 
 from pliant.errors import ModelError, RecordingError
+from pliant.loop.run_description import MODEL
 from pliant.params.declare import validated
 from pliant.record.reader import Recording
 from pliant.record.writer import RecordingWriter
 from pliant.records import TELEMETRY, Layout
-from pliant.runtime.batch import simulate
-from pliant.runtime.describe import MODEL
-from pliant.runtime.replay import difference, replay
-from pliant.runtime.save import save_run
-from pliant.runtime.task import Task, load_task
+from pliant.session.fast_run import save_run, simulate
+from pliant.session.rerun import difference, replay
+from pliant.task.schema import Task, load_task
 
 TASK = {
     "duration_s": 1.0,

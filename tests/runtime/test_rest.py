@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from pliant.errors import RejectedError
+from pliant.loop import resting_check
+from pliant.loop.resting_check import check_rest, limit_of
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
 from pliant.records import COMMAND, READING
-from pliant.robots.sim.config import Failure, Sensor, SimConfig
-from pliant.robots.sim.robot import SimRobot
-from pliant.runtime import rest
-from pliant.runtime.rest import check_rest, limit_of
-from pliant.runtime.task import Event, Task, load_task
+from pliant.robots.simulated import SimRobot
+from pliant.task.schema import Event, Task, load_task
+from pliant.world.world_config import Failure, Sensor, SimConfig
 
 TOOL = Tool(mass_kg=0.8, com_m=(0.0, 0.0, 0.06), tcp_m=(0.0, 0.0, 0.15))
 REAL = "ur:127.49.0.1"
@@ -25,8 +25,8 @@ REAL = "ur:127.49.0.1"
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is there stays: nothing has to settle."""
-    monkeypatch.setattr(rest, "SETTLE_S", 0.0)
-    monkeypatch.setattr(rest, "BEFORE_S", 0.02)
+    monkeypatch.setattr(resting_check, "SETTLE_S", 0.0)
+    monkeypatch.setattr(resting_check, "BEFORE_S", 0.02)
 
 
 def look(mounted: Tool, push: Any = None, sensor: Sensor | None = None, **fields: Any) -> None:
@@ -41,28 +41,32 @@ def look(mounted: Tool, push: Any = None, sensor: Sensor | None = None, **fields
 
 
 def test_a_tool_that_is_not_mounted_is_refused_with_what_was_read_and_what_the_task_expects() -> None:
-    said = r"reads 0\.\d N, but the task's tool of 0\.8 kg and sense\.bias explain 7\.8 N\. The difference is 7\.\d N"
+    said = (
+        r"reads 0\.\d N at rest\. With the declared tool \(0\.8 kg\) and sense\.bias it should read 7\.8 N\. "
+        r"They differ by 7\.\d N \(as vectors\)"
+    )
     with pytest.raises(RejectedError, match=said) as refused:
         look(Tool())
-    assert "admittance starts with at most 2 N" in str(refused.value)
-    for remedy in ("Take hands and objects off", "Mount the tool", "pliant identify payload", "raise sense.deadband_n"):
-        assert remedy in str(refused.value)
+    assert "admittance starts only below 2 N" in str(refused.value)
+    _, *remedies = str(refused.value).split("\n- ")
+    for remedy in ("Take hands and objects off", "pliant identify payload", "pliant tare", "raise sense.deadband_n"):
+        assert sum(remedy in line for line in remedies) == 1
 
 
 def test_a_hand_on_the_tool_is_refused_too() -> None:
-    with pytest.raises(RejectedError, match=r"The difference is (9|10)\.\d N"):
+    with pytest.raises(RejectedError, match=r"They differ by (9|10)\.\d N"):
         look(TOOL, push=[0, 10, 0, 0, 0, 0])
 
 
 def test_a_centre_of_mass_elsewhere_is_refused_for_its_moment() -> None:
-    said = r"The difference is 0\.[34]\d N m; the law admittance starts with at most 0\.3 N m"
+    said = r"They differ by 0\.[34]\d N m \(as vectors\); admittance starts only below 0\.3 N m"
     with pytest.raises(RejectedError, match=said) as refused:
         look(Tool(mass_kg=0.8, com_m=(0.05, 0.0, 0.06), tcp_m=TOOL.tcp_m))
     assert "raise sense.deadband_nm" in str(refused.value)
 
 
 def test_a_sensor_that_sends_no_numbers_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rest, "LONGEST_S", 0.05)
+    monkeypatch.setattr(resting_check, "LONGEST_S", 0.05)
     with pytest.raises(RejectedError, match="gave fewer than 5 usable readings within"):
         look(TOOL, sensor=Sensor(failures=(Failure(kind="missing", at_s=0.0),)))
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pliant.runtime.board import Board
-from pliant.runtime.board_layout import FAULT
-from pliant.runtime.save import record
-from pliant.runtime.task import Task
+from pliant.loop.board import Board
+from pliant.loop.board_layout import FAULT
+from pliant.loop.saving import record
+from pliant.task.schema import Task
 
 
 def test_a_loop_that_was_refused_leaves_the_older_recording_of_its_name_as_it_was(tmp_path: Path) -> None:

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from loop_ends import held
 
+from pliant.control.laws.registry import LAWS
+from pliant.control.parameters import Parameters, record_of
 from pliant.errors import InputError, LoopError, PliantError, RecordingError, UnknownNameError
-from pliant.laws import LAWS
-from pliant.params.control import Parameters, record_of
+from pliant.loop import goal_requests
 from pliant.params.declare import changed, from_record, validated
 from pliant.params.matrix import compact
 from pliant.record.reader import Recording
-from pliant.runtime import commands
-from pliant.runtime.replay import replay
-from pliant.runtime.session import Session, connect
-from pliant.runtime.task import Task
+from pliant.session.rerun import replay
+from pliant.session.session import Session, connect
+from pliant.task.schema import Task
 
 HOME = (0.0, -1.5708, 1.5708, -1.5708, -1.5708, 0.0)
 SOMEWHERE = (0.3, -1.4, 1.7, -1.9, -1.5, 0.2)
@@ -78,14 +78,14 @@ def test_another_law_begins_where_the_arm_is(arm: Session, until) -> None:
     arm.move_joints(SOMEWHERE)
     until(lambda: np.abs(arm.q - SOMEWHERE).max() < 1e-4)
     arm.law("admittance")
-    assert applied(arm, until).goal.law == LAWS["admittance"]
+    assert applied(arm, until).goal.law == LAWS["admittance"].number
     arm.wait(0.3)
     assert np.abs(arm.q - SOMEWHERE).max() < 2e-3
     arm.push([30, 0, 0], for_s=60)
     until(lambda: np.abs(arm.q - SOMEWHERE).max() > 0.05)
     arm.law("hold")
     held = applied(arm, until)
-    assert held.goal.law == held.state.law == LAWS["hold"]
+    assert held.goal.law == held.state.law == LAWS["hold"].number
     arm.push([0, 0, 0])
     arm.wait(0.6)
     assert np.abs(arm.state.state.q_cmd - held.goal.q).max() < 1e-3
@@ -172,9 +172,9 @@ def test_what_cannot_be_asked_is_refused_and_changes_nothing(arm: Session, until
 def test_a_request_for_a_later_tick_acts_at_that_tick_and_not_before(arm: Session, until) -> None:
     with held(arm) as head:
         tick = head + 100
-        arm.board.send(commands.GOAL_Q, at_tick=tick, values=SOMEWHERE)
-        arm.board.send(commands.HALT, at_tick=tick - 20)
-        arm.board.send(commands.RESUME, at_tick=tick + 20)
+        arm.board.send(goal_requests.GOAL_Q, at_tick=tick, values=SOMEWHERE)
+        arm.board.send(goal_requests.HALT, at_tick=tick - 20)
+        arm.board.send(goal_requests.RESUME, at_tick=tick + 20)
     until(lambda: arm.board.head > tick + 30)
     records = arm.read()
     moved = records["tick"][np.any(records["goal"]["q"][:, :6] != HOME, axis=1)]

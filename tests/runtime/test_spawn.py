@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from pliant.runtime import spawn
-from pliant.runtime.board import alive
-from pliant.runtime.session import connect
-from pliant.runtime.spawn import LOOP, RECORDER, start_ahead
+from pliant.loop import processes
+from pliant.loop.board import alive
+from pliant.loop.processes import LOOP, RECORDER, start_ahead
+from pliant.session.session import connect
 
 OWNER = """
 import signal, sys, time
-from pliant.runtime import spawn
+from pliant.loop import processes as spawn
 spawn.start_ahead(spawn.LOOP)
 print(spawn._waiting[spawn.LOOP][0].pid, flush=True)
 if "wait" in sys.argv:
@@ -39,19 +39,19 @@ def ends(pid: int, within_s: float = 60.0) -> bool:
 
 def test_processes_started_ahead_become_the_loop_and_its_recorder(tmp_path: Path) -> None:
     start_ahead(LOOP, RECORDER)
-    waiting = {module: process.pid for module, (process, _) in spawn._waiting.items()}
+    waiting = {module: process.pid for module, (process, _) in processes._waiting.items()}
     with connect("sim:ur5e", record=tmp_path / "run.mcap") as arm:
         assert arm._loop.pid == waiting[LOOP]
         assert arm._recorder is not None
         assert arm._recorder.pid == waiting[RECORDER]
-        assert not spawn._waiting
+        assert not processes._waiting
     with connect("sim:ur5e") as second:
         assert second._loop.pid != waiting[LOOP]
 
 
 def test_a_process_that_died_while_it_waited_is_replaced() -> None:
     start_ahead(LOOP)
-    first, _ = spawn._waiting[LOOP]
+    first, _ = processes._waiting[LOOP]
     first.kill()
     first.wait()
     with connect("sim:ur5e") as arm:
@@ -63,7 +63,7 @@ def test_a_process_that_was_started_in_another_folder_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start_ahead(LOOP)
-    first, _ = spawn._waiting[LOOP]
+    first, _ = processes._waiting[LOOP]
     monkeypatch.chdir(tmp_path)
     with connect("sim:ur5e") as arm:
         assert arm._loop.pid != first.pid

@@ -10,10 +10,10 @@ import pytest
 
 from pliant.errors import RejectedError
 from pliant.params.declare import changed
-from pliant.runtime.batch import simulate
-from pliant.runtime.session import Session
-from pliant.runtime.task import load_task
+from pliant.session.fast_run import simulate
+from pliant.session.session import Session
 from pliant.spatial import quat_to_mat
+from pliant.task.schema import load_task
 
 FREE = (0.0,) * 6
 
@@ -89,6 +89,33 @@ def test_where_the_goal_is_at_the_tool_it_is_taken_over(arm: Session, until) -> 
     arm.set({"admittance.stiffness": 300.0})
     arm.wait(0.2)
     assert arm.running
+
+
+@pytest.mark.parametrize("far", [[9.0, 9.0, 9.0], [0.0, 0.0, -0.6]])
+def test_a_goal_that_would_stop_the_robot_at_once_is_rejected_and_changes_nothing(arm: Session, far) -> None:
+    arm.set({"admittance.stiffness": 150.0})
+    before, sent = arm.state.goal.pose.copy(), int(arm.board.header.queue_in)
+    with pytest.raises(RejectedError, match=r"The goal is rejected: the tool is .* Move the goal in smaller steps\."):
+        arm.goal_position(before[:3] + far)
+    with pytest.raises(RejectedError, match="The goal is rejected"):
+        arm.goal_pose([*(before[:3] + far), *before[3:]])
+    assert int(arm.board.header.queue_in) == sent
+    arm.goal_position(before[:3] + 0.1 * np.sign(far))
+    arm.wait(0.2)
+    assert arm.running
+
+
+def test_a_goal_or_a_command_that_the_law_ignores_is_rejected_and_the_next_law_takes_it(arm: Session) -> None:
+    place = arm.pose[:3]
+    for law in ("hold", "contact"):
+        arm.law(law)
+        with pytest.raises(RejectedError, match=f"The goal is rejected: the law {law} does not use a goal pose"):
+            arm.goal_position(place)
+    arm.command("set_start")
+    arm.law("admittance")
+    arm.goal_position(place)
+    with pytest.raises(RejectedError, match="`start` is rejected: the law is admittance, and only contact takes comm"):
+        arm.command("start")
 
 
 def test_an_undo_that_is_refused_can_be_made_later(arm: Session, until) -> None:

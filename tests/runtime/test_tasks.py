@@ -8,12 +8,12 @@ import pytest
 
 import pliant
 from pliant.errors import InputError, PliantError, UnknownNameError
+from pliant.mobile.mission.mission_task import find_mission
+from pliant.mobile.planning.map_files import load_map
 from pliant.params.declare import validated
-from pliant.runtime.batch import simulate
-from pliant.runtime.bundled import bundled_files
-from pliant.runtime.map_files import load_map
-from pliant.runtime.mission_task import find_mission
-from pliant.runtime.task import Task, arm_of, check_fits, is_mission, load_task
+from pliant.session.fast_run import simulate
+from pliant.task.bundled_files import bundled_files
+from pliant.task.schema import Task, arm_of, check_fits, is_mission, load_task
 
 
 @pytest.fixture
@@ -104,8 +104,10 @@ def test_a_file_gives_its_name_to_a_task_without_one(here: Path) -> None:
     [
         ("robot: sim:ur5e\nlaw: [hold\nrate_hz: 500\n", r"bad\.yaml:3.*valid YAML"),
         ("robot: sim:ur5e\n\tlaw: hold\n", r"bad\.yaml:2.*valid YAML"),
-        ("law: hold\nrate_hz: 250\nlaw: admittance\n", r"bad\.yaml:3.*duplicate key"),
-        ("params:\n  sense:\n    cutoff_hz: 20\n    cutoff_hz: 30\n", r"bad\.yaml:4.*duplicate key"),
+        ("law: hold\nrate_hz: 250\nlaw: admittance\n", r"bad\.yaml:3: law is given twice\. Remove one\.$"),
+        ("params:\n  sense:\n    cutoff_hz: 20\n    cutoff_hz: 30\n", r"bad\.yaml:4: cutoff_hz is given twice"),
+        ("start_q: [0, 1\n", r"bad\.yaml:2 is not valid YAML: expected ',' or ']', but the file ended\. Check"),
+        ("map: maps/flat.yaml\n", r"bad\.yaml: unknown entry 'map'\. For a mission, add kind: mission\.$"),
         ("a: 1\n---\nb: 2\n", r"bad\.yaml:2.*valid YAML"),
         ("name: \x07\n", r"bad\.yaml.*valid YAML"),
         ("name: 2024-99-99\n", r"bad\.yaml.*valid YAML"),
@@ -114,12 +116,16 @@ def test_a_file_gives_its_name_to_a_task_without_one(here: Path) -> None:
         ("", r"bad\.yaml is empty, not a task\. A task file has entries such as robot: sim:ur5e"),
         (
             "duration_s: 2\nevents: [{at_s: 5, stop: true}]\n",
-            r"events\.0\.at_s is 5 s, but the task ends after duration_s = 2 s",
+            r"bad\.yaml: events\[0\]\.at_s is 5 s, but the task ends after duration_s = 2 s",
+        ),
+        (
+            "duration_s: 1\nsim: {pushes: [{at_s: 3, wrench: [5, 0, 0, 0, 0, 0]}]}\n",
+            r"bad\.yaml: sim\.pushes\[0\]\.at_s is 3 s, but the task ends after duration_s = 1 s",
         ),
         ("events: [{at_s: 1, command: go}]\n", r"must be 'set_start', 'start', 'pause', 'resume', 'stop' or 'abort'"),
-        ("sim: {pushes: [{wrench: [1, 2, 3]}]}\n", r"must be 6 numbers: force \[N\], then moment \[N m\]\.$"),
+        ("sim: {pushes: [{at_s: 1, wrench: [1, 2, 3]}]}\n", r"must be 6 numbers: force \[N\], then moment \[N m\]\.$"),
         ("tool: {com_m: [0, 0]}\n", r"bad\.yaml: tool\.com_m is \[0, 0\], but it must be 3 numbers \[m\]\.$"),
-        ("tool: {mass_kg: -1}\n", r"bad\.yaml: tool\.mass_kg is -1, but it must be zero or more"),
+        ("tool: {mass_kg: -1}\n", r"bad\.yaml: tool\.mass_kg is -1 kg, but it must be 0 to 1000 kg\.$"),
     ],
 )
 def test_what_is_not_yaml_is_refused_with_its_line(here: Path, text: str, words: str) -> None:
@@ -142,13 +148,13 @@ def test_what_is_not_a_text_file_is_refused(here: Path, content: bytes | None) -
         ("robott: sim:ur5e", "robott", "unknown entry"),
         ("params: {sense: {cutoff: 3}}", "params.sense.cutoff", "unknown entry"),
         ("sim: {sensor: {noise: 3}}", "sim.sensor.noise", "unknown entry"),
-        ("events: [{at: 3}]", "events.0.at", "unknown entry"),
+        ("events: [{at: 3}]", "events[0].at", "unknown entry"),
         ("rate_hz: fast", "rate_hz", "a number"),
         ("rate_hz: [500]", "rate_hz", "a number"),
-        ("law: springy", "law", "'hold'"),
+        ("law: springy", "law", "Known: admittance, contact, hold, impedance"),
         ("interface: pneumatic", "interface", "'position'"),
         ("start_q: 0.3", "start_q", r"a list of numbers \[rad\]"),
-        ("start_q: [a, b]", "start_q.0", "a number"),
+        ("start_q: [a, b]", "start_q[0]", "a number"),
         ("duration_s: 0", "duration_s", "greater than 0"),
         ("duration_s: .inf", "duration_s", "finite|at most"),
         ("duration_s: .nan", "duration_s", "finite|greater"),
@@ -156,7 +162,14 @@ def test_what_is_not_a_text_file_is_refused(here: Path, content: bytes | None) -
         ("params: {admittance: {mass: [1, 1, 1, 1, 1, 0]}}", "params.admittance.mass", "greater than 0"),
         ("params: [1]", "params", "must be"),
         ("sim: {seed: 1.5}", "sim.seed", "a whole number"),
-        ("events: [{at_s: -1}]", "events.0.at_s", "at least 0"),
+        ("events: [{at_s: -1}]", "events[0].at_s", "at least 0"),
+        ("events: [{stop: true}]", "events[0].at_s", "is missing"),
+        ("sim: {pushes: [{wrench: [5, 0, 0, 0, 0, 0]}]}", "sim.pushes[0].at_s", "is missing"),
+        ("sim: {pushes: [{at_s: 1}]}", "sim.pushes[0].wrench", "is missing"),
+        ("sim: {surfaces: [{kind: plane}]}", "sim.surfaces[0].position_m", "is missing"),
+        ("sim: {pushes: [{at_s: 1, wrnch: [5]}]}", "sim.pushes[0].wrnch", r"Did you mean 'wrench'\?[^(]*$"),
+        ("name: ''", "name", "at least one character long"),
+        ("notes: 3", "notes", "a list of strings"),
         ("events: {at_s: 1}", "events", "must be"),
         ("1: 2", "1", "must be"),
     ],
@@ -209,7 +222,7 @@ def test_a_run_starts_where_it_is_told_to() -> None:
 
 
 def test_an_event_without_an_action_is_refused() -> None:
-    with pytest.raises(InputError, match=r"events\.1 does nothing\. Add one of set, law, "):
+    with pytest.raises(InputError, match=r"events\[1\] does nothing\. Add one of set, law, "):
         simulate(validated(Task, {"events": [{"at_s": 0.1, "stop": True}, {"at_s": 0.2}]}))
 
 
@@ -238,5 +251,5 @@ def test_too_many_events_are_refused() -> None:
 
 def test_an_arm_that_cannot_turn_its_tool_is_no_arm_for_contact() -> None:
     task = validated(Task, {"robot": "sim:two_link", "law": "contact"})
-    with pytest.raises(InputError, match="six joints or more, and two_link has 2"):
+    with pytest.raises(InputError, match="6 joints or more, and two_link has 2"):
         check_fits(task, arm_of(task))

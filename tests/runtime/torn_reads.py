@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from pliant.kernel import copy_bytes, floats, kernel
+from pliant.loop.board import Board
+from pliant.loop.board_layout import SET
+from pliant.loop.slots import collect, get, lock_word, publish, put, store_word
 from pliant.records import TELEMETRY
-from pliant.runtime.board import Board
-from pliant.runtime.board_layout import SET
-from pliant.runtime.slots import collect, get, lock_word, publish, put, store_word
 
 RECORD_BYTES, SET_BYTES = TELEMETRY.dtype.itemsize, SET.dtype.itemsize
 BUFFER = max(RECORD_BYTES, SET_BYTES) // 8

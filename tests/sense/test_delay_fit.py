@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pliant.sense.delay import CONFIDENT, DelayError, answer, check, check_force, identify, identify_force
+from pliant.identify.delay_fit import CONFIDENT, DelayError, answer, check, check_force, identify, identify_force
 
 Array = np.ndarray[Any, Any]
 DT, AMPLITUDE = 0.002, 2e-3

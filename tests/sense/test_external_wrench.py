@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 
+from pliant.control.parameters import Sense
+from pliant.control.sense import external_wrench
 from pliant.kernel import kernel
 from pliant.model import HANDLE, Arm, Tool
-from pliant.params.control import Sense
 from pliant.params.declare import to_record
 from pliant.records import STATE
-from pliant.sense import wrench
 from properties import examples
 
 Array = np.ndarray[Any, Any]
@@ -29,7 +29,7 @@ def sense(**values: Any) -> Any:
 
 def external(handle: Any, raw: Any, **values: Any) -> Array:
     out = np.full(6, np.nan)
-    wrench.external(handle, sense(**values), np.asarray(raw, float), np.zeros(3), out)
+    external_wrench.external(handle, sense(**values), np.asarray(raw, float), np.zeros(3), out)
     return out
 
 
@@ -133,7 +133,7 @@ def test_the_raw_reading_is_left_alone() -> None:
 @kernel
 def _filtered(p, s, inputs, dt, outputs):
     for k in range(inputs.shape[0]):
-        wrench.low_pass(p[0], s[0], inputs[k], dt)
+        external_wrench.low_pass(p[0], s[0], inputs[k], dt)
         outputs[k] = s[0].wrench_lp
 
 
@@ -166,7 +166,7 @@ def test_a_swing_at_the_cutoff_arrives_with_minus_three_decibels_at_any_rate(rat
 
 @pytest.mark.parametrize(("coefficient", "hertz"), [(0.10, 8.4), (0.15, 13.0), (0.2, 17.8), (0.8, 176.0)])
 def test_the_share_of_a_new_sample_follows_from_the_cutoff(coefficient: float, hertz: float) -> None:
-    assert wrench.smoothing(hertz, 0.002) == pytest.approx(coefficient, rel=0.01)
+    assert external_wrench.smoothing(hertz, 0.002) == pytest.approx(coefficient, rel=0.01)
 
 
 def test_a_constant_passes_the_filter_unchanged() -> None:
@@ -187,7 +187,7 @@ directions = st.lists(st.floats(-1, 1), min_size=3, max_size=3).filter(lambda v:
 
 def after_deadband(force: Any, moment: Any, **values: Any) -> Array:
     out = np.full(6, np.nan)
-    wrench.deadband(sense(**values), np.concatenate([force, moment]).astype(float), out)
+    external_wrench.deadband(sense(**values), np.concatenate([force, moment]).astype(float), out)
     return out
 
 

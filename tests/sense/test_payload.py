@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 
+from pliant.identify.payload_fit import Payload, PayloadError, check, identify
+from pliant.identify.payload_motion import as_settings, com_in_flange, gravity_in_sensor
 from pliant.model import Arm, Tool
-from pliant.runtime.identify import as_settings, com_in_flange, gravity_in_sensor
-from pliant.sense.payload import Payload, PayloadError, check, identify
 from properties import examples
 
 Array = np.ndarray[Any, Any]
@@ -180,7 +180,7 @@ REFUSED: dict[str, tuple[Array, Array, str]] = {
     "almost no weight": (
         noisy(gravity(), mass=1e-5),
         gravity(),
-        r"mass is 0\.000 kg, too small to identify\. Mount the tool, or check the sign and axes",
+        r"mass is 0\.000 kg, too small to be a tool\. Mount the tool, or check the sign and axes",
     ),
     "no weight": (np.zeros((12, 6)), gravity(), "measures no weight"),
     "not a number": (noisy(gravity()) * np.where(np.arange(12) == 5, np.nan, 1)[:, None], gravity(), "not finite"),

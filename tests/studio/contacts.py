@@ -6,7 +6,7 @@ from typing import Any
 
 from running_studio import Running, part
 
-from pliant.contact.states import DONE, READY, SEEK, SLIDE, is_at_work
+from pliant.control.laws.contact.contact_states import DONE, READY, SEEK, SLIDE, is_at_work
 
 _SLOW_M_S = 0.001
 """The path of the task `plane` then takes two minutes."""

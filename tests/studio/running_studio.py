@@ -22,13 +22,22 @@ import numpy as np
 from websockets.sync.client import ClientConnection, connect
 
 from pliant.params.declare import flat
-from pliant.runtime.link import attach
-from pliant.runtime.task import load_task
-from pliant.studio.serve import LOCAL
-from pliant.studio.stage import Stage
+from pliant.session.link import attach
+from pliant.studio.listening import LOCAL
+from pliant.studio.stage.stage import Stage
+from pliant.task.schema import load_task
 from waiting import until as until
 
 T = TypeVar("T")
+# `pliant studio` whose pages may take long to say or hear a word. What it computes waits while there is a file `hold`.
+_STUDIO = """
+from pliant.cli.main import main
+from pliant.studio import server
+from pliant.studio.work import background as work
+server._CLOSE_S = server._FIRST_WORD_S = {patience_s}
+work._NICE = ("sh", "-c", 'while [ -e "$PLIANT_OUT/hold" ]; do sleep 0.05; done; exec "$@"', "sh", *work._NICE)
+main()
+"""
 TOKEN = "a-token-for-the-tests"
 PATIENCE_S = 120.0
 """So long a machine may be busy with something else before anyone is blamed."""
@@ -104,6 +113,16 @@ class Running:
             self.until(looked, within_s)
         except AssertionError as error:
             raise AssertionError(f"{name!r} never read {words!r}, but {list(seen)}: {error}") from None
+
+    @contextmanager
+    def holding_work(self) -> Iterator[None]:
+        """Whatever it computes for a page does not begin before this is over, and can be cancelled."""
+        hold = self.folder / "hold"
+        hold.touch()
+        try:
+            yield
+        finally:
+            hold.unlink()
 
     def go_on(self, page: Any = None) -> None:
         """Go on after a stop, whatever the last test left, and wait until a page shows that, too.
@@ -232,7 +251,7 @@ def start(task: str, folder: Path, port: int = 0, reach: Callable[[str], Any] = 
 
 def launch(task: str, folder: Path, port: int = 0) -> Running:
     """Start `pliant studio` and wait for its link. Its task starts with the first page."""
-    words = [sys.executable, "-m", "pliant.cli.main", "studio", task, "--no-record"]
+    words = [sys.executable, "-c", _STUDIO.format(patience_s=PATIENCE_S), "studio", task, "--no-record"]
     words += ["--port", str(port or _free_port())]
     environment = {**os.environ, "PLIANT_STUDIO_TOKEN": TOKEN, "PLIANT_OUT": str(folder), "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment, cwd=folder)

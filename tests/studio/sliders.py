@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from running_studio import Running, part, until
 
-from pliant.studio.schema import values_of
+from pliant.studio.shown_parameters import values_of
 
 _NAMES = "[...document.querySelectorAll('#dynamics input[type=range]')].map((each) => each.id)"
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from running_studio import Running, until
 
-from pliant.contact.states import is_at_work
+from pliant.control.laws.contact.contact_states import is_at_work
 from pliant.errors import RejectedError
-from pliant.runtime.link import Link
-from pliant.runtime.session import Session
-from pliant.runtime.task import load_task
-from pliant.studio.ahead import FINE, REJECTED, THIN, is_judged, zones
+from pliant.session.link import Link
+from pliant.session.session import Session
+from pliant.studio.stage.judged_values import FINE, REJECTED, THIN, is_judged, zones
+from pliant.task.schema import load_task
 
 pytestmark = pytest.mark.slow
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import signal
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -20,14 +18,14 @@ from running_studio import LONG_S, Running, ask, dial, part, until
 from pliant.errors import PliantError, RejectedError
 from pliant.params.declare import changed
 from pliant.record.reader import Recording
-from pliant.runtime.batch import simulate
-from pliant.runtime.save import save_run
-from pliant.runtime.session import Session
-from pliant.runtime.task import Task, load_task
-from pliant.studio import archive
-from pliant.studio.what_if import run_otherwise
+from pliant.session.fast_run import save_run, simulate
+from pliant.session.session import Session
 from pliant.studio.wire import text_of
-from pliant.studio.work import Work
+from pliant.studio.work import archive
+from pliant.studio.work import background as work_module
+from pliant.studio.work.background import Work
+from pliant.studio.work.what_if import run_otherwise
+from pliant.task.schema import Task, load_task
 
 pytestmark = pytest.mark.slow
 
@@ -117,7 +115,8 @@ def test_an_unknown_experiment_is_refused() -> None:
         archive.run_experiment(Work(), "everything")
 
 
-def test_what_is_being_worked_out_can_be_cancelled_and_ends_with_the_studio() -> None:
+def test_what_is_being_worked_out_can_be_cancelled_and_ends_with_the_studio(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work_module, "_NICE", ("sh", "-c", "exec sleep 600", "sh"))  # instead of the command
     work, said = Work(), list[str]()
 
     def run() -> None:
@@ -219,15 +218,13 @@ def test_opening_a_recording_shows_its_progress_and_can_be_cancelled(page: Any, 
     part(page, "recordings").focus()
     until(lambda: part(page, "recordings").locator("option[value='slow.mcap']").count() == 1)
     part(page, "recordings").select_option("slow.mcap")
-    part(page, "open").click()
-    reader = until(lambda: process_of(studio, b"pliant.studio.load"))
-    with suppress(ProcessLookupError):
-        os.kill(reader, signal.SIGSTOP)  # so that it is still there when it is cancelled
-    until(lambda: "Opening slow.mcap…" in part(page, "busy-open").text_content())
-    part(page, "cancel-open").click()
-    os.kill(reader, signal.SIGCONT)
-    until(lambda: "Opening slow.mcap was cancelled." in part(page, "notice").text_content())
-    until(lambda: process_of(studio, b"pliant.studio.load") == 0)
+    with studio.holding_work():  # so that it is still there when it is cancelled
+        part(page, "open").click()
+        until(lambda: process_of(studio, b"pliant.studio.work.load_process"))
+        until(lambda: "Opening slow.mcap…" in part(page, "busy-open").text_content())
+        part(page, "cancel-open").click()
+        until(lambda: "Opening slow.mcap was cancelled." in part(page, "notice").text_content())
+        until(lambda: process_of(studio, b"pliant.studio.work.load_process") == 0)
     until(lambda: part(page, "busy-open").count() == 0)
     assert not part(page, "scrub").is_visible()
 

@@ -13,11 +13,11 @@ from starlette.websockets import WebSocket
 from websockets.exceptions import ConnectionClosed
 
 from pliant.studio import server
-from pliant.studio.desk import Desk
 from pliant.studio.hub import Hub, Page
-from pliant.studio.serve import LOCAL, link_of
+from pliant.studio.listening import LOCAL, link_of
+from pliant.studio.request_handling import Desk
 from pliant.studio.server import MOST_PAGES, TOO_MANY_PAGES, TOO_SLOW, Allowance, Studio
-from pliant.studio.stage import Stage
+from pliant.studio.stage.stage import Stage
 
 pytestmark = pytest.mark.slow
 

@@ -18,15 +18,15 @@ from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin
 
 from pliant.errors import PliantError
-from pliant.runtime.link import attach
+from pliant.session.link import attach
 from pliant.studio.actions import ACTIONS, IN_TURN, MOVES
-from pliant.studio.desk import MOST_WAITING, Desk
-from pliant.studio.door import Door
+from pliant.studio.host_check import Door
 from pliant.studio.hub import Page
+from pliant.studio.listening import LOCAL, listen
 from pliant.studio.request import Request
-from pliant.studio.serve import LOCAL, listen
+from pliant.studio.request_handling import MOST_WAITING, Desk
 from pliant.studio.server import TOKEN_VARIABLE, _token
-from pliant.studio.stage import Stage
+from pliant.studio.stage.stage import Stage
 
 STRANGER = "example.org"
 QUERIES = ["", "?token=", "?token=wrong", f"?token={TOKEN}x"]

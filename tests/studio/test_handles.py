@@ -9,7 +9,7 @@ import pytest
 from running_studio import Running, part, until
 from sliders import turn_each
 
-from pliant.runtime.link import Link, attach
+from pliant.session.link import Link, attach
 
 pytestmark = pytest.mark.slow
 

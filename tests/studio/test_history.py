@@ -7,9 +7,9 @@ from running_studio import Running
 
 from pliant.errors import PliantError, RejectedError
 from pliant.params.declare import flat
-from pliant.runtime.link import Link, attach
-from pliant.studio.history import MOST, History
-from pliant.studio.schema import values_of
+from pliant.session.link import Link, attach
+from pliant.studio.shown_parameters import values_of
+from pliant.studio.stage.undo_history import MOST, History
 
 pytestmark = pytest.mark.slow
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from running_studio import Running, ask, dial, part, until
 
-from pliant.runtime.link import attach
-from pliant.studio.schema import parameters_in_words, values_of
+from pliant.session.link import attach
+from pliant.studio.shown_parameters import parameters_in_words, values_of
 
 pytestmark = pytest.mark.slow
 

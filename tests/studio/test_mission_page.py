@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from running_studio import Running, Stops, part, start, stop, until
 
-from pliant.analysis.mission import recorded_story
+from pliant.analysis.mission_figures import recorded_story
 from pliant.errors import RejectedError
+from pliant.mobile.mission.mission_link import MissionLink, attach_mission
 from pliant.record import Recording
-from pliant.runtime.bundled import bundled_files
-from pliant.runtime.link import attach
-from pliant.runtime.mission_link import MissionLink, attach_mission
+from pliant.session.link import attach
 from pliant.studio.actions import ACTIONS, BESIDE
-from pliant.studio.history import History
 from pliant.studio.request import Request
-from pliant.studio.stage import Stage
+from pliant.studio.stage.stage import Stage
+from pliant.studio.stage.undo_history import History
+from pliant.task.bundled_files import bundled_files
 
 FILE = "near.yaml"
 

@@ -11,11 +11,11 @@ from arm_on_screen import force_on, place_on_arm
 from contacts import Visited, lift_off, seek
 from running_studio import Running, Stops, opened, part, ready, until
 
-from pliant.contact.states import PAUSED, SLIDE
+from pliant.control.laws.contact.contact_states import PAUSED, SLIDE
 from pliant.record.reader import Recording
 from pliant.records import LIMITS
-from pliant.runtime.link import attach
-from pliant.studio.serve import LOCAL
+from pliant.session.link import attach
+from pliant.studio.listening import LOCAL
 
 # Width and height of a small laptop, and of tablets that are touched.
 SIZES = {"laptop": (1280, 720), "tablet": (1024, 768), "tablet upright": (820, 1180)}

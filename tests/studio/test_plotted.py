@@ -10,8 +10,8 @@ import pytest
 from contacts import lift_off, seek
 from running_studio import Running, part, until
 
-from pliant.contact.states import PAUSED
-from pliant.runtime.link import attach
+from pliant.control.laws.contact.contact_states import PAUSED
+from pliant.session.link import attach
 
 pytestmark = pytest.mark.slow
 

@@ -16,16 +16,16 @@ import pytest
 from running_studio import PATIENCE_S, held, run_beside, stop, until
 
 from needs import needs
-from pliant.contact.states import PAUSED, RETRACT, SLIDE
+from pliant.control.laws.contact.contact_states import PAUSED, RETRACT, SLIDE
 from pliant.errors import LoopError, PliantError, RejectedError
 from pliant.experiments.emulated import Emulator
 from pliant.record.reader import Recording
-from pliant.runtime.link import Link, attach
-from pliant.studio import life
+from pliant.session.link import Link, attach
 from pliant.studio.hub import Hub, Page
-from pliant.studio.life import SILENT_S, Pulse, status_of
-from pliant.studio.recorder import MOST_AUTOMATIC, Recorder
-from pliant.studio.stage import Stage
+from pliant.studio.stage import liveness
+from pliant.studio.stage.liveness import SILENT_S, Pulse, status_of
+from pliant.studio.stage.recorder import MOST_AUTOMATIC, Recorder
+from pliant.studio.stage.stage import Stage
 
 
 @pytest.fixture(scope="module")
@@ -254,7 +254,8 @@ def test_an_automatic_recording_stops_when_it_is_large(
     stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PLIANT_OUT", str(tmp_path))
-    monkeypatch.setattr("pliant.studio.recorder.AUTOMATIC_BYTES", 1000)
+    # more than the description of a run that stands before its first record
+    monkeypatch.setattr("pliant.studio.stage.recorder.AUTOMATIC_BYTES", 200_000)
     file = stage.record()
     stage.recorder.is_automatic = True
     until(lambda: stage.recorder.look()[0] == "")
@@ -275,7 +276,7 @@ def test_a_loop_that_does_not_tick_is_silent_until_it_ticks_again(stage: Stage) 
 
 def test_whoever_slept_himself_does_not_say_that_the_loop_did(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     link, pulse, now_s = stage.arm(), Pulse(), [100.0]
-    monkeypatch.setattr(life, "time", SimpleNamespace(monotonic=lambda: now_s[0]))
+    monkeypatch.setattr(liveness, "time", SimpleNamespace(monotonic=lambda: now_s[0]))
     with held(int(link.board.header.loop_pid)):
         assert pulse.status_of(link)[0] == "running"
         now_s[0] += 10.0 * SILENT_S

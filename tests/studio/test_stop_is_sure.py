@@ -15,23 +15,23 @@ import pytest
 from running_studio import PATIENCE_S, Running, ask, dial, held, part, run_beside, until
 
 from pliant.errors import LoopError, RejectedError
-from pliant.runtime import commands
-from pliant.runtime.board import Board
-from pliant.runtime.board_layout import RUNNING, STOPPED
-from pliant.runtime.brake import HEARD_S, Brake
-from pliant.runtime.link import Link
-from pliant.runtime.mission_link import MissionLink, MissionSession
-from pliant.runtime.mission_task import find_mission
-from pliant.runtime.session import Session
-from pliant.runtime.started import next_name
-from pliant.runtime.task import load_task
+from pliant.loop import goal_requests
+from pliant.loop.board import Board
+from pliant.loop.board_layout import RUNNING, STOPPED
+from pliant.mobile.mission.mission_link import MissionLink, MissionSession
+from pliant.mobile.mission.mission_task import find_mission
+from pliant.session.link import Link
+from pliant.session.session import Session
+from pliant.session.started_loop import next_name
+from pliant.session.stop_request import HEARD_S, Brake
 from pliant.studio import actions
 from pliant.studio.actions import ACTIONS, HALT
-from pliant.studio.desk import Desk
-from pliant.studio.history import History
 from pliant.studio.hub import Page
 from pliant.studio.request import Request
-from pliant.studio.stage import Stage
+from pliant.studio.request_handling import Desk
+from pliant.studio.stage.stage import Stage
+from pliant.studio.stage.undo_history import History
+from pliant.task.schema import load_task
 
 STOP = {"id": 7, "do": "halt"}
 
@@ -89,12 +89,12 @@ def test_a_queue_that_is_full_still_takes_a_stop(studio: Running) -> None:
     studio.go_on()
     with dial(studio) as socket:
         with hung(studio):
-            fill(studio, commands.PUSH)
+            fill(studio, goal_requests.PUSH)
             assert ask(socket, STOP)["heard"] is False
         until(lambda: studio.stopped)  # by the stop, which was not lost
         studio.go_on()
         with hung(studio):
-            fill(studio, commands.HALT)
+            fill(studio, goal_requests.HALT)
             assert ask(socket, STOP)["heard"] is False  # it could not even be sent
         until(lambda: studio.stopped)
         until(lambda: ask(socket, STOP)["heard"])

@@ -12,13 +12,12 @@ from contacts import lift_off, seek
 from running_studio import LONG_S, Running, hello, part, until
 from sliders import shown, turn_each
 
-from pliant.contact.states import DONE, LIFTED, PAUSE, PAUSED
-from pliant.runtime.batch import simulate
-from pliant.runtime.link import Link, attach
-from pliant.runtime.save import save_run
-from pliant.runtime.task import load_task
-from pliant.studio import archive
-from pliant.studio.schema import values_of
+from pliant.control.laws.contact.contact_states import DONE, LIFTED, PAUSE, PAUSED
+from pliant.session.fast_run import save_run, simulate
+from pliant.session.link import Link, attach
+from pliant.studio.shown_parameters import values_of
+from pliant.studio.work import archive
+from pliant.task.schema import load_task
 
 pytestmark = pytest.mark.slow
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from running_studio import PATIENCE_S, Running, dial, held, opened, part, tab, visit
 
-from pliant.runtime.task import load_task
-from pliant.studio.schema import parameters_in_words, values_of
+from pliant.studio.shown_parameters import parameters_in_words, values_of
+from pliant.task.schema import load_task
 
 REASON = "why-admittance.mass"
 
@@ -100,6 +100,7 @@ def test_a_value_that_is_none_is_refused_in_the_list_of_all(page: Any, studio: R
     part(page, "all-parameters").locator("summary").click()
 
 
+@pytest.mark.slow
 def test_text_that_is_being_typed_survives_a_lost_connection(studio: Running, browser: Any) -> None:
     lines: list[Any] = []
     before = studio.loop.parameters.sense.cutoff_hz
@@ -167,7 +168,7 @@ def without_answers(page: Any) -> list[tuple[Any, str]]:
 
 
 def test_a_slider_in_use_shows_what_another_page_has_set_meanwhile(studio: Running, browser: Any) -> None:
-    """While its own change is pending, the row says so; after it, slider and number are where the loop is."""
+    """The row is marked while its own change is pending; then slider and number show the loop's value."""
     with tab(browser) as page:
         kept = without_answers(page)
         visit(page, studio.url)

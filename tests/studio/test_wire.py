@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pliant.contact.states import DONE, DWELL, IDLE, PAUSED, RETRACT, SEEK, SLIDE
+from pliant.control.laws.contact.contact_states import DONE, DWELL, IDLE, PAUSED, RETRACT, SEEK, SLIDE
 from pliant.records import TELEMETRY
 from pliant.studio.wire import CHANNELS, HEAD, head_of, samples_of, text_of
 

@@ -16,13 +16,13 @@ from running_studio import Running, ask, dial, until
 
 from pliant.errors import RejectedError, UnknownNameError
 from pliant.record import Recording
-from pliant.runtime.batch import simulate
-from pliant.runtime.save import save_run
-from pliant.runtime.task import load_task
-from pliant.studio import archive, recorder
-from pliant.studio.stage import Stage
+from pliant.session.fast_run import save_run, simulate
+from pliant.studio.stage import recorder
+from pliant.studio.stage.stage import Stage
 from pliant.studio.wire import text_of
-from pliant.studio.work import Slot, Work
+from pliant.studio.work import archive
+from pliant.studio.work.background import Slot, Work
+from pliant.task.schema import load_task
 
 
 def test_a_cancel_that_comes_before_the_process_is_not_lost() -> None:
@@ -165,6 +165,7 @@ def test_two_recordings_within_a_second_have_a_file_each(
     assert all(Path(file).stat().st_size > 0 for file in files)
 
 
+@pytest.mark.slow
 def test_a_recording_that_ends_at_once_has_a_file_even_beside_another_recorder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, studio: Running
 ) -> None:

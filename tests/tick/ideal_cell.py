@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from pliant.laws.gains import prepare
+from pliant.control.controller import Controller
+from pliant.control.laws.registry import prepare
+from pliant.control.parameters import Parameters, record_of
 from pliant.model import Arm, Tool, kinematics
-from pliant.params.control import Parameters, record_of
 from pliant.params.declare import changed, from_record
 from pliant.records import (
     MODES,
 )
-from pliant.runtime.controller import Controller
 from pliant.spatial import cross, quat_to_mat
 
 Array = np.ndarray[Any, Any]

@@ -9,15 +9,15 @@ import pytest
 from ideal_cell import DT, INTERFACES, TOOL, Cell, moving, twist_between
 from numpy.testing import assert_allclose, assert_array_equal
 
+from law_numbers import ADMITTANCE, HOLD
 from needs import needs
-from pliant.laws import ADMITTANCE, HOLD
-from pliant.laws.gains import work_out
+from pliant.control.laws.gains import work_out
+from pliant.control.parameters import Parameters
+from pliant.loop import goal_requests
 from pliant.model import Arm
-from pliant.params.control import Parameters
 from pliant.records import (
     LIMIT_SINGULAR,
 )
-from pliant.runtime import commands
 
 # ---- pure ----------------------------------------------------------------------------------------------------------
 
@@ -182,7 +182,7 @@ def test_a_new_goal_pose_ends_the_motion_of_the_one_before() -> None:
     cell.goal.twist[0], cell.goal.motion_s = 0.1, 60.0
     cell.tick(200)
     assert cell.state.moved[0] > 0.05
-    commands.apply(commands.Request(commands.GOAL_POSE, 0, cell.state.pose.copy()), cell.goal, None, 6)
+    goal_requests.apply(goal_requests.Request(goal_requests.GOAL_POSE, 0, cell.state.pose.copy()), cell.goal, None, 6)
     cell.tick(3000)
     assert_allclose(cell.state.moved, 0.0, atol=1e-5)
 

@@ -8,7 +8,7 @@ from ideal_cell import DT, TOOL, Cell, moving, twist_between
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 
-from pliant.laws import ADMITTANCE, HOLD
+from law_numbers import ADMITTANCE, HOLD
 from pliant.model import Arm
 from pliant.records import (
     FAULT_POSE_ERROR,

@@ -7,14 +7,14 @@ import pytest
 from ideal_cell import INTERFACES, TOOL, moving
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pliant.params.control import Parameters
+from pliant.control.parameters import Parameters
 from pliant.records import (
     LIMIT_TORQUE,
     MODES,
 )
-from pliant.robots.sim.config import Push, SimConfig
-from pliant.runtime.batch import simulate
-from pliant.runtime.task import Event, Task
+from pliant.session.fast_run import simulate
+from pliant.task.schema import Event, Task
+from pliant.world.world_config import Push, SimConfig
 
 # ---- interfaces ----------------------------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -60,3 +61,35 @@ def test_an_install_that_fails_shows_why_and_where_the_log_is(script: Path) -> N
     assert "Could not fetch numba" in done.stderr
     assert done.stderr.strip().endswith(f"tools: failed (exit code 7). Full log: {folder / '.venv' / 'tools.log'}")
     assert done.stdout == ""
+
+
+def test_a_library_without_a_wheel_is_named_and_the_set_up_goes_on(script: Path) -> None:
+    folder = script.parent.parent
+    bin_folder = folder / ".venv" / "bin"
+    bin_folder.mkdir(parents=True)
+    (bin_folder / "pip").touch()
+    (bin_folder / "python").write_text('#!/bin/sh\ncase "$*" in *ompl*) exit 1 ;; esac\n')
+    (bin_folder / "python").chmod(0o755)
+    shutil.copy(SCRIPT.parent.parent / "pyproject.toml", folder)
+    done = run(script, "dev")
+    assert done.returncode == 0
+    assert "Could not be installed: ompl. The tests that compare with them are skipped." in done.stdout
+
+
+def test_without_a_usable_cache_folder_compiled_code_is_kept_in_the_clone(tmp_path: Path) -> None:
+    makefile = tmp_path / "Makefile"
+    shutil.copy(SCRIPT.parent.parent / "Makefile", makefile)
+    with makefile.open("a") as file:
+        file.write("\nshow-cache:\n\t@echo cache=$$PLIANT_CACHE\n")
+    (tmp_path / "file").touch()
+
+    def shown(cache_home: Path, **more: str) -> str:
+        env = {**os.environ, "XDG_CACHE_HOME": str(cache_home), **more}
+        if not more:
+            env.pop("PLIANT_CACHE", None)
+        words = ["make", "-s", "-C", str(tmp_path), "show-cache"]
+        return subprocess.run(words, env=env, capture_output=True, text=True, check=True).stdout.strip()
+
+    assert shown(tmp_path / "file") == f"cache={tmp_path}/.venv/kernels"
+    assert shown(tmp_path / "home") == "cache="
+    assert shown(tmp_path / "file", PLIANT_CACHE="/elsewhere") == "cache=/elsewhere"

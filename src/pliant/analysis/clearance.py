@@ -9,8 +9,8 @@ import numpy as np
 from scipy.ndimage import binary_erosion
 from scipy.spatial import KDTree
 
-from pliant.model.grid import OccupancyGrid
-from pliant.params.mobile import Footprint
+from pliant.mobile.base.base_params import Footprint
+from pliant.mobile.planning.grid import OccupancyGrid
 
 Array = np.ndarray[Any, Any]
 

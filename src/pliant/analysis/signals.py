@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pliant.laws import LAWS
+from pliant.control.laws.registry import LAWS
 from pliant.record import Recording
 from pliant.records import FAULTS, IDLE, LIMITS, POSITION, TORQUE, VELOCITY, WRENCH_OK
 
@@ -130,7 +130,7 @@ def changes(recording: Recording) -> list[float]:
 
 def laws(recording: Recording) -> list[str]:
     """Names of the laws that ran, ordered by their first tick."""
-    names = {number: name for name, number in LAWS.items()}
+    names = {law.number: name for name, law in LAWS.items()}
     numbers, first = np.unique(recording.records["goal"]["law"], return_index=True)
     return [names[int(number)] for number in numbers[np.argsort(first)] if int(number) in names]
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pliant.contact.states import (
+from pliant.control.laws.contact.contact_states import (
     COMMANDS,
     DONE,
     DWELL,
@@ -47,7 +47,7 @@ def transitions(records: np.ndarray[Any, Any], ticks: int = 0) -> list[Transitio
     state, reason, rejected = contact["state"], contact["reason"], contact["rejected"]
     changed = np.flatnonzero(np.diff(state, prepend=0))
     # every command that arrived, not every new reason: the same rejection twice counts twice
-    heard = np.diff(contact["commands"], prepend=0) != 0
+    heard = np.diff(records["state"]["commands"], prepend=0) != 0
     denied = np.flatnonzero(heard & (rejected != 0))
     over = (reason == STOP) & (records["tick"] >= ticks) & (ticks > 0)
     found = [
@@ -61,7 +61,7 @@ def transitions(records: np.ndarray[Any, Any], ticks: int = 0) -> list[Transitio
 def _denied(records: np.ndarray[Any, Any], i: int) -> str:
     """Why the command that was read at record `i` was rejected."""
     contact, goal = records["state"]["contact"][i], records["goal"][i]
-    waiting = int(goal["commands"] - contact["commands"])  # commands behind the one that was read
+    waiting = int(goal["commands"] - records["state"]["commands"][i])  # commands behind the one that was read
     command = goal["earlier"][waiting - 1] if 0 < waiting <= len(goal["earlier"]) else goal["command"]
     return rejection(int(contact["rejected"]), int(contact["state"]), int(command))
 

@@ -5,10 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from pliant.errors import UnknownNameError
-from pliant.runtime import commands
-from pliant.runtime.mission_link import MissionLink
+from pliant.loop import goal_requests
+from pliant.mobile.mission.mission_link import MissionLink
 
-WORDS = {"start": commands.RESUME, "stop": commands.HALT, "halt": commands.HALT, "quit": commands.QUIT}
+WORDS = {
+    "start": goal_requests.RESUME,
+    "stop": goal_requests.HALT,
+    "halt": goal_requests.HALT,
+    "quit": goal_requests.QUIT,
+}
 
 
 class MissionRequests:

@@ -6,19 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from pliant.bridge.beside import AnyLink
-from pliant.bridge.drive import Drive
+from pliant.bridge.command_topics import Drive
+from pliant.bridge.helper_process import AnyLink
 from pliant.bridge.odometry import Odometry
-from pliant.bridge.topics import command_topics, shown_topics
-from pliant.bridge.words import ArmWords, MissionWords
+from pliant.bridge.published_topics import command_topics, shown_topics
+from pliant.bridge.status_text import ArmWords, MissionWords
+from pliant.loop.board_layout import FAULT, STATUS
 from pliant.model.arm import Arm
 from pliant.records import TELEMETRY
 from pliant.robots import parse_address
-from pliant.ros2.messages import STRING, build
+from pliant.ros2.message_types import STRING, build
 from pliant.ros2.node import Node, Writer
 from pliant.ros2.templates import Stencil
-from pliant.runtime.board_layout import FAULT, STATUS
-from pliant.runtime.link import Link
+from pliant.session.link import Link
 
 Array = np.ndarray[Any, Any]
 

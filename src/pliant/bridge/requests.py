@@ -1,6 +1,6 @@
 """Requests over ROS 2: goals, commands, parameter changes. Each is carried out completely, or rejected with a reason.
 
-All requests go through `runtime.link`, with the same checks as those of a session.
+All requests go through `session.link`, with the same checks as those of a session.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.events import CollectionEndEvent, CollectionStartEvent
 
-from pliant.contact.states import COMMANDS
+from pliant.control.laws.contact.contact_states import COMMANDS
+from pliant.control.laws.registry import LAWS, law_of
 from pliant.errors import InputError, PliantError, UnknownNameError
-from pliant.laws import LAWS
+from pliant.loop import goal_requests
 from pliant.params.declare import flat, parse_value
 from pliant.params.matrix import shown
-from pliant.runtime import commands
-from pliant.runtime.link import Link
+from pliant.session.link import Link
 
 # What a word means for a law that has no contact to start or to lift off.
 _PLAIN = {"start": "resume", "resume": "resume", "pause": "halt", "stop": "halt", "abort": "halt"}
@@ -40,14 +40,14 @@ class Requests:
         """A PoseStamped: the goal, or the equilibrium of a compliant law, at rest."""
         self._in_base(message)
         p, o = message.pose.position, message.pose.orientation
-        self.link.goal_pose([p.x, p.y, p.z, o.w, o.x, o.y, o.z], judged=True)
+        self.link.goal_pose([p.x, p.y, p.z, o.w, o.x, o.y, o.z])
         return f"the goal is at {_listed(p.x, p.y, p.z)} m"
 
     def equilibrium(self, message: Any) -> str:
         """A PointStamped: a new position of the goal, which keeps its orientation."""
         self._in_base(message)
         point = message.point
-        self.link.goal_position([point.x, point.y, point.z], judged=True)
+        self.link.goal_position([point.x, point.y, point.z])
         return f"the equilibrium is at {_listed(point.x, point.y, point.z)} m"
 
     def goal_wrench(self, message: Any) -> str:
@@ -82,26 +82,29 @@ class Requests:
             back = self.link.undo()
             return f"undone: {', '.join(f'{name} = {shown(now)}' for name, (_, now) in back.items()) or 'nothing'}"
         if word == "quit":
-            self.link.board.send(commands.QUIT)
+            self.link.board.send(goal_requests.QUIT)
             return "the loop ends"
         self._drive(word)
         return f"{word} was sent to the loop"
 
     def _drive(self, word: str) -> None:
-        """Commands go to the contact law while it runs; the other laws only halt and resume."""
+        """Commands go to a law that takes them; the other laws only halt and resume."""
         latest = self.link.state
-        contact = int(latest.goal.law) == LAWS["contact"]
+        takes_commands = law_of(latest.goal.law).takes_commands
         if word == "halt":
             self.link.halt()
             return
-        if not contact and word not in _PLAIN:
-            raise InputError("command", word, "sent while the law contact runs, because it is a contact command")
-        if _PLAIN.get(word) == "resume" and latest.goal.stop:
-            self.link.resume()
-        if contact:
+        halted = bool(latest.goal.stop)
+        if takes_commands:
+            if halted and _PLAIN.get(word) == "resume":
+                self.link.resume()
             self.link.command(word)
-        elif _PLAIN[word] == "halt":
+        elif word == "resume" or (word == "start" and halted):
+            self.link.resume()
+        elif _PLAIN.get(word) == "halt":
             self.link.halt()
+        else:
+            self.link.command(word)  # rejected: there is no contact to start
 
     # -- parameters --
 

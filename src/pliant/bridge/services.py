@@ -14,15 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from pliant.bridge.beside import beside
+from pliant.bridge.helper_process import beside
+from pliant.bridge.request_order import STOPS, Turns
 from pliant.bridge.requests import WORDS, Requests
-from pliant.bridge.turns import STOPS, Turns
 from pliant.errors import PliantError
-from pliant.params.control import Parameters
 from pliant.params.declare import declared, flat
 from pliant.params.matrix import compact
 from pliant.ros2.network import resolved
-from pliant.runtime.link import Link, attach
+from pliant.session.link import Link, attach
 
 # How often the loop is looked after, and parameters that others have changed are taken over [s].
 _LOOK_S = 0.2
@@ -85,7 +84,7 @@ class Services:
     def _declare(self) -> None:
         describe = import_module("rcl_interfaces.msg").ParameterDescriptor
         values = flat(self.link.parameters)
-        for item in declared(Parameters):
+        for item in declared(type(self.link.task.params)):
             if item.live:
                 # with a type of its own the middleware would refuse 400 for 400.0 in words of its own
                 about = describe(description=f"{item.help} [{item.unit}]", dynamic_typing=True)
@@ -94,7 +93,7 @@ class Services:
 
     def _change(self, changes: list[Any]) -> Any:
         """All changes of one request are made, or none of them."""
-        known = {item.name for item in declared(Parameters)}
+        known = {item.name for item in declared(type(self.link.task.params))}
         values = {change.name: from_ros(change.value) for change in changes if change.name in known}
         if self._own or not values:
             return self._result(successful=True)
@@ -113,7 +112,7 @@ class Services:
             return
         self._revision = self.link.board.adopted
         values = flat(self.link.parameters)
-        live = [item.name for item in declared(Parameters) if item.live]
+        live = [item.name for item in declared(type(self.link.task.params)) if item.live]
         self._own = True
         try:
             self.node.set_parameters([self._parameter(name, value=to_ros(values[name])) for name in live])

@@ -7,10 +7,10 @@ from typing import Any, get_args, get_type_hints
 
 from pydantic import BaseModel
 
+from pliant.control.parameters import Parameters
 from pliant.errors import RejectedError, UnknownNameError
-from pliant.params.control import Parameters
 from pliant.params.declare import changed, declared, parse_assignment
-from pliant.runtime.task import Task
+from pliant.task.schema import Task
 
 # Fields of a task that `pliant run` has an option for.
 _OPTIONS = {"robot": "--robot", "rate_hz": "--rate", "duration_s": "--duration", "sim.seed": "--seed"}
@@ -20,13 +20,13 @@ def assigned(parameters: Parameters, assignments: list[str], law: str = "") -> P
     """The parameters with these ``name=value`` assignments applied; for an unknown name, those of `law` come first."""
     values = dict(parse_assignment(text) for text in assignments)
     for name, value in values.items():
-        must_be_parameter(name, value)
+        must_be_parameter(name, value, type(parameters))
     return changed(parameters, values, law=law)
 
 
-def must_be_parameter(name: str, value: Any) -> None:
+def must_be_parameter(name: str, value: Any, kind: type[Parameters] = Parameters) -> None:
     """Raise if the name is a task field but not a control parameter; the error names the place to set it."""
-    if name in {item.name for item in declared(Parameters)}:
+    if name in {item.name for item in declared(kind)}:
         return
     bare = name.removeprefix("params.")
     if bare != name:

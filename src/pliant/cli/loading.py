@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 from pliant.errors import RejectedError
 
 if TYPE_CHECKING:
-    from pliant.runtime.task import Task
+    from pliant.task.schema import Task
 
 
 def load_arm_task(name: str, verb: str) -> Task:
     """The task `name`; a mission is rejected, because `pliant VERB` does not support it."""
-    from pliant.runtime.task import is_mission, load_task
+    from pliant.task.schema import is_mission, load_task
 
     if is_mission(name):
         raise RejectedError(
-            f"`pliant {verb}` does not support missions, and {name} is one. Run it with `pliant run {name}`.",
+            f"{name} is a mission; pliant {verb} does not support missions. To simulate it: pliant run {name}.",
             field="task",
             value=name,
         )

@@ -15,29 +15,11 @@ from typing import Any
 import typer
 from typer.exceptions import TyperException
 
-from pliant.cli import (
-    bench,
-    cache,
-    check,
-    command,
-    demo,
-    doctor,
-    emulate,
-    experiment,
-    goal,
-    identify,
-    info,
-    plan,
-    plot,
-    push,
-    replay,
-    run,
-    stop,
-    studio,
-    tare,
-)
-from pliant.cli import set as set_verb
+from pliant.cli.live import command, goal, push, stop, tare
+from pliant.cli.live import set as set_verb
 from pliant.cli.options import checked
+from pliant.cli.running import demo, emulate, run, studio
+from pliant.cli.tools import bench, cache, check, doctor, experiment, identify, info, plan, plot, replay
 from pliant.errors import PliantError
 
 app = typer.Typer(
@@ -59,7 +41,7 @@ _INTERRUPTED = 130
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from pliant.runtime.describe import versions
+        from pliant.loop.run_description import versions
 
         print(" ".join(f"{name} {version}" for name, version in versions().items()))
         raise typer.Exit
@@ -102,7 +84,7 @@ _KINDS = {"int_parsing": "a whole number", "int_from_float": "a whole number", "
 def _sentence(error: TyperException) -> str:
     """The error of the command line parser in our words: what is wrong, and where the help is."""
     text = " ".join(getattr(error, "format_message", lambda: str(error))().split()).rstrip(" ,.")
-    text = re.sub(r"No such command ('[^']*')", r"Unknown command \1", text)
+    text = _contact_command(text) or re.sub(r"No such command ('[^']*')", r"Unknown command \1", text)
     text = re.sub(r"No such option: (\S+)", r"Unknown option \1.", text)
     text = re.sub(r" \(Possible options: (.*)\)", r" Did you mean \1?", text)
     text = re.sub(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", r"Unexpected argument: \1", text)
@@ -111,6 +93,19 @@ def _sentence(error: TyperException) -> str:
     verb = f" {context.info_name}" if context is not None and context.parent is not None else ""
     end = "" if text.endswith((".", "?")) else "."
     return f"{text}{end} Try 'pliant{verb} --help'." if text else ""
+
+
+def _contact_command(text: str) -> str:
+    """The sentence about an unknown command that `pliant command` knows; empty for any other error."""
+    found = re.match(r"No such command '([^']*)'", text)
+    if found is None:
+        return ""
+    from pliant.control.laws.contact.contact_states import COMMANDS
+
+    if (name := found[1]) not in COMMANDS:
+        return ""
+    more = " To start a task: pliant run TASK." if name == "start" else ""
+    return f"Unknown command '{name}'. It is a contact command: pliant command {name}.{more}"
 
 
 def _wrong_kind(error: TyperException) -> str:

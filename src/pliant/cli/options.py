@@ -1,4 +1,4 @@
-"""Numeric options of the command line: what each may be, in the unit in which it is typed, checked in one place."""
+"""Options of the command line: bounds of numbers, in the unit in which they are typed, and endings of file names."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from pliant.errors import RejectedError
@@ -73,6 +74,17 @@ RANGES: dict[str, dict[str, Range]] = {
 }
 AMPLITUDE_MM = Range("--amplitude", 0.1, 20, "mm")
 AMPLITUDE_DEG = Range("--amplitude", 0.03, 5.7, "°")
+
+
+PICTURES = (".png", ".svg", ".pdf")
+
+
+def must_end(option: str, path: Path | None, *endings: str) -> None:
+    """Raise `RejectedError` unless the file name that was given with `option` has one of these endings."""
+    if path is None or path.suffix.lower() in endings or path.is_dir():  # a folder has a message of its own
+        return
+    allowed = " or ".join(filter(None, (", ".join(endings[:-1]), endings[-1])))
+    raise RejectedError(f"{option} is '{path}', but it must end in {allowed}.", field=option, value=str(path))
 
 
 def checked(verb: str, command: Callable[..., Any]) -> Callable[..., Any]:

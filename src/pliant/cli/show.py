@@ -20,12 +20,15 @@ from rich.text import Text
 from pliant.errors import RejectedError, UnwritableError
 
 if TYPE_CHECKING:
-    from pliant.analysis.figures import Figure, Outcome
-    from pliant.runtime.task import Task
+    from pliant.analysis.targets import Figure, Outcome
+    from pliant.task.schema import Task
 
 # Without markup: brackets in a name or a message must be printed
 out = Console(highlight=False, markup=False)
 err = Console(stderr=True, highlight=False, markup=False)
+
+# Of more missed targets than this, only the first ones are named.
+_MOST_MISSED = 5
 
 
 @contextmanager
@@ -38,9 +41,9 @@ def progress(label: str) -> Iterator[Callable[[float], None]]:
 
 
 def compile_first(*groups: str) -> None:
-    """Compile what is missing in these groups of kernels (see `runtime.entry_points`), with progress."""
-    from pliant.kernel.cache import open_cache
-    from pliant.runtime.warm import ensure, is_ready, lines_on_stderr, missing
+    """Compile what is missing in these groups of kernels (see `compiling.entry_points`), with progress."""
+    from pliant.compiling.ahead import ensure, is_ready, lines_on_stderr, missing
+    from pliant.kernel.code_cache import open_cache
 
     if is_ready(*groups):
         return
@@ -136,12 +139,22 @@ def figures_table(figures: list[Figure], title: str) -> Table:
         table.add_column("met")
     for figure in figures:
         measured = bool(figure.target) or math.isfinite(figure.value)
-        row = [figure.name, number(figure.value) if measured else "not measured", figure.unit if measured else ""]
+        shown = f"{'≥ ' if figure.or_more else ''}{number(figure.value)}"
+        row = [figure.name, shown if measured else "not measured", figure.unit if measured else ""]
         if judged:
             mark = Text("yes", "green") if figure.met else Text("no", "red")
             row += [figure.target, mark if figure.target else ""]
         table.add_row(*row)
     return table
+
+
+def verdict(figures: list[Figure]) -> str:
+    """Whether all targets are met, in a sentence; empty if there are none."""
+    missed = [figure.name for figure in figures if not figure.met]
+    if missed:
+        more = f" and {len(missed) - _MOST_MISSED} more" if len(missed) > _MOST_MISSED else ""
+        return f"{len(missed)} target{'s' * (len(missed) != 1)} missed: {'; '.join(missed[:_MOST_MISSED])}{more}."
+    return "All targets met." if any(figure.target for figure in figures) else ""
 
 
 def report(outcome: Outcome, *, as_json: bool, picture: Path | None) -> int:
@@ -156,6 +169,8 @@ def report(outcome: Outcome, *, as_json: bool, picture: Path | None) -> int:
         out.print(figures_table(outcome.figures, outcome.name))
         for note in outcome.notes:
             out.print(note)
+        if said := verdict(outcome.figures):
+            out.print(said)
         if picture is not None and outcome.draw is not None:
             out.print(f"Picture: {picture}")
     return 0 if outcome.passed else 1

@@ -9,7 +9,8 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-from pliant.analysis.figures import Outcome
+from pliant.analysis.targets import Outcome
+from pliant.compiling.entry_points import ALL_LAWS
 from pliant.errors import UnknownNameError
 from pliant.experiments.options import Option
 
@@ -20,10 +21,10 @@ Experiment = Callable[..., Outcome]
 # Name and one sentence; the module of the same name (with _ for -) holds it.
 _ALL = {
     "push": "A pushed arm settles where spring and push balance, and returns after the push.",
-    "press": "Pressing statically measures a surface's stiffness as declared, 10³ to 10⁵ N/m.",
-    "admittance-response": "Deflects by force over stiffness, modes are damped as set, stable for all gains tried.",
+    "press": "A static press measures a surface's declared stiffness, 10³ to 10⁵ N/m.",
+    "admittance-response": "Deflection is force over stiffness, modes are damped as set, all gains tried are stable.",
     "deadband": "A deadband on the law's input: no motion against the push, no jump at its edge, full spring return.",
-    "drift": "Any push above the deadband moves the tool, no push leaves it still, and a spring always pulls back.",
+    "drift": "A push above the deadband moves the tool; without a push it stays still; a spring pulls it back.",
     "live-tuning": "Changing gains under load injects no more energy than allowed, and nothing jumps.",
     "singularity": "An arm guided through its singularities stays within its limits, does not jump, and returns.",
     "limits": "No command exceeds a limit, nothing winds up at a limit, and every limited command is reported.",
@@ -34,7 +35,7 @@ _ALL = {
     "lab-equilibrium": "A moving equilibrium: followed without lag, and safe when it is out of reach.",
     "lab-model-errors": "Errors in the controller's masses, lengths or friction, and what they cost.",
     "lab-jdot": "The J̇ q̇ term of a moving arm: correct, incomplete and left out.",
-    "impedance-pose": "Impedance on a UR5e by torque: deflects by force over stiffness, bounded torques, passive.",
+    "impedance-pose": "Impedance on a UR5e: the tool deflects by force over stiffness; torques are bounded; passive.",
     "sensor-faults": "A failing force sensor stops the arm within the declared time; short failures are bridged.",
     "payload": "Tool mass within 1 %, centre of mass within 2 mm; unusable data is rejected with a reason.",
     "dome": "A probe finds a dome, holds 5 N, dwells and slides, 10³ to 10⁵ N/m; compared with other laws.",
@@ -42,7 +43,7 @@ _ALL = {
     "contact-scenes": "A plane, an unknown tilt, a surface that moves, one that ends, one that becomes stiffer.",
     "compare": "The same contact with other laws (--rival NAME, --record FOLDER): peak force, bounces, force error.",
     "predictions": "`pliant check` predicts the first touch of the simulator within 15 %.",
-    "base-velocity": "Velocity of a base from sampled poses with noise, jitter, rounding and faults; two estimators.",
+    "base-velocity": "Velocity of a base from noisy, jittered or faulty poses, compared with the mean-step formula.",
     "planner": "Paths through walls, clutter and an office: success rate and time, compared with OMPL.",
     "follower": "A base with lag follows paths within millimetres, forwards and backwards; compared with pure pursuit.",
     "delay": "Identify the lag of a robot from a small motion, over bandwidths and delays, with noise.",
@@ -58,7 +59,7 @@ _ALL = {
 }
 
 
-# Groups of compiled kernels (see runtime.entry_points) that an experiment runs; those not named here run arms.
+# Groups of compiled kernels (see compiling.entry_points) that an experiment runs; those not named here run arms.
 _KERNELS = {
     "base-velocity": ("kinematics",),
     "planner": ("planner",),
@@ -70,7 +71,7 @@ _KERNELS = {
 
 def kernels_of(name: str) -> tuple[str, ...]:
     """The groups of compiled kernels that an experiment needs."""
-    return _KERNELS.get(name, ("loop", "batch", "replay"))
+    return _KERNELS.get(name, ("loop", "batch", "replay", *ALL_LAWS))
 
 
 def summaries() -> dict[str, str]:

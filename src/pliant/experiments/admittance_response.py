@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_most, reported, within
+from pliant.analysis.pictures import style
+from pliant.analysis.targets import Figure, Outcome, at_most, reported, within
+from pliant.control.laws.gains import VIRTUAL_STIFFNESS, modal_ratios, modes, target
+from pliant.control.parameters import Admittance, Parameters, Sense, diagonal
 from pliant.experiments import Progress
 from pliant.experiments.explicit import (
     Choices,
@@ -24,15 +26,13 @@ from pliant.experiments.explicit import (
 )
 from pliant.experiments.push import TOOL
 from pliant.experiments.random_sets import SETS, stability
-from pliant.laws.gains import VIRTUAL_STIFFNESS, modal_ratios, modes, target
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
-from pliant.params.control import Admittance, Parameters, Sense, diagonal
 from pliant.params.declare import to_record
-from pliant.robots.sim.config import Push, Sensor, SimConfig
-from pliant.runtime.batch import Simulation, simulate
-from pliant.runtime.task import Event, Task
+from pliant.session.fast_run import Simulation, simulate
 from pliant.spatial import transport_wrench
+from pliant.task.schema import Event, Task
+from pliant.world.world_config import Push, Sensor, SimConfig
 
 Array = np.ndarray[Any, Any]
 

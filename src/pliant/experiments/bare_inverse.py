@@ -17,8 +17,8 @@ from pliant.model.two_link import DAMPING as FRICTION
 from pliant.model.two_link import GRAVITY, LENGTH
 from pliant.model.two_link import MASS as MASSES
 from pliant.records import COMMAND, READING, TORQUE
-from pliant.robots.sim.config import SimConfig
-from pliant.robots.sim.robot import SimRobot
+from pliant.robots.simulated import SimRobot
+from pliant.world.world_config import SimConfig
 
 Array = np.ndarray[Any, Any]
 L1, L2 = LENGTH

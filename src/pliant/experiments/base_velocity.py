@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported, within
+from pliant.analysis.pictures import style
+from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported, within
 from pliant.experiments import Progress
 from pliant.experiments.rival_velocity import mean_step_velocity
 from pliant.experiments.velocity_cells import FAULTS, SIGNALS, Cell, Samples, cells, sample
-from pliant.mobile.stencil import POINTS, derivative_weights
-from pliant.mobile.velocity import CAKalman, LocalPoly, Stencil
-from pliant.params.mobile import BaseVelocity
+from pliant.mobile.base.base_params import BaseVelocity
+from pliant.mobile.velocity.estimators import CAKalman, LocalPoly, Stencil
+from pliant.mobile.velocity.stencil import POINTS, derivative_weights
 
 Array = np.ndarray[Any, Any]
 

@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported
+from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported
+from pliant.control.controller import Controller
+from pliant.control.tick import step
 from pliant.experiments import Progress
 from pliant.experiments.allocation import heap_in_use, numba_allocations
 from pliant.experiments.bench_impedance import impedance_tick
@@ -22,12 +24,10 @@ from pliant.experiments.lateness import Stop, busy_reader, cyclictest, lateness,
 from pliant.experiments.push import TOOL
 from pliant.experiments.upkeep import upkeep
 from pliant.kernel import kernel, mj_step
-from pliant.robots.sim.config import Push, SimConfig
-from pliant.runtime.batch import Simulation
-from pliant.runtime.controller import Controller
-from pliant.runtime.session import Session
-from pliant.runtime.task import Task
-from pliant.runtime.tick import step
+from pliant.session.fast_run import Simulation
+from pliant.session.session import Session
+from pliant.task.schema import Task
+from pliant.world.world_config import Push, SimConfig
 
 
 @kernel
@@ -125,7 +125,7 @@ def tick(seconds: float, progress: Progress) -> Outcome:
     inside = _best(move, 300) / n
     hard = _hard_tick(controller)
     progress(0.3)
-    from pliant.runtime.tick import tick as compiled
+    from pliant.control.tick import tick as compiled
 
     outside = _best(lambda: [compiled(*arguments) for _ in range(2000)]) / 2000
     blocks, grown = _allocated_by(controller)
@@ -134,7 +134,7 @@ def tick(seconds: float, progress: Progress) -> Outcome:
     contact = _best(lambda: _many_ticks(*sliding.arguments, n)) / n
     progress(0.6)
     figures: list[Figure] = [
-        at_most("tick inside compiled code", inside * 1e6, "µs", 2.0),
+        at_most("admittance tick inside compiled code", inside * 1e6, "µs", 2.0),
         reported("the same while gains change at a face of the workspace", hard * 1e6, "µs"),
         at_most("tick of the contact law, sliding", contact * 1e6, "µs", 5.0),
         at_most("tick called from Python", outside * 1e6, "µs", 12.0),
@@ -308,10 +308,15 @@ def start(seconds: float, progress: Progress) -> Outcome:
 
 def _compiled_by_a_second_start() -> float:
     """Start a process that loads every kernel, and count what it has to compile."""
-    code = (
-        "from pliant.kernel import on_compile\nfrom pliant.runtime.warm import load_group\nnames = []\n"
-        "with on_compile(names.append):\n    for group in ('loop', 'batch', 'replay'):\n        load_group(group)\n"
-        "print(len(names))"
-    )
+    code = """
+from pliant.compiling.ahead import load_group
+from pliant.compiling.entry_points import ALL_LAWS
+from pliant.kernel import on_compile
+names = []
+with on_compile(names.append):
+    for group in ("loop", "batch", "replay", *ALL_LAWS):
+        load_group(group)
+print(len(names))
+"""
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     return float(done.stdout)

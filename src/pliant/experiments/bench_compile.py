@@ -10,17 +10,17 @@ import tempfile
 import time
 from pathlib import Path
 
-from pliant.analysis.figures import Outcome, at_most, reported
+from pliant.analysis.targets import Outcome, at_most, reported
 from pliant.experiments import Progress
 
-DEMO = ("loop", "replay")
+DEMO = ("loop", "replay", "law hold", "law admittance")
 """Groups of kernels that `pliant demo` runs."""
 
 # Compile the demo's kernels, then the others, in one process; print the processor time of each.
 _COMPILE = f"""
 import json, time
-from pliant.runtime.entry_points import GROUPS
-from pliant.runtime.warm import load_group
+from pliant.compiling.entry_points import GROUPS
+from pliant.compiling.ahead import load_group
 taken = []
 for groups in ({DEMO!r}, tuple(GROUPS)):
     began = time.process_time()
@@ -33,7 +33,7 @@ print(json.dumps(taken))
 # Make the demo's kernels ready as a command does, with a process for each core; print the time by the clock.
 _AS_A_COMMAND = f"""
 import time
-from pliant.runtime.warm import ensure
+from pliant.compiling.ahead import ensure
 began = time.perf_counter()
 ensure(*{DEMO!r})
 print(time.perf_counter() - began)

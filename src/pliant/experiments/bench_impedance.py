@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pliant.analysis.figures import Figure, at_most
+from pliant.analysis.targets import Figure, at_most
 from pliant.experiments.push import TOOL
-from pliant.robots.sim.config import Push, SimConfig
-from pliant.runtime.batch import Simulation
-from pliant.runtime.task import Task
+from pliant.session.fast_run import Simulation
+from pliant.task.schema import Task
+from pliant.world.world_config import Push, SimConfig
 
 
 def impedance_tick(many_ticks: Any, best: Callable[[Callable[[], Any], int], float]) -> Figure:

@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from pliant.mobile.base import Odometry, SlipDetector
-from pliant.mobile.body import BASE_JOINTS, Body
-from pliant.mobile.pose_ik import PoseSearch
+from pliant.control.parameters import Admittance, Parameters, Sense, diagonal
+from pliant.mobile.base.drive_model import Odometry, SlipDetector
+from pliant.mobile.whole_body.body_config import BodySimConfig
+from pliant.mobile.whole_body.body_params import WholeBody
+from pliant.mobile.whole_body.closed_loop import BodyLoop, BodySettings, Lags
+from pliant.mobile.whole_body.kinematic_body import BASE_JOINTS, Body
+from pliant.mobile.whole_body.pose_ik import PoseSearch
+from pliant.mobile.whole_body.simulated_body import SimBody
 from pliant.model.tool import Tool
-from pliant.params.body import WholeBody
-from pliant.params.control import Admittance, Parameters, Sense, diagonal
 from pliant.records import BASE, COMMAND, POSITION, READING, TELEMETRY
-from pliant.robots.sim.body import SimBody
-from pliant.robots.sim.body_config import BodySimConfig
-from pliant.robots.sim.config import Push, Surface
-from pliant.runtime.body import BodyLoop, BodySettings, Lags
+from pliant.world.world_config import Push, Surface
 
 Array = np.ndarray[Any, Any]
 Progress = Callable[[float], None]

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from pliant.analysis import style
-from pliant.analysis.figures import Outcome, at_least, at_most
+from pliant.analysis.pictures import style
+from pliant.analysis.targets import Outcome, at_least, at_most
 from pliant.experiments import Progress
 from pliant.model.tool import Tool
 from pliant.records import COMMAND, TORQUE
-from pliant.robots.sim.config import SimConfig, Surface
-from pliant.robots.sim.robot import SimRobot
+from pliant.robots.simulated import SimRobot
+from pliant.world.world_config import SimConfig, Surface
 
 # A 2 kg ball that slides freely in the x–z plane: every joule can be counted.
 BALL = """<mujoco><worldbody><body name="carrier">
@@ -61,7 +61,9 @@ def run(seed: int, progress: Progress) -> Outcome:
         path = Path(folder) / "ball.xml"
         path.write_text(BALL)
         for k, d, mu, slope in cases:
-            surface = Surface(stiffness_n_m=k, damping_n_s_m=d, friction=mu, rpy_deg=(0.0, slope, 0.0))
+            surface = Surface(
+                position_m=(0.0, 0.0, 0.0), stiffness_n_m=k, damping_n_s_m=d, friction=mu, rpy_deg=(0.0, slope, 0.0)
+            )
             for drop in range(DROPS // 4):
                 height = RADIUS + 0.02 + 0.2 * float(random.random())
                 _, _, energy = _drop(path, surface, height, 1.5)

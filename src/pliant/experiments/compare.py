@@ -5,19 +5,19 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported
+from pliant.analysis.pictures import style
+from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported
 from pliant.experiments import Progress
 from pliant.experiments.contact_scene import FORCE, SLOW, Figures, Trace, dome, judge, plane, run_contact, task
 from pliant.experiments.options import Option
 from pliant.experiments.rival_contact import RIVALS, judge_rival, run_rival
 from pliant.experiments.rival_record import save_ours, save_rival
-from pliant.robots.sim.config import Surface
+from pliant.world.world_config import Surface
 
 STIFFNESS = (2e4, 1e5, 1e6)
 OURS = "contact"
 OPTIONS = (
-    Option("rival", "Law to compare with. May be repeated. Default: all.", tuple(RIVALS), many=True),
+    Option("rival", "Law to compare with. Repeatable. Default: all.", tuple(RIVALS), many=True),
     Option("record", "Folder for a recording of every run, for pliant doctor and pliant plot."),
 )
 Rows = list[tuple[str, Figures, Trace]]

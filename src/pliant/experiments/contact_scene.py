@@ -9,20 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis.figures import Figure, within
-from pliant.contact.states import DONE, DWELL, ENDED, RETRACT, SEEK, SLIDE
+from pliant.analysis.targets import Figure, within
+from pliant.control import telemetry
+from pliant.control.laws.contact.contact_params import Contact
+from pliant.control.laws.contact.contact_states import DONE, DWELL, ENDED, RETRACT, SEEK, SLIDE
+from pliant.control.parameters import Parameters, Sense
+from pliant.control.tick import step
 from pliant.kernel import kernel
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
-from pliant.params.contact import Contact
-from pliant.params.control import Parameters, Sense
 from pliant.records import TELEMETRY
-from pliant.robots.sim.config import Sensor, Servo, SimConfig, Surface
-from pliant.robots.sim.step import advance, read
-from pliant.runtime import telemetry
-from pliant.runtime.batch import Simulation
-from pliant.runtime.task import Event, Task
-from pliant.runtime.tick import step
+from pliant.session.fast_run import Simulation
+from pliant.task.schema import Event, Task
+from pliant.world.period import advance, read
+from pliant.world.world_config import Sensor, Servo, SimConfig, Surface
 
 Array = np.ndarray[Any, Any]
 

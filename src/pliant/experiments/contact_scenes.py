@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_most, reported, within
-from pliant.contact.states import DWELL, RETRACT, SLIDE, STATES
+from pliant.analysis.pictures import style
+from pliant.analysis.targets import Figure, Outcome, at_most, reported, within
+from pliant.control.laws.contact.contact_states import DWELL, RETRACT, SLIDE, STATES
 from pliant.experiments import Progress
 from pliant.experiments.contact_scene import (
     FORCE,
@@ -27,7 +27,7 @@ from pliant.experiments.contact_scene import (
     task,
     top_of_home,
 )
-from pliant.robots.sim.config import Surface
+from pliant.world.world_config import Surface
 
 STIFF, STIFFNESS, SOFT, SOFTEST = 1e5, 2e4, 2e3, 1e3
 # Ticks at the end of the dwell over which the force is averaged.

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_most, reported, within
+from pliant.analysis.pictures import style
+from pliant.analysis.targets import Figure, Outcome, at_most, reported, within
 from pliant.experiments import Progress
 from pliant.experiments.contact_scene import Figures, Loop, dome, judge, run_contact, task
-from pliant.robots.sim.config import Servo
+from pliant.world.world_config import Servo
 
 Array = np.ndarray[Any, Any]
 

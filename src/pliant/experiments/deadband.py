@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported
+from pliant.analysis.pictures import style
+from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported
+from pliant.control.parameters import Admittance, Parameters, Sense, diagonal
+from pliant.control.sense.external_wrench import deadband
 from pliant.experiments import Progress
 from pliant.experiments.explicit import Choices, ExplicitLaw, Trace, alike, run_in_simulator
 from pliant.model.tool import Tool
-from pliant.params.control import Admittance, Parameters, Sense, diagonal
 from pliant.params.declare import to_record
-from pliant.robots.sim.config import Push, SimConfig
-from pliant.runtime.batch import simulate
-from pliant.runtime.task import Task
-from pliant.sense.wrench import deadband
+from pliant.session.fast_run import simulate
+from pliant.task.schema import Task
+from pliant.world.world_config import Push, SimConfig
 
 Array = np.ndarray[Any, Any]
 

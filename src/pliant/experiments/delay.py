@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported
+from pliant.analysis.pictures import style
+from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported
 from pliant.experiments import Progress
 from pliant.experiments.contact_scene import QUICK, SLOW, Loop, plane, task
-from pliant.robots.sim.config import Servo
-from pliant.runtime.delay import Excitation, Motion, find_lag, move_free, move_pressed
-from pliant.runtime.stability import plant_of
-from pliant.sense.delay import CONFIDENT, Delay, DelayError, check, identify, identify_force
+from pliant.identify.delay_fit import CONFIDENT, Delay, DelayError, check, identify, identify_force
+from pliant.identify.delay_motion import Excitation, Motion, find_lag, move_free, move_pressed
+from pliant.stability.contact_loop import plant_of
+from pliant.world.world_config import Servo
 
 Array = np.ndarray[Any, Any]
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis import style
 from pliant.analysis.doctor import CHECKS, Case, Diagnosis, examine
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported
+from pliant.analysis.pictures import style
+from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported
 from pliant.experiments import Progress
 from pliant.experiments.doctor_cases import DEFECTS, Defect
 from pliant.experiments.doctor_own import BROKEN, OVERLOOKED, SOUND

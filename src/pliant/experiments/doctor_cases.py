@@ -16,7 +16,7 @@ import numpy as np
 from pliant.experiments.contact_scene import GAP, QUICK, SLOW, Loop, Trace, plane, top_of_home
 from pliant.experiments.rival_contact import RIVALS, Rival, Scene, run_rival
 from pliant.experiments.rival_record import save_rival
-from pliant.robots.sim.config import Failure, Sensor, Surface
+from pliant.world.world_config import Failure, Sensor, Surface
 
 STIFFNESS = (5e3, 2e4, 1e5)
 # Gain × stiffness × lag of the sound loop; twenty times as much is unstable.
@@ -189,8 +189,8 @@ def _without_contact(setup: Setup, trace: Trace) -> float:
 
 _CYCLE = Truth("limit cycle", "frequency", "Hz", 0.3, lambda setup, trace: _frequency(trace))
 _LOOP = Truth("effective delay", "total lag", "ms", 2.0, lambda setup, _: 1e3 * setup.loop.lag_s())
-_BOUNCES = frozenset({"limit cycle", "contact losses", "saturation", "negative damping"})
-_RESTLESS = frozenset({"saturation", "contact losses", "force above its limit"})
+_BOUNCES = frozenset({"limit cycle", "contact losses", "command at a limit", "negative damping"})
+_RESTLESS = frozenset({"command at a limit", "contact losses", "force above its limit"})
 _LATE = frozenset({"effective delay"})
 
 DEFECTS = (
@@ -199,7 +199,7 @@ DEFECTS = (
         "damping with the wrong sign", _wrong_sign, frozenset({"negative damping"}),
         truths=(Truth("negative damping", "share added", "%", 1.0, lambda setup, trace: 100.0),), says="wrong sign",
     ),
-    Defect("speed limit too low", _saturated, frozenset({"saturation"}), says="speed limit"),
+    Defect("speed limit too low", _saturated, frozenset({"command at a limit"}), says="speed limit"),
     Defect(
         "gain too high", _too_much_gain, frozenset({"limit cycle"}), _RESTLESS, (_CYCLE,),
         "a pure delay becomes unstable",

@@ -10,10 +10,9 @@ from typing import Any, Literal
 from pliant.experiments.contact_scene import GAP, QUICK, SLOW, Loop, dome, plane, task, top_of_home
 from pliant.experiments.doctor_cases import MISSED, STIFFNESS, Defect
 from pliant.params.declare import changed
-from pliant.robots.sim.config import Failure, Push, Surface
-from pliant.runtime.batch import simulate
-from pliant.runtime.save import save_run
-from pliant.runtime.task import Task, load_task
+from pliant.session.fast_run import save_run, simulate
+from pliant.task.schema import Task, load_task
+from pliant.world.world_config import Failure, Push, Surface
 
 ONCE = (2e4,)
 SHIPPED = (
@@ -139,7 +138,7 @@ SOUND = (
 BROKEN = (
     Defect(
         "Pliant, a fifth of the lag declared", _short_lag, frozenset({"effective delay"}),
-        frozenset({"limit cycle", "contact losses", "saturation", "force above its limit", "contact fault"}),
+        frozenset({"limit cycle", "contact losses", "command at a limit", "force above its limit", "contact fault"}),
         stiffness=STIFFNESS[1:],
     ),
     Defect("Pliant, surface that ends", _ending, frozenset({"contact losses"}), stiffness=STIFFNESS[1:]),
@@ -162,7 +161,7 @@ BROKEN = (
     Defect("Pliant, started with a preload", _pressed, frozenset({"preload at start"})),
     Defect(
         "plain admittance on a stiff surface", _stiff_admittance, frozenset({"limit cycle"}),
-        frozenset({"saturation"}), stiffness=STIFFNESS[:2],
+        frozenset({"command at a limit"}), stiffness=STIFFNESS[:2],
     ),
 )  # fmt: skip
 
@@ -172,11 +171,11 @@ OVERLOOKED = (
     Defect(
         "Pliant, around the edge of a soft box", _ending, frozenset({"contact losses"}),
         # the law stops where the normal turns too far, and goes in no faster than an approach where no force answers
-        frozenset({"contact fault", "saturation"}), stiffness=STIFFNESS[:1],
+        frozenset({"contact fault", "command at a limit"}), stiffness=STIFFNESS[:1],
     ),
     Defect(
         "plain admittance on 1e5 N/m", _stiff_admittance, frozenset({"limit cycle"}),
         # it presses until the sensor fails, and that ends the run
-        frozenset({"saturation", "failing sensor", "fault"}), stiffness=STIFFNESS[2:],
+        frozenset({"command at a limit", "failing sensor", "fault"}), stiffness=STIFFNESS[2:],
     ),
 )  # fmt: skip

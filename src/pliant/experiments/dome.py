@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_most, reported, within
-from pliant.contact.states import SLIDE
+from pliant.analysis.pictures import style
+from pliant.analysis.targets import Figure, Outcome, at_most, reported, within
+from pliant.control.laws.contact.contact_states import SLIDE
 from pliant.experiments import Progress
 from pliant.experiments.contact_scene import (
     FORCE,

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported, within
+from pliant.analysis.pictures import style
+from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported, within
+from pliant.control.parameters import Admittance, Parameters, Sense, diagonal
 from pliant.experiments import Progress
 from pliant.experiments.deadband import START
 from pliant.experiments.explicit import Choices, ExplicitLaw, Trace, alike, run_freely, run_in_simulator
 from pliant.experiments.push import TOOL
-from pliant.params.control import Admittance, Parameters, Sense, diagonal
-from pliant.robots.sim.config import Push, Sensor, Servo, SimConfig
-from pliant.runtime.batch import simulate
-from pliant.runtime.task import Task
+from pliant.session.fast_run import simulate
+from pliant.task.schema import Task
+from pliant.world.world_config import Push, Sensor, Servo, SimConfig
 
 Array = np.ndarray[Any, Any]
 

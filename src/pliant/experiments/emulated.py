@@ -17,7 +17,7 @@ from typing import Any, Self
 import numpy as np
 
 from pliant.errors import PliantError
-from pliant.robots.emulator.server import DASHBOARD
+from pliant.robots.emulator.ports import DASHBOARD
 from pliant.robots.emulator.trace import load
 
 # The kernels may have to be compiled first [s].

@@ -15,14 +15,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pliant.laws.gains import VIRTUAL_STIFFNESS, damping_for
+from pliant.control.laws.gains import VIRTUAL_STIFFNESS, damping_for
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
 from pliant.params.declare import Six
 from pliant.records import COMMAND, POSITION, READING
-from pliant.robots.sim.config import SimConfig
-from pliant.robots.sim.robot import SimRobot
+from pliant.robots.simulated import SimRobot
 from pliant.spatial import cross, pose_error, quat_rotate_inv, quat_to_mat, transport_wrench
+from pliant.world.world_config import SimConfig
 
 Array = np.ndarray[Any, Any]
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from pliant.mobile.drive import DONE
-from pliant.mobile.followers import Follower
-from pliant.mobile.path import Path, reeds_shepp_path
-from pliant.mobile.track import errors_at, locate
-from pliant.robots.kinematic_base import KinematicBase, KinematicConfig
+from pliant.mobile.base.kinematic_base import KinematicBase, KinematicConfig
+from pliant.mobile.following.drive_limits import DONE
+from pliant.mobile.following.followers import Follower
+from pliant.mobile.following.track import errors_at, locate
+from pliant.mobile.planning.base_path import Path, reeds_shepp_path
 
 Array = np.ndarray[Any, Any]
 

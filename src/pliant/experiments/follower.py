@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported
-from pliant.analysis.plan import draw_map
+from pliant.analysis.pictures import style
+from pliant.analysis.pictures.plan_picture import draw_map
+from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported
 from pliant.experiments import Progress
 from pliant.experiments.follow_runs import PERIOD_S, Run, cusp_path, drive, smooth_path
 from pliant.experiments.plan_maps import office, queries
 from pliant.experiments.pose_runs import Tracked, pose_figures
-from pliant.mobile.drive import NO_NUMBER, STALE
-from pliant.mobile.followers import PathFollower, RegulatedPurePursuit
-from pliant.mobile.path import Path
-from pliant.mobile.planner import HybridAStar
-from pliant.params.mobile import Base
-from pliant.robots.kinematic_base import KinematicConfig
+from pliant.mobile.base.base_params import Base
+from pliant.mobile.base.kinematic_base import KinematicConfig
+from pliant.mobile.following.drive_limits import NO_NUMBER, STALE
+from pliant.mobile.following.followers import PathFollower, RegulatedPurePursuit
+from pliant.mobile.planning.base_path import Path
+from pliant.mobile.planning.planner import HybridAStar
 
 SMOOTH, CUSPS = 8, 20
 SLOWER = KinematicConfig(delay_s=0.08, lag_s=0.12, turn_lag_s=0.12)

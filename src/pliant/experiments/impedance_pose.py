@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported, within
+from pliant.analysis.pictures import style
+from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported, within
+from pliant.control.parameters import Impedance, Limits, Parameters, Sense, diagonal
 from pliant.experiments import Progress
 from pliant.experiments.lab import asked_torque
 from pliant.experiments.push import TOOL
 from pliant.model.arm import Arm
-from pliant.params.control import Impedance, Limits, Parameters, Sense, diagonal
-from pliant.robots.sim.config import Push, Sensor, SimConfig
-from pliant.runtime.batch import Run, simulate
-from pliant.runtime.task import Event, Task
+from pliant.session.fast_run import Run, simulate
 from pliant.spatial import rotation_error
+from pliant.task.schema import Event, Task
+from pliant.world.world_config import Push, Sensor, SimConfig
 
 Array = np.ndarray[Any, Any]
 STIFF, TURN = 200.0, 20.0

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 from scipy.optimize import least_squares
 
+from pliant.control.limits.cuts import TORQUE
+from pliant.control.parameters import Impedance, Limits, Parameters, Sense, diagonal
+from pliant.control.telemetry import fill
+from pliant.control.tick import step
 from pliant.kernel import kernel
-from pliant.limits.report import TORQUE
 from pliant.model.two_link import LENGTH, Q_HOME
-from pliant.params.control import Impedance, Limits, Parameters, Sense, diagonal
 from pliant.records import LIMIT_TORQUE, TELEMETRY
-from pliant.robots.sim.config import Push, Sensor, Servo, SimConfig
-from pliant.robots.sim.step import advance, read
-from pliant.runtime.batch import Run, Simulation, simulate
-from pliant.runtime.task import Belief, Event, Task
-from pliant.runtime.telemetry import fill
-from pliant.runtime.tick import step
+from pliant.session.fast_run import Run, Simulation, simulate
+from pliant.task.schema import Belief, Event, Task
+from pliant.world.period import advance, read
+from pliant.world.world_config import Push, Sensor, Servo, SimConfig
 
 Array = np.ndarray[Any, Any]
 Goal = Callable[[float], tuple[Array, Array, Array]]

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported, within
+from pliant.analysis.pictures import style
+from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported, within
+from pliant.control.parameters import Impedance, Limits
 from pliant.experiments import Progress
 from pliant.experiments.lab import asked_torque, lab_task, law, moved, place, push, rest
 from pliant.model.two_link import TAU_MAX, V_MAX
-from pliant.params.control import Impedance, Limits
-from pliant.runtime.batch import simulate
+from pliant.session.fast_run import simulate
 
 Array = np.ndarray[Any, Any]
 STIFF, SOFT = 1000.0, 50.0

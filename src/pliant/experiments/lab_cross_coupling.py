@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported, within
+from pliant.analysis.pictures import style
+from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported, within
+from pliant.control.parameters import Limits
 from pliant.experiments import Progress
 from pliant.experiments.bare_inverse import BareLaw, jacobian, mass_matrix, run_bare
 from pliant.experiments.lab import SILENT, STIFFNESS, lab_task, law, moved, push, pushed, rest
 from pliant.model.two_link import V_MAX
-from pliant.params.control import Limits
-from pliant.robots.sim.config import Failure
-from pliant.runtime.batch import simulate
+from pliant.session.fast_run import simulate
+from pliant.world.world_config import Failure
 
 Array = np.ndarray[Any, Any]
 FORCE = 10.0
@@ -43,14 +43,14 @@ def _compare() -> tuple[list[Figure], dict[tuple[int, bool], Array]]:
 
 
 def _independent() -> list[Figure]:
-    """The explicit law in closed form, which shares nothing with ours but the simulator."""
+    """The textbook law in closed form, which shares nothing with ours but the simulator."""
     figures = []
     for axis in (0, 1):
         sim = lab_task(6.0, pushes=(push(axis, FORCE),)).sim
         trace = run_bare(BareLaw(cancel_force=False), 6.0, sim=sim)
         way = 1e3 * (trace.place[-1] - trace.place[0])[axis]
         figures.append(
-            within(f"explicit law, without −Jᵀf, along {'xy'[axis]}: deflection", way, "mm", TWICE[axis], 0.05)
+            within(f"textbook law, without −Jᵀf, along {'xy'[axis]}: deflection", way, "mm", TWICE[axis], 0.05)
         )
     return figures
 
@@ -79,7 +79,7 @@ def _masses() -> tuple[list[Figure], tuple[Array, Array, Array]]:
     heavy = run_bare(BareLaw(mass=100.0, cancel_force=False), 20.0, sim=sim)
     ours = pushed(1, FORCE, 20.0, law(100.0, cancel_force=False)).records
     figures += [
-        reported("M = 100 kg, without −Jᵀf, explicit law: runs away after", heavy.ran_away_s - 0.5, "s"),
+        reported("M = 100 kg, without −Jᵀf, textbook law: runs away after", heavy.ran_away_s - 0.5, "s"),
         at_most(
             "the same with Pliant's limits: largest share of the joint speed limit",
             100 * np.abs(ours["reading"]["qd"]).max() / (Limits().speed_scale * V_MAX[0]),

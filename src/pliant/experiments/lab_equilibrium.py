@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported, within
+from pliant.analysis.pictures import style
+from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported, within
+from pliant.control.parameters import Limits
 from pliant.experiments import Progress
 from pliant.experiments.bare_inverse import BareLaw, Trace, run_bare, still
 from pliant.experiments.lab import (
@@ -30,8 +31,7 @@ from pliant.experiments.lab import (
     speed,
 )
 from pliant.model.two_link import LENGTH, TAU_MAX, V_MAX
-from pliant.params.control import Limits
-from pliant.runtime.batch import simulate
+from pliant.session.fast_run import simulate
 
 Array = np.ndarray[Any, Any]
 FAR = ((0.2, 0.1), (1.5, 1.5))
@@ -115,19 +115,19 @@ def _unreachable() -> tuple[list[Figure], dict[tuple[float, float], tuple[Array,
 
 
 def _bare(name: str, goal: Goal, bare: Trace) -> list[Figure]:
-    """What the explicit law does with the same equilibrium: with drives that give anything, and with ours."""
+    """What the textbook law does with the same equilibrium: with drives that give anything, and with ours."""
     clamped = run_bare(BareLaw(), 10.0, goal, tau_max=np.array(TAU_MAX))
     end = np.abs(clamped.qd[-500:]).max()
     return [
-        reported(f"{name}, bare inverse: time until 100 rad/s", bare.ran_away_s, "s"),
+        reported(f"{name}, textbook law: time until 100 rad/s", bare.ran_away_s, "s"),
         reported(
-            f"{name}, bare inverse: time until 10 000 rad/s",
+            f"{name}, textbook law: time until 10 000 rad/s",
             run_bare(BareLaw(), 2.0, goal, runaway=1e4).ran_away_s,
             "s",
         ),
-        reported(f"{name}, bare inverse: largest torque until 100 rad/s", np.abs(bare.tau).max(), "N m"),
-        reported(f"{name}, bare inverse, same torque limits: largest joint speed", np.abs(clamped.qd).max(), "rad/s"),
-        reported(f"{name}, bare inverse, same torque limits: joint speed after 10 s", end, "rad/s"),
+        reported(f"{name}, textbook law: largest torque until 100 rad/s", np.abs(bare.tau).max(), "N m"),
+        reported(f"{name}, textbook law, same torque limits: largest joint speed", np.abs(clamped.qd).max(), "rad/s"),
+        reported(f"{name}, textbook law, same torque limits: joint speed after 10 s", end, "rad/s"),
     ]
 
 
@@ -210,7 +210,7 @@ def _draw(
     with style.applied() as theme:
         subtitle = (
             f"two-link arm, 1 kHz; M {MASS:g} kg, B {DAMPING:g} N s/m, K {STIFFNESS:g} N/m; grey: limit of reach; "
-            "dashed: bare inverse"
+            "dashed: textbook law"
         )
         fig, axes = style.figure(2, 2, "Moving equilibrium", subtitle, share_x=False, panel_inches=(5.4, 3.6))
         angle = np.linspace(0, 2 * math.pi, 200)

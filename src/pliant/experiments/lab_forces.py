@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported, within
+from pliant.analysis.pictures import style
+from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported, within
+from pliant.control.parameters import Limits
 from pliant.experiments import Progress
 from pliant.experiments.lab import DAMPING, DT, MASS, STIFFNESS, lab_task, law, moved, place, push, pushed, rest
-from pliant.params.control import Limits
-from pliant.robots.sim.config import Push, Sensor
-from pliant.runtime.batch import simulate
-from pliant.runtime.task import Event
+from pliant.session.fast_run import simulate
+from pliant.task.schema import Event
+from pliant.world.world_config import Push, Sensor
 
 Array = np.ndarray[Any, Any]
 FORCE = 10.0

@@ -9,13 +9,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported, within
+from pliant.analysis.pictures import style
+from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported, within
+from pliant.control.parameters import Limits
 from pliant.experiments import Progress
 from pliant.experiments.bare_inverse import L2, BareLaw, jacobian, jacobian_rate, run_bare, short_jacobian_rate
 from pliant.experiments.lab import circle, lab_task, law, place, run_along
 from pliant.model.arm import Arm
-from pliant.params.control import Limits
 
 Array = np.ndarray[Any, Any]
 Rate = Literal["right", "short", "none"]
@@ -95,8 +95,9 @@ def _circles() -> tuple[list[Figure], dict[str, Array]]:
         records = run_along(lab_task(SECONDS, law(**soft, use_jdot=on), limits=fast), waiting)
         gaps[name] = place(records) - records["goal"]["pose"][:, :2]
     rates: tuple[tuple[str, Rate], ...] = (
-        ("explicit law, correct J̇", "right"),
-        ("explicit law, incomplete J̇", "short"),
+        ("textbook law, correct J̇", "right"),
+        ("textbook law, incomplete J̇", "short"),
+        ("textbook law, without J̇", "none"),
     )
     for name, rate in rates:
         trace = run_bare(BareLaw(**soft, rate=rate), SECONDS, waiting)
@@ -106,9 +107,11 @@ def _circles() -> tuple[list[Figure], dict[str, Array]]:
     figures = [
         at_most("circle of 0.2 m at 0.8 Hz, Pliant: largest position error", off["Pliant, with J̇"], "mm", 1.0),
         at_least("the same, without J̇", off["Pliant, without J̇"], "mm", 5.0),
-        reported("the same, explicit law with the correct J̇", off["explicit law, correct J̇"], "mm"),
-        at_least("the same, explicit law with the incomplete J̇", off["explicit law, incomplete J̇"], "mm", 5.0),
+        reported("the same, textbook law with the correct J̇", off["textbook law, correct J̇"], "mm"),
+        at_least("the same, textbook law with the incomplete J̇", off["textbook law, incomplete J̇"], "mm", 5.0),
+        reported("the same, textbook law without J̇", off["textbook law, without J̇"], "mm"),
     ]
+    del gaps["textbook law, without J̇"]  # in the picture its line would hide that of Pliant without J̇
     return figures, gaps
 
 
@@ -133,7 +136,9 @@ def _draw(gaps: dict[str, Array], path: Path) -> None:
             f"two-link arm, 1 kHz; circle of {RADIUS:g} m at {HERTZ:g} Hz from 1.5 s; M 5 kg, B 100 N s/m, K 250 N/m"
         )
         fig, axes = style.figure(1, 1, "Effect of J̇ on a fast circle", subtitle, panel_inches=(9.0, 3.4))
-        for (name, gap), colour, line in zip(gaps.items(), theme.lines, ("-", "-", ":", "--"), strict=False):
+        for (name, gap), colour, line in zip(
+            gaps.items(), theme.lines[: len(gaps)], ("-", "-", ":", "--"), strict=True
+        ):
             times = 0.001 * np.arange(len(gap))
             axes[0, 0].plot(times, 1e3 * np.linalg.norm(gap, axis=1), line, color=colour, label=name)
         axes[0, 0].set_xlim(1.4, SECONDS)

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported, within
+from pliant.analysis.pictures import style
+from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported, within
 from pliant.experiments import Progress
 from pliant.experiments.bare_inverse import jacobian, mass_matrix, other_torques, tool_at
 from pliant.experiments.lab import DAMPING, DT, MASS, STIFFNESS, X0, circle, lab_task, law, run_along
 from pliant.model.two_link import DAMPING as FRICTION
-from pliant.runtime.batch import simulate
-from pliant.runtime.task import Belief, Event
+from pliant.session.fast_run import simulate
+from pliant.task.schema import Belief, Event
 
 Array = np.ndarray[Any, Any]
 BELIEFS = {

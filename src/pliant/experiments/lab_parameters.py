@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_most, reported, within
+from pliant.analysis.pictures import style
+from pliant.analysis.targets import Figure, Outcome, at_most, reported, within
 from pliant.experiments import Progress
 from pliant.experiments.lab import damping_ratio, law, moved, place, pushed, rest
 

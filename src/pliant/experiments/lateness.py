@@ -17,8 +17,8 @@ import numpy as np
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
-from pliant.analysis.figures import Figure, reported
-from pliant.runtime.session import Session
+from pliant.analysis.targets import Figure, reported
+from pliant.session.session import Session
 
 _PLAIN = """
 import sys, threading, time
@@ -42,7 +42,7 @@ print(*late)
 _READER = """
 import sys
 from pathlib import Path
-from pliant.runtime.board import Board
+from pliant.loop.board import Board
 board, at = Board.attach(Path(sys.argv[1])), 0
 while True:
     records, at, lost = board.read(max(0, board.head - 500))

@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported
+from pliant.analysis.pictures import style
+from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported
+from pliant.control.parameters import Admittance, Limits, Parameters, diagonal
 from pliant.experiments import Progress
 from pliant.experiments.explicit import Choices, ClampedToFace, ExplicitLaw, clamped_to_stops, run_in_simulator
 from pliant.experiments.push import TOOL
 from pliant.experiments.random_runs import RATIOS, SETS, collect
 from pliant.model.arm import Arm
-from pliant.params.control import Admittance, Limits, Parameters, diagonal
 from pliant.records import FAULT_POSE_ERROR, LIMITS
-from pliant.robots.sim.config import Push, SimConfig
-from pliant.runtime.batch import simulate
-from pliant.runtime.task import Task
+from pliant.session.fast_run import simulate
+from pliant.task.schema import Task
+from pliant.world.world_config import Push, SimConfig
 
 Array = np.ndarray[Any, Any]
 

@@ -8,21 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported
+from pliant.analysis.pictures import style
+from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported
+from pliant.control.laws.registry import prepare
+from pliant.control.parameters import PARAMETERS, Admittance, Parameters, Sense, diagonal, record_of
+from pliant.control.tick_entries import new_work
 from pliant.experiments import Progress
 from pliant.experiments.explicit import Choices, ExplicitLaw, Trace, alike, run_in_simulator
 from pliant.experiments.push import TOOL
-from pliant.laws.gains import prepare
 from pliant.model.arm import Arm
-from pliant.params.control import PARAMETERS, Admittance, Parameters, Sense, diagonal, record_of
 from pliant.params.declare import changed
 from pliant.records import COMMAND, OBSERVED, POSITION, STATE
-from pliant.robots.sim.config import Push, SimConfig
-from pliant.runtime.batch import Run, simulate
-from pliant.runtime.replay import difference, rerun
-from pliant.runtime.task import Event, Task
-from pliant.runtime.tick import WORK
+from pliant.session.fast_run import Run, simulate
+from pliant.session.rerun import difference, rerun
+from pliant.task.schema import Event, Task
+from pliant.world.world_config import Push, SimConfig
 
 Array = np.ndarray[Any, Any]
 
@@ -184,7 +184,7 @@ def _again(run: Run, sets: Array) -> float:
     """Largest difference when the recorded ticks run again, each with the set of its revision."""
     records = run.records
     out, arm = records.copy(), Arm.load("ur5e", TOOL)
-    state, command, observed, work = STATE.new(), COMMAND.new(), OBSERVED.new(), WORK.new()
+    state, command, observed, work = STATE.new(), COMMAND.new(), OBSERVED.new(), new_work()
     which = records["revision"].astype(np.int64)
     rerun(arm.handle, sets, which, records, state, command, observed, work, POSITION, DT, 0, len(records), out)
     return difference(records, out)[0]

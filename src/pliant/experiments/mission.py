@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported
-from pliant.analysis.plan import draw_map
+from pliant.analysis.pictures import style
+from pliant.analysis.pictures.plan_picture import draw_map
+from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported
 from pliant.errors import PliantError
 from pliant.experiments import Progress
 from pliant.experiments.mission_faults import NOISE, Noisy
@@ -29,11 +29,11 @@ from pliant.experiments.mission_runs import (
     stopped,
     with_box,
 )
-from pliant.mobile.mission import Mission
-from pliant.model.grid import OccupancyGrid
+from pliant.mobile.mission.mission_task import MissionTask, begun
+from pliant.mobile.mission.stage_machine import Mission
+from pliant.mobile.planning.grid import OccupancyGrid
+from pliant.mobile.planning.map_files import load_map
 from pliant.params.declare import changed
-from pliant.runtime.map_files import load_map
-from pliant.runtime.mission_task import MissionTask, begun
 
 STARTS, ON_WHEELS, WITH_NOISE, MISHAPS = 20, 3, 3, 14
 TARGET_MM = 10.0

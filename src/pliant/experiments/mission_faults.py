@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from pliant.mobile.base import wheels_of
-from pliant.robots.sim.body import SimBody
+from pliant.mobile.base.drive_model import wheels_of
+from pliant.mobile.whole_body.simulated_body import SimBody
 
 NOISE = (0.002, 0.002)
 """Standard deviations of an imperfect localisation [m, rad]."""

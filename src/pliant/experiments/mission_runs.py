@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis.mission import STAGES, Story, limit_shares, story_of
+from pliant.analysis.mission_figures import STAGES, Story, limit_shares, story_of
 from pliant.experiments.mission_faults import (
     Faulty,
     Held,
@@ -23,20 +23,20 @@ from pliant.experiments.mission_faults import (
     sagging,
     turned,
 )
-from pliant.mobile.arc import along_arc
-from pliant.mobile.body import BASE_JOINTS, Body
-from pliant.mobile.mission import Mission
-from pliant.mobile.planner import HybridAStar
-from pliant.mobile.space import distance_at, free_at, prepared
-from pliant.mobile.stages import pose_apart
-from pliant.model.grid import OCCUPIED, OccupancyGrid
+from pliant.mobile.base.arc import along_arc
+from pliant.mobile.base.base_params import Footprint
+from pliant.mobile.mission.mission_task import MissionTask, find_mission
+from pliant.mobile.mission.simulated_mission import MissionRun, simulate_mission
+from pliant.mobile.mission.stage_machine import Mission
+from pliant.mobile.mission.stages import pose_apart
+from pliant.mobile.planning.free_space import distance_at, free_at, prepared
+from pliant.mobile.planning.grid import OCCUPIED, OccupancyGrid
+from pliant.mobile.planning.map_files import load_map
+from pliant.mobile.planning.planner import HybridAStar
+from pliant.mobile.whole_body.closed_loop import MobileRobot
+from pliant.mobile.whole_body.kinematic_body import BASE_JOINTS, Body
+from pliant.mobile.whole_body.simulated_body import SimBody
 from pliant.params.declare import changed
-from pliant.params.mobile import Footprint
-from pliant.robots.sim.body import SimBody
-from pliant.runtime.body import MobileRobot
-from pliant.runtime.map_files import load_map
-from pliant.runtime.mission import MissionRun, simulate_mission
-from pliant.runtime.mission_task import MissionTask, find_mission
 
 Array = np.ndarray[Any, Any]
 

@@ -10,15 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported, within
+from pliant.analysis.pictures import style
+from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported, within
 from pliant.experiments import Progress
 from pliant.experiments.explicit import matrix_of
-from pliant.model.arm import Arm
-from pliant.model.tool import Tool
-from pliant.params.declare import changed
-from pliant.robots.sim.config import Sensor, SimConfig
-from pliant.runtime.identify import (
+from pliant.identify.payload_fit import Payload, PayloadError, check, identify
+from pliant.identify.payload_motion import (
     POSES,
     as_settings,
     choose_poses,
@@ -29,9 +26,12 @@ from pliant.runtime.identify import (
     most_kg,
     take_readings,
 )
-from pliant.runtime.session import Session
-from pliant.runtime.task import Task
-from pliant.sense.payload import Payload, PayloadError, check, identify
+from pliant.model.arm import Arm
+from pliant.model.tool import Tool
+from pliant.params.declare import changed
+from pliant.session.session import Session
+from pliant.task.schema import Task
+from pliant.world.world_config import Sensor, SimConfig
 
 Array = np.ndarray[Any, Any]
 

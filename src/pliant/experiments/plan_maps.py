@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from pliant.mobile.planner import HybridAStar
-from pliant.mobile.space import distance_at
-from pliant.model.grid import OccupancyGrid, grid_of
+from pliant.mobile.planning.free_space import distance_at
+from pliant.mobile.planning.grid import OccupancyGrid, grid_of
+from pliant.mobile.planning.planner import HybridAStar
 
 Array = np.ndarray[Any, Any]
 

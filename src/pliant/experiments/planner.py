@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported
-from pliant.analysis.plan import draw_map, draw_path
+from pliant.analysis.pictures import style
+from pliant.analysis.pictures.plan_picture import draw_map, draw_path
+from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported
 from pliant.experiments import Progress
 from pliant.experiments.plan_maps import MAPS, queries
 from pliant.experiments.rival_planner import ompl_is_there, ompl_lengths, ompl_solves, one_query, pairs, uncompiled
-from pliant.mobile.planner import HybridAStar, NoWayError, Plan
-from pliant.mobile.reeds_shepp import path_lengths
-from pliant.mobile.space import free_at, prepared
-from pliant.params.mobile import Footprint
+from pliant.mobile.base.base_params import Footprint
+from pliant.mobile.planning.free_space import free_at, prepared
+from pliant.mobile.planning.planner import HybridAStar, NoWayError, Plan
+from pliant.mobile.planning.reeds_shepp import path_lengths
 
 Array = np.ndarray[Any, Any]
 

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis.figures import Figure, at_least, at_most, reported
+from pliant.analysis.targets import Figure, at_least, at_most, reported
 from pliant.experiments.follow_runs import PERIOD_S
 from pliant.experiments.rival_velocity import mean_step_velocity
-from pliant.mobile.drive import DRIVING
-from pliant.mobile.estimate import ESTIMATE, VALID
-from pliant.mobile.track_poses import NO_REFERENCE, PoseTracker
-from pliant.robots.kinematic_base import KinematicBase
+from pliant.mobile.base.kinematic_base import KinematicBase
+from pliant.mobile.following.drive_limits import DRIVING
+from pliant.mobile.following.stamped_poses import NO_REFERENCE, PoseTracker
+from pliant.mobile.velocity.estimate import ESTIMATE, VALID
 
 Array = np.ndarray[Any, Any]
 

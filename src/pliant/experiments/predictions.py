@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_most, reported
-from pliant.analysis.first_touch import touch
+from pliant.analysis.pictures import style
+from pliant.analysis.targets import Figure, Outcome, at_most, reported
+from pliant.control.laws.contact.contact_params import Contact
 from pliant.experiments import Progress
 from pliant.experiments.contact_scene import QUICK, SLOW, Loop, judge, plane, run_contact, task
-from pliant.params.contact import Contact
+from pliant.stability.first_touch import touch
 
 STIFFNESS, DAMPING, SEEDS = (1e3, 5e3, 2e4, 1e5), 50.0, 15
 # Median peak, median settling, slowest settling. With 10⁵ N/m and 50 ms some touches fall out of the ±5 % band

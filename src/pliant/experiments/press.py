@@ -7,15 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
-from pliant.analysis import style
-from pliant.analysis.figures import Outcome, at_most, reported
+from pliant.analysis.pictures import style
+from pliant.analysis.targets import Outcome, at_most, reported
+from pliant.control.parameters import Admittance, Parameters, Sense, diagonal
 from pliant.experiments import Progress
 from pliant.experiments.push import TOOL
 from pliant.model.arm import Arm
-from pliant.params.control import Admittance, Parameters, Sense, diagonal
-from pliant.robots.sim.config import SimConfig, Surface
-from pliant.runtime.batch import simulate
-from pliant.runtime.task import Event, Task
+from pliant.session.fast_run import simulate
+from pliant.task.schema import Event, Task
+from pliant.world.world_config import SimConfig, Surface
 
 STIFFNESS = (1e3, 3e3, 1e4, 3e4, 1e5)
 LOADS = (10.0, 20.0, 40.0)

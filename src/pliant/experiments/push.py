@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis import style
-from pliant.analysis.figures import Outcome, at_most, reported, within
+from pliant.analysis.pictures import style
+from pliant.analysis.targets import Outcome, at_most, reported, within
+from pliant.control.parameters import Admittance, Parameters, Sense, diagonal
 from pliant.experiments import Progress
 from pliant.model.tool import Tool
-from pliant.params.control import Admittance, Parameters, Sense, diagonal
-from pliant.robots.sim.config import Push, SimConfig
-from pliant.runtime.batch import simulate
-from pliant.runtime.task import Task
+from pliant.session.fast_run import simulate
+from pliant.task.schema import Task
+from pliant.world.world_config import Push, SimConfig
 
 TOOL = Tool(mass_kg=0.8, com_m=(0.0, 0.0, 0.06), tcp_m=(0.0, 0.0, 0.15), tip_radius_m=0.01)
 STIFFNESS, DEADBAND, FORCE = 200.0, 1.0, 20.0

@@ -12,15 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from pliant.control.laws.registry import LAWS, prepare
+from pliant.control.limits.compliant_frame import change_of, length_of
+from pliant.control.limits.stopping_path import tool_speeds
+from pliant.control.parameters import PARAMETERS, Admittance, Limits, Parameters, Sense, record_of
+from pliant.control.tick import step
+from pliant.control.tick_entries import new_work
 from pliant.experiments.push import TOOL
 from pliant.kernel import fill, kernel, put
-from pliant.laws import ADMITTANCE, HOLD
-from pliant.laws.gains import prepare
-from pliant.limits.inside import tool_speeds
-from pliant.limits.tool import change_of, length_of
 from pliant.model.arm import Arm
 from pliant.model.kinematics import forward
-from pliant.params.control import PARAMETERS, Admittance, Limits, Parameters, Sense, record_of
 from pliant.records import (
     COMMAND,
     GOAL,
@@ -35,9 +36,8 @@ from pliant.records import (
     Field,
     Layout,
 )
-from pliant.robots.sim.random import uniform
-from pliant.runtime.tick import WORK, step
 from pliant.spatial import quat_mul, so3_exp
+from pliant.world.random_numbers import uniform
 
 DT = 0.002
 SETS = 400
@@ -85,6 +85,8 @@ TALLY = Layout(
         Field("quat", "", "a quaternion", (4,)),
     ),
 )
+
+HOLD, ADMITTANCE = LAWS["hold"].number, LAWS["admittance"].number
 
 
 @kernel
@@ -280,9 +282,9 @@ def _one_batch(seed: int, runs: int, ticks: int) -> np.ndarray[Any, Any]:
         sets[i] = record[0]
     tally = TALLY.new()
     tally[0].rng = seed
-    records = (layout.new() for layout in (STATE, STATE, READING, GOAL, COMMAND, OBSERVED, WORK))
+    records = (layout.new() for layout in (STATE, STATE, READING, GOAL, COMMAND, OBSERVED))
     arm = Arm.load("ur5e", TOOL)  # its handle points into it
-    random_runs(arm.handle, sets, *records, tally, DT, ticks, runs)
+    random_runs(arm.handle, sets, *records, new_work(), tally, DT, ticks, runs)
     return tally
 
 

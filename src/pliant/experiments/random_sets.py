@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis.figures import Figure, at_most, reported
+from pliant.analysis.targets import Figure, at_most, reported
+from pliant.control.laws import admittance
+from pliant.control.parameters import GAINS, Admittance
 from pliant.kernel import kernel
-from pliant.laws import admittance
-from pliant.params.control import GAINS, Admittance
 from pliant.params.declare import to_record
 from pliant.records import STATE
 

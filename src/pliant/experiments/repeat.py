@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from pliant.analysis.figures import Outcome, at_least, at_most, reported
+from pliant.analysis.targets import Outcome, at_least, at_most, reported
 from pliant.experiments import Progress
 from pliant.record.reader import Recording
-from pliant.runtime.batch import simulate
-from pliant.runtime.replay import difference, replay
-from pliant.runtime.session import Session
-from pliant.runtime.task import Task, load_task
+from pliant.session.fast_run import simulate
+from pliant.session.rerun import difference, replay
+from pliant.session.session import Session
+from pliant.task.schema import Task, load_task
 
 
 def run(seed: int, progress: Progress) -> Outcome:

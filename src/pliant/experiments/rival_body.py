@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pliant.experiments.body_scenes import DT, Path
-from pliant.mobile.body import Body
+from pliant.mobile.whole_body.kinematic_body import Body
 from pliant.spatial import pose_error
 
 Array = np.ndarray[Any, Any]

@@ -13,27 +13,29 @@ from typing import Any
 
 import numpy as np
 
-from pliant.contact import states
+from pliant.control import telemetry
+from pliant.control.laws.contact import contact_states
+from pliant.control.laws.contact.contact_params import Contact
+from pliant.control.parameters import Parameters, Sense, record_of
+from pliant.control.sense.external_wrench import external, smoothing
 from pliant.errors import InputError
 from pliant.experiments.contact_scene import FORCE, HEADING, TOOL, Figures, Loop, Trace, judged
 from pliant.kernel import fill, kernel, put
 from pliant.model.arm import Arm
 from pliant.model.inverse import SCRATCH, damped_inverse, smallest_singular_value
 from pliant.model.kinematics import forward, jacobian, place
-from pliant.params.contact import Contact
-from pliant.params.control import Parameters, Sense, record_of
 from pliant.records import COMMAND, GOAL, OBSERVED, POSITION, READING, STATE, TELEMETRY, Field, Layout
-from pliant.robots.sim.config import Sensor, SimConfig, Surface
-from pliant.robots.sim.robot import SimRobot
-from pliant.robots.sim.step import advance, read
-from pliant.runtime import telemetry
-from pliant.sense.wrench import external, smoothing
+from pliant.robots.simulated import SimRobot
+from pliant.world.period import advance, read
+from pliant.world.world_config import Sensor, SimConfig, Surface
 
 Array = np.ndarray[Any, Any]
 
 SATURATED, SPRING, FORCE_MODE = range(3)
 SEEKING, DWELLING, SLIDING, OVER, WAITING = range(5)
-_STATE_OF = np.array([states.SEEK, states.DWELL, states.SLIDE, states.DONE, states.READY])
+_STATE_OF = np.array(
+    [contact_states.SEEK, contact_states.DWELL, contact_states.SLIDE, contact_states.DONE, contact_states.READY]
+)
 _LINE = 64  # ticks that a force sensor can be late
 
 _RIVAL = Layout(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pliant.experiments.plan_maps import MAPS, queries
-from pliant.mobile.planner import HybridAStar
+from pliant.mobile.planning.planner import HybridAStar
 
 Array = np.ndarray[Any, Any]
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pliant.control.laws.registry import prepare
+from pliant.control.parameters import PARAMETERS, record_of
 from pliant.experiments.contact_scene import TOOL, Loop, Trace
 from pliant.experiments.rival_contact import Rival, parameters_of
-from pliant.laws.gains import prepare
+from pliant.loop.run_description import versions
 from pliant.model.arm import Arm
-from pliant.params.control import PARAMETERS, record_of
 from pliant.record.writer import RecordingWriter
-from pliant.runtime.batch import Run
-from pliant.runtime.describe import versions
-from pliant.runtime.save import save_run
-from pliant.runtime.task import Task
+from pliant.session.fast_run import Run, save_run
+from pliant.task.schema import Task
 
 
 def save_rival(path: Path, rival: Rival, loop: Loop, seed: int, trace: Trace) -> None:

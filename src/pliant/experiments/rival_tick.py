@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pinocchio  # pyright: ignore[reportMissingImports] (an optional package)
 
-from pliant.runtime.controller import Controller
+from pliant.control.controller import Controller
 
 pin: Any = pinocchio
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pliant.kernel import kernel
-from pliant.mobile.estimate import wrapped
+from pliant.mobile.velocity.estimate import wrapped
 
 ROOM = 5
 

@@ -16,21 +16,21 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_most, reported
-from pliant.bridge.start import bridged
-from pliant.bridge.topics import live_topics
+from pliant.analysis.pictures import style
+from pliant.analysis.targets import Figure, Outcome, at_most, reported
+from pliant.bridge.published_topics import live_topics
+from pliant.bridge.starting import bridged
 from pliant.experiments import Progress
 from pliant.experiments.lateness import lateness
 from pliant.experiments.push import TOOL
 from pliant.experiments.ros2_cost import NAMES, TARGET_US, Costs, cost, cost_figures
 from pliant.experiments.ros2_peer import Peer, PeerMissingError, own_network
 from pliant.records import TELEMETRY
-from pliant.ros2 import messages
+from pliant.ros2 import message_types
 from pliant.ros2.node import Node, Reader, Writer
 from pliant.ros2.templates import Stencil
-from pliant.runtime.session import Session
-from pliant.runtime.task import Task
+from pliant.session.session import Session
+from pliant.task.schema import Task
 
 Array = np.ndarray[Any, Any]
 
@@ -83,12 +83,12 @@ class Trips:
 def round_trip(seed: int) -> Trips:
     """Joint states to a real ROS 2 and back at 500 Hz."""
     records = np.random.default_rng(seed).normal(size=(ROUND_TRIPS, TELEMETRY.dtype.itemsize // 8))
-    topic = next(topic for topic in live_topics(Task()) if topic.message_type == messages.JOINT_STATE)
+    topic = next(topic for topic in live_topics(Task()) if topic.message_type == message_types.JOINT_STATE)
     with Peer() as peer, Node("pliant") as node:
-        writer = node.writer("there", messages.JOINT_STATE, depth=ROUND_TRIPS)
-        reader = node.reader("back", messages.JOINT_STATE, depth=ROUND_TRIPS)
+        writer = node.writer("there", message_types.JOINT_STATE, depth=ROUND_TRIPS)
+        reader = node.reader("back", message_types.JOINT_STATE, depth=ROUND_TRIPS)
         node.announce()
-        peer("echo", here="/there", there="/back", type=messages.JOINT_STATE)
+        peer("echo", here="/there", there="/back", type=message_types.JOINT_STATE)
         deadline = time.monotonic() + 30.0
         while not (writer.listeners and reader.speakers) and time.monotonic() < deadline:
             time.sleep(0.01)

@@ -17,15 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis.figures import Figure, at_most, reported
-from pliant.bridge.topics import cmd_vel, live_topics
+from pliant.analysis.targets import Figure, at_most, reported
+from pliant.bridge.published_topics import cmd_vel, live_topics
 from pliant.errors import PliantError
 from pliant.records import TELEMETRY
-from pliant.ros2 import messages
+from pliant.ros2 import message_types
 from pliant.ros2.dds_types import dds_type
 from pliant.ros2.node import Node, Writer
 from pliant.ros2.templates import Stencil
-from pliant.runtime.task import Task
+from pliant.task.schema import Task
 
 Array = np.ndarray[Any, Any]
 
@@ -107,8 +107,8 @@ def cost(seed: int, count: int = MESSAGES) -> Costs:
         names = [node.full_name(topic.name) for topic in topics]
         kinds = [topic.message_type for topic in topics]
         writers = [node.writer(name, kind) for name, kind in zip(names, kinds, strict=True)]
-        objects = node.writer("objects", messages.JOINT_STATE)
-        heard = [*zip(names, kinds, strict=True), ("/objects", messages.JOINT_STATE)]
+        objects = node.writer("objects", message_types.JOINT_STATE)
+        heard = [*zip(names, kinds, strict=True), ("/objects", message_types.JOINT_STATE)]
         with _listener(heard):
             _await_listener([*writers, objects])
             pairs = [(Stencil(topic, NAMES), writer) for topic, writer in zip(topics, writers, strict=True)]
@@ -138,7 +138,7 @@ def _object_sender(writer: Writer, records: Array) -> Callable[[int], object]:
     of = dds_type
     stamp = of("builtin_interfaces/msg/Time")(sec=0, nanosec=0)
     header = of("std_msgs/msg/Header")(stamp=stamp, frame_id="")
-    made = of(messages.JOINT_STATE)(header=header, name=NAMES, position=[], velocity=[], effort=[])
+    made = of(message_types.JOINT_STATE)(header=header, name=NAMES, position=[], velocity=[], effort=[])
 
     def send(i: int) -> None:
         reading = records[i]["reading"]

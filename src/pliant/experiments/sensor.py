@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis import style
-from pliant.analysis.figures import Outcome, at_most, reported, within
+from pliant.analysis.pictures import style
+from pliant.analysis.targets import Outcome, at_most, reported, within
 from pliant.experiments import Progress
 from pliant.model.tool import Tool
 from pliant.records import COMMAND, POSITION, READING, WRENCH_MISSING, WRENCH_SATURATED
-from pliant.robots.sim.config import Push, Sensor, SimConfig
-from pliant.robots.sim.robot import SimRobot
+from pliant.robots.simulated import SimRobot
+from pliant.world.world_config import Push, Sensor, SimConfig
 
 DT = 0.002
 TOOL = Tool(

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from pliant.analysis import style
-from pliant.analysis.figures import Outcome, reported, within
+from pliant.analysis.pictures import style
+from pliant.analysis.targets import Outcome, reported, within
 from pliant.experiments import Progress
 from pliant.model.tool import Tool
 from pliant.records import COMMAND, POSITION, READING
-from pliant.robots.sim.config import Servo, SimConfig
-from pliant.robots.sim.robot import SimRobot
+from pliant.robots.simulated import SimRobot
+from pliant.world.world_config import Servo, SimConfig
 
 DT, JOINT, AMPLITUDE = 0.002, 0, 0.002
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported, within
+from pliant.analysis.pictures import style
+from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported, within
+from pliant.control.parameters import Admittance, Limits, Parameters, diagonal
 from pliant.experiments import Progress
 from pliant.experiments.explicit import (
     Choices,
@@ -26,10 +27,9 @@ from pliant.experiments.push import TOOL
 from pliant.kernel import kernel
 from pliant.model.arm import Arm
 from pliant.model.inverse import SCRATCH, damped_inverse, smallest_singular_value
-from pliant.params.control import Admittance, Limits, Parameters, diagonal
-from pliant.robots.sim.config import Push, SimConfig
-from pliant.runtime.batch import simulate
-from pliant.runtime.task import Event, Task
+from pliant.session.fast_run import simulate
+from pliant.task.schema import Event, Task
+from pliant.world.world_config import Push, SimConfig
 
 Array = np.ndarray[Any, Any]
 

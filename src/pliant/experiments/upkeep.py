@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis.figures import Figure, at_most, reported
+from pliant.analysis.targets import Figure, at_most, reported
+from pliant.control.parameters import record_of
 from pliant.experiments.push import TOOL
 from pliant.kernel import kernel
-from pliant.params.control import record_of
+from pliant.loop.pacing import PACE
+from pliant.loop.periods import finish
+from pliant.loop.slots import knock
 from pliant.params.declare import changed
 from pliant.records import TELEMETRY
-from pliant.runtime.batch import Simulation
-from pliant.runtime.cycle import finish
-from pliant.runtime.pace import PACE
-from pliant.runtime.slots import knock
-from pliant.runtime.task import Task
+from pliant.session.fast_run import Simulation
+from pliant.task.schema import Task
 
 _SLOTS, _TICKS = 2500, 5000  # five seconds at 500 Hz, as on the board
 
@@ -65,7 +65,7 @@ def upkeep() -> list[Figure]:
     look = _shortest(lambda: [knock(*door, 0) for _ in range(_TICKS)]) / _TICKS  # as the loop does it, from Python
     return [
         at_most("telemetry of a tick, filled and published", telemetry * 1e6, "µs", 2.0),
-        reported("size of the telemetry", t.itemsize),
+        reported("size of the telemetry", t.itemsize, "bytes"),
         at_most("check for new parameters and requests, every tick", look * 1e6, "µs", 2.0),
         reported("applying a set without new gains, once", _adoption(simulation, sense__cutoff_hz=10.0) * 1e6, "µs"),
         reported("applying a set with new gains, once", _adoption(simulation, admittance__stiffness=150.0) * 1e6, "µs"),

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_most, reported, within
+from pliant.analysis.pictures import style
+from pliant.analysis.targets import Figure, Outcome, at_most, reported, within
 from pliant.experiments import Progress
 from pliant.experiments.contact_scene import Figures, Trace, judge, run_contact
 from pliant.experiments.ur_faults import FAULTS, REFUSALS, fault_figures, refusal_figures
@@ -30,7 +30,7 @@ from pliant.experiments.ur_runs import (
     simulated_latency,
     yielded,
 )
-from pliant.robots.ur.connect import check_extra
+from pliant.robots.ur.connecting import check_extra
 from pliant.robots.ur.driver import WATCHDOG_S
 
 Array = np.ndarray[Any, Any]

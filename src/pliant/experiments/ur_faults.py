@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pliant.analysis.figures import Figure, within
+from pliant.analysis.targets import Figure, within
 from pliant.errors import PliantError
 from pliant.experiments.emulated import Emulator
 from pliant.experiments.ur_runs import PATIENT, STANDS, patient, settled
-from pliant.runtime.session import Session
-from pliant.runtime.task import Task
+from pliant.session.session import Session
+from pliant.task.schema import Task
 
 
 @dataclass(frozen=True)

@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from pliant.contact.states import DONE
+from pliant.control.laws.contact.contact_states import DONE
 from pliant.errors import LoopError
 from pliant.experiments.contact_scene import Trace
 from pliant.experiments.emulated import Emulator
 from pliant.params.declare import changed
-from pliant.robots.sim.config import Push
-from pliant.runtime.batch import simulate
-from pliant.runtime.session import Session
-from pliant.runtime.task import Task, load_task
+from pliant.session.fast_run import simulate
+from pliant.session.session import Session
+from pliant.task.schema import Task, load_task
+from pliant.world.world_config import Push
 
 Array = np.ndarray[Any, Any]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.params.mobile import BaseVelocity
+from pliant.mobile.base.base_params import BaseVelocity
 
 Array = np.ndarray[Any, Any]
 

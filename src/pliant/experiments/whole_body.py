@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis import style
-from pliant.analysis.figures import Figure, Outcome, at_least, at_most, reported
+from pliant.analysis.pictures import style
+from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported
 from pliant.experiments import Progress
 from pliant.experiments.body_scenes import (
     DT,
@@ -25,10 +25,10 @@ from pliant.experiments.body_scenes import (
     slide,
 )
 from pliant.experiments.rival_body import drop_sideways
-from pliant.mobile.body import Body
-from pliant.mobile.pose_ik import PoseSearch
-from pliant.mobile.whole_body import WholeBodyMotion
-from pliant.params.mobile import Base as BaseLimits
+from pliant.mobile.base.base_params import Base as BaseLimits
+from pliant.mobile.whole_body.kinematic_body import Body
+from pliant.mobile.whole_body.pose_ik import PoseSearch
+from pliant.mobile.whole_body.program import WholeBodyMotion
 
 Array = np.ndarray[Any, Any]
 

@@ -26,11 +26,14 @@ from pliant.kernel.c_functions import (
     mj_step2,
     mujoco_function,
 )
+from pliant.kernel.calls import address_of, call_at
 from pliant.kernel.dispatch import kernel, load, on_compile
-from pliant.kernel.memory import copy_bytes, fence, fill, floats, load_acquire, put, store_release
+from pliant.kernel.memory import copy_bytes, fence, fill, floats, load_acquire, put, record_in, store_release
 
 __all__ = [
+    "address_of",
     "c_function",
+    "call_at",
     "copy_bytes",
     "fence",
     "fill",
@@ -53,5 +56,6 @@ __all__ = [
     "mujoco_function",
     "on_compile",
     "put",
+    "record_in",
     "store_release",
 ]

@@ -37,7 +37,7 @@ from numba.core.serialize import dumps
 from numba.core.typing.templates import make_concrete_template
 from numba.np import linalg as _linalg
 
-from pliant.kernel import cache
+from pliant.kernel import code_cache
 from pliant.kernel.c_functions import mujoco_library
 from pliant.kernel.libraries import EntryPoint, Lowered, Symbol
 from pliant.kernel.sources import digest_of_imports, was_edited
@@ -84,10 +84,10 @@ class Kernel(CPUDispatcher):
     typingctx: Any
     _compiler: Any
 
-    def __init__(self, function: Callable[..., Any], *, separate: bool = False) -> None:
-        super().__init__(function, {}, OPTIONS)
+    def __init__(self, function: Callable[..., Any], *, separate: bool = False, checked: bool = False) -> None:
+        super().__init__(function, {}, {**OPTIONS, "boundscheck": checked or OPTIONS["boundscheck"]})
         self.name = f"{function.__module__}.{function.__qualname__}"
-        self.separate = separate
+        self.separate, self.checked = separate, checked
         self._lowered: dict[tuple[Any, ...], Any] = {}
         self._callable: dict[tuple[Any, ...], tuple[Any, Any]] = {}
 
@@ -124,6 +124,8 @@ class Kernel(CPUDispatcher):
         return lowered.fndesc, lowered.library, lowered.signature
 
     def _by_symbol(self, args: tuple[Any, ...]) -> tuple[Any, Any, Any]:
+        if "<locals>" in self.name:  # those that call it could not find it again
+            raise ValueError(f"{self.name} must be defined at module level: other kernels call it by its symbol")
         self.compile(args)
         entry = self.overloads[args]
         symbol = self._symbol(args)
@@ -150,6 +152,15 @@ class Kernel(CPUDispatcher):
                         address = entry.library.get_pointer_to_function(entry.fndesc.llvm_func_name)
                         llvm.add_symbol(self._symbol(args), address)
             return self.overloads[args].entry_point
+
+    def address(self, sig: Any) -> int:
+        """The address of the machine code, for callers that are given it (see `calls`); only of a separate kernel."""
+        if not self.separate:
+            raise ValueError(f"{self.name} has no address: declare it with @kernel(separate=True)")
+        args = tuple(sigutils.normalize_signature(sig)[0])
+        self.compile(args)
+        entry = self.overloads[args]
+        return entry.library.get_pointer_to_function(entry.fndesc.llvm_func_name)
 
     def _lower(self, args: tuple[Any, ...]) -> Any:
         """The kernel as LLVM code."""
@@ -190,13 +201,13 @@ class Kernel(CPUDispatcher):
                 library.name, library._get_compiled_object(), library.symbols(), described, lowered.environment,
                 lowered.signature, environments, tuple(library._reload_init),
             )  # fmt: skip
-            cache.open_cache().save(name, dumps(kept))
+            code_cache.open_cache().save(name, dumps(kept))
         return entry
 
     def _restore(self, args: tuple[Any, ...]) -> Any:
         """The entry point from the cache, or None."""
         name = self._cache_name(args)
-        data = cache.open_cache().load(name) if name else None
+        data = code_cache.open_cache().load(name) if name else None
         if data is None:
             return None
         with uninterrupted():
@@ -214,7 +225,7 @@ class Kernel(CPUDispatcher):
     def is_cached(self, args: tuple[Any, ...]) -> bool:
         """Whether the cache has the machine code for these argument types."""
         name = self._cache_name(args)
-        return bool(name) and cache.open_cache().load(name) is not None
+        return bool(name) and code_cache.open_cache().load(name) is not None
 
     def _cache_name(self, args: tuple[Any, ...]) -> str:
         """What the entry's machine code follows from ("" where no file holds its source)."""
@@ -229,7 +240,7 @@ class Kernel(CPUDispatcher):
         cells = [called.pop(0) if isinstance(cell, Kernel) else cell for cell in cells]
         constants = [one for one in code.co_consts if not isinstance(one, CodeType)]
         own = (code.co_firstlineno, code.co_code, code.co_names, constants)
-        of = (machine(), digest_of_imports(file), own, str(args), self.separate)
+        of = (machine(), digest_of_imports(file), own, str(args), self.separate, self.checked)
         digest = hashlib.sha256(repr(of).encode() + (dumps(cells) if cells else b"")).hexdigest()
         return f"{self.name.replace('<locals>', '_')}-{digest[:24]}"
 
@@ -282,36 +293,36 @@ def load_by_name(module: str, name: str, args: tuple[Any, ...]) -> None:
     found.compile(args)
 
 
-def kernel(function: Callable[..., Any] | None = None, *, separate: bool = False) -> Any:
+def kernel(function: Callable[..., Any] | None = None, *, separate: bool = False, checked: bool = False) -> Any:
     """Compile `function` for the control loop: no GIL, cached on disk, IEEE arithmetic in the order written.
 
-    `separate`: others call its machine code instead of including it; for what is large and called by several.
+    `separate`: others call its machine code instead of including it; for what is large and called by several. Only one
+    at module level can be called by other kernels. `checked`: an index outside an array is an error (see `calls`).
     """
     if function is None:
-        return functools.partial(kernel, separate=separate)
+        return functools.partial(kernel, separate=separate, checked=checked)
     if DISABLED:
         return function
-    if separate and "<locals>" in function.__qualname__:
-        raise ValueError(f"{function.__qualname__} must be defined at module level to be a separate kernel")
     if ONE_BY_ONE:
         return numba.njit(cache=True, **{name: value for name, value in OPTIONS.items() if name != "nopython"})(
             function
         )
-    return Kernel(function, separate=separate)
+    return Kernel(function, separate=separate, checked=checked)
 
 
 def load(function: Any, *examples: Any) -> None:
     """Compile `function` for arguments like `examples` (or of these Numba types), or take it from the cache."""
     if not DISABLED:
-        function.compile(_types(examples))
+        function.compile(types_of(examples))
 
 
 def is_cached(function: Any, *examples: Any) -> bool:
     """Whether `load` would find the machine code in the cache."""
-    return DISABLED or function.is_cached(_types(examples))
+    return DISABLED or function.is_cached(types_of(examples))
 
 
-def _types(examples: tuple[Any, ...]) -> tuple[Any, ...]:
+def types_of(examples: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The Numba types of arguments like these."""
     return tuple(it if isinstance(it, types.Type) else numba.typeof(it) for it in examples)
 
 

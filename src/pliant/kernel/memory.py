@@ -8,12 +8,14 @@ import numba as _numba
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic as _intrinsic
+from numba.extending import overload as _overload
 
 from pliant.kernel.dispatch import kernel
 
 # Numba's annotations describe its own use, not ours.
 numba: Any = _numba
 intrinsic: Any = _intrinsic
+overload: Any = _overload
 
 
 @intrinsic
@@ -30,6 +32,29 @@ def _float_pointer(typingctx, address):
 def floats(address, n):
     """A view of `n` float64 at a memory address (no copy, no ownership)."""
     return numba.carray(_float_pointer(address), (n,))
+
+
+@intrinsic
+def _record_pointer(typingctx, address, dtype):
+    signature = dtype.dtype(address, dtype)
+
+    def generate(context, builder, signature, args):
+        return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
+
+    return signature, generate
+
+
+def record_in(values, dtype):
+    """The start of an array of 8-byte numbers as a record of `dtype` (no copy)."""
+    return values[: dtype.itemsize // 8].view(dtype)[0]
+
+
+@overload(record_in)
+def _record_in_compiled(values, dtype):
+    def compiled(values, dtype):
+        return _record_pointer(values.ctypes.data, dtype)
+
+    return compiled
 
 
 @kernel

@@ -18,7 +18,7 @@ from functools import cache as cache_results
 from functools import lru_cache
 from pathlib import Path
 
-from pliant.kernel import cache
+from pliant.kernel import code_cache
 
 PACKAGE = Path(__file__).parent.parent
 _INSTALLED = tuple(Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
@@ -41,14 +41,14 @@ def digest_of_imports(file: Path) -> str:
     known, name = _known(), _name(file)
     if name not in known:  # following imports takes long, so the result is kept in the cache
         known[name] = _digest(_reachable(file))
-        cache.open_cache().save(state_of_package(), json.dumps(known).encode())
+        code_cache.open_cache().save(state_of_package(), json.dumps(known).encode())
     return known[name]
 
 
 @lru_cache(maxsize=1)
 def _known() -> dict[str, str]:
     """The digests of files of the package that were asked for before, while it was as it is now."""
-    kept = cache.open_cache().load(state_of_package())
+    kept = code_cache.open_cache().load(state_of_package())
     return json.loads(kept) if kept else {}
 
 

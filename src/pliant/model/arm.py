@@ -56,6 +56,8 @@ class Arm:
     """Acceleration of gravity in the base frame [m/s^2]."""
     tool: Tool
     """The tool at the flange."""
+    payload_kg: float
+    """Largest mass of the tool that the maker allows [kg]; infinite if the robot description does not give it."""
     assumed: tuple[str, ...]
     """Assumptions where the robot description is incomplete, one sentence each."""
     mjmodel: mujoco.MjModel
@@ -131,6 +133,7 @@ class Arm:
             q_home=np.zeros(model.nv),
             gravity=model.opt.gravity.copy(),
             tool=tool,
+            payload_kg=plan.payload_kg,
             assumed=plan.assumed,
             mjmodel=model,
             mjdata=mujoco.MjData(model),
@@ -187,6 +190,17 @@ class Arm:
     def within(self, field: str, values: ArrayLike) -> Floats:
         """`values` as joint positions within the ranges of the joints, or an error that names `field`."""
         return check_joints(field, values, self.name, self.joint_names, self.q_min, self.q_max, self.units)
+
+    def check_payload(self) -> None:
+        """Raise `RejectedError` if the tool is heavier than the payload of the arm."""
+        mass = self.tool.mass_kg
+        if mass > self.payload_kg:
+            raise RejectedError(
+                f"tool.mass_kg = {said(mass, 'kg')} exceeds the payload of the {self.name}, {self.payload_kg:g} kg. "
+                "Correct the mass, or use a larger arm.",
+                field="tool.mass_kg",
+                value=mass,
+            )
 
     def _joints(self, field: str, values: ArrayLike) -> Floats:
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pliant.errors import UnknownNameError
+from pliant.errors import RejectedError, UnknownNameError
 from pliant.model.design import Design
 from pliant.model.files import file_design
 from pliant.model.two_link import NAME as TWO_LINK
@@ -26,6 +26,13 @@ def design(name_or_path: str | Path, *, flange: str | None = None, visual: bool 
     if flange is None and "#" in name and not Path(name).is_file():
         name, _, flange = name.rpartition("#")
         name_or_path = name
+    if flange is not None and name in available_models():
+        raise RejectedError(
+            f"{name}#{flange} is rejected: #{flange} selects the flange of a robot file, and {name} is a built-in arm. "
+            f"Leave out #{flange}.",
+            field="robot",
+            value=f"{name}#{flange}",
+        )
     if name in ur_names():
         return ur_design(name, visual=visual)
     if name == TWO_LINK:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import mujoco
@@ -24,5 +25,7 @@ class Design:
     """Joint acceleration limits [rad/s^2, m/s^2]."""
     q_home: tuple[float, ...] | None = None
     """Home pose [rad, m]; None: it is searched for when the arm is loaded."""
+    payload_kg: float = math.inf
+    """Largest mass of the tool that the maker allows [kg]; infinite if the description does not give it."""
     assumed: tuple[str, ...] = ()
     """Assumptions where the description is incomplete, one sentence each."""

@@ -9,6 +9,7 @@ base frame is the file's world frame.
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -56,7 +57,7 @@ def file_design(path: Path | str, *, flange: str | None = None, visual: bool = F
     torque = {j: _torque(model, j, assumed) for j in joints}
     spec = rebuild(model, body, position, quat, torque, visual=visual)
     spec.modelname = path.stem
-    return Design(path.stem, spec, v_max, a_max, _home(model, joints), tuple(sorted(assumed)))
+    return Design(path.stem, spec, v_max, a_max, _home(model, joints), assumed=tuple(sorted(assumed)))
 
 
 # ---- reading -------------------------------------------------------------------------------------------------------
@@ -98,6 +99,11 @@ def _compile(path: Path, *, urdf: bool, visual: bool) -> mujoco.MjModel:
         _strip(spec, urdf)
         return spec.compile()
     except ValueError as error:
+        if light := re.search(r"mass and inertia of moving bodies.*Element name '([^']*)'", str(error), re.DOTALL):
+            part = "Link" if urdf else "Body"
+            raise ModelError(
+                f"{part} {light[1]!r} in {path} has no mass or inertia. Add an <inertial> element."
+            ) from None
         raise ModelError(f"MuJoCo cannot load the robot in {path}: {_reason(error)}.") from None
 
 
@@ -184,7 +190,10 @@ def _chain(path: Path, model: mujoco.MjModel, body: int) -> list[int]:
         int(model.body_jntadr[b]) + k for b in reversed(_ancestors(model, body)) for k in range(model.body_jntnum[b])
     ]
     if not 1 <= len(joints) <= MAX_JOINTS:
-        raise ModelError(f"{path} has {len(joints)} joints that move the tool; 1 to {MAX_JOINTS} are allowed.")
+        raise ModelError(
+            f"{path} has {len(joints)} joints that move the tool; 1 to {MAX_JOINTS} are allowed. Check the joint "
+            "types, or select the flange with FILE#LINK."
+        )
     return joints
 
 

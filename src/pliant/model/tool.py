@@ -19,6 +19,16 @@ from pliant.model.looks import BLUE, STEEL, ball, capsule
 
 TOOL, SENSOR = "tool", "sensor"
 
+# Least and largest of each number of a field, and its unit. More is a mistake, such as mm for m.
+_BOUNDS = {
+    "mass_kg": (0.0, 1000.0, "kg"),
+    "com_m": (-2.0, 2.0, "m"),
+    "inertia_kg_m2": (0.0, 1000.0, "kg m²"),
+    "tcp_m": (-2.0, 2.0, "m"),
+    "sensor_m": (-2.0, 2.0, "m"),
+    "tip_radius_m": (0.0, 0.5, "m"),
+}
+
 Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
 
@@ -48,17 +58,19 @@ class Tool:
         for field in fields(self):
             size = 1 if isinstance(field.default, float) else len(field.default)  # pyright: ignore[reportArgumentType]
             object.__setattr__(self, field.name, _numbers(f"tool.{field.name}", getattr(self, field.name), size))
-        for name in ("mass_kg", "tip_radius_m"):
-            if getattr(self, name) < 0.0:
-                raise InputError(f"tool.{name}", getattr(self, name), "zero or more")
+        for name, (low, high, unit) in _BOUNDS.items():
+            value = np.atleast_1d(getattr(self, name))
+            if (value < low).any() or (value > high).any():
+                allowed = f"{low:g} to {high:g} {unit}{' in x, y and z' if len(value) > 1 else ''}"
+                raise InputError(f"tool.{name}", getattr(self, name), allowed, unit=unit)
         for name in ("tcp_quat", "sensor_quat"):
             object.__setattr__(self, name, _unit(f"tool.{name}", getattr(self, name)))
         self._check_inertia()
 
     def _check_inertia(self) -> None:
         low, middle, high = sorted(self.inertia_kg_m2)
-        if low < 0.0 or high > (low + middle) * (1 + 1e-9):
-            allowed = "three moments, none negative and none larger than the sum of the other two"
+        if high > (low + middle) * (1 + 1e-9):
+            allowed = "three moments, none larger than the sum of the other two"
             raise InputError("tool.inertia_kg_m2", self.inertia_kg_m2, allowed)
         if self.mass_kg == 0.0 and (high > 0.0 or any(self.com_m)):
             field = "inertia_kg_m2" if high > 0.0 else "com_m"

@@ -154,4 +154,5 @@ def ur_spec(name: str, *, visual: bool) -> mujoco.MjSpec:
 
 def ur_design(name: str, *, visual: bool = False) -> Design:
     """An arm of the series with its limits and home pose."""
-    return Design(name, ur_spec(name, visual=visual), ur_facts(name).v_max, (A_MAX,) * 6, Q_HOME)
+    facts = ur_facts(name)
+    return Design(name, ur_spec(name, visual=visual), facts.v_max, (A_MAX,) * 6, Q_HOME, facts.payload_kg)

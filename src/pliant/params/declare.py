@@ -20,7 +20,7 @@ from pydantic_core import PydanticKnownError
 
 from pliant import records
 from pliant.errors import InputError, RejectedError, UnknownNameError, said
-from pliant.params.messages import readable
+from pliant.params.validation_errors import number_bounds, readable
 
 _MOST = float(np.finfo(float).max)
 
@@ -29,8 +29,9 @@ class Section(BaseModel):
     """A group of parameters. An unknown name is an error. A section is immutable: a change makes a new set."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    """Unknown names, changes in place, and numbers that are not finite are errors."""
 
-    all_names: ClassVar[str] = "List all: docs/reference/parameters.md."
+    all_names: ClassVar[str] = "To list all, see docs/reference/parameters.md."
     """Where to find the names of all parameters, for messages."""
 
     @field_validator("*", mode="before")
@@ -52,7 +53,10 @@ SixNotNegative = tuple[NotNegative, NotNegative, NotNegative, NotNegative, NotNe
 
 
 def param(default: Any, *, unit: str = "", live: bool = False, help: str, **bounds: Any) -> Any:  # noqa: A002 (the word a reader expects)
-    """Declare a parameter: default, unit, whether it may change while the loop runs, one sentence of help, bounds."""
+    """Declare a parameter: default, unit, whether it may change while the loop runs, one sentence of help, bounds.
+
+    The default `...` makes it required.
+    """
     return Field(default, description=help, json_schema_extra={"unit": unit, "live": live}, **bounds)
 
 
@@ -67,6 +71,8 @@ class Declared:
     bounds: str
     live: bool
     help: str
+    required: bool = False
+    """Whether it must be given: it has no default."""
 
 
 def declared(section: type[Section], prefix: str = "") -> Iterator[Declared]:
@@ -80,9 +86,10 @@ def declared(section: type[Section], prefix: str = "") -> Iterator[Declared]:
         yield Declared(
             name=prefix + name,
             type=_type_name(kind),
-            default=field.get_default(call_default_factory=True),
+            default=None if field.is_required() else field.get_default(call_default_factory=True),
             unit=str(extra.get("unit", "")),
             bounds=_bounds(field.metadata) or _element_bounds(kind),
+            required=field.is_required(),
             live=bool(extra.get("live", False)),
             help=field.description or "",
         )
@@ -112,13 +119,8 @@ def _bounds(metadata: list[Any]) -> str:
 
 
 def _element_bounds(kind: Any) -> str:
-    if typing.get_origin(kind) is tuple and (args := typing.get_args(kind)):
-        inner = args[0]
-        if typing.get_origin(inner) is Annotated:
-            field = typing.get_args(inner)[1]
-            if bounds := _bounds(field.metadata):
-                return f"each {bounds}"
-    return ""
+    bounds = _bounds(number_bounds(kind, []))
+    return f"each {bounds}" if bounds else ""
 
 
 # ---- the record that kernels read ----------------------------------------------------------------------------------
@@ -203,11 +205,8 @@ def limits_of(section: type[Section], prefix: str = "") -> dict[str, tuple[float
 
 def _numeric_limits(field: FieldInfo) -> tuple[float, float]:
     """Lowest and highest admissible number of a parameter, or of each of its numbers."""
-    kind, metadata = field.annotation, list(field.metadata)
-    if typing.get_origin(kind) is tuple and typing.get_origin(typing.get_args(kind)[0]) is Annotated:
-        metadata += typing.get_args(typing.get_args(kind)[0])[1].metadata
     least, most = -_MOST, _MOST
-    for item in metadata:
+    for item in number_bounds(field.annotation, field.metadata):
         its: Any = item  # bounds may be anything that can be compared; ours are numbers
         if isinstance(item, Ge):
             least = its.ge
@@ -277,6 +276,7 @@ def changed(section: Section, values: dict[str, Any], *, live_only: bool = False
     known = {item.name: item for item in declared(type(section))}
     data = section.model_dump()
     fixed: dict[str, Any] = {}
+    spread: set[str] = set()
     for dotted, value in values.items():
         if dotted not in known:
             raise UnknownNameError("parameter", dotted, known, first=law, all_names=section.all_names)
@@ -289,13 +289,17 @@ def changed(section: Section, values: dict[str, Any], *, live_only: bool = False
         number = isinstance(value, Real) and not isinstance(value, bool)
         is_list = isinstance(node[last], tuple) and not isinstance((*node[last], None)[0], tuple)
         node[last] = (value,) * len(node[last]) if is_list and number else value
-    late = "It cannot change while the loop runs."
+        if is_list and number:
+            spread.add(dotted)
     try:
         made = validated(type(section), data)
     except InputError as error:  # a wrong value first: it would be wrong before the start too
-        if not any(error.field == name or error.field.startswith(f"{name}.") for name in fixed):
+        name = error.field.partition("[")[0]
+        if not error.allowed or (name not in fixed and name not in spread):
             raise
-        raise InputError(error.field, error.value, error.allowed, late, unit=error.unit) from None
+        hint = "It cannot change while the loop runs." if name in fixed else error.hint
+        field = name if name in spread else error.field
+        raise InputError(field, error.value, error.allowed, hint, unit=error.unit) from None
     for dotted, value in fixed.items():
         sentence = f"{dotted} cannot be changed to {said(value)} while the loop runs. Set it before the start."
         raise RejectedError(sentence, field=dotted, value=value)
@@ -312,9 +316,7 @@ def validated(section: type[Section], data: Any, where: str = "") -> Any:
     except ValidationError as error:
         raise readable(section, error, data, where) from None
     except InputError as error:  # of a part that checks itself, such as a tool
-        if not where or error.where or not error.allowed:
-            raise
-        raise InputError(error.field, error.value, error.allowed, error.hint, unit=error.unit, where=where) from None
+        raise error.at(where) from None
 
 
 def parse_assignment(text: str) -> tuple[str, Any]:

@@ -6,11 +6,11 @@ from numbers import Real
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import AfterValidator, BeforeValidator
+from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from pliant.params.declare import Matrix, Section, flat
-from pliant.params.messages import MATRIX
+from pliant.params.validation_errors import MATRIX
 
 
 def _is_number(value: Any) -> bool:
@@ -56,8 +56,20 @@ def _not_negative(value: Matrix) -> Matrix:
     return value
 
 
-PositiveMatrix = Annotated[Matrix, BeforeValidator(_expand), AfterValidator(_positive)]
-NotNegativeMatrix = Annotated[Matrix, BeforeValidator(_expand), AfterValidator(_not_negative)]
+# No number is larger: kg and kg m², N/m and N m/rad, N s/m and N m s/rad.
+_Mass = Annotated[float, Field(ge=-1e4, le=1e4)]
+_Gain = Annotated[float, Field(ge=-1e6, le=1e6)]
+_Masses = tuple[_Mass, _Mass, _Mass, _Mass, _Mass, _Mass]
+_Gains = tuple[_Gain, _Gain, _Gain, _Gain, _Gain, _Gain]
+
+MassMatrix = Annotated[
+    tuple[_Masses, _Masses, _Masses, _Masses, _Masses, _Masses], BeforeValidator(_expand), AfterValidator(_positive)
+]
+"""Mass [kg] and inertia [kg m²]: positive definite."""
+GainMatrix = Annotated[
+    tuple[_Gains, _Gains, _Gains, _Gains, _Gains, _Gains], BeforeValidator(_expand), AfterValidator(_not_negative)
+]
+"""Stiffness [N/m, N m/rad] or damping [N s/m, N m s/rad]: positive semidefinite."""
 
 
 def compact(value: Any) -> Any:

@@ -18,9 +18,9 @@ from mcap.stream_reader import CRCValidationError
 from zstandard import ZstdError
 
 from pliant.errors import InputError, RecordingError
-from pliant.record import messages
-from pliant.record.block import TELEMETRY_TOPIC
+from pliant.record import record_messages
 from pliant.record.container import MAGIC, MESSAGE_HEAD, chunk_body, decode, walk
+from pliant.record.tick_block import TELEMETRY_TOPIC
 from pliant.record.writer import META_RECORD, PARAMETERS_TOPIC
 from pliant.records import TELEMETRY, Layout
 
@@ -145,6 +145,8 @@ def _read(path: Path) -> bytes:
     except OSError as error:
         if isinstance(error, FileNotFoundError):
             raise RecordingError(path, f"does not exist. {_MAKE_ONE}") from None
+        if isinstance(error, IsADirectoryError):
+            raise RecordingError(path.resolve(), "is a folder, not a recording. Give a .mcap file.") from None
         raise RecordingError(path, f"cannot be read: {error.strerror or error}.") from None
     if not data:
         raise RecordingError(path, f"is empty. {_MAKE_ONE}")
@@ -175,7 +177,7 @@ def _scan(data: bytes, progress: Callable[[float], None] | None = None) -> _Cont
 def _take(found: _Contents, opcode: int, data: bytes, begin: int, end: int) -> None:
     if opcode == Opcode.MESSAGE:
         channel = int.from_bytes(data[begin : begin + 2], "little")
-        body = begin - 9 + MESSAGE_HEAD + len(messages.CDR_HEADER)
+        body = begin - 9 + MESSAGE_HEAD + len(record_messages.CDR_HEADER)
         if channel in found.messages:
             found.messages[channel].append(data[body:end])
     elif opcode == Opcode.CHUNK:
@@ -205,12 +207,12 @@ def _take(found: _Contents, opcode: int, data: bytes, begin: int, end: int) -> N
 
 def _layout(contents: _Contents, channel: Any) -> Layout:
     schema = contents.schemas[channel.schema_id]
-    return messages.parse(schema.name.rpartition("/")[2], schema.data.decode())
+    return record_messages.parse(schema.name.rpartition("/")[2], schema.data.decode())
 
 
 def _check_layout(path: Path, contents: _Contents, channel: Any) -> None:
     try:
-        why = messages.difference(TELEMETRY.dtype, _layout(contents, channel).dtype)
+        why = record_messages.difference(TELEMETRY.dtype, _layout(contents, channel).dtype)
         sizes = {len(body) for body in contents.messages[channel.id]}
         if not why and sizes - {TELEMETRY.dtype.itemsize}:
             why = "its size differs"

@@ -16,9 +16,9 @@ from typing import Any, Self
 import numpy as np
 
 from pliant.errors import InputError, UnwritableError
-from pliant.record import messages
-from pliant.record.block import BlockEncoder
+from pliant.record import record_messages
 from pliant.record.container import ContainerWriter, message_head
+from pliant.record.tick_block import BlockEncoder
 from pliant.records import MAX_JOINTS, TELEMETRY, Field, Layout
 
 Array = np.ndarray[Any, Any]
@@ -37,7 +37,8 @@ class RecordingWriter:
     `meta` describes the run: any JSON values; `robot`, `law`, `rate_hz`, `seed` and `versions` appear in reports.
     `start_wall_ns` in it is the wall clock [ns] at `time_s` = 0, the origin of all message times; without it the origin
     is taken from the first record, and is 0 in a --fast run. `param_dtype` is the record of the parameters: a
-    Layout, whose units and help are stored too, or a dtype of 8-byte numbers. `mobile` adds the topics of a base.
+    Layout, whose units and help are stored too, or a dtype of 8-byte numbers. Sets may also arrive as records of
+    `sets_as`, which has the same bytes under other names. `mobile` adds the topics of a base.
     """
 
     def __init__(
@@ -47,13 +48,14 @@ class RecordingWriter:
         joint_names: list[str],
         param_dtype: Layout | np.dtype[np.void] | None = None,
         *,
+        sets_as: np.dtype[np.void] | None = None,
         mobile: bool = False,
     ) -> None:
         if not 1 <= len(joint_names) <= MAX_JOINTS or not all(isinstance(name, str) for name in joint_names):
             raise InputError("joint_names", joint_names, f"a list of 1 to {MAX_JOINTS} names")
-        self.path = Path(path)
+        self.path, self._sets_as = Path(path), sets_as
         self._layout = None if param_dtype is None else parameter_set_layout(param_dtype)
-        definition = "" if self._layout is None else messages.definition(self._layout, PARAMETERS_PACKAGE)
+        definition = "" if self._layout is None else record_messages.definition(self._layout, PARAMETERS_PACKAGE)
         texts = {key: _text(value) for key, value in {**meta, "joint_names": list(joint_names)}.items()}
         self._origin_ns = int(meta["start_wall_ns"]) if "start_wall_ns" in meta else None
         self._last_set: tuple[int, bytes] | None = None
@@ -69,7 +71,7 @@ class RecordingWriter:
         self._container.add_metadata(META_RECORD, texts)
         self._encoder = BlockEncoder(self._container, joint_names, mobile=mobile)
         if self._layout is not None:
-            kind = messages.message_type(self._layout, PARAMETERS_PACKAGE)
+            kind = record_messages.message_type(self._layout, PARAMETERS_PACKAGE)
             self._parameters_channel = self._container.add_channel(PARAMETERS_TOPIC, kind, definition)
         self._stream.flush()
 
@@ -79,20 +81,22 @@ class RecordingWriter:
             raise InputError("param_dtype", None, "set when the recording is created, to store parameters")
         expected = self._layout.fields[-1].kind.dtype
         values = np.asarray(record)
+        if values.dtype == self._sets_as:
+            values = values.reshape(1).view(expected)
         if values.dtype != expected or values.size != 1:
-            why = messages.difference(expected, values.dtype) or f"{values.size} records"
+            why = record_messages.difference(expected, values.dtype) or f"{values.size} records"
             raise InputError("parameters", why, "one record of the dtype with which the recording was created")
         if self._last_set == (revision, values.tobytes()):
             return
         self._last_set = (revision, values.tobytes())
         head = struct.pack("<qd", revision, time_s)
-        self._sets.append((revision, time_s, messages.CDR_HEADER + head + values.tobytes()))
+        self._sets.append((revision, time_s, record_messages.CDR_HEADER + head + values.tobytes()))
 
     def append(self, records: Array) -> None:
         """Write an array of telemetry records; the array may be reused afterwards."""
         records = np.atleast_1d(records)
         if records.dtype != _DTYPE:
-            why = messages.difference(_DTYPE, records.dtype)
+            why = record_messages.difference(_DTYPE, records.dtype)
             raise InputError("records", why, "an array of telemetry records")
         if len(records) and self._origin_ns is None:
             wall_ns = int(records["timing"]["wall_ns"][0])
@@ -177,7 +181,7 @@ class RecordingWriter:
 
 def parameter_set_layout(values: Layout | np.dtype[np.void]) -> Layout:
     """The message that carries a parameter set: number, time from which it is in force, and the values."""
-    inner = values if isinstance(values, Layout) else messages.layout_of("Parameters", values)
+    inner = values if isinstance(values, Layout) else record_messages.layout_of("Parameters", values)
     return Layout(
         "ParameterSet",
         (

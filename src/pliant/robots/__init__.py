@@ -7,8 +7,8 @@ from typing import Any
 
 from pliant.errors import InputError, UnknownNameError, nearest
 from pliant.model.catalogue import available_models
-from pliant.robots.base import Robot
-from pliant.robots.sim.robot import SimRobot
+from pliant.robots.interface import Robot
+from pliant.robots.simulated import SimRobot
 from pliant.robots.ur.address import UrAddress
 
 KINDS = {
@@ -69,7 +69,7 @@ def reach_robot(address: str, task: Any, say: Callable[[str], object]) -> None:
     kind, which = parse_address(address)
     robot: Any = open_robot(address, task)  # refuses what the task asks of it, and it cannot do
     if kind == "ur":
-        from pliant.robots.ur.connect import must_answer
+        from pliant.robots.ur.connecting import must_answer
 
         must_answer(UrAddress.parse(which), task.interface)
     elif kind == "ros2":
@@ -85,7 +85,7 @@ def open_robot(address: str, task: Any) -> Robot:
 
         robot = UrRobot(UrAddress.parse(which), task)
     elif kind == "ros2":
-        from pliant.robots.ros2.robot import Ros2Robot  # its packages are an extra
+        from pliant.robots.ros2_arm.ros2_robot import Ros2Robot  # its packages are an extra
 
         robot = Ros2Robot(which, task.tool, task.ros2, task.interface)
     else:

@@ -5,11 +5,16 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from cyclonedds.idl import make_idl_struct
-from cyclonedds.idl import types as idl
 from rosbags.interfaces import Nodetype
 
-from pliant.ros2.messages import fields_of
+from pliant.ros2.message_types import fields_of
+from pliant.ros2.network import cyclonedds_missing
+
+try:
+    from cyclonedds.idl import make_idl_struct
+    from cyclonedds.idl import types as idl
+except ImportError:
+    raise cyclonedds_missing() from None
 
 _SCALARS: dict[str, Any] = {
     **{"bool": bool, "string": str, "float32": idl.float32, "float64": idl.float64},

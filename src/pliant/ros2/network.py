@@ -13,13 +13,18 @@ import os
 from collections.abc import Mapping
 from xml.sax.saxutils import quoteattr
 
-from pliant.errors import InputError
+from pliant.errors import InputError, RejectedError
 
 _MOST_DOMAIN = 232  # beyond it there are no ports left
 _RANGES = ("SUBNET", "LOCALHOST", "OFF", "SYSTEM_DEFAULT")
 _LOOPBACK = "127.0.0.1"
 # Fast DDS 3 (vendor 1.15, ROS 2 Kilted) describes types in a way that Cyclone takes for another type.
 _COMPATIBILITY = "<Compatibility><IgnoreTypeInformation>1.15</IgnoreTypeInformation></Compatibility>"
+
+
+def cyclonedds_missing() -> RejectedError:
+    """The error if Cyclone DDS is not installed."""
+    return RejectedError("ROS 2 needs the package cyclonedds: pip install -e '.[ros2]' in Pliant's folder.")
 
 
 def domain_id(environment: Mapping[str, str] = os.environ) -> int:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from pliant.errors import PliantError, RejectedError
-from pliant.ros2 import messages
-from pliant.ros2.network import configuration, domain_id, resolved
+from pliant.errors import PliantError
+from pliant.ros2 import message_types
+from pliant.ros2.network import configuration, cyclonedds_missing, domain_id, resolved
 
 try:
     from cyclonedds._clayer import ddspy_take, ddspy_write
@@ -25,7 +25,7 @@ try:
 
     from pliant.ros2.dds_types import dds_type
 except ImportError:
-    raise RejectedError("ROS 2 needs the package cyclonedds: pip install -e '.[ros2]' in Pliant's folder.") from None
+    raise cyclonedds_missing() from None
 
 _GRAPH = "rmw_dds_common/msg/ParticipantEntitiesInfo"
 _EVERY_SAMPLE = 0x7F  # read or not, seen or not, alive or not
@@ -49,7 +49,7 @@ class Writer:
 
     def say(self, message: Any) -> bool:
         """Send a message of `rosbags`."""
-        return self.send(messages.padded(messages.encode(message)))
+        return self.send(message_types.padded(message_types.encode(message)))
 
     def flush(self, within_s: float) -> bool:
         """Wait until every reliable subscriber has what was sent; False if that took longer."""
@@ -89,7 +89,7 @@ class Reader:
             if len(data) > self._largest:
                 continue
             try:
-                found.append((messages.decode(data, self.message_type), int(info.publication_handle)))
+                found.append((message_types.decode(data, self.message_type), int(info.publication_handle)))
             except Exception:  # bytes of strangers: whatever is wrong with them
                 continue
         return found
@@ -176,7 +176,7 @@ class Node:
 
     def _tell(self, nodes: list[dict[str, Any]]) -> None:
         values = {"gid": _gid(self._participant), "node_entities_info_seq": nodes}
-        Writer(self._graph).say(messages.build(_GRAPH, values))
+        Writer(self._graph).say(message_types.build(_GRAPH, values))
 
     def close(self) -> None:
         """Leave the network. Closing twice is harmless."""
@@ -214,5 +214,5 @@ def _quality(
     if latched:
         policies.append(Policy.DurabilityService(0, Policy.History.KeepLast(depth), -1, -1, -1))
     if message_type:
-        policies.append(Policy.Userdata(f"typehash={messages.type_hash(message_type)};".encode()))
+        policies.append(Policy.Userdata(f"typehash={message_types.type_hash(message_type)};".encode()))
     return Qos(*policies)

@@ -16,7 +16,7 @@ import numpy as np
 
 from pliant.errors import InputError
 from pliant.records import TELEMETRY, Layout
-from pliant.ros2 import messages
+from pliant.ros2 import message_types
 
 Array = np.ndarray[Any, Any]
 
@@ -40,16 +40,16 @@ class Topic:
 
     @property
     def is_stamped(self) -> bool:
-        return messages.is_stamped(self.message_type) and not self.now
+        return message_types.is_stamped(self.message_type) and not self.now
 
 
 def message(topic: Topic, runs: list[Array], stamp_ns: int, joint_names: list[str]) -> Any:
     """One message as a `rosbags` object, from one array per block of numbers."""
     fields = dict(topic.extra(joint_names)) if topic.extra else {}
-    if messages.is_stamped(topic.message_type):
+    if message_types.is_stamped(topic.message_type):
         stamp = {"sec": stamp_ns // 10**9, "nanosec": stamp_ns % 10**9}
         fields["header"] = {"stamp": stamp, "frame_id": topic.frame_id}
-    return messages.build(topic.message_type, fields, runs)
+    return message_types.build(topic.message_type, fields, runs)
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def template(topic: Topic, sample: Array, joint_names: list[str]) -> Template:
     widths = [run.shape[1] for run in topic.columns(sample, len(joint_names))]
     numbers = np.pi * np.arange(1, 1 + sum(widths))  # no other bytes of a message look like these
     runs = np.split(numbers, np.cumsum(widths)[:-1])
-    data = messages.encode(message(topic, runs, 0, joint_names))
+    data = message_types.encode(message(topic, runs, 0, joint_names))
     return Template(data, [data.index(run.tobytes()) for run in runs])
 
 
@@ -94,7 +94,7 @@ class Stencil:
         moves = _moves(topic, template(topic, sample, joint_names), layout, n)
         self._moves = [(slice(to, to_end), slice(of, of_end)) for to, to_end, of, of_end in moves]
         runs = [run[0] for run in topic.columns(sample, n)]
-        self._data = bytearray(messages.padded(messages.encode(message(topic, runs, 0, joint_names))))
+        self._data = bytearray(message_types.padded(message_types.encode(message(topic, runs, 0, joint_names))))
         self._view = memoryview(self._data)  # from view to view bytes are copied once, not twice
         self._stamped = topic.is_stamped
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import InputError, PliantError, UnknownNameError
-from pliant.runtime.brake import HEARD_S
-from pliant.studio import archive
-from pliant.studio.ahead import is_judged, zones
-from pliant.studio.begin import Beginning
+from pliant.session.stop_request import HEARD_S
 from pliant.studio.request import Message, Request
-from pliant.studio.schema import in_force, parameters_in_words, values_of
+from pliant.studio.shown_parameters import in_force, parameters_in_words, values_of
+from pliant.studio.stage.begin_mission import Beginning
+from pliant.studio.stage.judged_values import is_judged, zones
 from pliant.studio.wire import in_words
+from pliant.studio.work import archive
 
 Answer = dict[str, Any]
 
@@ -104,7 +104,7 @@ def _differing(request: Request) -> tuple[dict[str, Any], dict[str, Any]]:
     """The live parameters in which a preset differs from what is in force: what is now, and what would be."""
     now = values_of(request.arm.parameters)
     then = values_of(request.stage.preset(request.text("preset")))
-    live = {item["name"] for item in parameters_in_words() if item["live"]}
+    live = {item["name"] for item in parameters_in_words(type(request.arm.parameters)) if item["live"]}
     names = [name for name, value in then.items() if name in live and value != now[name]]
     return {name: now[name] for name in names}, {name: then[name] for name in names}
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import PliantError
-from pliant.studio.history import History
-from pliant.studio.life import Pulse
-from pliant.studio.scene import Scene
-from pliant.studio.stage import Stage
+from pliant.studio.stage.liveness import Pulse
+from pliant.studio.stage.shown_scene import Scene
+from pliant.studio.stage.stage import Stage
+from pliant.studio.stage.undo_history import History
 from pliant.studio.wire import frame, samples_of, text_of
 
 FRAMES_HZ = 30.0

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import InputError, RejectedError
-from pliant.runtime.brake import Brake
-from pliant.runtime.link import Link
-from pliant.runtime.mission_link import MissionLink
-from pliant.studio.history import History
-from pliant.studio.settle import settle
-from pliant.studio.stage import Stage
+from pliant.mobile.mission.mission_link import MissionLink
+from pliant.session.link import Link
+from pliant.session.stop_request import Brake
+from pliant.studio.stage.settled import settle
+from pliant.studio.stage.stage import Stage
+from pliant.studio.stage.undo_history import History
 
 # The longest message that is read [bytes].
 MESSAGE_BYTES = 65536

@@ -25,12 +25,12 @@ from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from pliant.errors import RejectedError
-from pliant.studio.archive import pictures
-from pliant.studio.desk import Desk
-from pliant.studio.door import Door
+from pliant.studio.host_check import Door
 from pliant.studio.hub import Hub, Page
-from pliant.studio.stage import Stage
+from pliant.studio.request_handling import Desk
+from pliant.studio.stage.stage import Stage
 from pliant.studio.wire import in_words, text_of
+from pliant.studio.work.archive import pictures
 
 # How many messages a page may send in a second, and how many all of them together.
 MESSAGES_HZ, ALL_MESSAGES_HZ = 120.0, 480.0

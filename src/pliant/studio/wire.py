@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.contact.states import DWELL, PAUSED, SLIDE
+from pliant.control.laws.contact.contact_states import DWELL, PAUSED, SLIDE
 from pliant.errors import PliantError
 from pliant.records import LIMIT_UNITS, LIMITS
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from pliant.model.tool import Tool
-from pliant.robots.emulator.arm import DT, EmulatedArm
-from pliant.robots.emulator.controller import Controller
-from pliant.robots.emulator.faults import Fault
-from pliant.robots.emulator.program import (
+from pliant.robots.emulator.emulated_arm import DT, EmulatedArm
+from pliant.robots.emulator.emulated_controller import Controller
+from pliant.robots.emulator.emulated_faults import Fault
+from pliant.robots.emulator.urscript_program import (
     DONE,
     END,
     IS_STEADY,
@@ -25,9 +25,9 @@ from pliant.robots.emulator.program import (
     WATCHDOG,
     ZERO_FORCE,
 )
-from pliant.robots.sim.config import Push, Sensor, SimConfig
+from pliant.robots.ur.controller_status import trouble
 from pliant.robots.ur.rtde import Version
-from pliant.robots.ur.status import trouble
+from pliant.world.world_config import Push, Sensor, SimConfig
 
 TOOL = Tool(mass_kg=0.8, com_m=(0.0, 0.01, 0.06), tcp_m=(0.0, 0.0, 0.15))
 QUIET = Sensor(noise_n=0.0, noise_nm=0.0, step_n=0.0, step_nm=0.0)

@@ -6,10 +6,11 @@ import os
 import socket
 
 from pliant.model.tool import Tool
-from pliant.robots.emulator.arm import EmulatedArm
-from pliant.robots.emulator.controller import Controller
-from pliant.robots.emulator.server import DASHBOARD, Server
-from pliant.robots.sim.config import SimConfig
+from pliant.robots.emulator.emulated_arm import EmulatedArm
+from pliant.robots.emulator.emulated_controller import Controller
+from pliant.robots.emulator.ports import DASHBOARD, Server
+from pliant.world.world_config import SimConfig
+from waiting import until
 
 HOST = f"127.52.{os.getpid() >> 8 & 255}.{os.getpid() & 255 or 255}"
 
@@ -19,10 +20,10 @@ def test_quit_is_answered_and_then_the_dashboard_hangs_up_that_client_alone() ->
     server.open()
     try:
         with socket.create_connection((HOST, DASHBOARD)) as line, socket.create_connection((HOST, DASHBOARD)) as other:
-            line.settimeout(10.0)
+            until(lambda: server.period() or len(server.clients) == 2)
             line.sendall(b"robotmode\nquit\nsafetystatus\n")
-            for _ in range(5):
-                server.period()
+            until(lambda: server.period() or len(server.clients) == 1)  # however many periods the words take to arrive
+            line.settimeout(120.0)
             said = bytearray()
             while data := line.recv(1 << 16):  # until it has hung up
                 said += data

@@ -14,12 +14,12 @@ import pytest
 
 from pliant.errors import RejectedError
 from pliant.model.tool import Tool
-from pliant.robots.emulator.arm import EmulatedArm
-from pliant.robots.emulator.controller import Controller
-from pliant.robots.emulator.faults import Fault
-from pliant.robots.emulator.server import DASHBOARD, REALTIME, Server
-from pliant.robots.sim.config import SimConfig
+from pliant.robots.emulator.emulated_arm import EmulatedArm
+from pliant.robots.emulator.emulated_controller import Controller
+from pliant.robots.emulator.emulated_faults import Fault
+from pliant.robots.emulator.ports import DASHBOARD, REALTIME, Server
 from pliant.robots.ur import rtde
+from pliant.world.world_config import SimConfig
 from waiting import until
 
 HOST = f"127.50.{os.getpid() >> 8 & 255}.{os.getpid() & 255 or 255}"

@@ -9,10 +9,10 @@ import pytest
 
 from pliant.model.tool import Tool
 from pliant.robots.emulator import dashboard
-from pliant.robots.emulator.arm import DT, EmulatedArm
-from pliant.robots.emulator.controller import Controller
-from pliant.robots.emulator.program import KICK, SPEED_J, WATCHDOG
-from pliant.robots.sim.config import SimConfig
+from pliant.robots.emulator.emulated_arm import DT, EmulatedArm
+from pliant.robots.emulator.emulated_controller import Controller
+from pliant.robots.emulator.urscript_program import KICK, SPEED_J, WATCHDOG
+from pliant.world.world_config import SimConfig
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from pliant.errors import InputError, UnknownNameError
 from pliant.robots import is_simulated, model_of, parse_address
 from pliant.robots.ur.address import UrAddress
-from pliant.runtime.task import Task, arm_of, located
+from pliant.task.schema import Task, arm_of, located
 
 
 def test_a_host_alone_is_a_ur5e() -> None:

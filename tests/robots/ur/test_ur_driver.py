@@ -13,20 +13,20 @@ import numpy as np
 import pytest
 
 from pliant.cli import show
+from pliant.control.parameters import Parameters, Sense
 from pliant.errors import InputError, RejectedError
 from pliant.experiments.emulated import Emulator, own_address
 from pliant.experiments.ur_runs import task_file
+from pliant.loop.task_runner import Cell
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
-from pliant.params.control import Parameters, Sense
 from pliant.records import COMMAND, POSITION, READING, TORQUE, VELOCITY
 from pliant.robots import following, open_robot
-from pliant.robots.emulator.server import SECONDARY
-from pliant.robots.ur import connect, driver, left, rtde
+from pliant.robots.emulator.ports import SECONDARY
+from pliant.robots.ur import connecting, driver, recovery, rtde
 from pliant.robots.ur.address import UrAddress
 from pliant.robots.ur.driver import UrRobot
-from pliant.runtime.cell import Cell
-from pliant.runtime.task import Task, load_task
+from pliant.task.schema import Task, load_task
 from waiting import until
 
 TOOL = Tool(mass_kg=0.8, com_m=(0.0, 0.0, 0.06), tcp_m=(0.0, 0.0, 0.15), tcp_quat=(0.0, 1.0, 0.0, 0.0))
@@ -122,7 +122,9 @@ def test_a_cell_with_another_tool_than_the_tasks_does_not_begin(ur: Emulator) ->
     task = Task(robot=ur.robot, law="admittance", tool=Tool(mass_kg=3.0, tcp_m=TOOL.tcp_m), params=PATIENT)
     cell = Cell(task, lambda *_: None)
     try:
-        with pytest.raises(RejectedError, match=r"Nothing has moved: .* reads 7\.\d N, .* explain 29\.4 N"):
+        with pytest.raises(
+            RejectedError, match=r"Nothing has moved: .* reads 7\.\d N at rest\. .* should read 29\.4 N"
+        ):
             cell.begin()
     finally:
         cell.robot.stop()
@@ -211,7 +213,7 @@ def test_a_fault_is_told_the_arm_stops_and_a_new_connection_works(ur: Emulator, 
         assert ur.host in it.robot.fault
         until(lambda: max(map(abs, ur.state["qd"])) < 2e-3)
     until(lambda: not ur.state["plays"])
-    assert not left.may_be_ours(ur.host, None)  # whatever plays there next is someone else's
+    assert not recovery.may_be_ours(ur.host, None)  # whatever plays there next is someone else's
     ur.inject("clear")
     with driven(ur) as it:
         it.run(20)
@@ -231,15 +233,21 @@ def test_a_robot_that_cannot_move_is_refused_before_it_is_commanded(ur: Emulator
 
 def test_another_model_than_the_task_believes_is_refused(ur: Emulator) -> None:
     robot = open_robot(f"{ur.robot}#ur10e", Task(robot=f"{ur.robot}#ur10e"))
-    with pytest.raises(RejectedError, match="reports a UR5, not a ur10e"):
+    with pytest.raises(RejectedError, match=rf"reports a UR5, but the robot is set to ur10e\. Use {ur.robot}#ur5e\."):
         robot.open()
+
+
+def test_a_rate_above_that_of_the_controller_is_refused_with_the_option(ur: Emulator) -> None:
+    said = r"rate_hz is 1000 Hz, but a UR controller runs at 500 Hz\. Lower rate_hz, or add --rate 500\."
+    with pytest.raises(RejectedError, match=said):
+        open_robot(ur.robot, Task(robot=ur.robot, rate_hz=1000.0))
 
 
 @pytest.mark.slow
 def test_another_model_is_refused_by_where_its_tool_is_when_the_dashboard_is_silent(
     ur: Emulator, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(connect, "check_dashboard", lambda address: None)
+    monkeypatch.setattr(connecting, "check_dashboard", lambda address: None)
     robot = open_robot(f"{ur.robot}#ur10e", Task(robot=f"{ur.robot}#ur10e", tool=TOOL))
     try:
         with pytest.raises(RejectedError, match=r"tool point .* is \d{3} mm away from that of a ur10e with this tool"):
@@ -253,7 +261,7 @@ def test_another_model_is_refused_by_where_its_tool_is_when_the_dashboard_is_sil
 
 
 def test_a_dashboard_that_is_not_there_says_nothing(ur_rtde: None) -> None:
-    assert connect.check_dashboard(UrAddress("127.49.0.1", "ur5e")) is None
+    assert connecting.check_dashboard(UrAddress("127.49.0.1", "ur5e")) is None
 
 
 def play_program(ur: Emulator) -> None:
@@ -264,7 +272,7 @@ def play_program(ur: Emulator) -> None:
 
 
 def test_someone_elses_program_is_not_ended_but_named_and_the_start_refused(ur: Emulator) -> None:
-    left.forget(ur.host)  # of another test
+    recovery.forget(ur.host)  # of another test
     play_program(ur)
     try:
         words = r"A program is running on the controller .*PLAYING .* Stop it"
@@ -279,26 +287,26 @@ def test_what_a_loop_has_left_behind_is_ended_and_a_file_that_plays_is_not(
     ur: Emulator, capfd: pytest.CaptureFixture[str]
 ) -> None:
     play_program(ur)
-    left.remember(ur.host)
-    assert not left.may_be_ours(ur.host, "PLAYING palletise.urp")
+    recovery.remember(ur.host)
+    assert not recovery.may_be_ours(ur.host, "PLAYING palletise.urp")
     with driven(ur) as it:
         assert it.robot.fault == ""
     assert f"Ending the program that an earlier loop left on the controller at {ur.host}" in capfd.readouterr().err
-    assert not left.may_be_ours(ur.host, None)  # this one has ended as it should
+    assert not recovery.may_be_ours(ur.host, None)  # this one has ended as it should
 
 
 def test_a_program_that_its_watchdog_is_about_to_end_is_waited_for(
     ur: Emulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     play_program(ur)
-    opened = connect.open_receive
+    opened = connecting.open_receive
 
     def and_then_it_ends(*how: Any) -> Any:
         receive = opened(*how)
         threading.Timer(0.2, lambda: ur.ask("stop")).start()
         return receive
 
-    monkeypatch.setattr(connect, "open_receive", and_then_it_ends)
+    monkeypatch.setattr(connecting, "open_receive", and_then_it_ends)
     monkeypatch.setattr(driver, "_LEFT_S", 30.0)
     with driven(ur) as it:
         it.run(5)
@@ -382,7 +390,7 @@ def test_a_controller_that_speaks_another_protocol_is_refused(ur_rtde: None) -> 
         thread = threading.Thread(target=answer)
         thread.start()
         with pytest.raises(RejectedError, match="it does not support version 2 of rtde"):
-            connect.ask_version(host)
+            connecting.ask_version(host)
         thread.join()
 
 
@@ -399,6 +407,6 @@ def test_a_real_arm_cannot_be_pushed_from_here(ur_rtde: None) -> None:
 
 
 def test_without_the_extra_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connect.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(connecting.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(RejectedError, match=r"pip install -e '\.\[ur\]'"):
         open_robot("ur:127.0.0.1", Task(robot="ur:127.0.0.1"))

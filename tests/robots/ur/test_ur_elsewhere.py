@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pliant.control.parameters import Parameters, Sense
 from pliant.experiments.emulated import Emulator
 from pliant.experiments.ur_runs import task_file
+from pliant.identify import delay_motion
+from pliant.identify.delay_motion import Excitation, move_free
+from pliant.identify.payload_fit import identify
+from pliant.identify.payload_motion import take_readings
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
-from pliant.params.control import Parameters, Sense
-from pliant.robots.sim.config import SimConfig
-from pliant.runtime import delay
-from pliant.runtime.delay import Excitation, move_free
-from pliant.runtime.identify import take_readings
-from pliant.runtime.session import Session
-from pliant.runtime.task import Task
-from pliant.sense.payload import identify
+from pliant.session.session import Session
+from pliant.task.schema import Task
+from pliant.world.world_config import SimConfig
 from waiting import until
 
 BELIEVED = Tool(mass_kg=0.5, com_m=(0.0, 0.0, 0.05), tcp_m=(0.0, 0.0, 0.15))
@@ -59,13 +59,13 @@ def test_the_tool_is_weighed_by_turning_the_wrist_alone_from_where_the_arm_stand
 @pytest.mark.slow
 def test_the_lag_is_looked_for_where_the_arm_stands(elsewhere: Emulator, monkeypatch: pytest.MonkeyPatch) -> None:
     before, stamps = np.array(elsewhere.state["q"]), []
-    along = delay._along
+    along = delay_motion._along
 
     def keep(records: Any, *how: Any) -> Any:
         stamps.append(stamps_of(records))
         return along(records, *how)
 
-    monkeypatch.setattr(delay, "_along", keep)
+    monkeypatch.setattr(delay_motion, "_along", keep)
     moved = move_free(task_of(elsewhere), Excitation(seconds=2.0), fast=False)
     assert np.abs(np.array(elsewhere.state["q"]) - before).max() < 0.01
     assert np.ptp(moved.command) == pytest.approx(0.002, rel=0.2)

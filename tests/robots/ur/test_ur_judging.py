@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from pliant.control.parameters import Parameters, Sense
 from pliant.errors import RejectedError
-from pliant.params.control import Parameters, Sense
 from pliant.records import COMMAND, POSITION, READING
-from pliant.robots.ur import connect, driver, left
+from pliant.robots.ur import connecting, driver, recovery
 from pliant.robots.ur.address import UrAddress
 from pliant.robots.ur.driver import UrRobot
-from pliant.runtime.task import Task
+from pliant.task.schema import Task
 
 HOST, DT = "192.0.2.1", 0.002
 NORMAL, PROTECTIVE = 1 << 0, 1 << 2
@@ -163,9 +163,9 @@ def test_two_threads_are_never_in_ur_rtde_at_once(cell: Cell, monkeypatch: pytes
 @pytest.fixture
 def opened(cell: Cell, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Cell:
     """A robot whose lines are there as soon as it asks for them."""
-    monkeypatch.setattr(left.tempfile, "gettempdir", lambda: str(tmp_path))
-    monkeypatch.setattr(connect, "must_answer", lambda *_: "STOPPED")
-    monkeypatch.setattr(connect, "open_receive", lambda *_: cell.receive)
+    monkeypatch.setattr(recovery.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(connecting, "must_answer", lambda *_: "STOPPED")
+    monkeypatch.setattr(connecting, "open_receive", lambda *_: cell.receive)
     monkeypatch.setattr(cell.robot, "_must_be_this_arm", lambda: None)
     cell.robot._armed = False
     cell.control.watchdogs.clear()
@@ -175,7 +175,7 @@ def opened(cell: Cell, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Cell:
 def test_the_program_is_watched_from_its_start_and_closely_from_the_first_command_on(
     opened: Cell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connect, "open_control", lambda *_: opened.control)
+    monkeypatch.setattr(connecting, "open_control", lambda *_: opened.control)
     opened.control.calls.clear()
     opened.robot.open()
     assert opened.control.calls[0] == "setWatchdog"
@@ -190,10 +190,10 @@ def test_a_loop_that_is_killed_while_its_program_is_sent_is_remembered(
     def killed(*_: Any) -> None:
         raise SystemExit
 
-    monkeypatch.setattr(connect, "open_control", killed)
+    monkeypatch.setattr(connecting, "open_control", killed)
     with pytest.raises(SystemExit):
         opened.robot.open()
-    assert left.may_be_ours(HOST, None)
+    assert recovery.may_be_ours(HOST, None)
 
 
 @pytest.mark.parametrize("before", [False, True])
@@ -203,9 +203,9 @@ def test_a_refused_program_is_not_remembered_and_one_that_was_left_before_stays_
     def refuse(*_: Any) -> None:
         raise RejectedError("Another program controls the robot.")
 
-    monkeypatch.setattr(connect, "open_control", refuse)
+    monkeypatch.setattr(connecting, "open_control", refuse)
     if before:
-        left.remember(HOST)
+        recovery.remember(HOST)
     with pytest.raises(RejectedError, match="Another program"):
         opened.robot.open()
-    assert left.may_be_ours(HOST, None) == before
+    assert recovery.may_be_ours(HOST, None) == before

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pliant.errors import RejectedError
-from pliant.robots.ur.connect import check_version
-from pliant.robots.ur.status import is_same_model, takes_torque, trouble
+from pliant.robots.ur.connecting import check_version
+from pliant.robots.ur.controller_status import is_same_model, takes_torque, trouble
 
 
 def test_a_robot_that_runs_in_normal_or_reduced_mode_is_well() -> None:

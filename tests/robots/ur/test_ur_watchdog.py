@@ -12,7 +12,7 @@ from pliant.experiments.emulated import Emulator
 from pliant.records import COMMAND, POSITION, READING
 from pliant.robots import open_robot
 from pliant.robots.ur.driver import UrRobot
-from pliant.runtime.task import Task
+from pliant.task.schema import Task
 from waiting import until
 
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pliant.control.parameters import Parameters, record_of
+from pliant.control.sense.external_wrench import external
 from pliant.model.arm import Arm
 from pliant.model.kinematics import forward_at
 from pliant.model.tool import Tool
-from pliant.params.control import Parameters, record_of
-from pliant.robots.ur.wrench import to_sensor
-from pliant.sense.wrench import external
+from pliant.robots.ur.wrench_sign import to_sensor
 from properties import examples
 
 TURNED = (0.5, 0.5, -0.5, 0.5)

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pliant.analysis.doctor.case import Case
-from pliant.analysis.doctor.cycle import limit_cycle
+from pliant.analysis.doctor.command_followed import command_not_followed
+from pliant.analysis.doctor.contact_findings import contact_losses, overload, preload
 from pliant.analysis.doctor.damping import negative_damping
-from pliant.analysis.doctor.delay import effective_delay
-from pliant.analysis.doctor.ending import contact_fault, fault
+from pliant.analysis.doctor.delay_findings import effective_delay
 from pliant.analysis.doctor.finding import ORDER, Diagnosis, Finding
-from pliant.analysis.doctor.followed import command_not_followed
-from pliant.analysis.doctor.saturation import saturation
-from pliant.analysis.doctor.sensor import failing_sensor, frozen_sensor, late_sensor
-from pliant.analysis.doctor.touching import contact_losses, overload, preload
+from pliant.analysis.doctor.limit_cycle import limit_cycle
+from pliant.analysis.doctor.run_end import contact_fault, fault
+from pliant.analysis.doctor.saturation import command_at_limit
+from pliant.analysis.doctor.sensor_health import failing_sensor, frozen_sensor, late_sensor
 
 CHECKS: dict[str, Callable[[Case], Finding]] = {
     "fault": fault,
@@ -28,7 +28,7 @@ CHECKS: dict[str, Callable[[Case], Finding]] = {
     "preload at start": preload,
     "negative damping": negative_damping,
     "limit cycle": limit_cycle,
-    "saturation": saturation,
+    "command at a limit": command_at_limit,
     "contact losses": contact_losses,
     "force above its limit": overload,
     "effective delay": effective_delay,

@@ -10,11 +10,11 @@ import numpy as np
 
 from pliant.analysis import signals
 from pliant.analysis.signals import Span
-from pliant.contact.states import DWELL, FAULT, PAUSED, READY, SEEK, SLIDE
+from pliant.control.laws.contact.contact_states import DWELL, FAULT, PAUSED, READY, SEEK, SLIDE
 from pliant.errors import RecordingError
 from pliant.record import Recording
 from pliant.record.reader import ParameterSet
-from pliant.records import IDLE, POSITION, TORQUE, VELOCITY
+from pliant.records import FAULT_SENSOR, IDLE, POSITION, TORQUE, TROUBLES, VELOCITY, WRENCH_OK
 
 Array = np.ndarray[Any, Any]
 
@@ -69,6 +69,13 @@ class Case:
     def failed(self) -> Array:
         """Ticks in which the contact law is in its fault state, which it can reach from idle too."""
         return self.contact["state"] == FAULT
+
+    @cached_property
+    def sensor_fault(self) -> int:
+        """The problem of the force sensor that ended the run, a number of TROUBLES; 0 if it was not the sensor."""
+        numbers = self.records["state"]["fault"]
+        trouble = int(numbers[np.argmax(numbers != 0)]) - FAULT_SENSOR
+        return trouble if trouble in TROUBLES else WRENCH_OK
 
     @cached_property
     def force(self) -> Array:

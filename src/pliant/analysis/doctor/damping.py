@@ -13,8 +13,8 @@ import numpy as np
 
 from pliant.analysis.doctor.case import Case
 from pliant.analysis.doctor.finding import Finding, share
-from pliant.analysis.figures import Figure, reported
-from pliant.laws import ADMITTANCE, IMPEDANCE
+from pliant.analysis.targets import Figure, reported
+from pliant.control.laws.registry import LAWS
 
 Array = np.ndarray[Any, Any]
 
@@ -24,7 +24,10 @@ LEAST_J = 1e-5
 STILL = 1e-3
 # Correlation of the damper's force with the motion (-1: it damps): from here on it drives, from there by a wrong sign.
 DRIVES, WRONG_SIGN = 0.2, 0.7
-_GAINS = {ADMITTANCE: ("gains", "admittance"), IMPEDANCE: ("impedance_gains", "impedance")}
+_GAINS = {
+    LAWS["admittance"].number: ("gains", "admittance"),
+    LAWS["impedance"].number: ("impedance_gains", "impedance"),
+}
 
 
 def negative_damping(case: Case) -> Finding:
@@ -92,7 +95,7 @@ def _of_law(case: Case, law: int, rows: Array) -> tuple[Array, Array]:
     """−D v and the measured velocity of a law whose matrices the recording holds; zero where it does not."""
     gains, section = _GAINS[law]
     records = case.records[rows]
-    own = records["state"]["twist"] if law == ADMITTANCE else records["observed"]["twist"]
+    own = records["state"]["twist"] if law == LAWS["admittance"].number else records["observed"]["twist"]
     goal = records["goal"]["twist"]
     virtual, real = own - goal, records["observed"]["twist"] - goal
     force, speed = np.zeros((len(rows), 6)), np.zeros((len(rows), 6))

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pliant.analysis.figures import Figure
 from pliant.analysis.signals import Span
+from pliant.analysis.targets import Figure
 
 Severity = Literal["alarm", "warning", "fine", "unknown", "not checked", "not applicable"]
 ORDER: tuple[Severity, ...] = ("alarm", "warning", "unknown", "fine", "not checked", "not applicable")

@@ -1,4 +1,4 @@
-"""Saturation: the share of time in which a limit, of the law or of the tick, overrode the law."""
+"""Commands at a limit: the share of time in which a limit, of the law or of the tick, overrode the law."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from pliant.analysis.doctor.case import Case
 from pliant.analysis.doctor.finding import Finding, share
-from pliant.analysis.figures import reported
-from pliant.laws import HOLD
+from pliant.analysis.targets import reported
+from pliant.control.laws.registry import LAWS
 from pliant.records import LIMIT_SINGULAR, LIMITS
 
 Array = np.ndarray[Any, Any]
@@ -21,7 +21,7 @@ HARDLY, DUST = 0.05, 0.02
 OWN = "the law's own speed limit"
 
 
-def saturation(case: Case) -> Finding:
+def command_at_limit(case: Case) -> Finding:
     """The share of time in which each limit acted, and the effect of the one that acted most."""
     acted = _acted(case)
     spent = case.seconds(case.at_work) or len(case.records) * case.dt
@@ -29,11 +29,11 @@ def saturation(case: Case) -> Finding:
     figures = tuple(reported(f"share of the time, {name}", 100 * value, "%") for name, value in shares.items())
     worst = max(shares, key=lambda name: shares[name], default="")
     if not worst or shares[worst] < SOME:
-        return Finding("saturation", "fine", figures or (reported("share of the time", 0.0, "%"),))
+        return Finding("command at a limit", "fine", figures or (reported("share of the time", 0.0, "%"),))
     cause, remedy, more = _own(case, acted[OWN], spent) if worst == OWN else _of_tick(case, worst, shares[worst])
     spans = case.spans(acted[worst], least_s=0.02, join_s=0.05)
     severity = "alarm" if shares[worst] >= MUCH else "warning"
-    return Finding("saturation", severity, figures + more, cause, remedy, spans)
+    return Finding("command at a limit", severity, figures + more, cause, remedy, spans)
 
 
 def _acted(case: Case) -> dict[str, Array]:
@@ -46,7 +46,7 @@ def _acted(case: Case) -> dict[str, Array]:
             continue
         on = observed["limits"] & bit != 0
         # a joint move of the law hold goes at the speed limit: that is how it is meant
-        on &= case.at_work if case.at_work.any() else case.records["goal"]["law"] != HOLD
+        on &= case.at_work if case.at_work.any() else case.records["goal"]["law"] != LAWS["hold"].number
         before, after = np.abs(observed["asked"][:, position]), np.abs(observed["allowed"][:, position])
         acted[name] = on & (before - after > np.maximum(HARDLY * before, DUST * before[on].max(initial=0.0)))
     return {name: active for name, active in acted.items() if active.any()}

@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 
 from pliant.errors import PliantError
-from pliant.robots.emulator.controller import MODES, NORMAL, PROTECTIVE, SAFETY, Controller
-from pliant.robots.emulator.faults import Fault
+from pliant.robots.emulator.emulated_controller import MODES, NORMAL, PROTECTIVE, SAFETY, Controller
+from pliant.robots.emulator.emulated_faults import Fault
 
 GREETING = "Connected: Universal Robots Dashboard Server"
 _SERIAL = "20265500001"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.robots.emulator.controller import Controller
+from pliant.robots.emulator.emulated_controller import Controller
 
 TRACE = np.dtype([
     ("time_s", "f8"), ("wall_s", "f8"), ("q", "f8", (6,)), ("qd", "f8", (6,)), ("target", "f8", (6,)),

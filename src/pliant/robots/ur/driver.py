@@ -19,17 +19,16 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import InputError, RejectedError
+from pliant.errors import RejectedError
 from pliant.model.arm import Arm
-from pliant.model.ur import ur_facts
 from pliant.records import POSITION, TORQUE, VELOCITY, WRENCH_OK
-from pliant.robots.base import no_push
 from pliant.robots.following import Following
-from pliant.robots.ur import connect, left
+from pliant.robots.interface import no_push
+from pliant.robots.ur import connecting, recovery
 from pliant.robots.ur.address import UrAddress
-from pliant.robots.ur.connect import check_extra as check_extra
-from pliant.robots.ur.status import trouble
-from pliant.robots.ur.wrench import to_sensor
+from pliant.robots.ur.connecting import check_extra as check_extra
+from pliant.robots.ur.controller_status import trouble
+from pliant.robots.ur.wrench_sign import to_sensor
 
 # Rate of an e-Series controller [Hz].
 RATE_HZ = 500.0
@@ -76,12 +75,15 @@ class UrRobot:
     def __init__(self, address: UrAddress, task: Any) -> None:
         check_extra()
         if task.rate_hz > RATE_HZ:
-            raise InputError("rate_hz", task.rate_hz, f"at most {RATE_HZ:g}, the rate of the controller")
-        most = ur_facts(address.model).payload_kg
-        if task.tool.mass_kg > most:
-            raise InputError("tool.mass_kg", task.tool.mass_kg, f"at most {most:g}, the payload of a {address.model}")
+            raise RejectedError(
+                f"rate_hz is {task.rate_hz:g} Hz, but a UR controller runs at {RATE_HZ:g} Hz. Lower rate_hz, or add "
+                f"--rate {RATE_HZ:g}.",
+                field="rate_hz",
+                value=task.rate_hz,
+            )
         self.name = f"ur:{address.host}"
         self.address, self.arm = address, Arm.load(address.model, task.tool)
+        self.arm.check_payload()
         self.interface, self.dt = task.interface, task.dt
         self.start_q = np.array(task.start_q, float)
         self.silence_s = task.params.sense.stale_s + task.params.sense.hold_s
@@ -100,16 +102,16 @@ class UrRobot:
     def open(self) -> None:
         """Connect, check that the robot matches the task, set tool and payload. Nothing moves."""
         host = self.address.host
-        program = connect.must_answer(self.address, self.interface)
+        program = connecting.must_answer(self.address, self.interface)
         if program is None:
             what = "The arm model and remote control could not be checked"
             _note(f"The dashboard of {host} does not answer. {what}.")
-        self._receive = connect.open_receive(host, 1.0 / self.dt)
+        self._receive = connecting.open_receive(host, 1.0 / self.dt)
         self._must_be_well()
         self._must_be_free(program)
         self._must_be_at_start()
-        with left.remembered(host):
-            self._control = connect.open_control(host, 1.0 / self.dt)
+        with recovery.remembered(host):
+            self._control = connecting.open_control(host, 1.0 / self.dt)
         if not self._control.setWatchdog(1.0 / _OPENING_S):
             raise RejectedError(f"The controller at {host} did not arm its watchdog.", field="robot")
         self._set_tool()
@@ -139,7 +141,7 @@ class UrRobot:
         while self._receive.getRuntimeState() not in _NO_PROGRAM:
             fastest = max(fastest, *map(abs, self._receive.getActualQd()))
             if time.monotonic() > deadline:
-                if fastest < _STILL and left.may_be_ours(host, program):
+                if fastest < _STILL and recovery.may_be_ours(host, program):
                     _note(f"Ending the program that an earlier loop left on the controller at {host}.")
                     return
                 raise RejectedError(
@@ -341,7 +343,7 @@ class UrRobot:
                 elif self._mode == TORQUE:
                     self._control.stopJ(_BRAKE)
                 self._control.stopScript()
-            left.forget(self.address.host)  # ended just now, or stopped by the controller before
+            recovery.forget(self.address.host)  # ended just now, or stopped by the controller before
 
     def close(self) -> None:
         """Disconnect within a time limit, so that a dead connection does not block the process."""

@@ -1,0 +1,218 @@
+"""Predict how a contact task behaves on the surfaces that it declares, before anything moves."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant.analysis.pictures import style
+from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported
+from pliant.control.laws.contact.contact_params import Contact
+from pliant.errors import RejectedError
+from pliant.stability.contact_loop import gain_for, largest_stiffness, plant_of
+from pliant.stability.first_touch import Touch, touch
+from pliant.stability.guard import (
+    DAMPING,
+    LEAST_MARGIN,
+    MOST_MARGIN,
+    Place,
+    objection,
+    places,
+    stages,
+    worst_touch,
+)
+from pliant.task.schema import Task
+
+# The least ratio of the declared lag to that of the model.
+LAG_SHARE = 0.9
+
+
+def check(task: Task, damping: float = DAMPING) -> Outcome:
+    """Gain margins over the declared surfaces; for the contact law also the first touch and its settling time."""
+    laws = {task.law, *(event.law for event in task.events)}
+    if "contact" in laws:
+        return _check_contact(task, damping)
+    found = list(places(task, task.params, "admittance")) if "admittance" in laws else []
+    if not found:
+        raise _nothing_to_check(task, laws)
+    figures = []
+    for place in found:
+        figures.append(_margin(place))
+    figures += _stages(task, "admittance")
+    return Outcome("check", 0, 0.0, figures, _advice(figures, _STIFF_ADMITTANCE))
+
+
+def _margin(place: Place) -> Figure:
+    figure = at_least(f"{place.stiffness:.3g} N/m: gain margin", place.margin, "×", LEAST_MARGIN)
+    return replace(figure, or_more=place.margin >= MOST_MARGIN)
+
+
+def _nothing_to_check(task: Task, laws: set[str]) -> RejectedError:
+    if "admittance" in laws:
+        said = (
+            f"{task.name} has no surface to check against. Declare one with surface_n_m or under sim.surfaces, or use "
+            "the law contact."
+        )
+    else:
+        said = (
+            f"{task.name} uses the law {task.law}, but only contact and admittance can be checked. Use the law "
+            "contact, or admittance with a surface (surface_n_m or sim.surfaces)."
+        )
+    return RejectedError(said, field="law", value=task.law)
+
+
+def _check_contact(task: Task, damping: float) -> Outcome:
+    p, plant = task.params.contact, plant_of(task)
+    figures: list[Figure] = [
+        at_least("declared lag relative to the model", p.lag_s / plant.lag_s, "", LAG_SHARE),
+        reported("total lag of the model", plant.lag_s * 1e3, "ms"),
+        reported("effective mass of the arm", plant.mass, "kg"),
+    ]
+    drawn: list[tuple[float, Touch]] = []
+    judged: list[tuple[Place, Touch]] = []
+    for place in places(task, task.params, "contact", damping):
+        stiffness = place.stiffness
+        where, found = f"{stiffness:.3g} N/m", touch(task, stiffness, damping)
+        most = largest_stiffness(p, plant, place.known, damping)
+        drawn.append((stiffness, found))
+        judged.append((place, found))
+        figures += [
+            reported(f"{where}: gain", gain_for(p, plant, place.known, damping) * 1e3, "mm/(N s)"),
+            _margin(place),
+            reported(f"{where}: largest stiffness stable with this gain", most, "N/m"),
+            at_most(f"{where}: first-touch peak", found.peak_n, "N", p.peak_n),
+            at_most(f"{where}: settling time to ±5 %", found.settle_s, "s", p.settle_s),
+        ]
+    worst = worst_touch(task, task.params)
+    figures.append(at_most(f"{_WORST} (speed × stiffness × lag)", worst.peak_n, "N", p.force_limit_n))
+    if p.height_m > 0.0:
+        inside = p.free_m_s * p.stiffness_max_n_m * plant.lag_s
+        figures.append(reported("peak if the stiffest surface is closer than contact.height_m", inside, "N"))
+    figures += _stages(task, "contact")
+    words = _CONTACT | {
+        "declared lag": f"contact.lag_s = {p.lag_s * 1e3:.3g} ms is shorter than the lag of the model, "
+        f"{plant.lag_s * 1e3:.3g} ms. Raise contact.lag_s to {plant.lag_s:.3g} s.",
+        _WORST: f"In the worst case, the first touch of {worst.stiffness_n_m:.3g} N/m reaches {worst.peak_n:.3g} N, "
+        f"more than contact.force_limit_n ({p.force_limit_n:g} N), so pliant run rejects the task. Lower "
+        "contact.approach_m_s.",
+    }
+    notes = _advice(figures, words, _on_surfaces(p, judged))
+    return Outcome("check", 0, 0.0, figures, notes, draw=lambda path: _draw(task, drawn, path))
+
+
+def _stages(task: Task, judged: str) -> list[Figure]:
+    """The guard's verdict on the law at the start, unless it is the one `judged`, and on every later change."""
+    found = []
+    for law, parameters, when in stages(task):
+        if when or law != judged:
+            against = objection(task, parameters, law)
+            name = f"{law}{when or ' at the start'}: worst guard violation, relative to its limit"
+            found.append(at_most(name, against.badness if against else 0.0, "", 1.0))
+    return found
+
+
+_WORST = "worst-case first-touch peak"
+# What to do when a target with this name is not met.
+_CONTACT = {
+    "violation": "An event makes the loop unstable or the first touch too hard. pliant run reports which and why.",
+}
+_STIFF_ADMITTANCE = {
+    "violation": "An event makes the loop unstable or the first touch too hard. pliant run reports which and why.",
+    "gain margin": "The admittance oscillates on this surface. Raise admittance.mass and damping, or use the law "
+    "contact, whose gain adapts to the stiffness.",
+}
+
+
+def _advice(figures: list[Figure], words: dict[str, str], more: list[str] | None = None) -> list[str]:
+    """One note for each kind of target that is not met, and then `more` notes."""
+    if all(f.met for f in figures):
+        return ["Stable on every surface checked."]
+    general = [text for key, text in words.items() if any(key in f.name and not f.met for f in figures)]
+    return general + (more or [])
+
+
+def _on_surfaces(p: Contact, judged: list[tuple[Place, Touch]]) -> list[str]:
+    """What is not met on which surface, with its value, its limit and the remedy."""
+    inside: list[tuple[Place, Touch]] = []
+    notes: list[str] = []
+    for place, found in judged:
+        if p.stiffness_min_n_m * (1 - 1e-9) <= place.stiffness <= p.stiffness_max_n_m * (1 + 1e-9):
+            inside.append((place, found))
+        else:
+            notes.append(_outside(p, place, found))
+    unstable = [place for place, _ in inside if place.margin < LEAST_MARGIN]
+    if unstable:
+        worst = min(unstable, key=lambda place: place.margin)
+        notes.append(f"{_margin_words(worst)} Raise contact.lag_s or lower contact.margin.")
+    stable = [one for one in inside if one[0].margin >= LEAST_MARGIN]
+    hard = [one for one in stable if not one[1].peak_n <= p.peak_n]
+    if hard:
+        place, found = max(hard, key=lambda one: one[1].peak_n)
+        notes.append(
+            f"On a surface of {place.stiffness:.3g} N/m, the first touch reaches {found.peak_n:.3g} N, more than "
+            f"contact.peak_n ({p.peak_n:g} N). Lower contact.approach_m_s, or set contact.lag_s to the real lag."
+        )
+    slow = [f"{place.stiffness:.3g}" for place, found in stable if not found.settle_s <= p.settle_s]
+    if slow:
+        where = " and ".join(filter(None, (", ".join(slow[:-1]), slow[-1])))
+        notes.append(
+            f"The force does not settle to ±5 % within contact.settle_s ({p.settle_s:g} s) on {where} N/m. The gain "
+            "margins are met there, so the response is too slow. Lower contact.stiffness_max_n_m or raise "
+            "contact.settle_s."
+        )
+    return [note for note in notes if note]
+
+
+def _outside(p: Contact, place: Place, found: Touch) -> str:
+    """What is not met on a surface outside the declared range of stiffnesses; empty if all is."""
+    where = f"On a surface of {place.stiffness:.3g} N/m,"
+    if place.margin < LEAST_MARGIN:
+        said = _margin_words(place)
+    elif not found.peak_n <= p.peak_n:
+        said = f"{where} the first touch reaches {found.peak_n:.3g} N, more than contact.peak_n ({p.peak_n:g} N)."
+    elif not found.settle_s <= p.settle_s:
+        said = f"{where} the force does not settle to ±5 % within contact.settle_s ({p.settle_s:g} s)."
+    else:
+        return ""
+    stiffer = place.stiffness > p.stiffness_max_n_m
+    name = f"contact.stiffness_{'max' if stiffer else 'min'}_n_m"
+    bound = p.stiffness_max_n_m if stiffer else p.stiffness_min_n_m
+    return (
+        f"{said} This surface is {'stiffer' if stiffer else 'softer'} than {name} ({bound:.3g} N/m). "
+        f"{'Raise' if stiffer else 'Lower'} {name}."
+    )
+
+
+def _margin_words(place: Place) -> str:
+    return (
+        f"On a surface of {place.stiffness:.3g} N/m, the gain margin is {place.margin:.2g}, and it must be at least "
+        f"{LEAST_MARGIN:g}."
+    )
+
+
+def _draw(task: Task, drawn: list[tuple[float, Touch]], path: Path) -> None:
+    p = task.params.contact
+    with style.applied() as theme:
+        subtitle = "the law's own code on a model of servo, arm, filter and surface"
+        fig, axes = style.figure(1, 1, f"Predicted first touch: {task.name}", subtitle, panel_inches=(8.0, 3.6))
+        ax: Any = axes[0, 0]
+        ax.axhspan(0.95 * p.target_n, 1.05 * p.target_n, color=theme.grid, zorder=0)
+        for i, (stiffness, found) in enumerate(drawn):
+            begin = found.time_s[int(np.argmax(found.force_n > 0.0))]
+            ax.plot(
+                found.time_s - begin,
+                found.force_n,
+                color=theme.lines[i % len(theme.lines)],
+                label=f"{stiffness:.3g} N/m",
+            )
+        ax.axhline(p.peak_n, color=theme.alarm, ls="--", lw=1)
+        late = [found.settle_s for _, found in drawn if math.isfinite(found.settle_s)]
+        ax.set_xlim(-0.1, max(1.5, *late) if late else 1.5)
+        ax.set_xlabel("time since first touch [s]")
+        style.label(ax, "Force", "N")
+        style.legend(ax)
+    style.save(fig, path)

@@ -1,0 +1,1 @@
+"""Pictures and reports: everything that is drawn."""

@@ -1,0 +1,105 @@
+"""Command topics that an arm or base may follow: commands are sent only with consent, and end with zero.
+
+A subscriber of such a topic moves. So nothing is sent before the user agrees, and subscribers are reported meanwhile.
+A velocity controller continues with its last command when no other arrives. So zero is sent when the loop ends for any
+reason, and while it hangs.
+"""
+
+from __future__ import annotations
+
+import time
+
+from pliant.records import TELEMETRY
+from pliant.ros2.message_types import JOINT_TRAJECTORY
+from pliant.ros2.node import Node, Writer
+from pliant.ros2.templates import Stencil
+from pliant.ros2.watchdog import PAUSE_S, TIMES, Guard
+
+# How long the last zero may take to arrive [s]; and after how long a bridge that says nothing hangs.
+_FLUSH_S, _HUNG_S = 0.5, 0.3
+
+
+class Drive:
+    """The command topics of a loop. Use it as a context manager: it sends zero on exit."""
+
+    def __init__(self, node: Node, stencils: list[Stencil], *, agreed: bool) -> None:
+        self._pairs = [(each, node.writer(each.topic.name, each.topic.message_type)) for each in stencils]
+        self._names = [node.full_name(each.topic.name) for each in stencils]
+        self._node = node
+        self._guard: Guard | None = None
+        self.agreed = agreed
+        self.held: list[str] = []
+        """Topics with a subscriber on which nothing is sent."""
+        self.news: list[str] = []
+        """Notes for the user."""
+        nothing = TELEMETRY.new().tobytes()
+        # a trajectory of one point ends at rest by itself
+        self._rests = [
+            (name, stencil.topic.message_type, bytes(stencil.fill(memoryview(nothing), 0)), writer)
+            for name, (stencil, writer) in zip(self._names, self._pairs, strict=True)
+            if stencil.topic.message_type != JOINT_TRAJECTORY
+        ]
+        self._known: set[str] = set()
+        self._must_rest = False
+
+    @property
+    def pairs(self) -> list[tuple[Stencil, Writer]]:
+        """The messages to send and their writers; empty without consent."""
+        return self._pairs if self.agreed else []
+
+    def look(self) -> None:
+        """Find subscribers of topics on which nothing is sent, and report them once."""
+        heard = [name for name, (_, writer) in zip(self._names, self._pairs, strict=True) if writer.listeners]
+        self.held = [] if self.agreed else heard
+        new = [name for name in self.held if name not in self._known]
+        self._known.update(new)
+        if new:
+            self.news.append(
+                f"Commands are withheld: a subscriber on {' and '.join(new)} would move. Use --yes to allow that."
+            )
+
+    def beat(self) -> None:
+        """Send a sign of life to the guard; without a guard no commands are sent."""
+        if self._guard is not None and self._guard.beat():
+            self.agreed, self._guard, self._must_rest = False, None, True
+            self._must_rest = not self._stand()
+            said = "is sent until all subscribers have it" if self._must_rest else "was sent"
+            self.news.append(f"The guard of the bridge has exited. Zero {said}, and commands are withheld from now on.")
+        elif self._must_rest and not self.agreed:
+            self.rest()
+            self._must_rest = not self._is_taken(0.0)
+
+    def rest(self) -> None:
+        """Send zero once on velocity topics; nothing if no commands were sent."""
+        if self.agreed or self._must_rest:
+            for _, _, data, writer in self._rests:
+                writer.send(data)
+
+    def _stand(self) -> bool:
+        """Zero so often that it is not lost; returns whether everyone who listens reliably has it."""
+        for _ in range(TIMES):
+            self.rest()
+            if self._guard is not None:
+                self._guard.beat()
+            time.sleep(PAUSE_S)
+        return self._is_taken(_FLUSH_S)
+
+    def _is_taken(self, within_s: float) -> bool:
+        """Whether everyone who listens reliably has what was sent last."""
+        taken = [writer.flush(within_s) for _, _, _, writer in self._rests]
+        return all(taken)
+
+    def __enter__(self) -> Drive:
+        if self.agreed and self._rests:
+            rests = [(name, kind, data) for name, kind, data, _ in self._rests]
+            name = f"{self._node.name}_bridge_guard"
+            self._guard = Guard(name, self._node.namespace, rests, _HUNG_S, forgives=True)
+            self._guard.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._rests and (self.agreed or self._must_rest):
+            self._stand()
+        if self._guard is not None:
+            self._guard.release()
+            self._guard.wait()

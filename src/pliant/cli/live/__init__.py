@@ -1,0 +1,1 @@
+"""Verbs for a loop that runs in another terminal."""

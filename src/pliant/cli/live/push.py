@@ -1,0 +1,53 @@
+"""`pliant push`: push the tool of a loop that runs in another terminal, physically or virtually."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+EXAMPLE = "Example: [bold]pliant push 10 0 --for 2[/bold]"
+
+
+def command(
+    force: Annotated[list[float], typer.Argument(help="fx fy or fx fy fz \\[N], or six numbers with moments \\[N m].")],
+    for_s: Annotated[
+        float | None, typer.Option("--for", help="Duration \\[s] (default: 1; virtual: until the next virtual push).")
+    ] = None,
+    virtual: Annotated[
+        bool,
+        typer.Option("--virtual", help="Virtual push: only the law feels it. 0 0 ends it."),
+    ] = False,
+    loop: Annotated[str | None, typer.Option(help="Name of the loop, if several are running.")] = None,
+) -> int:
+    """Push the tool of a running loop.
+
+    Applies a force in the base frame to a simulated arm; its force sensor measures it. With --virtual, the push is
+    added to the measured force instead. Virtual pushes work with any robot and any compliant law.
+    """
+    from pliant.cli.show import out
+    from pliant.errors import InputError, RejectedError
+    from pliant.session.link import attach, board_of, name_of
+    from pliant.task.schema import MISSION
+
+    if len(force) not in (2, 3, 6):
+        raise InputError("force", force, "two or three numbers, or six numbers with moments")
+    if not virtual and not any(force):
+        raise RejectedError("The push is zero. Give a force, as in pliant push 10 0 0.", field="force", value=force)
+    wrench = [*force, *[0.0] * (3 - len(force))]
+    if MISSION in (board := board_of(loop)).config:
+        raise RejectedError(f"Loop {name_of(board)} is a mission. The arm of a mission cannot be pushed.")
+    link = attach(loop)
+    if virtual:
+        link.virtual_push(wrench, for_s)
+        how_long = "until the next virtual push" if for_s is None else f"for {for_s:g} s"
+        out.print(f"{link.title}: the law feels {_words(force)} {how_long}.")
+    else:
+        for_s = 1.0 if for_s is None else for_s
+        link.push(wrench, for_s=for_s)
+        out.print(f"{link.title}: pushed with {_words(force)} for {for_s:g} s.")
+    return 0
+
+
+def _words(force: list[float]) -> str:
+    return " ".join(f"{value:g}" for value in force) + (" N" if len(force) < 6 else " N and N m")

@@ -1,0 +1,66 @@
+"""Run a mission in real time for the command line, together with the ROS 2 bridge."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from pliant.cli.running.bridging import bridge, may_follow
+from pliant.cli.running.mission_run import TOLD, say_mission, stages_table, until_ctrl_c
+from pliant.cli.show import err, figures_table, out
+from pliant.errors import MissionError, RecordingError
+from pliant.loop.saving import NOW, follow
+from pliant.mobile.mission.mission_link import MissionSession
+from pliant.mobile.mission.mission_task import MissionTask
+from pliant.mobile.mission.stage_machine import DONE, STOPPED
+
+
+def run_live(task: MissionTask, recording: Path, picture: Path, *, name: str | None, yes: bool) -> int:
+    """Run a mission in real time, to its end or to Ctrl-C, and write a recording and a picture."""
+    from pliant.analysis.mission_figures import mission_figures, recorded_story, save_picture
+    from pliant.record.reader import Recording
+
+    say_mission(task, "simulated in real time")
+    agreed = may_follow(task, yes=yes)
+    with until_ctrl_c() as go_on, MissionSession(task, name=name) as session, bridge(session, agreed=agreed):
+        recorder = follow(session.board.path, recording, NOW)
+        while not session.board.recording and recorder.poll() is None:
+            time.sleep(0.005)
+        if go_on():
+            session.begin()
+        _until_over(session, go_on)
+        session.stop()
+        interrupted = not go_on()
+        if code := recorder.wait():
+            raise RecordingError(recording, f"is incomplete: the recorder exited early (exit code {code}).")
+    story = recorded_story(Recording.load(recording))
+    out.print(stages_table(story.log))
+    figures = mission_figures(story)
+    out.print(figures_table(figures, task.name))
+    save_picture(story, picture)
+    out.print(f"Recording: {recording}\nPicture: {picture}")
+    if interrupted:
+        out.print("Stopped by Ctrl-C: base and arm stopped before the goal.")
+        return 0
+    if not story.log or story.log[-1].stage != DONE:
+        stops = [change.reason for change in story.log if change.stage == "stopping"]
+        raise MissionError(stops[-1] if stops else "the loop was asked to stop")
+    return 0 if all(figure.met for figure in figures) else 1
+
+
+def _until_over(session: MissionSession, go_on: Callable[[], bool]) -> None:
+    """Say which stage begins and why, until there is none left; Ctrl-C brakes, and that is the end."""
+    told, halted = 0, False
+    while session.running:
+        story = session.story
+        for time_s, stage, reason in story["account"]["log"][told:]:
+            err.print(f"{time_s:.2f} s: {TOLD.get(stage, stage)} ({reason}).")
+            told += 1
+        if not story["moving"] and (story["stage"] in (DONE, STOPPED) or not go_on()):
+            return
+        if not go_on() and not halted:
+            err.print("Stopping.")
+            session.halt()
+            halted = True
+        time.sleep(0.05)

@@ -1,0 +1,268 @@
+"""Run a task for the command line: in real time or as fast as possible, with progress and a summary."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, SupportsFloat
+
+import numpy as np
+from rich.table import Table
+from rich.text import Text
+
+from pliant.cli.assigning import assigned
+from pliant.cli.show import ask_once, err, figures_table, out, progress
+from pliant.control.laws.contact.contact_states import DWELL, PAUSED, SEEK, SLIDE
+from pliant.errors import ContactError, LoopError, RejectedError
+from pliant.model.arm import Arm
+from pliant.model.catalogue import available_models
+from pliant.params.declare import validated
+from pliant.robots import is_simulated, model_of
+from pliant.session.fast_run import save_last_seconds, save_run, simulate
+from pliant.session.session import Session
+from pliant.session.watch_file import FileWatch
+from pliant.task.schema import Task, located
+
+if TYPE_CHECKING:
+    from pliant.analysis.targets import Figure
+
+# A contact that bounces changes its state hundreds of times: so many lines are shown.
+_MOST = 30
+
+
+def change_task(task: Task, changes: dict[str, Any], assignments: list[str]) -> Task:
+    """The task with changed robot, law, rate, duration or seed, and with ``--set`` values; validated as a whole."""
+    data = task.model_dump()
+    if changes.get("robot") == "ros2":  # the task's arm, over ROS 2
+        changes = {**changes, "robot": f"ros2:{model_of(task.robot)}"}
+    if changes.get("robot"):
+        _must_suit(task, changes["robot"])
+    for name, value in changes.items():
+        if value is not None:
+            (data["sim"] if name == "seed" else data)[name] = value
+    task = validated(Task, data)  # first of all: another law may bring parameters of its own
+    return located(task.model_copy(update={"params": assigned(task.params, assignments, task.law)}))
+
+
+def _must_suit(task: Task, robot: str) -> None:
+    """Raise if a real robot has another number of joints than the task's arm, before anything connects to it."""
+    before, after = model_of(task.robot), model_of(robot)
+    if is_simulated(robot) or not {before, after} <= set(available_models()):
+        return
+    joints, others = Arm.load(before).n, Arm.load(after).n
+    if joints != others:
+        raise RejectedError(
+            f"Task {task.name} is for {before} ({joints} joints), but {robot} is a {after} with {others}. Choose "
+            "another task or robot.",
+            field="--robot",
+            value=robot,
+        )
+
+
+def must_be_simulated(task: Task) -> None:
+    """Raise unless the robot can be simulated as fast as possible."""
+    if not is_simulated(task.robot):
+        said = f"--fast works only with simulated robots, but the robot is {task.robot}. Leave out --fast."
+        raise RejectedError(said, field="--fast")
+
+
+def say_start(task: Task, loop: str = "") -> None:
+    """Print what is about to move, in which loop, and within which limits."""
+    limits = task.params.limits
+    kind, _, which = task.robot.partition(":")
+    out.print(
+        Text(task.name, "bold"),
+        f"{task.law} on {kind}:{Path(which).name}, {task.interface} commands at {task.rate_hz:g} Hz for "
+        f"{task.duration_s:g} s; joint speed ≤ {limits.speed_scale:.0%} and acceleration ≤ "
+        f"{limits.acceleration_scale:.0%} of the robot's limits, tool speed ≤ {limits.linear_speed_m_s:g} m/s and "
+        f"{limits.angular_speed_rad_s:g} rad/s." + (f" Loop {loop}." if loop else ""),
+        sep=": ",
+    )
+    for note in task.notes:
+        out.print(f"  {note}")
+
+
+def _ask_and_bridge(session: Session, *, yes: bool) -> AbstractContextManager[None]:
+    """Ask now whether subscribers over ROS 2 may follow; the bridge starts when the context is entered."""
+    from pliant.cli.running.bridging import bridge, may_follow
+
+    return bridge(session, agreed=may_follow(session.task, yes=yes))
+
+
+def run_fast(task: Task, record: Path | None) -> int:
+    """Simulate the whole task in compiled code."""
+    say_start(task)
+    began = time.perf_counter()
+    with progress("simulating") as update:
+        run = simulate(task, update, lift_off=True)
+    taken = time.perf_counter() - began
+    if record:
+        save_run(run, record)
+    done = len(run.records) * task.dt
+    out.print(f"{done:.2f} s simulated in {taken:.2f} s ({done / taken:.0f}× real time).")
+    _summary(task, run.records)
+    if record:
+        out.print(f"Recording: {record}")
+    if run.fault:
+        raise LoopError(run.fault, record or save_last_seconds(run))
+    _must_not_end_in_fault(run.records, float(run.sets[-1][2][0].contact.seek_m))
+    return 0
+
+
+def run_paced(
+    task: Task,
+    record: Path | None,
+    *,
+    meanwhile: Callable[[], object] | None = None,
+    watch: Path | None = None,
+    name: str | None = None,
+    unchecked: bool = False,
+    ros2: bool = False,
+    yes: bool = False,
+) -> int:
+    """Run the task in the control process, in real time; `meanwhile` is called once it runs.
+
+    Before a real robot moves, or one that subscribes over ROS 2, the user is asked once, unless `yes`. `watch` is a
+    task file whose parameters are applied whenever it is saved, `name` names the loop, `ros2` starts the bridge. A run
+    that ends in a fault is summarised too, before the error is raised.
+    """
+    session = Session(task, record=record, ticks=task.ticks, name=name, unchecked=unchecked)
+    say_start(task, session.name)
+    ask_once(task, yes=yes)
+    parts: list[np.ndarray[Any, Any]] = []
+    watcher = FileWatch(watch, session) if watch else None  # now: what is saved while the loop starts counts too
+    beside = _ask_and_bridge(session, yes=yes) if ros2 else nullcontext()
+    with session:
+        granted = session.notes.get("granted", {})
+        out.print(f"Real-time scheduling: {', '.join(granted.values())}.")  # the loop runs: now start the bridge
+        with beside:
+            parts += _until_it_ends(session, meanwhile, watcher)
+            seek_m = session.parameters.contact.seek_m
+            fault = _stopped(session)
+            parts.append(session.read())
+        if session.lost:
+            err.print(f"{session.lost} records were lost and are not in the summary: reading was too slow.")
+    records = np.concatenate(parts)
+    _summary(task, records)
+    if record:
+        out.print(f"Recording: {record}")
+    if fault is not None:
+        raise fault
+    _must_not_end_in_fault(records, seek_m)
+    return 0
+
+
+def _stopped(session: Session) -> LoopError | None:
+    """Stop the loop; returns the fault that it has ended by, if it was one."""
+    try:
+        session.stop()
+    except LoopError as error:
+        return error
+    return None
+
+
+def _until_it_ends(
+    session: Session, meanwhile: Callable[[], object] | None, watcher: FileWatch | None
+) -> list[np.ndarray[Any, Any]]:
+    """Show how far the loop is until it ends, or Ctrl-C; returns what it has told."""
+    parts = []
+    with progress("running") as update:
+        try:
+            if meanwhile:
+                meanwhile()
+            while session.running:
+                if watcher and (said := watcher.poll()):
+                    err.print(said)
+                parts.append(session.read())
+                update(session.board.head / session.task.ticks)
+                time.sleep(0.05)
+        except KeyboardInterrupt:
+            err.print("Stopping.")
+    return parts
+
+
+def _must_not_end_in_fault(records: np.ndarray[Any, Any], seek_m: float) -> None:
+    """Raise if the contact of a run ended in a fault: the loop went on, but what was asked for was not done."""
+    from pliant.analysis.transitions import contact_fault
+
+    if reason := contact_fault(records, seek_m):
+        raise ContactError(reason)
+
+
+def _mm(metres: SupportsFloat) -> float:
+    """In millimetres, to the micrometre: what is less is nothing to a reader."""
+    return round(float(metres) * 1e3, 3)
+
+
+def _summary(task: Task, records: np.ndarray[Any, Any]) -> None:
+    from pliant.analysis import signals
+    from pliant.analysis.targets import reported
+
+    if not len(records):
+        out.print("The loop did not tick.")
+        return
+    moved = records["observed"]["pose"][:, :3] - records["observed"]["pose"][0, :3]
+    bad = signals.bad_readings(records)
+    force = np.linalg.norm(records["observed"]["wrench"][~bad, :3], axis=1)
+    kind = "all axes, unfiltered" + (", valid readings only" if bad.any() else "")
+    peak = [reported(f"peak external force ({kind})", round(force.max(), 6), "N")] if len(force) else []
+    figures = [
+        *peak,
+        *_peak_along_normal(records),
+        reported("largest distance from the start", _mm(np.linalg.norm(moved, axis=1).max()), "mm"),
+        reported("final distance from the start", _mm(np.linalg.norm(moved[-1])), "mm"),
+        reported("peak tool speed", _mm(np.linalg.norm(records["observed"]["twist"][:, :3], axis=1).max()), "mm/s"),
+    ]
+    if bad.any():
+        figures.append(reported(signals.BAD_READINGS, bad.sum()))
+    if records["revision"].max() > 0:
+        figures.append(reported("parameter changes", records["revision"].max()))
+        drawn = round(records["state"]["injected_j"][-1], 6)
+        figures.append(reported("energy drawn from the tank by parameter changes", drawn, "J"))
+    timing = records["timing"]
+    if timing["wall_ns"][0]:
+        late = timing["late_s"] * 1e6
+        figures += [
+            reported("wake-up lateness, median", np.median(late), "µs"),
+            reported("wake-up lateness, 99th percentile", np.percentile(late, 99), "µs"),
+            reported("periods missed", timing["overruns"][-1]),
+        ]
+    out.print(figures_table(figures, f"{len(records) * task.dt:.2f} s, {len(records)} ticks"))
+    _contact_table(task, records)
+
+
+def _peak_along_normal(records: np.ndarray[Any, Any]) -> list[Figure]:
+    """The largest force along the surface normal, unfiltered and filtered as for the law, if a contact was active."""
+    from pliant.analysis.targets import reported
+
+    contact = records["state"]["contact"]
+    active = np.isin(contact["state"], (SEEK, DWELL, SLIDE, PAUSED)) & (contact["normal"] != 0.0).any(axis=1)
+    if not active.any():
+        return []
+    along = np.sum(records["observed"]["wrench"][active, :3] * contact["normal"][active], axis=1)
+    peaks = {"unfiltered": np.nanmax(along, initial=0.0), "filtered": contact["force_n"][active].max()}
+    return [
+        reported(f"peak contact force along the normal, {how}", round(float(peak), 6), "N")
+        for how, peak in peaks.items()
+    ]
+
+
+def _contact_table(task: Task, records: np.ndarray[Any, Any]) -> None:
+    """Every change of the contact's state, where there was one."""
+    from pliant.analysis.transitions import transitions
+
+    found = transitions(records, task.ticks)
+    if not found:
+        return
+    table = Table(title="Contact", title_justify="left", box=None, pad_edge=False)
+    table.add_column("time [s]", justify="right")
+    table.add_column("state")
+    table.add_column("reason")
+    shown = found if len(found) <= _MOST else [*found[: _MOST // 2], *found[-_MOST // 2 :]]
+    for i, one in enumerate(shown):
+        if len(found) > _MOST and i == _MOST // 2:
+            table.add_row("…", "", f"{len(found) - len(shown)} more; a recording contains all of them")
+        table.add_row(f"{one.time_s:.3f}", one.state, one.reason)
+    out.print(table)

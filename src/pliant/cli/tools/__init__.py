@@ -1,0 +1,1 @@
+"""Verbs that need no running loop: check, plan, inspect, identify, measure."""

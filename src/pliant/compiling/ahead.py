@@ -1,0 +1,274 @@
+"""Compile the control code into the cache before it is needed, with several processes.
+
+`python -m pliant.compiling.ahead` is the process that compiles: it reads names of jobs, one per line of its standard
+input, and answers each with a line when it is done.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import hashlib
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+from pliant.compiling.entry_points import GROUPS, JOBS, Job
+from pliant.kernel import load
+from pliant.kernel.code_cache import MARK, Cache, open_cache
+from pliant.kernel.dispatch import DISABLED, is_cached, machine
+from pliant.kernel.sources import state_of_package
+
+_PR_SET_PDEATHSIG = 1
+# After this many workers have died, this process does the rest itself.
+_MOST_DEATHS = 2
+# Workers beyond this wait for each other's results rather than work.
+_MOST_WORKERS = 4
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Progress of the compilation."""
+
+    jobs: tuple[str, ...]
+    """What is being compiled now."""
+    done: int
+    of: int
+    share: float
+    """Of the expected time."""
+    left_s: float
+    """Expected time left."""
+
+    def text(self) -> str:
+        """One line for a user."""
+        left = f", about {self.left_s:.0f} s left" if self.left_s >= 1.0 else ""
+        return f"{self.done} of {self.of} parts done{left}; now: {', '.join(self.jobs)}"
+
+
+DONE = "done"
+
+Notice = Callable[[Progress], None]
+
+
+def lines_on_stderr(every_s: float = 3.0) -> Notice:
+    """A notice that prints a progress line on standard error from time to time."""
+    last = time.monotonic()
+
+    def notice(now: Progress) -> None:
+        nonlocal last
+        if time.monotonic() - last >= every_s:
+            last = time.monotonic()
+            print(f"  compiling: {now.text()}", file=sys.stderr, flush=True)
+
+    return notice
+
+
+def is_ready(*groups: str) -> bool:
+    """Whether these groups are marked as complete in the cache for the present source."""
+    cache = open_cache()
+    return all(cache.load(_mark(group)) is not None for group in groups)
+
+
+def _mark(group: str) -> str:
+    of = (machine(), state_of_package(), str(open_cache().folder))
+    return f"{MARK}{group}-{hashlib.sha256(repr(of).encode()).hexdigest()[:24]}"
+
+
+def load_group(group: str) -> None:
+    """Load the machine code of a group into this process; compile what is not in the cache."""
+    for name in GROUPS[group]:
+        load_job(JOBS[name])
+
+
+def load_job(job: Job) -> None:
+    """Load the machine code of a job into this process; compile what is not in the cache."""
+    for kernel, *arguments in job.entries():
+        load(kernel, *arguments)
+
+
+def missing(*groups: str) -> list[Job]:
+    """The jobs of these groups that are not completely in the cache."""
+    names = dict.fromkeys(name for group in groups for name in GROUPS[group])
+    return [JOBS[name] for name in names if not all(is_cached(*entry) for entry in JOBS[name].entries())]
+
+
+def ensure(*groups: str, notice: Notice | None = None) -> None:
+    """Make sure that these groups are in the cache; `notice` receives the progress. Returns at once if they are."""
+    if DISABLED or is_ready(*groups):
+        return
+    cache = open_cache()
+    if cache.folder is None:
+        for group in groups:
+            load_group(group)
+    elif missing(*groups):
+        with _turn(cache, notice):
+            if jobs := missing(*groups):
+                _compile(jobs, notice)
+                cache.prune()
+    if not missing(*groups):
+        for group in groups:
+            cache.save(_mark(group), b"")
+
+
+@contextmanager
+def _turn(cache: Cache, notice: Notice | None) -> Iterator[None]:
+    """One process at a time compiles into a cache: those that come later find its results."""
+    if cache.folder is None:
+        yield
+        return
+    with (cache.folder / "lock").open("a") as file:
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if notice:
+                    notice(Progress(("waiting for another process that compiles",), 0, 1, 0.0, 0.0))
+                time.sleep(1.0)
+            except OSError:  # a file system without locks: the work may be done twice, and nothing else
+                break
+        yield
+
+
+class _Worker:
+    """A process that compiles; says when it is done with a job."""
+
+    def __init__(self, answers: queue.Queue[tuple[_Worker, bool]]) -> None:
+        self.job: Job | None = None
+        words = [sys.executable, "-P", "-m", "pliant.compiling.ahead"]  # -P: no module from the working folder
+        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        threading.Thread(target=self._listen, args=(answers,), daemon=True).start()
+
+    def give(self, job: Job) -> None:
+        self.job = job
+        assert self.process.stdin is not None
+        with suppress(BrokenPipeError):  # it has ended, and that is heard soon
+            print(job.name, file=self.process.stdin, flush=True)
+
+    def _listen(self, answers: queue.Queue[tuple[_Worker, bool]]) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            if line.startswith(f"{DONE} "):  # a library may print something of its own
+                answers.put((self, True))
+        answers.put((self, False))
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+def _compile(jobs: list[Job], notice: Notice | None) -> None:
+    """Let processes compile jobs, each after those that it builds upon."""
+    answers: queue.Queue[tuple[_Worker, bool]] = queue.Queue()
+    cores = len(os.sched_getaffinity(0))
+    workers = [_Worker(answers) for _ in range(min(len(jobs), cores, _MOST_WORKERS))]
+    state, deaths = _State(jobs, len(workers)), 0
+    try:
+        while state.unfinished:
+            for worker in workers:
+                if worker.job is None and (job := state.next()) is not None:
+                    worker.give(job)
+            if not workers and (job := state.next()) is not None:
+                load_job(job)  # where they did not just happen to be killed, the reason shows here
+                state.finish(job)
+                continue
+            if notice:
+                notice(state.progress())
+            try:
+                worker, well = answers.get(timeout=1.0)
+            except queue.Empty:
+                continue
+            if well and worker.job is not None:
+                state.finish(worker.job)
+                worker.job = None
+            elif not well:
+                workers.remove(worker)
+                worker.end()
+                deaths += 1
+                if worker.job is not None:
+                    state.put_back(worker.job)
+                if deaths <= _MOST_DEATHS:
+                    workers.append(_Worker(answers))
+    finally:
+        for worker in workers:
+            worker.end()
+
+
+class _State:
+    """Which jobs wait, run and are done."""
+
+    def __init__(self, jobs: list[Job], workers: int) -> None:
+        seconds = {job.name: job.seconds for job in jobs}
+        self._waiting = sorted(jobs, key=lambda job: -_chain(job, seconds))  # what holds up the most comes first
+        self._running: dict[str, float] = {}  # since when
+        self._all, self._workers = jobs, workers
+        self._began = time.monotonic()
+        self._done_s = self._took_s = 0.0  # as expected, and by the clock
+
+    @property
+    def unfinished(self) -> bool:
+        return bool(self._waiting or self._running)
+
+    def next(self) -> Job | None:
+        """The next job whose foundations are laid."""
+        open_ = {job.name for job in self._waiting} | self._running.keys()
+        for job in self._waiting:
+            if not open_.intersection(job.after):
+                self._waiting.remove(job)
+                self._running[job.name] = time.monotonic()
+                return job
+        return None
+
+    def finish(self, job: Job) -> None:
+        self._took_s += time.monotonic() - self._running.pop(job.name)
+        self._done_s += job.seconds
+
+    def put_back(self, job: Job) -> None:
+        """A job that was not finished waits again."""
+        del self._running[job.name]
+        self._waiting.insert(0, job)
+
+    def progress(self) -> Progress:
+        """Expected times are scaled by how long the finished jobs took, and by those that take longer than expected."""
+        now = time.monotonic()
+        elapsed = {name: now - began for name, began in self._running.items()}
+        slowness = self._took_s / self._done_s if self._done_s else 1.0
+        slowness = max(slowness, *(elapsed[name] / JOBS[name].seconds for name in elapsed), 0.0)
+        left = {job.name: job.seconds * slowness for job in self._waiting}
+        for name, so_far in elapsed.items():
+            left[name] = max(0.5, JOBS[name].seconds * slowness - so_far, 0.2 * so_far)
+        left_s = max(sum(left.values()) / self._workers, max((_chain(JOBS[name], left) for name in left), default=0.0))
+        share = (now - self._began) / max(now - self._began + left_s, 1e-9)
+        return Progress(tuple(self._running), len(self._all) - len(left), len(self._all), share, left_s)
+
+
+def _chain(job: Job, seconds: dict[str, float]) -> float:
+    """How long the job and the longest row of jobs that build upon it take."""
+    upon = (JOBS[name] for name in seconds if job.name in JOBS[name].after)
+    return seconds.get(job.name, 0.0) + max((_chain(other, seconds) for other in upon), default=0.0)
+
+
+def end_with_owner() -> None:
+    """Let the system end this process when the one that started it is gone."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL))
+
+
+def main() -> None:
+    """Body of a process that compiles."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # its owner ends it
+    end_with_owner()
+    for line in sys.stdin:
+        load_job(JOBS[line.strip()])
+        print(DONE, line.strip(), flush=True)
+
+
+if __name__ == "__main__":
+    main()

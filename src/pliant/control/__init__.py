@@ -1,0 +1,1 @@
+"""The controller: sensing, laws, limits and the tick that runs them. Pure functions on records."""

@@ -1,0 +1,58 @@
+"""Why a law cannot accept a goal: reasons that are known before anything moves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pliant.control.axes import turn
+
+Array = np.ndarray[Any, Any]
+
+# A goal that moves by less than this in a direction without control has not moved [m].
+_SAME_M = 1e-6
+
+
+def overstretched(parameters: Any, pose: Array, stretch: Array, moved: Array) -> str:
+    """A goal that would deflect the springs of the admittance beyond their limit at once."""
+    far = too_far(pose, stretch, parameters)
+    return f"the tool is {far}. Move the goal in smaller steps." if far else ""
+
+
+def uncontrolled(parameters: Any, pose: Array, stretch: Array, moved: Array) -> str:
+    """A goal that moves in a direction that the impedance does not control."""
+    moved = _in_axes(parameters.impedance.frame, pose, moved)
+    axes = zip("xyz", moved[:3], parameters.impedance.axes[:3], strict=True)
+    idle = next((name for name, by, controlled in axes if not controlled and abs(by) > _SAME_M), "")
+    return f"it moves along {idle}, which impedance.axes does not control. Leave {idle} unchanged." if idle else ""
+
+
+def _in_axes(frame: str, pose: Array, six: Array) -> Array:
+    """A six-vector of the base frame in the axes of a law, for a tool at `pose`."""
+    six = six.copy()
+    if frame == "tool":
+        turn(pose, six, True)
+    return six
+
+
+def too_far(pose: Array, stretch: Array, parameters: Any) -> str:
+    """How far a tool is from its goal and what that would do, if it is too far for the springs; "" if not."""
+    stretch = _in_axes(parameters.admittance.frame, pose, stretch)
+    stretch[~pulled(parameters)] = 0.0
+    limits = parameters.limits
+    for far, most, unit, name in (
+        (float(np.linalg.norm(stretch[:3])), limits.pose_error_m, "m", "pose_error_m"),
+        (float(np.linalg.norm(stretch[3:])), limits.pose_error_rad, "rad", "pose_error_rad"),
+    ):
+        if far > most:
+            return (
+                f"{far:.2f} {unit} from its goal, and a spring deflection above {most:g} {unit} (limits.{name}) stops "
+                "the robot"
+            )
+    return ""
+
+
+def pulled(parameters: Any) -> Array:
+    """The directions in which a spring pulls."""
+    return np.any(parameters.admittance.stiffness, axis=1)

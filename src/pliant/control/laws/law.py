@@ -1,0 +1,109 @@
+"""A law: everything that the rest of Pliant needs to know about it, in one object.
+
+The tick calls the kernels of a law by their addresses, so it is compiled once for all laws. Each kernel takes the
+records of a tick: (handle, parameters, state, reading, goal, command, observed, work, dt).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pliant.kernel import address_of, kernel
+from pliant.params.declare import Section
+from pliant.records import Field, Layout
+
+MAX_LAWS = 16
+"""One more than the largest number of a law."""
+
+# What a law commands.
+JOINT_VELOCITY, TOOL_VELOCITY, JOINT_TORQUE = 0, 1, 2
+OUTPUTS = {"joint velocity": JOINT_VELOCITY, "tool velocity": TOOL_VELOCITY, "joint torque": JOINT_TORQUE}
+
+LAW_CALL = Layout(
+    "LawCall",
+    (
+        Field("step", "", "address of `step`; 0: there is no such law", kind="i8"),
+        Field("begin", "", "address of `begin`", kind="i8"),
+        Field("end", "", "address of `end`", kind="i8"),
+        Field("fail", "", "address of `fail`", kind="i8"),
+        Field("output", "", "what it commands: 0 joint velocities, 1 a tool velocity, 2 joint torques", kind="i8"),
+        Field("takes_commands", "", "1: it reads commands, and keeps running while halted", kind="i8"),
+        Field("params_at", "", "where the parameters of a law from outside begin, in 8-byte values", kind="i8"),
+    ),
+)
+"""How the tick calls a law."""
+
+
+@kernel(separate=True)
+def nothing(h, p, s, r, g, c, o, w, dt):
+    """The hook of a law that has nothing to do there."""
+
+
+@dataclass(frozen=True)
+class Law:
+    """A control law. Its kernels have no side effects beyond the records that they are given."""
+
+    name: str
+    """Its name in tasks, and of its section of the parameters."""
+    number: int
+    """Its number in records, below `MAX_LAWS`."""
+    step: Any
+    """Computes what `output` says: `work.qd`, `state.twist`, or the whole `command`."""
+    output: int
+    """What it commands: 0 joint velocities, 1 a tool velocity, 2 joint torques."""
+    section: str
+    """Its section of the parameters."""
+    begin: Any = nothing
+    """Called when the law starts, at rest at the present pose."""
+    end: Any = nothing
+    """Called when another law starts after it."""
+    fail: Any = nothing
+    """Called in every tick after a fault that is not the force sensor's."""
+    takes_commands: bool = False
+    """Whether it reads commands (`goal.command`). Such a law keeps running while the robot is halted."""
+    feels: bool = True
+    """Whether it answers to the wrench at the tool."""
+    uses_goal: bool = False
+    """Whether it moves the tool to the goal pose."""
+    trips: bool = False
+    """Whether a spring that is stretched beyond limits.pose_error_m or limits.pose_error_rad is a fault."""
+    check_goal: Callable[[Any, Any, Any, Any], str] | None = None
+    """Why a goal cannot be accepted, from (parameters, tool pose, stretch, motion of the goal); "" if it can."""
+    least_joints: int = 1
+    """How many joints an arm needs for it."""
+    needs_wrench: Callable[[Any], bool] = lambda section: True
+    """Whether it needs a force sensor, from its section of the parameter record (torque laws only may do without)."""
+    matrices: tuple[str, Callable[[Any, float], tuple[Any, Any, Any]]] | None = None
+    """Where its M, D and K go in the parameter record, and how they follow from its section and the period."""
+    params: type[Section] | None = None
+    """Parameters of a law from outside the package (see `own_law`); None for Pliant's laws."""
+    state: Layout | None = None
+    """What a law from outside the package remembers, in `state.own`."""
+    preflight: Callable[[Any], None] | None = None
+    """Raises before the start if the law cannot carry out a task."""
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is a user's law, from outside the package."""
+        return self.params is not None
+
+    @property
+    def is_torque(self) -> bool:
+        """Whether it commands joint torques, and so needs the torque interface."""
+        return self.output == JOINT_TORQUE
+
+    def kernels(self) -> tuple[Any, ...]:
+        """The kernels that the tick calls."""
+        return self.step, self.begin, self.end, self.fail
+
+    def connect(self, call: Any, types: tuple[Any, ...], params_at: int = 0) -> None:
+        """Fill the record through which the tick calls this law; `types` are those of the arguments.
+
+        `params_at` is where its parameters begin in `parameters.own`, for a law from outside the package.
+        """
+        names = ("step", "begin", "end", "fail")
+        for name, function in zip(names, self.kernels(), strict=True):
+            call[name] = address_of(function, *types)
+        call["output"], call["takes_commands"], call["params_at"] = self.output, self.takes_commands, params_at

@@ -1,0 +1,138 @@
+"""A law of your own, in one file.
+
+    @pliant.compiled
+    def step(tick, p, s, dt):
+        for i in range(3):
+            tick.twist[i] = tick.wrench[i] / p.damping_n_s_m
+
+    LAW = pliant.own_law("damper", Params, step)
+
+The tick calls it by its address, limits what it asks for, and stops the robot if it raises or returns a number that is
+not finite. It is compiled with bounds checks: an index outside an array is an error, not a wrong number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from pliant.control.laws.law import JOINT_TORQUE, OUTPUTS, Law, nothing
+from pliant.control.sense import external_wrench
+from pliant.errors import InputError
+from pliant.kernel import fill, kernel, record_in
+from pliant.params.declare import Section, layout_of
+from pliant.records import MAX_OWN_STATE, Field, Layout
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """Compile a function of a law of your own to machine code, like Pliant's own and with bounds checks."""
+    return kernel(function, checked=True)
+
+
+class Tick(NamedTuple):
+    """What a law gets in a tick, and where it puts its result. Everything is in the base frame, in SI units."""
+
+    n: int
+    """Number of joints; joint arrays are longer, their first `n` entries are used."""
+    pose: Any
+    """Pose of the tool at the commanded joints [x, y, z, qw, qx, qy, qz]."""
+    twist: Any
+    """In: velocity of the tool after the limits of the last tick [m/s, rad/s]. Out: the velocity that the law wants."""
+    wrench: Any
+    """What the law feels [N, N m]: the filtered wrench at the tool beyond the deadband, plus the virtual push, minus
+    the wrench goal."""
+    q: Any
+    """Commanded joint positions [rad]."""
+    qd: Any
+    """Out, for a law that commands joint velocities [rad/s]."""
+    goal_pose: Any
+    """Goal pose of the tool."""
+    goal_twist: Any
+    """Velocity of the goal."""
+    goal_q: Any
+    """Joint goal [rad]."""
+    measured_q: Any
+    """Measured joint positions [rad]."""
+    measured_qd: Any
+    """Measured joint velocities [rad/s]."""
+    measured_pose: Any
+    """Pose of the tool at the measured joints."""
+    measured_twist: Any
+    """Velocity of the tool at the measured joints."""
+    jacobian: Any
+    """Jacobian at the commanded joints, 6 rows."""
+
+
+@kernel
+def _tick_of(h, p, s, r, g, o, w):
+    for i in range(6):
+        w.F[i] = s.wrench_lp[i] - g.wrench[i]
+    external_wrench.deadband(p.sense, w.F, w.F)
+    for i in range(6):
+        w.F[i] += g.push[i]
+    return Tick(
+        h.n, s.pose, s.twist, w.F, s.q_cmd, w.qd, g.pose, g.twist, g.q, r.q, r.qd, o.pose, o.twist, h.J,
+    )  # fmt: skip
+
+
+def _adapted(function: Any, params: Any, state: Any, *, begins: bool) -> Any:
+    """The kernel that the tick calls: it hands the law its own records."""
+
+    @kernel(separate=True)
+    def adapted(h, p, s, r, g, c, o, w, dt):
+        own = p.own[w.laws[s.law].params_at :]
+        if begins:
+            fill(s.own, 0.0)
+        function(_tick_of(h, p, s, r, g, o, w), record_in(own, params), record_in(s.own, state), dt)
+
+    return adapted
+
+
+@compiled
+def _forget(tick, p, s, dt):
+    """The beginning of a law that has nothing to prepare."""
+
+
+def own_law(
+    name: str,
+    params: type[Section],
+    step: Callable[..., None],
+    *,
+    output: str = "tool velocity",
+    state: Iterable[Field] = (),
+    begin: Callable[..., None] | None = None,
+    uses_goal: bool = False,
+    preflight: Callable[[Any], None] | None = None,
+) -> Law:
+    """A law of your own: its name, its parameters, and a kernel ``step(tick, p, s, dt)``.
+
+    `output` is what it computes: "tool velocity" (`tick.twist`) or "joint velocity" (`tick.qd`). `state` are the fields
+    of the record `s` that it keeps from tick to tick; they are zero when it starts. `begin(tick, p, s, dt)` is called
+    once at the start. `uses_goal` says that it moves the tool to the goal pose. `preflight(task)` may raise an error
+    before the start.
+    """
+    if not isinstance(name, str) or not name.isidentifier() or not name.islower():
+        raise InputError("the name of the law", name, "a lower-case Python name, such as damper_wall")
+    if not (isinstance(params, type) and issubclass(params, Section)):
+        raise InputError(f"the parameters of {name}", params, "a class that is derived from pliant.Section")
+    possible = [word for word, number in OUTPUTS.items() if number != JOINT_TORQUE]
+    if output not in possible:
+        raise InputError(f"output of {name}", output, " or ".join(map(repr, possible)))
+    fields = tuple(state)
+    layout = Layout(f"{name.title().replace('_', '')}State", fields or (Field("unused", "", "nothing is kept"),))
+    if layout.dtype.itemsize > 8 * MAX_OWN_STATE:
+        raise InputError(f"state of {name}", layout.dtype.itemsize // 8, f"at most {MAX_OWN_STATE} numbers in all")
+    record = layout_of(params).dtype
+    return Law(
+        name,
+        0,
+        _adapted(step, record, layout.dtype, begins=False),
+        OUTPUTS[output],
+        section=name,
+        begin=_adapted(begin or _forget, record, layout.dtype, begins=True),
+        end=nothing,
+        uses_goal=uses_goal,
+        params=params,
+        state=layout,
+        preflight=preflight,
+    )

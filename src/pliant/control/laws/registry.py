@@ -1,0 +1,88 @@
+"""The laws by name, and what follows from their list: records through which the tick calls them, derived gains."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pliant.control.laws import admittance, hold
+from pliant.control.laws.contact import contact_hooks
+from pliant.control.laws.gains import work_out
+from pliant.control.laws.impedance import torques
+from pliant.control.laws.law import MAX_LAWS, Law
+from pliant.errors import InputError, RejectedError
+
+LAWS: dict[str, Law] = {law.name: law for law in (hold.LAW, admittance.LAW, torques.LAW, contact_hooks.LAW)}
+"""Every law that can run: Pliant's own, and those that were registered."""
+
+PLIANTS = tuple(LAWS)
+"""The names of Pliant's own laws."""
+
+_MATTER = ("mass", "stiffness", "damping_by", "damping_ratio", "damping", "axes")
+
+
+def register(law: Law, number: int = 0) -> Law:
+    """Add a law from outside the package, or replace one of the same name; returns it with its number.
+
+    Processes that share records must agree on `number`; 0 takes the number it has, or the next one.
+    """
+    if law.name in PLIANTS or law.name in ("sense", "limits"):
+        raise InputError(
+            "the name of the law", law.name, f"another one than {', '.join((*PLIANTS, 'sense', 'limits'))}"
+        )
+    known = LAWS.get(law.name)
+    free = (n for n in range(1, MAX_LAWS) if all(n != other.number for other in LAWS.values()))
+    number = number or (known.number if known is not None else next(free, 0))
+    owner = next((other.name for other in LAWS.values() if other.number == number and other.name != law.name), "")
+    if not 0 < number < MAX_LAWS or owner:
+        most = MAX_LAWS - 1 - len(PLIANTS)
+        raise RejectedError(
+            f"The law {law.name} cannot be added: this process has loaded {len(LAWS) - len(PLIANTS)} laws from outside "
+            f"Pliant, and at most {most} are possible. Start a new process.",
+            field="law",
+            value=law.name,
+        )
+    LAWS[law.name] = replace(law, number=number)
+    return LAWS[law.name]
+
+
+def law_of(number: Any) -> Law:
+    """The law with this number in a record."""
+    return next(law for law in LAWS.values() if law.number == int(number))
+
+
+def prepare(record: Any, previous: Any | None, ramp: float, revision: int, dt: float) -> bool:
+    """Fill what a parameter record derives from its values; it follows `previous`, whose change is at `ramp`.
+
+    `dt` [s] is the period. Returns whether any matrices were recomputed, which only happens when their inputs change.
+    """
+    record["revision"] = revision
+    anew = False
+    for law in LAWS.values():
+        if law.is_own:
+            continue
+        record["without_wrench"][law.number] = not law.needs_wrench(record[law.section])
+        if law.matrices is None:
+            continue
+        section, (where, wanted) = law.section, law.matrices
+        gains, old = record[where], None if previous is None else previous[where]
+        if previous is not None and all(np.array_equal(record[section][n], previous[section][n]) for n in _MATTER):
+            for name in gains.dtype.names:  # a change under way goes on undisturbed
+                gains[name] = previous[where][name]
+            continue
+        gains["number"], anew = revision, True
+        for name, matrix in zip("MDK", wanted(record[section], dt), strict=True):
+            gains[name + "1"] = matrix
+            gains[name + "0"] = matrix if old is None else old[name + "0"] + ramp * (old[name + "1"] - old[name + "0"])
+        work_out(gains, dt)
+    return anew
+
+
+def progress_of(state: Any, parameters: Any) -> float:
+    """How far the running law's change of gains has progressed, 0 to 1."""
+    law = law_of(state["law"]) if state["started"] else None
+    if law is None or law.matrices is None:
+        return 1.0
+    return float(state["ramp"]) if state["set"] == parameters[law.matrices[0]]["number"] else 0.0

@@ -1,0 +1,359 @@
+"""Parameters of the control loop: sensing, the laws, the limits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import Annotated, Any, ClassVar, Literal, cast
+
+import numpy as np
+from pydantic import Field as Bounds
+from pydantic import ValidationInfo, create_model, field_validator
+from pydantic_core import PydanticCustomError
+
+from pliant.control.laws.contact.contact_params import Contact
+from pliant.control.laws.law import MAX_LAWS
+from pliant.errors import InputError
+from pliant.params.declare import Flag6, Matrix, Section, Three, fill, from_record, layout_of, param
+from pliant.params.matrix import GainMatrix, MassMatrix
+from pliant.records import MAX_OWN_PARAMS, Field, Layout
+
+Ratio = Annotated[float, Bounds(ge=0.05, le=5)]
+Offset = Annotated[float, Bounds(ge=-1e4, le=1e4)]
+
+
+def diagonal(*values: float) -> Matrix:
+    """A diagonal matrix as a parameter value, from six numbers or from two (translation, rotation)."""
+    six = values if len(values) == 6 else (values[0],) * 3 + (values[1],) * 3
+    return cast(Matrix, tuple(tuple(v if i == j else 0.0 for j in range(6)) for i, v in enumerate(six)))
+
+
+class Sense(Section):
+    """From the raw force sensor to the external wrench at the tool."""
+
+    cutoff_hz: float = param(
+        20.0,
+        unit="Hz",
+        live=True,
+        ge=0.1,
+        le=400,
+        help="Cut-off frequency of the low-pass filter on the external wrench.",
+    )
+    deadband_n: float = param(
+        1.0,
+        unit="N",
+        live=True,
+        ge=0,
+        le=50,
+        help="Force below which a law feels nothing (subtracted, so there is no jump).",
+    )
+    deadband_nm: float = param(
+        0.1,
+        unit="N m",
+        live=True,
+        ge=0,
+        le=5,
+        help="Moment below which a law feels nothing (subtracted, so there is no jump).",
+    )
+    bias: tuple[Offset, Offset, Offset, Offset, Offset, Offset] = param(
+        (0.0,) * 6, unit="N, N m", live=True, help="Sensor offset in the sensor frame; subtracted first."
+    )
+    range_n: float = param(500.0, unit="N", gt=0, help="Largest plausible force; a larger reading is rejected.")
+    range_nm: float = param(50.0, unit="N m", gt=0, help="Largest plausible moment; a larger reading is rejected.")
+    stale_s: float = param(0.01, unit="s", live=True, gt=0, le=1, help="Age at which a reading counts as stale.")
+    frozen_s: float = param(
+        0.05,
+        unit="s",
+        live=True,
+        ge=0,
+        le=10,
+        help="Time after which a constant reading counts as frozen (0: never). A real sensor always has noise.",
+    )
+    hold_s: float = param(
+        0.02,
+        unit="s",
+        live=True,
+        ge=0,
+        le=0.5,
+        help="How long the last good wrench is used when the sensor fails; then the robot stops.",
+    )
+
+
+class Hold(Section):
+    """Hold the joints, or move them to a joint goal."""
+
+    bandwidth_hz: float = param(
+        3.0, unit="Hz", live=True, gt=0, le=20, help="Bandwidth with which the joints approach their goal."
+    )
+    drive_hz: float = param(
+        8.0,
+        unit="Hz",
+        live=True,
+        gt=0,
+        le=12,
+        help="Natural frequency of the joint loop on the torque interface, for all laws.",
+    )
+    damping_ratio: float = param(
+        1.0, live=True, ge=0.5, le=1.5, help="Damping ratio of the joint loop on the torque interface."
+    )
+
+
+class Admittance(Section):
+    """A virtual mass with a spring and a damper at the tool; the robot follows it.
+
+    Mass, stiffness and damping are six numbers (a diagonal: x y z, then about x y z) or a full symmetric matrix.
+    """
+
+    frame: Literal["base", "tool"] = param("base", help="Axes in which mass, damping, stiffness and axes are given.")
+    mass: MassMatrix = param(diagonal(8.0, 0.5), unit="kg, kg m²", live=True, help="Virtual mass and inertia.")
+    stiffness: GainMatrix = param(
+        diagonal(200.0, 20.0),
+        unit="N/m, N m/rad",
+        live=True,
+        help="Virtual spring towards the goal pose; 0 leaves a direction free.",
+    )
+    damping_by: Literal["ratio", "value"] = param(
+        "ratio", live=True, help="Whether the damping follows from damping_ratio or is the value of damping."
+    )
+    damping_ratio: tuple[Ratio, Ratio, Ratio, Ratio, Ratio, Ratio] = param(
+        (1.0,) * 6, live=True, help="Damping ratio of every mode: 1 returns without overshoot."
+    )
+    damping: GainMatrix = param(
+        diagonal(80.0, 6.0), unit="N s/m, N m s/rad", live=True, help="Virtual damping, when damping_by is value."
+    )
+    axes: Flag6 = param((True,) * 6, live=True, help="Compliant directions; the others are held at the goal.")
+    ramp_s: float = param(0.5, unit="s", live=True, ge=0.01, le=10, help="Time over which changed gains take effect.")
+    tank_j: float = param(
+        0.05,
+        unit="J",
+        ge=0,
+        le=10,
+        help="Energy that gain changes may add before the damper must dissipate as much.",
+    )
+
+
+class Impedance(Section):
+    """A virtual spring, damper and mass at the tool, produced by joint torques (torque interface only).
+
+    Mass, stiffness and damping are six numbers (a diagonal: x y z, then about x y z) or a full symmetric matrix.
+    """
+
+    form: Literal["shaped", "simple"] = param(
+        "shaped",
+        live=True,
+        help="Whether the tool moves like the virtual mass (shaped) or keeps the arm's own inertia (simple).",
+    )
+    frame: Literal["base", "tool"] = param("base", help="Axes in which mass, damping, stiffness and axes are given.")
+    axes: Flag6 = param(
+        (True,) * 6, help="Controlled directions, at most one per joint; the posture determines the others."
+    )
+    mass: MassMatrix = param(diagonal(8.0, 0.5), unit="kg, kg m²", live=True, help="Virtual mass and inertia.")
+    stiffness: GainMatrix = param(
+        diagonal(200.0, 20.0), unit="N/m, N m/rad", live=True, help="Virtual spring towards the goal pose."
+    )
+    damping_by: Literal["ratio", "value"] = param(
+        "ratio", live=True, help="Whether the damping follows from damping_ratio or is the value of damping."
+    )
+    damping_ratio: tuple[Ratio, Ratio, Ratio, Ratio, Ratio, Ratio] = param(
+        (1.0,) * 6, live=True, help="Damping ratio of every mode of mass and spring."
+    )
+    damping: GainMatrix = param(
+        diagonal(80.0, 6.0), unit="N s/m, N m s/rad", live=True, help="Virtual damping, when damping_by is value."
+    )
+    use_jdot: bool = param(True, live=True, help="Whether the velocity-dependent acceleration J̇ q̇ is compensated.")
+    cancel_coriolis: bool = param(True, live=True, help="Whether Coriolis and centrifugal torques are compensated.")
+    cancel_gravity: bool = param(True, live=True, help="Whether the arm's weight is compensated.")
+    cancel_friction: bool = param(True, live=True, help="Whether viscous joint friction is compensated.")
+    cancel_force: bool = param(
+        True,
+        live=True,
+        help="Whether the measured wrench is cancelled at the joints (-Jᵀ f, shaped form). Otherwise it counts twice.",
+    )
+    posture_stiffness: float = param(
+        10.0,
+        unit="1/s²",
+        live=True,
+        ge=0,
+        le=400,
+        help="Stiffness towards the posture (the joint goal), in the null space of the tool motion.",
+    )
+    posture_damping: float = param(
+        6.0, unit="1/s", live=True, ge=0, le=100, help="Damping of joint motion that does not move the tool."
+    )
+    ramp_s: float = param(0.5, unit="s", live=True, ge=0.01, le=10, help="Time over which changed gains take effect.")
+    tank_j: float = param(
+        0.05, unit="J", ge=0, le=10, help="Energy that gain changes may add before the damper must dissipate as much."
+    )
+
+
+class Limits(Section):
+    """Limits that the command never exceeds."""
+
+    speed_scale: float = param(0.5, live=True, gt=0, le=1, help="Fraction of the robot's joint speed limits to use.")
+    acceleration_scale: float = param(0.5, gt=0, le=1, help="Fraction of the robot's joint acceleration limits to use.")
+    linear_speed_m_s: float = param(
+        0.5,
+        unit="m/s",
+        live=True,
+        gt=0,
+        le=3,
+        help="Largest speed of the compliant frame; a torque law brakes above it.",
+    )
+    angular_speed_rad_s: float = param(
+        1.5,
+        unit="rad/s",
+        live=True,
+        gt=0,
+        le=10,
+        help="Largest turning speed of the compliant frame; a torque law brakes above it.",
+    )
+    linear_acceleration_m_s2: float = param(
+        5.0,
+        unit="m/s²",
+        gt=0,
+        le=50,
+        help="Largest acceleration that a law commands for the compliant frame (a torque law: for its goal). Braking "
+        "for another limit takes precedence.",
+    )
+    angular_acceleration_rad_s2: float = param(
+        20.0,
+        unit="rad/s²",
+        gt=0,
+        le=200,
+        help="Largest angular acceleration that a law commands for the compliant frame (a torque law: for its goal).",
+    )
+    workspace_min_m: Three = param((-10.0, -10.0, -10.0), unit="m", help="Lower corner of the workspace (base frame).")
+    workspace_max_m: Three = param((10.0, 10.0, 10.0), unit="m", help="Upper corner of the workspace (base frame).")
+
+    @field_validator("workspace_max_m")
+    @classmethod
+    def _box_has_an_inside(cls, value: Three, info: ValidationInfo) -> Three:
+        low = info.data.get("workspace_min_m")
+        if low is not None and not all(a < b for a, b in zip(low, value, strict=True)):
+            raise PydanticCustomError("box", "greater than workspace_min_m in x, y and z")
+        return value
+
+    pose_error_m: float = param(
+        0.5, unit="m", gt=0, le=5, help="Position error of the virtual spring at which the robot stops."
+    )
+    pose_error_rad: float = param(
+        0.5, unit="rad", gt=0, le=3.1, help="Orientation error of the virtual spring at which the robot stops."
+    )
+    position_margin: float = param(0.02, unit="rad", ge=0, le=0.5, help="Distance to keep from the joint limits.")
+    singular_threshold: float = param(
+        0.06, gt=0, le=0.5, help="Singular value below which the inverse is damped, to bound the joint speeds."
+    )
+    singular_damping: float = param(0.05, gt=0, le=1, help="Damping of the inverse at the singularity.")
+    torque_rise_s: float = param(
+        0.02,
+        unit="s",
+        gt=0,
+        le=1,
+        help="Shortest time in which a new request (virtual push, switch, law) may raise a joint torque from zero to "
+        "its limit. The response to motion and force is not slowed.",
+    )
+    torque_rate_nm_s: float = param(
+        0.0,
+        unit="N m/s",
+        ge=0,
+        le=1e6,
+        help="Largest rate of change of a joint torque, if the drive requires one (0: no limit). It also slows the "
+        "response to motion and force, so a stiff spring oscillates.",
+    )
+    reach_margin_m: float = param(
+        0.02,
+        unit="m",
+        ge=0,
+        le=0.5,
+        help="Distance that a torque law keeps between its goal and the edge of the reach.",
+    )
+
+
+class Parameters(Section):
+    """The parameter set that one tick reads."""
+
+    all_names: ClassVar[str] = "To list all: run `pliant set` while a loop runs, or see docs/reference/parameters.md."
+
+    sense: Sense = Sense()
+    hold: Hold = Hold()
+    admittance: Admittance = Admittance()
+    impedance: Impedance = Impedance()
+    contact: Contact = Contact()
+    limits: Limits = Limits()
+
+
+_MATRIX = (6, 6)
+
+GAINS = Layout(
+    "Gains",
+    (
+        Field("number", "", "number of the parameter set that made this change", kind="i8"),
+        Field("M0", "kg, kg m^2", "mass at the start of the change", _MATRIX),
+        Field("D0", "N s/m, N m s/rad", "damping at the start of the change", _MATRIX),
+        Field("K0", "N/m, N m/rad", "stiffness at the start of the change", _MATRIX),
+        Field("M1", "kg, kg m^2", "mass at the end of the change", _MATRIX),
+        Field("D1", "N s/m, N m s/rad", "damping at the end of the change", _MATRIX),
+        Field("K1", "N/m, N m/rad", "stiffness at the end of the change", _MATRIX),
+        Field("free", "", "1 where no spring acts on an axis", (6,), "i8"),
+        Field("dt", "s", "period for which the next three are computed"),
+        Field("of_v", "", "(M + dt D + dt^2 K)^-1 M, at the end of the change", _MATRIX),
+        Field("of_F", "1/kg, 1/(kg m^2), s", "dt (M + dt D + dt^2 K)^-1", _MATRIX),
+        Field("of_e", "1/s", "dt (M + dt D + dt^2 K)^-1 K", _MATRIX),
+    ),
+)
+"""What the law computes with, derived from the parameters when they take effect (see laws.gains)."""
+
+_OWN = Field("own", "", "parameters of laws from outside the package, as they declare them", (MAX_OWN_PARAMS,))
+
+_DERIVED = (
+    Field("revision", "", "number of the parameter set", kind="i8"),
+    Field("without_wrench", "", "1 for a torque law that needs no force sensor, by number", (MAX_LAWS,), "i8"),
+    Field("gains", "", "matrices of the admittance", kind=GAINS),
+    Field("impedance_gains", "", "matrices of the impedance", kind=GAINS),
+)
+
+PARAMETERS = Layout("Parameters", (*layout_of(Parameters).fields, _OWN, *_DERIVED))
+"""The record of a parameter set as the kernels see it; the sections of other laws are numbers in `own`."""
+
+
+@lru_cache
+def parameters_with(sections: tuple[tuple[str, type[Section]], ...]) -> type[Parameters]:
+    """The parameter set with further sections: those of laws from outside the package, by their names."""
+    if not sections:
+        return Parameters
+    more: dict[str, Any] = {name: (kind, kind()) for name, kind in sections}
+    made = create_model("Parameters", __base__=Parameters, __doc__=Parameters.__doc__, **more)
+    taken = sum(layout_of(kind).dtype.itemsize // 8 for _, kind in sections)
+    if taken > MAX_OWN_PARAMS:
+        names = ", ".join(name for name, _ in sections)
+        raise InputError(f"the parameters of {names}", taken, f"at most {MAX_OWN_PARAMS} numbers in all")
+    return made
+
+
+@lru_cache
+def set_layout(kind: type[Parameters]) -> Layout:
+    """The record of a parameter set of this kind, byte for byte that of `PARAMETERS`, with all sections named."""
+    named = layout_of(kind).fields
+    taken = sum(field.kind.dtype.itemsize // 8 for field in named[len(Parameters.model_fields) :])
+    rest = replace(_OWN, shape=(MAX_OWN_PARAMS - taken,))
+    return Layout("Parameters", (*named, *([rest] if taken < MAX_OWN_PARAMS else ()), *_DERIVED))
+
+
+def own_section_at(kind: type[Parameters], name: str) -> int:
+    """Where the section of a law from outside the package begins in `own`, in 8-byte values."""
+    offsets: Any = set_layout(kind).dtype.fields
+    own: Any = PARAMETERS.dtype.fields
+    return (offsets[name][1] - own["own"][1]) // 8
+
+
+def record_of(parameters: Parameters) -> np.ndarray[Any, Any]:
+    """A one-element array with the declared values; the gains are computed when the set takes effect."""
+    record = set_layout(type(parameters)).new()
+    fill(parameters, record[0])
+    return record.view(PARAMETERS.dtype)
+
+
+def parameters_of(kind: type[Parameters], record: Any) -> Parameters:
+    """The parameter set of this kind with the values of a record: the inverse of `record_of`."""
+    values = np.asarray(record).reshape(1).view(set_layout(kind).dtype)
+    return from_record(kind, values[0])

@@ -1,0 +1,312 @@
+"""One tick: reading in, command out. A pure function of (model, parameters, state, reading, goal, dt).
+
+    reading ─▶ sense ─▶ law (+ goal) ─▶ inverse ─▶ limits ─▶ command
+
+Same inputs, same outputs, bit for bit: the same compiled code serves the paced loop, a whole simulated run in one call,
+and the replay of a recording.
+"""
+
+from __future__ import annotations
+
+import math
+
+from pliant.control.laws import admittance
+from pliant.control.laws.contact import contact_law as contact
+from pliant.control.laws.impedance import impedance_law
+from pliant.control.laws.law import JOINT_TORQUE, LAW_CALL, MAX_LAWS, TOOL_VELOCITY
+from pliant.control.limits.compliant_frame import limit_tool
+from pliant.control.limits.cuts import SINGULAR, cut
+from pliant.control.limits.joint_command import limit
+from pliant.control.limits.joint_torque import limit_torque
+from pliant.control.limits.reach_edge import SCRATCH as EDGE
+from pliant.control.limits.reach_edge import limit_edge
+from pliant.control.limits.stopping_path import SCRATCH as INSIDE
+from pliant.control.sense import external_wrench
+from pliant.kernel import call_at, fill, kernel, put
+from pliant.model.inverse import SCRATCH, damped_inverse, damping_at, smallest_singular_value
+from pliant.model.kinematics import dynamics, forward, jacobian, place
+from pliant.records import (
+    BY_JOINTS,
+    FAULT_COMMAND,
+    FAULT_LAW,
+    FAULT_NUMBER,
+    FAULT_SENSOR,
+    IDLE,
+    MAX_JOINTS,
+    TORQUE,
+    VELOCITY,
+    Field,
+    Layout,
+)
+from pliant.spatial import pose_integrate
+
+# How fast a velocity-driven robot is pulled back onto the commanded position [1/s]: far below its servo.
+VELOCITY_PULL = 1.0
+
+WORK = Layout(
+    "Work",
+    (
+        Field("laws", "", "how each law is called, by its number", (MAX_LAWS,), LAW_CALL),
+        Field("inverse", "", "scratch of the damped inverse", kind=SCRATCH),
+        Field("admittance", "", "scratch of the law", kind=admittance.SCRATCH),
+        Field("impedance", "", "scratch of the torque law", kind=impedance_law.SCRATCH),
+        Field("contact", "", "scratch of the contact law", kind=contact.SCRATCH),
+        Field("e", "", "pose error", (6,)),
+        Field("before", "", "velocity of the compliant frame a tick ago", (6,)),
+        Field("asked", "", "velocity of the compliant frame that law and limits of the tool ask for", (6,)),
+        Field("moved", "", "velocity that the frame really had, relative to the goal, in the law's axes", (6,)),
+        Field("goal_twist", "", "velocity of the goal, in the law's axes", (6,)),
+        Field("F", "", "wrench that the law feels", (6,)),
+        Field("lost", "", "velocity that the damped inverse took from the compliant frame", (6,)),
+        Field("edge", "", "scratch of the limit before the edge of the reach", kind=EDGE),
+        Field("inside", "", "scratch of the limits that keep a way to rest", kind=INSIDE),
+        Field("qd", "", "joint velocities asked for", (MAX_JOINTS,)),
+        Field("three", "", "a vector", (3,)),
+    ),
+)
+
+
+@kernel
+def tick(handle, parameters, state, reading, goal, command, observed, work, mode, dt):
+    """Run one tick of `dt` seconds; every argument but the last two is a one-element record array."""
+    move_goal(goal[0], state[0], dt)
+    step(handle[0], parameters[0], state[0], reading[0], goal[0], command[0], observed[0], work[0], mode, dt)
+
+
+@kernel
+def move_goal(g, s, dt):
+    """Move a goal that was told to move on; its motion ends when its time is over. Before the tick: it is an input.
+
+    A law that waits until the tool has lifted off finds its goal there, not where it was asked for.
+    """
+    if must_wait(s, g):
+        put(g.q, s.q_cmd)
+        put(g.pose, s.pose)
+    if g.motion_s <= 0.0:
+        return
+    pose_integrate(g.pose, g.twist, dt, g.pose)
+    g.motion_s -= dt
+    if g.motion_s < 0.5 * dt:
+        g.motion_s = 0.0
+        fill(g.twist, 0.0)
+        fill(g.accel, 0.0)
+
+
+@kernel(separate=True)
+def step(h, p, s, r, g, c, o, w, mode, dt):
+    """The tick on records: see `tick`."""
+    _clear(o)
+    _observe(h, s, r, o)
+    needed = must_wait(s, g) or mode != TORQUE or p.without_wrench[g.law] == 0
+    good = external_wrench.supervise(p.sense, s, r, needed, dt)
+    if good and s.fault != FAULT_NUMBER:
+        external_wrench.external(h, p.sense, r.wrench, w.three, s.wrench)
+    put(o.wrench, s.wrench)
+    if s.fault == 0 and (good or not needed if s.started == 0 else s.law != g.law and not must_wait(s, g)):
+        _start(h, p, s, r, g, c, o, w, dt)
+    external_wrench.low_pass(p.sense, s, s.wrench, dt)
+    law = w.laws[s.law]
+    if s.started != 0 and law.takes_commands == 0:
+        s.commands = g.commands  # a law that takes none discards them
+    by_torque = s.started != 0 and s.fault == 0 and g.stop == 0 and law.output == JOINT_TORQUE and mode == TORQUE
+    if by_torque:
+        _check(s, call_at(law.step, (h, p, s, r, g, c, o, w, dt)))
+    if not by_torque or s.fault != 0:  # a torque law that has just failed hands over at once
+        _want(h, p, s, r, g, c, o, w, dt)
+        _vet(h, s, w)
+        scale = limit(p.limits, h, s, w.qd, dt, o, w.inside)
+        _follow(h, s, w, scale, dt)
+        _drive(h, p, s, r, c, w, o, mode, dt)
+
+
+@kernel
+def must_wait(s, g):
+    """Whether another law is requested that may not take over yet, because the present one has to finish first."""
+    return s.started != 0 and s.busy != 0 and g.law != s.law and g.pressed == 0
+
+
+@kernel
+def must_finish(s):
+    """Whether the law keeps running after a failure of the force sensor: a tool must not stay pressed."""
+    return s.fault > FAULT_SENSOR and s.finishes != 0
+
+
+@kernel
+def _check(s, status):
+    """A law that raised an error is a fault."""
+    if status != 0 and s.fault == 0:
+        s.fault = FAULT_LAW
+
+
+@kernel
+def _clear(o):
+    """Nothing of the tick before is left: what is observed follows from this tick alone."""
+    o.limits = 0
+    o.scale = 1.0
+    o.singular_value = math.nan
+    fill(o.asked, 0.0)
+    fill(o.allowed, 0.0)
+    fill(o.pose, 0.0)
+    o.pose[3] = 1.0
+    fill(o.twist, 0.0)
+
+
+@kernel
+def _vet(h, s, w):
+    """No number that is not finite may reach the limits, the command or the virtual mass."""
+    for i in range(h.n):
+        if not math.isfinite(w.qd[i]) and s.fault == 0:
+            s.fault = FAULT_COMMAND
+    if s.fault == FAULT_COMMAND:
+        fill(w.qd, 0.0)
+
+
+@kernel
+def _observe(h, s, r, o):
+    """Where the tool is and how it moves, from the measured joints."""
+    for i in range(h.n):
+        if not (math.isfinite(r.q[i]) and math.isfinite(r.qd[i])):
+            s.fault = FAULT_NUMBER
+    if s.fault == FAULT_NUMBER:  # from now on no joint reading is looked at
+        return
+    forward(h, r.q)
+    jacobian(h)
+    put(o.pose, h.X_tool)
+    for i in range(6):
+        total = 0.0
+        for k in range(h.n):
+            total += h.J[i, k] * r.qd[k]
+        o.twist[i] = total
+
+
+@kernel
+def _start(h, p, s, r, g, c, o, w, dt):
+    """Begin a law at rest: at the measured joints first, at the commanded ones when one law takes over from another."""
+    if w.laws[g.law].step == 0:
+        s.fault = FAULT_LAW
+        return
+    if s.started != 0:
+        _check(s, call_at(w.laws[s.law].end, (h, p, s, r, g, c, o, w, dt)))
+    else:
+        put(s.q_cmd, r.q)
+        fill(s.qd_cmd, 0.0)
+        put(s.wrench_lp, s.wrench)
+        s.tank_j = -1.0
+        for i in range(MAX_JOINTS):
+            s.tau[i] = r.tau[i] if math.isfinite(r.tau[i]) else 0.0
+    s.law, s.started = g.law, 1
+    s.set, s.ramp = 0, 1.0  # at rest at the goal, new gains hold no energy
+    s.busy = s.finishes = 0
+    fill(s.weakest, 0.0)
+    fill(s.twist, 0.0)
+    fill(s.moved, 0.0)
+    fill(s.goal_twist, 0.0)
+    _check(s, call_at(w.laws[s.law].begin, (h, p, s, r, g, c, o, w, dt)))
+
+
+@kernel
+def _want(h, p, s, r, g, c, o, w, dt):
+    """The joint velocities that the law requests, in `w.qd`: none before its start, halted or after a fault."""
+    place(h, s.q_cmd)
+    jacobian(h)
+    put(s.pose, h.X_tool)
+    fill(w.qd, 0.0)
+    fill(w.lost, 0.0)
+    law = w.laws[s.law]
+    if s.started != 0 and s.fault != 0 and s.fault < FAULT_SENSOR:
+        call_at(law.fail, (h, p, s, r, g, c, o, w, dt))
+    halted = g.stop != 0 and law.takes_commands == 0
+    if s.started == 0 or halted or (s.fault != 0 and not must_finish(s)) or law.output == JOINT_TORQUE:
+        return
+    put(w.before, s.twist)
+    _check(s, call_at(law.step, (h, p, s, r, g, c, o, w, dt)))
+    if law.output == TOOL_VELOCITY and _is_finite(s.twist) and s.fault != FAULT_LAW:
+        _to_joints(h, p, s, w, o, dt)
+    elif law.output == TOOL_VELOCITY:
+        s.fault = FAULT_COMMAND if s.fault == 0 else s.fault
+        put(s.twist, w.before)
+    elif s.fault == FAULT_LAW:
+        fill(w.qd, 0.0)
+
+
+@kernel
+def _is_finite(values):
+    finite = True
+    for i in range(len(values)):
+        finite = finite and math.isfinite(values[i])
+    return finite
+
+
+@kernel
+def _to_joints(h, p, s, w, o, dt):
+    """Limits of the compliant frame, and the joint velocities that move it as `s.twist` says."""
+    limit_tool(p.limits, h, s, w.before, dt, o)
+    put(w.asked, s.twist)
+    o.singular_value = smallest_singular_value(h.J, h.n, s.weakest, w.inverse)
+    if o.singular_value < p.limits.singular_threshold:
+        cut(o, SINGULAR, p.limits.singular_threshold, o.singular_value)
+    sigma, near, damping = o.singular_value, p.limits.singular_threshold, p.limits.singular_damping
+    limit_edge(p.limits, h, s, sigma, damping_at(sigma, near, damping), w.edge, dt, o)
+    damped_inverse(h.J, h.n, s.twist, sigma, near, damping, w.inverse, w.qd)
+    put(w.lost, w.inverse.lost)
+
+
+@kernel
+def _follow(h, s, w, scale, dt):
+    """Integrate the command, and give the virtual mass the velocity that the limits left of it.
+
+    What damping near a singularity took is left to the mass: else it would be a friction that holds the arm there.
+    """
+    for i in range(h.n):
+        s.qd_cmd[i] = w.qd[i]
+        s.q_cmd[i] += dt * w.qd[i]
+    for i in range(6):
+        total = 0.0
+        for k in range(h.n):
+            total += h.J[i, k] * w.qd[k]
+        s.moved[i] = total
+        s.twist[i] = total + scale * w.lost[i]
+
+
+@kernel
+def _drive(h, p, s, r, c, w, o, mode, dt):
+    """Say the command in the words of the robot's interface; before a first good reading there is nothing to say."""
+    blind = s.fault == FAULT_NUMBER
+    if s.started == 0 or (blind and mode == TORQUE):
+        c.mode = IDLE
+        return
+    c.mode = mode
+    for i in range(h.n):
+        c.q[i] = s.q_cmd[i]
+        c.qd[i] = s.qd_cmd[i]
+        c.tau[i] = 0.0
+    if mode == VELOCITY and not blind:
+        for i in range(h.n):
+            qd = c.qd[i] + VELOCITY_PULL * (s.q_cmd[i] - r.q[i])
+            c.qd[i] = math.copysign(min(abs(qd), p.limits.speed_scale * h.v_max[i]), qd)
+    elif mode == TORQUE:
+        _torque(h, p, s, r, c, w, o, dt)
+
+
+@kernel
+def _torque(h, p, s, r, c, w, o, dt):
+    """Computed torque around the commanded joints, cut at the drives' limits.
+
+    τ = M (ω² e + 2 ζ ω ė) + bias + friction - Jᵀ F: a push that the law has answered must not push a second time.
+    """
+    dynamics(h, r.q, r.qd)
+    omega = 2.0 * math.pi * p.hold.drive_hz
+    for i in range(h.n):
+        w.qd[i] = omega * omega * (s.q_cmd[i] - r.q[i]) + 2.0 * p.hold.damping_ratio * omega * (s.qd_cmd[i] - r.qd[i])
+    for i in range(h.n):
+        total = h.bias[i] + h.damping[i] * r.qd[i]
+        for k in range(h.n):
+            total += h.M[i, k] * w.qd[k]
+        for k in range(6):
+            total -= h.J[k, i] * s.wrench_lp[k]
+        c.tau[i] = total
+    # what moves the commanded joints is asked anew in every tick; this loop (hold.drive_hz) is slow enough to wait
+    if not limit_torque(p.limits, h, s, c.tau, dt, True, o):
+        s.fault = FAULT_COMMAND if s.fault == 0 else s.fault
+        c.mode = IDLE
+    s.driven = BY_JOINTS

@@ -1,0 +1,400 @@
+"""The board: one block of shared memory between the control loop and all other processes.
+
+    parameters  in    one slot under a sequence lock; the loop adopts a whole set or none
+    commands    in    a short queue; a file lock serialises writers, the loop is the only reader
+    telemetry   out   a ring buffer; a slow reader loses records and knows how many, the loop never waits
+    sets        out   the last adopted parameter sets, by revision
+
+Torn reads are detected, on weakly ordered processors too: every slot has a sequence number that is odd while it is
+being written, stored and loaded with release and acquire order and fences in compiled code. The block is a file in
+shared memory that is named after its loop and removed with it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import mmap
+import os
+import re
+import tempfile
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant.control.laws.contact.contact_states import ABORT, STOP
+from pliant.errors import InputError, LoopError, RejectedError, UnknownNameError
+from pliant.loop.board_layout import (
+    HEADER,
+    ITEM,
+    MAGIC,
+    QUEUE_SLOTS,
+    SET,
+    SET_SLOTS,
+    STARTING,
+    TEXT_BYTES,
+    fingerprint,
+    offsets,
+)
+from pliant.loop.goal_requests import CONTACT_COMMAND, HALT, QUIT
+from pliant.loop.slots import collect, get, lock_word, put, store_word
+from pliant.records import TELEMETRY
+
+# Slots of the queue that are kept for what stops a robot; of these the last ones for what ends its loop.
+_KEPT, _LAST = 16, 4
+
+
+def _room(code: int, number: int) -> int:
+    """How many commands may wait before one like this is rejected."""
+    if code == QUIT:
+        return QUEUE_SLOTS
+    stops = code == HALT or (code == CONTACT_COMMAND and number in (STOP, ABORT))
+    return QUEUE_SLOTS - (_LAST if stops else _KEPT)
+
+
+def board_folder() -> Path:
+    """The folder of the boards: shared memory if the system has it."""
+    shared = Path("/dev/shm")
+    return shared if shared.is_dir() and os.access(shared, os.W_OK) else Path(tempfile.gettempdir())
+
+
+class Board:
+    """One end of a board. The owner creates it with `create`; all others attach by name or path."""
+
+    def __init__(self, path: Path, ring_slots: int = 0, *, create: bool = False) -> None:
+        self.path = path
+        self._offsets = offsets(ring_slots) if create else {}
+        flags = os.O_RDWR | (os.O_CREAT | os.O_EXCL if create else 0)
+        self._fd = os.open(path, flags, 0o600)
+        self.close = weakref.finalize(self, os.close, self._fd)
+        self._mutex = threading.Lock()
+        size = self._offsets["end"] if create else os.fstat(self._fd).st_size
+        if create:
+            self._allocate(size)
+        elif size < HEADER.dtype.itemsize:
+            raise InputError("board", str(path), "the shared memory of a running loop")
+        self._map = mmap.mmap(self._fd, size)
+        self._bytes = np.frombuffer(self._map, np.uint8)
+        self.base = self._bytes.ctypes.data
+        self.header = self._view(0, HEADER.dtype)[0]
+        if not create:
+            self._check(size)
+            self._offsets = offsets(int(self.header.ring_slots))
+        self._bind()
+
+    @classmethod
+    def create(cls, name: str, config: dict[str, Any], ring_slots: int) -> Board:
+        """Create a board for a loop called `name`; the caller becomes its owner."""
+        if not isinstance(name, str) or not re.fullmatch(r"[\w.-]{1,80}", name):
+            raise InputError("name", name, "1 to 80 letters, digits, '.', '_' and '-'")
+        text = json.dumps(config)
+        if len(text) > TEXT_BYTES["config"]:
+            raise InputError("task", f"{len(text)} bytes long", f"at most {TEXT_BYTES['config']} bytes long")
+        sweep()
+        path = board_folder() / f"pliant-{name}"
+        try:
+            board = cls(path, ring_slots, create=True)
+        except FileExistsError:
+            sentence = f"A loop named {name!r} is already running. Choose another name."
+            raise RejectedError(sentence, field="name", value=name) from None
+        head = board.header
+        head.version, head.total_bytes, head.ring_slots = fingerprint(), len(board._bytes), ring_slots
+        head.owner_pid, head.status = os.getpid(), STARTING
+        board._write_text("config", text)
+        store_word(board._word["magic"], MAGIC)  # last: from now on the rest can be believed
+        return board
+
+    @classmethod
+    def attach(cls, name: str | Path) -> Board:
+        """Open the board of a running loop, by name or path."""
+        path = Path(name) if os.sep in str(name) else board_folder() / f"pliant-{name}"
+        try:
+            return cls(path)
+        except FileNotFoundError:
+            none = f"no loop is running. Start one with: pliant run TASK --name {name}"
+            raise UnknownNameError("loop", str(name), running(), none=none) from None
+        except (IsADirectoryError, PermissionError):
+            raise InputError("board", str(path), "the shared memory of one of your loops") from None
+
+    def _allocate(self, size: int) -> None:
+        """Claim the memory now: too little memory should prevent the start, not crash a run."""
+        try:
+            os.posix_fallocate(self._fd, 0, size)
+        except OSError as error:
+            self.remove()
+            raise InputError("board", f"{size} bytes", f"small enough for {self.path.parent} ({error})") from None
+
+    def _check(self, size: int) -> None:
+        head = self.header
+        if head.magic != MAGIC or head.total_bytes != size or head.version != fingerprint():
+            raise InputError(
+                "board", str(self.path), "made by this version of Pliant", "Stop the old loop and start it again."
+            )
+
+    def _bind(self) -> None:
+        """Addresses that the compiled functions use."""
+        field = HEADER.dtype.fields
+        assert field is not None
+        self._word = {name: self.base + int(place[1]) for name, place in field.items()}
+        self._at = {name: self.base + offset for name, offset in self._offsets.items()}
+        self._queue = self._view(self._offsets["queue"], ITEM.dtype, QUEUE_SLOTS)
+
+    def _view(self, offset: int, dtype: np.dtype[Any], n: int = 1) -> np.ndarray[Any, Any]:
+        return self._bytes[offset : offset + n * dtype.itemsize].view(dtype)
+
+    # -- text --
+
+    def _write_text(self, region: str, text: str) -> None:
+        """Replace a text: lock word, length, bytes. One process at a time writes a region."""
+        data = text.encode()[: TEXT_BYTES[region]]
+        block, at = np.frombuffer(len(data).to_bytes(8, "little") + data, np.uint8), self._at[region]
+        put(at, at + 8, block.ctypes.data, len(block), (lock_word(at) | 1) + 1)
+
+    def _read_text(self, region: str) -> str:
+        """A text as it was written; empty when its writer was killed in the middle."""
+        block, at = np.zeros(8 + TEXT_BYTES[region], np.uint8), self._at[region]
+        for _ in range(1000):
+            sequence = lock_word(at)
+            if not sequence & 1 and get(at, at + 8, block.ctypes.data, len(block), sequence):
+                return bytes(block[8 : 8 + int(block[:8].view(np.int64)[0])]).decode(errors="replace")
+        return ""
+
+    @property
+    def config(self) -> dict[str, Any]:
+        return json.loads(self._read_text("config"))
+
+    @property
+    def reason(self) -> str:
+        """Why the loop ended (empty while it runs)."""
+        return self._read_text("reason")
+
+    @property
+    def notes(self) -> dict[str, Any]:
+        """Notes of the loop: real-time scheduling, memory, file of the black box."""
+        text = self._read_text("notes")
+        return json.loads(text) if text else {}
+
+    def annotate(self, notes: dict[str, Any]) -> None:
+        """Loop side: add to the notes."""
+        self._write_text("notes", json.dumps({**self.notes, **notes}))
+
+    @property
+    def told(self) -> int:
+        """A number that changes whenever the mission log changes."""
+        return lock_word(self._at["story"])
+
+    @property
+    def story(self) -> dict[str, Any]:
+        """The log of a mission: its stages and its path. Empty for other loops."""
+        text = self._read_text("story")
+        return json.loads(text) if text else {}
+
+    def tell(self, story: dict[str, Any]) -> None:
+        """Loop side: replace the mission log."""
+        self._write_text("story", json.dumps(story))
+
+    def finish(self, status: int, reason: str) -> None:
+        """Loop side: report that the loop has ended, and why."""
+        self._write_text("reason", reason)
+        store_word(self._word["status"], status)
+
+    # -- parameters --
+
+    def propose(self, parameters: np.ndarray[Any, Any], base: int) -> int:
+        """Propose a whole set, derived from the set with revision `base`; returns the proposal's (even) number."""
+        entry = _set(base, 0, parameters)
+        with self._turn():
+            sequence = (int(self.header.proposed) | 1) + 1
+            put(self._word["proposed"], self._at["proposal"], entry.ctypes.data, entry.nbytes, sequence)
+        return sequence
+
+    def proposal(self, seen: int, into: np.ndarray[Any, Any]) -> int:
+        """Loop side: copy a proposal newer than `seen`; returns its number, or `seen` if there is no newer one."""
+        sequence = lock_word(self._word["proposed"])
+        if sequence == seen or sequence & 1:
+            return seen
+        done = get(self._word["proposed"], self._at["proposal"], into.ctypes.data, into.nbytes, sequence)
+        return sequence if done else seen
+
+    def adopt(self, revision: int, tick: int, parameters: np.ndarray[Any, Any]) -> None:
+        """Loop side: `parameters` are in force from `tick` on, as `revision`."""
+        entry = _set(revision, tick, parameters)
+        slot = self._at["sets"] + (revision % SET_SLOTS) * (8 + SET.dtype.itemsize)
+        put(slot, slot + 8, entry.ctypes.data, entry.nbytes, 2 * revision + 2)
+        store_word(self._word["adopted"], revision)
+
+    def answer(self, sequence: int, *, refused: bool = False) -> None:
+        """Loop side: proposal `sequence` has been accepted or rejected."""
+        store_word(self._word["answered"], sequence + refused)
+
+    @property
+    def answered(self) -> int:
+        """Number of the last answered proposal, plus 1 if it was rejected."""
+        return lock_word(self._word["answered"])
+
+    @property
+    def adopted(self) -> int:
+        """Revision of the set in force."""
+        return lock_word(self._word["adopted"])
+
+    def parameter_set(self, revision: int) -> Any | None:
+        """The set that was adopted as `revision`, or None when it is no longer kept."""
+        entry = SET.new()
+        slot = self._at["sets"] + (revision % SET_SLOTS) * (8 + SET.dtype.itemsize)
+        return entry[0] if get(slot, slot + 8, entry.ctypes.data, entry.nbytes, 2 * revision + 2) else None
+
+    # -- commands --
+
+    def send(
+        self,
+        code: int,
+        *,
+        at_tick: int = 0,
+        number: int = 0,
+        values: Any = (),
+        allow: Callable[[], None] = lambda: None,
+    ) -> int:
+        """Put a command into the queue; returns its number, which `taken` reaches when the loop has taken it.
+
+        `allow` is called when no other writer can send, and raises to prevent the command. The last slots are reserved
+        for commands that stop the robot.
+        """
+        item = ITEM.new()
+        item[0].code, item[0].at_tick, item[0].number = code, at_tick, number
+        item[0]["values"][: len(values)] = values
+        with self._turn():
+            allow()
+            count = int(self.header.queue_in)
+            if count - lock_word(self._word["queue_out"]) >= _room(code, number):
+                raise LoopError("its command queue is full", headline="The control loop does not respond")
+            self._queue[count % QUEUE_SLOTS] = item[0]
+            store_word(self._word["queue_in"], count + 1)
+        return count + 1
+
+    @property
+    def taken(self) -> int:
+        """How many commands the loop has taken so far."""
+        return lock_word(self._word["queue_out"])
+
+    def take(self) -> Any | None:
+        """Loop side: the next command, or None."""
+        count = int(self.header.queue_out)
+        if count == lock_word(self._word["queue_in"]):
+            return None
+        item = self._queue[count % QUEUE_SLOTS].copy()
+        store_word(self._word["queue_out"], count + 1)
+        return item
+
+    @property
+    def door(self) -> tuple[int, int, int]:
+        """Loop side: the words that the compiled `knock` reads."""
+        return self._word["queue_in"], self._word["queue_out"], self._word["proposed"]
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """One writer at a time; a writer that dies gives its turn back."""
+        with self._mutex:  # the file lock is between processes: threads share it
+            fcntl.flock(self._fd, fcntl.LOCK_EX)
+            try:
+                yield
+            finally:
+                fcntl.flock(self._fd, fcntl.LOCK_UN)
+
+    # -- telemetry --
+
+    @property
+    def publisher(self) -> tuple[int, int, int]:
+        """Loop side: (head, ring, slots), where the compiled `publish` writes records."""
+        return self._word["head"], self._at["ring"], int(self.header.ring_slots)
+
+    @property
+    def head(self) -> int:
+        """Number of the next telemetry record."""
+        return lock_word(self._word["head"])
+
+    def read(self, first: int, most: int | None = None) -> tuple[np.ndarray[Any, Any], int, int]:
+        """Records from number `first` on: (records, number of the next one, how many were lost)."""
+        head, slots = self.head, int(self.header.ring_slots)
+        last = head if most is None else min(head, first + most)
+        start = max(first, head - slots)
+        if last <= start:
+            return TELEMETRY.new(0), max(first, start), max(0, start - first)
+        out = TELEMETRY.new(last - start)
+        kept = collect(self._at["ring"], slots, TELEMETRY.dtype.itemsize, start, last, out.ctypes.data)
+        return out[:kept], last, last - first - kept
+
+    def latest(self) -> Any | None:
+        """The newest telemetry record, or None before the first tick."""
+        for _ in range(100):
+            head = self.head
+            if head == 0:
+                return None
+            records, _, _ = self.read(head - 1, 1)
+            if len(records):
+                return records[0]
+        return None
+
+    # -- life --
+
+    @property
+    def recording(self) -> bool:
+        """Whether a recorder is attached to the loop."""
+        return lock_word(self._word["recording"]) != 0
+
+    @recording.setter
+    def recording(self, on: bool) -> None:
+        store_word(self._word["recording"], int(on))
+
+    @property
+    def status(self) -> int:
+        return lock_word(self._word["status"])
+
+    def set_status(self, status: int) -> None:
+        store_word(self._word["status"], status)
+
+    def remove(self) -> None:
+        """Remove the block from the file system; processes that have it open keep it until they close it."""
+        self.path.unlink(missing_ok=True)
+
+
+def _set(revision: int, tick: int, parameters: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    entry = SET.new()
+    entry[0].revision, entry[0].tick, entry[0].values = revision, tick, parameters[0]
+    return entry
+
+
+def alive(pid: int) -> bool:
+    """Whether a process exists (and is not a zombie)."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return True
+
+
+def running() -> list[str]:
+    """Names of the loops whose board is in shared memory."""
+    return sorted(path.name.removeprefix("pliant-") for path in board_folder().glob("pliant-*"))
+
+
+def sweep() -> None:
+    """Remove boards whose owner and loop were both killed."""
+    for path in board_folder().glob("pliant-*"):
+        try:
+            header = np.fromfile(path, HEADER.dtype, 1)
+        except (OSError, ValueError):
+            continue
+        if len(header) == 1 and header[0].magic == MAGIC:
+            pids = [int(pid) for pid in (header[0].owner_pid, header[0].loop_pid) if pid > 0]
+            if not any(alive(pid) for pid in pids):
+                path.unlink(missing_ok=True)

@@ -1,0 +1,99 @@
+"""Why the controller stopped the robot, in words with values: from the record of the tick that found the fault."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pliant.control.axes import turn
+from pliant.control.laws.registry import law_of
+from pliant.records import (
+    FAULT_COMMAND,
+    FAULT_LAW,
+    FAULT_POSE_ERROR,
+    FAULT_SENSOR,
+    FAULTS,
+    TROUBLES,
+    WRENCH_FROZEN,
+    WRENCH_MISSING,
+    WRENCH_NAN,
+    WRENCH_RANGE,
+    WRENCH_SATURATED,
+    WRENCH_STALE,
+)
+from pliant.spatial import pose_error
+
+
+def fault_words(state: Any, goal: Any, reading: Any, parameters: Any) -> str:
+    """The reason of the fault in a `state`, without a full stop; "" if there is none.
+
+    `goal`, `reading` and `parameters` are those of the same tick.
+    """
+    number = int(state["fault"])
+    if number in (FAULT_LAW, FAULT_COMMAND) and state["law"] and (law := law_of(state["law"])).is_own:
+        what = "raised an error" if number == FAULT_LAW else "asked for a motion that is not finite"
+        return f"the law {law.name} {what}. {_OWN_LAW[number]}"
+    if number == FAULT_POSE_ERROR:
+        return _pose_error(state, goal, parameters)
+    if (trouble := number - FAULT_SENSOR) in TROUBLES:
+        return _sensor(trouble, state, reading, parameters["sense"])
+    return FAULTS.get(number, f"fault {number}" if number else "")
+
+
+def first_fault(records: np.ndarray[Any, Any], parameters: Any) -> str:
+    """The reason of the first fault in these telemetry records; "" if there is none."""
+    faulty = np.flatnonzero(records["state"]["fault"])
+    if not len(faulty):
+        return ""
+    record = records[faulty[0]]
+    return fault_words(record["state"], record["goal"], record["reading"], parameters)
+
+
+def _pose_error(state: Any, goal: Any, parameters: Any) -> str:
+    pose, error = np.array(state["pose"]), np.zeros(6)
+    pose_error(pose, np.array(goal["pose"]), error)
+    if parameters["admittance"]["frame"] == 1:
+        turn(pose, error, True)
+    error[np.array(parameters["gains"]["free"]) != 0] = 0.0
+    limits = parameters["limits"]
+    most_m, most_rad = float(limits["pose_error_m"]), float(limits["pose_error_rad"])
+    far, turned = float(np.linalg.norm(error[:3])), float(np.linalg.norm(error[3:]))
+    remedy = "Move the goal in smaller steps, or raise the limit"
+    # the tool has moved a little since the limit was exceeded, so the larger share counts
+    if far / most_m >= turned / most_rad:
+        limit = f"limits.pose_error_m ({most_m:g} m)"
+        return f"the tool was {far:.3g} m from its goal, more than {limit}. {remedy}"
+    return (
+        f"the tool was turned by {turned:.3g} rad from its goal, more than limits.pose_error_rad "
+        f"({most_rad:g} rad). {remedy}"
+    )
+
+
+_OWN_LAW = {
+    FAULT_LAW: "Check the indices in its step, and what it raises",
+    FAULT_COMMAND: "Check its step for divisions by zero and for values that grow without bound",
+}
+_LOAD = "Check tool.mass_kg and what touches the tool"
+_CABLE = "Check its cable and power"
+
+
+def _sensor(trouble: int, state: Any, reading: Any, sense: Any) -> str:
+    """What was wrong with the force sensor: the value, the limit that was exceeded, and what to do."""
+    force, moment = (float(np.abs(part).max()) for part in (reading["wrench"][:3], reading["wrench"][3:]))
+    held = f"for longer than sense.hold_s ({float(sense['hold_s']):g} s)"
+    age_s = float(reading["stamp_s"] - reading["wrench_stamp_s"])
+    by_moment = moment > float(sense["range_nm"])
+    read, name, unit = (moment, "range_nm", "N m") if by_moment else (force, "range_n", "N")
+    words = {
+        WRENCH_MISSING: f"gave no reading {held}. {_CABLE}",
+        WRENCH_SATURATED: f"was saturated, at the end of its own range (it read up to {force:.4g} N and "
+        f"{moment:.4g} N m). {_LOAD}",
+        WRENCH_NAN: f"gave values that are not finite {held}. {_CABLE}, and its driver",
+        WRENCH_RANGE: f"read {read:.4g} {unit}, more than sense.{name} ({float(sense[name]):g} {unit}). {_LOAD}",
+        WRENCH_STALE: f"gave readings {age_s:.3g} s old, older than sense.stale_s ({float(sense['stale_s']):g} s). "
+        "Check its rate and the network",
+        WRENCH_FROZEN: f"gave the same reading for {float(state['same_s']):.3g} s, longer than sense.frozen_s "
+        f"({float(sense['frozen_s']):g} s). {_CABLE}. Set sense.frozen_s to 0 only for a sensor without noise",
+    }
+    return f"the force sensor {words[trouble]}"

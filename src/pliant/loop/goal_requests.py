@@ -1,0 +1,96 @@
+"""Requests to a running controller, and how each of them changes the goal.
+
+Requests never touch the controller's state: they change the goal, an input of the tick that is recorded with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from pliant.control.laws.contact.contact_states import ABORT, COMMANDS, STOP
+from pliant.control.laws.registry import LAWS
+from pliant.task.schema import Event
+
+(
+    QUIT, LAW, GOAL_Q, GOAL_POSE, GOAL_TWIST, GOAL_WRENCH, HALT, RESUME, PUSH, GOAL_ACCEL, VIRTUAL_PUSH,
+    CONTACT_COMMAND, END_VIRTUAL_PUSH,
+) = range(1, 14)  # fmt: skip
+
+
+# With a change of law: it may take over from a contact that presses, without lifting off (see `goal.pressed`).
+PRESSED = 1.0
+
+
+class Request(NamedTuple):
+    """One request: its code and its numbers."""
+
+    code: int
+    number: int = 0
+    values: Any = ()
+
+
+def apply(request: Request, goal: Any, robot: Any, n: int, heard: int | None = None) -> None:
+    """Carry out one request on the goal record (or, for a push, on the simulated robot).
+
+    `heard` is how many commands the contact law has read: see `_command`.
+    """
+    code, number, values = request
+    if code == LAW and any(law.number == number for law in LAWS.values()):
+        goal.law, goal.pressed = number, int(len(values) > 0 and values[0] == PRESSED)
+    elif code == GOAL_Q:
+        goal.q[:n] = values[:n]
+    elif code == GOAL_POSE:
+        goal.pose[:] = values[:7]
+        goal.twist[:], goal.accel[:], goal.motion_s = 0.0, 0.0, 0.0
+    elif code == GOAL_TWIST:
+        goal.twist[:], goal.motion_s = values[:6], values[6]
+    elif code == GOAL_ACCEL:
+        goal.accel[:], goal.motion_s = values[:6], max(goal.motion_s, values[6])
+    elif code == GOAL_WRENCH:
+        goal.wrench[:] = values[:6]
+    elif code == VIRTUAL_PUSH:
+        goal.push[:] = values[:6]
+    elif code == END_VIRTUAL_PUSH:
+        if (goal.push == values[:6]).all():  # another one goes on
+            goal.push[:] = 0.0
+    elif code in (HALT, RESUME):
+        goal.stop = int(code == HALT)
+    elif code == CONTACT_COMMAND and number in COMMANDS.values():
+        _command(number, goal, heard)
+    elif code == PUSH:
+        robot.push(values[:6], float(values[6]))
+
+
+def _command(number: int, goal: Any, heard: int | None) -> None:
+    """Command the contact law. Unread commands come first; a stop or an abort replaces them and stays."""
+    waiting = goal.command if heard is not None and goal.commands != heard else 0
+    if waiting == ABORT or (waiting == STOP and number != ABORT):  # what protects comes before what is asked later
+        return
+    if number in (STOP, ABORT) or not waiting:
+        goal.earlier[:] = 0
+    else:
+        goal.earlier[1:] = goal.earlier[:-1].copy()
+        goal.earlier[0] = waiting
+    goal.command = number
+    goal.commands += 1
+
+
+def requests_of(event: Event, start_pose: Any) -> Iterator[Request]:
+    """The requests that a scripted event makes."""
+    if event.law:
+        yield Request(LAW, LAWS[event.law].number)
+    if event.goal_q:
+        yield Request(GOAL_Q, 0, event.goal_q)
+    if event.goal_offset_m:
+        pose = start_pose.copy()
+        pose[:3] += event.goal_offset_m
+        yield Request(GOAL_POSE, 0, pose)
+    if event.wrench_goal is not None:
+        yield Request(GOAL_WRENCH, 0, event.wrench_goal)
+    if event.virtual_push is not None:
+        yield Request(VIRTUAL_PUSH, 0, event.virtual_push)
+    if event.command:
+        yield Request(CONTACT_COMMAND, COMMANDS[event.command])
+    if event.stop:
+        yield Request(HALT)

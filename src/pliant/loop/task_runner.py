@@ -1,0 +1,106 @@
+"""A robot with its controller and the events of a task: the common part of the paced loop and a simulated run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from pliant.control.controller import Controller
+from pliant.control.laws.contact.contact_states import STOP
+from pliant.control.laws.law import Law
+from pliant.control.laws.registry import law_of, prepare, progress_of
+from pliant.control.parameters import record_of, set_layout
+from pliant.loop import goal_requests
+from pliant.loop.periods import works_at
+from pliant.loop.resting_check import check_rest
+from pliant.params.declare import changed
+from pliant.robots import open_robot
+from pliant.task.schema import Belief, Event, Task, arm_of, check_fits, laws_of
+
+Adopted = Callable[[int, int, np.ndarray[Any, Any]], None]
+
+# A tool that presses when a run ends lifts off first; so many times as long as that takes, and so much longer [s], the
+# end waits for it.
+_LIFT_TIMES, _LIFT_S = 3.0, 1.5
+
+
+class Cell:
+    """Robot, controller, events. `adopted(revision, tick, set)` is called for every parameter set that takes effect."""
+
+    def __init__(self, task: Task, adopted: Adopted) -> None:
+        self.task, self._adopted = task, adopted
+        self.robot = open_robot(task.robot, task)
+        parameters = record_of(task.params)
+        prepare(parameters[0], None, 1.0, 0, task.dt)
+        arm = self.robot.arm if task.belief == Belief() else arm_of(task)
+        self.controller = Controller(arm, parameters, task.interface, task.dt, laws_of(task), type(task.params))
+        self.revision = 0
+        self.script: dict[int, list[tuple[Event, np.ndarray[Any, Any], list[goal_requests.Request]]]] = {}
+
+    @property
+    def law(self) -> Law:
+        """The law that is asked for now."""
+        return law_of(self.controller.goal[0].law)
+
+    def begin(self) -> None:
+        """Connect, check the resting wrench, make the current pose the goal, and validate all events."""
+        self.robot.open()
+        check_rest(self.task, self.robot, self.controller.arm, self.controller.reading)
+        self.robot.read(self.controller.reading)
+        self.controller.begin(self.task.law)
+        self._adopted(0, 0, self.controller.parameters)
+        start_pose, parameters = self.controller.goal[0].pose.copy(), self.task.params
+        check_fits(self.task, self.robot.arm, self.controller.reading[0].q[: self.robot.arm.n])
+        for event in sorted(self.task.events, key=lambda event: event.at_s):
+            parameters = changed(parameters, event.set, live_only=True)
+            tick = round(event.at_s * self.task.rate_hz)
+            requests = list(goal_requests.requests_of(event, start_pose))
+            self.script.setdefault(tick, []).append((event, record_of(parameters), requests))
+
+    def perform(self, number: int) -> None:
+        """Carry out the events of tick `number`."""
+        for event, values, requests in self.script.pop(number, ()):
+            if event.set:
+                parameters = self.controller.parameters.copy()  # what was set from outside meanwhile stays
+                named = set_layout(type(self.task.params)).dtype
+                _overlay(parameters.view(named)[0], values.view(named)[0], event.set)
+                self.adopt(parameters, number)
+            for request in requests:
+                self.request(request)
+
+    def request(self, request: goal_requests.Request) -> None:
+        """Carry out a request now. A new law starts where the robot is, not at an earlier goal."""
+        if request.code == goal_requests.LAW and request.number != self.controller.goal[0].law:
+            self.controller.use(law_of(request.number).name)
+            self.controller.aim()
+        heard = int(self.controller.state[0].commands)
+        goal_requests.apply(request, self.controller.goal[0], self.robot, self.robot.arm.n, heard)
+
+    def lift_off(self) -> int:
+        """Command an active contact to stop; returns for how many ticks at most the end has to wait for it."""
+        if not works_at(self.controller.state):
+            return 0
+        p = self.controller.parameters[0].contact
+        self.request(goal_requests.Request(goal_requests.CONTACT_COMMAND, STOP))
+        return round((_LIFT_TIMES * p.retract_m / p.retract_m_s + _LIFT_S) / self.task.dt)
+
+    def adopt(self, parameters: np.ndarray[Any, Any], number: int) -> None:
+        """Apply a parameter set from tick `number` on; its gains ramp from the present ones."""
+        self.revision += 1
+        before = self.controller.parameters[0]
+        prepare(parameters[0], before, progress_of(self.controller.state[0], before), self.revision, self.task.dt)
+        # as bytes: field by field takes ten times as long
+        self.controller.parameters.view(np.uint8)[:] = parameters.view(np.uint8)
+        self._adopted(self.revision, number, parameters)
+
+
+def _overlay(target: Any, source: Any, names: Iterable[str]) -> None:
+    """Copy the parameters of these dotted names from one record to another."""
+    for dotted in names:
+        *path, last = dotted.split(".")
+        to, of = target, source
+        for part in path:
+            to, of = to[part], of[part]
+        to[last] = of[last]

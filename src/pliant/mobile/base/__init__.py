@@ -1,0 +1,1 @@
+"""A differential-drive base: parameters, drive model, odometry."""

@@ -1,0 +1,1 @@
+"""Following a path with a base: tracks, followers and their limits."""

@@ -1,0 +1,105 @@
+"""A connection to a mission that runs in real time: begin it, stop it, change its goal, and read its log."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pliant.compiling.ahead import ensure, lines_on_stderr
+from pliant.errors import LoopError, RejectedError
+from pliant.loop import goal_requests
+from pliant.loop.processes import MISSION_LOOP
+from pliant.mobile.mission.mission_task import MissionTask
+from pliant.session.board_link import SILENT, BoardLink
+from pliant.session.link import Link, attach, board_of, name_of
+from pliant.session.started_loop import Started, next_name
+from pliant.task.schema import MISSION
+
+_SEEK_S = 120.0
+
+
+class MissionLink(BoardLink[MissionTask]):
+    """A connection to the board of a mission."""
+
+    @property
+    def story(self) -> dict[str, Any]:
+        """The log of the mission: `stage`, whether it is `moving` or `seeking` a path, and its `account`."""
+        return self.board.story
+
+    @property
+    def stage(self) -> str:
+        """ready, A, B, C, stopping, done or stopped."""
+        return self.story["stage"]
+
+    def has_stopped(self, since: int) -> bool:
+        """Whether the mission obeys a stop; its records do not show that, but its log does."""
+        return not self.story.get("moving", True) or self.story.get("stage") in ("stopping", "stopped")
+
+    def begin(self) -> None:
+        """Begin; a finished mission begins again from the robot's current pose. Raises if there is no path."""
+        self._ask(goal_requests.RESUME)
+
+    def goal(self, position: ArrayLike) -> None:
+        """Set another goal of the tool [m] in the map frame; it keeps its orientation, and two numbers keep its height.
+
+        Nothing moves: a goal pose of the base and a path are planned, and `begin` drives there. Raises if there are
+        none.
+        """
+        values = self._numbers("goal", position, 2, 3, allowed="2 or 3 numbers [m]")
+        pose = np.array(self.story["account"]["goal"])
+        pose[: len(values)] = values
+        self._ask(goal_requests.GOAL_POSE, pose)
+
+    def _ask(self, code: int, values: Any = ()) -> None:
+        """Ask for something, and wait for the answer."""
+        number = secrets.randbits(48)
+        self._send(code, number=number, values=values)
+        deadline, told = time.monotonic() + _SEEK_S, -1
+        while time.monotonic() < deadline:
+            self._must_run()
+            if self.board.told != told:
+                told = self.board.told
+                why = self.story.get("answers", {}).get(str(number))
+                if why:
+                    raise RejectedError(why)
+                if why is not None:
+                    return
+            time.sleep(0.01)
+        raise LoopError(f"it did not answer within {_SEEK_S:g} s", headline=SILENT)
+
+
+class MissionSession(Started[MissionTask], MissionLink):
+    """A mission in its own process. It waits for `begin`; leaving the context stops the robot."""
+
+    def __init__(self, task: MissionTask, *, name: str | None = None) -> None:
+        super().__init__(task)
+        self.name = name or next_name()
+        """Name of the loop, by which other processes find it."""
+
+    def start(self) -> Self:
+        """Start the process; returns when a path has been found, and raises if there is none."""
+        ensure("loop", "body", "planner", notice=lines_on_stderr())
+        return self._launch(MISSION_LOOP, {MISSION: self.task.model_dump(mode="json")})
+
+    def _patience_s(self) -> float:
+        """How long the robot may take to brake [s]."""
+        return 10.0
+
+
+def attach_any(name: str | None = None) -> Link | MissionLink:
+    """Connect to an arm's loop or to a mission; without a name, to the only running loop."""
+    return attach_mission(name) if MISSION in board_of(name).config else attach(name)
+
+
+def attach_mission(name: str | None = None) -> MissionLink:
+    """Connect to a mission that another process started; without a name, to the only running loop."""
+    board = board_of(name)
+    if MISSION not in board.config:
+        raise RejectedError(f"Loop {name_of(board)} controls an arm; it is not a mission.")
+    link = MissionLink(MissionTask.model_validate(board.config[MISSION]))
+    link.board, link.name = board, name_of(board)
+    return link

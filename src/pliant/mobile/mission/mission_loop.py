@@ -1,0 +1,215 @@
+"""A mission in real time, on a board, in its own process: ``python -m pliant.mobile.mission.mission_loop <board>``.
+
+It waits at its start for a request to begin, and stops again at the end. While nothing moves it accepts another goal
+of the tool; the path is planned in a separate thread, and a rejection is a sentence in the log on the board. The robot
+is simulated, so no real-time scheduling is requested.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from pliant.compiling.ahead import load_group
+from pliant.errors import PliantError, RejectedError
+from pliant.loop import goal_requests
+from pliant.loop.board import Board
+from pliant.loop.board_layout import RUNNING, STOPPED
+from pliant.loop.control_loop import live
+from pliant.loop.pacing import PACE, start_at
+from pliant.loop.periods import sign_and_wait
+from pliant.loop.processes import arguments
+from pliant.loop.slots import knock
+from pliant.mobile.mission.mission_task import MissionTask, begun, within
+from pliant.mobile.mission.simulated_mission import MissionLoop, account, lags_of, simulated
+from pliant.mobile.mission.stage_machine import Change, Mission
+from pliant.mobile.planning.base_poses import Stand
+from pliant.mobile.whole_body.kinematic_body import Body
+from pliant.records import TELEMETRY
+
+Array = np.ndarray[Any, Any]
+
+READY = "ready"
+"""A path is known, and the mission waits for a request to begin."""
+STILL_M_S = 1e-3
+"""A base slower than this [m/s, rad/s] counts as stopped."""
+_KEPT = 20
+_BRAKE_S = 10.0
+
+
+class MissionProcess:
+    """One robot on a map, and its missions one after another."""
+
+    def __init__(self, board: Board) -> None:
+        self.board, self.task, self.asked = board, MissionTask.model_validate(board.config["mission"]), ""
+        load_group("body")
+        load_group("planner")
+        body, _, mission = begun(self.task)
+        self.robot = simulated(self.task, body)
+        self.loop = MissionLoop(self.robot, body, mission, lags_of(self.task))
+        self.goes, self.ends_at = False, 0
+        self.past: list[Change] = []
+        self.answers: dict[str, str] = {}
+        """Answers to the last requests: why they were rejected, empty if they were accepted."""
+        self._seeker = ThreadPoolExecutor(1)
+        mission.seek = self._way_from
+        self._sought: tuple[Future[Mission], Callable[[Mission], None], int] | None = None
+        self._told: Any = None
+
+    @property
+    def mission(self) -> Mission:
+        return self.loop.mission
+
+    @property
+    def stage(self) -> str:
+        """Ready, or the stage that the mission is in or ended with."""
+        return self.mission.stage if self.goes or self.mission.ended else READY
+
+    def run(self) -> tuple[int, str]:
+        """Periods until asked to end; a robot that moves brakes first."""
+        board, pace, out = self.board, PACE.new(), TELEMETRY.new()
+        pace[0].period = round(self.task.dt * 1e9)
+        ring, number = board.publisher, 0
+        self._tell()
+        board.set_status(RUNNING)
+        start_at(pace)
+        while self._listen(number):
+            if self.goes:
+                self.loop.period(out)
+            else:
+                self.loop.stand(out)
+            sign_and_wait(out, ring, number, pace)
+            number += 1
+            self.goes = self.goes and not self.mission.ended
+            self._tell()
+        self._seeker.shutdown(wait=False, cancel_futures=True)
+        return STOPPED, self.asked
+
+    # ---- what is asked ----
+
+    def _listen(self, number: int) -> bool:
+        """Hear what is asked; False: end."""
+        if os.getppid() != int(self.board.header.owner_pid):
+            self.asked = "the process that started the loop has exited"
+        if knock(*self.board.door, 0):
+            while (item := self.board.take()) is not None:
+                self._obey(item)
+        if self._sought is not None and self._sought[0].done():
+            self._found()
+        if self.asked and self.goes and not self.ends_at:
+            self.mission.stop("the loop was asked to stop")
+            self.ends_at = number + round(_BRAKE_S / self.task.dt)
+        return not self.asked or (self.goes and number < self.ends_at)
+
+    def _obey(self, item: Any) -> None:
+        code, number = int(item.code), int(item.number)
+        if code == goal_requests.QUIT:
+            self.asked = "it was asked to stop"
+        elif code == goal_requests.HALT:
+            self._halt()
+        elif code in (goal_requests.RESUME, goal_requests.GOAL_POSE):
+            if why := self._busy():
+                self._answer(number, why)
+            elif code == goal_requests.GOAL_POSE:
+                self._seek(np.array(item["values"][:7]), self._take, number)
+            elif self.mission.ended:  # once more, from here
+                self._seek(self.mission.goal, self._begin, number)
+            else:
+                self.goes = True
+                self._answer(number, "")
+
+    def _halt(self) -> None:
+        """Brake. A way that is being looked for, to be driven at once, is not driven when it is found."""
+        if self.goes:
+            self.mission.stop("it was asked to stop")
+        elif self._sought is not None and self._sought[1] == self._begin:
+            self._sought = self._sought[0], self._stay, self._sought[2]
+
+    def _busy(self) -> str:
+        """What speaks against another mission now."""
+        base = self.loop.loop.base[0]
+        if self._sought is not None:
+            return "A path is already being planned. Wait until it is found."
+        if self.goes or np.abs(base.twist).max() > STILL_M_S:
+            return "The mission is running. Stop it first."
+        return ""
+
+    # ---- another goal ----
+
+    def _seek(self, goal: Array, then: Callable[[Mission], None], number: int) -> None:
+        place = self.loop.loop.base[0].pose.copy()
+        self._sought = self._seeker.submit(self._prepared, goal, place), then, number
+
+    def _prepared(self, goal: Array, place: Array) -> Mission:
+        """A mission from `place`, with its way found; it has a model of its own, for the periods go on beside it."""
+        _, _, mission = begun(self.task, goal, place)
+        return mission
+
+    def _way_from(self, place: Array) -> Callable[[], Stand | None]:
+        """Looks for a way of the mission that runs, whose base stands elsewhere than where the known one begins."""
+        grid, goal, task, arm = self.mission.grid, self.mission.goal, self.task, self.mission.body.arm_name
+
+        def look() -> Stand:  # with a model of its own
+            body = Body(arm, limits=task.base, tool=task.tool)
+            return Mission(body, grid, goal, task, task.dt, within).prepare(place)
+
+        found = self._seeker.submit(look)
+        return lambda: found.result() if found.done() else None
+
+    def _found(self) -> None:
+        assert self._sought is not None
+        (future, then, number), self._sought = self._sought, None
+        try:
+            then(future.result())
+            self._answer(number, "")
+        except PliantError as error:
+            self._answer(number, str(error))
+
+    def _take(self, mission: Mission) -> None:
+        self.past = [*self.past, *self.mission.log][-_KEPT:]
+        mission.seek = self._way_from
+        self.loop.mission = mission
+
+    def _begin(self, mission: Mission) -> None:
+        self._take(mission)
+        self.goes = True
+
+    def _stay(self, mission: Mission) -> None:
+        self._take(mission)
+        raise RejectedError("The mission was stopped while its path was being planned. Begin again to drive it.")
+
+    # ---- what is told ----
+
+    def _answer(self, number: int, why: str) -> None:
+        self.answers[str(number)] = why
+        for old in list(self.answers)[:-_KEPT]:
+            del self.answers[old]
+
+    def _tell(self) -> None:
+        """Put the story on the board, if there is another one."""
+        mission = self.mission
+        seeks = self._sought is not None or (self.goes and mission.drive.seeks)
+        told = self.stage, self.goes, len(mission.log), id(mission), id(mission.stand), seeks, tuple(self.answers)
+        if told == self._told:
+            return
+        self._told = told
+        log = [*self.past, *mission.log]
+        self.board.tell(
+            {
+                "stage": self.stage,
+                "seeking": seeks,
+                "moving": self.goes,
+                "answers": self.answers,
+                "account": account(log, mission.stand, mission.goal, mission.park_q),
+            }
+        )
+
+
+if __name__ == "__main__":
+    (its_board,) = arguments()
+    sys.exit(live(its_board, MissionProcess))

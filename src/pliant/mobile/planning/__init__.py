@@ -1,0 +1,1 @@
+"""Paths for a base: maps, free space, search and shortening."""

@@ -1,0 +1,1 @@
+"""Velocity of a base from sampled poses."""

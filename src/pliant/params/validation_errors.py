@@ -1,0 +1,252 @@
+"""The errors of a validation in words: field, value, what is allowed, and the unit, from the declarations."""
+
+from __future__ import annotations
+
+import typing
+from dataclasses import is_dataclass
+from typing import Annotated, Any
+
+from annotated_types import Ge, Gt, Le, Lt
+from pydantic import BaseModel, ValidationError
+
+from pliant.errors import InputError, RejectedError, did_you_mean, said
+
+Place = tuple[int | str, ...]
+
+
+def _inner(kind: Any) -> Any:
+    """A type without its annotations, and without None."""
+    parts = [part for part in typing.get_args(kind) if part not in (Ellipsis, type(None))]
+    if (parts and typing.get_origin(kind) is Annotated) or type(None) in typing.get_args(kind):
+        return _inner(parts[0])
+    return kind
+
+
+def _fields_of(kind: Any) -> dict[str, Any]:
+    """The fields of a section or of a plain dataclass, with their types; empty for any other type."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return {name: field.annotation for name, field in kind.model_fields.items()}
+    return typing.get_type_hints(kind) if isinstance(kind, type) and is_dataclass(kind) else {}
+
+
+def _kind_at(kind: Any, place: Place) -> Any:
+    """The type that is declared at a place of a section; None where nothing is."""
+    kind = _inner(kind)
+    if not place:
+        return kind
+    if typing.get_origin(kind) is tuple:
+        return _kind_at(typing.get_args(kind)[0], place[1:])
+    inside = _fields_of(kind)
+    return _kind_at(inside[str(place[0])], place[1:]) if place[0] in inside else None
+
+
+class _Leaf(typing.NamedTuple):
+    """The parameter that a place belongs to: its place, its type, its bounds and its unit."""
+
+    place: Place
+    kind: Any
+    metadata: list[Any]
+    unit: str
+
+    @property
+    def is_matrix(self) -> bool:
+        return typing.get_origin(self.kind) is tuple and typing.get_origin(typing.get_args(self.kind)[0]) is tuple
+
+    def unit_at(self, place: Place) -> str:
+        """The unit of the number at a place; "" for a list whose parts have different units."""
+        units, index = self.unit.split(", "), place[len(self.place) :]
+        if len(units) > 1 and len(index) == 1 and isinstance(index[0], int):
+            return units[index[0] * len(units) // len(typing.get_args(self.kind))]
+        return self.unit if len(units) == 1 else ""
+
+
+def _leaf(section: type[BaseModel], place: Place) -> _Leaf:
+    """The parameter at a place, or that an item of a list at this place belongs to."""
+    kind: Any = section
+    metadata: list[Any] = []
+    unit = ""
+    for at, part in enumerate(place):
+        if isinstance(part, int) and _fields_of(_kind_at(kind, (part,))):
+            kind = _kind_at(kind, (part,))
+            continue
+        inside = _fields_of(kind)
+        if part not in inside:
+            return _Leaf(place[:at], kind, metadata, unit)
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            field = kind.model_fields[str(part)]
+            extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+            metadata, unit = list(field.metadata), str(extra.get("unit", ""))
+        else:
+            metadata, unit = [], _unit_of(str(part))
+        kind = _inner(inside[str(part)])
+    return _Leaf(place, kind, metadata, unit)
+
+
+def _unit_of(name: str) -> str:
+    """The unit that the name of a field ends with."""
+    return next((unit for end, unit in (("_kg_m2", "kg m²"), ("_m", "m"), ("_kg", "kg")) if name.endswith(end)), "")
+
+
+def _list_words(leaf: _Leaf) -> str:
+    """What a list must consist of, in words."""
+    parts = typing.get_args(leaf.kind)
+    if leaf.is_matrix:
+        return MATRIX
+    if parts and _fields_of(_inner(parts[0])):
+        return "a list of mappings"
+    unit = f" [{leaf.unit}]" if leaf.unit else ""
+    if not parts or parts[-1] is Ellipsis:
+        return "a list of strings" if parts and parts[0] is str else f"a list of numbers{unit}"
+    if parts[0] is bool:
+        return f"{len(parts)} values, each true or false"
+    if leaf.unit == "N, N m" and len(parts) == 6:
+        return "6 numbers: force [N], then moment [N m]"
+    return f"{len(parts)} numbers{': w, x, y, z' if str(leaf.place[-1]).endswith('_quat') else unit}"
+
+
+MATRIX = "one number, six numbers (a diagonal) or six rows of six numbers, without units"
+
+
+def _range_words(metadata: list[Any], unit: str) -> str:
+    """Bounds in words, with their unit; "" if there are none."""
+    of: dict[type, Any] = {}
+    for item in metadata:
+        for kind in (Ge, Gt, Le, Lt):
+            if isinstance(item, kind):
+                of[kind] = said(getattr(item, kind.__name__.lower()))
+    end = f" {unit}" if unit else ""
+    if Ge in of and Le in of:
+        return f"{of[Ge]} to {of[Le]}{end}"
+    low = f"at least {of[Ge]}" if Ge in of else f"greater than {of[Gt]}" if Gt in of else ""
+    high = f"at most {of[Le]}" if Le in of else f"less than {of[Lt]}" if Lt in of else ""
+    return f"{' and '.join(part for part in (low, high) if part)}{end}" if low or high else ""
+
+
+def _choices(kind: Any) -> str:
+    """The choices of a parameter, in words."""
+    words = [repr(choice) for choice in typing.get_args(kind) if choice != ""]
+    return f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[0]
+
+
+def _value_at(data: Any, place: Place) -> Any:
+    """The value that was given at a place of plain data."""
+    for part in place:
+        try:
+            data = data[part]
+        except (LookupError, TypeError):
+            data = getattr(data, str(part), None)
+    return data
+
+
+def _number_words(what: str, bounds: str) -> str:
+    join = " " if bounds.startswith(("greater", "less", "at")) else " from "
+    return f"{what}{join}{bounds}" if bounds else what
+
+
+def readable(section: type[BaseModel], error: ValidationError, data: Any, where: str) -> InputError:
+    """The first complaint of pydantic about `data`, in the words of a person; `where` is the file, if there is one."""
+    errors: list[Any] = _in_order(error.errors(include_url=False))
+    first, leaf = errors[0], _leaf(section, errors[0]["loc"])
+    places = {_place(section, one) for one in errors}
+    others = sorted(_dotted(place) for place in places - {_place(section, first), ()})
+    hint = f"(Also wrong: {', '.join(others)}.)" if others else ""
+    if sentence := _sentence(section, first, leaf, data):
+        rejected = RejectedError(f"{sentence} {hint}".strip(), field=_dotted(first["loc"]), value=first["input"])
+        return rejected.at(where)
+    problem = first.get("ctx", {}).get("error")
+    if isinstance(problem, InputError):
+        return InputError(_dotted(first["loc"]), problem.value, problem.allowed, hint, unit=problem.unit).at(where)
+    field, value = _dotted(first["loc"]) or "the value", first["input"]
+    if leaf.is_matrix or first["type"] in _LISTS:
+        field, value = _dotted(leaf.place), _value_at(data, leaf.place)
+    return InputError(field, value, _allowed(section, first, leaf), hint, unit=leaf.unit_at(first["loc"])).at(where)
+
+
+def _in_order(errors: list[Any]) -> list[Any]:
+    """The complaints, unknown entries first: a misspelt name explains why the right one is missing beside it."""
+    unknown = [one for one in errors if one["type"] in _UNKNOWN]
+    beside = {one["loc"][:-1] for one in unknown}
+    explained = [one for one in errors if one["type"] == "missing" and one["loc"][:-1] in beside]
+    return [*unknown, *(one for one in errors if one not in unknown and one not in explained)]
+
+
+def _place(section: type[BaseModel], problem: Any) -> Place:
+    """Where a complaint belongs: to a parameter as a whole, or to an entry that is unknown."""
+    return problem["loc"] if problem["type"] in _UNKNOWN else _leaf(section, problem["loc"]).place
+
+
+def _dotted(place: Place) -> str:
+    """A place as messages show it: ``events[0].at_s``."""
+    return "".join(f"[{p}]" if at and isinstance(p, int) else f".{p}" for at, p in enumerate(place)).removeprefix(".")
+
+
+def _sentence(section: type[BaseModel], first: Any, leaf: _Leaf, data: Any) -> str:
+    """The complaint as a sentence of its own, if it is not about a value and what is allowed; "" otherwise."""
+    kind, place, context = first["type"], first["loc"], first.get("ctx", {})
+    if kind in _UNKNOWN:
+        known = list(_fields_of(_kind_at(section, place[:-1])))
+        words = did_you_mean(str(place[-1]), known, all_names=getattr(section, "all_names", "")) if known else ""
+        return f"Unknown entry {_dotted(place)!r}.{words}"
+    if kind == "missing" and len(leaf.place) == len(place):
+        return f"The entry {_dotted(place)} is missing."
+    if kind == "invalid_key":
+        return f"The name of the entry {_dotted(place)} must be text."
+    if kind == "too_long" and _fields_of(_kind_at(section, (*leaf.place, 0))):
+        many = len(_value_at(data, leaf.place))
+        return f"{_dotted(place)} has {many} entries, but at most {context['max_length']} are allowed."
+    problem = context.get("error")
+    if kind == "value_error" and not (isinstance(problem, InputError) and problem.allowed):
+        return f"{_dotted(place)}: {str(problem or first['msg']).rstrip('.')}."
+    return ""
+
+
+def _allowed(section: type[BaseModel], first: Any, leaf: _Leaf) -> str:
+    """What is allowed instead of the value that was complained about."""
+    kind, message = first["type"], first["msg"]
+    if leaf.is_matrix and kind not in _BOUNDS:
+        return "finite" if kind == "finite_number" else message if kind == "matrix" else MATRIX
+    if kind in _LISTS:
+        return _list_words(leaf)
+    if kind in ("model_type", "dataclass_type", "dict_type"):
+        known = ", ".join(_fields_of(_kind_at(section, first["loc"])))
+        return f"a mapping of names to values{f' ({known})' if known else ''}"
+    if kind == "literal_error":
+        return _choices(leaf.kind)
+    if leaf.is_matrix:
+        return _matrix_words(number_bounds(leaf.kind, leaf.metadata), leaf.unit)
+    bounds = _range_words(number_bounds(leaf.kind, leaf.metadata), leaf.unit_at(first["loc"]))
+    if kind in _NUMBERS:
+        return _number_words(_NUMBERS[kind], bounds)
+    if kind in _BOUNDS and bounds:
+        return bounds
+    return _WORDS.get(kind) or message[0].lower() + message[1:]
+
+
+def number_bounds(kind: Any, metadata: list[Any]) -> list[Any]:
+    """The bounds of a parameter of this type, or of each of its numbers, whether it is a list or a matrix."""
+    while typing.get_origin(kind) is tuple:
+        kind = typing.get_args(kind)[0]
+    return [*metadata, *(typing.get_args(kind)[1].metadata if typing.get_origin(kind) is Annotated else ())]
+
+
+def _matrix_words(bounds: list[Any], unit: str) -> str:
+    """The largest number of a matrix in words; its rows for translation and for rotation have different units."""
+    most = next(said(item.le) for item in bounds if isinstance(item, Le))
+    shift, turn = unit.split(", ")
+    return f"at most {most} {shift} (translation) and {most} {turn} (rotation)"
+
+
+_LISTS = ("missing", "tuple_type", "too_long")
+_UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
+_BOUNDS = ("greater_than", "greater_than_equal", "less_than", "less_than_equal")
+_NUMBERS = {
+    "finite_number": "a finite number",
+    **dict.fromkeys(("float_type", "float_parsing"), "a number"),
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "a whole number"),
+}
+_WORDS = {
+    **dict.fromkeys(("bool_parsing", "bool_type"), "true or false"),
+    "string_type": "text",
+    "string_too_short": "at least one character long",
+    "string_pattern_mismatch": "a name of letters, digits and _, with / between its parts",
+}

@@ -1,0 +1,47 @@
+"""`sim:<model>`: a simulated robot with the interface of a real one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pliant.model.arm import Arm
+from pliant.model.tool import Tool
+from pliant.world.build_world import World
+from pliant.world.period import advance_sim, read_sim
+from pliant.world.world_config import SimConfig
+
+
+class SimRobot:
+    """A simulated arm with servo, force sensor and surfaces. `write` advances it by one period."""
+
+    interfaces = ("position", "velocity", "torque")
+    fault = ""
+
+    def __init__(
+        self, source: str, tool: Tool, config: SimConfig, dt: float, start_q: Any = (), interface: str = "position"
+    ) -> None:
+        self.name = f"sim:{source}"
+        self.arm = Arm.load(source, tool)
+        q = self.arm.within("start_q", start_q if len(start_q) else self.arm.q_home)
+        self.world = World(self.arm, source, config.tool or tool, config, dt, q, interface)
+
+    def open(self) -> None:
+        """Nothing to connect to."""
+
+    def read(self, reading: Any) -> None:
+        read_sim(self.world.record, reading)
+
+    def write(self, command: Any) -> None:
+        advance_sim(self.world.record, command)
+
+    def push(self, wrench: Any, for_s: float) -> None:
+        """Push the tool with `wrench` [N, N m] in the base frame, for `for_s` seconds from now."""
+        w = self.world.record[0]
+        w.live_push[:], w.live_until = wrench, w.time + for_s
+
+    def stop(self) -> None:
+        """Brake and hold."""
+        self.world.record[0].halted = 1
+
+    def close(self) -> None:
+        """Nothing to disconnect."""

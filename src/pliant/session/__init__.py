@@ -1,0 +1,1 @@
+"""Use a robot from Python: connect, attach, simulate, replay."""

@@ -1,0 +1,91 @@
+"""A session: a control loop in its own process, and your connection to it.
+
+    with pliant.connect("sim:ur5e", law="admittance") as arm:
+        arm.push([20, 0, 0], for_s=1)
+        print(arm.wait(1.5).observed.pose)
+
+Nothing in this process can disturb the loop, be it garbage collection, a busy thread or a breakpoint. When this process
+ends, the robot stops.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Self
+
+from pliant.compiling.ahead import Notice, ensure, lines_on_stderr
+from pliant.compiling.entry_points import law_groups
+from pliant.errors import RejectedError, said
+from pliant.loop.processes import LOOP
+from pliant.loop.saving import recording_path
+from pliant.session.link import Link
+from pliant.session.started_loop import Started, next_name
+from pliant.stability.guard import guard_start
+from pliant.task.own_laws import compile_own_laws
+from pliant.task.schema import Task, laws_of, located
+
+# So many times as long as lifting off takes, the loop waits for it before it ends.
+LIFT_TIMES = 3.0
+
+
+class Session(Started[Task], Link):
+    """A running loop. Use it as a context manager; leaving the context stops the robot."""
+
+    def __init__(
+        self,
+        task: Task,
+        *,
+        record: Path | str | None = None,
+        ticks: int = 0,
+        name: str | None = None,
+        unchecked: bool = False,
+        progress: Notice | None = None,
+    ) -> None:
+        if not isinstance(task, Task):
+            raise RejectedError(
+                f"task is {said(task)}, but Session needs a Task. Use pliant.load_task(NAME).", field="task"
+            )
+        super().__init__(located(task))
+        self.name = name or next_name()
+        """Name of the loop, by which other processes find it."""
+        self.unchecked = unchecked
+        """Whether the task and its changes are accepted without the stability check."""
+        self._record = None if record is None else recording_path(record)
+        self._progress = progress
+        self._ticks = ticks or -1
+
+    def start(self) -> Self:
+        """Start the loop process (and the recorder, if a file was named); returns when it runs.
+
+        A task that is not stable on its declared surfaces is rejected, unless the session is `unchecked`.
+        """
+        if not self.unchecked:
+            guard_start(self.task)
+        ensure("loop", *law_groups(laws_of(self.task)), notice=self._progress or lines_on_stderr())
+        compile_own_laws(self.task.own_laws)
+        config = {"task": self.task.model_dump(mode="json"), "ticks": self._ticks, "unchecked": self.unchecked}
+        return self._launch(LOOP, config)
+
+    def _patience_s(self) -> float:
+        """How long a tool that presses may take to lift off [s]: the loop does not end before."""
+        latest, p = self.board.latest(), self.parameters.contact
+        if latest is None or not latest.state.busy:
+            return 0.0
+        return LIFT_TIMES * p.retract_m / p.retract_m_s
+
+
+def connect(robot: str = "sim:ur5e", law: str = "hold", **task: Any) -> Session:
+    """A session with a robot: ``connect("sim:ur5e", law="admittance", rate_hz=500, record="run.mcap")``.
+
+    Further keywords are the fields of a `Task`; `record` is the file of a recording, `name` names the loop. `unchecked`
+    allows a task that is not stable on its declared surfaces.
+    """
+    from pliant.params.declare import validated
+
+    if isinstance(robot, Task):
+        raise RejectedError(
+            "robot is a Task, but it must be text such as 'sim:ur5e'. To run a Task, use pliant.Session(task).",
+            field="robot",
+        )
+    session = {key: task.pop(key) for key in ("record", "name", "unchecked") if key in task}
+    return Session(validated(Task, {"robot": robot, "law": law, **task}), **session)

@@ -1,0 +1,1 @@
+"""Is a parameter set stable on the declared surfaces? The plant model, its margins and the first touch."""

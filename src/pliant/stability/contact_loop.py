@@ -1,0 +1,245 @@
+"""The whole contact loop in one direction, in discrete time: law, filter, transport, servo, arm, surface.
+
+`loop_matrix` is one tick of the contact law's loop as a matrix, linearised about a settled contact: its eigenvalues
+show whether it is stable, and its margins in gain and stiffness. `comply_matrix` is the same for an admittance that
+presses on a surface. (`analysis.first_touch` runs the law's own code against the same model.)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from pliant.control.laws.contact.contact_params import Contact
+from pliant.control.laws.contact.force_law import DAMPING_SHARE, INERTIA_SHARE
+from pliant.control.laws.contact.surface_estimate import FOLLOW_LAGS, QUIET
+from pliant.control.parameters import Parameters
+from pliant.control.sense.external_wrench import smoothing
+from pliant.task.schema import Task, arm_of
+
+Array = np.ndarray[Any, Any]
+
+SUBSTEPS = 4
+# Rounding may show an eigenvalue of 1, of a direction without a spring, as this much more.
+_DUST = 1e-7
+
+
+@dataclass(frozen=True)
+class Plant:
+    """The plant between a commanded speed and the measured force, along one direction."""
+
+    omega: float
+    """Natural frequency of the servo's critically damped filter [rad/s]."""
+    transport: int
+    """Transport delay in periods, one of them interpolated."""
+    hold: float
+    """Natural frequency with which the joints resist a push [rad/s]."""
+    mass: float
+    """Mass that the arm presents at the tool along this direction [kg]."""
+    tool: float
+    """Mass that the force sensor carries [kg]."""
+    cutoff_hz: float
+    """Cut-off of the wrench's low-pass."""
+    dt: float
+    """Period [s]."""
+
+    @property
+    def lag_s(self) -> float:
+        """Filter, period, transport and servo together [s]."""
+        return 1.0 / (2.0 * math.pi * self.cutoff_hz) + self.dt + self.transport * self.dt + 2.0 / self.omega
+
+
+def plant_of(task: Task, *, stiffness: float = 0.0) -> Plant:
+    """The loop of a task along the tool's axis, free or on a surface of this `stiffness` [N/m]."""
+    return plants_of(task)(stiffness)
+
+
+def plants_of(task: Task, parameters: Parameters | None = None, axis: Array | None = None) -> Callable[[float], Plant]:
+    """The loop of a task as a function of the surface stiffness [N/m]; a pressing tip sticks to the surface.
+
+    It combines the robot's response, the arm at the start along `axis` (default: the tool axis), the filter and the
+    rate; `parameters` replace those of the task.
+    """
+    arm, servo, answer, own = arm_of(task), task.sim.servo, task.response, (parameters or task.params).hold
+    q = np.array(task.start_q or arm.q_home, float)
+    J = arm.jacobian(q)[:3]
+    axis = tool_axis(arm.pose(q)) if axis is None else axis
+    by_torque = task.interface == "torque"  # then the tick itself is the servo, and the robot adds none
+    hold = 2.0 * math.pi * (own.drive_hz if by_torque else servo.stiffness_hz)
+    mobility = J @ np.linalg.solve(arm.mass_matrix(q), J.T)
+    delay, lag = (0.0, 2.0 * own.damping_ratio / hold) if by_torque else (servo.delay_s, 2.0 / servo.omega)
+    if answer.is_known:
+        delay, lag = answer.delay_s, answer.servo_s
+    delay += answer.force_s  # wherever in the loop it waits
+    transport = max(1, round(delay / task.dt))
+    free = Plant(
+        omega=2.0 / max(lag + delay - transport * task.dt if transport > 1 else lag, 0.5 * task.dt),
+        transport=transport,
+        hold=hold,
+        mass=1.0,
+        tool=arm.tool.mass_kg,
+        cutoff_hz=(parameters or task.params).sense.cutoff_hz,
+        dt=task.dt,
+    )
+
+    def pressing(stiffness: float) -> Plant:
+        return replace(free, mass=1.0 / max(_mobility(mobility, axis, stiffness / hold**2), 1e-9))
+
+    return pressing
+
+
+def _mobility(L: Array, axis: Array, held: float) -> float:
+    """How easily [1/kg] the tip is pushed along `axis`, when the surface holds it sideways as it holds it back.
+
+    The inverse inertia L at the tip is not diagonal: pushed one way, it goes another too. With x_t = L_tn f + L_tt h
+    and h = -k x_t, over the stiffness of the arm:  L_nn - L_nt (1/k + L_tt)⁻¹ L_tn.  `held` is k over ω² [kg].
+    """
+    across = np.linalg.svd(axis[None, :])[2][1:]
+    n, t = float(axis @ L @ axis), across @ L @ axis
+    if held <= 0.0:
+        return n
+    return n - float(t @ np.linalg.solve(across @ L @ across.T + np.eye(len(across)) / held, t))
+
+
+def tool_axis(pose: Array) -> Array:
+    """The tool's z axis in the base frame."""
+    w, x, y, z = pose[3:]
+    return np.array([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)])
+
+
+def gain_for(p: Contact, plant: Plant, stiffness: float, damping: float) -> float:
+    """The gain [m/(N s)] that the law uses on a known surface."""
+    return min(
+        p.margin / (p.lag_s * stiffness + DAMPING_SHARE * damping), INERTIA_SHARE * p.lag_s / max(plant.tool, 1e-3)
+    )
+
+
+# ---- stable or not -------------------------------------------------------------------------------------------------
+
+
+Law = Callable[[Array, Array, Array, Array, list[Array]], tuple[Array, list[Array]]]
+"""(force before and now, speed before and now, all filtered; memory) → (speed into the surface, memory)."""
+
+
+def _tick_matrix(plant: Plant, stiffness: float, damping: float, own: int, law: Law) -> Array:
+    """One tick of the loop as a matrix, closed by a law that remembers `own` numbers.
+
+    The state is: command line, reference and its speed, depth and its speed, filtered force and speed; then the law's.
+    """
+    n = plant.transport
+    state = np.eye(n + 6 + own)
+    line = [state[i] for i in range(n)]
+    ref, ref_d, x, v, f_lp, v_lp = (state[n + i] for i in range(6))
+    # what the tick reads
+    alpha, dt, h = float(smoothing(plant.cutoff_hz, plant.dt)), plant.dt, plant.dt / SUBSTEPS
+
+    def pull(reference: Array, speed: Array, target: Array) -> Array:
+        return plant.omega**2 * (target - reference) - 2 * plant.omega * speed
+
+    def push(acc: Array) -> Array:
+        force = stiffness * x + damping * v
+        return acc + 2 * plant.hold * (ref_d - v) + plant.hold**2 * (ref - x) - force / plant.mass
+
+    felt = stiffness * x + damping * v + plant.tool * push(pull(ref, ref_d, line[0]))
+    f_new, v_new = f_lp + alpha * (felt - f_lp), v_lp + alpha * (v - v_lp)
+    v_cmd, memory = law(f_lp, f_new, v_lp, v_new, [state[n + 6 + i] for i in range(own)])
+    line.append(line[-1] + dt * v_cmd)
+    before, now = line[0], line[1]
+    for j in range(SUBSTEPS):
+        acc = pull(ref, ref_d, before + (now - before) * (j / SUBSTEPS))
+        up = push(acc)
+        ref_d = ref_d + h * acc
+        ref = ref + h * ref_d
+        v = v + h * up
+        x = x + h * v
+    return np.array([*line[1:], ref, ref_d, x, v, f_new, v_new, *memory])
+
+
+def loop_matrix(p: Contact, plant: Plant, stiffness: float, damping: float, gain: float, known: float) -> Array:
+    """One tick of the contact law's loop, for a surface whose stiffness it assumes to be `known` [N/m].
+
+    The law's state is the observed surface motion (speed, acceleration) if it feeds that forward, and its integral or
+    the speed of its virtual mass.
+    """
+    dt = plant.dt
+    theta = math.exp(-dt / (FOLLOW_LAGS * p.lag_s + p.noise_n / (known * QUIET)))
+
+    def law(f_lp: Array, f: Array, v_lp: Array, v: Array, memory: list[Array]) -> tuple[Array, list[Array]]:
+        ahead, seen = 0.0 * f, memory[1:]
+        if p.feed_forward == "surface":
+            off = ((f - f_lp) - damping * (v - v_lp)) / (dt * known) - v - memory[1] - dt * memory[2]
+            seen = [memory[1] + dt * memory[2] + (1 - theta * theta) * off, memory[2] + (1 - theta) ** 2 / dt * off]
+            ahead = seen[0] + p.lag_s * seen[1]
+        if p.law == "mass":  # (m + dt d) v⁺ = m v + dt e   with   e = -f about the target
+            own = memory[0] + (-gain * f - memory[0]) * dt / (p.lag_s + dt)
+            return own - ahead, [own, *seen]
+        own = memory[0] - dt * gain / (p.integral_lags * p.lag_s) * f if p.feed_forward == "none" else 0.0 * f
+        return own - gain * f - ahead, [own, *seen]
+
+    return _tick_matrix(plant, stiffness, damping, 3 if p.feed_forward == "surface" else 1, law)
+
+
+def comply_matrix(
+    gains: tuple[Array, Array, Array], feels: Array, into: Array, plant: Plant, stiffness: float, damping: float
+) -> Array:
+    """One tick of an admittance with `gains` (M, D, K) that presses `into` (unit vector, law's axes) a surface.
+
+    `feels` has a number for each of the six directions: the share of the wrench that the law receives.
+    """
+    M, D, K = gains
+    dt, inward = plant.dt, np.concatenate([into, np.zeros(3)])
+    inverse = np.linalg.inv(M + dt * D + dt * dt * K)
+
+    def law(f_lp: Array, f: Array, v_lp: Array, v: Array, memory: list[Array]) -> tuple[Array, list[Array]]:
+        moving, off = np.array(memory[:6]), np.array(memory[6:])
+        # (M + dt D + dt² K) v⁺ = M v + dt (F - K e),   F = -f n
+        moving = inverse @ (M @ moving - dt * K @ off - dt * np.outer(feels * inward, f))
+        return inward @ moving, [*moving, *(off + dt * moving)]
+
+    return _tick_matrix(plant, stiffness, damping, 12, law)
+
+
+def growth(matrix: Array) -> float:
+    """The largest eigenvalue magnitude: below 1 the loop is stable (1: without a spring it stays where it is)."""
+    return float(np.abs(np.linalg.eigvals(matrix)).max())
+
+
+def border(stable: Any, low: float, high: float) -> float:
+    """The largest number up to which `stable(number)` holds, between two numbers [by bisection in the logarithm]."""
+    if not stable(low):
+        return math.nan
+    if stable(high):
+        return high
+    for _ in range(30):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if stable(middle) else (low, middle)
+    return low
+
+
+def is_stable(matrix: Array) -> bool:
+    """Whether no mode grows."""
+    return growth(matrix) < 1.0 + _DUST
+
+
+def gain_margin(p: Contact, plant: Plant, stiffness: float, damping: float) -> float:
+    """The gain margin of the loop (at most 100); NaN if it is unstable already."""
+    gain = gain_for(p, plant, stiffness, damping)
+
+    def stable(times: float) -> bool:
+        return is_stable(loop_matrix(p, plant, stiffness, damping, times * gain, stiffness))
+
+    return border(stable, 1.0, 100.0)
+
+
+def largest_stiffness(p: Contact, plant: Plant, stiffness: float, damping: float) -> float:
+    """The stiffest surface [N/m] on which the gain for `stiffness` is still stable."""
+    gain = gain_for(p, plant, stiffness, damping)
+
+    def stable(actual: float) -> bool:
+        return is_stable(loop_matrix(p, plant, actual, damping, gain, stiffness))
+
+    return border(stable, stiffness, 1e3 * stiffness)

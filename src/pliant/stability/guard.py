@@ -1,0 +1,328 @@
+"""Is a set of parameters stable on the declared surfaces?
+
+The same check for `pliant check`, for a start, and for every change while a loop runs. It runs in the process that
+asks, never in the loop. For the contact law, the surfaces are the declared stiffness range and those of the simulator;
+for the admittance, those of the simulator, or `surface_n_m` of the task. A set is rejected if the gain margin is below
+`LEAST_MARGIN`, or if the first touch of the stiffest surface would exceed the force limit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pliant.control.laws.contact.force_law import APPROACH_SHARE
+from pliant.control.laws.gains import target
+from pliant.control.parameters import Parameters, record_of
+from pliant.errors import PliantError, RejectedError
+from pliant.params.declare import changed, flat
+from pliant.params.matrix import shown
+from pliant.spatial import quat_rotate_inv
+from pliant.stability.contact_loop import (
+    Plant,
+    border,
+    comply_matrix,
+    gain_for,
+    is_stable,
+    loop_matrix,
+    plants_of,
+)
+from pliant.task.schema import Task, arm_of
+from pliant.world.world_config import Surface
+
+Array = np.ndarray[Any, Any]
+
+# So much more gain than the law takes must be bearable.
+LEAST_MARGIN = 1.5
+# Damping [N s/m] of a surface of which no more is known than its stiffness.
+DAMPING = 50.0
+POINTS = 5
+_LEAST = 1e-4
+# The gain margin is searched no further than this.
+MOST_MARGIN = 100.0
+# Steps of the search for how far a change may go.
+_STEPS = 12
+_AXES = np.eye(3)
+
+
+@dataclass(frozen=True)
+class Place:
+    """One surface that a law may press on; `bears(n)` is True if the loop is stable with n times the gain."""
+
+    law: str
+    stiffness: float
+    known: float
+    """The stiffness that the law assumes [N/m]."""
+    bears: Callable[[float], bool]
+
+    @property
+    def stands(self) -> bool:
+        return self.bears(1.0) and self.bears(LEAST_MARGIN)
+
+    @cached_property
+    def margin(self) -> float:
+        """Gain margin, from 10⁻⁴ to 100."""
+        up = border(self.bears, 1.0, MOST_MARGIN)
+        down = border(self.bears, _LEAST, 1.0) if math.isnan(up) else up
+        return _LEAST if math.isnan(down) else down
+
+
+def range_of(task: Task, parameters: Parameters) -> list[float]:
+    """Stiffnesses [N/m] over the range declared for the contact law, and simulated ones outside it."""
+    p = parameters.contact
+    declared = [float(k) for k in np.geomspace(p.stiffness_min_n_m, p.stiffness_max_n_m, POINTS)]
+    there = {max(one.stiffness_n_m, one.stiffness_end_n_m) for one in task.sim.surfaces}
+    return declared + sorted(k for k in there if not p.stiffness_min_n_m <= k <= p.stiffness_max_n_m)
+
+
+def places(task: Task, parameters: Parameters, law: str, damping: float = DAMPING) -> Iterator[Place]:
+    """Every surface on which this law may press; empty for a law that is not checked."""
+    if law in MODELS:
+        yield from MODELS[law].places(task, parameters, damping)
+
+
+def _pressing(task: Task, parameters: Parameters, damping: float) -> Iterator[Place]:
+    p, pressing = parameters.contact, plants_of(task, parameters)
+    for stiffness in range_of(task, parameters):
+        plant = pressing(stiffness)
+        # the law learns no stiffness beyond the declared ones
+        known = min(max(stiffness, p.stiffness_min_n_m), p.stiffness_max_n_m)
+        gain = gain_for(p, plant, known, damping)
+        yield Place("contact", stiffness, known, _contact(p, plant, stiffness, damping, gain, known))
+
+
+def _contact(
+    p: Any, plant: Plant, stiffness: float, damping: float, gain: float, known: float
+) -> Callable[[float], bool]:
+    return lambda times: is_stable(loop_matrix(p, plant, stiffness, damping, times * gain, known))
+
+
+def _complying(task: Task, parameters: Parameters, damping: float) -> Iterator[Place]:
+    p = record_of(parameters)[0].admittance
+    gains = target(p, task.dt)
+    for stiffness, resists, into in _surfaces(task, damping):
+        plant, inward = plants_of(task, parameters, into)(stiffness), into.copy()
+        if parameters.admittance.frame == "tool":
+            arm = arm_of(task)
+            quat_rotate_inv(arm.pose(np.array(task.start_q or arm.q_home, float))[3:], into, inward)
+        feels = np.array(parameters.admittance.axes, float)
+        yield Place("admittance", stiffness, stiffness, _comply(gains, feels, inward, plant, stiffness, resists))
+
+
+def _comply(gains: Any, feels: Array, into: Array, plant: Plant, stiffness: float, damping: float) -> Any:
+    return lambda times: is_stable(comply_matrix(gains, times * feels, into, plant, stiffness, damping))
+
+
+def _surfaces(task: Task, unknown: float) -> Iterator[tuple[float, float, Array]]:
+    """Stiffness, damping and inward direction of what an admittance may press on; a box has sides."""
+    if task.surface_n_m > 0.0:
+        yield from ((task.surface_n_m, unknown, -axis) for axis in _AXES)
+        return
+    for surface in task.sim.surfaces:
+        stiffness = max(surface.stiffness_n_m, surface.stiffness_end_n_m)
+        for axis in _AXES if surface.kind == "box" else _AXES[2:]:
+            yield stiffness, surface.damping_n_s_m, -_turned(surface, axis)
+
+
+def _turned(surface: Surface, axis: Array) -> Array:
+    """An axis of the surface in the base frame."""
+    r, p, y = np.radians(surface.rpy_deg)
+    cr, sr, cp, sp, cy, sy = math.cos(r), math.sin(r), math.cos(p), math.sin(p), math.cos(y), math.sin(y)
+    R = np.array([
+        [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+        [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+        [-sp, cp * sr, cp * cr],
+    ])  # fmt: skip
+    return R @ axis
+
+
+# ---- at the door ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Objection:
+    """Why a set is rejected: in words, how bad it is (1 is the limit), and what to do about it."""
+
+    badness: float
+    words: str
+    remedy: str
+
+
+def objection(task: Task, parameters: Parameters, law: str) -> Objection | None:
+    """The worst objection to a set; None if it is stable and the first touch stays within the force limit."""
+    found = [_unstable(place) for place in places(task, parameters, law) if not place.stands]
+    touch = MODELS[law].touch if law in MODELS else None
+    if touch is not None and (hit := touch(task, parameters)) is not None:
+        found.append(hit)
+    return max(found, key=lambda one: one.badness) if found else None
+
+
+def _unstable(place: Place) -> Objection:
+    model = MODELS[place.law]
+    return Objection(
+        LEAST_MARGIN / place.margin,
+        f"on a surface of {place.stiffness:.3g} N/m, the {model.title} has a gain margin of {place.margin:.2g}, and it "
+        f"must be at least {LEAST_MARGIN:g}.",
+        model.remedy,
+    )
+
+
+@dataclass(frozen=True)
+class WorstTouch:
+    """A first touch of the stiffest surface in the worst case: the tool does not slow down for a whole lag."""
+
+    speed_m_s: float
+    stiffness_n_m: float
+    lag_s: float
+
+    @property
+    def peak_n(self) -> float:
+        # F = v k T
+        return self.speed_m_s * self.stiffness_n_m * self.lag_s
+
+
+def worst_touch(task: Task, parameters: Parameters) -> WorstTouch:
+    """The worst case of the first touch, with the lag of the model."""
+    p, lag = parameters.contact, plants_of(task, parameters)(0.0).lag_s
+    speed = min(p.approach_m_s, APPROACH_SHARE * p.peak_n / (p.stiffness_max_n_m * p.lag_s))
+    return WorstTouch(speed, max(range_of(task, parameters)), lag)
+
+
+def _hit(task: Task, parameters: Parameters) -> Objection | None:
+    """A first touch of the stiffest surface that may be too hard."""
+    p, worst = parameters.contact, worst_touch(task, parameters)
+    if worst.peak_n <= p.force_limit_n:
+        return None
+    return Objection(
+        worst.peak_n / p.force_limit_n,
+        f"with the actual total lag of {worst.lag_s * 1e3:.0f} ms, the tool would touch the stiffest surface "
+        f"({worst.stiffness_n_m:.3g} N/m) at {worst.speed_m_s * 1e3:.2g} mm/s with a peak of up to {worst.peak_n:.0f} "
+        f"N (worst case: speed × stiffness × lag); contact.force_limit_n is {p.force_limit_n:g} N.",
+        (f"contact.lag_s is {p.lag_s:g} s; set it to the actual lag. " if p.lag_s < worst.lag_s else "")
+        + MODELS["contact"].remedy,
+    )
+
+
+@dataclass(frozen=True)
+class Model:
+    """How the stability of a law is checked."""
+
+    title: str
+    section: str
+    """The section of the parameters that it depends on."""
+    places: Callable[[Task, Parameters, float], Iterator[Place]]
+    """Every surface on which the law may press; the last argument is the damping [N s/m] of unknown ones."""
+    remedy: str
+    touch: Callable[[Task, Parameters], Objection | None] | None = None
+    """An objection to the first touch."""
+    advises: bool = False
+    """Whether the remedy is also given for a change while the loop runs."""
+
+
+MODELS = {
+    "contact": Model("contact law", "contact.", _pressing, "`pliant check` shows the details.", touch=_hit),
+    "admittance": Model(
+        "admittance",
+        "admittance.",
+        _complying,
+        "Raise admittance.mass and damping, or use the law contact.",
+        advises=True,
+    ),
+}
+"""The laws whose stability is checked. A law from outside Pliant has none: its own limits protect it."""
+
+
+def stages(task: Task) -> list[tuple[str, Parameters, str]]:
+    """Law and parameters at the start and after each change by the task's events, and when it happens, in words."""
+    parameters, law = task.params, task.law
+    found = [(law, parameters, "")]
+    for event in sorted(task.events, key=lambda event: event.at_s):
+        if event.set or event.law:
+            parameters, law = changed(parameters, event.set), event.law or law
+            found.append((law, parameters, f" from {event.at_s:g} s on"))
+    return found
+
+
+def guard_start(task: Task) -> None:
+    """Raise `RejectedError` if the task's parameters, or those that its events set, are not stable enough."""
+    for law, parameters, when in stages(task):
+        found = objection(task, parameters, law)
+        if found is not None:
+            raise RejectedError(
+                f"The task is rejected{when}: {found.words} {found.remedy} --unchecked runs it anyway.", field="law"
+            )
+
+
+def guard_change(task: Task, law: str, before: Parameters, after: Parameters) -> None:
+    """Raise `RejectedError` for a change after which `law` is not stable enough; the error shows how far it may go.
+
+    A change that improves a bad set is accepted.
+    """
+    then, now = flat(before), flat(after)
+    names = [name for name, value in now.items() if value != then[name] and _matters(task, name, law)]
+    if not names or (found := objection(task, after, law)) is None:
+        return
+    was = objection(task, before, law)
+    if was is not None and found.badness <= was.badness:
+        return
+    what = ", ".join(f"{name} = {shown(now[name])}" for name in names)
+    hint = _how_far(task, law, before, after, names) if was is None else ""
+    remedy = f" {found.remedy}" if MODELS[law].advises and not hint else ""
+    raise RejectedError(
+        f"{what} is rejected and nothing has changed: {found.words}{remedy}{hint}",
+        field=names[0],
+        value=now[names[0]],
+    )
+
+
+def guard_law(task: Task, law: str, parameters: Parameters) -> None:
+    """Raise `RejectedError` for a change to a law that is not stable enough with the current parameters."""
+    found = objection(task, parameters, law)
+    if found is not None:
+        sentence = f"The law {law} is rejected and nothing has changed: {found.words} {found.remedy}"
+        raise RejectedError(sentence, field="law", value=law)
+
+
+def _matters(task: Task, name: str, law: str) -> bool:
+    drives = task.interface == "torque" and name.startswith("hold.")  # then that loop is the robot's servo
+    return (law in MODELS and name.startswith(MODELS[law].section)) or name == "sense.cutoff_hz" or drives
+
+
+def _how_far(task: Task, law: str, before: Parameters, after: Parameters, names: list[str]) -> str:
+    """How far the same change may go, where it is one of numbers."""
+    then, now = flat(before), flat(after)
+    if not all(_is_number(now[name]) for name in names):
+        return ""
+
+    def part(share: float) -> dict[str, Any]:
+        return {name: _between(then[name], now[name], share) for name in names}
+
+    low, high = 0.0, 1.0
+    for _ in range(_STEPS):
+        middle = 0.5 * (low + high)
+        try:
+            stands = objection(task, changed(before, part(middle)), law) is None
+        except PliantError:
+            return ""
+        low, high = (middle, high) if stands else (low, middle)
+    words = ", ".join(f"{name} = {shown(value)}" for name, value in part(low).items())
+    if len(names) > 1 or not isinstance(now[names[0]], float):
+        return f" The largest change accepted now is {words}."
+    return f" The {'lowest' if now[names[0]] < then[names[0]] else 'highest'} value accepted now is {words}."
+
+
+def _is_number(value: Any) -> bool:
+    first = np.ravel(np.asarray(value, dtype=object))[0]
+    return isinstance(first, float)
+
+
+def _between(then: Any, now: Any, share: float) -> Any:
+    mixed = (1.0 - share) * np.asarray(then, float) + share * np.asarray(now, float)
+    if mixed.ndim == 0:
+        return float(f"{float(mixed):.4g}")
+    return tuple(tuple(row) for row in mixed.tolist()) if mixed.ndim == 2 else tuple(mixed.tolist())

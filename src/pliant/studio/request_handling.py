@@ -1,0 +1,108 @@
+"""The desk: handles a request from its arrival to its answer.
+
+A stop is sent to a running loop at once, where it arrives. Stops for a loop that may have ended, and pushes, have their
+own threads and wait for nothing. Requests that change a loop run one after the other, in order. The rest runs beside
+them. None of this happens in the thread that serves the pages, because cleaning up after a loop can take seconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from pliant.errors import PliantError, RejectedError
+from pliant.studio.actions import ACTIONS, BESIDE, HALT, IN_TURN, MOVES, PUSH, PUSH_S, Action, action_of
+from pliant.studio.hub import Page
+from pliant.studio.request import Request, understood
+from pliant.studio.stage.stage import Stage
+from pliant.studio.wire import in_words, text_of
+
+# Requests of one page that may wait for their answer; what is asked beyond is refused. A stop never is.
+MOST_WAITING = 32
+# Threads for each kind of request. One each keeps the order in which they came.
+_THREADS = {HALT: 1, PUSH: 1, IN_TURN: 1, BESIDE: 4}
+
+_log = logging.getLogger(__name__)
+
+
+class Desk:
+    """Passes requests to their thread, and answers to the page that asked."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.stage = stage
+        self._pools = {when: ThreadPoolExecutor(n, f"studio {when}") for when, n in _THREADS.items()}
+
+    def close(self) -> None:
+        """Accept no more requests, and end the running work."""
+        for pool in self._pools.values():
+            pool.shutdown(wait=False, cancel_futures=True)
+        self.stage.work.close()
+
+    def take(self, text: str | None, page: Page, *, is_crowded: bool = False) -> None:
+        """Accept a message from a page. Returns at once; the page gets the answer later.
+
+        `is_crowded`: all pages together send too much. Then only a stop is accepted.
+        """
+        number: Any = None
+        try:
+            message = understood(text)
+            number = message.get("id")
+            action, when = action_of(message)
+            if when == HALT:
+                message.pop("run", None)  # whatever the page looked at: what is shown now is to stop
+                self.stage.note_stop()  # now, so that what came before it is known from what comes after
+            elif is_crowded:
+                raise RejectedError("The open pages send too many messages. This one was dropped: try again.")
+            elif len(page.waiting) >= MOST_WAITING:
+                raise RejectedError(
+                    f"{MOST_WAITING} requests of this page are pending. This one was dropped: try again."
+                )
+            request = Request(self.stage, message, page.history)
+            if when == HALT:
+                request.brakes = self.stage.brake_at_once()
+        except PliantError as error:
+            page.say({"type": "answer", "id": number, **in_words(error)})
+            return
+        job = asyncio.get_running_loop().run_in_executor(self._pools[when], self._answer, request, action, page)
+        if when != HALT:  # who says stop and is gone is obeyed all the same
+            page.waiting.add(job)
+        job.add_done_callback(lambda done: _deliver(done, page))
+
+    def leave(self, page: Page) -> None:
+        """A page is gone: cancel its pending requests and end its push."""
+        for job in list(page.waiting):
+            job.cancel()
+        with contextlib.suppress(RuntimeError):  # the Studio ends, and its loop with it
+            asyncio.get_running_loop().run_in_executor(self._pools[PUSH], self._let_go, page)
+
+    def _let_go(self, page: Page) -> None:
+        with contextlib.suppress(PliantError):  # there is nothing left to be pushed
+            if page.pushing is not None:
+                self.stage.arm(page.pushing).push([0.0, 0.0, 0.0], PUSH_S)
+
+    def _answer(self, request: Request, action: Action, page: Page) -> str:
+        """Do what was requested, in a thread of its kind; returns the answer."""
+        number, name = request.message.get("id"), str(request.message["do"])
+        try:
+            if name in MOVES:
+                request.check_stops()
+            result = action(request)
+            if name == PUSH:
+                page.pushing = request.run
+            if name in MOVES and name in ACTIONS[IN_TURN] and request.is_stopped:
+                self.stage.brake()  # a stop came meanwhile: whichever of the two the loop heard first, it stops
+            return text_of({"type": "answer", "id": number, "ok": True, **result})
+        except PliantError as error:
+            return text_of({"type": "answer", "id": number, **in_words(error)})
+        except Exception as error:  # whatever was sent: who asks gets an answer, and the reason is kept
+            _log.exception("A request from a page failed.")
+            return text_of({"type": "answer", "id": number, **in_words(PliantError(f"The request failed: {error}."))})
+
+
+def _deliver(done: asyncio.Future[str], page: Page) -> None:
+    page.waiting.discard(done)
+    if not done.cancelled():
+        page.put(done.result())

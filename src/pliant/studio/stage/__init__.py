@@ -1,0 +1,1 @@
+"""What the Studio shows: a loop, its scene, its recorder and its history."""

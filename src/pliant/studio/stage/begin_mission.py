@@ -1,0 +1,26 @@
+"""Begin a mission unless a stop came first. However close together they are, the stop wins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pliant.mobile.mission.mission_link import MissionLink
+from pliant.studio.request import Request
+
+
+class Beginning(MissionLink):
+    """The link of one request to begin. It checks for a stop at the moment its command is sent."""
+
+    def __init__(self, request: Request) -> None:
+        link = request.mission
+        super().__init__(link.task)
+        self.board, self.name, self._request = link.board, link.name, request
+
+    def _send(self, code: int, *, number: int = 0, values: Any = ()) -> int:
+        """Send, unless a stop has come.
+
+        A stop is noted before it is sent, and none can be sent while this looks and sends: one that is not noted yet
+        comes to the loop behind this word, and stops it.
+        """
+        self._must_run()
+        return self.board.send(code, number=number, values=values, allow=self._request.check_stops)

@@ -1,0 +1,116 @@
+"""What is on the stage: a loop with everything a page needs to draw it. An arm, or an arm on a base with a mission."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from pliant.control.laws.contact.contact_states import EVENTS, STATES
+from pliant.control.laws.registry import LAWS
+from pliant.control.parameters import Parameters
+from pliant.mobile.mission.mission_link import MissionLink
+from pliant.mobile.planning.map_files import load_map
+from pliant.records import TROUBLES
+from pliant.session.link import Link
+from pliant.studio.shown_parameters import in_force
+from pliant.studio.stage.mission_view import channels_of, mission_in_words, story_in_words
+from pliant.studio.stage.shapes import Shapes
+from pliant.studio.wire import CHANNELS, SAMPLE_HZ, Channel
+
+L = TypeVar("L", bound=Link | MissionLink)
+
+
+class Scene(ABC, Generic[L]):
+    """A loop that is shown, with everything that belongs to it: replaced whole, so no reader sees half a change."""
+
+    channels: tuple[Channel, ...] = CHANNELS
+
+    def __init__(self, link: L, shapes: Shapes, source: str, number: int) -> None:
+        self.link, self.shapes, self.source = link, shapes, source
+        self.number = number
+        """Counts the loops shown so far: a page with another number gets the description again."""
+
+    @property
+    def parameters_kind(self) -> type[Parameters]:
+        """The kind of parameter set of the loop."""
+        return Parameters
+
+    @property
+    def every(self) -> int:
+        """Ticks per sample of the plots."""
+        return max(1, round(self.link.task.rate_hz / SAMPLE_HZ))
+
+    @property
+    @abstractmethod
+    def news(self) -> int:
+        """A number that changes whenever `tell` has something new."""
+
+    @abstractmethod
+    def tell(self) -> dict[str, Any]:
+        """The message with what is in force now."""
+
+    def describe(self) -> dict[str, Any]:
+        """Everything a page needs before it can read frames."""
+        task = self.link.task
+        return {
+            "name": self.link.name,
+            "task": task.name,
+            "source": self.source,
+            "robot": task.robot,
+            "rate_hz": task.rate_hz,
+            "shapes": self.shapes.describe(),
+            "bodies": self.shapes.bodies,
+            "up": self.shapes.up,
+            "laws": {str(law.number): name for name, law in LAWS.items()},
+            "states": list(STATES),
+            "reasons": {str(number): words for number, words in EVENTS.items()},
+            "troubles": {str(number): words for number, words in TROUBLES.items()},
+            "pushable": False,
+            "mission": None,
+            "now": self.tell(),
+        }
+
+
+class ArmScene(Scene[Link]):
+    """An arm under a law."""
+
+    def __init__(self, link: Link, source: str, number: int) -> None:
+        super().__init__(link, Shapes.of_arm(link.task), source, number)
+
+    @property
+    def parameters_kind(self) -> type[Parameters]:
+        return type(self.link.task.params)
+
+    @property
+    def news(self) -> int:
+        return int(self.link.board.adopted)
+
+    def tell(self) -> dict[str, Any]:
+        return {"type": "parameters", **in_force(self.link)}
+
+    def describe(self) -> dict[str, Any]:
+        return {**super().describe(), "pushable": self.link.task.robot.startswith("sim:")}
+
+
+class MissionScene(Scene[MissionLink]):
+    """An arm on a base, on a map."""
+
+    def __init__(self, link: MissionLink, source: str, number: int) -> None:
+        super().__init__(link, Shapes.of_mission(link.task), source, number)
+        self.grid = load_map(link.task.map)
+        self._goal = link.task.goal_pose
+        self.channels = channels_of(link.task, self.grid, lambda: self._goal)
+
+    @property
+    def news(self) -> int:
+        return self.link.board.told
+
+    def tell(self) -> dict[str, Any]:
+        story = self.link.story
+        self._goal = np.array(story["account"]["goal"])
+        return {"type": "mission", **story_in_words(story)}
+
+    def describe(self) -> dict[str, Any]:
+        return {**super().describe(), "mission": mission_in_words(self.link.task, self.grid)}

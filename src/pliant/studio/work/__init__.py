@@ -1,0 +1,1 @@
+"""Long computations of the Studio: recordings, experiments, what-if."""

@@ -1,0 +1,181 @@
+"""Recordings and experiments for the page: lists, contents, and what-if runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant.analysis.mission_figures import account_of, is_mission, recorded_story
+from pliant.control.parameters import Parameters
+from pliant.errors import InputError, RejectedError, UnknownNameError
+from pliant.experiments import summaries
+from pliant.loop.saving import output_folder
+from pliant.record.reader import Recording
+from pliant.studio.stage.mission_view import channels_of, mission_in_words, story_in_words
+from pliant.studio.stage.shapes import Shapes
+from pliant.studio.wire import CHANNELS, Channel, samples_of
+from pliant.studio.work.background import Work
+from pliant.studio.work.what_if import run_otherwise
+from pliant.task.bundled_files import find_file
+from pliant.task.schema import Task
+
+Array = np.ndarray[Any, Any]
+
+# A recording is shown with no more than so many moments: a screen has no more.
+_MOMENTS = 1500
+_PICTURES = "studio-pictures"
+# The largest recording that is read into the Studio [bytes].
+MOST_BYTES = 400_000_000
+
+
+def pictures() -> Path:
+    """The folder for pictures of experiments."""
+    folder = output_folder() / _PICTURES
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def experiments() -> list[dict[str, str]]:
+    """Every experiment with its summary."""
+    return [{"name": name, "summary": summary} for name, summary in summaries().items()]
+
+
+def run_experiment(work: Work, name: str) -> dict[str, Any]:
+    """Run an experiment in its own process: figures, and the name of its picture."""
+    if name not in summaries():  # only looked up: what it imports is the business of its own process
+        raise UnknownNameError("experiment", name, summaries())
+    picture = pictures() / f"{name}.png"
+    outcome = work.told("experiment", name, "--json", "--plot", str(picture))
+    return {"name": name, "passed": outcome["passed"], "figures": outcome["figures"], "picture": picture.name}
+
+
+def plan(work: Work, file: str, start: str, goal: str) -> dict[str, Any]:
+    """A path through a map, planned in its own process: its figures, and the name of its picture."""
+    if not find_file("map", file).is_file():  # a device or a pipe could be read without an end
+        raise InputError("map", file, "a file on the machine that runs the Studio: .yaml, .pgm, .png or .npy")
+    picture = pictures() / "plan.png"
+    where = (f"--start={start}", f"--goal={goal}", "--json", "--output", str(picture))
+    told = work.told("plan", *where, "--", file)
+    return {**{name: told[name] for name in ("length_m", "backward_m", "cusps", "expanded")}, "picture": picture.name}
+
+
+def recordings() -> list[dict[str, Any]]:
+    """The recordings in the output folder, newest first."""
+    files = sorted(output_folder().glob("*.mcap"), key=lambda path: path.stat().st_mtime, reverse=True)
+    return [{"name": path.name, "bytes": path.stat().st_size} for path in files[:200]]
+
+
+def _recording(name: str) -> Recording:
+    path = output_folder() / name
+    if Path(name).name != name or path.suffix != ".mcap" or not path.is_file():
+        raise InputError("recording", name, f"a recording in {output_folder()}")
+    if (size := path.stat().st_size) > MOST_BYTES:
+        raise RejectedError(
+            f"{name} has {size / 1e6:.0f} MB, but the Studio opens at most {MOST_BYTES / 1e6:.0f} MB, to leave memory "
+            "and CPU to the loop. Run pliant doctor on it in another terminal."
+        )
+    return Recording.load(path, partial=True)
+
+
+def _task(recording: Recording) -> Task:
+    if is_mission(recording):
+        raise RejectedError("What-if works on an arm under a law, not on a mission.")
+    if "task" not in recording.meta:
+        raise RejectedError(f"{recording.path.name} does not contain its task.")
+    return Task.model_validate(recording.meta["task"])
+
+
+def _moments(records: Array, channels: tuple[Channel, ...] = CHANNELS) -> dict[str, Any]:
+    """The channels of evenly spaced records, as columns; None where there is no finite value."""
+    every = max(1, -(-len(records) // _MOMENTS))
+    columns = samples_of(records[::every], 1, channels).T
+    return {
+        "columns": [[round(float(v), 6) if np.isfinite(v) else None for v in column] for column in columns],
+        "channels": [channel.describe() for channel in channels],
+        "every": every,
+    }
+
+
+def open_recording(name: str) -> dict[str, Any]:
+    """A recording as the page shows it: shapes, poses and channels at evenly spaced times."""
+    recording = _recording(name)
+    if not len(recording.records):
+        raise RejectedError(f"{name} contains no records.")
+    about = _mission(recording) if is_mission(recording) else _arm(recording)
+    shapes: Shapes = about.pop("shapes")
+    heads = recording.records[:: about["every"]]
+    return {
+        "name": name,
+        "fault": recording.meta.get("fault") or "",
+        "shapes": shapes.describe(),
+        "bodies": shapes.bodies,
+        "up": shapes.up,
+        "poses": [[round(float(v), 4) for v in shapes.poses(record).ravel()] for record in heads],
+        "goal": np.round(heads["goal"]["pose"], 4).tolist(),
+        "tool": np.round(heads["observed"]["pose"], 4).tolist(),
+        "force": np.round(heads["observed"]["wrench"][:, :3], 3).tolist(),
+        "normal": np.round(heads["state"]["contact"]["normal"], 3).tolist(),
+        "push": np.round(heads["goal"]["push"][:, :3], 3).tolist(),
+        "base": np.round(heads["base"]["pose"], 4).tolist(),
+        **about,
+    }
+
+
+def _arm(recording: Recording) -> dict[str, Any]:
+    """The details of a recording of an arm."""
+    from pliant.analysis.doctor import Case, examine  # not before: it would be a third of the Studio's start
+
+    task = _task(recording)
+    return {
+        "task": task.name,
+        "robot": task.robot,
+        "law": task.law,
+        "shapes": Shapes.of_arm(task),
+        "mission": None,
+        "story": None,
+        "findings": [finding.as_dict() for finding in examine(Case.of(recording)).wrong],
+        **_moments(recording.records),
+    }
+
+
+def _mission(recording: Recording) -> dict[str, Any]:
+    """The details of a recording of a mission. The doctor examines laws, so it has no findings here."""
+    story = recorded_story(recording)
+    told = account_of(recording)
+    return {
+        "task": story.task.name,
+        "robot": story.task.robot,
+        "law": "mission",
+        "shapes": Shapes.of_mission(story.task),
+        "mission": mission_in_words(story.task, story.grid),
+        "story": story_in_words({"account": told}),
+        "findings": None,
+        **_moments(recording.records, channels_of(story.task, story.grid, lambda: story.goal)),
+    }
+
+
+def what_if(name: str, parameters: Parameters) -> dict[str, Any]:
+    """Simulate a recorded run again with other parameters (see `what_if`)."""
+    recording = _recording(name)
+    run = run_otherwise(recording, _task(recording), parameters)
+    return {"name": name, "fault": run.fault, "from_rest": run.from_rest, **_moments(run.records)}
+
+
+def ask_what_if(work: Work, name: str, parameters: Parameters) -> dict[str, Any]:
+    """The same, in its own process."""
+    return _answered(
+        work.ran("The what-if", "pliant.studio.work.what_if_process", name, said=parameters.model_dump_json())
+    )
+
+
+def ask_open(work: Work, name: str) -> dict[str, Any]:
+    """A recording as the page shows it, read in its own process, which can be cancelled."""
+    return _answered(work.reader.ran(f"Opening {name}", "pliant.studio.work.load_process", name))
+
+
+def _answered(said: dict[str, Any]) -> dict[str, Any]:
+    if "error" in said:
+        raise RejectedError(said["error"])
+    return said

@@ -1,0 +1,1 @@
+"""Tasks: their declaration, their files, and the tasks that come with Pliant."""

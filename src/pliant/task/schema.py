@@ -1,0 +1,372 @@
+"""A task: robot, law, parameters and timed events. One YAML file, or one Python object."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from pydantic import Field, create_model, model_validator
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+from pliant.control.laws.contact.contact_params import check_order
+from pliant.control.laws.registry import LAWS, PLIANTS
+from pliant.control.parameters import Parameters, Sense
+from pliant.errors import InputError, PliantError, RejectedError
+from pliant.model.arm import Arm
+from pliant.model.tool import Tool
+from pliant.params.declare import Section, Six, changed, param, validated
+from pliant.robots import is_simulated, model_of
+from pliant.robots.ros2_arm.ros2_config import Ros2Config
+from pliant.task.bundled_files import find_file
+from pliant.task.own_laws import OwnLaw, names_own_laws, parameters_kind, with_own_laws
+from pliant.task.ros_parameters import is_ros_file, to_task
+from pliant.task.spring_stretch import check_goal, check_takes_goal
+from pliant.world.world_config import SimConfig
+
+MISSION = "mission"
+"""The `kind` of a task file that is not a task of an arm."""
+_MISSION_ONLY = ("map", "goal_m")
+
+
+class Event(Section):
+    """An action at a given time: new parameters, another law, a moved goal, a stop."""
+
+    at_s: float = param(..., unit="s", ge=0, help="Time of the event.")
+    set: dict[str, Any] = param({}, help="Parameters to change, by dotted name.")
+    law: str = param("", help="Law to change to: a name, or the file of a law of your own.")
+    goal_q: tuple[float, ...] = param((), unit="rad", help="New joint goal.")
+    goal_offset_m: tuple[float, ...] = param((), unit="m", help="New goal position, relative to the start.")
+    wrench_goal: Six | None = param(None, unit="N, N m", help="Wrench to hold, in the base frame.")
+    virtual_push: Six | None = param(
+        None, unit="N, N m", help="Virtual push that the law feels from now on, in the base frame."
+    )
+    command: Literal["", "set_start", "start", "pause", "resume", "stop", "abort"] = param(
+        "", help="Command to the contact law."
+    )
+    stop: bool = param(False, help="Stop and hold position.")
+
+
+class Belief(Section):
+    """Errors of the controller's arm model, as factors of the true values: to test a wrong model."""
+
+    mass_scale: float = param(1.0, ge=0.1, le=10, help="Masses and inertias of the links.")
+    length_scale: float = param(1.0, ge=0.1, le=10, help="Lengths of the links.")
+    friction_scale: float = param(1.0, ge=0, le=10, help="Viscous friction of the joints.")
+
+
+class Response(Section):
+    """How the robot responds to a command, from `pliant identify delay`; that of a simulated robot is known."""
+
+    delay_s: float = param(0.0, unit="s", ge=0, le=0.5, help="Transport delay from a command to the motion.")
+    servo_s: float = param(0.0, unit="s", ge=0, le=0.5, help="Servo lag after the transport delay (0: not identified).")
+    force_s: float = param(0.0, unit="s", ge=0, le=0.5, help="Lag of the measured force behind the motion.")
+
+    @property
+    def is_known(self) -> bool:
+        return self.servo_s > 0.0
+
+
+class Task(Section):
+    """What to run: robot, law, tool, parameters and events."""
+
+    name: str = param("task", min_length=1, help="Name for titles and file names.")
+    robot: str = param(
+        "sim:ur5e",
+        help="Robot. Simulated: sim:<model>, or sim:<MJCF or URDF file>, relative to the task file or to the working "
+        "folder; sim:<file>#<site or link> sets where the tool is mounted. Real: ur:<host>, ur:<host>#ur10e. "
+        "Over ROS 2: ros2:<model or file>.",
+    )
+    law: str = param(
+        "hold",
+        min_length=1,
+        help="Law to start with: hold, admittance, impedance, contact, or a law of your own: its file (my_law.py, "
+        "relative to the task file or to the working folder), or its name if a package brings it.",
+    )
+    own_laws: tuple[OwnLaw, ...] = param((), help="Laws from outside Pliant that the task uses; follows from `law`.")
+    interface: Literal["position", "velocity", "torque"] = param("position", help="Kind of command to the robot.")
+    rate_hz: float = param(500.0, unit="Hz", ge=125, le=1000, help="Ticks per second.")
+    duration_s: float = param(
+        10.0, unit="s", gt=0, le=86400, help="How long to run (a loop in real time may be stopped sooner)."
+    )
+    start_q: tuple[float, ...] = param((), unit="rad", help="Joint positions to start from (default: the home pose).")
+    tool: Tool = Tool()
+    """The tool and the force sensor that carries it."""
+    belief: Belief = Belief()
+    """Errors of the controller's arm model, to test a wrong model."""
+    response: Response = Response()
+    """How the robot responds to a command."""
+    surface_n_m: float = param(
+        0.0,
+        unit="N/m",
+        ge=0,
+        le=1e7,
+        help="Stiffest surface on which an admittance will press, for the guard (0: the simulated surfaces).",
+    )
+    params: Parameters = Parameters()
+    """Every parameter; the live ones can be changed while the loop runs."""
+    sim: SimConfig = SimConfig()
+    """The simulated world: surfaces, pushes, sensor, seed."""
+    ros2: Ros2Config = Ros2Config()
+    """Node, topics and time limits of ROS 2."""
+    events: Annotated[tuple[Event, ...], Field(max_length=100)] = ()
+    """Actions at given times."""
+    notes: tuple[str, ...] = param((), help="Conversions made when the task was read from another format.")
+
+    def __new__(cls, *args: Any, **data: Any) -> Self:
+        """A task with laws from outside Pliant has their parameters too, so it is of a class of its own."""
+        return super().__new__(_kind_of(cls, data))
+
+    @classmethod
+    def model_validate(cls, obj: Any, **more: Any) -> Self:
+        """The task with this content; raises if it is not valid."""
+        kind = _kind_of(cls, obj) if isinstance(obj, dict) else cls
+        made: Any = super(Task, kind).model_validate(obj, **more)
+        return made
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_laws(cls, data: Any) -> Any:
+        return with_own_laws(data) if isinstance(data, dict) else data
+
+    @property
+    def dt(self) -> float:
+        """Period [s]."""
+        return 1.0 / self.rate_hz
+
+    @property
+    def ticks(self) -> int:
+        """Number of ticks in the whole run."""
+        return max(1, round(self.duration_s * self.rate_hz))
+
+
+def _kind_of(kind: type[Task], data: dict[str, Any]) -> Any:
+    """The class of a task with this content: one with the parameters of its laws from outside Pliant."""
+    if kind is not Task or not names_own_laws(data):
+        return kind
+    laws = with_own_laws(data)["own_laws"]
+    return _task_with(parameters_kind(laws))
+
+
+@lru_cache
+def _task_with(params: type[Parameters]) -> type[Task]:
+    return create_model("Task", __base__=Task, __doc__=Task.__doc__, params=(params, params()))
+
+
+def arm_of(task: Task) -> Arm:
+    """The controller's model of the task's arm, with its tool."""
+    return Arm.load(model_of(task.robot), task.tool, **task.belief.model_dump())
+
+
+def located(task: Task, folder: Path | None = None) -> Task:
+    """The task with the full path of its robot's file, from `folder` or the working folder: valid from anywhere."""
+    kind, colon, which = task.robot.partition(":")
+    which, mark, flange = which.partition("#")
+    is_file = bool(Path(which).suffix or "/" in which)
+    if not colon or kind not in ("sim", "ros2") or not is_file or Path(which).is_absolute():
+        return task
+    found = next((path for path in (*([folder / which] if folder else []), Path(which)) if path.is_file()), None)
+    return task if found is None else task.model_copy(update={"robot": f"{kind}:{found.resolve()}{mark}{flange}"})
+
+
+def laws_of(task: Task) -> tuple[str, ...]:
+    """The laws that must be loaded before the task starts.
+
+    A loop with a real robot must not stop to load one later, so it gets all of them.
+    """
+    if not is_simulated(task.robot):
+        return *PLIANTS, *(law.name for law in task.own_laws)
+    own = (law.name for law in task.own_laws)
+    return tuple(dict.fromkeys(("hold", task.law, *(event.law for event in task.events if event.law), *own)))
+
+
+def check_law(task: Task, arm: Arm, law: str) -> None:
+    """Raise `InputError` if the task's interface, or the arm's number of joints, does not fit the law."""
+    if law and arm.n < LAWS[law].least_joints:
+        needed = f"another law: {law} needs {LAWS[law].least_joints} joints or more, and {arm.name} has {arm.n}"
+        raise InputError("law", law, needed)
+    if not law or not LAWS[law].is_torque:
+        return
+    if task.interface != "torque":
+        *others, last = (name for name in LAWS if not LAWS[name].is_torque)
+        raise RejectedError(
+            f"The law {law} needs torque commands, but interface is {task.interface!r}. Set interface: torque, "
+            f"or choose {', '.join(others)} or {last}.",
+            field="interface",
+            value=task.interface,
+        )
+    axes = task.params.impedance.axes
+    if sum(axes) > arm.n or not any(axes):
+        allowed = f"one to {min(6, arm.n)} directions for an arm of {arm.n} joints (x y z, then about x y z)"
+        raise InputError("impedance.axes", list(axes), allowed)
+
+
+def check_wrench(field: str, wrench: ArrayLike, sense: Sense) -> None:
+    """Raise `InputError` if a wrench [N, N m] exceeds the range of the sensor: no law would feel it."""
+    values = np.asarray(wrench, float)
+    force, torque = np.abs(values[:3]).max(), np.abs(values[3:]).max(initial=0.0)
+    if not (force <= sense.range_n and torque <= sense.range_nm):
+        allowed = f"within sense.range_n ({sense.range_n:g} N) and sense.range_nm ({sense.range_nm:g} N m)"
+        raise InputError(field, values.tolist(), allowed)
+
+
+def check_takes_commands(law: str, command: str) -> None:
+    """Raise `RejectedError` if the law takes no commands."""
+    if not LAWS[law].takes_commands:
+        takers = " or ".join(name for name, other in LAWS.items() if other.takes_commands)
+        raise RejectedError(
+            f"`{command}` is rejected: the law is {law}, and only {takers} takes commands. Switch to {takers} first, "
+            f"or start a task with law: {takers}, such as pliant run dome.",
+            field="command",
+            value=command,
+        )
+
+
+def check_fits(task: Task, arm: Arm, q: ArrayLike | None = None, *, where: str = "") -> None:
+    """Raise `InputError` before anything moves if tool, start, pushes or events of the task do not fit the arm.
+
+    `q` are the joints at the start [rad], once the robot has been read. `where` is the task's file, for messages.
+    """
+    try:
+        arm.check_payload()
+        if task.start_q:
+            arm.within("start_q", task.start_q)
+        for law in (task.law, *(event.law for event in task.events)):
+            check_law(task, arm, law)
+        for own in task.own_laws:
+            if (preflight := LAWS[own.name].preflight) is not None:
+                preflight(task)
+        check_order(task.params.contact)
+        for number, push in enumerate(task.sim.pushes):
+            check_wrench(f"sim.pushes[{number}].wrench", push.wrench, task.params.sense)
+        _check_events(task, arm, q)
+    except PliantError as error:
+        raise error.at(where) from None
+
+
+def _check_events(task: Task, arm: Arm, q: ArrayLike | None) -> None:
+    """Raise for the first event, in order of time, that cannot be carried out."""
+    parameters, law, goals = task.params, task.law, _ScriptedGoals(task, arm, q)
+    for number, event in sorted(enumerate(task.events), key=lambda one: one[1].at_s):
+        where, law = f"events[{number}]", event.law or law
+        _check_action(where, event, arm)
+        try:
+            parameters = changed(parameters, event.set, live_only=True, law=law)
+            check_order(parameters.contact)
+        except PliantError as error:
+            raise error.at(f"{where}.set") from None
+        for field in ("wrench_goal", "virtual_push"):
+            if (wrench := getattr(event, field)) is not None:
+                check_wrench(f"{where}.{field}", wrench, parameters.sense)
+        try:
+            if event.command:
+                check_takes_commands(law, event.command)
+            goals.check(event, law, parameters)
+        except PliantError as error:
+            raise error.at(where) from None
+
+
+def _check_action(where: str, event: Event, arm: Arm) -> None:
+    """Raise for an event that does nothing, or whose goal has the wrong number of values."""
+    if event == Event(at_s=event.at_s):
+        actions = [name for name in Event.model_fields if name != "at_s"]
+        raise RejectedError(f"{where} does nothing. Add one of {', '.join(actions)}.", field=where)
+    if event.goal_q and len(event.goal_q) != arm.n:
+        sentence = f"{where}.goal_q has {len(event.goal_q)} values, but {arm.name} has {arm.n} joints."
+        raise RejectedError(sentence, field=f"{where}.goal_q", value=event.goal_q)
+    if event.goal_offset_m and len(event.goal_offset_m) != 3:
+        raise InputError(f"{where}.goal_offset_m", event.goal_offset_m, "3 numbers [m]")
+
+
+class _ScriptedGoals:
+    """Follows the goal through the events of a task. The tool is assumed to be at the goal of the event before."""
+
+    def __init__(self, task: Task, arm: Arm, q: ArrayLike | None) -> None:
+        self._pose, self._offset = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]), np.zeros(3)
+        self._known = not LAWS[task.law].takes_commands
+        if "tool" in (task.params.admittance.frame, task.params.impedance.frame):  # only then its orientation matters
+            self._known &= q is not None or is_simulated(task.robot)
+            self._pose = arm.pose(q if q is not None else task.start_q or arm.q_home)
+
+    def check(self, event: Event, law: str, parameters: Parameters) -> None:
+        """Raise for a goal that the law does not use, or that would stop the robot at once."""
+        if LAWS[law].takes_commands or event.goal_q:  # what moves the tool away is not followed
+            self._known = False
+        if not event.goal_offset_m:
+            return
+        check_takes_goal(law)
+        step = np.zeros(6)
+        step[:3] = event.goal_offset_m - self._offset
+        if self._known:
+            check_goal(law, parameters, self._pose, step, step)
+        self._known, self._offset = True, np.array(event.goal_offset_m)
+
+
+def _check_times(task: Task, where: str) -> None:
+    """Raise `InputError` for an event or a push that comes after the end of the task."""
+    for name, actions in (("events", task.events), ("sim.pushes", task.sim.pushes)):
+        for number, action in enumerate(actions):
+            if action.at_s >= task.duration_s:
+                field, end = f"{name}[{number}].at_s", f"duration_s = {task.duration_s:g} s"
+                sentence = f"{field} is {action.at_s:g} s, but the task ends after {end}."
+                raise RejectedError(sentence, field=field, value=action.at_s).at(where)
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """The mapping in a task file; raises `InputError` for any other file."""
+    try:
+        text = path.read_text()
+    except (OSError, UnicodeDecodeError):
+        raise InputError("the task file", str(path), "a readable text file in YAML") from None
+    try:
+        data = YAML(typ="safe").load(text)
+    except MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 0
+        problem = (error.problem or "not YAML").splitlines()[0].replace("got '<stream end>'", "the file ended")
+        if twice := re.match('found duplicate key "(.*?)" with', problem):
+            sentence = f"{path.name}:{line}: {twice[1]} is given twice. Remove one."
+            raise RejectedError(sentence, field=twice[1]) from None
+        raise RejectedError(
+            f"{path}:{line} is not valid YAML: {problem}. Check indentation, brackets and quotes.", field=str(path)
+        ) from None
+    except (YAMLError, ValueError) as error:  # a character that is none, a date that is none
+        raise RejectedError(f"{path} is not valid YAML: {str(error).splitlines()[0]}.", field=str(path)) from None
+    if not isinstance(data, dict):
+        what = "is empty, not a task" if data is None else "is not a task: it must be a YAML mapping"
+        entries = "A task file has entries such as robot: sim:ur5e and law: admittance."
+        raise RejectedError(f"{path} {what}. {entries}", field="the task file", value=str(path))
+    return data
+
+
+def is_mission(task: Path | str) -> bool:
+    """Whether a task, by path or by name, is a mission of a mobile robot (see `mobile.mission.mission_task`)."""
+    return read_yaml(find_file("task", task)).get("kind") == MISSION
+
+
+def load_task(name: Path | str, rate_hz: float | None = None) -> Task:
+    """Read the task file `name`, or the task of this name that comes with Pliant.
+
+    A mistake in it raises an `InputError` with its place and what is allowed. `rate_hz` is the rate for which a filter
+    coefficient in a ROS 2 parameter file is converted.
+    """
+    path = find_file("task", name)
+    data = read_yaml(path)
+    if data.get("kind") == MISSION:
+        raise RejectedError(f"{name} is a mission of a mobile robot. Run it with `pliant run`.", field="kind")
+    if entry := next((name for name in _MISSION_ONLY if name in data), ""):
+        sentence = f"{path.name}: unknown entry {entry!r}. For a mission, add kind: mission."
+        raise RejectedError(sentence, field=entry, value=data[entry])
+    if is_ros_file(data):
+        data = to_task(data, rate_hz or 500.0)
+    data.setdefault("name", path.stem)
+    try:
+        data = with_own_laws(data, path.parent)
+    except PliantError as error:
+        raise error.at(path.name) from None
+    task = validated(Task, data, path.name)
+    _check_times(task, path.name)
+    return located(task, path.parent)

@@ -1,0 +1,65 @@
+"""A goal or a spring that would stop the robot at once is rejected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pliant.control.laws.goal_checks import pulled, too_far
+from pliant.control.laws.registry import LAWS, law_of
+from pliant.control.parameters import Parameters
+from pliant.errors import RejectedError
+from pliant.spatial import pose_error
+
+Array = np.ndarray[Any, Any]
+
+
+def check_stretch(board: Any, before: Parameters, after: Parameters) -> None:
+    """Raise for new springs of the admittance that would trip at once at the current pose.
+
+    A tool that was guided by hand may be far from its goal as long as no spring pulls it back; to the loop, a spring
+    that is deflected beyond its limit is a fault.
+    """
+    latest = board.latest()
+    if latest is None or not latest.state.law or not law_of(latest.state.law).trips:
+        return
+    if not np.any(pulled(after) & ~pulled(before)):
+        return
+    pose = np.array(latest.state.pose)
+    if far := too_far(pose, between(pose, latest.goal.pose), after):
+        raise RejectedError(
+            f"The stiffness is rejected and nothing has changed: the tool is {far}. Move the goal to the tool, or the "
+            "tool back to the goal, first.",
+            field="admittance.stiffness",
+            value=after.admittance.stiffness,
+        )
+
+
+def between(pose: Any, goal: Any) -> Array:
+    """The way from a goal to a pose [m, rad], in the base frame."""
+    way = np.zeros(6)
+    pose_error(np.array(pose, float), np.array(goal, float), way)
+    return way
+
+
+def check_takes_goal(law: str) -> None:
+    """Raise for a goal pose under a law that does not use one."""
+    if not LAWS[law].uses_goal:
+        users = " or ".join(name for name in LAWS if LAWS[name].uses_goal)
+        raise RejectedError(
+            f"The goal is rejected: the law {law} does not use a goal pose. Switch to {users} first.",
+            field="goal",
+        )
+
+
+def check_goal(law: str, parameters: Parameters, pose: Array, stretch: Array, moved: Array) -> None:
+    """Raise for a goal pose that the law does not use, or that would deflect its springs beyond their limit at once.
+
+    `stretch` [m, rad] is the way between the tool, which is at `pose`, and the new goal, `moved` [m, rad] that between
+    the present and the new goal, in the base frame.
+    """
+    check_takes_goal(law)
+    check = LAWS[law].check_goal
+    if check is not None and (why := check(parameters, pose, stretch, moved)):
+        raise RejectedError(f"The goal is rejected: {why}", field="goal")

@@ -1,0 +1,74 @@
+"""One period of the simulation: read, and advance by a command."""
+
+from __future__ import annotations
+
+from pliant.kernel import fill, floats, kernel, mj_objectVelocity, mj_step1, mj_step2
+from pliant.world.servo import drive, remember, send
+from pliant.world.surface_contact import contacts
+from pliant.world.wrist_sensor import sample
+
+
+@kernel(separate=True)
+def read(w, r):
+    """The present state of the robot, as its interface would report it."""
+    q, qd = floats(w.qpos, w.n), floats(w.qvel, w.n)
+    for i in range(w.n):
+        r.q[i] = q[i]
+        r.qd[i] = qd[i]
+        r.tau[i] = w.tau[i]
+    r.stamp_s = w.time
+    sample(w, r)
+
+
+@kernel(separate=True)
+def advance(w, c):
+    """Carry out the command for one period: physics steps with servo, contact and pushes."""
+    for k in range(w.substeps):
+        mj_step1(w.model, w.data)
+        mj_objectVelocity(w.model, w.data, w.site_type, w.tool_site, w.velocity.ctypes.data, 0)
+        fill(floats(w.tool_xfrc, 6), 0.0)
+        contacts(w)
+        pushes(w)
+        send(w, c, k / w.substeps)
+        drive(w)
+        mj_step2(w.model, w.data)
+        w.count += 1
+        w.time = w.count * w.h
+    remember(w, c)
+
+
+@kernel
+def pushes(w):
+    """Add scripted and live pushes at the tool point to the wrench on the tool body."""
+    fill(w.six, 0.0)
+    for k in range(w.n_pushes):
+        p = w.push[k]
+        if p.start <= w.time < p.end:
+            share = 1.0
+            if p.ramp > 0.0:
+                share = min(1.0, (w.time - p.start) / p.ramp, (p.end - w.time) / p.ramp)
+            for i in range(6):
+                w.six[i] += share * p.wrench[i]
+    if w.time < w.live_until:
+        for i in range(6):
+            w.six[i] += w.live_push[i]
+    tip, com, applied = floats(w.tool_xpos, 3), floats(w.tool_xipos, 3), floats(w.tool_xfrc, 6)
+    f = w.six
+    rx, ry, rz = tip[0] - com[0], tip[1] - com[1], tip[2] - com[2]
+    for i in range(6):
+        applied[i] += f[i]
+    applied[3] += ry * f[2] - rz * f[1]
+    applied[4] += rz * f[0] - rx * f[2]
+    applied[5] += rx * f[1] - ry * f[0]
+
+
+@kernel
+def read_sim(world, reading):
+    """`read` for one-element record arrays."""
+    read(world[0], reading[0])
+
+
+@kernel
+def advance_sim(world, command):
+    """`advance` for one-element record arrays."""
+    advance(world[0], command[0])

@@ -1,0 +1,131 @@
+"""Settings of the simulated robot: servo, sensor, surfaces, pushes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from pliant.model.tool import Tool
+from pliant.params.declare import NotNegative, Section, Six, Three, param
+
+
+class Servo(Section):
+    """The robot's own position loop, as seen by an external controller: a delay, then a second-order lag.
+
+    The defaults model a UR e-Series arm driven by servoJ with its shortest look-ahead (30 ms). Users who correlated
+    commanded with reached positions on such arms report about 34 ms in total, of which 4 to 6 ms remain when the arm
+    only echoes what it receives. So: 4 ms of transport, and a critically damped lag of 30 ms, whose -3 dB bandwidth is
+    6.8 Hz. These values were not measured on a robot by the authors; set both numbers to those of your robot.
+    """
+
+    bandwidth_hz: float = param(
+        6.8, unit="Hz", gt=0, le=60, help="Bandwidth (-3 dB) with which the joints follow a command."
+    )
+    delay_s: float = param(
+        0.004,
+        unit="s",
+        ge=0,
+        le=0.1,
+        help="Transport delay of a command; at least one period, over which the servo interpolates.",
+    )
+    stiffness_hz: float = param(
+        40.0,
+        unit="Hz",
+        ge=5,
+        le=60,
+        help="Natural frequency of the joint position loop: a high value makes a stiff arm.",
+    )
+
+    @property
+    def lag_s(self) -> float:
+        """Lag between a slowly changing command and the motion [s]: transport plus filter."""
+        return self.delay_s + 2.0 / self.omega
+
+    @property
+    def omega(self) -> float:
+        """Natural frequency [rad/s] of the critically damped filter whose -3 dB point is `bandwidth_hz`."""
+        # |1/(1 + jω/ω₀)²|² = 1/2   at   ω = ω₀ √(√2 - 1)
+        return 2.0 * 3.141592653589793 * self.bandwidth_hz / (2.0**0.5 - 1.0) ** 0.5
+
+
+class Failure(Section):
+    """A scripted failure of the force sensor."""
+
+    kind: Literal["missing", "saturated", "nan", "range", "stale", "frozen"] = param("missing", help="Kind of failure.")
+    at_s: float = param(1.0, unit="s", ge=0, help="Start of the failure.")
+    for_s: float = param(1e6, unit="s", gt=0, help="Duration of the failure.")
+
+
+class Sensor(Section):
+    """A six-axis force sensor at the wrist. Like a real one, it measures the tool's weight and inertia."""
+
+    noise_n: float = param(0.2, unit="N", ge=0, help="Standard deviation of the noise on each force.")
+    noise_nm: float = param(0.005, unit="N m", ge=0, help="Standard deviation of the noise on each moment.")
+    bias: Six = param((0.0,) * 6, unit="N, N m", help="Constant offset of the six channels.")
+    step_n: float = param(0.02, unit="N", ge=0, help="Quantisation step of the forces (0: none).")
+    step_nm: float = param(0.001, unit="N m", ge=0, help="Quantisation step of the moments (0: none).")
+    range_n: float = param(200.0, unit="N", gt=0, help="Largest measurable force; above it the sensor saturates.")
+    range_nm: float = param(20.0, unit="N m", gt=0, help="Largest measurable moment; above it the sensor saturates.")
+    dropout: float = param(0.0, ge=0, le=1, help="Probability that a tick gets no new reading.")
+    failures: Annotated[tuple[Failure, ...], Field(max_length=8)] = ()
+
+
+class Surface(Section):
+    """A surface of declared stiffness. The z axis of its frame points out of the material.
+
+    A plane fills everything below z = 0; a box has half-sizes along its axes; a dome is the half sphere above z = 0.
+    """
+
+    kind: Literal["plane", "box", "dome"] = param("plane", help="Shape of the surface.")
+    position_m: Three = param(..., unit="m", help="Origin of the surface in the base frame.")
+    rpy_deg: Three = param((0.0, 0.0, 0.0), unit="deg", help="Roll, pitch, yaw of the surface in the base frame.")
+    half_size_m: tuple[NotNegative, NotNegative, NotNegative] = param(
+        (0.1, 0.1, 0.05), unit="m", help="Half-sizes of a box."
+    )
+    radius_m: float = param(0.045, unit="m", gt=0, help="Radius of a dome.")
+    stiffness_n_m: float = param(2e4, unit="N/m", gt=0, le=1e6, help="Force per penetration, along the normal.")
+    damping_n_s_m: float = param(
+        50.0, unit="N s/m", ge=0, le=2000, help="Force per speed of penetration, along the normal."
+    )
+    friction: float = param(0.3, ge=0, le=2, help="Coulomb friction coefficient.")
+    stiffness_end_n_m: float = param(
+        0.0, unit="N/m", ge=0, le=1e6, help="Stiffness after the change along x (0: constant stiffness)."
+    )
+    change_m: tuple[float, float] = param(
+        (0.0, 0.01), unit="m", help="Interval along its x axis over which the stiffness changes."
+    )
+    swing_m: float = param(
+        0.0,
+        unit="m",
+        ge=0,
+        le=0.2,
+        help="Amplitude of its motion along its z axis: it moves down by twice the amplitude and back.",
+    )
+    swing_hz: float = param(0.2, unit="Hz", gt=0, le=20, help="Frequency of the surface's motion along its z axis.")
+    swing_at_s: float = param(0.0, unit="s", ge=0, help="Start of the surface's motion along its z axis, from rest.")
+
+
+class Push(Section):
+    """A push at the tool, like that of a hand: it rises and falls over `ramp_s`."""
+
+    at_s: float = param(..., unit="s", ge=0, help="Start of the push.")
+    for_s: float = param(1.0, unit="s", gt=0, help="Duration of the push, ramps included.")
+    ramp_s: float = param(0.05, unit="s", ge=0, help="Time over which it rises and falls.")
+    wrench: Six = param(..., unit="N, N m", help="Force and moment at the tool, in the base frame.")
+
+
+class SimConfig(Section):
+    """The complete simulation."""
+
+    seed: int = param(0, ge=0, le=2**31 - 1, help="Seed of all random numbers.")
+    substep_s: float = param(
+        0.0005, unit="s", ge=1e-5, le=0.001, help="Largest physics step; a period is divided into equal steps."
+    )
+    servo: Servo = Servo()
+    sensor: Sensor = Sensor()
+    tool: Tool | None = param(
+        None, help="The tool actually mounted, if it differs from the task's tool, which the controller assumes."
+    )
+    surfaces: Annotated[tuple[Surface, ...], Field(max_length=8)] = ()
+    pushes: Annotated[tuple[Push, ...], Field(max_length=32)] = ()
