@@ -250,6 +250,7 @@ export class Panel {
 
   private async askAll(): Promise<void> {
     this.outdated = false;
+    const revision = this.revision;
     for (const row of this.rows) {
       if (shownBy(row.knob, this.values) === null) continue;
       const steps = stepsOf().map((step) => turned(row.knob, this.values, fromStep(row.range, step)));
@@ -264,6 +265,7 @@ export class Panel {
         ? "Stability check on the declared surfaces: red is rejected, amber has little reserve."
         : "Red is out of bounds. No surface is declared, so the stability check does not apply.";
     }
+    this.judged.dataset["revision"] = String(revision); // every slider is judged for this set
   }
 
   // ---- all parameters ----

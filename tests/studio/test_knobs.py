@@ -13,17 +13,6 @@ from pliant.studio.shown_parameters import parameters_in_words, values_of
 
 pytestmark = pytest.mark.slow
 
-# Counts the sliders that are judged from now on; returns how many there are.
-_NOTE_JUDGEMENTS = """() => {
-  window.judged = 0;
-  const parse = JSON.parse;
-  JSON.parse = (text) => {
-    const said = parse(text);
-    if (said?.zones) window.judged++;
-    return said;
-  };
-  return document.querySelectorAll("#dynamics .row").length;
-}"""
 _ROWS = """() => [...document.querySelectorAll("#dynamics .row")].map((row) =>
   [row.querySelector("input").id, row.querySelector(".unit").textContent, row.querySelector("label").title])"""
 
@@ -79,8 +68,8 @@ def test_why_a_slider_goes_no_further_stays_beside_it_until_it_is_moved_again(pa
     studio.until(why.is_visible)
     told = why.text_content()
     assert "Thin" not in told
-    judged = page.evaluate(_NOTE_JUDGEMENTS)
-    until(lambda: page.evaluate("window.judged") >= judged)  # it is in force, and all sliders were judged anew
+    in_force = studio.loop.board.adopted
+    until(lambda: int(part(page, "judged").get_attribute("data-revision") or -1) >= in_force)  # all sliders, anew
     assert why.is_visible()
     assert why.text_content() == told
     slider.press("ArrowRight")
