@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -97,6 +98,26 @@ def test_it_is_tuned_while_it_runs_in_a_process_of_its_own() -> None:
         arm.law("hold")
         arm.law("damper_wall")
         assert arm.history()[-1][2] == {"damper_wall.damping_n_s_m": 200.0}
+
+
+def test_a_law_of_an_installed_package_runs_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    site = tmp_path / "site"
+    about = site / "walls_for_pliant-1.0.dist-info"
+    about.mkdir(parents=True)
+    shutil.copy(EXAMPLE, site / "walls_for_pliant.py")
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: walls-for-pliant\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[pliant.laws]\ndamper_wall = walls_for_pliant:LAW\n")
+    with pytest.raises(PliantError, match="damper_wall"):
+        validated(pliant.Task, {"law": "damper_wall"})
+    monkeypatch.syspath_prepend(str(site))
+    monkeypatch.setenv("PYTHONPATH", str(site), prepend=os.pathsep)  # for the process of the loop
+    given = {"law": "damper_wall", "duration_s": 60.0, "params": {"damper_wall": {"wall_z_m": 0.3}}}
+    task = validated(pliant.Task, given)
+    with pliant.Session(task) as arm:
+        arm.set({"damper_wall.damping_n_s_m": 200.0})
+        assert arm.parameters.damper_wall.damping_n_s_m == 200.0  # pyright: ignore[reportAttributeAccessIssue]
+    save_run(pliant.simulate(task.model_copy(update={"duration_s": 0.5})), tmp_path / "run.mcap")
+    assert replay(Recording.load(tmp_path / "run.mcap")).largest == 0.0
 
 
 @pytest.mark.parametrize(
