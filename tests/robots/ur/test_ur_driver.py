@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,7 @@ class Driven:
         robot.read(self.reading)
         self.command[0].q[:] = self.reading[0].q
 
-    def run(self, periods: int, mode: int = POSITION, **change: Any) -> None:
+    def run(self, periods: int, mode: int = POSITION, pause_s: float = 0.002, **change: Any) -> None:
         """So many periods, or until a fault; `change` is what is added to joints of a field in every one."""
         self.command[0].mode = mode
         for _ in range(periods):
@@ -70,7 +71,7 @@ class Driven:
             if mode == VELOCITY and "q" not in change:
                 self.command[0].q[:] = self.reading[0].q
             self.robot.write(self.command)
-            time.sleep(0.002)
+            time.sleep(pause_s)
 
     def run_until(self, holds: Callable[[], Any], mode: int = POSITION) -> Any:
         """Some periods after the other until this holds: nobody knows how much the arm does in one of them."""
@@ -333,9 +334,18 @@ def silenced(ur: Emulator, monkeypatch: pytest.MonkeyPatch, mode: int, speed: fl
             it.command[0][name][:6] = values
         it.run_until(lambda: ur.state["qd"][0] > speed, mode)
 
-        def falls_silent() -> str:  # a longer silence would end the line itself, and a busy machine may miss this one
+        # The driver's clock gains a period per reading: its 500 ms pass within this second on a busy machine, too. A
+        # longer silence would end the line itself.
+        gained_s = 0.0
+        clock = SimpleNamespace(monotonic=lambda: time.monotonic() + gained_s, sleep=time.sleep)
+        monkeypatch.setattr(driver, "time", clock)
+
+        def falls_silent() -> str:
+            nonlocal gained_s
             ur.inject("silence 1")
-            it.run(600, mode)
+            for _ in range(600):
+                gained_s += it.robot.dt
+                it.run(1, mode, pause_s=0.0)
             return it.robot.fault
 
         assert "has sent nothing for 500 ms" in until(falls_silent)
