@@ -44,6 +44,9 @@ LONGEST_S = 3600.0
 NICE = os.environ.get("PLIANT_TESTS_NICE", "10")
 """How far tests that compute yield to others. Beside a program that never rests, 10 would leave them little time."""
 
+WAITING = os.environ.get("PLIANT_TESTS_WAITING", "2")
+"""How many files of tests in real time run at once. They mostly wait, so there may be more of them than cores."""
+
 FAILED, NO_TESTS, HUNG = 1, 5, 124
 
 
@@ -100,7 +103,7 @@ def main(tier: str, more: list[str]) -> int:
 def _run(folder: Path, options: list[str]) -> int:
     pytest = [sys.executable, "-m", "pytest", *options]
     paced = [*pytest, *PACED, f"--junitxml={folder / 'paced.xml'}"]
-    paced += ["--numprocesses", "2", "--dist", "loadfile", "--no-loadscope-reorder"]  # files in the order above
+    paced += ["--numprocesses", WAITING, "--dist", "loadfile", "--no-loadscope-reorder"]  # files in the order above
     rest = [*pytest, str(TESTS), *(f"--ignore={path}" for path in PACED), f"--junitxml={folder / 'rest.xml'}"]
     rest += ["--numprocesses", str(max(2, len(os.sched_getaffinity(0)) - 1)), "--dist", "worksteal"]
     with tempfile.TemporaryFile() as said:
