@@ -10,7 +10,7 @@ import pytest
 from hypothesis import settings
 
 from needs import chromium, needs_of, require
-from pliant.experiments.ros2_peer import Peer, own_network
+from pliant_experiments.robots.ros2_peer import Peer, own_network
 
 CHROMIUM = [
     "--headless",

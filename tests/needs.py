@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 from pliant.errors import PliantError
-from pliant.experiments.ros2_peer import own_network, peer_interpreter
+from pliant_experiments.robots.ros2_peer import own_network, peer_interpreter
 
 SYSTEM_PYTHON = Path("/usr/bin/python3")
 """The interpreter that Debian's Python packages belong to."""

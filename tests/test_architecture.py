@@ -203,7 +203,7 @@ def test_nothing_names_a_machine_or_an_unknown_address() -> None:
         ("control.fake", "def f():\n    from ..robots import open_robot"),
         ("control.fake", "if TYPE_CHECKING:\n    from pliant.record import Recording"),
         ("robots.ur.fake", "from ...task.schema import Task"),
-        ("analysis.fake", "from pliant.experiments.push import run"),
+        ("analysis.fake", "from pliant_experiments.motion.push_response import run"),
         ("records", "from pliant.kernel import kernel"),
         ("kernel", "from pliant.spatial import pose_error"),
         ("errors", "from pliant import records"),

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from needs import needs
-from pliant.experiments.ros2_peer import Peer
 from pliant.ros2 import message_types
 from pliant.ros2.node import Node
+from pliant_experiments.robots.ros2_peer import Peer
 from waiting import until
 
 N, RATE_HZ = 500, 500.0

@@ -218,7 +218,7 @@ def test_a_top_speed_that_is_lowered_is_reached_within_the_tools_acceleration() 
 
 @needs("pinocchio")
 def test_the_tick_equals_the_same_in_numpy_and_pinocchio() -> None:
-    from pliant.experiments.rival_tick import RivalTick
+    from pliant_experiments.rivals.rival_tick import RivalTick
 
     random = np.random.default_rng(5)
     cell = Cell(

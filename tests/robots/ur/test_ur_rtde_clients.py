@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pliant.experiments.emulated import Emulator
+from pliant_experiments.robots.emulator_process import Emulator
 from waiting import until
 
 
