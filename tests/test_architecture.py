@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from needs import needs
+from support.needs import needs
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "pliant"

@@ -24,7 +24,7 @@ from pliant.ros2 import message_types
 from pliant.session.session import Session
 from pliant.task.schema import Task
 from pliant_experiments.robots.ros2_peer import Peer, peer_interpreter
-from waiting import until
+from support.waiting import until
 
 Array = np.ndarray[Any, Any]
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from lockstep import EMULATOR, use_lockstep
-from needs import needs
 from pliant.analysis.experiments import find_experiment
 from pliant_experiments.robots import ur_faults, ur_runs
+from support.lockstep import EMULATOR, use_lockstep
+from support.needs import needs
 
 PACED = {"ur-emulator": [pytest.mark.slow, needs("ur_rtde")], "ros2": [pytest.mark.slow]}
 """These keep pace with the clock; the others only compute. With the marks of their tests."""

@@ -37,7 +37,7 @@ from pliant_experiments.scenes.two_link_lab import (
     rest,
     run_along,
 )
-from properties import examples
+from support.properties import examples
 
 Array = np.ndarray[Any, Any]
 SEVEN = str(Path(__file__).parent.parent / "data" / "seven_joints.xml")

@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from needs import library, needs
 from pliant.errors import InputError
 from pliant.mobile.base.base_params import BaseVelocity
 from pliant.mobile.velocity.estimate import COASTING, IGNORED, KALMAN, LOST, RESET, VALID, wrapped
@@ -22,7 +21,8 @@ from pliant.mobile.velocity.estimators import CAKalman, Estimator, LocalPoly, St
 from pliant.mobile.velocity.stencil import derivative_weights
 from pliant.params.declare import validated
 from pliant_experiments.rivals.rival_velocity import mean_step_velocity
-from properties import examples
+from support.needs import library, needs
+from support.properties import examples
 
 Oracle = Callable[[str], Any]
 

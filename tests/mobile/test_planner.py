@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from needs import needs
 from pliant.errors import InputError, RejectedError
 from pliant.mobile.base.base_params import Footprint, Planner
 from pliant.mobile.planning.base_path import Path
@@ -19,6 +18,7 @@ from pliant.mobile.planning.planner import HybridAStar, NoWayError, TimeOverErro
 from pliant.mobile.planning.wave import begin, coarse, reaches, to_go
 from pliant_experiments.rivals.rival_planner import ompl_solves, one_query, uncompiled
 from pliant_experiments.scenes.plan_maps import MAPS, queries
+from support.needs import needs
 
 BODY = Footprint(margin_m=0.0)
 

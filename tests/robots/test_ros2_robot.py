@@ -25,7 +25,7 @@ from pliant.ros2.node import Node
 from pliant.session.session import Session
 from pliant.task.schema import Task
 from pliant_experiments.robots.ros2_peer import Peer
-from waiting import until
+from support.waiting import until
 
 FORCE = message_types.WRENCH_STAMPED
 

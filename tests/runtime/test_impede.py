@@ -26,7 +26,7 @@ from pliant.task.schema import Event, Task, check_fits
 from pliant.world.world_config import Push, Servo, SimConfig
 from pliant_experiments.scenes.probe_tool import TOOL
 from pliant_experiments.scenes.two_link_lab import OPEN, SILENT, goal_at, lab_task, law, moved, place, push
-from properties import examples
+from support.properties import examples
 
 Array = np.ndarray[Any, Any]
 

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 from running_studio import PATIENCE_S, held, run_beside, stop, until
 
-from needs import needs
 from pliant.control.laws.contact.contact_states import PAUSED, RETRACT, SLIDE
 from pliant.errors import LoopError, PliantError, RejectedError
 from pliant.record.reader import Recording
@@ -26,6 +25,7 @@ from pliant.studio.stage.liveness import SILENT_S, Pulse, status_of
 from pliant.studio.stage.recorder import MOST_AUTOMATIC, Recorder
 from pliant.studio.stage.stage import Stage
 from pliant_experiments.robots.emulator_process import Emulator
+from support.needs import needs
 
 
 @pytest.fixture(scope="module")

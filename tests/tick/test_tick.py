@@ -9,8 +9,6 @@ import pytest
 from ideal_cell import DT, INTERFACES, TOOL, Cell, moving, twist_between
 from numpy.testing import assert_allclose, assert_array_equal
 
-from law_numbers import ADMITTANCE, HOLD
-from needs import needs
 from pliant.control.laws.gains import work_out
 from pliant.control.parameters import Parameters
 from pliant.loop import goal_requests
@@ -18,6 +16,8 @@ from pliant.model import Arm
 from pliant.records import (
     LIMIT_SINGULAR,
 )
+from support.law_numbers import ADMITTANCE, HOLD
+from support.needs import needs
 
 # ---- pure ----------------------------------------------------------------------------------------------------------
 

@@ -7,9 +7,14 @@ loads until one of them runs.
 from __future__ import annotations
 
 from pliant.analysis.experiments import ARMS, Benchmark, Experiment
-from pliant.compiling.entry_points import Need
+from pliant.compiling.entry_points import Job, Need
 
 _PACKAGE = "pliant_experiments"
+_ENTRIES = f"{_PACKAGE}.scenes.scene_entries"
+_PERIOD = ("control tick", "simulator", "telemetry")
+# Kernels of their own that experiments compile before they start, besides everything that an arm can do.
+_CONTACT: tuple[Need, ...] = (*ARMS, Job("contact runs", f"{_ENTRIES}:contact_runs", 1.0, after=_PERIOD))
+_LAB: tuple[Need, ...] = (*ARMS, Job("lab runs", f"{_ENTRIES}:lab_runs", 1.0, after=_PERIOD))
 
 
 def _experiment(name: str, module: str, summary: str, kernels: tuple[Need, ...] = ARMS) -> Experiment:
@@ -81,13 +86,15 @@ EXPERIMENTS = (
         "lab-equilibrium",
         "lab.lab_equilibrium",
         "A moving equilibrium: followed without lag, and safe when it is out of reach.",
+        _LAB,
     ),
     _experiment(
         "lab-model-errors",
         "lab.lab_model_errors",
         "Errors in the controller's masses, lengths or friction, and what they cost.",
+        _LAB,
     ),
-    _experiment("lab-jdot", "lab.lab_jdot", "The J̇ q̇ term of a moving arm: correct, incomplete and left out."),
+    _experiment("lab-jdot", "lab.lab_jdot", "The J̇ q̇ term of a moving arm: correct, incomplete and left out.", _LAB),
     _experiment(
         "impedance-pose",
         "motion.impedance_pose",
@@ -107,24 +114,31 @@ EXPERIMENTS = (
         "dome",
         "contact.dome",
         "A probe finds a dome, holds 5 N, dwells and slides, 10³ to 10⁵ N/m; compared with other laws.",
+        _CONTACT,
     ),
     _experiment(
         "contact-sweep",
         "contact.contact_sweep",
         "Stiffness × total lag: contact settles over the whole grid without manual tuning.",
+        _CONTACT,
     ),
     _experiment(
         "contact-scenes",
         "contact.contact_scenes",
         "A plane, an unknown tilt, a surface that moves, one that ends, one that becomes stiffer.",
+        _CONTACT,
     ),
     _experiment(
         "compare",
         "contact.compare",
         "The same contact with other laws (--rival NAME, --record FOLDER): peak force, bounces, force error.",
+        _CONTACT,
     ),
     _experiment(
-        "predictions", "contact.predictions", "`pliant check` predicts the first touch of the simulator within 15 %."
+        "predictions",
+        "contact.predictions",
+        "`pliant check` predicts the first touch of the simulator within 15 %.",
+        _CONTACT,
     ),
     _experiment(
         "base-velocity",

@@ -27,7 +27,7 @@ from pliant.robots.ur.driver import UrRobot
 from pliant.task.schema import Task, load_task
 from pliant_experiments.robots.emulator_process import Emulator, own_address
 from pliant_experiments.robots.ur_runs import task_file
-from waiting import until
+from support.waiting import until
 
 TOOL = Tool(mass_kg=0.8, com_m=(0.0, 0.0, 0.06), tcp_m=(0.0, 0.0, 0.15), tcp_quat=(0.0, 1.0, 0.0, 0.0))
 # a busy machine may hold packets back, and that is not what is tested here

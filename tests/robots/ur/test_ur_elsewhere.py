@@ -20,7 +20,7 @@ from pliant.task.schema import Task
 from pliant.world.world_config import SimConfig
 from pliant_experiments.robots.emulator_process import Emulator
 from pliant_experiments.robots.ur_runs import task_file
-from waiting import until
+from support.waiting import until
 
 BELIEVED = Tool(mass_kg=0.5, com_m=(0.0, 0.0, 0.05), tcp_m=(0.0, 0.0, 0.15))
 MOUNTED = Tool(mass_kg=1.2, com_m=(0.02, -0.03, 0.07), tcp_m=(0.0, 0.0, 0.15))

@@ -14,7 +14,7 @@ from pliant.errors import LoopError
 from pliant.session.session import Session
 from pliant.task.schema import Task, load_task
 from pliant_experiments.robots.emulator_process import Emulator
-from waiting import until
+from support.waiting import until
 
 
 def guided(ur: Emulator, stale_s: float, hold_s: float) -> Task:

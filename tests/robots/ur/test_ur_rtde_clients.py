@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pliant_experiments.robots.emulator_process import Emulator
-from waiting import until
+from support.waiting import until
 
 
 def test_the_dashboard_client_gets_its_answers(ur: Emulator) -> None:

@@ -13,7 +13,7 @@ from pliant.robots import open_robot
 from pliant.robots.ur.driver import UrRobot
 from pliant.task.schema import Task
 from pliant_experiments.robots.emulator_process import Emulator
-from waiting import until
+from support.waiting import until
 
 
 @pytest.fixture
