@@ -57,7 +57,11 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         (described / "entry_points.txt").write_text(f"[{module.GROUP}]\nsome = {package}.listed:ALL\n")
         module._installed.cache_clear()
 
+    before = set(sys.modules)
     yield install
+    for name in set(sys.modules) - before:
+        if Path(getattr(sys.modules[name], "__file__", None) or "").is_relative_to(tmp_path):
+            del sys.modules[name]
     module._installed.cache_clear()
 
 
