@@ -18,3 +18,7 @@ def test_the_experiments_have_the_version_of_pliant_and_ask_for_it() -> None:
     assert experiments["dependencies"] == [f"pliant=={pliant['version']}"]
     assert pliant["optional-dependencies"]["experiments"] == [f"pliant-experiments=={pliant['version']}"]
     assert experiments["requires-python"] == pliant["requires-python"]
+
+
+def test_both_packages_carry_the_same_licence() -> None:
+    assert (ROOT / "benchmarks" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
