@@ -40,6 +40,7 @@ class Experiment:
     """
 
     name: str
+    """Its name on the command line, with hyphens."""
     summary: str
     """One sentence."""
     where: str
@@ -68,6 +69,7 @@ class Benchmark:
     """A named measurement of speed: the function `where` takes a length [s] and `progress`, and returns figures."""
 
     name: str
+    """Its name on the command line, with hyphens."""
     summary: str
     """One sentence."""
     where: str
