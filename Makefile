@@ -69,11 +69,11 @@ examples: $(READY) ## run every example, without a display
 
 clean: ## remove everything that make created; recordings in out/ are kept
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .cache build dist site studio/node_modules studio/out src/pliant/studio/static
-	find src tests docs examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	find src benchmarks tests docs examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
-# The package is installed in place, and the Studio's page is built beside it; both again when their sources change. The
+# Both packages are installed in place, and the Studio's page is built beside them; again when their sources change. The
 # demonstration does without the tools of the developers.
-$(VENV): pyproject.toml constraints.txt tools/environment.py $(PAGE) | announce
+$(VENV): pyproject.toml benchmarks/pyproject.toml constraints.txt tools/environment.py $(PAGE) | announce
 	@$(STEPS) base
 	@touch $@
 

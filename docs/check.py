@@ -38,7 +38,7 @@ _CODE = re.compile(r"`[^`\n]*`")
 _LINK = re.compile(r"\]\(\s*<?([^)\s>]+)>?[^)]*\)|^ *\[[^\]]+\]:\s*(\S+)|(?:src|href)=\"([^\"]+)\"", re.MULTILINE)
 _HEADING = re.compile(r"^#+ +(.*?) *#*$", re.MULTILINE)
 _INCLUDED = re.compile(r'^--8<-- "([^"]+)"$', re.MULTILINE)
-_FILE = re.compile(r"`((?:src|docs|tasks|tests|examples|studio|typings|\.ci)/[\w./-]+)`")
+_FILE = re.compile(r"`((?:src|benchmarks|docs|tasks|tests|examples|studio|typings|\.ci)/[\w./-]+)`")
 _COMMAND = re.compile(r"(?:\S+=\S+ +)*(?:\S*/)?pliant +(.*)")
 
 
@@ -179,7 +179,7 @@ def check_page(page: Path) -> Iterator[str]:
 
 def pages() -> list[Path]:
     """Every page of the documentation."""
-    top = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")]
+    top = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "benchmarks/README.md")]
     return [*(path for path in top if path.exists()), *sorted((ROOT / "docs").rglob("*.md"))]
 
 

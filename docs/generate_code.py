@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 import typer
 
 import pliant
+from pliant.analysis.experiments import Benchmark, Experiment, benchmarks, experiments
 from pliant.cli.main import app
-from pliant.experiments import summaries
 
 ROOT = Path(__file__).parent.parent
 NOTE = "<!-- Written by docs/generate.py (make reference). Do not edit. -->"
@@ -122,11 +123,16 @@ def verb(name: str, command: Any) -> str:
     return "\n\n".join(parts)
 
 
+def named(known: Mapping[str, Experiment | Benchmark], head: str) -> str:
+    """A table of names and summaries."""
+    rows = [f"| `{name}` | {cell(item.summary)} |" for name, item in known.items()]
+    return "\n".join([f"| Name | {head} |", "| --- | --- |", *rows])
+
+
 def cli_page() -> str:
-    """The page of all commands, with the experiments."""
+    """The page of all commands, with the experiments and benchmarks."""
     root = typer.main.get_command(app)
     commands: dict[str, Any] = getattr(root, "commands")  # noqa: B009
-    rows = [f"| `{name}` | {cell(what)} |" for name, what in summaries().items()]
     parts = [
         NOTE,
         "# Command line",
@@ -136,6 +142,9 @@ def cli_page() -> str:
         "## Experiments",
         "`pliant experiment NAME` runs one of these and prints its figures; `--json` prints them as one JSON object,"
         " `--plot FILE` draws them.",
-        "\n".join(["| Name | What it shows |", "| --- | --- |", *rows]),
+        named(experiments(), "What it shows"),
+        "## Benchmarks",
+        "`pliant bench NAME` runs one of these and prints its figures.",
+        named(benchmarks(), "What it measures"),
     ]
     return "\n\n".join(parts) + "\n"

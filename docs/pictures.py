@@ -17,16 +17,13 @@ from film import film
 
 from pliant.analysis.doctor import Case, examine
 from pliant.analysis.doctor.diagnosis_picture import save_diagnosis
+from pliant.analysis.experiments import find_experiment
 from pliant.analysis.mission_figures import save_picture, story_of
 from pliant.analysis.pictures import style
 from pliant.analysis.pictures.mission_animation import save_animation
 from pliant.analysis.pictures.render import render
 from pliant.analysis.pictures.run_picture import title
 from pliant.analysis.pictures.state_diagram import draw as draw_states
-from pliant.experiments import find
-from pliant.experiments.contact_scene import SLOW, plane
-from pliant.experiments.rival_contact import RIVALS, run_rival
-from pliant.experiments.rival_record import save_rival
 from pliant.mobile.mission.mission_link import attach_mission
 from pliant.mobile.mission.mission_task import find_mission
 from pliant.mobile.mission.simulated_mission import simulate_mission
@@ -35,6 +32,9 @@ from pliant.record import Recording
 from pliant.session.fast_run import simulate
 from pliant.session.link import attach
 from pliant.task.schema import Task, load_task
+from pliant_experiments.rivals.rival_contact import RIVALS, run_rival
+from pliant_experiments.rivals.rival_record import save_rival
+from pliant_experiments.scenes.contact_trial import SLOW, plane
 
 FOLDER = Path(__file__).parent / "pictures"
 LAB = (
@@ -198,7 +198,7 @@ def main() -> None:
     shipped = ("push", "press", "bounce", "servo", "sensor", "singularity", "limits", "sensor-faults", "payload", *LAB)
     contact = ("dome", "contact-scenes", "contact-sweep", "compare", "predictions", "delay", "doctor")
     for name in (*shipped, *contact, *MOBILE, "ur-emulator"):
-        outcome = find(name)(0, lambda share: None)
+        outcome = find_experiment(name).run(0, lambda share: None)
         if outcome.draw is not None:
             outcome.draw(FOLDER / f"{name}.png")
         print(f"{name}: {'all targets met' if outcome.passed else 'TARGETS MISSED'}")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from needs import chromium, needs_of, require
-from pliant.experiments.ros2_peer import Peer, own_network
+from pliant_experiments.robots.ros2_peer import Peer, own_network
+from support.needs import chromium, needs_of, require
 
 CHROMIUM = [
     "--headless",

@@ -5,22 +5,25 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from needs import needs
+from support.needs import needs
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "pliant"
 FILES = sorted(SOURCE.rglob("*.py"))
+EXPERIMENTS = ROOT / "benchmarks" / "src" / "pliant_experiments"
+EXPERIMENT_FILES = sorted(EXPERIMENTS.rglob("*.py"))
+ALL_FILES = [*FILES, *EXPERIMENT_FILES]
 
 # From top to bottom. A module may import what is in a lower row; neighbours in a row do not import each other.
 ROWS = (
     ("cli",),
     ("studio",),
-    ("experiments",),
     ("analysis",),
     ("bridge",),
     ("mobile",),
@@ -40,8 +43,16 @@ ROWS = (
     ("kernel", "records"),
     ("errors",),
 )
-ROW = {layer: number for number, row in enumerate(ROWS) for layer in row}
+# The same for the folders of pliant-experiments, which is above all of Pliant.
+EXPERIMENT_ROWS = (
+    ("robots",),
+    ("motion", "lab", "contact", "simulator", "mobile", "bench"),
+    ("rivals",),
+    ("scenes",),
+)
+Rows = tuple[tuple[str, ...], ...]
 FACADE = "pliant"
+EXPERIMENT_FACADE = "pliant_experiments"
 
 PURE = (
     "control",
@@ -56,6 +67,7 @@ IMPURE_MODULES = {
 IMPURE_CALLS = {"open", "print", "input", "exec", "eval"}
 
 MOST_LINES = 400
+MOST_MODULES = 16
 
 # Addresses that may appear anywhere in the tree: the licence, and names (not places) of XML vocabularies.
 KNOWN_HOSTS = {"www.apache.org", "www.w3.org", "doi.org", "arxiv.org", "github.com"}
@@ -69,15 +81,15 @@ MACHINE_PATH = re.compile(rf"(?<![\w.~/>)}}-])/(?:{'|'.join(('work', 'root', 'tm
 # ---- the checks ----------------------------------------------------------------------------------------------------
 
 
-def module_name(path: Path) -> str:
+def module_name(path: Path, source: Path = SOURCE) -> str:
     """The name under which `path` is imported, below the package: ``laws.admittance``, or "" for the package."""
-    parts = path.relative_to(SOURCE).with_suffix("").parts
+    parts = path.relative_to(source).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imports(tree: ast.AST, module: str, *, is_package: bool = False) -> Iterator[str]:
+def imports(tree: ast.AST, module: str, *, is_package: bool = False, facade: str = FACADE) -> Iterator[str]:
     """Full names of everything that is imported, wherever in the file; relative imports are resolved."""
-    package = [FACADE, *module.split(".")] if is_package else [FACADE, *module.split(".")][:-1]
+    package = [facade, *module.split(".")] if is_package else [facade, *module.split(".")][:-1]
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -87,22 +99,43 @@ def imports(tree: ast.AST, module: str, *, is_package: bool = False) -> Iterator
             yield from (f"{source}.{alias.name}" for alias in node.names)
 
 
-def upward_imports(source: str, module: str, *, is_package: bool = False) -> list[str]:
-    """Imports of `module` that do not point downward."""
+def upward_imports(
+    source: str, module: str, *, is_package: bool = False, facade: str = FACADE, rows: Rows = ROWS
+) -> list[str]:
+    """Imports of `module` that do not point downward, or point from Pliant to its experiments."""
     layer = module.split(".")[0]
-    if layer not in ROW:
-        return [f"{module} is in no layer: give {layer!r} a place in ROWS"]
+    row_of = {layer: number for number, row in enumerate(rows) for layer in row}
+    if layer not in row_of:
+        return [f"{module} is in no layer: give {layer!r} a place in its rows"]
     found = []
-    for name in imports(ast.parse(source), module, is_package=is_package):
+    for name in imports(ast.parse(source), module, is_package=is_package, facade=facade):
         top, _, rest = name.partition(".")
         target = rest.split(".")[0]
-        if top != FACADE or target == layer:
+        if top == EXPERIMENT_FACADE != facade:
+            found.append(f"{module} imports {name}: Pliant finds experiments by entry point")
+        elif top != facade or target == layer:
             continue
-        if target not in ROW:
+        elif target not in row_of:
             found.append(f"{module} imports {name}, the package's front door: import from the module itself")
-        elif ROW[target] <= ROW[layer]:
+        elif row_of[target] <= row_of[layer]:
             found.append(f"{module} imports {name}, which is not below {layer!r}")
     return found
+
+
+def cycle(graph: dict[str, set[str]]) -> list[str]:
+    """Modules that import each other in a circle, as far as they do when they are imported."""
+    left = dict(graph)
+    while free := [name for name, needed in left.items() if not needed & left.keys()]:
+        for name in free:
+            del left[name]
+    return sorted(left)
+
+
+def needed_at_import(tree: ast.Module, facade: str) -> set[str]:
+    """Modules of the package `facade` that the top of a module imports."""
+    top = ast.Module([node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)], [])
+    names = {name for name in imports(top, "", facade=facade) if name.startswith(f"{facade}.")}
+    return names | {name.rpartition(".")[0] for name in names}
 
 
 def impurities(source: str, module: str) -> list[str]:
@@ -156,11 +189,46 @@ def test_imports_point_downward() -> None:
     assert not found, "\n".join(found)
 
 
+def test_imports_of_the_experiments_point_downward() -> None:
+    found = []
+    for path in EXPERIMENT_FILES:
+        if path.parent != EXPERIMENTS:  # the list of experiments imports none of them
+            module, is_package = module_name(path, EXPERIMENTS), path.name == "__init__.py"
+            rows = {"facade": EXPERIMENT_FACADE, "rows": EXPERIMENT_ROWS}
+            found += upward_imports(path.read_text(), module, is_package=is_package, **rows)
+    assert not found, "\n".join(found)
+
+
+def test_no_modules_of_the_experiments_import_each_other_in_a_circle() -> None:
+    graph = {
+        f"{EXPERIMENT_FACADE}.{module_name(path, EXPERIMENTS)}": needed_at_import(
+            ast.parse(path.read_text()), EXPERIMENT_FACADE
+        )
+        for path in EXPERIMENT_FILES
+        if path.name != "__init__.py"
+    }
+    assert len(graph) > 50
+    assert cycle(graph) == []
+
+
+def test_a_module_of_the_experiments_has_a_name_that_no_other_module_or_folder_has() -> None:
+    modules = Counter(path.stem for path in ALL_FILES if path.name != "__init__.py")
+    folders = {path.parent.name for path in ALL_FILES}
+    own = {path.stem for path in EXPERIMENT_FILES if path.name != "__init__.py"}
+    assert [name for name in sorted(own) if modules[name] > 1 or name in folders] == []
+
+
+def test_no_folder_of_the_experiments_is_a_drawer() -> None:
+    sizes = Counter(str(path.parent.relative_to(ROOT)) for path in EXPERIMENT_FILES)
+    assert {folder: size for folder, size in sizes.items() if size > MOST_MODULES} == {}
+
+
 def test_the_documentation_draws_the_same_layers() -> None:
-    page = (ROOT / "docs" / "architecture.md").read_text().partition("## Layers")[2].split("```")[1]
-    drawn = [line for line in page.splitlines() if line.strip()]
-    expected = ["   ".join(row) + "  " for row in ROWS]
-    assert [name for name, line in zip(expected, drawn, strict=True) if not f"{line}  ".startswith(name)] == []
+    blocks = (ROOT / "docs" / "architecture.md").read_text().partition("## Layers")[2].split("```")
+    for block, rows in ((blocks[1], ROWS), (blocks[3], EXPERIMENT_ROWS)):
+        drawn = [line for line in block.splitlines() if line.strip()]
+        expected = ["   ".join(row) + "  " for row in rows]
+        assert [name for name, line in zip(expected, drawn, strict=True) if not f"{line}  ".startswith(name)] == []
 
 
 def test_pure_layers_do_no_io_and_read_no_clock() -> None:
@@ -171,17 +239,17 @@ def test_pure_layers_do_no_io_and_read_no_clock() -> None:
 
 
 def test_no_file_is_too_long_to_read() -> None:
-    lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in FILES}
+    lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in ALL_FILES}
     assert not {name: n for name, n in lengths.items() if n > MOST_LINES}
 
 
 def test_every_public_module_says_what_it_is() -> None:
-    public = [path for path in FILES if not re.match(r"_(?!_init__)", path.name)]
+    public = [path for path in ALL_FILES if not re.match(r"_(?!_init__)", path.name)]
     assert not [str(path.relative_to(ROOT)) for path in public if not ast.get_docstring(ast.parse(path.read_text()))]
 
 
 def test_every_package_has_an_init_file() -> None:
-    folders = {path.parent for path in FILES}
+    folders = {path.parent for path in ALL_FILES}
     assert not [str(folder.relative_to(ROOT)) for folder in folders if not (folder / "__init__.py").exists()]
 
 
@@ -203,13 +271,14 @@ def test_nothing_names_a_machine_or_an_unknown_address() -> None:
         ("control.fake", "def f():\n    from ..robots import open_robot"),
         ("control.fake", "if TYPE_CHECKING:\n    from pliant.record import Recording"),
         ("robots.ur.fake", "from ...task.schema import Task"),
-        ("analysis.fake", "from pliant.experiments.push import run"),
+        ("analysis.fake", "from pliant.studio.wire import CHANNELS"),
         ("records", "from pliant.kernel import kernel"),
         ("kernel", "from pliant.spatial import pose_error"),
         ("errors", "from pliant import records"),
         ("cli.fake", "import pliant"),
         ("cli.fake", "from pliant import connect"),
         ("helpers.fake", "import math"),
+        ("cli.fake", "def f():\n    from pliant_experiments.simulator.press import run"),
     ],
 )
 def test_an_upward_import_is_found(module: str, source: str) -> None:
@@ -223,11 +292,15 @@ def test_an_upward_import_is_found(module: str, source: str) -> None:
         ("control.fake", "from .laws.hold import step\nfrom . import laws"),
         ("spatial", "from pliant.kernel import kernel"),
         ("session.fake", "from ..record import Recording\nimport numpy.linalg"),
-        ("cli.fake", "from pliant.experiments import find"),
+        ("cli.fake", "from pliant.analysis.experiments import experiments"),
     ],
 )
 def test_a_downward_import_is_allowed(module: str, source: str) -> None:
     assert upward_imports(source, module) == []
+
+
+def test_a_circle_of_imports_is_found() -> None:
+    assert cycle({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"e"}, "e": set()}) == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(

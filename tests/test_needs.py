@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-import needs
+from support import needs
 
 ABSENT = {
     "one": needs.Need("one thing", lambda: False, "a script installs it"),

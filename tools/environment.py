@@ -1,7 +1,7 @@
 """Set up .venv for the Makefile, print progress, and time the steps of a target.
 
     python3 tools/environment.py announce demo     print what `make demo` does and how long it usually takes
-    python3 tools/environment.py base              install the package in place, and build the Studio's page
+    python3 tools/environment.py base              install both packages in place, and build the Studio's page
     python3 tools/environment.py dev               install the development tools
     python3 tools/environment.py page              rebuild the Studio's page if it has changed or is missing
     python3 tools/environment.py step NAME words…  run a command and record how long it took
@@ -177,12 +177,12 @@ def build_page(step: Step) -> None:
 
 
 def base() -> None:
-    """The package in place, with what it needs to run."""
+    """Pliant and its experiments in place, with what they need to run."""
     began = time.monotonic()
     make_venv()
     note("venv", time.monotonic() - began)
     together(Step("install", install), Step("page", build_page))
-    words = ("--no-deps", "--no-build-isolation", "-e", ".")
+    words = ("--no-deps", "--no-build-isolation", "-e", ".", "-e", "benchmarks")
     together(Step("link", lambda step: pip(step, *words, env=HOOKLESS)))
     say_page()
 

@@ -210,7 +210,7 @@ export class Archive {
       press.disabled = this.running !== "" && !runs;
       return element("div", { class: "card" }, [element("h3", {}, [item.name, press]), element("p", { class: "faint" }, [item.summary])]);
     });
-    const words = element("p", { class: "faint" }, ["An experiment runs in its own process; the loop keeps running. It ends with a picture and its figures."]);
+    const words = element("p", { class: "faint" }, [hello.no_experiments || "An experiment runs in its own process; the loop keeps running. It ends with a picture and its figures."]);
     this.shown = ask("Experiments", [words, element("div", { class: "gallery" }, cards)]);
   }
 

@@ -90,6 +90,8 @@ export interface Hello {
   /** Tasks whose parameters can be compared with those in force. */
   presets: string[];
   experiments: { name: string; summary: string }[];
+  /** Why there are no experiments; "" if there are. */
+  no_experiments: string;
   robots: string[];
   loop: LoopWords | null;
 }

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from law_numbers import ADMITTANCE
 from pliant.analysis.doctor import CHECKS, Case, Diagnosis
 from pliant.analysis.doctor.finding import Finding
 from pliant.control.laws.contact.contact_states import DWELL, READY, SEEK
@@ -15,6 +14,7 @@ from pliant.control.parameters import Parameters, record_of
 from pliant.params.declare import changed
 from pliant.record.reader import ParameterSet
 from pliant.records import POSITION, TELEMETRY
+from support.law_numbers import ADMITTANCE
 
 Array = np.ndarray[Any, Any]
 

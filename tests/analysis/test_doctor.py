@@ -24,7 +24,6 @@ from doctor_runs import (
 )
 from scipy.signal import lfilter
 
-from law_numbers import ADMITTANCE, HOLD
 from pliant.analysis.doctor import CHECKS, Case, examine
 from pliant.control.laws.contact.contact_states import FAULT as CONTACT_FAULT
 from pliant.errors import RecordingError
@@ -37,6 +36,7 @@ from pliant.records import (
     WRENCH_SATURATED,
     WRENCH_STALE,
 )
+from support.law_numbers import ADMITTANCE, HOLD
 
 _WORST_FIRST = ["alarm", "warning", "unknown", "fine", "not checked", "not applicable"]
 

@@ -26,7 +26,7 @@ from pliant.ros2.message_types import FLOAT_ARRAY, JOINT_STATE, JOINT_TRAJECTORY
 from pliant.ros2.node import Node, Reader
 from pliant.session.session import Session
 from pliant.task.schema import Task
-from waiting import until
+from support.waiting import until
 
 TRAJECTORY = "/scaled_joint_trajectory_controller/joint_trajectory"
 VELOCITY = "/forward_velocity_controller/commands"

@@ -20,7 +20,7 @@ from pliant.mobile.mission.mission_link import MissionSession
 from pliant.mobile.mission.mission_task import MissionTask, changed_mission, find_mission
 from pliant.ros2.message_types import JOINT_STATE, JOINT_TRAJECTORY, STRING, TWIST, build
 from pliant.ros2.node import Node
-from waiting import until
+from support.waiting import until
 
 TRAJECTORY = "/scaled_joint_trajectory_controller/joint_trajectory"
 

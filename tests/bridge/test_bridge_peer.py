@@ -20,11 +20,11 @@ from pliant.bridge import starting
 from pliant.bridge.starting import bridged
 from pliant.compiling.ahead import ensure
 from pliant.errors import LoopError
-from pliant.experiments.ros2_peer import Peer, peer_interpreter
 from pliant.ros2 import message_types
 from pliant.session.session import Session
 from pliant.task.schema import Task
-from waiting import until
+from pliant_experiments.robots.ros2_peer import Peer, peer_interpreter
+from support.waiting import until
 
 Array = np.ndarray[Any, Any]
 

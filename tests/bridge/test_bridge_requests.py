@@ -23,7 +23,7 @@ from pliant.records import FAULT_NUMBER, FAULTS, TELEMETRY
 from pliant.ros2 import message_types
 from pliant.session.session import Session
 from pliant.task.schema import Task
-from waiting import until
+from support.waiting import until
 
 
 @pytest.fixture(scope="module")

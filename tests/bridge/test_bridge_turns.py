@@ -16,7 +16,7 @@ from pliant.ros2.message_types import STRING, build
 from pliant.ros2.node import Node
 from pliant.session.session import Session
 from pliant.task.schema import Task
-from waiting import until
+from support.waiting import until
 
 
 @pytest.fixture

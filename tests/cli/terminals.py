@@ -13,7 +13,7 @@ from words import Said, say
 
 from pliant.compiling.ahead import ensure
 from pliant.session.link import Link, attach
-from waiting import until
+from support.waiting import until
 
 CLI = [sys.executable, "-m", "pliant.cli.main"]
 

@@ -14,7 +14,6 @@ from typing import IO
 import pytest
 from words import say
 
-from needs import needs
 from pliant.analysis.signals import BAD_READINGS
 from pliant.cli.options import AMPLITUDE_DEG, AMPLITUDE_MM, RANGES
 from pliant.identify.delay_motion import Excitation
@@ -25,6 +24,7 @@ from pliant.params.declare import limits_of
 from pliant.record import Recording, RecordingWriter
 from pliant.task.schema import Task
 from pliant.world.world_config import SimConfig
+from support.needs import needs
 
 SHORT = "name: short\nrobot: sim:ur5e\nlaw: admittance\nduration_s: 0.3\n"
 

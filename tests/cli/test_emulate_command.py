@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from needs import needs
 from pliant.cli.main import main
 from pliant.cli.running.emulating import version_of
 from pliant.errors import InputError
+from support.needs import needs
 
 HERE = f"127.51.{os.getpid() >> 8 & 255}.{os.getpid() & 255 or 255}"
 

@@ -13,8 +13,8 @@ from words import Said, say
 
 import pliant
 from pliant.compiling.ahead import ensure
-from pliant.experiments.plan_maps import MAPS, queries
 from pliant.mobile.planning.planner import HybridAStar
+from pliant_experiments.scenes.plan_maps import MAPS, queries
 
 
 def plan(*words: object, cwd: Path) -> Said:

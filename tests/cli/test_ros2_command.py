@@ -18,7 +18,7 @@ from pliant.record import Recording
 from pliant.ros2.message_types import JOINT_TRAJECTORY, STRING, TWIST
 from pliant.ros2.node import Node, Reader
 from pliant.task.schema import Task, located
-from waiting import until
+from support.waiting import until
 
 RUN = "import sys; from pliant.cli.main import main; sys.argv = ['pliant', *sys.argv[1:]]; main()"
 TRAJECTORY = "/scaled_joint_trajectory_controller/joint_trajectory"

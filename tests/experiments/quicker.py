@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 
 import pytest
 
-from lockstep import EMULATOR, use_lockstep
-from needs import needs
-from pliant.experiments import find, ur_faults, ur_runs
+from pliant.analysis.experiments import find_experiment
+from pliant_experiments.robots import ur_faults, ur_runs
+from support.lockstep import EMULATOR, use_lockstep
+from support.needs import needs
 
 PACED = {"ur-emulator": [pytest.mark.slow, needs("ur_rtde")], "ros2": [pytest.mark.slow]}
 """These keep pace with the clock; the others only compute. With the marks of their tests."""
@@ -32,15 +32,15 @@ CLOCKED = {"planner": ("ms",), "ros2": ("µs",), "ur-emulator": ("ms", "s")}
 
 def meets_its_targets(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run an experiment, look at all its figures, and let it draw its picture."""
+    experiment = find_experiment(name)
     for constant, value in QUICKER.get(name, {}).items():
-        module = importlib.import_module(f"pliant.experiments.{name.replace('-', '_')}")
-        monkeypatch.setattr(module, constant, value)
+        monkeypatch.setattr(experiment.module, constant, value)
     if name == "ur-emulator":  # loop and controller wait for each other, and the machine may be as busy as it likes
         use_lockstep(monkeypatch)
         for module, options in ((ur_runs, "PATIENT"), (ur_faults, "PATIENT"), (ur_runs, "WATCHED")):
             monkeypatch.setattr(module, options, {"fault": EMULATOR})
     shares: list[float] = []
-    outcome = find(name)(3, shares.append)
+    outcome = experiment.run(3, shares.append)
     missed = [figure for figure in outcome.figures if not figure.met and figure.unit not in CLOCKED.get(name, ())]
     assert not missed
     assert outcome.name == name

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from pliant.control.laws.contact.contact_states import DONE, DWELL, ENDED, FAULT, LIFTED, RETRACT, SEEK, SLIDE, TIMEOUT
-from pliant.experiments import contact_sweep, dome
-from pliant.experiments.contact_scene import QUICK, Figures, Trace, completed, judge
-from pliant.experiments.contact_scenes import _over_the_edge
 from pliant.records import TELEMETRY
+from pliant_experiments.contact import contact_sweep, dome
+from pliant_experiments.contact.contact_scenes import _over_the_edge
+from pliant_experiments.scenes.contact_trial import QUICK, Figures, Trace, completed, judge
 
 
 def trace(*parts: tuple[int, int, int], way_m: float = 0.05) -> Trace:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pliant.analysis.targets import Figure
-from pliant.experiments.doctor import Trial, _figures
-from pliant.experiments.doctor_cases import DEFECTS, Defect
-from pliant.experiments.doctor_own import BROKEN, OVERLOOKED, SOUND
+from pliant_experiments.contact.doctor_cases import DEFECTS, Defect
+from pliant_experiments.contact.doctor_own_laws import BROKEN, OVERLOOKED, SOUND
+from pliant_experiments.contact.doctor_trials import Trial, _figures
 
 
 def trial(defect: Defect, found: frozenset[str]) -> Trial:

@@ -9,15 +9,16 @@ from pathlib import Path
 import pytest
 from quicker import PACED, meets_its_targets
 
+from pliant.analysis.experiments import experiments, find_experiment
 from pliant.analysis.targets import Outcome, at_least, at_most, reported, within
 from pliant.errors import UnknownNameError
-from pliant.experiments import find, planner, summaries
+from pliant_experiments.mobile import planner_trials as planner
 
 QUICK = ("push", "press")
 """These take two seconds; what the others show is tested in the quick tier by smaller tests."""
 
 COMPUTED = [
-    pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in summaries() if name not in PACED
+    pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in experiments() if name not in PACED
 ]
 
 
@@ -30,7 +31,7 @@ def test_every_experiment_meets_its_targets_and_draws_its_picture(
 
 def test_an_unknown_experiment_is_named_with_the_known_ones() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean 'press'"):
-        find("pres")
+        find_experiment("pres")
 
 
 def test_a_figure_beyond_its_bar_does_not_hold_and_neither_does_the_outcome() -> None:

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from pliant.experiments.bare_inverse import (
+from pliant.model import Arm
+from pliant.model.two_link import DAMPING
+from pliant_experiments.rivals.bare_inverse import (
     BareLaw,
     jacobian,
     jacobian_rate,
@@ -17,9 +19,7 @@ from pliant.experiments.bare_inverse import (
     still,
     tool_at,
 )
-from pliant.experiments.lab import X0, circle, damping_ratio
-from pliant.model import Arm
-from pliant.model.two_link import DAMPING
+from pliant_experiments.scenes.two_link_lab import X0, circle, damping_ratio
 
 
 def test_the_closed_form_arm_is_the_one_in_the_simulator() -> None:

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from pliant.analysis.experiment_options import Option, parse
+from pliant.analysis.experiments import find_experiment
 from pliant.errors import RejectedError, UnknownNameError
-from pliant.experiments import compare, options_of, summaries
-from pliant.experiments.options import Option, parse
-from pliant.experiments.rival_contact import RIVALS
 from pliant.record import Recording
 from pliant.world.world_config import Surface
+from pliant_experiments.contact import compare
+from pliant_experiments.rivals.rival_contact import RIVALS
 
 DECLARED = (Option("law", "A law.", ("one", "two"), many=True), Option("to-file", "A file."))
 
@@ -43,9 +44,9 @@ def test_an_unknown_value_is_named_with_the_known_ones() -> None:
 
 
 def test_only_declared_options_are_there() -> None:
-    assert [option.name for option in options_of("compare")] == ["rival", "record"]
-    assert options_of("press") == ()
-    assert "--rival" in summaries()["compare"]
+    assert [option.name for option in find_experiment("compare").options] == ["rival", "record"]
+    assert find_experiment("press").options == ()
+    assert "--rival" in find_experiment("compare").summary
 
 
 @pytest.mark.slow

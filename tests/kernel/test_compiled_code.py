@@ -1,5 +1,6 @@
 """Compiled code: what is compiled once is not compiled again, and what has changed is."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from processes import python
 
 import pliant
 from pliant.compiling import ahead
-from pliant.compiling.entry_points import ALL_LAWS, GROUPS, JOBS
+from pliant.compiling.entry_points import ALL_LAWS, GROUPS, JOBS, Job
 from pliant.kernel import kernel, on_compile
 
 # Call a kernel of a module in the working folder; print its result and the names of what was compiled for it.
@@ -242,6 +243,30 @@ def test_compiling_reports_progress_and_is_done_once(tmp_path: Path, monkeypatch
     heard.clear()
     ahead.ensure("kinematics", notice=heard.append)
     assert heard == []
+
+
+def test_a_job_of_another_package_is_compiled_beside_the_groups(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "others_kernels.py").write_text(
+        "from pliant.kernel import kernel\n@kernel\ndef double(x):\n    return 2.0 * x\n"
+        "def entries():\n    yield double, 1.0\n"
+    )
+    monkeypatch.setenv("PLIANT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    job = Job("doubling", "others_kernels:entries", 1.0, after=("control tick",))  # which is not needed here
+    heard: list[ahead.Progress] = []
+    assert not ahead.is_ready(job)
+    ahead.ensure(job, notice=heard.append)
+    assert heard[0].jobs == ("doubling",)
+    assert ahead.is_ready(job)
+    assert not ahead.is_ready(job, "kinematics")
+    names: list[str] = []
+    with on_compile(names.append):
+        ahead.load_job(job)
+    assert names == []
+    assert len(list((tmp_path / "cache").glob("others_kernels.double-*.kernel"))) == 1
 
 
 @pytest.mark.slow

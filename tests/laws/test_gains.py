@@ -24,7 +24,7 @@ from pliant.control.laws.gains import (
 from pliant.control.laws.registry import prepare
 from pliant.control.parameters import Admittance, Parameters, record_of
 from pliant.params.declare import changed, to_record
-from properties import examples
+from support.properties import examples
 
 Array = np.ndarray[Any, Any]
 

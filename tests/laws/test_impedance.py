@@ -17,8 +17,6 @@ from pliant.control.laws.gains import impedance_target, modal_ratios
 from pliant.control.laws.impedance import impedance_law
 from pliant.control.laws.registry import prepare
 from pliant.control.parameters import Impedance, Parameters, Sense, diagonal, record_of
-from pliant.experiments.bare_inverse import BareLaw, run_bare
-from pliant.experiments.lab import X0, circle, damping_ratio, lab_task, law, moved, push, pushed, rest, run_along
 from pliant.model import Arm, Tool
 from pliant.params.declare import changed, to_record
 from pliant.records import STATE, TELEMETRY
@@ -26,7 +24,20 @@ from pliant.session.fast_run import Simulation, simulate
 from pliant.spatial import pose_integrate
 from pliant.task.schema import Event, Task
 from pliant.world.world_config import Push, Sensor, Servo, SimConfig
-from properties import examples
+from pliant_experiments.rivals.bare_inverse import BareLaw, run_bare
+from pliant_experiments.scenes.two_link_lab import (
+    X0,
+    circle,
+    damping_ratio,
+    lab_task,
+    law,
+    moved,
+    push,
+    pushed,
+    rest,
+    run_along,
+)
+from support.properties import examples
 
 Array = np.ndarray[Any, Any]
 SEVEN = str(Path(__file__).parent.parent / "data" / "seven_joints.xml")

@@ -14,15 +14,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from needs import library, needs
 from pliant.errors import InputError
-from pliant.experiments.rival_velocity import mean_step_velocity
 from pliant.mobile.base.base_params import BaseVelocity
 from pliant.mobile.velocity.estimate import COASTING, IGNORED, KALMAN, LOST, RESET, VALID, wrapped
 from pliant.mobile.velocity.estimators import CAKalman, Estimator, LocalPoly, Stencil
 from pliant.mobile.velocity.stencil import derivative_weights
 from pliant.params.declare import validated
-from properties import examples
+from pliant_experiments.rivals.rival_velocity import mean_step_velocity
+from support.needs import library, needs
+from support.properties import examples
 
 Oracle = Callable[[str], Any]
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pliant.experiments.base_velocity import mean_ratio, row_of
-from pliant.experiments.rival_velocity import mean_step_velocity
-from pliant.experiments.velocity_cells import Cell, cells, sample
 from pliant.mobile.base.base_params import BaseVelocity
 from pliant.mobile.velocity.estimate import COASTING, IGNORED, RESET, SCHEMES, STATUS, VALID
 from pliant.mobile.velocity.estimators import CAKalman, Estimator, LocalPoly, Stencil
+from pliant_experiments.mobile.base_velocity import mean_ratio, row_of
+from pliant_experiments.rivals.rival_velocity import mean_step_velocity
+from pliant_experiments.scenes.velocity_cells import Cell, cells, sample
 
 FINE = BaseVelocity(noise_m=1e-4, noise_rad=1e-4)
 LATE = FINE.model_copy(update={"stamps": "late"})

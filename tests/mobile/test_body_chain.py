@@ -11,13 +11,13 @@ import pytest
 from ruamel.yaml import YAML
 from scipy.spatial.transform import Rotation
 
-from needs import library, needs
 from pliant.errors import InputError
 from pliant.mobile.base.base_params import Base as BaseLimits
 from pliant.mobile.whole_body.kinematic_body import Body
 from pliant.mobile.whole_body.mobile_arm import Chassis
 from pliant.model.tool import Tool
 from pliant.spatial import pose_error
+from support.needs import library, needs
 
 TOOL = Tool(tcp_m=(0.02, 0.01, 0.254), tcp_quat=(0.5, 0.5, -0.5, 0.5))
 

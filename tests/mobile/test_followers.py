@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from pliant.errors import InputError
-from pliant.experiments.follow_runs import cusp_path, drive, smooth_path
 from pliant.mobile.base.base_params import Base, Follow, Footprint, Pursuit
 from pliant.mobile.base.kinematic_base import KinematicBase, KinematicConfig
 from pliant.mobile.following.drive_limits import (
@@ -30,6 +29,7 @@ from pliant.mobile.planning.base_path import Path, reeds_shepp_path
 from pliant.mobile.planning.free_space import prepared
 from pliant.mobile.planning.grid import grid_of
 from pliant.params.declare import to_record
+from pliant_experiments.mobile.follow_runs import cusp_path, drive, smooth_path
 
 STRAIGHT = Path((0.0, 0.0, 0.0), np.array([[0.0, 4.0]]))
 IDEAL = KinematicConfig(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pliant.mobile.whole_body.handover import BodyFilter
 from pliant.mobile.whole_body.joint_motion import JointMotion
 from pliant.mobile.whole_body.kinematic_body import BASE_JOINTS, Body
-from properties import examples
+from support.properties import examples
 
 DT = 0.002
 BODY = Body()

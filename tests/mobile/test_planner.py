@@ -8,10 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from needs import needs
 from pliant.errors import InputError, RejectedError
-from pliant.experiments.plan_maps import MAPS, queries
-from pliant.experiments.rival_planner import ompl_solves, one_query, uncompiled
 from pliant.mobile.base.base_params import Footprint, Planner
 from pliant.mobile.planning.base_path import Path
 from pliant.mobile.planning.free_space import arc_free, free_at, prepared
@@ -19,6 +16,9 @@ from pliant.mobile.planning.grid import UNKNOWN, OccupancyGrid, grid_of
 from pliant.mobile.planning.lattice import BLOCKED, meet, unmark
 from pliant.mobile.planning.planner import HybridAStar, NoWayError, TimeOverError
 from pliant.mobile.planning.wave import begin, coarse, reaches, to_go
+from pliant_experiments.rivals.rival_planner import ompl_solves, one_query, uncompiled
+from pliant_experiments.scenes.plan_maps import MAPS, queries
+from support.needs import needs
 
 BODY = Footprint(margin_m=0.0)
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from needs import needs
 from pliant.errors import InputError
-from pliant.experiments.rival_planner import ompl_lengths, pairs
 from pliant.mobile.planning.base_path import reeds_shepp_path
 from pliant.mobile.planning.reeds_shepp import path_lengths
-from properties import examples
+from pliant_experiments.rivals.rival_planner import ompl_lengths, pairs
+from support.needs import needs
+from support.properties import examples
 
 PAIRS = 20_000
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from pliant.errors import InputError
-from pliant.experiments.pose_runs import FivePoint, sideways, to_and_fro, tracked, weaving
 from pliant.mobile.base.arc import along_arc
 from pliant.mobile.base.base_params import Base
 from pliant.mobile.following.drive_limits import DRIVING, LOST, NO_NUMBER, STALE
 from pliant.mobile.following.stamped_poses import NO_REFERENCE, STATES, PoseCommand, PoseTracker
 from pliant.mobile.velocity.estimators import Stencil
+from pliant_experiments.mobile.pose_runs import FivePoint, sideways, to_and_fro, tracked, weaving
 
 DT = 0.02
 EXACT = Base(delay_s=0.0)

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from needs import library, needs
 from pliant.errors import ModelError
 from pliant.model import Arm, Tool, design
 from pliant.model.arm import UNLIMITED
@@ -20,6 +19,7 @@ from pliant.model.ur import ur_spec
 from pliant.records import MAX_JOINTS
 from pliant.robots import open_robot
 from pliant.task.schema import Task, located
+from support.needs import library, needs
 
 URDF = """<robot name="desk">
   <link name="base"><visual><geometry><mesh filename="package://desk/base.stl"/></geometry></visual></link>

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from needs import SYSTEM_PYTHON, needs
 from pliant.model import Arm
 from pliant.model.ur import ur_facts
+from support.needs import SYSTEM_PYTHON, needs
 
 PROGRAM = """
 import json, sys

@@ -10,8 +10,8 @@ import pytest
 from ruamel.yaml import YAML
 from scipy.spatial.transform import Rotation
 
-from needs import library
 from pliant.model import Arm, Tool
+from support.needs import library
 
 pin: Any = library("pinocchio")
 

@@ -15,7 +15,7 @@ from pliant.errors import InputError
 from pliant.params.declare import changed, flat, from_record, parse_value
 from pliant.params.matrix import compact, filled
 from pliant.params.validation_errors import MATRIX
-from properties import examples
+from support.properties import examples
 
 NAMES = ["admittance.mass", "admittance.stiffness", "admittance.damping"]
 FULL = np.diag([4.0, 5, 6, 0.3, 0.4, 0.5]) + 0.1 * np.ones((6, 6))

@@ -28,7 +28,7 @@ from pliant.params.declare import (
     validated,
 )
 from pliant.params.validation_errors import MATRIX
-from properties import examples
+from support.properties import examples
 
 Above = Annotated[float, Field(gt=1.0, lt=3.0)]
 

@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 
 from pliant.errors import InputError
 from pliant.params.yaml_file import update_file
-from properties import examples
+from support.properties import examples
 
 TASK = """\
 # A task of my own.

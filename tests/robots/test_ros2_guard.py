@@ -29,7 +29,7 @@ from pliant.ros2.node import Node, Writer
 from pliant.ros2.watchdog import Guard, watch
 from pliant.session.session import Session
 from pliant.task.schema import Task
-from waiting import until
+from support.waiting import until
 
 pytestmark = pytest.mark.slow
 

@@ -15,7 +15,6 @@ from scipy.spatial.transform import Rotation
 
 from pliant.compiling.ahead import ensure
 from pliant.errors import InputError, LoopError, PliantError
-from pliant.experiments.ros2_peer import Peer
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
 from pliant.records import READING, VELOCITY
@@ -25,7 +24,8 @@ from pliant.ros2 import message_types
 from pliant.ros2.node import Node
 from pliant.session.session import Session
 from pliant.task.schema import Task
-from waiting import until
+from pliant_experiments.robots.ros2_peer import Peer
+from support.waiting import until
 
 FORCE = message_types.WRENCH_STAMPED
 

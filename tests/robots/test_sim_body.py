@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 
 from pliant.errors import InputError
-from pliant.experiments.mission_faults import Faulty, no_number
-from pliant.experiments.mission_runs import Witness
 from pliant.mobile.base.arc import along_arc
 from pliant.mobile.base.base_params import Base as BaseLimits
 from pliant.mobile.base.drive_model import Odometry, SlipDetector, limited, limits_record
@@ -21,6 +19,8 @@ from pliant.mobile.whole_body.simulated_body import SimBody
 from pliant.model.tool import Tool
 from pliant.records import BASE, COMMAND, POSITION, READING
 from pliant.world.world_config import Sensor, Surface
+from pliant_experiments.mobile.mission_faults import Faulty, no_number
+from pliant_experiments.mobile.mission_runs import Witness
 
 DT = 0.002
 SILENT = Sensor(noise_n=0.0, noise_nm=0.0, step_n=0.0, step_nm=0.0)

@@ -6,7 +6,7 @@ import numpy as np
 
 from pliant.ros2 import message_types
 from pliant.ros2.node import Node
-from waiting import until
+from support.waiting import until
 
 
 def names(n: int) -> bytes:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from needs import needs
-from pliant.experiments.ros2_peer import Peer
 from pliant.ros2 import message_types
 from pliant.ros2.node import Node
-from waiting import until
+from pliant_experiments.robots.ros2_peer import Peer
+from support.needs import needs
+from support.waiting import until
 
 N, RATE_HZ = 500, 500.0
 NAMES = ["pan", "lift", "elbow"]

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from tuned_loop import NAME, TASK
 
-import waiting
 from pliant.compiling.ahead import ensure
 from pliant.control.parameters import Parameters
 from pliant.loop import board as board_module
@@ -16,6 +15,7 @@ from pliant.params.declare import flat, validated
 from pliant.session.link import Link, attach
 from pliant.session.session import Session
 from pliant.task.schema import Task
+from support import waiting
 
 Until = Callable[..., Any]
 

@@ -16,7 +16,7 @@ from pliant.loop.board import Board
 from pliant.loop.board_layout import QUEUE_SLOTS, SET, SET_SLOTS
 from pliant.loop.slots import put
 from pliant.records import TELEMETRY
-from properties import examples
+from support.properties import examples
 
 # ---- parameters ----------------------------------------------------------------------------------------------------
 

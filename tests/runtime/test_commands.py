@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from law_numbers import ADMITTANCE, HOLD
 from pliant.control.laws.contact.contact_states import COMMANDS
 from pliant.control.laws.registry import LAWS
 from pliant.loop.goal_requests import (
@@ -25,6 +24,7 @@ from pliant.loop.goal_requests import (
 )
 from pliant.records import GOAL
 from pliant.task.schema import Event
+from support.law_numbers import ADMITTANCE, HOLD
 
 
 class Arm:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from law_numbers import CONTACT, HOLD
 from pliant.analysis.transitions import contact_fault, transitions, valid_commands
 from pliant.control.laws.contact.contact_states import (
     ABORT,
@@ -31,6 +30,7 @@ from pliant.session.fast_run import Run, simulate
 from pliant.session.session import Session
 from pliant.task.schema import Event, Task, load_task
 from pliant.world.world_config import Failure, Push
+from support.law_numbers import CONTACT, HOLD
 
 LONG = {"contact.dwell_s": 60.0, "contact.settle_s": 60.0}
 

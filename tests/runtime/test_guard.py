@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from pliant.errors import RejectedError
-from pliant.experiments.contact_scene import SLOW, judge, plane, run_contact
-from pliant.experiments.contact_scene import task as contact_task
 from pliant.params.declare import changed
 from pliant.session.fast_run import simulate
 from pliant.stability.contact_loop import plants_of
 from pliant.stability.guard import guard_change, guard_law, guard_start, objection, places
 from pliant.task.schema import Event, Task, is_mission, load_task
+from pliant_experiments.scenes.contact_trial import SLOW, judge, plane, run_contact
+from pliant_experiments.scenes.contact_trial import task as contact_task
 
 FILES = [Path(str(entry)) for entry in (resources.files("pliant") / "tasks").iterdir() if entry.is_file()]
 SHIPPED = sorted(path.stem for path in FILES if not is_mission(path))

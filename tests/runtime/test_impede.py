@@ -14,8 +14,6 @@ from numpy.testing import assert_allclose
 
 from pliant.control.parameters import Impedance, Limits, Parameters, diagonal
 from pliant.errors import InputError
-from pliant.experiments.lab import OPEN, SILENT, goal_at, lab_task, law, moved, place, push
-from pliant.experiments.push import TOOL
 from pliant.model import Arm
 from pliant.params.declare import validated
 from pliant.records import (
@@ -26,7 +24,9 @@ from pliant.records import (
 from pliant.session.fast_run import Run, Simulation, simulate
 from pliant.task.schema import Event, Task, check_fits
 from pliant.world.world_config import Push, Servo, SimConfig
-from properties import examples
+from pliant_experiments.scenes.probe_tool import TOOL
+from pliant_experiments.scenes.two_link_lab import OPEN, SILENT, goal_at, lab_task, law, moved, place, push
+from support.properties import examples
 
 Array = np.ndarray[Any, Any]
 

@@ -12,8 +12,6 @@ from numpy.testing import assert_allclose
 from pliant.control.parameters import PARAMETERS
 from pliant.control.tick_entries import new_work
 from pliant.errors import InputError
-from pliant.experiments.impedance_pose import random_pushes
-from pliant.experiments.lab import SILENT, X0, goal_at, lab_task, law, moved, place, push, rest
 from pliant.loop.periods import STANDS
 from pliant.model import Arm
 from pliant.record.reader import Recording
@@ -30,6 +28,8 @@ from pliant.session.rerun import difference, replay, rerun
 from pliant.session.session import Session, connect
 from pliant.task.schema import Belief, Event, load_task
 from pliant.world.world_config import Failure, Sensor
+from pliant_experiments.motion.impedance_pose import random_pushes
+from pliant_experiments.scenes.two_link_lab import SILENT, X0, goal_at, lab_task, law, moved, place, push, rest
 
 Array = np.ndarray[Any, Any]
 

@@ -18,7 +18,7 @@ from pliant.kernel import kernel
 from pliant.model import HANDLE, Arm, Tool
 from pliant.params.declare import to_record
 from pliant.records import STATE
-from properties import examples
+from support.properties import examples
 
 Array = np.ndarray[Any, Any]
 

@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 from pliant.identify.payload_fit import Payload, PayloadError, check, identify
 from pliant.identify.payload_motion import as_settings, com_in_flange, gravity_in_sensor
 from pliant.model import Arm, Tool
-from properties import examples
+from support.properties import examples
 
 Array = np.ndarray[Any, Any]
 

@@ -7,9 +7,9 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from needs import library
 from pliant import spatial
-from properties import examples
+from support.needs import library
+from support.properties import examples
 
 pin: Any = library("pinocchio")
 

@@ -26,7 +26,7 @@ from pliant.session.link import attach
 from pliant.studio.listening import LOCAL
 from pliant.studio.stage.stage import Stage
 from pliant.task.schema import load_task
-from waiting import until as until
+from support.waiting import until as until
 
 T = TypeVar("T")
 # `pliant studio` whose pages may take long to say or hear a word. What it computes waits while there is a file `hold`.

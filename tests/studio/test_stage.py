@@ -15,10 +15,8 @@ import numpy as np
 import pytest
 from running_studio import PATIENCE_S, held, run_beside, stop, until
 
-from needs import needs
 from pliant.control.laws.contact.contact_states import PAUSED, RETRACT, SLIDE
 from pliant.errors import LoopError, PliantError, RejectedError
-from pliant.experiments.emulated import Emulator
 from pliant.record.reader import Recording
 from pliant.session.link import Link, attach
 from pliant.studio.hub import Hub, Page
@@ -26,6 +24,8 @@ from pliant.studio.stage import liveness
 from pliant.studio.stage.liveness import SILENT_S, Pulse, status_of
 from pliant.studio.stage.recorder import MOST_AUTOMATIC, Recorder
 from pliant.studio.stage.stage import Stage
+from pliant_experiments.robots.emulator_process import Emulator
+from support.needs import needs
 
 
 @pytest.fixture(scope="module")

@@ -62,10 +62,10 @@ def test_an_experiment_is_looked_up_and_not_imported_by_the_studio(monkeypatch: 
         return {"passed": True, "figures": []}
 
     monkeypatch.setattr(work, "told", told)
-    sys.modules.pop("pliant.experiments.planner", None)
+    sys.modules.pop("pliant_experiments.mobile.planner_trials", None)
     archive.run_experiment(work, "planner")
     assert asked[0][:2] == ("experiment", "planner")
-    assert "pliant.experiments.planner" not in sys.modules
+    assert "pliant_experiments.mobile.planner_trials" not in sys.modules
     with pytest.raises(UnknownNameError, match="experiment"):
         archive.run_experiment(work, "os")
 

@@ -9,8 +9,6 @@ import pytest
 from ideal_cell import DT, INTERFACES, TOOL, Cell, moving, twist_between
 from numpy.testing import assert_allclose, assert_array_equal
 
-from law_numbers import ADMITTANCE, HOLD
-from needs import needs
 from pliant.control.laws.gains import work_out
 from pliant.control.parameters import Parameters
 from pliant.loop import goal_requests
@@ -18,6 +16,8 @@ from pliant.model import Arm
 from pliant.records import (
     LIMIT_SINGULAR,
 )
+from support.law_numbers import ADMITTANCE, HOLD
+from support.needs import needs
 
 # ---- pure ----------------------------------------------------------------------------------------------------------
 
@@ -218,7 +218,7 @@ def test_a_top_speed_that_is_lowered_is_reached_within_the_tools_acceleration() 
 
 @needs("pinocchio")
 def test_the_tick_equals_the_same_in_numpy_and_pinocchio() -> None:
-    from pliant.experiments.rival_tick import RivalTick
+    from pliant_experiments.rivals.rival_tick import RivalTick
 
     random = np.random.default_rng(5)
     cell = Cell(

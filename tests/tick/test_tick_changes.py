@@ -8,13 +8,13 @@ from ideal_cell import DT, TOOL, Cell, moving, twist_between
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 
-from law_numbers import ADMITTANCE, HOLD
 from pliant.model import Arm
 from pliant.records import (
     FAULT_POSE_ERROR,
     LIMIT_TOOL_SPEED,
     LIMIT_WORKSPACE,
 )
+from support.law_numbers import ADMITTANCE, HOLD
 
 # ---- axes, frames, changes -----------------------------------------------------------------------------------------
 

@@ -53,10 +53,15 @@ class Outcome:
     """The result of an experiment or a benchmark."""
 
     name: str
+    """Name of the experiment or benchmark."""
     seed: int
+    """Seed of its random numbers."""
     seconds: float
+    """How long it took [s]."""
     figures: list[Figure]
+    """What was measured, with targets."""
     notes: list[str] = field(default_factory=list)
+    """Sentences for the user, such as what could not be measured."""
     draw: Callable[[Path], None] | None = None
     """Draws the picture, for experiments that have one."""
     table: list[dict[str, Any]] = field(default_factory=list)
@@ -64,6 +69,7 @@ class Outcome:
 
     @property
     def passed(self) -> bool:
+        """Whether every target is met."""
         return all(figure.met for figure in self.figures)
 
     def as_dict(self) -> dict[str, Any]:

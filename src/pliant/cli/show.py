@@ -6,7 +6,7 @@ import json
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +20,9 @@ from rich.text import Text
 from pliant.errors import RejectedError, UnwritableError
 
 if TYPE_CHECKING:
+    from pliant.analysis.experiments import Benchmark, Experiment
     from pliant.analysis.targets import Figure, Outcome
+    from pliant.compiling.entry_points import Need
     from pliant.task.schema import Task
 
 # Without markup: brackets in a name or a message must be printed
@@ -40,17 +42,17 @@ def progress(label: str) -> Iterator[Callable[[float], None]]:
         yield lambda share: bars.update(bar, completed=share)
 
 
-def compile_first(*groups: str) -> None:
-    """Compile what is missing in these groups of kernels (see `compiling.entry_points`), with progress."""
+def compile_first(*needs: Need) -> None:
+    """Compile what is missing of these groups and jobs of kernels (see `compiling.entry_points`), with progress."""
     from pliant.compiling.ahead import ensure, is_ready, lines_on_stderr, missing
     from pliant.kernel.code_cache import open_cache
 
-    if is_ready(*groups):
+    if is_ready(*needs):
         return
     if problem := open_cache().problem:
         err.print(f"The compiled code cannot be cached: {problem}. Set PLIANT_CACHE to a private folder.")
-    if not (jobs := missing(*groups)):
-        ensure(*groups)
+    if not (jobs := missing(*needs)):
+        ensure(*needs)
         return
     expected = sum(job.seconds for job in jobs)
     err.print(f"Compiling the control code, once per machine ({len(jobs)} parts, usually {expected / 1.6:.0f} s).")
@@ -59,11 +61,11 @@ def compile_first(*groups: str) -> None:
         columns = (TextColumn("compiling"), BarColumn(), TextColumn("{task.description}"))
         with Progress(*columns, console=err, transient=True) as bars:
             bar = bars.add_task("", total=1.0)
-            ensure(*groups, notice=lambda now: bars.update(bar, completed=now.share, description=now.text()))
+            ensure(*needs, notice=lambda now: bars.update(bar, completed=now.share, description=now.text()))
     else:
-        ensure(*groups, notice=lines_on_stderr())
+        ensure(*needs, notice=lines_on_stderr())
     err.print(f"Compiled in {time.monotonic() - began:.0f} s.")
-    if missing(*groups) and not open_cache().problem:
+    if missing(*needs) and not open_cache().problem:
         err.print("Not all of it was cached: a source file changed meanwhile, or the disk is full. See `pliant cache`.")
 
 
@@ -116,6 +118,12 @@ def claim(*paths: Path | None) -> None:
                     path.unlink()
             except OSError as error:
                 raise UnwritableError(path, error) from None
+
+
+def list_named(known: Mapping[str, Experiment | Benchmark]) -> None:
+    """Print each name with its summary."""
+    for name, item in known.items():
+        out.print(Text.assemble((f"{name:20}", "bold"), f" {item.summary}"))
 
 
 def number(value: float) -> str:

@@ -1,7 +1,7 @@
 """Compile the control code into the cache before it is needed, with several processes.
 
-`python -m pliant.compiling.ahead` is the process that compiles: it reads names of jobs, one per line of its standard
-input, and answers each with a line when it is done.
+`python -m pliant.compiling.ahead` is the process that compiles: it reads where the entry points of jobs are listed
+(module:name), one job per line of its standard input, and answers each with a line when it is done.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
-from pliant.compiling.entry_points import GROUPS, JOBS, Job
+from pliant.compiling.entry_points import GROUPS, JOBS, Job, Need
 from pliant.kernel import load
 from pliant.kernel.code_cache import MARK, Cache, open_cache
 from pliant.kernel.dispatch import DISABLED, is_cached, machine
@@ -70,10 +70,22 @@ def lines_on_stderr(every_s: float = 3.0) -> Notice:
     return notice
 
 
-def is_ready(*groups: str) -> bool:
-    """Whether these groups are marked as complete in the cache for the present source."""
+def is_ready(*needs: Need) -> bool:
+    """Whether all of this is in the cache for the present source; groups are marked there as complete."""
     cache = open_cache()
-    return all(cache.load(_mark(group)) is not None for group in groups)
+    if not all(cache.load(_mark(group)) is not None for group in _groups(needs)):
+        return False
+    return not missing(*(need for need in needs if isinstance(need, Job)))
+
+
+def _groups(needs: tuple[Need, ...]) -> list[str]:
+    return [need for need in needs if isinstance(need, str)]
+
+
+def _jobs(needs: tuple[Need, ...]) -> list[Job]:
+    """The jobs of what is needed, each once."""
+    named = ([need] if isinstance(need, Job) else [JOBS[name] for name in GROUPS[need]] for need in needs)
+    return list(dict.fromkeys(job for jobs in named for job in jobs))
 
 
 def _mark(group: str) -> str:
@@ -93,27 +105,26 @@ def load_job(job: Job) -> None:
         load(kernel, *arguments)
 
 
-def missing(*groups: str) -> list[Job]:
-    """The jobs of these groups that are not completely in the cache."""
-    names = dict.fromkeys(name for group in groups for name in GROUPS[group])
-    return [JOBS[name] for name in names if not all(is_cached(*entry) for entry in JOBS[name].entries())]
+def missing(*needs: Need) -> list[Job]:
+    """The needed jobs that are not completely in the cache."""
+    return [job for job in _jobs(needs) if not all(is_cached(*entry) for entry in job.entries())]
 
 
-def ensure(*groups: str, notice: Notice | None = None) -> None:
-    """Make sure that these groups are in the cache; `notice` receives the progress. Returns at once if they are."""
-    if DISABLED or is_ready(*groups):
+def ensure(*needs: Need, notice: Notice | None = None) -> None:
+    """Make sure that all of this is in the cache; `notice` receives the progress. Returns at once if it is."""
+    if DISABLED or is_ready(*needs):
         return
     cache = open_cache()
     if cache.folder is None:
-        for group in groups:
-            load_group(group)
-    elif missing(*groups):
+        for job in _jobs(needs):
+            load_job(job)
+    elif missing(*needs):
         with _turn(cache, notice):
-            if jobs := missing(*groups):
+            if jobs := missing(*needs):
                 _compile(jobs, notice)
                 cache.prune()
-    if not missing(*groups):
-        for group in groups:
+    if not missing(*needs):
+        for group in _groups(needs):
             cache.save(_mark(group), b"")
 
 
@@ -150,7 +161,7 @@ class _Worker:
         self.job = job
         assert self.process.stdin is not None
         with suppress(BrokenPipeError):  # it has ended, and that is heard soon
-            print(job.name, file=self.process.stdin, flush=True)
+            print(job.where, file=self.process.stdin, flush=True)
 
     def _listen(self, answers: queue.Queue[tuple[_Worker, bool]]) -> None:
         assert self.process.stdout is not None
@@ -206,7 +217,8 @@ class _State:
 
     def __init__(self, jobs: list[Job], workers: int) -> None:
         seconds = {job.name: job.seconds for job in jobs}
-        self._waiting = sorted(jobs, key=lambda job: -_chain(job, seconds))  # what holds up the most comes first
+        self._named = {job.name: job for job in jobs}
+        self._waiting = sorted(jobs, key=lambda job: -self._chain(job, seconds))  # what holds up the most comes first
         self._running: dict[str, float] = {}  # since when
         self._all, self._workers = jobs, workers
         self._began = time.monotonic()
@@ -240,19 +252,19 @@ class _State:
         now = time.monotonic()
         elapsed = {name: now - began for name, began in self._running.items()}
         slowness = self._took_s / self._done_s if self._done_s else 1.0
-        slowness = max(slowness, *(elapsed[name] / JOBS[name].seconds for name in elapsed), 0.0)
+        slowness = max(slowness, *(elapsed[name] / self._named[name].seconds for name in elapsed), 0.0)
         left = {job.name: job.seconds * slowness for job in self._waiting}
         for name, so_far in elapsed.items():
-            left[name] = max(0.5, JOBS[name].seconds * slowness - so_far, 0.2 * so_far)
-        left_s = max(sum(left.values()) / self._workers, max((_chain(JOBS[name], left) for name in left), default=0.0))
+            left[name] = max(0.5, self._named[name].seconds * slowness - so_far, 0.2 * so_far)
+        longest = max((self._chain(self._named[name], left) for name in left), default=0.0)
+        left_s = max(sum(left.values()) / self._workers, longest)
         share = (now - self._began) / max(now - self._began + left_s, 1e-9)
         return Progress(tuple(self._running), len(self._all) - len(left), len(self._all), share, left_s)
 
-
-def _chain(job: Job, seconds: dict[str, float]) -> float:
-    """How long the job and the longest row of jobs that build upon it take."""
-    upon = (JOBS[name] for name in seconds if job.name in JOBS[name].after)
-    return seconds.get(job.name, 0.0) + max((_chain(other, seconds) for other in upon), default=0.0)
+    def _chain(self, job: Job, seconds: dict[str, float]) -> float:
+        """How long the job and the longest row of jobs that build upon it take."""
+        upon = (self._named[name] for name in seconds if job.name in self._named[name].after)
+        return seconds.get(job.name, 0.0) + max((self._chain(other, seconds) for other in upon), default=0.0)
 
 
 def end_with_owner() -> None:
@@ -266,8 +278,9 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # its owner ends it
     end_with_owner()
     for line in sys.stdin:
-        load_job(JOBS[line.strip()])
-        print(DONE, line.strip(), flush=True)
+        where = line.strip()
+        load_job(Job(where, where, 0.0))
+        print(DONE, where, flush=True)
 
 
 if __name__ == "__main__":

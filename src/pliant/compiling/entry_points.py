@@ -2,7 +2,8 @@
 
 A *job* is a list of entry points that are compiled together; a *group* is the jobs that something needs (see `GROUPS`).
 `ahead` makes sure that they are in the cache. The lists themselves are next to the kernels; they are named here and
-imported only when they are compiled.
+imported only when they are compiled. Another package declares jobs for its own kernels where it declares what needs
+them (see `analysis.experiments`).
 """
 
 from __future__ import annotations
@@ -33,6 +34,9 @@ class Job:
         module, _, name = self.where.partition(":")
         return getattr(importlib.import_module(module), name)()
 
+
+Need = str | Job
+"""What something needs to be compiled: a group of `GROUPS`, or a job of another package."""
 
 # What a period of a simulated robot calls.
 _PERIOD = ("control tick", "simulator", "telemetry")

@@ -27,22 +27,39 @@ _BEGAN_S = time.time()
 
 def was_edited(file: Path) -> bool:
     """Whether `file` or one that it imports has changed since this process began, which may run what it was."""
-    file = file.resolve()
-    paths = _package_files() if PACKAGE in file.parents else _reachable(file)
+    others, ours = _beside(file.resolve())
     now = time.time()  # a time to come is that of another clock
+    paths = (*others, *(_package_files() if ours else ()))
     return any(_BEGAN_S < path.stat().st_mtime <= now for path in paths)
 
 
 def digest_of_imports(file: Path) -> str:
     """A digest of the contents of `file` and of all source files that it imports, directly or not."""
-    file = file.resolve()
-    if PACKAGE not in file.parents:
-        return _digest(_reachable(file))
-    known, name = _known(), _name(file)
-    if name not in known:  # following imports takes long, so the result is kept in the cache
-        known[name] = _digest(_reachable(file))
+    others, ours = _beside(file.resolve())
+    known = _known()
+    if new := [path for path in ours if _name(path) not in known]:
+        known |= {_name(path): _digest(_reachable(path)) for path in new}
         code_cache.open_cache().save(state_of_package(), json.dumps(known).encode())
-    return known[name]
+    if not others:
+        return known[_name(file.resolve())]
+    contents = (_digest(others), sorted((_name(path), known[_name(path)]) for path in ours))
+    return hashlib.sha256(repr(contents).encode()).hexdigest()
+
+
+def _beside(file: Path) -> tuple[set[Path], set[Path]]:
+    """The files outside the package that `file` is or imports, and the files of the package that those import.
+
+    Following the imports of the package takes long, so its digests are kept in the cache, and only others are followed.
+    """
+    if PACKAGE in file.parents:
+        return set(), {file}
+    others, ours, waiting = {file}, set[Path](), [file]
+    while waiting:
+        new = _imports(waiting.pop()) - others - ours
+        ours |= {path for path in new if PACKAGE in path.parents}
+        waiting += new - ours
+        others |= new - ours
+    return others, ours
 
 
 @lru_cache(maxsize=1)

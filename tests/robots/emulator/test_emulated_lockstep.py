@@ -18,7 +18,7 @@ from pliant.robots.emulator.ports import Server
 from pliant.robots.emulator.urscript_program import SPEED_J
 from pliant.robots.ur import rtde
 from pliant.world.world_config import SimConfig
-from waiting import until
+from support.waiting import until
 
 HOST = f"127.53.{os.getpid() >> 8 & 255}.{os.getpid() & 255 or 255}"
 NAMES = ",".join(["input_int_register_0", *(f"input_double_register_{i}" for i in range(7))]).encode()

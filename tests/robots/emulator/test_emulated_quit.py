@@ -10,7 +10,7 @@ from pliant.robots.emulator.emulated_arm import EmulatedArm
 from pliant.robots.emulator.emulated_controller import Controller
 from pliant.robots.emulator.ports import DASHBOARD, Server
 from pliant.world.world_config import SimConfig
-from waiting import until
+from support.waiting import until
 
 HOST = f"127.52.{os.getpid() >> 8 & 255}.{os.getpid() & 255 or 255}"
 

@@ -20,7 +20,7 @@ from pliant.robots.emulator.emulated_faults import Fault
 from pliant.robots.emulator.ports import DASHBOARD, REALTIME, Server
 from pliant.robots.ur import rtde
 from pliant.world.world_config import SimConfig
-from waiting import until
+from support.waiting import until
 
 HOST = f"127.50.{os.getpid() >> 8 & 255}.{os.getpid() & 255 or 255}"
 

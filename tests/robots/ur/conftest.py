@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pliant.experiments.emulated import Emulator
+from pliant_experiments.robots.emulator_process import Emulator
 
 
 @pytest.fixture(scope="session")

@@ -16,8 +16,6 @@ import pytest
 from pliant.cli import show
 from pliant.control.parameters import Parameters, Sense
 from pliant.errors import InputError, RejectedError
-from pliant.experiments.emulated import Emulator, own_address
-from pliant.experiments.ur_runs import task_file
 from pliant.loop.task_runner import Cell
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
@@ -28,7 +26,9 @@ from pliant.robots.ur import connecting, driver, recovery, rtde
 from pliant.robots.ur.address import UrAddress
 from pliant.robots.ur.driver import UrRobot
 from pliant.task.schema import Task, load_task
-from waiting import until
+from pliant_experiments.robots.emulator_process import Emulator, own_address
+from pliant_experiments.robots.ur_runs import task_file
+from support.waiting import until
 
 TOOL = Tool(mass_kg=0.8, com_m=(0.0, 0.0, 0.06), tcp_m=(0.0, 0.0, 0.15), tcp_quat=(0.0, 1.0, 0.0, 0.0))
 # a busy machine may hold packets back, and that is not what is tested here

@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 
 from pliant.control.parameters import Parameters, Sense
-from pliant.experiments.emulated import Emulator
-from pliant.experiments.ur_runs import task_file
 from pliant.identify import delay_motion
 from pliant.identify.delay_motion import Excitation, move_free
 from pliant.identify.payload_fit import identify
@@ -20,7 +18,9 @@ from pliant.model.tool import Tool
 from pliant.session.session import Session
 from pliant.task.schema import Task
 from pliant.world.world_config import SimConfig
-from waiting import until
+from pliant_experiments.robots.emulator_process import Emulator
+from pliant_experiments.robots.ur_runs import task_file
+from support.waiting import until
 
 BELIEVED = Tool(mass_kg=0.5, com_m=(0.0, 0.0, 0.05), tcp_m=(0.0, 0.0, 0.15))
 MOUNTED = Tool(mass_kg=1.2, com_m=(0.02, -0.03, 0.07), tcp_m=(0.0, 0.0, 0.15))

@@ -11,10 +11,10 @@ from controller_clock import use_controller_clock
 
 from pliant.control.parameters import Parameters, Sense
 from pliant.errors import LoopError
-from pliant.experiments.emulated import Emulator
 from pliant.session.session import Session
 from pliant.task.schema import Task, load_task
-from waiting import until
+from pliant_experiments.robots.emulator_process import Emulator
+from support.waiting import until
 
 
 def guided(ur: Emulator, stale_s: float, hold_s: float) -> Task:

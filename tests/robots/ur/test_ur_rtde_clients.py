@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pliant.experiments.emulated import Emulator
-from waiting import until
+from pliant_experiments.robots.emulator_process import Emulator
+from support.waiting import until
 
 
 def test_the_dashboard_client_gets_its_answers(ur: Emulator) -> None:

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from pliant.experiments.emulated import Emulator
 from pliant.records import COMMAND, POSITION, READING
 from pliant.robots import open_robot
 from pliant.robots.ur.driver import UrRobot
 from pliant.task.schema import Task
-from waiting import until
+from pliant_experiments.robots.emulator_process import Emulator
+from support.waiting import until
 
 
 @pytest.fixture

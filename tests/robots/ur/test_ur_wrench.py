@@ -15,7 +15,7 @@ from pliant.model.arm import Arm
 from pliant.model.kinematics import forward_at
 from pliant.model.tool import Tool
 from pliant.robots.ur.wrench_sign import to_sensor
-from properties import examples
+from support.properties import examples
 
 TURNED = (0.5, 0.5, -0.5, 0.5)
 TOOL = Tool(mass_kg=1.2, com_m=(0.01, -0.02, 0.05), tcp_m=(0.03, 0.0, 0.18), tcp_quat=TURNED,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -10,7 +10,7 @@ EXAMPLE = "Example: [bold]pliant bench tick --json[/bold]"
 
 
 def command(
-    what: Annotated[Literal["tick", "loop", "sim", "start", "compile"], typer.Argument(help="What to measure.")],
+    what: Annotated[str | None, typer.Argument(help="Name of the benchmark; without one, all are listed.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
     seconds: Annotated[float, typer.Option(help="Length of each measurement \\[s], 0.5 to 600.")] = 5.0,
 ) -> int:
@@ -19,13 +19,14 @@ def command(
     Measures the control tick, the loop, the simulator, the start-up or the first compilation, each against
     a baseline measured in the same run.
     """
-    from pliant.cli.show import compile_first, progress, report
-    from pliant.compiling.entry_points import ALL_LAWS
-    from pliant.experiments import bench
-    from pliant.experiments.bench_compile import compile_kernels
+    from pliant.analysis.experiments import benchmarks, find_benchmark
+    from pliant.cli.show import compile_first, list_named, progress, report
 
-    compile_first("loop", "batch", "replay", *ALL_LAWS)
+    if what is None:
+        list_named(benchmarks())
+        return 0
+    chosen = find_benchmark(what)
+    compile_first(*chosen.kernels)
     with progress(f"bench {what}") as update:
-        measure = compile_kernels if what == "compile" else getattr(bench, what)
-        outcome = measure(seconds, update)
+        outcome = chosen.measure(seconds, update)
     return report(outcome, as_json=as_json, picture=None)

@@ -22,25 +22,22 @@ def command(
     Prints every result with its target. Exit code 1 if a target is missed.
     Some experiments have further options; the list shows them.
     """
-    from rich.text import Text
-
+    from pliant.analysis.experiment_options import parse
+    from pliant.analysis.experiments import experiments, find_experiment
     from pliant.cli.options import PICTURES, must_end
-    from pliant.cli.show import claim, compile_first, out, progress, report
+    from pliant.cli.show import claim, compile_first, list_named, progress, report
     from pliant.errors import RejectedError
-    from pliant.experiments import find, kernels_of, options_of, summaries
-    from pliant.experiments.options import parse
 
     if name is not None and name.startswith("-"):
         raise RejectedError(f"Option {name} needs the name of an experiment before it.", field=name)
     if name is None:
-        for key, summary in summaries().items():
-            out.print(Text.assemble((f"{key:20}", "bold"), f" {summary}"))
+        list_named(experiments())
         return 0
-    chosen = find(name)
-    more = parse(name, options_of(name), context.args)
+    chosen = find_experiment(name)
+    more = parse(name, chosen.options, context.args)
     must_end("--plot", plot, *PICTURES)
     claim(plot)
-    compile_first(*kernels_of(name))
+    compile_first(*chosen.kernels)
     with progress(name) as update:
-        outcome = chosen(seed, update, **more)
+        outcome = chosen.run(seed, update, **more)
     return report(outcome, as_json=as_json, picture=plot)

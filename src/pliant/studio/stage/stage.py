@@ -25,7 +25,7 @@ from pliant.studio.stage.liveness import status_of, was_killed
 from pliant.studio.stage.recorder import Recorder
 from pliant.studio.stage.shown_scene import ArmScene, MissionScene
 from pliant.studio.wire import CHANNELS, HEAD, limits_in_words
-from pliant.studio.work.archive import experiments
+from pliant.studio.work.archive import experiments_in_words
 from pliant.studio.work.background import Work
 from pliant.task.bundled_files import bundled_files, find_file
 from pliant.task.schema import Task, is_mission, load_task, located
@@ -339,7 +339,7 @@ class Stage:
             "parameters": parameters_in_words(Parameters if scene is None else scene.parameters_kind),
             "tasks": list(tasks),
             "presets": [name for name, path in tasks.items() if not is_mission(path)],
-            "experiments": experiments(),
+            **experiments_in_words(),
             "robots": self.robots,
             "loop": None if scene is None else scene.describe(),
         }

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from pliant.analysis.experiments import experiments, find_experiment
 from pliant.analysis.mission_figures import account_of, is_mission, recorded_story
 from pliant.control.parameters import Parameters
-from pliant.errors import InputError, RejectedError, UnknownNameError
-from pliant.experiments import summaries
+from pliant.errors import InputError, RejectedError
 from pliant.loop.saving import output_folder
 from pliant.record.reader import Recording
 from pliant.studio.stage.mission_view import channels_of, mission_in_words, story_in_words
@@ -37,15 +37,19 @@ def pictures() -> Path:
     return folder
 
 
-def experiments() -> list[dict[str, str]]:
-    """Every experiment with its summary."""
-    return [{"name": name, "summary": summary} for name, summary in summaries().items()]
+def experiments_in_words() -> dict[str, Any]:
+    """Every experiment with its summary, or why there are none."""
+    try:
+        found, problem = experiments(), ""
+    except RejectedError as error:
+        found, problem = {}, str(error)
+    listed = [{"name": name, "summary": item.summary} for name, item in found.items()]
+    return {"experiments": listed, "no_experiments": problem}
 
 
 def run_experiment(work: Work, name: str) -> dict[str, Any]:
     """Run an experiment in its own process: figures, and the name of its picture."""
-    if name not in summaries():  # only looked up: what it imports is the business of its own process
-        raise UnknownNameError("experiment", name, summaries())
+    find_experiment(name)  # only looked up: what it imports is the business of its own process
     picture = pictures() / f"{name}.png"
     outcome = work.told("experiment", name, "--json", "--plot", str(picture))
     return {"name": name, "passed": outcome["passed"], "figures": outcome["figures"], "picture": picture.name}

@@ -1,0 +1,1 @@
+"""Named, reproducible experiments and benchmarks of Pliant. `experiment_list` names them."""

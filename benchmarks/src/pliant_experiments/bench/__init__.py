@@ -1,0 +1,1 @@
+"""Benchmarks: how fast Pliant runs on this machine."""

@@ -1,0 +1,72 @@
+"""Overhead of a tick besides control: telemetry, checking for new parameters, applying them."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from pliant.analysis.targets import Figure, at_most, reported
+from pliant.control.parameters import record_of
+from pliant.kernel import kernel
+from pliant.loop.pacing import PACE
+from pliant.loop.periods import finish
+from pliant.loop.slots import knock
+from pliant.params.declare import changed
+from pliant.records import TELEMETRY
+from pliant.session.fast_run import Simulation
+from pliant.task.schema import Task
+from pliant_experiments.scenes.probe_tool import TOOL
+
+_SLOTS, _TICKS = 2500, 5000  # five seconds at 500 Hz, as on the board
+
+
+@kernel
+def _publish(t, ring, r, g, o, c, s, dt, pace, n):
+    for number in range(n):
+        finish(t, ring, r, g, o, c, s, dt, number, 0, pace)
+
+
+def _shortest(function: Any, *args: Any, repeat: int = 9) -> float:
+    taken = []
+    for _ in range(repeat):
+        began = time.perf_counter()
+        function(*args)
+        taken.append(time.perf_counter() - began)
+    return min(taken)
+
+
+def _adoption(simulation: Simulation, **values: float) -> float:
+    """Taking over a set with these changes [s]."""
+    cell, times = simulation.cell, []
+    base = cell.task.params
+    for i in range(20):
+        names = {name.replace("__", "."): value * (1 + i % 2) for name, value in values.items()}
+        proposed = record_of(changed(base, names))
+        began = time.perf_counter()
+        cell.adopt(proposed, i)
+        times.append(time.perf_counter() - began)
+    return min(times)
+
+
+def upkeep() -> list[Figure]:
+    """Figures of the overhead."""
+    simulation = Simulation(Task(law="admittance", tool=TOOL))
+    simulation.advance(10)
+    t, head, words = TELEMETRY.new(), np.zeros(1, np.int64), np.zeros(3, np.int64)
+    ring = np.zeros(_SLOTS * (t.itemsize + 8), np.uint8)
+    place = (head.ctypes.data, ring.ctypes.data, _SLOTS)
+    where = (place, *simulation.cell.controller.results, simulation.task.dt, PACE.new())
+    _publish(t, *where, 1)
+    telemetry = _shortest(_publish, t, *where, _TICKS) / _TICKS
+    door = [words.ctypes.data + 8 * i for i in range(3)]
+    knock(*door, 0)
+    look = _shortest(lambda: [knock(*door, 0) for _ in range(_TICKS)]) / _TICKS  # as the loop does it, from Python
+    return [
+        at_most("telemetry of a tick, filled and published", telemetry * 1e6, "µs", 2.0),
+        reported("size of the telemetry", t.itemsize, "bytes"),
+        at_most("check for new parameters and requests, every tick", look * 1e6, "µs", 2.0),
+        reported("applying a set without new gains, once", _adoption(simulation, sense__cutoff_hz=10.0) * 1e6, "µs"),
+        reported("applying a set with new gains, once", _adoption(simulation, admittance__stiffness=150.0) * 1e6, "µs"),
+    ]

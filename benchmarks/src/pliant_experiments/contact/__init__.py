@@ -1,0 +1,1 @@
+"""Contact with surfaces: the dome, stiffness and lag, predictions, and the doctor."""

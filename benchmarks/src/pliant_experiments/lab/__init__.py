@@ -1,0 +1,1 @@
+"""The impedance lab: seven experiments on a two-link arm."""

@@ -1,0 +1,1 @@
+"""Mobile bases: velocity from poses, planning, following, whole-body motion, and missions."""

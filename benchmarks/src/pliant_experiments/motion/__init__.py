@@ -1,0 +1,1 @@
+"""Laws without a surface: admittance, impedance, limits, singularities, and the force sensor."""

@@ -1,0 +1,1 @@
+"""Laws, planners and estimators that Pliant is compared with."""

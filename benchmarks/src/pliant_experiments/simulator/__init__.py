@@ -1,0 +1,1 @@
+"""The simulator itself: surfaces, servo, sensor, and repeatability."""
