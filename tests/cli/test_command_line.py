@@ -149,7 +149,7 @@ def test_no_word_at_all_shows_the_help_and_complains_of_nothing() -> None:
             ("run", "push", "--rate", "fast"),
             "--rate is 'fast', but it must be a number. Try 'pliant run --help'.",
         ),
-        (("run",), "Missing argument 'task'. Try 'pliant run --help'."),
+        (("run",), "Missing argument 'TASK'. Try 'pliant run --help'."),
         (("run", "push", "--fast", "--watch"), "--watch needs a real-time run, so it cannot be combined with --fast."),
         (
             ("run", "wrong.yaml"),
@@ -170,8 +170,8 @@ def test_no_word_at_all_shows_the_help_and_complains_of_nothing() -> None:
         (("run", "push", "--rate", "2000"), "--rate is 2000 Hz, but it must be 125 to 1000 Hz."),
         (("run", "push", "--seed", "-1"), "--seed is -1, but it must be 0 to 2147483647."),
         (("run", "push", "--seed", "1.5"), "--seed is '1.5', but it must be a whole number."),
-        (("push", "1", "2", "--for", "-1"), "--for is -1 s, but it must be more than 0 and at most 60 s."),
-        (("tare", "--over", "nan"), "--over is nan, but it must be 0.05 to 5 s."),
+        (("push", "1", "2", "--duration", "-1"), "--duration is -1 s, but it must be more than 0 and at most 60 s."),
+        (("tare", "--duration", "nan"), "--duration is nan, but it must be 0.05 to 5 s."),
         (("emulate", "--duration", "nan"), "--duration is nan, but it must be 0.1 to 86400 s."),
         (
             ("plan", "flat", "--start", "1,1,0", "--goal", "6,4,90", "--timeout", "nan"),
@@ -253,7 +253,7 @@ def test_json_is_exactly_one_object_and_agrees_with_the_exit_code() -> None:
 
 
 def test_the_sim_benchmark_prints_json_too() -> None:
-    done = pliant("bench", "sim", "--json", "--seconds", "0.5")
+    done = pliant("bench", "sim", "--json", "--duration", "0.5")
     found = json.loads(done.stdout)
     assert found["name"] == "sim"
     assert done.returncode == (0 if found["passed"] else 1)

@@ -15,6 +15,7 @@ from typing import Any
 import typer
 from typer.exceptions import TyperException
 
+from pliant.cli.help_format import Command, Group
 from pliant.cli.live import command, goal, push, stop, tare
 from pliant.cli.live import set as set_verb
 from pliant.cli.options import checked
@@ -24,6 +25,7 @@ from pliant.errors import PliantError
 
 app = typer.Typer(
     name="pliant",
+    cls=Group,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -73,7 +75,8 @@ for verb in (*_WITH_A_ROBOT, *_WITHOUT):
     settings = {"ignore_unknown_options": True} if verb in (set_verb, goal, push) else None
     if verb is experiment:  # each has options of its own, which it declares
         settings = {"ignore_unknown_options": True, "allow_extra_args": True}
-    register = app.command(name, help=_help(verb.command.__doc__), epilog=verb.EXAMPLE, context_settings=settings)
+    text = _help(verb.command.__doc__)
+    register = app.command(name, cls=Command, help=text, epilog=verb.EXAMPLE, context_settings=settings)
     register(checked(name, verb.command))
 
 

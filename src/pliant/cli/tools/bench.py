@@ -12,7 +12,7 @@ EXAMPLE = "Example: [bold]pliant bench tick --json[/bold]"
 def command(
     what: Annotated[Literal["tick", "loop", "sim", "start", "compile"], typer.Argument(help="What to measure.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
-    seconds: Annotated[float, typer.Option(help="Length of each measurement \\[s], 0.5 to 600.")] = 5.0,
+    duration: Annotated[float, typer.Option(help="Length of each measurement \\[s], 0.5 to 600.")] = 5.0,
 ) -> int:
     """Measure how fast Pliant runs on this machine.
 
@@ -27,5 +27,5 @@ def command(
     compile_first("loop", "batch", "replay", *ALL_LAWS)
     with progress(f"bench {what}") as update:
         measure = compile_kernels if what == "compile" else getattr(bench, what)
-        outcome = measure(seconds, update)
+        outcome = measure(duration, update)
     return report(outcome, as_json=as_json, picture=None)
