@@ -35,9 +35,9 @@ app = typer.Typer(
 )
 
 
-# A package that complains at the end about every object of its own that nobody has taken back.
+# A package that prints a complaint at exit for each of its objects that was not freed.
 _COUNTS_LEFTOVERS = {"ompl"}
-# What the parser of the command line makes of Ctrl-C.
+# The exit code with which the command line parser reports Ctrl-C.
 _INTERRUPTED = 130
 
 
@@ -135,7 +135,7 @@ def main() -> None:
         code = error.exit_code
     except TyperException as error:
         said = _sentence(error)
-        if said:  # without any word the help was shown, and that is all
+        if said:  # an empty message means that the help was shown
             print(f"pliant: {said}", file=sys.stderr)
         code = 2 if said else 0
     except (KeyboardInterrupt, typer.Abort):
@@ -152,7 +152,7 @@ def main() -> None:
 
 
 def _leave() -> None:
-    """At the exit nobody looks for cycles among what the system takes back anyway: that takes most of a second."""
+    """Skip the last garbage collection: it takes most of a second, and the system frees the memory anyway."""
     if not _COUNTS_LEFTOVERS & sys.modules.keys():
         gc.freeze()
 

@@ -65,8 +65,10 @@ def command(
 def _sentence(name: str, event: int, state: int) -> str:
     """The sentence about a command that was rejected."""
     from pliant.analysis.transitions import rejection, valid_commands
-    from pliant.control.laws.contact.contact_states import COMMANDS, SENSELESS, STATES
+    from pliant.control.laws.contact.contact_states import COMMANDS, HALTED, SENSELESS, STATES
 
+    if event == HALTED:
+        return f"`{name}` rejected: the robot was stopped. To let it continue: pliant stop --resume"
     if event != SENSELESS:
         return f"`{name}` rejected: {rejection(event, state, COMMANDS[name])}."
     valid = ", ".join(valid_commands(state))

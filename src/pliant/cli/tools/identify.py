@@ -101,7 +101,7 @@ def command(
 
 
 def _refuse_others(what: str, of_payload: dict[str, Any], of_delay: dict[str, Any]) -> None:
-    """An option of the other identification is a mistake, not something to pass over."""
+    """Reject an option that belongs to the other identification instead of ignoring it."""
     from pliant.errors import RejectedError
 
     for name, value in (of_delay if what == "payload" else of_payload).items():
