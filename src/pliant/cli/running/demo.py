@@ -11,7 +11,9 @@ EXAMPLE = "Example: [bold]pliant demo --folder out[/bold]"
 
 
 def command(
-    folder: Annotated[Path, typer.Option(help="Folder for the recording and the picture; it is created if it is missing.")] = Path("out"),
+    folder: Annotated[
+        Path, typer.Option(help="Folder for the recording and the picture; it is created if it is missing.")
+    ] = Path("out"),
     studio: Annotated[
         bool | None,
         typer.Option("--studio/--no-studio", help="Open the Studio afterwards (default: only in a terminal)."),
