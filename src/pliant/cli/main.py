@@ -90,6 +90,7 @@ def _sentence(error: TyperException) -> str:
     text = _contact_command(text) or re.sub(r"No such command ('[^']*')", r"Unknown command \1", text)
     text = re.sub(r"No such option: (\S+)", r"Unknown option \1.", text)
     text = re.sub(r" \(Possible options: (.*)\)", r" Did you mean \1?", text)
+    text = re.sub(r"Invalid value for '(.*?)': (.*) is not one of (.*)", r"\1 is \2, but it must be one of \3", text)
     text = re.sub(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", r"Unexpected argument: \1", text)
     text = _wrong_kind(error) or text.replace("Value error, ", "").replace("Input should be ", "it must be ")
     context = getattr(error, "ctx", None)
