@@ -142,6 +142,23 @@ def test_no_word_at_all_shows_the_help_and_complains_of_nothing() -> None:
     assert "Usage" in done.stdout
 
 
+def test_the_help_shows_a_flag_without_a_value_and_names_the_kind_of_other_values() -> None:
+    text = say("push", "--help").stdout
+    assert "<bool>" not in text
+    assert "--duration" in text
+    assert "NUMBER" in text
+    assert "[OPTIONS] FORCE..." in text
+
+
+def test_an_admittance_on_an_arm_with_two_joints_is_noted(capsys: pytest.CaptureFixture[str]) -> None:
+    from pliant.cli.running.run_task import say_start
+
+    say_start(Task(robot="sim:two_link", law="admittance"))
+    assert "two_link has 2 joints, but admittance controls six directions." in " ".join(capsys.readouterr().out.split())
+    say_start(Task(robot="sim:ur5e", law="admittance"))
+    assert "Note:" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -178,6 +195,7 @@ def test_no_word_at_all_shows_the_help_and_complains_of_nothing() -> None:
             "--timeout is nan, but it must be more than 0 and at most 86400 s.",
         ),
         (("studio", "--port", "70000"), "--port is 70000, but it must be 0 to 65535."),
+        (("emulate", "--task", "start.yaml"), "start.yaml: start_q has 2 values, but ur5e has 6 joints."),
         (("runn",), "Unknown command 'runn'. Did you mean 'run'? Try 'pliant --help'."),
         (("run", "push", "--robott", "x"), "Unknown option --robott. Did you mean --robot? Try 'pliant run --help'."),
         (("info", "foo"), "'foo' is not a robot, file or task. Examples: sim:ur5e, my_arm.urdf, push."),
@@ -187,6 +205,7 @@ def test_no_word_at_all_shows_the_help_and_complains_of_nothing() -> None:
 def test_each_mistake_has_its_own_sentence(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
     (tmp_path / "wrong.yaml").write_text("params: {sense: {cutof_hz: 3}}\n")
     (tmp_path / "idle.yaml").write_text("events: [{at_s: 1}]\n")
+    (tmp_path / "start.yaml").write_text("start_q: [1, 2]\n")
     (tmp_path / "tool.yaml").write_text("tool: {mass: 3}\n")
     (tmp_path / "push.yaml").write_text("sim: {pushes: [{wrnch: 3}]}\n")
     (tmp_path / "bad.yaml").write_text("law: [admittance\nrobot: :\n")
@@ -213,7 +232,7 @@ def test_the_ranges_of_options_are_those_of_the_fields_they_set() -> None:
         assert allowed.high == most
     assert (RANGES["run"]["seed"].low, RANGES["run"]["seed"].high) == sim["seed"]
     motion = limits_of(Excitation)
-    for name, field in (("bandwidth", "bandwidth_hz"), ("seconds", "seconds")):
+    for name, field in (("bandwidth", "bandwidth_hz"), ("duration", "seconds")):
         assert (RANGES["identify"][name].low, RANGES["identify"][name].high) == motion[field]
     assert (RANGES["identify"]["poses"].low, RANGES["identify"]["poses"].high) == (LEAST_POSES, MOST_POSES)
     assert (AMPLITUDE_MM.low / 1e3, AMPLITUDE_MM.high / 1e3) == pytest.approx(motion["amplitude_m"])
