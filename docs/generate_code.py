@@ -7,12 +7,13 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import Any
 
 import typer
 
 import pliant
 from pliant.analysis.experiments import Benchmark, Experiment, benchmarks, experiments
+from pliant.cli.help_format import argument_name, argument_word, value_kind
 from pliant.cli.main import app
 
 ROOT = Path(__file__).parent.parent
@@ -74,24 +75,9 @@ def api_page() -> str:
 # ---- command line --------------------------------------------------------------------------------------------------
 
 
-def value(parameter: Any) -> str:
-    """What a parameter takes: nothing for a switch, the choices, or a kind of value."""
-    kind = parameter.type_descriptor.annotation
-    if get_origin(kind) is list:
-        kind = get_args(kind)[0]
-    if get_origin(kind) is Literal:
-        return "|".join(map(str, get_args(kind)))
-    return {bool: "", str: "TEXT", int: "INTEGER", float: "NUMBER"}.get(kind, "PATH")
-
-
 def usage(name: str, command: Any) -> str:
     """The usage line of a command."""
-    words = []
-    for parameter in command.params:
-        if parameter.param_type_name == "argument":
-            word = value(parameter) if "|" in value(parameter) else parameter.name.upper()
-            word += "..." if parameter.nargs == -1 else ""
-            words.append(word if parameter.required else f"[{word}]")
+    words = [argument_word(each) for each in command.params if each.param_type_name == "argument"]
     return " ".join(["pliant", name, "[OPTIONS]", *words])
 
 
@@ -104,9 +90,9 @@ def cell(text: str) -> str:
 def row(parameter: Any) -> str:
     """A line of the table of options."""
     if parameter.param_type_name == "argument":
-        name = parameter.name.upper()
+        name = argument_name(parameter)
     else:
-        name = ", ".join(parameter.opts) + (f" {value(parameter)}" if value(parameter) else "")
+        name = ", ".join(parameter.opts) + (f" {value_kind(parameter)}" if value_kind(parameter) else "")
     default = parameter.default
     shown = f"`{default}`" if default not in (None, False, ()) and not callable(default) else ""
     return f"| `{cell(name)}` | {shown} | {cell(parameter.help or '')} |"

@@ -142,6 +142,23 @@ def test_no_word_at_all_shows_the_help_and_complains_of_nothing() -> None:
     assert "Usage" in done.stdout
 
 
+def test_the_help_shows_a_flag_without_a_value_and_names_the_kind_of_other_values() -> None:
+    text = say("push", "--help").stdout
+    assert "<bool>" not in text
+    assert "--duration" in text
+    assert "NUMBER" in text
+    assert "[OPTIONS] FORCE..." in text
+
+
+def test_an_admittance_on_an_arm_with_two_joints_is_noted(capsys: pytest.CaptureFixture[str]) -> None:
+    from pliant.cli.running.run_task import say_start
+
+    say_start(Task(robot="sim:two_link", law="admittance"))
+    assert "two_link has 2 joints, but admittance controls six directions." in " ".join(capsys.readouterr().out.split())
+    say_start(Task(robot="sim:ur5e", law="admittance"))
+    assert "Note:" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -149,7 +166,7 @@ def test_no_word_at_all_shows_the_help_and_complains_of_nothing() -> None:
             ("run", "push", "--rate", "fast"),
             "--rate is 'fast', but it must be a number. Try 'pliant run --help'.",
         ),
-        (("run",), "Missing argument 'task'. Try 'pliant run --help'."),
+        (("run",), "Missing argument 'TASK'. Try 'pliant run --help'."),
         (("run", "push", "--fast", "--watch"), "--watch needs a real-time run, so it cannot be combined with --fast."),
         (
             ("run", "wrong.yaml"),
@@ -170,14 +187,15 @@ def test_no_word_at_all_shows_the_help_and_complains_of_nothing() -> None:
         (("run", "push", "--rate", "2000"), "--rate is 2000 Hz, but it must be 125 to 1000 Hz."),
         (("run", "push", "--seed", "-1"), "--seed is -1, but it must be 0 to 2147483647."),
         (("run", "push", "--seed", "1.5"), "--seed is '1.5', but it must be a whole number."),
-        (("push", "1", "2", "--for", "-1"), "--for is -1 s, but it must be more than 0 and at most 60 s."),
-        (("tare", "--over", "nan"), "--over is nan, but it must be 0.05 to 5 s."),
+        (("push", "1", "2", "--duration", "-1"), "--duration is -1 s, but it must be more than 0 and at most 60 s."),
+        (("tare", "--duration", "nan"), "--duration is nan, but it must be 0.05 to 5 s."),
         (("emulate", "--duration", "nan"), "--duration is nan, but it must be 0.1 to 86400 s."),
         (
             ("plan", "flat", "--start", "1,1,0", "--goal", "6,4,90", "--timeout", "nan"),
             "--timeout is nan, but it must be more than 0 and at most 86400 s.",
         ),
         (("studio", "--port", "70000"), "--port is 70000, but it must be 0 to 65535."),
+        (("emulate", "--task", "start.yaml"), "start.yaml: start_q has 2 values, but ur5e has 6 joints."),
         (("runn",), "Unknown command 'runn'. Did you mean 'run'? Try 'pliant --help'."),
         (("run", "push", "--robott", "x"), "Unknown option --robott. Did you mean --robot? Try 'pliant run --help'."),
         (("info", "foo"), "'foo' is not a robot, file or task. Examples: sim:ur5e, my_arm.urdf, push."),
@@ -187,6 +205,7 @@ def test_no_word_at_all_shows_the_help_and_complains_of_nothing() -> None:
 def test_each_mistake_has_its_own_sentence(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
     (tmp_path / "wrong.yaml").write_text("params: {sense: {cutof_hz: 3}}\n")
     (tmp_path / "idle.yaml").write_text("events: [{at_s: 1}]\n")
+    (tmp_path / "start.yaml").write_text("start_q: [1, 2]\n")
     (tmp_path / "tool.yaml").write_text("tool: {mass: 3}\n")
     (tmp_path / "push.yaml").write_text("sim: {pushes: [{wrnch: 3}]}\n")
     (tmp_path / "bad.yaml").write_text("law: [admittance\nrobot: :\n")
@@ -213,7 +232,7 @@ def test_the_ranges_of_options_are_those_of_the_fields_they_set() -> None:
         assert allowed.high == most
     assert (RANGES["run"]["seed"].low, RANGES["run"]["seed"].high) == sim["seed"]
     motion = limits_of(Excitation)
-    for name, field in (("bandwidth", "bandwidth_hz"), ("seconds", "seconds")):
+    for name, field in (("bandwidth", "bandwidth_hz"), ("duration", "seconds")):
         assert (RANGES["identify"][name].low, RANGES["identify"][name].high) == motion[field]
     assert (RANGES["identify"]["poses"].low, RANGES["identify"]["poses"].high) == (LEAST_POSES, MOST_POSES)
     assert (AMPLITUDE_MM.low / 1e3, AMPLITUDE_MM.high / 1e3) == pytest.approx(motion["amplitude_m"])
@@ -253,7 +272,7 @@ def test_json_is_exactly_one_object_and_agrees_with_the_exit_code() -> None:
 
 
 def test_the_sim_benchmark_prints_json_too() -> None:
-    done = pliant("bench", "sim", "--json", "--seconds", "0.5")
+    done = pliant("bench", "sim", "--json", "--duration", "0.5")
     found = json.loads(done.stdout)
     assert found["name"] == "sim"
     assert done.returncode == (0 if found["passed"] else 1)

@@ -100,7 +100,7 @@ def probe(tmp_path: Path) -> Path:
 
 
 def test_the_lag_is_found_and_written_where_check_and_law_take_it_from(probe: Path) -> None:
-    done = identify("delay", "probe.yaml", "--contact", "--seconds", "3", "--fast", "--write", cwd=probe.parent)
+    done = identify("delay", "probe.yaml", "--contact", "--duration", "3", "--fast", "--write", cwd=probe.parent)
     assert done.returncode == 0, done.stderr
     assert "command to motion" in done.stdout
     assert "motion to force" in done.stdout

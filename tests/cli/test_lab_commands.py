@@ -50,7 +50,7 @@ def test_a_virtual_push_lasts_until_another_is_given(loop: str, link: Link) -> N
 def test_a_virtual_push_for_a_time_ends_by_itself_and_ends_no_other(loop: str, link: Link) -> None:
     pliant(loop, "goal", 1.1, 0.9)
     until(near(link, 1.1, 0.9))
-    done = pliant(loop, "push", -10, 0, "--virtual", "--for", 10)
+    done = pliant(loop, "push", -10, 0, "--virtual", "--duration", 10)
     assert done.returncode == 0, done.stderr
     assert "for 10 s" in done.stdout
     until(near(link, 1.06, 0.9))
@@ -79,7 +79,7 @@ def test_a_goal_out_of_reach_is_said_to_be(loop: str, link: Link) -> None:
 def test_a_real_push_is_measured_and_ends(loop: str, link: Link) -> None:
     pliant(loop, "goal", 1.1, 0.9)
     link.read()
-    assert pliant(loop, "push", 0, -10, "--for", 3).returncode == 0
+    assert pliant(loop, "push", 0, -10, "--duration", 3).returncode == 0
     felt = np.zeros(0)  # all that was measured since: nobody has to look while it lasts
 
     def has_ended() -> bool:
@@ -103,8 +103,8 @@ BAD = {
     "a push that is no number": (("push", "inf", 0), "finite"),
     "a virtual push beyond the sensor": (("push", 900, 0, "--virtual"), "sense.range_n"),
     "a push beyond the sensor": (("push", 900, 0), "sense.range_n"),
-    "an endless virtual push": (("push", 1, 0, "--virtual", "--for", 1e9), "at most 60 s"),
-    "an endless push": (("push", 1, 0, "--for", 1e9), "at most 60 s"),
+    "an endless virtual push": (("push", 1, 0, "--virtual", "--duration", 1e9), "at most 60 s"),
+    "an endless push": (("push", 1, 0, "--duration", 1e9), "at most 60 s"),
 }
 
 

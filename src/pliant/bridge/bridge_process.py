@@ -149,7 +149,7 @@ def _follow(link: AnyLink, publisher: Publisher, goes_on: Callable[[], bool]) ->
 
 
 def _tell_user(news: list[str]) -> None:
-    with contextlib.suppress(OSError):  # there may be nobody left
+    with contextlib.suppress(OSError):  # the reader may have exited
         while news:
             print(news.pop(0), flush=True)
 

@@ -50,7 +50,7 @@ def followers(task: Task | MissionTask) -> Followers:
 
 
 def _start_of(task: Task | MissionTask) -> dict[str, float]:
-    """Where a simulated arm begins, by the names of its joints in messages; of another nobody knows that yet."""
+    """Where a simulated arm begins, by the names of its joints in messages; for any other arm it is not known yet."""
     if not is_simulated(task.robot):
         return {}
     arm = Arm.load(parse_address(task.robot)[1])

@@ -135,7 +135,7 @@ def parsed(text: str) -> dict[str, Any]:
 
 
 def _loaded(text: str) -> Any:
-    """The YAML in a text; None if there is none. It is looked through first: a few letters may stand for millions."""
+    """The YAML in a text; None if there is none. Checked for aliases first: a few characters can expand to millions."""
     if text.count("[") + text.count("{") > _MOST_BRACKETS:  # the scanner's time grows with their square
         return None
     yaml, depth = YAML(typ="safe"), 0

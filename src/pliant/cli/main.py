@@ -15,6 +15,7 @@ from typing import Any
 import typer
 from typer.exceptions import TyperException
 
+from pliant.cli.help_format import Command, Group
 from pliant.cli.live import command, goal, push, stop, tare
 from pliant.cli.live import set as set_verb
 from pliant.cli.options import checked
@@ -24,6 +25,7 @@ from pliant.errors import PliantError
 
 app = typer.Typer(
     name="pliant",
+    cls=Group,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -33,9 +35,9 @@ app = typer.Typer(
 )
 
 
-# A package that complains at the end about every object of its own that nobody has taken back.
+# A package that prints a complaint at exit for each of its objects that was not freed.
 _COUNTS_LEFTOVERS = {"ompl"}
-# What the parser of the command line makes of Ctrl-C.
+# The exit code with which the command line parser reports Ctrl-C.
 _INTERRUPTED = 130
 
 
@@ -73,7 +75,8 @@ for verb in (*_WITH_A_ROBOT, *_WITHOUT):
     settings = {"ignore_unknown_options": True} if verb in (set_verb, goal, push) else None
     if verb is experiment:  # each has options of its own, which it declares
         settings = {"ignore_unknown_options": True, "allow_extra_args": True}
-    register = app.command(name, help=_help(verb.command.__doc__), epilog=verb.EXAMPLE, context_settings=settings)
+    text = _help(verb.command.__doc__)
+    register = app.command(name, cls=Command, help=text, epilog=verb.EXAMPLE, context_settings=settings)
     register(checked(name, verb.command))
 
 
@@ -87,6 +90,7 @@ def _sentence(error: TyperException) -> str:
     text = _contact_command(text) or re.sub(r"No such command ('[^']*')", r"Unknown command \1", text)
     text = re.sub(r"No such option: (\S+)", r"Unknown option \1.", text)
     text = re.sub(r" \(Possible options: (.*)\)", r" Did you mean \1?", text)
+    text = re.sub(r"Invalid value for '(.*?)': (.*) is not one of (.*)", r"\1 is \2, but it must be one of \3", text)
     text = re.sub(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", r"Unexpected argument: \1", text)
     text = _wrong_kind(error) or text.replace("Value error, ", "").replace("Input should be ", "it must be ")
     context = getattr(error, "ctx", None)
@@ -132,7 +136,7 @@ def main() -> None:
         code = error.exit_code
     except TyperException as error:
         said = _sentence(error)
-        if said:  # without any word the help was shown, and that is all
+        if said:  # an empty message means that the help was shown
             print(f"pliant: {said}", file=sys.stderr)
         code = 2 if said else 0
     except (KeyboardInterrupt, typer.Abort):
@@ -149,7 +153,7 @@ def main() -> None:
 
 
 def _leave() -> None:
-    """At the exit nobody looks for cycles among what the system takes back anyway: that takes most of a second."""
+    """Skip the last garbage collection: it takes most of a second, and the system frees the memory anyway."""
     if not _COUNTS_LEFTOVERS & sys.modules.keys():
         gc.freeze()
 

@@ -59,18 +59,18 @@ RANGES: dict[str, dict[str, Range]] = {
         "duration": Range("--duration", 0, _DAY_S, "s", above=True),
         "seed": _SEED,
     },
-    "push": {"for_s": Range("--for", 0, 60, "s", above=True)},
-    "tare": {"over": Range("--over", 0.05, 5, "s")},
+    "push": {"duration": Range("--duration", 0, 60, "s", above=True)},
+    "tare": {"duration": Range("--duration", 0.05, 5, "s")},
     "identify": {
         "poses": Range("--poses", 4, 60),
         "bandwidth": Range("--bandwidth", 0.5, 10, "Hz"),
-        "seconds": Range("--seconds", 2, 120, "s"),
+        "duration": Range("--duration", 2, 120, "s"),
     },
     "emulate": {"duration": Range("--duration", 0.1, _DAY_S, "s")},
     "plan": {"timeout": Range("--timeout", 0, _DAY_S, "s", above=True)},
     "studio": {"port": Range("--port", 0, 65535)},
     "experiment": {"seed": _SEED},
-    "bench": {"seconds": Range("--seconds", 0.5, 600, "s")},
+    "bench": {"duration": Range("--duration", 0.5, 600, "s")},
 }
 AMPLITUDE_MM = Range("--amplitude", 0.1, 20, "mm")
 AMPLITUDE_DEG = Range("--amplitude", 0.03, 5.7, "°")

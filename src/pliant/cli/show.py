@@ -114,7 +114,7 @@ def claim(*paths: Path | None) -> None:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 with path.open("ab"):
                     pass
-                if not there:  # work that is broken off leaves no empty file
+                if not there:  # an interrupted command must not leave an empty file
                     path.unlink()
             except OSError as error:
                 raise UnwritableError(path, error) from None

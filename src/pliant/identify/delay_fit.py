@@ -26,7 +26,7 @@ Array = np.ndarray[Any, Any]
 CONFIDENT = 1.96
 # A lag that is not known to this [s], or to this share of it, is not known.
 MOST_DOUBT_S, MOST_DOUBT = 0.002, 0.05
-# What the robot did must be so close to what it was told, and what is left over so small a share of the motion.
+# Required match between motion and command, and the largest residual as a share of the motion.
 GAIN_OFF, MOST_LEFT = 0.1, 0.1
 # A motion smaller than so many times what is left over tells nothing.
 LEAST_MOTION = 5.0

@@ -33,7 +33,7 @@ _SLOW, _STILL, _PATIENCE_S = 0.2, 1e-3, 30.0
 _STEPS, _MARGIN = 5, 0.1
 # Share of the readings that must be good in every pose.
 _GOOD = 0.9
-# What an arm may carry if nobody says [kg].
+# Payload of an arm whose description gives none [kg].
 _UNKNOWN_KG = 50.0
 
 

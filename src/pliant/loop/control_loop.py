@@ -81,7 +81,7 @@ class Loop:
         start_at(pace)
         while self._listen(number):
             number = leg(number, self._until(number), self.seen, self.cell.revision)
-            if self.cell.robot.fault:  # it stands, or nobody can say: there is nothing left to brake or to lift off
+            if self.cell.robot.fault:  # it has stopped or cannot be reached: nothing left to brake or lift off
                 board.annotate({"fault": self.cell.robot.fault})  # at once: a broken line may break its driver too
                 return FAULT, self.cell.robot.fault
             if pace[0].slow >= _SLOW_PERIODS and not controller.fault and self.cell.law.is_own:
@@ -229,7 +229,7 @@ def live(path: str, make: Callable[[Board], Running]) -> int:
 def _leave(board: Board, status: int, reason: str) -> None:
     """The robot stands: save what happened if it was a fault, then tell everyone, then clear away."""
     if status == FAULT and board.head > 0:
-        board.annotate({"fault": reason})  # whoever waits for the next tick knows why there is none
+        board.annotate({"fault": reason})  # a reader that waits for the next tick learns why none comes
         from pliant.loop.saving import save_black_box
 
         try:

@@ -33,7 +33,7 @@ from pliant.record.writer import RecordingWriter
 from pliant.task.schema import MISSION, Task, arm_of
 
 BLACK_BOX_S = 5.0
-# How long the words about a loop that was killed may take [s].
+# How long to wait for the owner to report a killed loop [s].
 _LAST_WORDS_S = 10.0
 NOW = -1
 MISSIONS = "pliant.mobile.mission.simulated_mission"
@@ -70,7 +70,7 @@ def claim_recording(path: Path) -> None:
         with path.open("a+b") as file:
             file.seek(0)
             begin = file.read(len(MAGIC))
-        if not there:  # a run that is broken off leaves no empty file
+        if not there:  # an interrupted run must not leave an empty file
             path.unlink()
     except OSError as error:
         raise UnwritableError(path, error) from None
@@ -122,7 +122,7 @@ def _writer_for(board: Board, path: Path) -> RecordingWriter:
 
 
 def _conclude(writer: RecordingWriter, board: Board, fault: str = "") -> None:
-    """Add what a loop has told in the meantime, and the fault that has ended it."""
+    """Add the log of a mission, and the fault that ended the loop."""
     if fault:
         writer.add(fault=fault)
     if story := board.story:
@@ -173,7 +173,7 @@ def _follow(board: Board, path: Path, new: Path, first: int, asked: Callable[[],
         while True:
             if board.head > 0 and new.exists():
                 new.replace(path)
-            board.recording = True  # whoever waits for it finds the file of a loop that runs
+            board.recording = True  # from now on the file exists for anything that waits for it
             ended = asked() or board.status not in (STARTING, RUNNING) or _loop_died(board)
             records, at, gone = board.read(at)
             lost += gone
@@ -187,7 +187,7 @@ def _follow(board: Board, path: Path, new: Path, first: int, asked: Callable[[],
 
 
 def _fault_of(board: Board) -> str:
-    """The fault by which a loop has ended, "" if by none; who started a loop that was killed says so in its place."""
+    """The fault that ended a loop, or "". For a killed loop, its owner reports the fault."""
     deadline = time.monotonic() + _LAST_WORDS_S
     while board.status in (STARTING, RUNNING) and time.monotonic() < deadline and alive(int(board.header.owner_pid)):
         time.sleep(0.02)
@@ -206,7 +206,7 @@ if __name__ == "__main__":
     signal.signal(signal.SIGTERM, lambda number, _: ends.append(number))
     board, path, first = arguments()
     missing = record(Board.attach(Path(board)), Path(path), int(first), lambda: bool(ends))
-    gc.freeze()  # its owner waits for it, and not for a last search for cycles
+    gc.freeze()  # the owner waits for this process: skip the last garbage collection
     if missing:
         print(f"{missing} records were lost: the recorder could not keep up.", file=sys.stderr)
         sys.exit(4)

@@ -39,4 +39,6 @@ def design(name_or_path: str | Path, *, flange: str | None = None, visual: bool 
         return two_link_design(visual=visual)
     if isinstance(name_or_path, Path) or Path(name).suffix or "/" in name:
         return file_design(name_or_path, flange=flange, visual=visual)
-    raise UnknownNameError("arm", name, available_models())
+    unknown = UnknownNameError("arm", name, available_models())
+    unknown.args = (f"{unknown} A URDF or MJCF file works too, as in sim:my_arm.urdf.",)
+    raise unknown

@@ -30,7 +30,7 @@ except ImportError:
 _GRAPH = "rmw_dds_common/msg/ParticipantEntitiesInfo"
 _EVERY_SAMPLE = 0x7F  # read or not, seen or not, alive or not
 _DEPTH = 10
-# A message of more bytes than this is not looked at: it would hold up whoever reads it.
+# A longer message is ignored: it would delay its reader [bytes].
 _LARGEST = 1 << 16
 # How long a node that leaves waits until everyone knows [s].
 _LEAVE_S = 0.2

@@ -109,7 +109,7 @@ class Guard:
             return
         try:
             self._process.wait(_END_S)
-        except subprocess.TimeoutExpired:  # it hangs itself, and nobody needs it any more
+        except subprocess.TimeoutExpired:  # it hangs and is no longer needed
             self._process.kill()
             self._process.wait()
 

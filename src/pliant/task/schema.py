@@ -333,7 +333,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
         raise RejectedError(
             f"{path}:{line} is not valid YAML: {problem}. Check indentation, brackets and quotes.", field=str(path)
         ) from None
-    except (YAMLError, ValueError) as error:  # a character that is none, a date that is none
+    except (YAMLError, ValueError) as error:  # an invalid character or an invalid date
         raise RejectedError(f"{path} is not valid YAML: {str(error).splitlines()[0]}.", field=str(path)) from None
     if not isinstance(data, dict):
         what = "is empty, not a task" if data is None else "is not a task: it must be a YAML mapping"

@@ -21,6 +21,9 @@ from pliant.task.schema import Task, load_task
 
 def own_task(path: Path | str) -> Task:
     """The task in a writable file; raises `InputError` for anything else."""
+    if Path(path).is_dir():
+        sentence = f"{path} is a folder. Give the name of a task file."
+        raise RejectedError(sentence, field="the task file", value=str(path))
     if not Path(path).is_file():
         sentence = f"{path} does not exist. Copy a task to that file first: only an existing task file can be updated."
         if (original := find_bundled("task", path)) is not None:

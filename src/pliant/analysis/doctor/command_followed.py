@@ -19,7 +19,7 @@ Array = np.ndarray[Any, Any]
 WINDOW_S, LEAST_S = 0.3, 0.3
 # What is left must exceed this share of the motion, and the floor: rad/s, or N m.
 SHARE, FLOOR, FLOOR_NM = 0.5, 5e-3, 1.0
-# Joints with less than this share of the speed that they were told stood all the time.
+# Joints below this share of their commanded speed did not move at all.
 STANDS = 0.1
 REMEDY = "Check the robot: protective stop, speed slider, its own limits, another program that moves it."
 
@@ -57,7 +57,7 @@ def command_not_followed(case: Case) -> Finding:
     rows = np.zeros(len(off), bool)
     for span in spans:
         rows |= (case.time_s >= span.start_s) & (case.time_s < span.end_s)
-    # done ≈ share × told, least squares
+    # done ≈ share × commanded, least squares
     part = float(np.sum(done[rows] * told_rate[rows]) / max(np.sum(told_rate[rows] ** 2), 1e-12))
     figures += (
         reported("share of the command followed", 100 * part, "%"),

@@ -83,7 +83,7 @@ def _shade(ax: Axes, case: Case, finding: Finding, theme: Theme) -> None:
 
 
 def _when(ax: Axes, case: Case, found: list[Finding], theme: Theme) -> None:
-    """One row per finding: the stretches in which it was so; one that belongs to no stretch runs through."""
+    """One row per finding with its time spans; a finding without spans covers the whole run."""
     whole = (float(case.time_s[0]), float(case.time_s[-1]) - float(case.time_s[0]))
     for row, finding in enumerate(found):
         bars = [(span.start_s, span.end_s - span.start_s) for span in finding.spans] or [whole]

@@ -28,7 +28,7 @@ WINDOW_S, BAD = 0.2, 0.1
 MOST_TICKS = 30_000
 # Slower than this nothing moves: in rad/s for positions and velocities; for torques, N m per second.
 MOVES = 2e-3
-# Joints this far from their command were pushed there, if none of them was told to move [rad].
+# Without a commanded motion, joints this far from their command were pushed there [rad].
 PUSHED = 0.02
 # Of the motion this share must be explained before a delay is believed.
 EXPLAINED = 0.8
@@ -99,7 +99,7 @@ def rates(case: Case) -> tuple[Array, Array, Array]:
 
 
 def _busiest(want: Array, got: Array) -> tuple[Array, Array]:
-    """Of a long run the stretch of `MOST_TICKS` in which most is told to move: it is enough to know the delay."""
+    """The `MOST_TICKS` of a long run with the most commanded motion: enough to find the delay."""
     if len(want) <= MOST_TICKS:
         return want, got
     total = np.concatenate(([0.0], np.cumsum(np.sum(want**2, axis=1))))

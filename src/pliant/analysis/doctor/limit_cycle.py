@@ -21,7 +21,7 @@ SHARE, BANDS = 0.1, 2.0
 LEAST_M_S, LEAST_RAD_S = 5e-3, 0.05
 # Above this correlation of force and motion the hand works on the robot, not the robot on its surroundings.
 PUSHED = 0.1
-# A force that varies by less than this is nobody's [N, N m].
+# A force that varies by less than this is noise [N, N m].
 NOBODY = 0.5
 # A surface hardly pulls, and a spring explains this much of its force.
 ONE_SIDED, SURFACE = 0.25, 0.7

@@ -51,7 +51,7 @@ def command(
             link.wait(link.task.dt)
         if why := _rejection(link, first, given):
             rejected = True
-            out.print(_sentence(name, *why))
+            out.print(_sentence(name, *why, halted=bool(link.state.goal.stop)))
             break
         out.print(f"`{name}` accepted.")
     contact = link.state.state.contact
@@ -62,14 +62,16 @@ def command(
     return 2 if rejected else 0
 
 
-def _sentence(name: str, event: int, state: int) -> str:
+def _sentence(name: str, event: int, state: int, *, halted: bool) -> str:
     """The sentence about a command that was rejected."""
     from pliant.analysis.transitions import rejection, valid_commands
-    from pliant.control.laws.contact.contact_states import COMMANDS, SENSELESS, STATES
+    from pliant.control.laws.contact.contact_states import COMMANDS, HALTED, SENSELESS, STATES
 
+    if event == HALTED:
+        return f"`{name}` rejected: the robot was stopped. To let it continue: pliant stop --resume"
     if event != SENSELESS:
         return f"`{name}` rejected: {rejection(event, state, COMMANDS[name])}."
-    valid = ", ".join(valid_commands(state))
+    valid = ", ".join(each for each in valid_commands(state) if not (halted and each in ("start", "resume")))
     return f"`{name}` rejected: the contact is in the state {STATES[state]}. Valid now: {valid}."
 
 

@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-EXAMPLE = "Example: [bold]pliant push 10 0 --for 2[/bold]"
+EXAMPLE = "Example: [bold]pliant push 10 0 --duration 2[/bold]"
 
 
 def command(
     force: Annotated[list[float], typer.Argument(help="fx fy or fx fy fz \\[N], or six numbers with moments \\[N m].")],
-    for_s: Annotated[
-        float | None, typer.Option("--for", help="Duration \\[s] (default: 1; virtual: until the next virtual push).")
+    duration: Annotated[
+        float | None, typer.Option(help="Duration \\[s] (default: 1; virtual: until the next virtual push).")
     ] = None,
     virtual: Annotated[
         bool,
@@ -39,13 +39,13 @@ def command(
         raise RejectedError(f"Loop {name_of(board)} is a mission. The arm of a mission cannot be pushed.")
     link = attach(loop)
     if virtual:
-        link.virtual_push(wrench, for_s)
-        how_long = "until the next virtual push" if for_s is None else f"for {for_s:g} s"
+        link.virtual_push(wrench, duration)
+        how_long = "until the next virtual push" if duration is None else f"for {duration:g} s"
         out.print(f"{link.title}: the law feels {_words(force)} {how_long}.")
     else:
-        for_s = 1.0 if for_s is None else for_s
-        link.push(wrench, for_s=for_s)
-        out.print(f"{link.title}: pushed with {_words(force)} for {for_s:g} s.")
+        duration = 1.0 if duration is None else duration
+        link.push(wrench, for_s=duration)
+        out.print(f"{link.title}: pushed with {_words(force)} for {duration:g} s.")
     return 0
 
 

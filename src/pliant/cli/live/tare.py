@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-EXAMPLE = "Example: [bold]pliant tare --over 1[/bold]"
+EXAMPLE = "Example: [bold]pliant tare --duration 1[/bold]"
 
 
 def command(
-    over: Annotated[float, typer.Option(help="Averaging time \\[s], 0.05 to 5.")] = 0.5,
+    duration: Annotated[float, typer.Option(help="Averaging time \\[s], 0.05 to 5.")] = 0.5,
     loop: Annotated[str | None, typer.Option(help="Name of the loop, if several are running.")] = None,
 ) -> int:
     """Zero the force sensor of a running loop.
@@ -22,7 +22,7 @@ def command(
     from pliant.session.link import attach
 
     link = attach(loop)
-    bias = link.tare(over)
+    bias = link.tare(duration)
     force, moment = (" ".join(f"{value:.4g}" for value in part) for part in (bias[:3], bias[3:]))
     out.print(f"{link.title}: the sensor's offset is {force} N and {moment} N m (sense.bias).")
     return 0

@@ -11,7 +11,9 @@ EXAMPLE = "Example: [bold]pliant demo --folder out[/bold]"
 
 
 def command(
-    folder: Annotated[Path, typer.Option(help="Folder for the recording and the picture.")] = Path("out"),
+    folder: Annotated[
+        Path, typer.Option(help="Folder for the recording and the picture; it is created if it is missing.")
+    ] = Path("out"),
     studio: Annotated[
         bool | None,
         typer.Option("--studio/--no-studio", help="Open the Studio afterwards (default: only in a terminal)."),
@@ -79,7 +81,7 @@ def _run(folder: Path) -> int:
 
 
 def _prepare() -> None:
-    """What takes a while, while the arm moves: Matplotlib, and the kernel of the replay."""
+    """Load what is slow to load while the arm moves: Matplotlib and the kernel of the replay."""
     import pliant.analysis.pictures.run_picture  # noqa: F401 (its import is the work)
     from pliant.compiling.ahead import load_group
 

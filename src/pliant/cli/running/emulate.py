@@ -20,7 +20,8 @@ def command(
         typer.Option(help="Fault to inject, such as 'silence 0.5 @ 3': silent for 0.5 s after 3 s. Repeatable."),
     ] = None,
     trace: Annotated[
-        Path | None, typer.Option(help="Write the true state in every control period to this file (.npy).")
+        Path | None,
+        typer.Option(help="Write the true state in every period to this file (.npy). Missing folders are created."),
     ] = None,
     duration: Annotated[float | None, typer.Option(help="Stop after this time \\[s], at least 0.1.")] = None,
 ) -> int:

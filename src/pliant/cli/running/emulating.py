@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from pliant.robots.ur.rtde import Version
     from pliant.task.schema import Task
 
-# A controller is a machine of its own: where the system permits, no program here keeps it waiting, not even a loop.
+# A real controller is a separate machine, so where the system permits, no other program may hold up the emulated one.
 _PRIORITY = 70
-# Every arm that is emulated has as many joints.
+# Number of joints of every emulated arm.
 _JOINTS = 6
 
 
@@ -36,20 +36,22 @@ def cell_of(model: str, name: str | None) -> tuple[str, Task]:
     from pliant.cli.loading import load_arm_task
     from pliant.model.ur import ur_names
     from pliant.robots import model_of
-    from pliant.task.schema import Task, arm_of
+    from pliant.task.bundled_files import find_file
+    from pliant.task.schema import Task, arm_of, check_fits
 
     if model not in ur_names():
         raise UnknownNameError("UR model", model, ur_names())
     if name is None:
         return model, Task()
     task = load_arm_task(name, "emulate")
-    if (joints := arm_of(task).n) != _JOINTS:
+    if (joints := (arm := arm_of(task)).n) != _JOINTS:
         raise RejectedError(
             f"Task {task.name} is for {Path(model_of(task.robot)).name} ({joints} joints), but {model} has {_JOINTS}. "
             "Choose another task.",
             field="--task",
             value=name,
         )
+    check_fits(task, arm, where=find_file("task", name).name)
     return model, task
 
 
@@ -102,7 +104,7 @@ def _say_start(model: str, host: str, names: tuple[str, ...], source: str | None
     out.print(f"Emulated {model} listening at {host} (ports {', '.join(str(port) for port in sorted(PORTS))}).")
     if source:
         out.print(f"In another terminal: pliant run {source} --robot {address}")
-    else:  # a task with a tool would take the weight that is missing for a push
+    else:  # a task with a tool would read the missing weight as a push
         out.print("It has no tool. For a task with a tool, use --task and run the same task.")
     for fault in faults:
         out.print(f"Fault: {fault}.")

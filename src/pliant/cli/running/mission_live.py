@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pliant.cli.running.bridging import bridge, may_follow
-from pliant.cli.running.mission_run import TOLD, say_mission, stages_table, until_ctrl_c
+from pliant.cli.running.mission_run import STAGE_WORDS, say_mission, stages_table, until_ctrl_c
 from pliant.cli.show import err, figures_table, out
 from pliant.errors import MissionError, RecordingError
 from pliant.loop.saving import NOW, follow
@@ -50,13 +50,13 @@ def run_live(task: MissionTask, recording: Path, picture: Path, *, name: str | N
 
 
 def _until_over(session: MissionSession, go_on: Callable[[], bool]) -> None:
-    """Say which stage begins and why, until there is none left; Ctrl-C brakes, and that is the end."""
-    told, halted = 0, False
+    """Print each stage as it begins, with the reason, until the mission ends; Ctrl-C brakes and ends it."""
+    printed, halted = 0, False
     while session.running:
         story = session.story
-        for time_s, stage, reason in story["account"]["log"][told:]:
-            err.print(f"{time_s:.2f} s: {TOLD.get(stage, stage)} ({reason}).")
-            told += 1
+        for time_s, stage, reason in story["account"]["log"][printed:]:
+            err.print(f"{time_s:.2f} s: {STAGE_WORDS.get(stage, stage)} ({reason}).")
+            printed += 1
         if not story["moving"] and (story["stage"] in (DONE, STOPPED) or not go_on()):
             return
         if not go_on() and not halted:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pliant.mobile.planning.grid import OccupancyGrid
     from pliant.mobile.whole_body.kinematic_body import Body
 
-TOLD = {
+STAGE_WORDS = {
     "A": "A: the arm is parked, the base is locked",
     "B": "B: the base drives",
     "C": "C: base and arm move the tool to its goal",
@@ -143,5 +143,5 @@ def stages_table(log: list[Change]) -> Table:
     table.add_column("stage")
     table.add_column("reason")
     for change in log:
-        table.add_row(f"{change.time_s:.3f}", TOLD.get(change.stage, change.stage), change.reason)
+        table.add_row(f"{change.time_s:.3f}", STAGE_WORDS.get(change.stage, change.stage), change.reason)
     return table

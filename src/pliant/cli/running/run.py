@@ -16,7 +16,9 @@ def command(
         str | None,
         typer.Option(help="Robot instead of the task's: sim:ur10e, ur:HOST (UR5e), ur:HOST#ur10e, ros2:ur5e."),
     ] = None,
-    record: Annotated[Path | None, typer.Option(help="Write a recording to this file (.mcap).")] = None,
+    record: Annotated[
+        Path | None, typer.Option(help="Write a recording to this file (.mcap). Missing folders are created.")
+    ] = None,
     assign: Annotated[
         list[str] | None, typer.Option("--set", help="Change a parameter: name=value. Repeatable.")
     ] = None,

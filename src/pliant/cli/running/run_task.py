@@ -23,13 +23,15 @@ from pliant.robots import is_simulated, model_of
 from pliant.session.fast_run import save_last_seconds, save_run, simulate
 from pliant.session.session import Session
 from pliant.session.watch_file import FileWatch
-from pliant.task.schema import Task, located
+from pliant.task.schema import Task, arm_of, located
 
 if TYPE_CHECKING:
     from pliant.analysis.targets import Figure
 
 # A contact that bounces changes its state hundreds of times: so many lines are shown.
 _MOST = 30
+# Directions of a tool: along x y z, and about x y z.
+_DIRECTIONS = 6
 
 
 def change_task(task: Task, changes: dict[str, Any], assignments: list[str]) -> Task:
@@ -80,8 +82,18 @@ def say_start(task: Task, loop: str = "") -> None:
         f"{limits.angular_speed_rad_s:g} rad/s." + (f" Loop {loop}." if loop else ""),
         sep=": ",
     )
-    for note in task.notes:
+    for note in (*task.notes, *_missing_directions(task)):
         out.print(f"  {note}")
+
+
+def _missing_directions(task: Task) -> list[str]:
+    """A note about an arm that has fewer joints than an admittance has directions."""
+    if task.law != "admittance" or (arm := arm_of(task)).n >= _DIRECTIONS:
+        return []
+    return [
+        f"Note: {arm.name} has {arm.n} joint{'s' * (arm.n != 1)}, but admittance controls six directions. The tool "
+        "follows a least-squares compromise and does not settle at force / stiffness. Use impedance for this arm."
+    ]
 
 
 def _ask_and_bridge(session: Session, *, yes: bool) -> AbstractContextManager[None]:
@@ -166,7 +178,7 @@ def _stopped(session: Session) -> LoopError | None:
 def _until_it_ends(
     session: Session, meanwhile: Callable[[], object] | None, watcher: FileWatch | None
 ) -> list[np.ndarray[Any, Any]]:
-    """Show how far the loop is until it ends, or Ctrl-C; returns what it has told."""
+    """Show how far the loop is until it ends, or Ctrl-C; returns its records."""
     parts = []
     with progress("running") as update:
         try:

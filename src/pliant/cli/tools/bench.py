@@ -12,7 +12,7 @@ EXAMPLE = "Example: [bold]pliant bench tick --json[/bold]"
 def command(
     what: Annotated[str | None, typer.Argument(help="Name of the benchmark; without one, all are listed.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
-    seconds: Annotated[float, typer.Option(help="Length of each measurement \\[s], 0.5 to 600.")] = 5.0,
+    duration: Annotated[float, typer.Option(help="Length of each measurement \\[s], 0.5 to 600.")] = 5.0,
 ) -> int:
     """Measure how fast Pliant runs on this machine.
 
@@ -28,5 +28,5 @@ def command(
     chosen = find_benchmark(what)
     compile_first(*chosen.kernels)
     with progress(f"bench {what}") as update:
-        outcome = chosen.measure(seconds, update)
+        outcome = chosen.measure(duration, update)
     return report(outcome, as_json=as_json, picture=None)

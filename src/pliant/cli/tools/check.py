@@ -16,7 +16,9 @@ def command(
         list[str] | None, typer.Option("--set", help="Change a parameter: name=value. Repeatable.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
-    plot: Annotated[Path | None, typer.Option(help="Write a picture to this file.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Write a picture to this file. Missing folders are created.")
+    ] = None,
 ) -> int:
     """Predict whether a contact will settle, before the robot moves.
 

@@ -23,7 +23,9 @@ _SPANS = 3
 def command(
     recording: Annotated[Path, typer.Argument(help="A recording (.mcap).")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
-    plot: Annotated[Path | None, typer.Option(help="Write a picture to this file, with the findings marked.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Write a picture with the findings to this file. Missing folders are created.")
+    ] = None,
     partial: Annotated[bool, typer.Option("--partial", help="Accept a truncated recording.")] = False,
 ) -> int:
     """Diagnose a recorded run: what went wrong, why, and what to do.
@@ -100,6 +102,6 @@ def _table(findings: list[Finding], title: str) -> Table:
         table.add_column(column)
     for finding in findings:
         figures = [f"{f.name} {number(f.value)} {f.unit}".rstrip() for f in finding.figures]
-        told = "; ".join(figures) + (". " if figures and finding.cause else "") + finding.cause
-        table.add_row(finding.name, "ok" if finding.severity == "fine" else finding.severity, told)
+        text = "; ".join(figures) + (". " if figures and finding.cause else "") + finding.cause
+        table.add_row(finding.name, "ok" if finding.severity == "fine" else finding.severity, text)
     return table

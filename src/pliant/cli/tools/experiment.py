@@ -14,7 +14,9 @@ def command(
     context: typer.Context,
     name: Annotated[str | None, typer.Argument(help="Name of the experiment; without one, all are listed.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
-    plot: Annotated[Path | None, typer.Option(help="Write a picture to this file.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Write a picture to this file. Missing folders are created.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of all random numbers, 0 to 2147483647.")] = 0,
 ) -> int:
     """Run a named experiment, or list them.

@@ -49,7 +49,7 @@ def command(
         float | None,
         typer.Option(help="Highest frequency \\[Hz], 0.5 to 10 (default: 3).", rich_help_panel=_DELAY),
     ] = None,
-    seconds: Annotated[
+    duration: Annotated[
         float | None, typer.Option(help="Duration \\[s], 2 to 120 (default: 8).", rich_help_panel=_DELAY)
     ] = None,
     joint: Annotated[
@@ -79,7 +79,7 @@ def command(
 
     chosen = change_task(own_task(task) if write else load_arm_task(task, "identify"), {"robot": robot}, [])
     check_installed(chosen.robot)
-    of_delay = {"amplitude": amplitude, "bandwidth": bandwidth, "seconds": seconds, "joint": joint}
+    of_delay = {"amplitude": amplitude, "bandwidth": bandwidth, "duration": duration, "joint": joint}
     _refuse_others(what, {"poses": poses, "mount": mount or None}, {**of_delay, "contact": contact or None})
     if fast:
         must_be_simulated(chosen)
@@ -101,7 +101,7 @@ def command(
 
 
 def _refuse_others(what: str, of_payload: dict[str, Any], of_delay: dict[str, Any]) -> None:
-    """An option of the other identification is a mistake, not something to pass over."""
+    """Reject an option that belongs to the other identification instead of ignoring it."""
     from pliant.errors import RejectedError
 
     for name, value in (of_delay if what == "payload" else of_payload).items():

@@ -26,8 +26,9 @@ def excitation(options: dict[str, Any], arm: Arm) -> Excitation:
     amplitude = given.pop("amplitude", None)
     if amplitude is not None:
         (AMPLITUDE_DEG if "joint" in given else AMPLITUDE_MM).check(amplitude)
-    if "bandwidth" in given:
-        given["bandwidth_hz"] = given.pop("bandwidth")
+    for option, field in {"bandwidth": "bandwidth_hz", "duration": "seconds"}.items():
+        if option in given:
+            given[field] = given.pop(option)
     if amplitude is not None:
         name, value = ("amplitude_rad", radians(amplitude)) if given.get("joint") else ("amplitude_m", amplitude * 1e-3)
         given[name] = value

@@ -29,7 +29,10 @@ def command(
     ],
     start: Annotated[str, typer.Option(help="Start pose of the base: x,y,heading \\[m, m, °].")],
     goal: Annotated[str, typer.Option(help="Goal pose of the base: x,y,heading \\[m, m, °].")],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Picture (default: out/MAP-plan.png).")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Picture (default: out/MAP-plan.png). Missing folders are created."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
     settings: Annotated[
         list[str] | None,

@@ -13,9 +13,15 @@ EXAMPLE = "Example: [bold]pliant plot push.mcap --report push.html[/bold]"
 def command(
     recording: Annotated[Path, typer.Argument(help="A recording (.mcap).")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Picture file (default: next to the recording).")
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Picture file (default: next to the recording). Missing folders are created."
+        ),
     ] = None,
-    report: Annotated[Path | None, typer.Option(help="HTML report file (default: next to the recording).")] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(help="HTML report file (default: next to the recording). Missing folders are created."),
+    ] = None,
     partial: Annotated[bool, typer.Option("--partial", help="Accept a truncated recording.")] = False,
 ) -> int:
     """Draw a recording as a picture and as an HTML page.

@@ -81,7 +81,7 @@ class MissionSession(Started[MissionTask], MissionLink):
         """Name of the loop, by which other processes find it."""
 
     def start(self) -> Self:
-        """Start the process; returns when a path has been found, and raises if there is none."""
+        """Start the process; returns when a path has been found, and raises if no path exists."""
         ensure("loop", "body", "planner", notice=lines_on_stderr())
         return self._launch(MISSION_LOOP, {MISSION: self.task.model_dump(mode="json")})
 

@@ -183,7 +183,7 @@ class MissionProcess:
         self._take(mission)
         raise RejectedError("The mission was stopped while its path was being planned. Begin again to drive it.")
 
-    # ---- what is told ----
+    # ---- what is published ----
 
     def _answer(self, number: int, why: str) -> None:
         self.answers[str(number)] = why

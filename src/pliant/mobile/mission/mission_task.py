@@ -18,7 +18,7 @@ import mujoco
 import numpy as np
 
 from pliant.control.parameters import Parameters
-from pliant.errors import InputError, RejectedError
+from pliant.errors import InputError, PliantError, RejectedError
 from pliant.mobile.mission.mission_params import MissionSettings
 from pliant.mobile.mission.stage_machine import Mission
 from pliant.mobile.planning.grid import OccupancyGrid
@@ -147,7 +147,10 @@ def begun(
     body = Body(which, limits=task.base, tool=task.tool)
     body.chain.check_payload()
     mission = Mission(body, grid, goal, task, task.dt, within)
-    body.within("start_q", start_q(task, body)[BASE_JOINTS:])
+    try:
+        body.within("start_q", start_q(task, body)[BASE_JOINTS:])
+    except PliantError as error:
+        raise error.at(task.name) from None
     mission.planner.check(start, start)
     mission.prepare(start)
     return body, grid, mission

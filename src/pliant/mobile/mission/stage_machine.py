@@ -197,7 +197,7 @@ class Mission:
         return u
 
     def _still(self, seen: Seen) -> Array:
-        """To stand; an arm that something holds is told to be where it is, and presses no more."""
+        """Stop. The command of a blocked arm moves to its measured position, so that it stops pressing."""
         wish = np.zeros(self.body.m)
         if self._yield_to is not None:
             off = self._yield_to - seen.commanded
@@ -278,7 +278,7 @@ class Mission:
         )
 
     def _strained(self, seen: Seen) -> str:
-        """Whether the arm is not where it was told to be, or something presses on its tool."""
+        """Whether the arm is away from its commanded position, or something presses on its tool."""
         watch = self.settings.watch
         off = np.abs(seen.commanded - seen.q[BASE_JOINTS:]) - seen.ahead_s * np.abs(self.filter.u[2:])
         worst = int(off.argmax())
@@ -293,7 +293,7 @@ class Mission:
         return "the base is about to touch an obstacle" if self.stage != "A" and self._touches(seen.q) else ""
 
     def _in_the_way(self) -> str:
-        """Whether what is left of the way is blocked: looked at once, after each new map."""
+        """Whether the rest of the path is blocked; checked once after each new map."""
         if self._planned is not None or self.stand is None:
             return ""
         self._planned = self.stand
@@ -320,7 +320,7 @@ class Mission:
 
 
 def _exact(q: Array, u: Array, time_s: float) -> Seen:
-    """What is seen of a robot that does exactly what it is told."""
+    """The observation of a robot that follows its command exactly."""
     return Seen(time_s, q, u[2:], u[:2], q[BASE_JOINTS:], q)
 
 
