@@ -59,7 +59,9 @@ class Arm:
     payload_kg: float
     """Largest mass of the tool that the maker allows [kg]; infinite if the robot description does not give it."""
     assumed: tuple[str, ...]
-    """Assumptions where the robot description is incomplete, one sentence each."""
+    """What was assumed and chosen where the robot description is incomplete, one sentence each."""
+    flange: str
+    """Name of the site or link that carries the tool."""
     mjmodel: mujoco.MjModel
     """The MuJoCo model that was compiled."""
     mjdata: mujoco.MjData
@@ -135,6 +137,7 @@ class Arm:
             tool=tool,
             payload_kg=plan.payload_kg,
             assumed=plan.assumed,
+            flange=plan.flange,
             mjmodel=model,
             mjdata=mujoco.MjData(model),
             handle=HANDLE.new(),

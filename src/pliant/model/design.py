@@ -29,3 +29,5 @@ class Design:
     """Largest mass of the tool that the maker allows [kg]; infinite if the description does not give it."""
     assumed: tuple[str, ...] = ()
     """Assumptions where the description is incomplete, one sentence each."""
+    flange: str = FLANGE
+    """Name of the site or link of a file that carries the tool."""
