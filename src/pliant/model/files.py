@@ -39,9 +39,10 @@ class _Missing(NamedTuple):
     hint: str = ""
 
 
+_DECLARE = " (limits.joint_acceleration_rad_s2 and limits.joint_acceleration_m_s2 declare it)"
 _NO_SPEED = _Missing("speed", DEFAULT_V_MAX, ("rad/s", "m/s"))
 _NO_TORQUE = _Missing("torque", DEFAULT_TAU_MAX, ("N m", "N"))
-_NO_ACCELERATION = _Missing("acceleration", DEFAULT_A_MAX, ("rad/s²", "m/s²"))
+_NO_ACCELERATION = _Missing("acceleration", DEFAULT_A_MAX, ("rad/s²", "m/s²"), _DECLARE)
 
 _HINGE, _SLIDE = int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)
 _KINDS = {int(mujoco.mjtJoint.mjJNT_FREE): "free joint", int(mujoco.mjtJoint.mjJNT_BALL): "ball joint"}
@@ -70,12 +71,20 @@ def file_design(path: Path | str, *, flange: str | None = None, visual: bool = F
     speeds = _urdf_speeds(root) if urdf else {}
     v_max = _filled(model, joints, [speeds.get(_joint_name(model, j), 0.0) for j in joints], _NO_SPEED, assumed)
     torque = _filled(model, joints, [_torque(model, j) for j in joints], _NO_TORQUE, assumed)
-    a_max = _filled(model, joints, [0.0 for _ in joints], _NO_ACCELERATION, assumed)
+    notes: list[str] = []
+    a_max = _filled(model, joints, [0.0 for _ in joints], _NO_ACCELERATION, notes)
     limits = dict(zip(joints, torque, strict=True))
     spec = rebuild(model, body, position, quat, limits, visual=visual)
     spec.modelname = path.stem
     return Design(
-        path.stem, spec, tuple(v_max), tuple(a_max), _home(model, joints), assumed=tuple(assumed), flange=found.name
+        path.stem,
+        spec,
+        tuple(v_max),
+        tuple(a_max),
+        _home(model, joints),
+        assumed=tuple(assumed),
+        acceleration_note="; ".join(notes),
+        flange=found.name,
     )
 
 
@@ -294,9 +303,8 @@ def _filled(
         names = [_joint_name(model, joints[k]) for k in empty]
         verb = "have" if len(names) > 1 else "has"
         value, unit = missing.default[slides], missing.unit[slides]
-        assumed.append(
-            f"{_listed('joint', names)} {verb} no {missing.limit} limit; {value:g} {unit} is assumed{missing.hint}"
-        )
+        who = "the joints have" if len(empty) == len(joints) > 1 else f"{_listed('joint', names)} {verb}"
+        assumed.append(f"{who} no {missing.limit} limit; {value:g} {unit} is assumed{missing.hint}")
         for k in empty:
             found[k] = value
     return found
