@@ -195,6 +195,11 @@ class Arm:
         return self.handle["Jdot_qd"][0].copy()
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """`assumed` as whole sentences, to be printed."""
+        return tuple(f"{sentence[0].upper()}{sentence[1:]}." for sentence in self.assumed)
+
+    @property
     def units(self) -> tuple[str, ...]:
         """The unit of each joint: rad, or m for a prismatic joint."""
         return tuple("m" if slides else "rad" for slides in self.handle[0].slides[: self.n])

@@ -16,6 +16,7 @@ from pliant.cli.assigning import assigned
 from pliant.cli.show import ask_once, err, figures_table, out, progress
 from pliant.control.laws.contact.contact_states import DWELL, PAUSED, SEEK, SLIDE
 from pliant.errors import ContactError, LoopError, RejectedError
+from pliant.loop.fault_text import starved_warning
 from pliant.model.arm import Arm
 from pliant.model.catalogue import available_models
 from pliant.params.declare import validated
@@ -23,7 +24,7 @@ from pliant.robots import is_simulated, model_of
 from pliant.session.fast_run import save_last_seconds, save_run, simulate
 from pliant.session.session import Session
 from pliant.session.watch_file import FileWatch
-from pliant.task.schema import Task, located
+from pliant.task.schema import Task, arm_of, located
 
 if TYPE_CHECKING:
     from pliant.analysis.targets import Figure
@@ -68,8 +69,8 @@ def must_be_simulated(task: Task) -> None:
         raise RejectedError(said, field="--fast")
 
 
-def say_start(task: Task, loop: str = "") -> None:
-    """Print what is about to move, in which loop, and within which limits."""
+def say_start(task: Task, arm: Arm, loop: str = "") -> None:
+    """Print what is about to move, in which loop, within which limits, and what is assumed about the arm."""
     limits = task.params.limits
     kind, _, which = task.robot.partition(":")
     out.print(
@@ -80,8 +81,15 @@ def say_start(task: Task, loop: str = "") -> None:
         f"{limits.angular_speed_rad_s:g} rad/s." + (f" Loop {loop}." if loop else ""),
         sep=": ",
     )
-    for note in task.notes:
+    for note in (*task.notes, *arm.notes):
         out.print(f"  {note}")
+
+
+def _warn_of_starving(task: Task, records: np.ndarray[Any, Any]) -> bool:
+    """Print a warning if a limit starved the law in these records; returns whether it did."""
+    if said := starved_warning(records, task.params.limits.starved_warn_s):
+        err.print(f"Warning: {said}")
+    return bool(said)
 
 
 def _ask_and_bridge(session: Session, *, yes: bool) -> AbstractContextManager[None]:
@@ -93,7 +101,7 @@ def _ask_and_bridge(session: Session, *, yes: bool) -> AbstractContextManager[No
 
 def run_fast(task: Task, record: Path | None) -> int:
     """Simulate the whole task in compiled code."""
-    say_start(task)
+    say_start(task, arm_of(task))
     began = time.perf_counter()
     with progress("simulating") as update:
         run = simulate(task, update, lift_off=True)
@@ -103,6 +111,7 @@ def run_fast(task: Task, record: Path | None) -> int:
     done = len(run.records) * task.dt
     out.print(f"{done:.2f} s simulated in {taken:.2f} s ({done / taken:.0f}× real time).")
     _summary(task, run.records)
+    _warn_of_starving(task, run.records)
     if record:
         out.print(f"Recording: {record}")
     if run.fault:
@@ -129,7 +138,7 @@ def run_paced(
     that ends in a fault is summarised too, before the error is raised.
     """
     session = Session(task, record=record, ticks=task.ticks, name=name, unchecked=unchecked)
-    say_start(task, session.name)
+    say_start(task, session.arm, session.name)
     ask_once(task, yes=yes)
     parts: list[np.ndarray[Any, Any]] = []
     watcher = FileWatch(watch, session) if watch else None  # now: what is saved while the loop starts counts too
@@ -167,7 +176,7 @@ def _until_it_ends(
     session: Session, meanwhile: Callable[[], object] | None, watcher: FileWatch | None
 ) -> list[np.ndarray[Any, Any]]:
     """Show how far the loop is until it ends, or Ctrl-C; returns what it has told."""
-    parts = []
+    parts, warned = [], False
     with progress("running") as update:
         try:
             if meanwhile:
@@ -176,6 +185,7 @@ def _until_it_ends(
                 if watcher and (said := watcher.poll()):
                     err.print(said)
                 parts.append(session.read())
+                warned = warned or _warn_of_starving(session.task, parts[-1])
                 update(session.board.head / session.task.ticks)
                 time.sleep(0.05)
         except KeyboardInterrupt:
