@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -36,7 +37,7 @@ def urdf(joints: Iterable[Joint], inertial: dict[str, str] | None = None) -> str
 
 def serial(links: list[str], joint: str = "joint{}") -> list[Joint]:
     """Revolute joints that connect these links one after the other."""
-    pairs = zip(links, links[1:], strict=False)
+    pairs = itertools.pairwise(links)
     return [(joint.format(i), a, b, "revolute") for i, (a, b) in enumerate(pairs, 1)]
 
 
