@@ -25,6 +25,7 @@ MODES = {"position": POSITION, "velocity": VELOCITY, "torque": TORQUE}
 
 # Why the controller stopped the robot. A fault is latched: it ends with the loop.
 FAULT_NUMBER, FAULT_POSE_ERROR, FAULT_COMMAND, FAULT_LAW, FAULT_SLOW = 1, 2, 3, 4, 5
+FAULT_STARVED = 6
 # Sensor trouble t becomes the fault FAULT_SENSOR + t once it has lasted longer than sense.hold_s.
 FAULT_SENSOR = 10
 WRENCH_OK, WRENCH_MISSING, WRENCH_SATURATED, WRENCH_NAN, WRENCH_RANGE, WRENCH_STALE, WRENCH_FROZEN = range(7)
@@ -41,6 +42,7 @@ FAULTS = {
     FAULT_COMMAND: "the command was not finite: a goal or a parameter is far outside its limits",
     FAULT_LAW: "the law raised an error",
     FAULT_SLOW: "the law took longer than a period, many times in a row",
+    FAULT_STARVED: "a limit cut most of what the law asked for, for longer than limits.starved_fault_s",
     FAULT_POSE_ERROR: "the pose error of the virtual spring exceeded limits.pose_error_m or limits.pose_error_rad",
     **{FAULT_SENSOR + number: f"the force sensor {words}" for number, words in TROUBLES.items()},
 }
@@ -255,6 +257,12 @@ STATE = Layout(
         Field("load", "N m", "external joint torques, estimated from the motion (simple impedance)", _J),
         Field("contact", "", "state of the contact law", kind=CONTACT),
         Field("weakest", "-", "direction of the smallest singular value, the initial guess of the next tick", (6,)),
+        Field(
+            "starved_s", "s", "how long a limit has cut most of what the law asks for, while its error did not shrink"
+        ),
+        Field("starved_by", "", "the limit that did: its place in observed.asked", kind="i8"),
+        Field("starved_left", "", "fraction that it has left on average"),
+        Field("starved_error", "m", "pose error since then, 0.2 m counted for each rad"),
         Field("own", "", "state of a law from outside the package, as it declares it", (MAX_OWN_STATE,)),
     ),
 )

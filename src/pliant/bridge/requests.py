@@ -115,9 +115,10 @@ class Requests:
     def set(self, text: str) -> str:
         """Change parameters from a text."""
         values = parsed(text)
-        self.link.set(values)
+        notes = self.link.set(values)
         now = flat(self.link.parameters)
-        return ", ".join(f"{name} = {shown(now[name])}" for name in values)
+        said = ", ".join(f"{name} = {shown(now[name])}" for name in values)
+        return ". ".join((said, *notes)) if notes else said
 
 
 def parsed(text: str) -> dict[str, Any]:

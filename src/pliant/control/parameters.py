@@ -164,6 +164,12 @@ class Impedance(Section):
     cancel_coriolis: bool = param(True, live=True, help="Whether Coriolis and centrifugal torques are compensated.")
     cancel_gravity: bool = param(True, live=True, help="Whether the arm's weight is compensated.")
     cancel_friction: bool = param(True, live=True, help="Whether viscous joint friction is compensated.")
+    cancel_dry_friction: bool = param(
+        False,
+        live=True,
+        help="Whether dry joint friction is compensated, by nine tenths of what the robot description gives. Too large "
+        "a value there makes the arm oscillate.",
+    )
     cancel_force: bool = param(
         True,
         live=True,
@@ -191,6 +197,33 @@ class Limits(Section):
 
     speed_scale: float = param(0.5, live=True, gt=0, le=1, help="Fraction of the robot's joint speed limits to use.")
     acceleration_scale: float = param(0.5, gt=0, le=1, help="Fraction of the robot's joint acceleration limits to use.")
+    joint_acceleration_rad_s2: float = param(
+        0.0,
+        unit="rad/s²",
+        ge=0,
+        le=1000,
+        help="Acceleration limit of every revolute joint (0: that of the robot description, or the assumed one). "
+        "acceleration_scale is a fraction of it.",
+    )
+    joint_acceleration_m_s2: float = param(
+        0.0,
+        unit="m/s²",
+        ge=0,
+        le=1000,
+        help="Acceleration limit of every prismatic joint (0: that of the robot description, or the assumed one).",
+    )
+    starved_warn_s: float = param(
+        1.0,
+        unit="s",
+        live=True,
+        ge=0.05,
+        le=60,
+        help="Time after which a warning is given if an acceleration or torque limit cuts more than half of what the "
+        "law asks for and the error does not shrink.",
+    )
+    starved_fault_s: float = param(
+        5.0, unit="s", live=True, ge=0, le=600, help="Time after which the same is a fault (0: never)."
+    )
     linear_speed_m_s: float = param(
         0.5,
         unit="m/s",

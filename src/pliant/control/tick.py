@@ -20,6 +20,7 @@ from pliant.control.limits.joint_command import limit
 from pliant.control.limits.joint_torque import limit_torque
 from pliant.control.limits.reach_edge import SCRATCH as EDGE
 from pliant.control.limits.reach_edge import limit_edge
+from pliant.control.limits.starvation import supervise_limits
 from pliant.control.limits.stopping_path import SCRATCH as INSIDE
 from pliant.control.sense import external_wrench
 from pliant.kernel import call_at, fill, kernel, put
@@ -38,7 +39,7 @@ from pliant.records import (
     Field,
     Layout,
 )
-from pliant.spatial import pose_integrate
+from pliant.spatial import pose_error, pose_integrate
 
 # How fast a velocity-driven robot is pulled back onto the commanded position [1/s]: far below its servo.
 VELOCITY_PULL = 1.0
@@ -117,6 +118,9 @@ def step(h, p, s, r, g, c, o, w, mode, dt):
         scale = limit(p.limits, h, s, w.qd, dt, o, w.inside)
         _follow(h, s, w, scale, dt)
         _drive(h, p, s, r, c, w, o, mode, dt)
+    if s.started != 0 and s.fault == 0 and g.stop == 0 and law.takes_commands == 0:
+        pose_error(s.pose, g.pose, w.e)
+        supervise_limits(p.limits, s, w.e, o, dt)
 
 
 @kernel
@@ -197,6 +201,7 @@ def _start(h, p, s, r, g, c, o, w, dt):
     s.law, s.started = g.law, 1
     s.set, s.ramp = 0, 1.0  # at rest at the goal, new gains hold no energy
     s.busy = s.finishes = 0
+    s.starved_s = 0.0
     fill(s.weakest, 0.0)
     fill(s.twist, 0.0)
     fill(s.moved, 0.0)

@@ -8,12 +8,15 @@ import numpy as np
 
 from pliant.control.axes import turn
 from pliant.control.laws.registry import law_of
+from pliant.control.limits.cuts import ACCELERATION, TOOL_ACCELERATION, TORQUE
 from pliant.records import (
     FAULT_COMMAND,
     FAULT_LAW,
     FAULT_POSE_ERROR,
     FAULT_SENSOR,
+    FAULT_STARVED,
     FAULTS,
+    LIMITS,
     TROUBLES,
     WRENCH_FROZEN,
     WRENCH_MISSING,
@@ -36,9 +39,33 @@ def fault_words(state: Any, goal: Any, reading: Any, parameters: Any) -> str:
         return f"the law {law.name} {what}. {_OWN_LAW[number]}"
     if number == FAULT_POSE_ERROR:
         return _pose_error(state, goal, parameters)
+    if number == FAULT_STARVED:
+        longest = float(parameters["limits"]["starved_fault_s"])
+        return (
+            f"{_starved(state)}, longer than limits.starved_fault_s ({longest:g} s). {_FEED[int(state['starved_by'])]}"
+        )
     if (trouble := number - FAULT_SENSOR) in TROUBLES:
         return _sensor(trouble, state, reading, parameters["sense"])
     return FAULTS.get(number, f"fault {number}" if number else "")
+
+
+def starved_warning(records: np.ndarray[Any, Any], warn_s: float) -> str:
+    """A sentence on the first limit that starved the law for `warn_s` in these telemetry records; "" if none did."""
+    late = np.flatnonzero(records["state"]["starved_s"] >= warn_s)
+    if not len(late):
+        return ""
+    record = records[late[0]]
+    remedy = _FEED[int(record["state"]["starved_by"])]
+    return f"at {float(record['time_s']):.2f} s {_starved(record['state'])}. {remedy}."
+
+
+def _starved(state: Any) -> str:
+    """Which limit starved the law, how much it left, and for how long."""
+    name, law = LIMITS[1 << int(state["starved_by"])], law_of(state["law"]).name
+    return (
+        f"the {name} limit left {float(state['starved_left']):.0%} of what the law {law} asked for, and the error did "
+        f"not shrink for {float(state['starved_s']):.2g} s"
+    )
 
 
 def first_fault(records: np.ndarray[Any, Any], parameters: Any) -> str:
@@ -73,6 +100,12 @@ def _pose_error(state: Any, goal: Any, parameters: Any) -> str:
 _OWN_LAW = {
     FAULT_LAW: "Check the indices in its step, and what it raises",
     FAULT_COMMAND: "Check its step for divisions by zero and for values that grow without bound",
+}
+_SOFTER = "lower the stiffness or raise the virtual mass"
+_FEED = {
+    ACCELERATION: f"If the arm allows it, raise limits.joint_acceleration_rad_s2 or acceleration_scale; else {_SOFTER}",
+    TORQUE: "Lower the stiffness or the load, or check the torque limits of the robot description",
+    TOOL_ACCELERATION: f"Raise limits.linear_acceleration_m_s2 or limits.angular_acceleration_rad_s2; or {_SOFTER}",
 }
 _LOAD = "Check tool.mass_kg and what touches the tool"
 _CABLE = "Check its cable and power"

@@ -34,7 +34,9 @@ class Cell:
         self.robot = open_robot(task.robot, task)
         parameters = record_of(task.params)
         prepare(parameters[0], None, 1.0, 0, task.dt)
-        arm = self.robot.arm if task.belief == Belief() else arm_of(task)
+        limits = task.params.limits
+        same = task.belief == Belief() and not (limits.joint_acceleration_rad_s2 or limits.joint_acceleration_m_s2)
+        arm = self.robot.arm if same else arm_of(task)
         self.controller = Controller(arm, parameters, task.interface, task.dt, laws_of(task), type(task.params))
         self.revision = 0
         self.script: dict[int, list[tuple[Event, np.ndarray[Any, Any], list[goal_requests.Request]]]] = {}

@@ -59,7 +59,9 @@ class Arm:
     payload_kg: float
     """Largest mass of the tool that the maker allows [kg]; infinite if the robot description does not give it."""
     assumed: tuple[str, ...]
-    """Assumptions where the robot description is incomplete, one sentence each."""
+    """What was assumed and chosen where the robot description is incomplete, one sentence each."""
+    flange: str
+    """Name of the site or link that carries the tool."""
     mjmodel: mujoco.MjModel
     """The MuJoCo model that was compiled."""
     mjdata: mujoco.MjData
@@ -79,17 +81,21 @@ class Arm:
         mass_scale: float = 1.0,
         length_scale: float = 1.0,
         friction_scale: float = 1.0,
+        acceleration: tuple[float, float] = (0.0, 0.0),
     ) -> Arm:
         """Load a built-in arm ("ur5e", "two_link", …) or the arm in an MJCF or URDF file.
 
         `gravity` [m/s^2] is given in the base frame. Alternatively, `mount_rpy_deg` gives the rotation of the base from
         upright (about the fixed axes x, y, z in this order). Without either, the gravity of the description is used.
         `flange` names the site or body of a file that carries the tool. The three scales introduce a deliberate model
-        error: they multiply the masses, lengths and joint friction of the arm.
+        error: they multiply the masses, lengths and joint friction of the arm. `acceleration` sets the limit of all
+        revolute [rad/s^2] and prismatic [m/s^2] joints; 0 keeps that of the description.
         """
         plan = design(name_or_path, flange=flange)
         scales = mass_scale, length_scale, friction_scale
-        return cls.of(plan, tool, gravity=gravity, mount_rpy_deg=mount_rpy_deg, scales=scales)
+        return cls.of(
+            plan, tool, gravity=gravity, mount_rpy_deg=mount_rpy_deg, scales=scales, acceleration=acceleration
+        )
 
     @classmethod
     def of(
@@ -100,6 +106,7 @@ class Arm:
         gravity: Sequence[float] | None = None,
         mount_rpy_deg: Sequence[float] | None = None,
         scales: tuple[float, float, float] = (1.0, 1.0, 1.0),
+        acceleration: tuple[float, float] = (0.0, 0.0),
     ) -> Arm:
         """The arm of a design. The tool is mounted on the design, which cannot be used again. See also `load`."""
         tool = tool or Tool()
@@ -115,12 +122,16 @@ class Arm:
         model.opt.gravity[:] = _gravity(model, gravity, mount_rpy_deg)
         if wrong:
             misjudge(model, mujoco.MjData(model), *scales, model.body(TOOL).id)
-        return cls.from_model(plan, tool, model)
+        return cls.from_model(plan, tool, model, acceleration)
 
     @classmethod
-    def from_model(cls, plan: Design, tool: Tool, model: mujoco.MjModel) -> Arm:
+    def from_model(
+        cls, plan: Design, tool: Tool, model: mujoco.MjModel, acceleration: tuple[float, float] = (0.0, 0.0)
+    ) -> Arm:
         """The arm of an already compiled model, tool included; `plan` adds what a MuJoCo model cannot hold."""
         limited = model.jnt_limited.astype(bool)
+        declared = np.where(model.jnt_type == mujoco.mjtJoint.mjJNT_SLIDE, acceleration[1], acceleration[0])
+        note = (plan.acceleration_note,) if plan.acceleration_note and not declared.all() else ()
         arm = cls(
             name=plan.name,
             n=model.nv,
@@ -128,13 +139,14 @@ class Arm:
             q_min=np.where(limited, model.jnt_range[:, 0], -UNLIMITED),
             q_max=np.where(limited, model.jnt_range[:, 1], UNLIMITED),
             v_max=np.array(plan.v_max),
-            a_max=np.array(plan.a_max),
+            a_max=np.where(declared > 0.0, declared, plan.a_max),
             tau_max=model.jnt_actfrcrange[:, 1].copy(),
             q_home=np.zeros(model.nv),
             gravity=model.opt.gravity.copy(),
             tool=tool,
             payload_kg=plan.payload_kg,
-            assumed=plan.assumed,
+            assumed=(*plan.assumed, *note),
+            flange=plan.flange,
             mjmodel=model,
             mjdata=mujoco.MjData(model),
             handle=HANDLE.new(),
@@ -181,6 +193,11 @@ class Arm:
         """The tool's acceleration [m/s^2, rad/s^2] in the base frame at zero joint acceleration."""
         kinematics.dynamics_at(self.handle, self._joints("q", q), self._joints("qd", qd))
         return self.handle["Jdot_qd"][0].copy()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """`assumed` as whole sentences, to be printed."""
+        return tuple(f"{sentence[0].upper()}{sentence[1:]}." for sentence in self.assumed)
 
     @property
     def units(self) -> tuple[str, ...]:
@@ -278,7 +295,7 @@ def _fill(arm: Arm) -> None:
     for field in ("q_min", "q_max", "v_max", "a_max", "tau_max"):
         h[field][:n] = getattr(arm, field)
     h.slides[:n] = model.jnt_type == mujoco.mjtJoint.mjJNT_SLIDE
-    h.damping[:n] = model.dof_damping
+    h.damping[:n], h.friction[:n] = model.dof_damping, model.dof_frictionloss
     h.gravity[:] = arm.gravity
     h.reach_center[:], h.reach_min, h.reach_max = reach_of(model, data, h.tool_site)
     h.tool_mass, h.tool_com[:] = arm.tool.mass_kg, arm.tool.com_in_sensor_m

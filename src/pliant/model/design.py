@@ -29,3 +29,7 @@ class Design:
     """Largest mass of the tool that the maker allows [kg]; infinite if the description does not give it."""
     assumed: tuple[str, ...] = ()
     """Assumptions where the description is incomplete, one sentence each."""
+    acceleration_note: str = ""
+    """A sentence on acceleration limits that are assumed; "" if they are known."""
+    flange: str = FLANGE
+    """Name of the site or link of a file that carries the tool."""

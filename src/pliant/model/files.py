@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -19,6 +20,8 @@ import numpy as np
 from pliant.errors import ModelError
 from pliant.model.design import Design
 from pliant.model.file_tree import rebuild
+from pliant.model.flange import Flange, Tree, find_flange
+from pliant.model.link_masses import mesh_masses, missing_meshes, repair, weigh_without_meshes
 from pliant.records import MAX_JOINTS
 
 # Where the file is silent: (joint that turns, joint that slides).
@@ -26,7 +29,21 @@ DEFAULT_V_MAX = (2.0, 0.5)  # rad/s, m/s
 DEFAULT_A_MAX = (10.0, 2.0)  # rad/s^2, m/s^2; no file format has a field for it
 DEFAULT_TAU_MAX = (150.0, 1000.0)  # N m, N
 
-_FLANGE_NAMES = ("tool", "tool0", "attachment_site", "tcp")
+
+class _Missing(NamedTuple):
+    """A limit that a file may lack, and what is assumed then."""
+
+    limit: str
+    default: tuple[float, float]
+    unit: tuple[str, str]
+    hint: str = ""
+
+
+_DECLARE = " (limits.joint_acceleration_rad_s2 and limits.joint_acceleration_m_s2 declare it)"
+_NO_SPEED = _Missing("speed", DEFAULT_V_MAX, ("rad/s", "m/s"))
+_NO_TORQUE = _Missing("torque", DEFAULT_TAU_MAX, ("N m", "N"))
+_NO_ACCELERATION = _Missing("acceleration", DEFAULT_A_MAX, ("rad/s²", "m/s²"), _DECLARE)
+
 _HINGE, _SLIDE = int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)
 _KINDS = {int(mujoco.mjtJoint.mjJNT_FREE): "free joint", int(mujoco.mjtJoint.mjJNT_BALL): "ball joint"}
 
@@ -39,25 +56,36 @@ def file_spec(path: Path | str, *, flange: str | None = None, visual: bool = Fal
 def file_design(path: Path | str, *, flange: str | None = None, visual: bool = False) -> Design:
     """The arm in an MJCF or URDF file.
 
-    `flange` names the site or body that carries the tool. Without it: a site, then a body, named tool, tool0,
-    attachment_site, tcp or ee…; otherwise the last body of the chain with the most joints. Meshes are only needed for
-    display: with `visual`, a file whose meshes are missing is loaded without shapes.
+    `flange` names the site or body that carries the tool. Without it: a site, then a body, with a usual name (tool0,
+    attachment_site, *flange*, *link8, ee…, *_tcp); otherwise the last body of the longest chain. A gripper does not
+    count: its joints are held fixed. Meshes are only needed for display: with `visual`, a file whose meshes are missing
+    is loaded without shapes.
     """
     path = Path(path)
     root = _xml_root(path)
-    model = _compile(path, urdf=root.tag == "robot", visual=visual)
-    body, position, quat = _find_flange(path, model, flange)
+    urdf = root.tag == "robot"
+    found, model, assumed = _compile(path, root, flange, visual=visual)
+    body, position, quat = _place(model, found)
     joints = _chain(path, model, body)
-    assumed: list[str] = []
-    for j in set(range(model.njnt)) - set(joints):
-        assumed.append(f"joint {_joint_name(model, j)!r} does not move the tool and is held fixed")
-    speeds = _urdf_speeds(root) if root.tag == "robot" else {}
-    v_max = tuple(_speed(model, j, speeds, assumed) for j in joints)
-    a_max = tuple(DEFAULT_A_MAX[_slides(model, j)] for j in joints)
-    torque = {j: _torque(model, j, assumed) for j in joints}
-    spec = rebuild(model, body, position, quat, torque, visual=visual)
+    assumed += _held(model, found, joints)
+    speeds = _urdf_speeds(root) if urdf else {}
+    v_max = _filled(model, joints, [speeds.get(_joint_name(model, j), 0.0) for j in joints], _NO_SPEED, assumed)
+    torque = _filled(model, joints, [_torque(model, j) for j in joints], _NO_TORQUE, assumed)
+    notes: list[str] = []
+    a_max = _filled(model, joints, [0.0 for _ in joints], _NO_ACCELERATION, notes)
+    limits = dict(zip(joints, torque, strict=True))
+    spec = rebuild(model, body, position, quat, limits, visual=visual)
     spec.modelname = path.stem
-    return Design(path.stem, spec, v_max, a_max, _home(model, joints), assumed=tuple(sorted(assumed)))
+    return Design(
+        path.stem,
+        spec,
+        tuple(v_max),
+        tuple(a_max),
+        _home(model, joints),
+        assumed=tuple(assumed),
+        acceleration_note="; ".join(notes),
+        flange=found.name,
+    )
 
 
 # ---- reading -------------------------------------------------------------------------------------------------------
@@ -85,47 +113,81 @@ def _reason(error: Exception) -> str:
     return ", ".join(line.replace("Element name '', ", "") for line in lines).rstrip(".")
 
 
-def _compile(path: Path, *, urdf: bool, visual: bool) -> mujoco.MjModel:
+def _compile(
+    path: Path, root: ET.Element, flange: str | None, *, visual: bool
+) -> tuple[Flange, mujoco.MjModel, list[str]]:
+    """The frame that carries the tool, the compiled model, and notes on what was changed to compile it."""
+    urdf = root.tag == "robot"
     try:
         if visual:
             try:
-                spec = mujoco.MjSpec.from_file(str(path))
-                spec.compiler.fusestatic = False
-                return spec.compile()
+                spec, found, notes = _prepared(path, root, flange)
+                return found, spec.compile(), notes
             except ValueError:
                 pass  # a failed spec cannot be used again; try without shapes
-        spec = mujoco.MjSpec.from_file(str(path))
-        spec.compiler.fusestatic = False  # keep fixed links: one of them is often the tool frame
-        _strip(spec, urdf)
-        return spec.compile()
+        spec, found, notes = _prepared(path, root, flange)
+        tree = Tree(spec)
+        notes += missing_meshes(spec, path)
+        notes += _strip(spec, tree, found, urdf=urdf)
+        model = spec.compile()
+        return found, model, notes + mesh_masses(spec, model)
     except ValueError as error:
-        if light := re.search(r"mass and inertia of moving bodies.*Element name '([^']*)'", str(error), re.DOTALL):
-            part = "Link" if urdf else "Body"
-            raise ModelError(
-                f"{part} {light[1]!r} in {path} has no mass or inertia. Add an <inertial> element."
-            ) from None
-        raise ModelError(f"MuJoCo cannot load the robot in {path}: {_reason(error)}.") from None
+        raise _not_loaded(path, urdf, error) from None
 
 
-def _strip(spec: mujoco.MjSpec, urdf: bool) -> None:
-    """Delete what control does not need, so that a missing mesh or picture is no error; shapes that give mass stay."""
+def _prepared(path: Path, root: ET.Element, flange: str | None) -> tuple[mujoco.MjSpec, Flange, list[str]]:
+    """The file as a spec whose masses can be compiled, and the frame that carries the tool."""
+    spec = mujoco.MjSpec.from_file(str(path))
+    spec.compiler.fusestatic = False  # keep fixed links: one of them is often the tool frame
+    tree = Tree(spec)
+    found = find_flange(tree, _coupled(spec, root), flange)
+    if found is None:
+        known = ", ".join(repr(n) for n in [*tree.sites, *tree.names[1:]] if n) or "none with a name"
+        raise ModelError(f"{path} has no site or body {flange!r} to mount the tool on. Known: {known}.")
+    return spec, found, [*_chosen(found, flange), *repair(spec, tree, found, urdf=root.tag == "robot")]
+
+
+def _not_loaded(path: Path, urdf: bool, error: ValueError) -> ModelError:
+    part = "Link" if urdf else "Body"
+    if light := re.search(r"mass and inertia of moving bodies.*Element name '([^']*)'", str(error), re.DOTALL):
+        return ModelError(f"{part} {light[1]!r} in {path} has no mass or inertia. Add an <inertial> element.")
+    if lost := re.search(r"[Ee]rror opening file '([^']*)'", str(error)):
+        return ModelError(
+            f"Mesh file {lost[1]!r} of {path} is missing, and a body without <inertial> takes its mass from it. Add "
+            "the file, or an <inertial> element."
+        )
+    return ModelError(f"MuJoCo cannot load the robot in {path}: {_reason(error)}.")
+
+
+def _coupled(spec: mujoco.MjSpec, root: ET.Element) -> list[tuple[str, str]]:
+    """Pairs of joints of which one follows the other: mimic joints of a URDF file, equalities of an MJCF file."""
+    pairs = [(eq.name1, eq.name2) for eq in spec.equalities if eq.type == mujoco.mjtEq.mjEQ_JOINT and eq.name2]
+    for joint in root.iter("joint"):
+        if (mimic := joint.find("mimic")) is not None:
+            pairs.append((joint.get("name", ""), mimic.get("joint", "")))
+    return pairs
+
+
+def _strip(spec: mujoco.MjSpec, tree: Tree, flange: Flange, *, urdf: bool) -> list[str]:
+    """Delete what control does not need, so that a missing mesh or picture is no error; returns notes."""
     for group in (spec.pairs, spec.excludes, spec.sensors, spec.equalities, spec.tuples, spec.skins, spec.flexes):
         _delete(spec, group)
     _delete(spec, [a for a in spec.actuators if a.trntype != mujoco.mjtTrn.mjTRN_JOINT])
     _delete(spec, spec.tendons)
     for key in spec.keys:
         key.ctrl, key.act = [], []  # their sizes no longer fit
-    weighs = spec.compiler.inertiafromgeom == mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE
-    _delete(
-        spec,
-        [g for g in spec.geoms if urdf or g.parent.name == "world" or (g.parent.explicitinertial and not weighs)],
-    )
+    notes: list[str] = []
+    if urdf:
+        _delete(spec, spec.geoms)
+    else:
+        notes = weigh_without_meshes(spec, tree, flange)
     for element in (*spec.geoms, *spec.sites):
         element.material = ""
     used = {geom.meshname for geom in spec.geoms}
     _delete(spec, [mesh for mesh in spec.meshes if mesh.name not in used])
     for group in (spec.materials, spec.textures, spec.hfields):
         _delete(spec, group)
+    return notes
 
 
 def _delete(spec: mujoco.MjSpec, elements: object) -> None:
@@ -157,38 +219,57 @@ def _ancestors(model: mujoco.MjModel, body: int) -> list[int]:
     return line
 
 
-def _find_flange(path: Path, model: mujoco.MjModel, name: str | None) -> tuple[int, np.ndarray, np.ndarray]:
+def _place(model: mujoco.MjModel, flange: Flange) -> tuple[int, np.ndarray, np.ndarray]:
     """Body, position [m] and quaternion of the frame that carries the tool."""
-    site_names = [_name(model, mujoco.mjtObj.mjOBJ_SITE, i) for i in range(model.nsite)]
-    body_names = [_name(model, mujoco.mjtObj.mjOBJ_BODY, i) for i in range(model.nbody)]
-    for names, is_site in ((site_names, True), (body_names, False)):
-        wanted = [name] if name else [*_FLANGE_NAMES, *(n for n in names if n.lower().startswith("ee"))]
-        found = next((names.index(n) for n in wanted if n in names), None)
-        if found is not None and is_site:
-            return int(model.site_bodyid[found]), model.site_pos[found], model.site_quat[found]
-        if found is not None:
-            return found, np.zeros(3), np.array([1.0, 0, 0, 0])
-    if name:
-        known = ", ".join(repr(n) for n in [*site_names, *body_names[1:]] if n) or "none with a name"
-        raise ModelError(f"{path} has no site or body {name!r} to mount the tool on. Known: {known}.")
+    body = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, flange.body)
+    if not flange.is_site:
+        return body, np.zeros(3), np.array([1.0, 0, 0, 0])
+    site = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SITE, flange.name)
+    return body, model.site_pos[site], model.site_quat[site]
 
-    def length(body: int) -> tuple[int, int, int]:
-        line = _ancestors(model, body)
-        return int(model.body_jntnum[line].sum()), len(line), -body
 
-    return max(range(model.nbody), key=length), np.zeros(3), np.array([1.0, 0, 0, 0])
+def _chosen(flange: Flange, asked: str | None) -> list[str]:
+    """A note on the frame that carries the tool, unless the user has named it."""
+    if asked is not None:
+        return []
+    last = f", after joint {flange.joints[-1]!r}" if flange.joints else ""
+    before = " and before a gripper, whose joints are held fixed" if flange.gripper else ""
+    return [f"the tool is mounted on {flange.name!r}{last}{before}; to choose another frame, append #NAME to the file"]
+
+
+def _held(model: mujoco.MjModel, flange: Flange, joints: list[int]) -> list[str]:
+    """A note on the joints that do not move the tool; those of the gripper are in the note on the flange."""
+    held = [_joint_name(model, j) for j in range(model.njnt) if j not in joints]
+    rest = [name for name in held if name not in flange.gripper]
+    if not rest:
+        return []
+    return [
+        f"{_listed('joint', rest)} {'do' if len(rest) > 1 else 'does'} not move the tool and {_be(rest)} held fixed"
+    ]
+
+
+def _listed(noun: str, names: list[str]) -> str:
+    """Names after their noun: joint 'a'; joints 'a', 'b' and 'c'."""
+    quoted = [repr(name) for name in names]
+    if len(quoted) == 1:
+        return f"{noun} {quoted[0]}"
+    return f"{noun}s {', '.join(quoted[:-1])} and {quoted[-1]}"
+
+
+def _be(names: list[str]) -> str:
+    return "are" if len(names) > 1 else "is"
 
 
 def _chain(path: Path, model: mujoco.MjModel, body: int) -> list[int]:
     """The joints between the world and a body, checked for kind and number."""
-    for j in range(model.njnt):
+    joints = [
+        int(model.body_jntadr[b]) + k for b in reversed(_ancestors(model, body)) for k in range(model.body_jntnum[b])
+    ]
+    for j in joints:
         if model.jnt_type[j] not in (_HINGE, _SLIDE):
             kind = _KINDS[int(model.jnt_type[j])]
             name = _joint_name(model, j)
             raise ModelError(f"Joint {name!r} of {path} is a {kind}; only hinge and slide joints are allowed.")
-    joints = [
-        int(model.body_jntadr[b]) + k for b in reversed(_ancestors(model, body)) for k in range(model.body_jntnum[b])
-    ]
     if not 1 <= len(joints) <= MAX_JOINTS:
         raise ModelError(
             f"{path} has {len(joints)} joints that move the tool; 1 to {MAX_JOINTS} are allowed. Check the joint "
@@ -209,18 +290,28 @@ def _urdf_speeds(root: ET.Element) -> dict[str, float]:
     return speeds
 
 
-def _speed(model: mujoco.MjModel, j: int, speeds: dict[str, float], assumed: list[str]) -> float:
-    speed = speeds.get(_joint_name(model, j), 0.0)
-    if np.isfinite(speed) and speed > 0.0:
-        return speed
-    default = DEFAULT_V_MAX[_slides(model, j)]
-    unit = ("rad/s", "m/s")[_slides(model, j)]
-    assumed.append(f"joint {_joint_name(model, j)!r} has no speed limit; {default:g} {unit} is assumed")
-    return default
+def _filled(
+    model: mujoco.MjModel, joints: list[int], limits: list[float], missing: _Missing, assumed: list[str]
+) -> list[float]:
+    """The limits of the joints; those that the file does not give are assumed, with a note."""
+    found = list(limits)
+    for slides in (0, 1):
+        at = [k for k, j in enumerate(joints) if _slides(model, j) == slides]
+        empty = [k for k in at if not (np.isfinite(limits[k]) and limits[k] > 0.0)]
+        if not empty:
+            continue
+        names = [_joint_name(model, joints[k]) for k in empty]
+        verb = "have" if len(names) > 1 else "has"
+        value, unit = missing.default[slides], missing.unit[slides]
+        who = "the joints have" if len(empty) == len(joints) > 1 else f"{_listed('joint', names)} {verb}"
+        assumed.append(f"{who} no {missing.limit} limit; {value:g} {unit} is assumed{missing.hint}")
+        for k in empty:
+            found[k] = value
+    return found
 
 
-def _torque(model: mujoco.MjModel, j: int, assumed: list[str]) -> float:
-    """The largest torque or force at a joint: its own limit, else its actuator's."""
+def _torque(model: mujoco.MjModel, j: int) -> float:
+    """The largest torque or force at a joint: its own limit, else its actuator's; 0 if the file gives none."""
     if model.jnt_actfrclimited[j] and (limit := float(np.abs(model.jnt_actfrcrange[j]).max())) > 0.0:
         return limit
     for i in range(model.nu):
@@ -232,10 +323,7 @@ def _torque(model: mujoco.MjModel, j: int, assumed: list[str]) -> float:
         plain = model.actuator_gaintype[i] == mujoco.mjtGain.mjGAIN_FIXED
         if plain and model.actuator_biastype[i] == mujoco.mjtBias.mjBIAS_NONE and model.actuator_ctrllimited[i]:
             return float(np.abs(model.actuator_ctrlrange[i]).max() * abs(model.actuator_gainprm[i, 0])) * gear
-    default = DEFAULT_TAU_MAX[_slides(model, j)]
-    unit = ("N m", "N")[_slides(model, j)]
-    assumed.append(f"joint {_joint_name(model, j)!r} has no torque limit; {default:g} {unit} is assumed")
-    return default
+    return 0.0
 
 
 def _home(model: mujoco.MjModel, joints: list[int]) -> tuple[float, ...] | None:

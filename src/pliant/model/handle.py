@@ -42,6 +42,7 @@ HANDLE = Layout(
         Field("a_max", "rad/s^2", "joint acceleration limits", _J),
         Field("tau_max", "N m", "joint torque limits", _J),
         Field("damping", "N m s/rad", "viscous friction of the joints, not part of bias", _J),
+        Field("friction", "N m", "dry friction of the joints, not part of bias", _J),
         Field("reach_center", "m", "centre of the shell that contains every reachable tool position", (3,)),
         Field("reach_min", "m", "inner radius of that shell"),
         Field("reach_max", "m", "outer radius of that shell"),

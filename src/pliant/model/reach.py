@@ -35,4 +35,5 @@ def misjudge(model: Any, data: Any, masses: float, lengths: float, friction: flo
     model.body_pos[:] *= lengths
     model.jnt_pos[:] *= lengths
     model.dof_damping[:] *= friction
+    model.dof_frictionloss[:] *= friction
     mujoco.mj_setConst(model, data)

@@ -6,13 +6,14 @@ no padding anywhere, and its body is the record as it lies in memory:
     message = 00 01 00 00  +  record.tobytes()
 
 The definition (`ros2msg` text) carries unit and meaning of each field as comments, and `parse` reads them back: a
-recording explains itself, whatever version of Pliant opens it.
+recording explains itself, whatever version of Pliant opens it. Names in it are legal for ROS 2. A field whose own name
+is not, such as the M0 of a law, gets a legal one, and the comment gives its own name in braces.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,16 +24,45 @@ from pliant.records import Field, Layout
 PACKAGE = "pliant_msgs"
 CDR_HEADER = b"\x00\x01\x00\x00"  # plain CDR, little-endian, no options
 
+# What ROS 2 allows as the name of a field.
+_FIELD = re.compile(r"[a-z](?!.*__)[a-z0-9_]*[a-z0-9]|[a-z]")
 _SEPARATOR = "=" * 80
 _ROS_TYPE = {"f8": "float64", "i8": "int64"}
 _KIND = {ros: kind for kind, ros in _ROS_TYPE.items()}
 _LINE = re.compile(r"(?P<type>[\w/]+)(?:\[(?P<count>\d+)\])? (?P<name>\w+)(?: # (?P<comment>.*))?")
-_COMMENT = re.compile(r"(?:\((?P<shape>\d+(?: x \d+)+)\) ?)?(?:\[(?P<unit>[^\]]*)\] ?)?(?P<help>.*)")
+_COMMENT = re.compile(
+    r"(?:\{(?P<own>\w+)\} ?)?(?:\((?P<shape>\d+(?: x \d+)+)\) ?)?(?:\[(?P<unit>[^\]]*)\] ?)?(?P<help>.*)"
+)
 
 
 def message_type(layout: Layout, package: str = PACKAGE) -> str:
     """The full ROS 2 name of the message, as in `pliant_msgs/msg/Telemetry`."""
-    return f"{package}/msg/{layout.name}"
+    return f"{package}/msg/{type_name(layout.name)}"
+
+
+def type_name(name: str) -> str:
+    """The name of a record as a legal type name of ROS 2, in CamelCase."""
+    if re.fullmatch(r"[A-Z][A-Za-z0-9]*", name):
+        return name
+    parts = re.findall(r"[A-Za-z0-9]+", name)
+    joined = "".join(part[0].upper() + part[1:] for part in parts)
+    return joined if joined[:1].isalpha() else f"Record{joined}"
+
+
+def field_names(names: Sequence[str]) -> list[str]:
+    """The names of a record's fields as legal field names of ROS 2, each one only once."""
+    taken = {name for name in names if _FIELD.fullmatch(name)}
+    found = []
+    for name in names:
+        if _FIELD.fullmatch(name):
+            found.append(name)
+            continue
+        bare = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+        bare = bare if bare[:1].isalpha() else f"field_{bare}".strip("_")
+        tries = (bare, *(f"{bare}_{count}" for count in range(2, len(names) + 2)))
+        found.append(next(one for one in tries if one not in taken))
+        taken.add(found[-1])
+    return found
 
 
 def layout_of(name: str, dtype: np.dtype[np.void]) -> Layout:
@@ -71,7 +101,7 @@ def definition(layout: Layout, package: str = PACKAGE) -> str:
     """The `ros2msg` text of the layout with all messages nested in it; arrays of two dimensions are flattened."""
     parts = [_lines(layout, package)]
     for nested in _nested(layout):
-        parts += [_SEPARATOR, f"MSG: {package}/{nested.name}", _lines(nested, package)]
+        parts += [_SEPARATOR, f"MSG: {package}/{type_name(nested.name)}", _lines(nested, package)]
     return "\n".join(parts) + "\n"
 
 
@@ -82,8 +112,9 @@ def _nested(layout: Layout) -> list[Layout]:
         for field in parent.fields:
             if not isinstance(field.kind, Layout):
                 continue
-            known = found.setdefault(field.kind.name, field.kind)
-            if known != field.kind or field.kind.name == layout.name:
+            name = type_name(field.kind.name)
+            known = found.setdefault(name, field.kind)
+            if known != field.kind or name == type_name(layout.name):
                 raise InputError(f"{parent.name}.{field.name}", field.kind.name, "a name that no other record uses")
             visit(field.kind)
 
@@ -92,17 +123,19 @@ def _nested(layout: Layout) -> list[Layout]:
 
 
 def _lines(layout: Layout, package: str) -> str:
-    return "\n".join(_line(f"{layout.name}.{field.name}", field, package) for field in layout.fields)
+    names = field_names([field.name for field in layout.fields])
+    return "\n".join(_line(layout.name, field, name, package) for field, name in zip(layout.fields, names, strict=True))
 
 
-def _line(path: str, field: Field, package: str) -> str:
+def _line(parent: str, field: Field, name: str, package: str) -> str:
     nested = isinstance(field.kind, Layout)
-    kind = f"{package}/{field.kind.name}" if nested else _ros_type(path, field.kind)
+    kind = f"{package}/{type_name(field.kind.name)}" if nested else _ros_type(f"{parent}.{field.name}", field.kind)
     count = f"[{int(np.prod(field.shape))}]" if field.shape else ""
+    own = f"{{{field.name}}}" if name != field.name else ""
     shape = f"({' x '.join(map(str, field.shape))})" if len(field.shape) > 1 else ""
     unit = f"[{field.unit}]" if field.unit else ""
-    comment = " ".join(part for part in (shape, unit, " ".join(field.help.split())) if part)
-    return f"{kind}{count} {field.name}" + (f" # {comment}" if comment else "")
+    comment = " ".join(part for part in (own, shape, unit, " ".join(field.help.split())) if part)
+    return f"{kind}{count} {name}" + (f" # {comment}" if comment else "")
 
 
 def parse(name: str, text: str) -> Layout:
@@ -133,7 +166,7 @@ def _fields(name: str, bodies: dict[str, str], above: tuple[str, ...]) -> Iterat
         if kind is None:
             inner = match["type"].rpartition("/")[2]
             kind = Layout(inner, tuple(_fields(inner, bodies, (*above, name))))
-        yield Field(match["name"], comment["unit"] or "", comment["help"], shape, kind)
+        yield Field(comment["own"] or match["name"], comment["unit"] or "", comment["help"], shape, kind)
 
 
 def difference(ours: np.dtype, theirs: np.dtype, path: str = "") -> str:

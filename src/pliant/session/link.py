@@ -30,6 +30,7 @@ from pliant.robots import is_simulated
 from pliant.robots.interface import no_push
 from pliant.session.board_link import ANSWER_S, SANE, SILENT, BoardLink, Ticking, number
 from pliant.session.contact_lock import check_change, refuse_at_work
+from pliant.session.idle_parameters import without_effect
 from pliant.stability.guard import guard_change, guard_law
 from pliant.task.schema import MISSION, Task, arm_of, check_fits, check_law, check_takes_commands, check_wrench
 from pliant.task.spring_stretch import between, check_goal, check_stretch
@@ -173,8 +174,8 @@ class Link(BoardLink[Task]):
         if not pressed and not LAWS[name].takes_commands:
             refuse_at_work(self.board, f"The law {name}", "Send `stop` first and let the tool lift off.", "law", name)
         ensure(*law_groups([name]), notice=lines_on_stderr())  # the loop only has to load it
-        number = LAWS[name].number
-        sent = self._send(goal_requests.LAW, number=number, values=[goal_requests.PRESSED] if pressed else ())
+        values = [goal_requests.PRESSED] if pressed else ()
+        sent = self._send(goal_requests.LAW, number=LAWS[name].number, values=values)
         self._wait_taken(sent)  # goals and commands that follow are checked against the new law
 
     def command(self, name: str) -> None:
@@ -211,13 +212,15 @@ class Link(BoardLink[Task]):
         check_wrench(field, values, self.parameters.sense)
         return [*values.tolist(), *[0.0] * (6 - len(values))]
 
-    def set(self, values: dict[str, Any], *more: Any) -> None:
+    def set(self, values: dict[str, Any], *more: Any) -> list[str]:
         """Change live parameters, all of them or none: ``arm.set({"admittance.stiffness": 400})``.
 
         None in a list keeps the current number at that place.
 
         Values that are not stable on the task's declared surfaces are rejected (see `guard`), and so is a stiffness
         whose spring would be deflected beyond its limit at the current pose.
+
+        Returns a sentence for each parameter that has no effect for now, such as one of a law that does not run.
         """
         example = "a dictionary such as {'admittance.stiffness': 400}"
         if more:  # a name and a value, which is what one tries first
@@ -225,12 +228,12 @@ class Link(BoardLink[Task]):
             raise RejectedError(f"set takes a dictionary: set({meant}).", field="values", value=values)
         if not isinstance(values, dict):
             raise InputError("values", values, example)
-        for name in values:
-            if not isinstance(name, str):
-                raise InputError("the name of a parameter", name, f"text, in {example}")
+        if wrong := [name for name in values if not isinstance(name, str)]:
+            raise InputError("the name of a parameter", wrong[0], f"text, in {example}")
         before = self._propose(lambda now: changed_live(now, values, self._law()), values)
         self._past.append(before)
         self._future.clear()
+        return without_effect(values, self.parameters, self._law(), self.task.interface)
 
     def undo(self) -> dict[str, tuple[Any, Any]]:
         """Undo the last parameter change; call it again for the one before. Returns {name: (old, new)}."""
@@ -278,7 +281,7 @@ class Link(BoardLink[Task]):
         refuse_at_work(self.board, "Taring", "Send `stop` first and let the tool lift off.", "sense.bias")
         first = self.board.head
         self.wait(over_s)
-        records, _, _ = self.board.read(first)
+        records = self.board.read(first)[0]
         reading = records["reading"]
         if not len(records) or np.abs(reading["qd"]).max() > _STILL:
             raise RejectedError(
@@ -338,14 +341,12 @@ class Link(BoardLink[Task]):
 
     def _law(self) -> str:
         """The law that runs."""
-        latest = self.board.latest()
-        return law_of(latest.goal.law).name if latest is not None else self.task.law
+        return self.task.law if (latest := self.board.latest()) is None else law_of(latest.goal.law).name
 
     def _guard(self, before: Parameters, after: Parameters) -> None:
         """Raise if the law that runs, or one that the task's script brings, would not be stable with the new set."""
-        if self.unchecked:
-            return
-        for law in sorted({self._law(), *(event.law for event in self.task.events if event.law)}):
+        laws = {self._law(), *(event.law for event in self.task.events if event.law)}
+        for law in () if self.unchecked else sorted(laws):
             guard_change(self.task, law, before, after)
 
 

@@ -42,9 +42,9 @@ class FileWatch:
             if all(now[name] == value for name, value in changes.items()):
                 self._parameters = wanted
                 return f"{self.path.name} was saved; its values are already in use."
-            self.link.set(changes)
+            notes = self.link.set(changes)
         except PliantError as error:
             return f"Not applied: {error}"
         self._parameters = wanted
         words = ", ".join(f"{name} = {shown(value)}" for name, value in changes.items())
-        return f"Applied: {words}."
+        return " ".join((f"Applied: {words}.", *notes))

@@ -159,7 +159,9 @@ def _task_with(params: type[Parameters]) -> type[Task]:
 
 def arm_of(task: Task) -> Arm:
     """The controller's model of the task's arm, with its tool."""
-    return Arm.load(model_of(task.robot), task.tool, **task.belief.model_dump())
+    limits = task.params.limits
+    acceleration = limits.joint_acceleration_rad_s2, limits.joint_acceleration_m_s2
+    return Arm.load(model_of(task.robot), task.tool, acceleration=acceleration, **task.belief.model_dump())
 
 
 def located(task: Task, folder: Path | None = None) -> Task:

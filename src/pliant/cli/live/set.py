@@ -58,8 +58,10 @@ def _set(link: Link, name: str, value: str) -> None:
     from pliant.params.matrix import shown
 
     must_be_parameter(name, parse_value(value))
-    link.set({name: parse_value(value)})
+    notes = link.set({name: parse_value(value)})
     out.print(f"{link.title}: {name} = {shown(flat(link.parameters)[name])}")
+    for note in notes:
+        out.print(f"Note: {note}")
 
 
 def _undo(link: Link) -> None:

@@ -15,7 +15,10 @@ from rich.text import Text
 from pliant.cli.assigning import assigned
 from pliant.cli.show import ask_once, err, figures_table, out, progress
 from pliant.control.laws.contact.contact_states import DWELL, PAUSED, SEEK, SLIDE
+from pliant.control.laws.law import TOOL_VELOCITY
+from pliant.control.laws.registry import LAWS
 from pliant.errors import ContactError, LoopError, RejectedError
+from pliant.loop.fault_text import starved_warning
 from pliant.model.arm import Arm
 from pliant.model.catalogue import available_models
 from pliant.params.declare import validated
@@ -70,8 +73,8 @@ def must_be_simulated(task: Task) -> None:
         raise RejectedError(said, field="--fast")
 
 
-def say_start(task: Task, loop: str = "") -> None:
-    """Print what is about to move, in which loop, and within which limits."""
+def say_start(task: Task, arm: Arm, loop: str = "") -> None:
+    """Print what is about to move, in which loop, within which limits, and what is assumed about the arm."""
     limits = task.params.limits
     kind, _, which = task.robot.partition(":")
     out.print(
@@ -82,18 +85,25 @@ def say_start(task: Task, loop: str = "") -> None:
         f"{limits.angular_speed_rad_s:g} rad/s." + (f" Loop {loop}." if loop else ""),
         sep=": ",
     )
-    for note in (*task.notes, *_missing_directions(task)):
+    for note in (*task.notes, *arm.notes, *_missing_directions(task, arm)):
         out.print(f"  {note}")
 
 
-def _missing_directions(task: Task) -> list[str]:
-    """A note about an arm that has fewer joints than an admittance has directions."""
-    if task.law != "admittance" or (arm := arm_of(task)).n >= _DIRECTIONS:
+def _missing_directions(task: Task, arm: Arm) -> list[str]:
+    """A note about an arm that has fewer joints than a tool has directions, under a law that moves the tool."""
+    if LAWS[task.law].output != TOOL_VELOCITY or arm.n >= _DIRECTIONS:
         return []
     return [
-        f"Note: {arm.name} has {arm.n} joint{'s' * (arm.n != 1)}, but admittance controls six directions. The tool "
+        f"Note: {arm.name} has {arm.n} joint{'s' * (arm.n != 1)}, but {task.law} controls six directions. The tool "
         "follows a least-squares compromise and does not settle at force / stiffness. Use impedance for this arm."
     ]
+
+
+def _warn_of_starving(task: Task, records: np.ndarray[Any, Any]) -> bool:
+    """Print a warning if a limit starved the law in these records; returns whether it did."""
+    if said := starved_warning(records, task.params.limits.starved_warn_s):
+        err.print(f"Warning: {said}")
+    return bool(said)
 
 
 def _ask_and_bridge(session: Session, *, yes: bool) -> AbstractContextManager[None]:
@@ -105,7 +115,7 @@ def _ask_and_bridge(session: Session, *, yes: bool) -> AbstractContextManager[No
 
 def run_fast(task: Task, record: Path | None) -> int:
     """Simulate the whole task in compiled code."""
-    say_start(task)
+    say_start(task, arm_of(task))
     began = time.perf_counter()
     with progress("simulating") as update:
         run = simulate(task, update, lift_off=True)
@@ -115,6 +125,7 @@ def run_fast(task: Task, record: Path | None) -> int:
     done = len(run.records) * task.dt
     out.print(f"{done:.2f} s simulated in {taken:.2f} s ({done / taken:.0f}× real time).")
     _summary(task, run.records)
+    _warn_of_starving(task, run.records)
     if record:
         out.print(f"Recording: {record}")
     if run.fault:
@@ -141,7 +152,7 @@ def run_paced(
     that ends in a fault is summarised too, before the error is raised.
     """
     session = Session(task, record=record, ticks=task.ticks, name=name, unchecked=unchecked)
-    say_start(task, session.name)
+    say_start(task, session.arm, session.name)
     ask_once(task, yes=yes)
     parts: list[np.ndarray[Any, Any]] = []
     watcher = FileWatch(watch, session) if watch else None  # now: what is saved while the loop starts counts too
@@ -179,7 +190,7 @@ def _until_it_ends(
     session: Session, meanwhile: Callable[[], object] | None, watcher: FileWatch | None
 ) -> list[np.ndarray[Any, Any]]:
     """Show how far the loop is until it ends, or Ctrl-C; returns its records."""
-    parts = []
+    parts, warned = [], False
     with progress("running") as update:
         try:
             if meanwhile:
@@ -188,6 +199,7 @@ def _until_it_ends(
                 if watcher and (said := watcher.poll()):
                     err.print(said)
                 parts.append(session.read())
+                warned = warned or _warn_of_starving(session.task, parts[-1])
                 update(session.board.head / session.task.ticks)
                 time.sleep(0.05)
         except KeyboardInterrupt:

@@ -48,9 +48,10 @@ def _ask(task: Task, *, yes: bool) -> None:
     from pliant.cli.running.run_task import say_start
     from pliant.cli.show import ask_once
     from pliant.robots import is_simulated
+    from pliant.task.schema import arm_of
 
     if not is_simulated(task.robot):
-        say_start(task)
+        say_start(task, arm_of(task))
         ask_once(task, yes=yes)
 
 

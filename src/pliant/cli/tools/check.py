@@ -27,7 +27,7 @@ def command(
     from pliant.analysis.contact_check import check
     from pliant.cli.loading import load_arm_task
     from pliant.cli.options import PICTURES, must_end
-    from pliant.cli.show import claim, compile_first, report
+    from pliant.cli.show import claim, compile_first, out, report
     from pliant.params.declare import changed, parse_assignment
     from pliant.task.bundled_files import find_file
     from pliant.task.schema import arm_of, check_fits
@@ -35,7 +35,11 @@ def command(
     chosen = load_arm_task(task, "check")
     values = dict(parse_assignment(text) for text in settings or ())
     chosen = chosen.model_copy(update={"params": changed(chosen.params, values)})
-    check_fits(chosen, arm_of(chosen), where=find_file("task", task).name)
+    arm = arm_of(chosen)
+    check_fits(chosen, arm, where=find_file("task", task).name)
+    if not as_json:
+        for note in arm.notes:
+            out.print(f"  {note}")
     must_end("--plot", plot, *PICTURES)
     claim(plot)
     compile_first("batch")

@@ -95,6 +95,7 @@ def _lines(task: Task, arm: Arm) -> list[str]:
         f"{shown(pose[3:].round(6) + 0.0)}.",
         f"Tool: {tool}.",
         f"Maximum payload: {payload}. Reach of the tool: {far}.",
-        "The acceleration limits are assumed: robot descriptions do not contain them.",
     ]
-    return lines + [f"{sentence[0].upper()}{sentence[1:]}." for sentence in arm.assumed]
+    if not arm.assumed:
+        lines.append("The acceleration limits are assumed: robot descriptions do not contain them.")
+    return [*lines, *arm.notes]

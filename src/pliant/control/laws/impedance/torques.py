@@ -30,6 +30,9 @@ from pliant.spatial import pose_error
 
 # A virtual push or wrench goal that changes by more than this within a tick [N, N m] has jumped.
 _JUMP = (1.0, 0.1)
+# Dry friction: the share that is compensated; the joint speed [rad/s], and the drive as a share of the friction, at
+# which all of that is.
+_CANCELLED, _SLIDES, _STARTS = 0.9, 0.02, 0.2
 # Time constant with which the motion shows what pushes the joints [s]: well above a robot's delay.
 _SHOWS = 0.02
 
@@ -300,12 +303,26 @@ def _brake_tool(h, p, r, x, o):
 
 
 @kernel
+def _against_friction(friction, qd, drive):
+    """Torque [N m] against dry friction: along the motion; at rest, along the drive that would start it.
+
+    It is a little less than the friction, because more would drive the joint; it fades in, so that it does not jump.
+    """
+    if friction <= 0.0:
+        return 0.0
+    along = qd / _SLIDES + drive / (_STARTS * friction)
+    return _CANCELLED * friction * min(max(along, -1.0), 1.0)
+
+
+@kernel
 def _command(h, p, s, c, x, dt, anew, o):
     """τ = M_q q̈ + compensation, within what the drives can do; returns whether every torque is a finite number."""
     for i in range(h.n):
         x.drive[i] = 0.0
         for k in range(h.n):
             x.drive[i] += h.M[i, k] * (x.qdd[k] - x.pushed[k])
+        if p.impedance.cancel_dry_friction != 0:
+            x.tau[i] += _against_friction(h.friction[i], s.qd_cmd[i], x.drive[i])
     share = share_torque(h, x.tau, x.drive, o)
     o.scale *= share
     c.mode = TORQUE
