@@ -55,8 +55,8 @@ def _must_suit(task: Task, changed: Task) -> None:
     joints, others = Arm.load(before).n, Arm.load(after).n
     if joints != others:
         raise RejectedError(
-            f"Task {task.name} is for {before} ({joints} joints), but {changed.robot} is a {after} with {others}. Choose "
-            "another task or robot.",
+            f"Task {task.name} is for {before} ({joints} joints), but {changed.robot} is a {after} with {others}. "
+            "Choose another task or robot.",
             field="--robot",
             value=changed.robot,
         )

@@ -41,6 +41,6 @@ class UrKind(RobotKind):
     def crash_words(self, which: str) -> str:
         """ur_rtde may crash when it reconnects."""
         return (
-            f"the connection to {UrAddress.parse(which).host} is probably lost, and ur_rtde crashed the loop. Check the "
-            "cable and the controller; its watchdog stops the arm"
+            f"the connection to {UrAddress.parse(which).host} is probably lost, and ur_rtde crashed the loop. Check "
+            "the cable and the controller; its watchdog stops the arm"
         )
