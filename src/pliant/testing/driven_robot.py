@@ -18,15 +18,15 @@ Array = np.ndarray[Any, Any]
 _PAUSE_S = 0.1
 
 
-class CheckFailedError(Exception):
+class FailedError(Exception):
     """The check failed; the text says why."""
 
 
-class CheckSkippedError(Exception):
+class SkippedError(Exception):
     """The check cannot be made; the text says why."""
 
 
-class BusyComputerError(Exception):
+class BusyError(Exception):
     """This computer paused in the middle of a check, which has to be repeated."""
 
 
@@ -81,7 +81,7 @@ class Driven:
         try:
             getattr(self.robot, action)(*arguments)
         except Exception as error:
-            raise CheckFailedError(
+            raise FailedError(
                 f"{action} raised {type(error).__name__}: {error}. After open a driver does not raise; it sets fault."
             ) from error
 
@@ -93,7 +93,7 @@ class Driven:
         time.sleep(self.dt)
         now = time.monotonic()
         if self._last and now - self._last > _PAUSE_S + self.dt:
-            raise BusyComputerError
+            raise BusyError
         self._last = now
 
     # -- many periods --
@@ -144,7 +144,7 @@ class Driven:
     def must_be_well(self) -> None:
         """Raise if the robot reports a fault."""
         if self.robot.fault:
-            raise CheckFailedError(f"the robot reports a fault: {self.robot.fault}.")
+            raise FailedError(f"the robot reports a fault: {self.robot.fault}.")
 
     def end(self) -> None:
         """Stop and close, whatever happened before; an arm that may move is commanded to hold first."""

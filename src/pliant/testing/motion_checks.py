@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from pliant.testing.driven_robot import Array, BusyComputerError, Driven, CheckFailedError, CheckSkippedError
+from pliant.testing.driven_robot import Array, BusyError, Driven, FailedError, SkippedError
 
 if TYPE_CHECKING:
     from pliant.testing.robot_checks import Bench
@@ -47,22 +47,20 @@ def time_stamps(it: Driven, bench: Bench) -> str:
         it.must_be_well()
         r = it.reading
         if rows and r.stamp_s < rows[-1][1]:
-            raise CheckFailedError(f"stamp_s went back, from {rows[-1][1]:.6g} to {float(r.stamp_s):.6g}.")
+            raise FailedError(f"stamp_s went back, from {rows[-1][1]:.6g} to {float(r.stamp_s):.6g}.")
         if not rows or r.stamp_s > rows[-1][1]:
             rows.append((it.now_s, float(r.stamp_s)))
         age = float(r.stamp_s - r.wrench_stamp_s)
         if r.wrench_state == it.robot.WRENCH_OK and not abs(age) <= _WRENCH_AGE_S:
-            raise CheckFailedError(
+            raise FailedError(
                 f"wrench_stamp_s is {age:.3g} s before stamp_s. Both are in seconds on one clock, and a good wrench is "
                 f"at most {_WRENCH_AGE_S:g} s old."
             )
     passed, ours = rows[-1][1] - rows[0][1], rows[-1][0] - rows[0][0]
     if len(rows) < _STAMPS:
-        raise CheckFailedError(
-            f"only {len(rows)} new states arrived in {it.now_s - begun:.1f} s. stamp_s must be renewed."
-        )
+        raise FailedError(f"only {len(rows)} new states arrived in {it.now_s - begun:.1f} s. stamp_s must be renewed.")
     if not abs(passed / ours - 1.0) <= _CLOCK_SHARE:
-        raise CheckFailedError(
+        raise FailedError(
             f"stamp_s advanced by {passed:.4g} in {ours:.3g} s. It must be in seconds"
             + (", and this looks like milliseconds." if 500 < passed / ours < 2000 else ".")
         )
@@ -86,11 +84,9 @@ def commands(it: Driven, bench: Bench) -> str:
     top = int(along.argmax())
     names, worst = it.robot.arm.joint_names, int(np.abs(moved).max(axis=0).argmax())
     if worst != joint and np.abs(moved[:, worst]).max() > 0.5 * size:
-        raise CheckFailedError(
-            f"{names[joint]} was commanded, but {names[worst]} moved. Check the order of the joints."
-        )
+        raise FailedError(f"{names[joint]} was commanded, but {names[worst]} moved. Check the order of the joints.")
     if not abs(along[top] / size - 1.0) <= _SHARE:
-        raise CheckFailedError(
+        raise FailedError(
             f"{names[joint]} was commanded to move by {size:g}, but {along[top]:.4g} was measured. Check units, signs "
             "and whether the command is carried out."
         )
@@ -98,7 +94,7 @@ def commands(it: Driven, bench: Bench) -> str:
     speeds = np.array([row[2] for row in rows[: top + 1]]) @ unit
     summed = float(np.sum(0.5 * (speeds[1:] + speeds[:-1]) * np.diff(stamps)))
     if not abs(summed / along[top] - 1.0) <= _SHARE:
-        raise CheckFailedError(
+        raise FailedError(
             f"{names[joint]} moved by {along[top]:.4g}, but its velocities add up to {summed:.4g}. Check that qd is in "
             "rad/s and stamp_s in seconds."
         )
@@ -110,7 +106,7 @@ def wrench(it: Driven, bench: Bench) -> str:
     push = bench.settings.push or (it.robot.push if it.is_simulated else None)
     weight = it.robot.arm.tool.mass_kg * float(np.linalg.norm(it.robot.arm.gravity))
     if push is None and weight < _LEAST_N:
-        raise CheckSkippedError("give push=…, or a Task with the tool that is mounted, to check the sign.")
+        raise SkippedError("give push=…, or a Task with the tool that is mounted, to check the sign.")
     before = _mean(it)
     if push is None:
         expected, found, what = it.robot.arm.tool_weight(it.q)[:3], before, "the tool's weight"
@@ -122,11 +118,11 @@ def wrench(it: Driven, bench: Bench) -> str:
     share = float(found @ expected) / size**2
     shown = f"{what} should read {np.round(expected, 1)} N in the sensor frame, and reads {np.round(found, 1)} N"
     if share < -0.5:
-        raise CheckFailedError(f"{shown}. The sign is reversed: what the environment does to the robot is positive.")
+        raise FailedError(f"{shown}. The sign is reversed: what the environment does to the robot is positive.")
     if float(np.linalg.norm(found - expected)) > _SHARE * size:
         if push is None:
-            raise CheckSkippedError(f"{shown}. The sensor's offset is too large to judge; give push=….")
-        raise CheckFailedError(f"{shown}. Check the axes and the units.")
+            raise SkippedError(f"{shown}. The sensor's offset is too large to judge; give push=….")
+        raise FailedError(f"{shown}. Check the axes and the units.")
     return f"{shown}."
 
 
@@ -153,7 +149,7 @@ def stop(it: Driven, bench: Bench) -> str:
     travelled = _travelled(it, bench, joint, last)
     most = abs(speed) * (bench.settings.stop_s + late) + _SLACK
     if travelled > most:
-        raise CheckFailedError(
+        raise FailedError(
             f"{it.robot.arm.joint_names[joint]} moved by {travelled:.4f} after stop, at a speed of {abs(speed):.3g} "
             f"before; {most:.4f} is allowed (stop_s = {bench.settings.stop_s:g} s)."
         )
@@ -165,18 +161,18 @@ def stop(it: Driven, bench: Bench) -> str:
 def watchdog(it: Driven, bench: Bench) -> str:
     """An arm whose client is silent, but connected, comes to rest."""
     if it.is_simulated:
-        raise CheckSkippedError("a simulated robot advances only with write.")
+        raise SkippedError("a simulated robot advances only with write.")
     joint, speed, within = _joint(it, bench), _speed(it, bench), bench.settings.watchdog_s
     it.move(joint, speed, _RUN_S)
     last, at = it.q.copy(), it.now_s
     time.sleep(3.0 * within)
     it.read()
     if it.now_s - at > 4.0 * within:
-        raise BusyComputerError
+        raise BusyError
     travelled = _travelled(it, bench, joint, last)
     most = abs(speed) * (within + bench.settings.stop_s + it.dt) + _SLACK
     if travelled > most:
-        raise CheckFailedError(
+        raise FailedError(
             f"{it.robot.arm.joint_names[joint]} moved by {travelled:.4f} without commands, at a speed of "
             f"{abs(speed):.3g}; {most:.4f} is allowed (watchdog_s = {within:g} s). The arm needs a watchdog."
         )
@@ -186,13 +182,13 @@ def watchdog(it: Driven, bench: Bench) -> str:
 def lost_connection(it: Driven, bench: Bench) -> str:
     """A lost connection is a fault in words; nothing raises or hangs."""
     if bench.settings.cut is None:
-        raise CheckSkippedError("give cut=…, a function that breaks the connection.")
+        raise SkippedError("give cut=…, a function that breaks the connection.")
     it.hold(_RUN_S)
     bench.settings.cut()
     begun = it.now_s
     while not it.robot.fault:
         if it.now_s - begun > _LOST_S:
-            raise CheckFailedError(f"no fault was reported within {_LOST_S:g} s after the connection was cut.")
+            raise FailedError(f"no fault was reported within {_LOST_S:g} s after the connection was cut.")
         it.read()
         if not it.robot.fault:
             it.write(it.hold_q, np.zeros(it.n))
@@ -211,7 +207,7 @@ def _travelled(it: Driven, bench: Bench, joint: int, last: Array) -> float:
     seen = it.watch(_REST_S, last)
     if len(seen) < 2:
         if bench.once:
-            raise CheckSkippedError("the robot cannot be read after its end.")
+            raise SkippedError("the robot cannot be read after its end.")
         it.call("stop")
         it.call("close")
         it.is_stopped = True
@@ -219,7 +215,7 @@ def _travelled(it: Driven, bench: Bench, joint: int, last: Array) -> float:
             return abs(float(again.q[joint] - last[joint]))
     speed = abs(float(seen[-1][joint] - seen[0][joint])) / _REST_S
     if speed > 0.2 * abs(_speed(it, bench)):
-        raise CheckFailedError(f"{it.robot.arm.joint_names[joint]} still moves, at {speed:.3g} per second.")
+        raise FailedError(f"{it.robot.arm.joint_names[joint]} still moves, at {speed:.3g} per second.")
     return abs(float(seen[-1][joint] - last[joint]))
 
 

@@ -21,7 +21,7 @@ from pliant.robots.simulated import SimRobot
 from pliant.task.schema import Task
 from pliant.testing import motion_checks
 from pliant.testing.check_report import Check, Report
-from pliant.testing.driven_robot import BusyComputerError, Driven, CheckFailedError, CheckSkippedError
+from pliant.testing.driven_robot import BusyError, Driven, FailedError, SkippedError
 
 # How often a check is repeated if this computer was too busy.
 _TRIES = 8
@@ -105,9 +105,9 @@ class Bench:
         """Run one check; True if it passed or was skipped."""
         try:
             outcome, sentence = "passed", self._repeated(body)
-        except CheckSkippedError as skipped:
+        except SkippedError as skipped:
             outcome, sentence = "skipped", str(skipped)
-        except CheckFailedError as failed:
+        except FailedError as failed:
             outcome, sentence = "failed", str(failed)
         except PliantError as error:  # of open, or of a task that does not fit
             outcome, sentence = "failed", f"it could not be opened: {error}"
@@ -120,14 +120,12 @@ class Bench:
         def run() -> str:
             if not sound:
                 failed = any(check.outcome == "failed" for check in self.checks)
-                raise CheckSkippedError(
-                    "the description or the readings are wrong; see above." if failed else f"{_FRESH}."
-                )
+                raise SkippedError("the description or the readings are wrong; see above." if failed else f"{_FRESH}.")
             wanted = interface or motion_checks.preferred(self.interfaces)
             if wanted not in motion_checks.MOVED_BY:
-                raise CheckSkippedError("this check moves the arm by position or velocity commands only.")
+                raise SkippedError("this check moves the arm by position or velocity commands only.")
             if self.once and interface and interface != motion_checks.preferred(self.interfaces):
-                raise CheckSkippedError(f"{_FRESH}.")
+                raise SkippedError(f"{_FRESH}.")
             with self.opened(wanted) as it:
                 return body(it, self)
 
@@ -137,9 +135,9 @@ class Bench:
         for _ in range(_TRIES):
             try:
                 return body()
-            except BusyComputerError:
+            except BusyError:
                 continue
-        raise CheckSkippedError(f"this computer was too busy, {_TRIES} times in a row. Close other programs.")
+        raise SkippedError(f"this computer was too busy, {_TRIES} times in a row. Close other programs.")
 
     @contextlib.contextmanager
     def opened(self, interface: str) -> Iterator[Driven]:
@@ -153,9 +151,9 @@ class Bench:
             it = Driven(robot, interface, self.dt, is_simulated=self.is_simulated)
         except BaseException as error:
             _end(robot)
-            if isinstance(error, CheckFailedError | PliantError) or not isinstance(error, Exception):
+            if isinstance(error, FailedError | PliantError) or not isinstance(error, Exception):
                 raise
-            raise CheckFailedError(f"open raised {type(error).__name__}: {error}. Raise a PliantError.") from error
+            raise FailedError(f"open raised {type(error).__name__}: {error}. Raise a PliantError.") from error
         if self.once:
             self._kept = it
             yield it
@@ -176,26 +174,26 @@ class Bench:
         """Name, arm and interfaces are what they must be."""
         first = self.first
         if not isinstance(first, Robot):
-            raise CheckFailedError("it is not a pliant.Robot.")
+            raise FailedError("it is not a pliant.Robot.")
         if not self.name or not isinstance(self.arm, Arm):
-            raise CheckFailedError("name must be text, and arm a pliant.Arm.")
+            raise FailedError("name must be text, and arm a pliant.Arm.")
         unknown = [one for one in self.interfaces if one not in MODES]
         if unknown or not self.interfaces:
-            raise CheckFailedError(f"interfaces is {self.interfaces}, but it must list some of {', '.join(MODES)}.")
+            raise FailedError(f"interfaces is {self.interfaces}, but it must list some of {', '.join(MODES)}.")
         if first.fault:
-            raise CheckFailedError(f"fault is {first.fault!r} before open, but it must be empty.")
+            raise FailedError(f"fault is {first.fault!r} before open, but it must be empty.")
         return f"an arm of {self.arm.n} joints ({self.arm.name}), {', '.join(self.interfaces)} commands."
 
     def stop_before_open(self) -> str:
         """Stopping and closing a driver that was never opened does nothing."""
         if self.once:
-            raise CheckSkippedError(f"{_FRESH}.")
+            raise SkippedError(f"{_FRESH}.")
         robot = self.make("")
         for action in ("stop", "stop", "close"):
             try:
                 getattr(robot, action)()
             except Exception as error:
-                raise CheckFailedError(f"{action} without open raised {type(error).__name__}: {error}.") from error
+                raise FailedError(f"{action} without open raised {type(error).__name__}: {error}.") from error
         return "stop and close do nothing without open."
 
     def joint_values(self) -> str:
@@ -204,17 +202,17 @@ class Bench:
             it.must_be_well()
             arm, q, qd = it.robot.arm, it.q, it.qd
             if not (np.isfinite(q).all() and np.isfinite(qd).all()):
-                raise CheckFailedError(f"joint values must be finite, but they are {q} and {qd}.")
+                raise FailedError(f"joint values must be finite, but they are {q} and {qd}.")
             off = np.maximum(arm.q_min - q, q - arm.q_max)
             worst = int(off.argmax())
             if off[worst] > _RANGE_MARGIN:
-                raise CheckFailedError(
+                raise FailedError(
                     f"{arm.joint_names[worst]} is at {q[worst]:.4g} {arm.units[worst]}, outside its range of "
                     f"{arm.q_min[worst]:.4g} to {arm.q_max[worst]:.4g}. Check the units (rad, not degrees) and the "
                     "order of the joints."
                 )
             if int(it.reading.wrench_state) not in (Robot.WRENCH_OK, Robot.WRENCH_MISSING, Robot.WRENCH_SATURATED):
-                raise CheckFailedError(f"wrench_state is {int(it.reading.wrench_state)}, but it must be 0, 1 or 2.")
+                raise FailedError(f"wrench_state is {int(it.reading.wrench_state)}, but it must be 0, 1 or 2.")
             return f"all {it.n} joints are finite and within their ranges."
 
 
@@ -234,7 +232,7 @@ def _maker(source: Any) -> tuple[Callable[[str], Robot], float, bool]:
                 except InputError as error:
                     if interface or error.field != "interface":
                         raise
-            raise CheckFailedError("it has none of the interfaces position, velocity and torque.")
+            raise FailedError("it has none of the interfaces position, velocity and torque.")
 
         return make, task.dt, False
     return lambda interface: source(interface or "position"), 0.004, False
