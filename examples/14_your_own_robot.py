@@ -15,7 +15,7 @@ import time
 import numpy as np
 
 import pliant
-import pliant.testing
+from pliant.testing import check_robot
 
 # What the arm's maker defines: packets of 8-byte numbers.
 COMMAND = struct.Struct("<8d")  # what to do, six values, seconds
@@ -176,7 +176,7 @@ if __name__ == "__main__":
             push([20, 0, 0, 0, 0, 0], 5.0)
             moved = (arm.wait(4.0).observed.pose - start)[:3] * 1000
             print(f"Under 20 N the tool moved by {moved.round(1)} mm.")
-        print(pliant.testing.check_robot(f"{__file__}:127.0.0.1:{port}", push=push, cut=server.kill, watchdog_s=0.5))
+        print(check_robot(f"{__file__}:127.0.0.1:{port}", push=push, cut=server.kill, watchdog_s=0.5))
     finally:
         server.kill()
         server.wait()

@@ -28,6 +28,7 @@ ROWS = (
     ("session",),
     ("loop",),
     ("stability",),
+    ("testing",),
     ("task",),
     ("record",),
     ("robots",),
