@@ -25,6 +25,8 @@ ALSO = (
     "pliant.mobile.velocity.estimators.LocalPoly",
     "pliant.mobile.velocity.estimators.Stencil",
     "pliant.mobile.mission.mission_link.attach_mission",
+    "pliant.testing.Check",
+    "pliant.testing.Report",
 )
 _PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 

@@ -31,6 +31,7 @@ ROWS = (
     ("session",),
     ("loop",),
     ("stability",),
+    ("testing",),
     ("task",),
     ("record",),
     ("robots",),

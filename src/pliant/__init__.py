@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from pliant.params.declare import Section, param
     from pliant.record.reader import Recording
     from pliant.records import Field
+    from pliant.robots.interface import Robot
+    from pliant.robots.robot_kind import RobotKind
     from pliant.session.fast_run import Run, simulate
     from pliant.session.link import Link, attach
     from pliant.session.session import Session, connect
@@ -37,6 +39,8 @@ _HOME = {
     "LoopError": "pliant.errors",
     "PliantError": "pliant.errors",
     "Recording": "pliant.record.reader",
+    "Robot": "pliant.robots.interface",
+    "RobotKind": "pliant.robots.robot_kind",
     "Run": "pliant.session.fast_run",
     "Section": "pliant.params.declare",
     "Session": "pliant.session.session",
@@ -61,6 +65,8 @@ __all__ = [
     "LoopError",
     "PliantError",
     "Recording",
+    "Robot",
+    "RobotKind",
     "Run",
     "Section",
     "Session",

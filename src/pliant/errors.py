@@ -68,16 +68,24 @@ class RejectedError(InputError):
 class UnknownNameError(InputError):
     """An unknown name. Lists the known names and suggests the nearest one.
 
-    `first` is the section whose names are suggested first; `all_names` says where to find a long list of names, and
-    `none` what to do if there are none.
+    `first` is the section whose names are suggested first; `all_names` says where to find a long list of names, `none`
+    what to do if there are none, and `hint` what else can be given.
     """
 
     def __init__(
-        self, kind: str, name: str, choices: Iterable[str], *, first: str = "", all_names: str = "", none: str = ""
+        self,
+        kind: str,
+        name: str,
+        choices: Iterable[str],
+        *,
+        first: str = "",
+        all_names: str = "",
+        none: str = "",
+        hint: str = "",
     ) -> None:
         self.kind, self.name, self.choices = kind, name, sorted(choices)
-        self.field, self.value, self.allowed, self.hint, self.unit = kind, name, "", "", ""
-        words = did_you_mean(name, self.choices, first=first, all_names=all_names)
+        self.field, self.value, self.allowed, self.hint, self.unit = kind, name, "", hint, ""
+        words = did_you_mean(name, self.choices, first=first, all_names=all_names) + (f" {hint}" if hint else "")
         PliantError.__init__(
             self, f"Unknown {kind} {said(name)}{f': {none}' if none and not self.choices else f'.{words}'}"
         )

@@ -10,7 +10,7 @@ import numpy as np
 from pliant.bridge.published_topics import command_topics
 from pliant.mobile.mission.mission_task import MissionTask
 from pliant.model.arm import Arm
-from pliant.robots import is_simulated, parse_address
+from pliant.robots import is_simulated, model_of
 from pliant.ros2.message_types import JOINT_STATE, JOINT_TRAJECTORY
 from pliant.task.schema import Task
 
@@ -53,7 +53,7 @@ def _start_of(task: Task | MissionTask) -> dict[str, float]:
     """Where a simulated arm begins, by the names of its joints in messages; for any other arm it is not known yet."""
     if not is_simulated(task.robot):
         return {}
-    arm = Arm.load(parse_address(task.robot)[1])
+    arm = Arm.load(model_of(task.robot))
     return dict(zip(task.ros2.joint_names or arm.joint_names, task.start_q or arm.q_home.tolist(), strict=True))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from pliant.mobile.mission.mission_task import MissionTask
 from pliant.record.standard_topics import BASE_TOPICS, TOPICS
-from pliant.robots import parse_address
+from pliant.robots.robot_registry import kind_of
 from pliant.ros2.joint_commands import trajectory_topic, velocity_topic
 from pliant.ros2.message_types import TWIST
 from pliant.ros2.templates import Topic
@@ -42,7 +42,7 @@ def shown_topics(task: Task | MissionTask) -> list[Topic]:
     found = [replace(_RECORDED["/tool_pose"], name="~/tool_pose", frame_id=frame)]
     if not rides:
         found.append(VELOCITY)
-    if parse_address(task.robot)[0] != "ros2":
+    if not kind_of(task.robot)[0].is_on_ros2:
         found.append(replace(_RECORDED["/joint_states"], name=config.joint_states))
         if config.wrench:
             found.append(replace(_RECORDED["/ft_sensor_readings"], name=config.wrench))
@@ -52,7 +52,7 @@ def shown_topics(task: Task | MissionTask) -> list[Topic]:
 def command_topics(task: Task | MissionTask) -> list[Topic]:
     """The topics that a subscribing arm or base would follow."""
     config = task.ros2
-    if not config.command or parse_address(task.robot)[0] == "ros2":
+    if not config.command or kind_of(task.robot)[0].is_on_ros2:
         return []
     if isinstance(task, MissionTask):
         return [trajectory_topic(config.trajectory, config.ahead_s, _command), cmd_vel(config.cmd_vel)]

@@ -14,7 +14,7 @@ from pliant.bridge.status_text import ArmWords, MissionWords
 from pliant.loop.board_layout import FAULT, STATUS
 from pliant.model.arm import Arm
 from pliant.records import TELEMETRY
-from pliant.robots import parse_address
+from pliant.robots import model_of
 from pliant.ros2.message_types import STRING, build
 from pliant.ros2.node import Node, Writer
 from pliant.ros2.templates import Stencil
@@ -86,5 +86,5 @@ class Publisher:
 
 def joint_names(link: AnyLink) -> list[str]:
     """The joint names of a loop's arm, as used in messages."""
-    arm = link.arm if isinstance(link, Link) else Arm.load(parse_address(link.task.robot)[1])
+    arm = link.arm if isinstance(link, Link) else Arm.load(model_of(link.task.robot))
     return list(link.task.ros2.joint_names or arm.joint_names)

@@ -71,12 +71,14 @@ def compile_first(*needs: Need) -> None:
 
 def ask_once(task: Task, *, yes: bool) -> None:
     """Before a real robot moves, check that it responds, then ask for confirmation, unless `yes`."""
-    from pliant.robots import is_simulated, reach_robot
+    from pliant.robots import reach_robot
+    from pliant.robots.robot_registry import kind_of
 
-    if is_simulated(task.robot):
+    kind, _ = kind_of(task.robot)
+    if kind.is_simulated:
         return
     reach_robot(task.robot, task, err.print)
-    if yes:
+    if yes or not kind.moves_hardware:
         return
     sure = may_it_move()
     if sure is None:

@@ -17,6 +17,8 @@ from pliant.loop.periods import works_at
 from pliant.loop.resting_check import check_rest
 from pliant.params.declare import changed
 from pliant.robots import open_robot
+from pliant.robots.simulated import SimRobot
+from pliant.robots.supervised import Supervised
 from pliant.task.schema import Belief, Event, Task, arm_of, check_fits, laws_of
 
 Adopted = Callable[[int, int, np.ndarray[Any, Any]], None]
@@ -31,7 +33,8 @@ class Cell:
 
     def __init__(self, task: Task, adopted: Adopted) -> None:
         self.task, self._adopted = task, adopted
-        self.robot = open_robot(task.robot, task)
+        robot = open_robot(task.robot, task)
+        self.robot = robot if isinstance(robot, SimRobot) else Supervised(robot)
         parameters = record_of(task.params)
         prepare(parameters[0], None, 1.0, 0, task.dt)
         limits = task.params.limits

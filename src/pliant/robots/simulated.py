@@ -6,16 +6,16 @@ from typing import Any
 
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
+from pliant.robots.interface import Robot
 from pliant.world.build_world import World
 from pliant.world.period import advance_sim, read_sim
 from pliant.world.world_config import SimConfig
 
 
-class SimRobot:
+class SimRobot(Robot):
     """A simulated arm with servo, force sensor and surfaces. `write` advances it by one period."""
 
     interfaces = ("position", "velocity", "torque")
-    fault = ""
 
     def __init__(
         self, source: str, tool: Tool, config: SimConfig, dt: float, start_q: Any = (), interface: str = "position"
@@ -29,9 +29,11 @@ class SimRobot:
         """Nothing to connect to."""
 
     def read(self, reading: Any) -> None:
+        """The present state, with the force sensor's next sample."""
         read_sim(self.world.record, reading)
 
     def write(self, command: Any) -> None:
+        """Advance by one period."""
         advance_sim(self.world.record, command)
 
     def push(self, wrench: Any, for_s: float) -> None:

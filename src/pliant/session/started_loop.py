@@ -20,7 +20,7 @@ from pliant.loop.board import Board
 from pliant.loop.board_layout import FAULT, RUNNING, STARTING, STATUS
 from pliant.loop.processes import spawn
 from pliant.loop.saving import claim_recording, follow
-from pliant.robots import crash_words
+from pliant.robots.robot_registry import kind_of
 from pliant.session.board_link import BoardLink, T
 
 # The ring holds this much, whatever the rate [s]: more than the black box needs, and time for a slow reader.
@@ -152,7 +152,8 @@ class Started(BoardLink[T]):
     def _last_words(self, status: int) -> str:
         """What became of a loop that could not say so itself."""
         code = self._loop.returncode
-        if -code in _CRASHES and (words := crash_words(self.task.robot)):
+        kind, which = kind_of(self.task.robot)
+        if -code in _CRASHES and (words := kind.crash_words(which)):
             return f"{words} ({signal.Signals(-code).name})"
         end = f"exit code {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"
         return f"its process exited without reporting a reason ({end} while {STATUS[status]})"

@@ -21,6 +21,8 @@ from pliant.model.arm import Arm
 from pliant.model.tool import Tool
 from pliant.params.declare import Section, Six, changed, param, validated
 from pliant.robots import is_simulated, model_of
+from pliant.robots.own_robot import OwnRobot, with_own_robot
+from pliant.robots.robot_registry import kind_of
 from pliant.robots.ros2_arm.ros2_config import Ros2Config
 from pliant.task.bundled_files import find_file
 from pliant.task.own_laws import OwnLaw, names_own_laws, parameters_kind, with_own_laws
@@ -79,8 +81,11 @@ class Task(Section):
         "sim:ur5e",
         help="Robot. Simulated: sim:<model>, or sim:<MJCF or URDF file>, relative to the task file or to the working "
         "folder; sim:<file>#<site or link> sets where the tool is mounted. Real: ur:<host>, ur:<host>#ur10e. "
-        "Over ROS 2: ros2:<model or file>.",
+        "Over ROS 2: ros2:<model or file>. A driver of your own: its file (my_driver.py:<which>), or its kind "
+        "(my_robot:<which>) if a package brings it.",
     )
+    own_robot: OwnRobot = OwnRobot()
+    """The robot, if its driver is from outside Pliant; follows from `robot`."""
     law: str = param(
         "hold",
         min_length=1,
@@ -131,7 +136,7 @@ class Task(Section):
     @model_validator(mode="before")
     @classmethod
     def _name_laws(cls, data: Any) -> Any:
-        return with_own_laws(data) if isinstance(data, dict) else data
+        return with_own_robot(with_own_laws(data)) if isinstance(data, dict) else data
 
     @property
     def dt(self) -> float:
@@ -161,18 +166,19 @@ def arm_of(task: Task) -> Arm:
     """The controller's model of the task's arm, with its tool."""
     limits = task.params.limits
     acceleration = limits.joint_acceleration_rad_s2, limits.joint_acceleration_m_s2
-    return Arm.load(model_of(task.robot), task.tool, acceleration=acceleration, **task.belief.model_dump())
+    return Arm.load(arm_model(task), task.tool, acceleration=acceleration, **task.belief.model_dump())
+
+
+def arm_model(task: Task) -> str:
+    """The built-in model, or the file, of the task's arm."""
+    return task.own_robot.model or model_of(task.robot)
 
 
 def located(task: Task, folder: Path | None = None) -> Task:
     """The task with the full path of its robot's file, from `folder` or the working folder: valid from anywhere."""
-    kind, colon, which = task.robot.partition(":")
-    which, mark, flange = which.partition("#")
-    is_file = bool(Path(which).suffix or "/" in which)
-    if not colon or kind not in ("sim", "ros2") or not is_file or Path(which).is_absolute():
-        return task
-    found = next((path for path in (*([folder / which] if folder else []), Path(which)) if path.is_file()), None)
-    return task if found is None else task.model_copy(update={"robot": f"{kind}:{found.resolve()}{mark}{flange}"})
+    kind, which = kind_of(task.robot)
+    found = kind.located(which, folder)
+    return task if found == which else task.model_copy(update={"robot": f"{task.robot.partition(':')[0]}:{found}"})
 
 
 def laws_of(task: Task) -> tuple[str, ...]:
@@ -366,7 +372,7 @@ def load_task(name: Path | str, rate_hz: float | None = None) -> Task:
         data = to_task(data, rate_hz or 500.0)
     data.setdefault("name", path.stem)
     try:
-        data = with_own_laws(data, path.parent)
+        data = with_own_robot(with_own_laws(data, path.parent), path.parent)
     except PliantError as error:
         raise error.at(path.name) from None
     task = validated(Task, data, path.name)

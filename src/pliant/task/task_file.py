@@ -13,10 +13,9 @@ from pliant.errors import InputError, RejectedError
 from pliant.params.declare import changed, flat, validated
 from pliant.params.matrix import compact
 from pliant.params.yaml_file import update_file
-from pliant.robots import model_of
 from pliant.task.bundled_files import find_bundled
 from pliant.task.ros_parameters import is_ros_file
-from pliant.task.schema import Task, load_task
+from pliant.task.schema import Task, arm_model, load_task
 
 
 def own_task(path: Path | str) -> Task:
@@ -47,7 +46,7 @@ def keep_parameters(path: Path | str, now: Parameters, task: Task, time_s: float
     Values that an event of the task has set by `time_s` are left out: the events in the file set them again.
     """
     own = own_task(path)
-    if model_of(own.robot) != model_of(task.robot):
+    if arm_model(own) != arm_model(task):
         raise InputError("the task file", str(path), f"a task for {task.robot}; this one is for {own.robot}")
     before, after, scripted = flat(own.params), flat(now), _scripted(own, time_s)
     values = {

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pliant.errors import InputError, UnknownNameError
-from pliant.robots import is_simulated, model_of, parse_address
+from pliant.robots import is_simulated, model_of
+from pliant.robots.robot_registry import kind_of
 from pliant.robots.ur.address import UrAddress
 from pliant.task.schema import Task, arm_of, located
 
@@ -37,8 +38,8 @@ def test_only_sim_is_simulated() -> None:
 
 
 def test_an_unknown_kind_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(UnknownNameError, match="sim, ur"):
-        parse_address("kuka:1.2.3.4")
+    with pytest.raises(UnknownNameError, match=r"Known: ros2, sim, ur\. A driver of your own is a file: my_driver\.py"):
+        kind_of("kuka:1.2.3.4")
 
 
 def test_a_host_is_not_taken_for_a_file(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:

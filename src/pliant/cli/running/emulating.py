@@ -35,9 +35,8 @@ def cell_of(model: str, name: str | None) -> tuple[str, Task]:
     """The arm model and the task that defines its surroundings."""
     from pliant.cli.loading import load_arm_task
     from pliant.model.ur import ur_names
-    from pliant.robots import model_of
     from pliant.task.bundled_files import find_file
-    from pliant.task.schema import Task, arm_of, check_fits
+    from pliant.task.schema import Task, arm_model, arm_of, check_fits
 
     if model not in ur_names():
         raise UnknownNameError("UR model", model, ur_names())
@@ -46,7 +45,7 @@ def cell_of(model: str, name: str | None) -> tuple[str, Task]:
     task = load_arm_task(name, "emulate")
     if (joints := (arm := arm_of(task)).n) != _JOINTS:
         raise RejectedError(
-            f"Task {task.name} is for {Path(model_of(task.robot)).name} ({joints} joints), but {model} has {_JOINTS}. "
+            f"Task {task.name} is for {Path(arm_model(task)).name} ({joints} joints), but {model} has {_JOINTS}. "
             "Choose another task.",
             field="--task",
             value=name,

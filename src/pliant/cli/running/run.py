@@ -14,7 +14,9 @@ def command(
     task: Annotated[str, typer.Argument(help="Task file, or the name of a task that comes with Pliant.")],
     robot: Annotated[
         str | None,
-        typer.Option(help="Robot instead of the task's: sim:ur10e, ur:HOST (UR5e), ur:HOST#ur10e, ros2:ur5e."),
+        typer.Option(
+            help="Robot instead of the task's: sim:ur10e, ur:HOST (UR5e), ur:HOST#ur10e, ros2:ur5e, my_driver.py:HOST."
+        ),
     ] = None,
     record: Annotated[
         Path | None, typer.Option(help="Write a recording to this file (.mcap). Missing folders are created.")
@@ -55,7 +57,7 @@ def command(
     from pliant.cli.show import compile_first
     from pliant.errors import RejectedError
     from pliant.loop.saving import claim_recording
-    from pliant.robots import check_installed
+    from pliant.robots.robot_registry import kind_of
     from pliant.stability.guard import guard_start
     from pliant.task.bundled_files import find_file
     from pliant.task.schema import arm_of, check_fits, is_mission, laws_of, load_task
@@ -85,7 +87,7 @@ def command(
         raise RejectedError(f"--watch needs a task file of your own, but {task} is not a file. Copy a task first.")
     if fast:
         must_be_simulated(wanted)
-    check_installed(wanted.robot)
+    kind_of(wanted.robot)[0].check_installed()
     check_fits(wanted, arm_of(wanted), where=find_file("task", task).name)
     if not unchecked:
         guard_start(wanted)

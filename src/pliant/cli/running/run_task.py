@@ -22,11 +22,12 @@ from pliant.loop.fault_text import starved_warning
 from pliant.model.arm import Arm
 from pliant.model.catalogue import available_models
 from pliant.params.declare import validated
-from pliant.robots import is_simulated, model_of
+from pliant.robots import is_simulated
+from pliant.robots.robot_registry import KINDS
 from pliant.session.fast_run import save_last_seconds, save_run, simulate
 from pliant.session.session import Session
 from pliant.session.watch_file import FileWatch
-from pliant.task.schema import Task, arm_of, located
+from pliant.task.schema import Task, arm_model, arm_of, located
 
 if TYPE_CHECKING:
     from pliant.analysis.targets import Figure
@@ -40,29 +41,29 @@ _DIRECTIONS = 6
 def change_task(task: Task, changes: dict[str, Any], assignments: list[str]) -> Task:
     """The task with changed robot, law, rate, duration or seed, and with ``--set`` values; validated as a whole."""
     data = task.model_dump()
-    if changes.get("robot") == "ros2":  # the task's arm, over ROS 2
-        changes = {**changes, "robot": f"ros2:{model_of(task.robot)}"}
-    if changes.get("robot"):
-        _must_suit(task, changes["robot"])
+    if (robot := changes.get("robot")) in KINDS and KINDS[robot].takes_model:  # the task's arm, simulated or over ROS 2
+        changes = {**changes, "robot": f"{robot}:{arm_model(task)}"}
     for name, value in changes.items():
         if value is not None:
             (data["sim"] if name == "seed" else data)[name] = value
-    task = validated(Task, data)  # first of all: another law may bring parameters of its own
+    before, task = task, validated(Task, data)  # first of all: another law may bring parameters of its own
+    if changes.get("robot"):
+        _must_suit(before, task)
     return located(task.model_copy(update={"params": assigned(task.params, assignments, task.law)}))
 
 
-def _must_suit(task: Task, robot: str) -> None:
+def _must_suit(task: Task, changed: Task) -> None:
     """Raise if a real robot has another number of joints than the task's arm, before anything connects to it."""
-    before, after = model_of(task.robot), model_of(robot)
-    if is_simulated(robot) or not {before, after} <= set(available_models()):
+    before, after = arm_model(task), arm_model(changed)
+    if is_simulated(changed.robot) or not {before, after} <= set(available_models()):
         return
     joints, others = Arm.load(before).n, Arm.load(after).n
     if joints != others:
         raise RejectedError(
-            f"Task {task.name} is for {before} ({joints} joints), but {robot} is a {after} with {others}. Choose "
-            "another task or robot.",
+            f"Task {task.name} is for {before} ({joints} joints), but {changed.robot} is a {after} with {others}. "
+            "Choose another task or robot.",
             field="--robot",
-            value=robot,
+            value=changed.robot,
         )
 
 
@@ -79,7 +80,7 @@ def say_start(task: Task, arm: Arm, loop: str = "") -> None:
     kind, _, which = task.robot.partition(":")
     out.print(
         Text(task.name, "bold"),
-        f"{task.law} on {kind}:{Path(which).name}, {task.interface} commands at {task.rate_hz:g} Hz for "
+        f"{task.law} on {Path(kind).name}:{Path(which).name}, {task.interface} commands at {task.rate_hz:g} Hz for "
         f"{task.duration_s:g} s; joint speed ≤ {limits.speed_scale:.0%} and acceleration ≤ "
         f"{limits.acceleration_scale:.0%} of the robot's limits, tool speed ≤ {limits.linear_speed_m_s:g} m/s and "
         f"{limits.angular_speed_rad_s:g} rad/s." + (f" Loop {loop}." if loop else ""),

@@ -72,13 +72,13 @@ def command(
     from pliant.cli.tools import identify_delay
     from pliant.compiling.entry_points import law_groups
     from pliant.identify.payload_motion import must_have_wrist, slowed
-    from pliant.robots import check_installed
+    from pliant.robots.robot_registry import kind_of
     from pliant.task.bundled_files import find_file
     from pliant.task.schema import arm_of, check_fits, laws_of
     from pliant.task.task_file import own_task
 
     chosen = change_task(own_task(task) if write else load_arm_task(task, "identify"), {"robot": robot}, [])
-    check_installed(chosen.robot)
+    kind_of(chosen.robot)[0].check_installed()
     of_delay = {"amplitude": amplitude, "bandwidth": bandwidth, "duration": duration, "joint": joint}
     _refuse_others(what, {"poses": poses, "mount": mount or None}, {**of_delay, "contact": contact or None})
     if fast:

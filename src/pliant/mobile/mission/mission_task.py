@@ -27,7 +27,7 @@ from pliant.mobile.whole_body.body_config import BodySimConfig
 from pliant.mobile.whole_body.kinematic_body import BASE_JOINTS, Body
 from pliant.model.tool import Tool
 from pliant.params.declare import Three, changed, param, parse_assignment, validated
-from pliant.robots import parse_address
+from pliant.robots import is_simulated, model_of
 from pliant.robots.ros2_arm.ros2_config import Ros2Config
 from pliant.task.bundled_files import find_bundled, find_file
 from pliant.task.schema import MISSION, read_yaml
@@ -123,10 +123,9 @@ def _must_not_be_of_arm(task: MissionTask, name: str) -> None:
 
 def place_of(task: MissionTask) -> tuple[str, OccupancyGrid]:
     """The arm of a mission and its map; rejects what is wrong with them at once."""
-    kind, which = parse_address(task.robot)
-    if kind != "sim":
+    if not is_simulated(task.robot):
         raise InputError("robot", task.robot, "sim:<model>", "Missions run only in simulation.")
-    return which, load_map(task.map, resolution_m=task.map_resolution_m, origin=task.map_origin_m)
+    return model_of(task.robot), load_map(task.map, resolution_m=task.map_resolution_m, origin=task.map_origin_m)
 
 
 def within(seconds: float) -> Callable[[], bool]:

@@ -24,7 +24,7 @@ from pliant.mobile.whole_body.simulated_body import SimBody
 from pliant.model.arm import Arm
 from pliant.record.writer import RecordingWriter
 from pliant.records import TELEMETRY
-from pliant.robots import parse_address
+from pliant.robots import model_of
 from pliant.task.schema import MISSION
 
 Array = np.ndarray[Any, Any]
@@ -209,7 +209,7 @@ def mission_meta(task: MissionTask, grid: OccupancyGrid, said: dict[str, Any]) -
 def mission_writer(path: Path, task: MissionTask, grid: OccupancyGrid, said: dict[str, Any]) -> RecordingWriter:
     """A recording of a mission: twist of the base, joint targets and poses as ROS 2 messages, and its map."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    names = list(Arm.load(parse_address(task.robot)[1]).joint_names)
+    names = list(Arm.load(model_of(task.robot)).joint_names)
     cells = io.BytesIO()
     np.save(cells, grid.occupancy)
     writer = RecordingWriter(path, mission_meta(task, grid, said), names, mobile=True)

@@ -19,7 +19,7 @@ from pliant.model.arm import Arm
 from pliant.model.tool import Tool
 from pliant.records import COMMAND, IDLE, WRENCH_MISSING, WRENCH_OK
 from pliant.robots.following import Following
-from pliant.robots.interface import no_push
+from pliant.robots.interface import Robot
 from pliant.robots.ros2_arm.joint_states import Forces, JointStates
 from pliant.robots.ros2_arm.ros2_config import Ros2Config
 from pliant.ros2.joint_commands import trajectory_topic, velocity_topic
@@ -48,7 +48,7 @@ _GUARDED = {
 }
 
 
-class Ros2Robot:
+class Ros2Robot(Robot):
     """An arm over ROS 2, by position (trajectories of one point) or by joint velocity."""
 
     interfaces = ("position", "velocity")
@@ -189,10 +189,6 @@ class Ros2Robot:
         """A sign of life for the guard; one that has acted, or is gone, is a fault."""
         if self._guard is not None and not self.fault:
             self.fault = _GUARDED[self._guard.beat()].format(max(self.config.stale_s, LEAST_S))
-
-    def push(self, wrench: Any, for_s: float) -> None:
-        """Raises: a real arm is pushed by hand."""
-        raise no_push(self.name)
 
     def stop(self) -> None:
         """Send velocity zero; with the position interface the arm stops at the last position by itself.

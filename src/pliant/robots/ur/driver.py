@@ -23,10 +23,10 @@ from pliant.errors import RejectedError
 from pliant.model.arm import Arm
 from pliant.records import POSITION, TORQUE, VELOCITY, WRENCH_OK
 from pliant.robots.following import Following
-from pliant.robots.interface import no_push
+from pliant.robots.interface import Robot
 from pliant.robots.ur import connecting, recovery
 from pliant.robots.ur.address import UrAddress
-from pliant.robots.ur.connecting import check_extra as check_extra
+from pliant.robots.ur.connecting import check_extra
 from pliant.robots.ur.controller_status import trouble
 from pliant.robots.ur.wrench_sign import to_sensor
 
@@ -67,7 +67,7 @@ _SAME_M, _SAME_S = 0.02, 3.0
 _STOP_S = 3.0
 
 
-class UrRobot:
+class UrRobot(Robot):
     """A UR arm. Packets may be late by up to `silence_s`, while the last wrench is held; more is a fault."""
 
     interfaces = ("position", "velocity", "torque")
@@ -194,6 +194,7 @@ class UrRobot:
     # -- once per period --
 
     def read(self, reading: Any) -> None:
+        """The newest packet, checked."""
         r = reading[0]
         try:
             self._fill(r)
@@ -257,6 +258,7 @@ class UrRobot:
                 self._fail(f"the program on the controller at {host} was stopped, {who}. {_AGAIN}")
 
     def write(self, command: Any) -> None:
+        """Send the command, once the watchdog is armed."""
         c = command[0]
         if self.fault or self._halted_at < math.inf:
             return
@@ -319,9 +321,6 @@ class UrRobot:
     def _fail(self, words: str) -> None:
         """The first thing that went wrong is the one that is told."""
         self.fault = self.fault or words
-
-    def push(self, wrench: Any, for_s: float) -> None:
-        raise no_push(self.name)
 
     # -- the end --
 

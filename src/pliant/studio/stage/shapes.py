@@ -11,7 +11,7 @@ from pliant.mobile.mission.mission_task import MissionTask
 from pliant.mobile.whole_body.body_world import body_scene_model
 from pliant.mobile.whole_body.mobile_arm import Chassis
 from pliant.robots import model_of
-from pliant.task.schema import Task
+from pliant.task.schema import Task, arm_model
 from pliant.world.display_scene import scene_model
 
 _KINDS = {
@@ -34,7 +34,7 @@ class Shapes:
     @classmethod
     def of_arm(cls, task: Task) -> Shapes:
         """The shapes of a task; the joints are those of the arm."""
-        return cls(scene_model(model_of(task.robot), task.tool, task.sim))
+        return cls(scene_model(arm_model(task), task.tool, task.sim))
 
     @classmethod
     def of_mission(cls, task: MissionTask) -> Shapes:

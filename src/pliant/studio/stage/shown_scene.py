@@ -13,6 +13,7 @@ from pliant.control.parameters import Parameters
 from pliant.mobile.mission.mission_link import MissionLink
 from pliant.mobile.planning.map_files import load_map
 from pliant.records import TROUBLES
+from pliant.robots import is_simulated
 from pliant.session.link import Link
 from pliant.studio.shown_parameters import in_force
 from pliant.studio.stage.mission_view import channels_of, mission_in_words, story_in_words
@@ -91,7 +92,7 @@ class ArmScene(Scene[Link]):
         return {"type": "parameters", **in_force(self.link)}
 
     def describe(self) -> dict[str, Any]:
-        return {**super().describe(), "pushable": self.link.task.robot.startswith("sim:")}
+        return {**super().describe(), "pushable": is_simulated(self.link.task.robot)}
 
 
 class MissionScene(Scene[MissionLink]):
