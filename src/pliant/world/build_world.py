@@ -22,10 +22,10 @@ from pliant.records import (
     WRENCH_SATURATED,
     WRENCH_STALE,
 )
-from pliant.world.world_config import SimConfig, Surface
+from pliant.world.surface_kind import Surface, check_kernel, connect
+from pliant.world.world_config import SimConfig
 from pliant.world.world_layout import DELAY_SLOTS, WORLD
 
-_KINDS = {"plane": 0, "box": 1, "dome": 2}
 _FAILURES = {
     "missing": WRENCH_MISSING,
     "saturated": WRENCH_SATURATED,
@@ -135,9 +135,10 @@ class World:
 
 
 def _surface(slot: Any, surface: Surface) -> None:
-    slot.kind = _KINDS[surface.kind]
+    if surface.file or surface.kind not in Surface.kinds.builtin:
+        check_kernel(surface)
+    connect(slot, surface)
     slot.pose[:3], slot.pose[3:] = surface.position_m, quaternion(surface.rpy_deg)
-    slot.half_size[:], slot.radius = surface.half_size_m, surface.radius_m
     slot.stiffness, slot.damping, slot.friction = surface.stiffness_n_m, surface.damping_n_s_m, surface.friction
     slot.change[:] = surface.change_m
     if surface.stiffness_end_n_m > 0.0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pliant.records import MAX_JOINTS, Field, Layout
 
 MAX_SURFACES = 8
+MAX_SURFACE_PARAMS = 16
 MAX_PUSHES = 32
 MAX_FAILURES = 8
 DELAY_SLOTS = 256
@@ -14,10 +15,12 @@ _J = (MAX_JOINTS,)
 SURFACE = Layout(
     "Surface",
     (
-        Field("kind", "", "0 plane, 1 box, 2 dome", kind="i8"),
+        Field("measure_at", "", "address of the kernel of its kind, which fills distance and normal", kind="i8"),
+        Field("params", "", "parameters of its kind, as it declares them", (MAX_SURFACE_PARAMS,)),
         Field("pose", "m, -", "pose in the base", (7,)),
-        Field("half_size", "m", "half-sizes of a box", (3,)),
-        Field("radius", "m", "radius of a dome"),
+        Field("point", "m", "where the tip is, in the frame of the surface", (3,)),
+        Field("distance", "m", "distance of the tip's centre, negative inside"),
+        Field("normal", "", "direction out of the material there, in the frame of the surface", (3,)),
         Field("stiffness", "N/m", "along the normal"),
         Field("stiffness_change", "N/m", "increase of the stiffness after the change"),
         Field("change", "m", "where the stiffness changes, along x of the surface", (2,)),
