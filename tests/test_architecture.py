@@ -32,6 +32,7 @@ ROWS = (
     ("record",),
     ("robots",),
     ("world",),
+    ("sensors",),
     ("ros2",),
     ("control",),
     ("model", "params"),

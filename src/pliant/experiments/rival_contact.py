@@ -26,8 +26,8 @@ from pliant.model.inverse import SCRATCH, damped_inverse, smallest_singular_valu
 from pliant.model.kinematics import forward, jacobian, place
 from pliant.records import COMMAND, GOAL, OBSERVED, POSITION, READING, STATE, TELEMETRY, Field, Layout
 from pliant.robots.simulated import SimRobot
-from pliant.world.period import advance, read
 from pliant.spatial import quat_rotate
+from pliant.world.period import advance, read
 from pliant.world.surface_contact import locate, measure
 from pliant.world.world_config import Sensor, SimConfig, Surface
 

@@ -170,7 +170,9 @@ def readable(section: type[BaseModel], error: ValidationError, data: Any, where:
     field, value = _dotted(first["loc"]) or "the value", first["input"]
     if leaf.is_matrix or first["type"] in _LISTS:
         field, value = _dotted(leaf.place), _value_at(data, leaf.place)
-    return InputError(field, value, _allowed(section, first, leaf, data), hint, unit=leaf.unit_at(first["loc"])).at(where)
+    return InputError(field, value, _allowed(section, first, leaf, data), hint, unit=leaf.unit_at(first["loc"])).at(
+        where
+    )
 
 
 def _in_order(errors: list[Any]) -> list[Any]:

@@ -45,9 +45,7 @@ def find_law(reference: str, folder: Path | None = None) -> OwnLaw | None:
 def load(wanted: OwnLaw, folder: Path | None = None) -> OwnLaw:
     """Load a law and register it under its number; returns its full description."""
     reference = wanted.file or wanted.name
-    found, file, digest, where = load_object(
-        reference, folder, _OBJECT, GROUP, "law", digest=wanted.digest, known=LAWS
-    )
+    found, file, digest, where = load_object(reference, folder, _OBJECT, GROUP, "law", digest=wanted.digest, known=LAWS)
     law = _checked(found, where)
     return OwnLaw(name=law.name, file=file, digest=digest, number=register(law, wanted.number).number)
 
