@@ -110,7 +110,7 @@ class World:
         w.bias[:], w.dropout, w.rng = sensor.bias, sensor.dropout, config.seed
         w.n_surfaces, w.n_pushes = len(config.surfaces), len(config.pushes)
         for slot, surface in zip(w.surface, config.surfaces, strict=False):
-            _surface(slot, surface)
+            fill_surface(slot, surface)
         w.n_failures = len(sensor.failures)
         for slot, failure in zip(w.failure, sensor.failures, strict=False):
             slot.kind = _FAILURES[failure.kind]
@@ -134,7 +134,8 @@ class World:
         w.last_wrench[:] = -self.data.sensordata[:6]
 
 
-def _surface(slot: Any, surface: Surface) -> None:
+def fill_surface(slot: Any, surface: Surface) -> None:
+    """Write a declared surface into its record; a kind from outside the package is tried first."""
     if surface.file or surface.kind not in Surface.kinds.builtin:
         check_kernel(surface)
     connect(slot, surface)
