@@ -18,7 +18,9 @@ SWING, HZ, BEGIN = 0.005, 0.2, 3.0
 
 def plane(**values: Any) -> Any:
     c = SURFACE.new()[0]
-    fill_surface(c, Surface(kind="plane", position_m=(0.0, 0.0, 0.0), stiffness_n_m=1e4, damping_n_s_m=0.0, friction=0.0))
+    fill_surface(
+        c, Surface(kind="plane", position_m=(0.0, 0.0, 0.0), stiffness_n_m=1e4, damping_n_s_m=0.0, friction=0.0)
+    )
     for name, value in values.items():
         c[name] = value
     return c

@@ -237,7 +237,9 @@ def test_shots_at_edges_corners_rims_and_flat_sides_come_back_no_faster(
     random, hits = np.random.default_rng(3), 0
     # where a bare point crosses a ridge the force turns within one step: an error of the order (h ω)²
     gain = 0.5 * STEP**2 * k / MASS if radius == 0.0 else 1e-9
-    surface = plane(k, 0.0, 0.2, kind=kind, **{"box": {"half_size_m": (0.06, 0.04, 0.03)}, "dome": {"radius_m": 0.05}}[kind])
+    surface = plane(
+        k, 0.0, 0.2, kind=kind, **{"box": {"half_size_m": (0.06, 0.04, 0.03)}, "dome": {"radius_m": 0.05}}[kind]
+    )
     if kind == "box":
         aims = [np.array(signs) * (0.06, 0.04, 0.03) for signs in np.ndindex(2, 2, 2)]
         aims = [2 * aim - (0.06, 0.04, 0.03) for aim in aims] + [

@@ -19,7 +19,9 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "15_your_own_sensor.py"
 PATIENT = {"stale_s": 1.0, "hold_s": 0.5, "frozen_s": 0.0}
 
 
-def test_an_arm_moves_by_the_wrench_of_a_box_and_stops_when_the_box_dies(streaming: StreamingBox, tmp_path: Any) -> None:
+def test_an_arm_moves_by_the_wrench_of_a_box_and_stops_when_the_box_dies(
+    streaming: StreamingBox, tmp_path: Any
+) -> None:
     sensor = {"kind": "net_ft", "host": "127.0.0.1", "port": streaming.port}
     path = tmp_path / "box.mcap"
     with pytest.raises(pliant.LoopError, match=r"readings older than .*net_ft 127.0.0.1:\d+: it sends nothing"):
