@@ -156,7 +156,7 @@ def test_an_installed_package_can_bring_a_kind(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(plugin_files, "entry_points", installed)
     assert "pipe" in Surface.kinds.names
-    with pytest.raises(pliant.InputError, match="the name of the surface in .* is 'cylinder', but it must be another"):
+    with pytest.raises(pliant.InputError, match=r"the name of the surface in .* is 'cylinder', but it must be another"):
         Surface(kind="pipe", position_m=AT)
     with pytest.raises(pliant.InputError, match=r"Unknown surface 'pip'. Did you mean 'pipe'\? Known: .*plane"):
         Surface(kind="pip", position_m=AT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import struct
 import threading
@@ -51,10 +52,8 @@ class StreamingBox(Box):
     def _stream(self) -> None:
         sequence = 0
         while not self._ended.is_set():
-            try:
+            with contextlib.suppress(TimeoutError):
                 self.request()
-            except TimeoutError:
-                pass
             if self.client and self.is_on:
                 sequence, self._noise = sequence + 1, (self._noise + 7919) % 1000  # a real sensor has noise
                 self.send(record(sequence, [count + self._noise for count in self.counts], ft_sequence=sequence))

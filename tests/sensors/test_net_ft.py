@@ -60,7 +60,8 @@ def test_an_error_of_the_box_is_a_missing_reading_with_its_status(box: Box) -> N
     sensor = opened(box)
     box.send(record(1, status=0x8002_0000), record(2, status=0x0001_0000))
     first, second = sensor.read(), sensor.read()
-    assert first is not None and second is not None
+    assert first is not None
+    assert second is not None
     assert (first.state, second.state) == ("missing", "good")
     sensor.close()
 
@@ -71,7 +72,7 @@ def test_a_silent_box_is_asked_again_and_may_count_from_the_start(box: Box) -> N
     assert sensor.read() is not None
     assert sensor.read() is None
     assert sensor.note.startswith(
-        "it sends nothing; check its power, its cable and that no other client uses it (silent"
+        "it sends nothing; check its power, its cable and that no other client uses it"
     )
     assert box.request() == (HEADER, STREAM, 0)
     box.send(record(1))

@@ -11,7 +11,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 from streaming_box import StreamingBox
-from waiting import until
 
 import pliant
 from pliant.errors import PliantError
@@ -23,6 +22,7 @@ from pliant.sensors.force_sensor import SensorConfig, SensorKind
 from pliant.sensors.sensor_link import SensorLink, calibration, link_of
 from pliant.sensors.shared_wrench import post
 from pliant.sensors.sources.net_ft import NetFt
+from waiting import until
 
 
 def net_ft(box: StreamingBox, **values: Any) -> SensorConfig:
@@ -204,7 +204,7 @@ def test_a_real_robot_gets_the_wrench_of_the_sensor(streaming: StreamingBox) -> 
 
 
 def test_the_simulated_sensor_needs_a_simulated_robot() -> None:
-    with pytest.raises(PliantError, match="sensor.kind is 'simulated', but still is not simulated"):
+    with pytest.raises(PliantError, match=r"sensor.kind is 'simulated', but still is not simulated"):
         with_sensor(Still(), SensorConfig(kind="simulated"))
 
 

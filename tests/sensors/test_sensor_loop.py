@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 from streaming_box import StreamingBox
-from waiting import until
 
 import pliant
 from pliant.session.rerun import replay
+from waiting import until
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "15_your_own_sensor.py"
 # A busy machine may keep a thread waiting: only a silence that lasts counts here.
@@ -24,14 +24,13 @@ def test_an_arm_moves_by_the_wrench_of_a_box_and_stops_when_the_box_dies(
 ) -> None:
     sensor = {"kind": "net_ft", "host": "127.0.0.1", "port": streaming.port}
     path = tmp_path / "box.mcap"
-    with pytest.raises(pliant.LoopError, match=r"readings older than .*net_ft 127.0.0.1:\d+: it sends nothing"):
-        with pliant.connect(
-            "sim:ur5e", "admittance", sensor=sensor, params={"sense": PATIENT}, record=str(path)
-        ) as arm:
-            start = arm.wait(0.2).observed.pose[:3].copy()
-            streaming.counts[1] = 20_000_000
-            until(lambda: np.linalg.norm(arm.wait(0.1).observed.pose[:3] - start) > 0.01)
-            streaming.is_on = False
+    arm = pliant.connect("sim:ur5e", "admittance", sensor=sensor, params={"sense": PATIENT}, record=str(path))
+    with arm:
+        start = arm.wait(0.2).observed.pose[:3].copy()
+        streaming.counts[1] = 20_000_000
+        until(lambda: np.linalg.norm(arm.wait(0.1).observed.pose[:3] - start) > 0.01)
+        streaming.is_on = False
+        with pytest.raises(pliant.LoopError, match=r"readings older than .*net_ft 127.0.0.1:\d+: it sends nothing"):
             until(lambda: arm.wait(0.1) is None)
     recording = pliant.Recording.load(path)
     assert recording.meta["task"]["sensor"]["kind"] == "net_ft"
