@@ -20,8 +20,9 @@ PATIENT = {"stale_s": 1.0, "hold_s": 0.5, "frozen_s": 0.0}
 
 
 def test_an_arm_moves_by_the_wrench_of_a_box_and_stops_when_the_box_dies(
-    streaming: StreamingBox, tmp_path: Any
+    streaming: StreamingBox, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("PLIANT_OUT", str(tmp_path / "out"))  # the last seconds before a fault are saved there
     sensor = {"kind": "net_ft", "host": "127.0.0.1", "port": streaming.port}
     path = tmp_path / "box.mcap"
     arm = pliant.connect("sim:ur5e", "admittance", sensor=sensor, params={"sense": PATIENT}, record=str(path))

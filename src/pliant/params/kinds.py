@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
-from pydantic import BeforeValidator, SerializeAsAny, create_model, model_validator
+from pydantic import SerializeAsAny, create_model, model_validator
+from pydantic_core import core_schema
 
 from pliant.errors import InputError, PliantError, RejectedError
 from pliant.params.declare import Section, param
@@ -79,6 +80,10 @@ class OfKind(Section):
     its_kind: ClassVar[Any] = None
     """The kind that this class is for; None for the class of all kinds."""
 
+    if TYPE_CHECKING:  # which parameters there are is known when the kind is
+
+        def __getattr__(self, name: str) -> Any: ...
+
     kind: str = param(..., min_length=1, help="Kind.")
     file: str = param("", help="File of a kind of your own; follows from `kind`.")
     digest: str = param("", help="SHA-256 of that file; a file that has changed since is rejected.")
@@ -102,8 +107,8 @@ class OfKind(Section):
     @classmethod
     def model_validate(cls, obj: Any, **more: Any) -> Self:
         """The section with this content; raises if it is not valid."""
-        made: Any = super(OfKind, cls.class_for(obj)).model_validate(obj, **more)
-        return made
+        kind: type[Self] = cls.class_for(obj)
+        return super(OfKind, kind).model_validate(obj, **more)
 
     @classmethod
     def _source(cls, data: dict[str, Any]) -> Source:
@@ -141,19 +146,27 @@ def _class_of(base: type[OfKind], kind: Any) -> Any:
     return made
 
 
-def one_of(section: type[OfKind]) -> Any:
-    """The type of a field that holds a section of any kind."""
+class _AnyKind:
+    """Marks a field that holds a section of any kind."""
 
-    def chosen(value: Any) -> Any:
-        if not isinstance(value, dict):
-            return value
-        try:
-            kind = section.class_for(value)
-        except PliantError as error:
-            raise ValueError(str(error)) from None
-        return kind.model_validate(value)
+    def __get_pydantic_core_schema__(self, section: type[OfKind], handler: Any) -> Any:
+        schema = SerializeAsAny().__get_pydantic_core_schema__(section, handler)
+        return core_schema.no_info_before_validator_function(partial(_chosen, section), schema)
 
-    return Annotated[SerializeAsAny[section], BeforeValidator(chosen)]
+
+ANY_KIND = _AnyKind()
+"""For the type of a field that holds a section of any kind: ``Annotated[Surface, ANY_KIND]``."""
+
+
+def _chosen(section: type[OfKind], value: Any) -> Any:
+    """A section of the kind that plain data name; its place is added to an error about an unknown kind."""
+    if not isinstance(value, dict):
+        return value
+    try:
+        kind = section.class_for(value)
+    except PliantError as error:
+        raise ValueError(str(error)) from None
+    return kind.model_validate(value)
 
 
 def with_full_paths(data: Any, folder: Path) -> Any:

@@ -36,7 +36,7 @@ class SensedRobot:
         self._sensor.close()
 
 
-def with_sensor(robot: Any, config: SensorConfig) -> tuple[Robot, SensorLink | None]:
+def with_sensor(robot: Any, config: SensorConfig) -> tuple[Any, SensorLink | None]:
     """The robot with the sensor that a task declares, and the link to that sensor (None: the robot's own, as it is)."""
     simulated, kind = isinstance(robot, SimRobot), type(config).its_kind
     if kind.in_world is not None:

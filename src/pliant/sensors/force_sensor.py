@@ -15,7 +15,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from pydantic import AfterValidator, BeforeValidator
@@ -106,6 +106,10 @@ class SensorConfig(OfKind):
     """
 
     kinds = Kinds("sensor", "SENSOR", "pliant.sensors", "pliant.sensors.sources", SensorKind, "own_sensor")
+
+    if TYPE_CHECKING:
+
+        def __init__(self, **data: Any) -> None: ...
 
     kind: str = param(
         "robot",

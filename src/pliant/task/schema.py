@@ -20,7 +20,7 @@ from pliant.errors import InputError, PliantError, RejectedError
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
 from pliant.params.declare import Section, Six, changed, param, validated
-from pliant.params.kinds import one_of, with_full_paths
+from pliant.params.kinds import ANY_KIND, with_full_paths
 from pliant.robots import is_simulated, model_of
 from pliant.robots.ros2_arm.ros2_config import Ros2Config
 from pliant.sensors.force_sensor import SensorConfig
@@ -98,7 +98,7 @@ class Task(Section):
     start_q: tuple[float, ...] = param((), unit="rad", help="Joint positions to start from (default: the home pose).")
     tool: Tool = Tool()
     """The tool and the force sensor that carries it."""
-    sensor: one_of(SensorConfig) = SensorConfig()
+    sensor: Annotated[SensorConfig, ANY_KIND] = SensorConfig()
     """Where the wrench comes from, how the sensor is mounted, and its calibration."""
     belief: Belief = Belief()
     """Errors of the controller's arm model, to test a wrong model."""

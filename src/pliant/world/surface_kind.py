@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numba
 import numpy as np
@@ -129,6 +129,10 @@ class Surface(OfKind):
     """
 
     kinds = Kinds("surface", "SURFACE", "pliant.surfaces", "pliant.world.surfaces", SurfaceKind, "own_surface")
+
+    if TYPE_CHECKING:
+
+        def __init__(self, **data: Any) -> None: ...
 
     kind: str = param(
         "plane", min_length=1, help="Shape of the surface: a name, or the file of a kind of your own (my_surface.py)."

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from pliant.model.tool import Tool
 from pliant.params.declare import Section, Six, param
-from pliant.params.kinds import one_of
+from pliant.params.kinds import ANY_KIND
 from pliant.world.surface_kind import Surface
 
 
@@ -94,5 +94,5 @@ class SimConfig(Section):
     tool: Tool | None = param(
         None, help="The tool actually mounted, if it differs from the task's tool, which the controller assumes."
     )
-    surfaces: Annotated[tuple[one_of(Surface), ...], Field(max_length=8)] = ()
+    surfaces: Annotated[tuple[Annotated[Surface, ANY_KIND], ...], Field(max_length=8)] = ()
     pushes: Annotated[tuple[Push, ...], Field(max_length=32)] = ()
