@@ -149,6 +149,9 @@ def _class_of(base: type[OfKind], kind: Any) -> Any:
 class _AnyKind:
     """Marks a field that holds a section of any kind."""
 
+    metadata = ()
+    """It has no bounds (see `validation_errors.number_bounds`)."""
+
     def __get_pydantic_core_schema__(self, section: type[OfKind], handler: Any) -> Any:
         schema = SerializeAsAny().__get_pydantic_core_schema__(section, handler)
         return core_schema.no_info_before_validator_function(partial(_chosen, section), schema)
