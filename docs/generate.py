@@ -26,6 +26,7 @@ from pliant.mobile.whole_body.body_config import BodySimConfig, Drive
 from pliant.mobile.whole_body.body_params import Slip, WholeBody
 from pliant.model.tool import Tool
 from pliant.params.declare import Declared, Section, declared
+from pliant.params.kinds import OfKind
 from pliant.robots.ros2_arm.ros2_config import Ros2Config
 from pliant.task.schema import Task
 from pliant.world.world_config import SimConfig
@@ -88,8 +89,9 @@ def allowed(kind: Any, item: Declared) -> str:
 
 def listed(kind: Any) -> type[Section] | None:
     """The section that a field holds a list of, if it does."""
-    inner = typing.get_args(kind)[:1] if typing.get_origin(kind) is tuple else ()
-    return inner[0] if inner and isinstance(inner[0], type) and issubclass(inner[0], Section) else None
+    inner = typing.get_args(kind)[0] if typing.get_origin(kind) is tuple and typing.get_args(kind) else None
+    inner = typing.get_args(inner)[0] if typing.get_origin(inner) is typing.Annotated else inner
+    return inner if isinstance(inner, type) and issubclass(inner, Section) else None
 
 
 def sections(section: type[Section], prefix: str, skip: tuple[type, ...] = ()) -> Iterator[str]:
@@ -117,6 +119,15 @@ def sections(section: type[Section], prefix: str, skip: tuple[type, ...] = ()) -
     for kind, path in nested:
         yield f"### `{path.rstrip('.')}`\n\n{inspect.getdoc(kind)}"
         yield from tool(path) if kind is Tool else sections(kind, path)
+        if isinstance(kind, type) and issubclass(kind, OfKind):
+            yield from parameters_of_kinds(kind, path)
+
+
+def parameters_of_kinds(section: type[OfKind], prefix: str) -> Iterator[str]:
+    """A table for the parameters of each kind of a section."""
+    for name, kind in section.kinds.builtin.items():
+        yield f"#### `{prefix.rstrip('.')}` of the kind `{name}`\n\n{inspect.getdoc(kind.params)}"
+        yield from sections(kind.params, prefix)
 
 
 def tool(prefix: str) -> Iterator[str]:

@@ -36,6 +36,7 @@ ROWS = (
     ("record",),
     ("robots",),
     ("world",),
+    ("sensors",),
     ("ros2",),
     ("control",),
     ("model", "params"),

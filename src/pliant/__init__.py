@@ -25,14 +25,17 @@ if TYPE_CHECKING:
     from pliant.records import Field
     from pliant.robots.interface import Robot
     from pliant.robots.robot_kind import RobotKind
+    from pliant.sensors.force_sensor import ForceSensor, WrenchSample, own_sensor
     from pliant.session.fast_run import Run, simulate
     from pliant.session.link import Link, attach
     from pliant.session.session import Session, connect
     from pliant.task.schema import Task, load_task
+    from pliant.world.surface_kind import Shape, own_surface
 
 _HOME = {
     "Arm": "pliant.model.arm",
     "Field": "pliant.records",
+    "ForceSensor": "pliant.sensors.force_sensor",
     "InputError": "pliant.errors",
     "Law": "pliant.control.laws.law",
     "Link": "pliant.session.link",
@@ -44,14 +47,18 @@ _HOME = {
     "Run": "pliant.session.fast_run",
     "Section": "pliant.params.declare",
     "Session": "pliant.session.session",
+    "Shape": "pliant.world.surface_kind",
     "Task": "pliant.task.schema",
     "Tick": "pliant.control.laws.own_law",
     "Tool": "pliant.model.tool",
+    "WrenchSample": "pliant.sensors.force_sensor",
     "attach": "pliant.session.link",
     "compiled": "pliant.control.laws.own_law",
     "connect": "pliant.session.session",
     "load_task": "pliant.task.schema",
     "own_law": "pliant.control.laws.own_law",
+    "own_sensor": "pliant.sensors.force_sensor",
+    "own_surface": "pliant.world.surface_kind",
     "param": "pliant.params.declare",
     "simulate": "pliant.session.fast_run",
 }
@@ -59,6 +66,7 @@ _HOME = {
 __all__ = [
     "Arm",
     "Field",
+    "ForceSensor",
     "InputError",
     "Law",
     "Link",
@@ -70,14 +78,18 @@ __all__ = [
     "Run",
     "Section",
     "Session",
+    "Shape",
     "Task",
     "Tick",
     "Tool",
+    "WrenchSample",
     "attach",
     "compiled",
     "connect",
     "load_task",
     "own_law",
+    "own_sensor",
+    "own_surface",
     "param",
     "simulate",
 ]

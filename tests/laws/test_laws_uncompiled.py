@@ -16,8 +16,7 @@ from pliant.control.parameters import GAINS, PARAMETERS
 from pliant.control.sense import external_wrench
 from pliant.model import HANDLE
 from pliant.records import OBSERVED, READING, STATE
-from pliant.world.surface_contact import distance
-from pliant.world.world_layout import SURFACE
+from pliant.world.surface_kind import Surface, measured
 
 SAMPLES = 40
 
@@ -99,10 +98,9 @@ def _sense(random: np.random.Generator) -> list[float]:
 
 def _distance(random: np.random.Generator) -> list[float]:
     found = []
-    for kind in range(3):
-        c, normal = SURFACE.new()[0], np.zeros(3)
-        c.kind, c.half_size[:], c.radius = kind, (0.5, 0.3, 0.2), 0.7
-        found += [float(distance(c, random.normal(size=3), normal)), *normal.tolist()]
+    for kind in Surface.kinds.builtin:
+        distances, normals = measured(Surface(kind=kind, position_m=(0.0, 0.0, 0.0)), random.normal(size=(1, 3)))
+        found += [float(distances[0]), *normals[0].tolist()]
     return found
 
 

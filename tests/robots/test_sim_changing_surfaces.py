@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pliant.world.surface_contact import PLANE, touch
+from pliant.world.build_world import fill_surface
+from pliant.world.surface_contact import touch
+from pliant.world.surface_kind import Surface
 from pliant.world.world_layout import SURFACE, WORLD
 
 SWING, HZ, BEGIN = 0.005, 0.2, 3.0
@@ -16,7 +18,9 @@ SWING, HZ, BEGIN = 0.005, 0.2, 3.0
 
 def plane(**values: Any) -> Any:
     c = SURFACE.new()[0]
-    c.kind, c.pose[3], c.stiffness = PLANE, 1.0, 1e4
+    fill_surface(
+        c, Surface(kind="plane", position_m=(0.0, 0.0, 0.0), stiffness_n_m=1e4, damping_n_s_m=0.0, friction=0.0)
+    )
     for name, value in values.items():
         c[name] = value
     return c

@@ -162,7 +162,7 @@ def test_a_slow_pull_is_held_until_the_cone_then_gives_way(ball: Ball) -> None:
 
 @pytest.mark.parametrize("kind", ["plane", "box", "dome"])
 def test_a_turned_world_behaves_like_the_upright_one(ball: Ball, kind: Any) -> None:
-    shape = {"half_size_m": (0.2, 0.2, 0.05), "radius_m": 0.1}
+    shape = {"plane": {}, "box": {"half_size_m": (0.2, 0.2, 0.05)}, "dome": {"radius_m": 0.1}}[kind]
     top = {"plane": 0.0, "box": 0.05, "dome": 0.1}[kind]
     start, velocity, gravity = np.array([0.01, -0.02, top + 0.03]), np.array([0.2, 0.1, -0.5]), np.array(DOWN)
     upright = ball((plane(2e4, 10, 0.3, kind=kind, **shape),), at=start, moving=velocity, gravity=gravity).fly(0.4)
@@ -237,7 +237,9 @@ def test_shots_at_edges_corners_rims_and_flat_sides_come_back_no_faster(
     random, hits = np.random.default_rng(3), 0
     # where a bare point crosses a ridge the force turns within one step: an error of the order (h ω)²
     gain = 0.5 * STEP**2 * k / MASS if radius == 0.0 else 1e-9
-    surface = plane(k, 0.0, 0.2, kind=kind, half_size_m=(0.06, 0.04, 0.03), radius_m=0.05)
+    surface = plane(
+        k, 0.0, 0.2, kind=kind, **{"box": {"half_size_m": (0.06, 0.04, 0.03)}, "dome": {"radius_m": 0.05}}[kind]
+    )
     if kind == "box":
         aims = [np.array(signs) * (0.06, 0.04, 0.03) for signs in np.ndindex(2, 2, 2)]
         aims = [2 * aim - (0.06, 0.04, 0.03) for aim in aims] + [

@@ -29,6 +29,7 @@ from pliant.records import GOAL
 from pliant.session.fast_run import Run, simulate
 from pliant.session.session import Session
 from pliant.task.schema import Event, Task, load_task
+from pliant.world.surface_kind import Surface
 from pliant.world.world_config import Failure, Push
 from support.law_numbers import CONTACT, HOLD
 
@@ -40,7 +41,8 @@ def pressing(
 ) -> Task:
     """The plane, pressed on for as long as it runs, flat and as the test wants it."""
     task = load_task("plane")
-    flat = task.sim.surfaces[0].model_copy(update={"rpy_deg": (0.0, 0.0, 0.0), "stiffness_n_m": 2e4, **surface})
+    given = {**task.sim.surfaces[0].model_dump(), "rpy_deg": (0.0, 0.0, 0.0), "stiffness_n_m": 2e4, **surface}
+    flat = Surface.model_validate(given)
     more = {"pushes": pushes, **({"sensor": sensor} if sensor else {})}
     sim = task.sim.model_copy(update={"surfaces": (flat,), **more})
     params = changed(task.params, LONG)

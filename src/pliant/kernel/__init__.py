@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from pliant.kernel.c_functions import (
     c_function,
+    clock_gettime,
     mj_comPos,
     mj_comVel,
     mj_crb,
@@ -28,12 +29,13 @@ from pliant.kernel.c_functions import (
 )
 from pliant.kernel.calls import address_of, call_at
 from pliant.kernel.dispatch import kernel, load, on_compile
-from pliant.kernel.memory import copy_bytes, fence, fill, floats, load_acquire, put, record_in, store_release
+from pliant.kernel.memory import copy_bytes, fence, fill, floats, load_acquire, put, record_at, record_in, store_release
 
 __all__ = [
     "address_of",
     "c_function",
     "call_at",
+    "clock_gettime",
     "copy_bytes",
     "fence",
     "fill",
@@ -56,6 +58,7 @@ __all__ = [
     "mujoco_function",
     "on_compile",
     "put",
+    "record_at",
     "record_in",
     "store_release",
 ]

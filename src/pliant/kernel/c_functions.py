@@ -40,6 +40,8 @@ def mujoco_function(name: str, *arguments: Any, returns: Any = types.void) -> An
 
 _p, _i = types.intp, types.int32
 
+clock_gettime = c_function("clock_gettime", _i, _p, returns=_i)
+
 mj_kinematics = mujoco_function("mj_kinematics", _p, _p)
 mj_comPos = mujoco_function("mj_comPos", _p, _p)
 mj_comVel = mujoco_function("mj_comVel", _p, _p)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import numba as _numba
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic as _intrinsic
@@ -53,6 +55,19 @@ def record_in(values, dtype):
 def _record_in_compiled(values, dtype):
     def compiled(values, dtype):
         return _record_pointer(values.ctypes.data, dtype)
+
+    return compiled
+
+
+def record_at(address, dtype):
+    """The record of `dtype` at a memory address (no copy, no ownership)."""
+    return np.frombuffer((ctypes.c_char * dtype.itemsize).from_address(address), dtype)[0]
+
+
+@overload(record_at)
+def _record_at_compiled(address, dtype):
+    def compiled(address, dtype):
+        return _record_pointer(address, dtype)
 
     return compiled
 

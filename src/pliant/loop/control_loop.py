@@ -92,9 +92,11 @@ class Loop:
                     f"{period:g} ms, {int(pace[0].slow)} times in a row. Make the law faster, or lower rate_hz"
                 )
             if controller.fault:
-                why = why or fault_words(
-                    controller.state[0], controller.goal[0], controller.reading[0], controller.parameters[0]
-                )
+                if not why:
+                    why = fault_words(
+                        controller.state[0], controller.goal[0], controller.reading[0], controller.parameters[0]
+                    )
+                    why += self.cell.sensor_words
                 if not brake_until and not must_finish_at(controller.state):
                     brake_until = number + round(self._braking_s() / self.task.dt)
                 stands = stands_at(controller.arm.handle, controller.state, controller.reading)

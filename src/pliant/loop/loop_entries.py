@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numba
+import numpy as np
 
 from pliant.compiling.entry_points import Entry
 from pliant.control.tick_entries import record_types
 from pliant.loop import pacing, periods, slots
 from pliant.loop.pacing import PACE
+from pliant.sensors.shared_wrench import WRENCH_SOURCE, post, take_into
 from pliant.world.world_layout import WORLD
 
 
@@ -24,6 +26,8 @@ def control_loop() -> Iterator[Entry]:
     tick = (*(of[name] for name in "hpsrgcow"), 0, 0.0)
     yield periods.leg, world, *tick, of["t"], words, words, pace, 0, 0, 0, 0
     yield pacing.start_at, pace
+    yield post, numba.typeof(WRENCH_SOURCE.new()), np.zeros(6), 0, 0
+    yield take_into, 0, of["r"]
     yield slots.knock, 0, 0, 0, 0
     yield slots.put, 0, 0, 0, 0, 0
     yield slots.get, 0, 0, 0, 0, 0

@@ -6,11 +6,10 @@ import time
 
 from numba import types
 
-from pliant.kernel import c_function, kernel
+from pliant.kernel import c_function, clock_gettime, kernel
 from pliant.records import Field, Layout
 
 _p = types.intp
-_clock_gettime = c_function("clock_gettime", types.int32, _p, returns=types.int32)
 _nanosleep = c_function("nanosleep", _p, _p, returns=types.int32)
 
 _STEADY, _CIVIL = time.CLOCK_MONOTONIC, time.CLOCK_REALTIME
@@ -34,7 +33,7 @@ PACE = Layout(
 @kernel
 def _now(pace, clock):
     """Time of a clock [ns]."""
-    _clock_gettime(clock, pace.timespec.ctypes.data)
+    clock_gettime(clock, pace.timespec.ctypes.data)
     return pace.timespec[0] * _SECOND + pace.timespec[1]
 
 

@@ -16,7 +16,9 @@ from pliant.loop import goal_requests
 from pliant.loop.periods import works_at
 from pliant.loop.resting_check import check_rest
 from pliant.params.declare import changed
+from pliant.records import FAULT_SENSOR
 from pliant.robots import open_robot
+from pliant.robots.sensed_robot import with_sensor
 from pliant.robots.simulated import SimRobot
 from pliant.robots.supervised import Supervised
 from pliant.task.schema import Belief, Event, Task, arm_of, check_fits, laws_of
@@ -33,7 +35,7 @@ class Cell:
 
     def __init__(self, task: Task, adopted: Adopted) -> None:
         self.task, self._adopted = task, adopted
-        robot = open_robot(task.robot, task)
+        robot, self._sensor = with_sensor(open_robot(task.robot, task), task.sensor)
         self.robot = robot if isinstance(robot, SimRobot) else Supervised(robot)
         parameters = record_of(task.params)
         prepare(parameters[0], None, 1.0, 0, task.dt)
@@ -48,6 +50,12 @@ class Cell:
     def law(self) -> Law:
         """The law that is asked for now."""
         return law_of(self.controller.goal[0].law)
+
+    @property
+    def sensor_words(self) -> str:
+        """What a sensor of its own says about its trouble, to append to a fault of the force sensor."""
+        is_its_fault = self.controller.fault > FAULT_SENSOR
+        return self._sensor.words if self._sensor is not None and is_its_fault else ""
 
     def begin(self) -> None:
         """Connect, check the resting wrench, make the current pose the goal, and validate all events."""

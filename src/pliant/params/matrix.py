@@ -17,7 +17,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def _expand(value: Any) -> Any:
+def expanded(value: Any) -> Any:
     """One number or six numbers become a diagonal matrix; anything else is left to the type check."""
     if isinstance(value, np.ndarray):
         value = value.tolist()
@@ -63,11 +63,11 @@ _Masses = tuple[_Mass, _Mass, _Mass, _Mass, _Mass, _Mass]
 _Gains = tuple[_Gain, _Gain, _Gain, _Gain, _Gain, _Gain]
 
 MassMatrix = Annotated[
-    tuple[_Masses, _Masses, _Masses, _Masses, _Masses, _Masses], BeforeValidator(_expand), AfterValidator(_positive)
+    tuple[_Masses, _Masses, _Masses, _Masses, _Masses, _Masses], BeforeValidator(expanded), AfterValidator(_positive)
 ]
 """Mass [kg] and inertia [kg m²]: positive definite."""
 GainMatrix = Annotated[
-    tuple[_Gains, _Gains, _Gains, _Gains, _Gains, _Gains], BeforeValidator(_expand), AfterValidator(_not_negative)
+    tuple[_Gains, _Gains, _Gains, _Gains, _Gains, _Gains], BeforeValidator(expanded), AfterValidator(_not_negative)
 ]
 """Stiffness [N/m, N m/rad] or damping [N s/m, N m s/rad]: positive semidefinite."""
 

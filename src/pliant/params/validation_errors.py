@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, ValidationError
 
-from pliant.errors import InputError, RejectedError, did_you_mean, said
+from pliant.errors import InputError, PliantError, RejectedError, did_you_mean, said
 
 Place = tuple[int | str, ...]
 
@@ -29,15 +29,25 @@ def _fields_of(kind: Any) -> dict[str, Any]:
     return typing.get_type_hints(kind) if isinstance(kind, type) and is_dataclass(kind) else {}
 
 
-def _kind_at(kind: Any, place: Place) -> Any:
-    """The type that is declared at a place of a section; None where nothing is."""
-    kind = _inner(kind)
+def _of_kind(kind: Any, value: Any) -> Any:
+    """The class of a section with this content: its `kind` may decide which fields it has (see `kinds`)."""
+    choose = getattr(kind, "class_for", None)
+    try:
+        return kind if choose is None else choose(value)
+    except PliantError:
+        return kind
+
+
+def _kind_at(kind: Any, place: Place, data: Any) -> Any:
+    """The type that is declared at a place of a section with the content `data`; None where nothing is."""
+    kind = _of_kind(_inner(kind), data)
     if not place:
         return kind
+    value = _value_at(data, place[:1])
     if typing.get_origin(kind) is tuple:
-        return _kind_at(typing.get_args(kind)[0], place[1:])
+        return _kind_at(typing.get_args(kind)[0], place[1:], value)
     inside = _fields_of(kind)
-    return _kind_at(inside[str(place[0])], place[1:]) if place[0] in inside else None
+    return _kind_at(inside[str(place[0])], place[1:], value) if place[0] in inside else None
 
 
 class _Leaf(typing.NamedTuple):
@@ -60,14 +70,15 @@ class _Leaf(typing.NamedTuple):
         return self.unit if len(units) == 1 else ""
 
 
-def _leaf(section: type[BaseModel], place: Place) -> _Leaf:
+def _leaf(section: type[BaseModel], place: Place, data: Any) -> _Leaf:
     """The parameter at a place, or that an item of a list at this place belongs to."""
-    kind: Any = section
+    kind: Any = _of_kind(section, data)
     metadata: list[Any] = []
     unit = ""
     for at, part in enumerate(place):
-        if isinstance(part, int) and _fields_of(_kind_at(kind, (part,))):
-            kind = _kind_at(kind, (part,))
+        within, data = data, _value_at(data, (part,))
+        if isinstance(part, int) and _fields_of(_kind_at(kind, (part,), within)):
+            kind = _kind_at(kind, (part,), within)
             continue
         inside = _fields_of(kind)
         if part not in inside:
@@ -78,7 +89,7 @@ def _leaf(section: type[BaseModel], place: Place) -> _Leaf:
             metadata, unit = list(field.metadata), str(extra.get("unit", ""))
         else:
             metadata, unit = [], _unit_of(str(part))
-        kind = _inner(inside[str(part)])
+        kind = _of_kind(_inner(inside[str(part)]), data)
     return _Leaf(place, kind, metadata, unit)
 
 
@@ -146,9 +157,9 @@ def _number_words(what: str, bounds: str) -> str:
 def readable(section: type[BaseModel], error: ValidationError, data: Any, where: str) -> InputError:
     """The first complaint of pydantic about `data`, in the words of a person; `where` is the file, if there is one."""
     errors: list[Any] = _in_order(error.errors(include_url=False))
-    first, leaf = errors[0], _leaf(section, errors[0]["loc"])
-    places = {_place(section, one) for one in errors}
-    others = sorted(_dotted(place) for place in places - {_place(section, first), ()})
+    first, leaf = errors[0], _leaf(section, errors[0]["loc"], data)
+    places = {_place(section, one, data) for one in errors}
+    others = sorted(_dotted(place) for place in places - {_place(section, first, data), ()})
     hint = f"(Also wrong: {', '.join(others)}.)" if others else ""
     if sentence := _sentence(section, first, leaf, data):
         rejected = RejectedError(f"{sentence} {hint}".strip(), field=_dotted(first["loc"]), value=first["input"])
@@ -159,7 +170,9 @@ def readable(section: type[BaseModel], error: ValidationError, data: Any, where:
     field, value = _dotted(first["loc"]) or "the value", first["input"]
     if leaf.is_matrix or first["type"] in _LISTS:
         field, value = _dotted(leaf.place), _value_at(data, leaf.place)
-    return InputError(field, value, _allowed(section, first, leaf), hint, unit=leaf.unit_at(first["loc"])).at(where)
+    return InputError(field, value, _allowed(section, first, leaf, data), hint, unit=leaf.unit_at(first["loc"])).at(
+        where
+    )
 
 
 def _in_order(errors: list[Any]) -> list[Any]:
@@ -170,9 +183,9 @@ def _in_order(errors: list[Any]) -> list[Any]:
     return [*unknown, *(one for one in errors if one not in unknown and one not in explained)]
 
 
-def _place(section: type[BaseModel], problem: Any) -> Place:
+def _place(section: type[BaseModel], problem: Any, data: Any) -> Place:
     """Where a complaint belongs: to a parameter as a whole, or to an entry that is unknown."""
-    return problem["loc"] if problem["type"] in _UNKNOWN else _leaf(section, problem["loc"]).place
+    return problem["loc"] if problem["type"] in _UNKNOWN else _leaf(section, problem["loc"], data).place
 
 
 def _dotted(place: Place) -> str:
@@ -184,14 +197,14 @@ def _sentence(section: type[BaseModel], first: Any, leaf: _Leaf, data: Any) -> s
     """The complaint as a sentence of its own, if it is not about a value and what is allowed; "" otherwise."""
     kind, place, context = first["type"], first["loc"], first.get("ctx", {})
     if kind in _UNKNOWN:
-        known = list(_fields_of(_kind_at(section, place[:-1])))
+        known = list(_fields_of(_kind_at(section, place[:-1], data)))
         words = did_you_mean(str(place[-1]), known, all_names=getattr(section, "all_names", "")) if known else ""
         return f"Unknown entry {_dotted(place)!r}.{words}"
     if kind == "missing" and len(leaf.place) == len(place):
         return f"The entry {_dotted(place)} is missing."
     if kind == "invalid_key":
         return f"The name of the entry {_dotted(place)} must be text."
-    if kind == "too_long" and _fields_of(_kind_at(section, (*leaf.place, 0))):
+    if kind == "too_long" and _fields_of(_kind_at(section, (*leaf.place, 0), data)):
         many = len(_value_at(data, leaf.place))
         return f"{_dotted(place)} has {many} entries, but at most {context['max_length']} are allowed."
     problem = context.get("error")
@@ -200,7 +213,7 @@ def _sentence(section: type[BaseModel], first: Any, leaf: _Leaf, data: Any) -> s
     return ""
 
 
-def _allowed(section: type[BaseModel], first: Any, leaf: _Leaf) -> str:
+def _allowed(section: type[BaseModel], first: Any, leaf: _Leaf, data: Any) -> str:
     """What is allowed instead of the value that was complained about."""
     kind, message = first["type"], first["msg"]
     if leaf.is_matrix and kind not in _BOUNDS:
@@ -208,7 +221,7 @@ def _allowed(section: type[BaseModel], first: Any, leaf: _Leaf) -> str:
     if kind in _LISTS:
         return _list_words(leaf)
     if kind in ("model_type", "dataclass_type", "dict_type"):
-        known = ", ".join(_fields_of(_kind_at(section, first["loc"])))
+        known = ", ".join(_fields_of(_kind_at(section, first["loc"], data)))
         return f"a mapping of names to values{f' ({known})' if known else ''}"
     if kind == "literal_error":
         return _choices(leaf.kind)

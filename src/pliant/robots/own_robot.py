@@ -9,9 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pliant.errors import RejectedError
+from pliant.errors import InputError, RejectedError
 from pliant.params.declare import Section, param, validated
-from pliant.params.python_file import find_python_file, is_python_file, load_python_file
+from pliant.params.plugin_files import found_file, is_file, load_file
 from pliant.robots.robot_kind import RobotKind
 from pliant.robots.robot_registry import KINDS, OBJECT, PLIANT_KINDS, checked_kind, kind_of, names
 from pliant.robots.supervised import driver_errors
@@ -38,7 +38,7 @@ def with_own_robot(data: dict[str, Any], folder: Path | None = None) -> dict[str
     given = data.get("own_robot") or {}
     own = given if isinstance(given, OwnRobot) else validated(OwnRobot, given)
     if own.address != address:
-        if not is_python_file(kind) and kind not in names():
+        if not is_file(kind) and kind not in names():
             return {**data, "own_robot": OwnRobot()}  # an unknown kind is reported when the robot is needed
         own = _described(kind, which, folder)
     return {**data, "robot": own.address, "own_robot": own}
@@ -54,9 +54,10 @@ def loaded_kind(address: str, own: OwnRobot) -> tuple[RobotKind, str]:
 def _described(name: str, which: str, folder: Path | None) -> OwnRobot:
     """Load the kind and note what has to be known without it."""
     file = digest = ""
-    if is_python_file(name):
-        hint = f"Kinds of robots: {', '.join(names())}."
-        path = find_python_file("robot", name, folder, "an existing Python file with a driver, or kind:name", hint)
+    if is_file(name):
+        if (path := found_file(name, folder)) is None:
+            hint = f"Kinds of robots: {', '.join(names())}."
+            raise InputError("robot", name, "an existing Python file with a driver, or kind:name", hint)
         name = file = str(path)
         digest = _load(path)
     address = f"{name}:{which}"
@@ -69,6 +70,6 @@ def _load(path: Path, digest: str = "") -> str:
     """Register the kind in a driver file under its path; returns the digest of the file."""
     if not path.is_file():
         raise RejectedError(f"The driver {path} no longer exists.", field="robot", value=str(path))
-    module, found = load_python_file("robot", path, digest, what="driver")
+    module, found = load_file(path, "driver", digest)
     KINDS[str(path)] = checked_kind(getattr(module, OBJECT, None), path.name)
     return found

@@ -11,7 +11,7 @@ from typing import Any
 
 from pliant.errors import InputError, RejectedError, UnknownNameError, nearest
 from pliant.model.catalogue import available_models
-from pliant.params.python_file import is_python_file
+from pliant.params.plugin_files import is_file
 from pliant.robots.interface import Robot
 from pliant.robots.robot_kind import RobotKind
 from pliant.robots.ros2_arm.ros2_kind import Ros2Kind
@@ -42,11 +42,11 @@ def kind_of(address: str) -> tuple[RobotKind, str]:
     if not colon or not which:
         near = "" if colon else nearest(name, available_models())
         hint = f"Did you mean sim:{near}? " if near else ""
-        known = "; ".join(kind.help for key, kind in KINDS.items() if not is_python_file(key))
+        known = "; ".join(kind.help for key, kind in KINDS.items() if not is_file(key))
         raise InputError("robot", address, "kind:name", f"{hint}Allowed: {known}. {_OWN_FILE}")
     if name in KINDS:
         return KINDS[name], which
-    if is_python_file(name):
+    if is_file(name):
         return _NotLoaded(name), which
     points = installed()
     if name not in points:
@@ -57,7 +57,7 @@ def kind_of(address: str) -> tuple[RobotKind, str]:
 
 def names() -> tuple[str, ...]:
     """The names of all kinds, those of installed packages included."""
-    return *(name for name in KINDS if not is_python_file(name)), *(name for name in installed() if name not in KINDS)
+    return *(name for name in KINDS if not is_file(name)), *(name for name in installed() if name not in KINDS)
 
 
 def installed() -> dict[str, EntryPoint]:

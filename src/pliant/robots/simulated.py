@@ -7,6 +7,7 @@ from typing import Any
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
 from pliant.robots.interface import Robot
+from pliant.sensors.sensor_link import SensorLink
 from pliant.world.build_world import World
 from pliant.world.period import advance_sim, read_sim
 from pliant.world.world_config import SimConfig
@@ -16,6 +17,7 @@ class SimRobot(Robot):
     """A simulated arm with servo, force sensor and surfaces. `write` advances it by one period."""
 
     interfaces = ("position", "velocity", "torque")
+    sensor: SensorLink | None = None
 
     def __init__(
         self, source: str, tool: Tool, config: SimConfig, dt: float, start_q: Any = (), interface: str = "position"
@@ -25,8 +27,14 @@ class SimRobot(Robot):
         q = self.arm.within("start_q", start_q if len(start_q) else self.arm.q_home)
         self.world = World(self.arm, source, config.tool or tool, config, dt, q, interface)
 
+    def use(self, sensor: SensorLink) -> None:
+        """Take the wrench of every reading from `sensor`, or calibrate it as that declares."""
+        self.sensor, self.world.record[0].source = sensor, sensor.address
+
     def open(self) -> None:
-        """Nothing to connect to."""
+        """Connect to the sensor, if it is one of its own; there is nothing else to connect to."""
+        if self.sensor is not None:
+            self.sensor.open()
 
     def read(self, reading: Any) -> None:
         """The present state, with the force sensor's next sample."""
@@ -46,4 +54,6 @@ class SimRobot(Robot):
         self.world.record[0].halted = 1
 
     def close(self) -> None:
-        """Nothing to disconnect."""
+        """Disconnect from the sensor."""
+        if self.sensor is not None:
+            self.sensor.close()

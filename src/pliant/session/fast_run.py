@@ -25,6 +25,7 @@ from pliant.loop.saving import BLACK_BOX_S, arm_writer, fault_file
 from pliant.loop.task_runner import Cell
 from pliant.records import TELEMETRY
 from pliant.robots.simulated import SimRobot
+from pliant.sensors.sensor_link import check_keeps_pace
 from pliant.task.own_laws import compile_own_laws
 from pliant.task.schema import Task, arm_of, laws_of
 
@@ -51,6 +52,7 @@ class Simulation:
     """A simulated robot and controller that advance many ticks at a time."""
 
     def __init__(self, task: Task) -> None:
+        check_keeps_pace(task.sensor)
         ensure("batch", *law_groups(laws_of(task)), notice=lines_on_stderr())
         compile_own_laws(task.own_laws)
         self.task = task

@@ -33,7 +33,7 @@ from pliant.stability.contact_loop import (
     plants_of,
 )
 from pliant.task.schema import Task, arm_of
-from pliant.world.world_config import Surface
+from pliant.world.surface_kind import Surface
 
 Array = np.ndarray[Any, Any]
 
@@ -119,14 +119,14 @@ def _comply(gains: Any, feels: Array, into: Array, plant: Plant, stiffness: floa
 
 
 def _surfaces(task: Task, unknown: float) -> Iterator[tuple[float, float, Array]]:
-    """Stiffness, damping and inward direction of what an admittance may press on; a box has sides."""
+    """Stiffness, damping and inward direction of what an admittance may press on."""
     if task.surface_n_m > 0.0:
         yield from ((task.surface_n_m, unknown, -axis) for axis in _AXES)
         return
     for surface in task.sim.surfaces:
         stiffness = max(surface.stiffness_n_m, surface.stiffness_end_n_m)
-        for axis in _AXES if surface.kind == "box" else _AXES[2:]:
-            yield stiffness, surface.damping_n_s_m, -_turned(surface, axis)
+        for axis in type(surface).its_kind.pressed_along:
+            yield stiffness, surface.damping_n_s_m, -_turned(surface, np.array(axis))
 
 
 def _turned(surface: Surface, axis: Array) -> Array:

@@ -6,7 +6,6 @@ that names it, never from a recording.
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,10 @@ from pliant.control.laws.law import Law
 from pliant.control.laws.registry import LAWS, PLIANTS, register
 from pliant.control.parameters import Parameters, parameters_with
 from pliant.control.tick_entries import law_types
-from pliant.errors import RejectedError, UnknownNameError
+from pliant.errors import RejectedError
 from pliant.kernel import address_of
 from pliant.params.declare import Section, param, validated
-from pliant.params.python_file import find_python_file, is_python_file, load_python_file
+from pliant.params.plugin_files import is_file, load_object, not_compiled
 
 GROUP = "pliant.laws"
 """The entry-point group of packages that bring laws."""
@@ -40,27 +39,15 @@ def find_law(reference: str, folder: Path | None = None) -> OwnLaw | None:
     """Load the law that a task names; None for one of Pliant's. A file is sought in `folder`, then where we are."""
     if reference in PLIANTS:
         return None
-    if is_python_file(reference):
-        return load(OwnLaw(name=_OBJECT, file=reference), folder)
-    known = {point.name: point for point in entry_points(group=GROUP)}
-    if reference not in known:
-        raise UnknownNameError("law", reference, (*LAWS, *known), hint="A law of your own is a file: my_law.py.")
-    return load(OwnLaw(name=reference))
+    return load(OwnLaw(name=_OBJECT, file=reference) if is_file(reference) else OwnLaw(name=reference), folder)
 
 
 def load(wanted: OwnLaw, folder: Path | None = None) -> OwnLaw:
     """Load a law and register it under its number; returns its full description."""
-    if not wanted.file:
-        point = next((one for one in entry_points(group=GROUP) if one.name == wanted.name), None)
-        if point is None:
-            raise UnknownNameError("law", wanted.name, LAWS)
-        law = _checked(point.load(), f"{point.value} of the entry point {wanted.name}")
-        return OwnLaw(name=law.name, number=register(law, wanted.number).number)
-    allowed = "an existing Python file with a law, or the name of a law"
-    path = find_python_file("law", wanted.file, folder, allowed, f"Laws: {', '.join(LAWS)}.")
-    module, digest = load_python_file("law", path, wanted.digest)
-    law = _checked(getattr(module, _OBJECT, None), path.name)
-    return OwnLaw(name=law.name, file=str(path), digest=digest, number=register(law, wanted.number).number)
+    reference = wanted.file or wanted.name
+    found, file, digest, where = load_object(reference, folder, _OBJECT, GROUP, "law", digest=wanted.digest, known=LAWS)
+    law = _checked(found, where)
+    return OwnLaw(name=law.name, file=file, digest=digest, number=register(law, wanted.number).number)
 
 
 def compile_own_laws(laws: tuple[OwnLaw, ...]) -> None:
@@ -74,12 +61,7 @@ def _compile(law: Law) -> None:
         for function in law.kernels():
             address_of(function, *law_types())
     except NumbaError as error:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        where = next((line for line in lines if line.startswith("File ")), "")
-        why = next((line for line in lines if not line.startswith(("Failed in", "During:", "File "))), lines[0])
-        raise RejectedError(
-            f"The law {law.name} cannot be compiled: {why} {where}".rstrip(), field="law", value=law.name
-        ) from None
+        raise not_compiled(f"law {law.name}", error) from None
 
 
 def parameters_kind(laws: tuple[OwnLaw, ...]) -> type[Parameters]:

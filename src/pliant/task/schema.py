@@ -20,10 +20,12 @@ from pliant.errors import InputError, PliantError, RejectedError
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
 from pliant.params.declare import Section, Six, changed, param, validated
+from pliant.params.kinds import ANY_KIND, with_full_paths
 from pliant.robots import is_simulated, model_of
 from pliant.robots.own_robot import OwnRobot, with_own_robot
 from pliant.robots.robot_registry import kind_of
 from pliant.robots.ros2_arm.ros2_config import Ros2Config
+from pliant.sensors.force_sensor import SensorConfig
 from pliant.task.bundled_files import find_file
 from pliant.task.own_laws import OwnLaw, names_own_laws, parameters_kind, with_own_laws
 from pliant.task.ros_parameters import is_ros_file, to_task
@@ -101,6 +103,8 @@ class Task(Section):
     start_q: tuple[float, ...] = param((), unit="rad", help="Joint positions to start from (default: the home pose).")
     tool: Tool = Tool()
     """The tool and the force sensor that carries it."""
+    sensor: Annotated[SensorConfig, ANY_KIND] = SensorConfig()
+    """Where the wrench comes from, how the sensor is mounted, and its calibration."""
     belief: Belief = Belief()
     """Errors of the controller's arm model, to test a wrong model."""
     response: Response = Response()
@@ -371,6 +375,7 @@ def load_task(name: Path | str, rate_hz: float | None = None) -> Task:
     if is_ros_file(data):
         data = to_task(data, rate_hz or 500.0)
     data.setdefault("name", path.stem)
+    data = with_full_paths(data, path.parent)
     try:
         data = with_own_robot(with_own_laws(data, path.parent), path.parent)
     except PliantError as error:

@@ -22,10 +22,10 @@ from pliant.records import (
     WRENCH_SATURATED,
     WRENCH_STALE,
 )
-from pliant.world.world_config import SimConfig, Surface
+from pliant.world.surface_kind import Surface, check_kernel, connect
+from pliant.world.world_config import SimConfig
 from pliant.world.world_layout import DELAY_SLOTS, WORLD
 
-_KINDS = {"plane": 0, "box": 1, "dome": 2}
 _FAILURES = {
     "missing": WRENCH_MISSING,
     "saturated": WRENCH_SATURATED,
@@ -110,7 +110,7 @@ class World:
         w.bias[:], w.dropout, w.rng = sensor.bias, sensor.dropout, config.seed
         w.n_surfaces, w.n_pushes = len(config.surfaces), len(config.pushes)
         for slot, surface in zip(w.surface, config.surfaces, strict=False):
-            _surface(slot, surface)
+            fill_surface(slot, surface)
         w.n_failures = len(sensor.failures)
         for slot, failure in zip(w.failure, sensor.failures, strict=False):
             slot.kind = _FAILURES[failure.kind]
@@ -134,10 +134,12 @@ class World:
         w.last_wrench[:] = -self.data.sensordata[:6]
 
 
-def _surface(slot: Any, surface: Surface) -> None:
-    slot.kind = _KINDS[surface.kind]
+def fill_surface(slot: Any, surface: Surface) -> None:
+    """Write a declared surface into its record; a kind from outside the package is tried first."""
+    if surface.file or surface.kind not in Surface.kinds.builtin:
+        check_kernel(surface)
+    connect(slot, surface)
     slot.pose[:3], slot.pose[3:] = surface.position_m, quaternion(surface.rpy_deg)
-    slot.half_size[:], slot.radius = surface.half_size_m, surface.radius_m
     slot.stiffness, slot.damping, slot.friction = surface.stiffness_n_m, surface.damping_n_s_m, surface.friction
     slot.change[:] = surface.change_m
     if surface.stiffness_end_n_m > 0.0:

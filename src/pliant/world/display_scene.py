@@ -8,8 +8,17 @@ import numpy as np
 from pliant.model.catalogue import design
 from pliant.model.tool import Tool, attach
 from pliant.world.build_world import quaternion
-from pliant.world.world_config import SimConfig, Surface
+from pliant.world.surface_kind import Surface
+from pliant.world.world_config import SimConfig
 
+_GEOMS = {
+    "box": mujoco.mjtGeom.mjGEOM_BOX,
+    "sphere": mujoco.mjtGeom.mjGEOM_SPHERE,
+    "cylinder": mujoco.mjtGeom.mjGEOM_CYLINDER,
+    "capsule": mujoco.mjtGeom.mjGEOM_CAPSULE,
+    "ellipsoid": mujoco.mjtGeom.mjGEOM_ELLIPSOID,
+    "mesh": mujoco.mjtGeom.mjGEOM_MESH,
+}
 _WOOD = (0.72, 0.62, 0.46, 1.0)
 _SKY = ((0.93, 0.95, 0.97), (0.66, 0.73, 0.80))
 _FLOOR = ((0.60, 0.61, 0.63), (0.66, 0.67, 0.69))
@@ -28,8 +37,8 @@ def dressed(spec: mujoco.MjSpec, tool: Tool, config: SimConfig) -> mujoco.MjMode
     spec.visual.global_.offwidth, spec.visual.global_.offheight = 1920, 1080
     spec.visual.quality.shadowsize = 4096
     _surroundings(spec)
-    for surface in config.surfaces:
-        _draw(spec, surface)
+    for number, surface in enumerate(config.surfaces):
+        _draw(spec, surface, number)
     return spec.compile()
 
 
@@ -51,15 +60,23 @@ def _surroundings(spec: mujoco.MjSpec) -> None:
     spec.worldbody.add_light(pos=(0.6, -1.2, 2.4), dir=(-0.25, 0.5, -1), diffuse=(0.65, 0.65, 0.65), castshadow=True)
 
 
-def _draw(spec: mujoco.MjSpec, surface: Surface) -> None:
-    kinds = {
-        "plane": (mujoco.mjtGeom.mjGEOM_BOX, (0.3, 0.3, 0.01), (0.0, 0.0, -0.01)),
-        "box": (mujoco.mjtGeom.mjGEOM_BOX, surface.half_size_m, (0.0, 0.0, 0.0)),
-        "dome": (mujoco.mjtGeom.mjGEOM_SPHERE, (surface.radius_m, 0.0, 0.0), (0.0, 0.0, 0.0)),
-    }
-    kind, size, below = kinds[surface.kind]
-    quat, shift = quaternion(surface.rpy_deg), np.zeros(3)
-    mujoco.mju_rotVecQuat(shift, np.array(below), quat)
-    spec.worldbody.add_geom(
-        type=kind, size=size, pos=np.add(surface.position_m, shift), quat=quat, rgba=_WOOD, contype=0, conaffinity=0
-    )
+def _draw(spec: mujoco.MjSpec, surface: Surface, number: int) -> None:
+    """Add the shapes of a surface, which are in its own frame."""
+    quat = quaternion(surface.rpy_deg)
+    for k, shape in enumerate(surface.shapes):
+        shift, turn = np.zeros(3), np.zeros(4)
+        mujoco.mju_rotVecQuat(shift, np.array(shape.position_m), quat)
+        mujoco.mju_mulQuat(turn, quat, quaternion(shape.rpy_deg))
+        geom = {"type": _GEOMS[shape.kind]}
+        if shape.kind == "mesh":
+            name = f"surface {number} shape {k}"
+            spec.add_mesh(
+                name=name, uservert=np.ravel(shape.vertices), userface=np.ravel(shape.faces),
+                inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL,
+            )  # fmt: skip
+            geom["meshname"] = name
+        else:
+            geom["size"] = (*shape.size, 0.0, 0.0, 0.0)[:3]
+        spec.worldbody.add_geom(
+            pos=np.add(surface.position_m, shift), quat=turn, rgba=_WOOD, contype=0, conaffinity=0, **geom
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pliant.kernel import fill, floats, kernel, mj_objectVelocity, mj_step1, mj_step2
 from pliant.world.servo import drive, remember, send
 from pliant.world.surface_contact import contacts
-from pliant.world.wrist_sensor import sample
+from pliant.world.wrist_sensor import deliver, sample
 
 
 @kernel(separate=True)
@@ -18,6 +18,7 @@ def read(w, r):
         r.tau[i] = w.tau[i]
     r.stamp_s = w.time
     sample(w, r)
+    deliver(w, r)
 
 
 @kernel(separate=True)

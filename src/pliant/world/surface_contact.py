@@ -12,84 +12,45 @@ from __future__ import annotations
 
 import math
 
-from pliant.kernel import fill, floats, kernel
+from pliant.kernel import call_at, fill, floats, kernel
 from pliant.spatial import quat_rotate, quat_rotate_inv
 
-PLANE, BOX, DOME = 0, 1, 2
 LEAST_DAMPING = 0.1
 
 
 @kernel
-def _distance_box(half, p, normal):
-    """Distance of the point `p` from a box (negative inside) and the direction out of it."""
-    outside = 0.0
+def locate(c, point):
+    """Put a point [m] of the base frame into c.point, in the frame of the surface at rest."""
     for i in range(3):
-        beyond = max(abs(p[i]) - half[i], 0.0)
-        normal[i] = math.copysign(beyond, p[i])
-        outside += beyond * beyond
-    if outside > 0.0:
-        outside = math.sqrt(outside)
-        for i in range(3):
-            normal[i] /= outside
-        return outside
-    nearest = 0
-    for i in range(1, 3):
-        if half[i] - abs(p[i]) < half[nearest] - abs(p[nearest]):
-            nearest = i
-    fill(normal, 0.0)
-    normal[nearest] = math.copysign(1.0, p[nearest])
-    return abs(p[nearest]) - half[nearest]
+        c.point[i] = point[i] - c.pose[i]
+    quat_rotate_inv(c.pose[3:7], c.point, c.point)
 
 
 @kernel
-def _distance_dome(radius, p, normal):
-    """Distance of the point `p` from the half ball above z = 0 (negative inside) and the direction out of it."""
-    across = math.hypot(p[0], p[1])
-    if p[2] < 0.0 and across > radius:
-        beyond = across - radius
-        away = math.hypot(beyond, p[2])
-        normal[0], normal[1] = beyond / away * p[0] / across, beyond / away * p[1] / across
-        normal[2] = p[2] / away
-        return away
-    away = math.hypot(across, p[2])
-    if away - radius <= -p[2]:
-        normal[0], normal[1], normal[2] = 0.0, 0.0, -1.0
-        return -p[2]
-    for i in range(3):
-        normal[i] = p[i] / away
-    return away - radius
-
-
-@kernel
-def distance(c, p, normal):
-    """Signed distance of the point `p` (surface frame) from the surface `c`, and the normal there."""
-    if c.kind == PLANE:
-        normal[0], normal[1], normal[2] = 0.0, 0.0, 1.0
-        return p[2]
-    if c.kind == BOX:
-        return _distance_box(c.half_size, p, normal)
-    return _distance_dome(c.radius, p, normal)
+def measure(c):
+    """Let the kind of the surface compute distance and normal at c.point; a kernel that raises leaves no number."""
+    if call_at(c.measure_at, (c,)) != 0:
+        c.distance = math.nan
 
 
 @kernel
 def touch(w, c, tip):
     """Write the force of surface `c` on a tip at `tip` [m] with velocity w.velocity into c.force (base axes)."""
     c.force[:], c.press = 0.0, 0.0
-    for i in range(3):
-        w.six[i] = tip[i] - c.pose[i]
-    quat_rotate_inv(c.pose[3:7], w.six[0:3], w.six[0:3])
+    locate(c, tip)
     rate = 2.0 * math.pi * c.swing_hz
     turn = rate * max(0.0, w.time - c.swing_at)
-    w.six[2] += c.swing * (1.0 - math.cos(turn))
-    c.here = _stiffness_at(c, w.six[0])
-    depth = w.tip_radius - distance(c, w.six[0:3], w.normal)
+    c.point[2] += c.swing * (1.0 - math.cos(turn))
+    c.here = _stiffness_at(c, c.point[0])
+    measure(c)
+    depth = w.tip_radius - c.distance
     if depth <= 0.0:
         c.touching = 0
         fill(c.stretch, 0.0)
         return
     c.touching = 1
     n = w.normal
-    quat_rotate(c.pose[3:7], n, n)
+    quat_rotate(c.pose[3:7], c.normal, n)
     # the touching point lies r below the ball's centre: v + ω × (-r n)
     v, omega, r = w.point_velocity, w.velocity[0:3], w.tip_radius
     v[0] = w.velocity[3] - r * (omega[1] * n[2] - omega[2] * n[1])

@@ -7,7 +7,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from pliant.model.tool import Tool
-from pliant.params.declare import NotNegative, Section, Six, Three, param
+from pliant.params.declare import Section, Six, param
+from pliant.params.kinds import ANY_KIND
+from pliant.world.surface_kind import Surface
 
 
 class Servo(Section):
@@ -71,41 +73,6 @@ class Sensor(Section):
     failures: Annotated[tuple[Failure, ...], Field(max_length=8)] = ()
 
 
-class Surface(Section):
-    """A surface of declared stiffness. The z axis of its frame points out of the material.
-
-    A plane fills everything below z = 0; a box has half-sizes along its axes; a dome is the half sphere above z = 0.
-    """
-
-    kind: Literal["plane", "box", "dome"] = param("plane", help="Shape of the surface.")
-    position_m: Three = param(..., unit="m", help="Origin of the surface in the base frame.")
-    rpy_deg: Three = param((0.0, 0.0, 0.0), unit="deg", help="Roll, pitch, yaw of the surface in the base frame.")
-    half_size_m: tuple[NotNegative, NotNegative, NotNegative] = param(
-        (0.1, 0.1, 0.05), unit="m", help="Half-sizes of a box."
-    )
-    radius_m: float = param(0.045, unit="m", gt=0, help="Radius of a dome.")
-    stiffness_n_m: float = param(2e4, unit="N/m", gt=0, le=1e6, help="Force per penetration, along the normal.")
-    damping_n_s_m: float = param(
-        50.0, unit="N s/m", ge=0, le=2000, help="Force per speed of penetration, along the normal."
-    )
-    friction: float = param(0.3, ge=0, le=2, help="Coulomb friction coefficient.")
-    stiffness_end_n_m: float = param(
-        0.0, unit="N/m", ge=0, le=1e6, help="Stiffness after the change along x (0: constant stiffness)."
-    )
-    change_m: tuple[float, float] = param(
-        (0.0, 0.01), unit="m", help="Interval along its x axis over which the stiffness changes."
-    )
-    swing_m: float = param(
-        0.0,
-        unit="m",
-        ge=0,
-        le=0.2,
-        help="Amplitude of its motion along its z axis: it moves down by twice the amplitude and back.",
-    )
-    swing_hz: float = param(0.2, unit="Hz", gt=0, le=20, help="Frequency of the surface's motion along its z axis.")
-    swing_at_s: float = param(0.0, unit="s", ge=0, help="Start of the surface's motion along its z axis, from rest.")
-
-
 class Push(Section):
     """A push at the tool, like that of a hand: it rises and falls over `ramp_s`."""
 
@@ -127,5 +94,5 @@ class SimConfig(Section):
     tool: Tool | None = param(
         None, help="The tool actually mounted, if it differs from the task's tool, which the controller assumes."
     )
-    surfaces: Annotated[tuple[Surface, ...], Field(max_length=8)] = ()
+    surfaces: Annotated[tuple[Annotated[Surface, ANY_KIND], ...], Field(max_length=8)] = ()
     pushes: Annotated[tuple[Push, ...], Field(max_length=32)] = ()

@@ -5,19 +5,24 @@ from __future__ import annotations
 from pliant.records import MAX_JOINTS, Field, Layout
 
 MAX_SURFACES = 8
+MAX_SURFACE_PARAMS = 16
 MAX_PUSHES = 32
 MAX_FAILURES = 8
 DELAY_SLOTS = 256
+# More than a sensor takes in its longest delay, one in a tick.
+SAMPLES = 128
 
 _J = (MAX_JOINTS,)
 
 SURFACE = Layout(
     "Surface",
     (
-        Field("kind", "", "0 plane, 1 box, 2 dome", kind="i8"),
+        Field("measure_at", "", "address of the kernel of its kind, which fills distance and normal", kind="i8"),
+        Field("params", "", "parameters of its kind, as it declares them", (MAX_SURFACE_PARAMS,)),
         Field("pose", "m, -", "pose in the base", (7,)),
-        Field("half_size", "m", "half-sizes of a box", (3,)),
-        Field("radius", "m", "radius of a dome"),
+        Field("point", "m", "where the tip is, in the frame of the surface", (3,)),
+        Field("distance", "m", "distance of the tip's centre, negative inside"),
+        Field("normal", "", "direction out of the material there, in the frame of the surface", (3,)),
         Field("stiffness", "N/m", "along the normal"),
         Field("stiffness_change", "N/m", "increase of the stiffness after the change"),
         Field("change", "m", "where the stiffness changes, along x of the surface", (2,)),
@@ -84,6 +89,9 @@ WORLD = Layout(
         Field("step", "N, N m", "quantisation", (6,)),
         Field("range", "N, N m", "saturation", (6,)),
         Field("dropout", "", "probability"),
+        Field("sample_s", "s", "time between two samples of the sensor; 0: a sample in every tick"),
+        Field("sample_delay", "s", "time from a sample until it is delivered"),
+        Field("source", "", "address of the record that replaces the wrench of a reading; 0: none", kind="i8"),
         Field("n_surfaces", "", "surfaces in use", kind="i8"),
         Field("n_pushes", "", "pushes in use", kind="i8"),
         Field("push", "", "scripted pushes", (MAX_PUSHES,), PUSH),
@@ -106,6 +114,13 @@ WORLD = Layout(
         Field("live_until", "s", "when that push ends"),
         Field("last_wrench", "N, N m", "last delivered sensor reading", (6,)),
         Field("last_stamp", "s", "its time"),
+        Field("raw", "N, N m", "what the sensor gave in the last tick", (6,)),
+        Field("samples", "", "samples taken by a sensor with a rate or a delay", kind="i8"),
+        Field("delivered", "", "number of the one that was delivered last", kind="i8"),
+        Field("next_sample", "s", "when the next one is taken"),
+        Field("sampled", "N, N m", "the last ones", (SAMPLES, 6)),
+        Field("sampled_at", "s", "their times", (SAMPLES,)),
+        Field("sampled_state", "", "their states", (SAMPLES,), "i8"),
         Field("contact_force", "N", "sum of all surfaces on the tool, base axes", (3,)),
         # scratch
         Field("acc", "", "", _J),

@@ -25,7 +25,9 @@ from pliant.model.inverse import SCRATCH, damped_inverse, smallest_singular_valu
 from pliant.model.kinematics import forward, jacobian, place
 from pliant.records import COMMAND, GOAL, OBSERVED, POSITION, READING, STATE, TELEMETRY, Field, Layout
 from pliant.robots.simulated import SimRobot
+from pliant.spatial import quat_rotate
 from pliant.world.period import advance, read
+from pliant.world.surface_contact import locate, measure
 from pliant.world.world_config import Sensor, SimConfig, Surface
 from pliant_experiments.scenes.contact_trial import FORCE, HEADING, TOOL, Figures, Loop, Trace, judged
 
@@ -57,8 +59,7 @@ _RIVAL = Layout(
         Field("way", "m", "depth of the reference in the surface"),
         Field("end", "m", "where the reference stops"),
         Field("depth", "m", "motion of the tool towards the surface"),
-        Field("centre", "m", "centre of the dome", (3,)),
-        Field("round", "", "1: the normal is that of the dome", kind="i8"),
+        Field("curved", "", "1: the normal is that of the surface", kind="i8"),
         Field("heading", "", "direction of the slide", (3,)),
         Field("alpha", "", "share of a new sample in the low-pass of the wrench"),
         Field("wait", "", "ticks before it starts", kind="i8"),
@@ -131,16 +132,13 @@ def _speed(r, e, into, dt):
 
 
 @kernel
-def _normal(r, tip):
+def _normal(r, surface, tip):
     """The normal that the law is given."""
     r.n[0], r.n[1], r.n[2] = 0.0, 0.0, 1.0
-    if r.round != 0 and r.kind == SATURATED:
-        size = 0.0
-        for i in range(3):
-            r.n[i] = tip[i] - r.centre[i]
-            size += r.n[i] * r.n[i]
-        for i in range(3):
-            r.n[i] /= math.sqrt(size)
+    if r.curved != 0 and r.kind == SATURATED:
+        locate(surface, tip)
+        measure(surface)
+        quat_rotate(surface.pose[3:7], surface.normal, r.n)
 
 
 @kernel
@@ -161,7 +159,7 @@ def _drive(h, r, c, v_in, speed, dt):
 
 
 @kernel
-def _feel(h, sense, r, m, o, i):
+def _feel(h, sense, r, surface, m, o, i):
     """Pose, speed and wrench of this tick, from a sensor that may be late. Returns force and speed into the surface."""
     slot = i % _LINE
     r.raw[:], r.raw_stamp = m.wrench, m.wrench_stamp_s
@@ -179,7 +177,7 @@ def _feel(h, sense, r, m, o, i):
         o.twist[k] = 0.0
         for j in range(h.n):
             o.twist[k] += h.J[k, j] * m.qd[j]
-    _normal(r, h.X_tool)
+    _normal(r, surface, h.X_tool)
     f_n, into = 0.0, 0.0
     for k in range(3):
         f_n += r.wrench[k] * r.n[k]
@@ -216,7 +214,7 @@ def _run(world, handle, sense, rival, reading, goal, command, observed, state, p
             w.halted = 1
         m.wrench[:], m.wrench_stamp_s = r.raw, r.raw_stamp  # a sensor that fails goes on from its own last reading
         read(w, m)
-        f_n, into = _feel(h, sense, r, m, o, i)
+        f_n, into = _feel(h, sense, r, w.surface[0], m, o, i)
         if i < r.wait:
             phase = WAITING
         elif phase == WAITING:
@@ -278,7 +276,7 @@ def _prepared(which: Rival, surface: Surface, loop: Loop, scene: Scene, arm: Arm
     r = rival[0]
     r["q"][: arm.n] = arm.q_home
     r["heading"][:] = HEADING
-    r["centre"][:], r["round"] = surface.position_m, int(surface.kind == "dome")
+    r["curved"] = type(surface).its_kind.is_curved
     r["alpha"] = smoothing(loop.cutoff_hz, dt)
     r["wait"], r["late"], r["honest"] = round(scene.wait_s / dt), round(scene.late_s / dt), int(scene.honest)
     r["halt"] = round(scene.halt_s / dt) if math.isfinite(scene.halt_s) else -1

@@ -27,6 +27,7 @@ from pliant.mobile.whole_body.body_config import BodySimConfig
 from pliant.mobile.whole_body.kinematic_body import BASE_JOINTS, Body
 from pliant.model.tool import Tool
 from pliant.params.declare import Three, changed, param, parse_assignment, validated
+from pliant.params.kinds import with_full_paths
 from pliant.robots import is_simulated, model_of
 from pliant.robots.ros2_arm.ros2_config import Ros2Config
 from pliant.task.bundled_files import find_bundled, find_file
@@ -86,7 +87,7 @@ class MissionTask(MissionSettings):
 def find_mission(name: str) -> MissionTask | None:
     """The mission in the file `name`, or the one of this name that comes with Pliant; None for another kind of task."""
     path = find_file("task", name)
-    data = read_yaml(path)
+    data = with_full_paths(read_yaml(path), path.parent)
     if data.get("kind") != MISSION:
         return None
     data.setdefault("name", path.stem)
