@@ -20,7 +20,8 @@ from pliant.control.parameters import Impedance, Parameters, Sense, diagonal, re
 from pliant.experiments.bare_inverse import BareLaw, run_bare
 from pliant.experiments.lab import X0, circle, damping_ratio, lab_task, law, moved, push, pushed, rest, run_along
 from pliant.model import Arm, Tool
-from pliant.params.declare import changed, to_record
+from pliant.params.declare import changed
+from pliant.params.packing import to_record
 from pliant.records import STATE, TELEMETRY
 from pliant.session.fast_run import Simulation, simulate
 from pliant.spatial import pose_integrate

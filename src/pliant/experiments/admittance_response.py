@@ -28,7 +28,7 @@ from pliant.experiments.push import TOOL
 from pliant.experiments.random_sets import SETS, stability
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
-from pliant.params.declare import to_record
+from pliant.params.packing import to_record
 from pliant.session.fast_run import Simulation, simulate
 from pliant.spatial import transport_wrench
 from pliant.task.schema import Event, Task

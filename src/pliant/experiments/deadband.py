@@ -15,7 +15,7 @@ from pliant.control.sense.external_wrench import deadband
 from pliant.experiments import Progress
 from pliant.experiments.explicit import Choices, ExplicitLaw, Trace, alike, run_in_simulator
 from pliant.model.tool import Tool
-from pliant.params.declare import to_record
+from pliant.params.packing import to_record
 from pliant.session.fast_run import simulate
 from pliant.task.schema import Task
 from pliant.world.world_config import Push, SimConfig

@@ -28,7 +28,7 @@ from pliant.kernel.c_functions import (
 )
 from pliant.kernel.calls import address_of, call_at
 from pliant.kernel.dispatch import kernel, load, on_compile
-from pliant.kernel.memory import copy_bytes, fence, fill, floats, load_acquire, put, record_in, store_release
+from pliant.kernel.memory import copy_bytes, fence, fill, floats, load_acquire, put, record_at, record_in, store_release
 
 __all__ = [
     "address_of",
@@ -56,6 +56,7 @@ __all__ = [
     "mujoco_function",
     "on_compile",
     "put",
+    "record_at",
     "record_in",
     "store_release",
 ]

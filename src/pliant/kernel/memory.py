@@ -49,6 +49,12 @@ def record_in(values, dtype):
     return values[: dtype.itemsize // 8].view(dtype)[0]
 
 
+@kernel
+def record_at(address, dtype):
+    """The record of `dtype` at a memory address (no copy, no ownership)."""
+    return _record_pointer(address, dtype)
+
+
 @overload(record_in)
 def _record_in_compiled(values, dtype):
     def compiled(values, dtype):
