@@ -17,19 +17,22 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pliant.control.laws.law import Law
     from pliant.control.laws.own_law import Tick, compiled, own_law
-    from pliant.errors import InputError, LoopError, PliantError
+    from pliant.errors import InputError, LoopError, PliantError, WaitTimeoutError
     from pliant.model.arm import Arm
     from pliant.model.tool import Tool
     from pliant.params.declare import Section, param
     from pliant.record.reader import Recording
     from pliant.records import Field
+    from pliant.session.contact_status import ContactStatus
     from pliant.session.fast_run import Run, simulate
     from pliant.session.link import Link, attach
     from pliant.session.session import Session, connect
+    from pliant.session.simulation import Simulation, Snapshot
     from pliant.task.schema import Task, load_task
 
 _HOME = {
     "Arm": "pliant.model.arm",
+    "ContactStatus": "pliant.session.contact_status",
     "Field": "pliant.records",
     "InputError": "pliant.errors",
     "Law": "pliant.control.laws.law",
@@ -40,9 +43,12 @@ _HOME = {
     "Run": "pliant.session.fast_run",
     "Section": "pliant.params.declare",
     "Session": "pliant.session.session",
+    "Simulation": "pliant.session.simulation",
+    "Snapshot": "pliant.session.simulation",
     "Task": "pliant.task.schema",
     "Tick": "pliant.control.laws.own_law",
     "Tool": "pliant.model.tool",
+    "WaitTimeoutError": "pliant.errors",
     "attach": "pliant.session.link",
     "compiled": "pliant.control.laws.own_law",
     "connect": "pliant.session.session",
@@ -54,6 +60,7 @@ _HOME = {
 
 __all__ = [
     "Arm",
+    "ContactStatus",
     "Field",
     "InputError",
     "Law",
@@ -64,9 +71,12 @@ __all__ = [
     "Run",
     "Section",
     "Session",
+    "Simulation",
+    "Snapshot",
     "Task",
     "Tick",
     "Tool",
+    "WaitTimeoutError",
     "attach",
     "compiled",
     "connect",

@@ -254,7 +254,8 @@ def guard_start(task: Task) -> None:
         found = objection(task, parameters, law)
         if found is not None:
             raise RejectedError(
-                f"The task is rejected{when}: {found.words} {found.remedy} --unchecked runs it anyway.", field="law"
+                f"The task is rejected{when}: {found.words} {found.remedy} To run it anyway, use --unchecked (in Python: unchecked=True).",
+                field="law",
             )
 
 
