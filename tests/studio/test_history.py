@@ -8,8 +8,8 @@ from running_studio import Running
 from pliant.errors import PliantError, RejectedError
 from pliant.params.declare import flat
 from pliant.session.link import Link, attach
-from pliant.studio.shown_parameters import values_of
 from pliant.session.undo import MOST, Changes
+from pliant.studio.shown_parameters import values_of
 
 pytestmark = pytest.mark.slow
 

@@ -14,10 +14,10 @@ from pliant.errors import RejectedError
 from pliant.mobile.mission.mission_link import MissionLink, attach_mission
 from pliant.record import Recording
 from pliant.session.link import attach
+from pliant.session.undo import Changes
 from pliant.studio.actions import ACTIONS, BESIDE
 from pliant.studio.request import Request
 from pliant.studio.stage.stage import Stage
-from pliant.session.undo import Changes
 from pliant.task.bundled_files import bundled_files
 
 FILE = "near.yaml"

@@ -24,13 +24,13 @@ from pliant.session.link import Link
 from pliant.session.session import Session
 from pliant.session.started_loop import next_name
 from pliant.session.stop_request import HEARD_S, Brake
+from pliant.session.undo import Changes
 from pliant.studio import actions
 from pliant.studio.actions import ACTIONS, HALT
 from pliant.studio.hub import Page
 from pliant.studio.request import Request
 from pliant.studio.request_handling import Desk
 from pliant.studio.stage.stage import Stage
-from pliant.session.undo import Changes
 from pliant.task.schema import load_task
 
 STOP = {"id": 7, "do": "halt"}

@@ -24,8 +24,8 @@ from pliant.experiments.lateness import Stop, busy_reader, cyclictest, lateness,
 from pliant.experiments.push import TOOL
 from pliant.experiments.upkeep import upkeep
 from pliant.kernel import kernel, mj_step
-from pliant.session.fast_run import Simulation
 from pliant.session.session import Session
+from pliant.session.simulation import Simulation
 from pliant.task.schema import Task
 from pliant.world.world_config import Push, SimConfig
 
@@ -76,9 +76,7 @@ def _sliding_controller() -> Controller:
     from pliant.experiments.contact_scene import QUICK, dome, task
 
     simulation = Simulation(task((dome(2e4),), QUICK, 0, 60.0, dwell_s=0.2, length_m=10.0, speed_m_s=1e-4))
-    for first, ticks in ((0, 50), (50, 50), (100, 1400)):
-        simulation.cell.perform(first)
-        simulation.advance(ticks)
+    simulation.advance(1500)
     controller = simulation.cell.controller
     controller.parameters[0].sense.frozen_s = 0.0
     return controller

@@ -7,7 +7,7 @@ from typing import Any
 
 from pliant.analysis.targets import Figure, at_most
 from pliant.experiments.push import TOOL
-from pliant.session.fast_run import Simulation
+from pliant.session.simulation import Simulation
 from pliant.task.schema import Task
 from pliant.world.world_config import Push, SimConfig
 

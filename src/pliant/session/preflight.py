@@ -1,4 +1,4 @@
-"""What is checked before a task starts, in a paced loop and in a simulation."""
+"""What is done before a task starts, in a paced loop and in a simulation."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ from pliant.task.own_laws import compile_own_laws
 from pliant.task.schema import Task, laws_of
 
 
-def preflight(task: Task, group: str, *, unchecked: bool, progress: Notice | None = None) -> None:
-    """Raise if the task is not stable on its declared surfaces, unless `unchecked`; compile what `group` needs.
+def preflight(task: Task, *, unchecked: bool) -> None:
+    """Raise if a task that fits its arm is not stable on its declared surfaces, unless `unchecked`.
 
-    That the task fits its arm is checked where the arm is loaded, and the wrench at rest once the robot has been read.
+    The wrench at rest is checked later, once a real robot has been read.
     """
     if not unchecked:
         guard_start(task)
+
+
+def compile_task(task: Task, group: str, progress: Notice | None = None) -> None:
+    """Make sure that the code of a task is compiled: that of `group`, of its laws, and of those from outside Pliant."""
     ensure(group, *law_groups(laws_of(task)), notice=progress or lines_on_stderr())
     compile_own_laws(task.own_laws)

@@ -19,7 +19,7 @@ from pliant.loop.processes import LOOP
 from pliant.loop.saving import recording_path
 from pliant.session.input_checks import flag
 from pliant.session.link import Link
-from pliant.session.preflight import preflight
+from pliant.session.preflight import compile_task, preflight
 from pliant.session.started_loop import Started, next_name
 from pliant.task.schema import Task, located
 
@@ -58,7 +58,8 @@ class Session(Started[Task], Link):
 
         A task that is not stable on its declared surfaces is rejected, unless the session is `unchecked`.
         """
-        preflight(self.task, "loop", unchecked=self.unchecked, progress=self._progress)
+        preflight(self.task, unchecked=self.unchecked)
+        compile_task(self.task, "loop", self._progress)
         config = {"task": self.task.model_dump(mode="json"), "ticks": self._ticks, "unchecked": self.unchecked}
         return self._launch(LOOP, config)
 

@@ -29,12 +29,12 @@ from pliant.loop.fault_text import fault_words
 from pliant.loop.goal_requests import Request
 from pliant.loop.task_runner import Cell
 from pliant.records import TELEMETRY
-from pliant.robots.simulated import SimRobot
+from pliant.robots import is_simulated
 from pliant.session.arm_verbs import ArmVerbs
 from pliant.session.board_link import too_late
 from pliant.session.compiled_steps import TRUTH, addresses_of, steps
 from pliant.session.input_checks import flag, number, whole
-from pliant.session.preflight import preflight
+from pliant.session.preflight import compile_task, preflight
 from pliant.task.schema import Task, located
 from pliant.world.world_layout import WORLD
 
@@ -73,15 +73,17 @@ class Simulation(ArmVerbs):
         """The task, with the seed of the last `reset`."""
         self.sets: deque[tuple[int, int, Array]] = deque(maxlen=_SETS)
         """The latest parameter sets: (revision, first tick, parameter record)."""
+        if not is_simulated(task.robot):
+            raise InputError("robot", task.robot, "a simulated robot (sim:…) to run as fast as possible")
+        compile_task(task, "batch")
         self.cell = Cell(task, lambda revision, tick, values: self.sets.append((revision, tick, values.copy())))
         """The robot and its controller, with their records."""
-        if not isinstance(self.cell.robot, SimRobot):
-            raise InputError("robot", task.robot, "a simulated robot (sim:…) to run as fast as possible")
-        preflight(task, "batch", unchecked=unchecked)
-        self.world = self.cell.robot.world
+        robot: Any = self.cell.robot
+        self.world = robot.world
         """The simulated world."""
         self._fresh = self.world.record.copy()
         self.cell.begin()
+        preflight(task, unchecked=unchecked)
         self._begin(self.cell.controller.arm)
         self.unchecked = unchecked
         self.tick = 0
