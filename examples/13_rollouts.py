@@ -31,6 +31,4 @@ taken = time.perf_counter() - began
 print(f"{ROLLOUTS} rollouts of {STEPS} steps in {taken:.1f} s: {ROLLOUTS * STEPS / taken:.0f} steps per second")
 for name, chosen in (("soft", stiffness < 450), ("stiff", stiffness >= 450)):
     covered = 100 * np.median(share[chosen])
-    print(
-        f"{name:5} springs: after {STEPS * arm.task.dt:.1f} s the tool has covered {covered:.0f} % of its path (median)"
-    )
+    print(f"{name:5} springs: {covered:.0f} % of the path covered after {STEPS * arm.task.dt:.1f} s (median)")

@@ -77,7 +77,7 @@ def test_a_push_a_goal_and_a_law_move_the_arm(arm: Simulation) -> None:
     arm.push([20, 0, 0], for_s=1)
     assert arm.wait(0.9).observed.pose[0] > home[0] + 0.03
     arm.wait(2)
-    arm.goal_position(home[:3] + [0, 0.03, 0])
+    arm.goal_position(home[:3] + np.array([0, 0.03, 0]))
     arm.wait(2)
     assert arm.pose[1] == pytest.approx(home[1] + 0.03, abs=2e-3)
     arm.goal_twist([0, 0, 0.05, 0, 0, 0], for_s=0.5)
@@ -168,7 +168,7 @@ def test_a_session_waits_until_a_condition_and_ends_after_its_duration() -> None
     with connect("sim:ur5e", duration_s=1.0) as arm:
         assert arm.wait_until(lambda: arm.state.tick > 20).tick > 20
         assert arm.contact is None
-        with pytest.raises(WaitTimeoutError, match="within 0.1 s"):
+        with pytest.raises(WaitTimeoutError, match=r"within 0\.1 s"):
             arm.wait_until(lambda: False, timeout_s=0.1)
         arm.join()
         assert arm.board.head == 500
@@ -182,7 +182,7 @@ def test_unchecked_is_true_or_false(unchecked: Any) -> None:
         lambda: Simulation(task, unchecked=unchecked),
         lambda: pliant.simulate(task, unchecked=unchecked),
     ):
-        with pytest.raises(InputError, match="unchecked is .*, but it must be True or False"):
+        with pytest.raises(InputError, match=r"unchecked is .*, but it must be True or False"):
             ask()
 
 

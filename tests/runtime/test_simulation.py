@@ -193,7 +193,7 @@ def test_a_fault_ends_it_when_the_arm_has_stopped_and_a_reset_begins_again(fault
 @pytest.mark.parametrize("n", [0, -1, 1.5, True, "3"])
 def test_steps_are_a_whole_number(n: Any) -> None:
     arm = Simulation(task_of("hold"))
-    with pytest.raises(InputError, match="n is .*, but it must be a whole number, at least 1"):
+    with pytest.raises(InputError, match=r"n is .*, but it must be a whole number, at least 1"):
         arm.step(n)
 
 

@@ -46,8 +46,8 @@ def test_an_unknown_name_is_rejected(name: str) -> None:
 def test_a_wrong_value_is_rejected_with_its_bounds() -> None:
     with pytest.raises(InputError, match=r"rate_hz is 5 Hz, but it must be 125 to 1000 Hz"):
         Task().replace(rate_hz=5)
+    wrong: Any = {3: 1}
     with pytest.raises(InputError, match="the name of a value is 3, but it must be text"):
-        wrong: Any = {3: 1}
         Task().replace(wrong)
 
 
