@@ -6,16 +6,12 @@ import numpy as np
 
 import pliant
 
-base = pliant.load_task("push").model_dump()
+base = pliant.load_task("push")
 
 
 def deflection_mm(stiffness_n_m: float) -> float:
     """Deflection of the tool under the task's push, on a spring of this stiffness."""
-    params = {
-        **base["params"],
-        "admittance": {**base["params"]["admittance"], "stiffness": [stiffness_n_m] * 3 + [20] * 3},
-    }
-    run = pliant.simulate(pliant.Task.model_validate({**base, "params": params}))
+    run = pliant.simulate(base.replace({"admittance.stiffness": [stiffness_n_m] * 3 + [20] * 3}))
     pose = run.records["observed"]["pose"][:, :3]
     return float(np.linalg.norm(pose - pose[0], axis=1).max() * 1000)
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pliant.control.laws.law import Law
     from pliant.control.laws.own_law import Tick, compiled, own_law
-    from pliant.errors import InputError, LoopError, PliantError
+    from pliant.errors import InputError, LoopError, PliantError, WaitTimeoutError
     from pliant.model.arm import Arm
     from pliant.model.tool import Tool
     from pliant.params.declare import Section, param
@@ -26,14 +26,17 @@ if TYPE_CHECKING:
     from pliant.robots.interface import Robot
     from pliant.robots.robot_kind import RobotKind
     from pliant.sensors.force_sensor import ForceSensor, WrenchSample, own_sensor
+    from pliant.session.contact_status import ContactStatus
     from pliant.session.fast_run import Run, simulate
     from pliant.session.link import Link, attach
     from pliant.session.session import Session, connect
+    from pliant.session.simulation import Simulation, Snapshot
     from pliant.task.schema import Task, load_task
     from pliant.world.surface_kind import Shape, own_surface
 
 _HOME = {
     "Arm": "pliant.model.arm",
+    "ContactStatus": "pliant.session.contact_status",
     "Field": "pliant.records",
     "ForceSensor": "pliant.sensors.force_sensor",
     "InputError": "pliant.errors",
@@ -48,9 +51,12 @@ _HOME = {
     "Section": "pliant.params.declare",
     "Session": "pliant.session.session",
     "Shape": "pliant.world.surface_kind",
+    "Simulation": "pliant.session.simulation",
+    "Snapshot": "pliant.session.simulation",
     "Task": "pliant.task.schema",
     "Tick": "pliant.control.laws.own_law",
     "Tool": "pliant.model.tool",
+    "WaitTimeoutError": "pliant.errors",
     "WrenchSample": "pliant.sensors.force_sensor",
     "attach": "pliant.session.link",
     "compiled": "pliant.control.laws.own_law",
@@ -65,6 +71,7 @@ _HOME = {
 
 __all__ = [
     "Arm",
+    "ContactStatus",
     "Field",
     "ForceSensor",
     "InputError",
@@ -79,9 +86,12 @@ __all__ = [
     "Section",
     "Session",
     "Shape",
+    "Simulation",
+    "Snapshot",
     "Task",
     "Tick",
     "Tool",
+    "WaitTimeoutError",
     "WrenchSample",
     "attach",
     "compiled",

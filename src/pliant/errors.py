@@ -56,6 +56,16 @@ class InputError(PliantError):
         """Unit of the value ("" for none)."""
         super().__init__(f"{field} is {said(value, unit)}, but it must be {allowed}." + (f" {hint}" if hint else ""))
 
+    others: tuple[InputError, ...] = ()
+    """Further problems of the same input; the message lists them too."""
+
+    def with_others(self, others: Iterable[InputError]) -> Self:
+        """This error, with further problems of the same input."""
+        self.others = tuple(others)
+        if self.others:
+            self.args = (f"{self} Also wrong: {' '.join(map(str, self.others))}",)
+        return self
+
 
 class RejectedError(InputError):
     """A request that cannot be carried out, with the reason as a complete sentence."""
@@ -205,6 +215,12 @@ class LoopError(PliantError):
         self.reason, self.black_box = reason, black_box
         kept = f" The last seconds are in {black_box}. Diagnose them: pliant doctor {black_box}" if black_box else ""
         super().__init__(f"{headline}: {reason}.{kept}")
+
+
+class WaitTimeoutError(PliantError, TimeoutError):
+    """A condition that did not become true in time."""
+
+    exit_code = 3
 
 
 class RobotError(PliantError):

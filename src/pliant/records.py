@@ -9,6 +9,7 @@ are [linear, angular]; a pose is [x, y, z, qw, qx, qy, qz]. A wrench is what the
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,7 @@ class Layout:
     name: str
     fields: tuple[Field, ...]
 
-    @property
+    @cached_property
     def dtype(self) -> np.dtype[np.void]:
         members = [(f.name, f.kind.dtype if isinstance(f.kind, Layout) else f.kind, f.shape) for f in self.fields]
         return np.dtype((np.record, members))

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 from pliant.control.laws import admittance
 from pliant.control.parameters import GAINS, Admittance
 from pliant.kernel import kernel
-from pliant.params.declare import to_record
+from pliant.params.packing import to_record
 from pliant.records import STATE
 from pliant.spatial import pose_error, pose_integrate
 

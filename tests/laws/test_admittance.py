@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 
 from pliant.control.laws.gains import modal_ratios, target
 from pliant.control.parameters import Admittance
-from pliant.params.declare import to_record
+from pliant.params.packing import to_record
 
 Array = np.ndarray[Any, Any]
 

@@ -23,7 +23,8 @@ from pliant.control.laws.gains import (
 )
 from pliant.control.laws.registry import prepare
 from pliant.control.parameters import Admittance, Parameters, record_of
-from pliant.params.declare import changed, to_record
+from pliant.params.declare import changed
+from pliant.params.packing import to_record
 from support.properties import examples
 
 Array = np.ndarray[Any, Any]

@@ -15,7 +15,8 @@ from pliant.control.limits.stopping_path import SCRATCH
 from pliant.control.parameters import Parameters
 from pliant.kernel import kernel
 from pliant.model import HANDLE
-from pliant.params.declare import changed, to_record
+from pliant.params.declare import changed
+from pliant.params.packing import to_record
 from pliant.records import OBSERVED, STATE
 
 Array = np.ndarray[Any, Any]

@@ -18,9 +18,11 @@ from pliant.control.laws.impedance import impedance_law
 from pliant.control.laws.registry import prepare
 from pliant.control.parameters import Impedance, Parameters, Sense, diagonal, record_of
 from pliant.model import Arm, Tool
-from pliant.params.declare import changed, to_record
+from pliant.params.declare import changed
+from pliant.params.packing import to_record
 from pliant.records import STATE, TELEMETRY
-from pliant.session.fast_run import Simulation, simulate
+from pliant.session.fast_run import simulate
+from pliant.session.simulation import Simulation
 from pliant.spatial import pose_integrate
 from pliant.task.schema import Event, Task
 from pliant.world.world_config import Push, Sensor, Servo, SimConfig

@@ -14,7 +14,7 @@ from pliant.kernel import kernel
 from pliant.model import Arm
 from pliant.model.inverse import SCRATCH as INVERSE
 from pliant.model.inverse import smallest_singular_value
-from pliant.params.declare import to_record
+from pliant.params.packing import to_record
 from pliant.records import LIMIT_EDGE, OBSERVED, STATE
 from pliant.session.fast_run import simulate
 from pliant.task.schema import Event, Task

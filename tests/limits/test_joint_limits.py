@@ -14,7 +14,8 @@ from pliant.control.limits.stopping_path import DUST, SCRATCH
 from pliant.control.parameters import Limits
 from pliant.kernel import kernel
 from pliant.model import HANDLE
-from pliant.params.declare import layout_of, to_record
+from pliant.params.declare import layout_of
+from pliant.params.packing import to_record
 from pliant.records import LIMIT_ACCELERATION, LIMIT_POSITION, LIMIT_SPEED, MAX_JOINTS, OBSERVED, STATE
 
 Array = np.ndarray[Any, Any]

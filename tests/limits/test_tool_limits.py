@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pliant.control.limits.compliant_frame import MARGIN, limit_tool
 from pliant.control.parameters import Limits
 from pliant.model import HANDLE
-from pliant.params.declare import to_record
+from pliant.params.packing import to_record
 from pliant.records import LIMIT_TOOL_ACCELERATION, LIMIT_TOOL_SPEED, LIMIT_WORKSPACE, LIMITS, OBSERVED, STATE
 
 Array = np.ndarray[Any, Any]

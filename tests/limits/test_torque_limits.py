@@ -14,7 +14,7 @@ from pliant.control.limits.joint_torque import limit_torque, share_torque
 from pliant.control.limits.smoothed_goal import lead, yield_lead
 from pliant.control.parameters import Limits
 from pliant.model import Arm
-from pliant.params.declare import to_record
+from pliant.params.packing import to_record
 from pliant.records import (
     LIMIT_ACCELERATION,
     LIMIT_POSITION,

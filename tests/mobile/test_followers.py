@@ -28,7 +28,7 @@ from pliant.mobile.following.track import track_of
 from pliant.mobile.planning.base_path import Path, reeds_shepp_path
 from pliant.mobile.planning.free_space import prepared
 from pliant.mobile.planning.grid import grid_of
-from pliant.params.declare import to_record
+from pliant.params.packing import to_record
 from pliant_experiments.mobile.follow_runs import cusp_path, drive, smooth_path
 
 STRAIGHT = Path((0.0, 0.0, 0.0), np.array([[0.0, 4.0]]))

@@ -12,8 +12,9 @@ from hypothesis.extra.numpy import arrays
 
 from pliant.control.parameters import Parameters, diagonal, record_of
 from pliant.errors import InputError
-from pliant.params.declare import changed, flat, from_record, parse_value
+from pliant.params.declare import changed, flat, parse_value
 from pliant.params.matrix import compact, filled
+from pliant.params.packing import from_record
 from pliant.params.validation_errors import MATRIX
 from support.properties import examples
 

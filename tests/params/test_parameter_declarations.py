@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field, ValidationError
 
-from pliant.control.parameters import PARAMETERS, Parameters, diagonal
+from pliant.control.parameters import Parameters, changed_record, diagonal, record_of
 from pliant.errors import InputError, UnknownNameError
 from pliant.params.declare import (
     NotNegative,
@@ -19,14 +19,13 @@ from pliant.params.declare import (
     bounds_arrays,
     changed,
     declared,
-    fill,
     layout_of,
     limits_of,
     param,
     parse_assignment,
-    to_record,
     validated,
 )
+from pliant.params.packing import to_record
 from pliant.params.validation_errors import MATRIX
 from support.properties import examples
 
@@ -92,10 +91,12 @@ def test_record_holds_the_values_of_the_section() -> None:
     assert (record.inner.closed, record.inner.open) == (2.0, 2.0)
 
 
-def test_fill_writes_into_the_record_that_is_given() -> None:
-    records = PARAMETERS.new(3)
-    fill(changed(Parameters(), {"admittance.mass": 4.0}), records[1])
-    assert records["admittance"]["mass"][:, 0, 0].tolist() == [0.0, 4.0, 0.0]
+def test_a_record_made_from_the_one_before_is_that_of_the_whole_set() -> None:
+    before = changed(Parameters(), {"sense.cutoff_hz": 12.0})
+    after = changed(before, {"admittance.mass": 4.0, "impedance.form": "simple"})
+    record = record_of(before)
+    assert changed_record(before, record, after).tobytes() == record_of(after).tobytes() != record.tobytes()
+    assert record.tobytes() == record_of(before).tobytes()
 
 
 # ---- the loop's own check ------------------------------------------------------------------------------------------
@@ -302,7 +303,7 @@ def test_names_of_the_law_that_runs_are_suggested_first() -> None:
         ({"inner": {"open": 3.0}}, ("inner.open is 3", "less than 3")),
         ({"inner": {"opne": 3.0}}, ("unknown entry 'inner.opne'", "Did you mean 'open'?")),
         ({"inner": 3.0}, ("inner is 3, ", "a mapping of names to values")),
-        ({"free": "x", "count": -1}, ("free", "(Also wrong: count.)")),
+        ({"free": "x", "count": -1}, ("free is 'x'", "Also wrong: count is -1, but it must be")),
     ],
 )
 def test_plain_data_is_refused_with_the_place_of_the_mistake(data: Any, words: tuple[str, ...]) -> None:

@@ -13,8 +13,9 @@ from pliant.control.laws.registry import LAWS
 from pliant.control.parameters import Parameters, record_of
 from pliant.errors import InputError, LoopError, PliantError, RecordingError, UnknownNameError
 from pliant.loop import goal_requests
-from pliant.params.declare import changed, from_record, validated
+from pliant.params.declare import changed, validated
 from pliant.params.matrix import compact
+from pliant.params.packing import from_record
 from pliant.record.reader import Recording
 from pliant.session.rerun import replay
 from pliant.session.session import Session, connect

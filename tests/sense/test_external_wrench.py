@@ -16,7 +16,7 @@ from pliant.control.parameters import Sense
 from pliant.control.sense import external_wrench
 from pliant.kernel import kernel
 from pliant.model import HANDLE, Arm, Tool
-from pliant.params.declare import to_record
+from pliant.params.packing import to_record
 from pliant.records import STATE
 from support.properties import examples
 

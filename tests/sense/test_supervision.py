@@ -11,7 +11,8 @@ from numpy.testing import assert_array_equal
 
 from pliant.control.parameters import Parameters, Sense
 from pliant.control.sense import external_wrench
-from pliant.params.declare import to_record, validated
+from pliant.params.declare import validated
+from pliant.params.packing import to_record
 from pliant.records import (
     FAULT_SENSOR,
     FAULTS,

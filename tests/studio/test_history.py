@@ -8,8 +8,8 @@ from running_studio import Running
 from pliant.errors import PliantError, RejectedError
 from pliant.params.declare import flat
 from pliant.session.link import Link, attach
+from pliant.session.undo import MOST, Changes
 from pliant.studio.shown_parameters import values_of
-from pliant.studio.stage.undo_history import MOST, History
 
 pytestmark = pytest.mark.slow
 
@@ -28,7 +28,7 @@ def values(link: Link) -> tuple[float, float]:
 
 
 def test_one_drag_is_taken_back_as_one(link: Link) -> None:
-    history = History()
+    history = Changes()
     for drag, cutoffs in ((1, (21.0, 22.0, 23.0)), (2, (24.0, 25.0))):
         for cutoff in cutoffs:
             history.set(link, {CUTOFF: cutoff}, drag)
@@ -43,7 +43,7 @@ def test_one_drag_is_taken_back_as_one(link: Link) -> None:
 def test_a_hand_that_comes_back_to_where_it_began_takes_nothing_of_the_drag_before_along(
     link: Link, back: float
 ) -> None:
-    history = History()
+    history = Changes()
     history.set(link, {CUTOFF: 23.0}, 1)
     for cutoff in (back, 23.0, 25.0, 26.0):
         history.set(link, {CUTOFF: cutoff}, 2)
@@ -54,7 +54,7 @@ def test_a_hand_that_comes_back_to_where_it_began_takes_nothing_of_the_drag_befo
 
 
 def test_changes_without_a_drag_are_taken_back_one_by_one(link: Link) -> None:
-    history = History()
+    history = Changes()
     history.set(link, {CUTOFF: 21.0})
     history.set(link, {CUTOFF: 22.0})
     history.undo(link)
@@ -62,7 +62,7 @@ def test_changes_without_a_drag_are_taken_back_one_by_one(link: Link) -> None:
 
 
 def test_what_someone_else_has_changed_meanwhile_stays(link: Link) -> None:
-    history, other = History(), attach(link.name)
+    history, other = Changes(), attach(link.name)
     history.set(link, {CUTOFF: 30.0})
     other.set({DEADBAND: 2.5})
     history.undo(link)
@@ -70,7 +70,7 @@ def test_what_someone_else_has_changed_meanwhile_stays(link: Link) -> None:
 
 
 def test_where_both_have_changed_the_same_only_the_rest_is_taken_back(link: Link) -> None:
-    history, other = History(), attach(link.name)
+    history, other = Changes(), attach(link.name)
     history.set(link, {CUTOFF: 30.0, DEADBAND: 2.0})
     other.set({CUTOFF: 35.0})
     history.undo(link)
@@ -78,7 +78,7 @@ def test_where_both_have_changed_the_same_only_the_rest_is_taken_back(link: Link
 
 
 def test_a_change_that_is_wholly_overtaken_is_not_taken_back_and_says_so(link: Link) -> None:
-    history, other = History(), attach(link.name)
+    history, other = Changes(), attach(link.name)
     history.set(link, {DEADBAND: 1.5})
     history.set(link, {CUTOFF: 30.0})
     other.set({CUTOFF: 35.0})
@@ -97,7 +97,7 @@ def stiffness(link: Link) -> list[float]:
 
 
 def test_an_axis_that_someone_else_turns_during_a_drag_stays_when_the_drag_is_taken_back(link: Link) -> None:
-    history, other = History(), attach(link.name)
+    history, other = Changes(), attach(link.name)
     x, y, *rest = stiffness(link)
     history.set(link, {STIFFNESS: [x + 10.0, *[None] * 5]}, 1)
     other.set({STIFFNESS: [None, y + 7.0, *[None] * 4]})
@@ -112,7 +112,7 @@ def test_an_axis_that_someone_else_turns_during_a_drag_stays_when_the_drag_is_ta
 
 
 def test_a_drag_into_which_someone_else_reached_is_taken_back_to_there_and_no_further(link: Link) -> None:
-    history, other = History(), attach(link.name)
+    history, other = Changes(), attach(link.name)
     history.set(link, {CUTOFF: 21.0}, 1)
     other.set({CUTOFF: 30.0})
     history.set(link, {CUTOFF: 22.0}, 1)
@@ -124,7 +124,7 @@ def test_a_drag_into_which_someone_else_reached_is_taken_back_to_there_and_no_fu
 
 
 def test_a_matrix_that_is_no_diagonal_is_taken_back_as_a_whole(link: Link) -> None:
-    history, mass = History(), "admittance.mass"
+    history, mass = Changes(), "admittance.mass"
     before = values_of(link.parameters)[mass]
     full = [[value if i == j else 0.0 for j in range(6)] for i, value in enumerate(before)]
     full[0][1] = full[1][0] = 0.1 * before[0]
@@ -137,7 +137,7 @@ def test_a_matrix_that_is_no_diagonal_is_taken_back_as_a_whole(link: Link) -> No
 
 
 def test_a_change_that_was_refused_is_not_kept(link: Link) -> None:
-    history = History()
+    history = Changes()
     with pytest.raises(PliantError):
         history.set(link, {CUTOFF: -1.0})
     with pytest.raises(RejectedError, match="Nothing to undo"):
@@ -145,7 +145,7 @@ def test_a_change_that_was_refused_is_not_kept(link: Link) -> None:
 
 
 def test_no_more_is_kept_than_can_be_of_use(link: Link) -> None:
-    history = History()
+    history = Changes()
     for i in range(MOST + 5):
         history.set(link, {CUTOFF: 20.0 + (i % 7) + 1.0})
     assert len(history) == MOST

@@ -14,10 +14,10 @@ from pliant.errors import RejectedError
 from pliant.mobile.mission.mission_link import MissionLink, attach_mission
 from pliant.record import Recording
 from pliant.session.link import attach
+from pliant.session.undo import Changes
 from pliant.studio.actions import ACTIONS, BESIDE
 from pliant.studio.request import Request
 from pliant.studio.stage.stage import Stage
-from pliant.studio.stage.undo_history import History
 from pliant.task.bundled_files import bundled_files
 
 FILE = "near.yaml"
@@ -100,7 +100,7 @@ def test_a_stop_wins_that_comes_when_a_begin_was_taken_but_not_sent(loop: Missio
     before, place = len(account(loop)["log"]), loop.state["base"]["pose"].copy()
     stage = Stage()
     stage.attach(loop.name)
-    request = Request(stage, {"do": "begin"}, History())
+    request = Request(stage, {"do": "begin"}, Changes())
     request.check_stops()  # as the desk does when it is the request's turn
     stop(stage)
     with pytest.raises(RejectedError, match="A stop came first"):

@@ -11,7 +11,8 @@ from pliant.control.controller import Controller
 from pliant.control.laws.registry import prepare
 from pliant.control.parameters import Parameters, record_of
 from pliant.model import Arm, Tool, kinematics
-from pliant.params.declare import changed, from_record
+from pliant.params.declare import changed
+from pliant.params.packing import from_record
 from pliant.records import (
     MODES,
 )

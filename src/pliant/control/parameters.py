@@ -14,8 +14,9 @@ from pydantic_core import PydanticCustomError
 from pliant.control.laws.contact.contact_params import Contact
 from pliant.control.laws.law import MAX_LAWS
 from pliant.errors import InputError
-from pliant.params.declare import Flag6, Matrix, Section, Three, fill, from_record, layout_of, param
+from pliant.params.declare import Flag6, Matrix, Section, Three, layout_of, param
 from pliant.params.matrix import GainMatrix, MassMatrix
+from pliant.params.packing import from_record, packed
 from pliant.records import MAX_OWN_PARAMS, Field, Layout
 
 Ratio = Annotated[float, Bounds(ge=0.05, le=5)]
@@ -381,12 +382,24 @@ def own_section_at(kind: type[Parameters], name: str) -> int:
 
 def record_of(parameters: Parameters) -> np.ndarray[Any, Any]:
     """A one-element array with the declared values; the gains are computed when the set takes effect."""
-    record = set_layout(type(parameters)).new()
-    fill(parameters, record[0])
-    return record.view(PARAMETERS.dtype)
+    record = PARAMETERS.new()
+    numbers = packed(parameters)
+    record.view(np.float64)[: len(numbers)] = numbers
+    return record
+
+
+def changed_record(before: Parameters, record: np.ndarray[Any, Any], after: Parameters) -> np.ndarray[Any, Any]:
+    """`record_of(after)`, from the record of the set before: only sections that have changed are written again."""
+    found = np.empty_like(record)
+    found.view(np.uint8)[:] = record.view(np.uint8)
+    numbers, fields = found.view(np.float64), set_layout(type(after)).dtype.fields or {}
+    for name, section in after.__dict__.items():
+        if section is not before.__dict__[name]:
+            values, first = packed(section), fields[name][1] // 8
+            numbers[first : first + len(values)] = values
+    return found
 
 
 def parameters_of(kind: type[Parameters], record: Any) -> Parameters:
     """The parameter set of this kind with the values of a record: the inverse of `record_of`."""
-    values = np.asarray(record).reshape(1).view(set_layout(kind).dtype)
-    return from_record(kind, values[0])
+    return from_record(kind, record)

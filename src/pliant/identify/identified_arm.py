@@ -8,13 +8,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from pliant.control.laws.contact.contact_states import COMMANDS
-from pliant.control.laws.registry import LAWS
-from pliant.errors import LoopError
-from pliant.loop import goal_requests
-from pliant.loop.fault_text import first_fault
-from pliant.session.fast_run import Simulation
 from pliant.session.session import Session
+from pliant.session.simulation import Simulation
 from pliant.task.schema import Task
 
 Array = np.ndarray[Any, Any]
@@ -50,26 +45,11 @@ class _Fast:
     """A simulated arm as fast as possible."""
 
     def __init__(self, task: Task) -> None:
-        self._simulation = Simulation(task)
-
-    def _ask(self, code: int, number: int = 0, values: Any = ()) -> None:
-        self._simulation.cell.request(goal_requests.Request(code, number, values))
-
-    def move_joints(self, q: Any) -> None:
-        self._ask(goal_requests.GOAL_Q, values=q)
-
-    def law(self, name: str, *, pressed: bool = False) -> None:
-        self._ask(goal_requests.LAW, LAWS[name].number, [goal_requests.PRESSED] if pressed else ())
-
-    def command(self, name: str) -> None:
-        self._ask(goal_requests.CONTACT_COMMAND, COMMANDS[name])
+        self._simulation = simulation = Simulation(task)
+        self.move_joints, self.law, self.command = simulation.move_joints, simulation.law, simulation.command
 
     def pass_time(self, seconds: float) -> Array:
-        ticks = max(1, round(seconds * self._simulation.task.rate_hz))
-        records = self._simulation.advance(ticks)
-        if len(records) < ticks:
-            raise LoopError(first_fault(records, self._simulation.cell.controller.parameters[0]))
-        return records
+        return self._simulation.watch(max(seconds, self._simulation.task.dt))
 
 
 @contextmanager

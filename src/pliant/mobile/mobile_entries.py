@@ -22,7 +22,7 @@ from pliant.mobile.planning.grid import grid_of
 from pliant.mobile.planning.planner import HybridAStar
 from pliant.mobile.whole_body import closed_loop, handover, kinematic_body, pose_ik, program
 from pliant.mobile.whole_body.body_period import CARRIER, advance_body, read_body
-from pliant.params.declare import to_record
+from pliant.params.packing import to_record
 from pliant.records import BASE
 from pliant.world.world_layout import WORLD
 

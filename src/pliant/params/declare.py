@@ -9,6 +9,7 @@ from __future__ import annotations
 import typing
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from numbers import Real
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -75,12 +76,22 @@ class Declared:
     """Whether it must be given: it has no default."""
 
 
-def declared(section: type[Section], prefix: str = "") -> Iterator[Declared]:
+@cache
+def declared(section: type[Section]) -> tuple[Declared, ...]:
     """Every parameter under `section`, by dotted name."""
+    return tuple(_declared(section, ""))
+
+
+@cache
+def _by_name(section: type[Section]) -> dict[str, Declared]:
+    return {item.name: item for item in declared(section)}
+
+
+def _declared(section: type[Section], prefix: str) -> Iterator[Declared]:
     for name, field in section.model_fields.items():
         kind = field.annotation
         if isinstance(kind, type) and issubclass(kind, Section):
-            yield from declared(kind, f"{prefix}{name}.")
+            yield from _declared(kind, f"{prefix}{name}.")
             continue
         extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
         yield Declared(
@@ -126,6 +137,7 @@ def _element_bounds(kind: Any) -> str:
 # ---- the record that kernels read ----------------------------------------------------------------------------------
 
 
+@cache
 def layout_of(section: type[Section]) -> records.Layout:
     """The record layout of a section: numbers become f8, whole numbers, flags and choices i8, sections nest."""
     fields = []
@@ -136,35 +148,16 @@ def layout_of(section: type[Section]) -> records.Layout:
         if isinstance(kind, type) and issubclass(kind, Section):
             fields.append(records.Field(name, "", text, kind=layout_of(kind)))
         elif typing.get_origin(kind) is tuple:
-            fields.append(records.Field(name, unit, text, _shape(kind)))
+            fields.append(records.Field(name, unit, text, shape_of(kind)))
         else:
             fields.append(records.Field(name, unit, text, kind="f8" if kind is float else "i8"))
     return records.Layout(section.__name__, tuple(fields))
 
 
-def _shape(kind: Any) -> tuple[int, ...]:
+def shape_of(kind: Any) -> tuple[int, ...]:
     """Shape of the array that holds a tuple of numbers, or a tuple of such tuples."""
     parts = typing.get_args(kind)
-    return (len(parts), *_shape(parts[0])) if typing.get_origin(kind) is tuple else ()
-
-
-def fill(section: Section, record: Any) -> None:
-    """Write the values of `section` into a record of its layout."""
-    for name, field in type(section).model_fields.items():
-        value = getattr(section, name)
-        if isinstance(value, Section):
-            fill(value, record[name])
-        elif typing.get_origin(field.annotation) is Literal:
-            record[name] = typing.get_args(field.annotation).index(value)
-        else:
-            record[name] = value
-
-
-def to_record(section: Section) -> np.ndarray[Any, Any]:
-    """A one-element array that holds `section` as kernels read it."""
-    record = layout_of(type(section)).new()
-    fill(section, record[0])
-    return record
+    return (len(parts), *shape_of(parts[0])) if typing.get_origin(kind) is tuple else ()
 
 
 def bounds_arrays(section: type[Section]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -236,22 +229,6 @@ def _fill_bounds(section: type[Section], low: Any, high: Any) -> None:
             low[name], high[name] = np.array([-np.inf, np.inf]).view(np.int64)
 
 
-def from_record(section: type[Section], record: Any) -> Any:
-    """The section with the values of a record: the inverse of `fill`."""
-    data: dict[str, Any] = {}
-    for name, field in section.model_fields.items():
-        kind, value = field.annotation, record[name]
-        if isinstance(kind, type) and issubclass(kind, Section):
-            data[name] = from_record(kind, value)
-        elif typing.get_origin(kind) is Literal:
-            data[name] = typing.get_args(kind)[int(value)]
-        elif kind is bool or (typing.get_origin(kind) is tuple and typing.get_args(kind)[0] is bool):
-            data[name] = np.asarray(value).astype(bool).tolist()
-        else:
-            data[name] = np.asarray(value).tolist()
-    return section.model_validate(data)
-
-
 def flat(section: Section, prefix: str = "") -> dict[str, Any]:
     """Every value under `section`, by dotted name."""
     values: dict[str, Any] = {}
@@ -267,43 +244,78 @@ def flat(section: Section, prefix: str = "") -> dict[str, Any]:
 # ---- changing a value ----------------------------------------------------------------------------------------------
 
 
+class _Branch(dict[str, Any]):
+    """Changes of a section, by name; those of a section within it are a branch again."""
+
+
 def changed(section: Section, values: dict[str, Any], *, live_only: bool = False, law: str = "") -> Any:
-    """A new set with the dotted `values` applied, validated as a whole; the old one stays as it is.
+    """A new set with the dotted `values` applied and validated; the old one stays as it is.
 
     A single number for a list of numbers sets all of them. `live_only` rejects parameters that are not live. For an
     unknown name, those of `law` are suggested first.
     """
-    known = {item.name: item for item in declared(type(section))}
-    data = section.model_dump()
+    known = _by_name(type(section))
     fixed: dict[str, Any] = {}
     spread: set[str] = set()
+    tree = _Branch()
     for dotted, value in values.items():
         if dotted not in known:
             raise UnknownNameError("parameter", dotted, known, first=law, all_names=section.all_names)
         if live_only and not known[dotted].live:
             fixed[dotted] = value
         *path, last = dotted.split(".")
-        node = data
+        node, branch = section, tree
         for part in path:
-            node = node[part]
+            node, branch = getattr(node, part), branch.setdefault(part, _Branch())
+        now = getattr(node, last)
         number = isinstance(value, Real) and not isinstance(value, bool)
-        is_list = isinstance(node[last], tuple) and not isinstance((*node[last], None)[0], tuple)
-        node[last] = (value,) * len(node[last]) if is_list and number else value
+        is_list = isinstance(now, tuple) and not isinstance((*now, None)[0], tuple)
+        branch[last] = (value,) * len(now) if is_list and number else value
         if is_list and number:
             spread.add(dotted)
     try:
-        made = validated(type(section), data)
+        made = _rebuilt(section, tree)
+    except ValidationError:
+        made = _validated_as_a_whole(section, tree, fixed, spread)
+    for dotted, value in fixed.items():
+        sentence = f"{dotted} cannot be changed to {said(value)} while the loop runs. Set it before the start."
+        raise RejectedError(sentence, field=dotted, value=value)
+    return made
+
+
+def _rebuilt(section: Section, tree: _Branch) -> Any:
+    """The section with these changes; what has not changed is not validated again."""
+    inner = {name: _rebuilt(getattr(section, name), it) for name, it in tree.items() if isinstance(it, _Branch)}
+    if len(inner) == len(tree):
+        return section.model_copy(update=inner)
+    return type(section).model_validate({**section.__dict__, **tree, **inner})
+
+
+def _validated_as_a_whole(section: Section, tree: _Branch, fixed: dict[str, Any], spread: set[str]) -> Any:
+    """Validate a set with a wrong value, for an error with its full name."""
+    data = _overlaid(section.model_dump(), tree)
+    try:
+        return validated(type(section), data)
     except InputError as error:  # a wrong value first: it would be wrong before the start too
         name = error.field.partition("[")[0]
         if not error.allowed or (name not in fixed and name not in spread):
             raise
         hint = "It cannot change while the loop runs." if name in fixed else error.hint
         field = name if name in spread else error.field
-        raise InputError(field, error.value, error.allowed, hint, unit=error.unit) from None
-    for dotted, value in fixed.items():
-        sentence = f"{dotted} cannot be changed to {said(value)} while the loop runs. Set it before the start."
-        raise RejectedError(sentence, field=dotted, value=value)
-    return made
+        found = InputError(field, error.value, error.allowed, hint, unit=error.unit)
+        raise found.with_others(error.others) from None
+
+
+def _overlaid(data: dict[str, Any], tree: _Branch) -> dict[str, Any]:
+    return data | {name: _overlaid(data[name], it) if isinstance(it, _Branch) else it for name, it in tree.items()}
+
+
+def value_at(section: Section, dotted: str) -> Any:
+    """The value of a parameter, by its dotted name; None for an unknown name."""
+    value: Any = section
+    for part in dotted.split("."):
+        value = getattr(value, part, None)
+    return value
 
 
 def validated(section: type[Section], data: Any, where: str = "") -> Any:

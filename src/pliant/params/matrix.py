@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from numbers import Real
 from typing import Annotated, Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from pliant.params.declare import Matrix, Section, flat
+from pliant.params.declare import Matrix, Section, value_at
 from pliant.params.validation_errors import MATRIX
 
 
@@ -30,10 +31,11 @@ def expanded(value: Any) -> Any:
     return value
 
 
+@lru_cache(maxsize=512)
 def _spectrum(value: Matrix) -> tuple[float, float]:
     """Smallest and largest eigenvalue; raises if the matrix is not symmetric."""
     M = np.array(value)
-    if not np.allclose(M, M.T, rtol=0, atol=1e-9 * max(1.0, float(np.abs(M).max()))):
+    if not np.abs(M - M.T).max() <= 1e-9 * max(1.0, float(np.abs(M).max())):
         raise PydanticCustomError("matrix", "symmetric")
     values = np.linalg.eigvalsh(M)
     return float(values[0]), float(values[-1])
@@ -86,13 +88,14 @@ def filled(now: Section, values: dict[str, Any]) -> dict[str, Any]:
 
     A full matrix has no such numbers. A None in it stays, and the check of the matrix rejects it.
     """
-    known = flat(now)
-    return {name: _filled(compact(known.get(name)), value) for name, value in values.items()}
+    return {name: _filled(now, name, value) for name, value in values.items()}
 
 
-def _filled(now: Any, value: Any) -> Any:
-    numbers = isinstance(now, list | tuple) and all(_is_number(old) for old in now)
-    if not numbers or not isinstance(value, list | tuple) or len(value) != len(now):
+def _filled(section: Section, name: str, value: Any) -> Any:
+    if not isinstance(value, list | tuple) or None not in value:
+        return value
+    now = compact(value_at(section, name))
+    if not isinstance(now, list | tuple) or not all(map(_is_number, now)) or len(value) != len(now):
         return value
     return [old if new is None else new for old, new in zip(now, value, strict=True)]
 

@@ -155,24 +155,25 @@ def _number_words(what: str, bounds: str) -> str:
 
 
 def readable(section: type[BaseModel], error: ValidationError, data: Any, where: str) -> InputError:
-    """The first complaint of pydantic about `data`, in the words of a person; `where` is the file, if there is one."""
-    errors: list[Any] = _in_order(error.errors(include_url=False))
-    first, leaf = errors[0], _leaf(section, errors[0]["loc"], data)
-    places = {_place(section, one, data) for one in errors}
-    others = sorted(_dotted(place) for place in places - {_place(section, first, data), ()})
-    hint = f"(Also wrong: {', '.join(others)}.)" if others else ""
-    if sentence := _sentence(section, first, leaf, data):
-        rejected = RejectedError(f"{sentence} {hint}".strip(), field=_dotted(first["loc"]), value=first["input"])
-        return rejected.at(where)
-    problem = first.get("ctx", {}).get("error")
+    """All complaints of pydantic about `data`, in the words of a person; `where` is the file, if there is one."""
+    errors: dict[Place, Any] = {}
+    for one in _in_order(error.errors(include_url=False)):
+        errors.setdefault(_place(section, one, data), one)  # one complaint about each place
+    first, *others = (_complaint(section, one, data) for one in errors.values())
+    return first.with_others(others).at(where)
+
+
+def _complaint(section: type[BaseModel], one: Any, data: Any) -> InputError:
+    leaf = _leaf(section, one["loc"], data)
+    if sentence := _sentence(section, one, leaf, data):
+        return RejectedError(sentence, field=_dotted(one["loc"]), value=one["input"])
+    problem = one.get("ctx", {}).get("error")
     if isinstance(problem, InputError):
-        return InputError(_dotted(first["loc"]), problem.value, problem.allowed, hint, unit=problem.unit).at(where)
-    field, value = _dotted(first["loc"]) or "the value", first["input"]
-    if leaf.is_matrix or first["type"] in _LISTS:
+        return InputError(_dotted(one["loc"]), problem.value, problem.allowed, unit=problem.unit)
+    field, value = _dotted(one["loc"]) or "the value", one["input"]
+    if leaf.is_matrix or one["type"] in _LISTS:
         field, value = _dotted(leaf.place), _value_at(data, leaf.place)
-    return InputError(field, value, _allowed(section, first, leaf, data), hint, unit=leaf.unit_at(first["loc"])).at(
-        where
-    )
+    return InputError(field, value, _allowed(section, one, leaf, data), unit=leaf.unit_at(one["loc"]))
 
 
 def _in_order(errors: list[Any]) -> list[Any]:

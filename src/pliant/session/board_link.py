@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from pliant.errors import InputError, LoopError
+from pliant.errors import LoopError, WaitTimeoutError
 from pliant.loop import goal_requests
 from pliant.loop.board import Board, alive
 from pliant.loop.board_layout import FAULT, RUNNING, STARTING
+from pliant.session.input_checks import number
 
 
 class AnyTask(Protocol):
@@ -39,22 +40,13 @@ ANSWER_S = 1.0
 # A loop that lives but has not ticked for this long is stuck [s]; one that saves its last seconds after a fault has
 # longer, because a busy machine may take its time for that.
 _STALL_S, _SAVE_S = 5.0, 60.0
-# A coordinate beyond this is a mistake [m, rad, N, N m].
-SANE = 1e4
 SILENT = "The control loop does not respond"
 ENDED = "The control loop has ended"
 
 
-def number(field: str, value: Any, low: float, high: float, unit: str, *, least: str = "") -> float:
-    """`value` as a number within bounds; otherwise an `InputError`. `least` words a lower bound that is not allowed."""
-    try:
-        found = math.nan if isinstance(value, bool | str) else float(value)
-    except (TypeError, ValueError):
-        found = math.nan
-    if not (low <= found <= high and math.isfinite(found)) or (least and found == low):
-        bounds = least or (f"{low:g} to {high:g} {unit}" if math.isfinite(high) else f"at least {low:g} {unit}")
-        raise InputError(field, value, bounds if math.isfinite(found) else f"a number, {bounds}", unit=unit)
-    return found
+def too_late(timeout_s: float) -> WaitTimeoutError:
+    """The error for a condition that did not become true in time."""
+    return WaitTimeoutError(f"The condition did not become true within {timeout_s:g} s.")
 
 
 def _still_starting() -> LoopError:
@@ -150,24 +142,26 @@ class BoardLink(Generic[T]):
             time.sleep(min(0.02, max(0.0, (goal - self.board.head) * self.task.dt)))
         return self.state
 
+    def wait_until(self, condition: Callable[[], object], timeout_s: float = 10.0) -> Any:
+        """Wait until ``condition()`` is true; returns the newest record.
+
+        Raises `WaitTimeoutError` after `timeout_s` of loop time, and `LoopError` if the loop ends first.
+        """
+        timeout_s = number("timeout_s", timeout_s, 0.0, math.inf, "s")
+        last, ticking = self.board.head + round(timeout_s * self.task.rate_hz), Ticking(self.board)
+        while not condition():
+            self._must_run()
+            ticking.check()
+            if self.board.head > last:
+                raise too_late(timeout_s)
+            time.sleep(self.task.dt)
+        return self.state
+
     # -- what to do --
 
     def halt(self) -> None:
         """Stop and hold position; the loop keeps running."""
         self._send(goal_requests.HALT)
-
-    def _numbers(self, field: str, values: ArrayLike, *sizes: int, allowed: str = "") -> np.ndarray[Any, Any]:
-        """`values` as an array of one of these sizes; an error shows `allowed`."""
-        try:
-            array = np.array(values, float)
-        except (ValueError, TypeError):
-            array = np.zeros(0)
-        words = allowed or f"{' or '.join(map(str, sizes))} numbers"
-        if array.ndim != 1 or len(array) not in sizes:
-            raise InputError(field, values, words)
-        if not np.all(np.abs(array) <= SANE):
-            raise InputError(field, values, f"{words.partition(', each ')[0]}, each finite and within ±{SANE:g}")
-        return array
 
     def _must_run(self) -> None:
         self.check()
@@ -179,10 +173,10 @@ class BoardLink(Generic[T]):
                 raise LoopError(unknown, headline=f"Loop {self.name} has ended")
             raise LoopError(f"{self.board.reason}. {self._start_again}", headline=ENDED)
 
-    def _send(self, code: int, *, number: int = 0, values: Any = ()) -> int:
-        """Send a request; returns its number in the queue."""
+    def _send(self, code: int, *, number: int = 0, values: Any = (), at_tick: int = 0) -> int:
+        """Send a request that is carried out at a tick (0: now); returns its number in the queue."""
         self._must_run()
-        return self.board.send(code, number=number, values=values)
+        return self.board.send(code, number=number, values=values, at_tick=at_tick)
 
     def _wait_taken(self, number: int) -> None:
         """Wait until the loop has taken the request with this number, and has ticked with it."""

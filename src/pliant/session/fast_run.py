@@ -1,75 +1,25 @@
-"""A whole simulated run in one compiled call: the same tick and simulator, without pacing.
-
-Runs in several threads scale with the cores, because compiled code does not hold the GIL.
-"""
+"""A whole simulated run of a task, and its recording."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pliant.compiling.ahead import ensure, lines_on_stderr
-from pliant.compiling.entry_points import law_groups
-from pliant.control import telemetry
-from pliant.errors import InputError, RejectedError, said
-from pliant.kernel import kernel
-from pliant.loop.fault_text import first_fault
-from pliant.loop.periods import period, stands, works_at
+from pliant.errors import RejectedError, said
+from pliant.loop.periods import works_at
 from pliant.loop.saving import BLACK_BOX_S, arm_writer, fault_file
-from pliant.loop.task_runner import Cell
-from pliant.records import TELEMETRY
-from pliant.robots.simulated import SimRobot
-from pliant.sensors.sensor_link import check_keeps_pace
-from pliant.task.own_laws import compile_own_laws
-from pliant.task.schema import Task, arm_of, laws_of
+from pliant.session.simulation import Simulation
+from pliant.task.schema import Task, arm_of
 
 # Long stretches are cut, so that progress can be shown and Ctrl-C is heard [s of simulated time].
 _CHUNK_S = 5.0
 # Ticks after which it is asked whether a lift-off is over.
 _STRETCH = 10
-
-
-@kernel
-def run(world, handle, parameters, state, reading, goal, command, observed, work, mode, dt, first, revision, out):
-    """Ticks `first` … `first + len(out) - 1` of a simulated run; ends short at a fault once the arm stands."""
-    w, h, p, s, r = world[0], handle[0], parameters[0], state[0], reading[0]
-    g, c, o, k = goal[0], command[0], observed[0], work[0]
-    for i in range(out.shape[0]):
-        period(w, h, p, s, r, g, c, o, k, mode, dt)
-        telemetry.fill(out[i], first + i, dt, revision, r, g, o, c, s)
-        if s.fault != 0 and stands(h, s, r):
-            return i + 1
-    return out.shape[0]
-
-
-class Simulation:
-    """A simulated robot and controller that advance many ticks at a time."""
-
-    def __init__(self, task: Task) -> None:
-        check_keeps_pace(task.sensor)
-        ensure("batch", *law_groups(laws_of(task)), notice=lines_on_stderr())
-        compile_own_laws(task.own_laws)
-        self.task = task
-        self.sets: list[tuple[int, int, np.ndarray[Any, Any]]] = []
-        self.cell = Cell(task, lambda revision, tick, values: self.sets.append((revision, tick, values.copy())))
-        if not isinstance(self.cell.robot, SimRobot):
-            raise InputError("robot", task.robot, "a simulated robot (sim:…) to run as fast as possible")
-        self.world = self.cell.robot.world
-        self.cell.begin()
-        self.tick = 0
-
-    def advance(self, ticks: int) -> np.ndarray[Any, Any]:
-        """Run `ticks` ticks without scripted events; returns their telemetry (fewer after a fault)."""
-        out = TELEMETRY.new(ticks)
-        done = run(self.world.record, *self.cell.controller.arguments, self.tick, self.cell.revision, out)
-        self.tick += done
-        return out[:done]
 
 
 @dataclass(frozen=True)
@@ -86,30 +36,33 @@ class Run:
     """Why the controller stopped the robot ("" if it did not)."""
 
 
-def simulate(task: Task, progress: Callable[[float], None] | None = None, *, lift_off: bool = False) -> Run:
+def simulate(
+    task: Task,
+    progress: Callable[[float], None] | None = None,
+    *,
+    lift_off: bool = False,
+    unchecked: bool = False,
+) -> Run:
     """Run a whole task as fast as possible; `progress` is called with the completed share (0 to 1).
 
-    With `lift_off`, a tool that presses at the end lifts off first, as in a paced loop, so the run takes longer.
+    With `lift_off`, a tool that presses at the end lifts off first, as in a paced loop, so the run takes longer. A task
+    that is not stable on its declared surfaces is rejected, unless `unchecked`.
     """
     if not isinstance(task, Task):
         hint = f" Use pliant.simulate(pliant.load_task({task!r}))." if isinstance(task, str) else ""
         raise RejectedError(f"task is {said(task)}, but simulate needs a Task.{hint}", field="task", value=task)
-    simulation = Simulation(task)
+    simulation = Simulation(task, unchecked=unchecked)
     chunk = max(1, round(_CHUNK_S * task.rate_hz))
-    events = [tick for tick in simulation.cell.script if tick < task.ticks]
-    cuts = sorted({*range(0, task.ticks, chunk), *events, task.ticks})
     parts = []
-    for first, last in pairwise(cuts):
-        simulation.cell.perform(first)
-        parts.append(simulation.advance(last - first))
+    for first in range(0, task.ticks, chunk):
+        parts.append(simulation.advance(min(chunk, task.ticks - first)))
         if progress:
-            progress(last / task.ticks)
-        if simulation.tick < last:
+            progress(min(1.0, (first + chunk) / task.ticks))
+        if not simulation.running:
             break
     if lift_off and simulation.tick == task.ticks:
         parts += _lifted(simulation)
-    records = np.concatenate(parts)
-    return Run(task, records, simulation.sets, first_fault(records, simulation.cell.controller.parameters[0]))
+    return Run(task, np.concatenate(parts), list(simulation.sets), simulation.fault)
 
 
 def _lifted(simulation: Simulation) -> Iterator[np.ndarray[Any, Any]]:

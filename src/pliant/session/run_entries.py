@@ -10,16 +10,14 @@ import numpy as np
 from pliant.compiling.entry_points import Entry
 from pliant.control.tick_entries import record_types
 from pliant.loop.periods import works_at
-from pliant.session import fast_run, rerun
-from pliant.world.world_layout import WORLD
+from pliant.session import rerun
+from pliant.session.compiled_steps import ADDRESSES, steps
 
 
 def fast_runs() -> Iterator[Entry]:
     """A simulated run."""
-    of = record_types()
-    tick = (*(of[name] for name in "hpsrgcow"), 0, 0.0)
-    yield fast_run.run, numba.typeof(WORLD.new()), *tick, 0, 0, of["t"]
-    yield works_at, of["s"]
+    yield steps, numba.typeof(ADDRESSES.new()), 0, 0, 0, 0, 0, 0
+    yield works_at, record_types()["s"]
 
 
 def replays() -> Iterator[Entry]:

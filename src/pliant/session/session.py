@@ -13,16 +13,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Self
 
-from pliant.compiling.ahead import Notice, ensure, lines_on_stderr
-from pliant.compiling.entry_points import law_groups
+from pliant.compiling.ahead import Notice
 from pliant.errors import RejectedError, said
 from pliant.loop.processes import LOOP
 from pliant.loop.saving import recording_path
+from pliant.session.input_checks import flag
 from pliant.session.link import Link
+from pliant.session.preflight import compile_task, preflight
 from pliant.session.started_loop import Started, next_name
-from pliant.stability.guard import guard_start
-from pliant.task.own_laws import compile_own_laws
-from pliant.task.schema import Task, laws_of, located
+from pliant.task.schema import Task, located
 
 # So many times as long as lifting off takes, the loop waits for it before it ends.
 LIFT_TIMES = 3.0
@@ -48,7 +47,7 @@ class Session(Started[Task], Link):
         super().__init__(located(task))
         self.name = name or next_name()
         """Name of the loop, by which other processes find it."""
-        self.unchecked = unchecked
+        self.unchecked = flag("unchecked", unchecked)
         """Whether the task and its changes are accepted without the stability check."""
         self._record = None if record is None else recording_path(record)
         self._progress = progress
@@ -59,10 +58,8 @@ class Session(Started[Task], Link):
 
         A task that is not stable on its declared surfaces is rejected, unless the session is `unchecked`.
         """
-        if not self.unchecked:
-            guard_start(self.task)
-        ensure("loop", *law_groups(laws_of(self.task)), notice=self._progress or lines_on_stderr())
-        compile_own_laws(self.task.own_laws)
+        preflight(self.task, unchecked=self.unchecked)
+        compile_task(self.task, "loop", self._progress)
         config = {"task": self.task.model_dump(mode="json"), "ticks": self._ticks, "unchecked": self.unchecked}
         return self._launch(LOOP, config)
 
@@ -78,7 +75,8 @@ def connect(robot: str = "sim:ur5e", law: str = "hold", **task: Any) -> Session:
     """A session with a robot: ``connect("sim:ur5e", law="admittance", rate_hz=500, record="run.mcap")``.
 
     Further keywords are the fields of a `Task`; `record` is the file of a recording, `name` names the loop. `unchecked`
-    allows a task that is not stable on its declared surfaces.
+    allows a task that is not stable on its declared surfaces. With `duration_s` the loop ends by itself after that
+    time; otherwise it runs until the session ends.
     """
     from pliant.params.declare import validated
 
@@ -88,4 +86,5 @@ def connect(robot: str = "sim:ur5e", law: str = "hold", **task: Any) -> Session:
             field="robot",
         )
     session = {key: task.pop(key) for key in ("record", "name", "unchecked") if key in task}
-    return Session(validated(Task, {"robot": robot, "law": law, **task}), **session)
+    wanted = validated(Task, {"robot": robot, "law": law, **task})
+    return Session(wanted, ticks=wanted.ticks if "duration_s" in task else 0, **session)

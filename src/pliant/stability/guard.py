@@ -103,9 +103,9 @@ def _contact(
 
 
 def _complying(task: Task, parameters: Parameters, damping: float) -> Iterator[Place]:
-    p = record_of(parameters)[0].admittance
-    gains = target(p, task.dt)
-    for stiffness, resists, into in _surfaces(task, damping):
+    surfaces = list(_surfaces(task, damping))
+    gains = target(record_of(parameters)[0].admittance, task.dt) if surfaces else None
+    for stiffness, resists, into in surfaces:
         plant, inward = plants_of(task, parameters, into)(stiffness), into.copy()
         if parameters.admittance.frame == "tool":
             arm = arm_of(task)
@@ -254,7 +254,9 @@ def guard_start(task: Task) -> None:
         found = objection(task, parameters, law)
         if found is not None:
             raise RejectedError(
-                f"The task is rejected{when}: {found.words} {found.remedy} --unchecked runs it anyway.", field="law"
+                f"The task is rejected{when}: {found.words} {found.remedy} To run it anyway, use --unchecked "
+                "(in Python: unchecked=True).",
+                field="law",
             )
 
 
@@ -263,6 +265,8 @@ def guard_change(task: Task, law: str, before: Parameters, after: Parameters) ->
 
     A change that improves a bad set is accepted.
     """
+    if law not in MODELS:
+        return
     then, now = flat(before), flat(after)
     names = [name for name, value in now.items() if value != then[name] and _matters(task, name, law)]
     if not names or (found := objection(task, after, law)) is None:

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import PliantError
+from pliant.session.undo import Changes
 from pliant.studio.stage.liveness import Pulse
 from pliant.studio.stage.shown_scene import Scene
 from pliant.studio.stage.stage import Stage
-from pliant.studio.stage.undo_history import History
 from pliant.studio.wire import frame, samples_of, text_of
 
 FRAMES_HZ = 30.0
@@ -33,7 +33,7 @@ class Page:
     def __init__(self) -> None:
         self.number = -1
         """The number of the loop that was described to it last."""
-        self.history = History()
+        self.history = Changes()
         self.waiting: set[asyncio.Future[str]] = set()
         """Its requests that have no answer yet."""
         self.pushing: int | None = None
@@ -48,7 +48,7 @@ class Page:
 
     def greet(self, number: int, hello: str) -> None:
         """Describe another loop to it: old frames, and its changes to the old loop, no longer apply."""
-        self.number, self.history, self.is_blank = number, History(), True
+        self.number, self.history, self.is_blank = number, Changes(), True
         self._frames.clear()
         self.put(hello)
 

@@ -13,9 +13,9 @@ from pliant.errors import InputError, RejectedError
 from pliant.mobile.mission.mission_link import MissionLink
 from pliant.session.link import Link
 from pliant.session.stop_request import Brake
+from pliant.session.undo import Changes
 from pliant.studio.stage.settled import settle
 from pliant.studio.stage.stage import Stage
-from pliant.studio.stage.undo_history import History
 
 # The longest message that is read [bytes].
 MESSAGE_BYTES = 65536
@@ -26,7 +26,7 @@ Message = dict[str, Any]
 class Request:
     """A request and its context: for which run of the stage, and after how many stops."""
 
-    def __init__(self, stage: Stage, message: Message, history: History) -> None:
+    def __init__(self, stage: Stage, message: Message, history: Changes) -> None:
         self.stage, self.message, self.history = stage, message, history
         run = message.get("run", stage.number)
         if type(run) is not int:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from pydantic import Field, create_model, model_validator
+from pydantic import Field, ValidationError, create_model, model_validator
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
@@ -21,15 +21,17 @@ from pliant.model.arm import Arm
 from pliant.model.tool import Tool
 from pliant.params.declare import Section, Six, changed, param, validated
 from pliant.params.kinds import ANY_KIND, with_full_paths
+from pliant.params.validation_errors import readable
 from pliant.robots import is_simulated, model_of
 from pliant.robots.own_robot import OwnRobot, with_own_robot
 from pliant.robots.robot_registry import kind_of
 from pliant.robots.ros2_arm.ros2_config import Ros2Config
 from pliant.sensors.force_sensor import SensorConfig
 from pliant.task.bundled_files import find_file
+from pliant.task.dotted_paths import replaced
 from pliant.task.own_laws import OwnLaw, names_own_laws, parameters_kind, with_own_laws
 from pliant.task.ros_parameters import is_ros_file, to_task
-from pliant.task.spring_stretch import check_goal, check_takes_goal
+from pliant.task.spring_stretch import check_goal, check_takes_goal, check_takes_wrench
 from pliant.world.world_config import SimConfig
 
 MISSION = "mission"
@@ -132,15 +134,31 @@ class Task(Section):
 
     @classmethod
     def model_validate(cls, obj: Any, **more: Any) -> Self:
-        """The task with this content; raises if it is not valid."""
+        """The task with this content; raises `InputError` with every problem of it."""
         kind = _kind_of(cls, obj) if isinstance(obj, dict) else cls
         made: Any = super(Task, kind).model_validate(obj, **more)
         return made
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _in_words(cls, data: Any, validate: Any) -> Any:
+        try:
+            return validate(data)
+        except ValidationError as error:
+            raise readable(cls, error, data, "") from None
 
     @model_validator(mode="before")
     @classmethod
     def _name_laws(cls, data: Any) -> Any:
         return with_own_robot(with_own_laws(data)) if isinstance(data, dict) else data
+
+    def replace(self, changes: dict[str, Any] | None = None, /, **more: Any) -> Task:
+        """A changed copy: ``task.replace({"contact.target_n": 10, "sim.seed": 3}, rate_hz=250)``.
+
+        A name with dots is a path into the task. The path of a parameter may leave out `params`, and a number in a
+        path is a place in a list: ``sim.surfaces.0.stiffness_n_m``. The copy is validated as a whole.
+        """
+        return replaced(self, {**(changes or {}), **more}, Task)
 
     @property
     def dt(self) -> float:
@@ -275,6 +293,8 @@ def _check_events(task: Task, arm: Arm, q: ArrayLike | None) -> None:
             if (wrench := getattr(event, field)) is not None:
                 check_wrench(f"{where}.{field}", wrench, parameters.sense)
         try:
+            if event.wrench_goal is not None or event.virtual_push is not None:
+                check_takes_wrench(law, "The wrench goal" if event.wrench_goal is not None else "The virtual push")
             if event.command:
                 check_takes_commands(law, event.command)
             goals.check(event, law, parameters)

@@ -15,16 +15,15 @@ from pliant.spatial import pose_error
 Array = np.ndarray[Any, Any]
 
 
-def check_stretch(board: Any, before: Parameters, after: Parameters) -> None:
-    """Raise for new springs of the admittance that would trip at once at the current pose.
+def check_stretch(latest: Any, before: Parameters, after: Parameters) -> None:
+    """Raise for new springs of the admittance that would trip at once at the pose of the newest record.
 
     A tool that was guided by hand may be far from its goal as long as no spring pulls it back; to the loop, a spring
     that is deflected beyond its limit is a fault.
     """
-    latest = board.latest()
     if latest is None or not latest.state.law or not law_of(latest.state.law).trips:
         return
-    if not np.any(pulled(after) & ~pulled(before)):
+    if after.admittance is before.admittance or not np.any(pulled(after) & ~pulled(before)):
         return
     pose = np.array(latest.state.pose)
     if far := too_far(pose, between(pose, latest.goal.pose), after):
@@ -50,6 +49,16 @@ def check_takes_goal(law: str) -> None:
         raise RejectedError(
             f"The goal is rejected: the law {law} does not use a goal pose. Switch to {users} first.",
             field="goal",
+        )
+
+
+def check_takes_wrench(law: str, what: str) -> None:
+    """Raise for a virtual push or a wrench goal (`what`, in words) under a law that ignores it."""
+    if not LAWS[law].takes_wrench:
+        users = " or ".join(name for name in LAWS if LAWS[name].takes_wrench)
+        raise RejectedError(
+            f"{what} is rejected: the law {law} ignores it. Switch to {users} first.",
+            field="wrench",
         )
 
 

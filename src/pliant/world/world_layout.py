@@ -77,6 +77,7 @@ WORLD = Layout(
         Field("tool_site", "", "site number", kind="i8"),
         Field("site_type", "", "MuJoCo's number for 'site'", kind="i8"),
         # settings
+        Field("source", "", "address of the record that replaces the wrench of a reading; 0: none", kind="i8"),
         Field("h", "s", "physics step"),
         Field("substeps", "", "physics steps per tick", kind="i8"),
         Field("omega", "rad/s", "natural frequency of the command filter"),
@@ -91,7 +92,6 @@ WORLD = Layout(
         Field("dropout", "", "probability"),
         Field("sample_s", "s", "time between two samples of the sensor; 0: a sample in every tick"),
         Field("sample_delay", "s", "time from a sample until it is delivered"),
-        Field("source", "", "address of the record that replaces the wrench of a reading; 0: none", kind="i8"),
         Field("n_surfaces", "", "surfaces in use", kind="i8"),
         Field("n_pushes", "", "pushes in use", kind="i8"),
         Field("push", "", "scripted pushes", (MAX_PUSHES,), PUSH),

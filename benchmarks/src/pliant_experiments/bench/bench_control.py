@@ -19,8 +19,8 @@ from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported
 from pliant.control.controller import Controller
 from pliant.control.tick import step
 from pliant.kernel import kernel, mj_step
-from pliant.session.fast_run import Simulation
 from pliant.session.session import Session
+from pliant.session.simulation import Simulation
 from pliant.task.schema import Task
 from pliant.world.world_config import Push, SimConfig
 from pliant_experiments.bench.allocation import heap_in_use, numba_allocations
@@ -76,9 +76,7 @@ def _sliding_controller() -> Controller:
     from pliant_experiments.scenes.contact_trial import QUICK, dome, task
 
     simulation = Simulation(task((dome(2e4),), QUICK, 0, 60.0, dwell_s=0.2, length_m=10.0, speed_m_s=1e-4))
-    for first, ticks in ((0, 50), (50, 50), (100, 1400)):
-        simulation.cell.perform(first)
-        simulation.advance(ticks)
+    simulation.advance(1500)
     controller = simulation.cell.controller
     controller.parameters[0].sense.frozen_s = 0.0
     return controller

@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis.targets import Figure, at_most, reported
-from pliant.control.parameters import record_of
 from pliant.kernel import kernel
 from pliant.loop.pacing import PACE
 from pliant.loop.periods import finish
 from pliant.loop.slots import knock
-from pliant.params.declare import changed
 from pliant.records import TELEMETRY
-from pliant.session.fast_run import Simulation
+from pliant.session.simulation import Simulation
 from pliant.task.schema import Task
 from pliant_experiments.scenes.probe_tool import TOOL
 
@@ -38,22 +36,37 @@ def _shortest(function: Any, *args: Any, repeat: int = 9) -> float:
 
 
 def _adoption(simulation: Simulation, **values: float) -> float:
-    """Taking over a set with these changes [s]."""
-    cell, times = simulation.cell, []
-    base = cell.task.params
-    for i in range(20):
-        names = {name.replace("__", "."): value * (1 + i % 2) for name, value in values.items()}
-        proposed = record_of(changed(base, names))
+    """Taking over a set with these changes [s], from the dictionary to the controller's record."""
+    names = {name.replace("__", "."): value for name, value in values.items()}
+    sets = [{name: value * (1 + i % 2) for name, value in names.items()} for i in range(200)]
+    times = []
+    for values_now in sets:
         began = time.perf_counter()
-        cell.adopt(proposed, i)
+        simulation.set(values_now)
         times.append(time.perf_counter() - began)
     return min(times)
+
+
+def _one_step(simulation: Simulation) -> tuple[float, float]:
+    """A period in compiled code, and what a call of `step` from Python adds to it [s]; both in turn."""
+    simulation.step(_TICKS // 10)
+    inside, outside = [], []
+    for _ in range(30):
+        began = time.perf_counter()
+        simulation.step(200)
+        middle = time.perf_counter()
+        for _ in range(200):
+            simulation.step()
+        inside.append((middle - began) / 200)
+        outside.append((time.perf_counter() - middle) / 200)
+    return min(inside), min(outside) - min(inside)
 
 
 def upkeep() -> list[Figure]:
     """Figures of the overhead."""
     simulation = Simulation(Task(law="admittance", tool=TOOL))
     simulation.advance(10)
+    period, call = _one_step(simulation)
     t, head, words = TELEMETRY.new(), np.zeros(1, np.int64), np.zeros(3, np.int64)
     ring = np.zeros(_SLOTS * (t.itemsize + 8), np.uint8)
     place = (head.ctypes.data, ring.ctypes.data, _SLOTS)
@@ -63,10 +76,13 @@ def upkeep() -> list[Figure]:
     door = [words.ctypes.data + 8 * i for i in range(3)]
     knock(*door, 0)
     look = _shortest(lambda: [knock(*door, 0) for _ in range(_TICKS)]) / _TICKS  # as the loop does it, from Python
+    plain, gains = _adoption(simulation, sense__cutoff_hz=10.0), _adoption(simulation, admittance__stiffness=150.0)
     return [
         at_most("telemetry of a tick, filled and published", telemetry * 1e6, "µs", 2.0),
         reported("size of the telemetry", t.itemsize, "bytes"),
         at_most("check for new parameters and requests, every tick", look * 1e6, "µs", 2.0),
-        reported("applying a set without new gains, once", _adoption(simulation, sense__cutoff_hz=10.0) * 1e6, "µs"),
-        reported("applying a set with new gains, once", _adoption(simulation, admittance__stiffness=150.0) * 1e6, "µs"),
+        reported("period of a simulated robot, inside compiled code", period * 1e6, "µs"),
+        at_most("one step of a Simulation from Python, beyond that period", call * 1e6, "µs", 6.0),
+        at_most("adopting a set without new gains, once", plain * 1e6, "µs", 100.0),
+        at_most("adopting a set with new gains, once", gains * 1e6, "µs", 100.0),
     ]

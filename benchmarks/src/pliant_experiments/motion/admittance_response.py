@@ -220,12 +220,12 @@ def _follow(seed: int, *, told_speed: bool) -> tuple[Array, Array, Array, Array]
     """A goal that swings by 2 × 50 mm along y: time, goal, commanded and measured position [m]."""
     task = Task(law="admittance", tool=TOOL, duration_s=5.0, sim=SimConfig(seed=seed))
     simulation, rows = Simulation(task), []
-    goal = simulation.cell.controller.goal[0]
+    goal = simulation.goal
     start, omega, swing = float(goal.pose[1]), 2 * np.pi / 4, 0.05
     for i in range(task.ticks):
         goal.pose[1] = start - swing * (1 - np.cos(omega * i * DT))
         goal.twist[1] = -swing * omega * np.sin(omega * i * DT) if told_speed else 0.0
-        record = simulation.advance(1)[0]
+        record = simulation.step()
         rows.append((i * DT, goal.pose[1] - start, record.state.pose[1] - start, record.observed.pose[1] - start))
     columns = np.array(rows).T
     return columns[0], columns[1], columns[2], columns[3]

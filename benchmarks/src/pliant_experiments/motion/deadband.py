@@ -14,7 +14,7 @@ from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported
 from pliant.control.parameters import Admittance, Parameters, Sense, diagonal
 from pliant.control.sense.external_wrench import deadband
 from pliant.model.tool import Tool
-from pliant.params.declare import to_record
+from pliant.params.packing import to_record
 from pliant.session.fast_run import simulate
 from pliant.task.schema import Task
 from pliant.world.world_config import Push, SimConfig

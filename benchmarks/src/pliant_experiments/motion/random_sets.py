@@ -14,7 +14,7 @@ from pliant.analysis.targets import Figure, at_most, reported
 from pliant.control.laws import admittance
 from pliant.control.parameters import GAINS, Admittance
 from pliant.kernel import kernel
-from pliant.params.declare import to_record
+from pliant.params.packing import to_record
 from pliant.records import STATE
 
 Array = np.ndarray[Any, Any]

@@ -57,7 +57,7 @@ def run(seed: int, progress: Progress) -> Outcome:
     figures, lines = [], []
     for i, stiffness in enumerate(STIFFNESS):
         task = _task(stiffness, seed)
-        records = simulate(task).records
+        records = simulate(task, unchecked=True).records
         depth, force = [], []
         for step in range(len(LOADS)):
             end = (step + 1) * (_SETTLE_S + _LOOK_S)

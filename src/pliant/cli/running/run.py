@@ -81,7 +81,7 @@ def command(
         changes = {"robot": robot, "rate_hz": rate, "sim.seed": seed}
         live = {"name": name, "yes": yes} if ros2 else None
         return run_mission(task, assign or [], record, idle, changes, live)
-    changes = {"robot": robot, "law": law, "rate_hz": rate, "duration_s": duration, "seed": seed}
+    changes = {"robot": robot, "law": law, "rate_hz": rate, "duration_s": duration, "sim.seed": seed}
     wanted = change_task(load_task(task, rate), changes, assign or [])
     if watch and not Path(task).is_file():
         raise RejectedError(f"--watch needs a task file of your own, but {task} is not a file. Copy a task first.")
@@ -95,6 +95,6 @@ def command(
         claim_recording(record)
     compile_first("batch" if fast else "loop", *law_groups(laws_of(wanted)))
     if fast:
-        return run_fast(wanted, record)
+        return run_fast(wanted, record, unchecked=unchecked)
     watched = Path(task) if watch else None
     return run_paced(wanted, record, watch=watched, name=name, unchecked=unchecked, ros2=ros2, yes=yes)

@@ -21,7 +21,6 @@ from pliant.errors import ContactError, LoopError, RejectedError
 from pliant.loop.fault_text import starved_warning
 from pliant.model.arm import Arm
 from pliant.model.catalogue import available_models
-from pliant.params.declare import validated
 from pliant.robots import is_simulated
 from pliant.robots.robot_registry import KINDS
 from pliant.session.fast_run import save_last_seconds, save_run, simulate
@@ -40,15 +39,12 @@ _DIRECTIONS = 6
 
 def change_task(task: Task, changes: dict[str, Any], assignments: list[str]) -> Task:
     """The task with changed robot, law, rate, duration or seed, and with ``--set`` values; validated as a whole."""
-    data = task.model_dump()
     if (robot := changes.get("robot")) in KINDS and KINDS[robot].takes_model:  # the task's arm, simulated or over ROS 2
         changes = {**changes, "robot": f"{robot}:{arm_model(task)}"}
-    for name, value in changes.items():
-        if value is not None:
-            (data["sim"] if name == "seed" else data)[name] = value
-    before, task = task, validated(Task, data)  # first of all: another law may bring parameters of its own
+    before, task = task, task.replace({name: value for name, value in changes.items() if value is not None})
     if changes.get("robot"):
         _must_suit(before, task)
+    # afterwards: another law may bring parameters of its own
     return located(task.model_copy(update={"params": assigned(task.params, assignments, task.law)}))
 
 
@@ -114,12 +110,12 @@ def _ask_and_bridge(session: Session, *, yes: bool) -> AbstractContextManager[No
     return bridge(session, agreed=may_follow(session.task, yes=yes))
 
 
-def run_fast(task: Task, record: Path | None) -> int:
+def run_fast(task: Task, record: Path | None, *, unchecked: bool = False) -> int:
     """Simulate the whole task in compiled code."""
     say_start(task, arm_of(task))
     began = time.perf_counter()
     with progress("simulating") as update:
-        run = simulate(task, update, lift_off=True)
+        run = simulate(task, update, lift_off=True, unchecked=unchecked)
     taken = time.perf_counter() - began
     if record:
         save_run(run, record)

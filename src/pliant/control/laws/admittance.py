@@ -155,5 +155,5 @@ def _begin(h, p, s, r, g, c, o, w, dt):
 
 LAW = Law(
     "admittance", 2, _step, TOOL_VELOCITY, section="admittance", begin=_begin, uses_goal=True,
-    matrices=("gains", target), trips=True, check_goal=overstretched,
+    takes_wrench=True, matrices=("gains", target), trips=True, check_goal=overstretched,
 )  # fmt: skip

@@ -26,10 +26,16 @@ VIRTUAL_STIFFNESS = 10.0
 
 def modes(M: Matrix, K: Matrix) -> tuple[Matrix, Matrix]:
     """λ (n,) and the mass-normalised modes Q (n, n, by column) of K q = λ M q."""
+    _, values, _, Q = _modes(M, K)
+    return values, Q
+
+
+def _modes(M: Matrix, K: Matrix) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+    """L of M = L Lᵀ, λ, the unit vectors V, and the modes Q = L⁻ᵀ V."""
     L = np.linalg.cholesky(M)
     inverse = np.linalg.inv(L)
     values, vectors = np.linalg.eigh(inverse @ K @ inverse.T)
-    return np.maximum(values, 0.0), inverse.T @ vectors
+    return L, np.maximum(values, 0.0), vectors, inverse.T @ vectors
 
 
 def ratio_of_step(zeta: float, swing: float) -> float:
@@ -53,10 +59,9 @@ def damping_for(M: Matrix, K: Matrix, ratio: Matrix, virtual: float = VIRTUAL_ST
 
     With a period `dt` [s] it is computed for the law's implicit steps, otherwise for continuous time.
     """
-    values, Q = modes(M, K)
+    L, values, vectors, Q = _modes(M, K)
     # share of axis i in mode k by kinetic energy: (L⁻¹ has made them unit vectors)
-    shares = (np.linalg.cholesky(M).T @ Q) ** 2
-    zeta = ratio @ shares
+    zeta = ratio @ (vectors * vectors)
     least = virtual * (Q * Q).sum(axis=0)
     strength = 2.0 * zeta * np.sqrt(np.maximum(values, least))
     if dt > 0.0:
@@ -64,8 +69,8 @@ def damping_for(M: Matrix, K: Matrix, ratio: Matrix, virtual: float = VIRTUAL_ST
         for k in np.flatnonzero((values > least) & (zeta < 1.0)).tolist():
             strength[k] = 2.0 * omega[k] * ratio_for_step(float(zeta[k]), float(omega[k]) * dt)
         strength = np.maximum(strength, 2.0 * zeta * np.sqrt(least))
-    MQ = M @ Q
-    return MQ @ np.diag(strength) @ MQ.T
+    MQ = L @ vectors  # M Q = L Lᵀ L⁻ᵀ V
+    return (MQ * strength) @ MQ.T
 
 
 def modal_ratios(M: Matrix, D: Matrix, K: Matrix) -> Matrix:

@@ -67,6 +67,8 @@ class Law:
     """Whether it answers to the wrench at the tool."""
     uses_goal: bool = False
     """Whether it moves the tool to the goal pose."""
+    takes_wrench: bool = False
+    """Whether it answers to a virtual push and to a wrench goal."""
     trips: bool = False
     """Whether a spring that is stretched beyond limits.pose_error_m or limits.pose_error_rad is a fault."""
     check_goal: Callable[[Any, Any, Any, Any], str] | None = None

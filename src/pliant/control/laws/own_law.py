@@ -132,6 +132,7 @@ def own_law(
         begin=_adapted(begin or _forget, record, layout.dtype, begins=True),
         end=nothing,
         uses_goal=uses_goal,
+        takes_wrench=True,
         params=params,
         state=layout,
         preflight=preflight,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -59,25 +60,35 @@ def prepare(record: Any, previous: Any | None, ramp: float, revision: int, dt: f
     `dt` [s] is the period. Returns whether any matrices were recomputed, which only happens when their inputs change.
     """
     record["revision"] = revision
-    anew = False
+    numbers = np.frombuffer(record)
+    before = None if previous is None else np.frombuffer(previous)
+    anew, without_wrench = False, record["without_wrench"]
     for law in LAWS.values():
         if law.is_own:
             continue
-        record["without_wrench"][law.number] = not law.needs_wrench(record[law.section])
+        without_wrench[law.number] = not law.needs_wrench(record[law.section])
         if law.matrices is None:
             continue
-        section, (where, wanted) = law.section, law.matrices
-        gains, old = record[where], None if previous is None else previous[where]
-        if previous is not None and all(np.array_equal(record[section][n], previous[section][n]) for n in _MATTER):
-            for name in gains.dtype.names:  # a change under way goes on undisturbed
-                gains[name] = previous[where][name]
+        where, wanted = law.matrices
+        matter = _places(record.dtype, law.section)
+        if before is not None and numbers[matter].tobytes() == before[matter].tobytes():
+            record[where] = previous[where]  # a change under way goes on undisturbed
             continue
+        gains, old = record[where], None if previous is None else previous[where]
         gains["number"], anew = revision, True
-        for name, matrix in zip("MDK", wanted(record[section], dt), strict=True):
+        for name, matrix in zip("MDK", wanted(record[law.section], dt), strict=True):
             gains[name + "1"] = matrix
             gains[name + "0"] = matrix if old is None else old[name + "0"] + ramp * (old[name + "1"] - old[name + "0"])
         work_out(gains, dt)
     return anew
+
+
+@cache
+def _places(record: Any, section: str) -> Any:
+    """Where the numbers of a section that its matrices depend on are in a record, in 8-byte values."""
+    kind, first = record.fields[section][:2]
+    members = ((kind.fields[name][1], kind.fields[name][0].itemsize) for name in _MATTER)
+    return np.concatenate([np.arange((first + at) // 8, (first + at + size) // 8) for at, size in members])
 
 
 def progress_of(state: Any, parameters: Any) -> float:

@@ -25,7 +25,7 @@ from pliant.mobile.following.track import track_of
 from pliant.mobile.planning.base_path import Path
 from pliant.mobile.planning.free_space import Space, prepared
 from pliant.mobile.planning.grid import grid_of
-from pliant.params.declare import to_record
+from pliant.params.packing import to_record
 
 Pose = Sequence[float] | np.ndarray[Any, Any]
 """x [m], y [m] and heading [rad]."""

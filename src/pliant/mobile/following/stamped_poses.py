@@ -24,7 +24,7 @@ from pliant.mobile.following import drive_limits
 from pliant.mobile.velocity.estimate import LOST as NOT_KNOWN
 from pliant.mobile.velocity.estimate import RESET, VALID
 from pliant.mobile.velocity.estimators import CAKalman
-from pliant.params.declare import to_record
+from pliant.params.packing import to_record
 
 Array = np.ndarray[Any, Any]
 

@@ -15,6 +15,7 @@ from pliant.loop import goal_requests
 from pliant.loop.processes import MISSION_LOOP
 from pliant.mobile.mission.mission_task import MissionTask
 from pliant.session.board_link import SILENT, BoardLink
+from pliant.session.input_checks import numbers
 from pliant.session.link import Link, attach, board_of, name_of
 from pliant.session.started_loop import Started, next_name
 from pliant.task.schema import MISSION
@@ -49,7 +50,7 @@ class MissionLink(BoardLink[MissionTask]):
         Nothing moves: a goal pose of the base and a path are planned, and `begin` drives there. Raises if there are
         none.
         """
-        values = self._numbers("goal", position, 2, 3, allowed="2 or 3 numbers [m]")
+        values = numbers("goal", position, 2, 3, allowed="2 or 3 numbers [m]")
         pose = np.array(self.story["account"]["goal"])
         pose[: len(values)] = values
         self._ask(goal_requests.GOAL_POSE, pose)

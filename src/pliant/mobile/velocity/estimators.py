@@ -21,7 +21,7 @@ from pliant.mobile.base.base_params import BaseVelocity
 from pliant.mobile.velocity import kalman, local_poly, stencil
 from pliant.mobile.velocity.estimate import ESTIMATE
 from pliant.mobile.velocity.samples import HISTORY
-from pliant.params.declare import to_record
+from pliant.params.packing import to_record
 from pliant.records import Layout
 
 Array = np.ndarray[Any, Any]

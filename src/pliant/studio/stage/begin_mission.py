@@ -16,11 +16,11 @@ class Beginning(MissionLink):
         super().__init__(link.task)
         self.board, self.name, self._request = link.board, link.name, request
 
-    def _send(self, code: int, *, number: int = 0, values: Any = ()) -> int:
+    def _send(self, code: int, *, number: int = 0, values: Any = (), at_tick: int = 0) -> int:
         """Send, unless a stop has come.
 
         A stop is noted before it is sent, and none can be sent while this looks and sends: one that is not noted yet
         comes to the loop behind this word, and stops it.
         """
         self._must_run()
-        return self.board.send(code, number=number, values=values, allow=self._request.check_stops)
+        return self.board.send(code, number=number, values=values, at_tick=at_tick, allow=self._request.check_stops)

@@ -16,7 +16,8 @@ from typing import Any
 from pliant.control.laws.registry import LAWS
 from pliant.control.parameters import Parameters
 from pliant.errors import PliantError
-from pliant.session.link import Link, changed_live
+from pliant.session.arm_verbs import changed_live
+from pliant.session.link import Link
 from pliant.stability.guard import LEAST_MARGIN, objection, places
 
 FINE, THIN, REJECTED = range(3)

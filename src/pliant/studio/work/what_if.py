@@ -16,10 +16,9 @@ import numpy as np
 from pliant.control.laws.registry import law_of
 from pliant.control.parameters import Parameters
 from pliant.errors import RejectedError
-from pliant.loop.fault_text import first_fault
 from pliant.record.reader import Recording
 from pliant.robots import is_simulated
-from pliant.session.fast_run import Simulation
+from pliant.session.simulation import Simulation
 from pliant.task.schema import Task
 
 Array = np.ndarray[Any, Any]
@@ -48,7 +47,8 @@ def run_otherwise(recording: Recording, task: Task, parameters: Parameters) -> O
             "What-if needs a recording that starts before first contact. Start the run with Record checked, "
             "or use pliant run --record."
         )
-    simulation = Simulation(_begun_at(task, recording, first).model_copy(update={"params": parameters, "events": ()}))
+    begun = _begun_at(task, recording, first).model_copy(update={"params": parameters, "events": ()})
+    simulation = Simulation(begun, unchecked=True)
     simulation.tick = first
     parts = []
     for begin, end in _stretches(records):
@@ -58,7 +58,7 @@ def run_otherwise(recording: Recording, task: Task, parameters: Parameters) -> O
         if len(parts[-1]) < wanted:
             break
     found = np.concatenate(parts)
-    return Otherwise(found, first_fault(found, simulation.cell.controller.parameters[0]), first > 0)
+    return Otherwise(found, simulation.fault, first > 0)
 
 
 def _begun_at(task: Task, recording: Recording, first: int) -> Task:
@@ -81,6 +81,5 @@ def _stretches(records: Array) -> list[tuple[int, int]]:
 
 def _aim(simulation: Simulation, goal: Any) -> None:
     """Give the controller a recorded goal: where it has come to in this tick, so that it does not move on by itself."""
-    to = simulation.cell.controller.goal
-    to[0] = goal
-    to[0].motion_s = 0.0
+    simulation.cell.controller.goal[0] = goal
+    simulation.goal.motion_s = 0.0

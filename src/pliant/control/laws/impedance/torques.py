@@ -348,5 +348,6 @@ def _needs_wrench(section: Any) -> bool:
 
 LAW = Law(
     "impedance", 3, impede, JOINT_TORQUE, section="impedance", begin=_begin, needs_wrench=_needs_wrench,
-    matrices=("impedance_gains", impedance_target), uses_goal=True, check_goal=uncontrolled,
+    matrices=("impedance_gains", impedance_target), uses_goal=True, takes_wrench=True,
+    check_goal=uncontrolled,
 )  # fmt: skip

@@ -1,0 +1,90 @@
+"""Many periods of a simulated robot in one compiled call, without pacing.
+
+All records are passed as one record of their addresses: a call from Python then costs about a microsecond, and not one
+for each record.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pliant.control import telemetry
+from pliant.control.controller import Controller
+from pliant.control.parameters import PARAMETERS
+from pliant.control.tick import WORK
+from pliant.kernel import floats, kernel, put, record_at
+from pliant.loop.periods import period, stands
+from pliant.model.handle import HANDLE
+from pliant.records import COMMAND, GOAL, OBSERVED, READING, STATE, TELEMETRY, Field, Layout
+from pliant.world.world_layout import WORLD
+
+_RECORDS = ("handle", "parameters", "state", "reading", "goal", "command", "observed", "work")
+
+ADDRESSES = Layout(
+    "Addresses",
+    (
+        Field("world", "", "address of the simulated world", kind="i8"),
+        *(Field(name, "", f"address of the controller's {name}", kind="i8") for name in _RECORDS),
+        Field("mode", "", "kind of command", kind="i8"),
+        Field("ended", "", "1 once a fault has stopped the robot", kind="i8"),
+        Field("dt", "s", "period"),
+    ),
+)
+"""Where the records of a simulated robot and its controller are."""
+
+TRUTH = 4
+"""Numbers of the true contact at a tick: force in the base frame [N] (3), and its part along the normals [N]."""
+
+_WORLD, _HANDLE, _PARAMETERS, _STATE = WORLD.dtype, HANDLE.dtype, PARAMETERS.dtype, STATE.dtype
+_READING, _GOAL, _COMMAND, _OBSERVED = READING.dtype, GOAL.dtype, COMMAND.dtype, OBSERVED.dtype
+_WORK, _TELEMETRY, _SIZE = WORK.dtype, TELEMETRY.dtype, TELEMETRY.dtype.itemsize
+
+
+def addresses_of(world: Any, controller: Controller) -> Any:
+    """The addresses of these records; valid as long as they live."""
+    found = ADDRESSES.new()
+    found[0].world = world.ctypes.data
+    *records, mode, dt = controller.arguments
+    for name, record in zip(_RECORDS, records, strict=True):
+        found[0][name] = record.ctypes.data
+    found[0].mode, found[0].dt = mode, dt
+    return found
+
+
+@kernel
+def steps(addresses, first, ticks, revision, out, every, truth):
+    """Run the ticks `first` … `first + ticks - 1`; returns how many were run.
+
+    Returns early, with a negative number, after the tick that finds a fault, so that its cause can be read, and after
+    the one at which the robot has stopped (`ended`). `out` is the
+    address of telemetry records, for `every` tick or for the last one only. `truth` is that of rows of `TRUTH` numbers,
+    one for each tick (0: not wanted).
+    """
+    a = addresses[0]
+    w, h, p = record_at(a.world, _WORLD), record_at(a.handle, _HANDLE), record_at(a.parameters, _PARAMETERS)
+    s, r, g = record_at(a.state, _STATE), record_at(a.reading, _READING), record_at(a.goal, _GOAL)
+    c, o, k = record_at(a.command, _COMMAND), record_at(a.observed, _OBSERVED), record_at(a.work, _WORK)
+    done, row, before = 0, 0, s.fault
+    while done < ticks:
+        period(w, h, p, s, r, g, c, o, k, a.mode, a.dt)
+        if truth != 0:
+            tell(w, floats(truth + 8 * TRUTH * done, TRUTH))
+        done += 1
+        found = s.fault != 0 and before == 0
+        ended = s.fault != 0 and stands(h, s, r)
+        if every != 0 or found or ended or done == ticks:
+            telemetry.fill(record_at(out + row * _SIZE, _TELEMETRY), first + done - 1, a.dt, revision, r, g, o, c, s)
+            row += every
+        if found or ended:
+            a.ended = 1 if ended else 0
+            return -done
+    return done
+
+
+@kernel
+def tell(w, truth):
+    """The true contact force of the last physics step, and its part along the normals of what is touched."""
+    put(truth[0:3], w.contact_force)
+    truth[3] = 0.0
+    for j in range(w.n_surfaces):
+        truth[3] += w.surface[j].press
