@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pliant.control.laws.law import Law
+    from pliant.control.laws.law_panel import Button, Line, Panel, Slider, States, Switch
     from pliant.control.laws.own_law import Tick, compiled, own_law
     from pliant.errors import InputError, LoopError, PliantError
     from pliant.model.arm import Arm
@@ -30,16 +31,22 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Arm": "pliant.model.arm",
+    "Button": "pliant.control.laws.law_panel",
     "Field": "pliant.records",
     "InputError": "pliant.errors",
     "Law": "pliant.control.laws.law",
+    "Line": "pliant.control.laws.law_panel",
     "Link": "pliant.session.link",
     "LoopError": "pliant.errors",
+    "Panel": "pliant.control.laws.law_panel",
     "PliantError": "pliant.errors",
     "Recording": "pliant.record.reader",
     "Run": "pliant.session.fast_run",
     "Section": "pliant.params.declare",
     "Session": "pliant.session.session",
+    "Slider": "pliant.control.laws.law_panel",
+    "States": "pliant.control.laws.law_panel",
+    "Switch": "pliant.control.laws.law_panel",
     "Task": "pliant.task.schema",
     "Tick": "pliant.control.laws.own_law",
     "Tool": "pliant.model.tool",
@@ -54,16 +61,22 @@ _HOME = {
 
 __all__ = [
     "Arm",
+    "Button",
     "Field",
     "InputError",
     "Law",
+    "Line",
     "Link",
     "LoopError",
+    "Panel",
     "PliantError",
     "Recording",
     "Run",
     "Section",
     "Session",
+    "Slider",
+    "States",
+    "Switch",
     "Task",
     "Tick",
     "Tool",

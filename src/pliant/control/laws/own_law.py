@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from pliant.control.laws.law import JOINT_TORQUE, OUTPUTS, Law, nothing
+from pliant.control.laws.law_panel import Panel
 from pliant.control.sense import external_wrench
 from pliant.errors import InputError
 from pliant.kernel import fill, kernel, record_in
@@ -103,13 +104,14 @@ def own_law(
     begin: Callable[..., None] | None = None,
     uses_goal: bool = False,
     preflight: Callable[[Any], None] | None = None,
+    panel: Panel | None = None,
 ) -> Law:
     """A law of your own: its name, its parameters, and a kernel ``step(tick, p, s, dt)``.
 
     `output` is what it computes: "tool velocity" (`tick.twist`) or "joint velocity" (`tick.qd`). `state` are the fields
     of the record `s` that it keeps from tick to tick; they are zero when it starts. `begin(tick, p, s, dt)` is called
     once at the start. `uses_goal` says that it moves the tool to the goal pose. `preflight(task)` may raise an error
-    before the start.
+    before the start. `panel` is what the Studio shows of it; without one, every live number gets a slider.
     """
     if not isinstance(name, str) or not name.isidentifier() or not name.islower():
         raise InputError("the name of the law", name, "a lower-case Python name, such as damper_wall")
@@ -135,4 +137,5 @@ def own_law(
         params=params,
         state=layout,
         preflight=preflight,
+        panel=panel,
     )
