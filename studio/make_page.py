@@ -1,8 +1,8 @@
 """Bundles the page of this folder into src/pliant/studio/static, with the Node of a Python package.
 
-The build of the package does so; ``python studio/make_page.py`` does it at once, after a change of the page. The types of
-its messages are generated from their declarations in Python first (see page_types.py), and a page that does not agree
-with them is not built. Code of others is fetched by npm at the versions of the lock file; none of it is kept in the tree.
+The build of the package does so; ``python studio/make_page.py`` does it at once, after a change of the page. First, the
+types of the page's messages are generated from their declarations in Python (see page_types.py): a page that disagrees
+with them is not built. npm fetches code of others at the versions of the lock file; none of it is kept in the tree.
 """
 
 from __future__ import annotations

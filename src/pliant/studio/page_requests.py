@@ -207,7 +207,7 @@ class Set(Asked):
 
     do = "set"
     answer = InForce
-    values: Values
+    values: Annotated[Values, Size(1, 1000)]
     drag: int = 0
 
 
