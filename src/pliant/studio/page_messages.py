@@ -182,10 +182,12 @@ class StoryMessage(Story):
 
 
 class LoopWords(TypedDict):
-    """A loop; `up` points against gravity, in the base frame."""
+    """A loop; `law`: the one that its task starts with, "" in a mission; `up` points against gravity, in the base frame.
+    """
 
     name: str
     task: str
+    law: str
     source: str
     robot: str
     rate_hz: float

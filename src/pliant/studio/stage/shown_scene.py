@@ -26,6 +26,8 @@ class Scene(ABC, Generic[L]):
     def __init__(self, link: L, shapes: Shapes, source: str, number: int) -> None:
         self.link, self.shapes, self.source = link, shapes, source
         self.channels: tuple[Channel, ...] = arm_channels()
+        self.law = ""
+        """The law that the task starts with."""
         self.pushable = False
         """Whether a page can push the arm."""
         self.mission: MissionWords | None = None
@@ -58,6 +60,7 @@ class Scene(ABC, Generic[L]):
         return {
             "name": self.link.name,
             "task": task.name,
+            "law": self.law,
             "source": self.source,
             "robot": task.robot,
             "rate_hz": task.rate_hz,
@@ -75,6 +78,7 @@ class ArmScene(Scene[Link]):
 
     def __init__(self, link: Link, source: str, number: int) -> None:
         super().__init__(link, Shapes.of_arm(link.task), source, number)
+        self.law = link.task.law
         self.pushable = link.task.robot.startswith("sim:")
 
     @property
