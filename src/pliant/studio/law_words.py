@@ -47,8 +47,22 @@ def default_panel(law: Law, live: dict[str, Declared]) -> Panel:
     )
 
 
+def _completed(law: Law, live: dict[str, Declared]) -> Panel:
+    """The panel of a law. What a law from outside Pliant leaves open follows from its other declarations."""
+    usual = default_panel(law, live)
+    if law.panel is None or not law.is_own:
+        return law.panel or usual
+    return replace(
+        law.panel,
+        sliders=law.panel.sliders or usual.sliders,
+        moves_goal=law.panel.moves_goal or usual.moves_goal,
+        pushes=law.panel.pushes or usual.pushes,
+        no_goal=law.panel.no_goal or usual.no_goal,
+    )
+
+
 def _law_in_words(law: Law, live: dict[str, Declared]) -> LawWords:
-    panel = law.panel or default_panel(law, live)
+    panel = _completed(law, live)
     limits = [Slider(name, group="Limits") for name, item in live.items() if _is_limit(item)]
     group = law.name.replace("_", " ").capitalize()
     return {
