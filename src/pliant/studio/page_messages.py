@@ -182,7 +182,7 @@ class StoryMessage(Story):
 
 
 class LoopWords(TypedDict):
-    """A loop; `law`: the one that its task starts with, "" in a mission; `up` points against gravity, in the base frame."""
+    """A loop. `law`: the one that its task starts with, "" in a mission. `up`: against gravity, in the base frame."""
 
     name: str
     task: str
