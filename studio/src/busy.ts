@@ -16,13 +16,13 @@ export class BusyLines {
   readonly holder = element("div");
   private readonly lines = new Map<string, Line>();
 
-  constructor(private readonly cancel: (what: string) => void) {
+  constructor(private readonly cancel: (what: keyof Busy) => void) {
     window.setInterval(() => this.count(), TICK_MS);
   }
 
   /** Shows what is in progress, and nothing of what is done. */
   show(busy: Busy): void {
-    for (const [what, words] of Object.entries(busy)) {
+    for (const [what, words] of Object.entries(busy) as [keyof Busy, string][]) {
       const line = this.lines.get(what);
       if (line?.words === words) continue;
       line?.row.remove();
@@ -32,7 +32,7 @@ export class BusyLines {
     this.count();
   }
 
-  private line(what: string, words: string): Line {
+  private line(what: keyof Busy, words: string): Line {
     const seconds = element("span", { class: "faint" });
     const cancel = element("button", { "data-testid": `cancel-${what}`, title: `Cancel: ${words}` }, ["Cancel"]);
     cancel.onclick = () => {

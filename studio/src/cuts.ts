@@ -1,31 +1,35 @@
 // What differs from what was asked for: active limits, gains and targets that are not reached yet, sensor problems.
 
 import { element } from "./dom";
-import type { Hello } from "./wire";
+import type { Head, Hello, LawWords } from "./wire";
 
-const SPRINGS = ["admittance", "impedance"];
 /** Less than this in the energy tank [J] is spent as soon as it comes in. */
 const EMPTY = 1e-3;
 /** A target that is nearer to the value in force than this share of it has arrived. */
 const ARRIVED = 0.01;
 
-/** A line for each, from the head of a frame with names at the places `at`; `target`: the force target in force [N]. */
-export function cutsOf(hello: Hello, head: Float32Array, at: Record<string, number>, law: string, target = Number.NaN): string[] {
-  const value = (name: string, further = 0) => head[at[name]! + further]!;
-  const bits = Math.round(value("limits"));
-  const lines = hello.limits.flatMap((limit, i) => {
-    if (!(bits & (1 << i))) return [];
-    const asked = value("cut 0", i).toPrecision(3);
-    const allowed = value("cut 0", hello.limits.length + i).toPrecision(3);
-    return [`${limit.name}: ${asked} → ${allowed} ${limit.unit}`];
-  });
-  const share = Math.floor(100 * value("ramp"));
-  if (SPRINGS.includes(law) && share < 100 && value("tank") < EMPTY) {
+/** A line that ramps to the value of a parameter. */
+export interface Ramp {
+  label: string;
+  unit: string;
+  /** NaN where there is none. */
+  now: number;
+  target: number;
+}
+
+/** A line for each, from the head of a frame. */
+export function cutsOf(hello: Pick<Hello, "limits" | "troubles">, head: Head, law: Pick<LawWords, "ramps"> | null, ramps: Ramp[] = []): string[] {
+  const bits = head.whole("limits");
+  const [asked, allowed] = [head.part("asked"), head.part("allowed")];
+  const lines = hello.limits.flatMap((limit, i) => (bits & (1 << i) ? [`${limit.name}: ${asked[i]!.toPrecision(3)} → ${allowed[i]!.toPrecision(3)} ${limit.unit}`] : []));
+  const share = Math.floor(100 * head.value("ramp"));
+  if (law?.ramps && share < 100 && head.value("tank") < EMPTY) {
     lines.push(`new gains: ${share} % applied, the rest waits until motion refills the energy tank`);
   }
-  const now = at["target"] === undefined ? Number.NaN : value("target"); // NaN unless a contact presses
-  if (law === "contact" && Math.abs(target - now) > ARRIVED * target) lines.push(`target force: ${now.toFixed(1)} N, ramping to ${Number(target.toPrecision(4))} N`);
-  const sensor = hello.loop?.troubles[String(Math.round(value("trouble")))];
+  for (const { label, unit, now, target } of ramps) {
+    if (Math.abs(target - now) > ARRIVED * target) lines.push(`${label}: ${now.toFixed(1)} ${unit}, ramping to ${Number(target.toPrecision(4))} ${unit}`);
+  }
+  const sensor = hello.troubles[String(head.whole("trouble"))];
   return sensor ? [...lines, `force sensor ${sensor}`] : lines;
 }
 

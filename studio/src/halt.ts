@@ -15,7 +15,7 @@ export class Halt {
   /** The stop is not confirmed; what the robot does is not known. */
   onDoubt: () => void = () => {};
   /** The loop has heard it, or there is none; after a doubt, `late` says how long it took [s], else it is 0. */
-  onAnswer: (answer: Answer, late: number) => void = () => {};
+  onAnswer: (answer: Answer<"halt">, late: number) => void = () => {};
 
   /** When the stop was asked for that nobody has confirmed [ms]; null: there is none. */
   private asked: number | null = null;
@@ -39,7 +39,7 @@ export class Halt {
     this.refused = false;
     void this.link.ask("halt", {}, LONG_MS).then((answer) => {
       if (settles(answer)) return this.confirm(answer);
-      this.refused = !answer["unheard"];
+      this.refused = answer.ok || !answer.unheard;
       this.doubt();
     });
   }
@@ -65,7 +65,7 @@ export class Halt {
     this.onDoubt();
   }
 
-  private confirm(answer: Answer): void {
+  private confirm(answer: Answer<"halt">): void {
     if (this.asked === null) return;
     clearTimeout(this.timer);
     const late = this.doubted ? (performance.now() - this.asked) / 1000 : 0;
@@ -77,6 +77,6 @@ export class Halt {
 }
 
 /** Whether an answer puts an end to a stop: the loop has heard it, or there is none that runs. */
-function settles(answer: Answer): boolean {
-  return answer.ok ? answer["heard"] !== false : answer["idle"] === true;
+function settles(answer: Answer<"halt">): boolean {
+  return answer.ok ? answer.heard !== false : answer.idle === true;
 }

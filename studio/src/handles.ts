@@ -2,15 +2,17 @@
 
 import { element } from "./dom";
 import { isPlanar } from "./camera";
+import type { Asks, LawWords } from "./wire";
 
-type Ask = (what: string, more: Record<string, unknown>) => void;
+type Ask = <K extends "goal" | "virtual_push">(what: K, more: Asks<K>) => void;
 
 const AXES = ["x", "y", "z"];
-const LAWS = ["admittance", "impedance"];
 
 export class Handles {
   private goal: HTMLInputElement[] = [];
   private push: HTMLInputElement[] = [];
+  private goalRow = element("div");
+  private pushRow = element("div");
 
   constructor(
     private readonly holder: HTMLElement,
@@ -23,15 +25,16 @@ export class Handles {
     this.push = this.fields("force", axes, (i, value) => this.ask("virtual_push", { force: only(i, value, 3) }));
     const row = (words: string, unit: string, title: string, fields: HTMLInputElement[]) =>
       element("div", { class: "row fields", title }, [element("label", {}, [`${words} `, element("span", { class: "unit" }, [unit])]), ...fields]);
-    this.holder.replaceChildren(
-      element("h2", {}, ["Equilibrium and virtual push"]),
-      row("Goal", "m", "Where the virtual spring pulls to; or drag the orange ball", this.goal),
-      row("Push", "N", "A force that only the law feels; or drag the violet ball", this.push),
-    );
+    this.goalRow = row("Goal", "m", "Where the law moves the tool to; or drag the orange ball", this.goal);
+    this.pushRow = row("Push", "N", "A force that only the law feels; or drag the violet ball", this.push);
+    this.holder.replaceChildren(element("h2", {}, ["Goal and virtual push"]), this.goalRow, this.pushRow);
   }
 
-  setLaw(law: string): void {
-    this.holder.hidden = !LAWS.includes(law);
+  /** Offers what this law responds to. */
+  setLaw(law: LawWords | null): void {
+    this.goalRow.hidden = !law?.moves_goal;
+    this.pushRow.hidden = !law?.pushes;
+    this.holder.hidden = this.goalRow.hidden && this.pushRow.hidden;
   }
 
   /** Shows what is in force; a field that is being written is left alone. */

@@ -1,4 +1,4 @@
-// What a pointer can take hold of in the view: the arm, to push it; the goal, to move it; the force that a law feels.
+// What a pointer can take in the view: the arm, to push it; the goal, to move it; the force that a law feels.
 
 import * as THREE from "three";
 
@@ -12,7 +12,7 @@ const STILL_PX = 5;
 // The ball of a virtual push is so far before the point of its arrow, of an arm of a metre [m].
 const GAP = 0.06;
 
-interface Hold {
+interface Grip {
   what: "arm" | "goal" | "force";
   /** The pointer that holds; what other fingers do meanwhile is no matter. */
   pointer: number;
@@ -35,14 +35,14 @@ export class Hands {
   /** Whether a goal can be chosen on the map. */
   aimable = false;
   /** Why a drag of the arm, the goal or the virtual push has no effect now; "" if it has one. */
-  whyInert: (what: Hold["what"]) => string = () => "";
+  whyInert: (what: Grip["what"]) => string = () => "";
   /** A drag that has no effect begins: the reason. */
   onInert: (why: string) => void = () => {};
 
   private pressed = [0, 0];
   /** Why the drag that may begin now has no effect. */
   private inert = "";
-  private hold: Hold | null = null;
+  private grip: Grip | null = null;
   private timer = 0;
   private readonly pull = new Arrow(0x4c9be8);
 
@@ -56,7 +56,7 @@ export class Hands {
     canvas.addEventListener("pointermove", (event) => this.move(event));
     canvas.addEventListener("click", (event) => this.press(event));
     for (const end of ["pointerup", "pointercancel", "lostpointercapture"] as const) {
-      canvas.addEventListener(end, (event) => event.pointerId === this.hold?.pointer && this.release());
+      canvas.addEventListener(end, (event) => event.pointerId === this.grip?.pointer && this.release());
     }
     window.addEventListener("blur", () => this.release());
     document.addEventListener("visibilitychange", () => document.hidden && this.release());
@@ -94,7 +94,7 @@ export class Hands {
   }
 
   /** What is under the pointer, and where; `movable` and `pushable`: whether balls and arm count. */
-  private under(event: PointerEvent, movable = this.movable, pushable = this.pushable): { what: Hold["what"]; point: THREE.Vector3 } | null {
+  private under(event: PointerEvent, movable = this.movable, pushable = this.pushable): { what: Grip["what"]; point: THREE.Vector3 } | null {
     const { view } = this;
     const ray = this.ray(event);
     if (movable) {
@@ -107,7 +107,7 @@ export class Hands {
   }
 
   private grab(event: PointerEvent): void {
-    if (this.hold || event.button !== 0) return;
+    if (this.grip || event.button !== 0) return;
     this.pressed = [event.clientX, event.clientY];
     const found = this.under(event);
     const meant = found ?? this.under(event, true, true);
@@ -118,7 +118,7 @@ export class Hands {
     const facing = view.planar ? new THREE.Vector3(0, 0, 1) : view.camera.getWorldDirection(new THREE.Vector3());
     const plane = new THREE.Plane().setFromNormalAndCoplanarPoint(facing, found.point);
     const from = this.ray(event).ray.intersectPlane(plane, new THREE.Vector3()) ?? found.point;
-    this.hold = { what: found.what, pointer: event.pointerId, plane, from, at: from.clone(), sent: 0 };
+    this.grip = { what: found.what, pointer: event.pointerId, plane, from, at: from.clone(), sent: 0 };
     view.controls.enabled = false;
     view.renderer.domElement.setPointerCapture(event.pointerId);
     window.clearInterval(this.timer);
@@ -131,21 +131,21 @@ export class Hands {
   private began = new THREE.Vector3();
 
   private move(event: PointerEvent): void {
-    const hold = this.hold;
+    const grip = this.grip;
     this.warn(event);
-    if (!hold) {
+    if (!grip) {
       this.view.renderer.domElement.style.cursor = event.buttons === 0 && this.under(event) ? "grab" : "";
       return;
     }
-    if (event.pointerId !== hold.pointer) return;
+    if (event.pointerId !== grip.pointer) return;
     if (isOutside(event)) return this.release();
-    this.ray(event).ray.intersectPlane(hold.plane, hold.at);
-    this.badge.textContent = hold.what === "goal" ? "goal" : newtons(hold.what === "arm" ? this.pushed(hold) : this.felt(hold));
+    this.ray(event).ray.intersectPlane(grip.plane, grip.at);
+    this.badge.textContent = grip.what === "goal" ? "goal" : newtons(grip.what === "arm" ? this.pushed(grip) : this.felt(grip));
     this.badge.style.left = `${event.offsetX}px`;
     this.badge.style.top = `${event.offsetY}px`;
     this.badge.hidden = false;
-    if (hold.what === "arm") this.pull.point(hold.from, hold.at.clone().sub(hold.from), 0.004 * this.view.size);
-    else if (performance.now() - hold.sent >= SEND_EVERY_MS) this.say();
+    if (grip.what === "arm") this.pull.point(grip.from, grip.at.clone().sub(grip.from), 0.004 * this.view.size);
+    else if (performance.now() - grip.sent >= SEND_EVERY_MS) this.say();
     this.view.redraw();
   }
 
@@ -157,38 +157,38 @@ export class Hands {
     this.inert = "";
   }
 
-  private pushed(hold: Hold): Vector {
-    return forceFor(hold.at.clone().sub(hold.from).toArray());
+  private pushed(grip: Grip): Vector {
+    return forceFor(grip.at.clone().sub(grip.from).toArray());
   }
 
-  private felt(hold: Hold): Vector {
-    const ball = this.began.clone().add(hold.at).sub(hold.from);
+  private felt(grip: Grip): Vector {
+    const ball = this.began.clone().add(grip.at).sub(grip.from);
     const way = ball.sub(this.view.tool);
     return pulledBy(way.setLength(Math.max(0, way.length() - this.gap)).toArray(), this.view.newtonMetres);
   }
 
   private say(): void {
-    const hold = this.hold;
-    if (!hold) return;
-    hold.sent = performance.now();
-    if (hold.what === "arm") this.onPush(this.pushed(hold));
-    else if (hold.what === "force") this.onForce(this.felt(hold));
-    else this.onGoal(this.began.clone().add(hold.at).sub(hold.from).toArray());
+    const grip = this.grip;
+    if (!grip) return;
+    grip.sent = performance.now();
+    if (grip.what === "arm") this.onPush(this.pushed(grip));
+    else if (grip.what === "force") this.onForce(this.felt(grip));
+    else this.onGoal(this.began.clone().add(grip.at).sub(grip.from).toArray());
   }
 
   /** Lets go. Of a push by hand the last word is no force; a goal and a virtual push stay where they were put. */
   release(): void {
-    const hold = this.hold;
-    if (!hold) return;
-    if (hold.what !== "arm") this.say();
+    const grip = this.grip;
+    if (!grip) return;
+    if (grip.what !== "arm") this.say();
     this.drop();
-    if (hold.what === "arm") this.onPush([0, 0, 0]);
+    if (grip.what === "arm") this.onPush([0, 0, 0]);
   }
 
   /** Lets go without a word: what was held is no longer there. */
   drop(): void {
-    if (!this.hold) return;
-    this.hold = null;
+    if (!this.grip) return;
+    this.grip = null;
     window.clearInterval(this.timer);
     this.view.controls.enabled = true;
     this.badge.hidden = true;

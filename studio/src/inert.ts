@@ -1,7 +1,7 @@
 // Why a drag in the view has no effect: a push, a goal or a virtual push that nothing would respond to.
 
 import { isLive } from "./status";
-import type { LoopWords, Status } from "./wire";
+import type { LawWords, LoopWords, Status } from "./wire";
 
 export interface Situation {
   /** Whether the page is connected. */
@@ -10,9 +10,11 @@ export interface Situation {
   past: boolean;
   status: Status | null;
   loop: Pick<LoopWords, "mission" | "pushable" | "robot"> | null;
-  law: string;
+  law: Pick<LawWords, "name" | "no_push" | "no_goal" | "no_virtual_push"> | null;
   halted: boolean;
 }
+
+const REASONS = { arm: "no_push", goal: "no_goal", force: "no_virtual_push" } as const;
 
 /** The reason, with what to do about it; "" where a drag has an effect. */
 export function whyInert(what: "arm" | "goal" | "force", now: Situation): string {
@@ -22,7 +24,6 @@ export function whyInert(what: "arm" | "goal" | "force", now: Situation): string
   if (now.loop.mission) return "No effect: the arm of a mission cannot be pushed. Click the map to set another goal.";
   if (what === "arm" && !now.loop.pushable) return `No effect: the page can push simulated arms only. Push ${now.loop.robot} by hand.`;
   if (now.halted) return "No effect while the robot is stopped. Press Resume first.";
-  if (now.law === "hold") return what === "arm" ? "No effect: the law hold keeps the arm in place." : "No effect: the law hold follows a joint goal, not this one.";
-  if (now.law === "contact" && what === "goal") return "No effect: the law contact follows its own path, not this goal.";
-  return "";
+  const why = now.law?.[REASONS[what]] ?? "";
+  return why ? `No effect: the law ${now.law!.name} ${why}.` : "";
 }

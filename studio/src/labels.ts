@@ -1,7 +1,7 @@
 // Errors in the words of the page: the label of a slider first, with the parameter's name and unit.
 
 import { labelsOf } from "./dynamics";
-import type { Declared } from "./wire";
+import type { Declared, LawWords } from "./wire";
 
 const NUMBER = String.raw`-?\d+(?:\.\d+)?(?:e[-+]?\d+)?`;
 const BOUND = new RegExp(String.raw`(must be (?:at most|at least|greater than|less than|more than)) (${NUMBER})(?= and |[.,](?:\s|$))`);
@@ -11,15 +11,15 @@ export class Labels {
   private readonly labels: Map<string, string>;
   private readonly names: RegExp;
 
-  constructor(parameters: Declared[]) {
+  constructor(parameters: Declared[], laws: Record<string, LawWords>) {
     this.declared = new Map(parameters.map((item) => [item.name, item]));
-    this.labels = labelsOf(this.declared);
+    this.labels = labelsOf(laws);
     const known = [...this.labels.keys()].sort((a, b) => b.length - a.length).map((name) => name.replaceAll(".", String.raw`\.`));
     // not in quotes or code, nor as part of a longer name or an assignment
     this.names = new RegExp(String.raw`(?<![\w.'\`])(${known.join("|") || "(?!)"})(?![\w'\`=]|\.[a-z])(?: \((${NUMBER})(?: [^()]*)?\)| is (${NUMBER})(?=,))?`, "g");
   }
 
-  /** A message with labels: "Target force (contact.target_n) is 80 N, but …". A list of known names is left as it is. */
+  /** A message with labels: "Mass (my_law.mass_kg) is 80 kg, but …". A list of known names is left as it is. */
   of(text: string): string {
     const [said, ...list] = text.split(" Known: ");
     const seen = new Set<string>();

@@ -1,15 +1,29 @@
-// Which plots there are, and how their lines look: axes look alike in every plot.
+// Which plots there are, and how their lines look: axes look alike in every plot, and a law adds its own lines.
+
+import type { Channel } from "./wire";
+
+type Colour = readonly [dark: string, light: string];
+
+export interface LineWords {
+  name: string;
+  /** In the legend. */
+  key: string;
+  colour: Colour;
+  dashed: boolean;
+  /** The law that it belongs to; "" for all. */
+  law: string;
+}
 
 export interface PlotWords {
   title: string;
   unit: string;
-  lines: string[];
+  lines: LineWords[];
   /** The axis shows no less than this. */
   least: number;
 }
 
-export const PLOTS: PlotWords[] = [
-  { title: "Force", unit: "N", lines: ["force x", "force y", "force z", "contact force", "force target"], least: 2 },
+const PLOTS: { title: string; unit: string; lines: string[]; least: number }[] = [
+  { title: "Force", unit: "N", lines: ["force x", "force y", "force z"], least: 2 },
   { title: "Velocity", unit: "m/s", lines: ["velocity x", "velocity y", "velocity z"], least: 0.02 },
   { title: "Speed", unit: "m/s", lines: ["speed", "speed command"], least: 0.1 },
   { title: "Turn rate", unit: "rad/s", lines: ["turn rate", "turn rate command"], least: 0.1 },
@@ -19,41 +33,48 @@ export const PLOTS: PlotWords[] = [
   { title: "Energy tank", unit: "J", lines: ["energy tank"], least: 0.02 },
   { title: "Lateness", unit: "µs", lines: ["lateness"], least: 100 },
 ];
-export const TARGET = "force target";
-/** What only a contact has: the force along the normal, and its target. */
-export const CONTACT = ["contact force", TARGET];
+// An axis of a plot that only a law has shows no less than this.
+const LEAST = 1e-3;
 
-const [RED, GREEN, BLUE, VIOLET, AMBER] = [
-  ["#f0727c", "#c5303d"], ["#3fae6c", "#1b7a44"], ["#4c9be8", "#1f6cb8"], ["#b37feb", "#7b3fc4"], ["#f5a623", "#8f5600"],
-] as const;
 // In the dark, and in the light, where letters of the same colours could not be read.
-const COLOURS: Record<string, readonly [string, string]> = {
-  x: RED, y: GREEN, z: BLUE, "contact force": VIOLET, [TARGET]: AMBER, "speed command": AMBER, "turn rate command": AMBER,
-};
-const SHORT: Record<string, string> = {
-  "contact force": "normal", [TARGET]: "target", speed: "actual", "speed command": "command", "turn rate": "actual", "turn rate command": "command",
-};
-const DASHED = [TARGET, "speed command", "turn rate command"];
+const [RED, GREEN, BLUE, VIOLET, AMBER]: [Colour, Colour, Colour, Colour, Colour] = [
+  ["#f0727c", "#c5303d"], ["#3fae6c", "#1b7a44"], ["#4c9be8", "#1f6cb8"], ["#b37feb", "#7b3fc4"], ["#f5a623", "#8f5600"],
+];
+const COLOURS: Record<string, Colour> = { x: RED, y: GREEN, z: BLUE, "speed command": AMBER, "turn rate command": AMBER };
+/** Of the lines that a law adds to a plot, one after the other. */
+const ADDED = [VIOLET, AMBER, BLUE, GREEN, RED];
+const SHORT: Record<string, string> = { speed: "actual", "speed command": "command", "turn rate": "actual", "turn rate command": "command" };
 
-/** The plots for these channels: an arm has others than a base. */
-export function plotsOf(names: string[]): PlotWords[] {
-  return PLOTS.filter((words) => words.lines.every((line) => names.includes(line)));
+/** The plots for these channels: an arm has others than a base, and a law may add lines and plots. */
+export function plotsOf(channels: Channel[]): PlotWords[] {
+  const names = channels.map((channel) => channel.name);
+  const common = PLOTS.filter((words) => words.lines.every((line) => names.includes(line)));
+  const titles = common.map((words) => words.title);
+  const added = channels.filter((channel) => channel.plot && !titles.includes(channel.plot));
+  const more = added.filter((channel, i) => added.findIndex((other) => other.plot === channel.plot) === i);
+  const plots = [...common, ...more.map(({ plot, unit }) => ({ title: plot, unit, lines: [] as string[], least: LEAST }))];
+  return plots.map((words) => {
+    const own = channels.filter((channel) => channel.plot === words.title);
+    return { ...words, lines: [...words.lines.map(commonLine), ...own.map(addedLine)] };
+  });
 }
 
-function axisOf(line: string): string | undefined {
-  return /^.* ([xyz])$/.exec(line)?.[1];
+function commonLine(name: string): LineWords {
+  const axis = /^.* ([xyz])$/.exec(name)?.[1];
+  return { name, key: axis ?? SHORT[name] ?? "", colour: COLOURS[axis ?? name] ?? BLUE, dashed: name.endsWith(" command"), law: "" };
 }
 
-export function letterOf(line: string): string {
-  return axisOf(line) ?? SHORT[line] ?? "";
+function addedLine(channel: Channel, i: number): LineWords {
+  const { name, key, dashed, law } = channel;
+  return { name, key: key || name, colour: ADDED[i % ADDED.length]!, dashed, law };
 }
 
-export function colourOf(line: string, light: boolean): string {
-  return (COLOURS[axisOf(line) ?? line] ?? BLUE)[light ? 1 : 0];
+export function colourOf(line: LineWords, light: boolean): string {
+  return line.colour[light ? 1 : 0];
 }
 
 /** Width and dashes of a line; `otherwise`: as it would have gone with other parameters. */
-export function strokeOf(line: string, otherwise: boolean): { width: number; dash?: number[] } {
+export function strokeOf(line: LineWords, otherwise: boolean): { width: number; dash?: number[] } {
   if (otherwise) return { width: 1, dash: [2, 3] };
-  return DASHED.includes(line) ? { width: 1.5, dash: [5, 4] } : { width: 1.25 };
+  return line.dashed ? { width: 1.5, dash: [5, 4] } : { width: 1.25 };
 }

@@ -1,6 +1,6 @@
 // The socket: asks and hears answers, and comes back by itself when the server does.
 
-import type { Answer, Message } from "./wire";
+import type { Answer, Asks, Incoming, Refused, Request } from "./wire";
 
 const PATIENCE_MS = 30_000;
 // Whoever starts a task for the first time waits until it is compiled.
@@ -10,7 +10,7 @@ const AGAIN_MS = [250, 500, 1000, 2000];
 const OPENING_MS = 5000;
 
 export class Link {
-  onMessage: (message: Message) => void = () => {};
+  onMessage: (message: Incoming) => void = () => {};
   onFrame: (data: ArrayBuffer) => void = () => {};
   onOpen: (open: boolean) => void = () => {};
   /** The line is there: what cannot wait is said now, before anything else. */
@@ -39,7 +39,7 @@ export class Link {
     socket.onmessage = (event: MessageEvent<string | ArrayBuffer>) => {
       this.heard = performance.now();
       this.tries = 0; // not before: a line may be opened only to be refused
-      if (typeof event.data === "string") this.hear(JSON.parse(event.data) as Message);
+      if (typeof event.data === "string") this.hear(JSON.parse(event.data) as Incoming);
       else this.onFrame(event.data);
     };
     socket.onclose = (event) => this.lost(event.reason);
@@ -68,7 +68,7 @@ export class Link {
     setTimeout(() => this.connect(), wait);
   }
 
-  private hear(message: Message): void {
+  private hear(message: Incoming): void {
     this.word(message);
     if (message.type === "answer" && message.id !== null) {
       this.waiting.get(message.id)?.(message);
@@ -78,26 +78,26 @@ export class Link {
   }
 
   /** Words what the server gives as a reason: of an error, of a slider's colours, of a fault. */
-  private word(message: Message): void {
+  private word(message: Incoming): void {
     if (message.type === "status") message.reason = this.words(message.reason);
     if (message.type !== "answer") return;
-    if (message.error !== undefined) message.error = this.words(message.error);
-    for (const zone of (message["zones"] ?? []) as { why: string }[]) zone.why = this.words(zone.why);
+    if (!message.ok) message.error = this.words(message.error);
+    else if ("zones" in message) for (const zone of message.zones) zone.why = this.words(zone.why);
   }
 
   /** Sends without waiting for an answer. */
-  tell(what: string, more: Record<string, unknown> = {}): void {
+  tell<K extends Request>(what: K, more: Asks<K>): void {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify({ do: what, run: this.run, ...more }));
   }
 
-  ask(what: string, more: Record<string, unknown> = {}, patience = PATIENCE_MS): Promise<Answer> {
+  ask<K extends Request>(what: K, more: Asks<K>, patience = PATIENCE_MS): Promise<Answer<K>> {
     return new Promise((resolve) => {
       if (this.socket?.readyState !== WebSocket.OPEN) return resolve(unheard("No connection to the Studio. Check that pliant studio is running."));
       const id = ++this.number;
       const late = setTimeout(() => this.waiting.delete(id) && resolve(unheard("The Studio did not answer in time. Try again.")), patience);
       this.waiting.set(id, (answer) => {
         clearTimeout(late);
-        resolve(answer);
+        resolve(answer as Answer<K>);
       });
       this.socket.send(JSON.stringify({ id, do: what, run: this.run, ...more }));
     });
@@ -105,6 +105,6 @@ export class Link {
 }
 
 /** What is answered where the Studio itself has said nothing. */
-function unheard(error: string): Answer {
+function unheard(error: string): Refused {
   return { type: "answer", id: null, ok: false, error, unheard: true };
 }

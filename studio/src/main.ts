@@ -1,19 +1,19 @@
 // The page: brings the parts together. It holds no truth of its own: what it shows is what the loop says.
 
 import { Archive, type Shown } from "./archive";
-import { CONTACT, LAW, makeButtons } from "./buttons";
-import { showContact } from "./contact";
-import { cutsOf, showCuts } from "./cuts";
-import { alarm, byId, element, notice, REJECTED, urgent, write } from "./dom";
+import { Buttons, LAW } from "./buttons";
+import { alarm, byId, element, notice, urgent, write } from "./dom";
 import { worded } from "./gaps";
 import { Halt, UNSURE } from "./halt";
 import { Handles } from "./handles";
 import { showHint } from "./hint";
 import { whyInert } from "./inert";
 import { Labels } from "./labels";
+import { LawDisplay } from "./law_display";
 import { onStopKey } from "./keys";
 import { Link, LONG_MS } from "./link";
-import { MissionCard, stageAt, stagesOf } from "./mission";
+import { MissionCard } from "./mission";
+import { MissionDisplay } from "./mission_display";
 import { Pace, WORDS_HZ } from "./pace";
 import { Panel } from "./panel";
 import { Plots } from "./plots";
@@ -25,11 +25,11 @@ import { isLight, preferredLight, putLight } from "./theme";
 import { VIEWS } from "./camera";
 import { viewOrWords } from "./sight";
 import type { View } from "./view";
-import { faultInWords, readFrame, type Answer, type Frame, type Hello, type InForce, type LoopWords, type Message, type MissionWords, type Shape, type Status, type Story } from "./wire";
+import { faultInWords, readFrame, type Answer, type Asks, type Frame, type Hello, type Incoming, type InForce, type LoopWords, type Request, type Status, type Story } from "./wire";
 
 const KEPT = 3000;
 // What may have to be compiled, or looked for, first.
-const SLOW = ["start", "begin", "aim"];
+const SLOW: Request[] = ["start", "begin", "aim"];
 
 class Page {
   private readonly link = new Link();
@@ -41,35 +41,30 @@ class Page {
   private readonly panel: Panel;
   private readonly handles: Handles;
   private readonly archive: Archive;
-  private readonly mission: MissionCard;
-  private story: Story | null = null;
+  private readonly mission: MissionDisplay;
+  private readonly running: LawDisplay;
   private past: Shown | null = null;
   private ring = new Ring(1, 2);
   /** The newest frame of the loop: the last one stays, whatever is looked at meanwhile. */
   private newest: Frame | null = null;
   private readonly words = new Pace();
   private hello: Hello | null = null;
-  private at: Record<string, number> = {};
   private status: Status | null = null;
   private open = false;
-  private law = "";
-  private halted = false;
-  private readonly buttons: Map<string, HTMLButtonElement>;
+  private readonly buttons: Buttons;
 
   constructor() {
     this.buttons = this.makeStop(); // first: whatever else this browser cannot do, it can stop the robot
     const aim = (position: number[]) => void this.aim(position);
     this.plots = new Plots(byId("plots"));
     this.view = viewOrWords(this.link, aim);
-    if (this.view) {
-      this.view.hands.whyInert = (what) => whyInert(what, { open: this.open, past: this.past !== null, status: this.status, loop: this.hello?.loop ?? null, law: this.law, halted: this.halted });
-      this.view.hands.onInert = notice;
-    }
-    this.mission = new MissionCard(byId("mission"), aim);
+    this.mission = new MissionDisplay(new MissionCard(byId("mission"), aim), this.view, this.buttons.get("begin"));
     this.handles = new Handles(byId("handles"), (what, more) => void this.ask(what, more));
     this.panel = new Panel(byId("dynamics"), byId("more"), this.link, notice);
+    this.running = new LawDisplay({ panel: this.panel, plots: this.plots, view: this.view, handles: this.handles, buttons: this.buttons });
     this.archive = new Archive(byId("archive"), this.link, notice);
     this.archive.onShow = (shown) => this.show(shown);
+    this.explainInert();
     this.plots.onZoom = () => !this.past && this.freeze(true);
     this.plots.onSight = () => this.plot(!isLive(this.status));
     document.addEventListener("visibilitychange", () => this.refresh());
@@ -83,17 +78,25 @@ class Page {
   }
 
   /** Line, buttons and keys: all that a stop needs. */
-  private makeStop(): Map<string, HTMLButtonElement> {
+  private makeStop(): Buttons {
     const halt = () => this.halt();
-    const ask = (what: string, more?: Record<string, unknown>, done?: string) => void this.ask(what, more, done);
+    const ask = <K extends Request>(what: K, more: Asks<K>, done?: string) => void this.ask(what, more, done);
     const changeLook = () => !this.theme(!isLight()) && notice("This browser does not store settings: the choice of colours lasts until you leave the page.");
-    const made = makeButtons(byId("buttons"), { ask, record: () => void this.record(), changeLook, halt });
+    const made = new Buttons(byId("buttons"), { ask, record: () => void this.record(), changeLook, halt });
     onStopKey(halt);
     urgent.stop = halt;
     this.stopping.onDoubt = () => alarm(UNSURE);
     this.stopping.onAnswer = (answer, late) => this.stopped(answer, late);
     this.link.connect();
     return made;
+  }
+
+  /** Says why a drag in the view has no effect. */
+  private explainInert(): void {
+    if (!this.view) return;
+    this.view.hands.onInert = notice;
+    this.view.hands.whyInert = (what) =>
+      whyInert(what, { open: this.open, past: this.past !== null, status: this.status, loop: this.hello?.loop ?? null, law: this.running.law, halted: this.running.halted });
   }
 
   // ---- what comes ----
@@ -113,7 +116,7 @@ class Page {
     showAge(byId("age"), this.hello?.loop && isLive(this.status) ? seconds : 0);
   }
 
-  private hear(message: Message): void {
+  private hear(message: Incoming): void {
     if (message.type === "hello") this.greet(message);
     else if (message.type === "status") {
       if (message.mishap && message.mishap !== this.status?.mishap) notice(message.mishap);
@@ -125,16 +128,12 @@ class Page {
       if (!isLive(this.status)) this.refresh();
     } else if (message.type === "parameters") this.take(message);
     else if (message.type === "mission") this.follow(message);
-    else if (!message.ok && message.id === null) notice(message.error ?? REJECTED);
+    else if (!message.ok && message.id === null) notice(message.error);
   }
 
   private take(now: InForce): void {
     this.panel.take(now);
-    this.showBand();
-  }
-
-  private showBand(): void {
-    this.plots.setBand(this.law === "contact" ? Number(this.panel.values["contact.band_n"] ?? 0) : 0);
+    this.running.showBands(this.hello!);
   }
 
   private greet(hello: Hello): void {
@@ -143,10 +142,9 @@ class Page {
     this.hello = hello;
     this.silence.hear(performance.now());
     this.link.run = hello.number;
-    const labels = new Labels(hello.parameters);
+    const labels = new Labels(hello.parameters, hello.laws);
     this.link.words = (text) => labels.of(text);
     this.past = null;
-    this.at = Object.fromEntries(hello.head.map((name, i) => [name, i]));
     this.ring = new Ring(hello.channels.length, KEPT);
     this.newest = null;
     this.clear(hello.channels);
@@ -159,11 +157,10 @@ class Page {
     if (!loop) return;
     this.live(loop);
     this.view?.build(loop.shapes, loop.bodies, loop.up, loop.mission);
-    this.law = "";
-    this.halted = false;
+    this.running.reset();
     if (loop.now.type === "mission") return this.follow(loop.now);
     this.handles.build(loop.up);
-    if (!sameLoop) this.panel.build(hello.parameters, loop.now, "admittance", hello.presets, loop.source);
+    if (!sameLoop) this.panel.build(hello, loop, loop.now);
     this.take(loop.now);
   }
 
@@ -172,9 +169,8 @@ class Page {
     const driving = Boolean(loop?.mission);
     for (const id of ["dynamics", "more", "force", "law"]) byId(id).hidden = driving;
     if (driving) byId("handles").hidden = true;
-    for (const id of LAW) this.buttons.get(id)!.hidden = driving;
-    for (const id of CONTACT) this.buttons.get(id)!.hidden = true;
-    this.buttons.get("begin")!.hidden = !driving;
+    for (const id of LAW) this.buttons.get(id).hidden = driving;
+    this.buttons.setLaw(null);
     this.mission.hide(!driving);
     showHint(driving, this.past?.recording.name);
     byId("state").hidden = !driving;
@@ -191,34 +187,13 @@ class Page {
 
   /** Takes what a mission tells of itself. */
   private follow(story: Story): void {
-    this.story = story;
-    this.mission.show(story);
-    const begin = this.buttons.get("begin")!;
-    begin.disabled = story.moving || story.seeking;
-    begin.textContent = ["done", "stopped"].includes(story.stage) ? "Begin again" : "Begin";
-    if (this.past) return;
-    this.view?.floor.show(story);
-    this.view?.redraw();
-    this.showStage(story, story.seeking ? "searching for a base pose and a path" : undefined);
-  }
-
-  private showStage(story: Story, why = story.log[story.log.length - 1]?.[2] ?? ""): void {
-    const words = this.past ? this.past.recording.mission : this.hello?.loop?.mission;
-    if (!words) return;
-    document.body.dataset["stage"] = story.stage;
-    byId("state").hidden = false;
-    byId("state").dataset["told"] = "";
-    byId("state").replaceChildren(...stagesOf(words, story.stage, why));
-  }
-
-  private measure(): void {
-    this.mission.measure((name) => this.ring.newest(this.hello!.channels.findIndex((channel) => channel.name === name)));
+    this.mission.follow(story, this.past ? null : (this.hello?.loop?.mission ?? null));
   }
 
   private frame(data: ArrayBuffer): void {
     const hello = this.hello;
     if (!hello?.loop) return;
-    const frame = readFrame(data, hello.head.length, hello.loop.bodies, hello.channels.length);
+    const frame = readFrame(data, hello.head, hello.loop.bodies, hello.channels.length);
     if (!frame) return;
     this.silence.hear(performance.now());
     this.ring.add(frame.samples, frame.rows);
@@ -240,36 +215,17 @@ class Page {
 
   private showFrame(frame: Frame, hello: Hello): void {
     const head = frame.head;
-    const from = (name: string, n: number) => head.subarray(this.at[name]!, this.at[name]! + n);
-    const number = (name: string) => Math.round(head[this.at[name]!]!);
-    const force = from("force x", 3);
+    const force = head.part("force");
     if (!this.past) {
-      const base = from("base x", 3);
-      this.view?.show(frame.poses, { goal: from("goal x", 7), tool: from("tool x", 7), force, normal: from("normal x", 3), push: from("push x", 3), base });
+      const look = { goal: head.part("goal"), tool: head.part("tool"), force, arrow: head.part("arrow"), push: head.part("push"), base: head.part("base") };
+      this.view?.show(frame.poses, look);
     }
     document.body.dataset["time"] = frame.time.toFixed(3);
     const tells = this.words.isDue(performance.now(), isLive(this.status) ? WORDS_HZ : Number.POSITIVE_INFINITY);
-    if (hello.loop!.mission) return tells ? this.measure() : undefined;
-    this.handles.show(from("goal x", 3), from("push x", 3));
+    if (hello.loop!.mission) return tells ? this.mission.measure(hello, this.ring) : undefined;
+    this.handles.show(head.part("goal"), head.part("push"));
     if (tells) write(byId("force"), `|F| ${worded(Math.hypot(force[0]!, force[1]!, force[2]!), 1)} N`);
-    const loop = hello.loop!;
-    const law = loop.laws[String(number("law"))] ?? "";
-    if (law !== this.law) {
-      this.law = law;
-      this.panel.setLaw(law);
-      this.showBand();
-      this.view?.offer(law === "impedance");
-      this.handles.setLaw(law);
-      if (!this.past) this.plots.contact(law === "contact");
-      for (const id of CONTACT) this.buttons.get(id)!.hidden = law !== "contact";
-    }
-    if (!this.past) byId("state").hidden = law !== "contact";
-    if (!this.past && law === "contact") showContact(byId("state"), loop, number("state"), number("reason"), number("rejected"));
-    showCuts(byId("cuts"), cutsOf(hello, head, this.at, law, Number(this.panel.values["contact.target_n"] ?? Number.NaN)));
-    const stopped = (this.halted = number("stopped") === 1);
-    this.buttons.get("resume")!.disabled = !stopped;
-    byId("law").classList.toggle("warn", stopped);
-    write(byId("law"), stopped ? `${law}, stopped` : law);
+    this.running.show(hello, head, this.ring, this.past !== null);
   }
 
   /** Shows a moment of a recording; null goes back to the loop. */
@@ -280,41 +236,31 @@ class Page {
       this.past = null;
       showHint(Boolean(loop?.mission));
       this.live(loop);
-      if (was && loop) this.stage(loop.shapes, loop.bodies, loop.up, loop.mission, this.hello!.channels, this.law);
+      if (was && loop) this.stage(loop, this.hello!.channels, this.running.law?.name ?? "");
       return this.refresh();
     }
     const { recording, at } = shown;
     const before = this.past;
     this.past = shown;
     if (before?.recording !== recording) {
-      this.stage(recording.shapes, recording.bodies, recording.up, recording.mission, recording.channels, recording.law);
+      this.stage(recording, recording.channels, recording.law);
       if (recording.story) this.view?.floor.show(recording.story);
     }
     showHint(Boolean(loop?.mission), recording.name);
     this.live(null);
-    this.view?.show(recording.poses[at]!, {
-      goal: recording.goal[at]!,
-      tool: recording.tool[at]!,
-      force: recording.force[at]!,
-      normal: recording.normal[at]!,
-      push: recording.push[at]!,
-      base: recording.base[at]!,
-    });
+    const { goal, tool, force, arrow, push, base } = recording;
+    this.view?.show(recording.poses[at]!, { goal: goal[at]!, tool: tool[at]!, force: force[at]!, arrow: arrow[at]!, push: push[at]!, base: base[at]! });
     this.plots.past(recording.columns, shown.otherwise, at);
-    if (!recording.story) return;
-    this.view?.floor.follow(recording.base.slice(0, at + 1));
-    this.view?.redraw();
-    const { stage, why } = stageAt(recording.story.log, recording.columns[0]![at] ?? 0);
-    this.showStage({ ...recording.story, stage }, why);
+    if (recording.story) this.mission.replay(recording.story, recording.mission, base.slice(0, at + 1), recording.columns[0]![at] ?? 0);
   }
 
   /** Clears the view and the plots for another cell. */
-  private stage(shapes: Shape[], bodies: number, up: number[], mission: MissionWords | null, channels: Hello["channels"], law: string): void {
-    this.view?.build(shapes, bodies, up, mission);
+  private stage(cell: Pick<LoopWords, "shapes" | "bodies" | "up" | "mission">, channels: Hello["channels"], law: string): void {
+    this.view?.build(cell.shapes, cell.bodies, cell.up, cell.mission);
     this.clear(channels);
-    this.plots.contact(law === "contact");
+    this.plots.setLaw(law);
     byId("state").hidden = true;
-    if (!this.past && this.story && mission) this.follow(this.story);
+    if (!this.past && this.mission.story && cell.mission) this.follow(this.mission.story);
   }
 
   /** Makes the plots anew; what was held still is gone with the old ones. */
@@ -326,7 +272,7 @@ class Page {
   private showStatus(): void {
     showStatus(byId("status"), statusInWords(this.open, this.status));
     if (this.open && this.status?.status === "fault") notice(faultInWords(this.status));
-    const record = this.buttons.get("record")!;
+    const record = this.buttons.get("record");
     const on = Boolean(this.status?.recording);
     record.textContent = on ? "Stop recording" : "Record";
     record.setAttribute("aria-pressed", String(on));
@@ -346,9 +292,9 @@ class Page {
     }
   }
 
-  private async ask(what: string, more: Record<string, unknown> = {}, done = ""): Promise<Answer> {
+  private async ask<K extends Request>(what: K, more: Asks<K>, done = ""): Promise<Answer<K>> {
     const answer = await this.link.ask(what, more, SLOW.includes(what) ? LONG_MS : undefined);
-    if (!answer.ok) notice(answer.error ?? REJECTED);
+    if (!answer.ok) notice(answer.error);
     else if (done) notice(done, true);
     return answer;
   }
@@ -356,14 +302,13 @@ class Page {
   /** Proposes another goal of the tool; a refusal leaves the one that there was. */
   private async aim(position: number[]): Promise<void> {
     const answer = await this.ask("aim", { position });
-    if (!answer.ok && this.story) this.mission.show(this.story);
+    if (!answer.ok) this.mission.restore();
   }
 
   private async record(): Promise<void> {
-    if (this.status?.recording) {
-      const answer = await this.ask("stop_recording");
-      if (answer.ok) notice(`Saved recording: ${String(answer["recorded"])}`, true);
-    } else await this.ask("record");
+    if (!this.status?.recording) return void (await this.ask("record", {}));
+    const answer = await this.ask("stop_recording", {});
+    if (answer.ok) notice(`Saved recording: ${answer.recorded}`, true);
   }
 
   private freeze(on = byId("freeze").getAttribute("aria-pressed") !== "true"): void {
@@ -377,9 +322,9 @@ class Page {
     this.view?.hands.release();
   }
 
-  private stopped(answer: Answer, late: number): void {
+  private stopped(answer: Answer<"halt">, late: number): void {
     alarm("");
-    if (!answer.ok) notice(answer.error ?? "The stop was rejected.");
+    if (!answer.ok) notice(answer.error);
     else if (late) notice(`Stop confirmed ${late.toFixed(1)} s after you pressed it.`, true);
   }
 
@@ -388,7 +333,7 @@ class Page {
   /** Makes all dark or light; returns whether that is kept. */
   private theme(light: boolean): boolean {
     const kept = putLight(light);
-    const button = this.buttons.get("theme")!;
+    const button = this.buttons.get("theme");
     button.textContent = light ? "☾" : "☀";
     button.ariaLabel = button.title = light ? "Dark colours" : "Light colours";
     this.view?.theme(light);

@@ -3,12 +3,13 @@
 import uPlot from "uplot";
 
 import { element } from "./dom";
-import { colourOf, CONTACT, letterOf, plotsOf, strokeOf, TARGET, type PlotWords } from "./lines";
+import { colourOf, plotsOf, strokeOf, type PlotWords } from "./lines";
 import { Pace } from "./pace";
 import { resampled } from "./resample";
 import type { Ring } from "./ring";
 import { withGaps, type Gapped } from "./gaps";
 import { spanOf } from "./scale";
+import type { Channel } from "./wire";
 
 // How often plots are drawn: while something moves, and at rest, where only time goes by.
 const REDRAWS_HZ = 15;
@@ -30,7 +31,8 @@ interface Panel {
 export class Plots {
   private panels: Panel[] = [];
   private paused = false;
-  private band = 0;
+  /** Half the width of the band around a line, by its name. */
+  private bands: Record<string, number> = {};
   /** A part was chosen to be seen larger: what moves on would take it away. */
   onZoom: () => void = () => {};
   /** A plot has come into sight, or has gone out of it. */
@@ -45,20 +47,20 @@ export class Plots {
     this.onSight();
   });
   private shown: [Gapped[][], Gapped[][] | null] | null = null;
-  private pressing = false;
+  private law = "";
   private light = false;
 
   constructor(private readonly holder: HTMLElement) {}
 
   /** Makes the plots for these channels anew. */
-  build(channels: { name: string }[]): void {
+  build(channels: Channel[]): void {
     this.shown = null;
     for (const panel of this.panels) panel.plot.destroy();
     this.sight.disconnect();
     this.holder.replaceChildren();
     const names = channels.map((channel) => channel.name);
-    this.panels = plotsOf(names).map((words) => this.panel(words, names));
-    this.contact(this.pressing);
+    this.panels = plotsOf(channels).map((words) => this.panel(words, names));
+    this.setLaw(this.law);
   }
 
   /** Dark or light: what is shown stays, with what was held still or enlarged. */
@@ -72,7 +74,7 @@ export class Plots {
 
   private panel(words: PlotWords, names: string[]): Panel {
     const values = element("div", { class: "values", "data-testid": `values-${words.title}`, hidden: "" });
-    const keys = words.lines.map((line) => element("b", { class: "key", title: line }, [letterOf(line)]));
+    const keys = words.lines.map((line) => element("b", { class: "key", title: line.name }, [line.key]));
     this.colour(words, keys);
     const title = element("h2", {}, [`${words.title} [${words.unit}] `, ...keys]);
     const card = element("section", { class: "card plot", "data-testid": `plot-${words.title}`, "aria-label": words.title }, [title, values]);
@@ -80,7 +82,7 @@ export class Plots {
     const empty = [[0], ...words.lines.map(() => [0]), ...words.lines.map(() => [null])] as uPlot.AlignedData;
     const plot = new uPlot(this.options(words, card.clientWidth - 14, values), empty, card);
     this.sight.observe(card);
-    return { keys, card, words, plot, columns: words.lines.map((line) => names.indexOf(line)), values, seen: true };
+    return { keys, card, words, plot, columns: words.lines.map((line) => names.indexOf(line.name)), values, seen: true };
   }
 
   private colour(words: PlotWords, keys: HTMLElement[]): void {
@@ -92,7 +94,7 @@ export class Plots {
     const grid = { stroke: () => (this.light ? "#dfe6ee" : "#2b3541"), width: 1 };
     const axis = { stroke: () => (this.light ? "#5a6878" : "#93a0af"), grid, ticks: { show: false }, font: "11px system-ui" };
     const lines = (otherwise: boolean): uPlot.Series[] => words.lines.map((line) => ({
-      label: otherwise ? `${line}, what-if` : line,
+      label: otherwise ? `${line.name}, what-if` : line.name,
       stroke: () => colourOf(line, this.light),
       ...strokeOf(line, otherwise),
       points: { show: false },
@@ -122,22 +124,29 @@ export class Plots {
     const rows = words.lines.flatMap((line, i) => {
       const value = plot.data[i + 1]?.[at!];
       if (value === null || value === undefined || plot.series[i + 1]?.show === false) return [];
-      const letter = element("b", { style: `color: ${colourOf(line, this.light)}` }, [letterOf(line)]);
+      const letter = element("b", { style: `color: ${colourOf(line, this.light)}` }, [line.key]);
       return [element("div", {}, [letter, ` ${Number(value.toPrecision(3))}`])];
     });
     values.replaceChildren(element("div", {}, [`${Number(plot.data[0][at!] ?? 0).toFixed(2)} s`]), ...rows);
   }
 
-  /** Shades the band around the target in which the force counts as held. */
+  /** Shades the bands around the lines that have one. */
   private shade(words: PlotWords, plot: uPlot): void {
-    const target = plot.data[words.lines.indexOf(TARGET) + 1];
+    words.lines.forEach((line, i) => {
+      const half = line.law === this.law ? (this.bands[line.name] ?? 0) : 0;
+      if (half > 0) this.band(plot, i + 1, half, `${colourOf(line, this.light)}33`);
+    });
+  }
+
+  private band(plot: uPlot, series: number, half: number, colour: string): void {
+    const middle = plot.data[series];
     const time = plot.data[0];
-    if (!words.lines.includes(TARGET) || !target || this.band <= 0 || time.length < 2) return;
+    if (!middle || time.length < 2) return;
     const edge = (sign: number, i: number): [number, number] => [
       plot.valToPos(time[i]!, "x", true),
-      plot.valToPos(target[i]! + sign * this.band, "y", true),
+      plot.valToPos(middle[i]! + sign * half, "y", true),
     ];
-    const known = Array.from(time, (_, i) => i).filter((i) => target[i] !== null && target[i] !== undefined);
+    const known = Array.from(time, (_, i) => i).filter((i) => middle[i] !== null && middle[i] !== undefined);
     const shape = new Path2D();
     for (const i of known) shape.lineTo(...edge(1, i));
     for (const i of known.reverse()) shape.lineTo(...edge(-1, i));
@@ -145,7 +154,7 @@ export class Plots {
     plot.ctx.beginPath();
     plot.ctx.rect(plot.bbox.left, plot.bbox.top, plot.bbox.width, plot.bbox.height);
     plot.ctx.clip();
-    plot.ctx.fillStyle = `${colourOf(TARGET, this.light)}33`;
+    plot.ctx.fillStyle = colour;
     plot.ctx.fill(shape);
     plot.ctx.restore();
   }
@@ -163,23 +172,26 @@ export class Plots {
     }
   }
 
-  /** Half the width of the band around the force target [N]; 0: no band. A plot that is frozen shows it too. */
-  setBand(half: number): void {
-    if (half === this.band) return;
-    this.band = half;
+  /** Half the width of the band around each line that has one. A plot that is frozen shows it too. */
+  setBands(bands: Record<string, number>): void {
+    if (JSON.stringify(bands) === JSON.stringify(this.bands)) return;
+    this.bands = bands;
     for (const panel of this.panels) panel.plot.redraw(false);
   }
 
-  /** Shows or hides what only a contact has: the force along the normal, and its target. */
-  contact(on: boolean): void {
-    this.pressing = on;
+  /** Shows the lines of this law, and hides those of others. */
+  setLaw(law: string): void {
+    this.law = law;
     for (const panel of this.panels) {
-      panel.words.lines.forEach((line, i) => {
-        if (!CONTACT.includes(line)) return;
+      const lines = panel.words.lines;
+      lines.forEach((line, i) => {
+        if (!line.law) return;
+        const on = line.law === law;
         panel.plot.setSeries(i + 1, { show: on });
-        panel.plot.setSeries(panel.words.lines.length + i + 1, { show: on });
+        panel.plot.setSeries(lines.length + i + 1, { show: on });
         panel.keys[i]!.hidden = !on;
       });
+      panel.card.hidden = lines.every((line) => line.law && line.law !== law);
     }
   }
 

@@ -12,15 +12,16 @@ const DECADES = 3;
 // A declared bound below this stands for "more than 0".
 const LEAST = 1e-12;
 
-/** The range that a slider offers: the declared bounds where they are narrow, else around default and value. */
-export function rangeOf(low: number | null, high: number | null, usual: number, now: number): Range {
+/** The range that a slider offers: the declared bounds where they are narrow, else around default and value; `scale` may be declared as linear or log. */
+export function rangeOf(low: number | null, high: number | null, usual: number, now: number, scale = ""): Range {
   const size = Math.max(Math.abs(usual), Math.abs(now), 1e-3);
   let top = high !== null && high <= 1000 * size ? high : 20 * size;
   top = Math.max(top, now);
   const open = low !== null && low > 0 && low < LEAST; // more than 0, whatever it is
   const bottom = open ? top / 10 ** DECADES : low !== null && low >= 0 ? low : Math.max(low ?? -10 * size, -10 * size);
   const span = bottom > 0 ? top / bottom : Number.POSITIVE_INFINITY;
-  return { low: Math.min(bottom, now), high: top, log: bottom >= 0 && (bottom > 0 ? span > 30 : top / size > 5) };
+  const wide = scale ? scale === "log" : bottom > 0 ? span > 30 : top / size > 5;
+  return { low: Math.min(bottom, now), high: top, log: bottom >= 0 && wide };
 }
 
 /** The span of an axis around values: a little more than they take up, and no less than `least`. */

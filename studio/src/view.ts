@@ -1,4 +1,4 @@
-// The robot in three dimensions: shapes on bodies, the goal, the force, the contact normal; orbit and pushing.
+// The robot in three dimensions: shapes on bodies, the goal, the force, a direction of the law; orbit and pushing.
 
 import * as THREE from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
@@ -25,13 +25,14 @@ const THICK = 0.0055;
 // It is at rest when nothing has moved for so long [ms].
 const REST_MS = 1000;
 const SUN = new THREE.Vector3(1.2, -1.6, 3);
-const COLOURS = { force: 0xff9f1c, normal: 0x2fbf71, push: 0x8f6bff, goal: 0xff9f1c };
+const COLOURS = { force: 0xff9f1c, arrow: 0x2fbf71, push: 0x8f6bff, goal: 0xff9f1c };
 
 export interface Look {
   goal: ArrayLike<number>;
   tool: ArrayLike<number>;
   force: ArrayLike<number>;
-  normal: ArrayLike<number>;
+  /** A direction at the tool that the law declares. */
+  arrow: ArrayLike<number>;
   /** The virtual push that the law feels. */
   push: ArrayLike<number>;
   /** x, y [m] and heading [rad] of the base that the arm rides on. */
@@ -55,7 +56,7 @@ export class View {
 
   private bodies: THREE.Group[] = [];
   private readonly force = new Arrow(COLOURS.force);
-  private readonly normal = new Arrow(COLOURS.normal);
+  private readonly arrow = new Arrow(COLOURS.arrow);
   private readonly push = new Arrow(COLOURS.push);
   private readonly label: HTMLElement;
   private grid = gridOf(0, 0);
@@ -186,7 +187,7 @@ export class View {
     shade.position.z = -0.004;
     shade.material.depthWrite = false;
     this.scene.add(new THREE.HemisphereLight(0xffffff, 0x8090a0, 1.7), sun, sun.target, shade, this.floor, this.arm);
-    this.scene.add(this.goal, this.force, this.normal, this.push, this.handle);
+    this.scene.add(this.goal, this.force, this.arrow, this.push, this.handle);
     this.goal.visible = this.handle.visible = false;
     this.goal.add(this.knob);
   }
@@ -224,7 +225,7 @@ export class View {
     if (!this.fitted) this.fit();
     const thick = THICK * this.size;
     this.force.point(this.tool, this.inMetres(look.force), thick);
-    this.normal.point(this.tool, new THREE.Vector3(...Array.from(look.normal)).multiplyScalar(0.11 * this.size), 0.7 * thick);
+    this.arrow.point(this.tool, new THREE.Vector3(...Array.from(look.arrow)).multiplyScalar(0.11 * this.size), 0.7 * thick);
     if (allFinite(look.push)) this.hands.place(look.push);
     this.push.point(this.tool, this.inMetres(look.push), thick);
     this.tell(look.force);
@@ -235,7 +236,7 @@ export class View {
 
   /** Draws what was moved, if that can be seen. */
   private notice(poses: Float32Array, look: Look): void {
-    const arrows = [this.force, this.normal, this.push].map((arrow) => arrow.way.toArray());
+    const arrows = [this.force, this.arrow, this.push].map((arrow) => arrow.way.toArray());
     this.now = { poses, goal: look.goal, places: [this.tool.toArray(), this.handle.position.toArray()], arrows };
     const distance = this.camera.position.distanceTo(this.controls.target);
     const finest = finestOf(distance, this.camera.fov, this.renderer.domElement.height, this.size, this.newtonMetres);

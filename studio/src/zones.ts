@@ -1,18 +1,10 @@
 // Where the stability check would refuse a value, as the server has worked it out, on the track of a slider.
 
 import { MOST } from "./scale";
-
-export interface Zone {
-  /** Among the values that were asked about. */
-  first: number;
-  last: number;
-  /** 0 fine, 1 little reserve, 2 rejected. */
-  level: number;
-  why: string;
-}
+import { MOST_VALUES, type Zone } from "./wire";
 
 // So many values are asked about, evenly spread over the slider.
-export const PLACES = 65;
+export const PLACES = MOST_VALUES;
 const COLOURS = ["var(--track)", "var(--thin)", "var(--stop)"];
 
 /** The slider's step at each place. */

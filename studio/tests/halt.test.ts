@@ -96,7 +96,7 @@ test("a stop without a line is doubted at once, and is the first word when the l
   halt.press();
   await until(() => doubts.length > 0); // no time has passed
   end.heard.length = 0;
-  link.onOpen = () => link.tell("goal");
+  link.onOpen = () => link.tell("goal", { position: [0, 0, 0] });
   await end.open(port);
   clock.advance(250);
   await until(() => answers.length === 1);

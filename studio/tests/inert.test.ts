@@ -3,17 +3,16 @@ import { test } from "node:test";
 
 import { whyInert, type Situation } from "../src/inert";
 import type { MissionWords, Status } from "../src/wire";
+import { law } from "./declared";
 
 const RUNNING = { status: "running" } as Status;
 const NOW: Situation = {
-  open: true, past: false, status: RUNNING, loop: { mission: null, pushable: true, robot: "sim:ur5e" }, law: "admittance", halted: false,
+  open: true, past: false, status: RUNNING, loop: { mission: null, pushable: true, robot: "sim:ur5e" }, law: law(), halted: false,
 };
 
 test("a push on a simulated arm under a compliant law has an effect", () => {
-  for (const law of ["admittance", "impedance"]) {
-    for (const what of ["arm", "goal", "force"] as const) assert.equal(whyInert(what, { ...NOW, law }), "");
-  }
-  assert.equal(whyInert("arm", { ...NOW, law: "contact" }), "");
+  for (const what of ["arm", "goal", "force"] as const) assert.equal(whyInert(what, NOW), "");
+  assert.equal(whyInert("arm", { ...NOW, law: law({ no_goal: "follows its own path" }) }), "");
 });
 
 test("a drag without effect says why, and what to do", () => {
@@ -26,7 +25,8 @@ test("a drag without effect says why, and what to do", () => {
   assert.match(whyInert("arm", { ...NOW, loop: real }), /Push ur:10.0.0.2 by hand/);
   assert.equal(whyInert("goal", { ...NOW, loop: real }), "");
   assert.match(whyInert("arm", { ...NOW, halted: true }), /stopped.*Press Resume/);
-  assert.match(whyInert("arm", { ...NOW, law: "hold" }), /hold keeps the arm/);
-  assert.match(whyInert("goal", { ...NOW, law: "hold" }), /joint goal/);
-  assert.match(whyInert("goal", { ...NOW, law: "contact" }), /its own path/);
+  const stiff = law({ name: "stiff", no_push: "keeps the arm in place", no_goal: "follows a joint goal", no_virtual_push: "feels nothing" });
+  assert.equal(whyInert("arm", { ...NOW, law: stiff }), "No effect: the law stiff keeps the arm in place.");
+  assert.match(whyInert("goal", { ...NOW, law: stiff }), /joint goal/);
+  assert.match(whyInert("force", { ...NOW, law: stiff }), /feels nothing/);
 });

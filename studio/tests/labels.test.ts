@@ -2,16 +2,22 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Labels } from "../src/labels";
-import type { Declared } from "../src/wire";
+import { law, parameter, slider } from "./declared";
 
-function item(name: string, unit: string, type = "number"): Declared {
-  return { name, type, unit, live: true, help: "", low: 0, high: null, default: 0 };
-}
+const item = (name: string, unit: string, type = "number") => parameter(name, unit, type)[1];
+const LAWS = {
+  "1": law({
+    sliders: [
+      slider("contact.target_n", "Target force"), slider("contact.force_limit_n", "Force limit"), slider("contact.lag_s", "Total lag"), slider("sense.cutoff_hz", "Filter cutoff"),
+      slider("admittance.mass", "Mass"), slider("limits.linear_speed_m_s", "Tool speed"),
+    ],
+  }),
+};
 
 const labels = new Labels([
   item("contact.target_n", "N"), item("contact.force_limit_n", "N"), item("contact.lag_s", "s"), item("contact.touch_n", "N"),
   item("sense.cutoff_hz", "Hz"), item("admittance.mass", "kg, kg m²", "6 numbers"), item("limits.linear_speed_m_s", "m/s"),
-]);
+], LAWS);
 
 test("a value and its limit have labels and units, with the names behind", () => {
   assert.equal(

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { MOST } from "../src/scale";
-import { allowedStep, PLACES, stepsOf, trackOf, zoneAt, type Zone } from "../src/zones";
+import { allowedStep, PLACES, stepsOf, trackOf, zoneAt } from "../src/zones";
+import type { Zone } from "../src/wire";
 
 const ZONES: Zone[] = [
   { first: 0, last: 31, level: 0, why: "" },

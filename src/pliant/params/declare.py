@@ -53,12 +53,22 @@ SixPositive = tuple[Positive, Positive, Positive, Positive, Positive, Positive]
 SixNotNegative = tuple[NotNegative, NotNegative, NotNegative, NotNegative, NotNegative, NotNegative]
 
 
-def param(default: Any, *, unit: str = "", live: bool = False, help: str, **bounds: Any) -> Any:  # noqa: A002 (the word a reader expects)
+def param(
+    default: Any,
+    *,
+    unit: str = "",
+    live: bool = False,
+    help: str,  # noqa: A002 (the word a reader expects)
+    scale: Literal["", "linear", "log"] = "",
+    **bounds: Any,
+) -> Any:
     """Declare a parameter: default, unit, whether it may change while the loop runs, one sentence of help, bounds.
 
-    The default `...` makes it required.
+    The default `...` makes it required. `scale` is that of its slider in the Studio: linear, log, or chosen from the
+    bounds.
     """
-    return Field(default, description=help, json_schema_extra={"unit": unit, "live": live}, **bounds)
+    extra = {"unit": unit, "live": live, **({"scale": scale} if scale else {})}
+    return Field(default, description=help, json_schema_extra=extra, **bounds)
 
 
 @dataclass(frozen=True)
@@ -74,6 +84,8 @@ class Declared:
     help: str
     required: bool = False
     """Whether it must be given: it has no default."""
+    scale: str = ""
+    """Scale of its slider: linear, log, or "" to choose it from the bounds."""
 
 
 @cache
@@ -103,6 +115,7 @@ def _declared(section: type[Section], prefix: str) -> Iterator[Declared]:
             required=field.is_required(),
             live=bool(extra.get("live", False)),
             help=field.description or "",
+            scale=str(extra.get("scale", "")),
         )
 
 

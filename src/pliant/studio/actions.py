@@ -7,29 +7,26 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import InputError, PliantError, UnknownNameError
+from pliant.errors import PliantError
 from pliant.session.stop_request import HEARD_S
-from pliant.studio.request import Message, Request
+from pliant.studio import page_requests as ask
+from pliant.studio.page_messages import InForce, Values
+from pliant.studio.request import Request
 from pliant.studio.shown_parameters import in_force, parameters_in_words, values_of
 from pliant.studio.stage.begin_mission import Beginning
 from pliant.studio.stage.judged_values import is_judged, zones
-from pliant.studio.wire import in_words
 from pliant.studio.work import archive
-
-Answer = dict[str, Any]
 
 # A push lasts this long unless it is repeated, so a page that is gone stops pushing [s].
 PUSH_S = 0.25
 # The hardest push by hand [N].
 PUSH_N = 80.0
-# At most this many values of a parameter are judged in advance: a slider has no finer steps.
-MOST_VALUES = 65
 
 
 # ---- at once: never behind anything else ---------------------------------------------------------------------------
 
 
-def _halt(request: Request) -> Answer:
+def _halt(request: Request[ask.Halt]) -> ask.Halted | ask.Refusal:
     """Stop the loop that is shown, for any page. A running loop got the stop when the request arrived.
 
     The answer says whether it was heard: a loop that hangs has the stop in its queue, and moves on or not, and one that
@@ -40,13 +37,13 @@ def _halt(request: Request) -> Answer:
     try:
         told = request.brakes or request.stage.brake()
     except PliantError as error:
-        return {**in_words(error), "idle": request.stage.is_idle}
+        return {"ok": False, "error": str(error), "idle": request.stage.is_idle}
     heard = bool(told) and all(brake.is_heard(deadline_s) for brake in told)
     return {"arrived_ns": request.arrived_ns, "heard": heard}
 
 
-def _push(request: Request) -> Answer:
-    force = np.array(request.numbers("force", 3))
+def _push(request: Request[ask.Push]) -> ask.Done:
+    force = np.array(request.asked.force, float)
     force *= min(1.0, PUSH_N / max(float(np.linalg.norm(force)), 1e-9))
     request.arm.push(force, PUSH_S)
     return {}
@@ -55,70 +52,65 @@ def _push(request: Request) -> Answer:
 # ---- one after the other -------------------------------------------------------------------------------------------
 
 
-def _start(request: Request) -> Answer:
+def _start(request: Request[ask.Start]) -> ask.Done:
     request.check_run()
-    request.stage.start(request.text("task"), request.text("robot", ""), record=request.flag("record"))
+    asked = request.asked
+    request.stage.start(asked.task, asked.robot, record=asked.record)
     return {}
 
 
-def _resume(request: Request) -> Answer:
+def _resume(request: Request[ask.Resume]) -> ask.Done:
     request.arm.resume()
     return {}
 
 
-def _command(request: Request) -> Answer:
-    request.arm.command(request.text("command"))
-    return {}
-
-
-def _seek(request: Request) -> Answer:
-    """Set the start of a contact where the tool is, and seek the surface from there."""
+def _command(request: Request[ask.Command]) -> ask.Done:
     link = request.arm
-    link.command("set_start")
-    link.command("start")
+    for command in request.asked.commands:
+        link.command(command)
     return {}
 
 
-def _goal(request: Request) -> Answer:
-    request.arm.goal_position(request.numbers_onto(lambda arm: arm.state.goal.pose, "position", 2, 3))
+def _goal(request: Request[ask.Goal]) -> ask.Done:
+    request.arm.goal_position(request.onto(lambda arm: arm.state.goal.pose, request.asked.position))
     return {}
 
 
-def _virtual_push(request: Request) -> Answer:
-    request.arm.virtual_push(request.numbers_onto(lambda arm: arm.state.goal.push, "force", 3))
+def _virtual_push(request: Request[ask.VirtualPush]) -> ask.Done:
+    request.arm.virtual_push(request.onto(lambda arm: arm.state.goal.push, request.asked.force))
     return {}
 
 
-def _tare(request: Request) -> Answer:
+def _tare(request: Request[ask.Tare]) -> InForce:
     link = request.arm
     request.history.note(link, ["sense.bias"], link.tare)
     return in_force(link)
 
 
-def _set(request: Request) -> Answer:
-    request.history.set(request.arm, request.values(), request.count("drag"))
+def _set(request: Request[ask.Set]) -> InForce:
+    request.history.set(request.arm, request.asked.values, request.asked.drag)
     return in_force(request.arm)
 
 
-def _differing(request: Request) -> tuple[dict[str, Any], dict[str, Any]]:
+def _differing(request: Request[ask.Compare] | Request[ask.Preset]) -> tuple[Values, Values]:
     """The live parameters in which a preset differs from what is in force: what is now, and what would be."""
     now = values_of(request.arm.parameters)
-    then = values_of(request.stage.preset(request.text("preset")))
+    then = values_of(request.stage.preset(request.asked.preset))
     live = {item["name"] for item in parameters_in_words(type(request.arm.parameters)) if item["live"]}
     names = [name for name, value in then.items() if name in live and value != now[name]]
     return {name: now[name] for name in names}, {name: then[name] for name in names}
 
 
-def _keep(request: Request) -> Answer:
+def _keep(request: Request[ask.Keep]) -> ask.Kept:
     return {"kept": request.stage.keep(request.arm.parameters)}
 
 
-def _compare(request: Request) -> Answer:
+def _compare(request: Request[ask.Compare]) -> ask.Differing:
     now, then = _differing(request)
     return {"now": now, "then": then}
 
 
-def _preset(request: Request) -> Answer:
+def _preset(request: Request[ask.Preset]) -> InForce:
     """Take over the live parameters of a preset, as one change that can be undone."""
     _, then = _differing(request)
     if then:
@@ -126,28 +118,28 @@ def _preset(request: Request) -> Answer:
     return in_force(request.arm)
 
 
-def _undo(request: Request) -> Answer:
+def _undo(request: Request[ask.Undo]) -> InForce:
     request.history.undo(request.arm)
     return in_force(request.arm)
 
 
-def _redo(request: Request) -> Answer:
+def _redo(request: Request[ask.Redo]) -> InForce:
     request.history.redo(request.arm)
     return in_force(request.arm)
 
 
-def _save(request: Request) -> Answer:
+def _save(request: Request[ask.Save]) -> ask.Saved:
     scene = request.stage.scene
-    path = request.text("path", scene.source if scene else "")
+    path = request.asked.path if request.asked.path is not None else scene.source if scene else ""
     return {"path": path, "saved": list(request.arm.save(path))}
 
 
-def _record(request: Request) -> Answer:
+def _record(request: Request[ask.Record]) -> ask.RecordingStarted:
     request.check_run()
     return {"recording": request.stage.record()}
 
 
-def _stop_recording(request: Request) -> Answer:
+def _stop_recording(request: Request[ask.StopRecording]) -> ask.RecordingSaved:
     request.check_run()
     return {"recorded": request.stage.stop_recording()}
 
@@ -155,69 +147,65 @@ def _stop_recording(request: Request) -> Answer:
 # ---- beside the loop -----------------------------------------------------------------------------------------------
 
 
-def _begin(request: Request) -> Answer:
+def _begin(request: Request[ask.Begin]) -> ask.Done:
     """Begin the mission. The search for its path delays no other request."""
     Beginning(request).begin()
     return {}
 
 
-def _aim(request: Request) -> Answer:
+def _aim(request: Request[ask.Aim]) -> ask.Done:
     """Give the mission another goal of its tool."""
-    request.mission.goal(request.numbers("position", 2, 3))
+    request.mission.goal(request.asked.position)
     return {}
 
 
-def _recordings(request: Request) -> Answer:
+def _recordings(request: Request[ask.ListRecordings]) -> ask.Recordings:
     return {"recordings": archive.recordings()}
 
 
-def _open(request: Request) -> Answer:
-    work, name = request.stage.work, request.text("name")
+def _open(request: Request[ask.Open]) -> ask.Opened:
+    work, name = request.stage.work, request.asked.name
     with work.opening(f"Opening {name}"):
         return {"recording": archive.ask_open(work, name)}
 
 
-def _what_if(request: Request) -> Answer:
-    work, name = request.stage.work, request.text("name")
+def _what_if(request: Request[ask.WhatIf]) -> ask.Simulated:
+    work, name = request.stage.work, request.asked.name
     with work.alone(f"Simulating {name} again"):
         return {"what_if": archive.ask_what_if(work, name, request.arm.parameters)}
 
 
-def _ahead(request: Request) -> Answer:
+def _ahead(request: Request[ask.Ahead]) -> ask.Judged:
     """How the stability check would judge values of a parameter."""
-    values = request.message.get("values")
-    if not isinstance(values, list) or not 2 <= len(values) <= MOST_VALUES:
-        raise InputError("values", "…", f"a list of 2 to {MOST_VALUES} values")
-    link = request.arm
-    return {"judged": is_judged(link), "zones": zones(link, request.text("parameter"), values)}
+    link, asked = request.arm, request.asked
+    return {"judged": is_judged(link), "zones": zones(link, asked.parameter, asked.values)}
 
 
-def _experiment(request: Request) -> Answer:
-    work, name = request.stage.work, request.text("name")
+def _experiment(request: Request[ask.RunExperiment]) -> ask.ExperimentDone:
+    work, name = request.stage.work, request.asked.name
     with work.alone(f"Running {name}"):
         return {"experiment": archive.run_experiment(work, name)}
 
 
-def _plan(request: Request) -> Answer:
-    with request.stage.work.alone("Planning a path"):
-        return {"plan": archive.plan(request.stage.work, *(request.text(field) for field in ("map", "start", "goal")))}
+def _plan(request: Request[ask.Plan]) -> ask.Planned:
+    work, asked = request.stage.work, request.asked
+    with work.alone("Planning a path"):
+        return {"plan": archive.plan(work, asked.map, asked.start, asked.goal)}
 
 
-def _cancel(request: Request) -> Answer:
+def _cancel(request: Request[ask.Cancel]) -> ask.Cancelled:
     """Cancel the running experiment, plan or what-if, or the opening of a recording, no matter who asked for it."""
-    work, what = request.stage.work, request.text("what", "work")
-    if what not in work.in_progress:
-        raise UnknownNameError("work", what, work.in_progress)
-    return {"cancelled": (work.reader if what == "open" else work).cancel()}
+    work = request.stage.work
+    return {"cancelled": (work.reader if request.asked.what == "open" else work).cancel()}
 
 
-Action = Callable[[Request], Answer]
+Action = Callable[[Request[Any]], Any]
 HALT, PUSH, IN_TURN, BESIDE = "halt", "push", "in turn", "beside"
 ACTIONS: dict[str, dict[str, Action]] = {
     HALT: {"halt": _halt},
     PUSH: {"push": _push},
     IN_TURN: {
-        "start": _start, "resume": _resume, "command": _command, "seek": _seek, "goal": _goal,
+        "start": _start, "resume": _resume, "command": _command, "goal": _goal,
         "virtual_push": _virtual_push, "tare": _tare, "set": _set, "keep": _keep, "preset": _preset, "undo": _undo,
         "redo": _redo, "save": _save, "record": _record, "stop_recording": _stop_recording,
     },
@@ -227,13 +215,9 @@ ACTIONS: dict[str, dict[str, Action]] = {
     },
 }  # fmt: skip
 # What may move a robot: not done when a stop has come in the meantime.
-MOVES = frozenset({"start", "resume", "command", "seek", "goal", "virtual_push", "begin"})
+MOVES = frozenset({"start", "resume", "command", "goal", "virtual_push", "begin"})
 
 
-def action_of(message: Message) -> tuple[Action, str]:
-    """The action that a message requests, and its kind: halt, push, in turn, or beside the loop."""
-    name = message.get("do")
-    for when, table in ACTIONS.items():
-        if isinstance(name, str) and name in table:
-            return table[name], when
-    raise UnknownNameError("request", str(name)[:50], [name for table in ACTIONS.values() for name in table])
+def action_of(name: str) -> tuple[Action, str]:
+    """The action of a request, and its kind: halt, push, in turn, or beside the loop."""
+    return next((table[name], when) for when, table in ACTIONS.items() if name in table)

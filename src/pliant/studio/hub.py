@@ -6,13 +6,14 @@ import asyncio
 import contextlib
 import logging
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from pliant.errors import PliantError
 from pliant.session.undo import Changes
+from pliant.studio.page_messages import Status
 from pliant.studio.stage.liveness import Pulse
 from pliant.studio.stage.shown_scene import Scene
 from pliant.studio.stage.stage import Stage
@@ -52,7 +53,7 @@ class Page:
         self._frames.clear()
         self.put(hello)
 
-    def say(self, message: dict[str, Any]) -> None:
+    def say(self, message: Mapping[str, Any]) -> None:
         self.put(text_of(message))
 
     def put(self, text: str) -> None:
@@ -158,7 +159,7 @@ class Hub:
         """The pages that know of this loop."""
         return [page for page in self.pages if page.number == scene.number]
 
-    def status(self) -> dict[str, Any]:
+    def status(self) -> Status:
         """The state of the loop, for the pages."""
         scene = self.stage.scene
         none = "starting" if self.stage.is_opening else "none"

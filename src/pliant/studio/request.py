@@ -1,19 +1,19 @@
-"""A request from a page: its fields, checked as they are read, and the loop that the page was showing."""
+"""A request from a page: what it asks, checked against its declaration, and the loop that the page was showing."""
 
 from __future__ import annotations
 
 import json
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-import numpy as np
-
-from pliant.errors import InputError, RejectedError
+from pliant.errors import InputError, RejectedError, UnknownNameError
 from pliant.mobile.mission.mission_link import MissionLink
 from pliant.session.link import Link
 from pliant.session.stop_request import Brake
 from pliant.session.undo import Changes
+from pliant.studio.message_check import checked
+from pliant.studio.page_requests import REQUESTS, Asked, Halt
 from pliant.studio.stage.settled import settle
 from pliant.studio.stage.stage import Stage
 
@@ -21,17 +21,16 @@ from pliant.studio.stage.stage import Stage
 MESSAGE_BYTES = 65536
 
 Message = dict[str, Any]
+A = TypeVar("A", bound=Asked)
 
 
-class Request:
+class Request(Generic[A]):
     """A request and its context: for which run of the stage, and after how many stops."""
 
-    def __init__(self, stage: Stage, message: Message, history: Changes) -> None:
-        self.stage, self.message, self.history = stage, message, history
-        run = message.get("run", stage.number)
-        if type(run) is not int:
-            raise InputError("run", str(run)[:40], "the number of the run that the page shows")
-        self.run, self.stops = run, stage.stops
+    def __init__(self, stage: Stage, asked: A, history: Changes) -> None:
+        self.stage, self.asked, self.history = stage, asked, history
+        self.run = stage.number if asked.run is None else asked.run
+        self.stops = stage.stops
         self.arrived_ns, self.arrived_s = time.time_ns(), time.monotonic()
         self.brakes: list[Brake] = []
         """The loops that were sent a stop when this arrived."""
@@ -64,56 +63,29 @@ class Request:
 
     # -- what it says --
 
-    def text(self, field: str, default: str | None = None) -> str:
-        value = self.message.get(field, default)
-        if not isinstance(value, str) or len(value) > 500:
-            raise InputError(field, value, "text of at most 500 characters")
-        return value
-
-    def numbers(self, field: str, *sizes: int) -> list[float]:
-        value = self.message.get(field)
-        numbers = [float(v) for v in value if type(v) in (int, float)] if isinstance(value, list) else []
-        if (
-            not isinstance(value, list)
-            or len(numbers) != len(value)
-            or len(value) not in sizes
-            or not np.isfinite(numbers).all()
-        ):
-            raise InputError(field, value, f"{' or '.join(map(str, sizes))} finite numbers")
-        return numbers
-
-    def numbers_onto(self, now: Callable[[Link], Any], field: str, *sizes: int) -> list[float]:
-        """The same, where null keeps a number as it is `now`, after the loop has executed all earlier commands."""
-        value = self.message.get(field)
-        if not isinstance(value, list) or None not in value or all(each is None for each in value):
-            return self.numbers(field, *sizes)
-        given = [0.0 if each is None else each for each in value]
-        self.message = {**self.message, field: given}
-        numbers = self.numbers(field, *sizes)
+    def onto(self, now: Callable[[Link], Any], given: list[float | None]) -> list[float]:
+        """The numbers, where None keeps one as it is `now`, after the loop has executed all earlier commands."""
+        if all(number is None for number in given):
+            raise RejectedError("All numbers are null, so nothing would change. Give at least one number.")
+        numbers = [number for number in given if number is not None]
+        if len(numbers) == len(given):
+            return numbers
         settle(self.arm)
-        return [
-            own if each is None else number for own, each, number in zip(now(self.arm), value, numbers, strict=False)
-        ]
+        return [float(own) if number is None else number for own, number in zip(now(self.arm), given, strict=False)]
 
-    def count(self, field: str) -> int:
-        """A whole number, 0 if it is missing."""
-        value = self.message.get(field, 0)
-        if type(value) is not int:
-            raise InputError(field, str(value)[:40], "a whole number")
-        return value
 
-    def flag(self, field: str) -> bool:
-        """True or false, false if it is missing."""
-        value = self.message.get(field, False)
-        if type(value) is not bool:
-            raise InputError(field, str(value)[:40], "true or false")
-        return value
+def asked_in(message: Message) -> Asked:
+    """The declared request that a message makes; raises if it is unknown, or one of its fields is unknown or wrong.
 
-    def values(self) -> dict[str, Any]:
-        values = self.message.get("values")
-        if not isinstance(values, dict) or not values:
-            raise InputError("values", values, "a JSON object of parameter names and values")
-        return values
+    A stop is understood whatever else the message contains.
+    """
+    name = message.get("do")
+    kind = REQUESTS.get(name) if isinstance(name, str) else None
+    if kind is None:
+        raise UnknownNameError("request", str(name)[:50], REQUESTS)
+    if kind is Halt:
+        return Halt(id=message.get("id"))
+    return checked(kind, {field: value for field, value in message.items() if field != "do"})
 
 
 def understood(text: str | None) -> Message:

@@ -16,7 +16,7 @@ from typing import Any
 from pliant.errors import PliantError, RejectedError
 from pliant.studio.actions import ACTIONS, BESIDE, HALT, IN_TURN, MOVES, PUSH, PUSH_S, Action, action_of
 from pliant.studio.hub import Page
-from pliant.studio.request import Request, understood
+from pliant.studio.request import Request, asked_in, understood
 from pliant.studio.stage.stage import Stage
 from pliant.studio.wire import in_words, text_of
 
@@ -50,9 +50,9 @@ class Desk:
         try:
             message = understood(text)
             number = message.get("id")
-            action, when = action_of(message)
+            asked = asked_in(message)
+            action, when = action_of(asked.do)
             if when == HALT:
-                message.pop("run", None)  # whatever the page looked at: what is shown now is to stop
                 self.stage.note_stop()  # now, so that what came before it is known from what comes after
             elif is_crowded:
                 raise RejectedError("The open pages send too many messages. This one was dropped: try again.")
@@ -60,7 +60,7 @@ class Desk:
                 raise RejectedError(
                     f"{MOST_WAITING} requests of this page are pending. This one was dropped: try again."
                 )
-            request = Request(self.stage, message, page.history)
+            request = Request(self.stage, asked, page.history)
             if when == HALT:
                 request.brakes = self.stage.brake_at_once()
         except PliantError as error:
@@ -83,9 +83,9 @@ class Desk:
             if page.pushing is not None:
                 self.stage.arm(page.pushing).push([0.0, 0.0, 0.0], PUSH_S)
 
-    def _answer(self, request: Request, action: Action, page: Page) -> str:
+    def _answer(self, request: Request[Any], action: Action, page: Page) -> str:
         """Do what was requested, in a thread of its kind; returns the answer."""
-        number, name = request.message.get("id"), str(request.message["do"])
+        number, name = request.asked.id, request.asked.do
         try:
             if name in MOVES:
                 request.check_stops()

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pliant.control.parameters import Parameters
 from pliant.params.declare import declared, flat, limits_of
 from pliant.params.matrix import compact
 from pliant.session.link import Link
+from pliant.studio.page_messages import Declared as Shown
+from pliant.studio.page_messages import InForce, Values
 
 
-def parameters_in_words(kind: type[Parameters] = Parameters) -> list[dict[str, Any]]:
+def parameters_in_words(kind: type[Parameters] = Parameters) -> list[Shown]:
     """Every parameter of this kind of set, in the order of declaration."""
     bounds = limits_of(kind)
     return [
@@ -24,12 +24,13 @@ def parameters_in_words(kind: type[Parameters] = Parameters) -> list[dict[str, A
             "low": 0.0 if "matrix" in item.type else bounds[item.name][0],
             "high": bounds[item.name][1],
             "default": compact(item.default),
+            "scale": item.scale,
         }
         for item in declared(kind)
     ]
 
 
-def in_force(link: Link) -> dict[str, Any]:
+def in_force(link: Link) -> InForce:
     """The values in force, and their revision: of two such messages the later one counts."""
     while True:
         revision = int(link.board.adopted)
@@ -38,6 +39,6 @@ def in_force(link: Link) -> dict[str, Any]:
             return {"values": values, "revision": revision}
 
 
-def values_of(parameters: Parameters) -> dict[str, Any]:
+def values_of(parameters: Parameters) -> Values:
     """Every value by its dotted name; a matrix that is a diagonal as its six numbers."""
     return {name: compact(value) for name, value in flat(parameters).items()}

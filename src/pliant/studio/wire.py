@@ -1,10 +1,9 @@
 """The wire format: one JSON message that describes the cell, then small binary frames.
 
-A frame is a header (little-endian), the poses of the bodies (f4), and one row of channels (f4) for every new sample:
+A frame is a header (`FrameHeader`), numbers of the newest record (`HEAD`), the poses of the bodies, and one row of
+channels for every new sample, all of them f4:
 
-    u4 kind   u4 first   u4 samples   u4 bodies   f8 time_s   HEAD (f4 each)   poses   samples
-
-`first` is the running number of the first sample, so a client can detect a lost frame.
+    header   head   poses   samples
 """
 
 from __future__ import annotations
@@ -12,20 +11,25 @@ from __future__ import annotations
 import json
 import math
 import struct
-from collections.abc import Callable
-from dataclasses import dataclass
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, astuple, dataclass, is_dataclass
 from typing import Any
 
 import numpy as np
 
-from pliant.control.laws.contact.contact_states import DWELL, PAUSED, SLIDE
+from pliant.control.laws.law import Law
+from pliant.control.laws.law_panel import Line
+from pliant.control.laws.registry import LAWS
 from pliant.errors import PliantError
-from pliant.records import LIMIT_UNITS, LIMITS
+from pliant.records import LIMIT_UNITS, LIMITS, TELEMETRY
+from pliant.studio import page_messages as say
+from pliant.studio.page_requests import Refusal
 
 Array = np.ndarray[Any, Any]
 
-FRAME = 1
-_HEADER = struct.Struct("<IIIId")
+_FORMATS = (hint.__metadata__[0] for hint in typing.get_type_hints(say.FrameHeader, include_extras=True).values())
+_HEADER = struct.Struct("<" + "".join(_FORMATS))
 
 # Samples per second that the page draws; the loop's rate is the recorder's business.
 SAMPLE_HZ = 100.0
@@ -38,13 +42,23 @@ class Channel:
     name: str
     unit: str
     take: Callable[[Array], Array]
+    line: Line | None = None
+    """The line of a law's panel; None for a line that every law has."""
+    law: str = ""
+    """The law that it belongs to."""
 
-    def describe(self) -> dict[str, str]:
-        return {"name": self.name, "unit": self.unit}
-
-
-def _norm(field: str, part: slice) -> Callable[[Array], Array]:
-    return lambda r: np.linalg.norm(r["observed"][field][:, part], axis=1)
+    def describe(self) -> say.Channel:
+        line = self.line or Line(self.name, self.unit, "", "")
+        return {
+            "name": self.name,
+            "unit": self.unit,
+            "plot": line.plot,
+            "key": line.key,
+            "dashed": line.dashed,
+            "band": line.band,
+            "follows": line.follows,
+            "law": self.law,
+        }
 
 
 def _part(field: str, i: int) -> Callable[[Array], Array]:
@@ -53,13 +67,6 @@ def _part(field: str, i: int) -> Callable[[Array], Array]:
 
 def _stretch(records: Array) -> Array:
     return 1e3 * np.linalg.norm(records["observed"]["pose"][:, :3] - records["goal"]["pose"][:, :3], axis=1)
-
-
-def _target(records: Array) -> Array:
-    """The force target while a contact presses. At other times the state keeps an old one, which means nothing."""
-    contact, pressing = records["state"]["contact"], (DWELL, SLIDE)
-    paused = (contact["state"] == PAUSED) & np.isin(contact["before"], pressing)
-    return np.where(np.isin(contact["state"], pressing) | paused, contact["target_n"], np.nan)
 
 
 def turned_deg(poses: Array, goals: Array) -> Array:
@@ -76,14 +83,12 @@ def _turned(records: Array) -> Array:
 _TIME = Channel("time", "s", lambda r: r["time_s"])
 _LATENESS = Channel("lateness", "µs", lambda r: r["timing"]["late_s"] * 1e6)
 
-# Of an arm.
-CHANNELS = (
+# Of an arm under any law.
+_CHANNELS = (
     _TIME,
     Channel("force x", "N", _part("wrench", 0)),
     Channel("force y", "N", _part("wrench", 1)),
     Channel("force z", "N", _part("wrench", 2)),
-    Channel("contact force", "N", lambda r: r["state"]["contact"]["force_n"]),
-    Channel("force target", "N", _target),
     Channel("velocity x", "m/s", _part("twist", 0)),
     Channel("velocity y", "m/s", _part("twist", 1)),
     Channel("velocity z", "m/s", _part("twist", 2)),
@@ -92,6 +97,29 @@ CHANNELS = (
     Channel("energy tank", "J", lambda r: r["state"]["tank_j"]),
     _LATENESS,
 )
+
+
+def arm_channels() -> tuple[Channel, ...]:
+    """The channels of an arm: those of every law, and the lines that the panels of the known laws declare."""
+    lines = [(law, line) for law in LAWS.values() if law.panel is not None for line in law.panel.lines]
+    return (*_CHANNELS, *(_line_of(law, line) for law, line in lines))
+
+
+def _line_of(law: Law, line: Line) -> Channel:
+    """A line of a law; there are no values while another law runs."""
+
+    def take(records: Array) -> Array:
+        value, state = line.value, law.state
+        if isinstance(value, str) and state is not None:
+            size = state.dtype.itemsize // 8
+            values = np.ascontiguousarray(records["state"]["own"][:, :size]).view(state.dtype)[value].ravel()
+        elif isinstance(value, str):
+            values = records["state"][value]
+        else:
+            values = value(records)
+        return np.where(records["goal"]["law"] == law.number, line.scale * values, np.nan)
+
+    return Channel(line.name, line.unit, take, line, law.name)
 
 
 def driving_channels(room: Callable[[Array], Array], goal: Callable[[], Array]) -> tuple[Channel, ...]:
@@ -119,41 +147,63 @@ def driving_channels(room: Callable[[Array], Array], goal: Callable[[], Array]) 
     )
 
 
-# Of the newest record: what is drawn into the view, and the pills.
-HEAD = (
-    *(f"goal {axis}" for axis in ("x", "y", "z", "qw", "qx", "qy", "qz")),
-    *(f"tool {axis}" for axis in ("x", "y", "z", "qw", "qx", "qy", "qz")),
-    *(f"force {axis}" for axis in "xyz"),
-    *(f"normal {axis}" for axis in "xyz"),
-    *(f"push {axis}" for axis in "xyz"),
-    *("law", "fault", "stopped", "limits", "trouble"),
-    *("state", "reason", "rejected", "revision", "overruns"),
-    *("ramp", "tank", "target"),
-    *(f"cut {number}" for number in range(2 * len(LIMITS))),
-    *("base x", "base y", "base heading"),
-)
+def _first(field: str, part: str, n: int | None = None) -> tuple[int, Callable[[Any], Any]]:
+    """The first `n` numbers of a field of the record, or all of them."""
+    shape = TELEMETRY.dtype[field][part].shape
+    return (n or math.prod(shape)), lambda record: np.ravel(record[field][part])[:n]
+
+
+def _states(record: Any) -> Any:
+    law = _running(record)
+    panel = None if law is None else law.panel
+    return (0.0,) * 3 if panel is None or panel.states is None else panel.states.now(record)
+
+
+def arrow_of(record: Any) -> Any:
+    """The direction at the tool that the running law's panel declares; zeros if it has none."""
+    law = _running(record)
+    panel = None if law is None else law.panel
+    return np.zeros(3) if panel is None or panel.arrow is None else panel.arrow(record)
+
+
+def _running(record: Any) -> Law | None:
+    number = int(record["goal"]["law"])
+    return next((law for law in LAWS.values() if law.number == number), None)
+
+
+_TAKEN: dict[say.HeadField, tuple[int, Callable[[Any], Any]]] = {
+    "goal": _first("goal", "pose"),
+    "tool": _first("observed", "pose"),
+    "force": _first("observed", "wrench", 3),
+    "arrow": (3, arrow_of),
+    "push": _first("goal", "push", 3),
+    "law": _first("goal", "law"),
+    "stopped": _first("goal", "stop"),
+    "limits": _first("observed", "limits"),
+    "trouble": _first("state", "trouble"),
+    "states": (3, _states),
+    "ramp": _first("state", "ramp"),
+    "tank": _first("state", "tank_j"),
+    "asked": _first("observed", "asked"),
+    "allowed": _first("observed", "allowed"),
+    "base": _first("base", "pose"),
+}
+
+
+def _places() -> dict[say.HeadField, tuple[int, int]]:
+    places, at = dict[say.HeadField, tuple[int, int]](), 0
+    for name, (count, _) in _TAKEN.items():
+        places[name], at = (at, count), at + count
+    return places
+
+
+HEAD = _places()
+"""First place and count of the numbers of the newest record that are drawn into the view and the pills."""
 
 
 def head_of(record: Any) -> Array:
-    """The numbers named by HEAD."""
-    contact, observed = record["state"]["contact"], record["observed"]
-    return np.concatenate(
-        [
-            record["goal"]["pose"],
-            observed["pose"],
-            observed["wrench"][:3],
-            contact["normal"],
-            record["goal"]["push"][:3],
-            [record["goal"]["law"], record["state"]["fault"], record["goal"]["stop"]],
-            [observed["limits"], record["state"]["trouble"]],
-            [contact["state"], contact["reason"], contact["rejected"]],
-            [record["revision"], record["timing"]["overruns"]],
-            [record["state"]["ramp"], record["state"]["tank_j"], *_target(np.atleast_1d(record))],
-            observed["asked"],
-            observed["allowed"],
-            record["base"]["pose"],
-        ]
-    ).astype(np.float32)
+    """The numbers of HEAD."""
+    return np.concatenate([np.asarray(take(record), np.float32).reshape(-1) for _, take in _TAKEN.values()])
 
 
 def samples_of(records: Array, every: int, channels: tuple[Channel, ...]) -> Array:
@@ -164,29 +214,31 @@ def samples_of(records: Array, every: int, channels: tuple[Channel, ...]) -> Arr
 
 def frame(first: int, newest: Any, poses: Array, samples: Array) -> bytes:
     """One binary frame."""
-    header = _HEADER.pack(FRAME, first, len(samples), len(poses), float(newest["time_s"]))
-    return b"".join((header, head_of(newest).tobytes(), poses.tobytes(), samples.tobytes()))
+    header = say.FrameHeader(say.FRAME, first, len(samples), len(poses), float(newest["time_s"]))
+    return b"".join((_HEADER.pack(*astuple(header)), head_of(newest).tobytes(), poses.tobytes(), samples.tobytes()))
 
 
-def limits_in_words() -> list[dict[str, str]]:
+def limits_in_words() -> list[say.Quantity]:
     """The meaning of each bit of `limits`."""
     return [{"name": name, "unit": unit} for name, unit in zip(LIMITS.values(), LIMIT_UNITS, strict=True)]
 
 
-def in_words(error: PliantError) -> dict[str, Any]:
+def in_words(error: PliantError) -> Refusal:
     """An error as a page shows it."""
     return {"ok": False, "error": str(error)}
 
 
-def text_of(message: dict[str, Any]) -> str:
+def text_of(message: Mapping[str, Any]) -> str:
     """A message as JSON. Values that are not finite become null, which a plot shows as a gap."""
     try:
-        return json.dumps(message, allow_nan=False)
+        return json.dumps(message, allow_nan=False, default=asdict)
     except ValueError:
         return json.dumps(_finite(message), allow_nan=False)
 
 
 def _finite(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
     if isinstance(value, dict):
         return {name: _finite(item) for name, item in value.items()}
     if isinstance(value, list | tuple):

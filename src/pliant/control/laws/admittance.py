@@ -16,6 +16,7 @@ from pliant.control.laws.gain_change import advance_change, blend, refill
 from pliant.control.laws.gains import target
 from pliant.control.laws.goal_checks import overstretched
 from pliant.control.laws.law import TOOL_VELOCITY, Law
+from pliant.control.laws.law_panel import spring_panel
 from pliant.control.sense import external_wrench
 from pliant.kernel import kernel, put
 from pliant.records import FAULT_POSE_ERROR, Field, Layout
@@ -156,4 +157,5 @@ def _begin(h, p, s, r, g, c, o, w, dt):
 LAW = Law(
     "admittance", 2, _step, TOOL_VELOCITY, section="admittance", begin=_begin, uses_goal=True,
     takes_wrench=True, matrices=("gains", target), trips=True, check_goal=overstretched,
+    panel=spring_panel("admittance"),
 )  # fmt: skip

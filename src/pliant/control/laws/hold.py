@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 
 from pliant.control.laws.law import JOINT_VELOCITY, Law
+from pliant.control.laws.law_panel import Panel
 from pliant.kernel import kernel
 
 
@@ -33,4 +34,6 @@ def _step(h, p, s, r, g, c, o, w, dt):
     step(p.hold, h, s, g.q, p.limits.acceleration_scale, dt, w.qd)
 
 
-LAW = Law("hold", 1, _step, JOINT_VELOCITY, section="hold", feels=False)
+_JOINT_GOAL = "follows a joint goal, not this one"
+_PANEL = Panel(no_push="keeps the arm in place", no_goal=_JOINT_GOAL, no_virtual_push=_JOINT_GOAL)
+LAW = Law("hold", 1, _step, JOINT_VELOCITY, section="hold", feels=False, panel=_PANEL)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from pliant.control.laws.law_panel import Panel
 from pliant.kernel import address_of, kernel
 from pliant.params.declare import Section
 from pliant.records import Field, Layout
@@ -85,6 +86,8 @@ class Law:
     """What a law from outside the package remembers, in `state.own`."""
     preflight: Callable[[Any], None] | None = None
     """Raises before the start if the law cannot carry out a task."""
+    panel: Panel | None = None
+    """What the Studio shows of it; None: a slider for every live number among its parameters."""
 
     @property
     def is_own(self) -> bool:

@@ -17,8 +17,9 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from pliant.control.laws.law import JOINT_TORQUE, OUTPUTS, Law, nothing
+from pliant.control.laws.law_panel import Panel
 from pliant.control.sense import external_wrench
-from pliant.errors import InputError
+from pliant.errors import InputError, UnknownNameError
 from pliant.kernel import fill, kernel, record_in
 from pliant.params.declare import Section, layout_of
 from pliant.records import MAX_OWN_STATE, Field, Layout
@@ -93,6 +94,18 @@ def _forget(tick, p, s, dt):
     """The beginning of a law that has nothing to prepare."""
 
 
+def _check_panel(name: str, params: type[Section], state: tuple[Field, ...], panel: Panel) -> None:
+    """Raise if a panel names a parameter of the law, or a field of its state, that it does not have."""
+    known = [f"{name}.{field}" for field in params.model_fields]
+    for item in (*panel.sliders, *panel.switches):
+        if item.parameter.startswith(f"{name}.") and item.parameter not in known:
+            raise UnknownNameError("parameter", item.parameter, known)
+    fields = [field.name for field in state]
+    for line in panel.lines:
+        if isinstance(line.value, str) and line.value not in fields:
+            raise UnknownNameError("field of the state", line.value, fields)
+
+
 def own_law(
     name: str,
     params: type[Section],
@@ -103,13 +116,15 @@ def own_law(
     begin: Callable[..., None] | None = None,
     uses_goal: bool = False,
     preflight: Callable[[Any], None] | None = None,
+    panel: Panel | None = None,
 ) -> Law:
     """A law of your own: its name, its parameters, and a kernel ``step(tick, p, s, dt)``.
 
     `output` is what it computes: "tool velocity" (`tick.twist`) or "joint velocity" (`tick.qd`). `state` are the fields
     of the record `s` that it keeps from tick to tick; they are zero when it starts. `begin(tick, p, s, dt)` is called
     once at the start. `uses_goal` says that it moves the tool to the goal pose. `preflight(task)` may raise an error
-    before the start.
+    before the start. `panel` is what the Studio shows of it. Without one, or with one that has
+    no sliders, every live number gets a slider.
     """
     if not isinstance(name, str) or not name.isidentifier() or not name.islower():
         raise InputError("the name of the law", name, "a lower-case Python name, such as damper_wall")
@@ -123,6 +138,7 @@ def own_law(
     if layout.dtype.itemsize > 8 * MAX_OWN_STATE:
         raise InputError(f"state of {name}", layout.dtype.itemsize // 8, f"at most {MAX_OWN_STATE} numbers in all")
     record = layout_of(params).dtype
+    _check_panel(name, params, fields, panel or Panel())
     return Law(
         name,
         0,
@@ -136,4 +152,5 @@ def own_law(
         params=params,
         state=layout,
         preflight=preflight,
+        panel=panel,
     )

@@ -13,19 +13,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pliant.control.laws.registry import LAWS
+from pliant.control.laws.registry import law_of
 from pliant.control.parameters import Parameters
 from pliant.errors import PliantError
 from pliant.session.arm_verbs import changed_live
 from pliant.session.link import Link
 from pliant.stability.guard import LEAST_MARGIN, objection, places
+from pliant.studio.page_messages import Zone
 
 FINE, THIN, REJECTED = range(3)
 # From so many times the gain on, the reserve is no longer worth a word.
 EASY = 2.0 * LEAST_MARGIN
 # Every so many of the values are judged first; between two that differ the border is found by halving.
 _STRIDE = 8
-_NAMES = {law.number: name for name, law in LAWS.items()}
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Verdict:
     why: str = ""
 
 
-def zones(link: Link, name: str, values: list[Any]) -> list[dict[str, Any]]:
+def zones(link: Link, name: str, values: list[Any]) -> list[Zone]:
     """Ranges of values of one parameter with the same result: first and last, level, and reason."""
     parameters, laws = link.parameters, laws_of(link)
     known: dict[int, Verdict] = {}
@@ -92,7 +92,7 @@ def is_judged(link: Link) -> bool:
 def laws_of(link: Link) -> list[str]:
     """The running law, and those that the task's script may switch to."""
     latest = link.board.latest()
-    running = _NAMES[int(latest.goal.law)] if latest is not None else link.task.law
+    running = law_of(latest.goal.law).name if latest is not None else link.task.law
     return sorted({running, *(event.law for event in link.task.events if event.law)})
 
 

@@ -13,6 +13,7 @@ from PIL import Image
 from pliant.mobile.mission.mission_task import MissionTask
 from pliant.mobile.planning.base_path import Path
 from pliant.mobile.planning.grid import OccupancyGrid
+from pliant.studio.page_messages import MapWords, MissionWords, Story
 from pliant.studio.wire import Channel, driving_channels
 
 Array = np.ndarray[Any, Any]
@@ -43,17 +44,17 @@ def channels_of(task: MissionTask, grid: OccupancyGrid, goal: Callable[[], Array
     return driving_channels(room.at, goal)
 
 
-def mission_in_words(task: MissionTask, grid: OccupancyGrid) -> dict[str, Any]:
+def mission_in_words(task: MissionTask, grid: OccupancyGrid) -> MissionWords:
     """The constant part: stages, footprint and map."""
     body = task.planner.footprint
     return {
         "stages": STAGES,
-        "footprint": [body.rear_m, body.front_m, 0.5 * body.width_m],
+        "footprint": (body.rear_m, body.front_m, 0.5 * body.width_m),
         "map": map_in_words(grid),
     }
 
 
-def map_in_words(grid: OccupancyGrid) -> dict[str, Any]:
+def map_in_words(grid: OccupancyGrid) -> MapWords:
     """A map as a picture in a data URL, and its extent. A large map is drawn coarser; blocked cells stay blocked."""
     left, right, bottom, top = grid.extent
     known = np.where(grid.blocked(), _UNKNOWN, _FREE)
@@ -68,10 +69,10 @@ def map_in_words(grid: OccupancyGrid) -> dict[str, Any]:
     picture = io.BytesIO()
     Image.fromarray(cells[::-1]).save(picture, "PNG")  # a picture begins at the top
     address = f"data:image/png;base64,{base64.b64encode(picture.getvalue()).decode()}"
-    return {"name": grid.name, "picture": address, "extent": [left, right, bottom, top]}
+    return {"name": grid.name, "picture": address, "extent": (left, right, bottom, top)}
 
 
-def story_in_words(story: dict[str, Any]) -> dict[str, Any]:
+def story_in_words(story: dict[str, Any]) -> Story:
     """The state of a mission, as reported by its loop or by a recording."""
     told = story["account"]
     way = told["way"] and Path(tuple(told["way"]["start"]), np.array(told["way"]["arcs"], float).reshape(-1, 2))

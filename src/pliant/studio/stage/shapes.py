@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import mujoco
 import numpy as np
@@ -11,10 +11,11 @@ from pliant.mobile.mission.mission_task import MissionTask
 from pliant.mobile.whole_body.body_world import body_scene_model
 from pliant.mobile.whole_body.mobile_arm import Chassis
 from pliant.robots import model_of
+from pliant.studio.page_messages import Shape
 from pliant.task.schema import Task, arm_model
 from pliant.world.display_scene import scene_model
 
-_KINDS = {
+_KINDS: dict[int, Literal["sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh"]] = {
     int(mujoco.mjtGeom.mjGEOM_SPHERE): "sphere",
     int(mujoco.mjtGeom.mjGEOM_CAPSULE): "capsule",
     int(mujoco.mjtGeom.mjGEOM_ELLIPSOID): "ellipsoid",
@@ -47,35 +48,27 @@ class Shapes:
         gravity = self._model.opt.gravity
         return [0.0, 0.0, 1.0] if not gravity.any() else _rounded(-gravity / np.linalg.norm(gravity))
 
-    def describe(self) -> list[dict[str, Any]]:
+    def describe(self) -> list[Shape]:
         """Every shape: its body, kind, sizes [m], pose in the body, and colour. The page draws the floor."""
-        model = self._model
-        return [
-            {
-                "body": int(model.geom_bodyid[i]),
-                "kind": _KINDS[int(model.geom_type[i])],
-                "size": _rounded(model.geom_size[i]),
-                "pos": _rounded(model.geom_pos[i]),
-                "quat": _rounded(model.geom_quat[i]),
-                "rgba": _rounded(model.geom_rgba[i]),
-                **self._mesh(i),
-            }
-            for i in range(model.ngeom)
-            if int(model.geom_type[i]) in _KINDS
-        ]
+        return [self._shape(i) for i in range(self._model.ngeom) if int(self._model.geom_type[i]) in _KINDS]
 
-    def _mesh(self, geom: int) -> dict[str, Any]:
-        """Corners and triangles of a mesh; nothing for other shapes."""
+    def _shape(self, geom: int) -> Shape:
         model = self._model
-        number = int(model.geom_dataid[geom])
-        if int(model.geom_type[geom]) != int(mujoco.mjtGeom.mjGEOM_MESH) or number < 0:
-            return {}
-        corners = slice(model.mesh_vertadr[number], model.mesh_vertadr[number] + model.mesh_vertnum[number])
-        faces = slice(model.mesh_faceadr[number], model.mesh_faceadr[number] + model.mesh_facenum[number])
-        return {
-            "vertices": _rounded(model.mesh_vert[corners].ravel()),
-            "faces": model.mesh_face[faces].ravel().tolist(),
+        shape: Shape = {
+            "body": int(model.geom_bodyid[geom]),
+            "kind": _KINDS[int(model.geom_type[geom])],
+            "size": _rounded(model.geom_size[geom]),
+            "pos": _rounded(model.geom_pos[geom]),
+            "quat": _rounded(model.geom_quat[geom]),
+            "rgba": _rounded(model.geom_rgba[geom]),
         }
+        number = int(model.geom_dataid[geom])
+        if shape["kind"] == "mesh" and number >= 0:
+            corners = slice(model.mesh_vertadr[number], model.mesh_vertadr[number] + model.mesh_vertnum[number])
+            faces = slice(model.mesh_faceadr[number], model.mesh_faceadr[number] + model.mesh_facenum[number])
+            shape["vertices"] = _rounded(model.mesh_vert[corners].ravel())
+            shape["faces"] = model.mesh_face[faces].ravel().tolist()
+        return shape
 
     def poses(self, record: Any) -> np.ndarray[Any, Any]:
         """Position [m] and quaternion (wxyz) of every body in a telemetry record, as (bodies, 7) f4."""

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
-from pliant.control.laws.contact.contact_states import EVENTS, STATES
-from pliant.control.laws.registry import LAWS
 from pliant.control.parameters import Parameters
 from pliant.mobile.mission.mission_link import MissionLink
 from pliant.mobile.planning.map_files import load_map
-from pliant.records import TROUBLES
 from pliant.robots import is_simulated
 from pliant.session.link import Link
+from pliant.studio.page_messages import LoopWords, MissionWords, ParametersMessage, StoryMessage
 from pliant.studio.shown_parameters import in_force
 from pliant.studio.stage.mission_view import channels_of, mission_in_words, story_in_words
 from pliant.studio.stage.shapes import Shapes
-from pliant.studio.wire import CHANNELS, SAMPLE_HZ, Channel
+from pliant.studio.wire import SAMPLE_HZ, Channel, arm_channels
 
 L = TypeVar("L", bound=Link | MissionLink)
 
@@ -26,10 +24,15 @@ L = TypeVar("L", bound=Link | MissionLink)
 class Scene(ABC, Generic[L]):
     """A loop that is shown, with everything that belongs to it: replaced whole, so no reader sees half a change."""
 
-    channels: tuple[Channel, ...] = CHANNELS
-
     def __init__(self, link: L, shapes: Shapes, source: str, number: int) -> None:
         self.link, self.shapes, self.source = link, shapes, source
+        self.channels: tuple[Channel, ...] = arm_channels()
+        self.law = ""
+        """The law that the task starts with."""
+        self.pushable = False
+        """Whether a page can push the arm."""
+        self.mission: MissionWords | None = None
+        """Map and stages, if it is an arm on a base with a mission."""
         self.number = number
         """Counts the loops shown so far: a page with another number gets the description again."""
 
@@ -49,27 +52,24 @@ class Scene(ABC, Generic[L]):
         """A number that changes whenever `tell` has something new."""
 
     @abstractmethod
-    def tell(self) -> dict[str, Any]:
+    def tell(self) -> ParametersMessage | StoryMessage:
         """The message with what is in force now."""
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> LoopWords:
         """Everything a page needs before it can read frames."""
         task = self.link.task
         return {
             "name": self.link.name,
             "task": task.name,
+            "law": self.law,
             "source": self.source,
             "robot": task.robot,
             "rate_hz": task.rate_hz,
             "shapes": self.shapes.describe(),
             "bodies": self.shapes.bodies,
             "up": self.shapes.up,
-            "laws": {str(law.number): name for name, law in LAWS.items()},
-            "states": list(STATES),
-            "reasons": {str(number): words for number, words in EVENTS.items()},
-            "troubles": {str(number): words for number, words in TROUBLES.items()},
-            "pushable": False,
-            "mission": None,
+            "pushable": self.pushable,
+            "mission": self.mission,
             "now": self.tell(),
         }
 
@@ -79,6 +79,8 @@ class ArmScene(Scene[Link]):
 
     def __init__(self, link: Link, source: str, number: int) -> None:
         super().__init__(link, Shapes.of_arm(link.task), source, number)
+        self.law = link.task.law
+        self.pushable = is_simulated(link.task.robot)
 
     @property
     def parameters_kind(self) -> type[Parameters]:
@@ -88,11 +90,8 @@ class ArmScene(Scene[Link]):
     def news(self) -> int:
         return int(self.link.board.adopted)
 
-    def tell(self) -> dict[str, Any]:
+    def tell(self) -> ParametersMessage:
         return {"type": "parameters", **in_force(self.link)}
-
-    def describe(self) -> dict[str, Any]:
-        return {**super().describe(), "pushable": is_simulated(self.link.task.robot)}
 
 
 class MissionScene(Scene[MissionLink]):
@@ -101,6 +100,7 @@ class MissionScene(Scene[MissionLink]):
     def __init__(self, link: MissionLink, source: str, number: int) -> None:
         super().__init__(link, Shapes.of_mission(link.task), source, number)
         self.grid = load_map(link.task.map)
+        self.mission = mission_in_words(link.task, self.grid)
         self._goal = link.task.goal_pose
         self.channels = channels_of(link.task, self.grid, lambda: self._goal)
 
@@ -108,10 +108,7 @@ class MissionScene(Scene[MissionLink]):
     def news(self) -> int:
         return self.link.board.told
 
-    def tell(self) -> dict[str, Any]:
+    def tell(self) -> StoryMessage:
         story = self.link.story
         self._goal = np.array(story["account"]["goal"])
         return {"type": "mission", **story_in_words(story)}
-
-    def describe(self) -> dict[str, Any]:
-        return {**super().describe(), "mission": mission_in_words(self.link.task, self.grid)}

@@ -7,7 +7,6 @@ import string
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from pliant.control.parameters import Parameters
 from pliant.errors import PliantError, RejectedError, UnknownNameError
@@ -15,16 +14,19 @@ from pliant.mobile.mission.mission_link import MissionLink, MissionSession, atta
 from pliant.mobile.mission.mission_task import changed_mission, find_mission
 from pliant.model.catalogue import available_models
 from pliant.params.declare import validated
+from pliant.records import TROUBLES
 from pliant.robots import is_simulated
 from pliant.session.link import Link
 from pliant.session.session import Session
 from pliant.session.stop_request import Brake
 from pliant.stability.guard import guard_start
+from pliant.studio.law_words import laws_in_words
+from pliant.studio.page_messages import Hello
 from pliant.studio.shown_parameters import parameters_in_words
 from pliant.studio.stage.liveness import status_of, was_killed
 from pliant.studio.stage.recorder import Recorder
 from pliant.studio.stage.shown_scene import ArmScene, MissionScene
-from pliant.studio.wire import CHANNELS, HEAD, limits_in_words
+from pliant.studio.wire import HEAD, arm_channels, limits_in_words
 from pliant.studio.work.archive import experiments_in_words
 from pliant.studio.work.background import Work
 from pliant.task.bundled_files import bundled_files, find_file
@@ -327,19 +329,24 @@ class Stage:
 
     # -- in words --
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> Hello:
         """Everything a page needs before it can read frames."""
         scene, tasks = self.scene, bundled_files("task")
+        kind = Parameters if scene is None else scene.parameters_kind
+        experiments, why_none = experiments_in_words()
         return {
             "type": "hello",
             "number": self._count if scene is None else scene.number,
-            "channels": [channel.describe() for channel in (CHANNELS if scene is None else scene.channels)],
-            "head": list(HEAD),
+            "channels": [channel.describe() for channel in (arm_channels() if scene is None else scene.channels)],
+            "head": HEAD,
             "limits": limits_in_words(),
-            "parameters": parameters_in_words(Parameters if scene is None else scene.parameters_kind),
+            "troubles": {str(number): words for number, words in TROUBLES.items()},
+            "laws": laws_in_words(kind),
+            "parameters": parameters_in_words(kind),
             "tasks": list(tasks),
             "presets": [name for name, path in tasks.items() if not is_mission(path)],
-            **experiments_in_words(),
+            "experiments": experiments,
+            "no_experiments": why_none,
             "robots": self.robots,
             "loop": None if scene is None else scene.describe(),
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,22 @@ from pliant.control.parameters import Parameters
 from pliant.errors import InputError, RejectedError
 from pliant.loop.saving import output_folder
 from pliant.record.reader import Recording
+from pliant.studio.page_messages import (
+    ExperimentResult,
+    ExperimentWords,
+    Figure,
+    Finding,
+    MissionWords,
+    Moments,
+    PlannedPath,
+    Recorded,
+    RecordingFile,
+    Story,
+    WhatIfRun,
+)
 from pliant.studio.stage.mission_view import channels_of, mission_in_words, story_in_words
 from pliant.studio.stage.shapes import Shapes
-from pliant.studio.wire import CHANNELS, Channel, samples_of
+from pliant.studio.wire import Channel, arm_channels, arrow_of, samples_of
 from pliant.studio.work.background import Work
 from pliant.studio.work.what_if import run_otherwise
 from pliant.task.bundled_files import find_file
@@ -37,35 +51,44 @@ def pictures() -> Path:
     return folder
 
 
-def experiments_in_words() -> dict[str, Any]:
+def experiments_in_words() -> tuple[list[ExperimentWords], str]:
     """Every experiment with its summary, or why there are none."""
     try:
-        found, problem = experiments(), ""
+        found = experiments()
     except RejectedError as error:
-        found, problem = {}, str(error)
-    listed = [{"name": name, "summary": item.summary} for name, item in found.items()]
-    return {"experiments": listed, "no_experiments": problem}
+        return [], str(error)
+    return [{"name": name, "summary": item.summary} for name, item in found.items()], ""
 
 
-def run_experiment(work: Work, name: str) -> dict[str, Any]:
+def run_experiment(work: Work, name: str) -> ExperimentResult:
     """Run an experiment in its own process: figures, and the name of its picture."""
     find_experiment(name)  # only looked up: what it imports is the business of its own process
     picture = pictures() / f"{name}.png"
     outcome = work.told("experiment", name, "--json", "--plot", str(picture))
-    return {"name": name, "passed": outcome["passed"], "figures": outcome["figures"], "picture": picture.name}
+    figures: list[Figure] = [
+        {key: figure[key] for key in Figure.__annotations__}  # type: ignore[misc]
+        for figure in outcome["figures"]
+    ]
+    return {"name": name, "passed": outcome["passed"], "figures": figures, "picture": picture.name}
 
 
-def plan(work: Work, file: str, start: str, goal: str) -> dict[str, Any]:
+def plan(work: Work, file: str, start: str, goal: str) -> PlannedPath:
     """A path through a map, planned in its own process: its figures, and the name of its picture."""
     if not find_file("map", file).is_file():  # a device or a pipe could be read without an end
         raise InputError("map", file, "a file on the machine that runs the Studio: .yaml, .pgm, .png or .npy")
     picture = pictures() / "plan.png"
     where = (f"--start={start}", f"--goal={goal}", "--json", "--output", str(picture))
     told = work.told("plan", *where, "--", file)
-    return {**{name: told[name] for name in ("length_m", "backward_m", "cusps", "expanded")}, "picture": picture.name}
+    return {
+        "length_m": told["length_m"],
+        "backward_m": told["backward_m"],
+        "cusps": told["cusps"],
+        "expanded": told["expanded"],
+        "picture": picture.name,
+    }
 
 
-def recordings() -> list[dict[str, Any]]:
+def recordings() -> list[RecordingFile]:
     """The recordings in the output folder, newest first."""
     files = sorted(output_folder().glob("*.mcap"), key=lambda path: path.stat().st_mtime, reverse=True)
     return [{"name": path.name, "bytes": path.stat().st_size} for path in files[:200]]
@@ -91,8 +114,9 @@ def _task(recording: Recording) -> Task:
     return Task.model_validate(recording.meta["task"])
 
 
-def _moments(records: Array, channels: tuple[Channel, ...] = CHANNELS) -> dict[str, Any]:
+def _moments(records: Array, channels: tuple[Channel, ...] | None = None) -> Moments:
     """The channels of evenly spaced records, as columns; None where there is no finite value."""
+    channels = channels or arm_channels()
     every = max(1, -(-len(records) // _MOMENTS))
     columns = samples_of(records[::every], 1, channels).T
     return {
@@ -102,15 +126,15 @@ def _moments(records: Array, channels: tuple[Channel, ...] = CHANNELS) -> dict[s
     }
 
 
-def open_recording(name: str) -> dict[str, Any]:
+def open_recording(name: str) -> Recorded:
     """A recording as the page shows it: shapes, poses and channels at evenly spaced times."""
     recording = _recording(name)
     if not len(recording.records):
         raise RejectedError(f"{name} contains no records.")
-    about = _mission(recording) if is_mission(recording) else _arm(recording)
-    shapes: Shapes = about.pop("shapes")
+    shapes, about = _mission(recording) if is_mission(recording) else _arm(recording)
     heads = recording.records[:: about["every"]]
     return {
+        **about,
         "name": name,
         "fault": recording.meta.get("fault") or "",
         "shapes": shapes.describe(),
@@ -120,39 +144,51 @@ def open_recording(name: str) -> dict[str, Any]:
         "goal": np.round(heads["goal"]["pose"], 4).tolist(),
         "tool": np.round(heads["observed"]["pose"], 4).tolist(),
         "force": np.round(heads["observed"]["wrench"][:, :3], 3).tolist(),
-        "normal": np.round(heads["state"]["contact"]["normal"], 3).tolist(),
+        "arrow": [np.round(arrow_of(record), 3).tolist() for record in heads],
         "push": np.round(heads["goal"]["push"][:, :3], 3).tolist(),
         "base": np.round(heads["base"]["pose"], 4).tolist(),
-        **about,
     }
 
 
-def _arm(recording: Recording) -> dict[str, Any]:
+class _About(Moments):
+    """What differs between a recording of an arm and one of a mission."""
+
+    task: str
+    robot: str
+    law: str
+    mission: MissionWords | None
+    story: Story | None
+    findings: list[Finding] | None
+
+
+def _arm(recording: Recording) -> tuple[Shapes, _About]:
     """The details of a recording of an arm."""
     from pliant.analysis.doctor import Case, examine  # not before: it would be a third of the Studio's start
 
     task = _task(recording)
-    return {
+    findings: list[Finding] = [
+        {"name": found.name, "severity": found.severity, "cause": found.cause, "remedy": found.remedy}
+        for found in examine(Case.of(recording)).wrong
+    ]
+    return Shapes.of_arm(task), {
         "task": task.name,
         "robot": task.robot,
         "law": task.law,
-        "shapes": Shapes.of_arm(task),
         "mission": None,
         "story": None,
-        "findings": [finding.as_dict() for finding in examine(Case.of(recording)).wrong],
+        "findings": findings,
         **_moments(recording.records),
     }
 
 
-def _mission(recording: Recording) -> dict[str, Any]:
+def _mission(recording: Recording) -> tuple[Shapes, _About]:
     """The details of a recording of a mission. The doctor examines laws, so it has no findings here."""
     story = recorded_story(recording)
     told = account_of(recording)
-    return {
+    return Shapes.of_mission(story.task), {
         "task": story.task.name,
         "robot": story.task.robot,
         "law": "mission",
-        "shapes": Shapes.of_mission(story.task),
         "mission": mission_in_words(story.task, story.grid),
         "story": story_in_words({"account": told}),
         "findings": None,
@@ -160,26 +196,33 @@ def _mission(recording: Recording) -> dict[str, Any]:
     }
 
 
-def what_if(name: str, parameters: Parameters) -> dict[str, Any]:
-    """Simulate a recorded run again with other parameters (see `what_if`)."""
+def what_if(name: str, parameters: str) -> WhatIfRun:
+    """Simulate a recorded run again with other parameters, given as JSON (see `what_if`)."""
     recording = _recording(name)
-    run = run_otherwise(recording, _task(recording), parameters)
+    task = _task(recording)
+    run = run_otherwise(recording, task, _given(task, parameters))
     return {"name": name, "fault": run.fault, "from_rest": run.from_rest, **_moments(run.records)}
 
 
-def ask_what_if(work: Work, name: str, parameters: Parameters) -> dict[str, Any]:
+def _given(task: Task, parameters: str) -> Parameters:
+    """The parameters in force of a loop, as far as the recorded task has them: its laws may be others."""
+    kind, given = type(task.params), json.loads(parameters)
+    return kind.model_validate({name: given[name] for name in kind.model_fields if name in given})
+
+
+def ask_what_if(work: Work, name: str, parameters: Parameters) -> WhatIfRun:
     """The same, in its own process."""
     return _answered(
         work.ran("The what-if", "pliant.studio.work.what_if_process", name, said=parameters.model_dump_json())
     )
 
 
-def ask_open(work: Work, name: str) -> dict[str, Any]:
+def ask_open(work: Work, name: str) -> Recorded:
     """A recording as the page shows it, read in its own process, which can be cancelled."""
     return _answered(work.reader.ran(f"Opening {name}", "pliant.studio.work.load_process", name))
 
 
-def _answered(said: dict[str, Any]) -> dict[str, Any]:
+def _answered(said: dict[str, Any]) -> Any:
     if "error" in said:
         raise RejectedError(said["error"])
     return said

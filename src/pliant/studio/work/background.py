@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pliant.errors import PliantError, RejectedError
+from pliant.studio.page_messages import Busy
 
 # How long a process may take to end when it is asked to [s].
 _END_S = 5.0
@@ -104,7 +105,7 @@ class Work(Slot):
         return self.reader.alone(doing)
 
     @property
-    def in_progress(self) -> dict[str, str]:
+    def in_progress(self) -> Busy:
         """What each slot is doing, for the pages."""
         return {"work": self.doing, "open": self.reader.doing}
 

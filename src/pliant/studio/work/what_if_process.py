@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from pliant.control.parameters import Parameters
 from pliant.errors import PliantError
 from pliant.studio.wire import in_words, text_of
 from pliant.studio.work import archive
@@ -13,7 +12,7 @@ from pliant.studio.work import archive
 def main(name: str, parameters: str) -> str:
     """The run with other parameters as the page reads it, or the error."""
     try:
-        return text_of(archive.what_if(name, Parameters.model_validate_json(parameters)))
+        return text_of(archive.what_if(name, parameters))
     except PliantError as error:
         return text_of(in_words(error))
 

@@ -16,6 +16,7 @@ from pliant.control.laws.gains import impedance_target
 from pliant.control.laws.goal_checks import uncontrolled
 from pliant.control.laws.impedance import impedance_law
 from pliant.control.laws.law import JOINT_TORQUE, Law
+from pliant.control.laws.law_panel import spring_panel
 from pliant.control.limits.cuts import SINGULAR, cut
 from pliant.control.limits.goal_reach import bring_into_reach, lead_round, limit_stretch
 from pliant.control.limits.joint_drive import PULL, limit_drive, pull_share, too_fast
@@ -348,6 +349,6 @@ def _needs_wrench(section: Any) -> bool:
 
 LAW = Law(
     "impedance", 3, impede, JOINT_TORQUE, section="impedance", begin=_begin, needs_wrench=_needs_wrench,
-    matrices=("impedance_gains", impedance_target), uses_goal=True, takes_wrench=True,
-    check_goal=uncontrolled,
+    matrices=("impedance_gains", impedance_target), uses_goal=True, takes_wrench=True, check_goal=uncontrolled,
+    panel=spring_panel("impedance", drags_push=True),
 )  # fmt: skip
