@@ -265,10 +265,8 @@ def guard_change(task: Task, law: str, before: Parameters, after: Parameters) ->
 
     A change that improves a bad set is accepted.
     """
-    if law not in MODELS:
-        return
-    then, now = flat(before), flat(after)
-    names = [name for name, value in now.items() if value != then[name] and _matters(task, name, law)]
+    now = _different(before, after)
+    names = [name for name in now if _matters(task, name, law)]
     if not names or (found := objection(task, after, law)) is None:
         return
     was = objection(task, before, law)
@@ -290,6 +288,16 @@ def guard_law(task: Task, law: str, parameters: Parameters) -> None:
     if found is not None:
         sentence = f"The law {law} is rejected and nothing has changed: {found.words} {found.remedy}"
         raise RejectedError(sentence, field="law", value=law)
+
+
+def _different(before: Parameters, after: Parameters) -> dict[str, Any]:
+    """The values after a change that differ; sections that are the same object are not looked at."""
+    found: dict[str, Any] = {}
+    for name, section in after.__dict__.items():
+        if section is not (was := before.__dict__[name]):
+            then = flat(was, f"{name}.")
+            found |= {one: value for one, value in flat(section, f"{name}.").items() if value != then[one]}
+    return found
 
 
 def _matters(task: Task, name: str, law: str) -> bool:
