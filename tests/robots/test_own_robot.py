@@ -45,7 +45,7 @@ class Mine(pliant.Robot):
             raise ConnectionResetError("the cable is out")
         r = reading[0]
         r.stamp_s = r.wrench_stamp_s = time.monotonic()
-        r.q[:6] = self.q
+        r.q[:6], r.wrench[0] = self.q, 0.01 * (self.reads % 7)
 
     def write(self, command):
         if FAILS == "write" and self.reads == 150:

@@ -14,9 +14,6 @@ from pliant.robots.interface import Robot
 
 Array = np.ndarray[Any, Any]
 
-# A pause of this computer that makes a result useless [s].
-_PAUSE_S = 0.1
-
 
 class FailedError(Exception):
     """The check failed; the text says why."""
@@ -31,10 +28,14 @@ class BusyError(Exception):
 
 
 class Driven:
-    """An open robot with its records. One that is simulated advances with every `write`, not with the clock."""
+    """An open robot with its records. One that is simulated advances with every `write`, not with the clock.
 
-    def __init__(self, robot: Robot, interface: str, dt: float, *, is_simulated: bool) -> None:
+    A pause of this computer for longer than `patience_s` makes a result useless.
+    """
+
+    def __init__(self, robot: Robot, interface: str, dt: float, patience_s: float, *, is_simulated: bool) -> None:
         self.robot, self.interface, self.dt, self.is_simulated = robot, interface, dt, is_simulated
+        self.patience_s = patience_s
         self.n = robot.arm.n
         self._reading, self._command = READING.new(), COMMAND.new()
         self._now, self._last = 0.0, 0.0
@@ -92,7 +93,7 @@ class Driven:
             return
         time.sleep(self.dt)
         now = time.monotonic()
-        if self._last and now - self._last > _PAUSE_S + self.dt:
+        if self._last and now - self._last > self.patience_s + self.dt:
             raise BusyError
         self._last = now
 

@@ -148,7 +148,9 @@ class Bench:
         robot = self.first if self.once and self.first is not None else self.make(interface)
         try:
             robot.open()
-            it = Driven(robot, interface, self.dt, is_simulated=self.is_simulated)
+            # half of what the watchdog allows: the robot must not stop because of us
+            patience_s = 0.5 * self.settings.watchdog_s
+            it = Driven(robot, interface, self.dt, patience_s, is_simulated=self.is_simulated)
         except BaseException as error:
             _end(robot)
             if isinstance(error, FailedError | PliantError) or not isinstance(error, Exception):

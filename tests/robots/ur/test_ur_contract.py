@@ -1,0 +1,29 @@
+"""The UR driver keeps the contract of a driver, on the emulated controller."""
+
+from __future__ import annotations
+
+import pytest
+
+from pliant.control.parameters import Parameters, Sense
+from pliant.experiments.emulated import Emulator
+from pliant.robots.ur import driver
+from pliant.task.schema import Task
+from pliant.testing import check_robot
+
+# a busy machine may hold packets and commands back, and that is not what is tested here
+PATIENT = Parameters(sense=Sense(stale_s=1.0, hold_s=0.5, frozen_s=10.0))
+WATCHDOG_S = 2.0
+
+
+@pytest.mark.slow
+def test_the_driver_passes_every_check(ur: Emulator, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver, "WATCHDOG_S", WATCHDOG_S)
+    monkeypatch.setattr(driver, "_STOP_S", 60.0)
+    report = check_robot(
+        Task(robot=ur.robot, params=PATIENT, rate_hz=250.0),
+        push=lambda wrench, for_s: ur.inject(f"push {' '.join(map(str, wrench))} {for_s}"),
+        cut=lambda: ur.inject("hang up"),
+        watchdog_s=WATCHDOG_S,
+    )
+    assert report.ok, report
+    assert {check.name for check in report.checks if check.outcome == "skipped"} == {"torque commands"}, report
