@@ -71,9 +71,7 @@ def test_a_silent_box_is_asked_again_and_may_count_from_the_start(box: Box) -> N
     box.send(record(500))
     assert sensor.read() is not None
     assert sensor.read() is None
-    assert sensor.note.startswith(
-        "it sends nothing; check its power, its cable and that no other client uses it"
-    )
+    assert sensor.note.startswith("it sends nothing; check its power, its cable and that no other client uses it")
     assert box.request() == (HEADER, STREAM, 0)
     box.send(record(1))
     while (sample := sensor.read()) is None:  # a busy machine may take longer than the silence
