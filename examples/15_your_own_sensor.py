@@ -42,7 +42,7 @@ SENSOR = pliant.own_sensor("text_sensor", Params, TextSensor)
 
 
 def play_box(push_n, ended):
-    """Stands in for the box: a noisy reading every 2 ms, with a clock of its own."""
+    """Plays the part of the box: a noisy reading every 2 ms, with a clock of its own."""
     sender, start = socket.socket(socket.AF_INET, socket.SOCK_DGRAM), time.monotonic() - 1000.0
     while not ended.wait(0.002):
         values = (time.monotonic() - start, push_n[0] + random.gauss(0, 0.05), 0, random.gauss(0, 0.05), 0, 0, 0)

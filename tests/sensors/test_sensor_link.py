@@ -175,7 +175,7 @@ def test_a_sensor_without_a_usable_reading_is_rejected_at_the_start(
 
 
 class Still:
-    """A robot that stands still and reports no force."""
+    """A robot that does not move and reports no force."""
 
     name, fault, is_open = "still", "", False
 
