@@ -249,8 +249,9 @@ def test_info_shows_joints_home_payload_and_what_was_assumed() -> None:
     assert "Maximum payload: 12.5 kg" in ur
     seven = " ".join(say("info", Path(__file__).parent.parent / "data" / "seven_joints.xml").stdout.split())
     assert "seven_joints: 7 joints" in seven
-    assert "Joint 'j7' has no speed limit; 2 rad/s is assumed." in seven
-    assert "The acceleration limits are assumed" in seven
+    assert "The joints have no speed limit; 2 rad/s is assumed." in seven
+    assert "The joints have no acceleration limit; 10 rad/s² is assumed" in seven
+    assert "The tool is mounted on " in seven
     assert "0.8 kg, tool point at [0, 0, 0.15] m" in " ".join(say("info", "push").stdout.split())
 
 

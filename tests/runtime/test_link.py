@@ -16,6 +16,7 @@ from tuned_loop import BIAS, MINE, NAME, TASK
 from pliant.errors import InputError, LoopError, UnknownNameError
 from pliant.loop.board import Board
 from pliant.loop.board_layout import STOPPED
+from pliant.mobile.mission.mission_link import attach_any
 from pliant.params.declare import validated
 from pliant.params.matrix import compact
 from pliant.session import link as link_module
@@ -226,8 +227,9 @@ def test_several_loops_are_listed_with_task_and_robot_and_none_is_a_sentence(
     for name, robot in (("left", "sim:ur5e"), ("right", "sim:two_link")):
         Board.create(name, {"task": Task(name="job", robot=robot).model_dump(mode="json")}, 8)
     said = r"^2 loops are running: left \(job on sim:ur5e\) and right \(job on sim:two_link\)\. Choose one"
-    with pytest.raises(InputError, match=said):
-        attach()
+    for find in (attach, attach_any):  # the latter is what `pliant stop` uses: it must not choose one
+        with pytest.raises(InputError, match=said):
+            find()
 
 
 # ---- a file that is saved ------------------------------------------------------------------------------------------

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from tuned_loop import BIAS, CLI, MINE, NAME, TASK, pliant_set
 
+from pliant.control.parameters import Parameters
 from pliant.errors import InputError
-from pliant.params.declare import flat, validated
+from pliant.params.declare import changed, flat, validated
 from pliant.params.matrix import compact
+from pliant.session.idle_parameters import without_effect
 from pliant.session.link import Link, attach
 from pliant.session.session import Session
 from pliant.task.schema import Task
@@ -26,8 +28,34 @@ def test_pliant_set_takes_the_form_of_the_option_too(link: Link) -> None:
 def test_pliant_set_changes_a_running_loop(link: Link) -> None:
     done = pliant_set("admittance.stiffness", "456")
     assert done.returncode == 0, done.stderr
-    assert " ".join(done.stdout.split()) == f"{link.title}: admittance.stiffness = [456, 456, 456, 456, 456, 456]"
+    changed, idle = " ".join(done.stdout.split()).split(" Note: ")
+    assert changed == f"{link.title}: admittance.stiffness = [456, 456, 456, 456, 456, 456]"
+    assert idle == "admittance.stiffness has no effect until the law admittance runs; hold is running."
     assert compact(link.parameters.admittance.stiffness) == [456.0] * 6
+
+
+def test_a_session_returns_what_has_no_effect_for_now(link: Link) -> None:
+    assert link.set({"sense.cutoff_hz": 21.0, "hold.bandwidth_hz": 2.5}) == []
+    assert link.set({"contact.target_n": 11.0}) == [
+        "contact.target_n has no effect until the law contact runs; hold is running."
+    ]
+    assert link.set({"hold.drive_hz": 7.0}) == [
+        "hold.drive_hz has no effect: interface is position, and only torque commands use it."
+    ]
+    link.set({"sense.cutoff_hz": 20.0})
+
+
+def test_a_damping_that_is_not_selected_has_no_effect() -> None:
+    by_ratio, by_value = Parameters(), changed(Parameters(), {"admittance.damping_by": "value"})
+    names = ("admittance.damping", "admittance.damping_ratio", "admittance.mass", "impedance.damping")
+    idle = without_effect(names[:3], by_ratio, "admittance", "position")
+    assert idle == [
+        "admittance.damping has no effect while admittance.damping_by is ratio. Set admittance.damping_by to value."
+    ]
+    assert [text.split()[0] for text in without_effect(names, by_value, "admittance", "position")] == [
+        *("admittance.damping_ratio", "impedance.damping"),
+    ]
+    assert without_effect(["hold.drive_hz"], by_ratio, "admittance", "torque") == []
 
 
 def test_pliant_set_shows_what_is_in_force(link: Link) -> None:

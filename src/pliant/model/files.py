@@ -36,10 +36,10 @@ class _Missing(NamedTuple):
     limit: str
     default: tuple[float, float]
     unit: tuple[str, str]
-    hint: str = ""
+    declare: tuple[str, str] = ("", "")
 
 
-_DECLARE = " (limits.joint_acceleration_rad_s2 and limits.joint_acceleration_m_s2 declare it)"
+_DECLARE = ("limits.joint_acceleration_rad_s2", "limits.joint_acceleration_m_s2")
 _NO_SPEED = _Missing("speed", DEFAULT_V_MAX, ("rad/s", "m/s"))
 _NO_TORQUE = _Missing("torque", DEFAULT_TAU_MAX, ("N m", "N"))
 _NO_ACCELERATION = _Missing("acceleration", DEFAULT_A_MAX, ("rad/s²", "m/s²"), _DECLARE)
@@ -303,8 +303,9 @@ def _filled(
         names = [_joint_name(model, joints[k]) for k in empty]
         verb = "have" if len(names) > 1 else "has"
         value, unit = missing.default[slides], missing.unit[slides]
+        hint = f"; declare yours with {missing.declare[slides]}" if missing.declare[slides] else ""
         who = "the joints have" if len(empty) == len(joints) > 1 else f"{_listed('joint', names)} {verb}"
-        assumed.append(f"{who} no {missing.limit} limit; {value:g} {unit} is assumed{missing.hint}")
+        assumed.append(f"{who} no {missing.limit} limit; {value:g} {unit} is assumed{hint}")
         for k in empty:
             found[k] = value
     return found
