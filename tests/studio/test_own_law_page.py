@@ -22,7 +22,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     running.end()
 
 
-def test_every_live_number_of_a_law_of_your_own_has_a_slider_that_works(own: Running, browser: Any) -> None:
+def test_every_live_number_of_your_own_law_has_a_slider_that_works(own: Running, browser: Any) -> None:
     with opened(browser, own.url) as page:
         for name in ("damping_n_s_m", "wall_z_m", "wall_n_m"):
             until(lambda name=name: part(page, f"slider-damper_wall.{name}").is_visible())
