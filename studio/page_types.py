@@ -46,7 +46,7 @@ class Types:
             return f"Record<{', '.join(self.name(part) for part in parts)}>"
         if kind in _SCALARS:
             return _SCALARS[kind]
-        if typing.is_typeddict(kind) or dataclasses.is_dataclass(kind):
+        if isinstance(kind, type) and (typing.is_typeddict(kind) or dataclasses.is_dataclass(kind)):
             self._found.setdefault(kind.__name__, kind)
             return kind.__name__
         raise TypeError(f"{kind} cannot be written in TypeScript: use texts, numbers, lists, dictionaries or messages.")

@@ -25,6 +25,8 @@ COVERED = {
     "planner": "mobile/test_planner.py::test_uncompiled_the_search_finds_the_same_way",
     "mission": "mobile/test_mission.py::test_a_mission_goes_through_its_stages_to_its_goal",
     "Studio page": "studio/test_page.py::test_dragging_the_arm_pushes_it_and_letting_go_ends_the_push",
+    "panel of a law": "studio/test_own_law_page.py::test_every_live_number_of_your_own_law_has_a_slider_that_works",
+    "messages": "studio/test_messages.py::test_a_page_that_disagrees_with_a_changed_declaration_does_not_compile",
     "mission page": "studio/test_mission_page.py::test_begin_sets_the_base_moving_and_stop_brakes_it",
     "ROS 2 bridge": "bridge/test_bridge_peer.py::test_a_real_ros_hears_every_value_of_the_loop",
     "UR emulator": "robots/ur/test_ur_rtde_clients.py"

@@ -16,6 +16,7 @@ from pliant.record import Recording
 from pliant.session.link import attach
 from pliant.session.undo import Changes
 from pliant.studio.actions import ACTIONS, BESIDE
+from pliant.studio.page_requests import Begin
 from pliant.studio.request import Request
 from pliant.studio.stage.stage import Stage
 from pliant.task.bundled_files import bundled_files
@@ -100,7 +101,7 @@ def test_a_stop_wins_that_comes_when_a_begin_was_taken_but_not_sent(loop: Missio
     before, place = len(account(loop)["log"]), loop.state["base"]["pose"].copy()
     stage = Stage()
     stage.attach(loop.name)
-    request = Request(stage, {"do": "begin"}, Changes())
+    request = Request(stage, Begin(), Changes())
     request.check_stops()  # as the desk does when it is the request's turn
     stop(stage)
     with pytest.raises(RejectedError, match="A stop came first"):

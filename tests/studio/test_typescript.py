@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ def _modules() -> None:
     if not (STUDIO / "node_modules" / "typescript").is_dir():
         done = npm("ci", "--no-audit", "--no-fund", "--ignore-scripts")
         assert done.returncode == 0, done.stdout
+    runpy.run_path(str(STUDIO / "make_page.py"))["make_types"](STUDIO)
 
 
 @pytest.mark.parametrize("script", ["check", "test"])

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from pliant.control.laws.contact.contact_states import DONE, DWELL, IDLE, PAUSED, RETRACT, SEEK, SLIDE
+from pliant.control.laws.registry import LAWS
 from pliant.records import TELEMETRY
-from pliant.studio.wire import CHANNELS, HEAD, head_of, samples_of, text_of
+from pliant.studio.wire import arm_channels, samples_of, text_of
 
 
 def strict(text: str) -> Any:
@@ -36,6 +37,10 @@ def test_a_force_target_is_plotted_only_while_a_contact_presses(state: int, befo
     records = TELEMETRY.new()
     contact = records["state"]["contact"]
     contact["state"], contact["before"], contact["target_n"] = state, before, 5.0
-    column = [channel.name for channel in CHANNELS].index("force target")
-    shown = [float(samples_of(records, 1, CHANNELS)[0, column]), float(head_of(records[0])[HEAD.index("target")])]
-    assert shown == [5.0, 5.0] if pressing else np.isnan(shown).all()
+    records["goal"]["law"] = LAWS["contact"].number
+    channels = arm_channels()
+    column = [channel.name for channel in channels].index("force target")
+    shown = float(samples_of(records, 1, channels)[0, column])
+    assert shown == 5.0 if pressing else np.isnan(shown)
+    records["goal"]["law"] = LAWS["hold"].number
+    assert np.isnan(samples_of(records, 1, channels)[0, column])
