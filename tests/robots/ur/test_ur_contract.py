@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from pliant.control.parameters import Parameters, Sense
-from pliant.experiments.emulated import Emulator
 from pliant.robots.ur import driver
 from pliant.task.schema import Task
 from pliant.testing import check_robot
+from pliant_experiments.robots.emulator_process import Emulator
 
 # a busy machine may hold packets and commands back, and that is not what is tested here
 PATIENT = Parameters(sense=Sense(stale_s=1.0, hold_s=0.5, frozen_s=10.0))
