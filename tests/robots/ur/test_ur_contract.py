@@ -22,8 +22,9 @@ def test_the_driver_passes_every_check(ur: Emulator, monkeypatch: pytest.MonkeyP
     report = check_robot(
         Task(robot=ur.robot, params=PATIENT, rate_hz=250.0),
         push=lambda wrench, for_s: ur.inject(f"push {' '.join(map(str, wrench))} {for_s}"),
-        cut=lambda: ur.inject("hang up"),
         watchdog_s=WATCHDOG_S,
     )
     assert report.ok, report
-    assert {check.name for check in report.checks if check.outcome == "skipped"} == {"torque commands"}, report
+    # a lost connection may crash ur_rtde: tests/robots/ur/test_ur_lines.py loses it in the loop's process
+    skipped = {check.name for check in report.checks if check.outcome == "skipped"}
+    assert skipped == {"torque commands", "lost connection"}, report
