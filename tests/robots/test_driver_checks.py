@@ -50,14 +50,14 @@ def checked(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Report]:
 
 def test_a_good_driver_passes_every_check(checked: Callable[..., Report]) -> None:
     report = checked()
-    assert report.ok, report
+    assert report.ok, str(report)
     assert [check.outcome for check in report.checks] == ["passed"] * 10
 
 
 @pytest.mark.parametrize("defect", DEFECTS)
 def test_a_defect_is_found_by_its_check_and_by_no_other(checked: Callable[..., Report], defect: str) -> None:
     report = checked(defect)
-    assert {check.name for check in report.failed} == DEFECTS[defect], report
+    assert {check.name for check in report.failed} == DEFECTS[defect], str(report)
     assert not report.ok
 
 
@@ -87,7 +87,7 @@ def test_one_open_driver_is_checked_as_far_as_it_can_be(monkeypatch: pytest.Monk
     arm = PretendArm(clock)
     report = check_robot(PretendDriver(arm), push=arm.push)
     outcomes = {check.name: check.outcome for check in report.checks}
-    assert report.ok, report
+    assert report.ok, str(report)
     assert outcomes["velocity commands"] == outcomes["stop"] == "passed"
     assert outcomes["watchdog"] == outcomes["lost connection"] == "skipped"
 
@@ -109,7 +109,7 @@ def test_a_driver_that_cannot_be_opened_is_a_failed_check() -> None:
 
 def test_the_simulated_robot_keeps_the_contract() -> None:
     report = check_robot("sim:ur5e")
-    assert report.ok, report
+    assert report.ok, str(report)
     assert {check.name for check in report.checks if check.outcome == "skipped"} == {
         "torque commands",
         "watchdog",
