@@ -51,6 +51,8 @@ COVERED = {
     "pliant check": "cli/test_check_command.py::test_a_task_that_will_settle_meets_every_bar",
     "pliant cache": "cli/test_cache_command.py::test_it_shows_where_how_much_and_what_is_ready",
     "UR driver": "robots/ur/test_ur_lines.py::test_a_push_leads_the_tool_through_the_driver_as_on_the_simulator",
+    "driver checks": "robots/test_driver_checks.py::test_a_defect_is_found_by_its_check_and_by_no_other",
+    "own driver": "robots/test_own_robot.py::test_a_driver_that_raises_ends_the_loop_with_its_name_and_is_stopped",
     "documentation site": "docs/test_site.py::test_searching_for_deadband_finds_a_page_about_it",
     "pliant studio": "cli/test_studio_command.py::test_the_demo_opens_the_studio_in_a_terminal_and_ctrl_c_ends_it",
 }
