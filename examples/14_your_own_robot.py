@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 import time
+from typing import Any
 
 import numpy as np
 
@@ -33,14 +34,16 @@ class MyRobot(pliant.Robot):
     def __init__(self, which, task):
         self.name, self.arm = f"my_robot:{which}", pliant.Arm.load("ur5e", task.tool)
         host, _, port = which.rpartition(":")
-        self.place, self.line = (host, int(port)), None
+        self.place = host, int(port)
+        self.line: Any = None
+        self.state: Any = None
 
     def open(self):
         """The arm answers a greeting with its state, and arms its watchdog with the first command."""
         self.line = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.line.connect(self.place)
         self.line.setblocking(False)
-        self.heard, self.state, deadline = 0.0, None, time.monotonic() + 5.0
+        self.heard, deadline = 0.0, time.monotonic() + 5.0
         while self.state is None:
             if time.monotonic() > deadline:
                 raise pliant.PliantError(f"No arm answers at {self.name}. Check its address and that it is on.")
@@ -162,7 +165,7 @@ if __name__ == "__main__" and sys.argv[1:2] == ["serve"]:
     serve(int(sys.argv[2]))
 
 if __name__ == "__main__":
-    server = subprocess.Popen([sys.executable, __file__, "serve", "0"], stdout=subprocess.PIPE, text=True)
+    server: Any = subprocess.Popen([sys.executable, __file__, "serve", "0"], stdout=subprocess.PIPE, text=True)
     port = int(server.stdout.readline())
     hand = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 

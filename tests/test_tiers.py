@@ -57,6 +57,8 @@ COVERED = {
     "::test_an_arm_moves_by_the_wrench_of_a_box_and_stops_when_the_box_dies",
     "surface of your own": "robots/test_surface_kinds.py"
     "::test_the_example_presses_back_along_its_own_normal_and_replays",
+    "driver checks": "robots/test_driver_checks.py::test_a_defect_is_found_by_its_check_and_by_no_other",
+    "own driver": "robots/test_own_robot.py::test_a_driver_that_raises_ends_the_loop_with_its_name_and_is_stopped",
     "documentation site": "docs/test_site.py::test_searching_for_deadband_finds_a_page_about_it",
     "pliant studio": "cli/test_studio_command.py::test_the_demo_opens_the_studio_in_a_terminal_and_ctrl_c_ends_it",
 }
