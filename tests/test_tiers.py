@@ -53,8 +53,7 @@ COVERED = {
     "pliant check": "cli/test_check_command.py::test_a_task_that_will_settle_meets_every_bar",
     "pliant cache": "cli/test_cache_command.py::test_it_shows_where_how_much_and_what_is_ready",
     "UR driver": "robots/ur/test_ur_lines.py::test_a_push_leads_the_tool_through_the_driver_as_on_the_simulator",
-    "force sensor": "sensors/test_sensor_loop.py"
-    "::test_an_arm_moves_by_the_wrench_of_a_box_and_stops_when_the_box_dies",
+    "force sensor": "sensors/test_sensor_loop.py::test_an_arm_moves_by_the_wrench_of_a_box_and_stops_when_the_box_dies",
     "surface of your own": "robots/test_surface_kinds.py"
     "::test_the_example_presses_back_along_its_own_normal_and_replays",
     "driver checks": "robots/test_driver_checks.py::test_a_defect_is_found_by_its_check_and_by_no_other",
