@@ -234,8 +234,8 @@ class Simulation(ArmVerbs):
     @property
     def true_normal_force(self) -> float:
         """The part of the true contact force along the normals of what is touched [N]."""
-        surfaces = self.world.record[0]
-        return float(surfaces.surface.press[: surfaces.n_surfaces].sum())
+        world = self.world.record
+        return float(world["surface"]["press"][0, : world["n_surfaces"][0]].sum())
 
     @property
     def parameters(self) -> Parameters:
