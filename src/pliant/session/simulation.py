@@ -91,6 +91,7 @@ class Simulation(ArmVerbs):
         preflight(task, unchecked=unchecked)
         self._begin(self.cell.controller.arm)
         self.unchecked = unchecked
+        """Whether the task and its changes are accepted without the stability check."""
         self.tick = 0
         """Number of ticks that have been run."""
         self.fault = ""
