@@ -221,6 +221,7 @@ class WaitTimeoutError(PliantError, TimeoutError):
     """A condition that did not become true in time."""
 
     exit_code = 3
+    """Exit code of a command that ends with this error."""
 
 
 class RobotError(PliantError):

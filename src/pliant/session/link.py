@@ -34,7 +34,9 @@ class Link(BoardLink[Task], ArmVerbs):
         """The current parameters."""
         return self._set_of(self.board.adopted) or self.task.params
 
-    halt = ArmVerbs.halt
+    def halt(self) -> None:
+        """Stop and hold position; the loop keeps running. A contact pauses: it holds its force under supervision."""
+        ArmVerbs.halt(self)
 
     def watch(self, seconds: float) -> np.ndarray[Any, Any]:
         """Wait for `seconds` of loop time; returns the telemetry of that time, one record for each tick."""

@@ -93,6 +93,7 @@ class Simulation(ArmVerbs):
         preflight(task, unchecked=unchecked)
         self._begin(self.cell.controller.arm)
         self.unchecked = unchecked
+        """Whether the task and its changes are accepted without the stability check."""
         self.tick = 0
         """Number of ticks that have been run."""
         self.fault = ""
@@ -236,8 +237,8 @@ class Simulation(ArmVerbs):
     @property
     def true_normal_force(self) -> float:
         """The part of the true contact force along the normals of what is touched [N]."""
-        surfaces = self.world.record[0]
-        return float(surfaces.surface.press[: surfaces.n_surfaces].sum())
+        world = self.world.record
+        return float(world["surface"]["press"][0, : world["n_surfaces"][0]].sum())
 
     @property
     def parameters(self) -> Parameters:
