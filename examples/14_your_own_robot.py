@@ -127,6 +127,7 @@ def serve(port):
     arm, line = pliant.Arm.load("ur5e"), socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     line.bind(("127.0.0.1", port))
     line.settimeout(0.002)
+    arm.sensor_pose(arm.q_home)  # compiled or loaded now, so that the arm answers at once
     print(line.getsockname()[1], flush=True)
     q, qd, goal, push = arm.q_home.copy(), np.zeros(6), np.zeros(6), np.zeros(6)
     what, why, client, pushed_until, heard = HOLD, RUNNING, None, 0.0, 0.0

@@ -87,26 +87,29 @@ class Driven:
             ) from error
 
     def pause(self) -> None:
-        """Wait for the next period. A pause of this computer makes the check start again."""
+        """Wait for the next period."""
         if self.is_simulated:
             self._now += self.dt
-            return
-        time.sleep(self.dt)
-        now = time.monotonic()
-        if self._last and now - self._last > self.patience_s + self.dt:
+        else:
+            time.sleep(self.dt)
+
+    def must_be_quick(self) -> None:
+        """Raise if this computer has paused since the last command, so that the check starts again."""
+        if self._last and self.now_s - self._last > self.patience_s + self.dt:
             raise BusyError
-        self._last = now
 
     # -- many periods --
 
     def follow(self, path: Callable[[float], tuple[Array, Array]], for_s: float) -> list[tuple[float, Array, Array]]:
         """Command a path; returns stamps, positions and velocities. A fault of the robot is a failed check."""
-        rows, begun, self._last = [], self.now_s, 0.0
+        rows, begun = [], self.now_s
         while (passed := self.now_s - begun) < for_s:
             self.read()
             self.must_be_well()
             rows.append((float(self.reading.stamp_s), self.q.copy(), self.qd.copy()))
+            self.must_be_quick()
             self.write(*path(passed))
+            self._last = self.now_s
             self.pause()
         return rows
 
@@ -129,7 +132,7 @@ class Driven:
 
     def watch(self, for_s: float, command: Array | None = None) -> list[Array]:
         """Only read, for a time; returns the positions of states that are new. A simulated robot needs a `command`."""
-        found, begun, stamp = [], self.now_s, float(self.reading.stamp_s)
+        found, begun, stamp, self._last = [], self.now_s, float(self.reading.stamp_s), 0.0
         while self.now_s - begun < for_s:
             if self.is_simulated:
                 self.write(self.hold_q if command is None else command, np.zeros(self.n))
@@ -143,8 +146,9 @@ class Driven:
         return found
 
     def must_be_well(self) -> None:
-        """Raise if the robot reports a fault."""
+        """Raise if the robot reports a fault, unless it is because of a pause of this computer."""
         if self.robot.fault:
+            self.must_be_quick()
             raise FailedError(f"the robot reports a fault: {self.robot.fault}.")
 
     def end(self) -> None:
