@@ -22,7 +22,7 @@ from pliant.identify.payload_motion import MOST_POSES
 from pliant.loop.board import board_folder
 from pliant.params.declare import limits_of
 from pliant.record import Recording, RecordingWriter
-from pliant.task.schema import Task
+from pliant.task.schema import Task, arm_of
 from pliant.world.world_config import SimConfig
 from support.needs import needs
 
@@ -153,9 +153,10 @@ def test_the_help_shows_a_flag_without_a_value_and_names_the_kind_of_other_value
 def test_an_admittance_on_an_arm_with_two_joints_is_noted(capsys: pytest.CaptureFixture[str]) -> None:
     from pliant.cli.running.run_task import say_start
 
-    say_start(Task(robot="sim:two_link", law="admittance"))
+    planar, jointed = (Task(robot=robot, law="admittance") for robot in ("sim:two_link", "sim:ur5e"))
+    say_start(planar, arm_of(planar))
     assert "two_link has 2 joints, but admittance controls six directions." in " ".join(capsys.readouterr().out.split())
-    say_start(Task(robot="sim:ur5e", law="admittance"))
+    say_start(jointed, arm_of(jointed))
     assert "Note:" not in capsys.readouterr().out
 
 

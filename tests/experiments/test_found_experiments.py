@@ -101,13 +101,13 @@ def test_without_any_the_sentence_says_what_to_install(nothing_installed: None) 
 
 
 def test_the_studio_shows_an_empty_list_with_that_sentence(nothing_installed: None) -> None:
-    assert experiments_in_words() == {"experiments": [], "no_experiments": module.NOT_INSTALLED}
+    assert experiments_in_words() == ([], module.NOT_INSTALLED)
 
 
 def test_with_experiments_the_studio_has_nothing_to_explain() -> None:
-    told = experiments_in_words()
-    assert told["no_experiments"] == ""
-    assert {"name": "press", "summary": find_experiment("press").summary} in told["experiments"]
+    listed, why_none = experiments_in_words()
+    assert why_none == ""
+    assert {"name": "press", "summary": find_experiment("press").summary} in listed
 
 
 def test_two_experiments_of_one_name_are_rejected_with_both_places(install: Install) -> None:
@@ -129,7 +129,7 @@ def test_a_package_that_cannot_be_loaded_is_named(install: Install, text: str, s
     install("broken_package", text=text)
     with pytest.raises(RejectedError, match=said):
         experiments()
-    assert "broken_package" in experiments_in_words()["no_experiments"]
+    assert "broken_package" in experiments_in_words()[1]
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from pliant.errors import LoopError
 from pliant.session.fast_run import simulate
 from pliant.task.schema import arm_of
 
-LOW = {"joint_acceleration_rad_s2": 0.2, "starved_warn_s": 0.3, "starved_fault_s": 1.0}
+LOW: dict[str, Any] = {"joint_acceleration_rad_s2": 0.2, "starved_warn_s": 0.3, "starved_fault_s": 1.0}
 
 
 def test_the_acceleration_of_a_file_is_assumed_and_can_be_declared(tmp_path: Path) -> None:

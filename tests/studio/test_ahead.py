@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from pliant.control.laws.contact.contact_states import is_at_work
 from pliant.errors import RejectedError
 from pliant.session.link import Link
 from pliant.session.session import Session
+from pliant.studio.page_messages import Zone
 from pliant.studio.stage.judged_values import FINE, REJECTED, THIN, is_judged, zones
 from pliant.task.schema import load_task
 
@@ -34,7 +34,7 @@ def masses(session: Link) -> list[list[float]]:
     return [[kg] * 3 + turns for kg in MASSES]
 
 
-def level_at(runs: list[dict[str, Any]], i: int) -> int:
+def level_at(runs: list[Zone], i: int) -> int:
     return next(run["level"] for run in runs if run["first"] <= i <= run["last"])
 
 

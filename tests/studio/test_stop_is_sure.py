@@ -28,6 +28,7 @@ from pliant.session.undo import Changes
 from pliant.studio import actions
 from pliant.studio.actions import ACTIONS, HALT
 from pliant.studio.hub import Page
+from pliant.studio.page_requests import Halt
 from pliant.studio.request import Request
 from pliant.studio.request_handling import Desk
 from pliant.studio.stage.stage import Stage
@@ -142,7 +143,7 @@ def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
 def told(stage: Stage) -> dict[str, Any]:
     """What a page hears of a stop, as the desk takes one."""
     stage.note_stop()
-    request = Request(stage, STOP, Changes())
+    request = Request(stage, Halt(), Changes())
     request.brakes = stage.brake_at_once()
     return ACTIONS[HALT]["halt"](request)
 
@@ -219,7 +220,7 @@ def test_a_clock_that_is_set_does_not_change_how_long_a_stop_is_waited_for() -> 
             return True
 
     deadlines, before = list[float](), time.monotonic()
-    request = Request(Stage(), STOP, Changes())
+    request = Request(Stage(), Halt(), Changes())
     request.brakes = [cast(Brake, Noting())]
     request.arrived_ns -= 3_600_000_000_000
     ACTIONS[HALT]["halt"](request)

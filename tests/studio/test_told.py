@@ -156,6 +156,7 @@ def test_the_doctors_findings_stand_beside_the_recording(
     save_run(run, studio.folder / "frozen.mcap")
     monkeypatch.setenv("PLIANT_OUT", str(studio.folder))
     findings = archive.open_recording("frozen.mcap")["findings"]
+    assert findings is not None
     wrong = [finding for finding in findings if finding["severity"] in ("alarm", "warning")]
     assert "frozen sensor" in [finding["name"] for finding in wrong]
     part(page, "recordings").focus()

@@ -75,7 +75,9 @@ def test_a_what_if_in_a_process_of_its_own_is_the_same(tmp_path: Path, monkeypat
     monkeypatch.setenv("PLIANT_OUT", str(tmp_path))
     save_run(simulate(load_task("push")), tmp_path / "push.mcap")
     parameters = load_task("push").params
-    assert archive.ask_what_if(Work(), "push.mcap", parameters) == archive.what_if("push.mcap", parameters)
+    assert archive.ask_what_if(Work(), "push.mcap", parameters) == archive.what_if(
+        "push.mcap", parameters.model_dump_json()
+    )
     with pytest.raises(RejectedError, match="a recording in"):
         archive.ask_what_if(Work(), "nothing.mcap", parameters)
 

@@ -13,7 +13,6 @@ _PACKAGE = "pliant_experiments"
 _ENTRIES = f"{_PACKAGE}.scenes.scene_entries"
 _PERIOD = ("control tick", "simulator", "telemetry")
 # Kernels of their own that experiments compile before they start, besides everything that an arm can do.
-_CONTACT: tuple[Need, ...] = (*ARMS, Job("contact runs", f"{_ENTRIES}:contact_runs", 1.0, after=_PERIOD))
 _LAB: tuple[Need, ...] = (*ARMS, Job("lab runs", f"{_ENTRIES}:lab_runs", 1.0, after=_PERIOD))
 
 
@@ -114,31 +113,26 @@ EXPERIMENTS = (
         "dome",
         "contact.dome",
         "A probe finds a dome, holds 5 N, dwells and slides, 10³ to 10⁵ N/m; compared with other laws.",
-        _CONTACT,
     ),
     _experiment(
         "contact-sweep",
         "contact.contact_sweep",
         "Stiffness × total lag: contact settles over the whole grid without manual tuning.",
-        _CONTACT,
     ),
     _experiment(
         "contact-scenes",
         "contact.contact_scenes",
         "A plane, an unknown tilt, a surface that moves, one that ends, one that becomes stiffer.",
-        _CONTACT,
     ),
     _experiment(
         "compare",
         "contact.compare",
         "The same contact with other laws (--rival NAME, --record FOLDER): peak force, bounces, force error.",
-        _CONTACT,
     ),
     _experiment(
         "predictions",
         "contact.predictions",
         "`pliant check` predicts the first touch of the simulator within 15 %.",
-        _CONTACT,
     ),
     _experiment(
         "base-velocity",

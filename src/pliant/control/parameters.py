@@ -392,7 +392,8 @@ def changed_record(before: Parameters, record: np.ndarray[Any, Any], after: Para
     """`record_of(after)`, from the record of the set before: only sections that have changed are written again."""
     found = np.empty_like(record)
     found.view(np.uint8)[:] = record.view(np.uint8)
-    numbers, fields = found.view(np.float64), set_layout(type(after)).dtype.fields or {}
+    numbers = found.view(np.float64)
+    fields: Any = set_layout(type(after)).dtype.fields
     for name, section in after.__dict__.items():
         if section is not before.__dict__[name]:
             values, first = packed(section), fields[name][1] // 8

@@ -51,7 +51,7 @@ class Session(Started[Task], Link):
         """Whether the task and its changes are accepted without the stability check."""
         self._record = None if record is None else recording_path(record)
         self._progress = progress
-        self._ticks = ticks or -1
+        self._most_ticks = ticks or -1
 
     def start(self) -> Self:
         """Start the loop process (and the recorder, if a file was named); returns when it runs.
@@ -60,7 +60,7 @@ class Session(Started[Task], Link):
         """
         preflight(self.task, unchecked=self.unchecked)
         compile_task(self.task, "loop", self._progress)
-        config = {"task": self.task.model_dump(mode="json"), "ticks": self._ticks, "unchecked": self.unchecked}
+        config = {"task": self.task.model_dump(mode="json"), "ticks": self._most_ticks, "unchecked": self.unchecked}
         return self._launch(LOOP, config)
 
     def _patience_s(self) -> float:

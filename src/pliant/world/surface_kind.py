@@ -23,8 +23,9 @@ from numba.core.errors import NumbaError
 
 from pliant.errors import InputError, RejectedError
 from pliant.kernel import address_of, call_at, kernel, record_in
-from pliant.params.declare import Section, Three, fill, layout_of, param
+from pliant.params.declare import Section, Three, layout_of, param
 from pliant.params.kinds import Kinds, OfKind, record_layout
+from pliant.params.packing import packed
 from pliant.params.plugin_files import not_compiled
 from pliant.world.world_layout import MAX_SURFACE_PARAMS, SURFACE
 
@@ -169,7 +170,8 @@ class Surface(OfKind):
 def connect(slot: Any, surface: Surface) -> None:
     """Fill what the record of a surface needs of its kind: parameters and the address of its kernel."""
     kind = type(surface).its_kind
-    fill(surface.own, record_in(slot.params, record_layout(layout_of(kind.params)).dtype))
+    values = packed(surface.own)
+    slot.params[: len(values)] = values
     slot.measure_at = kind.address()
 
 

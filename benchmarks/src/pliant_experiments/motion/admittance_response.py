@@ -16,7 +16,7 @@ from pliant.control.laws.gains import VIRTUAL_STIFFNESS, modal_ratios, modes, ta
 from pliant.control.parameters import Admittance, Parameters, Sense, diagonal
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
-from pliant.params.declare import to_record
+from pliant.params.packing import to_record
 from pliant.session.fast_run import Simulation, simulate
 from pliant.spatial import transport_wrench
 from pliant.task.schema import Event, Task

@@ -10,14 +10,7 @@ import numpy as np
 from pliant.compiling.entry_points import Entry
 from pliant.control.tick_entries import record_types
 from pliant.world.world_layout import WORLD
-from pliant_experiments.scenes import contact_trial, two_link_lab
-
-
-def contact_runs() -> Iterator[Entry]:
-    """A contact whose true force is kept."""
-    of = record_types()
-    tick = (numba.typeof(WORLD.new()), *(of[name] for name in "hpsrgcow"), 0, 0.0)
-    yield contact_trial._watched, *tick, 0, of["t"], np.zeros(1)
+from pliant_experiments.scenes import two_link_lab
 
 
 def lab_runs() -> Iterator[Entry]:

@@ -71,7 +71,7 @@ def prepare(record: Any, previous: Any | None, ramp: float, revision: int, dt: f
             continue
         where, wanted = law.matrices
         matter = _places(record.dtype, law.section)
-        if before is not None and numbers[matter].tobytes() == before[matter].tobytes():
+        if previous is not None and before is not None and numbers[matter].tobytes() == before[matter].tobytes():
             record[where] = previous[where]  # a change under way goes on undisturbed
             continue
         gains, old = record[where], None if previous is None else previous[where]
