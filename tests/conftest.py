@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from pliant.control.laws.registry import LAWS, PLIANTS
 from pliant_experiments.robots.ros2_peer import Peer, own_network
 from support.needs import chromium, needs_of, require
 
@@ -43,6 +44,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     require(*needs_of(item))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _only_pliants_laws() -> Iterator[None]:
+    """Laws from outside the package, which a process keeps, are gone after the tests of a file."""
+    yield
+    for name in [name for name in LAWS if name not in PLIANTS]:
+        del LAWS[name]
 
 
 @pytest.fixture(scope="session")

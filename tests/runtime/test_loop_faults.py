@@ -78,7 +78,10 @@ def loop_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[s
 def test_an_exception_in_the_loop_stops_the_robot_and_says_where(out: Path, tmp_path: Path, loop_program) -> None:
     loop_program(FAILING, tmp_path / "log")
     arm = connect("sim:ur5e").start()
-    with pytest.raises(LoopError, match=r"ConnectionResetError: the cable is out \(loop_program.py:18\)") as caught:
+    with pytest.raises(
+        LoopError,
+        match=r"driver of sim:ur5e raised ConnectionResetError: the cable is out in read \(loop_program.py:18\)",
+    ) as caught:
         arm.wait(60)
     assert (tmp_path / "log").read_text().split() == ["stop", "close"]
     assert arm._loop.returncode == 3
@@ -86,9 +89,7 @@ def test_an_exception_in_the_loop_stops_the_robot_and_says_where(out: Path, tmp_
     box = caught.value.black_box
     assert box is not None
     saved = Recording.load(box)
-    assert saved.records["tick"].tolist() == list(
-        range(148)
-    )  # one reading before the first tick, and the one that failed
+    assert saved.records["tick"].tolist() == list(range(149))  # one reading before the first tick; the last one failed
     assert "the cable is out" in saved.meta["fault"]
     assert replay(saved).largest == 0.0
 

@@ -91,8 +91,8 @@ def _entry_point(name: str, group: str, kind_word: str, known: Iterable[str]) ->
 
 
 def _module(path: Path, name: str, kind_word: str) -> Any:
-    """The module of a file; the same content is run once."""
-    if name in sys.modules:
+    """The module of a file; the same content at the same place is run once."""
+    if name in sys.modules and sys.modules[name].__file__ == str(path):
         return sys.modules[name]
     described = importlib.util.spec_from_file_location(name, path)
     if described is None or described.loader is None:

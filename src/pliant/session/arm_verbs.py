@@ -186,7 +186,8 @@ class ArmVerbs(ABC):
         """Set the wrench [N, N m] to hold, in the base frame. Rejected under a law that ignores it."""
         values = numbers("wrench", wrench, 6, allowed=_WRENCH)
         check_wrench("wrench", values, self.parameters.sense)
-        check_takes_wrench(self._answering(), "The wrench goal")
+        if values.any():  # zero takes back an earlier one, which is possible under every law
+            check_takes_wrench(self._answering(), "The wrench goal")
         self._send(goal_requests.GOAL_WRENCH, values=values)
 
     def virtual_push(self, wrench: ArrayLike, for_s: float | None = None) -> None:
@@ -197,7 +198,8 @@ class ArmVerbs(ABC):
         """
         values = self._pushed("wrench", wrench)
         last = None if for_s is None else self._ticks() + round(lasting(for_s) * self.task.rate_hz)
-        check_takes_wrench(self._answering(), "The virtual push")
+        if any(values):
+            check_takes_wrench(self._answering(), "The virtual push")
         self._send(goal_requests.VIRTUAL_PUSH, values=values)
         if last is not None:
             self._send(goal_requests.END_VIRTUAL_PUSH, at_tick=last, values=values)
@@ -284,8 +286,9 @@ class ArmVerbs(ABC):
         for name in values:
             if not isinstance(name, str):
                 raise InputError("the name of a parameter", name, f"text, in {example}")
+        law = self._law()
         self._changes.set(self, values)
-        return without_effect(values, self.parameters, self._law(), self.task.interface)
+        return without_effect(values, self.parameters, law, self.task.interface)
 
     def change(self, values: dict[str, Any]) -> tuple[Parameters, Parameters]:
         """Change live parameters like `set`, but do not note it for `undo`; returns the set before and after."""

@@ -279,11 +279,11 @@ class Simulation(ArmVerbs):
                 field="snapshot",
             )
         then, world = snapshot.content, self.world.record.view(np.int64)
-        own, surfaces = world[:_OWN].copy(), self.world.record[0].surface
-        kernels = surfaces.measure_at.copy()
+        own, kernels = world[:_OWN].copy(), self.world.record[0].surface["measure_at"]
+        surfaces = kernels.copy()
         for one, record in zip(self._state_records(), then["records"], strict=True):
             one.view(np.uint8)[:] = record.view(np.uint8)
-        world[:_OWN], surfaces.measure_at[:] = own, kernels
+        world[:_OWN], kernels[:] = own, surfaces
         mujoco.mj_setState(self.world.model, self.world.data, then["physics"], _PHYSICS)
         self.world.data.sensordata[:] = then["sensors"]
         self.tick, self.cell.revision, (self.fault, self._ended) = snapshot.tick, then["revision"], then["fault"]
