@@ -19,7 +19,7 @@ from pliant.control.parameters import Parameters, Sense
 from pliant.errors import InputError, PliantError, RejectedError
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
-from pliant.params.declare import Section, Six, changed, param, validated
+from pliant.params.declare import Section, changed, param, validated
 from pliant.params.kinds import ANY_KIND, with_full_paths
 from pliant.params.validation_errors import readable
 from pliant.robots import is_simulated, model_of
@@ -32,49 +32,12 @@ from pliant.task.dotted_paths import replaced
 from pliant.task.own_laws import OwnLaw, names_own_laws, parameters_kind, with_own_laws
 from pliant.task.ros_parameters import is_ros_file, to_task
 from pliant.task.spring_stretch import check_goal, check_takes_goal, check_takes_wrench
+from pliant.task.task_sections import Belief, Event, Response
 from pliant.world.world_config import SimConfig
 
 MISSION = "mission"
 """The `kind` of a task file that is not a task of an arm."""
 _MISSION_ONLY = ("map", "goal_m")
-
-
-class Event(Section):
-    """An action at a given time: new parameters, another law, a moved goal, a stop."""
-
-    at_s: float = param(..., unit="s", ge=0, help="Time of the event.")
-    set: dict[str, Any] = param({}, help="Parameters to change, by dotted name.")
-    law: str = param("", help="Law to change to: a name, or the file of a law of your own.")
-    goal_q: tuple[float, ...] = param((), unit="rad", help="New joint goal.")
-    goal_offset_m: tuple[float, ...] = param((), unit="m", help="New goal position, relative to the start.")
-    wrench_goal: Six | None = param(None, unit="N, N m", help="Wrench to hold, in the base frame.")
-    virtual_push: Six | None = param(
-        None, unit="N, N m", help="Virtual push that the law feels from now on, in the base frame."
-    )
-    command: Literal["", "set_start", "start", "pause", "resume", "stop", "abort"] = param(
-        "", help="Command to the contact law."
-    )
-    stop: bool = param(False, help="Stop and hold position.")
-
-
-class Belief(Section):
-    """Errors of the controller's arm model, as factors of the true values: to test a wrong model."""
-
-    mass_scale: float = param(1.0, ge=0.1, le=10, help="Masses and inertias of the links.")
-    length_scale: float = param(1.0, ge=0.1, le=10, help="Lengths of the links.")
-    friction_scale: float = param(1.0, ge=0, le=10, help="Viscous friction of the joints.")
-
-
-class Response(Section):
-    """How the robot responds to a command, from `pliant identify delay`; that of a simulated robot is known."""
-
-    delay_s: float = param(0.0, unit="s", ge=0, le=0.5, help="Transport delay from a command to the motion.")
-    servo_s: float = param(0.0, unit="s", ge=0, le=0.5, help="Servo lag after the transport delay (0: not identified).")
-    force_s: float = param(0.0, unit="s", ge=0, le=0.5, help="Lag of the measured force behind the motion.")
-
-    @property
-    def is_known(self) -> bool:
-        return self.servo_s > 0.0
 
 
 class Task(Section):

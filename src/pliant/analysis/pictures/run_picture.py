@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 
 from pliant.analysis import signals
 from pliant.analysis.pictures import style
-from pliant.analysis.pictures.contact_panel import draw_contact, had_contact
+from pliant.analysis.pictures.contact_plots import draw_contact, had_contact
 from pliant.analysis.pictures.style import LIGHT, Theme
 from pliant.analysis.signals import Names
 from pliant.analysis.summary import text
