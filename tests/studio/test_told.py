@@ -122,7 +122,7 @@ def test_every_slider_turns_its_parameter(page: Any, studio: Running, axes: str)
     linked = part(page, "linked")
     if (linked.get_attribute("aria-pressed") == "true") != (axes == "linked"):
         linked.click()
-    assert len(turn_each(page, studio)) == (12 if axes == "linked" else 24)
+    assert len(turn_each(page, studio)) == (14 if axes == "linked" else 26)
 
 
 def test_what_is_refused_is_not_left_standing_as_if_it_were_in_force(page: Any, studio: Running) -> None:
@@ -206,22 +206,23 @@ def plane(page: Any, studio: Running) -> Link:
 def test_every_slider_of_a_contact_turns_its_parameter(page: Any, studio: Running, plane: Link) -> None:
     names = turn_each(page, studio)
     assert {"contact.target_n", "contact.force_limit_n", "contact.speed_m_s", "limits.linear_speed_m_s"} <= set(names)
-    assert len(names) == 12
+    assert len(names) == 14
 
 
 def test_the_reason_of_the_last_change_stands_beside_the_states_of_the_contact(
     page: Any, studio: Running, plane: Link
 ) -> None:
-    words = hello(studio)["loop"]
+    greeting = hello(studio)
+    words = next(law for law in greeting["laws"].values() if law["states"])
     contact = lambda: plane.state.state.contact  # noqa: E731
 
     def is_told() -> bool:
         state, reason = int(contact().state), int(contact().reason)
         chip, said = page.locator("#state .chip.now"), page.locator("#state > div")
         return (
-            bool(words["reasons"][str(reason)])
+            bool(words["reasons"][reason])
             and chip.text_content() == words["states"][state]
-            and said.text_content() == words["reasons"][str(reason)]
+            and said.text_content() == words["reasons"][reason]
         )
 
     until(is_told)
