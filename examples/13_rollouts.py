@@ -6,7 +6,7 @@ import numpy as np
 
 import pliant
 
-ROLLOUTS, STEPS, EVERY = 1000, 50, 10
+ROLLOUTS, STEPS, EVERY = 1000, 150, 30
 random = np.random.default_rng(0)
 arm = pliant.Simulation(pliant.Task(law="admittance", duration_s=1.0))
 arm.step(50)
