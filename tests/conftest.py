@@ -57,6 +57,7 @@ def _only_pliants_laws() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """Chromium, driven by playwright: one for all tests of a process, which can drive only one."""
+    require("chromium")  # a test that asks for the fixture while it runs is not marked as needing it
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as tools:
@@ -68,6 +69,7 @@ def browser() -> Iterator[Any]:
 @pytest.fixture
 def network() -> Iterator[None]:
     """A network with nothing but a loopback, for everything that the test starts."""
+    require("network")
     with own_network():
         yield
 
@@ -75,5 +77,6 @@ def network() -> Iterator[None]:
 @pytest.fixture
 def peer(network: None) -> Iterator[Peer]:
     """A node of a real ROS 2 in that network."""
+    require("ros2-peer")
     with Peer() as node:
         yield node

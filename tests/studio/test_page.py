@@ -362,11 +362,11 @@ def cut_off(page: Any, width: int, height: int) -> list[str]:
 
 @pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
 def test_nothing_is_cut_off_and_stop_is_in_sight_at(
-    studio: Running, request: pytest.FixtureRequest, size: tuple[int, int]
+    studio: Running, page: Any, tablet: Any, size: tuple[int, int]
 ) -> None:
     width, height = size
     touch = width < 1280
-    page = request.getfixturevalue("tablet" if touch else "page")
+    page = tablet if touch else page
     page.set_viewport_size({"width": width, "height": height})
     studio.go_on()
     until(lambda: page.evaluate("[innerWidth, innerHeight]") == [width, height])
