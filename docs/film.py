@@ -21,7 +21,7 @@ from PIL import Image
 
 from pliant.analysis.pictures import style
 from pliant.analysis.pictures.render import render_model, view
-from pliant.session.fast_run import simulate
+from pliant.session.in_process.fast_run import simulate
 from pliant.task.schema import Task, load_task
 from pliant.world.display_scene import scene_model
 

@@ -29,7 +29,7 @@ from pliant.mobile.mission.mission_task import find_mission
 from pliant.mobile.mission.simulated_mission import simulate_mission
 from pliant.model.catalogue import available_models
 from pliant.record import Recording
-from pliant.session.fast_run import simulate
+from pliant.session.in_process.fast_run import simulate
 from pliant.session.link import attach
 from pliant.task.schema import Task, load_task
 from pliant_experiments.rivals.rival_contact import RIVALS, run_rival

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pliant
 from pliant.analysis.doctor import Case, examine
-from pliant.session.fast_run import save_run
+from pliant.session.in_process.fast_run import save_run
 
 task = pliant.Task.model_validate(
     {

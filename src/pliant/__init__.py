@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from pliant.robots.robot_kind import RobotKind
     from pliant.sensors.force_sensor import ForceSensor, WrenchSample, own_sensor
     from pliant.session.contact_status import ContactStatus
-    from pliant.session.fast_run import Run, simulate
+    from pliant.session.in_process.fast_run import Run, simulate
     from pliant.session.link import Link, attach
     from pliant.session.session import Session, connect
-    from pliant.session.simulation import Simulation, Snapshot
+    from pliant.session.in_process.simulation import Simulation, Snapshot
     from pliant.task.schema import Task, load_task
     from pliant.world.surface_kind import Shape, own_surface
 
@@ -51,12 +51,12 @@ _HOME = {
     "Recording": "pliant.record.reader",
     "Robot": "pliant.robots.interface",
     "RobotKind": "pliant.robots.robot_kind",
-    "Run": "pliant.session.fast_run",
+    "Run": "pliant.session.in_process.fast_run",
     "Section": "pliant.params.declare",
     "Session": "pliant.session.session",
     "Shape": "pliant.world.surface_kind",
-    "Simulation": "pliant.session.simulation",
-    "Snapshot": "pliant.session.simulation",
+    "Simulation": "pliant.session.in_process.simulation",
+    "Snapshot": "pliant.session.in_process.simulation",
     "Slider": "pliant.control.laws.law_panel",
     "States": "pliant.control.laws.law_panel",
     "Switch": "pliant.control.laws.law_panel",
@@ -73,7 +73,7 @@ _HOME = {
     "own_sensor": "pliant.sensors.force_sensor",
     "own_surface": "pliant.world.surface_kind",
     "param": "pliant.params.declare",
-    "simulate": "pliant.session.fast_run",
+    "simulate": "pliant.session.in_process.fast_run",
 }
 
 __all__ = [

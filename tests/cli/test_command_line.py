@@ -313,7 +313,7 @@ def test_a_truncated_recording_says_so_and_loads_in_part(recording: Path, tmp_pa
 
 def test_a_fast_run_records_the_same_numbers_as_a_paced_one(recording: Path) -> None:
     from pliant.record.reader import Recording
-    from pliant.session.rerun import difference
+    from pliant.session.in_process.rerun import difference
 
     fast = recording.with_name("fast.mcap")
     done = pliant("run", recording.with_name("short.yaml"), "--fast", "--record", fast)

@@ -154,9 +154,9 @@ names = []
 with on_compile(names.append):
     from pliant.params.declare import validated
     from pliant.record.reader import Recording
-    from pliant.session.fast_run import simulate
-    from pliant.session.rerun import replay
-    from pliant.session.fast_run import save_run
+    from pliant.session.in_process.fast_run import simulate
+    from pliant.session.in_process.rerun import replay
+    from pliant.session.in_process.fast_run import save_run
     from pliant.task.schema import Task
     for interface in ("position", "velocity", "torque"):
         event = {"at_s": 0.05, "law": "admittance", "set": {"sense.cutoff_hz": 40}}

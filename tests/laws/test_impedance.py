@@ -21,8 +21,8 @@ from pliant.model import Arm, Tool
 from pliant.params.declare import changed
 from pliant.params.packing import to_record
 from pliant.records import STATE, TELEMETRY
-from pliant.session.fast_run import simulate
-from pliant.session.simulation import Simulation
+from pliant.session.in_process.fast_run import simulate
+from pliant.session.in_process.simulation import Simulation
 from pliant.spatial import pose_integrate
 from pliant.task.schema import Event, Task
 from pliant.world.world_config import Push, Sensor, Servo, SimConfig

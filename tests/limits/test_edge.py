@@ -16,7 +16,7 @@ from pliant.model.inverse import SCRATCH as INVERSE
 from pliant.model.inverse import smallest_singular_value
 from pliant.params.packing import to_record
 from pliant.records import LIMIT_EDGE, OBSERVED, STATE
-from pliant.session.fast_run import simulate
+from pliant.session.in_process.fast_run import simulate
 from pliant.task.schema import Event, Task
 from pliant.world.world_config import SimConfig
 

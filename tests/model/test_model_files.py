@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 from pliant.errors import ModelError
 from pliant.model import Arm, Tool, design
 from pliant.model.arm import UNLIMITED
-from pliant.model.files import DEFAULT_TAU_MAX, DEFAULT_V_MAX, file_spec
+from pliant.model.from_file.files import DEFAULT_TAU_MAX, DEFAULT_V_MAX, file_spec
 from pliant.model.ur import ur_spec
 from pliant.records import MAX_JOINTS
 from pliant.robots import open_robot

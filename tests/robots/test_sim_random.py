@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 
 from pliant.kernel import kernel
-from pliant.session.fast_run import simulate
+from pliant.session.in_process.fast_run import simulate
 from pliant.task.schema import Task
 from pliant.world.random_numbers import normals, uniform
 from pliant.world.world_config import SimConfig

@@ -18,8 +18,8 @@ from pliant.model import Tool
 from pliant.params import plugin_files
 from pliant.params.declare import validated
 from pliant.record.reader import Recording
-from pliant.session.fast_run import save_run
-from pliant.session.rerun import replay
+from pliant.session.in_process.fast_run import save_run
+from pliant.session.in_process.rerun import replay
 from pliant.world.display_scene import scene_model
 from pliant.world.surface_kind import Surface, measured
 from pliant.world.world_config import SimConfig

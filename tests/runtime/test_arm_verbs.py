@@ -14,7 +14,7 @@ import pliant
 from pliant.errors import InputError, RejectedError, WaitTimeoutError
 from pliant.params.declare import validated
 from pliant.session.session import connect
-from pliant.session.simulation import Simulation
+from pliant.session.in_process.simulation import Simulation
 from pliant.stability.guard import guard_start
 from pliant.task.schema import Task, load_task
 

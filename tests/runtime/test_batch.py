@@ -10,8 +10,8 @@ from pliant.control.laws.registry import LAWS
 from pliant.errors import InputError, UnknownNameError
 from pliant.loop.periods import STANDS
 from pliant.params.declare import validated
-from pliant.session import fast_run
-from pliant.session.fast_run import Run, simulate
+from pliant.session.in_process import fast_run
+from pliant.session.in_process.fast_run import Run, simulate
 from pliant.session.session import Session
 from pliant.task.schema import Task
 

@@ -19,7 +19,7 @@ from pliant.mobile.whole_body.simulated_body import SimBody
 from pliant.record import RecordingWriter
 from pliant.records import FAULT_NUMBER, FAULT_SENSOR, TELEMETRY, WRENCH_MISSING
 from pliant.ros2.message_types import typestore
-from pliant.session.fast_run import simulate
+from pliant.session.in_process.fast_run import simulate
 from pliant.task.schema import Task
 from pliant.world.world_config import Failure, Push, Sensor
 

@@ -26,7 +26,7 @@ from pliant.errors import RejectedError
 from pliant.loop import goal_requests
 from pliant.params.declare import changed
 from pliant.records import GOAL
-from pliant.session.fast_run import Run, simulate
+from pliant.session.in_process.fast_run import Run, simulate
 from pliant.session.session import Session
 from pliant.task.schema import Event, Task, load_task
 from pliant.world.surface_kind import Surface

@@ -11,8 +11,8 @@ import pytest
 from pliant.control.laws.contact.contact_states import DONE, DWELL, FAULT, RETRACT, ROBOT, SEEK, SENSOR, SLIDE, STUCK
 from pliant.errors import InputError
 from pliant.params.declare import changed, validated
-from pliant.session.fast_run import Run, simulate
-from pliant.session.simulation import Simulation
+from pliant.session.in_process.fast_run import Run, simulate
+from pliant.session.in_process.simulation import Simulation
 from pliant.task.schema import Event, Task, arm_of, check_fits, load_task
 from pliant.world.world_config import Failure
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pliant.params.declare import validated
-from pliant.session.fast_run import simulate
+from pliant.session.in_process.fast_run import simulate
 from pliant.task.schema import Task
 
 SENSOR = {

@@ -12,7 +12,7 @@ import pytest
 
 from pliant.errors import RejectedError
 from pliant.params.declare import changed
-from pliant.session.fast_run import simulate
+from pliant.session.in_process.fast_run import simulate
 from pliant.stability.contact_loop import plants_of
 from pliant.stability.guard import guard_change, guard_law, guard_start, objection, places
 from pliant.task.schema import Event, Task, is_mission, load_task

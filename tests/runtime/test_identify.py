@@ -21,7 +21,7 @@ from pliant.identify.payload_motion import (
 )
 from pliant.model import Arm, Tool
 from pliant.params.declare import validated
-from pliant.session.fast_run import simulate
+from pliant.session.in_process.fast_run import simulate
 from pliant.task.schema import Task
 
 BIAS = (4.0, -6.0, 9.0, 0.3, -0.2, 0.1)

@@ -21,8 +21,8 @@ from pliant.records import (
     LIMIT_REACH,
     LIMIT_TOOL_SPEED,
 )
-from pliant.session.fast_run import Run, simulate
-from pliant.session.simulation import Simulation
+from pliant.session.in_process.fast_run import Run, simulate
+from pliant.session.in_process.simulation import Simulation
 from pliant.task.schema import Event, Task, check_fits
 from pliant.world.world_config import Push, Servo, SimConfig
 from pliant_experiments.scenes.probe_tool import TOOL

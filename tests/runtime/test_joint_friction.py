@@ -9,7 +9,7 @@ import pytest
 from planar_arm import DECLARED_M, planar_arm, pushed
 
 from pliant.model import Arm
-from pliant.session.fast_run import simulate
+from pliant.session.in_process.fast_run import simulate
 
 
 def deflection_m(path: Path, *, compensated: bool) -> float:

@@ -22,7 +22,7 @@ from pliant.loop.board_layout import STARTING, STOPPED
 from pliant.params.declare import validated
 from pliant.record.reader import Recording
 from pliant.session import started_loop as started_module
-from pliant.session.rerun import replay
+from pliant.session.in_process.rerun import replay
 from pliant.session.session import Session, connect
 from pliant.task.schema import Task
 

@@ -26,7 +26,7 @@ from pliant.mobile.whole_body.simulated_body import SimBody
 from pliant.params.declare import Section, declared, layout_of, limits_of
 from pliant.record import Recording
 from pliant.ros2.message_types import typestore
-from pliant.session.rerun import replay
+from pliant.session.in_process.rerun import replay
 from pliant.task.schema import Task, load_task
 
 NEAR = ["start=6.0,2.2,0"]

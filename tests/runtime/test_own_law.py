@@ -15,8 +15,8 @@ from pliant.control.laws.registry import LAWS, PLIANTS
 from pliant.errors import PliantError
 from pliant.params.declare import validated
 from pliant.record.reader import Recording
-from pliant.session.fast_run import save_run
-from pliant.session.rerun import replay
+from pliant.session.in_process.fast_run import save_run
+from pliant.session.in_process.rerun import replay
 from pliant.stability.guard import guard_change
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "12_your_own_law.py"

@@ -16,8 +16,8 @@ from pliant.params.declare import validated
 from pliant.record.reader import Recording
 from pliant.record.writer import RecordingWriter
 from pliant.records import TELEMETRY, Layout
-from pliant.session.fast_run import save_run, simulate
-from pliant.session.rerun import difference, replay
+from pliant.session.in_process.fast_run import save_run, simulate
+from pliant.session.in_process.rerun import difference, replay
 from pliant.task.schema import Task, load_task
 
 TASK = {

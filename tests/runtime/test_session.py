@@ -17,7 +17,7 @@ from pliant.params.declare import changed, validated
 from pliant.params.matrix import compact
 from pliant.params.packing import from_record
 from pliant.record.reader import Recording
-from pliant.session.rerun import replay
+from pliant.session.in_process.rerun import replay
 from pliant.session.session import Session, connect
 from pliant.task.schema import Task
 

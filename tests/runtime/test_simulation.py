@@ -12,7 +12,7 @@ import pytest
 import pliant
 from pliant.errors import InputError, LoopError, RejectedError
 from pliant.params.declare import validated
-from pliant.session.simulation import Simulation
+from pliant.session.in_process.simulation import Simulation
 from pliant.task.schema import Task, load_task
 
 OWN = Path(__file__).parents[2] / "examples" / "12_your_own_law.py"

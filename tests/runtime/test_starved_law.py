@@ -11,7 +11,7 @@ from planar_arm import planar_arm, pushed
 
 from pliant.cli.running.run_task import run_fast
 from pliant.errors import LoopError
-from pliant.session.fast_run import simulate
+from pliant.session.in_process.fast_run import simulate
 from pliant.task.schema import arm_of
 
 LOW: dict[str, Any] = {"joint_acceleration_rad_s2": 0.2, "starved_warn_s": 0.3, "starved_fault_s": 1.0}

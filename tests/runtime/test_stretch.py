@@ -10,7 +10,7 @@ import pytest
 
 from pliant.errors import RejectedError
 from pliant.params.declare import changed
-from pliant.session.fast_run import simulate
+from pliant.session.in_process.fast_run import simulate
 from pliant.session.session import Session
 from pliant.spatial import quat_to_mat
 from pliant.task.schema import load_task

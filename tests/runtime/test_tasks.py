@@ -11,7 +11,7 @@ from pliant.errors import InputError, PliantError, UnknownNameError
 from pliant.mobile.mission.mission_task import find_mission
 from pliant.mobile.planning.map_files import load_map
 from pliant.params.declare import validated
-from pliant.session.fast_run import simulate
+from pliant.session.in_process.fast_run import simulate
 from pliant.task.bundled_files import bundled_files
 from pliant.task.schema import Task, arm_of, check_fits, is_mission, load_task
 

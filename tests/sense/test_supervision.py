@@ -27,7 +27,7 @@ from pliant.records import (
     WRENCH_SATURATED,
     WRENCH_STALE,
 )
-from pliant.session.fast_run import simulate
+from pliant.session.in_process.fast_run import simulate
 from pliant.task.schema import Task
 
 DT = 0.002

@@ -11,7 +11,7 @@ import pytest
 from streaming_box import StreamingBox
 
 import pliant
-from pliant.session.rerun import replay
+from pliant.session.in_process.rerun import replay
 from support.waiting import until
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "15_your_own_sensor.py"

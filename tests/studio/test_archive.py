@@ -18,7 +18,7 @@ from running_studio import LONG_S, Running, ask, dial, part, until
 from pliant.errors import PliantError, RejectedError
 from pliant.params.declare import changed
 from pliant.record.reader import Recording
-from pliant.session.fast_run import save_run, simulate
+from pliant.session.in_process.fast_run import save_run, simulate
 from pliant.session.session import Session
 from pliant.studio.wire import text_of
 from pliant.studio.work import archive

@@ -13,7 +13,7 @@ from running_studio import LONG_S, Running, hello, part, until
 from sliders import shown, turn_each
 
 from pliant.control.laws.contact.contact_states import DONE, LIFTED, PAUSE, PAUSED
-from pliant.session.fast_run import save_run, simulate
+from pliant.session.in_process.fast_run import save_run, simulate
 from pliant.session.link import Link, attach
 from pliant.studio.shown_parameters import values_of
 from pliant.studio.work import archive

@@ -16,7 +16,7 @@ from running_studio import Running, ask, dial, until
 
 from pliant.errors import RejectedError, UnknownNameError
 from pliant.record import Recording
-from pliant.session.fast_run import save_run, simulate
+from pliant.session.in_process.fast_run import save_run, simulate
 from pliant.studio.stage import recorder
 from pliant.studio.stage.stage import Stage
 from pliant.studio.wire import text_of

@@ -12,7 +12,7 @@ from pliant.records import (
     LIMIT_TORQUE,
     MODES,
 )
-from pliant.session.fast_run import simulate
+from pliant.session.in_process.fast_run import simulate
 from pliant.task.schema import Event, Task
 from pliant.world.world_config import Push, SimConfig
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from pliant.session.session import Session
-from pliant.session.simulation import Simulation
+from pliant.session.in_process.simulation import Simulation
 from pliant.task.schema import Task
 
 Array = np.ndarray[Any, Any]

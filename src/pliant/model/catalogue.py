@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pliant.errors import RejectedError, UnknownNameError
 from pliant.model.design import Design
-from pliant.model.files import file_design
+from pliant.model.from_file.files import file_design
 from pliant.model.two_link import NAME as TWO_LINK
 from pliant.model.two_link import two_link_design
 from pliant.model.ur import ur_design, ur_names

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pliant.analysis.targets import Figure, at_most
-from pliant.session.simulation import Simulation
+from pliant.session.in_process.simulation import Simulation
 from pliant.task.schema import Task
 from pliant.world.world_config import Push, SimConfig
 from pliant_experiments.scenes.probe_tool import TOOL

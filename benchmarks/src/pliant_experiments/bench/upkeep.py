@@ -13,7 +13,7 @@ from pliant.loop.pacing import PACE
 from pliant.loop.periods import finish
 from pliant.loop.slots import knock
 from pliant.records import TELEMETRY
-from pliant.session.simulation import Simulation
+from pliant.session.in_process.simulation import Simulation
 from pliant.task.schema import Task
 from pliant_experiments.scenes.probe_tool import TOOL
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pliant.params.declare import changed
-from pliant.session.fast_run import save_run, simulate
+from pliant.session.in_process.fast_run import save_run, simulate
 from pliant.task.schema import Task, load_task
 from pliant.world.world_config import Failure, Push, Surface
 from pliant_experiments.contact.doctor_cases import MISSED, STIFFNESS, Defect

@@ -13,7 +13,7 @@ from pliant.analysis.pictures import style
 from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported, within
 from pliant.control.parameters import Impedance, Limits
 from pliant.model.two_link import TAU_MAX, V_MAX
-from pliant.session.fast_run import simulate
+from pliant.session.in_process.fast_run import simulate
 from pliant_experiments.scenes.two_link_lab import asked_torque, lab_task, law, moved, place, push, rest
 
 Array = np.ndarray[Any, Any]

@@ -13,7 +13,7 @@ from pliant.analysis.pictures import style
 from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported, within
 from pliant.control.parameters import Limits
 from pliant.model.two_link import V_MAX
-from pliant.session.fast_run import simulate
+from pliant.session.in_process.fast_run import simulate
 from pliant.world.world_config import Failure
 from pliant_experiments.rivals.bare_inverse import BareLaw, jacobian, mass_matrix, run_bare
 from pliant_experiments.scenes.two_link_lab import SILENT, STIFFNESS, lab_task, law, moved, push, pushed, rest

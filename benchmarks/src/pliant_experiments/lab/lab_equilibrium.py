@@ -14,7 +14,7 @@ from pliant.analysis.pictures import style
 from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported, within
 from pliant.control.parameters import Limits
 from pliant.model.two_link import LENGTH, TAU_MAX, V_MAX
-from pliant.session.fast_run import simulate
+from pliant.session.in_process.fast_run import simulate
 from pliant_experiments.rivals.bare_inverse import BareLaw, Trace, run_bare, still
 from pliant_experiments.scenes.two_link_lab import (
     DAMPING,

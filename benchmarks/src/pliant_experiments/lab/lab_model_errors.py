@@ -12,7 +12,7 @@ from pliant.analysis.experiments import Progress
 from pliant.analysis.pictures import style
 from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported, within
 from pliant.model.two_link import DAMPING as FRICTION
-from pliant.session.fast_run import simulate
+from pliant.session.in_process.fast_run import simulate
 from pliant.task.schema import Belief, Event
 from pliant_experiments.rivals.bare_inverse import jacobian, mass_matrix, other_torques, tool_at
 from pliant_experiments.scenes.two_link_lab import DAMPING, DT, MASS, STIFFNESS, X0, circle, lab_task, law, run_along

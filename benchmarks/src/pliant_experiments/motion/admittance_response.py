@@ -17,7 +17,7 @@ from pliant.control.parameters import Admittance, Parameters, Sense, diagonal
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
 from pliant.params.packing import to_record
-from pliant.session.fast_run import Simulation, simulate
+from pliant.session.in_process.fast_run import Simulation, simulate
 from pliant.spatial import transport_wrench
 from pliant.task.schema import Event, Task
 from pliant.world.world_config import Push, Sensor, SimConfig

@@ -15,7 +15,7 @@ from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported
 from pliant.control.parameters import Admittance, Limits, Parameters, diagonal
 from pliant.model.arm import Arm
 from pliant.records import FAULT_POSE_ERROR, LIMITS
-from pliant.session.fast_run import simulate
+from pliant.session.in_process.fast_run import simulate
 from pliant.task.schema import Task
 from pliant.world.world_config import Push, SimConfig
 from pliant_experiments.motion.random_runs import RATIOS, SETS, collect

@@ -15,7 +15,7 @@ from pliant.control.parameters import Admittance, Parameters, Sense, diagonal
 from pliant.control.sense.external_wrench import deadband
 from pliant.model.tool import Tool
 from pliant.params.packing import to_record
-from pliant.session.fast_run import simulate
+from pliant.session.in_process.fast_run import simulate
 from pliant.task.schema import Task
 from pliant.world.world_config import Push, SimConfig
 from pliant_experiments.rivals.explicit_law import Choices, ExplicitLaw, Trace, alike, run_in_simulator

@@ -12,7 +12,7 @@ from pliant.analysis.experiments import Progress
 from pliant.analysis.pictures import style
 from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported, within
 from pliant.control.parameters import Admittance, Parameters, Sense, diagonal
-from pliant.session.fast_run import simulate
+from pliant.session.in_process.fast_run import simulate
 from pliant.task.schema import Task
 from pliant.world.world_config import Push, Sensor, Servo, SimConfig
 from pliant_experiments.motion.deadband import START

@@ -14,7 +14,7 @@ from pliant.analysis.pictures import style
 from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported, within
 from pliant.control.parameters import Impedance, Limits, Parameters, Sense, diagonal
 from pliant.model.arm import Arm
-from pliant.session.fast_run import Run, simulate
+from pliant.session.in_process.fast_run import Run, simulate
 from pliant.spatial import rotation_error
 from pliant.task.schema import Event, Task
 from pliant.world.world_config import Push, Sensor, SimConfig

@@ -17,8 +17,8 @@ from pliant.control.tick_entries import new_work
 from pliant.model.arm import Arm
 from pliant.params.declare import changed
 from pliant.records import COMMAND, OBSERVED, POSITION, STATE
-from pliant.session.fast_run import Run, simulate
-from pliant.session.rerun import difference, rerun
+from pliant.session.in_process.fast_run import Run, simulate
+from pliant.session.in_process.rerun import difference, rerun
 from pliant.task.schema import Event, Task
 from pliant.world.world_config import Push, SimConfig
 from pliant_experiments.rivals.explicit_law import Choices, ExplicitLaw, Trace, alike, run_in_simulator

@@ -15,7 +15,7 @@ from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported
 from pliant.control.parameters import Admittance, Limits, Parameters, Sense, diagonal
 from pliant.model.arm import Arm
 from pliant.records import TROUBLES
-from pliant.session.fast_run import simulate
+from pliant.session.in_process.fast_run import simulate
 from pliant.task.schema import Task
 from pliant.world.world_config import Push, Sensor, Servo, SimConfig
 from pliant_experiments.rivals.explicit_law import Choices, ExplicitLaw, run_freely, run_in_simulator

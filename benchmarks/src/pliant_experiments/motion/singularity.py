@@ -18,7 +18,7 @@ from pliant.control.parameters import Admittance, Limits, Parameters, diagonal
 from pliant.kernel import kernel
 from pliant.model.arm import Arm
 from pliant.model.inverse import SCRATCH, damped_inverse, smallest_singular_value
-from pliant.session.fast_run import simulate
+from pliant.session.in_process.fast_run import simulate
 from pliant.task.schema import Event, Task
 from pliant.world.world_config import Push, SimConfig
 from pliant_experiments.rivals.explicit_law import (

@@ -17,7 +17,7 @@ import numpy as np
 from pliant.control.laws.contact.contact_states import DONE
 from pliant.errors import LoopError
 from pliant.params.declare import changed
-from pliant.session.fast_run import simulate
+from pliant.session.in_process.fast_run import simulate
 from pliant.session.session import Session
 from pliant.task.schema import Task, load_task
 from pliant.world.world_config import Push

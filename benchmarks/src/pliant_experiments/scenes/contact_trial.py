@@ -14,8 +14,8 @@ from pliant.control.laws.contact.contact_states import DONE, DWELL, ENDED, RETRA
 from pliant.control.parameters import Parameters, Sense
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
-from pliant.session.compiled_steps import TRUTH
-from pliant.session.simulation import Simulation
+from pliant.session.in_process.compiled_steps import TRUTH
+from pliant.session.in_process.simulation import Simulation
 from pliant.task.schema import Event, Task
 from pliant.world.world_config import Sensor, Servo, SimConfig, Surface
 

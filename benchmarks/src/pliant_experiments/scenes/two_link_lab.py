@@ -16,8 +16,8 @@ from pliant.control.tick import step
 from pliant.kernel import kernel
 from pliant.model.two_link import LENGTH, Q_HOME
 from pliant.records import LIMIT_TORQUE, TELEMETRY
-from pliant.session.fast_run import Run, simulate
-from pliant.session.simulation import Simulation
+from pliant.session.in_process.fast_run import Run, simulate
+from pliant.session.in_process.simulation import Simulation
 from pliant.task.schema import Belief, Event, Task
 from pliant.world.period import advance, read
 from pliant.world.world_config import Push, Sensor, Servo, SimConfig

@@ -12,7 +12,7 @@ from pliant.analysis.pictures import style
 from pliant.analysis.targets import Outcome, at_most, reported
 from pliant.control.parameters import Admittance, Parameters, Sense, diagonal
 from pliant.model.arm import Arm
-from pliant.session.fast_run import simulate
+from pliant.session.in_process.fast_run import simulate
 from pliant.task.schema import Event, Task
 from pliant.world.world_config import SimConfig, Surface
 from pliant_experiments.scenes.probe_tool import TOOL

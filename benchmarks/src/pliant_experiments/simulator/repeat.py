@@ -11,8 +11,8 @@ import numpy as np
 from pliant.analysis.experiments import Progress
 from pliant.analysis.targets import Outcome, at_least, at_most, reported
 from pliant.record.reader import Recording
-from pliant.session.fast_run import simulate
-from pliant.session.rerun import difference, replay
+from pliant.session.in_process.fast_run import simulate
+from pliant.session.in_process.rerun import difference, replay
 from pliant.session.session import Session
 from pliant.task.schema import Task, load_task
 

@@ -59,7 +59,7 @@ def _run(folder: Path) -> int:
     from pliant.compiling.entry_points import law_groups
     from pliant.loop.saving import claim_recording
     from pliant.record.reader import Recording
-    from pliant.session.rerun import replay
+    from pliant.session.in_process.rerun import replay
     from pliant.task.schema import load_task
 
     path = folder / "demo.mcap"

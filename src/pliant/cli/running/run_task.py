@@ -23,7 +23,7 @@ from pliant.model.arm import Arm
 from pliant.model.catalogue import available_models
 from pliant.robots import is_simulated
 from pliant.robots.robot_registry import KINDS
-from pliant.session.fast_run import save_last_seconds, save_run, simulate
+from pliant.session.in_process.fast_run import save_last_seconds, save_run, simulate
 from pliant.session.session import Session
 from pliant.session.watch_file import FileWatch
 from pliant.task.schema import Task, arm_model, arm_of, located

@@ -21,7 +21,7 @@ def command(
     """
     from pliant.cli.show import compile_first, out
     from pliant.record.reader import Recording
-    from pliant.session.rerun import replay
+    from pliant.session.in_process.rerun import replay
 
     loaded = Recording.load(recording, partial=partial)
     compile_first("replay")

@@ -18,7 +18,7 @@ from pliant.control.parameters import Parameters
 from pliant.errors import RejectedError
 from pliant.record.reader import Recording
 from pliant.robots import is_simulated
-from pliant.session.simulation import Simulation
+from pliant.session.in_process.simulation import Simulation
 from pliant.task.schema import Task
 
 Array = np.ndarray[Any, Any]

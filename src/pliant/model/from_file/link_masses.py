@@ -9,7 +9,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-from pliant.model.flange import Flange, Tree
+from pliant.model.from_file.flange import Flange, Tree
 
 # Mass and inertia [kg, kg m²] of a link that has none and must be movable to be compiled: far below any effect.
 _NOTHING = 1e-12

@@ -10,8 +10,8 @@ import numpy as np
 from pliant.compiling.entry_points import Entry
 from pliant.control.tick_entries import record_types
 from pliant.loop.periods import works_at
-from pliant.session import rerun
-from pliant.session.compiled_steps import ADDRESSES, steps
+from pliant.session.in_process import rerun
+from pliant.session.in_process.compiled_steps import ADDRESSES, steps
 
 
 def fast_runs() -> Iterator[Entry]:

@@ -13,7 +13,7 @@ import numpy as np
 from pliant.errors import RejectedError, said
 from pliant.loop.periods import works_at
 from pliant.loop.saving import BLACK_BOX_S, arm_writer, fault_file
-from pliant.session.simulation import Simulation
+from pliant.session.in_process.simulation import Simulation
 from pliant.task.schema import Task, arm_of
 
 # Long stretches are cut, so that progress can be shown and Ctrl-C is heard [s of simulated time].

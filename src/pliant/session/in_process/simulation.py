@@ -33,7 +33,7 @@ from pliant.robots import is_simulated
 from pliant.sensors.sensor_link import check_keeps_pace
 from pliant.session.arm_verbs import ArmVerbs
 from pliant.session.board_link import too_late
-from pliant.session.compiled_steps import TRUTH, addresses_of, steps
+from pliant.session.in_process.compiled_steps import TRUTH, addresses_of, steps
 from pliant.session.input_checks import flag, number, whole
 from pliant.session.preflight import compile_task, preflight
 from pliant.task.schema import Task, located

@@ -19,9 +19,9 @@ import numpy as np
 
 from pliant.errors import ModelError
 from pliant.model.design import Design
-from pliant.model.file_tree import rebuild
-from pliant.model.flange import Flange, Tree, find_flange
-from pliant.model.link_masses import mesh_masses, missing_meshes, repair, weigh_without_meshes
+from pliant.model.from_file.file_tree import rebuild
+from pliant.model.from_file.flange import Flange, Tree, find_flange
+from pliant.model.from_file.link_masses import mesh_masses, missing_meshes, repair, weigh_without_meshes
 from pliant.records import MAX_JOINTS
 
 # Where the file is silent: (joint that turns, joint that slides).

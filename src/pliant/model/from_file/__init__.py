@@ -1,0 +1,1 @@
+"""Arms from URDF and MJCF files."""
