@@ -95,7 +95,7 @@ def scene(seed: int, index: int, realism: str = "") -> Scene:
         stiffness_max_n_m=stiffness * even((1.3, 3.0)),
         slope_deg=tilt * even((1.0, 1.4)) + 3.0,
         lag_s=lag * even((1.0, 1.1)),
-        heading=tuple(float(x) for x in heading),
+        heading=_three(heading),
         length_m=length,
         speed_m_s=speed,
     )  # fmt: skip
