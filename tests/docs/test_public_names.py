@@ -25,7 +25,7 @@ def inner_imports(code: str) -> Iterator[str]:
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
             yield from (name for name in names if name.partition(".")[0] == "pliant" and name not in PUBLIC)
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "pliant":
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] == "pliant":
             offered = importlib.import_module(node.module).__all__ if node.module in PUBLIC else ()
             yield from (f"{node.module}.{alias.name}" for alias in node.names if alias.name not in offered)
 
