@@ -116,7 +116,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "deadband_n": 0.8, "coefficient": 0.1, "linear": 0.1, "angular": 0.2,
     },
     "human_collaboration": {
-        "mass": [5.0, 5.0, 5.0, 0.5, 0.5, 0.5], "damping_ratio": [4.0, 4.0, 4.0, 0.9, 0.9, 0.9]
+        "mass": [5.0, 5.0, 5.0, 0.5, 0.5, 0.5], "damping_ratio": [4.0, 4.0, 4.0, 0.9, 0.9, 0.9],
         "stiffness": [0.0] * 6, "axes": [True] * 6,
         "deadband_n": 2.0, "coefficient": 0.2, "linear": 0.2, "angular": 0.5,
     },
