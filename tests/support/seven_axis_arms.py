@@ -32,15 +32,18 @@ BENT = {"iiwa": (0.0, 0.6, 0.0, 1.6, 0.0, 1.0, 0.0), "panda": (0.0, -0.3, 0.0, 1
 _ARMS = {"iiwa": (IIWA, IIWA_TIP), "panda": (PANDA, PANDA_TIP)}
 
 
-def seven_axis_arm(folder: Path, name: str) -> Path:
-    """The MJCF file of `iiwa` or `panda`; `BENT` has a pose in the middle of its workspace."""
+def seven_axis_arm(folder: Path, name: str, friction: float = 0.0) -> Path:
+    """The MJCF file of `iiwa` or `panda`; `BENT` has a pose in the middle of its workspace.
+
+    `friction` is dry friction, as a share of the largest torque of each joint.
+    """
     links, tip = _ARMS[name]
     text = f'<site name="tool0" pos="{_words(tip)}"/>'
     for number, (offset, axis, mass, com, inertia, torque) in reversed(tuple(enumerate(links, 1))):
         text = (
             f'<body name="l{number}" pos="{_words(offset)}">'
             f'<joint name="j{number}" axis="{_words(axis)}" range="-2.9 2.9" limited="true" damping="0.1" '
-            f'armature="0.02" actuatorfrcrange="{-torque} {torque}"/>'
+            f'armature="0.02" actuatorfrcrange="{-torque} {torque}" frictionloss="{friction * torque:g}"/>'
             f'<inertial pos="{_words(com)}" mass="{mass}" diaginertia="{_words(inertia)}"/>{text}</body>'
         )
     path = folder / f"{name}.xml"

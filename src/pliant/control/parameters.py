@@ -171,6 +171,12 @@ class Impedance(Section):
         help="Whether dry joint friction is compensated, by nine tenths of what the robot description gives. Too large "
         "a value there makes the arm oscillate.",
     )
+    friction_observer: bool = param(
+        False,
+        live=True,
+        help="Whether joint friction is estimated from the motion and compensated: all that moves the joints beyond "
+        "torques, arm model and measured wrench. Needs a force sensor, in the simple form too.",
+    )
     cancel_force: bool = param(
         True,
         live=True,

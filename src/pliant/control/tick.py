@@ -28,6 +28,7 @@ from pliant.model.inverse import SCRATCH, damped_inverse, damping_at, smallest_s
 from pliant.model.kinematics import dynamics, forward, jacobian, place
 from pliant.records import (
     BY_JOINTS,
+    BY_LAW,
     FAULT_COMMAND,
     FAULT_LAW,
     FAULT_NUMBER,
@@ -297,14 +298,19 @@ def _drive(h, p, s, r, c, w, o, mode, dt):
 def _torque(h, p, s, r, c, w, o, dt):
     """Computed torque around the commanded joints, cut at the drives' limits.
 
-    τ = M (ω² e + 2 ζ ω ė) + bias + friction - Jᵀ F: a push that the law has answered must not push a second time.
+    τ = M (ω² e + 2 ζ ω ė) + bias + friction - Jᵀ F - load: a push that the law has answered must not push a second
+    time, and what a torque law has felt beyond the sensor goes on.
     """
     dynamics(h, r.q, r.qd)
     omega = 2.0 * math.pi * p.hold.drive_hz
     for i in range(h.n):
         w.qd[i] = omega * omega * (s.q_cmd[i] - r.q[i]) + 2.0 * p.hold.damping_ratio * omega * (s.qd_cmd[i] - r.qd[i])
+    if s.driven == BY_LAW and p.without_wrench[s.law] != 0:  # all of the push is in the load so far
+        for i in range(h.n):
+            for k in range(6):
+                s.load[i] -= h.J[k, i] * s.wrench_lp[k]
     for i in range(h.n):
-        total = h.bias[i] + h.damping[i] * r.qd[i]
+        total = h.bias[i] + h.damping[i] * r.qd[i] - s.load[i]
         for k in range(h.n):
             total += h.M[i, k] * w.qd[k]
         for k in range(6):

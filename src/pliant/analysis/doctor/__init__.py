@@ -18,6 +18,7 @@ from pliant.analysis.doctor.limit_cycle import limit_cycle
 from pliant.analysis.doctor.run_end import contact_fault, fault
 from pliant.analysis.doctor.saturation import command_at_limit
 from pliant.analysis.doctor.sensor_health import failing_sensor, frozen_sensor, late_sensor
+from pliant.analysis.doctor.stalled_change import stalled_gain_change
 from pliant.record import Recording
 
 CHECKS: dict[str, Callable[[Case], Finding]] = {
@@ -31,6 +32,7 @@ CHECKS: dict[str, Callable[[Case], Finding]] = {
     "negative damping": negative_damping,
     "limit cycle": limit_cycle,
     "command at a limit": command_at_limit,
+    "gain change": stalled_gain_change,
     "contact losses": contact_losses,
     "force above its limit": overload,
     "effective delay": effective_delay,

@@ -242,6 +242,9 @@ def _summary(task: Task, records: np.ndarray[Any, Any]) -> None:
         figures.append(reported("parameter changes", records["revision"].max()))
         drawn = round(records["state"]["injected_j"][-1], 6)
         figures.append(reported("energy drawn from the tank by parameter changes", drawn, "J"))
+        if (done := float(records["state"]["ramp"][-1])) < 1.0:
+            name = "gain change complete (the rest waits until the damper refills the energy tank)"
+            figures.append(reported(name, round(100.0 * done, 1), "%"))
     timing = records["timing"]
     if timing["wall_ns"][0]:
         late = timing["late_s"] * 1e6

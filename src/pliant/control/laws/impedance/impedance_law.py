@@ -35,6 +35,10 @@ SHAPED, SIMPLE = 0, 1
 # unbraked comes out on the other side with energy that no spring has put in.
 BRAKE = 50.0
 
+# Delay [s] of drives that the simple form allows for: 4 ms, and the period. On a joint that is lighter than the damper
+# allows with this delay, the law moves an inertia that is large enough.
+WAITS = 0.006
+
 _J = (MAX_JOINTS,)
 
 SCRATCH = Layout(
@@ -157,7 +161,7 @@ def spread(n, x, out):
 
 
 @kernel
-def _pull(Mq, n, x):
+def _pull(Mq, n, dt, x):
     """Joint accelerations of the simple form in x.qdd. B holds G, b the wrench as far as it is known, c the pull."""
     for k in range(n):
         x.qdd[k] = x.pull[k] = x.open[k]
@@ -173,6 +177,8 @@ def _pull(Mq, n, x):
             for i in range(6):
                 total += x.J[i, k] * x.Y[i, m]
             x.H[k, m] = total
+        # d T ≤ m / 2,   d = (H - M_q) / (dt/2)
+        x.H[k, k] += max(0.0, 4.0 * WAITS / dt * (x.H[k, k] - Mq[k, k]) - x.H[k, k])
     factor_n(x.H, n, x.H)
     for joints in (x.qdd, x.pull):
         solve_lower(x.H, n, joints)
@@ -242,7 +248,7 @@ def step(p, g, s, Mq, q, qd, posture, n, spare, lost, dt, x):
     else:
         x.M[:] = 0.0
         _middle(x.M, x.D, x.K, dt, x)
-        _pull(Mq, n, x)
+        _pull(Mq, n, dt, x)
     refill(p, s, x.D, x.v, dt)
     fill(x.rest, 0.0)
     if spare:

@@ -27,6 +27,7 @@ from pliant.kernel import fill, kernel, put
 from pliant.model.inverse import damping_at, smallest_of_rows
 from pliant.model.kinematics import dynamics, weight
 from pliant.records import BY_LAW, FAULT_COMMAND, TORQUE
+from pliant.solve import solve_lower, solve_upper
 from pliant.spatial import pose_error
 
 # A virtual push or wrench goal that changes by more than this within a tick [N, N m] has jumped.
@@ -36,6 +37,9 @@ _JUMP = (1.0, 0.1)
 _CANCELLED, _SLIDES, _STARTS = 0.9, 0.02, 0.2
 # Time constant with which the motion shows what pushes the joints [s]: well above a robot's delay.
 _SHOWS = 0.02
+# Friction that holds a resting joint is learned only while the law drives it by more than this share of its largest
+# torque: below, the joint would creep and stick in turns. A joint rests below this speed [rad/s].
+_WORTH, _RESTS = 1e-4, 2e-3
 
 
 @kernel(separate=True)
@@ -46,7 +50,7 @@ def impede(h, p, s, r, g, c, o, w, dt):
         s.set = p.impedance_gains.number
         s.ramp = 0.0
     _foresee(h, s, r, x, begins, dt)
-    _take_over(h, law, s, r, o, begins, dt)
+    _take_over(h, law, s, r, o, begins, x, dt)
     put(s.goal_twist, g.twist)
     rows = _rows(h, law, x)
     damping = _damping(h, p, s, x, w, o)
@@ -63,7 +67,7 @@ def impede(h, p, s, r, g, c, o, w, dt):
     lost = damping / p.limits.singular_damping**2
     impedance_law.step(law, p.impedance_gains, s, h.M, r.q, r.qd, g.q, h.n, spare, lost, dt, x)
     shift, turns = _pulled(h, p, x)
-    _brake_tool(h, p.limits, r, x, o)
+    _brake_tool(h, p, s, r, x, o)
     limit_drive(p.limits, h, r.q, r.qd, x.qdd, dt, o)
     if not _command(h, p, s, c, x, dt, anew, o):
         s.fault = FAULT_COMMAND
@@ -72,14 +76,14 @@ def impede(h, p, s, r, g, c, o, w, dt):
 
 
 @kernel
-def _take_over(h, law, s, r, o, begins, dt):
+def _take_over(h, law, s, r, o, begins, x, dt):
     """The commanded joints follow the measured ones; a law that begins leads its goal from where the tool is."""
     if begins:
         put(s.led, o.pose)
         fill(s.led_twist, 0.0)
         fill(s.load, 0.0)
-    elif law.form == impedance_law.SIMPLE:
-        _feel_load(h, s, r, dt)
+    else:
+        _feel_load(h, law, s, r, x, dt)
     for i in range(h.n):
         s.q_cmd[i] = r.q[i]
         s.qd_cmd[i] = r.qd[i]
@@ -109,17 +113,23 @@ def _foresee(h, s, r, x, begins, dt):
 
 
 @kernel
-def _feel_load(h, s, r, dt):
+def _feel_load(h, law, s, r, x, dt):
     """What pushes the joints from outside: what moves them beyond the torques of the last tick, low-passed.
 
-    The simple form reckons with it as the shaped one does with the sensor, so it needs none.
+    The simple form reckons with it as the shaped one does with the sensor, so it needs none. Otherwise it is what the
+    sensor does not explain: friction, errors of sensor and model.
     """
     share = dt / (dt + _SHOWS)
     for i in range(h.n):
         total = h.bias[i] + h.damping[i] * r.qd[i] - s.tau[i]
         for k in range(h.n):
             total += h.M[i, k] * (r.qd[k] - s.qd_cmd[k]) / dt
-        s.load[i] += share * (total - s.load[i])
+        if law.form == impedance_law.SHAPED or law.friction_observer != 0:
+            for k in range(6):
+                total -= h.J[k, i] * s.wrench_lp[k]
+        sticks = abs(r.qd[i]) < _RESTS and abs(x.drive[i]) < _WORTH * h.tau_max[i]
+        if law.friction_observer == 0 or not sticks:
+            s.load[i] += share * (total - s.load[i])
 
 
 @kernel
@@ -252,12 +262,14 @@ def _compensate(h, law, s, x, rows):
     _measured(h, law, s, x)
     for i in range(h.n):
         friction, push = h.damping[i] * x.qd[i], 0.0
-        if law.form == impedance_law.SHAPED:
+        if law.form == impedance_law.SHAPED or law.friction_observer != 0:
             for k in range(6):
                 push += x.J[k, i] * x.f[k]
         else:
             push = s.load[i]
         x.open[i] = x.tau[i] - h.bias[i] + (0.0 if cancel else push)
+        if law.friction_observer != 0:
+            x.tau[i] -= s.load[i]
         if law.cancel_friction != 0:
             x.tau[i] += friction
         else:
@@ -287,14 +299,32 @@ def _pulled(h, p, x):
 
 
 @kernel
-def _brake_tool(h, p, r, x, o):
-    """A tool that is too fast is braked along its way, in the directions that are controlled."""
+def _brake_tool(h, p, s, r, x, o):
+    """A tool that is too fast is braked along its path, in the directions that are controlled.
+
+    What the law does not expect may be stronger than the brakes: an error of the force sensor, above all. So that is
+    compensated more and more, from half the top speed on.
+    """
     for i in range(6):
-        x.v[i], x.a[i] = 0.0, x.Jdot_qd[i]
+        x.v[i] = 0.0
         for k in range(h.n):
             x.v[i] += x.J[i, k] * r.qd[k]
-            x.a[i] += x.J[i, k] * x.qdd[k]
-    shift, turns = too_fast(x.v, x.a, 0, p.linear_speed_m_s, o), too_fast(x.v, x.a, 3, p.angular_speed_rad_s, o)
+    top, turning = p.limits.linear_speed_m_s, p.limits.angular_speed_rad_s
+    fill(x.known, 0.0)
+    if p.impedance.form == impedance_law.SHAPED and p.impedance.friction_observer == 0:
+        fast = math.sqrt(x.v[0] ** 2 + x.v[1] ** 2 + x.v[2] ** 2) / top
+        fast = max(fast, math.sqrt(x.v[3] ** 2 + x.v[4] ** 2 + x.v[5] ** 2) / turning)
+        share = min(max(2.0 * fast - 1.0, 0.0), 1.0)
+        for k in range(h.n):
+            x.tau[k] -= share * s.load[k]
+            x.known[k] = (1.0 - share) * s.load[k]
+        solve_lower(x.L, h.n, x.known)
+        solve_upper(x.L, h.n, x.known)
+    for i in range(6):
+        x.a[i] = x.Jdot_qd[i]
+        for k in range(h.n):
+            x.a[i] += x.J[i, k] * (x.qdd[k] + x.known[k])
+    shift, turns = too_fast(x.v, x.a, 0, top, o), too_fast(x.v, x.a, 3, turning, o)
     if shift > 0.0 or turns > 0.0:
         for i in range(6):
             x.b[i] = (shift if i < 3 else turns) * x.v[i]
@@ -336,6 +366,11 @@ def _command(h, p, s, c, x, dt, anew, o):
 
 
 @kernel(separate=True)
+def _end(h, p, s, r, g, c, o, w, dt):
+    fill(s.load, 0.0)
+
+
+@kernel(separate=True)
 def _begin(h, p, s, r, g, c, o, w, dt):
     if s.tank_j < 0.0:
         s.tank_j = p.impedance.tank_j
@@ -343,12 +378,12 @@ def _begin(h, p, s, r, g, c, o, w, dt):
 
 
 def _needs_wrench(section: Any) -> bool:
-    """In the simple form a push moves the arm by itself."""
-    return int(section["form"]) != impedance_law.SIMPLE
+    """In the simple form a push moves the arm by itself; to tell it from friction takes a sensor."""
+    return int(section["form"]) != impedance_law.SIMPLE or int(section["friction_observer"]) != 0
 
 
 LAW = Law(
-    "impedance", 3, impede, JOINT_TORQUE, section="impedance", begin=_begin, needs_wrench=_needs_wrench,
+    "impedance", 3, impede, JOINT_TORQUE, section="impedance", begin=_begin, end=_end, needs_wrench=_needs_wrench,
     matrices=("impedance_gains", impedance_target), uses_goal=True, takes_wrench=True, check_goal=uncontrolled,
     panel=spring_panel("impedance", drags_push=True),
 )  # fmt: skip
