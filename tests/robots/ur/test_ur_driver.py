@@ -16,7 +16,7 @@ import pytest
 from pliant.cli import show
 from pliant.control.parameters import Parameters, Sense
 from pliant.errors import InputError, RejectedError
-from pliant.loop.task_runner import Cell
+from pliant.loop.task_runner import TaskRunner
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
 from pliant.records import COMMAND, POSITION, READING, TORQUE, VELOCITY
@@ -121,7 +121,7 @@ def _z_of(quat: Any) -> float:
 
 def test_a_cell_with_another_tool_than_the_tasks_does_not_begin(ur: Emulator) -> None:
     task = Task(robot=ur.robot, law="admittance", tool=Tool(mass_kg=3.0, tcp_m=TOOL.tcp_m), params=PATIENT)
-    cell = Cell(task, lambda *_: None)
+    cell = TaskRunner(task, lambda *_: None)
     try:
         with pytest.raises(
             RejectedError, match=r"Nothing has moved: .* reads 7\.\d N at rest\. .* should read 29\.4 N"
