@@ -314,7 +314,7 @@ def test_the_robot_stops_by_itself_when_it_is_pressed_too_hard() -> None:
     real.robot.push([0.0, 0.0, 45.0, 0.0, 0.0, 0.0], 0.1)
     real.write(20)
     assert real.world.stop.reason == 0
-    real.robot.push([0.0, 0.0, 60.0, 0.0, 0.0, 0.0], 0.1)
+    real.robot.push([0.0, 0.0, 60.0, 0.0, 0.0, 0.0], 0.2)
     real.write(100)
     assert (real.world.stop.reason, real.world.halted) == (BY_FORCE, 1)
     real.hold(real.start + 0.5)

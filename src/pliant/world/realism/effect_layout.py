@@ -107,6 +107,7 @@ STOP = Layout(
         Field("speed", "rad/s", "largest joint speeds; 0: not supervised", _J),
         Field("deviation", "rad", "largest deviation from the reference; 0: not supervised"),
         Field("force", "N", "largest external force; 0: not supervised"),
+        Field("pressed", "N", "external force as the controller notices it"),
         Field("reason", "", "why the robot has stopped: 1 speed, 2 deviation, 3 force; 0: it has not", kind="i8"),
         Field("value", "", "what exceeded the limit: rad/s, rad or N"),
     ),

@@ -147,7 +147,7 @@ class ProtectiveStop(Section):
         None, unit="rad", ge=0, le=10, help="Largest difference between a joint and its reference (0: not supervised)."
     )
     force_n: float | None = param(
-        None, unit="N", ge=0, le=1e5, help="Largest external force on the tool (0: not supervised)."
+        None, unit="N", ge=0, le=1e5, help="Largest external force on the tool, over about 50 ms (0: not supervised)."
     )
 
 

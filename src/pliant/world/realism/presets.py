@@ -11,7 +11,6 @@ from ruamel.yaml import YAML
 
 from pliant.errors import InputError
 from pliant.model.arm import Arm
-from pliant.params.declare import Section
 from pliant.world.realism.effects_config import Effects, Level
 
 GROUPS = tuple(Effects.model_fields)
@@ -58,7 +57,7 @@ def sizes_for(arm: Arm, effects: Effects, level: Level) -> Effects:
     return Effects(**{group: _filled(arm, group, getattr(effects, group), level) for group in GROUPS})
 
 
-def _filled(arm: Arm, group: str, section: Any, level: Level) -> Section:
+def _filled(arm: Arm, group: str, section: Any, level: Level) -> Any:
     level = level if section.level == "same" else section.level
     values: dict[str, Any] = {"level": level}
     for name in type(section).model_fields:

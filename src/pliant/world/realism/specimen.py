@@ -38,7 +38,7 @@ class Specimen:
     def __init__(self, model: mujoco.MjModel, arm: Arm, dofs: slice, effects: Effects, *, own_tool: bool) -> None:
         self._model, self._arm, self._dofs = model, arm, dofs
         self._own_tool = own_tool
-        self._effects = effects
+        self._effects: Any = effects  # every size is filled in, none is None
         self._nominal = {name: getattr(model, name).copy() for name in _NOMINAL}
         self._armature = model.dof_armature[dofs].copy()
         self._first = int(model.joint(arm.joint_names[0]).bodyid[0])
