@@ -7,7 +7,7 @@ from pliant.control.laws.contact.contact_states import STATES
 
 task = pliant.load_task("plane")
 run = pliant.simulate(task)
-contact = run.records["state"]["contact"]
+contact = run.records["contact"]
 sliding = contact["state"] == STATES.index("slide")
 force, target = contact["force_n"][sliding], task.params.contact.target_n
 rms = np.sqrt(np.mean((force - target) ** 2))

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from pliant.sensors.force_sensor import ForceSensor, WrenchSample, own_sensor
     from pliant.session.contact_status import ContactStatus
     from pliant.session.in_process.fast_run import Run, simulate
+    from pliant.session.in_process.simulation import Simulation, Snapshot
     from pliant.session.link import Link, attach
     from pliant.session.session import Session, connect
-    from pliant.session.in_process.simulation import Simulation, Snapshot
     from pliant.task.schema import Task, load_task
     from pliant.world.surface_kind import Shape, own_surface
 

@@ -11,10 +11,11 @@ from mcap.writer import Writer
 
 import pliant.record.record_messages as messages
 import pliant.record.tick_block as block
+from pliant.control.telemetry import TELEMETRY
 from pliant.errors import InputError, RecordingError
 from pliant.record import Recording, RecordingWriter
 from pliant.record.container import walk
-from pliant.records import TELEMETRY, Field, Layout
+from pliant.records import Field, Layout
 
 
 @pytest.fixture

@@ -8,10 +8,11 @@ from rosbags.highlevel import AnyReader
 from rosbags.typesys import Stores, get_typestore
 from scipy.spatial.transform import Rotation
 
+from pliant.control.telemetry import TELEMETRY
 from pliant.record import RecordingWriter, standard_topics
 from pliant.record.tick_block import TELEMETRY_TOPIC
 from pliant.record.writer import PARAMETERS_TOPIC
-from pliant.records import TELEMETRY, Field, Layout
+from pliant.records import Field, Layout
 from pliant.ros2 import templates
 
 STORE = get_typestore(Stores.ROS2_JAZZY)

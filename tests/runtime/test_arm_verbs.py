@@ -13,8 +13,8 @@ from test_link import WRONG
 import pliant
 from pliant.errors import InputError, RejectedError, WaitTimeoutError
 from pliant.params.declare import validated
-from pliant.session.session import connect
 from pliant.session.in_process.simulation import Simulation
+from pliant.session.session import connect
 from pliant.stability.guard import guard_start
 from pliant.task.schema import Task, load_task
 

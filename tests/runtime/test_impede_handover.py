@@ -25,8 +25,8 @@ from pliant.records import (
 )
 from pliant.session.in_process.fast_run import save_run, simulate
 from pliant.session.in_process.rerun import difference, replay, rerun
-from pliant.session.session import Session, connect
 from pliant.session.in_process.simulation import Simulation
+from pliant.session.session import Session, connect
 from pliant.task.schema import Belief, Event, load_task
 from pliant.world.world_config import Failure, Sensor
 from pliant_experiments.motion.impedance_pose import random_pushes

@@ -59,7 +59,7 @@ JOBS = {
         ),
         Job("kinematics", "pliant.control.tick_entries:kinematics", 1.0),
         Job("batch runs", "pliant.session.in_process.run_entries:fast_runs", 1.0, after=_PERIOD),
-        Job("replay", "pliant.session.in_process.run_entries:replays", 0.5, after=("control tick",)),
+        Job("replay", "pliant.session.in_process.run_entries:replays", 0.5, after=("control tick", "telemetry")),
         Job("mobile manipulator", "pliant.mobile.mobile_entries:mobile_manipulator", 8.0, after=("telemetry",)),
         Job("path search", "pliant.mobile.mobile_entries:path_search", 10.0),
         Job("path following", "pliant.mobile.mobile_entries:path_following", 3.0),

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from pliant.session.session import Session
 from pliant.session.in_process.simulation import Simulation
+from pliant.session.session import Session
 from pliant.task.schema import Task
 
 Array = np.ndarray[Any, Any]

@@ -19,8 +19,8 @@ from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported
 from pliant.control.controller import Controller
 from pliant.control.tick import step
 from pliant.kernel import kernel, mj_step
-from pliant.session.session import Session
 from pliant.session.in_process.simulation import Simulation
+from pliant.session.session import Session
 from pliant.task.schema import Task
 from pliant.world.world_config import Push, SimConfig
 from pliant_experiments.bench.allocation import heap_in_use, numba_allocations

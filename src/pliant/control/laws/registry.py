@@ -14,12 +14,16 @@ from pliant.control.laws.gains import work_out
 from pliant.control.laws.impedance import torques
 from pliant.control.laws.law import MAX_LAWS, Law
 from pliant.errors import InputError, RejectedError
+from pliant.records import TICK
 
 LAWS: dict[str, Law] = {law.name: law for law in (hold.LAW, admittance.LAW, torques.LAW, contact_hooks.LAW)}
 """Every law that can run: Pliant's own, and those that were registered."""
 
 PLIANTS = tuple(LAWS)
 """The names of Pliant's own laws."""
+
+# Names in parameter sets and in telemetry records.
+_TAKEN = ("sense", "limits", *(field.name for field in TICK.fields))
 
 _MATTER = ("mass", "stiffness", "damping_by", "damping_ratio", "damping", "axes")
 
@@ -29,10 +33,9 @@ def register(law: Law, number: int = 0) -> Law:
 
     Processes that share records must agree on `number`; 0 takes the number it has, or the next one.
     """
-    if law.name in PLIANTS or law.name in ("sense", "limits"):
-        raise InputError(
-            "the name of the law", law.name, f"another one than {', '.join((*PLIANTS, 'sense', 'limits'))}"
-        )
+    taken = (*PLIANTS, *_TAKEN)
+    if law.name in taken:
+        raise InputError("the name of the law", law.name, f"another one than {', '.join(taken)}")
     known = LAWS.get(law.name)
     free = (n for n in range(1, MAX_LAWS) if all(n != other.number for other in LAWS.values()))
     number = number or (known.number if known is not None else next(free, 0))
