@@ -8,7 +8,7 @@ are [linear, angular]; a pose is [x, y, z, qw, qx, qy, qz]. A wrench is what the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -89,7 +89,7 @@ class Field:
     """Shape of an array; () for one number."""
     kind: Any = "f8"
     """'f8', 'i8', or another record's layout."""
-    only: tuple[str, ...] = ()
+    only: tuple[str, ...] = field(default=(), compare=False)
     """Published only on these interfaces of the robot, or for an arm on a mobile "base"; () for always."""
 
 
