@@ -18,6 +18,7 @@ PACED = {"ur-emulator": [pytest.mark.slow, needs("ur_rtde")], "ros2": [pytest.ma
 QUICKER = {
     "limits": {"BATCHES": 1, "LONG_BATCHES": 1},
     "lab-equilibrium": {"STIFF": (250.0, 2e4)},
+    "contact-world": {"SCENES": 6},
     "doctor": {"SEEDS": 1, "SURFACES": 1},
     "whole-body": {"SECONDS": 6.0},
     "planner": {"QUERIES": 40, "OMPL_S": 1.0},

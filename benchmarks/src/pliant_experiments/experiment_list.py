@@ -125,6 +125,11 @@ EXPERIMENTS = (
         "A plane, an unknown tilt, a surface that moves, one that ends, one that becomes stiffer.",
     ),
     _experiment(
+        "contact-world",
+        "contact.contact_world",
+        "Random scenes (--scenes N, --realism WHICH, --only INDEX): what the check promises and what happens.",
+    ),
+    _experiment(
         "compare",
         "contact.compare",
         "The same contact with other laws (--rival NAME, --record FOLDER): peak force, bounces, force error.",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pliant.errors import RejectedError, UnknownNameError
+from pliant.errors import InputError, RejectedError, UnknownNameError
 
 
 @dataclass(frozen=True)
@@ -15,17 +15,28 @@ class Option:
     """``--name VALUE``. `run` receives it as a keyword: a value, or with `many` a tuple of all given values."""
 
     name: str
+    """Its name on the command line, with hyphens."""
     help: str
+    """One sentence."""
     choices: tuple[str, ...] = ()
-    """The allowed values; empty for a path."""
+    """The allowed values; empty for a path or a number."""
     many: bool = False
+    """Whether it may be given more than once."""
+    number: tuple[int, int] | None = None
+    """The bounds of a whole number; None for a name or a path."""
 
     @property
     def keyword(self) -> str:
+        """Its name as a keyword of `run`."""
         return self.name.replace("-", "_")
 
-    def value(self, text: str) -> str | Path:
+    def value(self, text: str) -> str | Path | int:
         """The value of `text`; an unknown value raises an error that lists the allowed ones."""
+        if self.number is not None:
+            low, high = self.number
+            if not (text.isascii() and text.isdigit() and low <= int(text) <= high):
+                raise InputError(f"--{self.name}", text, f"a whole number from {low} to {high}")
+            return int(text)
         if self.choices and text not in self.choices:
             raise UnknownNameError(self.name, text, self.choices)
         return text if self.choices else Path(text)

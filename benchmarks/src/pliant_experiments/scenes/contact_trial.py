@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from pliant.analysis.contact_figures import ContactFigures as Figures
+from pliant.analysis.contact_figures import figures_in, figures_of
 from pliant.analysis.targets import Figure, within
 from pliant.control.laws.contact.contact_params import Contact
-from pliant.control.laws.contact.contact_states import DONE, DWELL, ENDED, RETRACT, SEEK, SLIDE
+from pliant.control.laws.contact.contact_states import DONE
 from pliant.control.parameters import Parameters, Sense
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
@@ -122,56 +124,15 @@ def state_of(trace: Trace) -> Array:
     return contact_of(trace)["state"]
 
 
-@dataclass(frozen=True)
-class Figures:
-    """The figures of a contact, all from the true force."""
-
-    peak_n: float
-    settle_s: float
-    losses: int
-    slide_rms_n: float
-    slide_s: float
-    way_m: float = math.nan
-    """Distance slid along the path; NaN for a law that does not report it."""
-    ended: bool = False
-    """Whether the contact ended as done with its path complete."""
-
-
-def _settling_s(trace: Trace, phase: Array, target: float, share: float) -> float:
-    """Time from first touch until the force stays within `share` of the target while `phase` lasts; NaN: never [s]."""
-    touched = int(np.argmax(trace.normal_n > 0.0))
-    off = phase & (np.abs(trace.normal_n - target) > share * target)
-    off[:touched] = False
-    last = np.flatnonzero(off)
-    inside = phase.copy()
-    inside[: last[-1] + 1 if len(last) else touched] = False
-    if not inside.any():
-        return math.nan
-    return float(trace.time_s[np.flatnonzero(inside)[0]] - trace.time_s[touched])
-
-
 def judged(trace: Trace, before: Array, slide: Array, target: float = FORCE) -> Figures:
-    """The figures of a run; `before` and `slide` mark the ticks before and during the slide."""
-    if not (trace.normal_n > 0.0).any():
-        return Figures(0.0, math.nan, 0, math.nan, 0.0)
-    touched = np.cumsum(trace.normal_n > 0.0) > 0
-    gone = touched & (before | slide) & (trace.normal_n == 0.0)
-    error = trace.normal_n[slide] - target
-    return Figures(
-        peak_n=float(trace.normal_n.max()),
-        settle_s=_settling_s(trace, before, target, 0.05),
-        losses=int(np.sum(np.diff(gone.astype(int)) > 0)),
-        slide_rms_n=float(np.sqrt(np.mean(error**2))) if slide.any() else math.nan,
-        slide_s=float(slide.sum() * (trace.time_s[1] - trace.time_s[0])),
-    )
+    """The figures of a run of any law; `before` and `slide` mark the ticks before and during the slide."""
+    return figures_in(trace.time_s, trace.normal_n, before, slide, target)
 
 
 def judge(trace: Trace, target: float = FORCE) -> Figures:
-    """The figures of a run of Pliant's law; seek and dwell count as before the slide."""
-    state, c = state_of(trace), contact_of(trace)
-    found = judged(trace, np.isin(state, (SEEK, DWELL)), state == SLIDE, target)
-    complete = bool(((state == RETRACT) & (c["reason"] == ENDED)).any())
-    return replace(found, way_m=float(c["travelled_m"].max()), ended=complete and state[-1] == DONE)
+    """The figures of a run of Pliant's law, all from the true force."""
+    assert trace.records is not None
+    return figures_of(trace.records, trace.normal_n, target)
 
 
 def completed(name: str, found: Figures) -> list[Figure]:
