@@ -6,13 +6,8 @@ import pliant
 
 task = pliant.load_task("plane")
 run = pliant.simulate(task)
-<<<<<<< HEAD
-contact = run.records["contact"]
-sliding = contact["state"] == STATES.index("slide")
-=======
 contact = run.records["contact"]
 sliding = contact["state"] == pliant.CONTACT_STATES.index("slide")
->>>>>>> main
 force, target = contact["force_n"][sliding], task.params.contact.target_n
 rms = np.sqrt(np.mean((force - target) ** 2))
 print(f"Target {target:g} N; {sliding.sum() * task.dt:.1f} s of sliding")

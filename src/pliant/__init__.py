@@ -35,10 +35,7 @@ if TYPE_CHECKING:
     from pliant.sensors.force_sensor import ForceSensor, WrenchSample, own_sensor
     from pliant.session.contact_status import ContactStatus
     from pliant.session.in_process.fast_run import Run, simulate
-<<<<<<< HEAD
-=======
     from pliant.session.in_process.rerun import Replayed, replay
->>>>>>> main
     from pliant.session.in_process.simulation import Simulation, Snapshot
     from pliant.session.link import Link, attach
     from pliant.session.session import Session, connect
