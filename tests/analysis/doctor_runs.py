@@ -74,7 +74,7 @@ def of(records: Array, **settings: Any) -> Case:
     named = {"contact.lag_s": 0.025, "sense.cutoff_hz": 50.0}
     named |= {name.replace("__", "."): value for name, value in settings.items()}
     values = record_of(changed(Parameters(), named))
-    prepare(values[0], None, 1.0, 0, DT)
+    prepare(values, None, 1.0, 0, DT)
     return Case(records, DT, 1, (ParameterSet(0, 0.0, values[0]),))
 
 

@@ -62,7 +62,7 @@ def torques(arm: Arm, q: Array, qd: Array, goal: dict[str, Any], F: Array, **swi
     values |= {"limits.singular_threshold": 1e-6, "limits.pose_error_rad": 3.1, "impedance.posture_damping": 0.0}
     values |= {f"impedance.{name}": value for name, value in switches.items()}
     parameters = record_of(changed(Parameters(), values))
-    prepare(parameters[0], None, 1.0, 0, SHORT)
+    prepare(parameters, None, 1.0, 0, SHORT)
     control = Controller(arm, parameters, "torque", SHORT)
     reading = control.reading[0]
     reading.q[: arm.n], reading.qd[: arm.n] = q, qd

@@ -10,6 +10,7 @@ import numpy as np
 
 from pliant.compiling.entry_points import Entry
 from pliant.control.axes import turn
+from pliant.control.laws import gains
 from pliant.control.laws.law import Law
 from pliant.control.laws.registry import LAWS, PLIANTS
 from pliant.control.parameters import PARAMETERS, Parameters, own_section_at
@@ -108,3 +109,11 @@ def kinematics() -> Iterator[Entry]:
     yield forward_at, handle, q
     yield jacobian_at, handle, q
     yield dynamics_at, handle, q, q
+
+
+def new_gains() -> Iterator[Entry]:
+    """What follows from a parameter set when it is adopted."""
+    matrix = np.zeros((6, 6))
+    yield gains.keep_change, 0, 0
+    yield gains.begin_change, 0, 0, 0.0, 0, matrix, matrix, matrix, 0.0
+    yield gains.damping_into, matrix, matrix, matrix[0], 0.0, 0.0, np.zeros((3, 6, 6)), matrix

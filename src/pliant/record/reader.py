@@ -271,6 +271,8 @@ def _filled(contents: _Contents, telemetry: Any, published: Published, laws: dic
     packed[:, :size] = np.frombuffer(b"".join(bodies), np.uint8).reshape(-1, size)
     own: list[tuple[str, Array, Array]] = []
     for name, channel in laws.items():
+        if not contents.messages[channel.id]:
+            continue
         ran = np.array(contents.sequences[channel.id], np.int64)
         rows, at = np.flatnonzero(np.isin(ticks, ran)), np.isin(ran, ticks)
         values = np.frombuffer(b"".join(contents.messages[channel.id]), np.uint8).reshape(len(ran), -1)[at]

@@ -143,7 +143,7 @@ class BodyLoop:
         """Divides motion between base and arm."""
         self.parameters = record_of(self.settings.params)
         """The active parameters, as kernels read them."""
-        prepare(self.parameters[0], None, 1.0, 0, self.settings.dt)
+        prepare(self.parameters, None, 1.0, 0, self.settings.dt)
         self.state, self.reading, self.goal, self.command = STATE.new(), READING.new(), GOAL.new(), COMMAND.new()
         self.observed, self.work, self.base = OBSERVED.new(), WORK.new(), BASE.new()
         self.tick, self._v, self._u = 0, np.zeros(2), np.zeros(body.m)
