@@ -66,7 +66,7 @@ def prepare(parameters: Array, previous: Array | None, ramp: float, revision: in
     """
     record = parameters[0]
     record["revision"] = revision
-    new, old = parameters.data.cast("B"), None if previous is None else previous.data.cast("B")
+    new, old = parameters.view(np.uint8).data, None if previous is None else previous.view(np.uint8).data
     to, of = parameters.ctypes.data, 0 if previous is None else previous.ctypes.data
     anew, without_wrench = False, record["without_wrench"]
     for law in LAWS.values():
