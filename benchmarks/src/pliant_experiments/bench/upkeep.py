@@ -13,7 +13,7 @@ from pliant.control.published import Published
 from pliant.kernel import kernel
 from pliant.loop.pacing import PACE
 from pliant.loop.periods import finish
-from pliant.loop.slots import knock
+from pliant.loop.slots import has_request
 from pliant.session.in_process.simulation import Simulation
 from pliant.task.schema import Task
 from pliant_experiments.scenes.probe_tool import TOOL
@@ -68,7 +68,7 @@ def upkeep() -> list[Figure]:
     simulation = Simulation(Task(law="admittance", tool=TOOL))
     simulation.advance(10)
     period, call = _one_step(simulation)
-    controller, head, words = simulation.cell.controller, np.zeros(1, np.int64), np.zeros(3, np.int64)
+    controller, head, words = simulation.runner.controller, np.zeros(1, np.int64), np.zeros(3, np.int64)
     t = controller.telemetry.new()
     published = Published.of(controller.arm.n, simulation.task.interface, type(simulation.task.params))
     ring = np.zeros(_SLOTS * (published.step + 8), np.uint8)
@@ -77,8 +77,10 @@ def upkeep() -> list[Figure]:
     _publish(t.ctypes.data, *where, 1)
     telemetry = _shortest(_publish, t.ctypes.data, *where, _TICKS) / _TICKS
     door = [words.ctypes.data + 8 * i for i in range(3)]
-    knock(*door, 0)
-    look = _shortest(lambda: [knock(*door, 0) for _ in range(_TICKS)]) / _TICKS  # as the loop does it, from Python
+    has_request(*door, 0)
+    look = (
+        _shortest(lambda: [has_request(*door, 0) for _ in range(_TICKS)]) / _TICKS
+    )  # as the loop does it, from Python
     plain, gains = _adoption(simulation, sense__cutoff_hz=10.0), _adoption(simulation, admittance__stiffness=150.0)
     bytes_of = {name: published.bytes_of(LAWS[name].number) for name in ("admittance", "contact")}
     return [

@@ -88,7 +88,7 @@ class BodySettings:
 
 
 @kernel
-def feel(handle, parameters, state, reading, base, observed, work, q, needed, dt):
+def measure_wrench(handle, parameters, state, reading, base, observed, work, q, needed, dt):
     """Where the tool is, how it moves and what acts on it, in world axes, for base and arm as measured.
 
     A force sensor that the law does not need may fail.
@@ -128,7 +128,7 @@ def yielding(handle, parameters, state, goal, observed, work, q, dt):
 
 
 @kernel
-def keep(at, number, dt, reading, goal, observed, command, state, work, base):
+def fill_telemetry(at, number, dt, reading, goal, observed, command, state, work, base):
     """One record of telemetry at this address, as of an arm, and what the base did."""
     telemetry.fill(at, number, dt, 0, reading[0], goal[0], observed[0], command[0], state[0], work[0])
     record_at(at, _TICK).base = base[0]
@@ -199,7 +199,7 @@ class BodyLoop:
         self._tell(u)
         dt, late = self.settings.dt, max(self.settings.lags.base_s, 1e-9)
         records = self.reading, self.goal, self.observed, self.command, self.state, self.work, self.base
-        keep(out.ctypes.data, self.tick, dt, *records)
+        fill_telemetry(out.ctypes.data, self.tick, dt, *records)
         self.robot.write(self.command)
         self._v += (1.0 - math.exp(-dt / late)) * (u[:2] - self._v)
         self.tick += 1
@@ -224,7 +224,7 @@ class BodyLoop:
         report = self._slip.update(self.time_s, self._rolled, self._pose)
         self._apart[:], self.base["slipping"] = (report.apart_m, report.apart_rad), report.slipping
         handle, records = self.body.chain.handle, (self.state, self.reading, self.base, self.observed, self.work)
-        feel(handle, self.parameters, *records, self.q, self.settings.law == "comply", self.settings.dt)
+        measure_wrench(handle, self.parameters, *records, self.q, self.settings.law == "comply", self.settings.dt)
 
     def expected(self) -> Array:
         """Predicted base and arm at the time when the current command takes effect."""
