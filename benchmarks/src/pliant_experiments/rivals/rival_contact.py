@@ -208,7 +208,7 @@ def _tell(h, r, s, o, c, phase, f_n, v_in):
 
 
 @kernel
-def _run(world, handle, sense, rival, reading, goal, command, observed, state, work, plan, dt, out, told, size):
+def _run(world, handle, sense, rival, reading, goal, command, observed, state, work, plan, dt, out, told):
     """Approach, dwell for a while after the first touch, slide; columns: press, phase. Returns the ticks."""
     w, h, r, m, g, c = world[0], handle[0], rival[0], reading[0], goal[0], command[0]
     o, s = observed[0], state[0]
@@ -241,7 +241,7 @@ def _run(world, handle, sense, rival, reading, goal, command, observed, state, w
         r.gone += speed * dt if phase == SLIDING else 0.0
         _tell(h, r, s, o, c, phase, f_n, v_in)
         advance(w, c)
-        telemetry.fill(told + i * size, i, dt, 0, m, g, o, c, s, work[0])
+        telemetry.fill(told[0] + i * told[1], i, dt, 0, m, g, o, c, s, work[0])
         out[i, 0], out[i, 1] = 0.0, phase
         for j in range(w.n_surfaces):
             out[i, 0] += w.surface[j].press
@@ -312,7 +312,7 @@ def run_rival(
     ticks = _run(
         robot.world.record, arm.handle, record_of(parameters_of(loop))[0].sense,
         _prepared(which, surface, loop, scene, arm, dt), READING.new(), GOAL.new(), command, OBSERVED.new(),
-        STATE.new(), _work(), (1.0, 0.05, 0.01), dt, out, told.ctypes.data, told.itemsize,
+        STATE.new(), _work(), (1.0, 0.05, 0.01), dt, out, (told.ctypes.data, told.itemsize),
     )  # fmt: skip
     out, told = out[:ticks], told[:ticks]
     return Trace(told["time_s"], out[:, 0], told["observed"]["pose"][:, :3], told), out[:, 1].astype(int)

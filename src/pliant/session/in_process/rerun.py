@@ -28,11 +28,12 @@ _TICK = TICK.dtype
 
 
 @kernel
-def rerun(handle, sets, which, records, size, state, command, observed, work, mode, dt, first, last, out):
-    """Ticks first … last-1 with the recorded readings and goals; results into `out`.
+def rerun(handle, sets, which, span, state, command, observed, work, mode, dt):
+    """Ticks first … last-1 with the recorded readings and goals.
 
-    `records` and `out` are the addresses of telemetry records of `size` bytes.
+    `span` is (addresses of the recorded telemetry and of that for the results, bytes of a record, first, last).
     """
+    records, out, size, first, last = span
     s, c, o, w = state[0], command[0], observed[0], work[0]
     for i in range(first, last):
         t = record_at(records + i * size, _TICK)
@@ -83,8 +84,8 @@ def replay(recording: Recording) -> Replayed:
             command[0], observed[0] = records["command"][first], records["observed"][first]
             begin = first + 1
         rerun(
-            arm.handle, sets, which, records.ctypes.data, records.itemsize, state, command, observed, work,
-            MODES[task.interface], task.dt, begin, last, out.ctypes.data,
+            arm.handle, sets, which, (records.ctypes.data, out.ctypes.data, records.itemsize, begin, last),
+            state, command, observed, work, MODES[task.interface], task.dt,
         )  # fmt: skip
         ran += last - begin
     largest, where = difference(records, out)
