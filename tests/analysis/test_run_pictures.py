@@ -13,8 +13,9 @@ import pytest
 from pliant.analysis.pictures import html_report, run_picture, style
 from pliant.control.laws.contact.contact_states import DWELL, FAULT, SEEK
 from pliant.control.laws.registry import LAWS
+from pliant.control.telemetry import TELEMETRY
 from pliant.errors import InputError
-from pliant.records import LIMIT_SPEED, MAX_JOINTS, TELEMETRY
+from pliant.records import LIMIT_SPEED, MAX_JOINTS
 
 VOID = {"meta", "img", "source", "br", "link"}
 
@@ -116,7 +117,7 @@ def test_new_parameters_and_a_failing_sensor_are_marked_where_they_happen(make):
 
 
 def pressing(records: Any) -> None:
-    contact, n = records["state"]["contact"], len(records)
+    contact, n = records["contact"], len(records)
     contact["state"][:], contact["target_n"][:], contact["force_n"][:] = SEEK, 5.0, 0.0
     contact["state"][n // 3 :], contact["force_n"][n // 3 :] = DWELL, 4.9
     contact["state"][2 * n // 3 :] = FAULT
@@ -144,7 +145,7 @@ def test_drawing_leaves_matplotlib_as_it_was(make, tmp_path):
     assert dict(mpl.rcParams) == before
 
 
-@pytest.mark.parametrize("ending", style.FORMATS)
+@pytest.mark.parametrize("ending", [pytest.param(it, marks=[pytest.mark.slow] * (it != "svg")) for it in style.FORMATS])
 def test_the_same_run_gives_the_same_picture(make, tmp_path, ending):
     one = run_picture.plot_recording(make(n=50), tmp_path / f"one.{ending}").read_bytes()
     assert run_picture.plot_recording(make(n=50), tmp_path / f"two.{ending}").read_bytes() == one
@@ -188,7 +189,7 @@ class Page(HTMLParser):
             self.words += data + "\n"
 
 
-@pytest.mark.parametrize("n", [0, 400])
+@pytest.mark.parametrize("n", [0, pytest.param(400, marks=pytest.mark.slow)])
 def test_a_report_is_one_well_formed_page_that_asks_for_nothing_else(make, tmp_path, n):
     page = html_report.write_report(make(n=n), tmp_path / "run.html").read_text()
     found = Page(page)
