@@ -167,7 +167,7 @@ def test_an_admittance_rests_just_inside_the_border_and_swings_outside() -> None
 
 
 def leaning(stiffness: float, damping: float, servo: float, mass: float, resists: float) -> Task:
-    """A hand leans an admittance on a surface, more and more."""
+    """A hand leans an admittance on a surface, more and more, and taps it once."""
     law = {
         "mass": [mass] * 3 + [0.5] * 3, "stiffness": [0.0] * 6, "damping_by": "value",
         "damping": [resists] * 3 + [40.0] * 3, "axes": [False, False, True, False, False, False],
@@ -175,10 +175,11 @@ def leaning(stiffness: float, damping: float, servo: float, mass: float, resists
     surface = plane(stiffness, damping_n_s_m=damping)
     x, y, z = surface.position_m
     push = {"at_s": 0.2, "for_s": 10.0, "ramp_s": 1.5, "wrench": [0.0, 0.0, -25.0, 0.0, 0.0, 0.0]}
+    tap = {"at_s": 2.5, "for_s": 0.05, "ramp_s": 0.0, "wrench": [0.0, 0.0, -15.0, 0.0, 0.0, 0.0]}
     return Task.model_validate(
         {
-            "law": "admittance", "duration_s": 6.0, "tool": TOOL, "params": {"admittance": law},
-            "sim": {"servo": {"bandwidth_hz": servo}, "sensor": {"noise_n": 0.02}, "pushes": [push],
+            "law": "admittance", "duration_s": 8.0, "tool": TOOL, "params": {"admittance": law},
+            "sim": {"servo": {"bandwidth_hz": servo}, "sensor": {"noise_n": 0.02}, "pushes": [push, tap],
                     "surfaces": [surface.model_copy(update={"position_m": (x, y, z + 0.003), "friction": 0.0})]},
         }
     )  # fmt: skip
@@ -191,14 +192,14 @@ def swing(task: Task) -> float:
 
 
 def check_limit(damping: float, servo: float, mass: float, resists: float) -> None:
-    """The predicted limit is never above that of the simulator, and at most 15 % below it."""
+    """The simulated limit is between 0.85 and 1.3 times the predicted one."""
 
     def at(stiffness: float) -> Task:
         return leaning(stiffness, damping, servo, mass, resists)
 
     most = border(lambda stiffness: bears(at(stiffness), "admittance"), 1e2, 2e5)
-    assert swing(at(0.95 * most)) < 1.0
-    assert swing(at(1.15 * most)) > 3.0
+    assert swing(at(0.85 * most)) < 1.0
+    assert swing(at(1.3 * most)) > 3.0
 
 
 @pytest.mark.parametrize(("damping", "servo", "mass", "resists"), [(0.0, 6.8, 2.0, 60.0)])
