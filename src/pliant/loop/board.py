@@ -16,7 +16,6 @@ import fcntl
 import json
 import mmap
 import os
-import re
 import tempfile
 import threading
 import weakref
@@ -38,6 +37,7 @@ from pliant.loop.board_layout import (
     SET_SLOTS,
     STARTING,
     TEXT_BYTES,
+    checked_name,
     fingerprint,
     offsets,
 )
@@ -90,8 +90,7 @@ class Board:
     @classmethod
     def create(cls, name: str, config: dict[str, Any], ring_slots: int) -> Board:
         """Create a board for a loop called `name`; the caller becomes its owner."""
-        if not isinstance(name, str) or not re.fullmatch(r"[\w.-]{1,80}", name):
-            raise InputError("name", name, "1 to 80 letters, digits, '.', '_' and '-'")
+        checked_name(name)
         text = json.dumps(config)
         if len(text) > TEXT_BYTES["config"]:
             raise InputError("task", f"{len(text)} bytes long", f"at most {TEXT_BYTES['config']} bytes long")

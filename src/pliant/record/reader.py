@@ -91,6 +91,8 @@ class Recording:
         """
         if not isinstance(path, str | Path) or not str(path):
             raise InputError("path", path, "the path of a recording (.mcap)")
+        if not isinstance(partial, bool):
+            raise InputError("partial", partial, "True or False")
         path = Path(path)
         contents = _scan(_read(path), progress)
         telemetry = contents.channel(TELEMETRY_TOPIC)

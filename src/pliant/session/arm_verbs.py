@@ -49,6 +49,8 @@ _ACCEL = "6 numbers: linear [m/s²], then angular [rad/s²]"
 _WRENCH = "6 numbers: force [N], then moment [N m]"
 # Averaging times of a tare [s].
 _TARE_S = 0.05, 5.0
+# A goal that moves faster than this is a mistake, such as mm/s for m/s.
+_FASTEST_M_S, _FASTEST_RAD_S = 10.0, 30.0
 _LIFT_FIRST = "Send `stop` first and let the tool lift off."
 
 
@@ -106,9 +108,15 @@ class ArmVerbs(ABC):
     def _known_sets(self) -> Iterator[tuple[int, int, Parameters]]:
         """The parameter sets that are still known: revision, first tick, parameters."""
 
-    @abstractmethod
     def _earlier(self) -> Parameters | None:
-        """The set before the current one; None if there is none, or it is no longer known."""
+        """The set that undoing the newest change leads to, also after other changes were undone; None if none is."""
+        sets: list[Parameters] = []
+        for _, _, known in self._known_sets():
+            if len(sets) > 1 and known == sets[-2]:  # an undo: what it undid is not undone again
+                sets.pop()
+            else:
+                sets.append(known)
+        return sets[-2] if len(sets) > 1 else None
 
     # -- what is going on --
 
@@ -151,9 +159,15 @@ class ArmVerbs(ABC):
         values = numbers("pose", pose, 7, allowed=_POSE)
         length = np.linalg.norm(values[3:])
         if abs(length - 1.0) > 1e-3:
-            raise InputError("pose", values, _POSE)
+            raise RejectedError(
+                f"pose[3:7] = {said(values[3:])} is not a unit quaternion: its length is {length:.4g}. The order is w, "
+                "x, y, z; divide it by its length.",
+                field="pose",
+                value=pose,
+            )
         if abs(length - 1.0) > _ROUNDING:  # dividing a unit quaternion again would change its last digit
             values[3:] /= length
+        self.arm.check_distance("pose", values[:3])
         law, now = self._answering(), self.state
         tool, goal = np.array(now.state.pose), np.array(now.goal.pose)
         check_goal(law, self.parameters, tool, between(tool, values), between(goal, values))
@@ -173,6 +187,9 @@ class ArmVerbs(ABC):
         under a law that ignores the goal pose.
         """
         values = [*numbers("twist", twist, 6, allowed=_TWIST), lasting(for_s)]
+        if max(map(abs, values[:3])) > _FASTEST_M_S or max(map(abs, values[3:6])) > _FASTEST_RAD_S:
+            allowed = f"{_TWIST}, within ±{_FASTEST_M_S:g} m/s and ±{_FASTEST_RAD_S:g} rad/s"
+            raise InputError("twist", twist, allowed)
         check_takes_goal(self._answering())
         self._send(goal_requests.GOAL_TWIST, values=values)
 
@@ -224,13 +241,13 @@ class ArmVerbs(ABC):
         Also rejected while a contact is active, because the new law would not lift the tool off: send `stop` first.
         With `pressed`, the new law takes over while the tool presses; you must watch the force and lift the tool off.
         """
-        if name not in LAWS:
+        if not isinstance(name, str) or name not in LAWS:
             raise UnknownNameError("law", name, LAWS)
         check_law(self.task, self.arm, name)
-        if not self.unchecked:
-            guard_law(self.task, name, self.parameters)
         if not pressed and not LAWS[name].takes_commands:
             refuse_at_work(self._latest(), f"The law {name}", _LIFT_FIRST, "law", name)
+        if not self.unchecked:
+            guard_law(self.task, name, self.parameters)
         ensure(*law_groups([name]), notice=lines_on_stderr())  # the controller only has to load it
         values = [goal_requests.PRESSED] if pressed else ()
         # goals and commands that follow are checked against the new law
@@ -242,7 +259,7 @@ class ArmVerbs(ABC):
         `contact` reports the result: the state, its reason, and why a command was rejected. Under any other law, a
         command is rejected.
         """
-        if name not in COMMANDS:
+        if not isinstance(name, str) or name not in COMMANDS:
             raise UnknownNameError("command", name, COMMANDS)
         check_takes_commands(self._answering(), name)
         self._send(goal_requests.CONTACT_COMMAND, number=COMMANDS[name])
@@ -295,7 +312,7 @@ class ArmVerbs(ABC):
         return self._propose(lambda now: changed_live(now, values, self._law()), values)
 
     def undo(self) -> dict[str, tuple[Any, Any]]:
-        """Undo the last parameter change made here; without one, the last change of anyone. Call it again for more.
+        """Undo the last parameter change made here; without one, the newest change of anyone. Call it again for more.
 
         What others have changed since is kept. Returns {name: (old, new)}.
         """
@@ -320,14 +337,16 @@ class ArmVerbs(ABC):
         """Write the current parameters to a task file and keep its comments; returns those that differed from it."""
         return keep_parameters(path, self.parameters, self.task, self._ticks() * self.task.dt)
 
-    def tare(self, over_s: float = 0.5) -> Array:
-        """Zero the force sensor at the current pose, except for the tool's weight; returns the bias.
+    def tare(self, duration_s: float = 0.5) -> Array:
+        """Measure the offset of the force sensor at the current pose and subtract it from now on; returns the offset.
+
+        The weight of the declared tool is not part of it.
 
         The arm must be at rest and touch nothing. Rejected while a contact is active.
         """
-        over_s = number("over_s", over_s, *_TARE_S, "s")
+        duration_s = number("duration_s", duration_s, *_TARE_S, "s")
         refuse_at_work(self._latest(), "Taring", _LIFT_FIRST, "sense.bias")
-        records = self.watch(over_s)
+        records = self.watch(duration_s)
         reading = records["reading"]
         if not len(records) or np.abs(reading["qd"]).max() > _STILL:
             raise RejectedError(
