@@ -11,8 +11,8 @@ from pliant.errors import InputError
 from pliant.identify.delay_fit import DelayError
 from pliant.identify.delay_motion import Excitation, delay_settings, find_lag, move_free, move_pressed
 from pliant.params.declare import validated
-from pliant.stability.contact_loop import plant_of
 from pliant.stability.guard import guard_start
+from pliant.stability.plant import plant_of
 from pliant.task.schema import Task
 
 SURFACE = {"position_m": [0.4919, 0.1333, 0.3349], "stiffness_n_m": 20000.0}
