@@ -198,6 +198,8 @@ def unwritable(path: Path, error: OSError) -> str:
     """Why a file cannot be written, in words; `error` is that of the file, or of making its folder."""
     if isinstance(error, IsADirectoryError):
         return "it is a folder"
+    if path.parent.exists() and not path.parent.is_dir():
+        return f"{path.parent} is a file, not a folder"
     if error.filename is not None and Path(error.filename) != path:
         return f"the folder {path.parent} cannot be created"
     if isinstance(error, FileNotFoundError | NotADirectoryError | FileExistsError):

@@ -18,6 +18,7 @@ from pliant.compiling.ahead import ensure, lines_on_stderr
 from pliant.compiling.entry_points import law_groups
 from pliant.control.laws.contact.contact_params import check_order
 from pliant.control.laws.contact.contact_states import COMMANDS
+from pliant.control.laws.law import TOOL_VELOCITY
 from pliant.control.laws.registry import LAWS, law_of
 from pliant.control.parameters import Parameters
 from pliant.errors import InputError, RejectedError, UnknownNameError, said
@@ -144,12 +145,18 @@ class ArmVerbs(ABC):
     # -- goals --
 
     def move_joints(self, q: ArrayLike) -> None:
-        """Set the joint goal [rad] of the law `hold`."""
+        """Set the joint goal [rad] of the law `hold`. Rejected under a law that ignores it."""
         if (isinstance(q, list | tuple) or (isinstance(q, np.ndarray) and q.ndim == 1)) and len(q) != self.arm.n:
             sentence = f"q has {len(q)} values, but {self.arm.name} has {self.arm.n} joints [rad]."
             raise RejectedError(sentence, field="q", value=q)
         allowed = f"{self.arm.n} numbers [rad], one per joint of {self.arm.name}"
-        self._send(goal_requests.GOAL_Q, values=numbers("q", q, self.arm.n, allowed=allowed))
+        values, law = numbers("q", q, self.arm.n, allowed=allowed), self._answering()
+        if LAWS[law].output == TOOL_VELOCITY and not LAWS[law].is_own:
+            raise RejectedError(
+                f"The joint goal is rejected: the law {law} moves the tool and ignores it. Switch to hold first.",
+                field="q",
+            )
+        self._send(goal_requests.GOAL_Q, values=values)
 
     def goal_pose(self, pose: ArrayLike) -> None:
         """Set the goal pose [x, y, z, qw, qx, qy, qz] in the base frame, at rest.

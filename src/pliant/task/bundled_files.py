@@ -51,7 +51,10 @@ def find_file(kind: str, name: str | Path) -> Path:
 
 
 def read_yaml(kind: str, path: Path) -> Any:
-    """The content of a task or map file, which a mapping is not yet; otherwise an error with the line."""
+    """The content of a task or map file, of whatever type; otherwise an error with the line."""
+    if path.suffix == ".py":
+        law = " To use it as a law: pliant run TASK --law FILE." if kind == "task" else ""
+        raise RejectedError(f"{path} is a Python file, not a {kind} file.{law}", field=f"the {kind} file")
     try:
         return YAML(typ="safe").load(path.read_text())
     except MarkedYAMLError as error:

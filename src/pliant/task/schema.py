@@ -366,7 +366,8 @@ def load_task(name: Path | str, rate_hz: float | None = None) -> Task:
     path = find_file("task", name)
     data = task_data(path)
     if data.get("kind") == MISSION:
-        raise RejectedError(f"{name} is a mission of a mobile robot. Run it with `pliant run`.", field="kind")
+        sentence = f"{name} is a mission of a mobile robot. Run it with `pliant run {name}`, or from Python with "
+        raise RejectedError(f"{sentence}pliant.mobile.load_mission({str(name)!r}).", field="kind")
     if entry := next((name for name in _MISSION_ONLY if name in data), ""):
         sentence = f"{path.name}: unknown entry {entry!r}. For a mission, add kind: mission."
         raise RejectedError(sentence, field=entry, value=data[entry])

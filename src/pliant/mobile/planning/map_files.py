@@ -65,7 +65,7 @@ def load_map(
     *,
     resolution_m: float | None = None,
     origin: tuple[float, float] | None = None,
-    options: str = "map_resolution_m and map_origin_m",
+    options: tuple[str, str] = ("map_resolution_m", "map_origin_m"),
 ) -> OccupancyGrid:
     """Load the map file `name`, or the map of this name that comes with Pliant.
 
@@ -78,7 +78,9 @@ def load_map(
         raise _unusable(path, "is not a map. Known kinds: .yaml (map_server), .pgm, .png, .npy")
     if kind in (".yaml", ".yml"):
         if resolution_m is not None or origin is not None:
-            raise RejectedError(f"The map file {path} sets resolution and origin. Leave out {options}.")
+            given = zip(options, (resolution_m, origin), strict=True)
+            named = " and ".join(name for name, value in given if value is not None)
+            raise RejectedError(f"The map file {path} sets resolution and origin. Leave out {named}.")
         return _from_yaml(path)
     cells = _array(path) if kind == ".npy" else occupancy(_pixels(path), _PLAIN)
     side = DEFAULT_RESOLUTION_M if resolution_m is None else resolution_m
