@@ -235,7 +235,10 @@ def test_live_only_refuses_what_is_fixed_while_the_loop_runs() -> None:
         ({"admittance.mass": (1, 1, 0, 1, 1, 1)}, ("admittance.mass", "[1, 1, 0, 1, 1, 1]", "greater than 0")),
         ({"admittance.mass": (1, 1)}, ("admittance.mass", "[1, 1]", MATRIX)),
         ({"admittance.mass": [1] * 7}, ("admittance.mass", MATRIX)),
-        ({"admittance.damping_ratio": (1, 1)}, ("admittance.damping_ratio is [1, 1], but it must be 6 numbers.",)),
+        (
+            {"admittance.damping_ratio": (1, 1)},
+            ("admittance.damping_ratio is [1, 1], but it must be one number for all of them, or 6 numbers.",),
+        ),
         ({"admittance.damping_ratio": [1] * 7}, ("admittance.damping_ratio", "6 numbers")),
         (
             {"admittance.damping_ratio": (1, 1, 0, 1, 1, 1)},

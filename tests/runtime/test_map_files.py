@@ -136,9 +136,9 @@ def test_another_kind_of_file_and_an_empty_map_are_refused(tmp_path: Path) -> No
 
 def test_a_yaml_file_has_its_own_resolution_and_takes_no_other(tmp_path: Path) -> None:
     path = saved(tmp_path)
-    with pytest.raises(InputError, match=r"sets resolution and origin\. Leave out map_resolution_m"):
+    with pytest.raises(InputError, match=r"sets resolution and origin\. Leave out map_"):
         load_map(path, resolution_m=0.2)
-    with pytest.raises(InputError, match=r"sets resolution and origin\. Leave out map_resolution_m"):
+    with pytest.raises(InputError, match=r"sets resolution and origin\. Leave out map_"):
         load_map(path, origin=(0.0, 0.0))
 
 

@@ -55,7 +55,9 @@ def _spectrum(value: Matrix) -> tuple[float, float]:
 def _positive(value: Matrix) -> Matrix:
     low, high = _spectrum(value)
     if not low > 1e-6 * max(high, 1e-3):
-        words = "a matrix in which every mass is greater than 0, and greater than one millionth of the largest mass"
+        words = (
+            "positive definite: every mass must be greater than 0, and greater than one millionth of the largest mass"
+        )
         raise PydanticCustomError("matrix", words)
     return value
 
@@ -63,7 +65,7 @@ def _positive(value: Matrix) -> Matrix:
 def _not_negative(value: Matrix) -> Matrix:
     low, high = _spectrum(value)
     if low < -1e-9 * max(high, 1.0):
-        raise PydanticCustomError("matrix", "at least 0 in every direction")
+        raise PydanticCustomError("matrix", "positive semidefinite: no direction may have a negative value")
     return value
 
 
