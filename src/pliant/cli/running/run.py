@@ -15,7 +15,8 @@ def command(
     robot: Annotated[
         str | None,
         typer.Option(
-            help="Use this robot instead of the task's: sim:ur10e, ur:HOST (UR5e), ur:HOST#ur10e, ros2:ur5e, my_driver.py:HOST."
+            help="Use this robot instead of the task's: sim:ur10e, ur:HOST (UR5e), ur:HOST#ur10e, ros2:ur5e, "
+            "my_driver.py:HOST."
         ),
     ] = None,
     record: Annotated[
