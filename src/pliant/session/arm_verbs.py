@@ -28,7 +28,7 @@ from pliant.params.declare import changed, flat
 from pliant.params.matrix import filled
 from pliant.robots import is_simulated
 from pliant.robots.interface import no_push
-from pliant.session.contact_status import ContactStatus, check_change, refuse_at_work, status_of
+from pliant.session.contact_status import ContactStatus, check_change, refuse_during_contact, status_of
 from pliant.session.idle_parameters import without_effect
 from pliant.session.input_checks import SANE, lasting, number, numbers
 from pliant.session.undo import Changes
@@ -252,7 +252,7 @@ class ArmVerbs(ABC):
             raise UnknownNameError("law", name, LAWS)
         check_law(self.task, self.arm, name)
         if not pressed and not LAWS[name].takes_commands:
-            refuse_at_work(self._latest(), f"The law {name}", _LIFT_FIRST, "law", name)
+            refuse_during_contact(self._latest(), f"The law {name}", _LIFT_FIRST, "law", name)
         if not self.unchecked:
             guard_law(self.task, name, self.parameters)
         ensure(*law_groups([name]), notice=lines_on_stderr())  # the controller only has to load it
@@ -352,7 +352,7 @@ class ArmVerbs(ABC):
         The arm must be at rest and touch nothing. Rejected while a contact is active.
         """
         duration_s = number("duration_s", duration_s, *_TARE_S, "s")
-        refuse_at_work(self._latest(), "Taring", _LIFT_FIRST, "sense.bias")
+        refuse_during_contact(self._latest(), "Taring", _LIFT_FIRST, "sense.bias")
         records = self.watch(duration_s)
         reading = records["reading"]
         if not len(records) or np.abs(reading["qd"]).max() > _STILL:
