@@ -262,7 +262,7 @@ def _peak_along_normal(records: np.ndarray[Any, Any]) -> list[Figure]:
     """The largest force along the surface normal, unfiltered and filtered as for the law, if a contact was active."""
     from pliant.analysis.targets import reported
 
-    contact = records["state"]["contact"]
+    contact = records["contact"]
     active = np.isin(contact["state"], (SEEK, DWELL, SLIDE, PAUSED)) & (contact["normal"] != 0.0).any(axis=1)
     if not active.any():
         return []

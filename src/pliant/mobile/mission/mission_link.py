@@ -16,6 +16,7 @@ from pliant.loop.board import Board
 from pliant.loop.board_layout import checked_name
 from pliant.loop.processes import MISSION_LOOP
 from pliant.mobile.mission.mission_task import MissionTask
+from pliant.mobile.mission.simulated_mission import published_by
 from pliant.session.board_link import SILENT, BoardLink
 from pliant.session.input_checks import numbers
 from pliant.session.link import Link, board_of, link_to, name_of
@@ -86,7 +87,8 @@ class MissionSession(Started[MissionTask], MissionLink):
     def start(self) -> Self:
         """Start the process; returns when a path has been found, and raises if no path exists."""
         ensure("loop", "body", "planner", notice=lines_on_stderr())
-        return self._launch(MISSION_LOOP, {MISSION: self.task.model_dump(mode="json")})
+        published = published_by(self.task)
+        return self._launch(MISSION_LOOP, {MISSION: self.task.model_dump(mode="json")}, published)
 
     def _patience_s(self) -> float:
         """How long the robot may take to brake [s]."""
