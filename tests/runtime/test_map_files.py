@@ -120,7 +120,7 @@ def test_a_file_that_is_no_map_gets_one_sentence(tmp_path: Path, case: str) -> N
 @pytest.mark.parametrize("name", ["m.png", "m.pgm", "m.npy", "m.yaml"])
 def test_rubbish_in_a_file_gets_one_sentence(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"\x00\x01 no map \xff: [")
-    with pytest.raises(InputError, match="the map is"):
+    with pytest.raises(InputError, match=r"m\.\w+ is not a (complete|NumPy|text)"):
         load_map(tmp_path / name)
 
 
@@ -151,7 +151,7 @@ def test_a_resolution_of_nothing_is_refused_and_not_the_usual_one(tmp_path: Path
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("image: m.pgm\nimage: n.pgm\n", r"m\.yaml:2 is not valid YAML: found duplicate key"),
+        ("image: m.pgm\nimage: n.pgm\n", r"m\.yaml:2: image is given twice"),
         ("image: [m.pgm\n", r"m\.yaml:2 is not valid YAML"),
         ("image: m.pgm\nresolution: 0.1\norigin: [0, 0, 1]\n", "must be three numbers with 0 as the last"),
         (

@@ -20,7 +20,7 @@ PLANAR = {
 
 
 def fit(where: str = "", **data: Any) -> None:
-    task = validated(Task, data)
+    task = validated(Task, data, where)
     check_fits(task, arm_of(task), where=where)
 
 
