@@ -86,7 +86,7 @@ def test_a_mass_must_be_positive_in_every_direction_the_others_need_not_be() -> 
     flat_direction = np.diag([1, 1, 0, 1, 1, 1.0])
     for name in ("admittance.stiffness", "admittance.damping"):
         assert np.array_equal(matrix(name, flat_direction), flat_direction)
-    with pytest.raises(InputError, match="greater than 0, and greater than a millionth of the largest"):
+    with pytest.raises(InputError, match="greater than 0, and greater than one millionth of the largest mass"):
         matrix("admittance.mass", flat_direction)
     hidden = np.eye(6)
     hidden[0, 1] = hidden[1, 0] = 1.0  # singular, although no number on the diagonal is zero
