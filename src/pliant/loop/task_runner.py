@@ -64,8 +64,18 @@ class TaskRunner:
         self.robot.read(self.controller.reading)
         self.controller.begin(self.task.law)
         self._adopted(0, 0, self.controller.parameters)
-        start_pose, parameters = self.controller.goal[0].pose.copy(), self.task.params
         check_fits(self.task, self.robot.arm, self.controller.reading[0].q[: self.robot.arm.n])
+        self._schedule()
+
+    def begin_again(self) -> None:
+        """Make the pose that was read the goal, before the first tick of another run."""
+        self.controller.aim()
+        self.script.clear()
+        self._schedule()
+
+    def _schedule(self) -> None:
+        """Write the events of the task, with their goals, into the script."""
+        start_pose, parameters = self.controller.goal[0].pose.copy(), self.task.params
         for event in sorted(self.task.events, key=lambda event: event.at_s):
             parameters = changed(parameters, event.set, live_only=True)
             tick = round(event.at_s * self.task.rate_hz)

@@ -278,6 +278,8 @@ class Simulation(ArmVerbs):
                 "Restore it in a simulation of that task.",
                 field="snapshot",
             )
+        if snapshot.content["seed"] != self.task.sim.seed:
+            self.world.restart(snapshot.content["seed"], self._fresh)  # another specimen of the arm
         then, world = snapshot.content, self.world.record.view(np.int64)
         own, kernels = world[:_OWN].copy(), self.world.record[0].surface["measure_at"]
         surfaces = kernels.copy()
@@ -305,10 +307,12 @@ class Simulation(ArmVerbs):
         """
         seed = self._first.sim.seed if seed is None else whole("seed", seed, 0)
         self.restore(self._start)
-        self.world.record.view(np.uint8)[:] = self._fresh.view(np.uint8)
-        self.world.record[0].rng = seed
+        self.world.restart(seed, self._fresh)
         self._use_seed(seed)
         self.runner.robot.read(self.runner.controller.reading)
+        if self.world.differs:
+            self.runner.begin_again()
+            self._plan()
         self._show_start()
         return self._record
 
