@@ -49,7 +49,7 @@ MEMORY = Layout(
         Field("accel", "m/s^2, rad/s^2", "acceleration of the smoothed goal one tick ago", (6,)),
         Field("asked", "N, N m", "virtual push minus wrench goal, one tick ago", (6,)),
         Field(
-            "load", "N m", "joint torques of pushes, from the motion; beyond the measured wrench if it is used", JOINTS
+            "load", "N m", "joint torques of pushes, from the motion; beyond the measured wrench if used", JOINTS
         ),
         Field("revision", "", "number of the parameter set one tick ago", kind="i8"),
     ),
