@@ -35,4 +35,4 @@ def save_ours(path: Path, task: Task, trace: Trace) -> None:
     assert trace.records is not None
     parameters = record_of(task.params)
     prepare(parameters[0], None, 1.0, 0, task.dt)
-    save_run(Run(task, trace.records, [(0, 0, parameters)], ""), path)
+    save_run(Run(task, trace.records, [(0, 0, parameters)], "", trace.normal_n), path)

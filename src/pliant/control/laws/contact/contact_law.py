@@ -9,10 +9,18 @@ from __future__ import annotations
 
 import math
 
-from pliant.control.laws.contact import contact_states, force_law, lift_off, surface_estimate, surface_path
+from pliant.control.laws.contact import (
+    contact_states,
+    force_law,
+    lift_off,
+    normal_force,
+    surface_estimate,
+    surface_path,
+    tool_motion,
+)
 from pliant.control.laws.contact.contact_states import DWELL, FAULT, IDLE, PAUSED, RETRACT, SEEK, SLIDE
 from pliant.control.laws.contact.vectors import distance, dot, size
-from pliant.kernel import fill, kernel
+from pliant.kernel import fill, kernel, put
 from pliant.records import Field, Layout
 from pliant.spatial import quat_rotate
 
@@ -20,6 +28,8 @@ from pliant.spatial import quat_rotate
 STEADY_S = 0.05
 # Where the error is larger than the first share of the target the path slows down, at the second it creeps.
 SLOW_FROM, SLOW_TO, CREEP = 0.2, 0.5, 0.1
+# A path followed at less than this share of its speed makes no progress.
+CRAWLING = 0.05
 # How fast a tilt of the tool is corrected [1/s].
 FACE_RATE = 3.0
 # A tool that moves slower than this share of what was asked for, for so long [s], is stuck.
@@ -39,6 +49,7 @@ SCRATCH = Layout(
         Field("ahead", "", "normal where the robot will be when the command takes effect", (3,)),
         Field("axis", "", "the tool's axis", (3,)),
         Field("faces", "", "desired direction of the tool's axis", (3,)),
+        Field("force", "N", "low-passed force beyond what counts as zero", (3,)),
     ),
 )
 
@@ -58,7 +69,8 @@ def step(p, s, o, g, alpha, mass, w, dt):
     c.stuck_s = c.stuck_s + dt if _is_blocked(c, done, along, speed) else 0.0
     c.since_s += dt
     _be_led_away(p, c, done, max(0.0, along), dt)
-    _feel(p, c, s.wrench_lp, o.twist, alpha, mass, w, dt)
+    _observe(p, c, s, o, alpha, w.force, dt)
+    _feel(p, c, w.force, alpha, mass, w, max(0.0, along), dt)
     _mind_the_halt(c, g)
     _decide(p, c, s, g, w, dt)
     lifting = c.state == FAULT and c.lifted == 0 and c.lifts != lift_off.BACK
@@ -77,7 +89,7 @@ def begin(s):
     c = s.contact
     if c.state != IDLE:
         c.state, c.reason = IDLE, contact_states.LAW
-    c.since_s = 0.0
+    c.since_s, c.observing = 0.0, 0
 
 
 @kernel
@@ -98,19 +110,32 @@ def _is_blocked(c, done, along, speed):
 
 
 @kernel
-def _feel(p, c, F, v, alpha, mass, w, dt):
+def _observe(p, c, s, o, alpha, F, dt):
+    """How the tool moves, and the force `F` that counts, beyond its zero."""
+    if c.observing == 0:
+        tool_motion.begin(c, s.pose, o.pose)
+        normal_force.begin(p, c)
+        c.observing = 1
+    tool_motion.observe(p, c, s.pose, o.pose, alpha, dt)
+    normal_force.hang(p, c, s.wrench_lp, alpha, dt)
+    for i in range(3):
+        F[i] = s.wrench_lp[i] - c.zero[i]
+
+
+@kernel
+def _feel(p, c, F, alpha, mass, w, sliding, dt):
     """Force along the normal, whether it is contact, and what it says of the surface."""
-    c.force_n = dot(F, c.normal)
+    rate = normal_force.measure(p, c, F, sliding, dt)
     c.steady_n += dt / STEADY_S * (c.force_n - c.steady_n)
     for i in range(3):
         c.resting[i] += dt / max(dt, min(STEADY_S, c.since_s)) * (F[i] - c.resting[i])
     c.peak_n = max(c.peak_n, c.force_n)
-    into = c.seen[1] + alpha * (-dot(v, c.normal) - c.seen[1])  # filtered like the force
-    rate, acceleration = (c.force_n - c.seen[2]) / dt, (into - c.seen[1]) / dt
+    into = c.seen[1] + alpha * (-dot(c.tool_v, c.normal) - c.seen[1])  # filtered like the force
+    acceleration = (into - c.seen[1]) / dt
     c.seen[0] += dt * into
     c.seen[1], c.seen[2] = into, c.force_n
     # the inertia of the tool is no contact
-    felt = c.force_n - mass * acceleration
+    felt = dot(F, c.normal) - mass * acceleration
     c.touching = 1 if felt > (p.loss_n if c.touching != 0 else p.touch_n) else 0
     c.lost_s = 0.0 if c.touching != 0 else c.lost_s + dt
     c.pulled_s = c.pulled_s + dt if felt < -p.touch_n else 0.0
@@ -118,11 +143,12 @@ def _feel(p, c, F, v, alpha, mass, w, dt):
         c.settling_s += dt
     if contact_states.is_pressing(c):
         _sink(p, c, into, rate, dt)
+        normal_force.mind_the_total(p, c, dt)
         if c.touching != 0:
             surface_estimate.learn(p, c, mass * acceleration, alpha, dt)
             surface_estimate.follow(p, c, rate, acceleration, dt)
             if c.state == SLIDE:
-                surface_estimate.turn(p, c, F, v, w.six, dt)
+                surface_estimate.turn(p, c, F, c.tool_v, w.six, dt)
         force_law.tune(p, c, mass, dt)
         force_law.raise_target(p, c, dt)
         held = abs(c.steady_n - p.target_n) <= p.band_n
@@ -246,12 +272,16 @@ def _begin(p, c, event, axis):
     if event not in (contact_states.SET_START, contact_states.START):
         return
     if event == contact_states.SET_START:
+        fill(c.zero, 0.0)
         for i in range(3):
             c.approach[i], c.normal[i] = axis[i], -axis[i]
+    elif p.tare != 0:  # at most contact.preload_n, or the start would have been rejected
+        put(c.zero, c.free)
     c.asked, c.integral, c.curvature, c.friction = 0.0, 0.0, 0.0, 0.0
     c.travelled_m, c.peak_n, c.losses, c.touches, c.lifted = 0.0, 0.0, 0, 0, 0
     c.steady_n, c.touching, c.doubt = 0.0, 0, p.slope_deg * math.pi / 180.0
     c.out_m, c.settling_s, c.pulled_s = 0.0, 0.0, 0.0
+    c.crawl_s, c.over_s, c.leaning_m = 0.0, 0.0, 0.0
 
 
 @kernel
@@ -269,8 +299,10 @@ def _noticed(p, c, s):
         if c.held_s >= p.dwell_s:
             return contact_states.DWELT
         return contact_states.TIMEOUT if c.settling_s > p.settle_s + p.dwell_s else contact_states.NOTHING
-    if c.state == SLIDE and lift_off.is_outside(p, c):
-        return contact_states.TURNED
+    if c.state == SLIDE:
+        event = _misled(p, c)
+        if event != contact_states.NOTHING:
+            return event
     if c.state == SLIDE and surface_path.length(p) - c.travelled_m < lift_off.NEAR:
         return contact_states.ENDED
     if c.state == RETRACT:
@@ -280,6 +312,16 @@ def _noticed(p, c, s):
             return contact_states.STILL if lift_off.feels_force(p, c) else contact_states.LIFTED
         return contact_states.STUCK if lift_off.is_late(p, c) else contact_states.NOTHING
     return contact_states.NOTHING
+
+
+@kernel
+def _misled(p, c):
+    """What ends a slide that does not do what it should."""
+    if lift_off.is_outside(p, c):
+        return contact_states.TURNED
+    if c.leaning_m > surface_estimate.LEANING_M:
+        return contact_states.LEANING
+    return contact_states.CRAWLING if c.crawl_s > p.settle_s else contact_states.NOTHING
 
 
 @kernel
@@ -299,6 +341,8 @@ def _slipped(p, c):
     """How contact is lost: the force goes, or the surface gives way, or someone draws the tool away from it."""
     if contact_states.is_pressing(c) and c.lost_s > p.loss_s:
         return contact_states.LOST
+    if contact_states.is_pressing(c) and normal_force.is_over(c):
+        return contact_states.OVERPRESSED
     if contact_states.is_pressing(c) and c.sunk_m > min(p.force_limit_n, SINK_TIMES * p.target_n) / p.stiffness_min_n_m:
         return contact_states.GAVE_WAY
     leash = p.leash_m * (PAUSED_SHARE if c.state == PAUSED else 1.0)
@@ -337,7 +381,7 @@ def _go_along(p, c, alpha, along, w, dt):
 
     `along` [m/s] is what the limits left of the speed asked for a tick ago: only that is way gone.
     """
-    robot = max(0.0, p.lag_s - (1.0 - alpha) / alpha * dt)  # the filter of the wrench delays no motion
+    robot = tool_motion.robot_lag(p, alpha, dt)
     speed = size(c.way)
     wanted = 0.0
     if c.state == SLIDE:
@@ -346,6 +390,7 @@ def _go_along(p, c, alpha, along, w, dt):
         wanted = slow * min(p.speed_m_s, force_law.braked(surface_path.length(p) - c.travelled_m, p.acceleration_m_s2))
         # a slope that nobody knows yet must not cost more force than the gain makes good
         wanted = min(wanted, SLOW_FROM * p.target_n * c.gain / math.tan(c.doubt))
+        c.crawl_s = c.crawl_s + dt if speed < CRAWLING * p.speed_m_s else max(0.0, c.crawl_s - dt)
     elif c.state != PAUSED:
         fill(c.way, 0.0)
         return

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import math
 
+from pliant.control.laws.contact.normal_force import FRICTION_MOST
+from pliant.control.laws.contact.vectors import dot
 from pliant.kernel import fill, kernel, put
 
 # Parts of force and depth slower than so many lags are not used to learn stiffness: they may be the surface's shape.
@@ -45,9 +47,11 @@ TURN_S, TURN_LAGS, SHAKY, LEAST_SLIDE, STEEPEST, MOST_CURVED = 0.2, 6.0, 0.05, 1
 # this curvature [1/m] explains over the way gone. A force that leans more than that slope is a push, and says nothing.
 LEEWAY, CURVED = 1.5, 50.0
 # A slope turns the force with it, a surface that moves does not. The two are told apart to this [rad] and the noise,
-# once friction was learned over this way [m]; from then on it is followed over this time [s]. Before, it is taken to be
-# less than this.
-AGREE, FRICTION_M, FRICTION_S, FRICTION_MOST = 0.1, 0.01, 5.0, 1.0
+# once friction was learned over this way [m]; from then on it is followed over this time [s].
+AGREE, FRICTION_M, FRICTION_S = 0.1, 0.01, 5.0
+# A learned friction above FRICTION_MOST freezes the normal, and is a fault after this way [m]: the normal is wrong, or
+# something holds the tool.
+LEANING_M = 0.01
 # The slope is never known better than this [rad].
 LEAST_DOUBT = 0.005
 # While the tool moves along the normal by more than this share of its sliding, the force says nothing of the slope.
@@ -96,7 +100,7 @@ def learn(p, c, inertia, alpha, dt):
         c.slow[5] += share * (v - c.slow[5])
         c.slow[6] += share * (f - c.slow[6])
         g, x, v, f = g - c.slow[3], x - c.slow[4], v - c.slow[5], f - c.slow[6]
-        noise = p.noise_n * math.sqrt(alpha / (2.0 - alpha))  # what the low-pass has left of the sensor's
+        noise = c.noise_n * math.sqrt(alpha / (2.0 - alpha))  # what the low-pass has left of the sensor's
         _learn_stiffer(p, c, f, x, noise, dt)
         _learn_damper(p, c, g, x, v, noise, dt)
     c.stiffness = max(0.5 * p.stiffness_min_n_m, min(2.0 * p.stiffness_max_n_m, c.stiffness))
@@ -111,7 +115,7 @@ def _learn_touch(p, c, f, x, v, dt):
     # gain K = P φ / (φᵀ P φ + σ²),   φ = (x, v)
     a, b = kk * x + kd * v, kd * x + dd * v
     # what does not fit a spring and a damper at rest counts as noise: it may be a surface that moves
-    noise = p.noise_n**2 + c.misfit
+    noise = c.noise_n**2 + c.misfit
     size = a * x + b * v + noise
     off = f - c.stiffness * x - c.damping * v
     c.misfit += min(1.0, dt / (MISFIT_LAGS * p.lag_s)) * ((off * noise / size) ** 2 - c.misfit)
@@ -178,7 +182,7 @@ def _has_arrived(p, c):
 @kernel
 def _follow_s(p, c):
     """Time [s] over which the surface's motion is followed."""
-    return FOLLOW_LAGS * p.lag_s + p.noise_n / (c.stiffness * QUIET)
+    return FOLLOW_LAGS * p.lag_s + c.noise_n / (c.stiffness * QUIET)
 
 
 @kernel
@@ -208,7 +212,7 @@ def friction_free(F, t, mu, n, out):
 @kernel
 def turn(p, c, F, v, scratch, dt):
     """Update the normal while the tool slides at velocity `v` [m/s] under the force `F` [N]."""
-    n = c.normal
+    n, pressed = c.normal, dot(F, c.normal)
     along = v[0] * n[0] + v[1] * n[1] + v[2] * n[2]
     for i in range(3):
         scratch[i] = v[i] - along * n[i]
@@ -219,8 +223,11 @@ def turn(p, c, F, v, scratch, dt):
     for i in range(3):
         t[i] /= speed
     # the slope that the motion of the surface amounts to goes over into the normal, and what keeps coming into its turn
-    noise = p.noise_n / (c.stiffness * _follow_s(p, c))
+    noise = c.noise_n / (c.stiffness * _follow_s(p, c))
     theta = math.exp(-dt / (max(TURN_S, TURN_LAGS * p.lag_s) * (1.0 + noise / (SHAKY * speed))))
+    if pressed > p.touch_n and _is_leaning(c, F, t, pressed, speed, dt):
+        c.curvature = 0.0
+        return
     slope = _believed(p, c, F, t, max(-STEEPEST, min(STEEPEST, -c.surface_v / speed)))
     if slope == 0.0:  # the force contradicts it: then it is no curve either that goes on
         c.curvature *= theta
@@ -230,7 +237,7 @@ def turn(p, c, F, v, scratch, dt):
     c.curvature += (1.0 - theta) ** 2 * slope / (speed * dt)
     c.curvature = max(-MOST_CURVED, min(MOST_CURVED, c.curvature))
     across = 0.0
-    if abs(along) < LEAN * speed and c.force_n > p.touch_n:
+    if abs(along) < LEAN * speed and pressed > p.touch_n:
         across = _slope_across(p, c, F, t, scratch, dt)
     before = scratch[3:6]
     put(before, n)
@@ -242,6 +249,14 @@ def turn(p, c, F, v, scratch, dt):
 
 
 @kernel
+def _is_leaning(c, F, t, pressed, speed, dt):
+    """Whether the force along the path is more than friction explains; adds up the way over which it is."""
+    leans = abs(F[0] * t[0] + F[1] * t[1] + F[2] * t[2]) > FRICTION_MOST * pressed
+    c.leaning_m = c.leaning_m + speed * dt if leans else max(0.0, c.leaning_m - speed * dt)
+    return leans and c.travelled_m > FRICTION_M
+
+
+@kernel
 def _believed(p, c, F, t, slope):
     """As much of the `slope` [rad] that motion shows as the force allows: the rest is motion of the surface itself.
 
@@ -250,7 +265,7 @@ def _believed(p, c, F, t, slope):
     if c.force_n < p.touch_n:
         return slope
     lean = (F[0] * t[0] + F[1] * t[1] + F[2] * t[2]) / c.force_n
-    off = AGREE + p.noise_n / c.force_n
+    off = AGREE + c.noise_n / c.force_n
     known = c.travelled_m > FRICTION_M
     if slope > 0.0:
         return max(0.0, min(slope, lean + (c.friction if known else FRICTION_MOST) + off))
