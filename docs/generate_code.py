@@ -2,75 +2,52 @@
 
 from __future__ import annotations
 
-import ast
+import importlib
 import re
-from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import typer
 
-import pliant
 from pliant.analysis.experiments import Benchmark, Experiment, benchmarks, experiments
 from pliant.cli.help_format import argument_name, argument_word, value_kind
 from pliant.cli.main import app
 
 ROOT = Path(__file__).parent.parent
 NOTE = "<!-- Written by docs/generate.py (make reference). Do not edit. -->"
-# Named on the pages, but not imported there.
-ALSO = (
-    "pliant.mobile.following.followers.RegulatedPurePursuit",
-    "pliant.mobile.whole_body.pose_ik.PoseSearch",
-    "pliant.mobile.velocity.estimators.LocalPoly",
-    "pliant.mobile.velocity.estimators.Stencil",
-    "pliant.mobile.mission.mission_link.attach_mission",
-    "pliant.testing.Check",
-    "pliant.testing.Report",
-)
-_PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+# Every module from which users import, with what it is for.
+PUBLIC = {
+    "pliant": "Arms: run, simulate, record, diagnose, and add kinds of your own.",
+    "pliant.mobile": "Mobile bases, arms on a base, and missions.",
+    "pliant.identify": "Identify the weight of a tool.",
+    "pliant.bridge": "Connect a running loop to ROS 2.",
+    "pliant.analysis": "Declare experiments of your own.",
+    "pliant.testing": "Check a robot driver of your own.",
+}
 
 
 # ---- Python --------------------------------------------------------------------------------------------------------
 
 
-def imported() -> dict[str, list[str]]:
-    """What the pages and the examples import from submodules of pliant: names by module."""
-    texts = [path.read_text() for path in sorted((ROOT / "examples").glob("*.py"))]
-    for page in sorted((ROOT / "docs").rglob("*.md")):
-        texts += [code for code in _PYTHON.findall(page.read_text()) if "--8<--" not in code]
-    found: dict[str, set[str]] = defaultdict(set)
-    for name in ALSO:
-        module, _, last = name.rpartition(".")
-        found[module].add(last)
-    for text in texts:
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("pliant."):
-                found[node.module] |= {alias.name for alias in node.names}
-    return {module: sorted(names) for module, names in sorted(found.items())}
-
-
-def home(name: str) -> str:
-    """The full name under which a public name of `pliant` is defined."""
-    return f"{getattr(pliant, name).__module__}.{name}"
+def home(module: ModuleType, name: str) -> str:
+    """The full name under which a public name of `module` is defined."""
+    where, _, other = module.HOMES[name].partition(":")
+    return f"{where}.{other or name}"
 
 
 def api_page() -> str:
-    """Everything that `import pliant` offers, and what the pages import from submodules."""
+    """Everything that users may import."""
     parts = [
         NOTE,
         "# Python API",
-        "The public API: every name that `import pliant` offers, and every name that these pages and the examples"
-        " import from a submodule. Anything else is internal and may change without notice. A shorter overview:"
-        " [Python](../python.md).",
-        "## pliant",
-        *(f"::: {home(name)}" for name in pliant.__all__),
+        "The public API: every name that these modules offer. Anything else is internal and may change without notice."
+        " A shorter overview: [Python](../python.md).",
     ]
-    public = {home(name) for name in pliant.__all__}
-    for module, names in imported().items():
-        rest = [f"{module}.{name}" for name in names if f"{module}.{name}" not in public and name not in pliant.__all__]
-        if rest:
-            parts += [f"## {module}", *(f"::: {name}" for name in rest)]
+    for name, purpose in PUBLIC.items():
+        module = importlib.import_module(name)
+        parts += [f"## {name}", purpose, *(f"::: {home(module, each)}" for each in module.__all__)]
     return "\n\n".join(parts) + "\n"
 
 

@@ -4,10 +4,7 @@ import math
 
 import numpy as np
 
-from pliant.mobile.base.kinematic_base import KinematicBase
-from pliant.mobile.following.followers import PathFollower
-from pliant.mobile.planning.grid import grid_of
-from pliant.mobile.planning.planner import HybridAStar
+from pliant.mobile import HybridAStar, KinematicBase, PathFollower, grid_of
 
 walls = np.zeros((60, 100), bool)  # 10 × 6 m, cells of 0.1 m
 walls[20:, 50:52] = True

@@ -4,8 +4,6 @@ import tempfile
 from pathlib import Path
 
 import pliant
-from pliant.analysis.doctor import Case, examine
-from pliant.session.in_process.fast_run import save_run
 
 task = pliant.Task.model_validate(
     {
@@ -19,7 +17,7 @@ task = pliant.Task.model_validate(
 )
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder, "run.mcap")
-    save_run(pliant.simulate(task), path)
-    diagnosis = examine(Case.of(pliant.Recording.load(path)))
+    pliant.simulate(task).save(path)
+    diagnosis = pliant.examine(path)
 for finding in diagnosis.wrong:
     print(f"{finding.severity}: {finding.name}. {finding.cause} {finding.remedy}")

@@ -43,7 +43,7 @@ ROWS = (
     ("compiling",),
     ("spatial", "solve"),
     ("kernel", "records"),
-    ("errors",),
+    ("errors", "lazy_names"),
 )
 # The same for the folders of pliant-experiments, which is above all of Pliant.
 EXPERIMENT_ROWS = (

@@ -11,10 +11,16 @@ Names are imported on first use, so that ``import pliant`` is fast.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pliant.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from pliant.analysis.doctor import examine
+    from pliant.analysis.doctor.finding import Diagnosis, Finding
+    from pliant.analysis.pictures.html_report import write_report
+    from pliant.analysis.pictures.run_picture import plot_recording
+    from pliant.control.laws.contact.contact_states import STATES as CONTACT_STATES
     from pliant.control.laws.law import Law
     from pliant.control.laws.law_panel import Button, Line, Panel, Slider, States, Switch
     from pliant.control.laws.own_law import Tick, compiled, own_law
@@ -29,17 +35,21 @@ if TYPE_CHECKING:
     from pliant.sensors.force_sensor import ForceSensor, WrenchSample, own_sensor
     from pliant.session.contact_status import ContactStatus
     from pliant.session.in_process.fast_run import Run, simulate
+    from pliant.session.in_process.rerun import Replayed, replay
     from pliant.session.in_process.simulation import Simulation, Snapshot
     from pliant.session.link import Link, attach
     from pliant.session.session import Session, connect
     from pliant.task.schema import Task, load_task
     from pliant.world.surface_kind import Shape, own_surface
 
-_HOME = {
+HOMES = {
     "Arm": "pliant.model.arm",
     "Button": "pliant.control.laws.law_panel",
+    "CONTACT_STATES": "pliant.control.laws.contact.contact_states:STATES",
     "ContactStatus": "pliant.session.contact_status",
+    "Diagnosis": "pliant.analysis.doctor.finding",
     "Field": "pliant.records",
+    "Finding": "pliant.analysis.doctor.finding",
     "ForceSensor": "pliant.sensors.force_sensor",
     "InputError": "pliant.errors",
     "Law": "pliant.control.laws.law",
@@ -49,6 +59,7 @@ _HOME = {
     "Panel": "pliant.control.laws.law_panel",
     "PliantError": "pliant.errors",
     "Recording": "pliant.record.reader",
+    "Replayed": "pliant.session.in_process.rerun",
     "Robot": "pliant.robots.interface",
     "RobotKind": "pliant.robots.robot_kind",
     "Run": "pliant.session.in_process.fast_run",
@@ -56,8 +67,8 @@ _HOME = {
     "Session": "pliant.session.session",
     "Shape": "pliant.world.surface_kind",
     "Simulation": "pliant.session.in_process.simulation",
-    "Snapshot": "pliant.session.in_process.simulation",
     "Slider": "pliant.control.laws.law_panel",
+    "Snapshot": "pliant.session.in_process.simulation",
     "States": "pliant.control.laws.law_panel",
     "Switch": "pliant.control.laws.law_panel",
     "Task": "pliant.task.schema",
@@ -68,19 +79,27 @@ _HOME = {
     "attach": "pliant.session.link",
     "compiled": "pliant.control.laws.own_law",
     "connect": "pliant.session.session",
+    "examine": "pliant.analysis.doctor",
     "load_task": "pliant.task.schema",
     "own_law": "pliant.control.laws.own_law",
     "own_sensor": "pliant.sensors.force_sensor",
     "own_surface": "pliant.world.surface_kind",
     "param": "pliant.params.declare",
+    "plot_recording": "pliant.analysis.pictures.run_picture",
+    "replay": "pliant.session.in_process.rerun",
     "simulate": "pliant.session.in_process.fast_run",
+    "write_report": "pliant.analysis.pictures.html_report",
 }
+"""The module in which each public name is defined."""
 
 __all__ = [
+    "CONTACT_STATES",
     "Arm",
     "Button",
     "ContactStatus",
+    "Diagnosis",
     "Field",
+    "Finding",
     "ForceSensor",
     "InputError",
     "Law",
@@ -90,6 +109,7 @@ __all__ = [
     "Panel",
     "PliantError",
     "Recording",
+    "Replayed",
     "Robot",
     "RobotKind",
     "Run",
@@ -109,20 +129,16 @@ __all__ = [
     "attach",
     "compiled",
     "connect",
+    "examine",
     "load_task",
     "own_law",
     "own_sensor",
     "own_surface",
     "param",
+    "plot_recording",
+    "replay",
     "simulate",
+    "write_report",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(importlib.import_module(_HOME[name]), name)
-    raise AttributeError(f"module 'pliant' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = lazy_names(__name__, HOMES)

@@ -225,6 +225,7 @@ CONTACT = Layout(
         Field("noise_n", "N", "noise of one sample: contact.noise_n, or what was measured before the touch if more"),
         Field("total_n", "N", "size of the force, low-passed"),
         Field("felt_n", "N", "the same without what leans further than friction can"),
+        Field("along_n", "N", "force along the believed normal, low-passed"),
         Field("share", "", "share of the force that is normal; the rest is friction"),
         Field("crawl_s", "s", "how long the path has been followed more slowly than it should be"),
         Field("over_s", "s", "how long the total force has been far above the target"),

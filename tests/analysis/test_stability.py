@@ -12,8 +12,10 @@ from pliant.control.laws.contact.contact_params import Contact
 from pliant.control.laws.contact.contact_states import DWELL, FAULT, SEEK, SLIDE
 from pliant.errors import InputError
 from pliant.params.declare import changed
-from pliant.stability.contact_loop import Plant, gain_for, gain_margin, growth, largest_stiffness, loop_matrix, plant_of
+from pliant.stability.contact_loop import gain_for, gain_margin, growth, largest_stiffness, loop_matrix
 from pliant.stability.first_touch import touch
+from pliant.stability.guard import guard_start
+from pliant.stability.plant import Plant, plant_of
 from pliant.task.schema import Event, Response, Task, load_task
 
 # A servo so quick and an arm so stiff that the lag is all transport: the textbook's pure delay.
@@ -78,7 +80,56 @@ def test_a_surface_that_stands_nearer_than_the_free_height_is_told() -> None:
 
 def test_a_task_without_contact_is_refused() -> None:
     with pytest.raises(InputError, match="contact"):
-        check(load_task("push"))
+        check(load_task("hold"))
+
+
+BUNDLED = ("conservative_start", "demo", "dome", "hand_guiding", "handover", "human_collaboration", "peg_in_hole",
+           "plane", "precise_assembly", "push", "surface_following")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_every_bundled_task_passes_its_check(name: str) -> None:
+    found = check(load_task(name))
+    assert found.passed, found.notes
+
+
+@pytest.mark.parametrize("name", ["peg_in_hole", "precise_assembly"])
+def test_the_presets_for_assembly_are_checked_on_a_part_in_its_fixture(name: str) -> None:
+    assert load_task(name).surface_n_m == 2e4
+
+
+def test_the_damping_of_a_surface_is_not_assumed() -> None:
+    # with 50 N s/m of damping, the margin of the same set is above 20
+    light = load_task("hand_guiding").replace({"admittance.damping_ratio": [1.0] * 6, "surface_n_m": 1000.0})
+    (worst,) = [figure for figure in check(light).figures if figure.name == "1e+03 N/m: gain margin"]
+    assert worst.value < 0.55
+    with pytest.raises(InputError, match=r"1e\+03 N/m, the admittance has a gain margin of 0\.4"):
+        guard_start(light)
+
+
+def test_friction_that_may_be_taken_for_a_slope_is_found_out() -> None:
+    polish = dome(target_n=30.0, peak_n=45.0, force_limit_n=60.0, stiffness_min_n_m=5e3, speed_m_s=0.005, lag_s=0.05)
+    known = polish.replace({"sim.surfaces.0.friction": 0.5, "sim.surfaces.0.stiffness_n_m": 5e3})
+    found = check(known)
+    (risk,) = [figure for figure in found.figures if "friction taken for a slope" in figure.name]
+    assert risk.value == pytest.approx(0.5 * 30 / (5e3 * 0.005) / 0.3)
+    assert not risk.met
+    assert any("Raise contact.speed_m_s" in note for note in found.notes)
+
+
+def test_a_force_below_the_accuracy_of_the_sensor_comes_with_what_helps() -> None:
+    assert any("accuracy is 4 N. Tare it just before the touch" in note for note in check(dome()).notes)
+    real = dome(target_n=2.0, band_n=0.1).replace(robot="ur:192.0.2.1")
+    (target,) = [figure for figure in check(real).figures if figure.name.startswith("contact.target_n relative")]
+    assert not target.met
+    assert any("use an external force sensor" in note for note in check(real).notes)
+
+
+def test_noise_that_looks_like_contact_is_found_out() -> None:
+    found = check(dome().replace({"sim.sensor.noise_n": 1.0}))
+    (noise,) = [figure for figure in found.figures if figure.name.startswith("contact.touch_n")]
+    assert not noise.met
+    assert any("noise may look like contact" in note for note in found.notes)
 
 
 def test_an_admittance_is_checked_on_its_surface() -> None:

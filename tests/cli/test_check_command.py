@@ -62,10 +62,13 @@ def test_a_response_that_is_too_slow_is_not_blamed_on_the_margins() -> None:
     assert "Lower contact.stiffness_max_n_m or raise contact.settle_s." in said
 
 
-def test_a_task_without_a_surface_and_a_mission_are_rejected_with_what_to_do() -> None:
+def test_a_task_without_a_surface_is_checked_in_a_hand_and_one_without_contact_is_rejected() -> None:
     push = say("check", "push")
-    assert push.returncode == 2
-    assert "push has no surface to check against. Declare one with surface_n_m or under sim.surfaces" in push.stderr
+    assert push.returncode == 0
+    assert "push declares no surface, so the check assumes 100 to 1000 N/m" in " ".join(push.stdout.split())
+    hold = say("check", "hold")
+    assert hold.returncode == 2
+    assert "hold uses the law hold, but only contact and admittance can be checked." in hold.stderr
     fetch = say("check", "fetch")
     assert fetch.returncode == 2
     said = "fetch is a mission; pliant check does not support missions. To simulate it: pliant run fetch."

@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from docs_modules import docs_module
 
 ROOT = Path(__file__).parents[2]
 
 
-def _module(name: str) -> ModuleType:
-    sys.path.insert(0, str(ROOT / "docs"))
-    try:
-        return __import__(name)
-    finally:
-        sys.path.remove(str(ROOT / "docs"))
-
-
-check, figures = _module("check"), _module("figures")
+check, figures = docs_module("check"), docs_module("figures")
 
 
 @pytest.fixture

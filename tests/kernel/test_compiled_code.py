@@ -156,12 +156,11 @@ with on_compile(names.append):
     from pliant.record.reader import Recording
     from pliant.session.in_process.fast_run import simulate
     from pliant.session.in_process.rerun import replay
-    from pliant.session.in_process.fast_run import save_run
     from pliant.task.schema import Task
     for interface in ("position", "velocity", "torque"):
         event = {"at_s": 0.05, "law": "admittance", "set": {"sense.cutoff_hz": 40}}
         run = simulate(validated(Task, {"duration_s": 0.1, "interface": interface, "events": [event]}))
-        save_run(run, Path("run.mcap"))
+        run.save(Path("run.mcap"))
         assert replay(Recording.load("run.mcap")).largest == 0.0
 print(json.dumps(names))
 """

@@ -18,7 +18,6 @@ from pliant.model import Tool
 from pliant.params import plugin_files
 from pliant.params.declare import validated
 from pliant.record.reader import Recording
-from pliant.session.in_process.fast_run import save_run
 from pliant.session.in_process.rerun import replay
 from pliant.world.display_scene import scene_model
 from pliant.world.surface_kind import Surface, measured
@@ -80,7 +79,7 @@ def test_the_example_presses_back_along_its_own_normal_and_replays(tmp_path: Pat
     assert (surface.kind, Path(surface.file).name) == ("wavy_plane", EXAMPLE.name)
     assert len(surface.digest) == 64
     path = tmp_path / "wavy.mcap"
-    save_run(run, path)
+    run.save(path)
     recording = Recording.load(path)
     assert recording.meta["task"]["sim"]["surfaces"][0]["file"] == str(EXAMPLE)
     assert replay(recording).largest == 0.0

@@ -9,10 +9,10 @@ import pytest
 
 from pliant.errors import InputError
 from pliant.identify.delay_fit import DelayError
-from pliant.identify.delay_motion import Excitation, as_settings, find_lag, move_free, move_pressed
+from pliant.identify.delay_motion import Excitation, delay_settings, find_lag, move_free, move_pressed
 from pliant.params.declare import validated
-from pliant.stability.contact_loop import plant_of
 from pliant.stability.guard import guard_start
+from pliant.stability.plant import plant_of
 from pliant.task.schema import Task
 
 SURFACE = {"position_m": [0.4919, 0.1333, 0.3349], "stiffness_n_m": 20000.0}
@@ -75,7 +75,7 @@ def test_without_a_surface_there_is_no_contact_to_press_in() -> None:
 
 def test_what_was_found_is_what_check_and_law_use_when_the_simulator_says_otherwise() -> None:
     slow = task(3.0, 0.02)
-    settings = as_settings(find_lag(slow, SHORT, fast=True))
+    settings = delay_settings(find_lag(slow, SHORT, fast=True))
     assert settings["params.contact.lag_s"] == pytest.approx(plant_of(slow).lag_s, abs=1.5e-3)
     known = task(response={"delay_s": settings["response.delay_s"], "servo_s": settings["response.servo_s"]})
     assert plant_of(known).lag_s == pytest.approx(plant_of(slow).lag_s, abs=1.5e-3)

@@ -13,10 +13,10 @@ import pytest
 from pliant.errors import RejectedError
 from pliant.params.declare import changed
 from pliant.session.in_process.fast_run import simulate
-from pliant.stability.contact_loop import plants_of
 from pliant.stability.guard import guard_change, guard_law, guard_start, objection, places
+from pliant.stability.plant import plants_of
 from pliant.task.schema import Event, Task, is_mission, load_task
-from pliant_experiments.scenes.contact_trial import SLOW, judge, plane, run_contact
+from pliant_experiments.scenes.contact_trial import SLOW, TOOL, judge, plane, run_contact
 from pliant_experiments.scenes.contact_trial import task as contact_task
 
 FILES = [Path(str(entry)) for entry in (resources.files("pliant") / "tasks").iterdir() if entry.is_file()]
@@ -164,6 +164,59 @@ def test_an_admittance_rests_just_inside_the_border_and_swings_outside() -> None
     )
     assert inside < 2e-4
     assert outside > 1e-3
+
+
+def leaning(stiffness: float, damping: float, servo: float, mass: float, resists: float) -> Task:
+    """A hand leans an admittance on a surface, more and more."""
+    law = {
+        "mass": [mass] * 3 + [0.5] * 3, "stiffness": [0.0] * 6, "damping_by": "value",
+        "damping": [resists] * 3 + [40.0] * 3, "axes": [False, False, True, False, False, False],
+    }  # fmt: skip
+    surface = plane(stiffness, damping_n_s_m=damping)
+    x, y, z = surface.position_m
+    push = {"at_s": 0.2, "for_s": 10.0, "ramp_s": 1.5, "wrench": [0.0, 0.0, -25.0, 0.0, 0.0, 0.0]}
+    return Task.model_validate(
+        {
+            "law": "admittance", "duration_s": 6.0, "tool": TOOL, "params": {"admittance": law},
+            "sim": {"servo": {"bandwidth_hz": servo}, "sensor": {"noise_n": 0.02}, "pushes": [push],
+                    "surfaces": [surface.model_copy(update={"position_m": (x, y, z + 0.003), "friction": 0.0})]},
+        }
+    )  # fmt: skip
+
+
+def swing(task: Task) -> float:
+    """By how much the force on the surface swings at the end [N]; endless if the run ended in a fault."""
+    run = simulate(task, unchecked=True)
+    return math.inf if run.fault else float(run.records["state"]["wrench_lp"][-500:, 2].std())
+
+
+def check_limit(damping: float, servo: float, mass: float, resists: float) -> None:
+    """The predicted limit is never above that of the simulator, and at most 15 % below it."""
+
+    def at(stiffness: float) -> Task:
+        return leaning(stiffness, damping, servo, mass, resists)
+
+    most = border(lambda stiffness: bears(at(stiffness), "admittance"), 1e2, 2e5)
+    assert swing(at(0.95 * most)) < 1.0
+    assert swing(at(1.15 * most)) > 3.0
+
+
+@pytest.mark.parametrize(("damping", "servo", "mass", "resists"), [(0.0, 6.8, 2.0, 60.0)])
+def test_the_predicted_limit_is_that_of_the_simulator(
+    damping: float, servo: float, mass: float, resists: float
+) -> None:
+    check_limit(damping, servo, mass, resists)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("damping", [0.0, 20.0])
+@pytest.mark.parametrize("servo", [6.8, 13.0])
+@pytest.mark.parametrize("mass", [2.0, 10.0])
+@pytest.mark.parametrize("resists", [60.0, 400.0])
+def test_the_predicted_limit_is_that_of_the_simulator_over_damping_lag_and_mass(
+    damping: float, servo: float, mass: float, resists: float
+) -> None:
+    check_limit(damping, servo, mass, resists)
 
 
 def pressing(lag_s: float) -> Task:

@@ -10,12 +10,12 @@ import pytest
 from pliant.errors import InputError
 from pliant.identify.payload_fit import PayloadError, identify
 from pliant.identify.payload_motion import (
-    as_settings,
     choose_poses,
-    collect,
     com_in_flange,
     gravity_in_sensor,
+    identify_payload,
     most_kg,
+    payload_settings,
     slowed,
     take_readings,
 )
@@ -55,7 +55,7 @@ def wrench_left(checked: Task) -> float:
 
 
 def test_mass_centre_and_bias_are_found_within_one_percent_and_two_millimetres() -> None:
-    found = collect(task(), fast=True)
+    found = identify_payload(task(), fast=True)
     assert found.mass_kg == pytest.approx(1.2, rel=0.01)
     assert np.linalg.norm(com_in_flange(Tool(), found) - REAL["com_m"]) < 2e-3
     np.testing.assert_allclose(found.bias, BIAS, atol=0.05)
@@ -65,14 +65,16 @@ def test_mass_centre_and_bias_are_found_within_one_percent_and_two_millimetres()
 def test_what_was_found_leaves_next_to_nothing_of_weight_and_bias_in_the_next_run() -> None:
     unknown = task()
     assert wrench_left(unknown) > 10.0
-    assert wrench_left(with_settings(unknown, as_settings(unknown.tool, collect(unknown, fast=True)))) < 0.05
+    assert (
+        wrench_left(with_settings(unknown, payload_settings(unknown.tool, identify_payload(unknown, fast=True)))) < 0.05
+    )
 
 
 def test_a_mount_that_was_found_is_used_by_the_next_run() -> None:
     turned = task(tool={**REAL, "sensor_quat": TURNED})
     with pytest.raises(PayloadError, match="--mount"):
-        collect(turned, fast=True)
-    settings = as_settings(turned.tool, collect(turned, find_mount=True, fast=True))
+        identify_payload(turned, fast=True)
+    settings = payload_settings(turned.tool, identify_payload(turned, find_mount=True, fast=True))
     assert abs(np.dot(settings["tool.sensor_quat"], TURNED)) == pytest.approx(1.0, abs=1e-5)
     assert wrench_left(with_settings(turned, settings)) < 0.05
     del settings["tool.sensor_quat"]
@@ -85,23 +87,23 @@ def test_events_pushes_and_failures_of_the_task_are_left_out() -> None:
         "pushes": [{"at_s": 0.1, "for_s": 100.0, "wrench": [30, 0, 0, 0, 0, 0]}],
     }
     busy = with_settings(task(**script), {}, law="admittance", duration_s=0.5, events=({"at_s": 0.3, "stop": True},))
-    assert collect(busy, fast=True).mass_kg == pytest.approx(1.2, rel=0.01)
+    assert identify_payload(busy, fast=True).mass_kg == pytest.approx(1.2, rel=0.01)
     assert slowed(busy).params.limits.speed_scale == 0.2
     assert slowed(busy).tool == busy.tool
 
 
 def test_lost_readings_are_left_out_and_too_many_are_refused() -> None:
     sensor = {"bias": BIAS, "dropout": 0.02}
-    assert collect(task(sensor=sensor), 6, fast=True).mass_kg == pytest.approx(1.2, rel=0.01)
+    assert identify_payload(task(sensor=sensor), 6, fast=True).mass_kg == pytest.approx(1.2, rel=0.01)
     often = with_settings(task(sensor=sensor | {"dropout": 0.3}), {"params.sense.hold_s": 0.5})
     with pytest.raises(InputError, match="of the force sensor's readings in pose"):
-        collect(often, 6, fast=True)
+        identify_payload(often, 6, fast=True)
 
 
 def test_heavier_than_the_arm_carries_is_refused() -> None:
     assert most_kg(Arm.load("ur5e")) == 5.0
     with pytest.raises(PayloadError, match=r"more than the arm can carry \(5 kg\)"):
-        collect(task(tool={"mass_kg": 6.0, "com_m": (0.0, 0.0, 0.05)}), 6, fast=True)
+        identify_payload(task(tool={"mass_kg": 6.0, "com_m": (0.0, 0.0, 0.05)}), 6, fast=True)
 
 
 def test_a_wrist_that_hardly_turns_cannot_tell() -> None:

@@ -23,7 +23,7 @@ from pliant.records import (
     TORQUE,
     WRENCH_MISSING,
 )
-from pliant.session.in_process.fast_run import save_run, simulate
+from pliant.session.in_process.fast_run import simulate
 from pliant.session.in_process.rerun import difference, replay, rerun
 from pliant.session.in_process.simulation import Simulation
 from pliant.session.session import Session, connect
@@ -118,7 +118,7 @@ def test_from_hold_to_impedance_nothing_moves_until_something_pushes() -> None:
 def test_a_recorded_run_replays_bit_for_bit(tmp_path: Any) -> None:
     events = (goal_at(1.1, 0.9, 0.2), Event(at_s=0.5, set={"impedance.stiffness": (400.0, 100.0, 0, 0, 0, 0)}))
     run = simulate(lab_task(1.0, pushes=(push(1, 15.0, 0.3),), events=events, sensor=Sensor()))
-    save_run(run, tmp_path / "run.mcap")
+    run.save(tmp_path / "run.mcap")
     again = replay(Recording.load(tmp_path / "run.mcap"))
     assert again.ticks == 1000
     assert again.largest == 0.0

@@ -15,7 +15,6 @@ from pliant.control.laws.registry import LAWS, PLIANTS
 from pliant.errors import PliantError
 from pliant.params.declare import validated
 from pliant.record.reader import Recording
-from pliant.session.in_process.fast_run import save_run
 from pliant.session.in_process.rerun import replay
 from pliant.stability.guard import guard_change
 
@@ -81,7 +80,7 @@ def test_its_parameters_can_be_set_by_events_and_are_checked_like_all_others() -
 def test_a_recording_of_it_replays_bit_for_bit(tmp_path: Path) -> None:
     law = tmp_path / "walls.py"
     shutil.copy(EXAMPLE, law)
-    save_run(pliant.simulate(task_of(law)), tmp_path / "run.mcap")
+    pliant.simulate(task_of(law)).save(tmp_path / "run.mcap")
     recording = Recording.load(tmp_path / "run.mcap")
     assert replay(recording).largest == 0.0
     law.write_text(law.read_text().replace("0.0, p.wall_z_m", "0.1, p.wall_z_m"))
@@ -116,7 +115,7 @@ def test_a_law_of_an_installed_package_runs_by_its_name(tmp_path: Path, monkeypa
     with pliant.Session(task) as arm:
         arm.set({"damper_wall.damping_n_s_m": 200.0})
         assert arm.parameters.damper_wall.damping_n_s_m == 200.0  # pyright: ignore[reportAttributeAccessIssue]
-    save_run(pliant.simulate(task.model_copy(update={"duration_s": 0.5})), tmp_path / "run.mcap")
+    pliant.simulate(task.model_copy(update={"duration_s": 0.5})).save(tmp_path / "run.mcap")
     assert replay(Recording.load(tmp_path / "run.mcap")).largest == 0.0
 
 

@@ -16,7 +16,7 @@ from pliant.params.declare import validated
 from pliant.record.reader import Recording
 from pliant.record.writer import RecordingWriter
 from pliant.records import TELEMETRY, Layout
-from pliant.session.in_process.fast_run import save_run, simulate
+from pliant.session.in_process.fast_run import simulate
 from pliant.session.in_process.rerun import difference, replay
 from pliant.task.schema import Task, load_task
 
@@ -34,7 +34,7 @@ PUSHED = "sim: {pushes: [{at_s: 0.1, for_s: 0.2, wrench: [20, 5, 0, 0, 0, 0]}]}\
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Recording:
     path = tmp_path_factory.mktemp("replay") / "run.mcap"
-    save_run(simulate(validated(Task, TASK)), path)
+    simulate(validated(Task, TASK)).save(path)
     return Recording.load(path)
 
 
@@ -126,7 +126,7 @@ def test_an_arm_from_a_file_is_run_again_from_anywhere_and_without_the_file(
     shutil.copy(Path(__file__).parent.parent / "data" / "seven_joints.xml", cell / "arm.xml")
     (cell / "job.yaml").write_text("robot: sim:arm.xml\nlaw: admittance\nduration_s: 0.4\n" + PUSHED)
     monkeypatch.chdir(elsewhere)
-    save_run(simulate(load_task(cell / "job.yaml")), tmp_path / "run.mcap")
+    simulate(load_task(cell / "job.yaml")).save(tmp_path / "run.mcap")
     recording = Recording.load(tmp_path / "run.mcap")
     assert replay(recording).largest == 0.0
     (cell / "arm.xml").unlink()

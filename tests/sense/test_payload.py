@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 
 from pliant.identify.payload_fit import Payload, PayloadError, check, identify
-from pliant.identify.payload_motion import as_settings, com_in_flange, gravity_in_sensor
+from pliant.identify.payload_motion import com_in_flange, gravity_in_sensor, payload_settings
 from pliant.model import Arm, Tool
 from support.properties import examples
 
@@ -94,7 +94,7 @@ def test_a_mount_is_written_as_the_axes_of_the_sensor_on_the_flange() -> None:
         np.array([gravity_in_sensor(believed, q) for q in poses]),
         find_mount=True,
     )
-    settings = as_settings(Tool(), payload)
+    settings = payload_settings(Tool(), payload)
     assert_allclose(np.abs(np.dot(settings["tool.sensor_quat"], real.as_quat(scalar_first=True))), 1.0, atol=1e-9)
     assert_allclose(settings["tool.com_m"], (0.02, 0, 0.08), atol=1e-6)
     Tool(sensor_quat=tuple(settings["tool.sensor_quat"]))  # and a tool takes it

@@ -18,7 +18,7 @@ from running_studio import LONG_S, Running, ask, dial, part, until
 from pliant.errors import PliantError, RejectedError
 from pliant.params.declare import changed
 from pliant.record.reader import Recording
-from pliant.session.in_process.fast_run import save_run, simulate
+from pliant.session.in_process.fast_run import simulate
 from pliant.session.session import Session
 from pliant.studio.wire import text_of
 from pliant.studio.work import archive
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.slow
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with one recording."""
     monkeypatch.setenv("PLIANT_OUT", str(tmp_path))
-    save_run(simulate(load_task("push")), tmp_path / "push.mcap")
+    simulate(load_task("push")).save(tmp_path / "push.mcap")
     return tmp_path
 
 
@@ -56,7 +56,7 @@ def test_what_if_nothing_had_changed_is_what_was(kept: Path) -> None:
 def test_a_recording_with_a_reading_that_is_no_number_can_be_shown(kept: Path) -> None:
     run = simulate(load_task("push"))
     run.records["observed"]["wrench"][100:200] = np.nan
-    save_run(run, kept / "gap.mcap")
+    run.save(kept / "gap.mcap")
     shown = json.loads(text_of({"recording": archive.open_recording("gap.mcap")}))["recording"]
     force = shown["columns"][[channel["name"] for channel in shown["channels"]].index("force x")]
     missing = [value is None for value in force]
@@ -143,7 +143,7 @@ def test_what_is_being_worked_out_can_be_cancelled_and_ends_with_the_studio(monk
 
 def test_a_recording_can_be_scrubbed_and_run_otherwise(page: Any, studio: Running) -> None:
     run = simulate(load_task("push"))
-    save_run(replace(run, records=run.records[300:]), studio.folder / "push.mcap")  # not from the beginning on
+    replace(run, records=run.records[300:]).save(studio.folder / "push.mcap")  # not from the beginning on
     studio.loop.set({"admittance.stiffness": 1500.0})
     part(page, "recordings").focus()
     studio.until(lambda: part(page, "recordings").locator("option[value='push.mcap']").count() == 1)
@@ -216,7 +216,7 @@ def test_an_experiment_that_takes_too_long_is_cancelled(page: Any, studio: Runni
 
 
 def test_opening_a_recording_shows_its_progress_and_can_be_cancelled(page: Any, studio: Running) -> None:
-    save_run(simulate(load_task("push")), studio.folder / "slow.mcap")
+    simulate(load_task("push")).save(studio.folder / "slow.mcap")
     part(page, "recordings").focus()
     until(lambda: part(page, "recordings").locator("option[value='slow.mcap']").count() == 1)
     part(page, "recordings").select_option("slow.mcap")

@@ -13,7 +13,7 @@ from running_studio import LONG_S, Running, hello, part, until
 from sliders import shown, turn_each
 
 from pliant.control.laws.contact.contact_states import DONE, LIFTED, PAUSE, PAUSED
-from pliant.session.in_process.fast_run import save_run, simulate
+from pliant.session.in_process.fast_run import simulate
 from pliant.session.link import Link, attach
 from pliant.studio.shown_parameters import values_of
 from pliant.studio.work import archive
@@ -153,7 +153,7 @@ def test_the_doctors_findings_stand_beside_the_recording(
 ) -> None:
     run = simulate(load_task("push"))
     run.records["reading"]["wrench"][700:1100] = run.records["reading"]["wrench"][700]
-    save_run(run, studio.folder / "frozen.mcap")
+    run.save(studio.folder / "frozen.mcap")
     monkeypatch.setenv("PLIANT_OUT", str(studio.folder))
     findings = archive.open_recording("frozen.mcap")["findings"]
     assert findings is not None

@@ -16,7 +16,7 @@ from running_studio import Running, ask, dial, until
 
 from pliant.errors import RejectedError, UnknownNameError
 from pliant.record import Recording
-from pliant.session.in_process.fast_run import save_run, simulate
+from pliant.session.in_process.fast_run import simulate
 from pliant.studio.stage import recorder
 from pliant.studio.stage.stage import Stage
 from pliant.studio.wire import text_of
@@ -73,7 +73,7 @@ def test_an_experiment_is_looked_up_and_not_imported_by_the_studio(monkeypatch: 
 @pytest.mark.slow
 def test_a_what_if_in_a_process_of_its_own_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLIANT_OUT", str(tmp_path))
-    save_run(simulate(load_task("push")), tmp_path / "push.mcap")
+    simulate(load_task("push")).save(tmp_path / "push.mcap")
     parameters = load_task("push").params
     assert archive.ask_what_if(Work(), "push.mcap", parameters) == archive.what_if(
         "push.mcap", parameters.model_dump_json()
@@ -106,7 +106,7 @@ def test_a_recording_opened_in_a_process_of_its_own_is_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PLIANT_OUT", str(tmp_path))
-    save_run(simulate(load_task("push")), tmp_path / "push.mcap")
+    simulate(load_task("push")).save(tmp_path / "push.mcap")
     own, work = json.loads(text_of(archive.open_recording("push.mcap"))), Work()
     with work.opening("Opening push.mcap"):
         assert work.in_progress == {"work": "", "open": "Opening push.mcap"}

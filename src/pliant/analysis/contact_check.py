@@ -3,105 +3,134 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from pliant.analysis.admittance_check import ADVICE, admittance_figures, assumptions, margin_figure
 from pliant.analysis.pictures import style
 from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported
 from pliant.control.laws.contact.contact_params import Contact
 from pliant.errors import RejectedError
-from pliant.stability.contact_loop import gain_for, largest_stiffness, plant_of
-from pliant.stability.first_touch import Touch, touch
-from pliant.stability.guard import (
-    DAMPING,
-    LEAST_MARGIN,
-    MOST_MARGIN,
-    Place,
-    objection,
-    places,
-    stages,
-    worst_touch,
-)
+from pliant.robots import is_simulated
+from pliant.stability.contact_loop import gain_for, largest_stiffness
+from pliant.stability.credible_force import Credible, credible
+from pliant.stability.first_touch import Touch, worst_damped
+from pliant.stability.friction_risk import SAFE_RATIO, friction_risk
+from pliant.stability.guard import objection, places, stages, worst_touch
+from pliant.stability.plant import plant_of
+from pliant.stability.worst_case import DAMPINGS, LEAST_MARGIN, Place
 from pliant.task.schema import Task
 
 # The least ratio of the declared lag to that of the model.
 LAG_SHARE = 0.9
+# Contact is told from noise if touch_n is at least so many times its standard deviation.
+_SIGMAS = 4.0
 
 
-def check(task: Task, damping: float = DAMPING) -> Outcome:
-    """Gain margins over the declared surfaces; for the contact law also the first touch and its settling time."""
+def check(task: Task) -> Outcome:
+    """Gain margins over the declared surfaces and the first touch; for the contact law also its settling time."""
     laws = {task.law, *(event.law for event in task.events)}
     if "contact" in laws:
-        return _check_contact(task, damping)
-    found = list(places(task, task.params, "admittance")) if "admittance" in laws else []
-    if not found:
-        raise _nothing_to_check(task, laws)
-    figures = []
-    for place in found:
-        figures.append(_margin(place))
-    figures += _stages(task, "admittance")
-    return Outcome("check", 0, 0.0, figures, _advice(figures, _STIFF_ADMITTANCE))
-
-
-def _margin(place: Place) -> Figure:
-    figure = at_least(f"{place.stiffness:.3g} N/m: gain margin", place.margin, "×", LEAST_MARGIN)
-    return replace(figure, or_more=place.margin >= MOST_MARGIN)
-
-
-def _nothing_to_check(task: Task, laws: set[str]) -> RejectedError:
-    if "admittance" in laws:
-        said = (
-            f"{task.name} has no surface to check against. Declare one with surface_n_m or under sim.surfaces, or use "
-            "the law contact."
+        return _check_contact(task)
+    if "admittance" not in laws:
+        raise RejectedError(
+            f"{task.name} uses the law {task.law}, but only contact and admittance can be checked. Choose one of them.",
+            field="law",
+            value=task.law,
         )
-    else:
-        said = (
-            f"{task.name} uses the law {task.law}, but only contact and admittance can be checked. Use the law "
-            "contact, or admittance with a surface (surface_n_m or sim.surfaces)."
-        )
-    return RejectedError(said, field="law", value=task.law)
+    parameters = next(parameters for law, parameters, _ in stages(task) if law == "admittance")
+    sensor = credible(task, parameters)
+    figures = [*admittance_figures(task, parameters), *_credible_figures(sensor), *_stages(task, "admittance")]
+    notes = [*_advice(figures, _EVENTS | ADVICE), *assumptions(task), *_assumed_lag(task)]
+    return Outcome("check", 0, 0.0, figures, notes)
 
 
-def _check_contact(task: Task, damping: float) -> Outcome:
+def _check_contact(task: Task) -> Outcome:
     p, plant = task.params.contact, plant_of(task)
     figures: list[Figure] = [
         at_least("declared lag relative to the model", p.lag_s / plant.lag_s, "", LAG_SHARE),
         reported("total lag of the model", plant.lag_s * 1e3, "ms"),
         reported("effective mass of the arm", plant.mass, "kg"),
     ]
-    drawn: list[tuple[float, Touch]] = []
     judged: list[tuple[Place, Touch]] = []
-    for place in places(task, task.params, "contact", damping):
+    most = 0.0
+    for place in places(task, task.params, "contact"):
         stiffness = place.stiffness
-        where, found = f"{stiffness:.3g} N/m", touch(task, stiffness, damping)
-        most = largest_stiffness(p, plant, place.known, damping)
-        drawn.append((stiffness, found))
+        where, found = f"{stiffness:.3g} N/m", worst_damped(task, stiffness)
+        most = max(most, min(largest_stiffness(p, plant, place.known, d) for d in DAMPINGS))
         judged.append((place, found))
         figures += [
-            reported(f"{where}: gain", gain_for(p, plant, place.known, damping) * 1e3, "mm/(N s)"),
-            _margin(place),
-            reported(f"{where}: largest stiffness stable with this gain", most, "N/m"),
+            reported(f"{where}: gain", gain_for(p, plant, place.known, 0.0) * 1e3, "mm/(N s)"),
+            margin_figure(place),
             at_most(f"{where}: first-touch peak", found.peak_n, "N", p.peak_n),
             at_most(f"{where}: settling time to ±5 %", found.settle_s, "s", p.settle_s),
         ]
-    worst = worst_touch(task, task.params)
-    figures.append(at_most(f"{_WORST} (speed × stiffness × lag)", worst.peak_n, "N", p.force_limit_n))
+    figures.append(reported("largest stable stiffness", most, "N/m"))
+    worst, risk, sensor = worst_touch(task, task.params), friction_risk(task, task.params), credible(task, task.params)
+    figures += [
+        at_most(f"{_WORST} (speed × stiffness × lag)", worst.peak_n, "N", p.force_limit_n),
+        at_most(_RISK, risk.ratio, "", SAFE_RATIO),
+        *_sensor_figures(p, sensor),
+    ]
     if p.height_m > 0.0:
         inside = p.free_m_s * p.stiffness_max_n_m * plant.lag_s
         figures.append(reported("peak if the stiffest surface is closer than contact.height_m", inside, "N"))
     figures += _stages(task, "contact")
-    words = _CONTACT | {
+    words = _EVENTS | {
         "declared lag": f"contact.lag_s = {p.lag_s * 1e3:.3g} ms is shorter than the lag of the model, "
         f"{plant.lag_s * 1e3:.3g} ms. Raise contact.lag_s to {plant.lag_s:.3g} s.",
         _WORST: f"In the worst case, the first touch of {worst.stiffness_n_m:.3g} N/m reaches {worst.peak_n:.3g} N, "
         f"more than contact.force_limit_n ({p.force_limit_n:g} N), so pliant run rejects the task. Lower "
         "contact.approach_m_s.",
+        _RISK: f"With a friction coefficient of {risk.friction:g} on {risk.stiffness_n_m:.3g} N/m, friction may be "
+        "taken for a slope, and the force may exceed its target several times. Raise contact.speed_m_s, lower "
+        "contact.target_n, or raise contact.stiffness_min_n_m if the surface is stiffer.",
+        _TOUCH: f"The filtered noise of the sensor is {sensor.noise_n:.2g} N, so noise may look like contact. Lower "
+        "sense.cutoff_hz or raise contact.touch_n.",
+        _TARGET: "The sensor cannot show this force credibly, even tared. Raise contact.target_n or use an external "
+        "force sensor.",
     }
-    notes = _advice(figures, words, _on_surfaces(p, judged))
+    notes = [*_advice(figures, words, _on_surfaces(p, judged)), *_credible_words(p, sensor), *_assumed_lag(task)]
+    drawn = [(place.stiffness, found) for place, found in judged]
     return Outcome("check", 0, 0.0, figures, notes, draw=lambda path: _draw(task, drawn, path))
+
+
+def _sensor_figures(p: Contact, sensor: Credible) -> list[Figure]:
+    noise = max(sensor.noise_n, 1e-9)
+    return [
+        at_least(f"{_TOUCH} relative to the filtered noise", p.touch_n / noise, "", _SIGMAS),
+        at_least(f"{_TARGET}, sensor tared before the touch", p.target_n / sensor.tared_n, "", 1.0),
+        *_credible_figures(sensor),
+    ]
+
+
+def _credible_figures(sensor: Credible) -> list[Figure]:
+    found = [reported("smallest credible force, sensor tared before the touch", sensor.tared_n, "N")]
+    if math.isfinite(sensor.untared_n):
+        found.append(reported("smallest credible force, built-in sensor of the arm, not tared", sensor.untared_n, "N"))
+    return found
+
+
+def _credible_words(p: Contact, sensor: Credible) -> list[str]:
+    """What helps if the target is below the smallest credible force of a sensor that is not tared."""
+    if not p.target_n < sensor.untared_n:
+        return []
+    return [
+        f"contact.target_n = {p.target_n:g} N is small for the arm's built-in sensor, whose accuracy is "
+        f"{sensor.accuracy_n:g} N. Tare it just before the touch (pliant tare), or use an external force sensor."
+    ]
+
+
+def _assumed_lag(task: Task) -> list[str]:
+    """A note if the response of a real robot was not identified."""
+    if is_simulated(task.robot) or task.response.is_known:
+        return []
+    return [
+        f"The response of the robot is not identified: the check assumes {task.sim.servo.lag_s * 1e3:.0f} ms from "
+        "command to motion. Measure it with pliant identify delay --write."
+    ]
 
 
 def _stages(task: Task, judged: str) -> list[Figure]:
@@ -116,14 +145,11 @@ def _stages(task: Task, judged: str) -> list[Figure]:
 
 
 _WORST = "worst-case first-touch peak"
-# What to do when a target with this name is not met.
-_CONTACT = {
+_RISK = "friction taken for a slope: µT/(k v) relative to the normal's time constant"
+_TOUCH = "contact.touch_n"
+_TARGET = "contact.target_n relative to the smallest credible force"
+_EVENTS = {
     "violation": "An event makes the loop unstable or the first touch too hard. pliant run reports which and why.",
-}
-_STIFF_ADMITTANCE = {
-    "violation": "An event makes the loop unstable or the first touch too hard. pliant run reports which and why.",
-    "gain margin": "The admittance oscillates on this surface. Raise admittance.mass and damping, or use the law "
-    "contact, whose gain adapts to the stiffness.",
 }
 
 

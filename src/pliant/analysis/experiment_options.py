@@ -15,15 +15,19 @@ class Option:
     """``--name VALUE``. `run` receives it as a keyword: a value, or with `many` a tuple of all given values."""
 
     name: str
+    """Its name on the command line, with hyphens."""
     help: str
+    """One sentence."""
     choices: tuple[str, ...] = ()
     """The allowed values; empty for a path or a number."""
     many: bool = False
+    """Whether it may be given more than once."""
     number: tuple[int, int] | None = None
     """The bounds of a whole number; None for a name or a path."""
 
     @property
     def keyword(self) -> str:
+        """Its name as a keyword of `run`."""
         return self.name.replace("-", "_")
 
     def value(self, text: str) -> str | Path | int:

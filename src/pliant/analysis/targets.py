@@ -11,17 +11,23 @@ from typing import Any, SupportsFloat
 
 @dataclass(frozen=True)
 class Figure:
-    """One measured value. `target` states what it must meet; it is empty for a value that is only reported."""
+    """One measured value and its target, which is empty for a value that is only reported."""
 
     name: str
+    """What was measured."""
     value: float
+    """The measured value."""
     unit: str = ""
+    """Its unit."""
     target: str = ""
+    """The target as text, such as ≤ 5."""
     met: bool = True
+    """Whether the value meets its target."""
     or_more: bool = False
     """Whether the true value may be larger: the search for it ended here."""
 
     def as_dict(self) -> dict[str, Any]:
+        """Its part of the JSON object that ``--json`` prints."""
         value = self.value if math.isfinite(self.value) else None
         return {"name": self.name, "value": value, "unit": self.unit, "target": self.target, "met": self.met}
 

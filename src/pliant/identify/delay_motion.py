@@ -108,7 +108,7 @@ def find_lag(
     return Lag(found, force, 1.0 / (2.0 * math.pi * cutoff), task.dt)
 
 
-def as_settings(found: Lag) -> dict[str, Any]:
+def delay_settings(found: Lag) -> dict[str, Any]:
     """The result by the names of a task file; `contact.lag_s` gets the upper end of the confidence interval."""
     settings = {
         "response.delay_s": round(found.motion.delay_s, 5),

@@ -43,14 +43,19 @@ class Payload:
     """An identified payload. Vectors are in the sensor frame from the sensor's origin."""
 
     mass_kg: float
+    """Mass."""
     com_m: Array
+    """Centre of mass."""
     bias: Array
     """Offset of the six channels [N, N m]."""
     mount: Array
     """Rotation of the sensor relative to the model (3, 3); the identity unless `find_mount` is set."""
     mass_std_kg: float
+    """Standard deviation of the mass."""
     com_std_m: Array
+    """Standard deviation of the centre of mass."""
     bias_std: Array
+    """Standard deviation of the offset."""
     mount_std_rad: Array
     """About the three sensor axes; zero unless `find_mount` is set."""
     covariance: Array
@@ -58,10 +63,13 @@ class Payload:
     com_covariance_m2: Array
     """Of the centre of mass in the sensor axes of the model, including the uncertainty of the mount."""
     condition: float
+    """Condition number of the fit; large if the poses were too similar."""
     residual_n: float
     """RMS of the force residual [N]."""
     residual_nm: float
+    """RMS of the torque residual."""
     poses: int
+    """Number of poses."""
 
 
 def identify(wrenches: Array, gravity: Array, *, find_mount: bool = False) -> Payload:

@@ -49,7 +49,7 @@ class Readings:
     """Mean measured joints [rad]."""
 
 
-def collect(
+def identify_payload(
     task: Task,
     poses: int = POSES,
     *,
@@ -215,7 +215,7 @@ def com_in_flange(tool: Tool, found: Payload) -> Array:
     return np.array(tool.sensor_m) + sensor_rotation(tool, found) @ found.com_m
 
 
-def as_settings(tool: Tool, found: Payload) -> dict[str, Any]:
+def payload_settings(tool: Tool, found: Payload) -> dict[str, Any]:
     """The result by the names of a task file."""
     settings: dict[str, Any] = {
         "tool.mass_kg": round(found.mass_kg, 5),

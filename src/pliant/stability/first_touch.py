@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,9 @@ from pliant.control.sense.external_wrench import smoothing
 from pliant.errors import InputError
 from pliant.kernel import kernel
 from pliant.records import GOAL, OBSERVED, STATE, Field, Layout
-from pliant.stability.contact_loop import SUBSTEPS, plant_of
+from pliant.stability.contact_loop import SUBSTEPS
+from pliant.stability.plant import plant_of
+from pliant.stability.worst_case import DAMPINGS
 from pliant.task.schema import Task
 
 Array = np.ndarray[Any, Any]
@@ -81,6 +83,14 @@ class Touch:
     peak_n: float
     settle_s: float
     """Settling time until the force stays within 5 % of the target; NaN if it does not settle."""
+
+
+def worst_damped(task: Task, stiffness: float) -> Touch:
+    """The first touch with the worst of the dampings that a surface of this stiffness [N/m] may have."""
+    found = [touch(task, stiffness, damping) for damping in DAMPINGS]
+    # one that does not settle is the worst, then the slowest; the peak is that of the hardest
+    worst = max(found, key=lambda one: (math.isnan(one.settle_s), one.settle_s))
+    return replace(worst, peak_n=max(one.peak_n for one in found))
 
 
 def touch(task: Task, stiffness: float, damping: float, *, seconds: float = 4.0, seed: int = 0) -> Touch:

@@ -1,144 +1,38 @@
 """Is a set of parameters stable on the declared surfaces?
 
 The same check for `pliant check`, for a start, and for every change while a loop runs. It runs in the process that
-asks, never in the loop. For the contact law, the surfaces are the declared stiffness range and those of the simulator;
-for the admittance, those of the simulator, or `surface_n_m` of the task. A set is rejected if the gain margin is below
-`LEAST_MARGIN`, or if the first touch of the stiffest surface would exceed the force limit.
+asks, never in the loop. `stability.worst_case` lists the surfaces and what is assumed about them. A set is rejected if
+the gain margin is below `LEAST_MARGIN`, or if the first touch of the stiffest surface would exceed the force limit.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from pliant.control.laws.contact.force_law import APPROACH_SHARE
-from pliant.control.laws.gains import target
-from pliant.control.parameters import Parameters, record_of
+from pliant.control.parameters import Parameters
 from pliant.errors import PliantError, RejectedError
 from pliant.params.declare import changed, flat
 from pliant.params.matrix import shown
-from pliant.spatial import quat_rotate_inv
-from pliant.stability.contact_loop import (
-    Plant,
-    border,
-    comply_matrix,
-    gain_for,
-    is_stable,
-    loop_matrix,
-    plants_of,
-)
-from pliant.task.schema import Task, arm_of
-from pliant.world.surface_kind import Surface
+from pliant.stability.plant import plants_of
+from pliant.stability.worst_case import LEAST_MARGIN, Place, complying, pressing, range_of
+from pliant.task.schema import Task
 
-Array = np.ndarray[Any, Any]
-
-# So much more gain than the law takes must be bearable.
-LEAST_MARGIN = 1.5
-# Damping [N s/m] of a surface of which no more is known than its stiffness.
-DAMPING = 50.0
-POINTS = 5
-_LEAST = 1e-4
-# The gain margin is searched no further than this.
-MOST_MARGIN = 100.0
 # Steps of the search for how far a change may go.
 _STEPS = 12
-_AXES = np.eye(3)
 
 
-@dataclass(frozen=True)
-class Place:
-    """One surface that a law may press on; `bears(n)` is True if the loop is stable with n times the gain."""
+def places(task: Task, parameters: Parameters, law: str, *, assume: bool = False) -> Iterator[Place]:
+    """Every surface on which this law may press, in the worst case; empty for a law that is not checked.
 
-    law: str
-    stiffness: float
-    known: float
-    """The stiffness that the law assumes [N/m]."""
-    bears: Callable[[float], bool]
-
-    @property
-    def stands(self) -> bool:
-        return self.bears(1.0) and self.bears(LEAST_MARGIN)
-
-    @cached_property
-    def margin(self) -> float:
-        """Gain margin, from 10⁻⁴ to 100."""
-        up = border(self.bears, 1.0, MOST_MARGIN)
-        down = border(self.bears, _LEAST, 1.0) if math.isnan(up) else up
-        return _LEAST if math.isnan(down) else down
-
-
-def range_of(task: Task, parameters: Parameters) -> list[float]:
-    """Stiffnesses [N/m] over the range declared for the contact law, and simulated ones outside it."""
-    p = parameters.contact
-    declared = [float(k) for k in np.geomspace(p.stiffness_min_n_m, p.stiffness_max_n_m, POINTS)]
-    there = {max(one.stiffness_n_m, one.stiffness_end_n_m) for one in task.sim.surfaces}
-    return declared + sorted(k for k in there if not p.stiffness_min_n_m <= k <= p.stiffness_max_n_m)
-
-
-def places(task: Task, parameters: Parameters, law: str, damping: float = DAMPING) -> Iterator[Place]:
-    """Every surface on which this law may press; empty for a law that is not checked."""
+    `assume` adds a default range of stiffness if a task with an admittance declares no surface.
+    """
     if law in MODELS:
-        yield from MODELS[law].places(task, parameters, damping)
-
-
-def _pressing(task: Task, parameters: Parameters, damping: float) -> Iterator[Place]:
-    p, pressing = parameters.contact, plants_of(task, parameters)
-    for stiffness in range_of(task, parameters):
-        plant = pressing(stiffness)
-        # the law learns no stiffness beyond the declared ones
-        known = min(max(stiffness, p.stiffness_min_n_m), p.stiffness_max_n_m)
-        gain = gain_for(p, plant, known, damping)
-        yield Place("contact", stiffness, known, _contact(p, plant, stiffness, damping, gain, known))
-
-
-def _contact(
-    p: Any, plant: Plant, stiffness: float, damping: float, gain: float, known: float
-) -> Callable[[float], bool]:
-    return lambda times: is_stable(loop_matrix(p, plant, stiffness, damping, times * gain, known))
-
-
-def _complying(task: Task, parameters: Parameters, damping: float) -> Iterator[Place]:
-    surfaces = list(_surfaces(task, damping))
-    gains = target(record_of(parameters)[0].admittance, task.dt) if surfaces else None
-    for stiffness, resists, into in surfaces:
-        plant, inward = plants_of(task, parameters, into)(stiffness), into.copy()
-        if parameters.admittance.frame == "tool":
-            arm = arm_of(task)
-            quat_rotate_inv(arm.pose(np.array(task.start_q or arm.q_home, float))[3:], into, inward)
-        feels = np.array(parameters.admittance.axes, float)
-        yield Place("admittance", stiffness, stiffness, _comply(gains, feels, inward, plant, stiffness, resists))
-
-
-def _comply(gains: Any, feels: Array, into: Array, plant: Plant, stiffness: float, damping: float) -> Any:
-    return lambda times: is_stable(comply_matrix(gains, times * feels, into, plant, stiffness, damping))
-
-
-def _surfaces(task: Task, unknown: float) -> Iterator[tuple[float, float, Array]]:
-    """Stiffness, damping and inward direction of what an admittance may press on."""
-    if task.surface_n_m > 0.0:
-        yield from ((task.surface_n_m, unknown, -axis) for axis in _AXES)
-        return
-    for surface in task.sim.surfaces:
-        stiffness = max(surface.stiffness_n_m, surface.stiffness_end_n_m)
-        for axis in type(surface).its_kind.pressed_along:
-            yield stiffness, surface.damping_n_s_m, -_turned(surface, np.array(axis))
-
-
-def _turned(surface: Surface, axis: Array) -> Array:
-    """An axis of the surface in the base frame."""
-    r, p, y = np.radians(surface.rpy_deg)
-    cr, sr, cp, sp, cy, sy = math.cos(r), math.sin(r), math.cos(p), math.sin(p), math.cos(y), math.sin(y)
-    R = np.array([
-        [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-        [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-        [-sp, cp * sr, cp * cr],
-    ])  # fmt: skip
-    return R @ axis
+        yield from MODELS[law].places(task, parameters, assume)
 
 
 # ---- at the door ---------------------------------------------------------------------------------------------------
@@ -215,8 +109,8 @@ class Model:
     title: str
     section: str
     """The section of the parameters that it depends on."""
-    places: Callable[[Task, Parameters, float], Iterator[Place]]
-    """Every surface on which the law may press; the last argument is the damping [N s/m] of unknown ones."""
+    places: Callable[[Task, Parameters, bool], Iterator[Place]]
+    """Every surface on which the law may press; the last argument adds a default range if none is declared."""
     remedy: str
     touch: Callable[[Task, Parameters], Objection | None] | None = None
     """An objection to the first touch."""
@@ -225,11 +119,11 @@ class Model:
 
 
 MODELS = {
-    "contact": Model("contact law", "contact.", _pressing, "`pliant check` shows the details.", touch=_hit),
+    "contact": Model("contact law", "contact.", pressing, "`pliant check` shows the details.", touch=_hit),
     "admittance": Model(
         "admittance",
         "admittance.",
-        _complying,
+        complying,
         "Raise admittance.mass and damping, or use the law contact.",
         advises=True,
     ),

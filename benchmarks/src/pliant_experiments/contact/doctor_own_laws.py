@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pliant.params.declare import changed
-from pliant.session.in_process.fast_run import save_run, simulate
+from pliant.session.in_process.fast_run import simulate
 from pliant.task.schema import Task, load_task
 from pliant.world.world_config import Failure, Push, Surface
 from pliant_experiments.contact.doctor_cases import MISSED, STIFFNESS, Defect
@@ -30,7 +30,7 @@ class Own:
     def record(self, path: Path, seed: int) -> None:
         """Make the run and its recording."""
         sim = self.task.sim.model_copy(update={"seed": seed})
-        save_run(simulate(self.task.model_copy(update={"sim": sim}), unchecked=True), path)
+        simulate(self.task.model_copy(update={"sim": sim}), unchecked=True).save(path)
 
 
 def _shipped(name: str) -> Callable[[float], Own]:

@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis.doctor import CHECKS, Case, Diagnosis, examine
+from pliant.analysis.doctor import CHECKS, Diagnosis, examine
 from pliant.analysis.experiments import Progress
 from pliant.analysis.pictures import style
 from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported
-from pliant.record.reader import Recording
 from pliant_experiments.contact.doctor_cases import DEFECTS, Defect
 from pliant_experiments.contact.doctor_own_laws import BROKEN, OVERLOOKED, SOUND
 
@@ -56,7 +55,7 @@ class Trial:
 def _trial(defect: Defect, stiffness: float, seed: int, path: Path) -> Trial:
     setup = defect.make(stiffness)
     trace = setup.record(path, seed)
-    diagnosis: Diagnosis = examine(Case.of(Recording.load(path)))
+    diagnosis: Diagnosis = examine(path)
     off = {}
     for truth in defect.truths:
         told, real = diagnosis.named(truth.finding).figure(truth.figure), truth.value(setup, trace)

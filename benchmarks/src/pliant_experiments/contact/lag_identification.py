@@ -14,7 +14,7 @@ from pliant.analysis.pictures import style
 from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported
 from pliant.identify.delay_fit import CONFIDENT, Delay, DelayError, check, identify, identify_force
 from pliant.identify.delay_motion import Excitation, Motion, find_lag, move_free, move_pressed
-from pliant.stability.contact_loop import plant_of
+from pliant.stability.plant import plant_of
 from pliant.world.world_config import Servo
 from pliant_experiments.scenes.contact_trial import QUICK, SLOW, Loop, plane, task
 

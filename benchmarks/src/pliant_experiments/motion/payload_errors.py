@@ -16,13 +16,13 @@ from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported
 from pliant.identify.payload_fit import Payload, PayloadError, check, identify
 from pliant.identify.payload_motion import (
     POSES,
-    as_settings,
     choose_poses,
-    collect,
     com_in_flange,
     com_std_in_flange,
     gravity_in_sensor,
+    identify_payload,
     most_kg,
+    payload_settings,
     take_readings,
 )
 from pliant.model.arm import Arm
@@ -71,7 +71,7 @@ def _tools(seed: int, progress: Progress) -> tuple[list[Figure], list[tuple[Tool
     figures, rows, all_found = [], [], []
     for i, tool in enumerate(TOOLS):
         task = _task(tool, seed + i)
-        found = collect(task, fast=True)
+        found = identify_payload(task, fast=True)
         all_found.append(found)
         error, std = _errors(tool, task, found)
         rows.append((tool, error, std))
@@ -102,7 +102,7 @@ def _mount(seed: int) -> tuple[list[Figure], Array, Array]:
     found = identify(readings.wrenches, readings.gravity, find_mount=True)
     check(found, max_mass_kg=most_kg(Arm.load("ur5e")))
     # what it writes into the task: the sensor's axes on the flange
-    written = as_settings(task.tool, found)["tool.sensor_quat"]
+    written = payload_settings(task.tool, found)["tool.sensor_quat"]
     apart = matrix_of(np.array(written)).T @ matrix_of(np.array(quat))
     angle = math.degrees(math.acos(min(1.0, (np.trace(apart) - 1) / 2)))
     error = com_in_flange(task.tool, found) - real.com_m
@@ -227,7 +227,7 @@ def _refusals(seed: int, turned: tuple[Array, Array]) -> tuple[list[Figure], lis
 def _tare(seed: int, found: Payload) -> tuple[list[Figure], tuple[Array, Array, Array]]:
     """The running loop is tared at home, then the wrist turns by 90°."""
     tool, blank = TOOLS[-1], _task(TOOLS[-1], seed)
-    settings = as_settings(blank.tool, found)
+    settings = payload_settings(blank.tool, found)
     known = Tool(mass_kg=settings["tool.mass_kg"], com_m=tuple(settings["tool.com_m"]), tcp_m=TCP)
     task = Task.model_validate({**blank.model_dump(), "tool": known, "duration_s": 600.0,
                                 "params": changed(blank.params, {"limits.speed_scale": 0.4}).model_dump()})  # fmt: skip

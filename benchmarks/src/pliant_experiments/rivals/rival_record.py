@@ -9,7 +9,7 @@ from pliant.control.parameters import PARAMETERS, record_of
 from pliant.loop.run_description import versions
 from pliant.model.arm import Arm
 from pliant.record.writer import RecordingWriter
-from pliant.session.in_process.fast_run import Run, save_run
+from pliant.session.in_process.fast_run import Run
 from pliant.task.schema import Task
 from pliant_experiments.rivals.rival_contact import Rival, parameters_of
 from pliant_experiments.scenes.contact_trial import TOOL, Loop, Trace
@@ -35,4 +35,4 @@ def save_ours(path: Path, task: Task, trace: Trace) -> None:
     assert trace.records is not None
     parameters = record_of(task.params)
     prepare(parameters[0], None, 1.0, 0, task.dt)
-    save_run(Run(task, trace.records, [(0, 0, parameters)], "", trace.normal_n), path)
+    Run(task, trace.records, [(0, 0, parameters)], "", trace.normal_n).save(path)

@@ -6,6 +6,7 @@ Each check is one function from a case (arrays) to a finding. `CHECKS` lists all
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from pliant.analysis.doctor.case import Case
 from pliant.analysis.doctor.command_followed import command_not_followed
@@ -17,6 +18,7 @@ from pliant.analysis.doctor.limit_cycle import limit_cycle
 from pliant.analysis.doctor.run_end import contact_fault, fault
 from pliant.analysis.doctor.saturation import command_at_limit
 from pliant.analysis.doctor.sensor_health import failing_sensor, frozen_sensor, late_sensor
+from pliant.record import Recording
 
 CHECKS: dict[str, Callable[[Case], Finding]] = {
     "fault": fault,
@@ -36,8 +38,11 @@ CHECKS: dict[str, Callable[[Case], Finding]] = {
 """All checks: what ended the run first, then causes before consequences."""
 
 
-def examine(case: Case, progress: Callable[[float], None] | None = None) -> Diagnosis:
-    """Run all checks; `progress` receives the completed share, 0 to 1."""
+def examine(run: Recording | str | Path | Case, progress: Callable[[float], None] | None = None) -> Diagnosis:
+    """Run all checks on a recording or its file; `progress` receives the completed share, 0 to 1."""
+    if isinstance(run, str | Path):
+        run = Recording.load(run)
+    case = Case.of(run) if isinstance(run, Recording) else run
     found = []
     for i, check in enumerate(CHECKS.values()):
         found.append(check(case))

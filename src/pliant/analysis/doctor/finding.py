@@ -19,18 +19,24 @@ ORDER: tuple[Severity, ...] = ("alarm", "warning", "unknown", "fine", "not check
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of one check. `wrong` if something was found; the figures are reported either way."""
+    """The result of one check. The figures are reported whether or not something was found."""
 
     name: str
+    """Name of the check."""
     severity: Severity
+    """See `ORDER`."""
     figures: tuple[Figure, ...] = ()
+    """What was measured."""
     cause: str = ""
+    """What happened, or why nothing could be checked."""
     remedy: str = ""
+    """What to do."""
     spans: tuple[Span, ...] = ()
     """The times at which it occurred."""
 
     @property
     def wrong(self) -> bool:
+        """Whether something was found."""
         return self.severity in ("alarm", "warning")
 
     def figure(self, name: str) -> float:
@@ -38,6 +44,7 @@ class Finding:
         return next((figure.value for figure in self.figures if figure.name == name), math.nan)
 
     def as_dict(self) -> dict[str, Any]:
+        """The JSON object that ``--json`` prints."""
         figures = [{key: f.as_dict()[key] for key in ("name", "value", "unit")} for f in self.figures]
         return {
             "name": self.name,
@@ -54,6 +61,7 @@ class Diagnosis:
     """The results of all checks on one recording, most severe first."""
 
     findings: tuple[Finding, ...]
+    """One finding per check."""
 
     @property
     def wrong(self) -> tuple[Finding, ...]:
@@ -65,6 +73,7 @@ class Diagnosis:
         return next(finding for finding in self.findings if finding.name == name)
 
     def as_dict(self) -> dict[str, Any]:
+        """The JSON object that ``--json`` prints."""
         return {"healthy": not self.wrong, "findings": [finding.as_dict() for finding in self.findings]}
 
 

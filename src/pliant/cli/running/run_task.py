@@ -23,7 +23,7 @@ from pliant.model.arm import Arm
 from pliant.model.catalogue import available_models
 from pliant.robots import is_simulated
 from pliant.robots.robot_registry import KINDS
-from pliant.session.in_process.fast_run import save_last_seconds, save_run, simulate
+from pliant.session.in_process.fast_run import save_last_seconds, simulate
 from pliant.session.session import Session
 from pliant.session.watch_file import FileWatch
 from pliant.task.schema import Task, arm_model, arm_of, located
@@ -118,7 +118,7 @@ def run_fast(task: Task, record: Path | None, *, unchecked: bool = False) -> int
         run = simulate(task, update, lift_off=True, unchecked=unchecked)
     taken = time.perf_counter() - began
     if record:
-        save_run(run, record)
+        run.save(record)
     done = len(run.records) * task.dt
     out.print(f"{done:.2f} s simulated in {taken:.2f} s ({done / taken:.0f}× real time).")
     _summary(task, run.records, run.normal_n)

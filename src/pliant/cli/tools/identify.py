@@ -113,14 +113,14 @@ def _refuse_others(what: str, of_payload: dict[str, Any], of_delay: dict[str, An
 
 def _payload(task: Task, poses: int, *, mount: bool, fast: bool, yes: bool) -> dict[str, Any]:
     from pliant.cli.show import ask_once, out, progress
-    from pliant.identify.payload_motion import as_settings, collect
+    from pliant.identify.payload_motion import identify_payload, payload_settings
 
     _say_start(task, poses)
     ask_once(task, yes=yes)
     with progress(f"{poses} poses") as update:
-        found = collect(task, poses, find_mount=mount, fast=fast, progress=update)
+        found = identify_payload(task, poses, find_mount=mount, fast=fast, progress=update)
     out.print(_table(task, found))
-    return as_settings(task.tool, found)
+    return payload_settings(task.tool, found)
 
 
 def _write(path: str, settings: dict[str, Any]) -> None:

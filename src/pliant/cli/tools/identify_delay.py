@@ -50,14 +50,14 @@ def must_have_surface(task: Task) -> None:
 def run(task: Task, how: Excitation, *, contact: bool, fast: bool, yes: bool) -> dict[str, Any]:
     """Identify the lag and print it; returns the values for the task file."""
     from pliant.cli.show import ask_once, out, progress
-    from pliant.identify.delay_motion import as_settings, find_lag
+    from pliant.identify.delay_motion import delay_settings, find_lag
 
     _say_start(task, how, contact)
     ask_once(task, yes=yes)
     with progress("moving") as update:
         found = find_lag(task, how, contact=contact, fast=fast, progress=update)
     out.print(_table(task, found))
-    settings = as_settings(found)
+    settings = delay_settings(found)
     out.print(
         f"Set contact.lag_s to {settings['params.contact.lag_s']:g} s (upper end of the 95 % interval). "
         "--write stores it in your task file."

@@ -62,8 +62,16 @@ class MissionTask(MissionSettings):
         help="Goal orientation of the tool: rotations about fixed x, y, z; the default points down.",
     )
     tool: Tool = Tool()
+    """The tool, as the controller knows it."""
     sim: BodySimConfig = BodySimConfig()
+    """The simulated robot."""
     ros2: Ros2Config = Ros2Config()
+    """Topics of the ROS 2 bridge."""
+
+    def replace(self, changes: Mapping[str, Any] | None = None, /, **more: Any) -> MissionTask:
+        """A changed copy, by dotted name: ``task.replace({"start": (6, 2.2, 0), "drive.lag_s": 0.1})``."""
+        wanted = changed(self, {**(changes or {}), **more})
+        return located(wanted, Path()) if wanted.map != self.map else wanted
 
     @property
     def dt(self) -> float:
@@ -94,6 +102,14 @@ def find_mission(name: str) -> MissionTask | None:
     return located(validated(MissionTask, data, path.name), path.parent)
 
 
+def load_mission(name: str) -> MissionTask:
+    """The mission in the file `name`, or the one of this name that comes with Pliant, such as ``fetch``."""
+    task = find_mission(name)
+    if task is None:
+        raise RejectedError(f"{name} is the task of an arm, not a mission. Use pliant.load_task.", field="name")
+    return task
+
+
 def located(task: MissionTask, folder: Path) -> MissionTask:
     """The mission with the full path of its map: from `folder`, the working folder, or the maps of Pliant."""
     if not task.map:
@@ -111,8 +127,7 @@ def changed_mission(
     for name in values:
         _must_not_be_of_arm(task, name)
     values |= {name: value for name, value in (changes or {}).items() if value is not None}
-    wanted = changed(task, values) if values else task
-    return located(wanted, Path()) if wanted.map != task.map else wanted
+    return task.replace(values) if values else task
 
 
 def _must_not_be_of_arm(task: MissionTask, name: str) -> None:

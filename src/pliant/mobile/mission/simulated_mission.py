@@ -101,16 +101,23 @@ class MissionRun:
     """The result of a mission."""
 
     task: MissionTask
+    """The mission."""
     grid: OccupancyGrid
     """The map in its last version."""
     records: Array
+    """One telemetry record per period."""
     log: list[Change]
+    """Every change of the stage, with its reason."""
     stand: Stand | None
+    """Where the robot stands at the goal, and the path there; None if there was none."""
     goal: Array
+    """X_WT of the goal."""
     park_q: Array
+    """Joint positions in which the arm travels [rad]."""
     tool: Array
     """True X_WT at the end."""
     body: Body = field(repr=False)
+    """The robot's model."""
 
     @property
     def done(self) -> bool:

@@ -23,10 +23,13 @@ class OccupancyGrid:
     """Occupancy in percent (-1: unknown), as in ROS: row 0 is at the smallest y, column 0 at the smallest x."""
 
     occupancy: Array
+    """The cells [%]: rows along y, columns along x."""
     resolution_m: float
+    """Cell size."""
     origin: tuple[float, float] = (0.0, 0.0)
     """Lower left corner of the lower left cell [m]."""
     name: str = "map"
+    """Name for messages."""
 
     def __post_init__(self) -> None:
         cells = np.asarray(self.occupancy)

@@ -40,6 +40,13 @@ class Run:
     normal_n: np.ndarray[Any, Any]
     """The true contact force along the normals of what is touched, in every tick [N]."""
 
+    def save(self, path: Path | str) -> None:
+        """Write the run as a recording (.mcap)."""
+        with arm_writer(Path(path), self.task, arm_of(self.task), fault=self.fault) as writer:
+            for revision, tick, values in self.sets:
+                writer.parameters(revision, values[0], tick * self.task.dt)
+            writer.append(self.records)
+
 
 def simulate(
     task: Task,
@@ -89,18 +96,10 @@ def _lifted(simulation: Simulation) -> Iterator[_Part]:
             return
 
 
-def save_run(run: Run, path: Path) -> None:
-    """Write a simulated run."""
-    with arm_writer(path, run.task, arm_of(run.task), fault=run.fault) as writer:
-        for revision, tick, values in run.sets:
-            writer.parameters(revision, values[0], tick * run.task.dt)
-        writer.append(run.records)
-
-
 def save_last_seconds(run: Run) -> Path:
     """Write the last seconds of a simulated run that ended in a fault."""
     path = fault_file(f"{os.getpid()}")
     records = run.records[-max(1, round(BLACK_BOX_S * run.task.rate_hz)) :]
     first = int(records["revision"][0])
-    save_run(replace(run, records=records, sets=[item for item in run.sets if item[0] >= first]), path)
+    replace(run, records=records, sets=[item for item in run.sets if item[0] >= first]).save(path)
     return path

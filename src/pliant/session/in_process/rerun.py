@@ -37,13 +37,18 @@ def rerun(handle, sets, which, records, state, command, observed, work, mode, dt
 
 @dataclass(frozen=True)
 class Replayed:
-    """The result: number of replayed ticks, the largest difference and its place."""
+    """The result of a replay."""
 
     ticks: int
+    """Number of replayed ticks."""
     largest: float
+    """Largest difference from the recording; 0 if every number agrees."""
     where: str
+    """The field and tick of the largest difference."""
     gaps: int
+    """Number of gaps in the recording."""
     records: np.ndarray[Any, Any]
+    """The replayed telemetry, one record per tick."""
 
 
 def replay(recording: Recording) -> Replayed:

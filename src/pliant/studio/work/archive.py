@@ -163,12 +163,12 @@ class _About(Moments):
 
 def _arm(recording: Recording) -> tuple[Shapes, _About]:
     """The details of a recording of an arm."""
-    from pliant.analysis.doctor import Case, examine  # not before: it would be a third of the Studio's start
+    from pliant.analysis.doctor import examine  # not before: it would be a third of the Studio's start
 
     task = _task(recording)
     findings: list[Finding] = [
         {"name": found.name, "severity": found.severity, "cause": found.cause, "remedy": found.remedy}
-        for found in examine(Case.of(recording)).wrong
+        for found in examine(recording).wrong
     ]
     return Shapes.of_arm(task), {
         "task": task.name,

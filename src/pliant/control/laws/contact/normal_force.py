@@ -20,8 +20,11 @@ from pliant.kernel import fill, kernel
 # The largest friction coefficient that is believed, and the normal share of the force then: the tool is never pressed
 # with more than √2 times what is asked for.
 FRICTION_MOST, LEAST_SHARE = 1.0, math.sqrt(0.5)
+# Until the tool has slid so many times what friction shifts the surface, µ N/k, and this way [m], the surface may still
+# stick to it: friction grows, and |F| with it, which says nothing of the slope.
+STICK_TIMES, STICK_M = 1.2, 5e-5
 # The share follows over this way [m], and over so many times what friction shifts the surface, µ N/k.
-SHARE_M, SHARE_TIMES = 0.0005, 0.5
+SHARE_M, SHARE_TIMES = 0.0005, 0.3
 # A total force above so many times the target (and so many times the noise) for this time [s] is a fault.
 OVER, OVER_SIGMAS, OVER_S = 3.0, 4.0, 0.5
 # Noise and zero are means over this time [s], and count once they were looked at for so long.
@@ -54,13 +57,19 @@ def hang(p, c, F, alpha, dt):
 
 
 @kernel
+def sticks(c, aside):
+    """Whether the surface may still stick to the tool, under a force of `aside` [N] across the normal."""
+    return c.travelled_m < STICK_M + STICK_TIMES * aside / c.stiffness
+
+
+@kernel
 def measure(p, c, F, speed, dt):
     """Set `c.force_n` from the force `F`, at this sliding `speed` [m/s]; returns its rate without that of the share."""
     along, whole = dot(F, c.normal), size(F)
     aside = min(FRICTION_MOST * max(0.0, along), math.sqrt(max(0.0, whole * whole - along * along)))
     total = math.hypot(along, aside)
-    before_n, before = c.force_n, c.felt_n
-    c.total_n, c.felt_n = whole, total
+    before_n, before, before_along = c.force_n, c.felt_n, c.along_n
+    c.total_n, c.felt_n, c.along_n = whole, total, along
     sliding = c.state == SLIDE or (c.state == PAUSED and c.before == SLIDE)
     if not sliding or along < p.touch_n:
         c.share = along / total if along > 0.0 else 1.0
@@ -69,7 +78,7 @@ def measure(p, c, F, speed, dt):
     way = SHARE_M + SHARE_TIMES * aside / c.stiffness
     c.share += min(1.0, speed * dt / way) * (along / total - c.share)
     c.force_n = c.share * total
-    return c.share * (total - before) / dt
+    return (along - before_along) / dt if sticks(c, aside) else c.share * (total - before) / dt
 
 
 @kernel

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 
+from pliant.control.laws.contact import normal_force
 from pliant.control.laws.contact.normal_force import FRICTION_MOST
 from pliant.control.laws.contact.vectors import dot
 from pliant.kernel import fill, kernel, put
@@ -225,6 +226,9 @@ def turn(p, c, F, v, scratch, dt):
     # the slope that the motion of the surface amounts to goes over into the normal, and what keeps coming into its turn
     noise = c.noise_n / (c.stiffness * _follow_s(p, c))
     theta = math.exp(-dt / (max(TURN_S, TURN_LAGS * p.lag_s) * (1.0 + noise / (SHAKY * speed))))
+    aside = math.sqrt(max(0.0, dot(F, F) - pressed * pressed))
+    if normal_force.sticks(c, min(aside, FRICTION_MOST * abs(pressed))):
+        return
     if pressed > p.touch_n and _is_leaning(c, F, t, pressed, speed, dt):
         c.curvature = 0.0
         return

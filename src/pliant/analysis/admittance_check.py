@@ -1,0 +1,63 @@
+"""What to expect of an admittance that presses on something, before anything moves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pliant.analysis.targets import Figure, at_least, at_most, reported
+from pliant.control.parameters import Parameters
+from pliant.robots import is_simulated
+from pliant.stability.guard import places
+from pliant.stability.worst_case import ASSUMED_N_M, DAMPINGS, LEAST_MARGIN, MOST_MARGIN, Place, has_surface, stiffest
+from pliant.task.schema import Task
+
+
+def margin_figure(place: Place) -> Figure:
+    """The gain margin on one surface, in the worst case."""
+    figure = at_least(f"{place.stiffness:.3g} N/m: gain margin", place.margin, "×", LEAST_MARGIN)
+    return replace(figure, or_more=place.margin >= MOST_MARGIN)
+
+
+def admittance_figures(task: Task, parameters: Parameters) -> list[Figure]:
+    """Margin and first touch on every surface, in the worst direction, and the stiffest surface that is stable."""
+    worst: dict[float, list[Place]] = {}
+    for place in places(task, parameters, "admittance", assume=True):
+        worst.setdefault(place.stiffness, []).append(place)
+    speed, most = parameters.limits.linear_speed_m_s, largest_reading_n(task, parameters)
+    figures = []
+    for stiffness, there in sorted(worst.items()):
+        figures.append(margin_figure(min(there, key=lambda place: place.margin)))
+        if all(place.bears(1.0) for place in there):  # otherwise the peak means nothing
+            peak = max(place.hit(speed) for place in there if place.hit is not None)
+            figures.append(at_most(f"{stiffness:.3g} N/m: {_TOUCH} ({speed:g} m/s)", peak, "N", most))
+    figures.append(reported("largest stable stiffness", stiffest(task, parameters), "N/m"))
+    return figures
+
+
+def largest_reading_n(task: Task, parameters: Parameters) -> float:
+    """The largest force [N] that the sensor can show; more is a fault of the sensor."""
+    simulated = is_simulated(task.robot) and task.sensor.kind == "robot"
+    return min(parameters.sense.range_n, task.sim.sensor.range_n if simulated else parameters.sense.range_n)
+
+
+def assumptions(task: Task) -> list[str]:
+    """What the check assumes because the task does not declare it."""
+    notes = []
+    if not has_surface(task):
+        low, high = ASSUMED_N_M
+        notes.append(
+            f"{task.name} declares no surface, so the check assumes {low:g} to {high:g} N/m: a hand on the tool, or a "
+            "soft part. Declare the stiffest surface with surface_n_m."
+        )
+    if not has_surface(task) or task.surface_n_m > 0.0:
+        notes.append(f"The surface may have any damping from {DAMPINGS[0]:g} to {DAMPINGS[1]:g} N s/m.")
+    return notes
+
+
+_TOUCH = "first-touch peak at limits.linear_speed_m_s"
+ADVICE = {
+    "gain margin": "The admittance oscillates on this surface. Raise admittance.mass and damping, or use the law "
+    "contact, whose gain adapts to the stiffness.",
+    _TOUCH: "A touch at full speed exceeds the range of the force sensor, which stops the robot. Lower "
+    "limits.linear_speed_m_s.",
+}
