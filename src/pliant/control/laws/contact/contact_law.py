@@ -145,7 +145,10 @@ def _feel(p, c, F, alpha, mass, w, sliding, dt):
         _sink(p, c, into, rate, dt)
         normal_force.mind_the_total(p, c, dt)
         if c.touching != 0:
-            surface_estimate.learn(p, c, mass * acceleration, alpha, dt)
+            if c.state == SLIDE and normal_force.sticks(c, normal_force.aside(F, dot(F, c.normal))):
+                surface_estimate.look_again(c, mass * acceleration)  # friction that grows is no stiffness
+            else:
+                surface_estimate.learn(p, c, mass * acceleration, alpha, dt)
             surface_estimate.follow(p, c, rate, acceleration, dt)
             if c.state == SLIDE:
                 surface_estimate.turn(p, c, F, c.tool_v, w.six, dt)

@@ -4,7 +4,7 @@
 
 While the tool slides, the force loop holds share × |F|, not F·n̂. Friction µ N makes F·n̂ depend on the believed normal:
 an error δ of n̂ changes it by µ N sin δ, the loop then changes the true depth, and that looks like a slope, which turns
-n̂ further. |F| does not depend on n̂, and the share follows so slowly, over s = 1 mm/2 + µ N/(2 k), that its change is no
+n̂ further. |F| does not depend on n̂, and the share follows slowly, over s = 0.5 mm + 0.3 µ N/k; its change counts as no
 slope either. Before the slide nothing separates friction from a slope, and N is F·n̂. What leans further than the
 largest friction is a hand, and not part of |F|.
 """
@@ -17,9 +17,9 @@ from pliant.control.laws.contact.contact_states import DONE, FAULT, IDLE, PAUSED
 from pliant.control.laws.contact.vectors import dot, size
 from pliant.kernel import fill, kernel
 
-# The largest friction coefficient that is believed, and the normal share of the force then: the tool is never pressed
-# with more than √2 times what is asked for.
-FRICTION_MOST, LEAST_SHARE = 1.0, math.sqrt(0.5)
+# The largest friction coefficient that is believed. The normal share of the force is then 1/√2, so the tool is never
+# pressed with more than √2 times what is asked for.
+FRICTION_MOST = 1.0
 # Until the tool has slid so many times what friction shifts the surface, µ N/k, and this way [m], the surface may still
 # stick to it: friction grows, and |F| with it, which says nothing of the slope.
 STICK_TIMES, STICK_M = 1.2, 5e-5
@@ -57,17 +57,23 @@ def hang(p, c, F, alpha, dt):
 
 
 @kernel
-def sticks(c, aside):
-    """Whether the surface may still stick to the tool, under a force of `aside` [N] across the normal."""
-    return c.travelled_m < STICK_M + STICK_TIMES * aside / c.stiffness
+def aside(F, along):
+    """The part of the force `F` across the normal, as far as friction explains it; `along` is the part along it."""
+    return min(FRICTION_MOST * max(0.0, along), math.sqrt(max(0.0, dot(F, F) - along * along)))
+
+
+@kernel
+def sticks(c, across):
+    """Whether the surface may still stick to the tool, under a force of `across` [N] across the normal."""
+    return c.travelled_m < STICK_M + STICK_TIMES * across / c.stiffness
 
 
 @kernel
 def measure(p, c, F, speed, dt):
     """Set `c.force_n` from the force `F`, at this sliding `speed` [m/s]; returns its rate without that of the share."""
     along, whole = dot(F, c.normal), size(F)
-    aside = min(FRICTION_MOST * max(0.0, along), math.sqrt(max(0.0, whole * whole - along * along)))
-    total = math.hypot(along, aside)
+    across = aside(F, along)
+    total = math.hypot(along, across)
     before_n, before, before_along = c.force_n, c.felt_n, c.along_n
     c.total_n, c.felt_n, c.along_n = whole, total, along
     sliding = c.state == SLIDE or (c.state == PAUSED and c.before == SLIDE)
@@ -75,10 +81,10 @@ def measure(p, c, F, speed, dt):
         c.share = along / total if along > 0.0 else 1.0
         c.force_n = along
         return (along - before_n) / dt
-    way = SHARE_M + SHARE_TIMES * aside / c.stiffness
+    way = SHARE_M + SHARE_TIMES * across / c.stiffness
     c.share += min(1.0, speed * dt / way) * (along / total - c.share)
     c.force_n = c.share * total
-    return (along - before_along) / dt if sticks(c, aside) else c.share * (total - before) / dt
+    return (along - before_along) / dt if sticks(c, across) else c.share * (total - before) / dt
 
 
 @kernel

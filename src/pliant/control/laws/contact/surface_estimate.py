@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 
 from pliant.control.laws.contact import normal_force
+from pliant.control.laws.contact.contact_states import SLIDE
 from pliant.control.laws.contact.normal_force import FRICTION_MOST
 from pliant.control.laws.contact.vectors import dot
 from pliant.kernel import fill, kernel, put
@@ -41,8 +42,9 @@ FOLLOW_LAGS, KNOWN, QUIET = 3.0, 0.3, 1e-3
 # It begins when the force is this close to its target (share), or after so many lags.
 ARRIVED, ARRIVE_LAGS = 0.2, 10.0
 # The normal takes slopes over within this time [s], or so many lags if that is longer (it must be slower than the
-# motion of the surface is followed), still longer where noise would tilt it by more than this [rad], and from this
-# sliding speed on [m/s]. One step counts no steeper slope than this [rad], and no surface is curved more [1/m].
+# motion of the surface is followed), and no faster than over the way µ N/k by which friction could feign one; still
+# longer where noise would tilt it by more than this [rad], and from this sliding speed on [m/s]. One step counts no
+# steeper slope than this [rad], and no surface is curved more [1/m].
 TURN_S, TURN_LAGS, SHAKY, LEAST_SLIDE, STEEPEST, MOST_CURVED = 0.2, 6.0, 0.05, 1e-5, 0.5, 100.0
 # The normal turns no further from the approach than the declared slope allows, so many times, and than a surface of
 # this curvature [1/m] explains over the way gone. A force that leans more than that slope is a push, and says nothing.
@@ -65,15 +67,25 @@ def forget(p, c):
     c.stiffness, c.damping, c.bound = p.stiffness_max_n_m, 0.0, p.stiffness_max_n_m
     c.covariance[0], c.covariance[1] = p.stiffness_max_n_m**2, 0.0
     c.covariance[2] = DAMPING_SPREAD**2
-    c.following, c.misfit, c.sums[:] = 0, 0.0, 0.0
-    c.slow[0], c.slow[1], c.slow[2] = c.force_n, c.seen[0], c.seen[1]
+    c.following, c.misfit = 0, 0.0
+    look_again(c, 0.0)
+
+
+@kernel
+def look_again(c, inertia):
+    """Forget the fast parts of force, depth and speed, from which stiffness and damping are learned."""
+    c.slow[0], c.slow[1], c.slow[2] = c.seen[2] - inertia, c.seen[0], c.seen[1]
     fill(c.slow[3:7], 0.0)
+    fill(c.sums, 0.0)
 
 
 @kernel
 def is_known(p, c):
-    """Whether stiffness and damping are known well enough to be used."""
-    return c.covariance[0] < (KNOWN * c.stiffness) ** 2 and c.covariance[2] < (KNOWN * c.stiffness * p.lag_s) ** 2
+    """Whether stiffness and damping are known well enough to be used: in a slide, no touch will show more of them."""
+    # an error of the damping counts over the time in which the motion of the surface is followed
+    lag = _follow_s(p, c) / FOLLOW_LAGS
+    known = c.covariance[0] < (KNOWN * c.stiffness) ** 2 and c.covariance[2] < (KNOWN * c.stiffness * lag) ** 2
+    return known or c.state == SLIDE
 
 
 @kernel
@@ -223,12 +235,13 @@ def turn(p, c, F, v, scratch, dt):
         return
     for i in range(3):
         t[i] /= speed
+    aside = normal_force.aside(F, pressed)
+    if normal_force.sticks(c, aside):
+        return
     # the slope that the motion of the surface amounts to goes over into the normal, and what keeps coming into its turn
     noise = c.noise_n / (c.stiffness * _follow_s(p, c))
-    theta = math.exp(-dt / (max(TURN_S, TURN_LAGS * p.lag_s) * (1.0 + noise / (SHAKY * speed))))
-    aside = math.sqrt(max(0.0, dot(F, F) - pressed * pressed))
-    if normal_force.sticks(c, min(aside, FRICTION_MOST * abs(pressed))):
-        return
+    turn_s = max(TURN_S, TURN_LAGS * p.lag_s, aside / (c.stiffness * speed))
+    theta = math.exp(-dt / (turn_s * (1.0 + noise / (SHAKY * speed))))
     if pressed > p.touch_n and _is_leaning(c, F, t, pressed, speed, dt):
         c.curvature = 0.0
         return
@@ -242,7 +255,7 @@ def turn(p, c, F, v, scratch, dt):
     c.curvature = max(-MOST_CURVED, min(MOST_CURVED, c.curvature))
     across = 0.0
     if abs(along) < LEAN * speed and pressed > p.touch_n:
-        across = _slope_across(p, c, F, t, scratch, dt)
+        across = _slope_across(p, c, F, t, turn_s, scratch, dt)
     before = scratch[3:6]
     put(before, n)
     _tilt(n, t, step, across)
@@ -295,7 +308,7 @@ def _doubt_less(p, c, theta, slope, dt):
 
 
 @kernel
-def _slope_across(p, c, F, t, scratch, dt):
+def _slope_across(p, c, F, t, turn_s, scratch, dt):
     """Learn the friction, and the tilt [rad] across the path that the force shows, as a step of a low-pass."""
     n, free = c.normal, scratch[3:6]
     dragged = -(F[0] * t[0] + F[1] * t[1] + F[2] * t[2]) / c.force_n
@@ -305,7 +318,7 @@ def _slope_across(p, c, F, t, scratch, dt):
     bx, by, bz = n[1] * t[2] - n[2] * t[1], n[2] * t[0] - n[0] * t[2], n[0] * t[1] - n[1] * t[0]
     lean = (free[0] * bx + free[1] * by + free[2] * bz) / c.force_n
     most = math.tan(min(1.2, LEEWAY * p.slope_deg * math.pi / 180.0))
-    return dt / TURN_S * max(-1.0, min(1.0, lean)) if abs(lean) < most else 0.0
+    return dt / turn_s * max(-1.0, min(1.0, lean)) if abs(lean) < most else 0.0
 
 
 @kernel
