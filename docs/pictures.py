@@ -18,7 +18,7 @@ from film import film
 from pliant.analysis.doctor import Case, examine
 from pliant.analysis.doctor.diagnosis_picture import save_diagnosis
 from pliant.analysis.experiments import find_experiment
-from pliant.analysis.mission_figures import save_picture, story_of
+from pliant.analysis.mission_figures import mission_history, save_picture
 from pliant.analysis.pictures import style
 from pliant.analysis.pictures.mission_animation import save_animation
 from pliant.analysis.pictures.render import render
@@ -180,9 +180,9 @@ def mission() -> None:
     """The preset mission, as a picture and as an animation."""
     task = find_mission("fetch")
     assert task is not None
-    story = story_of(simulate_mission(task))
-    save_picture(story, FOLDER / "fetch.png")
-    save_animation(story, FOLDER / "fetch.gif")
+    mission_log = mission_history(simulate_mission(task))
+    save_picture(mission_log, FOLDER / "fetch.png")
+    save_animation(mission_log, FOLDER / "fetch.gif")
 
 
 def main() -> None:

@@ -19,6 +19,8 @@ FILES = sorted(SOURCE.rglob("*.py"))
 EXPERIMENTS = ROOT / "benchmarks" / "src" / "pliant_experiments"
 EXPERIMENT_FILES = sorted(EXPERIMENTS.rglob("*.py"))
 ALL_FILES = [*FILES, *EXPERIMENT_FILES]
+# Tests and the page: only their length is checked.
+TEXTS = [*(ROOT / "tests").rglob("*.py"), *(ROOT / "studio" / "src").glob("*.ts")]
 
 # From top to bottom. A module may import what is in a lower row; neighbours in a row do not import each other.
 ROWS = (
@@ -70,6 +72,17 @@ IMPURE_CALLS = {"open", "print", "input", "exec", "eval"}
 
 MOST_LINES = 400
 MOST_MODULES = 15
+MOST_ARGUMENTS = 8
+
+# The records of a tick, under their short and their long names: kernels pass them on together, so they count as one.
+OF_A_TICK = {*"hpsrgcow", "handle", "parameters", "state", "reading", "goal", "command", "observed", "work"}
+# Functions with more arguments, and why.
+MANY_ARGUMENTS = {
+    "pliant.loop.periods.run_periods": "called from Python with what is fixed for a run, and four numbers",
+    "pliant.control.laws.impedance.impedance_law.step": "the equation of the law, in the symbols of its derivation",
+    "pliant.control.laws.own_law.own_law": "called by users, by keyword: everything that a law may bring",
+    "pliant.model.arm.Arm.load": "called by users, by keyword",
+}
 
 # Addresses that may appear anywhere in the tree: the licence, and names (not places) of XML vocabularies.
 KNOWN_HOSTS = {"www.apache.org", "www.w3.org", "doi.org", "arxiv.org", "github.com"}
@@ -151,6 +164,25 @@ def impurities(source: str, module: str) -> list[str]:
         elif isinstance(node, ast.Attribute) and node.attr == "random" and isinstance(node.value, ast.Name):
             found.append(f"{node.value.id}.random")
     return [f"{module} uses {what}" for what in found]
+
+
+def many_arguments(source: str, module: str) -> list[str]:
+    """Functions that take more than 8 arguments. The options of a command line's `command` are its arguments."""
+    found = []
+
+    def look(node: ast.AST, name: str) -> None:
+        for child in ast.iter_child_nodes(node):
+            inside = f"{name}.{child.name}" if isinstance(child, ast.FunctionDef | ast.ClassDef) else name
+            if isinstance(child, ast.FunctionDef) and child.name != "command":
+                a = child.args
+                names = {each.arg for each in [*a.posonlyargs, *a.args, *a.kwonlyargs]} - {"self", "cls"}
+                count = len(names - OF_A_TICK) + bool(names & OF_A_TICK)
+                if count > MOST_ARGUMENTS and inside not in MANY_ARGUMENTS:
+                    found.append(f"{inside} has {count} arguments: use a record or a dataclass")
+            look(child, inside)
+
+    look(ast.parse(source), module)
+    return found
 
 
 def strays(text: str) -> list[str]:
@@ -242,8 +274,16 @@ def test_pure_layers_do_no_io_and_read_no_clock() -> None:
 
 
 def test_no_file_is_too_long_to_read() -> None:
-    lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in ALL_FILES}
+    lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in [*ALL_FILES, *TEXTS]}
     assert not {name: n for name, n in lengths.items() if n > MOST_LINES}
+
+
+def test_no_function_has_too_many_arguments() -> None:
+    found = []
+    for source, facade, paths in ((SOURCE, FACADE, FILES), (EXPERIMENTS, EXPERIMENT_FACADE, EXPERIMENT_FILES)):
+        for path in paths:
+            found += many_arguments(path.read_text(), f"{facade}.{module_name(path, source)}")
+    assert not found, "\n".join(found)
 
 
 def test_every_public_module_says_what_it_is() -> None:
@@ -268,7 +308,7 @@ def test_nothing_names_a_machine_or_an_unknown_address() -> None:
 @pytest.mark.parametrize(
     ("module", "source"),
     [
-        ("control.fake", "from pliant.loop.periods import leg"),
+        ("control.fake", "from pliant.loop.periods import run_periods"),
         ("control.fake", "from pliant import record"),
         ("control.fake", "import pliant.world.servo"),
         ("control.fake", "def f():\n    from ..robots import open_robot"),
@@ -320,6 +360,15 @@ def test_a_circle_of_imports_is_found() -> None:
 )
 def test_an_impure_module_is_found(source: str) -> None:
     assert len(impurities(source, "control.fake")) == 1
+
+
+def test_a_function_with_nine_arguments_is_found() -> None:
+    nine = "def f(a, b, d, e, f, i, j, k, l): ..."
+    assert many_arguments(f"class C:\n    {nine}", "m") == ["m.C.f has 9 arguments: use a record or a dataclass"]
+    assert (
+        many_arguments("def f(h, p, s, r, g, c, o, w, mode, dt): ...\ndef command(a, b, d, e, f, i, j, k, l): ...", "m")
+        == []
+    )
 
 
 def test_a_pure_module_is_not_accused() -> None:

@@ -31,7 +31,7 @@ COVERED = {
     "ROS 2 bridge": "bridge/test_bridge_peer.py::test_a_real_ros_hears_every_value_of_the_loop",
     "UR emulator": "robots/ur/test_ur_rtde_clients.py"
     "::test_the_control_client_commands_the_arm_and_the_watchdog_ends_its_program",
-    "pliant demo": "cli/test_command_line.py::test_the_demo_runs_by_itself_and_leaves_a_picture",
+    "pliant demo": "cli/test_run_ends.py::test_the_demo_runs_by_itself_and_leaves_a_picture",
     "pliant run": "cli/test_command_line.py::test_a_fast_run_records_the_same_numbers_as_a_paced_one",
     "pliant info": "cli/test_command_line.py::test_info_shows_joints_home_payload_and_what_was_assumed",
     "pliant goal": "cli/test_lab_commands.py::test_goal_moves_the_equilibrium_and_says_where_goal_and_tool_are",

@@ -4,7 +4,7 @@ import * as THREE from "three";
 
 import { empty } from "./dispose";
 import { blocksOf, outlineOf, piecesOf, ribbonOf, ringOf } from "./ground";
-import type { MapWords, MissionWords, Story } from "./wire";
+import type { MapWords, MissionWords, MissionLog } from "./wire";
 
 // How high a blocked cell is drawn [m]: a map knows no heights.
 const HIGH = 0.22;
@@ -91,15 +91,15 @@ export class Floor extends THREE.Group {
   }
 
   /** Draws the way that was found and the place at its end. */
-  show(story: Story): void {
+  show(missionLog: MissionLog): void {
     empty(this.plan);
-    for (const [direction, points] of piecesOf(story.way)) {
+    for (const [direction, points] of piecesOf(missionLog.path)) {
       this.plan.add(new THREE.Mesh(strip(points, 0.07, 0.004), colour(direction > 0 ? WAY.ahead : WAY.back)));
     }
     // below the goal, above whatever stands there
-    this.plan.add(new THREE.Mesh(strip(ringOf(story.goal[0]!, story.goal[1]!, 0.12), 0.03, HIGH + 0.01), colour(WAY.driven)));
-    if (!story.stand || !this.words) return;
-    for (const [from, to] of pairs(outlineOf(this.words.footprint, story.stand))) {
+    this.plan.add(new THREE.Mesh(strip(ringOf(missionLog.goal[0]!, missionLog.goal[1]!, 0.12), 0.03, HIGH + 0.01), colour(WAY.driven)));
+    if (!missionLog.stand || !this.words) return;
+    for (const [from, to] of pairs(outlineOf(this.words.footprint, missionLog.stand))) {
       this.plan.add(new THREE.Mesh(strip([from, to], 0.025, 0.006), colour(WAY.stand)));
     }
   }

@@ -25,7 +25,7 @@ import { isLight, preferredLight, putLight } from "./theme";
 import { VIEWS } from "./camera";
 import { viewOrWords } from "./sight";
 import type { View } from "./view";
-import { faultInWords, readFrame, type Answer, type Asks, type Frame, type Hello, type Incoming, type InForce, type LoopWords, type Request, type Status, type Story } from "./wire";
+import { faultInWords, readFrame, type Answer, type Asks, type Frame, type Hello, type Incoming, type InForce, type LoopWords, type Request, type Status, type MissionLog } from "./wire";
 
 const KEPT = 3000;
 // What may have to be compiled, or looked for, first.
@@ -186,8 +186,8 @@ class Page {
   }
 
   /** Takes what a mission tells of itself. */
-  private follow(story: Story): void {
-    this.mission.follow(story, this.past ? null : (this.hello?.loop?.mission ?? null));
+  private follow(missionLog: MissionLog): void {
+    this.mission.follow(missionLog, this.past ? null : (this.hello?.loop?.mission ?? null));
   }
 
   private frame(data: ArrayBuffer): void {
@@ -244,14 +244,14 @@ class Page {
     this.past = shown;
     if (before?.recording !== recording) {
       this.stage(recording, recording.channels, recording.law);
-      if (recording.story) this.view?.floor.show(recording.story);
+      if (recording.mission_log) this.view?.floor.show(recording.mission_log);
     }
     showHint(Boolean(loop?.mission), recording.name);
     this.live(null);
     const { goal, tool, force, arrow, push, base } = recording;
     this.view?.show(recording.poses[at]!, { goal: goal[at]!, tool: tool[at]!, force: force[at]!, arrow: arrow[at]!, push: push[at]!, base: base[at]! });
     this.plots.past(recording.columns, shown.otherwise, at);
-    if (recording.story) this.mission.replay(recording.story, recording.mission, base.slice(0, at + 1), recording.columns[0]![at] ?? 0);
+    if (recording.mission_log) this.mission.replay(recording.mission_log, recording.mission, base.slice(0, at + 1), recording.columns[0]![at] ?? 0);
   }
 
   /** Clears the view and the plots for another cell. */
@@ -260,7 +260,7 @@ class Page {
     this.clear(channels);
     this.plots.setLaw(law);
     byId("state").hidden = true;
-    if (!this.past && this.mission.story && cell.mission) this.follow(this.mission.story);
+    if (!this.past && this.mission.missionLog && cell.mission) this.follow(this.mission.missionLog);
   }
 
   /** Makes the plots anew; what was held still is gone with the old ones. */

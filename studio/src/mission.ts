@@ -1,7 +1,7 @@
 // The mission: which stage, why, how near, and another goal. What moves is decided by the loop.
 
 import { element, table } from "./dom";
-import type { MissionWords, Story } from "./wire";
+import type { MissionWords, MissionLog } from "./wire";
 
 const AXES = ["x", "y", "z"];
 const ASIDE = ["stopping", "stopped"];
@@ -30,15 +30,15 @@ export class MissionCard {
   }
 
   /** Shows what the loop tells. */
-  show(story: Story): void {
-    this.stage = story.stage;
-    story.goal.slice(0, 3).forEach((value, i) => {
+  show(missionLog: MissionLog): void {
+    this.stage = missionLog.stage;
+    missionLog.goal.slice(0, 3).forEach((value, i) => {
       const field = this.fields[i]!;
-      if (document.activeElement !== field || !story.seeking) field.value = String(Number(value.toFixed(3)));
-      field.disabled = story.moving || story.seeking;
+      if (document.activeElement !== field || !missionLog.seeking) field.value = String(Number(value.toFixed(3)));
+      field.disabled = missionLog.moving || missionLog.seeking;
     });
-    this.way.textContent = pathInWords(story);
-    const rows = story.log.slice(-SHOWN).reverse().map(([time, stage, why]) => [`${time.toFixed(2)} s`, stage, why]);
+    this.way.textContent = pathInWords(missionLog);
+    const rows = missionLog.log.slice(-SHOWN).reverse().map(([time, stage, why]) => [`${time.toFixed(2)} s`, stage, why]);
     this.log.replaceChildren(...(rows.length ? [table(["time", "stage", "reason"], rows)] : []));
   }
 
@@ -64,16 +64,16 @@ function length(mm: number): string {
   return mm >= 1000 ? `${(mm / 1000).toFixed(2)} m` : `${mm.toFixed(2)} mm`;
 }
 
-export function pathInWords(story: Story): string {
-  if (story.seeking) return "Searching for a base pose and a path.";
-  const [length, back, cusps] = story.figures;
+export function pathInWords(missionLog: MissionLog): string {
+  if (missionLog.seeking) return "Searching for a base pose and a path.";
+  const [length, back, cusps] = missionLog.figures;
   if (length === undefined) return "";
   const turns = cusps === 1 ? "1 change of direction" : `${cusps} changes of direction`;
   return `Path: ${length.toFixed(2)} m, ${back!.toFixed(2)} m of it backwards, ${turns}.`;
 }
 
 /** The stage that a mission was in at a time, and why it had come there. */
-export function stageAt(log: Story["log"], time: number): { stage: string; why: string } {
+export function stageAt(log: MissionLog["log"], time: number): { stage: string; why: string } {
   const last = log.filter(([at]) => at <= time + 1e-9).pop();
   return last ? { stage: last[1], why: last[2] } : { stage: "ready", why: "" };
 }

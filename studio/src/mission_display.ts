@@ -4,11 +4,11 @@ import { byId } from "./dom";
 import { stageAt, stagesOf, type MissionCard } from "./mission";
 import type { Ring } from "./ring";
 import type { View } from "./view";
-import type { Hello, MissionWords, Story } from "./wire";
+import type { Hello, MissionWords, MissionLog } from "./wire";
 
 export class MissionDisplay {
   /** What the mission has last reported. */
-  story: Story | null = null;
+  missionLog: MissionLog | null = null;
 
   constructor(
     private readonly card: MissionCard,
@@ -17,28 +17,28 @@ export class MissionDisplay {
   ) {}
 
   /** Shows what a mission reports; `words` is null while a recording is shown, which keeps view and stages. */
-  follow(story: Story, words: MissionWords | null): void {
-    this.story = story;
-    this.card.show(story);
-    this.begin.disabled = story.moving || story.seeking;
-    this.begin.textContent = ["done", "stopped"].includes(story.stage) ? "Begin again" : "Begin";
+  follow(missionLog: MissionLog, words: MissionWords | null): void {
+    this.missionLog = missionLog;
+    this.card.show(missionLog);
+    this.begin.disabled = missionLog.moving || missionLog.seeking;
+    this.begin.textContent = ["done", "stopped"].includes(missionLog.stage) ? "Begin again" : "Begin";
     if (!words) return;
-    this.view?.floor.show(story);
+    this.view?.floor.show(missionLog);
     this.view?.redraw();
-    const last = story.log[story.log.length - 1]?.[2] ?? "";
-    this.showStage(words, story.stage, story.seeking ? "searching for a base pose and a path" : last);
+    const last = missionLog.log[missionLog.log.length - 1]?.[2] ?? "";
+    this.showStage(words, missionLog.stage, missionLog.seeking ? "searching for a base pose and a path" : last);
   }
 
   /** Goes back to what was reported last, after a goal that was refused. */
   restore(): void {
-    if (this.story) this.card.show(this.story);
+    if (this.missionLog) this.card.show(this.missionLog);
   }
 
   /** Shows how far a recorded mission had come at a time [s]. */
-  replay(story: Story, words: MissionWords | null, base: number[][], time: number): void {
+  replay(missionLog: MissionLog, words: MissionWords | null, base: number[][], time: number): void {
     this.view?.floor.follow(base);
     this.view?.redraw();
-    const { stage, why } = stageAt(story.log, time);
+    const { stage, why } = stageAt(missionLog.log, time);
     if (words) this.showStage(words, stage, why);
   }
 

@@ -3,11 +3,11 @@ import { test } from "node:test";
 
 import { stageAt, pathInWords } from "../src/mission";
 import { plotsOf } from "../src/lines";
-import type { Story } from "../src/wire";
+import type { MissionLog } from "../src/wire";
 import { channel } from "./declared";
 
-const LOG: Story["log"] = [[0, "A", "the mission begins"], [1.3, "B", "the arm is parked"], [9, "C", "the base stands"]];
-const STORY: Story = { stage: "B", moving: true, seeking: false, log: LOG, goal: [], stand: null, way: [], figures: [6.62, 0.4, 1] };
+const LOG: MissionLog["log"] = [[0, "A", "the mission begins"], [1.3, "B", "the arm is parked"], [9, "C", "the base stands"]];
+const MISSION_LOG: MissionLog = { stage: "B", moving: true, seeking: false, log: LOG, goal: [], stand: null, path: [], figures: [6.62, 0.4, 1] };
 
 test("the stage at a time is the last that was entered before", () => {
   assert.equal(stageAt(LOG, 1.29).stage, "A");
@@ -16,8 +16,8 @@ test("the stage at a time is the last that was entered before", () => {
 });
 
 test("a path is described by its length and its changes of direction", () => {
-  assert.equal(pathInWords(STORY), "Path: 6.62 m, 0.40 m of it backwards, 1 change of direction.");
-  assert.match(pathInWords({ ...STORY, seeking: true }), /Searching/);
+  assert.equal(pathInWords(MISSION_LOG), "Path: 6.62 m, 0.40 m of it backwards, 1 change of direction.");
+  assert.match(pathInWords({ ...MISSION_LOG, seeking: true }), /Searching/);
 });
 
 test("a base has other plots than an arm", () => {

@@ -146,7 +146,7 @@ def test_the_gain_that_is_advised_is_never_above_the_present_one(gain: float) ->
     contact["asked"][1000:3000], contact["wanted"][1000:3000] = 0.01, 0.02
     remedy = found(records, "command at a limit").remedy
     advised = re.search(r"Lower the gain to (\S+) mm", remedy)
-    largest = np.abs(contact["target_n"] - contact["force_n"])[of(records).at_work].max()
+    largest = np.abs(contact["target_n"] - contact["force_n"])[of(records).active].max()
     assert (advised is not None) == bool(gain * largest > 0.01)
     if advised is None:
         assert remedy.startswith("Keep the gain")
@@ -227,7 +227,7 @@ def test_a_goal_that_goes_to_and_fro_is_no_limit_cycle() -> None:
 def test_a_damper_with_the_wrong_sign_puts_energy_in_and_the_right_one_takes_it_out() -> None:
     records, D = contact_run(swinging(2.0, 4.0)), 50.0
     into = of(records).into
-    energy = D * np.sum(into[of(records).at_work] ** 2) * DT
+    energy = D * np.sum(into[of(records).active] ** 2) * DT
     records["state"]["contact"]["damper_n"] = D * into
     wrong = found(records, "negative damping")
     assert wrong.severity == "alarm"

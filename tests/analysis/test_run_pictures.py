@@ -144,7 +144,7 @@ def test_drawing_leaves_matplotlib_as_it_was(make, tmp_path):
     assert dict(mpl.rcParams) == before
 
 
-@pytest.mark.parametrize("ending", style.FORMATS)
+@pytest.mark.parametrize("ending", [pytest.param(it, marks=[pytest.mark.slow] * (it != "svg")) for it in style.FORMATS])
 def test_the_same_run_gives_the_same_picture(make, tmp_path, ending):
     one = run_picture.plot_recording(make(n=50), tmp_path / f"one.{ending}").read_bytes()
     assert run_picture.plot_recording(make(n=50), tmp_path / f"two.{ending}").read_bytes() == one
@@ -188,7 +188,7 @@ class Page(HTMLParser):
             self.words += data + "\n"
 
 
-@pytest.mark.parametrize("n", [0, 400])
+@pytest.mark.parametrize("n", [0, pytest.param(400, marks=pytest.mark.slow)])
 def test_a_report_is_one_well_formed_page_that_asks_for_nothing_else(make, tmp_path, n):
     page = html_report.write_report(make(n=n), tmp_path / "run.html").read_text()
     found = Page(page)

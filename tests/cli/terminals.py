@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from words import Said, say
 
 from pliant.compiling.ahead import ensure
+from pliant.compiling.entry_points import ALL_LAWS
 from pliant.session.link import Link, attach
 from support.waiting import until
 
@@ -21,11 +22,12 @@ CLI = [sys.executable, "-m", "pliant.cli.main"]
 @contextlib.contextmanager
 def running(*words: object) -> Iterator[Link]:
     """`pliant run` with these words, until the block ends."""
-    ensure("loop", "batch", "replay")
+    ensure("loop", "batch", "replay", *ALL_LAWS)
     process = subprocess.Popen([*CLI, "run", *map(str, words)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     name = f"{process.pid}-1"
 
     def runs() -> bool:
+        assert process.poll() is None, f"pliant run exited with code {process.returncode}"
         with contextlib.suppress(Exception):
             return attach(name).running
         return False

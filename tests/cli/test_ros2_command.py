@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pliant.analysis.mission_figures import recorded_story
+from pliant.analysis.mission_figures import recorded_mission
 from pliant.cli.main import main
 from pliant.cli.running.run_task import change_task
 from pliant.record import Recording
@@ -147,7 +147,7 @@ def test_a_mission_runs_in_real_time_beside_the_bridge(network: None, tmp_path: 
         until(lambda: any((last.linear.x, last.angular.z) == (0, 0) for last in base.messages()))
     assert f"Commands are published on {TRAJECTORY} and /cmd_vel" in said
     assert "B: the base drives" in said
-    assert recorded_story(Recording.load(tmp_path / "live.mcap")).log[-1].stage == "done"
+    assert recorded_mission(Recording.load(tmp_path / "live.mcap")).log[-1].stage == "done"
 
 
 def test_nobody_there_is_waited_for_in_words_and_ends_as_bad_input(network: None, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,3 +35,9 @@ def say(*words: object, cwd: Path | None = None) -> Said:
         except SystemExit as end:
             code = int(end.code or 0)
     return Said(code, stdout.getvalue(), stderr.getvalue())
+
+
+def pliant(*words: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """What `pliant` does with these words, in a process of its own."""
+    line = [sys.executable, "-m", "pliant.cli.main", *map(str, words)]
+    return subprocess.run(line, capture_output=True, text=True, timeout=300, cwd=cwd)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import itertools
 from typing import Any
 
@@ -47,6 +49,11 @@ PRESSING = (DWELL, SLIDE)
 
 def robot_in(state: int, paused_from: int = DWELL) -> PointRobot:
     """A robot that has come into this state by itself, as a user would bring it there."""
+    return copy.deepcopy(_brought_into(state, paused_from))
+
+
+@functools.cache
+def _brought_into(state: int, paused_from: int) -> PointRobot:
     robot = PointRobot(2e4, dwell_s=0.2, length_m=0.01)
     robot.tick()
     if state == IDLE:

@@ -5,13 +5,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from numba import njit
 from processes import python
 
 import pliant
 from pliant.compiling import ahead
 from pliant.compiling.entry_points import ALL_LAWS, GROUPS, JOBS, Job
-from pliant.kernel import kernel, on_compile
+from pliant.kernel import on_compile
 
 # Call a kernel of a module in the working folder; print its result and the names of what was compiled for it.
 CALL = """
@@ -165,52 +164,6 @@ with on_compile(names.append):
 print(json.dumps(names))
 """
     assert python(code, tmp_path) == []
-
-
-@kernel
-def squared(x):
-    """A kernel that others call."""
-    return x * x
-
-
-@kernel(separate=True)
-def cubed(x):
-    """A kernel that others call by its machine code."""
-    return x * squared(x)
-
-
-@kernel
-def sums(x):
-    """Calls both."""
-    return squared(x) + cubed(x)
-
-
-def test_a_kernel_may_be_called_by_kernels_by_python_and_by_numba() -> None:
-    @njit
-    def plain(x):
-        return sums(x) + cubed(x)
-
-    assert sums(3.0) == 36.0
-    assert squared(4.0) == 16.0  # so far only other kernels have called it
-    assert squared(4) == 16
-    assert cubed(2.0) == 8.0
-    assert plain(3.0) == 63.0
-
-
-def test_an_exception_of_an_inner_kernel_reaches_python() -> None:
-    @kernel
-    def fails(x):
-        if x > 1.0:
-            raise ValueError("too large")
-        return x
-
-    @kernel
-    def calls(x):
-        return fails(x) + 1.0
-
-    assert calls(0.5) == 1.5
-    with pytest.raises(ValueError, match="too large"):
-        calls(2.0)
 
 
 def test_entry_points_are_what_python_calls_with_records_and_arrays() -> None:
@@ -393,10 +346,3 @@ def test_running_uncompiled_does_not_make_the_cache_look_ready(tmp_path: Path) -
     code += "print(json.dumps(ahead.is_ready('kinematics')))"
     place = str(tmp_path / "cache")
     assert python(code, tmp_path, PLIANT_CACHE=place, NUMBA_DISABLE_JIT="1") is False
-
-
-def test_a_separate_kernel_must_be_found_by_its_name() -> None:
-    hidden = kernel(separate=True)(lambda x: x)
-    caller = kernel(lambda x: hidden(x))
-    with pytest.raises(ValueError, match="module level"):
-        caller(1.0)

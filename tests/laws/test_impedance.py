@@ -329,11 +329,11 @@ def test_a_moment_turns_the_tool_by_moment_over_stiffness_about_its_own_axis() -
 def test_a_turn_of_150_degrees_takes_the_short_way_and_arrives() -> None:
     task = arm_task("sim:ur5e", 8.0, tool=TOOL, impedance={"damping_ratio": (1.0,) * 6})
     simulation = Simulation(task)
-    pose = simulation.cell.controller.goal[0].pose.copy()
+    pose = simulation.runner.controller.goal[0].pose.copy()
     axis = Rotation.from_quat(pose[[4, 5, 6, 3]]).apply([0.0, 0.0, 1.0])  # about the tool's own axis: within reach
     turned = Rotation.from_rotvec(np.radians(150) * axis) * Rotation.from_quat(pose[[4, 5, 6, 3]])
     simulation.advance(50)
-    simulation.cell.controller.goal[0].pose[3:] = turned.as_quat()[[3, 0, 1, 2]]
+    simulation.runner.controller.goal[0].pose[3:] = turned.as_quat()[[3, 0, 1, 2]]
     records = simulation.advance(3950)
     last = Rotation.from_quat(records["observed"]["pose"][-1, [4, 5, 6, 3]])
     assert (last * turned.inv()).magnitude() < 0.005

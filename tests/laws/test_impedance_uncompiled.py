@@ -12,7 +12,7 @@ from pliant.control.laws.impedance import impedance_law
 from pliant.control.limits.goal_reach import bring_into_reach, lead_round, limit_stretch
 from pliant.control.limits.joint_drive import limit_drive, pull_share, too_fast
 from pliant.control.limits.joint_torque import limit_torque, share_torque
-from pliant.control.limits.smoothed_goal import lead, yield_lead
+from pliant.control.limits.smoothed_goal import smooth_goal, yield_lead
 from pliant.control.parameters import GAINS, PARAMETERS
 from pliant.model import HANDLE
 from pliant.records import OBSERVED, STATE
@@ -84,7 +84,7 @@ def _led(random: np.random.Generator, p: Any, s: Any, gap: Any, pace: Any, o: An
     for pose in (goal, tool, s.led):
         pose[3:] /= np.linalg.norm(pose[3:])
     twist, accel, s.led_twist[:] = *random.normal(size=(2, 6)), random.normal(size=6)
-    lead(p, s, goal, twist, accel, gap, pace, 0.002, o)
+    smooth_goal(p, s, goal, twist, accel, gap, pace, 0.002, o)
     yield_lead(s, tool, twist, 0.3, 1.0, gap, 0.002)
     return [*goal.tolist(), *twist.tolist(), *accel.tolist(), *s.led.tolist(), *s.led_twist.tolist()]
 

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pliant.control.limits.goal_reach import bring_into_reach, lead_round, limit_stretch
 from pliant.control.limits.joint_drive import limit_drive, too_fast
 from pliant.control.limits.joint_torque import limit_torque, share_torque
-from pliant.control.limits.smoothed_goal import lead, yield_lead
+from pliant.control.limits.smoothed_goal import smooth_goal, yield_lead
 from pliant.control.parameters import Limits
 from pliant.model import Arm
 from pliant.params.packing import to_record
@@ -311,7 +311,7 @@ def led(goal: Array, ticks: int, twist: Any = None, pace: Array = FREE, **values
         v, a, gap = np.zeros(6), np.zeros(6), np.zeros(6)
         v[:3] = 0.0 if twist is None else twist[i]
         gap[:3] = at[:3] - s.led[:3]
-        lead(p, s, at, v, a, gap, pace, DT, OBSERVED.new()[0])
+        smooth_goal(p, s, at, v, a, gap, pace, DT, OBSERVED.new()[0])
         rows.append((at[:3].copy(), v[:3].copy(), a[:3].copy()))
     places, speeds, accels = (np.array(column) for column in zip(*rows, strict=True))
     return places, speeds, accels

@@ -86,8 +86,9 @@ class PretendDriver(pliant.Robot):
             r.stamp_s = r.wrench_stamp_s = 100.0
         if self._defect == "stale wrench":
             r.wrench_stamp_s -= 3.0
-        force = self._arm.force if now < self._arm.pushed_until else np.zeros(3)
-        r.wrench[:3] = turned_back(self.arm.sensor_pose(self._arm.q)[3:], force)
+        r.wrench[:3] = 0.0
+        if now < self._arm.pushed_until:
+            r.wrench[:3] = turned_back(self.arm.sensor_pose(self._arm.q)[3:], self._arm.force)
         r.wrench *= -1.0 if self._defect == "wrong sign" else 1.0
         r.wrench_state = self.WRENCH_OK
 

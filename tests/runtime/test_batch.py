@@ -8,7 +8,7 @@ import pytest
 
 from pliant.control.laws.registry import LAWS
 from pliant.errors import InputError, UnknownNameError
-from pliant.loop.periods import STANDS
+from pliant.loop.periods import STILL_RAD_S
 from pliant.params.declare import validated
 from pliant.session.in_process import fast_run
 from pliant.session.in_process.fast_run import Run, simulate
@@ -126,7 +126,7 @@ def test_a_fault_ends_the_run_when_the_arm_stands(faulting_task: Task) -> None:
     assert state["fault"][-1] != 0
     assert not state["qd_cmd"][-1].any()
     measured = np.abs(run.records["reading"]["qd"]).max(axis=1)
-    assert measured[-1] <= STANDS < measured[-2]  # not before the arm itself stands, and not later
+    assert measured[-1] <= STILL_RAD_S < measured[-2]  # not before the arm itself stands, and not later
 
 
 def test_progress_rises_to_the_end(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -133,15 +133,15 @@ def test_a_long_reason_is_cut_and_does_not_run_into_its_neighbour(make: Make) ->
     assert proposed(board) == (2, 0, parameters(1.0).tobytes())
 
 
-def test_a_story_is_told_anew_and_its_number_says_so(make: Make) -> None:
+def test_the_mission_log_can_be_written_again_and_gets_another_number(make: Make) -> None:
     board = make()
-    assert board.story == {}
-    before = board.told
-    board.tell({"log": ["x" * 100_000]})
-    assert board.told != before
-    assert len(board.story["log"][0]) == 100_000
-    board.tell({"stage": "B"})
-    assert board.story == {"stage": "B"}
+    assert board.mission_log == {}
+    before = board.mission_log_number
+    board.write_mission_log({"log": ["x" * 100_000]})
+    assert board.mission_log_number != before
+    assert len(board.mission_log["log"][0]) == 100_000
+    board.write_mission_log({"stage": "B"})
+    assert board.mission_log == {"stage": "B"}
 
 
 def test_a_shorter_text_replaces_a_longer_one_whole(make: Make) -> None:

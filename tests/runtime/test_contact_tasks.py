@@ -69,11 +69,11 @@ def test_an_unknown_order_is_refused_with_the_known_ones() -> None:
 
 def test_a_joint_reading_that_is_no_number_ends_the_contact_as_a_fault_of_the_robot() -> None:
     simulation = Simulation(dome())
-    for tick in sorted(simulation.cell.script):
+    for tick in sorted(simulation.runner.script):
         simulation.advance(tick - simulation.tick)
-        simulation.cell.perform(tick)
+        simulation.runner.perform(tick)
     simulation.advance(1500)
-    controller = simulation.cell.controller
+    controller = simulation.runner.controller
     assert controller.state[0].contact.state == DWELL
     controller.reading[0].q[2] = np.nan
     controller.tick()

@@ -211,9 +211,9 @@ def test_from_a_stretched_arm_it_comes_back() -> None:
 
 def test_a_goal_that_is_no_number_is_a_fault_that_brings_the_arm_to_rest() -> None:
     simulation = Simulation(lab_task(4.0, events=(goal_at(1.1, 0.9, 0.0),)))
-    simulation.cell.perform(0)
+    simulation.runner.perform(0)
     simulation.advance(150)
-    simulation.cell.controller.goal[0].pose[0] = np.nan
+    simulation.runner.controller.goal[0].pose[0] = np.nan
     records = simulation.advance(3000)
     assert records["state"]["fault"][-1] == FAULT_COMMAND
     assert np.isfinite(records["command"]["tau"]).all()

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from pliant.control.parameters import PARAMETERS
 from pliant.control.tick_entries import new_work
 from pliant.errors import InputError
-from pliant.loop.periods import STANDS
+from pliant.loop.periods import STILL_RAD_S
 from pliant.model import Arm
 from pliant.record.reader import Recording
 from pliant.records import (
@@ -59,7 +59,7 @@ def test_a_lost_sensor_stops_the_arm_at_rest() -> None:
     assert records["state"]["trouble"][-1] == WRENCH_MISSING
     assert not records["state"]["qd_cmd"][-1].any()
     assert np.abs(records["reading"]["qd"][400]).max() > 0.2
-    assert np.abs(records["reading"]["qd"][-1]).max() <= STANDS
+    assert np.abs(records["reading"]["qd"][-1]).max() <= STILL_RAD_S
     assert len(records) < 1400  # it stands within a second
 
 
@@ -94,12 +94,12 @@ def test_back_in_the_shaped_form_a_lost_sensor_stops_the_arm() -> None:
 
 def test_after_a_stop_it_goes_on_from_where_it_stands() -> None:
     simulation = Simulation(lab_task(9.0, events=(goal_at(0.9, 1.0, 0.0),)))
-    simulation.cell.perform(0)
+    simulation.runner.perform(0)
     simulation.advance(300)
-    simulation.cell.controller.goal[0].stop = 1
+    simulation.runner.controller.goal[0].stop = 1
     halted = simulation.advance(1000)
     assert np.abs(halted["reading"]["qd"][-1]).max() < 1e-3
-    simulation.cell.controller.goal[0].stop = 0
+    simulation.runner.controller.goal[0].stop = 0
     records = simulation.advance(3000)
     assert_allclose(place(records)[-1], [0.9, 1.0], atol=1e-3)
     check_gradual(records["command"]["tau"][:, :2])
@@ -164,7 +164,7 @@ def test_replaying_ticks_by_hand_gives_the_same_numbers() -> None:
     out = run.records.copy()
     fresh = (STATE.new(), COMMAND.new(), OBSERVED.new(), new_work())
     arm = Arm.load("two_link")
-    rerun(arm.handle, sets, np.zeros(500, np.int64), run.records, *fresh, TORQUE, 0.001, 0, 500, out)
+    rerun(arm.handle, sets, np.zeros(500, np.int64), run.records, *fresh, TORQUE, 0.001, out)
     assert difference(run.records, out)[0] == 0.0
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pliant.analysis.mission_figures import recorded_story
+from pliant.analysis.mission_figures import recorded_mission
 from pliant.errors import InputError, PliantError, RejectedError
 from pliant.loop.saving import NOW, follow
 from pliant.mobile.mission.mission_link import MissionSession, attach_mission
@@ -43,12 +43,12 @@ def base(session: MissionSession) -> np.ndarray[Any, Any]:
 def stand(session: MissionSession, until: Until) -> None:
     """Wait until the robot stands, whatever the last test left."""
     session.halt()
-    until(lambda: not session.story["moving"])
+    until(lambda: not session.mission_log["moving"])
 
 
 def test_it_waits_until_it_is_told_to_begin(session: MissionSession) -> None:
     assert session.stage == "ready"
-    assert session.story["account"]["way"]["arcs"]
+    assert session.mission_log["account"]["path"]["arcs"]
     before = base(session)
     session.wait(0.3)
     np.testing.assert_allclose(base(session), before, atol=1e-3)
@@ -60,13 +60,13 @@ def test_a_stop_brakes_and_says_so_and_it_can_begin_again_from_there(session: Mi
     until(lambda: session.state["base"]["twist"][0] > 0.05)
     session.halt()
     until(lambda: session.stage == "stopped")
-    assert "it was asked to stop" in session.story["account"]["log"][-2][2]
+    assert "it was asked to stop" in session.mission_log["account"]["log"][-2][2]
     assert np.abs(session.state["base"]["twist"]).max() < 0.01
     stood = base(session)
-    until(lambda: not session.story["moving"])
+    until(lambda: not session.mission_log["moving"])
     session.begin()
-    np.testing.assert_allclose(session.story["account"]["way"]["start"], stood, atol=0.02)
-    assert session.story["moving"]
+    np.testing.assert_allclose(session.mission_log["account"]["path"]["start"], stood, atol=0.02)
+    assert session.mission_log["moving"]
     stand(session, until)
 
 
@@ -83,10 +83,10 @@ def test_a_stop_while_a_way_is_looked_for_is_not_forgotten(session: MissionSessi
 
     asks = Thread(target=begin)
     asks.start()
-    until(lambda: session.story["seeking"] or session.story["moving"])
+    until(lambda: session.mission_log["seeking"] or session.mission_log["moving"])
     session.halt()
     asks.join()
-    until(lambda: not session.story["moving"])
+    until(lambda: not session.mission_log["moving"])
     stood = base(session)
     session.wait(0.5)
     np.testing.assert_allclose(base(session), stood, atol=1e-3)
@@ -100,23 +100,23 @@ def test_another_goal_is_planned_for_and_nothing_moves(session: MissionSession, 
     stand(session, until)
     before = base(session)
     session.goal([7.7, 3.25])
-    story = session.story
-    assert story["stage"] == "ready"
-    np.testing.assert_allclose(story["account"]["goal"][:3], [7.7, 3.25, 0.85])
-    np.testing.assert_allclose(story["account"]["way"]["start"], before, atol=0.02)
+    mission_log = session.mission_log
+    assert mission_log["stage"] == "ready"
+    np.testing.assert_allclose(mission_log["account"]["goal"][:3], [7.7, 3.25, 0.85])
+    np.testing.assert_allclose(mission_log["account"]["path"]["start"], before, atol=0.02)
     np.testing.assert_allclose(base(session), before, atol=1e-3)
 
 
 def test_a_goal_that_cannot_be_reached_is_refused_in_words(session: MissionSession, until: Until) -> None:
     stand(session, until)
-    before = session.story["account"]
+    before = session.mission_log["account"]
     with pytest.raises(RejectedError, match="are off the map"):
         session.goal([0.0, 40.0])
     with pytest.raises(RejectedError, match="cannot be reached"):
         session.goal([7.75, 3.3, 9.0])
     with pytest.raises(InputError, match=r"2 or 3 numbers \[m\], each finite and within ±10000"):
         session.goal([1.0, float("nan")])
-    assert session.story["account"] == before
+    assert session.mission_log["account"] == before
 
 
 def test_while_it_is_under_way_there_is_no_other_goal(session: MissionSession, until: Until) -> None:
@@ -131,7 +131,7 @@ def test_while_it_is_under_way_there_is_no_other_goal(session: MissionSession, u
 
 def test_others_attach_to_it_as_what_it_is(session: MissionSession) -> None:
     other = attach_mission(session.name)
-    assert other.story["account"] == session.story["account"]
+    assert other.mission_log["account"] == session.mission_log["account"]
     with pytest.raises(RejectedError, match="is a mission"):
         attach(session.name)
 
@@ -148,9 +148,9 @@ def test_a_recording_of_it_has_the_stages_that_came_after_its_beginning(
     until(lambda: session.stage == "stopped")
     recorder.send_signal(signal.SIGTERM)
     assert recorder.wait() == 0
-    story = recorded_story(Recording.load(tmp_path / "live.mcap"))
-    assert [change.stage for change in story.log][-4:] == ["A", "B", "stopping", "stopped"]
-    assert len(story.records) > 100
+    mission_log = recorded_mission(Recording.load(tmp_path / "live.mcap"))
+    assert [change.stage for change in mission_log.log][-4:] == ["A", "B", "stopping", "stopped"]
+    assert len(mission_log.records) > 100
 
 
 def test_a_mission_that_cannot_be_done_does_not_start(compiled: None) -> None:
@@ -167,7 +167,7 @@ def test_asked_to_end_while_it_drives_it_brakes_first(compiled: None, until: Unt
     latest = session.board.latest()
     assert latest is not None
     assert np.abs(latest["base"]["twist"]).max() < 0.01
-    assert "the loop was asked to stop" in session.board.story["account"]["log"][-2][2]
+    assert "the loop was asked to stop" in session.board.mission_log["account"]["log"][-2][2]
 
 
 def test_a_killed_process_is_reported_with_its_last_seconds(compiled: None, until: Until, out: Path) -> None:

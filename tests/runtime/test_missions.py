@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from rosbags.highlevel import AnyReader
 
-from pliant.analysis.mission_figures import mission_figures, recorded_story
+from pliant.analysis.mission_figures import mission_figures, recorded_mission
 from pliant.analysis.pictures.html_report import html
 from pliant.analysis.pictures.mission_animation import save_animation
 from pliant.analysis.pictures.run_picture import plot_recording
@@ -150,14 +150,14 @@ def test_a_recording_has_twists_joint_targets_and_poses_for_the_tools_of_ros(
 
 
 def test_a_recorded_mission_tells_the_same_as_the_run(run: MissionRun, recording: Recording) -> None:
-    story = recorded_story(recording)
-    assert story.log == run.log
-    assert story.task == run.task
-    np.testing.assert_array_equal(story.grid.occupancy, run.grid.occupancy)
-    assert story.way is not None
+    mission_log = recorded_mission(recording)
+    assert mission_log.log == run.log
+    assert mission_log.task == run.task
+    np.testing.assert_array_equal(mission_log.grid.occupancy, run.grid.occupancy)
+    assert mission_log.path is not None
     assert run.stand is not None
-    assert story.way.length_m == pytest.approx(run.stand.plan.path.length_m)
-    figures = {figure.name: figure for figure in mission_figures(story)}
+    assert mission_log.path.length_m == pytest.approx(run.stand.plan.path.length_m)
+    figures = {figure.name: figure for figure in mission_figures(mission_log)}
     assert all(figure.met for figure in figures.values())
     assert figures["tool: position error"].value < 1.0
     assert figures["stage B: drive"].value == pytest.approx(run.log[2].time_s - run.log[1].time_s)
@@ -170,7 +170,7 @@ def test_pictures_report_and_animation_come_from_the_recording(recording: Record
     assert (tmp_path / "fetch.png").read_bytes().startswith(b"\x89PNG")
     page = html(recording)
     assert "Mission: C, because the base has stopped" in page
-    assert save_animation(recorded_story(recording), tmp_path / "fetch.gif") >= 1.0
+    assert save_animation(recorded_mission(recording), tmp_path / "fetch.gif") >= 1.0
     movie = (tmp_path / "fetch.gif").read_bytes()
     assert movie.startswith(b"GIF89a")
     assert 20_000 < len(movie) < 2_000_000
@@ -184,7 +184,7 @@ def test_a_mission_cannot_be_replayed_through_the_tick_of_an_arm(recording: Reco
 def test_a_recording_whose_map_is_gone_is_told(recording: Recording) -> None:
     recording.attachments.pop("map.npy")
     with pytest.raises(RecordingError, match="cannot be read"):
-        recorded_story(recording)
+        recorded_mission(recording)
 
 
 # ---- as a file -----------------------------------------------------------------------------------------------------

@@ -7,17 +7,11 @@ import pytest
 from hypothesis import given
 from numpy.testing import assert_allclose, assert_array_equal
 from se3 import (
-    IDENTITY,
     Array,
     call,
     exp3,
-    exp6,
-    inv,
     log3,
-    log6,
     matrix,
-    mul,
-    poses,
     properties,
     quaternions,
     vectors,
@@ -29,40 +23,10 @@ from pliant import spatial
 
 
 @properties
-@given(poses(), poses(), poses())
-def test_chaining_poses_is_associative(A: Array, B: Array, C: Array) -> None:
-    assert_allclose(mul(mul(A, B), C), mul(A, mul(B, C)), atol=1e-13)
-
-
-@properties
-@given(poses())
-def test_identity_leaves_a_pose_unchanged(A: Array) -> None:
-    assert_array_equal(mul(A, IDENTITY), A)
-    assert_array_equal(mul(IDENTITY, A), A)
-
-
-@properties
-@given(poses())
-def test_a_pose_and_its_inverse_cancel(A: Array) -> None:
-    assert_allclose(mul(A, inv(A)), IDENTITY, atol=1e-14)
-    assert_allclose(mul(inv(A), A), IDENTITY, atol=1e-14)
-
-
-@properties
 @given(quaternions(), quaternions())
 def test_product_of_quaternions_is_product_of_matrices(a: Array, b: Array) -> None:
     product = call(spatial.quat_mul, a, b, shape=4)
     assert_allclose(matrix(product), matrix(a) @ matrix(b), atol=1e-14)
-    assert_allclose(matrix(call(spatial.quat_conj, a, shape=4)), matrix(a).T, atol=1e-14)
-
-
-@properties
-@given(poses(), poses(), vectors(3))
-def test_a_chained_pose_applies_one_pose_after_the_other(A: Array, B: Array, p: Array) -> None:
-    inner = call(spatial.pose_apply, B, p, shape=3)
-    assert_allclose(
-        call(spatial.pose_apply, mul(A, B), p, shape=3), call(spatial.pose_apply, A, inner, shape=3), atol=1e-13
-    )
 
 
 @properties
@@ -90,7 +54,6 @@ def test_quaternion_to_matrix_and_back_is_the_same_rotation(q: Array) -> None:
     back = call(spatial.mat_to_quat, R, shape=4)
     assert back[0] >= 0
     assert_allclose(back * np.sign(back @ q), q, atol=1e-14)
-    assert_array_equal(call(spatial.mat9_to_quat, R.ravel(), shape=4), back)
 
 
 @pytest.mark.parametrize("axis", [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (0, -1, 1), (1, 0, -1), (1, 1, 1)])
@@ -105,15 +68,6 @@ def test_a_slightly_skewed_matrix_still_gives_a_unit_quaternion() -> None:
     R = matrix(exp3(np.array([0.3, -1.2, 0.7])))
     q = call(spatial.mat_to_quat, R + 1e-6 * np.ones((3, 3)), shape=4)
     assert abs(np.linalg.norm(q) - 1.0) < 1e-15
-
-
-def test_normalizing_keeps_the_direction_and_shows_a_quaternion_that_has_none() -> None:
-    q = np.array([0.0, 3.0, 0.0, -4.0])
-    spatial.quat_normalize(q)
-    assert_allclose(q, [0.0, 0.6, 0.0, -0.8], rtol=1e-15)
-    q[:] = 0.0
-    spatial.quat_normalize(q)
-    assert np.isnan(q).all()
 
 
 # ---- exponential and logarithm -------------------------------------------------------------------------------------
@@ -141,18 +95,10 @@ def test_tiny_rotations_keep_all_their_digits(angle: float) -> None:
     assert_allclose(log3(q), w, rtol=1e-15, atol=0)
 
 
-@pytest.mark.parametrize("angle", [1e-300, 1e-141, 1e-8, 9.9e-5, 1e-4, 1.1e-4, 1e-3, 0.1])
-def test_tiny_screw_motions_keep_all_their_digits(angle: float) -> None:
-    xi = np.concatenate([[0.3, -0.2, 0.9], angle * np.array([2.0, -3.0, 6.0]) / 7.0])
-    assert_allclose(log6(exp6(xi)), xi, rtol=2e-15, atol=0)
-
-
 @pytest.mark.parametrize("gap", [1e-3, 1e-6, 1e-9, 1e-12])
 def test_rotations_just_below_half_a_turn_survive_the_round_trip(gap: float) -> None:
     phi = (math.pi - gap) * np.array([2.0, -3.0, 6.0]) / 7.0
     assert_allclose(log3(exp3(phi)), phi, rtol=1e-15, atol=0)
-    xi = np.concatenate([[0.3, -0.2, 0.9], phi])
-    assert_allclose(log6(exp6(xi)), xi, rtol=1e-14, atol=0)
 
 
 def test_a_rotation_beyond_half_a_turn_comes_back_the_short_way() -> None:
@@ -168,17 +114,3 @@ def test_a_quaternion_and_its_negative_have_one_logarithm(q: Array) -> None:
 def test_half_a_turn_has_a_logarithm_of_length_pi() -> None:
     for q in np.vstack([np.eye(4)[1:], -np.eye(4)[1:]]):
         assert_allclose(log3(q), math.pi * q[1:], rtol=1e-15)
-
-
-@properties
-@given(vectors(3), vectors(3, 1.8))
-def test_exp_then_log_returns_the_screw_motion(rho: Array, phi: Array) -> None:
-    xi = np.concatenate([rho, phi])
-    assert_allclose(log6(exp6(xi)), xi, atol=1e-13, rtol=0)
-
-
-def test_a_quarter_turn_about_a_distant_axis_follows_its_circle() -> None:
-    # Twist of a frame that circles the axis through (0, 1, 0) along z: it starts along +x and ends at (1, 1, 0).
-    half = math.sqrt(0.5)
-    got = exp6(0.5 * math.pi * np.array([1.0, 0.0, 0.0, 0.0, 0.0, 1.0]))
-    assert_allclose(got, [1.0, 1.0, 0.0, half, 0.0, 0.0, half], atol=1e-15)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from running_studio import Running, Stops, part, start, stop, until
 
-from pliant.analysis.mission_figures import recorded_story
+from pliant.analysis.mission_figures import recorded_mission
 from pliant.errors import RejectedError
 from pliant.mobile.mission.mission_link import MissionLink, attach_mission
 from pliant.record import Recording
@@ -42,12 +42,12 @@ def loop(studio: Running) -> MissionLink:
     """Its loop, standing, whatever the last test left."""
     link = studio.loop
     link.halt()
-    until(lambda: not link.story["moving"])
+    until(lambda: not link.mission_log["moving"])
     return link
 
 
 def account(loop: MissionLink) -> dict[str, Any]:
-    return loop.story["account"]
+    return loop.mission_log["account"]
 
 
 def stages(loop: MissionLink) -> list[str]:
@@ -82,7 +82,7 @@ def test_the_loop_obeys_every_stop_of_the_page_with_its_next_tick(page: Any, loo
         loop.begin()
         until(lambda: loop.state["base"]["command"][0] > 0.02)
         last = stops.press()
-        until(lambda: loop.stage == "stopped" and not loop.story["moving"])
+        until(lambda: loop.stage == "stopped" and not loop.mission_log["moving"])
         stopping_s, stage, _ = account(loop)["log"][-2]
         assert stage == "stopping"
         assert stopping_s <= (last + 2) * loop.task.dt  # it may have been held in the middle of a tick
@@ -97,7 +97,7 @@ def test_a_stop_wins_that_comes_when_a_begin_was_taken_but_not_sent(loop: Missio
     elif loop.stage != first:
         loop.begin()
         loop.halt()
-    until(lambda: loop.stage == first and not loop.story["moving"])
+    until(lambda: loop.stage == first and not loop.mission_log["moving"])
     before, place = len(account(loop)["log"]), loop.state["base"]["pose"].copy()
     stage = Stage()
     stage.attach(loop.name)
@@ -107,7 +107,7 @@ def test_a_stop_wins_that_comes_when_a_begin_was_taken_but_not_sent(loop: Missio
     with pytest.raises(RejectedError, match="A stop came first"):
         ACTIONS[BESIDE]["begin"](request)
     loop.wait(0.1)
-    until(lambda: not loop.story["seeking"] and not loop.story["moving"])
+    until(lambda: not loop.mission_log["seeking"] and not loop.mission_log["moving"])
     assert "B" not in [change[1] for change in account(loop)["log"][before:]]
     np.testing.assert_allclose(loop.state["base"]["pose"], place, atol=1e-4)
 
@@ -119,7 +119,7 @@ def test_a_goal_that_is_typed_is_planned_for(page: Any, loop: MissionLink) -> No
     part(page, "aim-y").press("Enter")
     until(lambda: account(loop)["goal"][1] == 3.2)
     assert loop.stage == "ready"
-    np.testing.assert_allclose(account(loop)["way"]["start"], before, atol=0.02)
+    np.testing.assert_allclose(account(loop)["path"]["start"], before, atol=0.02)
 
 
 def test_a_goal_that_cannot_be_reached_says_why_and_changes_nothing(page: Any, loop: MissionLink) -> None:
@@ -172,13 +172,13 @@ def test_a_mission_is_recorded_and_looked_at_again(page: Any, loop: MissionLink,
     until(lambda: part(page, "record").text_content() == "Record")
     (file,) = studio.folder.glob("*.mcap")
     recording = Recording.load(file)
-    story, records = recorded_story(recording), recording.records
-    assert [change.stage for change in story.log][-4:] == ["A", "B", "stopping", "stopped"]
+    mission_log, records = recorded_mission(recording), recording.records
+    assert [change.stage for change in mission_log.log][-4:] == ["A", "B", "stopping", "stopped"]
     part(page, "recordings").focus()
     until(lambda: part(page, "recordings").locator("option[value$=mcap]").count() == 1)
     part(page, "open").click()
     until(lambda: part(page, "scrub").is_visible())
-    begun, stopping = (change.time_s for change in story.log[-3:-1])
+    begun, stopping = (change.time_s for change in mission_log.log[-3:-1])
     for stage, time_s in (("B", 0.5 * (begun + stopping)), ("stopped", np.inf), ("B", begun + 0.1)):
         scrub_to(page, records["time_s"], time_s)
         until(lambda stage=stage: page.evaluate("document.body.dataset.stage") == stage)

@@ -204,7 +204,7 @@ def test_a_loop_that_starts_elsewhere_is_not_idle(studio: Running) -> None:
 
 def test_a_mission_that_has_told_nothing_has_not_heard_a_stop() -> None:
     header = SimpleNamespace(loop_pid=os.getpid())
-    board = SimpleNamespace(head=0, taken=1, send=lambda code: 1, story={}, status=RUNNING, header=header)
+    board = SimpleNamespace(head=0, taken=1, send=lambda code: 1, mission_log={}, status=RUNNING, header=header)
     link = MissionLink(cast(Any, None))
     link.board = cast(Board, board)
     brake = Brake(link)

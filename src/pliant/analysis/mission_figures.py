@@ -34,14 +34,14 @@ STAGES = {"A": "A: park", "B": "B: drive", "C": "C: reach", "stopping": "stop"}
 
 
 @dataclass(frozen=True)
-class Story:
+class MissionHistory:
     """Everything that figures and pictures of a mission use."""
 
     task: MissionTask
     grid: OccupancyGrid
     records: Array
     log: list[Change]
-    way: Path | None
+    path: Path | None
     stand: Array | None
     goal: Array
     body: Body
@@ -103,13 +103,13 @@ def points_of(body: Body, q: Array) -> Array:
     return np.vstack([mount, data.xanchor[BASE_JOINTS:], data.site_xpos[model.site(TOOL).id]])
 
 
-def story_of(run: MissionRun) -> Story:
-    """The story of a simulated or live run."""
-    return _story(mission_meta(run.task, run.grid, run.account)["mission"], run.grid, run.records)
+def mission_history(run: MissionRun) -> MissionHistory:
+    """The log of a simulated or live run."""
+    return _history(mission_meta(run.task, run.grid, run.account)["mission"], run.grid, run.records)
 
 
-def recorded_story(recording: Recording) -> Story:
-    """The story of a recorded mission."""
+def recorded_mission(recording: Recording) -> MissionHistory:
+    """The log of a recorded mission."""
     said = recording.meta.get("mission")
     if not is_mission(recording) or not isinstance(said, dict):
         raise RecordingError(recording.path, "is not the recording of a mission.")
@@ -117,7 +117,7 @@ def recorded_story(recording: Recording) -> Story:
         cells = np.load(io.BytesIO(recording.attachments[MAP]), allow_pickle=False)
         said, about = account_of(recording), said["map"]
         grid = OccupancyGrid(cells, about["resolution_m"], tuple(about["origin"]), about["name"])
-        return _story(said, grid, recording.records)
+        return _history(said, grid, recording.records)
     except (KeyError, ValueError, TypeError) as error:
         raise RecordingError(recording.path, f"contains a mission that cannot be read: {error}.") from None
 
@@ -132,13 +132,13 @@ def is_mission(recording: Recording) -> bool:
     return "mission" in recording.meta
 
 
-def _story(said: dict[str, Any], grid: OccupancyGrid, records: Array) -> Story:
+def _history(said: dict[str, Any], grid: OccupancyGrid, records: Array) -> MissionHistory:
     task = validated(MissionTask, said["task"])
-    way = said["way"] and Path(tuple(said["way"]["start"]), np.array(said["way"]["arcs"], float).reshape(-1, 2))
+    way = said["path"] and Path(tuple(said["path"]["start"]), np.array(said["path"]["arcs"], float).reshape(-1, 2))
     body = Body(task.robot.partition(":")[2], limits=task.base, tool=task.tool)
     log = [Change(*row) for row in said["log"]]
     stand = None if said["stand"] is None else np.array(said["stand"])
-    return Story(task, grid, records, log, way or None, stand, np.array(said["goal"]), body)
+    return MissionHistory(task, grid, records, log, way or None, stand, np.array(said["goal"]), body)
 
 
 # ---- figures -------------------------------------------------------------------------------------------------------
@@ -170,14 +170,14 @@ def driven_m(base: Array) -> float:
     return float(np.hypot(*np.diff(known[:, :2], axis=0).T).sum()) if len(known) > 1 else 0.0
 
 
-def mission_figures(story: Story, tool: Array | None = None) -> list[Figure]:
+def mission_figures(mission: MissionHistory, tool: Array | None = None) -> list[Figure]:
     """The figures of a mission; `tool` is the true final pose of the tool, if known."""
-    task, reached = story.task, bool(story.log) and story.log[-1].stage == "done"
-    apart = pose_apart(story.tool[-1] if tool is None else tool, story.goal) * (1e3, math.degrees(1.0))
+    task, reached = mission.task, bool(mission.log) and mission.log[-1].stage == "done"
+    apart = pose_apart(mission.tool[-1] if tool is None else tool, mission.goal) * (1e3, math.degrees(1.0))
     judge = at_most if reached else (lambda name, value, unit, target: reported(name, value, unit))
     limits = {
         "A": task.park.limit_s,
-        "B": max(task.travel.limit_s, task.travel.limit_s_m * (story.way.length_m if story.way else 0.0)),
+        "B": max(task.travel.limit_s, task.travel.limit_s_m * (mission.path.length_m if mission.path else 0.0)),
         "C": task.reach.limit_s,
     }
     figures = [
@@ -185,21 +185,21 @@ def mission_figures(story: Story, tool: Array | None = None) -> list[Figure]:
         judge("tool: orientation error", apart[1], "°", task.reach.tolerance_deg),
     ]
     for stage, limit in limits.items():
-        taken = story.seconds_in(stage)
+        taken = mission.seconds_in(stage)
         name = f"stage {STAGES[stage]}"
         figures.append(at_most(name, taken, "s", limit) if math.isfinite(taken) else reported(name, taken, "s"))
-    if story.way is not None:
-        figures.append(reported("path: planned", story.way.length_m, "m"))
-    figures.append(reported("path: driven", driven_m(story.base), "m"))
-    shares = limit_shares(story.commands, story.body, task.base, task.dt)
+    if mission.path is not None:
+        figures.append(reported("path: planned", mission.path.length_m, "m"))
+    figures.append(reported("path: driven", driven_m(mission.base), "m"))
+    shares = limit_shares(mission.commands, mission.body, task.base, task.dt)
     # rounding may be on either side of a limit that is used up
     figures += [at_most(f"{name}, of the limit", round(100 * share, 9), "%", 100.0) for name, share in shares.items()]
-    figures.append(reported("base: slip detected for", float(story.records["base"]["slipping"].sum()) * task.dt, "s"))
+    figures.append(reported("base: slip detected for", float(mission.records["base"]["slipping"].sum()) * task.dt, "s"))
     return figures
 
 
-def save_picture(story: Story, target: File) -> None:
+def save_picture(mission: MissionHistory, target: File) -> None:
     """Save map, path, arm and errors as a picture file."""
     from pliant.analysis.pictures.mission_picture import draw
 
-    draw(story, target)
+    draw(mission, target)

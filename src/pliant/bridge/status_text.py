@@ -43,17 +43,17 @@ class MissionWords:
     topics = ("~/state", "~/fault")
 
     def __init__(self, link: MissionLink) -> None:
-        self._link, self._told, self._story = link, -1, link.story
+        self._link, self._told, self._mission_log = link, -1, link.mission_log
 
     def of(self, record: Any) -> dict[str, str]:
         """The texts that go with a record."""
         board = self._link.board
         status = board.status
-        if board.told != self._told:
-            self._told = board.told
-            self._story = self._link.story or self._story
-        fault = board.reason if status == FAULT else stop_words(self._story)
-        return {"~/state": mission_words(self._story, status), "~/fault": fault}
+        if board.mission_log_number != self._told:
+            self._told = board.mission_log_number
+            self._mission_log = self._link.mission_log or self._mission_log
+        fault = board.reason if status == FAULT else stop_words(self._mission_log)
+        return {"~/state": mission_words(self._mission_log, status), "~/fault": fault}
 
 
 def state_words(record: Any, status: int) -> str:
@@ -79,12 +79,12 @@ def fault_words(record: Any, status: int, reason: str) -> str:
     return ""
 
 
-def mission_words(story: dict[str, Any], status: int) -> str:
+def mission_words(mission_log: dict[str, Any], status: int) -> str:
     """The state of a mission in a few words: loop status, stage, whether it is planning a path."""
-    return " ".join([STATUS[status], "mission", story["stage"], *(["seeking"] if story["seeking"] else [])])
+    return " ".join([STATUS[status], "mission", mission_log["stage"], *(["seeking"] if mission_log["seeking"] else [])])
 
 
-def stop_words(story: dict[str, Any]) -> str:
+def stop_words(mission_log: dict[str, Any]) -> str:
     """Why a mission was stopped; empty if it was not."""
-    stops = [reason for _, stage, reason in story["account"]["log"] if stage == "stopping"]
-    return stops[-1] if stops and story["stage"] in ("stopping", "stopped") else ""
+    stops = [reason for _, stage, reason in mission_log["account"]["log"] if stage == "stopping"]
+    return stops[-1] if stops and mission_log["stage"] in ("stopping", "stopped") else ""

@@ -184,19 +184,19 @@ class Board:
         self._write_text("notes", json.dumps({**self.notes, **notes}))
 
     @property
-    def told(self) -> int:
+    def mission_log_number(self) -> int:
         """A number that changes whenever the mission log changes."""
-        return lock_word(self._at["story"])
+        return lock_word(self._at["mission_log"])
 
     @property
-    def story(self) -> dict[str, Any]:
+    def mission_log(self) -> dict[str, Any]:
         """The log of a mission: its stages and its path. Empty for other loops."""
-        text = self._read_text("story")
+        text = self._read_text("mission_log")
         return json.loads(text) if text else {}
 
-    def tell(self, story: dict[str, Any]) -> None:
+    def write_mission_log(self, mission_log: dict[str, Any]) -> None:
         """Loop side: replace the mission log."""
-        self._write_text("story", json.dumps(story))
+        self._write_text("mission_log", json.dumps(mission_log))
 
     def finish(self, status: int, reason: str) -> None:
         """Loop side: report that the loop has ended, and why."""
@@ -292,7 +292,7 @@ class Board:
 
     @property
     def door(self) -> tuple[int, int, int]:
-        """Loop side: the words that the compiled `knock` reads."""
+        """Loop side: the words that the compiled `has_request` reads."""
         return self._word["queue_in"], self._word["queue_out"], self._word["proposed"]
 
     @contextmanager

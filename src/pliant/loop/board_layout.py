@@ -13,7 +13,7 @@ STATUS = {STARTING: "starting", RUNNING: "running", STOPPED: "stopped", FAULT: "
 MAGIC = 0x504C49414E5431
 QUEUE_SLOTS = 256
 SET_SLOTS = 1024
-TEXT_BYTES = {"config": 1 << 17, "notes": 1 << 12, "reason": 1 << 12, "story": 1 << 18}
+TEXT_BYTES = {"config": 1 << 17, "notes": 1 << 12, "reason": 1 << 12, "mission_log": 1 << 18}
 """Largest size of each text. The longest one is the log of a mission with a path of many arcs."""
 
 HEADER = Layout(

@@ -27,11 +27,11 @@ from pliant.loop.board import Board
 from pliant.loop.board_layout import FAULT, RUNNING, SET, STOPPED
 from pliant.loop.fault_text import fault_words
 from pliant.loop.pacing import PACE, start_at
-from pliant.loop.periods import leg_of, must_finish_at, stands_at, works_at
+from pliant.loop.periods import is_still_at, must_finish_at, period_runner, works_at
 from pliant.loop.processes import arguments
 from pliant.loop.realtime import memory_kib, prepare
-from pliant.loop.slots import knock
-from pliant.loop.task_runner import Cell
+from pliant.loop.slots import has_request
+from pliant.loop.task_runner import TaskRunner
 from pliant.params.declare import bounds_arrays, live_places
 from pliant.records import FAULT_SLOW, TELEMETRY
 from pliant.task.schema import Task
@@ -39,7 +39,7 @@ from pliant.task.schema import Task
 # After a fault the robot brakes within its acceleration limits; this much longer it may take until it stands [s].
 _SETTLE_S = 1.0
 # At the latest after this many ticks the loop looks whether its owner lives, and obeys signals.
-_LEG_TICKS = 32
+_MOST_PERIODS = 32
 # A user's law that makes so many periods in a row too long is stopped.
 _SLOW_PERIODS = 25
 
@@ -53,8 +53,8 @@ class Loop:
         self.task = Task.model_validate(config["task"])
         self.last = int(config["ticks"])
         self.is_recorded = bool(config.get("recorded"))
-        self.cell = Cell(self.task, lambda revision, tick, values: board.adopt(revision, tick, values))
-        self.robot = self.cell.robot
+        self.runner = TaskRunner(self.task, lambda revision, tick, values: board.adopt(revision, tick, values))
+        self.robot = self.runner.robot
         self.low, self.high = bounds_arrays(type(self.task.params))
         self.fixed = np.flatnonzero(~live_places(type(self.task.params)))
         self.proposal = SET.new()
@@ -67,28 +67,28 @@ class Loop:
 
     def run(self) -> tuple[int, str]:
         """Run until asked to stop or until a fault; returns the board status to end with, and the reason."""
-        controller, board = self.cell.controller, self.board
+        controller, board = self.runner.controller, self.board
         self._await_recorder()
         load_group("loop")  # before the robot is opened: what the cache lacks takes long
-        self.cell.begin()
+        self.runner.begin()
         granted = prepare()
         resident, private = memory_kib()
         board.annotate({"granted": granted.as_dict(), "resident_kib": resident, "private_kib": private})
         pace, number, brake_until, why = PACE.new(), 0, 0, ""
         pace[0].period = round(self.task.dt * 1e9)
-        leg = leg_of(self.cell.robot, controller, self.telemetry, (board.publisher, board.door), pace)
+        run_periods = period_runner(self.runner.robot, controller, self.telemetry, (board.publisher, board.door), pace)
         board.set_status(RUNNING)
         start_at(pace)
         while self._listen(number):
-            number = leg(number, self._until(number), self.seen, self.cell.revision)
-            if self.cell.robot.fault:  # it has stopped or cannot be reached: nothing left to brake or lift off
-                board.annotate({"fault": self.cell.robot.fault})  # at once: a broken line may break its driver too
-                return FAULT, self.cell.robot.fault
-            if pace[0].slow >= _SLOW_PERIODS and not controller.fault and self.cell.law.is_own:
+            number = run_periods(number, self._until(number), self.seen, self.runner.revision)
+            if self.runner.robot.fault:  # it has stopped or cannot be reached: nothing left to brake or lift off
+                board.annotate({"fault": self.runner.robot.fault})  # at once: a broken line may break its driver too
+                return FAULT, self.runner.robot.fault
+            if pace[0].slow >= _SLOW_PERIODS and not controller.fault and self.runner.law.is_own:
                 controller.state[0].fault = FAULT_SLOW
                 busy, period = float(pace[0].busy) * 1e-6, self.task.dt * 1e3
                 why = (
-                    f"a tick with the law {self.cell.law.name} took {busy:.3g} ms, longer than the period of "
+                    f"a tick with the law {self.runner.law.name} took {busy:.3g} ms, longer than the period of "
                     f"{period:g} ms, {int(pace[0].slow)} times in a row. Make the law faster, or lower rate_hz"
                 )
             if controller.fault:
@@ -96,10 +96,10 @@ class Loop:
                     why = fault_words(
                         controller.state[0], controller.goal[0], controller.reading[0], controller.parameters[0]
                     )
-                    why += self.cell.sensor_words
+                    why += self.runner.sensor_words
                 if not brake_until and not must_finish_at(controller.state):
                     brake_until = number + round(self._braking_s() / self.task.dt)
-                stands = stands_at(controller.arm.handle, controller.state, controller.reading)
+                stands = is_still_at(controller.arm.handle, controller.state, controller.reading)
                 if stands or 0 < brake_until <= number:
                     return FAULT, why
         return STOPPED, self.asked
@@ -111,14 +111,14 @@ class Loop:
 
     def _until(self, number: int) -> int:
         """The next tick at which there is something to listen to, as far as is known now."""
-        known = [number + _LEG_TICKS, *self.cell.script, *(item.at_tick for item in self.pending)]
+        known = [number + _MOST_PERIODS, *self.runner.script, *(item.at_tick for item in self.pending)]
         if self.last > number:
             known.append(self.last)
         return int(min(tick for tick in known if tick > number))
 
     def _braking_s(self) -> float:
         """How long it takes at most until the arm stands [s]."""
-        controller = self.cell.controller
+        controller = self.runner.controller
         n, scale = controller.arm.n, float(controller.parameters[0].limits.acceleration_scale)
         slowest = np.max(np.abs(controller.state[0].qd_cmd[:n]) / (scale * controller.arm.a_max))
         return float(slowest) + _SETTLE_S
@@ -129,9 +129,9 @@ class Loop:
             self.asked = "the task is complete"
         elif os.getppid() != self.owner:
             self.asked = "the process that started the loop has exited"
-        if number in self.cell.script:
-            self.cell.perform(number)
-        if knock(*self.board.door, self.seen):
+        if number in self.runner.script:
+            self.runner.perform(number)
+        if has_request(*self.board.door, self.seen):
             while (item := self.board.take()) is not None:
                 self.pending.append(item)
             self._adopt(number)
@@ -141,10 +141,10 @@ class Loop:
 
     def _lifts(self, number: int) -> bool:
         """Whether the end has to wait: a tool that presses is ordered to stop, and lifts off, within a time limit."""
-        if not works_at(self.cell.controller.state):
+        if not works_at(self.runner.controller.state):
             return False
         if not self.lift_until:
-            self.lift_until = number + self.cell.lift_off()
+            self.lift_until = number + self.runner.lift_off()
         return number < self.lift_until
 
     def _obey(self, number: int) -> None:
@@ -155,7 +155,7 @@ class Loop:
             if item.code == goal_requests.QUIT:
                 self.asked = "it was asked to stop"
             elif np.isfinite(item["values"]).all():
-                self.cell.request(goal_requests.Request(int(item.code), int(item.number), item["values"]))
+                self.runner.request(goal_requests.Request(int(item.code), int(item.number), item["values"]))
 
     def _adopt(self, number: int) -> None:
         """Take over a proposed set: all of it; or none, if out of bounds, from a set that has gone, or not live."""
@@ -165,17 +165,17 @@ class Loop:
         self.seen = seen
         parameters = self.proposal["values"].copy()
         values = parameters.view(np.float64)[: len(self.low)]
-        good = self.proposal[0].revision == self.cell.revision
+        good = self.proposal[0].revision == self.runner.revision
         good = good and bool(np.all((values >= self.low) & (values <= self.high)))
-        now = self.cell.controller.parameters.view(np.int64)
+        now = self.runner.controller.parameters.view(np.int64)
         good = good and np.array_equal(parameters.view(np.int64)[self.fixed], now[self.fixed])
         # an offset that changes under a force that is held would be pressed for: once more each time
-        pressing = works_at(self.cell.controller.state)
-        same = np.array_equal(parameters[0].sense.bias, self.cell.controller.parameters[0].sense.bias)
+        pressing = works_at(self.runner.controller.state)
+        same = np.array_equal(parameters[0].sense.bias, self.runner.controller.parameters[0].sense.bias)
         good = good and (same or not pressing)
         good = good and all(admissible(parameters[0][law.section]) for law in LAWS.values() if law.matrices)
         if good:
-            self.cell.adopt(parameters, number)
+            self.runner.adopt(parameters, number)
         self.board.answer(seen, refused=not good)
 
 

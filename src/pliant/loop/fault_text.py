@@ -68,15 +68,6 @@ def _starved(state: Any) -> str:
     )
 
 
-def first_fault(records: np.ndarray[Any, Any], parameters: Any) -> str:
-    """The reason of the first fault in these telemetry records; "" if there is none."""
-    faulty = np.flatnonzero(records["state"]["fault"])
-    if not len(faulty):
-        return ""
-    record = records[faulty[0]]
-    return fault_words(record["state"], record["goal"], record["reading"], parameters)
-
-
 def _pose_error(state: Any, goal: Any, parameters: Any) -> str:
     pose, error = np.array(state["pose"]), np.zeros(6)
     pose_error(pose, np.array(goal["pose"]), error)

@@ -11,24 +11,24 @@ from pliant.control.controller import Controller
 from pliant.control.tick import move_goal, must_finish, step, tick
 from pliant.kernel import kernel
 from pliant.loop.pacing import civil_time, wait
-from pliant.loop.slots import knock, publish
+from pliant.loop.slots import has_request, publish
 from pliant.robots.interface import Robot
 from pliant.robots.simulated import SimRobot
 from pliant.world.period import advance, read
 
-# A joint that is measured to move slower than this stands still [rad/s].
-STANDS = 2e-3
+# A joint that is measured to move slower than this is still [rad/s].
+STILL_RAD_S = 2e-3
 
-Leg = Callable[[int, int, int, int], int]
+PeriodRunner = Callable[[int, int, int, int], int]
 """(number of the tick, tick to come back at, proposal seen, revision) → number of the tick that has now begun.
 
 Runs the period that has begun and those after it, each with its wait. Returns at the start of a period: at the given
-tick at the latest, and earlier after a fault or when a request arrives on the board (see `slots.knock`).
+tick at the latest, and earlier after a fault or when a request arrives on the board (see `slots.has_request`).
 """
 
 
 @kernel
-def sign(t, ring, number, pace):
+def stamp(t, ring, number, pace):
     """Add its timing to the telemetry of a tick, and put it into a ring (see board)."""
     timing = t[0].timing
     timing.wall_ns = civil_time(pace[0])
@@ -37,9 +37,9 @@ def sign(t, ring, number, pace):
 
 
 @kernel
-def sign_and_wait(t, ring, number, pace):
+def stamp_and_wait(t, ring, number, pace):
     """The end of a period whose telemetry is filled, and the beginning of the next."""
-    sign(t, ring, number, pace)
+    stamp(t, ring, number, pace)
     wait(pace[0])
 
 
@@ -47,7 +47,7 @@ def sign_and_wait(t, ring, number, pace):
 def finish(t, ring, r, g, o, c, s, dt, number, revision, pace):
     """Fill the telemetry of a tick, with its timing, and put it into a ring (see board)."""
     telemetry.fill(t[0], number, dt, revision, r[0], g[0], o[0], c[0], s[0])
-    sign(t, ring, number, pace)
+    stamp(t, ring, number, pace)
 
 
 @kernel
@@ -60,18 +60,18 @@ def period(w, h, p, s, r, g, c, o, k, mode, dt):
 
 
 @kernel
-def stands(h, s, r):
-    """Whether nothing is commanded to move, and nothing is measured to (a reading that is no number says nothing)."""
+def is_still(h, s, r):
+    """Whether nothing is commanded to move, and nothing is measured to (a reading that is not finite says nothing)."""
     still = not must_finish(s)
     for i in range(h.n):
-        still = still and s.qd_cmd[i] == 0.0 and not abs(r.qd[i]) > STANDS
+        still = still and s.qd_cmd[i] == 0.0 and not abs(r.qd[i]) > STILL_RAD_S
     return still
 
 
 @kernel
-def stands_at(handle, state, reading):
-    """`stands` for one-element record arrays."""
-    return stands(handle[0], state[0], reading[0])
+def is_still_at(handle, state, reading):
+    """`is_still` for one-element record arrays."""
+    return is_still(handle[0], state[0], reading[0])
 
 
 @kernel
@@ -87,11 +87,11 @@ def works_at(state):
 
 
 @kernel
-def leg(
+def run_periods(
     world, handle, parameters, state, reading, goal, command, observed, work, mode, dt,
     t, ring, door, pace, number, until, seen, revision,
 ):  # fmt: skip
-    """Periods of a simulated cell (see `Leg`)."""
+    """Periods of a simulated cell (see `PeriodRunner`)."""
     while True:
         period(
             world[0], handle[0], parameters[0], state[0], reading[0], goal[0], command[0], observed[0], work[0],
@@ -100,7 +100,7 @@ def leg(
         finish(t, ring, reading, goal, observed, command, state, dt, number, revision, pace)
         number += 1
         wait(pace[0])
-        if number >= until or state[0].fault or knock(door[0], door[1], door[2], seen):
+        if number >= until or state[0].fault or has_request(door[0], door[1], door[2], seen):
             return number
 
 
@@ -111,10 +111,10 @@ def finish_and_wait(t, ring, r, g, o, c, s, dt, number, revision, pace):
     wait(pace[0])
 
 
-def leg_of(robot: Robot, controller: Controller, t: Any, board: tuple[Any, Any], pace: Any) -> Leg:
+def period_runner(robot: Robot, controller: Controller, t: Any, board: tuple[Any, Any], pace: Any) -> PeriodRunner:
     """How to run periods of this robot; `t` is space for a telemetry record, `board` is its ring and its `door`."""
     if isinstance(robot, SimRobot):
-        return partial(leg, robot.world.record, *controller.arguments, t, *board, pace)
+        return partial(run_periods, robot.world.record, *controller.arguments, t, *board, pace)
     compiled_tick = partial(tick, *controller.arguments)
     finish_period = partial(finish_and_wait, t, board[0], *controller.results, controller.dt)
     reading, command = controller.reading, controller.command

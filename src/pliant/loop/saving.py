@@ -125,8 +125,8 @@ def _conclude(writer: RecordingWriter, board: Board, fault: str = "") -> None:
     """Add the log of a mission, and the fault that ended the loop."""
     if fault:
         writer.add(fault=fault)
-    if story := board.story:
-        writer.attach(ACCOUNT, json.dumps(story["account"]).encode(), "application/json")
+    if mission_log := board.mission_log:
+        writer.attach(ACCOUNT, json.dumps(mission_log["account"]).encode(), "application/json")
 
 
 def _sets(writer: RecordingWriter, board: Board, records: np.ndarray, known: int) -> int:

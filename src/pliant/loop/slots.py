@@ -45,8 +45,8 @@ def publish(head, ring, slots, record, size, number):
 
 
 @kernel
-def knock(queue_in, queue_out, proposed, seen):
-    """Whether anyone wants something of the loop: a request in the queue, or a proposal other than `seen`."""
+def has_request(queue_in, queue_out, proposed, seen):
+    """Whether there is a request in the queue, or a proposed parameter set other than `seen`."""
     return load_acquire(queue_in) != load_acquire(queue_out) or load_acquire(proposed) != seen
 
 

@@ -30,7 +30,7 @@ Adopted = Callable[[int, int, np.ndarray[Any, Any]], None]
 _LIFT_TIMES, _LIFT_S = 3.0, 1.5
 
 
-class Cell:
+class TaskRunner:
     """Robot, controller, events. `adopted(revision, tick, set)` is called for every parameter set that takes effect."""
 
     def __init__(self, task: Task, adopted: Adopted) -> None:

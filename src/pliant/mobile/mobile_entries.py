@@ -14,7 +14,7 @@ from pliant.loop.pacing import PACE
 from pliant.mobile.base import arc, drive_model
 from pliant.mobile.base.base_params import Base, Follow, Planner, Pursuit
 from pliant.mobile.following import close, pursuit
-from pliant.mobile.following.drive_limits import TWIST
+from pliant.mobile.following.drive_limits import ODOMETRY, TWIST
 from pliant.mobile.following.phases import FOLLOW_STATE
 from pliant.mobile.following.track import track_of
 from pliant.mobile.planning import base_path, free_space, hybrid_a_star, lattice, reeds_shepp, shortcut, wave
@@ -41,13 +41,13 @@ def mobile_manipulator() -> Iterator[Entry]:
     yield program.build, h, weights, limits, q, q, q, dt, scratch
     yield program.take, scratch, q, q, q
     yield handover.let_through, h, limits, q, q, dt, q
-    yield pose_ik.search, h, pose_ik.SCRATCH.new(), q, q, q, q, 0.0, 0, 0, 1
+    yield pose_ik.search, h, pose_ik.SCRATCH.new(), q, q, q, q, 0.0, 0, (0, 1)
     yield read_body, world, carrier, r, m
     yield advance_body, world, carrier, c
-    yield closed_loop.feel, h, p, s, r, m, o, w, q, True, dt
+    yield closed_loop.measure_wrench, h, p, s, r, m, o, w, q, True, dt
     yield closed_loop.yielding, h, p, s, g, o, w, q, dt
-    yield closed_loop.keep, t, 0, dt, r, g, o, c, s, m
-    yield periods.sign_and_wait, t, (0, 0, 0), 0, pace
+    yield closed_loop.fill_telemetry, t, 0, dt, r, g, o, c, s, m
+    yield periods.stamp_and_wait, t, (0, 0, 0), 0, pace
 
 
 def path_search() -> Iterator[Entry]:
@@ -75,8 +75,8 @@ def path_search() -> Iterator[Entry]:
 def path_following() -> Iterator[Entry]:
     """The followers."""
     planner = HybridAStar(grid_of(np.zeros((20, 20), bool), 0.2), Planner(expansions=1))
-    base, settings, pose = Base(), Follow(), np.zeros(3)
+    base, settings = Base(), Follow()
     track = track_of(base_path.Path((0.0, 0.0, 0.0), np.array([[0.0, 1.0]])), base, settings)
-    one, now = (to_record(settings), FOLLOW_STATE.new(), track), (pose, 0.0, 0.0, 0.0, 0.0, TWIST.new())
-    yield close.step_at, to_record(base), *one, *now
-    yield pursuit.step_at, to_record(base), to_record(Pursuit()), *one, planner.space, *now
+    one, now = (FOLLOW_STATE.new(), track), (ODOMETRY.new(), 0.0, TWIST.new())
+    yield close.step_at, to_record(base), to_record(settings), *one, *now
+    yield pursuit.step_at, to_record(base), (to_record(Pursuit()), to_record(settings)), *one, planner.space, *now

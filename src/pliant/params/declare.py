@@ -50,7 +50,6 @@ Three = tuple[float, float, float]
 Six = tuple[float, float, float, float, float, float]
 Matrix = tuple[Six, Six, Six, Six, Six, Six]
 SixPositive = tuple[Positive, Positive, Positive, Positive, Positive, Positive]
-SixNotNegative = tuple[NotNegative, NotNegative, NotNegative, NotNegative, NotNegative, NotNegative]
 
 
 def param(

@@ -27,7 +27,7 @@ from pliant.params.declare import changed, flat
 from pliant.params.matrix import filled
 from pliant.robots import is_simulated
 from pliant.robots.interface import no_push
-from pliant.session.contact_status import ContactStatus, check_change, refuse_at_work, status_of
+from pliant.session.contact_status import ContactStatus, check_change, refuse_during_contact, status_of
 from pliant.session.idle_parameters import without_effect
 from pliant.session.input_checks import SANE, lasting, number, numbers
 from pliant.session.undo import Changes
@@ -230,7 +230,7 @@ class ArmVerbs(ABC):
         if not self.unchecked:
             guard_law(self.task, name, self.parameters)
         if not pressed and not LAWS[name].takes_commands:
-            refuse_at_work(self._latest(), f"The law {name}", _LIFT_FIRST, "law", name)
+            refuse_during_contact(self._latest(), f"The law {name}", _LIFT_FIRST, "law", name)
         ensure(*law_groups([name]), notice=lines_on_stderr())  # the controller only has to load it
         values = [goal_requests.PRESSED] if pressed else ()
         # goals and commands that follow are checked against the new law
@@ -326,7 +326,7 @@ class ArmVerbs(ABC):
         The arm must be at rest and touch nothing. Rejected while a contact is active.
         """
         over_s = number("over_s", over_s, *_TARE_S, "s")
-        refuse_at_work(self._latest(), "Taring", _LIFT_FIRST, "sense.bias")
+        refuse_during_contact(self._latest(), "Taring", _LIFT_FIRST, "sense.bias")
         records = self.watch(over_s)
         reading = records["reading"]
         if not len(records) or np.abs(reading["qd"]).max() > _STILL:

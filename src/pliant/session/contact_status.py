@@ -67,7 +67,7 @@ def status_of(state: Any) -> ContactStatus:
     )
 
 
-def refuse_at_work(latest: Any, what: str, remedy: str, field: str, value: Any = None) -> None:
+def refuse_during_contact(latest: Any, what: str, remedy: str, field: str, value: Any = None) -> None:
     """Raise if a contact is active in the newest record (None: there is no record yet)."""
     if latest is None or not latest.state.busy:
         return
@@ -84,7 +84,7 @@ def check_change(latest: Any, before: Parameters, after: Parameters) -> None:
     """Raise for parameters that would shift the force zero or raise the force limit while a contact is active."""
     stop = "Send `stop` first and let the tool lift off."
     if after.sense.bias != before.sense.bias:
-        refuse_at_work(latest, "A new force sensor offset", stop, "sense.bias", after.sense.bias)
+        refuse_during_contact(latest, "A new force sensor offset", stop, "sense.bias", after.sense.bias)
     limit = after.contact.force_limit_n
     if limit > before.contact.force_limit_n:
-        refuse_at_work(latest, "A higher contact.force_limit_n", stop, "contact.force_limit_n", limit)
+        refuse_during_contact(latest, "A higher contact.force_limit_n", stop, "contact.force_limit_n", limit)

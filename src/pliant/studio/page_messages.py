@@ -147,7 +147,7 @@ class MissionWords(TypedDict):
     map: MapWords
 
 
-class Story(TypedDict):
+class MissionLog(TypedDict):
     """The state of a mission. `log`: time [s], stage and reason of every change. `stand`: x, y [m] and heading [rad] of
     the base at the end. `way`: x, y, heading along the path, and 1 or -1 for ahead or back. `figures`: length, length
     driven backwards [m], changes of direction."""
@@ -158,7 +158,7 @@ class Story(TypedDict):
     log: list[tuple[float, str, str]]
     goal: list[float]
     stand: list[float] | None
-    way: list[list[float]]
+    path: list[list[float]]
     figures: list[float]
 
 
@@ -175,7 +175,7 @@ class ParametersMessage(InForce):
     type: Literal["parameters"]
 
 
-class StoryMessage(Story):
+class MissionMessage(MissionLog):
     """A mission has changed."""
 
     type: Literal["mission"]
@@ -195,7 +195,7 @@ class LoopWords(TypedDict):
     up: list[float]
     pushable: bool
     mission: MissionWords | None
-    now: ParametersMessage | StoryMessage
+    now: ParametersMessage | MissionMessage
 
 
 class ExperimentWords(TypedDict):
@@ -294,7 +294,7 @@ class Recorded(Moments):
     push: Rows
     base: Rows
     mission: MissionWords | None
-    story: Story | None
+    mission_log: MissionLog | None
     findings: list[Finding] | None
 
 
@@ -344,5 +344,5 @@ class Zone(TypedDict):
     why: str
 
 
-MESSAGES = (Hello, Status, ParametersMessage, StoryMessage)
+MESSAGES = (Hello, Status, ParametersMessage, MissionMessage)
 """What the Studio sends without being asked."""

@@ -15,18 +15,18 @@ import pytest
 
 from pliant.cli import show
 from pliant.control.parameters import Parameters, Sense
-from pliant.errors import InputError, RejectedError
-from pliant.loop.task_runner import Cell
+from pliant.errors import RejectedError
+from pliant.loop.task_runner import TaskRunner
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
 from pliant.records import COMMAND, POSITION, READING, TORQUE, VELOCITY
 from pliant.robots import following, open_robot
 from pliant.robots.emulator.ports import SECONDARY
-from pliant.robots.ur import connecting, driver, recovery, rtde
+from pliant.robots.ur import connecting, driver, recovery
 from pliant.robots.ur.address import UrAddress
 from pliant.robots.ur.driver import UrRobot
 from pliant.task.schema import Task, load_task
-from pliant_experiments.robots.emulator_process import Emulator, own_address
+from pliant_experiments.robots.emulator_process import Emulator
 from pliant_experiments.robots.ur_runs import task_file
 from support.waiting import until
 
@@ -121,7 +121,7 @@ def _z_of(quat: Any) -> float:
 
 def test_a_cell_with_another_tool_than_the_tasks_does_not_begin(ur: Emulator) -> None:
     task = Task(robot=ur.robot, law="admittance", tool=Tool(mass_kg=3.0, tcp_m=TOOL.tcp_m), params=PATIENT)
-    cell = Cell(task, lambda *_: None)
+    cell = TaskRunner(task, lambda *_: None)
     try:
         with pytest.raises(
             RejectedError, match=r"Nothing has moved: .* reads 7\.\d N at rest\. .* should read 29\.4 N"
@@ -379,44 +379,3 @@ def test_a_start_that_is_elsewhere_is_refused_with_the_joint(ur: Emulator) -> No
     start = np.array(ur.state["q"]) + np.array([0, 0, 0.5, 0, 0, 0])
     with pytest.raises(RejectedError, match=r"elbow_joint is 28\.6° away"), driven(ur, start_q=tuple(start.tolist())):
         pass
-
-
-def test_nobody_there_is_said_in_one_sentence(ur_rtde: None) -> None:
-    with pytest.raises(RejectedError, match=r"No UR controller answers at 127\.49\.0\.1"):
-        open_robot("ur:127.49.0.1", Task(robot="ur:127.49.0.1")).open()
-
-
-def test_a_controller_that_speaks_another_protocol_is_refused(ur_rtde: None) -> None:
-    host = own_address()
-    with socket.create_server((host, rtde.PORT)) as door:
-
-        def answer() -> None:
-            line, _ = door.accept()
-            with line:
-                assert rtde.take(bytearray(line.recv(100))) == (rtde.ASK_PROTOCOL, b"\x00\x02")
-                line.sendall(rtde.packet(rtde.ASK_PROTOCOL, b"\x00"))
-                line.recv(100)
-
-        thread = threading.Thread(target=answer)
-        thread.start()
-        with pytest.raises(RejectedError, match="it does not support version 2 of rtde"):
-            connecting.ask_version(host)
-        thread.join()
-
-
-def test_a_rate_beyond_the_controllers_and_a_tool_too_heavy_are_refused(ur_rtde: None) -> None:
-    with pytest.raises(InputError, match="rate_hz"):
-        open_robot("ur:127.0.0.1", Task(robot="ur:127.0.0.1", rate_hz=1000))
-    with pytest.raises(InputError, match=r"tool\.mass_kg"):
-        open_robot("ur:127.0.0.1", Task(robot="ur:127.0.0.1", tool=Tool(mass_kg=6.0)))
-
-
-def test_a_real_arm_cannot_be_pushed_from_here(ur_rtde: None) -> None:
-    with pytest.raises(RejectedError, match="Only a simulated arm"):
-        open_robot("ur:127.0.0.1", Task(robot="ur:127.0.0.1")).push(np.zeros(6), 1.0)
-
-
-def test_without_the_extra_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connecting.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(RejectedError, match=r"pip install -e '\.\[ur\]'"):
-        open_robot("ur:127.0.0.1", Task(robot="ur:127.0.0.1"))

@@ -51,7 +51,7 @@ def fail(ur: Emulator, task: Task, fault: str) -> None:
     ("fault", "said", "stale_s", "hold_s"),
     [
         # ur_rtde may crash at that very moment; then its owner says the same
-        ("hang up", r"the connection to 127\S+ is (probably )?lost", 1.0, 0.5),
+        pytest.param("hang up", r"the connection to 127\S+ is (probably )?lost", 1.0, 0.5, marks=pytest.mark.slow),
         # when the last packet was late itself, it is too old just before that
         pytest.param(
             "silence 2",

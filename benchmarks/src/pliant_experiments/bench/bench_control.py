@@ -51,7 +51,7 @@ def _moving_controller() -> Controller:
     )
     simulation = Simulation(task)
     simulation.advance(100)
-    controller = simulation.cell.controller
+    controller = simulation.runner.controller
     controller.parameters[0].sense.frozen_s = 0.0  # the benchmark shows the same reading to every tick
     return controller
 
@@ -77,7 +77,7 @@ def _sliding_controller() -> Controller:
 
     simulation = Simulation(task((dome(2e4),), QUICK, 0, 60.0, dwell_s=0.2, length_m=10.0, speed_m_s=1e-4))
     simulation.advance(1500)
-    controller = simulation.cell.controller
+    controller = simulation.runner.controller
     controller.parameters[0].sense.frozen_s = 0.0
     return controller
 

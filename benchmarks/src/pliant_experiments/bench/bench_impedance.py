@@ -20,7 +20,7 @@ def impedance_tick(many_ticks: Any, best: Callable[[Callable[[], Any], int], flo
     )  # fmt: skip
     simulation = Simulation(task)
     simulation.advance(100)
-    controller = simulation.cell.controller
+    controller = simulation.runner.controller
     controller.parameters[0].sense.frozen_s = 0.0  # the benchmark shows the same reading to every tick
     n, state = 400, controller.state.copy()
 

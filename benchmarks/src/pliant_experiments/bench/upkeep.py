@@ -11,7 +11,7 @@ from pliant.analysis.targets import Figure, at_most, reported
 from pliant.kernel import kernel
 from pliant.loop.pacing import PACE
 from pliant.loop.periods import finish
-from pliant.loop.slots import knock
+from pliant.loop.slots import has_request
 from pliant.records import TELEMETRY
 from pliant.session.in_process.simulation import Simulation
 from pliant.task.schema import Task
@@ -70,12 +70,14 @@ def upkeep() -> list[Figure]:
     t, head, words = TELEMETRY.new(), np.zeros(1, np.int64), np.zeros(3, np.int64)
     ring = np.zeros(_SLOTS * (t.itemsize + 8), np.uint8)
     place = (head.ctypes.data, ring.ctypes.data, _SLOTS)
-    where = (place, *simulation.cell.controller.results, simulation.task.dt, PACE.new())
+    where = (place, *simulation.runner.controller.results, simulation.task.dt, PACE.new())
     _publish(t, *where, 1)
     telemetry = _shortest(_publish, t, *where, _TICKS) / _TICKS
     door = [words.ctypes.data + 8 * i for i in range(3)]
-    knock(*door, 0)
-    look = _shortest(lambda: [knock(*door, 0) for _ in range(_TICKS)]) / _TICKS  # as the loop does it, from Python
+    has_request(*door, 0)
+    look = (
+        _shortest(lambda: [has_request(*door, 0) for _ in range(_TICKS)]) / _TICKS
+    )  # as the loop does it, from Python
     plain, gains = _adoption(simulation, sense__cutoff_hz=10.0), _adoption(simulation, admittance__stiffness=150.0)
     return [
         at_most("telemetry of a tick, filled and published", telemetry * 1e6, "µs", 2.0),

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis.mission_figures import STAGES, Story, limit_shares, story_of
+from pliant.analysis.mission_figures import STAGES, MissionHistory, limit_shares, mission_history
 from pliant.mobile.base.arc import along_arc
 from pliant.mobile.base.base_params import Footprint
 from pliant.mobile.mission.mission_task import MissionTask, find_mission
@@ -136,29 +136,29 @@ def seen_through(
 
 def result_of(run: MissionRun, base: Array) -> Result:
     """The figures of a run, without its records; `base` is the true base pose in every period."""
-    story = story_of(run)
-    u, dt = story.commands, run.task.dt
+    past = mission_history(run)
+    u, dt = past.commands, run.task.dt
     apart = pose_apart(run.tool, run.goal)
     at = {change.stage: min(len(u) - 1, round(change.time_s / dt)) for change in run.log}
-    parked = np.abs(story.joints[at["B"]] - run.park_q).max() if "B" in at else math.inf
+    parked = np.abs(past.joints[at["B"]] - run.park_q).max() if "B" in at else math.inf
     stand = math.dist(base[at["C"], :2], run.stand.q[:2]) if "C" in at and run.stand else math.inf
     thin = slice(None, None, 25)
-    far = np.linalg.norm(story.tool[thin, :3] - run.goal[:3], axis=1)
+    far = np.linalg.norm(past.tool[thin, :3] - run.goal[:3], axis=1)
     return Result(
         run.task, run.done, run.reason, float(apart[0]), float(apart[1]),
-        {stage: story.seconds_in(stage) for stage in STAGES}, float(parked), float(stand),
-        limit_shares(u, run.body, run.task.base, dt), handed_over(story), sideways(u, dt), touches(story, base),
-        int(run.records["base"]["slipping"].sum()), base[thin].copy(), np.column_stack([story.time_s[thin], far]),
+        {stage: past.seconds_in(stage) for stage in STAGES}, float(parked), float(stand),
+        limit_shares(u, run.body, run.task.base, dt), handed_over(past), sideways(u, dt), touches(past, base),
+        int(run.records["base"]["slipping"].sum()), base[thin].copy(), np.column_stack([past.time_s[thin], far]),
     )  # fmt: skip
 
 
-def handed_over(story: Story) -> float:
+def handed_over(past: MissionHistory) -> float:
     """The largest share of an acceleration limit at a change of stage."""
-    u, dt, worst = story.commands, story.task.dt, 0.0
-    for change in story.log[1:]:
+    u, dt, worst = past.commands, past.task.dt, 0.0
+    for change in past.log[1:]:
         k = min(len(u) - 1, round(change.time_s / dt))
         for row in range(max(1, k - 1), min(len(u), k + 2)):
-            pair = limit_shares(u[row - 1 : row + 1], story.body, story.task.base, dt, first=u[row - 1])
+            pair = limit_shares(u[row - 1 : row + 1], past.body, past.task.base, dt, first=u[row - 1])
             worst = max(worst, *(share for name, share in pair.items() if "acceleration" in name))
     return worst
 
@@ -172,10 +172,10 @@ def sideways(u: Array, dt: float) -> float:
     return float(np.abs(np.cos(middle) * step[:, 1] - np.sin(middle) * step[:, 0]).max()) / dt
 
 
-def touches(story: Story, base: Array) -> int:
+def touches(past: MissionHistory, base: Array) -> int:
     """Samples (fifty per second) in which the footprint at `base`, without its margin, touches an obstacle."""
-    bare = story.task.planner.footprint.model_dump() | {"margin_m": 0.0}
-    space = prepared(story.grid, Footprint(**bare))
+    bare = past.task.planner.footprint.model_dump() | {"margin_m": 0.0}
+    space = prepared(past.grid, Footprint(**bare))
     return sum(not free_at(space, *map(float, pose)) for pose in base[::10])
 
 
@@ -307,17 +307,17 @@ def stopped(task: MissionTask, mishap: Mishap) -> Stop:
     run = simulate_mission(wanted, between=witness.between, meanwhile=witness.meanwhile, go_on=go_on)
     robot, base = witness.robot, witness.base
     assert robot is not None
-    story, at = story_of(run), [change for change in run.log if change.stage == "stopping"]
+    past, at = mission_history(run), [change for change in run.log if change.stage == "stopping"]
     ended = run.log[-1].stage == "stopped"
     good = len(at) == 1 and ended and f"stage {mishap.stage}" in at[0].reason and mishap.word in at[0].reason
     k = round(at[0].time_s / run.task.dt) if at else 0
-    u = story.commands
+    u = past.commands
     shares = limit_shares(u, run.body, run.task.base, run.task.dt)
     speed = math.dist(base[k, :2], base[max(0, k - 1), :2]) / run.task.dt
     way = float(np.hypot(*np.diff([*base[k:, :2], robot.base_pose()[:2]], axis=0).T).sum())
     return Stop(
         mishap.name, good, run.reason, speed, way,
         run.log[-1].time_s - (at[0].time_s if at else 0.0), float(np.abs(robot.world.data.qvel).max()),
-        max(share for name, share in shares.items() if "acceleration" in name), touches(story, base),
-        np.column_stack([story.time_s[k - 200 :] - story.time_s[k], u[k - 200 :, 0]]) if k > 200 else np.zeros((0, 2)),
+        max(share for name, share in shares.items() if "acceleration" in name), touches(past, base),
+        np.column_stack([past.time_s[k - 200 :] - past.time_s[k], u[k - 200 :, 0]]) if k > 200 else np.empty((0, 2)),
     )  # fmt: skip

@@ -18,7 +18,6 @@ from pliant.model.arm import Arm
 from pliant.model.tool import Tool
 from pliant.params.packing import to_record
 from pliant.session.in_process.fast_run import Simulation, simulate
-from pliant.spatial import transport_wrench
 from pliant.task.schema import Event, Task
 from pliant.world.world_config import Push, Sensor, SimConfig
 from pliant_experiments.motion.random_sets import SETS, stability
@@ -174,7 +173,7 @@ def _lever(seed: int) -> list[Figure]:
 
     def at_tool(raw: list[float]) -> Array:
         simulation = Simulation(task)
-        controller = simulation.cell.controller
+        controller = simulation.runner.controller
         controller.reading[0].wrench[:] = raw
         controller.tick()
         return controller.observed[0].wrench.copy()
@@ -195,8 +194,7 @@ def _lever(seed: int) -> list[Figure]:
 
 def _at_base(seed: int) -> list[Figure]:
     """A pure push at the tool; the rival takes its moment about the base's origin."""
-    moved = np.zeros(6)
-    transport_wrench(np.array([0.492, 0.133, 0.205, 1.0, 0, 0, 0]), np.array([10.0, 0, 0, 0, 0, 0]), moved)
+    moved = np.array([10.0, 0, 0, *np.cross([0.492, 0.133, 0.205], [10.0, 0, 0])])
     sim = SimConfig(seed=seed, sensor=SILENT, pushes=(Push(at_s=0.5, for_s=9.0, wrench=(10.0, 0, 0, 0, 0, 0)),))
     soft = Admittance(stiffness=diagonal(STIFFNESS, 20.0))
     sense = Sense(deadband_n=0.0, deadband_nm=0.0, frozen_s=0.0)

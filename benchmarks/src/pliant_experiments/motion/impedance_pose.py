@@ -15,7 +15,7 @@ from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported
 from pliant.control.parameters import Impedance, Limits, Parameters, Sense, diagonal
 from pliant.model.arm import Arm
 from pliant.session.in_process.fast_run import Run, simulate
-from pliant.spatial import rotation_error
+from pliant.spatial import pose_error
 from pliant.task.schema import Event, Task
 from pliant.world.world_config import Push, Sensor, SimConfig
 from pliant_experiments.scenes.probe_tool import TOOL
@@ -38,10 +38,10 @@ def _task(seed: int, seconds: float, pushes: tuple[Push, ...], events: tuple[Eve
 
 def turned(records: Array) -> Array:
     """The rotation vector from the first pose to each [rad], in the base frame."""
-    pose, out = records["observed"]["pose"], np.zeros((len(records), 3))
+    pose, out = records["observed"]["pose"], np.zeros((len(records), 6))
     for row, X in zip(out, pose, strict=True):
-        rotation_error(X[3:], pose[0, 3:], row)
-    return out
+        pose_error(X, pose[0], row)
+    return out[:, 3:]
 
 
 def _deflections(seed: int) -> tuple[list[Figure], dict[str, Array]]:

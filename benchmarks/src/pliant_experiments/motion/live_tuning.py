@@ -186,7 +186,7 @@ def _again(run: Run, sets: Array) -> float:
     out, arm = records.copy(), Arm.load("ur5e", TOOL)
     state, command, observed, work = STATE.new(), COMMAND.new(), OBSERVED.new(), new_work()
     which = records["revision"].astype(np.int64)
-    rerun(arm.handle, sets, which, records, state, command, observed, work, POSITION, DT, 0, len(records), out)
+    rerun(arm.handle, sets, which, records, state, command, observed, work, POSITION, DT, out)
     return difference(records, out)[0]
 
 

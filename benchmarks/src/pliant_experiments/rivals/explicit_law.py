@@ -21,7 +21,7 @@ from pliant.model.tool import Tool
 from pliant.params.declare import Six
 from pliant.records import COMMAND, POSITION, READING
 from pliant.robots.simulated import SimRobot
-from pliant.spatial import cross, pose_error, quat_rotate_inv, quat_to_mat, transport_wrench
+from pliant.spatial import cross, pose_error, quat_rotate, quat_rotate_inv, quat_to_mat
 from pliant.world.world_config import SimConfig
 
 Array = np.ndarray[Any, Any]
@@ -160,7 +160,9 @@ def wrench_at_tool(arm: Arm, raw: Array, X_tool: Array, X_sensor: Array) -> Arra
     weight, out = np.zeros(6), np.zeros(6)
     quat_rotate_inv(X_sensor[3:], arm.tool.mass_kg * arm.gravity, weight[:3])
     cross(np.array(arm.tool.com_in_sensor_m), weight[:3], weight[3:])
-    transport_wrench(np.concatenate([X_sensor[:3] - X_tool[:3], X_sensor[3:]]), raw - weight, out)
+    quat_rotate(X_sensor[3:], (raw - weight)[:3], out[:3])
+    quat_rotate(X_sensor[3:], (raw - weight)[3:], out[3:])
+    out[3:] += np.cross(X_sensor[:3] - X_tool[:3], out[:3])
     return out
 
 

@@ -131,7 +131,7 @@ def run_along(task: Task, goal: Goal) -> Array:
     """The records of a run with a moving equilibrium, including its velocity and acceleration."""
     simulation, out = Simulation(task), TELEMETRY.new(task.ticks)
     goals = np.array([np.concatenate(goal(i * task.dt)) for i in range(task.ticks)])
-    _along(simulation.world.record, *simulation.cell.controller.arguments, goals, out)
+    _along(simulation.world.record, *simulation.runner.controller.arguments, goals, out)
     return out
 
 

@@ -56,7 +56,7 @@ class Case:
         return self.records["state"]["contact"]
 
     @cached_property
-    def at_work(self) -> Array:
+    def active(self) -> Array:
         """Ticks in which a contact law seeks or presses."""
         return np.isin(self.contact["state"], (SEEK, DWELL, SLIDE, PAUSED))
 
@@ -105,7 +105,7 @@ class Case:
     @cached_property
     def target_n(self) -> float:
         """The largest target while the law was active [N]; 0 if it never was."""
-        return float(self.target[self.at_work].max(initial=0.0))
+        return float(self.target[self.active].max(initial=0.0))
 
     @cached_property
     def mode(self) -> int:

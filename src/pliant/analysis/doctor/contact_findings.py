@@ -31,8 +31,8 @@ def _is_off(case: Case) -> Array:
     # hysteresis: the last of the two thresholds that was crossed counts
     mark = np.where(force > firm, 1, np.where(force < gone, -1, 0))
     at = np.maximum.accumulate(np.where(mark != 0, np.arange(len(mark)), 0))
-    touched = np.cumsum((mark == 1) & case.at_work) > 0
-    return case.at_work & touched & (mark[at] == -1)
+    touched = np.cumsum((mark == 1) & case.active) > 0
+    return case.active & touched & (mark[at] == -1)
 
 
 def contact_losses(case: Case) -> Finding:
@@ -99,8 +99,8 @@ def preload(case: Case) -> Finding:
 
 def _start(case: Case) -> int:
     """The tick in which the law began to work (for a contact law: first sought, or else was ready)."""
-    if case.at_work.any():
-        return int(np.argmax(case.at_work))
+    if case.active.any():
+        return int(np.argmax(case.active))
     if case.is_contact:
         return len(case.records) - 1 - int(np.argmax(case.contact["state"][::-1] == READY))
     return int(np.argmax(case.records["state"]["started"] != 0))

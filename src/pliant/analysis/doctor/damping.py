@@ -82,7 +82,7 @@ def _ran(case: Case, law: int) -> Array:
 def _damper(case: Case) -> tuple[Array, Array]:
     """Force of the damping term and measured velocity, tick by tick, as six-vectors (zero where the law has none)."""
     force, speed = np.zeros((len(case.records), 6)), np.zeros((len(case.records), 6))
-    work = case.at_work & (case.contact["damper_n"] != 0.0)
+    work = case.active & (case.contact["damper_n"] != 0.0)
     force[work, 0], speed[work, 0] = case.contact["damper_n"][work], case.into[work]
     for law in _GAINS:
         ran = _ran(case, law)

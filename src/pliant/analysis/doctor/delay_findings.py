@@ -59,7 +59,7 @@ def stiffness(case: Case) -> float:
     shown = pressing(case)
     if shown is not None:
         return shown.stiffness
-    learned = case.contact["stiffness"][case.at_work]
+    learned = case.contact["stiffness"][case.active]
     return float(np.median(learned)) if len(learned) and learned.any() else math.nan
 
 
@@ -116,5 +116,5 @@ def effective_delay(case: Case) -> Finding:
 
 
 def _declared(case: Case) -> float:
-    values = case.setting("contact.lag_s", math.nan)[case.at_work]
+    values = case.setting("contact.lag_s", math.nan)[case.active]
     return float(np.median(values)) if len(values) else math.nan

@@ -46,7 +46,7 @@ def _force(ax: Axes, case: Case, theme: Theme) -> None:
     t = case.time_s
     if case.is_contact:
         ax.plot(t, case.pressed, color=theme.lines[0], lw=0.8, label="along the normal")
-        target = np.where(case.at_work, case.contact["target_n"], np.nan)
+        target = np.where(case.active, case.contact["target_n"], np.nan)
         ax.plot(t, target, color=theme.text, lw=1.0, ls="--", label="commanded")
     else:
         for i, name in enumerate("xyz"):

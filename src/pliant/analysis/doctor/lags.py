@@ -177,7 +177,7 @@ class Touch:
 
 def noise_n(case: Case) -> float:
     """Noise of one sample of the force along the normal, from its changes between ticks [N]."""
-    steps = np.diff(case.pressed[case.at_work], 2)
+    steps = np.diff(case.pressed[case.active], 2)
     steps = steps[np.isfinite(steps)]
     # the second difference of white noise has the variance 6 σ²
     return float(1.4826 * np.median(np.abs(steps)) / math.sqrt(6.0)) if len(steps) else math.nan
@@ -217,10 +217,10 @@ def _loud_windows(case: Case, force: Array, firm_n: float, noise: float, most: i
     fresh = np.concatenate(([True], np.any(raw[1:] != raw[:-1], axis=1)))
     along = case.records["observed"]["twist"][:, :3] + case.into[:, None] * case.contact["normal"]
     slid = np.cumsum(np.linalg.norm(np.nan_to_num(along), axis=1)) * case.dt
-    firm, ready = smoothed > firm_n, case.at_work & fresh
+    firm, ready = smoothed > firm_n, case.active & fresh
     found, i = [], most + size
     while i < len(force):
-        if not (firm[i] and case.at_work[i]):
+        if not (firm[i] and case.active[i]):
             i += 1
             continue
         begin = i - size // 3

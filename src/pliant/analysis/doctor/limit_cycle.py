@@ -38,7 +38,7 @@ def limit_cycle(case: Case) -> Finding:
     """Frequency and amplitude of a self-sustained oscillation."""
     marked, found, unit, sure = _in_force(case) if case.is_contact else _in_motion(case)
     if not found:
-        active = case.at_work if case.is_contact else np.ones(len(case.records), bool)
+        active = case.active if case.is_contact else np.ones(len(case.records), bool)
         looked = sum(len(windows(active, case.dt, seconds)) for seconds in WINDOWS_S)
         if not looked:
             why = f"The law was not active for {WINDOWS_S[0]:g} s at a time."
@@ -81,9 +81,9 @@ def _in_force(case: Case) -> tuple[Array, list[Rhythm], str, bool]:
     """A cycle of the force along the normal, from the first touch on."""
     force = np.nan_to_num(case.pressed)
     firm = case.setting("contact.touch_n", 0.5)
-    touched = np.cumsum(case.at_work & (smooth(force, 5) > 2 * firm)) > 0
+    touched = np.cumsum(case.active & (smooth(force, 5) > 2 * firm)) > 0
     band = float(np.median(case.setting("contact.band_n", 0.05 * case.target_n)))
-    marked, found = _search(case, force, case.at_work & touched, max(SHARE * case.target_n, BANDS * band))
+    marked, found = _search(case, force, case.active & touched, max(SHARE * case.target_n, BANDS * band))
     return marked, found, "N", True
 
 
@@ -143,7 +143,7 @@ def _whose(f: Array, v: Array, dt: float) -> str:
 
 def _integral_share(case: Case, marked: Array) -> float:
     """How much the integral swings beside the proportional part, in the cycle."""
-    contact = case.contact[marked & case.at_work]
+    contact = case.contact[marked & case.active]
     own = contact["integral"]
     if np.allclose(own, -contact["damper_n"] * contact["gain"], atol=1e-12):  # the speed of a virtual mass, or none
         return 0.0
@@ -157,7 +157,7 @@ def _loop(case: Case, frequency: float, marked: Array) -> tuple[str, str, tuple[
         why = "The law and the lag of the robot sustain it: no external force has this frequency."
         return why, "Raise the damping or the virtual mass, or reduce the lag of robot and filter.", ()
     lag, stiffness = delay_findings.total(case), delay_findings.stiffness(case)
-    gain, integral = float(np.median(case.contact["gain"][case.at_work])), _integral_share(case, marked)
+    gain, integral = float(np.median(case.contact["gain"][case.active])), _integral_share(case, marked)
     figures: tuple[Any, ...] = (reported("oscillation of the integral relative to the proportional part", integral),)
     if not (lag is not None and stiffness > 0 and gain > 0):
         quick = (

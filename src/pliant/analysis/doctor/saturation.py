@@ -24,7 +24,7 @@ OWN = "the law's own speed limit"
 def command_at_limit(case: Case) -> Finding:
     """The share of time in which each limit acted, and the effect of the one that acted most."""
     acted = _acted(case)
-    spent = case.seconds(case.at_work) or len(case.records) * case.dt
+    spent = case.seconds(case.active) or len(case.records) * case.dt
     shares = {name: case.seconds(active) / spent for name, active in acted.items()}
     figures = tuple(reported(f"share of the time, {name}", 100 * value, "%") for name, value in shares.items())
     worst = max(shares, key=lambda name: shares[name], default="")
@@ -40,13 +40,13 @@ def _acted(case: Case) -> dict[str, Array]:
     """The ticks in which each limit cut what was asked for."""
     contact, observed = case.contact, case.records["observed"]
     wanted, asked = np.abs(contact["wanted"]), np.abs(contact["asked"])
-    acted = {OWN: case.at_work & (wanted > asked * (1 + 1e-6) + 1e-9)}
+    acted = {OWN: case.active & (wanted > asked * (1 + 1e-6) + 1e-9)}
     for position, (bit, name) in enumerate(LIMITS.items()):
         if bit == LIMIT_SINGULAR:
             continue
         on = observed["limits"] & bit != 0
         # a joint move of the law hold goes at the speed limit: that is how it is meant
-        on &= case.at_work if case.at_work.any() else case.records["goal"]["law"] != LAWS["hold"].number
+        on &= case.active if case.active.any() else case.records["goal"]["law"] != LAWS["hold"].number
         before, after = np.abs(observed["asked"][:, position]), np.abs(observed["allowed"][:, position])
         acted[name] = on & (before - after > np.maximum(HARDLY * before, DUST * before[on].max(initial=0.0)))
     return {name: active for name, active in acted.items() if active.any()}
@@ -61,7 +61,7 @@ def _own(case: Case, active: Array, spent: float) -> tuple[str, str, tuple[Any, 
     flips = int(np.count_nonzero(np.diff(side))) / spent
     steep = float(np.median(gain[active]))
     error = case.contact["target_n"] - case.contact["force_n"]
-    largest = float(np.abs(error[case.at_work]).max())
+    largest = float(np.abs(error[case.active]).max())
     linear = limit / steep if steep > 0 else np.nan
     figures = (
         reported("speed limit of the law", 1e3 * limit, "mm/s"),

@@ -10,7 +10,7 @@ import matplotlib as mpl
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from pliant.analysis.mission_figures import STAGES, Story
+from pliant.analysis.mission_figures import STAGES, MissionHistory
 from pliant.analysis.pictures.mission_picture import beside
 from pliant.analysis.pictures.plan_picture import corners
 from pliant.analysis.pictures.style import LIGHT, Theme
@@ -31,10 +31,10 @@ SIDE_M = (-0.55, 1.25)
 class _Sheet:
     """One frame, with its scales."""
 
-    def __init__(self, story: Story, background: Image.Image, theme: Theme) -> None:
-        self.story, self.theme, self.image = story, theme, background.copy()
+    def __init__(self, mission: MissionHistory, background: Image.Image, theme: Theme) -> None:
+        self.mission, self.theme, self.image = mission, theme, background.copy()
         self.draw = ImageDraw.Draw(self.image)
-        left, right, _, top = story.grid.extent
+        left, right, _, top = mission.grid.extent
         self._per_m = FINE * MAP_PX / (right - left)
         self._left, self._top, self._head = left, top, FINE * HEAD_PX
         self._side_per_m = FINE * SIDE_PX / (SIDE_M[1] - SIDE_M[0])
@@ -59,9 +59,9 @@ def _font(size: int) -> Any:
     return ImageFont.truetype(str(File(mpl.get_data_path(), "fonts", "ttf", "DejaVuSans.ttf")), size)
 
 
-def _background(story: Story, theme: Theme) -> Image.Image:
+def _background(mission: MissionHistory, theme: Theme) -> Image.Image:
     """What does not move: the map, the plan, and the goal."""
-    cells = np.asarray(story.grid.occupancy, float)
+    cells = np.asarray(mission.grid.occupancy, float)
     shade = np.where(cells < 0, 0.25, np.clip(cells, 0, 100) / 100.0)
     grey = (255 - 200 * shade).astype(np.uint8)[::-1]
     rows, columns = grey.shape
@@ -69,23 +69,23 @@ def _background(story: Story, theme: Theme) -> Image.Image:
     sheet = Image.new("RGB", (FINE * (MAP_PX + SIDE_PX), FINE * (height + HEAD_PX)), theme.background)
     room = Image.fromarray(grey).resize((FINE * MAP_PX, FINE * height), Image.Resampling.NEAREST)
     sheet.paste(room.convert("RGB"), (0, FINE * HEAD_PX))
-    frame = _Sheet(story, sheet, theme)
-    if story.way is not None:
-        frame.draw.line(frame.above(story.way.samples(0.05)), fill=theme.grid, width=FINE * 5, joint="curve")
-    (x, y), r = frame.above(story.goal)[0], FINE * 5
+    frame = _Sheet(mission, sheet, theme)
+    if mission.path is not None:
+        frame.draw.line(frame.above(mission.path.samples(0.05)), fill=theme.grid, width=FINE * 5, joint="curve")
+    (x, y), r = frame.above(mission.goal)[0], FINE * 5
     for sign in (-1, 1):
         frame.draw.line([(x - r, y - sign * r), (x + r, y + sign * r)], fill=theme.alarm, width=FINE * 2)
     return frame.image
 
 
-def _frame(story: Story, background: Image.Image, row: int, theme: Theme) -> Image.Image:
-    sheet = _Sheet(story, background, theme)
-    pose, points = story.base[row], story.links(row)
+def _frame(mission: MissionHistory, background: Image.Image, row: int, theme: Theme) -> Image.Image:
+    sheet = _Sheet(mission, background, theme)
+    pose, points = mission.base[row], mission.links(row)
     thin = FINE * 2
     step = max(1, row // 300)
-    sheet.draw.line(sheet.above(story.base[: row + 1 : step]), fill=theme.lines[0], width=thin, joint="curve")
-    sheet.draw.line(sheet.above(story.tool[: row + 1 : step]), fill=theme.lines[1], width=FINE, joint="curve")
-    box = sheet.above(corners(story.task.planner.footprint, pose))
+    sheet.draw.line(sheet.above(mission.base[: row + 1 : step]), fill=theme.lines[0], width=thin, joint="curve")
+    sheet.draw.line(sheet.above(mission.tool[: row + 1 : step]), fill=theme.lines[1], width=FINE, joint="curve")
+    box = sheet.above(corners(mission.task.planner.footprint, pose))
     sheet.draw.polygon(box, fill=theme.lines[5], outline=theme.lines[0])
     sheet.draw.line(box[:2], fill=theme.text, width=thin)  # its front
     _arm(sheet, sheet.above(points))
@@ -103,7 +103,7 @@ def _arm(sheet: _Sheet, places: list[tuple[float, float]]) -> None:
 
 def _beside(sheet: _Sheet, points: Array, pose: Array) -> None:
     """The robot from the side, and its goal when that is near."""
-    base, theme = sheet.story.body.base, sheet.theme
+    base, theme = sheet.mission.body.base, sheet.theme
     half, r = 0.5 * base.length_m, base.wheel_radius_m
     floor = sheet.side(np.array(SIDE_M), np.zeros(2))
     sheet.draw.line(floor, fill=theme.faint, width=FINE)
@@ -112,19 +112,19 @@ def _beside(sheet: _Sheet, points: Array, pose: Array) -> None:
     wheel = sheet.side(np.array((-r, r)), np.array((2 * r, 0.0)))
     sheet.draw.ellipse([*wheel[0], *wheel[1]], fill=theme.text)
     _arm(sheet, sheet.side(*beside(points, pose)))
-    along, height = beside(sheet.story.goal[None, :3], pose)
-    if abs(along[0]) < SIDE_M[1] and math.dist(sheet.story.goal[:2], pose[:2]) < SIDE_M[1]:
+    along, height = beside(sheet.mission.goal[None, :3], pose)
+    if abs(along[0]) < SIDE_M[1] and math.dist(sheet.mission.goal[:2], pose[:2]) < SIDE_M[1]:
         (x, y), r = sheet.side(along, height)[0], FINE * 5
         for sign in (-1, 1):
             sheet.draw.line([(x - r, y - sign * r), (x + r, y + sign * r)], fill=theme.alarm, width=FINE * 2)
 
 
 def _words(sheet: _Sheet, row: int) -> None:
-    story, theme = sheet.story, sheet.theme
-    now = float(story.time_s[row])
-    stage = next((STAGES[name] for name, begin, end in story.spans() if begin <= now < end), "")
-    stage = stage or (story.log[-1].stage if story.log else "")
-    far = 1e3 * float(np.linalg.norm(story.tool[row, :3] - story.goal[:3]))
+    mission, theme = sheet.mission, sheet.theme
+    now = float(mission.time_s[row])
+    stage = next((STAGES[name] for name, begin, end in mission.spans() if begin <= now < end), "")
+    stage = stage or (mission.log[-1].stage if mission.log else "")
+    far = 1e3 * float(np.linalg.norm(mission.tool[row, :3] - mission.goal[:3]))
     text = f"{now:5.1f} s   {stage}"
     sheet.draw.text((FINE * 8, FINE * 8), text, fill=theme.text, font=sheet.font)
     distance = f"tool to goal: {far:.1f} mm" if far < 1e3 else f"tool to goal: {1e-3 * far:.2f} m"
@@ -142,16 +142,16 @@ def _palette(frame: Image.Image, theme: Theme) -> Image.Image:
     return source.quantize(COLOURS, dither=Image.Dither.NONE)
 
 
-def save_animation(story: Story, target: File, theme: Theme = LIGHT) -> float:
+def save_animation(mission: MissionHistory, target: File, theme: Theme = LIGHT) -> float:
     """Write the mission as a GIF; returns its speed relative to real time."""
-    good = np.flatnonzero(np.isfinite(story.base).all(axis=1))
+    good = np.flatnonzero(np.isfinite(mission.base).all(axis=1))
     if not len(good):
         raise InputError("animation", str(target), "made from a mission with at least one measured pose")
-    seconds = float(story.time_s[good[-1]])
+    seconds = float(mission.time_s[good[-1]])
     speed = max(1.0, math.ceil(2.0 * seconds * FRAMES_S / MOST_FRAMES) / 2.0)
-    rows = np.searchsorted(story.time_s[good], np.arange(0.0, seconds, speed / FRAMES_S))
-    background = _background(story, theme)
-    frames = [_frame(story, background, int(good[min(row, len(good) - 1)]), theme) for row in [*rows, len(good) - 1]]
+    rows = np.searchsorted(mission.time_s[good], np.arange(0.0, seconds, speed / FRAMES_S))
+    background = _background(mission, theme)
+    frames = [_frame(mission, background, int(good[min(row, len(good) - 1)]), theme) for row in [*rows, len(good) - 1]]
     palette = _palette(frames[len(frames) // 2], theme)
     frames = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
     wait = round(1e3 / FRAMES_S)

@@ -35,7 +35,7 @@ def draw(recording: Recording, names: Names | None = None, theme: Theme = LIGHT)
         from pliant.analysis import mission_figures
         from pliant.analysis.pictures import mission_picture
 
-        return mission_picture.figure(mission_figures.recorded_story(recording), theme)
+        return mission_picture.figure(mission_figures.recorded_mission(recording), theme)
     with style.applied(theme):
         fig, axes = style.figure(4, 2, title(recording), _subtitle(recording, names), theme=theme, even=True)
         _force(axes[0, 0], recording, theme)

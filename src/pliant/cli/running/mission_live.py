@@ -18,7 +18,7 @@ from pliant.mobile.mission.stage_machine import DONE, STOPPED
 
 def run_live(task: MissionTask, recording: Path, picture: Path, *, name: str | None, yes: bool) -> int:
     """Run a mission in real time, to its end or to Ctrl-C, and write a recording and a picture."""
-    from pliant.analysis.mission_figures import mission_figures, recorded_story, save_picture
+    from pliant.analysis.mission_figures import mission_figures, recorded_mission, save_picture
     from pliant.record.reader import Recording
 
     say_mission(task, "simulated in real time")
@@ -34,17 +34,17 @@ def run_live(task: MissionTask, recording: Path, picture: Path, *, name: str | N
         interrupted = not go_on()
         if code := recorder.wait():
             raise RecordingError(recording, f"is incomplete: the recorder exited early (exit code {code}).")
-    story = recorded_story(Recording.load(recording))
-    out.print(stages_table(story.log))
-    figures = mission_figures(story)
+    mission_log = recorded_mission(Recording.load(recording))
+    out.print(stages_table(mission_log.log))
+    figures = mission_figures(mission_log)
     out.print(figures_table(figures, task.name))
-    save_picture(story, picture)
+    save_picture(mission_log, picture)
     out.print(f"Recording: {recording}\nPicture: {picture}")
     if interrupted:
         out.print("Stopped by Ctrl-C: base and arm stopped before the goal.")
         return 0
-    if not story.log or story.log[-1].stage != DONE:
-        stops = [change.reason for change in story.log if change.stage == "stopping"]
+    if not mission_log.log or mission_log.log[-1].stage != DONE:
+        stops = [change.reason for change in mission_log.log if change.stage == "stopping"]
         raise MissionError(stops[-1] if stops else "the loop was asked to stop")
     return 0 if all(figure.met for figure in figures) else 1
 
@@ -53,11 +53,11 @@ def _until_over(session: MissionSession, go_on: Callable[[], bool]) -> None:
     """Print each stage as it begins, with the reason, until the mission ends; Ctrl-C brakes and ends it."""
     printed, halted = 0, False
     while session.running:
-        story = session.story
-        for time_s, stage, reason in story["account"]["log"][printed:]:
+        mission_log = session.mission_log
+        for time_s, stage, reason in mission_log["account"]["log"][printed:]:
             err.print(f"{time_s:.2f} s: {STAGE_WORDS.get(stage, stage)} ({reason}).")
             printed += 1
-        if not story["moving"] and (story["stage"] in (DONE, STOPPED) or not go_on()):
+        if not mission_log["moving"] and (mission_log["stage"] in (DONE, STOPPED) or not go_on()):
             return
         if not go_on() and not halted:
             err.print("Stopping.")

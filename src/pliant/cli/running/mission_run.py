@@ -98,7 +98,7 @@ def say_mission(task: MissionTask, how: str = "simulated") -> None:
 def _run(
     task: MissionTask, prepared: tuple[Body, OccupancyGrid, Mission], recording: Path, picture: Path, animation: Path
 ) -> int:
-    from pliant.analysis.mission_figures import mission_figures, save_picture, story_of
+    from pliant.analysis.mission_figures import mission_figures, mission_history, save_picture
     from pliant.analysis.pictures.mission_animation import save_animation
     from pliant.mobile.mission.simulated_mission import save_mission, simulate_mission
 
@@ -114,17 +114,17 @@ def _run(
     out.print(f"{seconds:.2f} s simulated in {taken:.2f} s ({seconds / taken:.1f}× real time).")
     out.print(stages_table(run.log))
     save_mission(run, recording)
-    story = story_of(run)
-    figures = mission_figures(story, run.tool)
+    mission_log = mission_history(run)
+    figures = mission_figures(mission_log, run.tool)
     out.print(figures_table(figures, task.name))
     out.print(f"Recording: {recording}")
     if interrupted:
         out.print("Stopped by Ctrl-C: base and arm stopped before the goal.")
         return 0
     with progress("drawing") as update:
-        save_picture(story, picture)
+        save_picture(mission_log, picture)
         update(0.25)
-        speed = save_animation(story, animation)
+        speed = save_animation(mission_log, animation)
     out.print(f"Picture: {picture}\nAnimation, {pace_words(speed)}: {animation}")
     if not run.done:
         raise MissionError(run.reason)

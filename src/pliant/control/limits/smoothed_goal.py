@@ -66,7 +66,7 @@ def _follow(gap, twist, v, first, top, most, dt, o):
 
 
 @kernel
-def lead(p, s, goal, twist, accel, gap, pace, dt, o):
+def smooth_goal(p, s, goal, twist, accel, gap, pace, dt, o):
     """Replace the goal, its velocity and its acceleration by those of the led goal, advanced by dt [s].
 
     The led goal is `s.led` with `s.led_twist`; `gap` (6) is the distance from it to the goal. `pace` holds the speed

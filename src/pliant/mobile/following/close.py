@@ -30,29 +30,29 @@ EVEN = 0.15
 
 
 @kernel
-def step(base, p, s, track, pose, v, omega, age, dt, o):
-    """Write the next command into `o`, from odometry (pose, speeds) that is `age` [s] old."""
-    if not is_driving(base, p, s, track, pose, v, omega, age, dt, o):
+def step(base, p, s, track, m, dt, o):
+    """Write the next command into `o`, from the odometry `m`."""
+    if not is_driving(base, p, s, track, m, dt, o):
         return
     if s.phase == TURN:
-        _turn_first(base, p, s, track, pose, v, omega, dt, o)
+        _turn_first(base, p, s, track, m, dt, o)
     else:
-        gone = s.even + max(0.0, track.parts[s.part].direction * v) * dt
+        gone = s.even + max(0.0, track.parts[s.part].direction * m.v) * dt
         s.even = gone + EVEN * (s.s - gone)
-        _drive(base, p, s, track, v, dt, o)
+        _drive(base, p, s, track, m.v, dt, o)
 
 
 @kernel
-def _turn_first(base, p, s, track, pose, v, omega, dt, o):
+def _turn_first(base, p, s, track, m, dt, o):
     """At the beginning of a part, a heading that is far off is turned away before driving."""
-    error = wrapped(track.points[index_at(track, s.part, s.s)].heading - pose[2])
-    if abs(v) < AT_REST_M_S and abs(error) < math.radians(p.turn_at_deg) and o.state != TURNING:
+    error = wrapped(track.points[index_at(track, s.part, s.s)].heading - m.pose[2])
+    if abs(m.v) < AT_REST_M_S and abs(error) < math.radians(p.turn_at_deg) and o.state != TURNING:
         s.phase, s.even = DRIVE, s.s
-        _drive(base, p, s, track, v, dt, o)
+        _drive(base, p, s, track, m.v, dt, o)
         return
-    if o.state == TURNING and abs(error) < math.radians(p.goal_deg) and abs(omega) < AT_REST_RAD_S:
+    if o.state == TURNING and abs(error) < math.radians(p.goal_deg) and abs(m.omega) < AT_REST_RAD_S:
         s.phase, s.even = DRIVE, s.s
-    limited(base, 0.0, turn_rate(base, 0.5, p.settle_s, error, omega), dt, o)
+    limited(base, 0.0, turn_rate(base, 0.5, p.settle_s, error, m.omega), dt, o)
     o.state = TURNING
 
 
@@ -88,6 +88,6 @@ def _drive(base, p, s, track, v, dt, o):
 
 
 @kernel
-def step_at(base, settings, state, track, pose, v, omega, age, dt, out):
+def step_at(base, settings, state, track, odometry, dt, out):
     """`step` for callers outside compiled code."""
-    step(base[0], settings[0], state[0], track, pose, v, omega, age, dt, out[0])
+    step(base[0], settings[0], state[0], track, odometry[0], dt, out[0])

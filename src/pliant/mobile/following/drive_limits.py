@@ -25,10 +25,20 @@ TWIST = Layout(
         Field("v", "m/s", "commanded forward speed"),
         Field("omega", "rad/s", "commanded turning speed"),
         Field("state", "", "what the follower is doing (see STATES)", kind="i8"),
-        Field("way_m", "m", "distance along the path"),
+        Field("path_m", "m", "distance along the path"),
         Field("cross_m", "m", "distance from the path, left of it positive"),
         Field("turn_rad", "rad", "heading error"),
         Field("part", "", "part of the path between two stops", kind="i8"),
+    ),
+)
+
+ODOMETRY = Layout(
+    "Odometry",
+    (
+        Field("pose", "m, m, rad", "x, y and heading", (3,)),
+        Field("v", "m/s", "forward speed"),
+        Field("omega", "rad/s", "turning speed"),
+        Field("age", "s", "how old it is"),
     ),
 )
 
@@ -87,9 +97,15 @@ def turn_rate(base, share, settle_s, error, omega):
 
 
 @kernel
-def unusable(pose, v, omega, age, stale_s):
-    """NO_NUMBER or STALE, or 0 if the odometry can be used."""
-    total = pose[0] + pose[1] + pose[2] + v + omega
-    if not math.isfinite(total) or not math.isfinite(age):
+def unusable(m, stale_s):
+    """NO_NUMBER or STALE, or 0 if the odometry `m` can be used."""
+    total = m.pose[0] + m.pose[1] + m.pose[2] + m.v + m.omega
+    if not math.isfinite(total) or not math.isfinite(m.age):
         return NO_NUMBER
-    return STALE if age > stale_s or age < 0.0 else 0
+    return STALE if m.age > stale_s or m.age < 0.0 else 0
+
+
+@kernel
+def unusable_at(odometry, stale_s):
+    """`unusable` for a one-element record array."""
+    return unusable(odometry[0], stale_s)

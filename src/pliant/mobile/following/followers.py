@@ -19,7 +19,7 @@ import numpy as np
 from pliant.errors import InputError
 from pliant.mobile.base.base_params import Base, Follow, Footprint, Pursuit
 from pliant.mobile.following import close, pursuit
-from pliant.mobile.following.drive_limits import DONE, TWIST
+from pliant.mobile.following.drive_limits import DONE, ODOMETRY, TWIST
 from pliant.mobile.following.phases import FOLLOW_STATE
 from pliant.mobile.following.track import track_of
 from pliant.mobile.planning.base_path import Path
@@ -38,7 +38,7 @@ class Follower(ABC):
         self.path, self.base, self.settings = path, base or Base(), settings or Follow()
         self.track = track_of(path, self.base, self.settings)
         self._base, self._settings = to_record(self.base), to_record(self.settings)
-        self._state, self._twist = FOLLOW_STATE.new(), TWIST.new()
+        self._state, self._odometry, self._twist = FOLLOW_STATE.new(), ODOMETRY.new(), TWIST.new()
 
     @property
     def done(self) -> bool:
@@ -49,24 +49,22 @@ class Follower(ABC):
         """The next command (see `TWIST`) from odometry: pose (x, y, heading), speeds, and their age."""
         if not (0.0 < dt <= 1.0):
             raise InputError("dt", dt, "a period of at most 1 s")
-        where = np.ascontiguousarray(pose, float)
-        if where.shape != (3,):
+        if np.shape(pose) != (3,):
             raise InputError("pose", list(pose), "three numbers: x, y and heading")
-        self._step(where, float(v), float(omega), float(age_s), float(dt))
+        self._odometry[0] = (pose, v, omega, age_s)
+        self._step(float(dt))
         return self._twist[0]
 
     @abstractmethod
-    def _step(self, pose: Any, v: float, omega: float, age_s: float, dt: float) -> None:
+    def _step(self, dt: float) -> None:
         """Fill `self._twist`."""
 
 
 class PathFollower(Follower):
     """Feed-forward of the path's curvature and speed, feedback of errors: the default."""
 
-    def _step(self, pose: Any, v: float, omega: float, age_s: float, dt: float) -> None:
-        close.step_at(
-            self._base, self._settings, self._state, self.track, pose, v, omega, age_s, dt, self._twist
-        )  # fmt: skip
+    def _step(self, dt: float) -> None:
+        close.step_at(self._base, self._settings, self._state, self.track, self._odometry, dt, self._twist)
 
 
 class RegulatedPurePursuit(Follower):
@@ -87,9 +85,9 @@ class RegulatedPurePursuit(Follower):
         """Where the footprint fits; open space if no map is given."""
         self._pursuit = to_record(self.pursuit)
 
-    def _step(self, pose: Any, v: float, omega: float, age_s: float, dt: float) -> None:
+    def _step(self, dt: float) -> None:
         pursuit.step_at(
-            self._base, self._pursuit, self._settings, self._state, self.track, self.space, pose, v, omega, age_s, dt,
+            self._base, (self._pursuit, self._settings), self._state, self.track, self.space, self._odometry, dt,
             self._twist,
         )  # fmt: skip
 

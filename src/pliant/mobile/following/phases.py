@@ -35,25 +35,25 @@ FOLLOW_STATE = Layout(
 
 
 @kernel
-def is_driving(base, p, s, track, pose, v, omega, age, dt, o):
-    """Whether to drive the part now (or turn to it first), from odometry that is `age` [s] old.
+def is_driving(base, p, s, track, m, dt, o):
+    """Whether to drive the part now (or turn to it first), from the odometry `m`.
 
     Writes the position on the path into `o`; if the part is not to be driven, the command as well.
     """
-    bad = unusable(pose, v, omega, age, p.stale_s)
+    bad = unusable(m, p.stale_s)
     if bad != 0:
         halted(base, dt, o, bad)
         return False
-    s.s = locate(track, s.part, s.s, pose[0], pose[1])
-    o.cross_m, o.turn_rad = errors_at(track, s.part, s.s, pose)
-    o.way_m, o.part = track.parts[s.part].before + s.s, s.part
+    s.s = locate(track, s.part, s.s, m.pose[0], m.pose[1])
+    o.cross_m, o.turn_rad = errors_at(track, s.part, s.s, m.pose)
+    o.path_m, o.part = track.parts[s.part].before + s.s, s.part
     if abs(o.cross_m) > p.lost_m:
         halted(base, dt, o, LOST)
         return False
     if s.phase == STOP:
-        _stop(base, s, track, v, omega, dt, o)
+        _stop(base, s, track, m, dt, o)
     elif s.phase == ALIGN:
-        _align(base, p, s, track, pose, omega, dt, o)
+        _align(base, p, s, track, m, dt, o)
     elif s.phase == END:
         halted(base, dt, o, DONE)
     else:
@@ -62,10 +62,10 @@ def is_driving(base, p, s, track, pose, v, omega, age, dt, o):
 
 
 @kernel
-def _stop(base, s, track, v, omega, dt, o):
+def _stop(base, s, track, m, dt, o):
     """Rest before the next part, or before the last turn."""
     halted(base, dt, o, STOPPING)
-    if abs(v) < AT_REST_M_S and abs(omega) < AT_REST_RAD_S and o.v == 0.0 and o.omega == 0.0:
+    if abs(m.v) < AT_REST_M_S and abs(m.omega) < AT_REST_RAD_S and o.v == 0.0 and o.omega == 0.0:
         if s.part + 1 < track.parts.shape[0]:
             s.part += 1
             s.s, s.phase = 0.0, TURN
@@ -74,12 +74,12 @@ def _stop(base, s, track, v, omega, dt, o):
 
 
 @kernel
-def _align(base, p, s, track, pose, omega, dt, o):
+def _align(base, p, s, track, m, dt, o):
     """Turn to the heading at the end."""
-    error = wrapped(track.points[track.points.shape[0] - 1].heading - pose[2])
-    if abs(error) < math.radians(p.goal_deg) and abs(omega) < AT_REST_RAD_S:
+    error = wrapped(track.points[track.points.shape[0] - 1].heading - m.pose[2])
+    if abs(error) < math.radians(p.goal_deg) and abs(m.omega) < AT_REST_RAD_S:
         s.phase = END
         halted(base, dt, o, DONE)
         return
-    limited(base, 0.0, turn_rate(base, 0.5, p.settle_s, error, omega), dt, o)
+    limited(base, 0.0, turn_rate(base, 0.5, p.settle_s, error, m.omega), dt, o)
     o.state = TURNING

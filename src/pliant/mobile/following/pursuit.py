@@ -20,24 +20,24 @@ TURNED = 0.05
 
 
 @kernel
-def step(base, p, follow, s, track, space, pose, v, omega, age, dt, o):
-    """Write the next command into `o`, from odometry (pose, speeds) that is `age` [s] old."""
-    if is_driving(base, follow, s, track, pose, v, omega, age, dt, o):
-        _pursue(base, p, s, track, space, pose, v, omega, dt, o)
+def step(base, p, follow, s, track, space, m, dt, o):
+    """Write the next command into `o`, from the odometry `m`."""
+    if is_driving(base, follow, s, track, m, dt, o):
+        _pursue(base, p, s, track, space, m, dt, o)
 
 
 @kernel
-def _pursue(base, p, s, track, space, pose, v, omega, dt, o):
+def _pursue(base, p, s, track, space, m, dt, o):
     q = track.parts[s.part]
     left = (q.last - q.first) * q.step - s.s
     if left < p.goal_m:
         s.phase = STOP
         halted(base, dt, o, STOPPING)
         return
-    far = min(p.lookahead_max_m, max(p.lookahead_min_m, p.lookahead_s * abs(v)))
+    far = min(p.lookahead_max_m, max(p.lookahead_min_m, p.lookahead_s * abs(m.v)))
     aim = track.points[index_at(track, s.part, s.s + far)]
-    dx, dy = aim.x - pose[0], aim.y - pose[1]
-    c, sn = math.cos(pose[2]), math.sin(pose[2])
+    dx, dy = aim.x - m.pose[0], aim.y - m.pose[1]
+    c, sn = math.cos(m.pose[2]), math.sin(m.pose[2])
     ahead, side = c * dx + sn * dy, c * dy - sn * dx
     distance = math.hypot(dx, dy)
     # the angle at which the point is seen, in the direction of driving
@@ -45,13 +45,13 @@ def _pursue(base, p, s, track, space, pose, v, omega, dt, o):
     turning = s.phase == TURN and o.state == TURNING and abs(angle) > TURNED
     if abs(angle) > math.radians(p.turn_at_deg) or turning:
         s.phase = TURN
-        limited(base, 0.0, turn_rate(base, 0.5, 0.3, angle, omega), dt, o)
+        limited(base, 0.0, turn_rate(base, 0.5, 0.3, angle, m.omega), dt, o)
         o.state = TURNING
         return
     s.phase = DRIVE
     curvature = 2.0 * side / max(distance * distance, 1e-6)
-    speed = q.direction * _regulated(base, p, space, pose, curvature, left, q.direction)
-    if not arc_free(space, pose[0], pose[1], pose[2], curvature, speed * p.look_s):
+    speed = q.direction * _regulated(base, p, space, m.pose, curvature, left, q.direction)
+    if not arc_free(space, m.pose[0], m.pose[1], m.pose[2], curvature, speed * p.look_s):
         halted(base, dt, o, BLOCKED)
         return
     limited(base, speed, speed * curvature, dt, o)
@@ -76,6 +76,6 @@ def _regulated(base, p, space, pose, curvature, left, direction):
 
 
 @kernel
-def step_at(base, settings, follow, state, track, space, pose, v, omega, age, dt, out):
-    """`step` for callers outside compiled code."""
-    step(base[0], settings[0], follow[0], state[0], track, space, pose, v, omega, age, dt, out[0])
+def step_at(base, settings, state, track, space, odometry, dt, out):
+    """`step` for callers outside compiled code; `settings` are those of the pursuit and of every follower."""
+    step(base[0], settings[0][0], settings[1][0], state[0], track, space, odometry[0], dt, out[0])

@@ -82,6 +82,7 @@ class PoseTracker:
         self.velocity = CAKalman() if velocity is None else velocity
         """Estimates the velocity of the references."""
         self._base, self._twist = to_record(self.base), drive_limits.TWIST.new()
+        self._odometry = drive_limits.ODOMETRY.new()
         self._known: Any = None
         self._heard_s, self._backward = -math.inf, False
 
@@ -103,7 +104,8 @@ class PoseTracker:
         where = np.array(pose, float)
         if where.shape != (3,):
             raise InputError("pose", list(pose), "three numbers: x, y and heading")
-        bad = drive_limits.unusable(where, float(v), float(omega), float(age_s), self.settings.stale_s)
+        self._odometry[0] = (where, v, omega, age_s)
+        bad = drive_limits.unusable_at(self._odometry, self.settings.stale_s)
         if not bad and (self._known is None or not now_s - self._heard_s <= self.stale_s):
             bad = NO_REFERENCE
         if bad:

@@ -27,18 +27,18 @@ class MissionLink(BoardLink[MissionTask]):
     """A connection to the board of a mission."""
 
     @property
-    def story(self) -> dict[str, Any]:
+    def mission_log(self) -> dict[str, Any]:
         """The log of the mission: `stage`, whether it is `moving` or `seeking` a path, and its `account`."""
-        return self.board.story
+        return self.board.mission_log
 
     @property
     def stage(self) -> str:
         """ready, A, B, C, stopping, done or stopped."""
-        return self.story["stage"]
+        return self.mission_log["stage"]
 
     def has_stopped(self, since: int) -> bool:
         """Whether the mission obeys a stop; its records do not show that, but its log does."""
-        return not self.story.get("moving", True) or self.story.get("stage") in ("stopping", "stopped")
+        return not self.mission_log.get("moving", True) or self.mission_log.get("stage") in ("stopping", "stopped")
 
     def begin(self) -> None:
         """Begin; a finished mission begins again from the robot's current pose. Raises if there is no path."""
@@ -51,7 +51,7 @@ class MissionLink(BoardLink[MissionTask]):
         none.
         """
         values = numbers("goal", position, 2, 3, allowed="2 or 3 numbers [m]")
-        pose = np.array(self.story["account"]["goal"])
+        pose = np.array(self.mission_log["account"]["goal"])
         pose[: len(values)] = values
         self._ask(goal_requests.GOAL_POSE, pose)
 
@@ -62,9 +62,9 @@ class MissionLink(BoardLink[MissionTask]):
         deadline, told = time.monotonic() + _SEEK_S, -1
         while time.monotonic() < deadline:
             self._must_run()
-            if self.board.told != told:
-                told = self.board.told
-                why = self.story.get("answers", {}).get(str(number))
+            if self.board.mission_log_number != told:
+                told = self.board.mission_log_number
+                why = self.mission_log.get("answers", {}).get(str(number))
                 if why:
                     raise RejectedError(why)
                 if why is not None:

@@ -22,9 +22,9 @@ from pliant.loop.board import Board
 from pliant.loop.board_layout import RUNNING, STOPPED
 from pliant.loop.control_loop import live
 from pliant.loop.pacing import PACE, start_at
-from pliant.loop.periods import sign_and_wait
+from pliant.loop.periods import stamp_and_wait
 from pliant.loop.processes import arguments
-from pliant.loop.slots import knock
+from pliant.loop.slots import has_request
 from pliant.mobile.mission.mission_task import MissionTask, begun, within
 from pliant.mobile.mission.simulated_mission import MissionLoop, account, lags_of, simulated
 from pliant.mobile.mission.stage_machine import Change, Mission
@@ -83,7 +83,7 @@ class MissionProcess:
                 self.loop.period(out)
             else:
                 self.loop.stand(out)
-            sign_and_wait(out, ring, number, pace)
+            stamp_and_wait(out, ring, number, pace)
             number += 1
             self.goes = self.goes and not self.mission.ended
             self._tell()
@@ -96,7 +96,7 @@ class MissionProcess:
         """Hear what is asked; False: end."""
         if os.getppid() != int(self.board.header.owner_pid):
             self.asked = "the process that started the loop has exited"
-        if knock(*self.board.door, 0):
+        if has_request(*self.board.door, 0):
             while (item := self.board.take()) is not None:
                 self._obey(item)
         if self._sought is not None and self._sought[0].done():
@@ -191,7 +191,7 @@ class MissionProcess:
             del self.answers[old]
 
     def _tell(self) -> None:
-        """Put the story on the board, if there is another one."""
+        """Put the log of the mission on the board, if there is another one."""
         mission = self.mission
         seeks = self._sought is not None or (self.goes and mission.drive.seeks)
         told = self.stage, self.goes, len(mission.log), id(mission), id(mission.stand), seeks, tuple(self.answers)
@@ -199,7 +199,7 @@ class MissionProcess:
             return
         self._told = told
         log = [*self.past, *mission.log]
-        self.board.tell(
+        self.board.write_mission_log(
             {
                 "stage": self.stage,
                 "seeking": seeks,

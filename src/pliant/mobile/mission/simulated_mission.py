@@ -189,7 +189,7 @@ def account(log: list[Change], stand: Stand | None, goal: Array, park_q: Array) 
     way = None if stand is None else {"start": list(stand.plan.path.start), "arcs": stand.plan.path.arcs.tolist()}
     return {
         "log": [[change.time_s, change.stage, change.reason] for change in log],
-        "way": way,
+        "path": way,
         "stand": None if stand is None else stand.q.tolist(),
         "goal": goal.tolist(),
         "park_q": park_q.tolist(),
@@ -227,7 +227,7 @@ def mission_writer(path: Path, task: MissionTask, grid: OccupancyGrid, said: dic
 def writer_of_board(board: Board, path: Path) -> RecordingWriter:
     """A recording of the mission that runs on a board."""
     task = MissionTask.model_validate(board.config[MISSION])
-    return mission_writer(path, task, load_map(task.map), board.story["account"])
+    return mission_writer(path, task, load_map(task.map), board.mission_log["account"])
 
 
 def save_mission(run: MissionRun, path: Path) -> None:

@@ -261,7 +261,7 @@ class DriveStage(Stage):
     @property
     def share(self) -> float:
         length = self.stand.plan.path.length_m if self.stand else 0.0
-        return 0.0 if self._told is None else min(1.0, float(self._told.way_m) / max(length, 1e-9))
+        return 0.0 if self._told is None else min(1.0, float(self._told.path_m) / max(length, 1e-9))
 
 
 class ReachStage(Stage):

@@ -147,8 +147,9 @@ def _key(space, s, x, y, heading):
 
 
 @kernel
-def _put(space, wave, room, x, y, heading, g, curvature, length, parent):
-    """Remember a pose, if nothing cheaper led into its cell; whether there was room for it."""
+def _put(space, wave, room, pose, g, arc, parent):
+    """Remember a pose and the arc (curvature, length) to it, if nothing cheaper led into its cell; False: no room."""
+    x, y, heading = pose
     s = room.state[0]
     j, i, k = _key(space, s, x, y, heading)
     seen = room.mark[j, i, k]
@@ -162,7 +163,7 @@ def _put(space, wave, room, x, y, heading, g, curvature, length, parent):
     room.mark[j, i, k], room.best[j, i, k] = 2 * s.query, g
     node = room.nodes[s.nodes]
     node.x, node.y, node.heading, node.g, node.h = x, y, heading, g, h
-    node.curvature, node.length, node.parent, node.sure = curvature, length, parent, 0
+    node.curvature, node.length, node.parent, node.sure = arc[0], arc[1], parent, 0
     _push(room, g + s.greed * h, s.nodes)
     s.nodes += 1
     return True
@@ -191,7 +192,7 @@ def begin(space, wave, room, start, goal):
     s.query += 1
     s.nodes, s.open, s.expanded, s.found, s.met, s.ahead, s.tried = 0, 0, 0, -1, -1, 0, -1
     put(s.goal, goal)
-    _put(space, wave, room, start[0], start[1], start[2], 0.0, 0.0, 0.0, -1)
+    _put(space, wave, room, (start[0], start[1], start[2]), 0.0, (0.0, 0.0), -1)
 
 
 @kernel
@@ -275,7 +276,7 @@ def _expand(space, wave, room, at):
                 continue
             if distance_at(space, px, py) < space.about[0].roomy:
                 cost += (s.narrow - 1.0) * step
-            if not _put(space, wave, room, px, py, ph, g + cost, curvature, length, at):
+            if not _put(space, wave, room, (px, py, ph), g + cost, (curvature, length), at):
                 return False
     return True
 

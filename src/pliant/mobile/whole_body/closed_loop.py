@@ -85,7 +85,7 @@ class BodySettings:
 
 
 @kernel
-def feel(handle, parameters, state, reading, base, observed, work, q, needed, dt):
+def measure_wrench(handle, parameters, state, reading, base, observed, work, q, needed, dt):
     """Where the tool is, how it moves and what acts on it, in world axes, for base and arm as measured.
 
     A force sensor that the law does not need may fail.
@@ -125,7 +125,7 @@ def yielding(handle, parameters, state, goal, observed, work, q, dt):
 
 
 @kernel
-def keep(out, number, dt, reading, goal, observed, command, state, base):
+def fill_telemetry(out, number, dt, reading, goal, observed, command, state, base):
     """One record of telemetry, as of an arm, and what the base did."""
     telemetry.fill(out[0], number, dt, 0, reading[0], goal[0], observed[0], command[0], state[0])
     out[0].base = base[0]
@@ -195,7 +195,7 @@ class BodyLoop:
         out = TELEMETRY.new() if out is None else out
         self._tell(u)
         dt, late = self.settings.dt, max(self.settings.lags.base_s, 1e-9)
-        keep(out, self.tick, dt, self.reading, self.goal, self.observed, self.command, self.state, self.base)
+        fill_telemetry(out, self.tick, dt, self.reading, self.goal, self.observed, self.command, self.state, self.base)
         self.robot.write(self.command)
         self._v += (1.0 - math.exp(-dt / late)) * (u[:2] - self._v)
         self.tick += 1
@@ -220,7 +220,7 @@ class BodyLoop:
         report = self._slip.update(self.time_s, self._rolled, self._pose)
         self._apart[:], self.base["slipping"] = (report.apart_m, report.apart_rad), report.slipping
         handle, records = self.body.chain.handle, (self.state, self.reading, self.base, self.observed, self.work)
-        feel(handle, self.parameters, *records, self.q, self.settings.law == "comply", self.settings.dt)
+        measure_wrench(handle, self.parameters, *records, self.q, self.settings.law == "comply", self.settings.dt)
 
     def expected(self) -> Array:
         """Predicted base and arm at the time when the current command takes effect."""

@@ -138,10 +138,10 @@ def _start(h, q, number, start, posture, target, first):
 
 
 @kernel
-def search(handle, work, q, start, posture, target, tolerance, first, number, most):
-    """Try the starts `number` … `most` - 1 in order; returns the one that reached the pose, or -1."""
+def search(handle, work, q, start, posture, target, tolerance, first, trials):
+    """Try the starts from `trials[0]` to before `trials[1]`; returns the one that reached the pose, or -1."""
     h, w = handle[0], work[0]
-    for trial in range(number, most):
+    for trial in range(trials[0], trials[1]):
         _start(h, q, trial, start, posture, target, first)
         if descend(h, w, q, target, tolerance, first) >= 0:
             return trial
@@ -209,7 +209,8 @@ class PoseSearch:
 
     def _solve(self, target: Array, start: Array, first: int, number: int) -> PoseSolution:
         handle, q = self.body.chain.handle, np.zeros(self.body.n)
-        won = search(handle, self._work, q, start, self.posture, target, self.tolerance, first, number, self.starts)
+        trials = (number, self.starts)
+        won = search(handle, self._work, q, start, self.posture, target, self.tolerance, first, trials)
         e = self._work[0].e
         return PoseSolution(q, won >= 0, won, float(np.linalg.norm(e[:3])), float(np.linalg.norm(e[3:])))
 

@@ -13,7 +13,7 @@ from pliant.control.controller import Controller
 from pliant.control.parameters import PARAMETERS
 from pliant.control.tick import WORK
 from pliant.kernel import floats, kernel, put, record_at
-from pliant.loop.periods import period, stands
+from pliant.loop.periods import is_still, period
 from pliant.model.handle import HANDLE
 from pliant.records import COMMAND, GOAL, OBSERVED, READING, STATE, TELEMETRY, Field, Layout
 from pliant.world.world_layout import WORLD
@@ -71,7 +71,7 @@ def steps(addresses, first, ticks, revision, out, every, truth):
             tell(w, floats(truth + 8 * TRUTH * done, TRUTH))
         done += 1
         found = s.fault != 0 and before == 0
-        ended = s.fault != 0 and stands(h, s, r)
+        ended = s.fault != 0 and is_still(h, s, r)
         if every != 0 or found or ended or done == ticks:
             telemetry.fill(record_at(out + row * _SIZE, _TELEMETRY), first + done - 1, a.dt, revision, r, g, o, c, s)
             row += every

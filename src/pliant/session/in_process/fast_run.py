@@ -19,10 +19,10 @@ from pliant.task.schema import Task, arm_of
 
 _Part = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
 
-# Long stretches are cut, so that progress can be shown and Ctrl-C is heard [s of simulated time].
+# Long runs are cut into parts, so that progress can be shown and Ctrl-C is heard [s of simulated time].
 _CHUNK_S = 5.0
 # Ticks after which it is asked whether a lift-off is over.
-_STRETCH = 10
+_PART_TICKS = 10
 
 
 @dataclass(frozen=True)
@@ -86,12 +86,12 @@ def _advanced(simulation: Simulation, ticks: int) -> _Part:
 
 
 def _lifted(simulation: Simulation) -> Iterator[_Part]:
-    """The telemetry of the lift-off at the end of a run, in short stretches until it is over or has taken too long."""
-    cell = simulation.cell
-    last = simulation.tick + cell.lift_off()
-    while simulation.tick < last and works_at(cell.controller.state):
+    """The telemetry of the lift-off at the end of a run, in short parts until it is over or has taken too long."""
+    runner = simulation.runner
+    last = simulation.tick + runner.lift_off()
+    while simulation.tick < last and works_at(runner.controller.state):
         before = simulation.tick
-        yield _advanced(simulation, min(_STRETCH, last - before))
+        yield _advanced(simulation, min(_PART_TICKS, last - before))
         if simulation.tick == before:  # a fault has ended it
             return
 

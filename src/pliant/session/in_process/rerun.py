@@ -24,10 +24,10 @@ from pliant.task.schema import Task
 
 
 @kernel
-def rerun(handle, sets, which, records, state, command, observed, work, mode, dt, first, last, out):
-    """Ticks first … last-1 with the recorded readings and goals; results into `out`."""
+def rerun(handle, sets, which, records, state, command, observed, work, mode, dt, out):
+    """The ticks of `records` with their readings and goals; results into `out`."""
     s, c, o = state[0], command[0], observed[0]
-    for i in range(first, last):
+    for i in range(len(records)):
         t = records[i]
         step(handle[0], sets[which[i]], s, t.reading, t.goal, c, o, work[0], mode, dt)
         out[i].state = s
@@ -72,9 +72,10 @@ def replay(recording: Recording) -> Replayed:
         if records["tick"][first] != 0:  # the state before this tick is that of no record: start one tick later
             state[0], command[0], observed[0] = (records[name][first] for name in ("state", "command", "observed"))
             begin = first + 1
+        part = slice(begin, last)
         rerun(
-            arm.handle, sets, which, records, state, command, observed, work,
-            MODES[task.interface], task.dt, begin, last, out,
+            arm.handle, sets, which[part], records[part], state, command, observed, work,
+            MODES[task.interface], task.dt, out[part],
         )  # fmt: skip
         ran += last - begin
     largest, where = difference(records, out)

@@ -27,7 +27,7 @@ from pliant.control.parameters import Parameters, changed_record, parameters_of
 from pliant.errors import InputError, LoopError, RejectedError, said
 from pliant.loop.fault_text import fault_words
 from pliant.loop.goal_requests import Request
-from pliant.loop.task_runner import Cell
+from pliant.loop.task_runner import TaskRunner
 from pliant.records import TELEMETRY
 from pliant.robots import is_simulated
 from pliant.sensors.sensor_link import check_keeps_pace
@@ -83,22 +83,22 @@ class Simulation(ArmVerbs):
             raise InputError("robot", task.robot, "a simulated robot (sim:…) to run as fast as possible")
         check_keeps_pace(task.sensor)
         compile_task(task, "batch")
-        self.cell = Cell(task, lambda revision, tick, values: self.sets.append((revision, tick, _copy(values))))
+        self.runner = TaskRunner(task, lambda revision, tick, values: self.sets.append((revision, tick, _copy(values))))
         """The robot and its controller, with their records."""
-        robot: Any = self.cell.robot
+        robot: Any = self.runner.robot
         self.world = robot.world
         """The simulated world."""
         self._fresh = self.world.record.copy()
-        self.cell.begin()
+        self.runner.begin()
         preflight(task, unchecked=unchecked)
-        self._begin(self.cell.controller.arm)
+        self._begin(self.runner.controller.arm)
         self.unchecked = unchecked
         """Whether the task and its changes are accepted without the stability check."""
         self.tick = 0
         """Number of ticks that have been run."""
         self.fault = ""
         """Why the controller stops the robot ("" if it does not)."""
-        self._addresses = addresses_of(self.world.record, self.cell.controller)
+        self._addresses = addresses_of(self.world.record, self.runner.controller)
         self._telemetry = TELEMETRY.new()
         self._record, self._at = self._telemetry[0], self._telemetry.ctypes.data
         self._known: tuple[int, Parameters] = (0, task.params)
@@ -109,7 +109,7 @@ class Simulation(ArmVerbs):
 
     def _show_start(self) -> None:
         """Fill the record before the first tick: the arm is at rest where it starts."""
-        controller, t = self.cell.controller, self._record
+        controller, t = self.runner.controller, self._record
         t.tick, t.time_s = -1, -self.task.dt
         t.reading, t.goal, t.command, t.state = (
             one[0] for one in (controller.reading, controller.goal, controller.command, controller.state)
@@ -137,7 +137,7 @@ class Simulation(ArmVerbs):
         if type(n) is not int or n < 1:
             n = whole("n", n, 1)
         if self.tick + n <= self._due:
-            done = steps(self._addresses, self.tick, n, self.cell.revision, self._at, 0, 0)
+            done = steps(self._addresses, self.tick, n, self.runner.revision, self._at, 0, 0)
             if done == n:
                 self.tick += n
                 return self._record
@@ -197,7 +197,7 @@ class Simulation(ArmVerbs):
             at, past = self.tick, self.tick - first
             self._count(
                 steps(
-                    self._addresses, at, min(last, self._due) - at, self.cell.revision,
+                    self._addresses, at, min(last, self._due) - at, self.runner.revision,
                     out + past * TELEMETRY.dtype.itemsize * every, int(every), truth and truth + 8 * TRUTH * past,
                 )
             )  # fmt: skip
@@ -208,7 +208,7 @@ class Simulation(ArmVerbs):
         self.tick += abs(done)
         if done > 0:
             return
-        c = self.cell.controller
+        c = self.runner.controller
         self.fault = self.fault or fault_words(c.state[0], c.goal[0], c.reading[0], c.parameters[0])
         self._ended = bool(self._addresses[0].ended)
         self._plan()
@@ -227,7 +227,7 @@ class Simulation(ArmVerbs):
     @property
     def goal(self) -> Any:
         """The goal of the next tick, as a view. What you write there is not checked: for goals at every tick."""
-        return self.cell.controller.goal[0]
+        return self.runner.controller.goal[0]
 
     @property
     def true_force(self) -> Array:
@@ -244,9 +244,9 @@ class Simulation(ArmVerbs):
     def parameters(self) -> Parameters:
         """The current parameters."""
         revision, known = self._known
-        if revision != self.cell.revision:
-            known = parameters_of(type(self.task.params), self.cell.controller.parameters)
-            self._known = self.cell.revision, known
+        if revision != self.runner.revision:
+            known = parameters_of(type(self.task.params), self.runner.controller.parameters)
+            self._known = self.runner.revision, known
         return known
 
     # -- back in time --
@@ -259,8 +259,8 @@ class Simulation(ArmVerbs):
             "records": [_copy(one) for one in self._state_records()],
             "physics": physics,
             "sensors": self.world.data.sensordata.copy(),
-            "revision": self.cell.revision,
-            "script": dict(self.cell.script),
+            "revision": self.runner.revision,
+            "script": dict(self.runner.script),
             "pending": list(self._pending),
             "sets": list(self.sets),
             "fault": (self.fault, self._ended),
@@ -286,14 +286,14 @@ class Simulation(ArmVerbs):
         world[:_OWN], kernels[:] = own, surfaces
         mujoco.mj_setState(self.world.model, self.world.data, then["physics"], _PHYSICS)
         self.world.data.sensordata[:] = then["sensors"]
-        self.tick, self.cell.revision, (self.fault, self._ended) = snapshot.tick, then["revision"], then["fault"]
+        self.tick, self.runner.revision, (self.fault, self._ended) = snapshot.tick, then["revision"], then["fault"]
         self._addresses[0].ended = self._ended
-        self.cell.script, self._pending = dict(then["script"]), list(then["pending"])
+        self.runner.script, self._pending = dict(then["script"]), list(then["pending"])
         self.sets.clear()
         self.sets.extend(then["sets"])
         self._known = -1, self.task.params
         self._use_seed(then["seed"])
-        controller = self.cell.controller
+        controller = self.runner.controller
         for law in {int(controller.goal[0].law), int(controller.state[0].law)} - {0}:
             controller.use(law_of(law).name)
         self._plan()
@@ -308,12 +308,12 @@ class Simulation(ArmVerbs):
         self.world.record.view(np.uint8)[:] = self._fresh.view(np.uint8)
         self.world.record[0].rng = seed
         self._use_seed(seed)
-        self.cell.robot.read(self.cell.controller.reading)
+        self.runner.robot.read(self.runner.controller.reading)
         self._show_start()
         return self._record
 
     def _state_records(self) -> tuple[Array, ...]:
-        c = self.cell.controller
+        c = self.runner.controller
         return c.parameters, c.state, c.reading, c.goal, c.command, c.observed, self._telemetry, self.world.record
 
     def _use_seed(self, seed: int) -> None:
@@ -342,17 +342,17 @@ class Simulation(ArmVerbs):
         """It has been carried out when it was sent."""
 
     def _carry_out(self, request: Request) -> None:
-        self.cell.request(request)
-        self._record.goal = self.cell.controller.goal[0]
+        self.runner.request(request)
+        self._record.goal = self.runner.controller.goal[0]
 
     def _plan(self) -> None:
         """Find the next tick at which something is scheduled."""
-        known = [*self.cell.script, *(tick for tick, _ in self._pending)]
+        known = [*self.runner.script, *(tick for tick, _ in self._pending)]
         self._due = -1 if self._ended else min((tick for tick in known if tick >= self.tick), default=_NEVER)
 
     def _perform(self) -> None:
         """Carry out what is scheduled for this tick: first the events of the task, then requests."""
-        self.cell.perform(self.tick)
+        self.runner.perform(self.tick)
         due = [request for tick, request in self._pending if tick <= self.tick]
         self._pending = [item for item in self._pending if item[0] > self.tick]
         for request in due:
@@ -365,8 +365,8 @@ class Simulation(ArmVerbs):
         after = make(before)
         self.check_now(before, after)
         self._guard(before, after)
-        self.cell.adopt(changed_record(before, self.cell.controller.parameters, after), self.tick)
-        self._known = self.cell.revision, after
+        self.runner.adopt(changed_record(before, self.runner.controller.parameters, after), self.tick)
+        self._known = self.runner.revision, after
         return before, after
 
     def _known_sets(self) -> Iterator[tuple[int, int, Parameters]]:

@@ -13,7 +13,7 @@ from PIL import Image
 from pliant.mobile.mission.mission_task import MissionTask
 from pliant.mobile.planning.base_path import Path
 from pliant.mobile.planning.grid import OccupancyGrid
-from pliant.studio.page_messages import MapWords, MissionWords, Story
+from pliant.studio.page_messages import MapWords, MissionLog, MissionWords
 from pliant.studio.wire import Channel, driving_channels
 
 Array = np.ndarray[Any, Any]
@@ -72,18 +72,18 @@ def map_in_words(grid: OccupancyGrid) -> MapWords:
     return {"name": grid.name, "picture": address, "extent": (left, right, bottom, top)}
 
 
-def story_in_words(story: dict[str, Any]) -> Story:
+def mission_log_in_words(mission_log: dict[str, Any]) -> MissionLog:
     """The state of a mission, as reported by its loop or by a recording."""
-    told = story["account"]
-    way = told["way"] and Path(tuple(told["way"]["start"]), np.array(told["way"]["arcs"], float).reshape(-1, 2))
+    told = mission_log["account"]
+    way = told["path"] and Path(tuple(told["path"]["start"]), np.array(told["path"]["arcs"], float).reshape(-1, 2))
     last = told["log"][-1] if told["log"] else [0.0, "", ""]
     return {
-        "stage": story.get("stage", last[1]),
-        "moving": bool(story.get("moving")),
-        "seeking": bool(story.get("seeking")),
+        "stage": mission_log.get("stage", last[1]),
+        "moving": bool(mission_log.get("moving")),
+        "seeking": bool(mission_log.get("seeking")),
         "log": told["log"],
         "goal": told["goal"],
         "stand": told["stand"] and told["stand"][:3],
-        "way": [] if not way else np.round(way.samples(_WAY_M)[:, (0, 1, 2, 4)], 3).tolist(),
+        "path": [] if not way else np.round(way.samples(_WAY_M)[:, (0, 1, 2, 4)], 3).tolist(),
         "figures": [] if not way else [way.length_m, way.backward_m, way.cusps],
     }

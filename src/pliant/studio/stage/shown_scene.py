@@ -12,9 +12,9 @@ from pliant.mobile.mission.mission_link import MissionLink
 from pliant.mobile.planning.map_files import load_map
 from pliant.robots import is_simulated
 from pliant.session.link import Link
-from pliant.studio.page_messages import LoopWords, MissionWords, ParametersMessage, StoryMessage
+from pliant.studio.page_messages import LoopWords, MissionMessage, MissionWords, ParametersMessage
 from pliant.studio.shown_parameters import in_force
-from pliant.studio.stage.mission_view import channels_of, mission_in_words, story_in_words
+from pliant.studio.stage.mission_view import channels_of, mission_in_words, mission_log_in_words
 from pliant.studio.stage.shapes import Shapes
 from pliant.studio.wire import SAMPLE_HZ, Channel, arm_channels
 
@@ -52,7 +52,7 @@ class Scene(ABC, Generic[L]):
         """A number that changes whenever `tell` has something new."""
 
     @abstractmethod
-    def tell(self) -> ParametersMessage | StoryMessage:
+    def tell(self) -> ParametersMessage | MissionMessage:
         """The message with what is in force now."""
 
     def describe(self) -> LoopWords:
@@ -106,9 +106,9 @@ class MissionScene(Scene[MissionLink]):
 
     @property
     def news(self) -> int:
-        return self.link.board.told
+        return self.link.board.mission_log_number
 
-    def tell(self) -> StoryMessage:
-        story = self.link.story
-        self._goal = np.array(story["account"]["goal"])
-        return {"type": "mission", **story_in_words(story)}
+    def tell(self) -> MissionMessage:
+        mission_log = self.link.mission_log
+        self._goal = np.array(mission_log["account"]["goal"])
+        return {"type": "mission", **mission_log_in_words(mission_log)}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis.experiments import experiments, find_experiment
-from pliant.analysis.mission_figures import account_of, is_mission, recorded_story
+from pliant.analysis.mission_figures import account_of, is_mission, recorded_mission
 from pliant.control.parameters import Parameters
 from pliant.errors import InputError, RejectedError
 from pliant.loop.saving import output_folder
@@ -19,15 +19,15 @@ from pliant.studio.page_messages import (
     ExperimentWords,
     Figure,
     Finding,
+    MissionLog,
     MissionWords,
     Moments,
     PlannedPath,
     Recorded,
     RecordingFile,
-    Story,
     WhatIfRun,
 )
-from pliant.studio.stage.mission_view import channels_of, mission_in_words, story_in_words
+from pliant.studio.stage.mission_view import channels_of, mission_in_words, mission_log_in_words
 from pliant.studio.stage.shapes import Shapes
 from pliant.studio.wire import Channel, arm_channels, arrow_of, samples_of
 from pliant.studio.work.background import Work
@@ -157,7 +157,7 @@ class _About(Moments):
     robot: str
     law: str
     mission: MissionWords | None
-    story: Story | None
+    mission_log: MissionLog | None
     findings: list[Finding] | None
 
 
@@ -175,7 +175,7 @@ def _arm(recording: Recording) -> tuple[Shapes, _About]:
         "robot": task.robot,
         "law": task.law,
         "mission": None,
-        "story": None,
+        "mission_log": None,
         "findings": findings,
         **_moments(recording.records),
     }
@@ -183,16 +183,16 @@ def _arm(recording: Recording) -> tuple[Shapes, _About]:
 
 def _mission(recording: Recording) -> tuple[Shapes, _About]:
     """The details of a recording of a mission. The doctor examines laws, so it has no findings here."""
-    story = recorded_story(recording)
+    mission_log = recorded_mission(recording)
     told = account_of(recording)
-    return Shapes.of_mission(story.task), {
-        "task": story.task.name,
-        "robot": story.task.robot,
+    return Shapes.of_mission(mission_log.task), {
+        "task": mission_log.task.name,
+        "robot": mission_log.task.robot,
         "law": "mission",
-        "mission": mission_in_words(story.task, story.grid),
-        "story": story_in_words({"account": told}),
+        "mission": mission_in_words(mission_log.task, mission_log.grid),
+        "mission_log": mission_log_in_words({"account": told}),
         "findings": None,
-        **_moments(recording.records, channels_of(story.task, story.grid, lambda: story.goal)),
+        **_moments(recording.records, channels_of(mission_log.task, mission_log.grid, lambda: mission_log.goal)),
     }
 
 

@@ -81,5 +81,5 @@ def _stretches(records: Array) -> list[tuple[int, int]]:
 
 def _aim(simulation: Simulation, goal: Any) -> None:
     """Give the controller a recorded goal: where it has come to in this tick, so that it does not move on by itself."""
-    simulation.cell.controller.goal[0] = goal
+    simulation.runner.controller.goal[0] = goal
     simulation.goal.motion_s = 0.0

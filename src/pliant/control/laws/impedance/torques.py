@@ -21,7 +21,7 @@ from pliant.control.limits.cuts import SINGULAR, cut
 from pliant.control.limits.goal_reach import bring_into_reach, lead_round, limit_stretch
 from pliant.control.limits.joint_drive import PULL, limit_drive, pull_share, too_fast
 from pliant.control.limits.joint_torque import limit_torque, share_torque
-from pliant.control.limits.smoothed_goal import arrives, lead, yield_lead
+from pliant.control.limits.smoothed_goal import arrives, smooth_goal, yield_lead
 from pliant.control.sense import external_wrench
 from pliant.kernel import fill, kernel, put
 from pliant.model.inverse import damping_at, smallest_of_rows
@@ -131,7 +131,7 @@ def _aim(h, p, s, g, x, dt, o):
     bring_into_reach(p.limits, h, s.pose, x.goal, x.goal_twist, x.accel, o)
     pose_error(x.goal, s.led, x.e)
     _pace(h, p, s, x, dt)
-    lead(p.limits, s, x.goal, x.goal_twist, x.accel, x.e, x.pace, dt, o)
+    smooth_goal(p.limits, s, x.goal, x.goal_twist, x.accel, x.e, x.pace, dt, o)
     for i in range(3):
         if p.impedance.frame == 0 and p.impedance.axes[i] == 0:  # what is not controlled has no goal
             x.goal[i] = s.pose[i]
