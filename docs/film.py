@@ -60,7 +60,7 @@ def _deflection(records: Array) -> Array:
 
 
 def _normal_force(records: Array) -> Array:
-    return records["state"]["contact"]["force_n"]
+    return records["contact"]["force_n"]
 
 
 def scenes() -> list[Scene]:

@@ -19,6 +19,7 @@ from pliant import records
 from pliant.control.laws.contact import contact_states
 from pliant.control.laws.registry import LAWS
 from pliant.control.parameters import Parameters
+from pliant.control.telemetry import TELEMETRY
 from pliant.mobile.base.base_params import Base, BaseVelocity, Follow, Planner, Pursuit
 from pliant.mobile.mission.mission_params import MissionBase, MissionWholeBody
 from pliant.mobile.mission.mission_task import MissionTask
@@ -36,13 +37,13 @@ NOTE = "<!-- Written by docs/generate.py (make reference). Do not edit. -->"
 LAYOUTS = (
     records.READING,
     records.GOAL,
-    records.STATE,
-    records.CONTACT,
+    records.SHARED_STATE,
     records.COMMAND,
     records.OBSERVED,
     records.TIMING,
     records.BASE,
-    records.TELEMETRY,
+    TELEMETRY,
+    *(law.state for law in LAWS.values() if law.state is not None),
 )
 
 
@@ -197,6 +198,12 @@ def kind_of(field: records.Field) -> str:
     return name + (f" × {' × '.join(map(str, field.shape))}" if field.shape else "")
 
 
+def on(field: records.Field) -> str:
+    """Where a field is published, if not everywhere."""
+    kinds = {name: "mobile base" if name == "base" else name for name in field.only}
+    return f" (only: {', '.join(kinds.values())})" if kinds else ""
+
+
 def numbers(title: str, where: str, names: dict[int, str], head: str = "Number") -> str:
     """What the whole numbers of the fields `where` stand for."""
     rows = [(str(key), text) for key, text in sorted(names.items())]
@@ -215,12 +222,17 @@ def records_page() -> str:
     parts = [
         NOTE,
         "# Records",
-        "What one tick reads and writes. The same bytes lie in memory, in shared memory and in a recording. Frames,"
-        f" order and signs: [conventions](../conventions.md). Joint arrays have room for {records.MAX_JOINTS} joints;"
-        " the first n count.",
+        "What one tick reads and writes, as in `run.records`, `arm.state` and a recording. Frames, order and signs:"
+        f" [conventions](../conventions.md). In memory, joint arrays have room for {records.MAX_JOINTS} joints; the"
+        ' first n count. The record of a law has the law\'s name, as in `run.records["contact"]["peak_n"]`, and is all'
+        " zero while another law runs. A law of your own has one too, with the fields that you declare.",
+        "Shared memory and recordings hold only what a run uses: the joints of its arm, the record of the law that"
+        " runs, and a field marked with an interface (or a mobile base) only on that.",
     ]
     for layout in LAYOUTS:
-        rows = [(f"`{field.name}`", kind_of(field), field.unit, linked(field.help)) for field in layout.fields]
+        rows = [
+            (f"`{field.name}`", kind_of(field), field.unit, linked(field.help) + on(field)) for field in layout.fields
+        ]
         parts.append(f"## {layout.name}")
         parts.append(table(("Field", "Type", "Unit", "Meaning"), rows))
     parts += [
@@ -229,10 +241,8 @@ def records_page() -> str:
         numbers("Modes", "`command.mode`", {records.IDLE: "idle", **{v: name for name, v in records.MODES.items()}}),
         numbers("Faults", "`state.fault`", {0: "none", **records.FAULTS}),
         numbers("Sensor problems", "`state.trouble`: the force sensor …", {0: "has no problem", **records.TROUBLES}),
-        numbers(
-            "Contact states", "`state.contact.state`, `state.contact.before`", dict(enumerate(contact_states.STATES))
-        ),
-        numbers("Contact events", "`state.contact.reason`, `state.contact.rejected`", contact_states.EVENTS),
+        numbers("Contact states", "`contact.state`, `contact.before`", dict(enumerate(contact_states.STATES))),
+        numbers("Contact events", "`contact.reason`, `contact.rejected`", contact_states.EVENTS),
         numbers(
             "Contact commands",
             "`goal.command`, `goal.earlier`",

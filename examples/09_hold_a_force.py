@@ -6,7 +6,7 @@ import pliant
 
 task = pliant.load_task("plane")
 run = pliant.simulate(task)
-contact = run.records["state"]["contact"]
+contact = run.records["contact"]
 sliding = contact["state"] == pliant.CONTACT_STATES.index("slide")
 force, target = contact["force_n"][sliding], task.params.contact.target_n
 rms = np.sqrt(np.mean((force - target) ** 2))

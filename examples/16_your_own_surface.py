@@ -44,7 +44,7 @@ if __name__ == "__main__":
     waves = {"kind": __file__, "position_m": (0.4919, 0.1333, 0.3349), "rpy_deg": (0.0, 0.0, 90.0)}
     task["sim"]["surfaces"] = [{**waves, "stiffness_n_m": 1e4}]
     run = pliant.simulate(pliant.Task.model_validate(task))
-    contact = run.records["state"]["contact"]
+    contact = run.records["contact"]
     held = contact["force_n"][contact["travelled_m"] > 0.002]
     print(f"On waves of 1 mm: {np.mean(held):.2f} N on average, at most {np.max(held):.2f} N; target 5 N.")
     print("Fault:", run.fault or "none")

@@ -19,9 +19,8 @@ FILES = [SOURCE / "control" / "tick.py", *(file for room in ROOMS for file in so
 
 # What still knows a law by name, and why.
 EXEMPT = {
-    "control/tick.py": "its record of what a tick works with has a part for each of Pliant's laws",
-    "loop/board.py": "only the contact law takes commands, whose numbers the queue carries",
-    "loop/goal_requests.py": "only the contact law takes commands",
+    "control/tick.py": "the joint loop of other laws on the torque interface is in the section of hold",
+    "loop/goal_requests.py": "only the contact law takes commands, whose numbers the queue carries",
     "loop/task_runner.py": "ends a contact before the loop ends",
     "loop/fault_text.py": "a fault names the parameter of the law that tripped",
     "loop/resting_check.py": "the resting wrench is compared with contact.preload_n",

@@ -8,15 +8,17 @@ are [linear, angular]; a pose is [x, y, z, qw, qx, qy, qz]. A wrench is what the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 MAX_JOINTS = 12
-MAX_OWN_STATE, MAX_OWN_PARAMS = 32, 64
-"""How many numbers a law from outside the package may remember, and how many parameters such laws may have in all."""
+MAX_LAW_STATE, MAX_LAW_SCRATCH = 160, 1024
+"""How many numbers a law may remember from tick to tick, and how many it may work with within a tick."""
+MAX_OWN_PARAMS = 64
+"""How many parameters laws from outside the package may have in all."""
 
 # Command modes: what a robot is asked to do with a command (and which interfaces it can offer).
 IDLE, POSITION, VELOCITY, TORQUE = 0, 1, 2, 3
@@ -87,6 +89,8 @@ class Field:
     """Shape of an array; () for one number."""
     kind: Any = "f8"
     """'f8', 'i8', or another record's layout."""
+    only: tuple[str, ...] = field(default=(), compare=False)
+    """Published only on these interfaces of the robot, or for an arm on a mobile "base"; () for always."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,14 @@ class Layout:
         return np.zeros(n, self.dtype)
 
 
-_J = (MAX_JOINTS,)
+class PerJoint(tuple[int, ...]):
+    """The shape of an array with an entry for each joint: room for `MAX_JOINTS`, of which the arm's are published."""
+
+
+_J = JOINTS = PerJoint((MAX_JOINTS,))
+_TORQUE = ("torque",)
+# On the position interface, an arm's command is `state.q_cmd` and `state.qd_cmd`.
+_NOT_POSITION = ("velocity", "torque", "base")
 
 READING = Layout(
     "Reading",
@@ -133,7 +144,13 @@ GOAL = Layout(
         Field("q", "rad", "joint goal of the joint-space laws", _J),
         Field("pose", "m, -", "X_BG: pose of the goal frame in the base", (7,)),
         Field("twist", "m/s, rad/s", "velocity of the goal frame, in the base frame", (6,)),
-        Field("accel", "m/s^2, rad/s^2", "acceleration of the goal frame, in the base frame (torque laws)", (6,)),
+        Field(
+            "accel",
+            "m/s^2, rad/s^2",
+            "acceleration of the goal frame, in the base frame (torque laws)",
+            (6,),
+            only=_TORQUE,
+        ),
         Field("motion_s", "s", "how long the goal keeps moving at its twist; 0: it stays, or is set in every tick"),
         Field("wrench", "N, N m", "wrench to hold, in the base frame at the tool", (6,)),
         Field("push", "N, N m", "virtual push, added to the measured wrench for the law, in the base frame", (6,)),
@@ -145,95 +162,7 @@ GOAL = Layout(
     ),
 )
 
-CONTACT = Layout(
-    "ContactState",
-    (
-        Field("state", "", "state of the contact law (see Contact states)", kind="i8"),
-        Field("reason", "", "the event that led into this state (see Contact events)", kind="i8"),
-        Field(
-            "rejected",
-            "",
-            "why the last command was rejected; 0: it was accepted (see Contact events)",
-            kind="i8",
-        ),
-        Field("before", "", "the state that was paused", kind="i8"),
-        Field("since_s", "s", "time in this state"),
-        Field("approach", "", "direction of approach: the tool's axis at the start, in the base frame", (3,)),
-        Field("anchor", "m", "where the present seek or lift-off began, in the base frame", (3,)),
-        Field("normal", "", "estimated direction out of the surface, in the base frame", (3,)),
-        Field("curvature", "1/m", "how fast the normal turns towards the sliding direction"),
-        Field("doubt", "rad", "uncertainty of the learned slope along the path"),
-        Field("force_n", "N", "force along the normal"),
-        Field("steady_n", "N", "force along the normal, low-passed again for decisions"),
-        Field("resting", "N", "total force, low-passed since the state began; a start is checked against it", (3,)),
-        Field("lift_n", "N", "force at the start of the lift-off"),
-        Field(
-            "lifts",
-            "",
-            "direction of the lift-off: 0 along the normal, 1 along the approach, 2 back from an obstacle",
-            kind="i8",
-        ),
-        Field("back_m", "m", "how far the tool may move back from an obstacle to the lift-off"),
-        Field("out_m", "m", "motion out of the surface since the touch, minus what the path explains"),
-        Field("pulled_s", "s", "how long the force has pulled towards a surface before any touch"),
-        Field("settling_s", "s", "time spent settling, over all touches since the force last settled"),
-        Field("halt", "", "0: not halted, 1: halt requested, 2: halted", kind="i8"),
-        Field("sunk_m", "m", "motion into the surface without a matching force, since the force was last held"),
-        Field("target_n", "N", "target force at this moment"),
-        Field("peak_n", "N", "largest force along the normal since the start"),
-        Field("friction", "", "learned coefficient of friction"),
-        Field("touching", "", "1 while in contact", kind="i8"),
-        Field("lost_s", "s", "how long the force has been below contact.loss_n"),
-        Field("losses", "", "contact losses since the start", kind="i8"),
-        Field("touches", "", "touches since the start", kind="i8"),
-        Field("stiffness", "N/m", "learned stiffness of the surface"),
-        Field("damping", "N s/m", "learned damping of the surface"),
-        Field("covariance", "", "covariance of stiffness and damping: kk, kd, dd", (3,)),
-        Field("misfit", "N^2", "mean square of the force that stiffness and damping do not explain"),
-        Field(
-            "bound", "N/m", "upper bound of the stiffness, from which the gain follows: learned value plus uncertainty"
-        ),
-        Field("gain", "m/(N s)", "speed per force error"),
-        Field("integral", "m/s", "speed added by the integral"),
-        Field("wanted", "m/s", "speed into the surface before the law's limit"),
-        Field("asked", "m/s", "speed into the surface that the law requested"),
-        Field("damper_n", "N", "force of the law's damper, positive inward; opposes the motion if it damps"),
-        Field("following", "", "1 once the motion of the surface is observed", kind="i8"),
-        Field("surface_v", "m/s", "speed of the surface along the normal, as observed"),
-        Field("surface_a", "m/s^2", "its acceleration, as observed"),
-        Field("slow", "", "slow parts of force, depth, speed; of their remainders; of force minus damping", (7,)),
-        Field(
-            "sums",
-            "",
-            "means of the fast parts: x, xx; force minus damping f, xf, ff; v, vv, xv; force g, xg, vg, gg",
-            (12,),
-        ),
-        Field("seen", "", "depth, speed and force one tick ago, equally filtered", (3,)),
-        Field("travelled_m", "m", "distance along the path"),
-        Field("stuck_s", "s", "how long limits have blocked the tool"),
-        Field("way", "m/s", "requested velocity along the surface", (3,)),
-        Field("held_s", "s", "how long the force has stayed within contact.band_n"),
-        Field("lifted", "", "1 when the lift-off is complete or not needed", kind="i8"),
-        Field("model", "m", "tool position that the command and the robot's lag explain, in the base frame", (3,)),
-        Field("model_v", "m/s", "its velocity", (3,)),
-        Field("model_off", "m", "measured position minus the explained one, low-passed", (3,)),
-        Field("tool_v", "m/s", "observed velocity of the tool, in the base frame", (3,)),
-        Field("observing", "", "1 once the motion of the tool is observed", kind="i8"),
-        Field("zero", "N", "force that was taken as zero at the start, in the base frame", (3,)),
-        Field("free", "N", "slow mean of the force while the tool hangs free, in the base frame", (3,)),
-        Field("free_n2", "N^2", "variance of the low-passed force about it, per axis"),
-        Field("noise_n", "N", "noise of one sample: contact.noise_n, or what was measured before the touch if more"),
-        Field("total_n", "N", "size of the force, low-passed"),
-        Field("felt_n", "N", "the same without what leans further than friction can"),
-        Field("along_n", "N", "force along the believed normal, low-passed"),
-        Field("share", "", "share of the force that is normal; the rest is friction"),
-        Field("crawl_s", "s", "how long the path has been followed more slowly than it should be"),
-        Field("over_s", "s", "how long the total force has been far above the target"),
-        Field("leaning_m", "m", "way over which the force has leaned further than friction explains"),
-    ),
-)
-
-STATE = Layout(
+SHARED_STATE = Layout(
     "State",
     (
         Field("law", "", "law of the last tick (a new law starts from rest at the present pose)", kind="i8"),
@@ -248,7 +177,6 @@ STATE = Layout(
         Field("twist", "m/s, rad/s", "velocity of the compliant frame (the virtual mass), in the base frame", (6,)),
         Field("moved", "m/s, rad/s", "velocity of the tool by the commanded joints, in the base frame", (6,)),
         Field("goal_twist", "m/s, rad/s", "velocity of the goal one tick ago, in the base frame", (6,)),
-        Field("wrench", "N, N m", "last good external wrench at the tool, in the base frame", (6,)),
         Field("wrench_lp", "N, N m", "low-passed external wrench at the tool, in the base frame", (6,)),
         Field("wrench_age_s", "s", "time since the last good wrench"),
         Field(
@@ -257,22 +185,20 @@ STATE = Layout(
             "problem of the force sensor in this tick, or 0 (see Sensor problems)",
             kind="i8",
         ),
-        Field("wrench_last", "N, N m", "previous raw reading, to detect a frozen sensor", (6,)),
         Field("same_s", "s", "how long the raw reading has not changed"),
         Field("set", "", "number of the parameter set that the gains belong to", kind="i8"),
         Field("ramp", "", "progress of a gain change, 0 to 1"),
         Field("tank_j", "J", "energy left for gain changes (-1 before a law with gains has run)"),
         Field("injected_j", "J", "energy that gain changes have taken from the tank so far"),
-        Field("tau", "N m", "last commanded joint torques (torque interface)", _J),
-        Field("owed", "N m", "part of a new torque request that is still to be ramped in", _J),
-        Field("driven", "", "source of the torques: 0 none yet, 1 computed torque, 2 a torque law", kind="i8"),
-        Field("asked", "N, N m", "virtual push minus wrench goal, one tick ago", (6,)),
-        Field("accel", "m/s^2, rad/s^2", "acceleration of the smoothed goal one tick ago", (6,)),
-        Field("revision", "", "number of the parameter set one tick ago", kind="i8"),
-        Field("led", "m, -", "pose of the smoothed goal, with which a torque law follows a jump of the goal", (7,)),
-        Field("led_twist", "m/s, rad/s", "velocity of the smoothed goal, in the base frame", (6,)),
-        Field("load", "N m", "external joint torques, estimated from the motion (simple impedance)", _J),
-        Field("contact", "", "state of the contact law", kind=CONTACT),
+        Field("tau", "N m", "last commanded joint torques (torque interface)", _J, only=_TORQUE),
+        Field("owed", "N m", "part of a new torque request that is still to be ramped in", _J, only=_TORQUE),
+        Field(
+            "driven",
+            "",
+            "source of the torques: 0 none yet, 1 computed torque, 2 a torque law",
+            kind="i8",
+            only=_TORQUE,
+        ),
         Field("weakest", "-", "direction of the smallest singular value, the initial guess of the next tick", (6,)),
         Field(
             "starved_s", "s", "how long a limit has cut most of what the law asks for, while its error did not shrink"
@@ -280,17 +206,29 @@ STATE = Layout(
         Field("starved_by", "", "the limit that did: its place in observed.asked", kind="i8"),
         Field("starved_left", "", "fraction that it has left on average"),
         Field("starved_error", "m", "pose error since then, 0.2 m counted for each rad"),
-        Field("own", "", "state of a law from outside the package, as it declares it", (MAX_OWN_STATE,)),
     ),
 )
+"""What the controller remembers whatever law runs, as it is published."""
+
+STATE = Layout(
+    "ControllerState",
+    (
+        *SHARED_STATE.fields,
+        # in telemetry, these are observed.wrench and reading.wrench
+        Field("wrench", "N, N m", "last good external wrench at the tool, in the base frame", (6,)),
+        Field("wrench_last", "N, N m", "previous raw reading, to detect a frozen sensor", (6,)),
+        Field("memory", "", "what the running law remembers, as it declares it", (MAX_LAW_STATE,)),
+    ),
+)
+"""All that the controller remembers. The memory is zero when a law starts; `record_in` makes the law's record of it."""
 
 COMMAND = Layout(
     "Command",
     (
         Field("mode", "", "0 idle, 1 position, 2 velocity, 3 torque", kind="i8"),
-        Field("q", "rad", "commanded joint positions", _J),
-        Field("qd", "rad/s", "commanded joint velocities (feed-forward in position mode)", _J),
-        Field("tau", "N m", "commanded joint torques, gravity included", _J),
+        Field("q", "rad", "commanded joint positions", _J, only=_NOT_POSITION),
+        Field("qd", "rad/s", "commanded joint velocities (feed-forward in position mode)", _J, only=_NOT_POSITION),
+        Field("tau", "N m", "commanded joint torques, gravity included", _J, only=_TORQUE),
     ),
 )
 
@@ -339,7 +277,7 @@ BASE = Layout(
     ),
 )
 
-TELEMETRY = Layout(
+TICK = Layout(
     "Telemetry",
     (
         Field("tick", "", "number of the tick", kind="i8"),
@@ -350,7 +288,7 @@ TELEMETRY = Layout(
         Field("goal", "", "what was requested", kind=GOAL),
         Field("observed", "", "what the tick computed from it", kind=OBSERVED),
         Field("command", "", "what was sent to the robot", kind=COMMAND),
-        Field("state", "", "the controller's state after the tick", kind=STATE),
-        Field("base", "", "the mobile base under the arm, if any", kind=BASE),
+        Field("state", "", "the controller's state after the tick", kind=SHARED_STATE),
+        Field("base", "", "the mobile base under the arm, if any", kind=BASE, only=("base",)),
     ),
 )

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pliant.control.telemetry import TELEMETRY
 from pliant.record import Recording, RecordingWriter
-from pliant.records import POSITION, TELEMETRY, Field, Layout
+from pliant.records import POSITION, Field, Layout
 
 Array = np.ndarray[Any, Any]
 Change = Callable[[Array], None]

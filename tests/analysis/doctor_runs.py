@@ -11,9 +11,10 @@ from pliant.analysis.doctor.finding import Finding
 from pliant.control.laws.contact.contact_states import DWELL, READY, SEEK
 from pliant.control.laws.registry import prepare
 from pliant.control.parameters import Parameters, record_of
+from pliant.control.telemetry import TELEMETRY
 from pliant.params.declare import changed
 from pliant.record.reader import ParameterSet
-from pliant.records import POSITION, TELEMETRY
+from pliant.records import POSITION
 from support.law_numbers import ADMITTANCE
 
 Array = np.ndarray[Any, Any]
@@ -57,7 +58,7 @@ def contact_run(force: Array | None = None, behind_s: float = 0.0) -> Array:
     # a joint of 10 rad per metre: its speed is well above what counts as rest
     records["command"]["mode"] = POSITION
     records["command"]["q"][:, 0], records["reading"]["q"][:, 0] = 10 * told, 10 * depth
-    contact = records["state"]["contact"]
+    contact = records["contact"]
     contact["normal"][:] = (0.0, 0.0, 1.0)
     contact["state"] = np.where(t < 0.1, READY, np.where(t < 1.0, SEEK, DWELL))
     contact["target_n"], contact["gain"] = TARGET, 5e-4
@@ -73,7 +74,7 @@ def of(records: Array, **settings: Any) -> Case:
     named = {"contact.lag_s": 0.025, "sense.cutoff_hz": 50.0}
     named |= {name.replace("__", "."): value for name, value in settings.items()}
     values = record_of(changed(Parameters(), named))
-    prepare(values[0], None, 1.0, 0, DT)
+    prepare(values, None, 1.0, 0, DT)
     return Case(records, DT, 1, (ParameterSet(0, 0.0, values[0]),))
 
 
@@ -94,7 +95,7 @@ def swinging(amplitude: float, frequency: float, decay: float = 0.0) -> Array:
 def moved_by(force: Array, speed: Array) -> Array:
     """A run of the admittance along y."""
     records = contact_run(np.zeros(TICKS))
-    records["state"]["contact"]["state"] = 0
+    records["contact"]["state"] = 0
     records["goal"]["law"] = ADMITTANCE
     records["observed"]["twist"][:] = 0.0
     records["observed"]["twist"][:, 1] = speed

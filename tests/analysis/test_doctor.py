@@ -67,7 +67,7 @@ def test_the_fault_that_ended_a_run_comes_before_everything_else() -> None:
     first = examine(told).wrong[0]
     assert first.cause == f"A fault ended the loop at 8.00 s: {told.fault}."
     records["state"]["fault"][2600:] = FAULT_SENSOR + WRENCH_FROZEN
-    records["state"]["contact"]["state"][2600:] = CONTACT_FAULT
+    records["contact"]["state"][2600:] = CONTACT_FAULT
     first, second, *_ = examine(of(records)).wrong
     assert first.cause.startswith("A fault at 5.20 s: the force sensor gave the same reading")
     assert first.cause.endswith("The tool then lifted off, and the arm braked until 8.00 s.")
@@ -126,7 +126,7 @@ def test_a_recording_of_other_parameters_is_examined_all_the_same(make: Callable
 
 def test_the_share_of_the_time_at_the_laws_own_limit_is_told() -> None:
     records = contact_run()
-    contact = records["state"]["contact"]
+    contact = records["contact"]
     contact["asked"][1000:2950], contact["wanted"][1000:2950] = 0.01, 0.02
     contact["asked"][2000:3450], contact["wanted"][2000:3450] = -0.01, -0.05
     finding = found(records, "command at a limit")
@@ -141,7 +141,7 @@ def test_the_share_of_the_time_at_the_laws_own_limit_is_told() -> None:
 @pytest.mark.parametrize("gain", [1e-4, 5e-4, 2e-3, 1e-2])
 def test_the_gain_that_is_advised_is_never_above_the_present_one(gain: float) -> None:
     records = contact_run()
-    contact = records["state"]["contact"]
+    contact = records["contact"]
     contact["gain"] = gain
     contact["asked"][1000:3000], contact["wanted"][1000:3000] = 0.01, 0.02
     remedy = found(records, "command at a limit").remedy
@@ -156,7 +156,7 @@ def test_the_gain_that_is_advised_is_never_above_the_present_one(gain: float) ->
 
 def test_a_limit_of_the_tick_counts_by_what_it_cuts_and_not_by_its_bit() -> None:
     records = contact_run()
-    records["state"]["contact"]["state"] = 0
+    records["contact"]["state"] = 0
     records["goal"]["law"] = ADMITTANCE
     observed = records["observed"]
     observed["limits"][:] = LIMIT_TOOL_SPEED
@@ -228,12 +228,12 @@ def test_a_damper_with_the_wrong_sign_puts_energy_in_and_the_right_one_takes_it_
     records, D = contact_run(swinging(2.0, 4.0)), 50.0
     into = of(records).into
     energy = D * np.sum(into[of(records).active] ** 2) * DT
-    records["state"]["contact"]["damper_n"] = D * into
+    records["contact"]["damper_n"] = D * into
     wrong = found(records, "negative damping")
     assert wrong.severity == "alarm"
     assert wrong.figure("energy added by damping") == pytest.approx(1e3 * energy)
     assert "50 N s/m with the wrong sign" in wrong.cause
-    records["state"]["contact"]["damper_n"] = -D * into
+    records["contact"]["damper_n"] = -D * into
     right = found(records, "negative damping")
     assert right.severity == "fine"
     assert right.figure("energy removed by damping") == pytest.approx(1e3 * energy)

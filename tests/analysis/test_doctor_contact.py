@@ -56,7 +56,7 @@ def test_contacts_that_are_lost_are_counted_and_timed() -> None:
 
 def test_lifting_off_on_purpose_is_no_loss() -> None:
     records = contact_run(np.where(np.arange(TICKS) < 3000, swinging(0.0, 1.0), 0.0))
-    records["state"]["contact"]["state"][2990:] = 7
+    records["contact"]["state"][2990:] = 7
     assert not found(records, "contact losses").wrong
 
 
@@ -76,8 +76,8 @@ def test_a_preload_at_the_start_is_told_in_newtons() -> None:
 
 def test_a_start_that_was_refused_because_of_a_preload_is_a_warning() -> None:
     records = contact_run(np.full(TICKS, 4.0))
-    records["state"]["contact"]["state"] = READY
-    records["state"]["contact"]["rejected"][2000:] = PRELOAD
+    records["contact"]["state"] = READY
+    records["contact"]["rejected"][2000:] = PRELOAD
     finding = found(records, "preload at start")
     assert finding.severity == "warning"
     assert "rejected" in finding.cause
@@ -90,7 +90,7 @@ def test_a_force_limit_that_nobody_answers_is_an_alarm_and_one_that_is_answered_
     finding = found(records, "force above its limit", contact__force_limit_n=20.0)
     assert finding.severity == "alarm"
     assert finding.figure("largest force") == pytest.approx(35.0, abs=1.5)
-    records["state"]["contact"]["state"][2003:] = FAULT
+    records["contact"]["state"][2003:] = FAULT
     finding = found(records, "force above its limit", contact__force_limit_n=20.0)
     assert finding.severity == "warning"
     assert "The law stopped." in finding.cause
@@ -100,7 +100,7 @@ def test_a_force_limit_that_is_exceeded_before_any_start_is_a_warning() -> None:
     force = np.zeros(TICKS)
     force[2000:2100] = 35.0
     records = contact_run(force)
-    records["state"]["contact"]["state"] = np.where(np.arange(TICKS) < 2001, IDLE, FAULT)
+    records["contact"]["state"] = np.where(np.arange(TICKS) < 2001, IDLE, FAULT)
     assert found(records, "force above its limit", contact__force_limit_n=20.0).severity == "warning"
 
 
@@ -108,7 +108,7 @@ def test_every_time_beyond_the_force_limit_is_judged_and_not_the_first_only() ->
     force = swinging(0.0, 1.0)
     force[1500:1550] = force[3000:3050] = 35.0
     records = contact_run(force)
-    records["state"]["contact"]["state"][1503:1700] = FAULT
+    records["contact"]["state"][1503:1700] = FAULT
     finding = found(records, "force above its limit", contact__force_limit_n=20.0)
     assert finding.severity == "alarm"
     assert finding.figure("times above it") == 2
@@ -120,7 +120,7 @@ def test_a_fault_that_does_not_free_the_tool_is_an_alarm() -> None:
     force = swinging(0.0, 1.0)
     force[2000:2600] = 35.0
     records = contact_run(force)
-    records["state"]["contact"]["state"][2003:] = FAULT
+    records["contact"]["state"][2003:] = FAULT
     finding = found(records, "force above its limit", contact__force_limit_n=20.0)
     assert finding.severity == "alarm"
     assert "stayed above the limit" in finding.cause
@@ -130,7 +130,7 @@ def test_a_fault_that_does_not_free_the_tool_is_an_alarm() -> None:
 def test_a_tool_that_never_touched_has_lost_no_contact(declared: bool) -> None:
     """The target that is recorded begins with the touch: here it is 0, and noise is more than a fifth of that."""
     records = contact_run(np.zeros(TICKS))
-    contact = records["state"]["contact"]
+    contact = records["contact"]
     contact["state"], contact["target_n"] = SEEK, 0.0
     case = of(records) if declared else Case(records, DT, 1)
     finding = CHECKS["contact losses"](case)
@@ -142,7 +142,7 @@ def test_a_tool_that_never_touched_has_lost_no_contact(declared: bool) -> None:
 
 def test_a_fault_of_the_contact_is_told_with_its_time_its_state_and_its_reason() -> None:
     records = contact_run()
-    contact = records["state"]["contact"]
+    contact = records["contact"]
     assert found(records, "contact fault").severity == "fine"
     contact["state"][3000:], contact["reason"][3000:] = FAULT, TIMEOUT
     finding = found(records, "contact fault")
@@ -154,7 +154,7 @@ def test_a_fault_of_the_contact_is_told_with_its_time_its_state_and_its_reason()
 
 def test_each_fault_is_told_and_one_that_was_asked_for_is_a_warning() -> None:
     records = contact_run()
-    contact = records["state"]["contact"]
+    contact = records["contact"]
     contact["state"][3000:], contact["reason"][3000:] = FAULT, ABORT
     assert found(records, "contact fault").severity == "warning"
     contact["state"][:], contact["reason"][:] = IDLE, 0

@@ -13,8 +13,9 @@ import pytest
 from pliant.analysis.pictures import html_report, run_picture, style
 from pliant.control.laws.contact.contact_states import DWELL, FAULT, SEEK
 from pliant.control.laws.registry import LAWS
+from pliant.control.telemetry import TELEMETRY
 from pliant.errors import InputError
-from pliant.records import LIMIT_SPEED, MAX_JOINTS, TELEMETRY
+from pliant.records import LIMIT_SPEED, MAX_JOINTS
 
 VOID = {"meta", "img", "source", "br", "link"}
 
@@ -116,7 +117,7 @@ def test_new_parameters_and_a_failing_sensor_are_marked_where_they_happen(make):
 
 
 def pressing(records: Any) -> None:
-    contact, n = records["state"]["contact"], len(records)
+    contact, n = records["contact"], len(records)
     contact["state"][:], contact["target_n"][:], contact["force_n"][:] = SEEK, 5.0, 0.0
     contact["state"][n // 3 :], contact["force_n"][n // 3 :] = DWELL, 4.9
     contact["state"][2 * n // 3 :] = FAULT

@@ -170,7 +170,7 @@ def test_numbers_are_written_with_four_digits(value: Any, shown: str):
 
 def test_a_contact_is_told_by_its_states_and_why_they_were_entered(make):
     def contact(records: Any) -> None:
-        c = records["state"]["contact"]
+        c = records["contact"]
         c["state"][100:], c["reason"][100:] = READY, SET_START
         c["state"][200:], c["reason"][200:] = FAULT, FORCE_LIMIT
 

@@ -16,10 +16,11 @@ from pliant.control.laws.contact.contact_states import FAULT as CONTACT_FAULT
 from pliant.control.laws.contact.contact_states import FORCE_LIMIT
 from pliant.control.laws.registry import LAWS
 from pliant.control.parameters import Parameters
+from pliant.control.telemetry import TELEMETRY
 from pliant.errors import InputError
 from pliant.loop.board_layout import FAULT, RUNNING
 from pliant.params.declare import declared, flat
-from pliant.records import FAULT_NUMBER, FAULTS, TELEMETRY
+from pliant.records import FAULT_NUMBER, FAULTS
 from pliant.ros2 import message_types
 from pliant.session.session import Session
 from pliant.task.schema import Task

@@ -12,7 +12,7 @@ from pliant.bridge import bridge_process
 from pliant.bridge import command_topics as drive_module
 from pliant.bridge.command_topics import Drive
 from pliant.bridge.published_topics import command_topics
-from pliant.records import TELEMETRY
+from pliant.control.telemetry import TELEMETRY
 from pliant.ros2.templates import Stencil
 from pliant.ros2.watchdog import TIMES
 from pliant.task.schema import Task

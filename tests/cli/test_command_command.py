@@ -36,7 +36,7 @@ def command(link: Link, *words: str) -> Said:
 
 
 def state(link: Link) -> str:
-    return STATES[int(link.state.state.contact.state)]
+    return STATES[int(link.state.contact.state)]
 
 
 def test_a_stopped_robot_continues_with_stop_resume_and_not_with_the_rejected_command() -> None:
@@ -55,7 +55,7 @@ def test_a_contact_is_started_and_stopped_from_another_terminal(link: Link) -> N
     assert begun.returncode == 0, begun.stdout + begun.stderr
     assert "`set_start` accepted." in begun.stdout
     assert "`start` accepted." in begun.stdout
-    contact = link.board.read(first)[0]["state"]["contact"]  # it may have gone on since
+    contact = link.board.read(first)[0]["contact"]  # it may have gone on since
     seeking = contact[contact["state"] == SEEK]
     assert len(seeking)
     assert EVENTS[int(seeking["reason"][0])] == "`start` was received"

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from pliant.control.laws.contact import contact_law as contact
+from pliant.control.laws.contact.contact_record import CONTACT
 from pliant.control.laws.contact.contact_states import COMMANDS
 from pliant.control.parameters import Parameters, record_of
+from pliant.kernel import record_in
 from pliant.params.declare import changed
 from pliant.records import GOAL, OBSERVED, STATE
 
@@ -38,7 +40,7 @@ class PointRobot:
 
     @property
     def contact(self) -> Any:
-        return self.s.contact
+        return record_in(self.s.memory, CONTACT.dtype)
 
     def command(self, name: str) -> None:
         self.g.command, self.g.commands = COMMANDS[name], self.g.commands + 1

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from pliant.control.laws.contact.contact_states import DONE, DWELL, ENDED, FAULT, LIFTED, RETRACT, SEEK, SLIDE, TIMEOUT
-from pliant.records import TELEMETRY
+from pliant.control.telemetry import TELEMETRY
 from pliant_experiments.contact import contact_sweep, dome
 from pliant_experiments.contact.contact_scenes import _over_the_edge
 from pliant_experiments.scenes.contact_trial import QUICK, Figures, Trace, completed, judge
@@ -18,7 +18,7 @@ def trace(*parts: tuple[int, int, int], way_m: float = 0.05) -> Trace:
     """A run through (state, reason, ticks), pressing 5 N except while it seeks or has lifted off."""
     states = np.concatenate([np.full(ticks, state) for state, _, ticks in parts])
     records = TELEMETRY.new(len(states))
-    c = records["state"]["contact"]
+    c = records["contact"]
     c["state"] = states
     c["reason"] = np.concatenate([np.full(ticks, reason) for _, reason, ticks in parts])
     c["travelled_m"] = np.where(states == SLIDE, way_m, 0.0)

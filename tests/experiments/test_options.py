@@ -65,7 +65,7 @@ def test_compare_runs_the_rivals_that_were_named_and_records_every_run(
     assert RIVALS["force_mode"].name not in told
     assert {path.name for path in tmp_path.iterdir()} == {"plane-20000-contact.mcap", "plane-20000-sign.mcap"}
     rival = Recording.load(tmp_path / "plane-20000-sign.mcap")
-    contact = rival.records["state"]["contact"]
+    contact = rival.records["contact"]
     assert rival.meta["law"] == RIVALS["sign"].name
     # the damper of this rival opposes the speed into the surface, and it says so
     into = -rival.records["observed"]["twist"][:, 2]

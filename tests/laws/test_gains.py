@@ -199,9 +199,9 @@ def test_matrices_are_worked_out_anew_only_when_something_they_depend_on_changes
     name: str, value: Any, redone: bool
 ) -> None:
     first = record_of(Parameters())
-    assert prepare(first[0], None, 1.0, 0, 0.002)
+    assert prepare(first, None, 1.0, 0, 0.002)
     second = record_of(changed(Parameters(), {name: value}))
-    assert prepare(second[0], first[0], 1.0, 1, 0.002) is redone
+    assert prepare(second, first, 1.0, 1, 0.002) is redone
     assert second[0].revision == 1
     gains, before = second[0].gains, first[0].gains
     for letter in "MDK":
@@ -220,19 +220,19 @@ def test_mass_and_stiffness_and_ratio_each_change_the_damping() -> None:
 
 def test_a_change_begins_where_the_change_before_has_come_to() -> None:
     first, second, third = (record_of(changed(Parameters(), {"admittance.stiffness": K})) for K in (100.0, 300.0, 50.0))
-    prepare(first[0], None, 1.0, 0, 0.002)
-    prepare(second[0], first[0], 1.0, 1, 0.002)
-    prepare(third[0], second[0], 0.25, 2, 0.002)
+    prepare(first, None, 1.0, 0, 0.002)
+    prepare(second, first, 1.0, 1, 0.002)
+    prepare(third, second, 0.25, 2, 0.002)
     assert_allclose(third[0].gains.K0, 150.0 * np.eye(6))
     assert_allclose(third[0].gains.K1, 50.0 * np.eye(6))
 
 
 def test_axes_without_a_spring_are_marked_free() -> None:
     record = record_of(changed(Parameters(), {"admittance.stiffness": (0, 100, 0, 5, 0, 5)}))
-    prepare(record[0], None, 1.0, 0, 0.002)
+    prepare(record, None, 1.0, 0, 0.002)
     assert record[0].gains.free.tolist() == [1, 0, 1, 0, 1, 0]
     held = record_of(changed(Parameters(), {"admittance.stiffness": 0, "admittance.axes": (True,) * 3 + (False,) * 3}))
-    prepare(held[0], None, 1.0, 0, 0.002)
+    prepare(held, None, 1.0, 0, 0.002)
     assert held[0].gains.free.tolist() == [1, 1, 1, 0, 0, 0]
 
 

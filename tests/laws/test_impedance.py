@@ -17,10 +17,12 @@ from pliant.control.laws.gains import impedance_target, modal_ratios
 from pliant.control.laws.impedance import impedance_law
 from pliant.control.laws.registry import prepare
 from pliant.control.parameters import Impedance, Parameters, Sense, diagonal, record_of
+from pliant.control.telemetry import TELEMETRY
+from pliant.kernel import record_in
 from pliant.model import Arm, Tool
 from pliant.params.declare import changed
 from pliant.params.packing import to_record
-from pliant.records import STATE, TELEMETRY
+from pliant.records import STATE
 from pliant.session.in_process.fast_run import simulate
 from pliant.session.in_process.simulation import Simulation
 from pliant.spatial import pose_integrate
@@ -60,7 +62,7 @@ def torques(arm: Arm, q: Array, qd: Array, goal: dict[str, Any], F: Array, **swi
     values |= {"limits.singular_threshold": 1e-6, "limits.pose_error_rad": 3.1, "impedance.posture_damping": 0.0}
     values |= {f"impedance.{name}": value for name, value in switches.items()}
     parameters = record_of(changed(Parameters(), values))
-    prepare(parameters[0], None, 1.0, 0, SHORT)
+    prepare(parameters, None, 1.0, 0, SHORT)
     control = Controller(arm, parameters, "torque", SHORT)
     reading = control.reading[0]
     reading.q[: arm.n], reading.qd[: arm.n] = q, qd
@@ -73,10 +75,11 @@ def torques(arm: Arm, q: Array, qd: Array, goal: dict[str, Any], F: Array, **swi
         control.goal[0][name] = value
     state = control.state[0]  # as if the law had run before, with this goal and at this speed
     control.tick()
-    pose_integrate(control.goal[0].pose, -control.goal[0].twist, SHORT, state.led)
-    state.led_twist[:] = control.goal[0].twist
-    state.qd_cmd[:], state.load[: arm.n] = reading.qd, arm.jacobian(q).T @ F
-    state.owed[:], state.accel[:] = 0.0, control.goal[0].accel
+    memory = record_in(state.memory, impedance_law.MEMORY.dtype)
+    pose_integrate(control.goal[0].pose, -control.goal[0].twist, SHORT, memory.led)
+    memory.led_twist[:] = control.goal[0].twist
+    state.qd_cmd[:], memory.load[: arm.n] = reading.qd, arm.jacobian(q).T @ F
+    state.owed[:], memory.accel[:] = 0.0, control.goal[0].accel
     control.tick()
     return control.command[0].tau[: arm.n].copy(), control
 

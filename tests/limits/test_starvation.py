@@ -10,8 +10,9 @@ import pytest
 from pliant.control.limits.cuts import ACCELERATION, POSITION, SINGULAR, SPEED, TOOL_ACCELERATION, TORQUE, WORKSPACE
 from pliant.control.limits.starvation import supervise_limits
 from pliant.control.parameters import Parameters, record_of
+from pliant.control.telemetry import TELEMETRY
 from pliant.loop.fault_text import fault_words, starved_warning
-from pliant.records import BY_LAW, FAULT_STARVED, GOAL, OBSERVED, READING, STATE, TELEMETRY
+from pliant.records import BY_LAW, FAULT_STARVED, GOAL, OBSERVED, READING, STATE
 
 DT = 0.002
 FAULT_S = Parameters().limits.starved_fault_s

@@ -6,7 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pliant.records import TELEMETRY, Field, Layout
+from pliant.control.laws.registry import LAWS
+from pliant.control.published import Published
+from pliant.control.telemetry import TELEMETRY
+from pliant.records import MODES, Field, Layout
 
 Array = np.ndarray[Any, Any]
 
@@ -42,6 +45,8 @@ def random_run() -> Callable[..., Array]:
         records["tick"] = np.arange(n)
         records["time_s"] = np.arange(n) / rate_hz
         records["timing"]["wall_ns"] = 0
-        return records
+        records["state"]["law"] = np.arange(n) * (len(LAWS) + 1) // n  # one law after the other, and at first none
+        published = Published(6, MODES)
+        return published.unpack(published.pack(records))
 
     return make

@@ -14,6 +14,7 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from pliant.bridge import odometry
 from pliant.bridge.published_topics import cmd_vel, live_topics
 from pliant.control.parameters import PARAMETERS, Parameters, parameters_with, set_layout
+from pliant.control.published import Published
 from pliant.params.declare import Section, param
 from pliant.record import Recording, RecordingWriter, record_messages
 from pliant.records import Field, Layout
@@ -38,7 +39,8 @@ class odd_names(Section):  # noqa: N801 (a class name that a user may choose)
 
 def recorded(path: Path, layout: Layout) -> dict[str, tuple[str, str]]:
     """Type and definition of every topic in a recording of an arm on a mobile base with these parameters."""
-    with RecordingWriter(path, {"robot": "sim:ur5e"}, ["pan", "lift"], layout, mobile=True) as writer:
+    published = Published(2, ("position", "base"))
+    with RecordingWriter(path, {"robot": "sim:ur5e"}, ["pan", "lift"], layout, published=published) as writer:
         writer.parameters(0, layout.new()[0], 0.0)
     with path.open("rb") as stream:
         summary = make_reader(stream).get_summary()

@@ -11,10 +11,11 @@ from mcap.writer import Writer
 
 import pliant.record.record_messages as messages
 import pliant.record.tick_block as block
+from pliant.control.published import Published
 from pliant.errors import InputError, RecordingError
 from pliant.record import Recording, RecordingWriter
 from pliant.record.container import walk
-from pliant.records import TELEMETRY, Field, Layout
+from pliant.records import MODES, Field, Layout
 
 
 @pytest.fixture
@@ -177,7 +178,7 @@ def test_a_recording_of_another_program_lists_its_topics(tmp_path):
 
 
 def test_a_record_of_another_layout_names_the_version_and_the_field(tmp_path):
-    older = Layout("Telemetry", tuple(f for f in TELEMETRY.fields if f.name != "timing"))
+    older = Layout("Telemetry", tuple(f for f in Published().layout.fields if f.name != "timing"))
     foreign(tmp_path / "run.mcap", block.TELEMETRY_TOPIC, messages.definition(older), bytes(12), "pliant 0.0.3")
     with pytest.raises(RecordingError, match=r"was written by pliant 0\.0\.3.*: timing is missing\."):
         Recording.load(tmp_path / "run.mcap")
@@ -187,8 +188,10 @@ def test_a_record_of_another_layout_names_the_version_and_the_field(tmp_path):
 
 
 def test_new_words_in_a_comment_do_not_make_another_layout(tmp_path, random_run):
-    reworded = Layout("Telemetry", tuple(Field(f.name, f.unit, "new words", f.shape, f.kind) for f in TELEMETRY.fields))
+    published = Published(6, MODES)
+    fields = published.layout.fields
+    reworded = Layout("Telemetry", tuple(Field(f.name, f.unit, "new words", f.shape, f.kind) for f in fields))
     record = random_run(1)
-    data = messages.CDR_HEADER + record.tobytes()
+    data = messages.CDR_HEADER + published.pack(record)[0].tobytes()[: published.layout.dtype.itemsize]
     foreign(tmp_path / "run.mcap", block.TELEMETRY_TOPIC, messages.definition(reworded), data)
     assert Recording.load(tmp_path / "run.mcap").records.tobytes() == record.tobytes()

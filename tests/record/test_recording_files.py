@@ -5,10 +5,10 @@ import pytest
 from mcap.reader import make_reader
 from mcap.stream_reader import StreamReader
 
+from pliant.control.telemetry import TELEMETRY
 from pliant.errors import InputError, RecordingError
 from pliant.record import Recording, RecordingWriter
 from pliant.record.writer import CHUNK_RECORDS
-from pliant.records import TELEMETRY
 
 
 @pytest.mark.parametrize("block", [1, 7, 500, 3000])

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
+from pliant.control.telemetry import TELEMETRY
 from pliant.errors import InputError
 from pliant.record import record_messages
-from pliant.records import TELEMETRY, Field, Layout
+from pliant.records import Field, Layout
 
 
 def ros_values(layout: Layout, data: bytes) -> Any:

@@ -8,10 +8,12 @@ from rosbags.highlevel import AnyReader
 from rosbags.typesys import Stores, get_typestore
 from scipy.spatial.transform import Rotation
 
+from pliant.control.laws.registry import LAWS
+from pliant.control.telemetry import TELEMETRY
 from pliant.record import RecordingWriter, standard_topics
-from pliant.record.tick_block import TELEMETRY_TOPIC
+from pliant.record.tick_block import LAW_TOPIC, TELEMETRY_TOPIC
 from pliant.record.writer import PARAMETERS_TOPIC
-from pliant.records import TELEMETRY, Field, Layout
+from pliant.records import Field, Layout
 from pliant.ros2 import templates
 
 STORE = get_typestore(Stores.ROS2_JAZZY)
@@ -77,7 +79,8 @@ def test_every_message_of_a_file_equals_the_one_that_rosbags_serialises(tmp_path
             for _, channel, message in make_reader(stream, validate_crcs=True).iter_messages():
                 found.setdefault(channel.topic, []).append(message.data)
                 assert message.log_time == EPOCH_NS + 2_000_000 * message.sequence
-        assert set(found) == {topic.name for topic in standard_topics.TOPICS} | {TELEMETRY_TOPIC}
+        laws = {f"{LAW_TOPIC}{law.name}" for law in LAWS.values() if law.state is not None}
+        assert set(found) == {topic.name for topic in standard_topics.TOPICS} | {TELEMETRY_TOPIC} | laws
         for i, record in enumerate(records):
             for topic, data in serialized(record, names, EPOCH_NS + 2_000_000 * i).items():
                 assert found[topic][i] == data, (topic, i)
@@ -115,7 +118,8 @@ def test_rosbags_opens_the_bare_file_and_knows_every_type(tmp_path, random_run, 
         writer.parameters(1, parameters.new()[0], 0.0)
         writer.append(records)
     with AnyReader([path]) as reader:
-        assert reader.message_count == 1 + 1200 * (1 + len(standard_topics.TOPICS))
+        with_record = sum(int((records["state"]["law"] == law.number).sum()) for law in LAWS.values() if law.state)
+        assert reader.message_count == 1 + 1200 * (1 + len(standard_topics.TOPICS)) + with_record
         chosen = [c for c in reader.connections if c.topic in ("/tool_pose", TELEMETRY_TOPIC)]
         pose_at: dict[int, Any] = {}
         for connection, time_ns, data in reader.messages(chosen):
@@ -123,7 +127,7 @@ def test_rosbags_opens_the_bare_file_and_knows_every_type(tmp_path, random_run, 
             if connection.topic == "/tool_pose":
                 pose_at[time_ns] = message.pose.orientation
             else:
-                assert message.reading.q.tobytes() == records["reading"]["q"][message.tick].tobytes()
+                assert message.reading.q.tobytes() == records["reading"]["q"][message.tick, :6].tobytes()
     turns = np.array([(q.w, q.x, q.y, q.z) for q in pose_at.values()])
     np.testing.assert_array_equal(turns, records["observed"]["pose"][:, 3:])
 

@@ -74,7 +74,7 @@ def test_the_example_presses_back_along_its_own_normal_and_replays(tmp_path: Pat
     data["events"] = [event for event in data["events"] if event["at_s"] < 4.0]
     run = pliant.simulate(validated(pliant.Task, data))
     assert run.fault == ""
-    assert run.records["state"]["contact"]["touches"][-1] >= 1
+    assert run.records["contact"]["touches"][-1] >= 1
     surface = run.task.sim.surfaces[0]
     assert (surface.kind, Path(surface.file).name) == ("wavy_plane", EXAMPLE.name)
     assert len(surface.digest) == 64

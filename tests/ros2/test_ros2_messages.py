@@ -10,9 +10,10 @@ from cyclonedds.idl import IdlStruct
 from rosbags.typesys import Stores, get_typestore
 
 from pliant.bridge.published_topics import cmd_vel, live_topics
+from pliant.control.telemetry import TELEMETRY
 from pliant.errors import InputError
 from pliant.record.standard_topics import TOPICS
-from pliant.records import COMMAND, TELEMETRY
+from pliant.records import COMMAND
 from pliant.ros2 import message_types
 from pliant.ros2.dds_types import dds_type
 from pliant.ros2.joint_commands import trajectory_topic, velocity_topic

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from pliant.control.parameters import PARAMETERS
+from pliant.control.telemetry import TELEMETRY
 from pliant.loop.board import Board
 from pliant.loop.board_layout import SET
 from pliant.loop.slots import publish
-from pliant.records import TELEMETRY
 
 Make = Callable[..., Board]
 
@@ -19,7 +19,7 @@ def tell(board: Board, numbers: range) -> None:
     record = TELEMETRY.new()
     for number in numbers:
         record["tick"], record["state"]["pose"] = number, number
-        publish(*board.publisher, record.ctypes.data, record.itemsize, number)
+        publish(board.ring, record.ctypes.data, number)
 
 
 def parameters(value: float) -> np.ndarray[Any, Any]:

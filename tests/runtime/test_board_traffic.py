@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from pliant.control.parameters import PARAMETERS
+from pliant.control.telemetry import TELEMETRY
 from pliant.errors import LoopError
 from pliant.loop.board import Board
 from pliant.loop.board_layout import QUEUE_SLOTS, SET, SET_SLOTS
 from pliant.loop.slots import put
-from pliant.records import TELEMETRY
 from support.properties import examples
 
 # ---- parameters ----------------------------------------------------------------------------------------------------
@@ -190,7 +190,7 @@ def test_reading_a_few_at_a_time_loses_nothing(make: Make) -> None:
 def test_a_record_that_is_being_written_is_lost_not_torn(make: Make) -> None:
     board = make(ring_slots=4)
     tell(board, range(4))
-    slot = board._at["ring"] + 1 * (TELEMETRY.dtype.itemsize + 8)
+    slot = board._at["ring"] + 1 * (board.published.step + 8)
     record = TELEMETRY.new()
     put(slot, slot + 8, record.ctypes.data, 8, 2 * 5 + 2)
     word = board._bytes[slot - board.base : slot - board.base + 8].view(np.int64)

@@ -11,13 +11,15 @@ import pytest
 from rosbags.highlevel import AnyReader
 
 from pliant.control.parameters import Admittance, Parameters, Sense, diagonal
+from pliant.control.published import Published
+from pliant.control.telemetry import TELEMETRY
 from pliant.errors import InputError, UnknownNameError
 from pliant.mobile.whole_body.body_config import BodySimConfig
 from pliant.mobile.whole_body.closed_loop import BodyLoop, BodySettings, Lags
 from pliant.mobile.whole_body.kinematic_body import Body
 from pliant.mobile.whole_body.simulated_body import SimBody
 from pliant.record import RecordingWriter
-from pliant.records import FAULT_NUMBER, FAULT_SENSOR, TELEMETRY, WRENCH_MISSING
+from pliant.records import FAULT_NUMBER, FAULT_SENSOR, WRENCH_MISSING
 from pliant.ros2.message_types import typestore
 from pliant.session.in_process.fast_run import simulate
 from pliant.task.schema import Task
@@ -171,7 +173,8 @@ def test_a_recording_has_a_twist_for_the_base_and_targets_for_the_joints(body: B
     start = loop.goal[0].pose.copy()
     records = run(loop, 200, lambda t: (start + 0.3 * t * np.eye(7)[0], 0.3 * np.eye(6)[0]))
     path = tmp_path / "body.mcap"
-    with RecordingWriter(path, {"robot": "sim:mobile_ur5e"}, list(body.chain.joint_names[3:]), mobile=True) as writer:
+    joints, published = list(body.chain.joint_names[3:]), Published(6, ("position", "base"))
+    with RecordingWriter(path, {"robot": "sim:mobile_ur5e"}, joints, published=published) as writer:
         writer.append(records)
     with AnyReader([path], default_typestore=typestore()) as reader:
         found: dict[str, list[Any]] = {}

@@ -52,7 +52,7 @@ def pressing(
 
 
 def contact(run: Run) -> Any:
-    return run.records["state"]["contact"]
+    return run.records["contact"]
 
 
 def force(run: Run) -> Any:
@@ -237,7 +237,7 @@ def test_a_slide_on_a_surface_that_moves_is_completed_with_the_force_held() -> N
 
 def test_a_loop_that_is_asked_to_end_while_it_presses_refuses_other_laws_and_lifts_off_first(until: Any) -> None:
     with Session(pressing(seconds=60.0)) as arm:
-        until(lambda: arm.state.state.contact.state == DWELL and arm.state.state.contact.held_s > 0.1)
+        until(lambda: arm.state.contact.state == DWELL and arm.state.contact.held_s > 0.1)
         with pytest.raises(RejectedError, match=r"The law hold is rejected.*the contact is active \(dwell"):
             arm.law("hold")
         with pytest.raises(RejectedError, match=r"Taring is rejected.*the contact is active \(dwell"):
@@ -249,7 +249,7 @@ def test_a_loop_that_is_asked_to_end_while_it_presses_refuses_other_laws_and_lif
         pressed = float(arm.pose[2])
     records = arm.read()
     last = records[-1]
-    assert last["state"]["contact"]["state"] == DONE
+    assert last["contact"]["state"] == DONE
     assert last["observed"]["pose"][2] - pressed > 0.015
 
 

@@ -24,7 +24,7 @@ def dome(**more: Any) -> Task:
 
 
 def states(run: Run) -> Array:
-    return run.records["state"]["contact"]["state"]
+    return run.records["contact"]["state"]
 
 
 def test_the_task_goes_through_its_states_in_order() -> None:
@@ -38,7 +38,7 @@ def test_a_sensor_that_fails_in_contact_lifts_the_tool_off_before_the_loop_ends(
     sensor = task.sim.sensor.model_copy(update={"failures": (Failure(kind="frozen", at_s=4.0),)})
     run = simulate(task.model_copy(update={"sim": task.sim.model_copy(update={"sensor": sensor})}))
     assert "same reading" in run.fault
-    last = run.records[-1]["state"]["contact"]
+    last = run.records[-1]["contact"]
     assert (last["state"], last["reason"]) == (FAULT, SENSOR)
     at = int(np.argmax(states(run) == FAULT))
     pose = run.records["state"]["pose"]
@@ -50,7 +50,7 @@ def test_stop_lifts_off_and_a_second_start_needs_a_new_one() -> None:
     events = (*load_task("dome").events, Event(at_s=5.0, command="stop"), Event(at_s=8.0, command="start"))
     run = simulate(dome(events=events, duration_s=9.0))
     assert states(run)[-1] == DONE
-    assert run.records[-1]["state"]["contact"]["rejected"] > 0
+    assert run.records[-1]["contact"]["rejected"] > 0
 
 
 @pytest.mark.parametrize(
@@ -86,6 +86,6 @@ def test_a_surface_behind_the_workspace_is_not_sought_for_ever() -> None:
     task = load_task("dome")
     low = (-10.0, -10.0, 0.3369)  # the tip starts a millimetre above, the dome is three below
     run = simulate(dome(params=changed(task.params, {"limits.workspace_min_m": low})))
-    last = run.records[-1]["state"]["contact"]
+    last = run.records[-1]["contact"]
     assert (last["state"], last["reason"]) == (FAULT, STUCK)
     assert run.records["observed"]["pose"][:, 2].min() > 0.3365

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pliant.control.telemetry import TELEMETRY
 from pliant.loop import goal_requests
 from pliant.mobile.mission import mission_loop
 from pliant.mobile.mission.mission_loop import MissionProcess
 from pliant.mobile.mission.mission_task import changed_mission, find_mission
 from pliant.mobile.mission.stage_machine import Mission
 from pliant.mobile.planning.base_poses import Stand
-from pliant.records import TELEMETRY
 
 SHOVED_M = 0.007
 """More than a way forgives, and less than a locked base may move."""

@@ -63,7 +63,7 @@ def test_the_example_moves_at_force_over_damping_and_stops_in_the_wall() -> None
     free = (z > 0.32) & (run.records["time_s"] > 0.4)
     assert np.diff(z[free]).mean() / dt == pytest.approx(-19.0 / 100.0, rel=0.02)  # 1 N of deadband
     assert 0.3 - z[-100] == pytest.approx(19.0 / 2000.0, rel=0.02)
-    assert run.records["state"]["own"][-100, 0] == pytest.approx(0.3 - z[-100], abs=1e-4)
+    assert run.records["damper_wall"]["depth_m"][-100] == pytest.approx(0.3 - z[-100], abs=1e-4)
     assert run.fault == ""
 
 

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pliant.control.telemetry import TELEMETRY
 from pliant.errors import ModelError, RecordingError
 from pliant.loop.run_description import MODEL
 from pliant.params.declare import validated
 from pliant.record.reader import Recording
 from pliant.record.writer import RecordingWriter
-from pliant.records import TELEMETRY, Layout
+from pliant.records import Layout
 from pliant.session.in_process.fast_run import simulate
 from pliant.session.in_process.rerun import difference, replay
 from pliant.task.schema import Task, load_task

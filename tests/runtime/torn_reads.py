@@ -8,13 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
+from pliant.control.published import Published
 from pliant.kernel import copy_bytes, floats, kernel
 from pliant.loop.board import Board
 from pliant.loop.board_layout import SET
 from pliant.loop.slots import collect, get, lock_word, publish, put, store_word
-from pliant.records import TELEMETRY
 
-RECORD_BYTES, SET_BYTES = TELEMETRY.dtype.itemsize, SET.dtype.itemsize
+# what is published whatever law runs; no law has the numbers that are written here
+RECORD_BYTES, SET_BYTES = Published().layout.dtype.itemsize, SET.dtype.itemsize
 BUFFER = max(RECORD_BYTES, SET_BYTES) // 8
 
 # One reader's row of words in the file of counts, which are raised as it goes.
@@ -62,24 +63,25 @@ def content(counts, readers):
 
 
 @kernel
-def write_ring(head, ring, slots, record, size, counts, readers):
+def write_ring(ring, record, size, counts, readers):
     """Publish records until the readers are content; returns how many."""
     words, number = floats(record, size // 8), 0
     while number < GIVE_UP and not (number % 1000 == 0 and content(counts, readers)):
         words[:] = number
-        publish(head, ring, slots, record, size, number)
+        publish(ring, record, number)
         number += 1
     return number
 
 
 @kernel
-def read_ring(head, ring, slots, record, raw, size, counts):
+def read_ring(ring, spare, record, raw, size, counts):
     """Read the newest record, with and without asking whether it is whole, until told that it is over."""
+    head, first, slots, _, step = ring
     while lock_word(counts + 8 * DONE) == 0:
         number = lock_word(head) - 1
         if number >= 0:
-            copy_bytes(raw, ring + (number % slots) * (size + 8) + 8, size)
-            read = collect(ring, slots, size, number, number + 1, record) == 1
+            copy_bytes(raw, first + (number % slots) * (step + 8) + 8, size)
+            read = collect(ring, number, number + 1, spare, record, 0) == 1
             tally(counts, record, raw, size // 8, read, number)
 
 
@@ -111,14 +113,15 @@ def read(board: Board, counts: np.ndarray, reader: int) -> None:
     buffers = record.ctypes.data, raw.ctypes.data
     ring, slot = counts[0, reader], counts[1, reader]
     slot[READY] = ring[READY] = 1
-    read_ring(*board.publisher, *buffers, RECORD_BYTES, ring.ctypes.data)
+    spare = np.zeros(board.published.step // 8)
+    read_ring(board.ring, spare.ctypes.data, *buffers, RECORD_BYTES, ring.ctypes.data)
     read_slot(board._word["proposed"], board._at["proposal"], *buffers, SET_BYTES, slot.ctypes.data)
 
 
 def write(board: Board, counts: np.ndarray) -> tuple[int, int]:
     """Both phases of the writer; returns how many records and sets it wrote."""
     record = np.zeros(BUFFER)
-    records = write_ring(*board.publisher, record.ctypes.data, RECORD_BYTES, counts[0].ctypes.data, READERS)
+    records = write_ring(board.ring, record.ctypes.data, RECORD_BYTES, counts[0].ctypes.data, READERS)
     counts[0, :, DONE] = 1
     lock, slot = board._word["proposed"], board._at["proposal"]
     sets = write_slot(lock, slot, record.ctypes.data, SET_BYTES, counts[1].ctypes.data, READERS)

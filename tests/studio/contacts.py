@@ -22,7 +22,7 @@ class Visited:
     def states(self) -> list[int]:
         records, self._at, lost = self._board.read(self._at)
         assert lost == 0
-        for state in records["state"]["contact"]["state"].tolist():
+        for state in records["contact"]["state"].tolist():
             if self._states[-1:] != [state]:
                 self._states.append(state)
         return self._states
@@ -30,7 +30,7 @@ class Visited:
 
 def lift_off(page: Any, studio: Running) -> None:
     """Let the contact that the task has begun end by Retract."""
-    contact = lambda: studio.loop.state.state.contact  # noqa: E731
+    contact = lambda: studio.loop.state.contact  # noqa: E731
     studio.until(lambda: is_at_work(contact()) or contact().state == DONE)
     part(page, "retract").click()
     studio.until(lambda: contact().state == DONE)

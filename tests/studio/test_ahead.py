@@ -92,7 +92,7 @@ def test_a_spring_that_would_be_torn_where_the_tool_is_now_is_red(studio: Runnin
 
 def test_what_may_not_change_while_a_contact_is_at_work_is_red() -> None:
     with Session(load_task("plane")) as wiping:
-        until(lambda: is_at_work(wiping.state.state.contact))
+        until(lambda: is_at_work(wiping.state.contact))
         limit = wiping.parameters.contact.force_limit_n
         runs = zones(wiping, "contact.force_limit_n", [limit, 1.5 * limit])
         assert [run["level"] for run in runs][-1] == REJECTED

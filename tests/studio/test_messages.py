@@ -19,8 +19,8 @@ from running_studio import run_beside
 
 from pliant.control.laws.registry import LAWS
 from pliant.control.parameters import Parameters
+from pliant.control.telemetry import TELEMETRY
 from pliant.errors import PliantError
-from pliant.records import TELEMETRY
 from pliant.studio import page_messages, page_requests
 from pliant.studio.actions import ACTIONS
 from pliant.studio.hub import Hub, Page
@@ -92,7 +92,7 @@ def test_what_the_studio_says_fits_its_declaration() -> None:
 def test_the_head_of_a_frame_follows_from_the_record() -> None:
     records = TELEMETRY.new()
     records["goal"]["pose"], records["goal"]["law"] = range(7), LAWS["contact"].number
-    records["state"]["contact"]["normal"] = 1.0, 2.0, 3.0
+    records["contact"]["normal"] = 1.0, 2.0, 3.0
     head = head_of(records[0])
     assert len(head) == sum(count for _, count in HEAD.values())
     (first, count), (arrow, three) = HEAD["goal"], HEAD["arrow"]

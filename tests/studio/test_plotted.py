@@ -128,12 +128,12 @@ def test_the_target_of_a_contact_and_the_band_around_it_are_plotted(page: Any, s
     studio.until(lambda: said(page, "Force", 1.0)[0][1].get("target", 0.0) > 0.0)
     freeze(page, on=True)
     (time_s, values), (records, _, _) = said(page, "Force", 1.0)[0], loop.board.read(0)
-    near = records[np.abs(records["time_s"] - time_s) < 0.0055]["state"]["contact"]
+    near = records[np.abs(records["time_s"] - time_s) < 0.0055]["contact"]
     assert np.isclose(near["target_n"], values["target"], rtol=6e-3).any()
     assert np.isclose(near["force_n"], values["normal"], rtol=6e-3, atol=1e-6).any()
     freeze(page, on=False)
     part(page, "pause").click()
-    studio.until(lambda: int(loop.state.state.contact.state) == PAUSED)
+    studio.until(lambda: int(loop.state.contact.state) == PAUSED)
     paused_s = told(page)
     studio.until(lambda: said(page, "Force", 0.85)[0][0] > paused_s and band(page))  # nothing but the pause, of late
     freeze(page, on=True)  # from here the data and with them the scale are the same

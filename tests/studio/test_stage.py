@@ -59,18 +59,18 @@ def test_a_stop_reaches_a_loop_that_lifts_its_tool_off_because_another_task_star
     try:
         shown.start("plane")
         guest = attach(shown.arm().name)
-        until(lambda: guest.state.state.contact.state == SLIDE)
+        until(lambda: guest.state.contact.state == SLIDE)
         guest.set({"contact.retract_m_s": 0.002})  # it lifts off for as long as the stop may take to come
         first = guest.board.head
         starts = Thread(target=shown.start, args=("hand_guiding",))
         starts.start()
-        until(lambda: int(guest.state.state.contact.state) == RETRACT)
+        until(lambda: int(guest.state.contact.state) == RETRACT)
         stop(shown)
         starts.join()
         records, _, _ = guest.board.read(first)
         after = records[records["goal"]["stop"] == 1]
         assert len(after) > 0
-        assert int(after["state"]["contact"]["state"][-1]) == PAUSED
+        assert int(after["contact"]["state"][-1]) == PAUSED
         moved = after["observed"]["pose"][:, :3] - after["observed"]["pose"][0, :3]
         assert np.linalg.norm(moved, axis=1).max() < 0.002  # of the 20 mm that it lifts off by
         until(lambda: int(shown.arm().state.goal.stop) != 0)  # and what was started does not move either

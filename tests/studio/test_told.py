@@ -214,7 +214,7 @@ def test_the_reason_of_the_last_change_stands_beside_the_states_of_the_contact(
 ) -> None:
     greeting = hello(studio)
     words = next(law for law in greeting["laws"].values() if law["states"])
-    contact = lambda: plane.state.state.contact  # noqa: E731
+    contact = lambda: plane.state.contact  # noqa: E731
 
     def is_told() -> bool:
         state, reason = int(contact().state), int(contact().reason)

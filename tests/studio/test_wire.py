@@ -10,7 +10,7 @@ import pytest
 
 from pliant.control.laws.contact.contact_states import DONE, DWELL, IDLE, PAUSED, RETRACT, SEEK, SLIDE
 from pliant.control.laws.registry import LAWS
-from pliant.records import TELEMETRY
+from pliant.control.telemetry import TELEMETRY
 from pliant.studio.wire import arm_channels, samples_of, text_of
 
 
@@ -35,7 +35,7 @@ def test_what_is_no_number_is_null(value: float) -> None:
 def test_a_force_target_is_plotted_only_while_a_contact_presses(state: int, before: int, pressing: bool) -> None:
     """After it, the state still holds the last target, which a slider may have left long ago."""
     records = TELEMETRY.new()
-    contact = records["state"]["contact"]
+    contact = records["contact"]
     contact["state"], contact["before"], contact["target_n"] = state, before, 5.0
     records["goal"]["law"] = LAWS["contact"].number
     channels = arm_channels()

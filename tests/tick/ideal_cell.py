@@ -32,7 +32,7 @@ class Cell:
         # this sensor has no noise, so readings that do not change are no sign of a failure
         values = {"sense.frozen_s": 0.0, **{name.replace("__", "."): value for name, value in values.items()}}
         parameters = record_of(changed(Parameters(), values))
-        prepare(parameters[0], None, 1.0, 0, DT)
+        prepare(parameters, None, 1.0, 0, DT)
         self.controller = Controller(self.arm, parameters, interface, DT)
         self.reading.q[:6] = self.arm.q_home
         self.controller.begin(law)
@@ -45,7 +45,7 @@ class Cell:
         now = changed(from_record(Parameters, before), {name.replace("__", "."): v for name, v in values.items()})
         parameters = record_of(now)
         ramp = float(state.ramp) if state.set == before.gains.number else 0.0
-        prepare(parameters[0], before.copy(), ramp, int(before.revision) + 1, DT)
+        prepare(parameters, np.array([before]), ramp, int(before.revision) + 1, DT)
         self.controller.parameters[:] = parameters
 
     @property

@@ -44,7 +44,7 @@ def figures_of(records: Array, normal_n: Array, target_n: float) -> ContactFigur
 
     `normal_n` [N] is the force along the normal in every tick: the true one, or the measured one without its noise.
     """
-    contact = records["state"]["contact"]
+    contact = records["contact"]
     state = contact["state"]
     found = figures_in(records["time_s"], normal_n, np.isin(state, (SEEK, DWELL)), state == SLIDE, target_n)
     complete = bool(((state == RETRACT) & (contact["reason"] == ENDED)).any())

@@ -43,7 +43,7 @@ def transitions(records: np.ndarray[Any, Any], ticks: int = 0) -> list[Transitio
 
     A stop from tick `ticks` on means that the run time is over (0: it is not known).
     """
-    contact, time_s = records["state"]["contact"], records["time_s"]
+    contact, time_s = records["contact"], records["time_s"]
     state, reason, rejected = contact["state"], contact["reason"], contact["rejected"]
     changed = np.flatnonzero(np.diff(state, prepend=0))
     # every command that arrived, not every new reason: the same rejection twice counts twice
@@ -60,7 +60,7 @@ def transitions(records: np.ndarray[Any, Any], ticks: int = 0) -> list[Transitio
 
 def _denied(records: np.ndarray[Any, Any], i: int) -> str:
     """Why the command that was read at record `i` was rejected."""
-    contact, goal = records["state"]["contact"][i], records["goal"][i]
+    contact, goal = records["contact"][i], records["goal"][i]
     waiting = int(goal["commands"] - records["state"]["commands"][i])  # commands behind the one that was read
     command = goal["earlier"][waiting - 1] if 0 < waiting <= len(goal["earlier"]) else goal["command"]
     return rejection(int(contact["rejected"]), int(contact["state"]), int(command))
@@ -78,7 +78,7 @@ def contact_fault(records: np.ndarray[Any, Any], seek_m: float | None = None) ->
     """
     if not len(records):
         return ""
-    contact = records["state"]["contact"]
+    contact = records["contact"]
     faults = np.flatnonzero(contact["state"] == FAULT)
     if len(faults) and not (contact["state"][faults[-1] :] == READY).any():
         reason = int(contact["reason"][faults[-1]])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 
-from pliant.records import TELEMETRY
+from pliant.control.telemetry import TELEMETRY
 from pliant.ros2.message_types import JOINT_TRAJECTORY
 from pliant.ros2.node import Node, Writer
 from pliant.ros2.templates import Stencil

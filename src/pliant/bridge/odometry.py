@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from pliant.control.telemetry import TELEMETRY
 from pliant.record.standard_topics import BASE_TOPICS
-from pliant.records import TELEMETRY
 from pliant.ros2.message_types import padded
 from pliant.ros2.node import Node
 from pliant.ros2.templates import Topic, fill, template

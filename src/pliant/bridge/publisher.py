@@ -11,9 +11,9 @@ from pliant.bridge.helper_process import AnyLink
 from pliant.bridge.odometry import Odometry
 from pliant.bridge.published_topics import command_topics, shown_topics
 from pliant.bridge.status_text import ArmWords, MissionWords
+from pliant.control.telemetry import TELEMETRY
 from pliant.loop.board_layout import FAULT, STATUS
 from pliant.model.arm import Arm
-from pliant.records import TELEMETRY
 from pliant.robots import model_of
 from pliant.ros2.message_types import STRING, build
 from pliant.ros2.node import Node, Writer

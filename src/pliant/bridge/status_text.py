@@ -61,7 +61,7 @@ def state_words(record: Any, status: int) -> str:
     law = law_of(record.goal.law) if record.goal.law else None
     words = [STATUS[status], "" if law is None else law.name]
     if law is not None and law.takes_commands:
-        words.append(STATES[int(record.state.contact.state)])
+        words.append(STATES[int(record.contact.state)])
     if record.goal.stop:
         words.append("halted")
     return " ".join(words)
@@ -73,7 +73,7 @@ def fault_words(record: Any, status: int, reason: str) -> str:
         return reason
     if record.state.fault:
         return FAULTS[int(record.state.fault)]
-    contact = record.state.contact
+    contact = record.contact
     if record.goal.law and law_of(record.goal.law).takes_commands and contact.state == CONTACT_FAULT:
         return EVENTS[int(contact.reason)]
     return ""

@@ -58,15 +58,16 @@ JOBS = {
             after=_PERIOD,
         ),
         Job("kinematics", "pliant.control.tick_entries:kinematics", 1.0),
+        Job("gains", "pliant.control.tick_entries:new_gains", 1.5),
         Job("batch runs", "pliant.session.in_process.run_entries:fast_runs", 1.0, after=_PERIOD),
-        Job("replay", "pliant.session.in_process.run_entries:replays", 0.5, after=("control tick",)),
+        Job("replay", "pliant.session.in_process.run_entries:replays", 0.5, after=("control tick", "telemetry")),
         Job("mobile manipulator", "pliant.mobile.mobile_entries:mobile_manipulator", 8.0, after=("telemetry",)),
         Job("path search", "pliant.mobile.mobile_entries:path_search", 10.0),
         Job("path following", "pliant.mobile.mobile_entries:path_following", 3.0),
     )
 }
 
-_CONTROL = ("simulator", "telemetry", "control tick", "kinematics")
+_CONTROL = ("simulator", "telemetry", "control tick", "kinematics", "gains")
 
 GROUPS = {
     "loop": (*_CONTROL, "control loop"),
@@ -77,7 +78,7 @@ GROUPS = {
     "law impedance": ("impedance law",),
     "law contact": ("contact law",),
     "kinematics": ("kinematics",),
-    "body": ("simulator", "telemetry", "mobile manipulator", "kinematics"),
+    "body": ("simulator", "telemetry", "mobile manipulator", "kinematics", "gains"),
     "planner": ("path search", "path following"),
 }
 """What a command may need: a paced loop, runs as fast as possible, a replay, each law, a model, an arm on a base,

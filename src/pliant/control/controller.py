@@ -9,6 +9,7 @@ import numpy as np
 
 from pliant.control.laws.registry import LAWS
 from pliant.control.parameters import Parameters
+from pliant.control.telemetry import telemetry_of
 from pliant.control.tick import tick
 from pliant.control.tick_entries import connect_law, new_work
 from pliant.model.arm import Arm
@@ -31,7 +32,7 @@ class Controller:
         self.parameters = parameters
         self.state, self.reading, self.goal = STATE.new(), READING.new(), GOAL.new()
         self.command, self.observed, self.work = COMMAND.new(), OBSERVED.new(), new_work(laws, kind)
-        self._kind = kind
+        self._kind, self.telemetry = kind, telemetry_of(kind)
 
     def begin(self, law: str) -> None:
         """Start with `law`, at rest where the robot is."""
@@ -74,7 +75,7 @@ class Controller:
     @property
     def results(self) -> tuple[Any, ...]:
         """The records of a tick's telemetry, in the order of `cycle.finish`."""
-        return self.reading, self.goal, self.observed, self.command, self.state
+        return self.reading, self.goal, self.observed, self.command, self.state, self.work
 
     @property
     def fault(self) -> int:

@@ -11,6 +11,7 @@ from pydantic import Field as Bounds
 from pydantic import create_model
 
 from pliant.control.laws.contact.contact_params import Contact
+from pliant.control.laws.gains import GAINS
 from pliant.control.laws.law import MAX_LAWS
 from pliant.control.limits.limit_params import Limits
 from pliant.errors import InputError
@@ -205,27 +206,6 @@ class Parameters(Section):
     contact: Contact = Contact()
     limits: Limits = Limits()
 
-
-_MATRIX = (6, 6)
-
-GAINS = Layout(
-    "Gains",
-    (
-        Field("number", "", "number of the parameter set that made this change", kind="i8"),
-        Field("M0", "kg, kg m^2", "mass at the start of the change", _MATRIX),
-        Field("D0", "N s/m, N m s/rad", "damping at the start of the change", _MATRIX),
-        Field("K0", "N/m, N m/rad", "stiffness at the start of the change", _MATRIX),
-        Field("M1", "kg, kg m^2", "mass at the end of the change", _MATRIX),
-        Field("D1", "N s/m, N m s/rad", "damping at the end of the change", _MATRIX),
-        Field("K1", "N/m, N m/rad", "stiffness at the end of the change", _MATRIX),
-        Field("free", "", "1 where no spring acts on an axis", (6,), "i8"),
-        Field("dt", "s", "period for which the next three are computed"),
-        Field("of_v", "", "(M + dt D + dt^2 K)^-1 M, at the end of the change", _MATRIX),
-        Field("of_F", "1/kg, 1/(kg m^2), s", "dt (M + dt D + dt^2 K)^-1", _MATRIX),
-        Field("of_e", "1/s", "dt (M + dt D + dt^2 K)^-1 K", _MATRIX),
-    ),
-)
-"""What the law computes with, derived from the parameters when they take effect (see laws.gains)."""
 
 _OWN = Field("own", "", "parameters of laws from outside the package, as they declare them", (MAX_OWN_PARAMS,))
 

@@ -10,9 +10,6 @@ from __future__ import annotations
 
 import math
 
-from pliant.control.laws import admittance
-from pliant.control.laws.contact import contact_law as contact
-from pliant.control.laws.impedance import impedance_law
 from pliant.control.laws.law import JOINT_TORQUE, LAW_CALL, MAX_LAWS, TOOL_VELOCITY
 from pliant.control.limits.compliant_frame import limit_tool
 from pliant.control.limits.cuts import SINGULAR, cut
@@ -34,6 +31,7 @@ from pliant.records import (
     FAULT_SENSOR,
     IDLE,
     MAX_JOINTS,
+    MAX_LAW_SCRATCH,
     TORQUE,
     VELOCITY,
     Field,
@@ -49,15 +47,10 @@ WORK = Layout(
     (
         Field("laws", "", "how each law is called, by its number", (MAX_LAWS,), LAW_CALL),
         Field("inverse", "", "scratch of the damped inverse", kind=SCRATCH),
-        Field("admittance", "", "scratch of the law", kind=admittance.SCRATCH),
-        Field("impedance", "", "scratch of the torque law", kind=impedance_law.SCRATCH),
-        Field("contact", "", "scratch of the contact law", kind=contact.SCRATCH),
+        Field("scratch", "", "scratch of the running law, as it declares it", (MAX_LAW_SCRATCH,)),
         Field("e", "", "pose error", (6,)),
         Field("before", "", "velocity of the compliant frame a tick ago", (6,)),
         Field("asked", "", "velocity of the compliant frame that law and limits of the tool ask for", (6,)),
-        Field("moved", "", "velocity that the frame really had, relative to the goal, in the law's axes", (6,)),
-        Field("goal_twist", "", "velocity of the goal, in the law's axes", (6,)),
-        Field("F", "", "wrench that the law feels", (6,)),
         Field("lost", "", "velocity that the damped inverse took from the compliant frame", (6,)),
         Field("edge", "", "scratch of the limit before the edge of the reach", kind=EDGE),
         Field("inside", "", "scratch of the limits that keep a way to rest", kind=INSIDE),
@@ -104,7 +97,7 @@ def step(h, p, s, r, g, c, o, w, mode, dt):
         external_wrench.external(h, p.sense, r.wrench, w.three, s.wrench)
     put(o.wrench, s.wrench)
     if s.fault == 0 and (good or not needed if s.started == 0 else s.law != g.law and not must_wait(s, g)):
-        _start(h, p, s, r, g, c, o, w, dt)
+        _start(h, p, s, r, g, c, o, w, mode, dt)
     external_wrench.low_pass(p.sense, s, s.wrench, dt)
     law = w.laws[s.law]
     if s.started != 0 and law.takes_commands == 0:
@@ -184,7 +177,7 @@ def _observe(h, s, r, o):
 
 
 @kernel
-def _start(h, p, s, r, g, c, o, w, dt):
+def _start(h, p, s, r, g, c, o, w, mode, dt):
     """Begin a law at rest: at the measured joints first, at the commanded ones when one law takes over from another."""
     if w.laws[g.law].step == 0:
         s.fault = FAULT_LAW
@@ -197,11 +190,12 @@ def _start(h, p, s, r, g, c, o, w, dt):
         put(s.wrench_lp, s.wrench)
         s.tank_j = -1.0
         for i in range(MAX_JOINTS):
-            s.tau[i] = r.tau[i] if math.isfinite(r.tau[i]) else 0.0
+            s.tau[i] = r.tau[i] if mode == TORQUE and math.isfinite(r.tau[i]) else 0.0
     s.law, s.started = g.law, 1
     s.set, s.ramp = 0, 1.0  # at rest at the goal, new gains hold no energy
     s.busy = s.finishes = 0
     s.starved_s = 0.0
+    fill(s.memory, 0.0)
     fill(s.weakest, 0.0)
     fill(s.twist, 0.0)
     fill(s.moved, 0.0)

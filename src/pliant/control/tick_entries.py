@@ -10,14 +10,15 @@ import numpy as np
 
 from pliant.compiling.entry_points import Entry
 from pliant.control.axes import turn
+from pliant.control.laws import gains
 from pliant.control.laws.law import Law
 from pliant.control.laws.registry import LAWS, PLIANTS
 from pliant.control.parameters import PARAMETERS, Parameters, own_section_at
-from pliant.control.telemetry import fill
+from pliant.control.telemetry import fill, telemetry_of
 from pliant.control.tick import WORK, step, tick
 from pliant.model.handle import HANDLE
 from pliant.model.kinematics import dynamics_at, forward_at, jacobian_at
-from pliant.records import COMMAND, GOAL, OBSERVED, READING, STATE, TELEMETRY
+from pliant.records import COMMAND, GOAL, OBSERVED, READING, STATE
 from pliant.spatial import pose_error
 
 
@@ -32,7 +33,6 @@ def record_types() -> dict[str, Any]:
         "c": COMMAND,
         "o": OBSERVED,
         "w": WORK,
-        "t": TELEMETRY,
     }
     return {name: numba.typeof(layout.new()) for name, layout in layouts.items()}
 
@@ -58,7 +58,9 @@ def connect_law(work: Any, law: Law, kind: type[Parameters] = Parameters) -> Non
     """Let a controller with this scratch use a law, if it cannot yet."""
     call = work[0]["laws"][law.number]
     if not call["step"]:
-        law.connect(call, law_types(), own_section_at(kind, law.section) if law.is_own else 0)
+        params_at = own_section_at(kind, law.section) if law.is_own else 0
+        fields: Any = telemetry_of(kind).dtype.fields
+        law.connect(call, law_types(), params_at, fields[law.name][1] // 8 if law.state is not None else 0)
 
 
 def hold_law() -> Iterator[Entry]:
@@ -96,7 +98,7 @@ def tick_and_step() -> Iterator[Entry]:
 def telemetry() -> Iterator[Entry]:
     """Filling the telemetry."""
     of = {name: array.dtype for name, array in record_types().items()}
-    yield fill, of["t"], 0, 0.0, 0, *(of[name] for name in "rgocs")
+    yield fill, 0, 0, 0.0, 0, *(of[name] for name in "rgocsw")
 
 
 def kinematics() -> Iterator[Entry]:
@@ -107,3 +109,11 @@ def kinematics() -> Iterator[Entry]:
     yield forward_at, handle, q
     yield jacobian_at, handle, q
     yield dynamics_at, handle, q, q
+
+
+def new_gains() -> Iterator[Entry]:
+    """What follows from a parameter set when it is adopted."""
+    matrix = np.zeros((6, 6))
+    yield gains.keep_change, 0, 0
+    yield gains.begin_change, 0, 0, 0.0, 0, matrix, matrix, matrix, 0.0
+    yield gains.damping_into, matrix, matrix, matrix[0], 0.0, 0.0, np.zeros((3, 6, 6)), matrix

@@ -142,7 +142,7 @@ def move_pressed(task: Task, how: Excitation, *, fast: bool, progress: Progress 
     arm = arm_of(task)
     with moving(_pressing(task, how), fast=fast) as mover:
         last = _press(mover)
-        c, q = last["state"]["contact"], last["state"]["q_cmd"][: arm.n].copy()
+        c, q = last["contact"], last["state"]["q_cmd"][: arm.n].copy()
         normal = c["normal"].copy()
         try:
             amplitude = _amplitude(c)
@@ -193,7 +193,7 @@ def _press(mover: Mover) -> Any:
     mover.pass_time(0.1)  # a command before the law runs is ignored
     for command in ("set_start", "start"):
         mover.command(command)
-        c = mover.pass_time(0.1)[-1]["state"]["contact"]
+        c = mover.pass_time(0.1)[-1]["contact"]
         if c["rejected"]:
             raise DelayError(f"The contact never started: {EVENTS[int(c['rejected'])]}.")
     try:
@@ -209,7 +209,7 @@ def _held(mover: Mover) -> Any:
     while waited < _PATIENCE_S:
         last = mover.pass_time(0.1)[-1]
         waited += 0.1
-        c = last["state"]["contact"]
+        c = last["contact"]
         if c["state"] == FAULT:
             raise DelayError(f"The tool did not reach a steady contact: {EVENTS[int(c['reason'])]}.")
         if c["state"] == DWELL and c["held_s"] > _HELD_S:
@@ -221,7 +221,7 @@ def lift_off(mover: Mover) -> None:
     """Command an active contact to stop, and wait until the tool has lifted off."""
     mover.command("stop")
     waited = 0.0
-    while is_at_work(mover.pass_time(0.1)[-1]["state"]["contact"]) and waited < _PATIENCE_S:
+    while is_at_work(mover.pass_time(0.1)[-1]["contact"]) and waited < _PATIENCE_S:
         waited += 0.1
 
 

@@ -29,7 +29,19 @@ from pliant.kernel.c_functions import (
 )
 from pliant.kernel.calls import address_of, call_at
 from pliant.kernel.dispatch import kernel, load, on_compile
-from pliant.kernel.memory import copy_bytes, fence, fill, floats, load_acquire, put, record_at, record_in, store_release
+from pliant.kernel.memory import (
+    copy_bytes,
+    fence,
+    fill,
+    floats,
+    integers,
+    load_acquire,
+    put,
+    record_address,
+    record_at,
+    record_in,
+    store_release,
+)
 
 __all__ = [
     "address_of",
@@ -40,6 +52,7 @@ __all__ = [
     "fence",
     "fill",
     "floats",
+    "integers",
     "kernel",
     "load",
     "load_acquire",
@@ -58,6 +71,7 @@ __all__ = [
     "mujoco_function",
     "on_compile",
     "put",
+    "record_address",
     "record_at",
     "record_in",
     "store_release",

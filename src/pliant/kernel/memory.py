@@ -37,6 +37,22 @@ def floats(address, n):
 
 
 @intrinsic
+def _integer_pointer(typingctx, address):
+    signature = types.CPointer(types.int64)(address)
+
+    def generate(context, builder, signature, args):
+        return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
+
+    return signature, generate
+
+
+@kernel
+def integers(address, n):
+    """A view of `n` int64 at a memory address (no copy, no ownership)."""
+    return numba.carray(_integer_pointer(address), (n,))
+
+
+@intrinsic
 def _record_pointer(typingctx, address, dtype):
     signature = dtype.dtype(address, dtype)
 
@@ -70,6 +86,16 @@ def _record_at_compiled(address, dtype):
         return _record_pointer(address, dtype)
 
     return compiled
+
+
+@intrinsic
+def record_address(typingctx, record):
+    """The memory address of a record."""
+
+    def generate(context, builder, signature, args):
+        return builder.ptrtoint(args[0], ir.IntType(64))
+
+    return types.int64(record), generate
 
 
 @kernel

@@ -22,12 +22,13 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pliant.control.laws.contact.contact_states import ABORT, STOP
+from pliant.control.published import Published
 from pliant.errors import InputError, LoopError, RejectedError, UnknownNameError
 from pliant.loop.board_layout import (
     HEADER,
@@ -38,23 +39,13 @@ from pliant.loop.board_layout import (
     SET_SLOTS,
     STARTING,
     TEXT_BYTES,
+    described,
     fingerprint,
     offsets,
+    published_as,
 )
-from pliant.loop.goal_requests import CONTACT_COMMAND, HALT, QUIT
-from pliant.loop.slots import collect, get, lock_word, put, store_word
-from pliant.records import TELEMETRY
-
-# Slots of the queue that are kept for what stops a robot; of these the last ones for what ends its loop.
-_KEPT, _LAST = 16, 4
-
-
-def _room(code: int, number: int) -> int:
-    """How many commands may wait before one like this is rejected."""
-    if code == QUIT:
-        return QUEUE_SLOTS
-    stops = code == HALT or (code == CONTACT_COMMAND and number in (STOP, ABORT))
-    return QUEUE_SLOTS - (_LAST if stops else _KEPT)
+from pliant.loop.goal_requests import room
+from pliant.loop.slots import Ring, collect, get, lock_word, put, store_word
 
 
 def board_folder() -> Path:
@@ -66,9 +57,9 @@ def board_folder() -> Path:
 class Board:
     """One end of a board. The owner creates it with `create`; all others attach by name or path."""
 
-    def __init__(self, path: Path, ring_slots: int = 0, *, create: bool = False) -> None:
+    def __init__(self, path: Path, ring_slots: int = 0, step: int = 0, *, create: bool = False) -> None:
         self.path = path
-        self._offsets = offsets(ring_slots) if create else {}
+        self._offsets = offsets(ring_slots, step) if create else {}
         flags = os.O_RDWR | (os.O_CREAT | os.O_EXCL if create else 0)
         self._fd = os.open(path, flags, 0o600)
         self.close = weakref.finalize(self, os.close, self._fd)
@@ -84,26 +75,28 @@ class Board:
         self.header = self._view(0, HEADER.dtype)[0]
         if not create:
             self._check(size)
-            self._offsets = offsets(int(self.header.ring_slots))
+            self._offsets = offsets(int(self.header.ring_slots), int(self.header.ring_step))
         self._bind()
 
     @classmethod
-    def create(cls, name: str, config: dict[str, Any], ring_slots: int) -> Board:
-        """Create a board for a loop called `name`; the caller becomes its owner."""
+    def create(cls, name: str, config: dict[str, Any], ring_slots: int, published: Published | None = None) -> Board:
+        """Create a board for a loop called `name`; the caller becomes its owner. By default, all is published."""
+        published = published or Published()
         if not isinstance(name, str) or not re.fullmatch(r"[\w.-]{1,80}", name):
             raise InputError("name", name, "1 to 80 letters, digits, '.', '_' and '-'")
-        text = json.dumps(config)
+        text = json.dumps({**config, "published": described(published)})
         if len(text) > TEXT_BYTES["config"]:
             raise InputError("task", f"{len(text)} bytes long", f"at most {TEXT_BYTES['config']} bytes long")
         sweep()
         path = board_folder() / f"pliant-{name}"
         try:
-            board = cls(path, ring_slots, create=True)
+            board = cls(path, ring_slots, published.step, create=True)
         except FileExistsError:
             sentence = f"A loop named {name!r} is already running. Choose another name."
             raise RejectedError(sentence, field="name", value=name) from None
         head = board.header
-        head.version, head.total_bytes, head.ring_slots = fingerprint(), len(board._bytes), ring_slots
+        head.version, head.total_bytes = fingerprint(), len(board._bytes)
+        head.ring_slots, head.ring_step = ring_slots, published.step
         head.owner_pid, head.status = os.getpid(), STARTING
         board._write_text("config", text)
         store_word(board._word["magic"], MAGIC)  # last: from now on the rest can be believed
@@ -270,7 +263,7 @@ class Board:
         with self._turn():
             allow()
             count = int(self.header.queue_in)
-            if count - lock_word(self._word["queue_out"]) >= _room(code, number):
+            if count - lock_word(self._word["queue_out"]) >= room(code, number):
                 raise LoopError("its command queue is full", headline="The control loop does not respond")
             self._queue[count % QUEUE_SLOTS] = item[0]
             store_word(self._word["queue_in"], count + 1)
@@ -307,10 +300,16 @@ class Board:
 
     # -- telemetry --
 
+    @cached_property
+    def published(self) -> Published:
+        """What is published of telemetry records."""
+        return published_as(self.config.get("published"))
+
     @property
-    def publisher(self) -> tuple[int, int, int]:
-        """Loop side: (head, ring, slots), where the compiled `publish` writes records."""
-        return self._word["head"], self._at["ring"], int(self.header.ring_slots)
+    def ring(self) -> Ring:
+        """Where the compiled `publish` writes records."""
+        plan, step = self.published.plan.ctypes.data, self.published.step
+        return self._word["head"], self._at["ring"], int(self.header.ring_slots), plan, step
 
     @property
     def head(self) -> int:
@@ -323,9 +322,9 @@ class Board:
         last = head if most is None else min(head, first + most)
         start = max(first, head - slots)
         if last <= start:
-            return TELEMETRY.new(0), max(first, start), max(0, start - first)
-        out = TELEMETRY.new(last - start)
-        kept = collect(self._at["ring"], slots, TELEMETRY.dtype.itemsize, start, last, out.ctypes.data)
+            return self.published.record.new(0), max(first, start), max(0, start - first)
+        out, spare = self.published.record.new(last - start), np.empty(self.published.step, np.uint8)
+        kept = collect(self.ring, start, last, spare.ctypes.data, out.ctypes.data, out.itemsize)
         return out[:kept], last, last - first - kept
 
     def latest(self) -> Any | None:

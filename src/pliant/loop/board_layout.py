@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import zlib
+from typing import Any
 
 from pliant.control.parameters import PARAMETERS
-from pliant.records import TELEMETRY, Field, Layout
+from pliant.control.published import Published
+from pliant.control.telemetry import TELEMETRY
+from pliant.record import record_messages
+from pliant.records import Field, Layout
 
 STARTING, RUNNING, STOPPED, FAULT = 1, 2, 3, 4
 STATUS = {STARTING: "starting", RUNNING: "running", STOPPED: "stopped", FAULT: "fault"}
@@ -26,6 +30,7 @@ HEADER = Layout(
         Field("version", "", "fingerprint of the layout", kind="i8"),
         Field("total_bytes", "", "bytes in all", kind="i8"),
         Field("ring_slots", "", "records that the ring holds", kind="i8"),
+        Field("ring_step", "", "bytes of a record in it", kind="i8"),
         Field("status", "", "1 starting, 2 running, 3 stopped, 4 fault", kind="i8"),
         Field("head", "", "number of the next telemetry record", kind="i8"),
         Field("proposed", "", "sequence lock of the proposed parameter set", kind="i8"),
@@ -63,7 +68,7 @@ def fingerprint() -> int:
     return zlib.crc32(repr((layouts, QUEUE_SLOTS, SET_SLOTS, TEXT_BYTES)).encode())
 
 
-def offsets(ring_slots: int) -> dict[str, int]:
+def offsets(ring_slots: int, step: int) -> dict[str, int]:
     """Byte offsets of the regions, each aligned to a cache line."""
     sizes = {
         "header": HEADER.dtype.itemsize,
@@ -71,10 +76,24 @@ def offsets(ring_slots: int) -> dict[str, int]:
         "proposal": SET.dtype.itemsize,
         "sets": SET_SLOTS * (8 + SET.dtype.itemsize),
         "queue": QUEUE_SLOTS * ITEM.dtype.itemsize,
-        "ring": ring_slots * (8 + TELEMETRY.dtype.itemsize),
+        "ring": ring_slots * (8 + step),
     }
     places, at = {}, 0
     for name, size in sizes.items():
         places[name] = at
         at += (size + 63) // 64 * 64
     return {**places, "end": at}
+
+
+def described(published: Published) -> dict[str, Any]:
+    """What a run publishes, as JSON."""
+    own = {name: [number, record_messages.definition(state)] for name, (number, state) in published.own.items()}
+    return {"joints": published.n, "on": published.on, "own": own}
+
+
+def published_as(described: dict[str, Any] | None) -> Published:
+    """What a run publishes, from its description; everything without one."""
+    if described is None:
+        return Published()
+    own = {name: (number, record_messages.parse(name, text)) for name, (number, text) in described["own"].items()}
+    return Published(described["joints"], described["on"], own)

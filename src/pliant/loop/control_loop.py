@@ -33,7 +33,7 @@ from pliant.loop.realtime import memory_kib, prepare
 from pliant.loop.slots import has_request
 from pliant.loop.task_runner import TaskRunner
 from pliant.params.declare import bounds_arrays, live_places
-from pliant.records import FAULT_SLOW, TELEMETRY
+from pliant.records import FAULT_SLOW
 from pliant.task.schema import Task
 
 # After a fault the robot brakes within its acceleration limits; this much longer it may take until it stands [s].
@@ -58,7 +58,7 @@ class Loop:
         self.low, self.high = bounds_arrays(type(self.task.params))
         self.fixed = np.flatnonzero(~live_places(type(self.task.params)))
         self.proposal = SET.new()
-        self.telemetry = TELEMETRY.new()
+        self.telemetry = self.runner.controller.telemetry.new()
         self.pending: list[Any] = []
         self.seen = 0
         self.asked = ""
@@ -76,7 +76,9 @@ class Loop:
         board.annotate({"granted": granted.as_dict(), "resident_kib": resident, "private_kib": private})
         pace, number, brake_until, why = PACE.new(), 0, 0, ""
         pace[0].period = round(self.task.dt * 1e9)
-        run_periods = period_runner(self.runner.robot, controller, self.telemetry, (board.publisher, board.door), pace)
+        run_periods = period_runner(
+            self.runner.robot, controller, self.telemetry.ctypes.data, (board.ring, board.door), pace
+        )
         board.set_status(RUNNING)
         start_at(pace)
         while self._listen(number):

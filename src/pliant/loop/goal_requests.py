@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from pliant.control.laws.contact.contact_states import ABORT, COMMANDS, STOP
 from pliant.control.laws.registry import LAWS
+from pliant.loop.board_layout import QUEUE_SLOTS
 from pliant.task.schema import Event
 
 (
@@ -20,6 +21,18 @@ from pliant.task.schema import Event
 
 # With a change of law: it may take over from a contact that presses, without lifting off (see `goal.pressed`).
 PRESSED = 1.0
+
+
+# Slots of the queue that are kept for what stops a robot; of these the last ones for what ends its loop.
+_KEPT, _LAST = 16, 4
+
+
+def room(code: int, number: int) -> int:
+    """How many requests may wait before one like this is rejected."""
+    if code == QUIT:
+        return QUEUE_SLOTS
+    stops = code == HALT or (code == CONTACT_COMMAND and number in (STOP, ABORT))
+    return QUEUE_SLOTS - (_LAST if stops else _KEPT)
 
 
 class Request(NamedTuple):

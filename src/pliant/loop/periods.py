@@ -9,15 +9,18 @@ from typing import Any
 from pliant.control import telemetry
 from pliant.control.controller import Controller
 from pliant.control.tick import move_goal, must_finish, step, tick
-from pliant.kernel import kernel
+from pliant.kernel import kernel, record_at
 from pliant.loop.pacing import civil_time, wait
-from pliant.loop.slots import has_request, publish
+from pliant.loop.slots import Ring, has_request, publish
+from pliant.records import TICK
 from pliant.robots.interface import Robot
 from pliant.robots.simulated import SimRobot
 from pliant.world.period import advance, read
 
 # A joint that is measured to move slower than this is still [rad/s].
 STILL_RAD_S = 2e-3
+
+_TICK = TICK.dtype
 
 PeriodRunner = Callable[[int, int, int, int], int]
 """(number of the tick, tick to come back at, proposal seen, revision) → number of the tick that has now begun.
@@ -28,26 +31,26 @@ tick at the latest, and earlier after a fault or when a request arrives on the b
 
 
 @kernel
-def stamp(t, ring, number, pace):
-    """Add its timing to the telemetry of a tick, and put it into a ring (see board)."""
-    timing = t[0].timing
+def stamp(at, ring, number, pace):
+    """Add its timing to the telemetry record at this address, and put it into a ring (see board)."""
+    timing = record_at(at, _TICK).timing
     timing.wall_ns = civil_time(pace[0])
     timing.late_s, timing.busy_s, timing.overruns = pace[0].late * 1e-9, pace[0].busy * 1e-9, pace[0].overruns
-    publish(ring[0], ring[1], ring[2], t.ctypes.data, t.itemsize, number)
+    publish(ring, at, number)
 
 
 @kernel
-def stamp_and_wait(t, ring, number, pace):
+def stamp_and_wait(at, ring, number, pace):
     """The end of a period whose telemetry is filled, and the beginning of the next."""
-    stamp(t, ring, number, pace)
+    stamp(at, ring, number, pace)
     wait(pace[0])
 
 
 @kernel
-def finish(t, ring, r, g, o, c, s, dt, number, revision, pace):
+def finish(at, ring, r, g, o, c, s, w, dt, number, revision, pace):
     """Fill the telemetry of a tick, with its timing, and put it into a ring (see board)."""
-    telemetry.fill(t[0], number, dt, revision, r[0], g[0], o[0], c[0], s[0])
-    stamp(t, ring, number, pace)
+    telemetry.fill(at, number, dt, revision, r[0], g[0], o[0], c[0], s[0], w[0])
+    stamp(at, ring, number, pace)
 
 
 @kernel
@@ -89,7 +92,7 @@ def works_at(state):
 @kernel
 def run_periods(
     world, handle, parameters, state, reading, goal, command, observed, work, mode, dt,
-    t, ring, door, pace, number, until, seen, revision,
+    at, ring, door, pace, number, until, seen, revision,
 ):  # fmt: skip
     """Periods of a simulated cell (see `PeriodRunner`)."""
     while True:
@@ -97,7 +100,7 @@ def run_periods(
             world[0], handle[0], parameters[0], state[0], reading[0], goal[0], command[0], observed[0], work[0],
             mode, dt,
         )  # fmt: skip
-        finish(t, ring, reading, goal, observed, command, state, dt, number, revision, pace)
+        finish(at, ring, reading, goal, observed, command, state, work, dt, number, revision, pace)
         number += 1
         wait(pace[0])
         if number >= until or state[0].fault or has_request(door[0], door[1], door[2], seen):
@@ -105,18 +108,21 @@ def run_periods(
 
 
 @kernel
-def finish_and_wait(t, ring, r, g, o, c, s, dt, number, revision, pace):
+def finish_and_wait(at, ring, r, g, o, c, s, w, dt, number, revision, pace):
     """The end of a period, and the beginning of the next."""
-    finish(t, ring, r, g, o, c, s, dt, number, revision, pace)
+    finish(at, ring, r, g, o, c, s, w, dt, number, revision, pace)
     wait(pace[0])
 
 
-def period_runner(robot: Robot, controller: Controller, t: Any, board: tuple[Any, Any], pace: Any) -> PeriodRunner:
-    """How to run periods of this robot; `t` is space for a telemetry record, `board` is its ring and its `door`."""
+def period_runner(robot: Robot, controller: Controller, at: int, board: tuple[Ring, Any], pace: Any) -> PeriodRunner:
+    """How to run periods of this robot; `board` is its ring and its `door`.
+
+    `at` is the address of space for a telemetry record.
+    """
     if isinstance(robot, SimRobot):
-        return partial(run_periods, robot.world.record, *controller.arguments, t, *board, pace)
+        return partial(run_periods, robot.world.record, *controller.arguments, at, *board, pace)
     compiled_tick = partial(tick, *controller.arguments)
-    finish_period = partial(finish_and_wait, t, board[0], *controller.results, controller.dt)
+    finish_period = partial(finish_and_wait, at, board[0], *controller.results, controller.dt)
     reading, command = controller.reading, controller.command
 
     def real(number: int, until: int, seen: int, revision: int) -> int:

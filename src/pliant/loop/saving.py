@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from pliant.control.parameters import PARAMETERS, set_layout
+from pliant.control.published import Published
 from pliant.errors import InputError, RecordingError, RejectedError, UnwritableError
 from pliant.loop.board import Board, alive
 from pliant.loop.board_layout import FAULT, RUNNING, STARTING
@@ -82,7 +83,9 @@ def arm_writer(path: Path, task: Task, arm: Arm, **more: object) -> RecordingWri
     """A recording of an arm's task."""
     path.parent.mkdir(parents=True, exist_ok=True)
     layout, joints = set_layout(type(task.params)), list(arm.joint_names)
-    writer = RecordingWriter(path, run_meta(task, arm, **more), joints, layout, sets_as=PARAMETERS.dtype)
+    published = Published.of(arm.n, task.interface, type(task.params))
+    meta = run_meta(task, arm, **more)
+    writer = RecordingWriter(path, meta, joints, layout, sets_as=PARAMETERS.dtype, published=published)
     writer.attach(MODEL, model_bytes(arm), "application/octet-stream")
     return writer
 

@@ -7,7 +7,12 @@ hold on weakly ordered processors too.
 
 from __future__ import annotations
 
+from pliant.control.published import pack, unpack
 from pliant.kernel import copy_bytes, fence, kernel, load_acquire, store_release
+
+Ring = tuple[int, int, int, int, int]
+"""A ring of telemetry: the addresses of its head and of its first slot, its slots, the address of the plan after which
+records are published, and the bytes of a published record."""
 
 
 @kernel
@@ -37,10 +42,15 @@ def lock_word(address):
 
 
 @kernel
-def publish(head, ring, slots, record, size, number):
-    """Put telemetry record `number` into the ring and move the head past it."""
-    slot = ring + (number % slots) * (size + 8)
-    put(slot, slot + 8, record, size, 2 * number + 2)
+def publish(ring, record, number):
+    """Put what is published of telemetry record `number` into a ring (see `Ring`), and move its head past it."""
+    head, slots, count, plan, step = ring
+    slot = slots + (number % count) * (step + 8)
+    store_release(slot, 2 * number + 1)
+    fence()
+    pack(record, plan, slot + 8)
+    fence()
+    store_release(slot, 2 * number + 2)
     store_release(head, number + 1)
 
 
@@ -51,12 +61,17 @@ def has_request(queue_in, queue_out, proposed, seen):
 
 
 @kernel
-def collect(ring, slots, size, first, last, out):
-    """Copy records first … last-1 to `out`, leaving out those that are gone; returns how many were copied."""
+def collect(ring, first, last, spare, out, size):
+    """Copy records first … last-1 of a ring to `out`, leaving out those that are gone; returns how many were copied.
+
+    A record in memory has `size` bytes and is all zero before; there is room for a published one at `spare`.
+    """
+    _, slots, count, plan, step = ring
     kept = 0
     for number in range(first, last):
-        slot = ring + (number % slots) * (size + 8)
-        if get(slot, slot + 8, out + kept * size, size, 2 * number + 2):
+        slot = slots + (number % count) * (step + 8)
+        if get(slot, slot + 8, spare, step, 2 * number + 2):
+            unpack(spare, plan, out + kept * size)
             kept += 1
     return kept
 

@@ -38,7 +38,7 @@ class TaskRunner:
         robot, self._sensor = with_sensor(open_robot(task.robot, task), task.sensor)
         self.robot = robot if isinstance(robot, SimRobot) else Supervised(robot)
         parameters = record_of(task.params)
-        prepare(parameters[0], None, 1.0, 0, task.dt)
+        prepare(parameters, None, 1.0, 0, task.dt)
         limits = task.params.limits
         same = task.belief == Belief() and not (limits.joint_acceleration_rad_s2 or limits.joint_acceleration_m_s2)
         arm = self.robot.arm if same else arm_of(task)
@@ -64,8 +64,18 @@ class TaskRunner:
         self.robot.read(self.controller.reading)
         self.controller.begin(self.task.law)
         self._adopted(0, 0, self.controller.parameters)
-        start_pose, parameters = self.controller.goal[0].pose.copy(), self.task.params
         check_fits(self.task, self.robot.arm, self.controller.reading[0].q[: self.robot.arm.n])
+        self._schedule()
+
+    def begin_again(self) -> None:
+        """Make the pose that was read the goal, before the first tick of another run."""
+        self.controller.aim()
+        self.script.clear()
+        self._schedule()
+
+    def _schedule(self) -> None:
+        """Write the events of the task, with their goals, into the script."""
+        start_pose, parameters = self.controller.goal[0].pose.copy(), self.task.params
         for event in sorted(self.task.events, key=lambda event: event.at_s):
             parameters = changed(parameters, event.set, live_only=True)
             tick = round(event.at_s * self.task.rate_hz)
@@ -102,8 +112,8 @@ class TaskRunner:
     def adopt(self, parameters: np.ndarray[Any, Any], number: int) -> None:
         """Apply a parameter set from tick `number` on; its gains ramp from the present ones."""
         self.revision += 1
-        before = self.controller.parameters[0]
-        prepare(parameters[0], before, progress_of(self.controller.state[0], before), self.revision, self.task.dt)
+        before = self.controller.parameters
+        prepare(parameters, before, progress_of(self.controller.state[0], before[0]), self.revision, self.task.dt)
         # as bytes: field by field takes ten times as long
         self.controller.parameters.view(np.uint8)[:] = parameters.view(np.uint8)
         self._adopted(self.revision, number, parameters)

@@ -30,7 +30,7 @@ from pliant.world.world_layout import WORLD
 def mobile_manipulator() -> Iterator[Entry]:
     """An arm on a base."""
     of, q, dt = record_types(), np.zeros(1), 0.0
-    h, p, s, r, g, c, o, w, t = (of[name] for name in "hpsrgcowt")
+    h, p, s, r, g, c, o, w = (of[name] for name in "hpsrgcow")
     world, pace = numba.typeof(WORLD.new()), numba.typeof(PACE.new())
     m, limits, carrier = BASE.new(), drive_model.LIMITS.new(), CARRIER.new()
     weights, scratch = program.WEIGHTS.new(), program.PROGRAM.new()
@@ -46,8 +46,8 @@ def mobile_manipulator() -> Iterator[Entry]:
     yield advance_body, world, carrier, c
     yield closed_loop.measure_wrench, h, p, s, r, m, o, w, q, True, dt
     yield closed_loop.yielding, h, p, s, g, o, w, q, dt
-    yield closed_loop.fill_telemetry, t, 0, dt, r, g, o, c, s, m
-    yield periods.stamp_and_wait, t, (0, 0, 0), 0, pace
+    yield closed_loop.fill_telemetry, 0, 0, dt, r, g, o, c, s, w, m
+    yield periods.stamp_and_wait, 0, (0, 0, 0, 0, 0), 0, pace
 
 
 def path_search() -> Iterator[Entry]:

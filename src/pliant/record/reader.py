@@ -17,12 +17,15 @@ from mcap.opcode import Opcode
 from mcap.stream_reader import CRCValidationError
 from zstandard import ZstdError
 
+from pliant.control.laws.registry import PLIANTS
+from pliant.control.published import Published
+from pliant.control.telemetry import telemetry_with
 from pliant.errors import InputError, RecordingError
 from pliant.record import record_messages
 from pliant.record.container import MAGIC, MESSAGE_HEAD, chunk_body, decode, walk
-from pliant.record.tick_block import TELEMETRY_TOPIC
+from pliant.record.tick_block import LAW_TOPIC, SEQUENCE, TELEMETRY_TOPIC
 from pliant.record.writer import META_RECORD, PARAMETERS_TOPIC
-from pliant.records import TELEMETRY, Layout
+from pliant.records import MAX_JOINTS, Layout
 
 Array = np.ndarray[Any, Any]
 
@@ -101,13 +104,12 @@ class Recording:
         if telemetry is None:
             topics = ", ".join(sorted(c.topic for c in contents.channels.values())) or "none"
             raise RecordingError(path, f"was not recorded by Pliant: it has no {TELEMETRY_TOPIC} (topics: {topics}).")
-        _check_layout(path, contents, telemetry)
-        data = b"".join(contents.messages[telemetry.id])
+        records = _records(path, contents, telemetry)
         meta = {key: _value(text) for key, text in contents.meta.items()}
         layout, sets = _parameters(path, contents)
         made = cls(
             path=path,
-            records=np.frombuffer(data, TELEMETRY.dtype).copy(),
+            records=records,
             parameters=sets,
             parameter_layout=layout,
             joint_names=meta.pop("joint_names", []),
@@ -129,6 +131,7 @@ class _Contents:
     schemas: dict[int, Any] = field(default_factory=dict)
     channels: dict[int, Any] = field(default_factory=dict)
     messages: dict[int, list[bytes]] = field(default_factory=dict)  # CDR bodies of Pliant's own channels
+    sequences: dict[int, list[int]] = field(default_factory=dict)  # their sequence numbers: those of the ticks
     meta: dict[str, str] = field(default_factory=dict)
     attachments: dict[str, bytes] = field(default_factory=dict)
     damaged: int = 0  # chunks and attachments whose bytes are wrong
@@ -180,6 +183,8 @@ def _take(found: _Contents, opcode: int, data: bytes, begin: int, end: int) -> N
         body = begin - 9 + MESSAGE_HEAD + len(record_messages.CDR_HEADER)
         if channel in found.messages:
             found.messages[channel].append(data[body:end])
+            at = begin - 9 + SEQUENCE
+            found.sequences[channel].append(int.from_bytes(data[at : at + 4], "little"))
     elif opcode == Opcode.CHUNK:
         inside = chunk_body(data[begin:end])
         for inner, inner_begin, inner_end in walk(inside):
@@ -192,8 +197,9 @@ def _take(found: _Contents, opcode: int, data: bytes, begin: int, end: int) -> N
     elif opcode == Opcode.CHANNEL:
         channel = decode(mcap.Channel, data[begin:end])
         found.channels[channel.id] = channel
-        if channel.topic in (TELEMETRY_TOPIC, PARAMETERS_TOPIC):
+        if channel.topic in (TELEMETRY_TOPIC, PARAMETERS_TOPIC) or channel.topic.startswith(LAW_TOPIC):
             found.messages.setdefault(channel.id, [])
+            found.sequences.setdefault(channel.id, [])
     elif opcode == Opcode.METADATA:
         record = decode(mcap.Metadata, data[begin:end])
         if record.name == META_RECORD:
@@ -210,17 +216,74 @@ def _layout(contents: _Contents, channel: Any) -> Layout:
     return record_messages.parse(schema.name.rpartition("/")[2], schema.data.decode())
 
 
-def _check_layout(path: Path, contents: _Contents, channel: Any) -> None:
+def _records(path: Path, contents: _Contents, telemetry: Any) -> Array:
+    """The telemetry, with the records of the laws; raises if the file does not hold it as this version writes it."""
+    laws = {
+        channel.topic.removeprefix(LAW_TOPIC): channel
+        for channel in contents.channels.values()
+        if channel.topic.startswith(LAW_TOPIC)
+    }
+    why = "its definition cannot be read"
     try:
-        why = record_messages.difference(TELEMETRY.dtype, _layout(contents, channel).dtype)
-        sizes = {len(body) for body in contents.messages[channel.id]}
-        if not why and sizes - {TELEMETRY.dtype.itemsize}:
-            why = "its size differs"
+        states = {name: _layout(contents, channel) for name, channel in laws.items()}
+        found = _layout(contents, telemetry)
+        published = _published(found)
+        known = {name: state for _, (name, state) in published.laws.items()}
+        pairs = [(published.layout, found, telemetry)]
+        pairs += [(known.get(name, state), state, laws[name]) for name, state in states.items()]
+        why = next(filter(None, (_misfit(contents, *pair) for pair in pairs)), "")
     except _UNREADABLE:
-        why = "its definition cannot be read"
-    if why:
-        writer = contents.library or "another program"
-        raise RecordingError(path, f"was written by {writer}, whose record format differs from this version's: {why}.")
+        pass
+    else:
+        if not why:
+            own = telemetry_with({name: state for name, state in states.items() if name not in known})
+            return _filled(contents, telemetry, published, laws, own)
+    writer = contents.library or "another program"
+    raise RecordingError(path, f"was written by {writer}, whose record format differs from this version's: {why}.")
+
+
+def _published(found: Layout) -> Published:
+    """What was published of the run, as its definition shows."""
+    names = found.dtype.names or ()
+    within = {name: found.dtype[name].names or () for name in ("goal", "command", "reading") if name in names}
+    signs = {
+        "torque": "accel" in within.get("goal", ()),
+        "velocity": "q" in within.get("command", ()),
+        "base": "base" in names,
+    }
+    on = [name for name, shown in signs.items() if shown] or ["position"]
+    joints = found.dtype["reading"]["q"].shape if "q" in within.get("reading", ()) else (MAX_JOINTS,)
+    return Published(joints[0], on)
+
+
+def _misfit(contents: _Contents, ours: Layout, theirs: Layout, channel: Any) -> str:
+    """How what a channel holds differs from what this version writes, in words."""
+    why = record_messages.difference(ours.dtype, theirs.dtype)
+    sizes = {len(body) for body in contents.messages[channel.id]}
+    return why or ("its size differs" if sizes - {ours.dtype.itemsize} else "")
+
+
+def _filled(contents: _Contents, telemetry: Any, published: Published, laws: dict[str, Any], layout: Layout) -> Array:
+    """The records in memory, from the messages of the telemetry and of the laws."""
+    bodies = contents.messages[telemetry.id]
+    size, ticks = published.layout.dtype.itemsize, np.array(contents.sequences[telemetry.id], np.int64)
+    packed = np.zeros((len(bodies), published.step), np.uint8)
+    packed[:, :size] = np.frombuffer(b"".join(bodies), np.uint8).reshape(-1, size)
+    own: list[tuple[str, Array, Array]] = []
+    for name, channel in laws.items():
+        if not contents.messages[channel.id]:
+            continue
+        ran = np.array(contents.sequences[channel.id], np.int64)
+        rows, at = np.flatnonzero(np.isin(ticks, ran)), np.isin(ran, ticks)
+        values = np.frombuffer(b"".join(contents.messages[channel.id]), np.uint8).reshape(len(ran), -1)[at]
+        if name in PLIANTS:
+            packed[rows, size : size + values.shape[1]] = values
+        else:
+            own.append((name, rows, values))
+    records = published.unpack(packed, layout)
+    for name, rows, values in own:
+        records[name][rows] = np.ascontiguousarray(values).view(records.dtype[name]).ravel()
+    return records
 
 
 def _parameters(path: Path, contents: _Contents) -> tuple[Layout | None, list[ParameterSet]]:

@@ -15,18 +15,18 @@ from typing import Any, Self
 
 import numpy as np
 
+from pliant.control.published import Published
 from pliant.errors import InputError, UnwritableError
 from pliant.record import record_messages
 from pliant.record.container import ContainerWriter, message_head
 from pliant.record.tick_block import BlockEncoder
-from pliant.records import MAX_JOINTS, TELEMETRY, Field, Layout
+from pliant.records import MAX_JOINTS, MODES, Field, Layout
 
 Array = np.ndarray[Any, Any]
 
 PARAMETERS_TOPIC = "/pliant/parameters"
 PARAMETERS_PACKAGE = "pliant_parameters"  # apart from the telemetry, whose messages may have the same names
 META_RECORD = "pliant"
-_DTYPE = TELEMETRY.dtype
 CHUNK_S = 1.0  # what a crash can cost
 CHUNK_RECORDS = 2048  # about 6 MB before compression, whatever the rate
 
@@ -38,7 +38,8 @@ class RecordingWriter:
     `start_wall_ns` in it is the wall clock [ns] at `time_s` = 0, the origin of all message times; without it the origin
     is taken from the first record, and is 0 in a --fast run. `param_dtype` is the record of the parameters: a
     Layout, whose units and help are stored too, or a dtype of 8-byte numbers. Sets may also arrive as records of
-    `sets_as`, which has the same bytes under other names. `mobile` adds the topics of a base.
+    `sets_as`, which has the same bytes under other names. `published` says which part of the records is stored: by
+    default that of an arm without a base on any interface.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class RecordingWriter:
         param_dtype: Layout | np.dtype[np.void] | None = None,
         *,
         sets_as: np.dtype[np.void] | None = None,
-        mobile: bool = False,
+        published: Published | None = None,
     ) -> None:
         if not 1 <= len(joint_names) <= MAX_JOINTS or not all(isinstance(name, str) for name in joint_names):
             raise InputError("joint_names", joint_names, f"a list of 1 to {MAX_JOINTS} names")
@@ -61,15 +62,17 @@ class RecordingWriter:
         self._last_set: tuple[int, bytes] | None = None
         self._last_s = 0.0
         self._sets: list[tuple[int, float, bytes]] = []  # revision, time and message of each set of the coming chunk
-        self._buffer = np.empty(CHUNK_RECORDS, _DTYPE)  # the records of the coming chunk
+        self._published = published or Published(len(joint_names), MODES)
+        self._dtype = self._published.record.dtype
+        self._buffer = np.empty(CHUNK_RECORDS, self._dtype)  # the records of the coming chunk
         self._count = 0
-        self._guard(self._open, texts, joint_names, definition, mobile)
+        self._guard(self._open, texts, joint_names, definition)
 
-    def _open(self, texts: dict[str, str], joint_names: list[str], definition: str, mobile: bool) -> None:
+    def _open(self, texts: dict[str, str], joint_names: list[str], definition: str) -> None:
         self._stream = self.path.open("wb")
         self._container = ContainerWriter(self._stream, f"pliant {_version()}")
         self._container.add_metadata(META_RECORD, texts)
-        self._encoder = BlockEncoder(self._container, joint_names, mobile=mobile)
+        self._encoder = BlockEncoder(self._container, joint_names, self._published)
         if self._layout is not None:
             kind = record_messages.message_type(self._layout, PARAMETERS_PACKAGE)
             self._parameters_channel = self._container.add_channel(PARAMETERS_TOPIC, kind, definition)
@@ -95,8 +98,8 @@ class RecordingWriter:
     def append(self, records: Array) -> None:
         """Write an array of telemetry records; the array may be reused afterwards."""
         records = np.atleast_1d(records)
-        if records.dtype != _DTYPE:
-            why = record_messages.difference(_DTYPE, records.dtype)
+        if records.dtype != self._dtype:
+            why = record_messages.difference(self._dtype, records.dtype)
             raise InputError("records", why, "an array of telemetry records")
         if len(records) and self._origin_ns is None:
             wall_ns = int(records["timing"]["wall_ns"][0])
@@ -160,10 +163,9 @@ class RecordingWriter:
             # a paced loop that missed periods has fallen behind its own count: the wall clock says when it really was
             wall = records["timing"]["wall_ns"]
             log_ns = np.where(wall > 0, wall, self._log_ns(records["time_s"]))
-            block = self._encoder.encode(records, log_ns)
-            rows = len(body) + block.shape[1] * np.arange(len(block))
-            index |= {channel: (log_ns, offsets) for channel, offsets in self._encoder.index(rows).items()}
-            body += block.tobytes()
+            parts, places = self._encoder.encode(records, log_ns)
+            index |= {channel: (times, len(body) + offsets) for channel, (times, offsets) in places.items()}
+            body = b"".join([body, *parts])
         if index:
             self._container.add_chunk(body, index)
         self._sets.clear()

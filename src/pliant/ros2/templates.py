@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from pliant.control.telemetry import TELEMETRY
 from pliant.errors import InputError
-from pliant.records import TELEMETRY, Layout
+from pliant.records import Layout
 from pliant.ros2 import message_types
 
 Array = np.ndarray[Any, Any]

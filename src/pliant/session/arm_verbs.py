@@ -130,8 +130,8 @@ class ArmVerbs(ABC):
     @property
     def contact(self) -> ContactStatus | None:
         """The contact: its state in words, force, target, normal, and more. None while another law runs."""
-        state = self.state.state
-        return status_of(state) if law_of(state.law).takes_commands else None
+        record = self.state
+        return status_of(record) if law_of(record.state.law).takes_commands else None
 
     # -- goals --
 

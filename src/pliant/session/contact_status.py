@@ -46,9 +46,9 @@ class ContactStatus:
     """Whether the tool may be in contact: until it has lifted off, no other law takes over."""
 
 
-def status_of(state: Any) -> ContactStatus:
-    """The status in the state record of a tick."""
-    c = state.contact
+def status_of(record: Any) -> ContactStatus:
+    """The status in a telemetry record."""
+    c = record.contact
     return ContactStatus(
         state=STATES[int(c.state)],
         reason=EVENTS[int(c.reason)],
@@ -63,7 +63,7 @@ def status_of(state: Any) -> ContactStatus:
         friction=float(c.friction),
         losses=int(c.losses),
         travelled_m=float(c.travelled_m),
-        is_active=bool(state.busy),
+        is_active=bool(record.state.busy),
     )
 
 
@@ -71,7 +71,7 @@ def refuse_during_contact(latest: Any, what: str, remedy: str, field: str, value
     """Raise if a contact is active in the newest record (None: there is no record yet)."""
     if latest is None or not latest.state.busy:
         return
-    c = latest.state.contact
+    c = latest.contact
     raise RejectedError(
         f"{what} is rejected and nothing has changed: the contact is active ({STATES[int(c.state)]}, "
         f"{float(c.force_n):.1f} N). {remedy}",

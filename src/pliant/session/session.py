@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from pliant.compiling.ahead import Notice
+from pliant.control.published import Published
 from pliant.errors import RejectedError, said
 from pliant.loop.processes import LOOP
 from pliant.loop.saving import recording_path
@@ -61,7 +62,8 @@ class Session(Started[Task], Link):
         preflight(self.task, unchecked=self.unchecked)
         compile_task(self.task, "loop", self._progress)
         config = {"task": self.task.model_dump(mode="json"), "ticks": self._most_ticks, "unchecked": self.unchecked}
-        return self._launch(LOOP, config)
+        published = Published.of(self.arm.n, self.task.interface, type(self.task.params))
+        return self._launch(LOOP, config, published)
 
     def _patience_s(self) -> float:
         """How long a tool that presses may take to lift off [s]: the loop does not end before."""

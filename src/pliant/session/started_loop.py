@@ -14,6 +14,7 @@ from abc import abstractmethod
 from pathlib import Path
 from typing import Any, Self
 
+from pliant.control.published import Published
 from pliant.errors import LoopError, PliantError, RecordingError
 from pliant.loop import goal_requests
 from pliant.loop.board import Board
@@ -49,12 +50,12 @@ class Started(BoardLink[T]):
     def start(self) -> Self:
         """Start the loop; returns when it runs."""
 
-    def _launch(self, module: str, config: dict[str, Any]) -> Self:
+    def _launch(self, module: str, config: dict[str, Any], published: Published) -> Self:
         """Start the loop's process (and the recorder, if a file was named); returns when it runs."""
         if self._record is not None:
             claim_recording(self._record)
         config = {**config, "recorded": self._record is not None}
-        self.board = Board.create(self.name, config, ring_slots=round(RING_S * self.task.rate_hz))
+        self.board = Board.create(self.name, config, round(RING_S * self.task.rate_hz), published)
         atexit.register(self._abandon)
         self._started = True
         self._loop = spawn(module, str(self.board.path))

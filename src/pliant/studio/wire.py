@@ -21,8 +21,9 @@ import numpy as np
 from pliant.control.laws.law import Law
 from pliant.control.laws.law_panel import Line
 from pliant.control.laws.registry import LAWS
+from pliant.control.telemetry import TELEMETRY
 from pliant.errors import PliantError
-from pliant.records import LIMIT_UNITS, LIMITS, TELEMETRY
+from pliant.records import LIMIT_UNITS, LIMITS
 from pliant.studio import page_messages as say
 from pliant.studio.page_requests import Refusal
 
@@ -109,14 +110,13 @@ def _line_of(law: Law, line: Line) -> Channel:
     """A line of a law; there are no values while another law runs."""
 
     def take(records: Array) -> Array:
-        value, state = line.value, law.state
-        if isinstance(value, str) and state is not None:
-            size = state.dtype.itemsize // 8
-            values = np.ascontiguousarray(records["state"]["own"][:, :size]).view(state.dtype)[value].ravel()
-        elif isinstance(value, str):
-            values = records["state"][value]
-        else:
+        value = line.value
+        if not isinstance(value, str):
             values = value(records)
+        elif law.name in (records.dtype.names or ()):
+            values = records[law.name][value]
+        else:  # the law was loaded for another loop
+            values = np.nan
         return np.where(records["goal"]["law"] == law.number, line.scale * values, np.nan)
 
     return Channel(line.name, line.unit, take, line, law.name)

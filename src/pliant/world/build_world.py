@@ -22,6 +22,8 @@ from pliant.records import (
     WRENCH_SATURATED,
     WRENCH_STALE,
 )
+from pliant.world.realism.presets import sizes_for
+from pliant.world.realism.specimen import Specimen
 from pliant.world.surface_kind import Surface, check_kernel, connect
 from pliant.world.world_config import SimConfig
 from pliant.world.world_layout import DELAY_SLOTS, WORLD
@@ -79,14 +81,37 @@ class World:
         w = self.record[0]
         w.h, w.substeps, w.n = model.opt.timestep, round(dt / model.opt.timestep), n
         self._bind(w)
-        self._configure(w, arm, tool, config)
-        self._place(w, start_q)
+        self._start_q, self._seed = start_q, config.seed
+        effects = sizes_for(arm, config.effects, config.realism)
+        self._configure(w, arm, tool, config, effects.packets.command_delay_s or 0.0)
+        self._specimen = Specimen(self.model, arm, self._dof, effects, own_tool=config.tool is not None)
+        self._begin_run(w)
+
+    @property
+    def differs(self) -> bool:
+        """Whether the first joint reading depends on the seed."""
+        return bool(self.record[0].drive.on or self.record[0].encoder.on)
+
+    def _begin_run(self, w: Any) -> None:
+        self._specimen.begin(w, self.data, self._seed)
+        self._place(w, self._start_q)
+
+    def restart(self, seed: int, fresh: Any) -> None:
+        """Begin again with another seed, as a new world would; `fresh` is its record before the first tick."""
+        w = self.record[0]
+        mujoco.mj_resetData(self.model, self.data)
+        self.record.view(np.uint8)[:] = fresh.view(np.uint8)
+        w.rng, self._seed = seed, seed
+        self._begin_run(w)
 
     def _bind(self, w: Any) -> None:
         """Addresses of MuJoCo's memory; valid as long as this object lives."""
         m, d = self.model, self.data
         w.model, w.data = m._address, d._address
         w.qpos, w.sensordata = d.qpos[self._at].ctypes.data, d.sensordata.ctypes.data
+        w.axis_q, w.axis_qd = w.qpos, d.qvel[self._dof].ctypes.data
+        w.armature = m.dof_armature[self._dof].ctypes.data
+        w.sensor_xmat = d.site_xmat[m.site(SENSOR).id].ctypes.data
         for field in ("qvel", "qfrc_applied", "qfrc_bias", "qfrc_passive"):
             w[field] = getattr(d, field)[self._dof].ctypes.data
         site, body = m.site(TOOL).id, m.body(TOOL).id
@@ -95,10 +120,10 @@ class World:
         w.tool_xfrc = d.xfrc_applied[body].ctypes.data
         w.tool_site, w.site_type = site, int(mujoco.mjtObj.mjOBJ_SITE)
 
-    def _configure(self, w: Any, arm: Arm, tool: Tool, config: SimConfig) -> None:
+    def _configure(self, w: Any, arm: Arm, tool: Tool, config: SimConfig, more_delay_s: float) -> None:
         servo, sensor = config.servo, config.sensor
         w.omega, w.omega_stiff = servo.omega, 2 * math.pi * servo.stiffness_hz
-        w.delay = round(servo.delay_s / w.h)
+        w.delay = round((servo.delay_s + more_delay_s) / w.h)
         if w.delay >= DELAY_SLOTS:
             most = (DELAY_SLOTS - 1) * w.h
             raise InputError("sim.servo.delay_s", servo.delay_s, f"at most {most:g} s with physics steps of {w.h:g} s")
@@ -122,8 +147,11 @@ class World:
     def _place(self, w: Any, q: Any) -> None:
         """At rest at the joint positions `q`, carried by the drives, with a first sensor reading."""
         self.data.qpos[self._at] = q
+        self._specimen.place(w, self.data)
         mujoco.mj_forward(self.model, self.data)
         n = int(w.n)
+        if w.drive.on:
+            q = w.drive.motor[:n].copy()
         w.target[:n], w.ref[:n] = q, q
         w.last_mode = MODES[self._interface]
         if w.last_mode == POSITION:
@@ -131,6 +159,7 @@ class World:
         w.tau[:n] = self.data.qfrc_bias[self._dof]
         self.data.qfrc_applied[self._dof] = self.data.qfrc_bias[self._dof]
         mujoco.mj_forward(self.model, self.data)
+        self._specimen.zero_sensor(w, self.data)
         w.last_wrench[:] = -self.data.sensordata[:6]
 
 

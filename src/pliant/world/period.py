@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from pliant.kernel import fill, floats, kernel, mj_objectVelocity, mj_step1, mj_step2
+from pliant.world.realism.gear_motor import brace, turn
+from pliant.world.realism.joint_encoder import report
+from pliant.world.realism.robot_controller import loses_reading, receive, supervise
+from pliant.world.realism.sensor_errors import low_pass
 from pliant.world.servo import drive, remember, send
 from pliant.world.surface_contact import contacts
 from pliant.world.wrist_sensor import deliver, sample
@@ -11,11 +15,9 @@ from pliant.world.wrist_sensor import deliver, sample
 @kernel(separate=True)
 def read(w, r):
     """The present state of the robot, as its interface would report it."""
-    q, qd = floats(w.qpos, w.n), floats(w.qvel, w.n)
-    for i in range(w.n):
-        r.q[i] = q[i]
-        r.qd[i] = qd[i]
-        r.tau[i] = w.tau[i]
+    if loses_reading(w):
+        return
+    report(w, r)
     r.stamp_s = w.time
     sample(w, r)
     deliver(w, r)
@@ -24,8 +26,9 @@ def read(w, r):
 @kernel(separate=True)
 def advance(w, c):
     """Carry out the command for one period: physics steps with servo, contact and pushes."""
+    receive(w)
     for k in range(w.substeps):
-        mj_step1(w.model, w.data)
+        before_step(w)
         mj_objectVelocity(w.model, w.data, w.site_type, w.tool_site, w.velocity.ctypes.data, 0)
         fill(floats(w.tool_xfrc, 6), 0.0)
         contacts(w)
@@ -33,8 +36,34 @@ def advance(w, c):
         send(w, c, k / w.substeps)
         drive(w)
         mj_step2(w.model, w.data)
-        w.count += 1
-        w.time = w.count * w.h
+        after_step(w)
+    end_period(w, c)
+
+
+@kernel
+def before_step(w):
+    """The first half of MuJoCo's physics step: positions, velocities and what follows from them."""
+    if w.drive.on != 0:
+        brace(w)
+    mj_step1(w.model, w.data)
+
+
+@kernel
+def after_step(w):
+    """What follows a physics step: motors, sensor, time."""
+    if w.drive.on != 0:
+        turn(w)
+    if w.felt.on != 0:
+        low_pass(w)
+    w.count += 1
+    w.time = w.count * w.h
+
+
+@kernel
+def end_period(w, c):
+    """What ends a period: the robot's supervision, and the start of the next interpolation."""
+    if w.supervised != 0:
+        supervise(w)
     remember(w, c)
 
 

@@ -9,7 +9,11 @@ from pydantic import Field
 from pliant.model.tool import Tool
 from pliant.params.declare import Section, Six, param
 from pliant.params.kinds import ANY_KIND
+from pliant.world.realism.effects_config import Effects, Level
 from pliant.world.surface_kind import Surface
+
+DEFAULT_REALISM: Level = "ideal"
+"""The world of a task that does not choose one."""
 
 
 class Servo(Section):
@@ -62,8 +66,12 @@ class Failure(Section):
 class Sensor(Section):
     """A six-axis force sensor at the wrist. Like a real one, it measures the tool's weight and inertia."""
 
-    noise_n: float = param(0.2, unit="N", ge=0, help="Standard deviation of the noise on each force.")
-    noise_nm: float = param(0.005, unit="N m", ge=0, help="Standard deviation of the noise on each moment.")
+    noise_n: float = param(
+        0.2, unit="N", ge=0, help="Standard deviation of the noise on each force, where realism does not set it."
+    )
+    noise_nm: float = param(
+        0.005, unit="N m", ge=0, help="Standard deviation of the noise on each moment, where realism does not set it."
+    )
     bias: Six = param((0.0,) * 6, unit="N, N m", help="Constant offset of the six channels.")
     step_n: float = param(0.02, unit="N", ge=0, help="Quantisation step of the forces (0: none).")
     step_nm: float = param(0.001, unit="N m", ge=0, help="Quantisation step of the moments (0: none).")
@@ -86,6 +94,10 @@ class SimConfig(Section):
     """The complete simulation."""
 
     seed: int = param(0, ge=0, le=2**31 - 1, help="Seed of all random numbers.")
+    realism: Level = param(
+        DEFAULT_REALISM, help="Preset of all effects that separate a real arm from an ideal one; see sim.effects."
+    )
+    effects: Effects = Effects()
     substep_s: float = param(
         0.0005, unit="s", ge=1e-5, le=0.001, help="Largest physics step; a period is divided into equal steps."
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pliant.records import MAX_JOINTS, Field, Layout
+from pliant.world.realism.effect_layout import DRIVE, ENCODER, FELT, PACKETS, STOP
 
 MAX_SURFACES = 8
 MAX_SURFACE_PARAMS = 16
@@ -71,6 +72,10 @@ WORLD = Layout(
         Field("qfrc_bias", "", "address", kind="i8"),
         Field("qfrc_passive", "", "address", kind="i8"),
         Field("sensordata", "", "address", kind="i8"),
+        Field("axis_q", "", "address of what the servo controls: the joints, or the motors", kind="i8"),
+        Field("axis_qd", "", "address of its speeds", kind="i8"),
+        Field("armature", "", "address of the inertia that MuJoCo adds at the joints", kind="i8"),
+        Field("sensor_xmat", "", "address of the sensor site's axes", kind="i8"),
         Field("tool_xpos", "", "address of the tool site's position", kind="i8"),
         Field("tool_xipos", "", "address of the tool body's centre of mass", kind="i8"),
         Field("tool_xfrc", "", "address of the wrench applied to the tool body", kind="i8"),
@@ -97,6 +102,13 @@ WORLD = Layout(
         Field("push", "", "scripted pushes", (MAX_PUSHES,), PUSH),
         Field("n_failures", "", "sensor failures in use", kind="i8"),
         Field("failure", "", "scripted failures of the sensor", (MAX_FAILURES,), FAILURE),
+        # the realistic world: sizes and state
+        Field("drive", "", "motors and gears", kind=DRIVE),
+        Field("encoder", "", "errors of joint readings", kind=ENCODER),
+        Field("felt", "", "errors of the force sensor", kind=FELT),
+        Field("packets", "", "late and lost packets", kind=PACKETS),
+        Field("supervised", "", "1: the robot's controller supervises the arm", kind="i8"),
+        Field("stop", "", "its limits, and why it has stopped", kind=STOP),
         # state
         Field("time", "s", "simulated time"),
         Field("count", "", "physics steps done", kind="i8"),

@@ -22,6 +22,7 @@ from pliant.records import (
 )
 from pliant.sensors.shared_wrench import take
 from pliant.world.random_numbers import normals, uniform
+from pliant.world.realism.sensor_errors import delayed, feel
 from pliant.world.world_layout import SAMPLES
 
 # Times that differ by less are equal [s].
@@ -45,14 +46,19 @@ def sample(w, r):
     if not lost:
         true = floats(w.sensordata, 6)
         r.wrench_state = WRENCH_OK
+        if w.felt.on != 0:
+            feel(w)
         for i in range(6):
-            value = -true[i] + w.bias[i] + w.noise[i] * w.six[i]
+            clean = w.felt.six[i] if w.felt.on != 0 else -true[i]
+            value = clean + w.bias[i] + w.noise[i] * w.six[i]
             if abs(value) >= w.range[i]:
                 value = math.copysign(w.range[i], value)
                 r.wrench_state = WRENCH_SATURATED
             if w.step[i] > 0.0:
                 value = w.step[i] * np.floor(value / w.step[i] + 0.5)
             w.last_wrench[i] = value
+        if w.felt.latency > 0:
+            delayed(w, w.last_wrench)
         w.last_stamp = w.time
     else:
         r.wrench_state = WRENCH_MISSING

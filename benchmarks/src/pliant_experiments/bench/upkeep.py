@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis.targets import Figure, at_most, reported
+from pliant.control.laws.registry import LAWS
+from pliant.control.published import Published
 from pliant.kernel import kernel
 from pliant.loop.pacing import PACE
 from pliant.loop.periods import finish
 from pliant.loop.slots import has_request
-from pliant.records import TELEMETRY
 from pliant.session.in_process.simulation import Simulation
 from pliant.task.schema import Task
 from pliant_experiments.scenes.probe_tool import TOOL
@@ -21,9 +22,9 @@ _SLOTS, _TICKS = 2500, 5000  # five seconds at 500 Hz, as on the board
 
 
 @kernel
-def _publish(t, ring, r, g, o, c, s, dt, pace, n):
+def _publish(at, ring, r, g, o, c, s, w, dt, pace, n):
     for number in range(n):
-        finish(t, ring, r, g, o, c, s, dt, number, 0, pace)
+        finish(at, ring, r, g, o, c, s, w, dt, number, 0, pace)
 
 
 def _shortest(function: Any, *args: Any, repeat: int = 9) -> float:
@@ -67,21 +68,25 @@ def upkeep() -> list[Figure]:
     simulation = Simulation(Task(law="admittance", tool=TOOL))
     simulation.advance(10)
     period, call = _one_step(simulation)
-    t, head, words = TELEMETRY.new(), np.zeros(1, np.int64), np.zeros(3, np.int64)
-    ring = np.zeros(_SLOTS * (t.itemsize + 8), np.uint8)
-    place = (head.ctypes.data, ring.ctypes.data, _SLOTS)
-    where = (place, *simulation.runner.controller.results, simulation.task.dt, PACE.new())
-    _publish(t, *where, 1)
-    telemetry = _shortest(_publish, t, *where, _TICKS) / _TICKS
+    controller, head, words = simulation.runner.controller, np.zeros(1, np.int64), np.zeros(3, np.int64)
+    t = controller.telemetry.new()
+    published = Published.of(controller.arm.n, simulation.task.interface, type(simulation.task.params))
+    ring = np.zeros(_SLOTS * (published.step + 8), np.uint8)
+    place = (head.ctypes.data, ring.ctypes.data, _SLOTS, published.plan.ctypes.data, published.step)
+    where = (place, *controller.results, simulation.task.dt, PACE.new())
+    _publish(t.ctypes.data, *where, 1)
+    telemetry = _shortest(_publish, t.ctypes.data, *where, _TICKS) / _TICKS
     door = [words.ctypes.data + 8 * i for i in range(3)]
     has_request(*door, 0)
     look = (
         _shortest(lambda: [has_request(*door, 0) for _ in range(_TICKS)]) / _TICKS
     )  # as the loop does it, from Python
     plain, gains = _adoption(simulation, sense__cutoff_hz=10.0), _adoption(simulation, admittance__stiffness=150.0)
+    bytes_of = {name: published.bytes_of(LAWS[name].number) for name in ("admittance", "contact")}
     return [
         at_most("telemetry of a tick, filled and published", telemetry * 1e6, "µs", 2.0),
-        reported("size of the telemetry", t.itemsize, "bytes"),
+        at_most("published telemetry of a tick, admittance", bytes_of["admittance"], "bytes", 1500.0),
+        reported("published telemetry of a tick, contact", bytes_of["contact"], "bytes"),
         at_most("check for new parameters and requests, every tick", look * 1e6, "µs", 2.0),
         reported("period of a simulated robot, inside compiled code", period * 1e6, "µs"),
         at_most("one step of a Simulation from Python, beyond that period", call * 1e6, "µs", 6.0),

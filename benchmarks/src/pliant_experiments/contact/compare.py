@@ -42,7 +42,7 @@ def _laws(surface: Surface, seed: int, rivals: tuple[str, ...], folder: Path | N
 def _figures(where: str, rows: Rows) -> list[Figure]:
     ours, records = rows[0][1], rows[0][2].records
     assert records is not None
-    travelled = float(records["state"]["contact"]["travelled_m"].max())
+    travelled = float(records["contact"]["travelled_m"].max())
     figures = [
         at_most(f"{where}: peak, Pliant", ours.peak_n, "N", 10.0),
         at_most(f"{where}: contact losses, Pliant", ours.losses, "", 0.0),

@@ -197,7 +197,7 @@ def judged(what: Scene) -> tuple[Result, Trace]:
     records = trace.records
     assert records is not None
     found = figures_of(records, trace.normal_n, target)
-    slid = records["state"]["contact"]["state"] == SLIDE
+    slid = records["contact"]["state"] == SLIDE
     error = trace.normal_n[slid] - target
     rms = float(np.sqrt(np.mean(error**2))) / target if slid.any() else math.nan
     sets = (ParameterSet(int(records["revision"][0]), 0.0, record_of(task.params)[0]),)
@@ -213,7 +213,7 @@ def judged(what: Scene) -> tuple[Result, Trace]:
 def _dive_m(trace: Trace) -> float:
     """The largest motion without contact between first touch and lift-off [m]."""
     assert trace.records is not None
-    state = trace.records["state"]["contact"]["state"]
+    state = trace.records["contact"]["state"]
     touched = np.cumsum(trace.normal_n > 0.0) > 0
     gone = touched & np.isin(state, (SEEK, DWELL, SLIDE)) & (trace.normal_n <= 0.0)
     edges = np.flatnonzero(np.diff(np.concatenate(([False], gone, [False])).astype(np.int8))).reshape(-1, 2)
@@ -281,7 +281,7 @@ def _draw(results: list[Result], realism: str, path: Path) -> None:
 
 def _draw_one(one: Result, trace: Trace, path: Path) -> None:
     assert trace.records is not None
-    contact = trace.records["state"]["contact"]
+    contact = trace.records["contact"]
     with style.applied() as theme:
         fig, axes = style.figure(3, 1, f"Scene {one.scene.index}", str(one.scene), panel_inches=(9.0, 2.2))
         force, shape, surface = axes[:, 0]

@@ -58,7 +58,7 @@ def _learned(loop: Loop, stiffness: float, trace: Trace) -> list[Figure]:
     assert records is not None
     if not len(slid):
         return []
-    last = records["state"]["contact"][slid[-1]]
+    last = records["contact"][slid[-1]]
     tip = records["observed"]["pose"][slid[-1], :3]
     out = tip - np.array(dome(stiffness).position_m)
     off = np.degrees(np.arccos(np.clip(last["normal"] @ out / np.linalg.norm(out), -1, 1)))

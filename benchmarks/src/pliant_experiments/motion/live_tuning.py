@@ -209,10 +209,10 @@ def _recomputed() -> list[Figure]:
     """Which changes make the matrices be worked out anew."""
     base = Parameters()
     before = record_of(base)
-    prepare(before[0], None, 1.0, 0, DT)
+    prepare(before, None, 1.0, 0, DT)
 
     def count(*changes: dict[str, Any]) -> int:
-        return sum(prepare(record_of(changed(base, values))[0], before[0], 1.0, 1, DT) for values in changes)
+        return sum(prepare(record_of(changed(base, values)), before, 1.0, 1, DT) for values in changes)
 
     other = (
         {"sense.cutoff_hz": 5.0}, {"sense.deadband_n": 3.0}, {"admittance.ramp_s": 1.0},

@@ -278,7 +278,7 @@ def _one_batch(seed: int, runs: int, ticks: int) -> np.ndarray[Any, Any]:
     sets = PARAMETERS.new(SETS)
     for i in range(SETS):
         record = record_of(_random_set(random, i < SETS // 4))
-        prepare(record[0], None, 1.0, 0, DT)
+        prepare(record, None, 1.0, 0, DT)
         sets[i] = record[0]
     tally = TALLY.new()
     tally[0].rng = seed

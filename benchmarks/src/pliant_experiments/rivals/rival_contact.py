@@ -2,7 +2,7 @@
 
 They receive the same wrench through the same filter and drive the same arm. Unlike Pliant's law they are given the true
 normal (the saturated loops) and the time of first contact, and no force limit stops them. Each tick has the same record
-as Pliant's, with the terms of the law in `state.contact`.
+as Pliant's, with the terms of the law in its record `contact`.
 """
 
 from __future__ import annotations
@@ -16,14 +16,18 @@ import numpy as np
 from pliant.control import telemetry
 from pliant.control.laws.contact import contact_states
 from pliant.control.laws.contact.contact_params import Contact
+from pliant.control.laws.contact.contact_record import CONTACT, contact_of
+from pliant.control.laws.registry import LAWS
 from pliant.control.parameters import Parameters, Sense, record_of
 from pliant.control.sense.external_wrench import external, smoothing
+from pliant.control.telemetry import TELEMETRY
+from pliant.control.tick import WORK
 from pliant.errors import InputError
 from pliant.kernel import fill, kernel, put
 from pliant.model.arm import Arm
 from pliant.model.inverse import SCRATCH, damped_inverse, smallest_singular_value
 from pliant.model.kinematics import forward, jacobian, place
-from pliant.records import COMMAND, GOAL, OBSERVED, POSITION, READING, STATE, TELEMETRY, Field, Layout
+from pliant.records import COMMAND, GOAL, OBSERVED, POSITION, READING, STATE, Field, Layout
 from pliant.robots.simulated import SimRobot
 from pliant.spatial import quat_rotate
 from pliant.world.period import advance, read
@@ -38,6 +42,7 @@ SEEKING, DWELLING, SLIDING, OVER, WAITING = range(5)
 _STATE_OF = np.array(
     [contact_states.SEEK, contact_states.DWELL, contact_states.SLIDE, contact_states.DONE, contact_states.READY]
 )
+_NUMBER = LAWS["contact"].number
 _LINE = 64  # ticks that a force sensor can be late
 
 _RIVAL = Layout(
@@ -192,7 +197,7 @@ def _tell(h, r, s, o, c, phase, f_n, v_in):
     s.wrench[:], s.wrench_lp[:] = o.wrench, r.wrench
     s.q_cmd[:], s.qd_cmd[:], s.pose[:], s.twist[:] = r.q, r.qd, h.X_tool, r.six
     o.scale = 1.0
-    k = s.contact
+    s.law, k = _NUMBER, contact_of(s)
     k.state, k.force_n, k.target_n, k.asked = _STATE_OF[phase], f_n, FORCE, v_in
     k.wanted, k.damper_n, k.integral, k.travelled_m = r.wanted, r.damper, r.ki * r.integral, r.gone
     k.gain = 1.0 / r.damping if r.kind == SPRING else r.kp
@@ -203,7 +208,7 @@ def _tell(h, r, s, o, c, phase, f_n, v_in):
 
 
 @kernel
-def _run(world, handle, sense, rival, reading, goal, command, observed, state, plan, dt, out, told):
+def _run(world, handle, sense, rival, reading, goal, command, observed, state, work, plan, dt, out, told):
     """Approach, dwell for a while after the first touch, slide; columns: press, phase. Returns the ticks."""
     w, h, r, m, g, c = world[0], handle[0], rival[0], reading[0], goal[0], command[0]
     o, s = observed[0], state[0]
@@ -236,7 +241,7 @@ def _run(world, handle, sense, rival, reading, goal, command, observed, state, p
         r.gone += speed * dt if phase == SLIDING else 0.0
         _tell(h, r, s, o, c, phase, f_n, v_in)
         advance(w, c)
-        telemetry.fill(told[i], i, dt, 0, m, g, o, c, s)
+        telemetry.fill(told[0] + i * told[1], i, dt, 0, m, g, o, c, s, work[0])
         out[i, 0], out[i, 1] = 0.0, phase
         for j in range(w.n_surfaces):
             out[i, 0] += w.surface[j].press
@@ -285,6 +290,15 @@ def _prepared(which: Rival, surface: Surface, loop: Loop, scene: Scene, arm: Arm
     return rival
 
 
+def _work() -> Array:
+    """The place of the law's record in telemetry."""
+    work, offsets = WORK.new(), TELEMETRY.dtype.fields
+    assert offsets is not None
+    call = work[0]["laws"][_NUMBER]
+    call["record_at"], call["words"] = offsets["contact"][1] // 8, CONTACT.dtype.itemsize // 8
+    return work
+
+
 def run_rival(
     which: Rival, surface: Surface, loop: Loop, seed: int, scene: Scene | None = None, *, dt: float = 0.002
 ) -> tuple[Trace, Array]:
@@ -298,7 +312,7 @@ def run_rival(
     ticks = _run(
         robot.world.record, arm.handle, record_of(parameters_of(loop))[0].sense,
         _prepared(which, surface, loop, scene, arm, dt), READING.new(), GOAL.new(), command, OBSERVED.new(),
-        STATE.new(), (1.0, 0.05, 0.01), dt, out, told,
+        STATE.new(), _work(), (1.0, 0.05, 0.01), dt, out, (told.ctypes.data, told.itemsize),
     )  # fmt: skip
     out, told = out[:ticks], told[:ticks]
     return Trace(told["time_s"], out[:, 0], told["observed"]["pose"][:, :3], told), out[:, 1].astype(int)

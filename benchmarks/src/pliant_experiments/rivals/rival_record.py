@@ -34,5 +34,5 @@ def save_ours(path: Path, task: Task, trace: Trace) -> None:
     """Write a run of Pliant's law with its single parameter set."""
     assert trace.records is not None
     parameters = record_of(task.params)
-    prepare(parameters[0], None, 1.0, 0, task.dt)
+    prepare(parameters, None, 1.0, 0, task.dt)
     Run(task, trace.records, [(0, 0, parameters)], "", trace.normal_n).save(path)

@@ -21,7 +21,7 @@ from pliant.analysis.pictures import style
 from pliant.analysis.targets import Figure, Outcome, at_most, reported
 from pliant.bridge.published_topics import live_topics
 from pliant.bridge.starting import bridged
-from pliant.records import TELEMETRY
+from pliant.control.telemetry import TELEMETRY
 from pliant.ros2 import message_types
 from pliant.ros2.node import Node, Reader, Writer
 from pliant.ros2.templates import Stencil

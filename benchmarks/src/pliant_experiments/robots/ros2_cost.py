@@ -19,8 +19,8 @@ import numpy as np
 
 from pliant.analysis.targets import Figure, at_most, reported
 from pliant.bridge.published_topics import cmd_vel, live_topics
+from pliant.control.telemetry import TELEMETRY
 from pliant.errors import PliantError
-from pliant.records import TELEMETRY
 from pliant.ros2 import message_types
 from pliant.ros2.dds_types import dds_type
 from pliant.ros2.node import Node, Writer

@@ -129,7 +129,7 @@ def _run(task: Task) -> tuple[Array, Array]:
             while session.running:
                 parts.append(session.read())
                 time.sleep(0.05)
-                if len(parts[-1]) and parts[-1]["state"]["contact"]["state"][-1] == DONE:
+                if len(parts[-1]) and parts[-1]["contact"]["state"][-1] == DONE:
                     break
             parts.append(session.read())
         ur.end()

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pliant.control.parameters import Admittance, Parameters, Sense, diagonal
+from pliant.control.telemetry import TELEMETRY
 from pliant.mobile.base.drive_model import Odometry, SlipDetector
 from pliant.mobile.whole_body.body_config import BodySimConfig
 from pliant.mobile.whole_body.body_params import WholeBody
@@ -18,7 +19,7 @@ from pliant.mobile.whole_body.kinematic_body import BASE_JOINTS, Body
 from pliant.mobile.whole_body.pose_ik import PoseSearch
 from pliant.mobile.whole_body.simulated_body import SimBody
 from pliant.model.tool import Tool
-from pliant.records import BASE, COMMAND, POSITION, READING, TELEMETRY
+from pliant.records import BASE, COMMAND, POSITION, READING
 from pliant.world.world_config import Push, Surface
 
 Array = np.ndarray[Any, Any]

@@ -107,7 +107,7 @@ def run_contact(what: Task) -> Trace:
         out = simulation.advance(len(truth), truth)
         parts.append(out)
         pressed.append(truth[: len(out), 3])
-        if out[-1]["state"]["contact"]["state"] == DONE or out[-1]["state"]["fault"]:
+        if out[-1]["contact"]["state"] == DONE or out[-1]["state"]["fault"]:
             break
     records = np.concatenate(parts)
     return Trace(records["time_s"], np.concatenate(pressed), records["observed"]["pose"][:, :3], records)
@@ -116,7 +116,7 @@ def run_contact(what: Task) -> Trace:
 def contact_of(trace: Trace) -> Array:
     """The contact records of every tick, for a run of Pliant's law."""
     assert trace.records is not None
-    return trace.records["state"]["contact"]
+    return trace.records["contact"]
 
 
 def state_of(trace: Trace) -> Array:

@@ -11,11 +11,11 @@ from scipy.optimize import least_squares
 
 from pliant.control.limits.cuts import TORQUE
 from pliant.control.parameters import Impedance, Limits, Parameters, Sense, diagonal
-from pliant.control.telemetry import fill
+from pliant.control.telemetry import TELEMETRY, fill
 from pliant.control.tick import step
 from pliant.kernel import kernel
 from pliant.model.two_link import LENGTH, Q_HOME
-from pliant.records import LIMIT_TORQUE, TELEMETRY
+from pliant.records import LIMIT_TORQUE
 from pliant.session.in_process.fast_run import Run, simulate
 from pliant.session.in_process.simulation import Simulation
 from pliant.task.schema import Belief, Event, Task
@@ -114,24 +114,24 @@ def rest(records: Array, seconds: float = 0.2) -> Array:
 
 
 @kernel
-def _along(world, handle, parameters, state, reading, goal, command, observed, work, mode, dt, goals, out):
+def _along(world, handle, parameters, state, reading, goal, command, observed, work, mode, dt, goals, out, size):
     """A run whose goal is another one in every tick: position, velocity and acceleration in x and y."""
     w, h, p, s, r = world[0], handle[0], parameters[0], state[0], reading[0]
     g, c, o, k = goal[0], command[0], observed[0], work[0]
-    for i in range(out.shape[0]):
+    for i in range(goals.shape[0]):
         for axis in range(2):
             g.pose[axis], g.twist[axis], g.accel[axis] = goals[i, axis], goals[i, 2 + axis], goals[i, 4 + axis]
         read(w, r)
         step(h, p, s, r, g, c, o, k, mode, dt)
         advance(w, c)
-        fill(out[i], i, dt, 0, r, g, o, c, s)
+        fill(out + i * size, i, dt, 0, r, g, o, c, s, k)
 
 
 def run_along(task: Task, goal: Goal) -> Array:
     """The records of a run with a moving equilibrium, including its velocity and acceleration."""
     simulation, out = Simulation(task), TELEMETRY.new(task.ticks)
     goals = np.array([np.concatenate(goal(i * task.dt)) for i in range(task.ticks)])
-    _along(simulation.world.record, *simulation.runner.controller.arguments, goals, out)
+    _along(simulation.world.record, *simulation.runner.controller.arguments, goals, out.ctypes.data, out.itemsize)
     return out
 
 

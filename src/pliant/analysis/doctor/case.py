@@ -53,7 +53,7 @@ class Case:
     @property
     def contact(self) -> Array:
         """The records of the contact law."""
-        return self.records["state"]["contact"]
+        return self.records["contact"]
 
     @cached_property
     def active(self) -> Array:

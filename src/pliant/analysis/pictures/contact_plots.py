@@ -20,12 +20,12 @@ _ROOM = 0.05
 
 def had_contact(recording: Recording) -> bool:
     """Whether the contact law ever left its idle state."""
-    return bool((recording.records["state"]["contact"]["state"] != IDLE).any())
+    return bool((recording.records["contact"]["state"] != IDLE).any())
 
 
 def draw_contact(ax: Axes, recording: Recording, theme: Theme) -> None:
     """Force and target, with the states as bands behind them."""
-    contact, time_s = recording.records["state"]["contact"], signals.time_s(recording)
+    contact, time_s = recording.records["contact"], signals.time_s(recording)
     force = signals.finite(contact["force_n"])
     state = np.where(contact["state"] == PAUSED, contact["before"], contact["state"])  # paused, it holds the force too
     pressing = np.where(np.isin(state, (DWELL, SLIDE)), contact["target_n"], np.nan)

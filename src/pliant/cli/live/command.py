@@ -54,7 +54,7 @@ def command(
             out.print(_sentence(name, *why, halted=bool(link.state.goal.stop)))
             break
         out.print(f"`{name}` accepted.")
-    contact = link.state.state.contact
+    contact = link.state.contact
     out.print(
         f"{link.title}: {STATES[int(contact.state)]}, because {EVENTS[int(contact.reason)]}; "
         f"{float(contact.force_n):.2f} N along the normal."

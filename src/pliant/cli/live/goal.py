@@ -49,8 +49,9 @@ def command(
         out.print(f"{link.title}: the goal was moved.")
     for name, place in (("goal", now.goal.pose), ("tool", now.observed.pose)):
         out.print(f"{name} at {place[0]:.4f} {place[1]:.4f} {place[2]:.4f} m")
-    if now.observed.limits & (LIMIT_REACH | LIMIT_WORKSPACE) and law_of(now.goal.law).is_torque:
-        led, moving = now.state.led, np.linalg.norm(now.state.led_twist[:3]) > _MOVES
+    law = law_of(now.goal.law)
+    if now.observed.limits & (LIMIT_REACH | LIMIT_WORKSPACE) and law.is_torque:
+        led, moving = now[law.name].led, np.linalg.norm(now[law.name].led_twist[:3]) > _MOVES
         out.print(
             "The goal, or the path to it, is out of reach or outside the workspace. The law moves its goal to the "
             f"nearest position the arm can hold. It is now at {led[0]:.4f} {led[1]:.4f} {led[2]:.4f} m"

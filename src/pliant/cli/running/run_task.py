@@ -258,7 +258,7 @@ def _contact_figures(records: np.ndarray[Any, Any], normal_n: np.ndarray[Any, An
     """Peak, settling, losses and error of a contact: of the true force if it is known, or as the law measured it."""
     from pliant.analysis.contact_figures import figures_of, shown
 
-    contact = records["state"]["contact"]
+    contact = records["contact"]
     active = np.isin(contact["state"], (SEEK, DWELL, SLIDE, PAUSED))
     if not active.any():
         return []

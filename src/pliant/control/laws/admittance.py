@@ -17,8 +17,8 @@ from pliant.control.laws.gains import target
 from pliant.control.laws.goal_checks import overstretched
 from pliant.control.laws.law import TOOL_VELOCITY, Law
 from pliant.control.laws.law_panel import spring_panel
-from pliant.control.sense import external_wrench
-from pliant.kernel import kernel, put
+from pliant.control.sense.external_wrench import felt
+from pliant.kernel import kernel, put, record_in
 from pliant.records import FAULT_POSE_ERROR, Field, Layout
 from pliant.solve import factor, solve
 from pliant.spatial import pose_error
@@ -27,7 +27,7 @@ from pliant.spatial import pose_error
 STILL = 1e-3
 
 SCRATCH = Layout(
-    "Admittance",
+    "AdmittanceScratch",
     (
         Field("M", "", "mass now", (6, 6)),
         Field("D", "", "damping now", (6, 6)),
@@ -35,8 +35,13 @@ SCRATCH = Layout(
         Field("A", "", "M + dt D + dt² K, then its factor", (6, 6)),
         Field("b", "", "right-hand side", (6,)),
         Field("v", "", "velocity relative to the goal", (6,)),
+        Field("e", "", "pose error, in the law's axes", (6,)),
+        Field("F", "", "wrench that the law feels, in the law's axes", (6,)),
+        Field("goal_twist", "", "velocity of the goal, in the law's axes", (6,)),
+        Field("moved", "", "velocity that the frame really had, relative to the goal, in the law's axes", (6,)),
     ),
 )
+_SCRATCH = SCRATCH.dtype
 
 
 @kernel
@@ -102,29 +107,26 @@ def step(p, g, s, F, e, goal_twist, moved, still, dt, w):
 @kernel
 def comply(h, p, s, g, w, dt):
     """Admittance: the velocity `s.twist` of the compliant frame, before any limit; the handle is at that frame."""
-    for i in range(6):
-        w.F[i] = s.wrench_lp[i] - g.wrench[i]
-    external_wrench.deadband(p.sense, w.F, w.F)
-    for i in range(6):
-        w.F[i] += g.push[i]
+    x = record_in(w.scratch, _SCRATCH)
+    felt(p, s, g, x.F)
     if s.set != p.gains.number:
         s.set = p.gains.number
         s.ramp = 0.0
-    pose_error(s.pose, g.pose, w.e)
-    put(w.goal_twist, g.twist)
+    pose_error(s.pose, g.pose, x.e)
+    put(x.goal_twist, g.twist)
     for i in range(6):
         # the mass rides on the goal: a goal that speeds up takes it along instead of leaving it behind by M a / K
         s.twist[i] += g.twist[i] - s.goal_twist[i]
-        w.moved[i] = s.moved[i] - s.goal_twist[i]
+        x.moved[i] = s.moved[i] - s.goal_twist[i]
         s.goal_twist[i] = g.twist[i]
     if p.admittance.frame == 1:
-        for six in (s.twist, w.e, w.F, w.goal_twist, w.moved):
+        for six in (s.twist, x.e, x.F, x.goal_twist, x.moved):
             turn(h.X_tool, six, True)
-    _trip(p, s, w.e)
+    _trip(p, s, x.e)
     for i in range(6):
         if p.admittance.axes[i] == 0:  # an axis that is not compliant does not feel
-            w.F[i] = 0.0
-    step(p.admittance, p.gains, s, w.F, w.e, w.goal_twist, w.moved, STILL, dt, w.admittance)
+            x.F[i] = 0.0
+    step(p.admittance, p.gains, s, x.F, x.e, x.goal_twist, x.moved, STILL, dt, x)
     if p.admittance.frame == 1:
         turn(h.X_tool, s.twist, False)
 
@@ -156,6 +158,6 @@ def _begin(h, p, s, r, g, c, o, w, dt):
 
 LAW = Law(
     "admittance", 2, _step, TOOL_VELOCITY, section="admittance", begin=_begin, uses_goal=True,
-    takes_wrench=True, matrices=("gains", target), trips=True, check_goal=overstretched,
+    takes_wrench=True, matrices=("gains", target), trips=True, check_goal=overstretched, scratch=SCRATCH,
     panel=spring_panel("admittance"),
 )  # fmt: skip

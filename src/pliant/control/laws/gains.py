@@ -18,27 +18,49 @@ from typing import Any
 
 import numpy as np
 
+from pliant.kernel import copy_bytes, fill, kernel, record_at
+from pliant.records import Field, Layout
+from pliant.solve import diagonalise, factor, factor_n, solve, solve_lower, solve_upper
+
 Matrix = np.ndarray[Any, Any]
 
 VIRTUAL_STIFFNESS = 10.0
 """K_v [N/m, N m/rad]."""
 
 
+_MATRIX = (6, 6)
+
+GAINS = Layout(
+    "Gains",
+    (
+        Field("number", "", "number of the parameter set that made this change", kind="i8"),
+        Field("M0", "kg, kg m^2", "mass at the start of the change", _MATRIX),
+        Field("D0", "N s/m, N m s/rad", "damping at the start of the change", _MATRIX),
+        Field("K0", "N/m, N m/rad", "stiffness at the start of the change", _MATRIX),
+        Field("M1", "kg, kg m^2", "mass at the end of the change", _MATRIX),
+        Field("D1", "N s/m, N m s/rad", "damping at the end of the change", _MATRIX),
+        Field("K1", "N/m, N m/rad", "stiffness at the end of the change", _MATRIX),
+        Field("free", "", "1 where no spring acts on an axis", (6,), "i8"),
+        Field("dt", "s", "period for which the next three are computed"),
+        Field("of_v", "", "(M + dt D + dt^2 K)^-1 M, at the end of the change", _MATRIX),
+        Field("of_F", "1/kg, 1/(kg m^2), s", "dt (M + dt D + dt^2 K)^-1", _MATRIX),
+        Field("of_e", "1/s", "dt (M + dt D + dt^2 K)^-1 K", _MATRIX),
+    ),
+)
+"""What the law computes with, derived from the parameters when they take effect."""
+
+_GAINS, _BYTES = GAINS.dtype, GAINS.dtype.itemsize
+
+
 def modes(M: Matrix, K: Matrix) -> tuple[Matrix, Matrix]:
     """λ (n,) and the mass-normalised modes Q (n, n, by column) of K q = λ M q."""
-    _, values, _, Q = _modes(M, K)
-    return values, Q
-
-
-def _modes(M: Matrix, K: Matrix) -> tuple[Matrix, Matrix, Matrix, Matrix]:
-    """L of M = L Lᵀ, λ, the unit vectors V, and the modes Q = L⁻ᵀ V."""
-    L = np.linalg.cholesky(M)
-    inverse = np.linalg.inv(L)
+    inverse = np.linalg.inv(np.linalg.cholesky(M))
     values, vectors = np.linalg.eigh(inverse @ K @ inverse.T)
-    return L, np.maximum(values, 0.0), vectors, inverse.T @ vectors
+    return np.maximum(values, 0.0), inverse.T @ vectors
 
 
-def ratio_of_step(zeta: float, swing: float) -> float:
+@kernel
+def ratio_of_step(zeta, swing):
     """The effective ratio of a mode with `zeta` < 1 under implicit steps; `swing` is √λ dt."""
     # z = 1/(1 - s dt) for the pole s, so ln z = -ln(1 + √λ dt (ζ - i √(1 - ζ²)))
     fall = 0.5 * math.log1p(swing * (2.0 * zeta + swing))
@@ -46,7 +68,8 @@ def ratio_of_step(zeta: float, swing: float) -> float:
     return fall / math.hypot(fall, turn)
 
 
-def ratio_for_step(zeta: float, swing: float) -> float:
+@kernel
+def ratio_for_step(zeta, swing):
     """The ratio that makes a mode under implicit steps have `zeta` < 1; 0 where the step alone provides it."""
     lower = zeta
     for _ in range(10):  # from above, because the step only adds
@@ -59,18 +82,44 @@ def damping_for(M: Matrix, K: Matrix, ratio: Matrix, virtual: float = VIRTUAL_ST
 
     With a period `dt` [s] it is computed for the law's implicit steps, otherwise for continuous time.
     """
-    L, values, vectors, Q = _modes(M, K)
-    # share of axis i in mode k by kinetic energy: (L⁻¹ has made them unit vectors)
-    zeta = ratio @ (vectors * vectors)
-    least = virtual * (Q * Q).sum(axis=0)
-    strength = 2.0 * zeta * np.sqrt(np.maximum(values, least))
-    if dt > 0.0:
-        omega = np.sqrt(values)
-        for k in np.flatnonzero((values > least) & (zeta < 1.0)).tolist():
-            strength[k] = 2.0 * omega[k] * ratio_for_step(float(zeta[k]), float(omega[k]) * dt)
-        strength = np.maximum(strength, 2.0 * zeta * np.sqrt(least))
-    MQ = L @ vectors  # M Q = L Lᵀ L⁻ᵀ V
-    return (MQ * strength) @ MQ.T
+    D = np.zeros_like(M)
+    damping_into(M, K, ratio, virtual, dt, np.empty((3, *M.shape)), D)
+    return D
+
+
+@kernel
+def damping_into(M, K, ratio, virtual, dt, scratch, D):
+    """`damping_for`, added to D."""
+    n, (L, C, V) = len(M), scratch
+    factor_n(M, n, L)
+    for i in range(n):  # C = L⁻¹ K L⁻ᵀ
+        for j in range(n):
+            C[i, j] = K[i, j]
+        solve_lower(L, n, C[i])
+    for j in range(n):
+        solve_lower(L, n, C[:, j])
+    diagonalise(C, V)
+    for k in range(n):
+        zeta, v = 0.0, V[:, k]
+        for i in range(n):  # share of axis i in mode k by kinetic energy
+            zeta += ratio[i] * v[i] * v[i]
+        swing = max(C[k, k], 0.0)
+        m = C[:, k]  # not needed any more: M q = L v
+        for i in range(n):
+            m[i] = v[i] / L[i, i]
+            for j in range(i):
+                m[i] += L[i, j] * v[j]
+        solve_upper(L, n, v)  # the mode q = L⁻ᵀ v
+        least = 0.0
+        for i in range(n):
+            least += virtual * v[i] * v[i]
+        strength = 2.0 * zeta * math.sqrt(max(swing, least))
+        if dt > 0.0 and swing > least and zeta < 1.0:
+            omega = math.sqrt(swing)
+            strength = max(2.0 * omega * ratio_for_step(zeta, omega * dt), 2.0 * zeta * math.sqrt(least))
+        for i in range(n):
+            for j in range(n):
+                D[i, j] += strength * m[i] * m[j]
 
 
 def modal_ratios(M: Matrix, D: Matrix, K: Matrix) -> Matrix:
@@ -128,10 +177,51 @@ def impedance_target(p: Any, dt: float = 0.0) -> tuple[Matrix, Matrix, Matrix]:
     return M, D, K
 
 
-def work_out(gains: Any, dt: float) -> None:
+@kernel
+def work_out(g, dt):
     """Derive from M1, D1, K1 the free directions and v⁺ = of_v v + of_F F - of_e e for ticks of dt [s]."""
-    M, D, K = gains["M1"], gains["D1"], gains["K1"]
-    A = M + dt * (D + dt * K)
-    gains["free"], gains["dt"] = ~K.any(axis=1), dt
-    gains["of_v"], gains["of_F"] = np.linalg.solve(A, M), dt * np.linalg.inv(A)
-    gains["of_e"] = gains["of_F"] @ K
+    A = g.of_e
+    for i in range(6):
+        g.free[i] = 1
+        for j in range(6):
+            A[i, j] = g.M1[i, j] + dt * (g.D1[i, j] + dt * g.K1[i, j])
+            if g.K1[i, j] != 0.0:
+                g.free[i] = 0
+    g.dt = dt
+    factor(A)
+    for j in range(6):
+        solve(A, g.M1[:, j], g.of_v[:, j])
+        fill(g.of_F[:, j], 0.0)
+        g.of_F[j, j] = dt
+        solve(A, g.of_F[:, j], g.of_F[:, j])
+    for i in range(6):
+        for j in range(6):
+            A[i, j] = 0.0
+            for k in range(6):
+                A[i, j] += g.of_F[i, k] * g.K1[k, j]
+
+
+@kernel
+def keep_change(gains, old):
+    """Go on with the change of other gains; both are addresses."""
+    copy_bytes(gains, old, _BYTES)
+
+
+@kernel
+def begin_change(gains, old, ramp, number, M, D, K, dt):
+    """Start a change of the gains at an address to M, D and K, from where the change of the `old` ones is at `ramp`.
+
+    Without old ones (0), the change is over at once.
+    """
+    g, was = record_at(gains, _GAINS), record_at(old if old != 0 else gains, _GAINS)
+    g.number = number
+    for i in range(6):
+        for j in range(6):
+            if old == 0:
+                g.M0[i, j], g.D0[i, j], g.K0[i, j] = M[i, j], D[i, j], K[i, j]
+            else:
+                g.M0[i, j] = was.M0[i, j] + ramp * (was.M1[i, j] - was.M0[i, j])
+                g.D0[i, j] = was.D0[i, j] + ramp * (was.D1[i, j] - was.D0[i, j])
+                g.K0[i, j] = was.K0[i, j] + ramp * (was.K1[i, j] - was.K0[i, j])
+            g.M1[i, j], g.D1[i, j], g.K1[i, j] = M[i, j], D[i, j], K[i, j]
+    work_out(g, dt)

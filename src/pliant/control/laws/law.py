@@ -32,6 +32,8 @@ LAW_CALL = Layout(
         Field("output", "", "what it commands: 0 joint velocities, 1 a tool velocity, 2 joint torques", kind="i8"),
         Field("takes_commands", "", "1: it reads commands, and keeps running while halted", kind="i8"),
         Field("params_at", "", "where the parameters of a law from outside begin, in 8-byte values", kind="i8"),
+        Field("record_at", "", "where its own record begins in telemetry, in 8-byte values", kind="i8"),
+        Field("words", "", "how many 8-byte values it remembers", kind="i8"),
     ),
 )
 """How the tick calls a law."""
@@ -83,7 +85,9 @@ class Law:
     params: type[Section] | None = None
     """Parameters of a law from outside the package (see `own_law`); None for Pliant's laws."""
     state: Layout | None = None
-    """What a law from outside the package remembers, in `state.own`."""
+    """What it remembers from tick to tick: zero when it starts, and published with every tick in which it runs."""
+    scratch: Layout | None = None
+    """What it works with within a tick, in `work.scratch`."""
     preflight: Callable[[Any], None] | None = None
     """Raises before the start if the law cannot carry out a task."""
     panel: Panel | None = None
@@ -103,12 +107,14 @@ class Law:
         """The kernels that the tick calls."""
         return self.step, self.begin, self.end, self.fail
 
-    def connect(self, call: Any, types: tuple[Any, ...], params_at: int = 0) -> None:
+    def connect(self, call: Any, types: tuple[Any, ...], params_at: int = 0, record_at: int = 0) -> None:
         """Fill the record through which the tick calls this law; `types` are those of the arguments.
 
-        `params_at` is where its parameters begin in `parameters.own`, for a law from outside the package.
+        `params_at` is where its parameters begin in `parameters.own`, for a law from outside the package; `record_at`
+        is where its own record begins in telemetry, in 8-byte values.
         """
         names = ("step", "begin", "end", "fail")
         for name, function in zip(names, self.kernels(), strict=True):
             call[name] = address_of(function, *types)
         call["output"], call["takes_commands"], call["params_at"] = self.output, self.takes_commands, params_at
+        call["record_at"], call["words"] = record_at, 0 if self.state is None else self.state.dtype.itemsize // 8

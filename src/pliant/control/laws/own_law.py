@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 
 from pliant.control.laws.law import JOINT_TORQUE, OUTPUTS, Law, nothing
 from pliant.control.laws.law_panel import Panel
-from pliant.control.sense import external_wrench
+from pliant.control.sense.external_wrench import felt
 from pliant.errors import InputError, UnknownNameError
-from pliant.kernel import fill, kernel, record_in
+from pliant.kernel import kernel, record_in
 from pliant.params.declare import Section, layout_of
-from pliant.records import MAX_OWN_STATE, Field, Layout
+from pliant.records import MAX_LAW_STATE, Field, Layout
 
 
 def compiled(function: Callable[..., Any]) -> Any:
@@ -64,27 +64,26 @@ class Tick(NamedTuple):
     """Jacobian at the commanded joints, 6 rows."""
 
 
+_FELT = Layout("OwnLawScratch", (Field("wrench", "N, N m", "wrench that the law feels", (6,)),))
+_SCRATCH = _FELT.dtype
+
+
 @kernel
 def _tick_of(h, p, s, r, g, o, w):
-    for i in range(6):
-        w.F[i] = s.wrench_lp[i] - g.wrench[i]
-    external_wrench.deadband(p.sense, w.F, w.F)
-    for i in range(6):
-        w.F[i] += g.push[i]
+    wrench = record_in(w.scratch, _SCRATCH).wrench
+    felt(p, s, g, wrench)
     return Tick(
-        h.n, s.pose, s.twist, w.F, s.q_cmd, w.qd, g.pose, g.twist, g.q, r.q, r.qd, o.pose, o.twist, h.J,
+        h.n, s.pose, s.twist, wrench, s.q_cmd, w.qd, g.pose, g.twist, g.q, r.q, r.qd, o.pose, o.twist, h.J,
     )  # fmt: skip
 
 
-def _adapted(function: Any, params: Any, state: Any, *, begins: bool) -> Any:
+def _adapted(function: Any, params: Any, state: Any) -> Any:
     """The kernel that the tick calls: it hands the law its own records."""
 
     @kernel(separate=True)
     def adapted(h, p, s, r, g, c, o, w, dt):
         own = p.own[w.laws[s.law].params_at :]
-        if begins:
-            fill(s.own, 0.0)
-        function(_tick_of(h, p, s, r, g, o, w), record_in(own, params), record_in(s.own, state), dt)
+        function(_tick_of(h, p, s, r, g, o, w), record_in(own, params), record_in(s.memory, state), dt)
 
     return adapted
 
@@ -135,22 +134,23 @@ def own_law(
         raise InputError(f"output of {name}", output, " or ".join(map(repr, possible)))
     fields = tuple(state)
     layout = Layout(f"{name.title().replace('_', '')}State", fields or (Field("unused", "", "nothing is kept"),))
-    if layout.dtype.itemsize > 8 * MAX_OWN_STATE:
-        raise InputError(f"state of {name}", layout.dtype.itemsize // 8, f"at most {MAX_OWN_STATE} numbers in all")
+    if layout.dtype.itemsize > 8 * MAX_LAW_STATE:
+        raise InputError(f"state of {name}", layout.dtype.itemsize // 8, f"at most {MAX_LAW_STATE} numbers in all")
     record = layout_of(params).dtype
     _check_panel(name, params, fields, panel or Panel())
     return Law(
         name,
         0,
-        _adapted(step, record, layout.dtype, begins=False),
+        _adapted(step, record, layout.dtype),
         OUTPUTS[output],
         section=name,
-        begin=_adapted(begin or _forget, record, layout.dtype, begins=True),
+        begin=_adapted(begin or _forget, record, layout.dtype),
         end=nothing,
         uses_goal=uses_goal,
         takes_wrench=True,
         params=params,
         state=layout,
+        scratch=_FELT,
         preflight=preflight,
         panel=panel,
     )

@@ -10,16 +10,22 @@ import numpy as np
 
 from pliant.control.laws import admittance, hold
 from pliant.control.laws.contact import contact_hooks
-from pliant.control.laws.gains import work_out
+from pliant.control.laws.gains import begin_change, keep_change
 from pliant.control.laws.impedance import torques
 from pliant.control.laws.law import MAX_LAWS, Law
 from pliant.errors import InputError, RejectedError
+from pliant.records import TICK
+
+Array = np.ndarray[Any, Any]
 
 LAWS: dict[str, Law] = {law.name: law for law in (hold.LAW, admittance.LAW, torques.LAW, contact_hooks.LAW)}
 """Every law that can run: Pliant's own, and those that were registered."""
 
 PLIANTS = tuple(LAWS)
 """The names of Pliant's own laws."""
+
+# Names in parameter sets and in telemetry records.
+_TAKEN = ("sense", "limits", *(field.name for field in TICK.fields))
 
 _MATTER = ("mass", "stiffness", "damping_by", "damping_ratio", "damping", "axes")
 
@@ -29,10 +35,9 @@ def register(law: Law, number: int = 0) -> Law:
 
     Processes that share records must agree on `number`; 0 takes the number it has, or the next one.
     """
-    if law.name in PLIANTS or law.name in ("sense", "limits"):
-        raise InputError(
-            "the name of the law", law.name, f"another one than {', '.join((*PLIANTS, 'sense', 'limits'))}"
-        )
+    taken = (*PLIANTS, *_TAKEN)
+    if law.name in taken:
+        raise InputError("the name of the law", law.name, f"another one than {', '.join(taken)}")
     known = LAWS.get(law.name)
     free = (n for n in range(1, MAX_LAWS) if all(n != other.number for other in LAWS.values()))
     number = number or (known.number if known is not None else next(free, 0))
@@ -54,41 +59,36 @@ def law_of(number: Any) -> Law:
     return next(law for law in LAWS.values() if law.number == int(number))
 
 
-def prepare(record: Any, previous: Any | None, ramp: float, revision: int, dt: float) -> bool:
+def prepare(parameters: Array, previous: Array | None, ramp: float, revision: int, dt: float) -> bool:
     """Fill what a parameter record derives from its values; it follows `previous`, whose change is at `ramp`.
 
     `dt` [s] is the period. Returns whether any matrices were recomputed, which only happens when their inputs change.
     """
+    record = parameters[0]
     record["revision"] = revision
-    numbers = np.frombuffer(record)
-    before = None if previous is None else np.frombuffer(previous)
+    new, old = parameters.view(np.uint8).data, None if previous is None else previous.view(np.uint8).data
+    to, of = parameters.ctypes.data, 0 if previous is None else previous.ctypes.data
     anew, without_wrench = False, record["without_wrench"]
     for law in LAWS.values():
-        if law.is_own:
-            continue
-        without_wrench[law.number] = not law.needs_wrench(record[law.section])
+        if law.is_torque:
+            without_wrench[law.number] = not law.needs_wrench(record[law.section])
         if law.matrices is None:
             continue
-        where, wanted = law.matrices
-        matter = _places(record.dtype, law.section)
-        if previous is not None and before is not None and numbers[matter].tobytes() == before[matter].tobytes():
-            record[where] = previous[where]  # a change under way goes on undisturbed
-            continue
-        gains, old = record[where], None if previous is None else previous[where]
-        gains["number"], anew = revision, True
-        for name, matrix in zip("MDK", wanted(record[law.section], dt), strict=True):
-            gains[name + "1"] = matrix
-            gains[name + "0"] = matrix if old is None else old[name + "0"] + ramp * (old[name + "1"] - old[name + "0"])
-        work_out(gains, dt)
+        inputs, at = _places(parameters.dtype, law.section, law.matrices[0])
+        if old is not None and all(new[part] == old[part] for part in inputs):
+            keep_change(to + at, of + at)  # a change under way goes on undisturbed
+        else:
+            begin_change(to + at, of and of + at, ramp, revision, *law.matrices[1](record[law.section], dt), dt)
+            anew = True
     return anew
 
 
 @cache
-def _places(record: Any, section: str) -> Any:
-    """Where the numbers of a section that its matrices depend on are in a record, in 8-byte values."""
+def _places(record: Any, section: str, gains: str) -> tuple[tuple[slice, ...], int]:
+    """The bytes of a record that the matrices of a section depend on, and where its gains are."""
     kind, first = record.fields[section][:2]
-    members = ((kind.fields[name][1], kind.fields[name][0].itemsize) for name in _MATTER)
-    return np.concatenate([np.arange((first + at) // 8, (first + at + size) // 8) for at, size in members])
+    members = [(first + kind.fields[name][1], kind.fields[name][0].itemsize) for name in _MATTER]
+    return tuple(slice(start, start + size) for start, size in members), record.fields[gains][1]
 
 
 def progress_of(state: Any, parameters: Any) -> float:

@@ -28,14 +28,14 @@ def _length(x, y, z):
 
 
 @kernel
-def arrives(p, s, gap, twist, first, dt):
+def arrives(p, k, gap, twist, first, dt):
     """Whether the led goal can meet the goal in this tick, in position and velocity, within speed and acceleration.
 
     For translation (`first` 0) or rotation (3).
     """
     top = _ROUND * (p.linear_speed_m_s if first == 0 else p.angular_speed_rad_s)
     most = _ROUND * dt * (p.linear_acceleration_m_s2 if first == 0 else p.angular_acceleration_rad_s2)
-    v, speed, jump, change = s.led_twist, 0.0, 0.0, 0.0
+    v, speed, jump, change = k.led_twist, 0.0, 0.0, 0.0
     for i in range(first, first + 3):
         speed += (gap[i] / dt) ** 2
         jump += (gap[i] / dt - v[i]) ** 2
@@ -66,46 +66,47 @@ def _follow(gap, twist, v, first, top, most, dt, o):
 
 
 @kernel
-def smooth_goal(p, s, goal, twist, accel, gap, pace, dt, o):
+def smooth_goal(p, k, goal, twist, accel, gap, pace, dt, o):
     """Replace the goal, its velocity and its acceleration by those of the led goal, advanced by dt [s].
 
-    The led goal is `s.led` with `s.led_twist`; `gap` (6) is the distance from it to the goal. `pace` holds the speed
-    and the acceleration that the joints can follow in that direction, for translation and rotation.
+    The led goal is `k.led` with `k.led_twist`, which the law remembers; `gap` (6) is the distance from it to the goal.
+    `pace` holds the speed and the acceleration that the joints can follow in that direction, for translation and
+    rotation.
     """
     there, turned = False, False
     for first in (0, 3):
-        if arrives(p, s, gap, twist, first, dt):
+        if arrives(p, k, gap, twist, first, dt):
             there, turned = there or first == 0, turned or first == 3
             for i in range(first, first + 3):
-                s.led_twist[i] = twist[i]
+                k.led_twist[i] = twist[i]
         else:
             top = min(pace[first], p.linear_speed_m_s if first == 0 else p.angular_speed_rad_s)
             most = min(pace[first + 1], p.linear_acceleration_m_s2 if first == 0 else p.angular_acceleration_rad_s2)
             for i in range(first, first + 3):
-                accel[i] = -s.led_twist[i] / dt
-            _follow(gap, twist, s.led_twist, first, top, most, dt, o)
+                accel[i] = -k.led_twist[i] / dt
+            _follow(gap, twist, k.led_twist, first, top, most, dt, o)
             for i in range(first, first + 3):
-                accel[i] += s.led_twist[i] / dt
-    pose_integrate(s.led, s.led_twist, dt, s.led)
+                accel[i] += k.led_twist[i] / dt
+    pose_integrate(k.led, k.led_twist, dt, k.led)
     if there:
-        put(s.led[0:3], goal[0:3])
+        put(k.led[0:3], goal[0:3])
     if turned:
-        put(s.led[3:7], goal[3:7])
-    put(goal[0:7], s.led)
-    put(twist, s.led_twist)
+        put(k.led[3:7], goal[3:7])
+    put(goal[0:7], k.led)
+    put(twist, k.led_twist)
 
 
 @kernel
-def yield_lead(s, tool, twist, shift, turns, gap, dt):
+def yield_lead(k, tool, twist, shift, turns, gap, dt):
     """Move the led goal back towards a tool that gets only the fractions `shift` and `turns` of its spring force.
 
     This prevents windup: a spring that was stretched beyond what the joints can deliver does not snap back.
     """
     if shift == 1.0 and turns == 1.0:
         return
-    pose_error(s.led, tool, gap)
+    pose_error(k.led, tool, gap)
     for i in range(6):
         kept = 1.0 - (1.0 - (shift if i < 3 else turns)) * min(1.0, dt / _YIELD)
         gap[i] *= kept
-        s.led_twist[i] = twist[i] + kept * (s.led_twist[i] - twist[i])
-    pose_integrate(tool, gap, 1.0, s.led)
+        k.led_twist[i] = twist[i] + kept * (k.led_twist[i] - twist[i])
+    pose_integrate(tool, gap, 1.0, k.led)

@@ -103,6 +103,16 @@ def low_pass(p, s, wrench, dt):
 
 
 @kernel
+def felt(p, s, g, out):
+    """What a law feels: the filtered wrench at the tool minus its goal, beyond the deadband, plus the virtual push."""
+    for i in range(6):
+        out[i] = s.wrench_lp[i] - g.wrench[i]
+    deadband(p.sense, out, out)
+    for i in range(6):
+        out[i] += g.push[i]
+
+
+@kernel
 def deadband(p, wrench, out):
     """Shrink force and moment towards zero by the deadband: continuous at its edge. Only for the law's input."""
     force = math.sqrt(wrench[0] ** 2 + wrench[1] ** 2 + wrench[2] ** 2)

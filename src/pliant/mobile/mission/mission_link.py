@@ -14,6 +14,7 @@ from pliant.errors import LoopError, RejectedError
 from pliant.loop import goal_requests
 from pliant.loop.processes import MISSION_LOOP
 from pliant.mobile.mission.mission_task import MissionTask
+from pliant.mobile.mission.simulated_mission import published_by
 from pliant.session.board_link import SILENT, BoardLink
 from pliant.session.input_checks import numbers
 from pliant.session.link import Link, attach, board_of, name_of
@@ -84,7 +85,8 @@ class MissionSession(Started[MissionTask], MissionLink):
     def start(self) -> Self:
         """Start the process; returns when a path has been found, and raises if no path exists."""
         ensure("loop", "body", "planner", notice=lines_on_stderr())
-        return self._launch(MISSION_LOOP, {MISSION: self.task.model_dump(mode="json")})
+        published = published_by(self.task)
+        return self._launch(MISSION_LOOP, {MISSION: self.task.model_dump(mode="json")}, published)
 
     def _patience_s(self) -> float:
         """How long the robot may take to brake [s]."""

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from pliant.compiling.ahead import load_group
+from pliant.control.telemetry import TELEMETRY
 from pliant.errors import PliantError, RejectedError
 from pliant.loop import goal_requests
 from pliant.loop.board import Board
@@ -30,7 +31,6 @@ from pliant.mobile.mission.simulated_mission import MissionLoop, account, lags_o
 from pliant.mobile.mission.stage_machine import Change, Mission
 from pliant.mobile.planning.base_poses import Stand
 from pliant.mobile.whole_body.kinematic_body import Body
-from pliant.records import TELEMETRY
 
 Array = np.ndarray[Any, Any]
 
@@ -74,7 +74,7 @@ class MissionProcess:
         """Periods until asked to end; a robot that moves brakes first."""
         board, pace, out = self.board, PACE.new(), TELEMETRY.new()
         pace[0].period = round(self.task.dt * 1e9)
-        ring, number = board.publisher, 0
+        ring, number = board.ring, 0
         self._tell()
         board.set_status(RUNNING)
         start_at(pace)
@@ -83,7 +83,7 @@ class MissionProcess:
                 self.loop.period(out)
             else:
                 self.loop.stand(out)
-            stamp_and_wait(out, ring, number, pace)
+            stamp_and_wait(out.ctypes.data, ring, number, pace)
             number += 1
             self.goes = self.goes and not self.mission.ended
             self._tell()

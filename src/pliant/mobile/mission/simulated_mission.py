@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from pliant.control.published import Published
+from pliant.control.telemetry import TELEMETRY
 from pliant.loop.board import Board
 from pliant.loop.run_description import versions
 from pliant.mobile.mission.mission_task import MissionTask, begun, start_q
@@ -23,7 +25,6 @@ from pliant.mobile.whole_body.kinematic_body import Body
 from pliant.mobile.whole_body.simulated_body import SimBody
 from pliant.model.arm import Arm
 from pliant.record.writer import RecordingWriter
-from pliant.records import TELEMETRY
 from pliant.robots import model_of
 from pliant.task.schema import MISSION
 
@@ -213,13 +214,18 @@ def mission_meta(task: MissionTask, grid: OccupancyGrid, said: dict[str, Any]) -
     }
 
 
+def published_by(task: MissionTask) -> Published:
+    """What the loop of a mission publishes."""
+    return Published(Arm.load(model_of(task.robot)).n, ("position", "base"))
+
+
 def mission_writer(path: Path, task: MissionTask, grid: OccupancyGrid, said: dict[str, Any]) -> RecordingWriter:
     """A recording of a mission: twist of the base, joint targets and poses as ROS 2 messages, and its map."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    names = list(Arm.load(model_of(task.robot)).joint_names)
+    names, published = list(Arm.load(model_of(task.robot)).joint_names), published_by(task)
     cells = io.BytesIO()
     np.save(cells, grid.occupancy)
-    writer = RecordingWriter(path, mission_meta(task, grid, said), names, mobile=True)
+    writer = RecordingWriter(path, mission_meta(task, grid, said), names, published=published)
     writer.attach(MAP, cells.getvalue(), "application/octet-stream")
     return writer
 

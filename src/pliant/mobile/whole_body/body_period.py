@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import math
 
-from pliant.kernel import fill, floats, kernel, mj_mulM, mj_objectVelocity, mj_step1, mj_step2, put
+from pliant.kernel import fill, floats, kernel, mj_mulM, mj_objectVelocity, mj_step2, put
 from pliant.records import Field, Layout
-from pliant.world.period import pushes, read
-from pliant.world.servo import demand, remember, saturate, send
+from pliant.world.period import after_step, before_step, end_period, pushes, read
+from pliant.world.realism.robot_controller import receive
+from pliant.world.servo import act, balance, demand, send
 from pliant.world.surface_contact import contacts
 
 MOST_DOFS = 32
@@ -103,23 +104,26 @@ def drive_base(w, b):
 @kernel
 def drive_arm(w, b):
     """The arm's part of a physics step: its servo knows the arm's dynamics, but not the base's next motion."""
-    if not demand(w):
+    by_torque = demand(w)
+    if not by_torque:
         fill(b.acc, 0.0)
         for i in range(w.n):
             b.acc[b.arm + i] = w.acc[i]
         mj_mulM(w.model, w.data, b.product.ctypes.data, b.acc.ctypes.data)
-        tau, bias, passive = floats(w.qfrc_applied, w.n), floats(w.qfrc_bias, w.n), floats(w.qfrc_passive, w.n)
+        tau = floats(w.qfrc_applied, w.n)
         for i in range(w.n):
-            tau[i] = b.product[b.arm + i] + bias[i] - passive[i]
-    saturate(w)
+            tau[i] = b.product[b.arm + i]
+        balance(w)
+    act(w, by_torque)
 
 
 @kernel
 def advance_body(world, carrier, command):
     """Carry out an arm's command and the base's for one period; every argument is a one-element record array."""
     w, b, c = world[0], carrier[0], command[0]
+    receive(w)
     for k in range(w.substeps):
-        mj_step1(w.model, w.data)
+        before_step(w)
         mj_objectVelocity(w.model, w.data, w.site_type, w.tool_site, w.velocity.ctypes.data, 0)
         fill(floats(w.tool_xfrc, 6), 0.0)
         contacts(w)
@@ -128,9 +132,8 @@ def advance_body(world, carrier, command):
         drive_arm(w, b)
         drive_base(w, b)
         mj_step2(w.model, w.data)
-        w.count += 1
-        w.time = w.count * w.h
-    remember(w, c)
+        after_step(w)
+    end_period(w, c)
 
 
 @kernel

@@ -19,16 +19,19 @@ from pliant.control.laws.registry import prepare
 from pliant.control.limits.compliant_frame import limit_tool
 from pliant.control.parameters import Parameters, record_of
 from pliant.control.sense import external_wrench
+from pliant.control.telemetry import TELEMETRY
 from pliant.control.tick import WORK
 from pliant.errors import InputError, UnknownNameError
-from pliant.kernel import kernel, put
+from pliant.kernel import kernel, put, record_at
 from pliant.mobile.base.arc import along_arc
 from pliant.mobile.base.drive_model import Odometry, SlipDetector
 from pliant.mobile.whole_body.body_params import Slip, WholeBody
 from pliant.mobile.whole_body.kinematic_body import BASE_JOINTS, Body
 from pliant.mobile.whole_body.program import Motion, WholeBodyMotion
 from pliant.model.kinematics import forward, jacobian, place
-from pliant.records import BASE, COMMAND, FAULT_NUMBER, GOAL, OBSERVED, POSITION, READING, STATE, TELEMETRY
+from pliant.records import BASE, COMMAND, FAULT_NUMBER, GOAL, OBSERVED, POSITION, READING, STATE, TICK
+
+_TICK = TICK.dtype
 
 Array = np.ndarray[Any, Any]
 
@@ -125,10 +128,10 @@ def yielding(handle, parameters, state, goal, observed, work, q, dt):
 
 
 @kernel
-def fill_telemetry(out, number, dt, reading, goal, observed, command, state, base):
-    """One record of telemetry, as of an arm, and what the base did."""
-    telemetry.fill(out[0], number, dt, 0, reading[0], goal[0], observed[0], command[0], state[0])
-    out[0].base = base[0]
+def fill_telemetry(at, number, dt, reading, goal, observed, command, state, work, base):
+    """One record of telemetry at this address, as of an arm, and what the base did."""
+    telemetry.fill(at, number, dt, 0, reading[0], goal[0], observed[0], command[0], state[0], work[0])
+    record_at(at, _TICK).base = base[0]
 
 
 class BodyLoop:
@@ -140,7 +143,7 @@ class BodyLoop:
         """Divides motion between base and arm."""
         self.parameters = record_of(self.settings.params)
         """The active parameters, as kernels read them."""
-        prepare(self.parameters[0], None, 1.0, 0, self.settings.dt)
+        prepare(self.parameters, None, 1.0, 0, self.settings.dt)
         self.state, self.reading, self.goal, self.command = STATE.new(), READING.new(), GOAL.new(), COMMAND.new()
         self.observed, self.work, self.base = OBSERVED.new(), WORK.new(), BASE.new()
         self.tick, self._v, self._u = 0, np.zeros(2), np.zeros(body.m)
@@ -195,7 +198,8 @@ class BodyLoop:
         out = TELEMETRY.new() if out is None else out
         self._tell(u)
         dt, late = self.settings.dt, max(self.settings.lags.base_s, 1e-9)
-        fill_telemetry(out, self.tick, dt, self.reading, self.goal, self.observed, self.command, self.state, self.base)
+        records = self.reading, self.goal, self.observed, self.command, self.state, self.work, self.base
+        fill_telemetry(out.ctypes.data, self.tick, dt, *records)
         self.robot.write(self.command)
         self._v += (1.0 - math.exp(-dt / late)) * (u[:2] - self._v)
         self.tick += 1

@@ -15,7 +15,7 @@ from pliant.control.tick import WORK
 from pliant.kernel import floats, kernel, put, record_at
 from pliant.loop.periods import is_still, period
 from pliant.model.handle import HANDLE
-from pliant.records import COMMAND, GOAL, OBSERVED, READING, STATE, TELEMETRY, Field, Layout
+from pliant.records import COMMAND, GOAL, OBSERVED, READING, STATE, Field, Layout
 from pliant.world.world_layout import WORLD
 
 _RECORDS = ("handle", "parameters", "state", "reading", "goal", "command", "observed", "work")
@@ -27,6 +27,7 @@ ADDRESSES = Layout(
         *(Field(name, "", f"address of the controller's {name}", kind="i8") for name in _RECORDS),
         Field("mode", "", "kind of command", kind="i8"),
         Field("ended", "", "1 once a fault has stopped the robot", kind="i8"),
+        Field("record_bytes", "", "size of a telemetry record", kind="i8"),
         Field("dt", "s", "period"),
     ),
 )
@@ -37,7 +38,7 @@ TRUTH = 4
 
 _WORLD, _HANDLE, _PARAMETERS, _STATE = WORLD.dtype, HANDLE.dtype, PARAMETERS.dtype, STATE.dtype
 _READING, _GOAL, _COMMAND, _OBSERVED = READING.dtype, GOAL.dtype, COMMAND.dtype, OBSERVED.dtype
-_WORK, _TELEMETRY, _SIZE = WORK.dtype, TELEMETRY.dtype, TELEMETRY.dtype.itemsize
+_WORK = WORK.dtype
 
 
 def addresses_of(world: Any, controller: Controller) -> Any:
@@ -47,7 +48,7 @@ def addresses_of(world: Any, controller: Controller) -> Any:
     *records, mode, dt = controller.arguments
     for name, record in zip(_RECORDS, records, strict=True):
         found[0][name] = record.ctypes.data
-    found[0].mode, found[0].dt = mode, dt
+    found[0].mode, found[0].dt, found[0].record_bytes = mode, dt, controller.telemetry.dtype.itemsize
     return found
 
 
@@ -73,7 +74,7 @@ def steps(addresses, first, ticks, revision, out, every, truth):
         found = s.fault != 0 and before == 0
         ended = s.fault != 0 and is_still(h, s, r)
         if every != 0 or found or ended or done == ticks:
-            telemetry.fill(record_at(out + row * _SIZE, _TELEMETRY), first + done - 1, a.dt, revision, r, g, o, c, s)
+            telemetry.fill(out + row * a.record_bytes, first + done - 1, a.dt, revision, r, g, o, c, s, k)
             row += every
         if found or ended:
             a.ended = 1 if ended else 0

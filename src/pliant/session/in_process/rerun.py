@@ -12,27 +12,33 @@ from pliant.compiling.ahead import ensure, lines_on_stderr
 from pliant.compiling.entry_points import law_groups
 from pliant.control.laws.registry import law_of
 from pliant.control.parameters import PARAMETERS, set_layout
+from pliant.control.telemetry import fill, state_after, telemetry_of
 from pliant.control.tick import step
 from pliant.control.tick_entries import new_work
 from pliant.errors import InputError, RecordingError
-from pliant.kernel import kernel
+from pliant.kernel import kernel, record_at
 from pliant.loop.run_description import MODEL, model_bytes, recorded_arm
 from pliant.params.declare import validated
+from pliant.record import record_messages
 from pliant.record.reader import Recording
-from pliant.records import COMMAND, MODES, OBSERVED, STATE, Layout
+from pliant.records import COMMAND, MODES, OBSERVED, STATE, TICK, Layout
 from pliant.task.schema import Task
+
+_TICK = TICK.dtype
 
 
 @kernel
-def rerun(handle, sets, which, records, state, command, observed, work, mode, dt, out):
-    """The ticks of `records` with their readings and goals; results into `out`."""
-    s, c, o = state[0], command[0], observed[0]
-    for i in range(len(records)):
-        t = records[i]
-        step(handle[0], sets[which[i]], s, t.reading, t.goal, c, o, work[0], mode, dt)
-        out[i].state = s
-        out[i].command = c
-        out[i].observed = o
+def rerun(handle, sets, which, span, state, command, observed, work, mode, dt):
+    """Ticks first … last-1 with the recorded readings and goals.
+
+    `span` is (addresses of the recorded telemetry and of that for the results, bytes of a record, first, last).
+    """
+    records, out, size, first, last = span
+    s, c, o, w = state[0], command[0], observed[0], work[0]
+    for i in range(first, last):
+        t = record_at(records + i * size, _TICK)
+        step(handle[0], sets[which[i]], s, t.reading, t.goal, c, o, w, mode, dt)
+        fill(out + i * size, t.tick, dt, t.revision, t.reading, t.goal, o, c, s, w)
 
 
 @dataclass(frozen=True)
@@ -60,6 +66,10 @@ def replay(recording: Recording) -> Replayed:
         raise RecordingError(recording.path, "was made with a different arm model and cannot be replayed exactly.")
     records = recording.records
     sets, which = _parameter_sets(recording, set_layout(type(task.params)))
+    expected = telemetry_of(type(task.params)).dtype
+    if records.dtype != expected:
+        why = record_messages.difference(expected, records.dtype)
+        raise RecordingError(recording.path, f"was made with another version of its law and cannot be replayed: {why}.")
     out = records.copy()
     laws = [law_of(number).name for number in np.unique([records["goal"]["law"], records["state"]["law"]]) if number]
     ensure("replay", *law_groups(laws), notice=lines_on_stderr())
@@ -70,12 +80,12 @@ def replay(recording: Recording) -> Replayed:
     for first, last in pairwise(edges):
         begin = first
         if records["tick"][first] != 0:  # the state before this tick is that of no record: start one tick later
-            state[0], command[0], observed[0] = (records[name][first] for name in ("state", "command", "observed"))
+            state = state_after(records[first])
+            command[0], observed[0] = records["command"][first], records["observed"][first]
             begin = first + 1
-        part = slice(begin, last)
         rerun(
-            arm.handle, sets, which[part], records[part], state, command, observed, work,
-            MODES[task.interface], task.dt, out[part],
+            arm.handle, sets, which, (records.ctypes.data, out.ctypes.data, records.itemsize, begin, last),
+            state, command, observed, work, MODES[task.interface], task.dt,
         )  # fmt: skip
         ran += last - begin
     largest, where = difference(records, out)
@@ -116,13 +126,9 @@ def _parameter_sets(recording: Recording, layout: Layout) -> tuple[np.ndarray[An
 def difference(one: np.ndarray[Any, Any], two: np.ndarray[Any, Any]) -> tuple[float, str]:
     """The largest absolute difference between two telemetry arrays, and the field and tick where it is."""
     largest, where = 0.0, ""
-    for part in ("reading", "goal", "observed", "command", "state", "state.contact"):
-        first, second = one, two
-        for name in part.split("."):
-            first, second = first[name], second[name]
-        for name in first.dtype.names or ():
-            if first[name].dtype.names:
-                continue
+    for part in one.dtype.names or ():
+        first, second = one[part], two[part]
+        for name in (first.dtype.names or ()) if part not in ("timing", "base") else ():
             a, b = first[name].astype(float), second[name].astype(float)
             with np.errstate(invalid="ignore"):
                 gap = np.abs(a - b)

@@ -23,4 +23,4 @@ def fast_runs() -> Iterator[Entry]:
 def replays() -> Iterator[Entry]:
     """A replay."""
     of, which = record_types(), np.zeros(1, np.int64)
-    yield rerun.rerun, of["h"], of["p"], which, of["t"], *(of[name] for name in "scow"), 1, 0.0, of["t"]
+    yield rerun.rerun, of["h"], of["p"], which, (0, 0, 0, 0, 0), *(of[name] for name in "scow"), 1, 0.0

@@ -28,7 +28,7 @@ from pliant.errors import InputError, LoopError, RejectedError, said
 from pliant.loop.fault_text import fault_words
 from pliant.loop.goal_requests import Request
 from pliant.loop.task_runner import TaskRunner
-from pliant.records import TELEMETRY
+from pliant.records import SHARED_STATE
 from pliant.robots import is_simulated
 from pliant.sensors.sensor_link import check_keeps_pace
 from pliant.session.arm_verbs import ArmVerbs
@@ -99,7 +99,7 @@ class Simulation(ArmVerbs):
         self.fault = ""
         """Why the controller stops the robot ("" if it does not)."""
         self._addresses = addresses_of(self.world.record, self.runner.controller)
-        self._telemetry = TELEMETRY.new()
+        self._telemetry = self.runner.controller.telemetry.new()
         self._record, self._at = self._telemetry[0], self._telemetry.ctypes.data
         self._known: tuple[int, Parameters] = (0, task.params)
         self._ended, self._pending, self._first = False, list[tuple[int, Request]](), task
@@ -111,9 +111,9 @@ class Simulation(ArmVerbs):
         """Fill the record before the first tick: the arm is at rest where it starts."""
         controller, t = self.runner.controller, self._record
         t.tick, t.time_s = -1, -self.task.dt
-        t.reading, t.goal, t.command, t.state = (
-            one[0] for one in (controller.reading, controller.goal, controller.command, controller.state)
-        )
+        t.reading, t.goal, t.command = (one[0] for one in (controller.reading, controller.goal, controller.command))
+        for name in SHARED_STATE.dtype.names or ():
+            t.state[name] = controller.state[0][name]
         t.state.law, t.state.pose = controller.goal[0].law, controller.goal[0].pose
         t.observed.pose = controller.goal[0].pose
 
@@ -158,7 +158,7 @@ class Simulation(ArmVerbs):
             truth.shape != (ticks, TRUTH) or truth.dtype != float or not truth.flags.c_contiguous
         ):
             raise InputError("truth", truth, f"a contiguous array of float64 of shape ({ticks}, {TRUTH})")
-        out = TELEMETRY.new(ticks)
+        out = self.runner.controller.telemetry.new(ticks)
         done = self._run(ticks, out.ctypes.data, every=True, truth=0 if truth is None else truth.ctypes.data)
         if done:
             self._telemetry.view(np.uint8)[:] = out[done - 1 : done].view(np.uint8)
@@ -198,7 +198,7 @@ class Simulation(ArmVerbs):
             self._count(
                 steps(
                     self._addresses, at, min(last, self._due) - at, self.runner.revision,
-                    out + past * TELEMETRY.dtype.itemsize * every, int(every), truth and truth + 8 * TRUTH * past,
+                    out + past * self._telemetry.itemsize * every, int(every), truth and truth + 8 * TRUTH * past,
                 )
             )  # fmt: skip
         return self.tick - first
@@ -278,6 +278,8 @@ class Simulation(ArmVerbs):
                 "Restore it in a simulation of that task.",
                 field="snapshot",
             )
+        if snapshot.content["seed"] != self.task.sim.seed:
+            self.world.restart(snapshot.content["seed"], self._fresh)  # another specimen of the arm
         then, world = snapshot.content, self.world.record.view(np.int64)
         own, kernels = world[:_OWN].copy(), self.world.record[0].surface["measure_at"]
         surfaces = kernels.copy()
@@ -305,10 +307,12 @@ class Simulation(ArmVerbs):
         """
         seed = self._first.sim.seed if seed is None else whole("seed", seed, 0)
         self.restore(self._start)
-        self.world.record.view(np.uint8)[:] = self._fresh.view(np.uint8)
-        self.world.record[0].rng = seed
+        self.world.restart(seed, self._fresh)
         self._use_seed(seed)
         self.runner.robot.read(self.runner.controller.reading)
+        if self.world.differs:
+            self.runner.begin_again()
+            self._plan()
         self._show_start()
         return self._record
 

@@ -4,33 +4,32 @@ from __future__ import annotations
 
 from pliant.control.laws.contact import contact_law, contact_states
 from pliant.control.laws.contact.contact_panel import PANEL
+from pliant.control.laws.contact.contact_record import CONTACT, contact_of
 from pliant.control.laws.law import TOOL_VELOCITY, Law
 from pliant.control.sense.external_wrench import smoothing
-from pliant.kernel import kernel
+from pliant.kernel import kernel, record_in
+
+_SCRATCH = contact_law.SCRATCH.dtype
 
 
 @kernel
 def _report(s):
     """Until the tool has lifted off, no other law may take over, and a sensor failure must not leave it pressed."""
-    s.busy = 1 if contact_states.is_at_work(s.contact) else 0
-    s.finishes = 1 if s.contact.lifted == 0 else 0
+    c = contact_of(s)
+    s.busy = 1 if contact_states.is_at_work(c) else 0
+    s.finishes = 1 if c.lifted == 0 else 0
 
 
 @kernel(separate=True)
 def _step(h, p, s, r, g, c, o, w, dt):
-    contact_law.step(p.contact, s, o, g, smoothing(p.sense.cutoff_hz, dt), h.tool_mass, w.contact, dt)
+    scratch = record_in(w.scratch, _SCRATCH)
+    contact_law.step(p.contact, s, o, g, smoothing(p.sense.cutoff_hz, dt), h.tool_mass, scratch, dt)
     _report(s)
 
 
 @kernel(separate=True)
 def _begin(h, p, s, r, g, c, o, w, dt):
-    contact_law.begin(s)
     _report(s)
-
-
-@kernel(separate=True)
-def _end(h, p, s, r, g, c, o, w, dt):
-    contact_law.begin(s)
 
 
 @kernel(separate=True)
@@ -40,6 +39,6 @@ def _fail(h, p, s, r, g, c, o, w, dt):
 
 
 LAW = Law(
-    "contact", 4, _step, TOOL_VELOCITY, section="contact", begin=_begin, end=_end, fail=_fail, takes_commands=True,
-    least_joints=6, panel=PANEL,
+    "contact", 4, _step, TOOL_VELOCITY, section="contact", begin=_begin, fail=_fail, takes_commands=True,
+    least_joints=6, state=CONTACT, scratch=contact_law.SCRATCH, panel=PANEL,
 )  # fmt: skip

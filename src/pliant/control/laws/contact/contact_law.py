@@ -18,7 +18,8 @@ from pliant.control.laws.contact import (
     surface_path,
     tool_motion,
 )
-from pliant.control.laws.contact.contact_states import DWELL, FAULT, IDLE, PAUSED, RETRACT, SEEK, SLIDE
+from pliant.control.laws.contact.contact_record import contact_of
+from pliant.control.laws.contact.contact_states import DWELL, FAULT, PAUSED, RETRACT, SEEK, SLIDE
 from pliant.control.laws.contact.vectors import distance, dot, size
 from pliant.kernel import fill, kernel, put
 from pliant.records import Field, Layout
@@ -60,7 +61,7 @@ def step(p, s, o, g, alpha, mass, w, dt):
 
     `alpha` is the weight of a new sample in the wrench's low-pass, `mass` [kg] the mass beyond the force sensor.
     """
-    c = s.contact
+    c = contact_of(s)
     w.axis[0], w.axis[1], w.axis[2] = 0.0, 0.0, 1.0
     quat_rotate(s.pose[3:7], w.axis, w.axis)
     done = dot(c.way, c.normal) - dot(s.twist, c.normal)
@@ -84,19 +85,11 @@ def step(p, s, o, g, alpha, mass, w, dt):
 
 
 @kernel
-def begin(s):
-    """Reset the contact when another law or this one starts."""
-    c = s.contact
-    if c.state != IDLE:
-        c.state, c.reason = IDLE, contact_states.LAW
-    c.since_s, c.observing = 0.0, 0
-
-
-@kernel
 def fail(s):
     """The robot failed, not the sensor: the contact ends in a fault and holds, because the tool cannot lift off."""
-    if s.contact.state != FAULT:
-        contact_states.enter(s.contact, contact_states.ROBOT, s.pose)
+    c = contact_of(s)
+    if c.state != FAULT:
+        contact_states.enter(c, contact_states.ROBOT, s.pose)
 
 
 @kernel

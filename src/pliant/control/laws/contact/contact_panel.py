@@ -12,13 +12,13 @@ from pliant.control.laws.law_panel import Button, Line, Panel, Slider, States
 
 def _target(records: Any) -> Any:
     """The force target while the tool presses. At other times the state keeps an old one, which means nothing."""
-    contact, pressing = records["state"]["contact"], (DWELL, SLIDE)
+    contact, pressing = records["contact"], (DWELL, SLIDE)
     paused = (contact["state"] == PAUSED) & np.isin(contact["before"], pressing)
     return np.where(np.isin(contact["state"], pressing) | paused, contact["target_n"], np.nan)
 
 
 def _now(record: Any) -> tuple[float, float, float]:
-    contact = record["state"]["contact"]
+    contact = record["contact"]
     return contact["state"], contact["reason"], contact["rejected"]
 
 
@@ -42,13 +42,13 @@ PANEL = Panel(
         Button("retract", "Retract", "End the contact task and lift off", ("stop",)),
     ),
     lines=(
-        Line("contact force", "N", "Force", lambda records: records["state"]["contact"]["force_n"], key="normal"),
+        Line("contact force", "N", "Force", "force_n", key="normal"),
         Line(
             "force target", "N", "Force", _target,
             key="target", dashed=True, band="contact.band_n", follows="contact.target_n",
         ),
     ),
     states=States(STATES, tuple(EVENTS[number] for number in range(len(EVENTS))), _now),
-    arrow=lambda records: records["state"]["contact"]["normal"],
+    arrow=lambda records: records["contact"]["normal"],
     no_goal="follows its own path, not this goal",
 )  # fmt: skip

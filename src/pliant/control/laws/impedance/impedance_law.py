@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from pliant.control.laws.gain_change import advance_change, blend, refill
 from pliant.kernel import fill, kernel, put
-from pliant.records import MAX_JOINTS, Field, Layout
+from pliant.records import JOINTS, MAX_JOINTS, Field, Layout
 from pliant.solve import factor, factor_n, solve, solve_lower, solve_upper
 
 SHAPED, SIMPLE = 0, 1
@@ -37,8 +37,21 @@ BRAKE = 50.0
 
 _J = (MAX_JOINTS,)
 
-SCRATCH = Layout(
+MEMORY = Layout(
     "Impedance",
+    (
+        Field("led", "m, -", "pose of the smoothed goal, with which the law follows a jump of the goal", (7,)),
+        Field("led_twist", "m/s, rad/s", "velocity of the smoothed goal, in the base frame", (6,)),
+        Field("accel", "m/s^2, rad/s^2", "acceleration of the smoothed goal one tick ago", (6,)),
+        Field("asked", "N, N m", "virtual push minus wrench goal, one tick ago", (6,)),
+        Field("load", "N m", "external joint torques, estimated from the motion (simple form)", JOINTS),
+        Field("revision", "", "number of the parameter set one tick ago", kind="i8"),
+    ),
+)
+"""What the law remembers from tick to tick."""
+
+SCRATCH = Layout(
+    "ImpedanceScratch",
     (
         Field("q", "rad", "joints at the middle of the next step", _J),
         Field("qd", "rad/s", "their velocities there", _J),

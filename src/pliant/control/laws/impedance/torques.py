@@ -23,7 +23,7 @@ from pliant.control.limits.joint_drive import PULL, limit_drive, pull_share, too
 from pliant.control.limits.joint_torque import limit_torque, share_torque
 from pliant.control.limits.smoothed_goal import arrives, smooth_goal, yield_lead
 from pliant.control.sense import external_wrench
-from pliant.kernel import fill, kernel, put
+from pliant.kernel import fill, kernel, put, record_in
 from pliant.model.inverse import damping_at, smallest_of_rows
 from pliant.model.kinematics import dynamics, weight
 from pliant.records import BY_LAW, FAULT_COMMAND, TORQUE
@@ -37,26 +37,29 @@ _CANCELLED, _SLIDES, _STARTS = 0.9, 0.02, 0.2
 # Time constant with which the motion shows what pushes the joints [s]: well above a robot's delay.
 _SHOWS = 0.02
 
+_MEMORY, _SCRATCH = impedance_law.MEMORY.dtype, impedance_law.SCRATCH.dtype
+
 
 @kernel(separate=True)
 def impede(h, p, s, r, g, c, o, w, dt):
     """Fill the command with the torques of the impedance law; a fault is set where they came out as no numbers."""
-    x, law, begins = w.impedance, p.impedance, s.driven != BY_LAW
+    x, k, law = record_in(w.scratch, _SCRATCH), record_in(s.memory, _MEMORY), p.impedance
+    begins = s.driven != BY_LAW
     if s.set != p.impedance_gains.number:
         s.set = p.impedance_gains.number
         s.ramp = 0.0
     _foresee(h, s, r, x, begins, dt)
-    _take_over(h, law, s, r, o, begins, dt)
+    _take_over(h, law, s, k, r, o, begins, dt)
     put(s.goal_twist, g.twist)
     rows = _rows(h, law, x)
     damping = _damping(h, p, s, x, w, o)
     impedance_law.weigh(h.M, h.n, law.axes, damping, x)
-    _aim(h, p, s, g, x, dt, o)
+    _aim(h, p, s, k, g, x, dt, o)
     _feel(p, s, g, x)
-    anew = begins or _asked_anew(p, s, g, x, dt)
+    anew = begins or _asked_anew(p, k, g, x, dt)
     _into_law_axes(h, law, x)
     limit_stretch(p.limits, x.e, o)
-    _compensate(h, law, s, x, rows)
+    _compensate(h, law, s, k.load, x, rows)
     for i in range(h.n):
         x.top[i] = PULL * p.limits.acceleration_scale * h.a_max[i]
     spare = h.n > rows or damping > 0.0
@@ -68,18 +71,18 @@ def impede(h, p, s, r, g, c, o, w, dt):
     if not _command(h, p, s, c, x, dt, anew, o):
         s.fault = FAULT_COMMAND
     else:
-        yield_lead(s, o.pose, o.twist, shift, turns, x.e, dt)
+        yield_lead(k, o.pose, o.twist, shift, turns, x.e, dt)
 
 
 @kernel
-def _take_over(h, law, s, r, o, begins, dt):
+def _take_over(h, law, s, k, r, o, begins, dt):
     """The commanded joints follow the measured ones; a law that begins leads its goal from where the tool is."""
     if begins:
-        put(s.led, o.pose)
-        fill(s.led_twist, 0.0)
-        fill(s.load, 0.0)
+        put(k.led, o.pose)
+        fill(k.led_twist, 0.0)
+        fill(k.load, 0.0)
     elif law.form == impedance_law.SIMPLE:
-        _feel_load(h, s, r, dt)
+        _feel_load(h, s, k, r, dt)
     for i in range(h.n):
         s.q_cmd[i] = r.q[i]
         s.qd_cmd[i] = r.qd[i]
@@ -109,7 +112,7 @@ def _foresee(h, s, r, x, begins, dt):
 
 
 @kernel
-def _feel_load(h, s, r, dt):
+def _feel_load(h, s, k, r, dt):
     """What pushes the joints from outside: what moves them beyond the torques of the last tick, low-passed.
 
     The simple form reckons with it as the shaped one does with the sensor, so it needs none.
@@ -117,21 +120,21 @@ def _feel_load(h, s, r, dt):
     share = dt / (dt + _SHOWS)
     for i in range(h.n):
         total = h.bias[i] + h.damping[i] * r.qd[i] - s.tau[i]
-        for k in range(h.n):
-            total += h.M[i, k] * (r.qd[k] - s.qd_cmd[k]) / dt
-        s.load[i] += share * (total - s.load[i])
+        for j in range(h.n):
+            total += h.M[i, j] * (r.qd[j] - s.qd_cmd[j]) / dt
+        k.load[i] += share * (total - k.load[i])
 
 
 @kernel
-def _aim(h, p, s, g, x, dt, o):
+def _aim(h, p, s, k, g, x, dt, o):
     """The led goal within reach, and how far the tool is from it, in the base frame."""
     put(x.goal, g.pose)
     put(x.goal_twist, g.twist)
     put(x.accel, g.accel)
     bring_into_reach(p.limits, h, s.pose, x.goal, x.goal_twist, x.accel, o)
-    pose_error(x.goal, s.led, x.e)
-    _pace(h, p, s, x, dt)
-    smooth_goal(p.limits, s, x.goal, x.goal_twist, x.accel, x.e, x.pace, dt, o)
+    pose_error(x.goal, k.led, x.e)
+    _pace(h, p, k, x, dt)
+    smooth_goal(p.limits, k, x.goal, x.goal_twist, x.accel, x.e, x.pace, dt, o)
     for i in range(3):
         if p.impedance.frame == 0 and p.impedance.axes[i] == 0:  # what is not controlled has no goal
             x.goal[i] = s.pose[i]
@@ -143,11 +146,11 @@ def _aim(h, p, s, g, x, dt, o):
 
 
 @kernel
-def _pace(h, p, s, x, dt):
+def _pace(h, p, k, x, dt):
     """Speed and acceleration that the joints can follow along x.e, shifts and turns apart, in x.pace."""
     for first in (0, 3):
         x.pace[first] = x.pace[first + 1] = math.inf
-        if arrives(p.limits, s, x.e, x.goal_twist, first, dt):
+        if arrives(p.limits, k, x.e, x.goal_twist, first, dt):
             continue
         fill(x.b, 0.0)
         far = math.sqrt(x.e[first] ** 2 + x.e[first + 1] ** 2 + x.e[first + 2] ** 2)
@@ -165,15 +168,15 @@ def _pace(h, p, s, x, dt):
 
 
 @kernel
-def _asked_anew(p, s, g, x, dt):
+def _asked_anew(p, k, g, x, dt):
     """Whether something else is asked than a tick ago, so that torques would jump: a push, an acceleration, a set."""
-    anew = s.revision != p.revision
-    s.revision = p.revision
+    anew = k.revision != p.revision
+    k.revision = p.revision
     for i in range(6):
         most = p.limits.linear_acceleration_m_s2 if i < 3 else p.limits.angular_acceleration_rad_s2
-        anew = anew or abs(x.accel[i] - s.accel[i]) > most * dt / p.limits.torque_rise_s
-        anew = anew or abs(g.push[i] - g.wrench[i] - s.asked[i]) > _JUMP[i // 3]
-        s.accel[i], s.asked[i] = x.accel[i], g.push[i] - g.wrench[i]
+        anew = anew or abs(x.accel[i] - k.accel[i]) > most * dt / p.limits.torque_rise_s
+        anew = anew or abs(g.push[i] - g.wrench[i] - k.asked[i]) > _JUMP[i // 3]
+        k.accel[i], k.asked[i] = x.accel[i], g.push[i] - g.wrench[i]
     return anew
 
 
@@ -233,7 +236,7 @@ def _feel_others(h, law, s, x):
 
 
 @kernel
-def _compensate(h, law, s, x, rows):
+def _compensate(h, law, s, load, x, rows):
     """Torques that take the arm's own dynamics, and the push that the law answers, off the joints, in x.tau.
 
     What acts and is left on the joints is in x.open: the law reckons with it.
@@ -256,7 +259,7 @@ def _compensate(h, law, s, x, rows):
             for k in range(6):
                 push += x.J[k, i] * x.f[k]
         else:
-            push = s.load[i]
+            push = load[i]
         x.open[i] = x.tau[i] - h.bias[i] + (0.0 if cancel else push)
         if law.cancel_friction != 0:
             x.tau[i] += friction
@@ -350,5 +353,6 @@ def _needs_wrench(section: Any) -> bool:
 LAW = Law(
     "impedance", 3, impede, JOINT_TORQUE, section="impedance", begin=_begin, needs_wrench=_needs_wrench,
     matrices=("impedance_gains", impedance_target), uses_goal=True, takes_wrench=True, check_goal=uncontrolled,
+    state=impedance_law.MEMORY, scratch=impedance_law.SCRATCH,
     panel=spring_panel("impedance", drags_push=True),
 )  # fmt: skip
