@@ -14,6 +14,7 @@ from pliant.control.laws.contact import (
     force_law,
     lift_off,
     normal_force,
+    path_motion,
     surface_estimate,
     surface_path,
     tool_motion,
@@ -27,12 +28,6 @@ from pliant.spatial import quat_rotate
 
 # Low-pass of the force on which decisions are made [s].
 STEADY_S = 0.05
-# Where the error is larger than the first share of the target the path slows down, at the second it creeps.
-SLOW_FROM, SLOW_TO, CREEP = 0.2, 0.5, 0.1
-# A path followed at less than this share of its speed makes no progress.
-CRAWLING = 0.05
-# How fast a tilt of the tool is corrected [1/s].
-FACE_RATE = 3.0
 # A tool that moves slower than this share of what was asked for, for so long [s], is stuck.
 STUCK_SHARE, STUCK_S = 0.1, 1.0
 # Paused, the tool may be drawn away by this share of the leash.
@@ -78,10 +73,10 @@ def step(p, s, o, g, alpha, mass, w, dt):
     if lifting and (c.reason == contact_states.BARRED or lift_off.is_barred(p, c, s)):
         lift_off.go_back(c, s.pose)
     v_in = _normal_speed(p, c, s, done, dt)
-    _go_along(p, c, alpha, max(0.0, along), w, dt)
+    path_motion.go_along(p, c, alpha, max(0.0, along), w, dt)
     for i in range(3):
         s.twist[i] = c.way[i] - v_in * c.normal[i]
-    _face(p, c, w, s.twist)
+    path_motion.face(p, c, w, s.twist)
 
 
 @kernel
@@ -155,7 +150,7 @@ def _feel(p, c, F, alpha, mass, w, sliding, dt):
 def _sink(p, c, into, rate, dt):
     """Add up the way in that the force does not answer: even the softest surface would have, by k δ."""
     c.sunk_m = max(0.0, c.sunk_m + dt * (into - rate / p.stiffness_min_n_m))
-    if c.steady_n > (1.0 - SLOW_FROM) * c.target_n:  # the force is there: a surface that moves is followed
+    if c.steady_n > (1.0 - path_motion.SLOW_FROM) * c.target_n:  # the force is there: a surface that moves is followed
         c.sunk_m = 0.0
 
 
@@ -369,66 +364,3 @@ def _normal_speed(p, c, s, done, dt):
     c.asked = goal if at_once else c.asked + max(-most, min(most, goal - c.asked))
     c.wanted, c.damper_n = c.asked, 0.0
     return c.asked
-
-
-@kernel
-def _go_along(p, c, alpha, along, w, dt):
-    """The velocity along the surface, in the plane that will be tangent when the robot gets there.
-
-    `along` [m/s] is what the limits left of the speed asked for a tick ago: only that is way gone.
-    """
-    robot = tool_motion.robot_lag(p, alpha, dt)
-    speed = size(c.way)
-    wanted = 0.0
-    if c.state == SLIDE:
-        off = abs(c.target_n - c.steady_n) / p.target_n
-        slow = max(CREEP, min(1.0, (SLOW_TO - off) / (SLOW_TO - SLOW_FROM)))
-        wanted = slow * min(p.speed_m_s, force_law.braked(surface_path.length(p) - c.travelled_m, p.acceleration_m_s2))
-        # a slope that nobody knows yet must not cost more force than the gain makes good
-        wanted = min(wanted, SLOW_FROM * p.target_n * c.gain / math.tan(c.doubt))
-        c.crawl_s = c.crawl_s + dt if speed < CRAWLING * p.speed_m_s else max(0.0, c.crawl_s - dt)
-    elif c.state != PAUSED:
-        fill(c.way, 0.0)
-        return
-    # n + κ s t is the normal a way s ahead: the robot answers a lag later
-    surface_path.direction(p, c.travelled_m, c.normal, w.tangent)
-    lead = c.curvature * speed * robot
-    for i in range(3):
-        w.ahead[i] = c.normal[i] + lead * w.tangent[i]
-    length = size(w.ahead)
-    for i in range(3):
-        w.ahead[i] /= length
-    surface_path.direction(p, c.travelled_m, w.ahead, w.tangent)
-    most = p.acceleration_m_s2 * dt
-    speed += max(-most, min(most, wanted - speed))
-    for i in range(3):
-        c.way[i] = speed * w.tangent[i]
-    c.travelled_m += min(along, speed) * dt
-
-
-@kernel
-def _face(p, c, w, twist):
-    """Turn the tool towards the surface, no further from where it began than `tilt_deg`."""
-    twist[3] = twist[4] = twist[5] = 0.0
-    if not contact_states.is_pressing(c):
-        return
-    a, want = c.approach, w.faces
-    inward = -dot(a, c.normal)
-    angle = math.acos(max(-1.0, min(1.0, inward)))
-    most = p.tilt_deg * math.pi / 180.0
-    share = most / angle if angle > most else 1.0
-    if angle > 1e-9 and math.sin(angle) > 1e-9:
-        # the great circle from the approach to -n, followed as far as allowed
-        x, y = math.sin((1.0 - share) * angle) / math.sin(angle), math.sin(share * angle) / math.sin(angle)
-    else:
-        x, y = 1.0, 0.0
-    for i in range(3):
-        want[i] = x * a[i] - y * c.normal[i]
-    u = w.axis
-    twist[3] = FACE_RATE * (u[1] * want[2] - u[2] * want[1])
-    twist[4] = FACE_RATE * (u[2] * want[0] - u[0] * want[2])
-    twist[5] = FACE_RATE * (u[0] * want[1] - u[1] * want[0])
-    speed = math.sqrt(twist[3] ** 2 + twist[4] ** 2 + twist[5] ** 2)
-    if speed > p.turn_rad_s:
-        for i in range(3, 6):
-            twist[i] *= p.turn_rad_s / speed
