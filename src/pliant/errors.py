@@ -13,8 +13,8 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, Self
 
-# A longer value, or a longer list of names, is shortened.
-_MOST_CHARACTERS, _MOST_NAMES = 160, 16
+# A longer value, a longer list of names, or of further problems, is shortened.
+_MOST_CHARACTERS, _MOST_NAMES, _MOST_OTHERS = 160, 16, 3
 
 
 def said(value: Any, unit: str = "") -> str:
@@ -32,6 +32,11 @@ def said(value: Any, unit: str = "") -> str:
     return text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 1]}…"
 
 
+def lowered(sentence: str) -> str:
+    """A sentence as it goes on after a colon: any other first word than these may be a name, which keeps its case."""
+    return sentence[0].lower() + sentence[1:] if sentence.startswith(("Unknown ", "The ")) else sentence
+
+
 class PliantError(Exception):
     """Base class of all errors that Pliant raises on purpose."""
 
@@ -40,10 +45,7 @@ class PliantError(Exception):
 
     def at(self, place: str) -> Self:
         """This error with the place in front, such as a file: ``task.yaml: events[0] does nothing.``"""
-        text = str(self)
-        if text.startswith(("Unknown ", "The ")):  # any other first word may be a name, which keeps its case
-            text = text[0].lower() + text[1:]
-        self.args = (f"{place}: {text}" if place else str(self),)
+        self.args = (f"{place}: {lowered(str(self))}" if place else str(self),)
         return self
 
 
@@ -57,13 +59,15 @@ class InputError(PliantError):
         super().__init__(f"{field} is {said(value, unit)}, but it must be {allowed}." + (f" {hint}" if hint else ""))
 
     others: tuple[InputError, ...] = ()
-    """Further problems of the same input; the message lists them too."""
+    """Further problems of the same input; the message lists the first ones too."""
 
     def with_others(self, others: Iterable[InputError]) -> Self:
         """This error, with further problems of the same input."""
         self.others = tuple(others)
         if self.others:
-            self.args = (f"{self} Also wrong: {' '.join(map(str, self.others))}",)
+            rest = len(self.others) - _MOST_OTHERS
+            more = f" And {rest} more problem{'s' * (rest > 1)}." if rest > 0 else ""
+            self.args = (f"{self} Also wrong: {' '.join(map(str, self.others[:_MOST_OTHERS]))}{more}",)
         return self
 
 
@@ -95,21 +99,24 @@ class UnknownNameError(InputError):
     ) -> None:
         self.kind, self.name, self.choices = kind, name, sorted(choices)
         self.field, self.value, self.allowed, self.hint, self.unit = kind, name, "", hint, ""
-        words = did_you_mean(name, self.choices, first=first, all_names=all_names) + (f" {hint}" if hint else "")
+        words = did_you_mean(str(name), self.choices, first=first, all_names=all_names) + (f" {hint}" if hint else "")
         PliantError.__init__(
             self, f"Unknown {kind} {said(name)}{f': {none}' if none and not self.choices else f'.{words}'}"
         )
 
 
-def did_you_mean(name: str, choices: Iterable[str], *, first: str = "", all_names: str = "") -> str:
-    """A suggestion, if a name is close, and the known names; a long list is shortened to a section or to sections."""
+def did_you_mean(name: str, choices: Iterable[str], *, first: str = "", all_names: str = "", within: str = "") -> str:
+    """A suggestion, if a name is close, and the known names; a long list is shortened to a section or to sections.
+
+    Names in a section `within` another are suggested with its name: ``tool.mass_kg``.
+    """
     known = sorted(choices)
     near = nearest(name, known, first)
-    hint = f" Did you mean {near!r}?" if near else ""
+    hint = f" Did you mean {(f'{within}.{near}' if within else near)!r}?" if near else ""
     if near and 1 < len(alike := _same_unit(name, near, known)) <= _MOST_NAMES:
         hint = f" Did you mean one of {', '.join(alike)}?"
     if len(known) <= _MOST_NAMES:
-        return f"{hint} Known: {', '.join(known) or 'none'}."
+        return f"{hint} Known{f' in {within}' if within else ''}: {', '.join(known) or 'none'}."
     more = f" {all_names}" if all_names else ""
     if near and more:
         return f"{hint}{more}"
@@ -191,6 +198,8 @@ def unwritable(path: Path, error: OSError) -> str:
     """Why a file cannot be written, in words; `error` is that of the file, or of making its folder."""
     if isinstance(error, IsADirectoryError):
         return "it is a folder"
+    if path.parent.exists() and not path.parent.is_dir():
+        return f"{path.parent} is a file, not a folder"
     if error.filename is not None and Path(error.filename) != path:
         return f"the folder {path.parent} cannot be created"
     if isinstance(error, FileNotFoundError | NotADirectoryError | FileExistsError):

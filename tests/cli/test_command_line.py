@@ -160,7 +160,7 @@ def test_an_admittance_on_an_arm_with_two_joints_is_noted(capsys: pytest.Capture
             ("run", "push", "--rate", "fast"),
             "--rate is 'fast', but it must be a number. Try 'pliant run --help'.",
         ),
-        (("run",), "Missing argument 'TASK'. Try 'pliant run --help'."),
+        (("run",), "TASK is missing. Try 'pliant run --help'."),
         (("run", "push", "--fast", "--watch"), "--watch needs a real-time run, so it cannot be combined with --fast."),
         (
             ("run", "wrong.yaml"),
@@ -170,7 +170,7 @@ def test_an_admittance_on_an_arm_with_two_joints_is_noted(capsys: pytest.Capture
             ("run", "tool.yaml"),
             "tool.yaml: unknown entry 'tool.mass'. Did you mean 'mass_kg'? Known: com_m,",
         ),
-        (("run", "push.yaml"), "push.yaml: unknown entry 'sim.pushes[0].wrnch'. Did you mean 'wrench'?"),
+        (("run", "push.yaml"), "push.yaml: unknown entry 'sim.pushes[0].wrnch'. Did you mean 'sim.pushes[0].wrench'?"),
         (("run", "bad.yaml"), "bad.yaml:2 is not valid YAML: "),
         (("run", "idle.yaml", "--fast"), "idle.yaml: events[0] does nothing. Add one of set, law, goal_q,"),
         (("check", "idle.yaml"), "idle.yaml: events[0] does nothing. Add one of set, law, goal_q,"),

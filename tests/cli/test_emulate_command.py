@@ -35,7 +35,7 @@ HERE = f"127.51.{os.getpid() >> 8 & 255}.{os.getpid() & 255 or 255}"
         ),
         (("emulate", "ur5e", "--fault", "hang up 3"), "'hang up' takes no number, as in 'hang up @ 3'."),
         (("run", "push", "--robot", "ur:1.2.3.4:5"), "without a port"),
-        (("run", "push", "--robot", "ur:127.0.0.1", "--fast"), "--fast works only with simulated robots"),
+        (("run", "push", "--robot", "ur:127.0.0.1", "--fast"), "--fast simulates; it cannot drive"),
     ],
 )
 def test_bad_input_is_one_sentence(

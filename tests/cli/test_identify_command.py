@@ -121,7 +121,7 @@ def test_the_lag_is_found_and_written_where_check_and_law_take_it_from(probe: Pa
             "--joint is 9, but it must be 1 to 6. Leave it out to move",
         ),
         (("delay", "push", "--contact", "--fast"), "--contact needs a surface, but task push declares none."),
-        (("payload", "push", "--fast", "--robot", "ur:127.0.0.1"), "--fast works only with simulated robots, but the"),
+        (("payload", "push", "--fast", "--robot", "ur:127.0.0.1"), "--fast simulates; it cannot drive ur:127.0.0.1."),
         (("delay", "dome", "--write"), "'dome' comes with Pliant and cannot be changed. Copy /"),
     ],
 )

@@ -99,7 +99,7 @@ BAD = {
     ),
     "a command to another law": (("command", "start"), "or start a task with law: contact, such as pliant run dome."),
     "a goal that is no number": (("goal", "nan", 0.5), "finite"),
-    "four numbers for a push": (("push", 1, 2, 3, 4), "two or three numbers, or six"),
+    "four numbers for a push": (("push", 1, 2, 3, 4), "fx fy or fx fy fz [N]"),
     "a push that is no number": (("push", "inf", 0), "finite"),
     "a virtual push beyond the sensor": (("push", 900, 0, "--virtual"), "sense.range_n"),
     "a push beyond the sensor": (("push", 900, 0), "sense.range_n"),

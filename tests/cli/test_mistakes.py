@@ -27,9 +27,9 @@ from words import say
         (("push", "0", "0", "0"), "The push is zero. Give a force, as in pliant push 10 0 0."),
         (("goal", "--by"), "--by needs the numbers to add, as in pliant goal --by 0 0 0.05."),
         (("run", "push", "--fast", "--robot", "sim:ur20"), "Unknown arm 'ur20'. Known: "),
-        (("info", "sim:ur20"), "A URDF or MJCF file works too, as in sim:my_arm.urdf."),
+        (("info", "sim:ur20"), "A URDF or MJCF file works too: my_arm.urdf (as a robot: sim:my_arm.urdf)."),
         (("identify", "payload", ".", "--write"), ". is a folder. Give the name of a task file."),
-        (("cache", "empty"), "WHAT is 'empty', but it must be one of 'show', 'warm', 'prune', 'clear'."),
+        (("cache", "empty"), "Unknown action 'empty'. Known: show, warm, prune, clear."),
         (
             ("run", "lab", "--robot", "ur:127.51.0.9"),
             "Task lab is for two_link (2 joints), but ur:127.51.0.9 is a ur5e",

@@ -105,7 +105,7 @@ BAD = {
     "a picture over the map": (("room.yaml", "--start", "2,2,0", "--goal", "8,4,0", "-o", "room.yaml"), "--output"),
     "a resolution that the map has": (
         ("room.yaml", "--start", "2,2,0", "--goal", "8,4,0", "--resolution", "1"),
-        "room.yaml sets resolution and origin. Leave out --resolution and --origin.",
+        "room.yaml sets resolution and origin. Leave out --",
     ),
     "no number": (("room.yaml", "--start", "2,x,0", "--goal", "8,4,0"), "--start"),
     "not a number": (("room.yaml", "--start", "2,nan,0", "--goal", "8,4,0"), "--start"),

@@ -235,7 +235,10 @@ def test_live_only_refuses_what_is_fixed_while_the_loop_runs() -> None:
         ({"admittance.mass": (1, 1, 0, 1, 1, 1)}, ("admittance.mass", "[1, 1, 0, 1, 1, 1]", "greater than 0")),
         ({"admittance.mass": (1, 1)}, ("admittance.mass", "[1, 1]", MATRIX)),
         ({"admittance.mass": [1] * 7}, ("admittance.mass", MATRIX)),
-        ({"admittance.damping_ratio": (1, 1)}, ("admittance.damping_ratio is [1, 1], but it must be 6 numbers.",)),
+        (
+            {"admittance.damping_ratio": (1, 1)},
+            ("admittance.damping_ratio is [1, 1], but it must be one number for all of them, or 6 numbers.",),
+        ),
         ({"admittance.damping_ratio": [1] * 7}, ("admittance.damping_ratio", "6 numbers")),
         (
             {"admittance.damping_ratio": (1, 1, 0, 1, 1, 1)},
@@ -267,7 +270,10 @@ def test_live_only_refuses_what_is_fixed_while_the_loop_runs() -> None:
             {"sense.bias": (1, 2, 3)},
             ("sense.bias is [1, 2, 3]", "6 numbers: force [N], then moment [N m]."),
         ),
-        ({"limits.workspace_max_m": (1, 2)}, ("limits.workspace_max_m is [1, 2], but it must be 3 numbers [m].",)),
+        (
+            {"limits.workspace_max_m": (1, 2)},
+            ("_max_m is [1, 2], but it must be one number for all of them, or 3 numbers [m].",),
+        ),
     ],
 )
 def test_a_refusal_names_field_value_and_what_is_allowed(values: dict[str, Any], words: tuple[str, ...]) -> None:
@@ -301,7 +307,7 @@ def test_names_of_the_law_that_runs_are_suggested_first() -> None:
         ({"count": "two"}, ("count", "'two'", "a whole number")),
         ({"flag": "perhaps"}, ("flag", "'perhaps'", "true or false")),
         ({"inner": {"open": 3.0}}, ("inner.open is 3", "less than 3")),
-        ({"inner": {"opne": 3.0}}, ("unknown entry 'inner.opne'", "Did you mean 'open'?")),
+        ({"inner": {"opne": 3.0}}, ("unknown entry 'inner.opne'", "Did you mean 'inner.open'?")),
         ({"inner": 3.0}, ("inner is 3, ", "a mapping of names to values")),
         ({"free": "x", "count": -1}, ("free is 'x'", "Also wrong: count is -1, but it must be")),
     ],

@@ -55,7 +55,7 @@ def test_a_file_cut_anywhere_gives_all_complete_chunks(path, records):
         kept = min(100 * sum(end <= cut for end in ends), 350)
         with pytest.raises(RecordingError, match="is truncated") as error:
             Recording.load(path)
-        assert f"({kept} records) can be recovered. Use --partial (partial=True)" in str(error.value)
+        assert f"({kept} records) can be recovered. To load them, use --partial" in str(error.value)
         read = Recording.load(path, partial=True)
         assert not read.complete
         assert read.records.tobytes() == records[:kept].tobytes()
@@ -77,7 +77,7 @@ def test_the_sentence_tells_how_many_seconds_are_left(path):
     path.write_bytes(path.read_bytes()[: chunk_ends(path)[2]])
     with pytest.raises(RecordingError) as error:
         Recording.load(path)
-    said = "is truncated: 3.0 s (300 records) can be recovered. Use --partial (partial=True) to load them."
+    said = "is truncated: 3.0 s (300 records) can be recovered. To load them, use --partial (in Python: partial=True)."
     assert str(error.value) == f"{path} {said}"
 
 
@@ -135,11 +135,11 @@ def test_random_damage_never_leaks_an_exception_of_a_library(path):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "is empty. Make a recording with: pliant run push --record push.mcap"),
-        (b"tick,time\n1,0.002\n", "is not an MCAP file. Make a recording with: pliant run push --record push.mcap"),
+        (b"", "is empty. To make a recording: pliant run push --record push.mcap"),
+        (b"tick,time\n1,0.002\n", "is not an MCAP file. Give a recording (.mcap)."),
         (
             b"\x89PNG\r\n\x1a\n" + bytes(100),
-            "is not an MCAP file. Make a recording with: pliant run push --record push.mcap",
+            "is not an MCAP file. Give a recording (.mcap).",
         ),
         (b"\x89MCAP0\r", "is truncated before its first record. Nothing can be recovered."),
     ],

@@ -92,7 +92,7 @@ WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
         r"seconds is nan, but it must be a number, at least 0 s",
     ),
     "a wait back in time": (lambda arm: arm.wait(-1), r"seconds is -1 s, but it must be at least 0 s"),
-    "a long tare": (lambda arm: arm.tare(100), r"over_s is 100 s, but it must be 0\.05 to 5 s"),
+    "a long tare": (lambda arm: arm.tare(100), r"duration_s is 100 s, but it must be 0\.05 to 5 s"),
     "a wrong value that is not live": (
         lambda arm: arm.set({"admittance.frame": "banana"}),
         r"must be 'base' or 'tool'\. It cannot change while the loop runs",
@@ -226,7 +226,7 @@ def test_several_loops_are_listed_with_task_and_robot_and_none_is_a_sentence(
         attach()
     for name, robot in (("left", "sim:ur5e"), ("right", "sim:two_link")):
         Board.create(name, {"task": Task(name="job", robot=robot).model_dump(mode="json")}, 8)
-    said = r"^2 loops are running: left \(job on sim:ur5e\) and right \(job on sim:two_link\)\. Choose one"
+    said = r"^2 loops are running: left \(job on sim:ur5e, started .*\) and right \(job on sim:two_link, .*\)\. "
     for find in (attach, attach_any):  # the latter is what `pliant stop` uses: it must not choose one
         with pytest.raises(InputError, match=said):
             find()

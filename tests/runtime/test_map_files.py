@@ -120,7 +120,7 @@ def test_a_file_that_is_no_map_gets_one_sentence(tmp_path: Path, case: str) -> N
 @pytest.mark.parametrize("name", ["m.png", "m.pgm", "m.npy", "m.yaml"])
 def test_rubbish_in_a_file_gets_one_sentence(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"\x00\x01 no map \xff: [")
-    with pytest.raises(InputError, match="the map is"):
+    with pytest.raises(InputError, match=r"m\.\w+ is not a (complete|NumPy|text)"):
         load_map(tmp_path / name)
 
 
@@ -136,9 +136,9 @@ def test_another_kind_of_file_and_an_empty_map_are_refused(tmp_path: Path) -> No
 
 def test_a_yaml_file_has_its_own_resolution_and_takes_no_other(tmp_path: Path) -> None:
     path = saved(tmp_path)
-    with pytest.raises(InputError, match=r"sets resolution and origin\. Leave out map_resolution_m"):
+    with pytest.raises(InputError, match=r"sets resolution and origin\. Leave out map_"):
         load_map(path, resolution_m=0.2)
-    with pytest.raises(InputError, match=r"sets resolution and origin\. Leave out map_resolution_m"):
+    with pytest.raises(InputError, match=r"sets resolution and origin\. Leave out map_"):
         load_map(path, origin=(0.0, 0.0))
 
 
@@ -151,7 +151,7 @@ def test_a_resolution_of_nothing_is_refused_and_not_the_usual_one(tmp_path: Path
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("image: m.pgm\nimage: n.pgm\n", r"m\.yaml:2 is not valid YAML: found duplicate key"),
+        ("image: m.pgm\nimage: n.pgm\n", r"m\.yaml:2: image is given twice"),
         ("image: [m.pgm\n", r"m\.yaml:2 is not valid YAML"),
         ("image: m.pgm\nresolution: 0.1\norigin: [0, 0, 1]\n", "must be three numbers with 0 as the last"),
         (

@@ -109,7 +109,7 @@ def test_pliant_set_takes_a_change_back_and_shows_the_history(link: Link) -> Non
     assert "sense.cutoff_hz = 77" in pliant_set("--history").stdout.splitlines()[-1]
     done = pliant_set("--undo")
     assert done.returncode == 0, done.stderr
-    assert " ".join(done.stdout.split()) == f"{link.title}: undone, sense.cutoff_hz from 77 to 20."
+    assert " ".join(done.stdout.split()) == f"{link.title}: undone: sense.cutoff_hz is 20 again (was 77)."
     assert link.parameters.sense.cutoff_hz == 20.0
 
 

@@ -59,8 +59,8 @@ def _away(arm: Session, axis: int, by: float) -> np.ndarray:
 @pytest.mark.parametrize(
     ("axis", "by", "said"),
     [
-        (1, 0.6, r"(\d\.\d\d) m from its goal.*0\.5 m \(limits\.pose_error_m\)"),
-        (5, 0.7, r"(\d\.\d\d) rad from its goal.*0\.5 rad \(limits\.pose_error_rad\)"),
+        (1, 0.6, r"(\d\.\d\d) m apart.*0\.5 m \(limits\.pose_error_m\)"),
+        (5, 0.7, r"(\d\.\d\d) rad apart.*0\.5 rad \(limits\.pose_error_rad\)"),
     ],
 )
 def test_a_spring_that_would_stop_the_robot_is_refused_and_one_across_it_is_not(
@@ -72,7 +72,7 @@ def test_a_spring_that_would_stop_the_robot_is_refused_and_one_across_it_is_not(
     before = arm.board.adopted
     with pytest.raises(RejectedError) as refused:
         arm.set({"admittance.stiffness": spring})
-    found = re.search(f"nothing has changed: the tool is {said}", str(refused.value))
+    found = re.search(f"nothing has changed: the goal and the tool are {said}", str(refused.value))
     assert found
     assert float(found[1]) == pytest.approx(by, abs=0.03)  # nothing holds the arm where it was when the goal was set
     assert arm.board.adopted == before
@@ -95,7 +95,7 @@ def test_where_the_goal_is_at_the_tool_it_is_taken_over(arm: Session, until) -> 
 def test_a_goal_that_would_stop_the_robot_at_once_is_rejected_and_changes_nothing(arm: Session, far) -> None:
     arm.set({"admittance.stiffness": 150.0})
     before, sent = arm.state.goal.pose.copy(), int(arm.board.header.queue_in)
-    with pytest.raises(RejectedError, match=r"The goal is rejected: the tool is .* Move the goal in smaller steps\."):
+    with pytest.raises(RejectedError, match=r"rejected: the goal and the tool are .* Move the goal in smaller steps\."):
         arm.goal_position(before[:3] + far)
     with pytest.raises(RejectedError, match="The goal is rejected"):
         arm.goal_pose([*(before[:3] + far), *before[3:]])

@@ -167,7 +167,11 @@ def test_what_is_not_a_text_file_is_refused(here: Path, content: bytes | None) -
         ("sim: {pushes: [{wrench: [5, 0, 0, 0, 0, 0]}]}", "sim.pushes[0].at_s", "is missing"),
         ("sim: {pushes: [{at_s: 1}]}", "sim.pushes[0].wrench", "is missing"),
         ("sim: {surfaces: [{kind: plane}]}", "sim.surfaces[0].position_m", "is missing"),
-        ("sim: {pushes: [{at_s: 1, wrnch: [5]}]}", "sim.pushes[0].wrnch", r"Did you mean 'wrench'\?[^(]*$"),
+        (
+            "sim: {pushes: [{at_s: 1, wrnch: [5]}]}",
+            "sim.pushes[0].wrnch",
+            r"mean 'sim\.pushes\[0\]\.wrench'\?[^(]*$",
+        ),
         ("name: ''", "name", "at least one character long"),
         ("notes: 3", "notes", "a list of strings"),
         ("events: {at_s: 1}", "events", "must be"),
@@ -228,9 +232,7 @@ def test_an_event_without_an_action_is_refused() -> None:
 
 @pytest.mark.parametrize("task", ["push", 3])
 def test_only_a_task_is_simulated(task: Any) -> None:
-    with pytest.raises(
-        InputError, match=r"simulate needs a Task\.( Use pliant\.simulate\(pliant\.load_task\('push'\)\)\.)?$"
-    ):
+    with pytest.raises(InputError, match=r"simulate needs a Task\. Use pliant\.(load_task\('push'\)|Task or )"):
         simulate(task)
 
 

@@ -184,6 +184,16 @@ EXPERIMENTS = (
         "robots.ur_emulator",
         "The UR driver on an emulated controller, in real time: latency, dome, watchdog, each fault.",
     ),
+    _experiment(
+        "realism",
+        "simulator.world_effects",
+        "Every effect of the realistic world beside its closed form and its published figure, and what it costs.",
+    ),
+    _experiment(
+        "published",
+        "simulator.real_arms",
+        "A force-mode-like rival on realistic arms, beside the published figures of real ones.",
+    ),
     _experiment("bounce", "simulator.bounce", "A bouncing body never leaves a surface with more energy than it had."),
     _experiment(
         "servo", "simulator.servo_response", "The simulated servo follows with the declared bandwidth and delay."

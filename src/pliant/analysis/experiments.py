@@ -100,7 +100,7 @@ def benchmarks() -> dict[str, Benchmark]:
 def find_experiment(name: str) -> Experiment:
     """The experiment of this name."""
     if name not in (known := experiments()):
-        raise UnknownNameError("experiment", name, known, all_names="List all: pliant experiment.")
+        raise UnknownNameError("experiment", name, known, all_names="`pliant experiment` lists all.")
     return known[name]
 
 

@@ -90,13 +90,24 @@ def _sentence(error: TyperException) -> str:
     text = _contact_command(text) or re.sub(r"No such command ('[^']*')", r"Unknown command \1", text)
     text = re.sub(r"No such option: (\S+)", r"Unknown option \1.", text)
     text = re.sub(r" \(Possible options: (.*)\)", r" Did you mean \1?", text)
-    text = re.sub(r"Invalid value for '(.*?)': (.*) is not one of (.*)", r"\1 is \2, but it must be one of \3", text)
+    text = re.sub(r"Invalid value for '(-.*?)': (.*) is not one of (.*)", r"\1 is \2, but it must be one of \3", text)
+    text = re.sub(r"Invalid value for '(.*?)': (.*) is not one of (.*)", _unknown_word, text)
+    text = re.sub(r"Missing argument '(.*?)'(\. Choose from: (.*))?", _missing_word, text)
     text = re.sub(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", r"Unexpected argument: \1", text)
     text = _wrong_kind(error) or text.replace("Value error, ", "").replace("Input should be ", "it must be ")
     context = getattr(error, "ctx", None)
     verb = f" {context.info_name}" if context is not None and context.parent is not None else ""
     end = "" if text.endswith((".", "?")) else "."
     return f"{text}{end} Try 'pliant{verb} --help'." if text else ""
+
+
+def _unknown_word(found: re.Match[str]) -> str:
+    return f"Unknown {found[1].lower()} {found[2]}. Known: {found[3].replace(chr(39), '')}"
+
+
+def _missing_word(found: re.Match[str]) -> str:
+    choices = " ".join((found[3] or "").replace(",", ", ").split())
+    return f"{found[1].upper()} is missing{f': give one of {choices}' if choices else ''}"
 
 
 def _contact_command(text: str) -> str:

@@ -42,8 +42,11 @@ def progress(label: str) -> Iterator[Callable[[float], None]]:
         yield lambda share: bars.update(bar, completed=share)
 
 
-def compile_first(*needs: Need) -> None:
-    """Compile what is missing of these groups and jobs of kernels (see `compiling.entry_points`), with progress."""
+def compile_first(*needs: Need, task: Task | None = None) -> None:
+    """Compile what is missing of these groups and jobs of kernels (see `compiling.entry_points`), with progress.
+
+    The robot of a `task` that is not simulated must answer before anything is compiled, which may take minutes.
+    """
     from pliant.compiling.ahead import ensure, is_ready, lines_on_stderr, missing
     from pliant.kernel.code_cache import open_cache
 
@@ -54,8 +57,11 @@ def compile_first(*needs: Need) -> None:
     if not (jobs := missing(*needs)):
         ensure(*needs)
         return
-    expected = sum(job.seconds for job in jobs)
-    err.print(f"Compiling the control code, once per machine ({len(jobs)} parts, usually {expected / 1.6:.0f} s).")
+    if task is not None:
+        must_answer(task)
+    expected = sum(job.seconds for job in jobs) / 1.6
+    modules = f"{len(jobs)} module{'s' * (len(jobs) > 1)}"
+    err.print(f"Compiling the control code, once per machine ({modules}, about {expected:.0f} s on an idle machine).")
     began = time.monotonic()
     if err.is_terminal:
         columns = (TextColumn("compiling"), BarColumn(), TextColumn("{task.description}"))
@@ -69,15 +75,22 @@ def compile_first(*needs: Need) -> None:
         err.print("Not all of it was cached: a source file changed meanwhile, or the disk is full. See `pliant cache`.")
 
 
+def must_answer(task: Task) -> None:
+    """Raise unless the robot of a task responds, if it is not simulated. Nothing moves."""
+    from pliant.robots import is_simulated, reach_robot
+
+    if not is_simulated(task.robot):
+        reach_robot(task.robot, task, err.print)
+
+
 def ask_once(task: Task, *, yes: bool) -> None:
     """Before a real robot moves, check that it responds, then ask for confirmation, unless `yes`."""
-    from pliant.robots import reach_robot
     from pliant.robots.robot_registry import kind_of
 
     kind, _ = kind_of(task.robot)
     if kind.is_simulated:
         return
-    reach_robot(task.robot, task, err.print)
+    must_answer(task)
     if yes or not kind.moves_hardware:
         return
     sure = may_it_move()

@@ -45,11 +45,14 @@ class Progress:
     """Of the expected time."""
     left_s: float
     """Expected time left."""
+    so_far_s: float = 0.0
+    """Time since the compilation began."""
 
     def text(self) -> str:
-        """One line for a user."""
-        left = f", about {self.left_s:.0f} s left" if self.left_s >= 1.0 else ""
-        return f"{self.done} of {self.of} parts done{left}; now: {', '.join(self.jobs)}"
+        """One line for a user, without the time left: on a busy machine it may grow."""
+        if not self.jobs:
+            return "waiting for another pliant process to finish compiling"
+        return f"{self.done} of {self.of} modules compiled, {self.so_far_s:.0f} s so far; now: {', '.join(self.jobs)}"
 
 
 DONE = "done"
@@ -141,7 +144,7 @@ def _turn(cache: Cache, notice: Notice | None) -> Iterator[None]:
                 break
             except BlockingIOError:
                 if notice:
-                    notice(Progress(("waiting for another process that compiles",), 0, 1, 0.0, 0.0))
+                    notice(Progress((), 0, 1, 0.0, 0.0))
                 time.sleep(1.0)
             except OSError:  # a file system without locks: the work may be done twice, and nothing else
                 break
@@ -258,8 +261,9 @@ class _State:
             left[name] = max(0.5, self._named[name].seconds * slowness - so_far, 0.2 * so_far)
         longest = max((self._chain(self._named[name], left) for name in left), default=0.0)
         left_s = max(sum(left.values()) / self._workers, longest)
-        share = (now - self._began) / max(now - self._began + left_s, 1e-9)
-        return Progress(tuple(self._running), len(self._all) - len(left), len(self._all), share, left_s)
+        so_far = now - self._began
+        share = so_far / max(so_far + left_s, 1e-9)
+        return Progress(tuple(self._running), len(self._all) - len(left), len(self._all), share, left_s, so_far)
 
     def _chain(self, job: Job, seconds: dict[str, float]) -> float:
         """How long the job and the longest row of jobs that build upon it take."""

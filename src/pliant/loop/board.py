@@ -16,7 +16,6 @@ import fcntl
 import json
 import mmap
 import os
-import re
 import tempfile
 import threading
 import weakref
@@ -39,6 +38,7 @@ from pliant.loop.board_layout import (
     SET_SLOTS,
     STARTING,
     TEXT_BYTES,
+    checked_name,
     described,
     fingerprint,
     offsets,
@@ -82,8 +82,7 @@ class Board:
     def create(cls, name: str, config: dict[str, Any], ring_slots: int, published: Published | None = None) -> Board:
         """Create a board for a loop called `name`; the caller becomes its owner. By default, all is published."""
         published = published or Published()
-        if not isinstance(name, str) or not re.fullmatch(r"[\w.-]{1,80}", name):
-            raise InputError("name", name, "1 to 80 letters, digits, '.', '_' and '-'")
+        checked_name(name)
         text = json.dumps({**config, "published": described(published)})
         if len(text) > TEXT_BYTES["config"]:
             raise InputError("task", f"{len(text)} bytes long", f"at most {TEXT_BYTES['config']} bytes long")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from typing import Any
 
 from pliant.control.parameters import PARAMETERS
 from pliant.control.published import Published
 from pliant.control.telemetry import TELEMETRY
+from pliant.errors import InputError
 from pliant.record import record_messages
 from pliant.records import Field, Layout
 
@@ -19,6 +21,14 @@ QUEUE_SLOTS = 256
 SET_SLOTS = 1024
 TEXT_BYTES = {"config": 1 << 17, "notes": 1 << 12, "reason": 1 << 12, "mission_log": 1 << 18}
 """Largest size of each text. The longest one is the log of a mission with a path of many arcs."""
+
+
+def checked_name(name: Any) -> str:
+    """`name`, if a loop can be called so; otherwise an `InputError`."""
+    if not isinstance(name, str) or not re.fullmatch(r"[\w.-]{1,80}", name):
+        raise InputError("name", name, "1 to 80 letters, digits, '.', '_' and '-'")
+    return name
+
 
 HEADER = Layout(
     "Header",

@@ -26,6 +26,9 @@ Floats = NDArray[np.float64]
 UNLIMITED = 1e4
 """Limit [rad, m] of a joint without limits: finite, so that it can be used in computations and stored."""
 
+# A goal so many times farther away than the arm reaches is in another unit.
+_FAR_OUTSIDE = 10.0
+
 
 @dataclass(frozen=True, eq=False)
 class Arm:
@@ -109,7 +112,9 @@ class Arm:
         acceleration: tuple[float, float] = (0.0, 0.0),
     ) -> Arm:
         """The arm of a design. The tool is mounted on the design, which cannot be used again. See also `load`."""
-        tool = tool or Tool()
+        tool = Tool() if tool is None else tool
+        if not isinstance(tool, Tool):
+            raise InputError("tool", tool, "a pliant.Tool", "Example: pliant.Tool(mass_kg=1).")
         attach(plan.spec, tool, visual=False)
         wrong = scales != (1.0, 1.0, 1.0)
         # every site and every rigid body less is time saved in every tick; but a wrong arm may carry a right tool
@@ -208,6 +213,17 @@ class Arm:
         """`values` as joint positions within the ranges of the joints, or an error that names `field`."""
         return check_joints(field, values, self.name, self.joint_names, self.q_min, self.q_max, self.units)
 
+    def check_distance(self, field: str, metres: ArrayLike) -> None:
+        """Raise `RejectedError` for a goal [m] so far outside the reach that its unit must be wrong."""
+        far, reach = float(np.linalg.norm(metres)), float(self.handle[0].reach_max)
+        if far > _FAR_OUTSIDE * reach:
+            raise RejectedError(
+                f"{field} is {said(np.asarray(metres))}, which is {far:.4g} m away, but the {self.name} reaches "
+                f"{reach:.3g} m. Positions are in metres.",
+                field=field,
+                value=metres,
+            )
+
     def check_payload(self) -> None:
         """Raise `RejectedError` if the tool is heavier than the payload of the arm."""
         mass = self.tool.mass_kg
@@ -224,8 +240,8 @@ class Arm:
             array = np.ascontiguousarray(values, float)
         except (TypeError, ValueError):
             array = np.zeros((0, 0))
-        if array.shape != (self.n,):
-            raise InputError(field, values, f"{self.n} numbers, one per joint of {self.name}")
+        if array.shape != (self.n,) or not np.isfinite(array).all():
+            raise InputError(field, values, f"{self.n} finite numbers, one per joint of {self.name}")
         return array
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pliant.errors import RejectedError, UnknownNameError
+from pliant.errors import InputError, RejectedError, UnknownNameError
 from pliant.model.design import Design
 from pliant.model.from_file.files import file_design
 from pliant.model.two_link import NAME as TWO_LINK
@@ -22,6 +22,8 @@ def design(name_or_path: str | Path, *, flange: str | None = None, visual: bool 
 
     With a file, `flange` names the site or link that carries the tool; ``file#flange`` is the short form.
     """
+    if not isinstance(name_or_path, str | Path) or not str(name_or_path):
+        raise InputError("the arm", name_or_path, "the name of a built-in arm, or the path of a URDF or MJCF file")
     name = str(name_or_path)
     if flange is None and "#" in name and not Path(name).is_file():
         name, _, flange = name.rpartition("#")
@@ -39,6 +41,5 @@ def design(name_or_path: str | Path, *, flange: str | None = None, visual: bool 
         return two_link_design(visual=visual)
     if isinstance(name_or_path, Path) or Path(name).suffix or "/" in name:
         return file_design(name_or_path, flange=flange, visual=visual)
-    unknown = UnknownNameError("arm", name, available_models())
-    unknown.args = (f"{unknown} A URDF or MJCF file works too, as in sim:my_arm.urdf.",)
-    raise unknown
+    file = "A URDF or MJCF file works too: my_arm.urdf (as a robot: sim:my_arm.urdf)."
+    raise UnknownNameError("arm", name, available_models(), hint=file)

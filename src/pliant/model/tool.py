@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
+from typing import Self
 
 import mujoco
 import numpy as np
 
-from pliant.errors import InputError
+from pliant.errors import InputError, UnknownNameError
 from pliant.model.design import FLANGE
 from pliant.model.looks import BLUE, STEEL, ball, capsule
 
@@ -54,6 +55,13 @@ class Tool:
     tip_radius_m: float = 0.0
     """Radius [m] of the ball at the tip, centred at the tool centre point; 0: a point."""
 
+    def __new__(cls, *_: object, **given: object) -> Self:
+        """A tool; a misspelt field is an `InputError`, as everywhere else."""
+        known = [field.name for field in fields(cls)]
+        if unknown := next((name for name in given if name not in known), ""):
+            raise UnknownNameError("tool field", unknown, known)
+        return super().__new__(cls)
+
     def __post_init__(self) -> None:
         for field in fields(self):
             size = 1 if isinstance(field.default, float) else len(field.default)  # pyright: ignore[reportArgumentType]
@@ -92,6 +100,8 @@ def _numbers(field: str, value: object, size: int) -> float | tuple[float, ...]:
         array = np.asarray(value, float)
     except (TypeError, ValueError):
         raise InputError(field, value, allowed) from None
+    if np.asarray(value).dtype.kind not in "iuf":  # "1" and True are no numbers
+        raise InputError(field, value, allowed)
     if array.shape != (() if size == 1 else (size,)) or not np.isfinite(array).all():
         raise InputError(field, value, allowed)
     return float(array) if size == 1 else tuple(array.tolist())

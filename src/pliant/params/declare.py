@@ -6,6 +6,7 @@ the kernels read, the reference page and the command line's ``--set`` all follow
 
 from __future__ import annotations
 
+import re
 import typing
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,10 +18,10 @@ import numpy as np
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 from pydantic.fields import FieldInfo
-from pydantic_core import PydanticKnownError
 
 from pliant import records
 from pliant.errors import InputError, RejectedError, UnknownNameError, said
+from pliant.params.strict_values import check_strict
 from pliant.params.validation_errors import number_bounds, readable
 
 _MOST = float(np.finfo(float).max)
@@ -35,11 +36,14 @@ class Section(BaseModel):
     all_names: ClassVar[str] = "To list all, see docs/reference/parameters.md."
     """Where to find the names of all parameters, for messages."""
 
+    derived: ClassVar[tuple[str, ...]] = ()
+    """Fields that follow from others, or that Pliant fills in: messages do not offer them."""
+
     @field_validator("*", mode="before")
     @classmethod
-    def _a_flag_is_no_number(cls, value: Any, info: ValidationInfo) -> Any:
-        if isinstance(value, bool) and cls.model_fields[str(info.field_name)].annotation in (float, int):
-            raise PydanticKnownError("float_type")
+    def _text_and_flags_are_no_numbers(cls, value: Any, info: ValidationInfo) -> Any:
+        name = str(info.field_name)
+        check_strict(name, cls.model_fields[name].annotation, value)
         return value
 
 
@@ -310,7 +314,9 @@ def _validated_as_a_whole(section: Section, tree: _Branch, fixed: dict[str, Any]
         return validated(type(section), data)
     except InputError as error:  # a wrong value first: it would be wrong before the start too
         name = error.field.partition("[")[0]
-        if not error.allowed or (name not in fixed and name not in spread):
+        if re.match(r"\d+ numbers", error.allowed) and not spread:
+            error.allowed = f"one number for all of them, or {error.allowed}"
+        elif not error.allowed or (name not in fixed and name not in spread):
             raise
         hint = "It cannot change while the loop runs." if name in fixed else error.hint
         field = name if name in spread else error.field

@@ -80,6 +80,7 @@ class OfKind(Section):
     its_kind: ClassVar[Any] = None
     """The kind that this class is for; None for the class of all kinds."""
 
+    derived = ("file", "digest")
     if TYPE_CHECKING:  # which parameters there are is known when the kind is
 
         def __getattr__(self, name: str) -> Any: ...

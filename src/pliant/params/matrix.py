@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
+from pliant.errors import said
 from pliant.params.declare import Matrix, Section, value_at
 from pliant.params.validation_errors import MATRIX
 
@@ -36,7 +37,17 @@ def _spectrum(value: Matrix) -> tuple[float, float]:
     """Smallest and largest eigenvalue; raises if the matrix is not symmetric."""
     M = np.array(value)
     if not np.abs(M - M.T).max() <= 1e-9 * max(1.0, float(np.abs(M).max())):
-        raise PydanticCustomError("matrix", "symmetric")
+        row, column = divmod(int(np.abs(M - M.T).argmax()), len(M))
+        raise PydanticCustomError(
+            "asymmetric",
+            "is not symmetric: row {row}, column {column} is {one}, but row {column}, column {row} is {other}",
+            {
+                "row": int(row) + 1,
+                "column": int(column) + 1,
+                "one": said(M[row, column]),
+                "other": said(M.T[row, column]),
+            },
+        )
     values = np.linalg.eigvalsh(M)
     return float(values[0]), float(values[-1])
 
@@ -98,6 +109,14 @@ def _filled(section: Section, name: str, value: Any) -> Any:
     if not isinstance(now, list | tuple) or not all(map(_is_number, now)) or len(value) != len(now):
         return value
     return [old if new is None else new for old, new in zip(now, value, strict=True)]
+
+
+def with_unit(value: Any, unit: str) -> str:
+    """A value as it is printed, with its unit: of six numbers, each half has one of its own."""
+    units, parts = unit.split(", "), compact(value)
+    if len(units) > 1 and isinstance(parts, list | tuple) and len(parts) == 3 * len(units):
+        return ", ".join(f"{shown(parts[3 * i : 3 * i + 3])} {each}" for i, each in enumerate(units))
+    return f"{shown(value)} {unit}".rstrip()
 
 
 def shown(value: Any) -> str:

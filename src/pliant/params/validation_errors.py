@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, ValidationError
 
-from pliant.errors import InputError, PliantError, RejectedError, did_you_mean, said
+from pliant.errors import InputError, PliantError, RejectedError, did_you_mean, lowered, nearest, said
 
 Place = tuple[int | str, ...]
 
@@ -115,7 +115,10 @@ def _list_words(leaf: _Leaf) -> str:
     return f"{len(parts)} numbers{': w, x, y, z' if str(leaf.place[-1]).endswith('_quat') else unit}"
 
 
-MATRIX = "one number, six numbers (a diagonal) or six rows of six numbers, without units"
+MATRIX = "one number, six numbers (the diagonal) or six rows of six numbers"
+
+# Of more unknown entries than this, only the first ones are named.
+_MOST_UNKNOWN = 3
 
 
 def _range_words(metadata: list[Any], unit: str) -> str:
@@ -156,11 +159,38 @@ def _number_words(what: str, bounds: str) -> str:
 
 def readable(section: type[BaseModel], error: ValidationError, data: Any, where: str) -> InputError:
     """All complaints of pydantic about `data`, in the words of a person; `where` is the file, if there is one."""
-    errors: dict[Place, Any] = {}
-    for one in _in_order(error.errors(include_url=False)):
-        errors.setdefault(_place(section, one, data), one)  # one complaint about each place
-    first, *others = (_complaint(section, one, data) for one in errors.values())
+    errors: dict[tuple[bool, Place], list[Any]] = {}
+    for one in _in_order(error.errors(include_url=False)):  # one complaint about each place
+        errors.setdefault((one["type"] in _UNKNOWN, _place(section, one, data)), []).append(one)
+    first, *others = (
+        _unknown(section, ones, data) if unknown else _complaint(section, ones[0], data)
+        for (unknown, _), ones in errors.items()
+    )
     return first.with_others(others).at(where)
+
+
+def _unknown(section: type[BaseModel], errors: list[Any], data: Any) -> InputError:
+    """The complaint about unknown entries of one section: each with the name that was probably meant."""
+    place = errors[0]["loc"][:-1]
+    where, kind = _dotted(place), _kind_at(section, place, data)
+    names, known = [str(one["loc"][-1]) for one in errors], _known(kind)
+    places = [f"{where}.{name}" if where else name for name in names]
+    if len(names) == 1:
+        more = getattr(section, "all_names", "")
+        words = did_you_mean(names[0], known, all_names=more, within=where) if known else ""
+        return RejectedError(f"Unknown entry {places[0]!r}.{words}", field=places[0], value=errors[0]["input"])
+    meant = [f" (did you mean {near!r}?)" if (near := nearest(name, known)) else "" for name in names]
+    listed = [f"{place!r}{words}" for place, words in zip(places, meant, strict=True)]
+    if (rest := len(listed) - _MOST_UNKNOWN) > 0:
+        listed = [*listed[:_MOST_UNKNOWN], f"{rest} more"]
+    end = f"{', '.join(listed[:-1])} and {listed[-1]}"
+    sentence = f"Unknown entries: {end}. Known{f' in {where}' if where else ''}: {', '.join(known) or 'none'}."
+    return RejectedError(sentence, field=places[0], value=errors[0]["input"])
+
+
+def _known(kind: Any) -> list[str]:
+    """The entries of a section that a user may give."""
+    return [name for name in _fields_of(kind) if name not in getattr(kind, "derived", ())]
 
 
 def _complaint(section: type[BaseModel], one: Any, data: Any) -> InputError:
@@ -185,8 +215,8 @@ def _in_order(errors: list[Any]) -> list[Any]:
 
 
 def _place(section: type[BaseModel], problem: Any, data: Any) -> Place:
-    """Where a complaint belongs: to a parameter as a whole, or to an entry that is unknown."""
-    return problem["loc"] if problem["type"] in _UNKNOWN else _leaf(section, problem["loc"], data).place
+    """Where a complaint belongs: to a parameter as a whole, or to the section that has an unknown entry."""
+    return problem["loc"][:-1] if problem["type"] in _UNKNOWN else _leaf(section, problem["loc"], data).place
 
 
 def _dotted(place: Place) -> str:
@@ -197,10 +227,6 @@ def _dotted(place: Place) -> str:
 def _sentence(section: type[BaseModel], first: Any, leaf: _Leaf, data: Any) -> str:
     """The complaint as a sentence of its own, if it is not about a value and what is allowed; "" otherwise."""
     kind, place, context = first["type"], first["loc"], first.get("ctx", {})
-    if kind in _UNKNOWN:
-        known = list(_fields_of(_kind_at(section, place[:-1], data)))
-        words = did_you_mean(str(place[-1]), known, all_names=getattr(section, "all_names", "")) if known else ""
-        return f"Unknown entry {_dotted(place)!r}.{words}"
     if kind == "missing" and len(leaf.place) == len(place):
         return f"The entry {_dotted(place)} is missing."
     if kind == "invalid_key":
@@ -208,9 +234,11 @@ def _sentence(section: type[BaseModel], first: Any, leaf: _Leaf, data: Any) -> s
     if kind == "too_long" and _fields_of(_kind_at(section, (*leaf.place, 0), data)):
         many = len(_value_at(data, leaf.place))
         return f"{_dotted(place)} has {many} entries, but at most {context['max_length']} are allowed."
+    if kind == "asymmetric":
+        return f"{_dotted(leaf.place)} {first['msg']}."
     problem = context.get("error")
     if kind == "value_error" and not (isinstance(problem, InputError) and problem.allowed):
-        return f"{_dotted(place)}: {str(problem or first['msg']).rstrip('.')}."
+        return f"{_dotted(place)}: {lowered(str(problem or first['msg'])).rstrip('.')}."
     return ""
 
 
@@ -222,7 +250,7 @@ def _allowed(section: type[BaseModel], first: Any, leaf: _Leaf, data: Any) -> st
     if kind in _LISTS:
         return _list_words(leaf)
     if kind in ("model_type", "dataclass_type", "dict_type"):
-        known = ", ".join(_fields_of(_kind_at(section, first["loc"], data)))
+        known = ", ".join(_known(_kind_at(section, first["loc"], data)))
         return f"a mapping of names to values{f' ({known})' if known else ''}"
     if kind == "literal_error":
         return _choices(leaf.kind)

@@ -32,7 +32,7 @@ Array = np.ndarray[Any, Any]
 # What the libraries raise for bytes that are not what they should be.
 _DAMAGE = (McapError, CRCValidationError, ZstdError, struct.error, ValueError, OverflowError, MemoryError)
 
-_MAKE_ONE = "Make a recording with: pliant run push --record push.mcap"
+_MAKE_ONE = "To make a recording: pliant run push --record push.mcap"
 
 _UNREADABLE = (ValueError, TypeError, LookupError, OverflowError)  # what a damaged definition leads to
 
@@ -94,6 +94,8 @@ class Recording:
         """
         if not isinstance(path, str | Path) or not str(path):
             raise InputError("path", path, "the path of a recording (.mcap)")
+        if not isinstance(partial, bool):
+            raise InputError("partial", partial, "True or False")
         path = Path(path)
         contents = _scan(_read(path), progress)
         telemetry = contents.channel(TELEMETRY_TOPIC)
@@ -147,14 +149,14 @@ def _read(path: Path) -> bytes:
         data = path.read_bytes()
     except OSError as error:
         if isinstance(error, FileNotFoundError):
-            raise RecordingError(path, f"does not exist. {_MAKE_ONE}") from None
+            raise RecordingError(path, f"does not exist. Check the path. {_MAKE_ONE}") from None
         if isinstance(error, IsADirectoryError):
             raise RecordingError(path.resolve(), "is a folder, not a recording. Give a .mcap file.") from None
         raise RecordingError(path, f"cannot be read: {error.strerror or error}.") from None
     if not data:
         raise RecordingError(path, f"is empty. {_MAKE_ONE}")
     if not data.startswith(MAGIC[: len(data)]):
-        raise RecordingError(path, f"is not an MCAP file. {_MAKE_ONE}")
+        raise RecordingError(path, "is not an MCAP file. Give a recording (.mcap).")
     return data
 
 
@@ -302,7 +304,7 @@ def _why_incomplete(made: Recording, contents: _Contents) -> str:
     places = f"{contents.damaged} place{'s' if contents.damaged != 1 else ''}"
     what = f"is damaged in {places}" if contents.damaged else "is damaged" if contents.ended else "is truncated"
     kept = f"{made.duration_s:.1f} s ({len(made.records)} records) can be recovered"
-    return f"{what}: {kept}. Use --partial (partial=True) to load them."
+    return f"{what}: {kept}. To load them, use --partial (in Python: partial=True)."
 
 
 def _value(text: str) -> Any:

@@ -5,11 +5,12 @@ An address is ``kind:which``. The kind is a name, or the file of a driver: ``my_
 
 from __future__ import annotations
 
+import re
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
-from pliant.errors import InputError, RejectedError, UnknownNameError, nearest
+from pliant.errors import RejectedError, UnknownNameError, nearest
 from pliant.model.catalogue import available_models
 from pliant.params.plugin_files import is_file
 from pliant.robots.interface import Robot
@@ -30,6 +31,9 @@ KINDS: dict[str, RobotKind] = {kind.name: kind for kind in (SimKind(), UrKind(),
 PLIANT_KINDS = tuple(KINDS)
 """The names of Pliant's own kinds."""
 
+# A host that stands alone: an IPv4 address, or a name with dots.
+_HOST = re.compile(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+")
+_EXAMPLES = {"sim": "sim:ur5e", "ur": "ur:192.168.0.10", "ros2": "ros2:ur5e"}
 _OWN_FILE = "A driver of your own is a file: my_driver.py:<which>."
 
 
@@ -40,10 +44,7 @@ def kind_of(address: str) -> tuple[RobotKind, str]:
     """
     name, colon, which = address.partition(":")
     if not colon or not which:
-        near = "" if colon else nearest(name, available_models())
-        hint = f"Did you mean sim:{near}? " if near else ""
-        known = "; ".join(kind.help for key, kind in KINDS.items() if not is_file(key))
-        raise InputError("robot", address, "kind:name", f"{hint}Allowed: {known}. {_OWN_FILE}")
+        raise RejectedError(_malformed(address, name, bool(colon)), field="robot", value=address)
     if name in KINDS:
         return KINDS[name], which
     if is_file(name):
@@ -53,6 +54,17 @@ def kind_of(address: str) -> tuple[RobotKind, str]:
         raise UnknownNameError("kind of robot", name, names(), hint=_OWN_FILE)
     KINDS[name] = _from_package(points[name])
     return KINDS[name], which
+
+
+def _malformed(address: str, name: str, has_colon: bool) -> str:
+    """What is wrong with an address that has no kind, or nothing behind it, and what was probably meant."""
+    if has_colon and name in _EXAMPLES:
+        what = "host" if name == "ur" else "model"
+        return f"robot is {address!r}: the {what} is missing, as in {_EXAMPLES[name]}."
+    near = nearest(name, available_models())
+    meant = f"sim:{near}" if near else f"ur:{name}" if _HOST.fullmatch(name) else _EXAMPLES.get(name, "")
+    hint = f" Did you mean {meant}?" if meant and not has_colon else ""
+    return f"robot is {address!r}, but it must be kind:name, such as {', '.join(_EXAMPLES.values())}.{hint} {_OWN_FILE}"
 
 
 def names() -> tuple[str, ...]:

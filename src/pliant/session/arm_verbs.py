@@ -18,6 +18,7 @@ from pliant.compiling.ahead import ensure, lines_on_stderr
 from pliant.compiling.entry_points import law_groups
 from pliant.control.laws.contact.contact_params import check_order
 from pliant.control.laws.contact.contact_states import COMMANDS
+from pliant.control.laws.law import TOOL_VELOCITY
 from pliant.control.laws.registry import LAWS, law_of
 from pliant.control.parameters import Parameters
 from pliant.errors import InputError, RejectedError, UnknownNameError, said
@@ -49,6 +50,8 @@ _ACCEL = "6 numbers: linear [m/s²], then angular [rad/s²]"
 _WRENCH = "6 numbers: force [N], then moment [N m]"
 # Averaging times of a tare [s].
 _TARE_S = 0.05, 5.0
+# A goal that moves faster than this is a mistake, such as mm/s for m/s.
+_FASTEST_M_S, _FASTEST_RAD_S = 10.0, 30.0
 _LIFT_FIRST = "Send `stop` first and let the tool lift off."
 
 
@@ -106,9 +109,15 @@ class ArmVerbs(ABC):
     def _known_sets(self) -> Iterator[tuple[int, int, Parameters]]:
         """The parameter sets that are still known: revision, first tick, parameters."""
 
-    @abstractmethod
     def _earlier(self) -> Parameters | None:
-        """The set before the current one; None if there is none, or it is no longer known."""
+        """The set that undoing the newest change leads to, also after other changes were undone; None if none is."""
+        sets: list[Parameters] = []
+        for _, _, known in self._known_sets():
+            if len(sets) > 1 and known == sets[-2]:  # an undo: what it undid is not undone again
+                sets.pop()
+            else:
+                sets.append(known)
+        return sets[-2] if len(sets) > 1 else None
 
     # -- what is going on --
 
@@ -136,12 +145,18 @@ class ArmVerbs(ABC):
     # -- goals --
 
     def move_joints(self, q: ArrayLike) -> None:
-        """Set the joint goal [rad] of the law `hold`."""
+        """Set the joint goal [rad] of the law `hold`. Rejected under a law that ignores it."""
         if (isinstance(q, list | tuple) or (isinstance(q, np.ndarray) and q.ndim == 1)) and len(q) != self.arm.n:
             sentence = f"q has {len(q)} values, but {self.arm.name} has {self.arm.n} joints [rad]."
             raise RejectedError(sentence, field="q", value=q)
         allowed = f"{self.arm.n} numbers [rad], one per joint of {self.arm.name}"
-        self._send(goal_requests.GOAL_Q, values=numbers("q", q, self.arm.n, allowed=allowed))
+        values, law = numbers("q", q, self.arm.n, allowed=allowed), self._answering()
+        if LAWS[law].output == TOOL_VELOCITY and not LAWS[law].is_own:
+            raise RejectedError(
+                f"The joint goal is rejected: the law {law} moves the tool and ignores it. Switch to hold first.",
+                field="q",
+            )
+        self._send(goal_requests.GOAL_Q, values=values)
 
     def goal_pose(self, pose: ArrayLike) -> None:
         """Set the goal pose [x, y, z, qw, qx, qy, qz] in the base frame, at rest.
@@ -151,9 +166,15 @@ class ArmVerbs(ABC):
         values = numbers("pose", pose, 7, allowed=_POSE)
         length = np.linalg.norm(values[3:])
         if abs(length - 1.0) > 1e-3:
-            raise InputError("pose", values, _POSE)
+            raise RejectedError(
+                f"pose[3:7] = {said(values[3:])} is not a unit quaternion: its length is {length:.4g}. The order is w, "
+                "x, y, z; divide it by its length.",
+                field="pose",
+                value=pose,
+            )
         if abs(length - 1.0) > _ROUNDING:  # dividing a unit quaternion again would change its last digit
             values[3:] /= length
+        self.arm.check_distance("pose", values[:3])
         law, now = self._answering(), self.state
         tool, goal = np.array(now.state.pose), np.array(now.goal.pose)
         check_goal(law, self.parameters, tool, between(tool, values), between(goal, values))
@@ -173,6 +194,9 @@ class ArmVerbs(ABC):
         under a law that ignores the goal pose.
         """
         values = [*numbers("twist", twist, 6, allowed=_TWIST), lasting(for_s)]
+        if max(map(abs, values[:3])) > _FASTEST_M_S or max(map(abs, values[3:6])) > _FASTEST_RAD_S:
+            allowed = f"{_TWIST}, within ±{_FASTEST_M_S:g} m/s and ±{_FASTEST_RAD_S:g} rad/s"
+            raise InputError("twist", twist, allowed)
         check_takes_goal(self._answering())
         self._send(goal_requests.GOAL_TWIST, values=values)
 
@@ -224,13 +248,13 @@ class ArmVerbs(ABC):
         Also rejected while a contact is active, because the new law would not lift the tool off: send `stop` first.
         With `pressed`, the new law takes over while the tool presses; you must watch the force and lift the tool off.
         """
-        if name not in LAWS:
+        if not isinstance(name, str) or name not in LAWS:
             raise UnknownNameError("law", name, LAWS)
         check_law(self.task, self.arm, name)
-        if not self.unchecked:
-            guard_law(self.task, name, self.parameters)
         if not pressed and not LAWS[name].takes_commands:
             refuse_during_contact(self._latest(), f"The law {name}", _LIFT_FIRST, "law", name)
+        if not self.unchecked:
+            guard_law(self.task, name, self.parameters)
         ensure(*law_groups([name]), notice=lines_on_stderr())  # the controller only has to load it
         values = [goal_requests.PRESSED] if pressed else ()
         # goals and commands that follow are checked against the new law
@@ -242,7 +266,7 @@ class ArmVerbs(ABC):
         `contact` reports the result: the state, its reason, and why a command was rejected. Under any other law, a
         command is rejected.
         """
-        if name not in COMMANDS:
+        if not isinstance(name, str) or name not in COMMANDS:
             raise UnknownNameError("command", name, COMMANDS)
         check_takes_commands(self._answering(), name)
         self._send(goal_requests.CONTACT_COMMAND, number=COMMANDS[name])
@@ -295,7 +319,7 @@ class ArmVerbs(ABC):
         return self._propose(lambda now: changed_live(now, values, self._law()), values)
 
     def undo(self) -> dict[str, tuple[Any, Any]]:
-        """Undo the last parameter change made here; without one, the last change of anyone. Call it again for more.
+        """Undo the last parameter change made here; without one, the newest change of anyone. Call it again for more.
 
         What others have changed since is kept. Returns {name: (old, new)}.
         """
@@ -320,14 +344,16 @@ class ArmVerbs(ABC):
         """Write the current parameters to a task file and keep its comments; returns those that differed from it."""
         return keep_parameters(path, self.parameters, self.task, self._ticks() * self.task.dt)
 
-    def tare(self, over_s: float = 0.5) -> Array:
-        """Zero the force sensor at the current pose, except for the tool's weight; returns the bias.
+    def tare(self, duration_s: float = 0.5) -> Array:
+        """Measure the offset of the force sensor at the current pose and subtract it from now on; returns the offset.
+
+        The weight of the declared tool is not part of it.
 
         The arm must be at rest and touch nothing. Rejected while a contact is active.
         """
-        over_s = number("over_s", over_s, *_TARE_S, "s")
+        duration_s = number("duration_s", duration_s, *_TARE_S, "s")
         refuse_during_contact(self._latest(), "Taring", _LIFT_FIRST, "sense.bias")
-        records = self.watch(over_s)
+        records = self.watch(duration_s)
         reading = records["reading"]
         if not len(records) or np.abs(reading["qd"]).max() > _STILL:
             raise RejectedError(

@@ -14,7 +14,7 @@ from pliant.errors import LoopError, WaitTimeoutError
 from pliant.loop import goal_requests
 from pliant.loop.board import Board, alive
 from pliant.loop.board_layout import FAULT, RUNNING, STARTING
-from pliant.session.input_checks import number
+from pliant.session.input_checks import function, number
 
 
 class AnyTask(Protocol):
@@ -147,6 +147,7 @@ class BoardLink(Generic[T]):
 
         Raises `WaitTimeoutError` after `timeout_s` of loop time, and `LoopError` if the loop ends first.
         """
+        condition = function("condition", condition)
         timeout_s = number("timeout_s", timeout_s, 0.0, math.inf, "s")
         last, ticking = self.board.head + round(timeout_s * self.task.rate_hz), Ticking(self.board)
         while not condition():

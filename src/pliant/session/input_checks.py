@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.errors import InputError
+from pliant.errors import InputError, RejectedError, said
+from pliant.task.schema import Task
 
 # A coordinate beyond this is a mistake [m, rad, N, N m].
 SANE = 1e4
@@ -43,6 +44,20 @@ def numbers(field: str, values: ArrayLike, *sizes: int, allowed: str = "") -> np
 def lasting(for_s: float) -> float:
     """A time for which something is asked [s]."""
     return number("for_s", for_s, 0.0, 60.0, "s", least="more than 0 and at most 60 s")
+
+
+def must_be_task(task: Any, what: str) -> None:
+    """Raise unless `what` is given a task; for a name, the error shows how to load the task."""
+    if not isinstance(task, Task):
+        hint = f"Use pliant.load_task({task!r})." if isinstance(task, str) else "Use pliant.Task or pliant.load_task."
+        raise RejectedError(f"task is {said(task)}, but {what} needs a Task. {hint}", field="task", value=task)
+
+
+def function(field: str, value: Any) -> Any:
+    """`value` if it can be called without arguments; otherwise an `InputError`."""
+    if not callable(value):
+        raise InputError(field, value, "a function, such as lambda: arm.contact.touching")
+    return value
 
 
 def flag(field: str, value: Any) -> bool:

@@ -15,6 +15,7 @@ import numpy as np
 from pliant.control.parameters import Parameters, parameters_of, record_of
 from pliant.errors import InputError, LoopError, PliantError, RejectedError
 from pliant.loop.board import Board, running, sweep
+from pliant.robots import is_simulated
 from pliant.session.arm_verbs import ArmVerbs
 from pliant.session.board_link import ANSWER_S, SILENT, BoardLink, Ticking
 from pliant.task.schema import MISSION, Task, arm_of, check_fits
@@ -69,10 +70,6 @@ class Link(BoardLink[Task], ArmVerbs):
         entry = self.board.parameter_set(revision)
         return None if entry is None else parameters_of(type(self.task.params), entry["values"])
 
-    def _earlier(self) -> Parameters | None:
-        adopted = self.board.adopted
-        return self._set_of(adopted - 1) if adopted > 0 else None
-
     def _propose(self, make: Callable[[Parameters], Parameters], what: Any) -> tuple[Parameters, Parameters]:
         """Offer a set made from the one in force until the loop has decided on it; returns both."""
         while True:
@@ -108,8 +105,12 @@ class Link(BoardLink[Task], ArmVerbs):
 
 
 def attach(name: str | None = None) -> Link:
-    """Connect to a loop that another process started; without a name, to the only running loop."""
-    board = board_of(name)
+    """Connect to a loop that another process started; without a name, to the only running loop if it is simulated."""
+    return link_to(board_of(name))
+
+
+def link_to(board: Board) -> Link:
+    """A connection to the arm's loop that a board belongs to."""
     if MISSION in board.config:
         raise RejectedError(f"Loop {name_of(board)} is a mission: it has no law and no parameters to change.")
     link = Link(Task.model_validate(board.config["task"]))
@@ -118,9 +119,38 @@ def attach(name: str | None = None) -> Link:
     return link
 
 
-def board_of(name: str | None) -> Board:
-    """The board of a running loop; without a name, of the only one."""
-    return Board.attach(name) if name is not None else _only_board()
+def board_of(name: str | None, *, may_be_real: bool = False) -> Board:
+    """The board of a running loop; without a name, of the only one.
+
+    A loop that drives a real robot must be named, unless it `may_be_real`: it is not moved from the wrong terminal.
+    """
+    if name is not None:
+        if not isinstance(name, str):
+            raise InputError("name", name, "text: the name of a running loop")
+        return Board.attach(name)
+    board = _only_board()
+    if not may_be_real and not _is_simulated(board):
+        raise RejectedError(
+            f"The running loop drives a real robot: {_described(board)}. Name it: --loop {name_of(board)}.",
+            field="--loop",
+        )
+    return board
+
+
+def _is_simulated(board: Board) -> bool:
+    """Whether a loop drives a simulated robot; a robot of unknown kind is taken for a real one."""
+    try:
+        return MISSION in board.config or is_simulated(board.config["task"]["robot"])
+    except PliantError:
+        return False
+
+
+def _described(board: Board) -> str:
+    """A loop in words, to choose it from several: name, task, robot, start and folder."""
+    config = board.config
+    task = config.get("task") or config.get(MISSION, {})
+    what = f"{name_of(board)} ({task.get('name', 'task')} on {task.get('robot', 'a robot')}"
+    return f"{what}, started at {config.get('started', '?')} in {config.get('folder', '?')})"
 
 
 def name_of(board: Board) -> str:
@@ -138,10 +168,7 @@ def _only_board() -> Board:
     if not boards:
         raise RejectedError("No loop is running. Start one with pliant run in another terminal.")
     if len(boards) > 1:
-        words = [
-            f"{name_of(board)} ({task.get('name', 'task')} on {task.get('robot', 'a robot')})"
-            for board, task in ((board, board.config.get("task") or board.config.get(MISSION, {})) for board in boards)
-        ]
+        words = [_described(board) for board in boards]
         listed = f"{', '.join(words[:-1])} and {words[-1]}"
         raise RejectedError(f"{len(boards)} loops are running: {listed}. Choose one with --loop NAME.")
     return boards[0]

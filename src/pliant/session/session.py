@@ -15,13 +15,15 @@ from typing import Any, Self
 
 from pliant.compiling.ahead import Notice
 from pliant.control.published import Published
-from pliant.errors import RejectedError, said
+from pliant.errors import RejectedError
+from pliant.loop.board_layout import checked_name
 from pliant.loop.processes import LOOP
 from pliant.loop.saving import recording_path
-from pliant.session.input_checks import flag
+from pliant.session.input_checks import flag, must_be_task
 from pliant.session.link import Link
 from pliant.session.preflight import compile_task, preflight
 from pliant.session.started_loop import Started, next_name
+from pliant.task.bundled_files import find_bundled
 from pliant.task.schema import Task, located
 
 # So many times as long as lifting off takes, the loop waits for it before it ends.
@@ -41,12 +43,9 @@ class Session(Started[Task], Link):
         unchecked: bool = False,
         progress: Notice | None = None,
     ) -> None:
-        if not isinstance(task, Task):
-            raise RejectedError(
-                f"task is {said(task)}, but Session needs a Task. Use pliant.load_task(NAME).", field="task"
-            )
+        must_be_task(task, "Session")
         super().__init__(located(task))
-        self.name = name or next_name()
+        self.name = next_name() if name is None else checked_name(name)
         """Name of the loop, by which other processes find it."""
         self.unchecked = flag("unchecked", unchecked)
         """Whether the task and its changes are accepted without the stability check."""
@@ -87,6 +86,10 @@ def connect(robot: str = "sim:ur5e", law: str = "hold", **task: Any) -> Session:
             "robot is a Task, but it must be text such as 'sim:ur5e'. To run a Task, use pliant.Session(task).",
             field="robot",
         )
+    if isinstance(robot, str) and find_bundled("task", robot) is not None:
+        sentence = f"{robot} is a task, not a robot. Use pliant.Session(pliant.load_task({robot!r}))."
+        raise RejectedError(sentence, field="robot", value=robot)
     session = {key: task.pop(key) for key in ("record", "name", "unchecked") if key in task}
-    wanted = validated(Task, {"robot": robot, "law": law, **task})
+    named = {"name": Path(law).stem} if isinstance(law, str) and law else {}
+    wanted = validated(Task, {"robot": robot, "law": law, **named, **task})
     return Session(wanted, ticks=wanted.ticks if "duration_s" in task else 0, **session)

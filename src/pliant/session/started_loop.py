@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import datetime
 import itertools
 import os
 import signal
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from pliant.control.published import Published
-from pliant.errors import LoopError, PliantError, RecordingError
+from pliant.errors import LoopError, PliantError, RecordingError, RejectedError
 from pliant.loop import goal_requests
 from pliant.loop.board import Board
 from pliant.loop.board_layout import FAULT, RUNNING, STARTING, STATUS
@@ -52,9 +53,12 @@ class Started(BoardLink[T]):
 
     def _launch(self, module: str, config: dict[str, Any], published: Published) -> Self:
         """Start the loop's process (and the recorder, if a file was named); returns when it runs."""
+        if self._started:
+            raise RejectedError("This session has already been started. Make a new one.", field="session")
         if self._record is not None:
             claim_recording(self._record)
-        config = {**config, "recorded": self._record is not None}
+        begun = {"folder": str(Path.cwd()), "started": f"{datetime.datetime.now():%H:%M:%S}"}
+        config = {**config, **begun, "recorded": self._record is not None}
         self.board = Board.create(self.name, config, round(RING_S * self.task.rate_hz), published)
         atexit.register(self._abandon)
         self._started = True

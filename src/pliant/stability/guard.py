@@ -94,12 +94,19 @@ def _hit(task: Task, parameters: Parameters) -> Objection | None:
         return None
     return Objection(
         worst.peak_n / p.force_limit_n,
-        f"with the actual total lag of {worst.lag_s * 1e3:.0f} ms, the tool would touch the stiffest surface "
-        f"({worst.stiffness_n_m:.3g} N/m) at {worst.speed_m_s * 1e3:.2g} mm/s with a peak of up to {worst.peak_n:.0f} "
-        f"N (worst case: speed × stiffness × lag); contact.force_limit_n is {p.force_limit_n:g} N.",
-        (f"contact.lag_s is {p.lag_s:g} s; set it to the actual lag. " if p.lag_s < worst.lag_s else "")
-        + MODELS["contact"].remedy,
+        f"the first touch of the stiffest surface ({worst.stiffness_n_m:.3g} N/m) could reach {worst.peak_n:.0f} N, "
+        f"above contact.force_limit_n = {p.force_limit_n:g} N. (At worst the peak is speed × stiffness × lag: "
+        f"{worst.speed_m_s * 1e3:.2g} mm/s and {worst.lag_s * 1e3:.0f} ms.)",
+        _lag_words(task, parameters) + MODELS["contact"].remedy,
     )
+
+
+def _lag_words(task: Task, parameters: Parameters) -> str:
+    """What to do about a contact.lag_s that is less than the lag of the model; "" if it is not."""
+    lag_s, actual_s = parameters.contact.lag_s, plants_of(task, parameters)(0.0).lag_s
+    if lag_s >= actual_s:
+        return ""
+    return f"contact.lag_s = {lag_s:g} s is too small; set it to the actual total lag, {actual_s:.3g} s. "
 
 
 @dataclass(frozen=True)
@@ -148,8 +155,8 @@ def guard_start(task: Task) -> None:
         found = objection(task, parameters, law)
         if found is not None:
             raise RejectedError(
-                f"The task is rejected{when}: {found.words} {found.remedy} To run it anyway, use --unchecked "
-                "(in Python: unchecked=True).",
+                f"The task is rejected{when}: {found.words} {found.remedy} To run it anyway, set unchecked=True "
+                "(--unchecked on the command line).",
                 field="law",
             )
 
@@ -167,7 +174,8 @@ def guard_change(task: Task, law: str, before: Parameters, after: Parameters) ->
     if was is not None and found.badness <= was.badness:
         return
     what = ", ".join(f"{name} = {shown(now[name])}" for name in names)
-    hint = _how_far(task, law, before, after, names) if was is None else ""
+    hint = f" {words}".rstrip() if "contact.lag_s" in names and (words := _lag_words(task, after)) else ""
+    hint = hint or (_how_far(task, law, before, after, names) if was is None else "")
     remedy = f" {found.remedy}" if MODELS[law].advises and not hint else ""
     raise RejectedError(
         f"{what} is rejected and nothing has changed: {found.words}{remedy}{hint}",

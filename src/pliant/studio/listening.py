@@ -29,7 +29,7 @@ def listen(host: str, port: int, *, expose: bool) -> socket.socket:
         raise InputError("--host", host, "an IP address of this machine", "Example: 127.0.0.1.") from None
     if not local and not expose:
         raise RejectedError(
-            f"Other machines can reach --host {host}, and anyone with the link can move the robot. "
+            f"Other machines can reach {host}, and anyone with the link can move the robot. "
             "Add --expose if you want this."
         )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET

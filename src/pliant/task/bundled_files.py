@@ -7,8 +7,13 @@ other path is used as given: a misspelt path must never open a different file.
 
 from __future__ import annotations
 
+import re
 from importlib import resources
 from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from pliant.errors import InputError, RejectedError, UnknownNameError
 
@@ -43,6 +48,29 @@ def find_file(kind: str, name: str | Path) -> Path:
     wanted = "an existing YAML file" if kind == "task" else "an existing file"
     said = f"{kind.capitalize()} file {name} does not exist. Give the path of {wanted} or the name of a bundled one."
     raise RejectedError(f"{said} {_listed(kind, known)}", field=f"the {kind}", value=str(name))
+
+
+def read_yaml(kind: str, path: Path) -> Any:
+    """The content of a task or map file, of whatever type; otherwise an error with the line."""
+    if path.suffix == ".py":
+        law = " To use it as a law: pliant run TASK --law FILE." if kind == "task" else ""
+        raise RejectedError(f"{path} is a Python file, not a {kind} file.{law}", field=f"the {kind} file")
+    try:
+        return YAML(typ="safe").load(path.read_text())
+    except MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 0
+        problem = (error.problem or "not YAML").splitlines()[0].replace("got '<stream end>'", "the file ended")
+        if twice := re.match('found duplicate key "(.*?)" with', problem):
+            sentence = f"{path.name}:{line}: {twice[1]} is given twice. Remove one."
+            raise RejectedError(sentence, field=twice[1]) from None
+        sentence = f"{path}:{line} is not valid YAML: {problem}. Check indentation, brackets and quotes."
+    except UnicodeDecodeError:
+        sentence = f"{path} is not a text file. Give a {kind} file in YAML."
+    except OSError as error:
+        sentence = f"{path} cannot be read: {(error.strerror or str(error)).lower()}. Give a {kind} file in YAML."
+    except (YAMLError, ValueError) as error:  # an invalid character or an invalid date
+        sentence = f"{path} is not valid YAML: {str(error).splitlines()[0]}."
+    raise RejectedError(sentence, field=f"the {kind} file", value=str(path))
 
 
 def _listed(kind: str, known: dict[str, Path]) -> str:

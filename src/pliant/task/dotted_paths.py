@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from numbers import Real
 from typing import Any
 
@@ -10,6 +10,14 @@ from pliant.errors import InputError, UnknownNameError
 from pliant.params.declare import Section, validated
 
 _PARAMETERS = "params"
+_DERIVED = ("own_robot", "own_laws", "notes")  # they follow from other values
+
+
+def merged(changes: Mapping[str, Any] | None, more: dict[str, Any]) -> dict[str, Any]:
+    """The changes that were given as a mapping, and those that were given as keywords."""
+    if changes is not None and not isinstance(changes, Mapping):
+        raise InputError("changes", changes, "a mapping of names to values, such as {'sim.seed': 3}")
+    return {**(changes or {}), **more}
 
 
 def replaced(task: Section, changes: dict[str, Any], kind: type[Section]) -> Any:
@@ -50,7 +58,8 @@ def _key(node: Any, part: str, name: str, data: dict[str, Any]) -> Any:
         return part
     if isinstance(node, list) and part.isdigit() and int(part) < len(node):
         return int(part)
-    raise UnknownNameError("name", name, _names(data))
+    known = [one for one in _names(data) if not one.startswith(_DERIVED)]
+    raise UnknownNameError("name", name, known, all_names=Section.all_names)
 
 
 def _names(data: dict[str, Any], prefix: str = "") -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import re
+import contextlib
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -10,14 +11,13 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from pydantic import Field, ValidationError, create_model, model_validator
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from pliant.control.laws.contact.contact_params import check_order
 from pliant.control.laws.registry import LAWS, PLIANTS
 from pliant.control.parameters import Parameters, Sense
 from pliant.errors import InputError, PliantError, RejectedError
 from pliant.model.arm import Arm
+from pliant.model.catalogue import available_models
 from pliant.model.tool import Tool
 from pliant.params.declare import Section, changed, param, validated
 from pliant.params.kinds import ANY_KIND, with_full_paths
@@ -27,8 +27,8 @@ from pliant.robots.own_robot import OwnRobot, with_own_robot
 from pliant.robots.robot_registry import kind_of
 from pliant.robots.ros2_arm.ros2_config import Ros2Config
 from pliant.sensors.force_sensor import SensorConfig
-from pliant.task.bundled_files import find_file
-from pliant.task.dotted_paths import replaced
+from pliant.task.bundled_files import find_file, read_yaml
+from pliant.task.dotted_paths import merged, replaced
 from pliant.task.own_laws import OwnLaw, names_own_laws, parameters_kind, with_own_laws
 from pliant.task.ros_parameters import is_ros_file, to_task
 from pliant.task.spring_stretch import check_goal, check_takes_goal, check_takes_wrench
@@ -43,6 +43,7 @@ _MISSION_ONLY = ("map", "goal_m")
 class Task(Section):
     """What to run: robot, law, tool, parameters and events."""
 
+    derived = ("own_robot", "own_laws", "notes")
     name: str = param("task", min_length=1, help="Name for titles and file names.")
     robot: str = param(
         "sim:ur5e",
@@ -106,9 +107,11 @@ class Task(Section):
     @classmethod
     def _in_words(cls, data: Any, validate: Any) -> Any:
         try:
-            return validate(data)
+            made = validate(data)
         except ValidationError as error:
             raise readable(cls, error, data, "") from None
+        _check_content(made)
+        return made
 
     @model_validator(mode="before")
     @classmethod
@@ -121,7 +124,7 @@ class Task(Section):
         A name with dots is a path into the task. The path of a parameter may leave out `params`, and a number in a
         path is a place in a list: ``sim.surfaces.0.stiffness_n_m``. The copy is validated as a whole.
         """
-        return replaced(self, {**(changes or {}), **more}, Task)
+        return replaced(self, merged(changes, more), Task)
 
     @property
     def dt(self) -> float:
@@ -219,6 +222,25 @@ def check_takes_commands(law: str, command: str) -> None:
         )
 
 
+def _check_content(task: Task) -> None:
+    """Raise `InputError` for what is wrong with a task on any robot, and for joints that do not fit a built-in arm."""
+    check_order(task.params.contact)
+    arm = None
+    if task.start_q or any(event.goal_q or event.goal_offset_m for event in task.events):
+        with contextlib.suppress(PliantError):  # a wrong robot is reported when it is needed
+            arm = _built_in(arm_model(task))
+    if arm is not None and task.start_q:
+        arm.within("start_q", task.start_q)
+    for where, event, _, _ in _in_order(task):
+        _check_action(where, event, arm)
+
+
+@lru_cache
+def _built_in(model: str) -> Arm | None:
+    """A built-in arm without a tool; None for the arm in a file, which is read when the task starts."""
+    return Arm.load(model) if model in available_models() else None
+
+
 def check_fits(task: Task, arm: Arm, q: ArrayLike | None = None, *, where: str = "") -> None:
     """Raise `InputError` before anything moves if tool, start, pushes or events of the task do not fit the arm.
 
@@ -243,15 +265,9 @@ def check_fits(task: Task, arm: Arm, q: ArrayLike | None = None, *, where: str =
 
 def _check_events(task: Task, arm: Arm, q: ArrayLike | None) -> None:
     """Raise for the first event, in order of time, that cannot be carried out."""
-    parameters, law, goals = task.params, task.law, _ScriptedGoals(task, arm, q)
-    for number, event in sorted(enumerate(task.events), key=lambda one: one[1].at_s):
-        where, law = f"events[{number}]", event.law or law
+    goals = _ScriptedGoals(task, arm, q)
+    for where, event, law, parameters in _in_order(task):
         _check_action(where, event, arm)
-        try:
-            parameters = changed(parameters, event.set, live_only=True, law=law)
-            check_order(parameters.contact)
-        except PliantError as error:
-            raise error.at(f"{where}.set") from None
         for field in ("wrench_goal", "virtual_push"):
             if (wrench := getattr(event, field)) is not None:
                 check_wrench(f"{where}.{field}", wrench, parameters.sense)
@@ -265,16 +281,31 @@ def _check_events(task: Task, arm: Arm, q: ArrayLike | None) -> None:
             raise error.at(where) from None
 
 
-def _check_action(where: str, event: Event, arm: Arm) -> None:
-    """Raise for an event that does nothing, or whose goal has the wrong number of values."""
+def _in_order(task: Task) -> Iterator[tuple[str, Event, str, Parameters]]:
+    """The events in order of time: its place, itself, and the law and the parameters from then on."""
+    parameters, law = task.params, task.law
+    for number, event in sorted(enumerate(task.events), key=lambda one: one[1].at_s):
+        law = event.law or law
+        try:
+            parameters = changed(parameters, event.set, live_only=True, law=law)
+            check_order(parameters.contact)
+        except PliantError as error:
+            raise error.at(f"events[{number}].set") from None
+        yield f"events[{number}]", event, law, parameters
+
+
+def _check_action(where: str, event: Event, arm: Arm | None) -> None:
+    """Raise for an event that does nothing, or whose goal does not fit the arm, if that is known."""
     if event == Event(at_s=event.at_s):
         actions = [name for name in Event.model_fields if name != "at_s"]
         raise RejectedError(f"{where} does nothing. Add one of {', '.join(actions)}.", field=where)
-    if event.goal_q and len(event.goal_q) != arm.n:
+    if arm is not None and event.goal_q and len(event.goal_q) != arm.n:
         sentence = f"{where}.goal_q has {len(event.goal_q)} values, but {arm.name} has {arm.n} joints."
         raise RejectedError(sentence, field=f"{where}.goal_q", value=event.goal_q)
     if event.goal_offset_m and len(event.goal_offset_m) != 3:
         raise InputError(f"{where}.goal_offset_m", event.goal_offset_m, "3 numbers [m]")
+    if arm is not None and event.goal_offset_m:
+        arm.check_distance(f"{where}.goal_offset_m", event.goal_offset_m)
 
 
 class _ScriptedGoals:
@@ -311,25 +342,9 @@ def _check_times(task: Task, where: str) -> None:
                 raise RejectedError(sentence, field=field, value=action.at_s).at(where)
 
 
-def read_yaml(path: Path) -> dict[str, Any]:
+def task_data(path: Path) -> dict[str, Any]:
     """The mapping in a task file; raises `InputError` for any other file."""
-    try:
-        text = path.read_text()
-    except (OSError, UnicodeDecodeError):
-        raise InputError("the task file", str(path), "a readable text file in YAML") from None
-    try:
-        data = YAML(typ="safe").load(text)
-    except MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 0
-        problem = (error.problem or "not YAML").splitlines()[0].replace("got '<stream end>'", "the file ended")
-        if twice := re.match('found duplicate key "(.*?)" with', problem):
-            sentence = f"{path.name}:{line}: {twice[1]} is given twice. Remove one."
-            raise RejectedError(sentence, field=twice[1]) from None
-        raise RejectedError(
-            f"{path}:{line} is not valid YAML: {problem}. Check indentation, brackets and quotes.", field=str(path)
-        ) from None
-    except (YAMLError, ValueError) as error:  # an invalid character or an invalid date
-        raise RejectedError(f"{path} is not valid YAML: {str(error).splitlines()[0]}.", field=str(path)) from None
+    data = read_yaml("task", path)
     if not isinstance(data, dict):
         what = "is empty, not a task" if data is None else "is not a task: it must be a YAML mapping"
         entries = "A task file has entries such as robot: sim:ur5e and law: admittance."
@@ -339,7 +354,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 def is_mission(task: Path | str) -> bool:
     """Whether a task, by path or by name, is a mission of a mobile robot (see `mobile.mission.mission_task`)."""
-    return read_yaml(find_file("task", task)).get("kind") == MISSION
+    return task_data(find_file("task", task)).get("kind") == MISSION
 
 
 def load_task(name: Path | str, rate_hz: float | None = None) -> Task:
@@ -349,9 +364,10 @@ def load_task(name: Path | str, rate_hz: float | None = None) -> Task:
     coefficient in a ROS 2 parameter file is converted.
     """
     path = find_file("task", name)
-    data = read_yaml(path)
+    data = task_data(path)
     if data.get("kind") == MISSION:
-        raise RejectedError(f"{name} is a mission of a mobile robot. Run it with `pliant run`.", field="kind")
+        sentence = f"{name} is a mission of a mobile robot. Run it with `pliant run {name}`, or from Python with "
+        raise RejectedError(f"{sentence}pliant.mobile.load_mission({str(name)!r}).", field="kind")
     if entry := next((name for name in _MISSION_ONLY if name in data), ""):
         sentence = f"{path.name}: unknown entry {entry!r}. For a mission, add kind: mission."
         raise RejectedError(sentence, field=entry, value=data[entry])

@@ -28,8 +28,8 @@ def check_stretch(latest: Any, before: Parameters, after: Parameters) -> None:
     pose = np.array(latest.state.pose)
     if far := too_far(pose, between(pose, latest.goal.pose), after):
         raise RejectedError(
-            f"The stiffness is rejected and nothing has changed: the tool is {far}. Move the goal to the tool, or the "
-            "tool back to the goal, first.",
+            f"The stiffness is rejected and nothing has changed: {far}. Move the goal to the tool, or the tool back to "
+            "the goal, first.",
             field="admittance.stiffness",
             value=after.admittance.stiffness,
         )

@@ -20,6 +20,8 @@ from pliant.task.schema import Task, arm_model, load_task
 
 def own_task(path: Path | str) -> Task:
     """The task in a writable file; raises `InputError` for anything else."""
+    if not isinstance(path, str | Path):
+        raise InputError("path", path, "the path of a task file")
     if Path(path).is_dir():
         sentence = f"{path} is a folder. Give the name of a task file."
         raise RejectedError(sentence, field="the task file", value=str(path))

@@ -27,17 +27,18 @@ def command(
     """
     from pliant.cli.show import out
     from pliant.errors import InputError, RejectedError
-    from pliant.session.link import attach, board_of, name_of
+    from pliant.session.link import board_of, link_to, name_of
     from pliant.task.schema import MISSION
 
     if len(force) not in (2, 3, 6):
-        raise InputError("force", force, "two or three numbers, or six numbers with moments")
+        allowed = "fx fy or fx fy fz [N], or fx fy fz mx my mz [N, N m]"
+        raise InputError("The push", force, allowed, "Example: pliant push 10 0 0.")
     if not virtual and not any(force):
         raise RejectedError("The push is zero. Give a force, as in pliant push 10 0 0.", field="force", value=force)
     wrench = [*force, *[0.0] * (3 - len(force))]
     if MISSION in (board := board_of(loop)).config:
         raise RejectedError(f"Loop {name_of(board)} is a mission. The arm of a mission cannot be pushed.")
-    link = attach(loop)
+    link = link_to(board)
     if virtual:
         link.virtual_push(wrench, duration)
         how_long = "until the next virtual push" if duration is None else f"for {duration:g} s"

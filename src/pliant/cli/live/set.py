@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -55,11 +55,10 @@ def _set(link: Link, name: str, value: str) -> None:
     from pliant.cli.assigning import must_be_parameter
     from pliant.cli.show import out
     from pliant.params.declare import flat, parse_value
-    from pliant.params.matrix import shown
 
     must_be_parameter(name, parse_value(value))
     notes = link.set({name: parse_value(value)})
-    out.print(f"{link.title}: {name} = {shown(flat(link.parameters)[name])}")
+    out.print(f"{link.title}: {name} = {_with_unit(link, name, flat(link.parameters)[name])}")
     for note in notes:
         out.print(f"Note: {note}")
 
@@ -68,15 +67,14 @@ def _undo(link: Link) -> None:
     from pliant.cli.show import out
     from pliant.params.matrix import shown
 
-    back = ", ".join(f"{name} from {shown(was)} to {shown(now)}" for name, (was, now) in link.undo().items())
-    out.print(f"{link.title}: undone, {back}." if back else f"{link.title}: undone; no value changed.")
+    back = ", ".join(f"{name} is {shown(now)} again (was {shown(was)})" for name, (was, now) in link.undo().items())
+    out.print(f"{link.title}: undone: {back}." if back else f"{link.title}: undone; no value changed.")
 
 
 def _show(link: Link, name: str | None) -> None:
     from pliant.cli.show import out
     from pliant.errors import UnknownNameError
     from pliant.params.declare import flat
-    from pliant.params.matrix import shown
 
     values = flat(link.parameters)
     if name is not None and name not in values:
@@ -86,7 +84,14 @@ def _show(link: Link, name: str | None) -> None:
         out.print(f"{link.title}:")
     for key, now in values.items():
         if name is None or key == name:
-            out.print(f"{key} = {shown(now)}")
+            out.print(f"{key} = {_with_unit(link, key, now)}")
+
+
+def _with_unit(link: Link, name: str, value: Any) -> str:
+    from pliant.params.declare import declared
+    from pliant.params.matrix import with_unit
+
+    return with_unit(value, next(item.unit for item in declared(type(link.parameters)) if item.name == name))
 
 
 def _show_history(link: Link) -> None:

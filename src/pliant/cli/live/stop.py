@@ -29,7 +29,7 @@ def command(
     from pliant.session.board_link import SILENT
     from pliant.session.stop_request import Brake
 
-    link = attach_any(loop)
+    link = attach_any(loop, may_be_real=not resume)  # to stop the wrong robot is safe; to move one is not
     if resume:
         link.begin() if isinstance(link, MissionLink) else link.resume()
         out.print(f"{link.title}: the robot may move again.")

@@ -13,9 +13,9 @@ def command(
     duration: Annotated[float, typer.Option(help="Averaging time \\[s], 0.05 to 5.")] = 0.5,
     loop: Annotated[str | None, typer.Option(help="Name of the loop, if several are running.")] = None,
 ) -> int:
-    """Zero the force sensor of a running loop.
+    """Measure the offset of the force sensor of a running loop, and subtract it.
 
-    Measures the sensor's offset at the current pose. The arm must be at rest and touch nothing. The tool weight that
+    The arm must be at rest and touch nothing. The tool weight that
     the task declares is not part of the offset. `pliant set --undo` reverts it.
     """
     from pliant.cli.show import out

@@ -23,7 +23,7 @@ def command(
         Path | None,
         typer.Option(help="Write the true state in every period to this file (.npy). Missing folders are created."),
     ] = None,
-    duration: Annotated[float | None, typer.Option(help="Stop after this time \\[s], at least 0.1.")] = None,
+    duration: Annotated[float | None, typer.Option(help="Stop after this time \\[s], 0.1 to 86400.")] = None,
 ) -> int:
     """Emulate a UR controller that drives a simulated arm.
 

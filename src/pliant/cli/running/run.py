@@ -15,7 +15,8 @@ def command(
     robot: Annotated[
         str | None,
         typer.Option(
-            help="Robot instead of the task's: sim:ur10e, ur:HOST (UR5e), ur:HOST#ur10e, ros2:ur5e, my_driver.py:HOST."
+            help="Use this robot instead of the task's: sim:ur10e, ur:HOST (UR5e), ur:HOST#ur10e, ros2:ur5e, "
+            "my_driver.py:HOST."
         ),
     ] = None,
     record: Annotated[
@@ -89,11 +90,11 @@ def command(
         must_be_simulated(wanted)
     kind_of(wanted.robot)[0].check_installed()
     check_fits(wanted, arm_of(wanted), where=find_file("task", task).name)
-    if not unchecked:
-        guard_start(wanted)
     if record:
         claim_recording(record)
-    compile_first("batch" if fast else "loop", *law_groups(laws_of(wanted)))
+    if not unchecked:
+        guard_start(wanted)
+    compile_first("batch" if fast else "loop", *law_groups(laws_of(wanted)), task=wanted)
     if fast:
         return run_fast(wanted, record, unchecked=unchecked)
     watched = Path(task) if watch else None

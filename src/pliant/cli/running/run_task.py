@@ -21,11 +21,13 @@ from pliant.errors import ContactError, LoopError, RejectedError
 from pliant.loop.fault_text import starved_warning
 from pliant.model.arm import Arm
 from pliant.model.catalogue import available_models
-from pliant.robots import is_simulated
+from pliant.params.plugin_files import is_file
+from pliant.robots import is_simulated, model_of
 from pliant.robots.robot_registry import KINDS
 from pliant.session.in_process.fast_run import save_last_seconds, simulate
 from pliant.session.session import Session
 from pliant.session.watch_file import FileWatch
+from pliant.task.bundled_files import find_bundled
 from pliant.task.schema import Task, arm_model, arm_of, located
 
 if TYPE_CHECKING:
@@ -41,33 +43,35 @@ def change_task(task: Task, changes: dict[str, Any], assignments: list[str]) -> 
     """The task with changed robot, law, rate, duration or seed, and with ``--set`` values; validated as a whole."""
     if (robot := changes.get("robot")) in KINDS and KINDS[robot].takes_model:  # the task's arm, simulated or over ROS 2
         changes = {**changes, "robot": f"{robot}:{arm_model(task)}"}
-    before, task = task, task.replace({name: value for name, value in changes.items() if value is not None})
-    if changes.get("robot"):
-        _must_suit(before, task)
+    if robot := changes.get("robot"):
+        _must_suit(task, robot)
+    task = task.replace({name: value for name, value in changes.items() if value is not None})
     # afterwards: another law may bring parameters of its own
     return located(task.model_copy(update={"params": assigned(task.params, assignments, task.law)}))
 
 
-def _must_suit(task: Task, changed: Task) -> None:
-    """Raise if a real robot has another number of joints than the task's arm, before anything connects to it."""
-    before, after = arm_model(task), arm_model(changed)
-    if is_simulated(changed.robot) or not {before, after} <= set(available_models()):
+def _must_suit(task: Task, robot: str) -> None:
+    """Raise if another robot has another number of joints than the task's arm, before anything connects to it."""
+    if find_bundled("task", robot) is not None:
+        raise RejectedError(f"{robot} is a task, not a robot. Example: --robot sim:ur5e.", field="--robot", value=robot)
+    before, after = arm_model(task), "" if is_file(robot.partition(":")[0]) else model_of(robot)
+    if not {before, after} <= set(available_models()):
         return
     joints, others = Arm.load(before).n, Arm.load(after).n
     if joints != others:
         raise RejectedError(
-            f"Task {task.name} is for {before} ({joints} joints), but {changed.robot} is a {after} with {others}. "
+            f"Task {task.name} is for {before} ({joints} joints), but {robot} is a {after} with {others}. "
             "Choose another task or robot.",
             field="--robot",
-            value=changed.robot,
+            value=robot,
         )
 
 
 def must_be_simulated(task: Task) -> None:
     """Raise unless the robot can be simulated as fast as possible."""
     if not is_simulated(task.robot):
-        said = f"--fast works only with simulated robots, but the robot is {task.robot}. Leave out --fast."
-        raise RejectedError(said, field="--fast")
+        said = f"--fast simulates; it cannot drive {task.robot}. To simulate, use a simulated robot: --robot sim."
+        raise RejectedError(f"{said} To drive the robot, leave out --fast.", field="--fast")
 
 
 def say_start(task: Task, arm: Arm, loop: str = "") -> None:

@@ -73,22 +73,22 @@ def show(
     from pliant.studio.stage.stage import Stage
     from pliant.task.schema import is_mission, laws_of, load_task
 
+    mission = loop is None and is_mission(task)
+    wanted = None if loop is not None or mission else load_task(task)
     static_folder()  # without a page nothing is started
     socket = listen(host, port, expose=expose)
     if is_exposed(socket):
         err.print("Other machines can reach the Studio, unencrypted. Anyone with the link can move the robot.")
-    err.print("Starting the Studio. The link appears in a few seconds.")
     stage = Stage()
     if loop is not None:
         stage.attach(loop)
-    else:
-        mission = is_mission(task)
-        if mission:
-            compile_first("loop", "batch", "body", "planner")
-        else:
-            wanted = load_task(task)
-            compile_first("loop", "batch", *law_groups(laws_of(wanted)))
-            _ask(wanted, yes=yes)
+    err.print("Starting the Studio. The link appears in a few seconds.")
+    if wanted is not None:
+        compile_first("loop", "batch", *law_groups(laws_of(wanted)), task=wanted)
+        _ask(wanted, yes=yes)
+    elif mission:
+        compile_first("loop", "batch", "body", "planner")
+    if loop is None:
         stage.begin(task, record=record)
     shown = (
         "The task starts when you open the page"

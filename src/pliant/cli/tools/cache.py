@@ -11,7 +11,7 @@ EXAMPLE = "Example: [bold]pliant cache prune[/bold]"
 
 
 def command(
-    what: Annotated[
+    action: Annotated[
         Literal["show", "warm", "prune", "clear"],
         typer.Argument(
             help="show, warm (compile everything now), prune (remove unused entries) or clear (remove all)."
@@ -29,10 +29,10 @@ def command(
     from pliant.kernel.code_cache import open_cache
 
     cache = open_cache()
-    if what == "warm":
+    if action == "warm":
         compile_first(*GROUPS)
-    elif what in ("prune", "clear"):
-        removed = cache.prune() if what == "prune" else cache.clear()
+    elif action in ("prune", "clear"):
+        removed = cache.prune() if action == "prune" else cache.clear()
         count = "1 entry" if len(removed) == 1 else f"{len(removed)} entries"
         err.print(f"Removed {count}, {sum(entry.bytes for entry in removed) / 1e6:.1f} MB.")
     _show(as_json)

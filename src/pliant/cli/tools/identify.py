@@ -17,7 +17,7 @@ _PAYLOAD, _DELAY = "Only for payload", "Only for delay"
 
 
 def command(
-    what: Annotated[Literal["payload", "delay"], typer.Argument(help="What to identify.")],
+    quantity: Annotated[Literal["payload", "delay"], typer.Argument(help="What to identify.")],
     task: Annotated[str, typer.Argument(help="Task file, or the name of a task that comes with Pliant.")],
     robot: Annotated[str | None, typer.Option(help="Robot instead of the task's, as in ur:192.168.0.3.")] = None,
     write: Annotated[bool, typer.Option("--write", help="Write the result into the task file.")] = False,
@@ -80,18 +80,18 @@ def command(
     chosen = change_task(own_task(task) if write else load_arm_task(task, "identify"), {"robot": robot}, [])
     kind_of(chosen.robot)[0].check_installed()
     of_delay = {"amplitude": amplitude, "bandwidth": bandwidth, "duration": duration, "joint": joint}
-    _refuse_others(what, {"poses": poses, "mount": mount or None}, {**of_delay, "contact": contact or None})
+    _refuse_others(quantity, {"poses": poses, "mount": mount or None}, {**of_delay, "contact": contact or None})
     if fast:
         must_be_simulated(chosen)
     arm = arm_of(chosen)
-    if what == "payload":
+    if quantity == "payload":
         must_have_wrist(arm)
     check_fits(slowed(chosen), arm, where=find_file("task", task).name)
     how = identify_delay.excitation(of_delay, arm)
     if contact:
         identify_delay.must_have_surface(chosen)
-    compile_first("loop", *law_groups(laws_of(slowed(chosen))))
-    if what == "delay":
+    compile_first("loop", *law_groups(laws_of(slowed(chosen))), task=chosen)
+    if quantity == "delay":
         settings = identify_delay.run(chosen, how, contact=contact, fast=fast, yes=yes)
     else:
         settings = _payload(chosen, 12 if poses is None else poses, mount=mount, fast=fast, yes=yes)
@@ -100,14 +100,14 @@ def command(
     return 0
 
 
-def _refuse_others(what: str, of_payload: dict[str, Any], of_delay: dict[str, Any]) -> None:
+def _refuse_others(quantity: str, of_payload: dict[str, Any], of_delay: dict[str, Any]) -> None:
     """Reject an option that belongs to the other identification instead of ignoring it."""
     from pliant.errors import RejectedError
 
-    for name, value in (of_delay if what == "payload" else of_payload).items():
+    for name, value in (of_delay if quantity == "payload" else of_payload).items():
         if value is not None:
             raise RejectedError(
-                f"--{name} does not apply to identify {what}. Leave it out. See pliant identify --help."
+                f"--{name} does not apply to identify {quantity}. Leave it out. See pliant identify --help."
             )
 
 

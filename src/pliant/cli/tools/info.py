@@ -27,10 +27,13 @@ def command(
     Also shows its payload, and values that were assumed because its description does not contain them.
     """
     from pliant.cli.show import out
+    from pliant.robots import is_simulated
     from pliant.task.schema import arm_of
 
     task = _task_of(robot)
     arm = arm_of(task)
+    if not is_simulated(task.robot):
+        out.print(f"Data of the arm's model. Nothing was read from {task.robot}.")
     out.print(_table(arm))
     for line in _lines(task, arm):
         out.print(line)
@@ -41,6 +44,7 @@ def _task_of(which: str) -> Task:
     from pliant.cli.loading import load_arm_task
     from pliant.model.catalogue import available_models
     from pliant.params.declare import validated
+    from pliant.task.bundled_files import find_bundled
     from pliant.task.schema import Task, located
 
     is_file = Path(which.partition("#")[0]).suffix.lower() in (".urdf", ".xml", ".mjcf") and ":" not in which
@@ -48,9 +52,14 @@ def _task_of(which: str) -> Task:
         which = f"sim:{which}"
     if ":" in which:
         return located(validated(Task, {"robot": which}))
+    if Path(which).is_dir() and find_bundled("task", which) is None:
+        sentence = f"{which} is a folder. Give a robot (sim:ur5e), a URDF or MJCF file, or a task."
+        raise RejectedError(sentence, field="robot", value=which)
     try:
         return load_arm_task(which, "info")
     except UnknownNameError as error:
+        if error.kind != "task":
+            raise
         near = difflib.get_close_matches(which, error.choices, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise RejectedError(

@@ -65,7 +65,7 @@ def command(
     chosen = changed(Planner(), dict(parse_assignment(text) for text in settings or ()))
     file = find_file("map", name)
     corner = _corner(origin) if origin else None
-    grid = load_map(file, resolution_m=resolution, origin=corner, options="--resolution and --origin")
+    grid = load_map(file, resolution_m=resolution, origin=corner, options=("--resolution", "--origin"))
     picture = _claimed(file, output or (None if as_json else _default_picture(file)))
     planner = HybridAStar(grid, chosen)
     planner.check(*ends)

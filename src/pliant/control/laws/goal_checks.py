@@ -17,7 +17,7 @@ _SAME_M = 1e-6
 def overstretched(parameters: Any, pose: Array, stretch: Array, moved: Array) -> str:
     """A goal that would deflect the springs of the admittance beyond their limit at once."""
     far = too_far(pose, stretch, parameters)
-    return f"the tool is {far}. Move the goal in smaller steps." if far else ""
+    return f"{far}. Move the goal in smaller steps." if far else ""
 
 
 def uncontrolled(parameters: Any, pose: Array, stretch: Array, moved: Array) -> str:
@@ -37,7 +37,7 @@ def _in_axes(frame: str, pose: Array, six: Array) -> Array:
 
 
 def too_far(pose: Array, stretch: Array, parameters: Any) -> str:
-    """How far a tool is from its goal and what that would do, if it is too far for the springs; "" if not."""
+    """How far a tool and its goal are apart and what that would do, if it is too far for the springs; "" if not."""
     stretch = _in_axes(parameters.admittance.frame, pose, stretch)
     stretch[~pulled(parameters)] = 0.0
     limits = parameters.limits
@@ -47,8 +47,8 @@ def too_far(pose: Array, stretch: Array, parameters: Any) -> str:
     ):
         if far > most:
             return (
-                f"{far:.2f} {unit} from its goal, and a spring deflection above {most:g} {unit} (limits.{name}) stops "
-                "the robot"
+                f"the goal and the tool are {far:.2f} {unit} apart, and a spring deflection above {most:g} {unit} "
+                f"(limits.{name}) would stop the robot"
             )
     return ""
 

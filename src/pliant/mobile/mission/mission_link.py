@@ -12,12 +12,14 @@ from numpy.typing import ArrayLike
 from pliant.compiling.ahead import ensure, lines_on_stderr
 from pliant.errors import LoopError, RejectedError
 from pliant.loop import goal_requests
+from pliant.loop.board import Board
+from pliant.loop.board_layout import checked_name
 from pliant.loop.processes import MISSION_LOOP
 from pliant.mobile.mission.mission_task import MissionTask
 from pliant.mobile.mission.simulated_mission import published_by
 from pliant.session.board_link import SILENT, BoardLink
 from pliant.session.input_checks import numbers
-from pliant.session.link import Link, attach, board_of, name_of
+from pliant.session.link import Link, board_of, link_to, name_of
 from pliant.session.started_loop import Started, next_name
 from pliant.task.schema import MISSION
 
@@ -79,7 +81,7 @@ class MissionSession(Started[MissionTask], MissionLink):
 
     def __init__(self, task: MissionTask, *, name: str | None = None) -> None:
         super().__init__(task)
-        self.name = name or next_name()
+        self.name = next_name() if name is None else checked_name(name)
         """Name of the loop, by which other processes find it."""
 
     def start(self) -> Self:
@@ -93,14 +95,18 @@ class MissionSession(Started[MissionTask], MissionLink):
         return 10.0
 
 
-def attach_any(name: str | None = None) -> Link | MissionLink:
-    """Connect to an arm's loop or to a mission; without a name, to the only running loop."""
-    return attach_mission(name) if MISSION in board_of(name).config else attach(name)
+def attach_any(name: str | None = None, *, may_be_real: bool = False) -> Link | MissionLink:
+    """Connect to an arm's loop or to a mission; without a name, to the only running loop (see `board_of`)."""
+    board = board_of(name, may_be_real=may_be_real)
+    return _mission_link(board) if MISSION in board.config else link_to(board)
 
 
 def attach_mission(name: str | None = None) -> MissionLink:
     """Connect to a mission that another process started; without a name, to the only running loop."""
-    board = board_of(name)
+    return _mission_link(board_of(name))
+
+
+def _mission_link(board: Board) -> MissionLink:
     if MISSION not in board.config:
         raise RejectedError(f"Loop {name_of(board)} controls an arm; it is not a mission.")
     link = MissionLink(MissionTask.model_validate(board.config[MISSION]))

@@ -31,7 +31,8 @@ from pliant.params.kinds import with_full_paths
 from pliant.robots import is_simulated, model_of
 from pliant.robots.ros2_arm.ros2_config import Ros2Config
 from pliant.task.bundled_files import find_bundled, find_file
-from pliant.task.schema import MISSION, read_yaml
+from pliant.task.dotted_paths import merged
+from pliant.task.schema import MISSION, task_data
 
 Array = np.ndarray[Any, Any]
 
@@ -70,7 +71,7 @@ class MissionTask(MissionSettings):
 
     def replace(self, changes: Mapping[str, Any] | None = None, /, **more: Any) -> MissionTask:
         """A changed copy, by dotted name: ``task.replace({"start": (6, 2.2, 0), "drive.lag_s": 0.1})``."""
-        wanted = changed(self, {**(changes or {}), **more})
+        wanted = changed(self, merged(changes, more))
         return located(wanted, Path()) if wanted.map != self.map else wanted
 
     @property
@@ -95,7 +96,7 @@ class MissionTask(MissionSettings):
 def find_mission(name: str) -> MissionTask | None:
     """The mission in the file `name`, or the one of this name that comes with Pliant; None for another kind of task."""
     path = find_file("task", name)
-    data = with_full_paths(read_yaml(path), path.parent)
+    data = with_full_paths(task_data(path), path.parent)
     if data.get("kind") != MISSION:
         return None
     data.setdefault("name", path.stem)

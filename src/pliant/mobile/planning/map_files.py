@@ -18,17 +18,15 @@ from PIL import Image, UnidentifiedImageError
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from pliant.errors import InputError, RejectedError
 from pliant.mobile.planning.grid import FREE, OCCUPIED, UNKNOWN, OccupancyGrid
 from pliant.params.declare import Section, Three, validated
-from pliant.task.bundled_files import find_file
+from pliant.task.bundled_files import find_file, read_yaml
 
 Array = np.ndarray[Any, Any]
 
 IMAGES = (".pgm", ".png")
-KINDS = "a map: .yaml (map_server), .pgm, .png or .npy"
 DEFAULT_RESOLUTION_M = 0.05
 
 
@@ -67,7 +65,7 @@ def load_map(
     *,
     resolution_m: float | None = None,
     origin: tuple[float, float] | None = None,
-    options: str = "map_resolution_m and map_origin_m",
+    options: tuple[str, str] = ("map_resolution_m", "map_origin_m"),
 ) -> OccupancyGrid:
     """Load the map file `name`, or the map of this name that comes with Pliant.
 
@@ -77,10 +75,12 @@ def load_map(
     path = find_file("map", name)
     kind = path.suffix.lower()
     if kind not in (".yaml", ".yml", *IMAGES, ".npy"):
-        raise InputError("the map", str(path), KINDS)
+        raise _unusable(path, "is not a map. Known kinds: .yaml (map_server), .pgm, .png, .npy")
     if kind in (".yaml", ".yml"):
         if resolution_m is not None or origin is not None:
-            raise RejectedError(f"The map file {path} sets resolution and origin. Leave out {options}.")
+            given = zip(options, (resolution_m, origin), strict=True)
+            named = " and ".join(name for name, value in given if value is not None)
+            raise RejectedError(f"The map file {path} sets resolution and origin. Leave out {named}.")
         return _from_yaml(path)
     cells = _array(path) if kind == ".npy" else occupancy(_pixels(path), _PLAIN)
     side = DEFAULT_RESOLUTION_M if resolution_m is None else resolution_m
@@ -95,16 +95,7 @@ def files_of(path: Path) -> list[Path]:
 
 
 def _from_yaml(path: Path) -> OccupancyGrid:
-    try:
-        data = YAML(typ="safe").load(path.read_text())
-    except MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 0
-        problem = (error.problem or "not YAML").splitlines()[0]
-        raise RejectedError(
-            f"{path}:{line} is not valid YAML: {problem}. Check indentation, brackets and quotes.", field="the map"
-        ) from None
-    except (YAMLError, ValueError, OSError):
-        raise InputError("the map", str(path), "a readable YAML file") from None
+    data = read_yaml("map", path)
     if not isinstance(data, dict) or not data.keys() & MapFile.model_fields.keys():
         why = (
             "the entry image is missing"
@@ -133,7 +124,7 @@ def _pixels(path: Path) -> Array:
             if image.mode == "1":
                 data = data * 255.0
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
-        raise InputError("the map", str(path), "a readable PGM or PNG image") from None
+        raise _unusable(path, "is not a complete PGM or PNG image") from None
     if deep:  # 16 bits to 8
         data = data / 257.0
     value, alpha = (data, np.ones_like(data)) if grey else (data[..., :3].mean(-1), data[..., 3] / 255.0)
@@ -154,21 +145,26 @@ def occupancy(pixels: Array, about: MapFile) -> Array:
     return np.where(p > high, OCCUPIED, np.where(free, FREE, between)).astype(np.int8)
 
 
+def _unusable(path: Path, why: str) -> RejectedError:
+    """The error for a file that is no map."""
+    return RejectedError(f"{path} {why}.", field="the map", value=str(path))
+
+
 def _array(path: Path) -> Array:
     """Flags (true is occupied), whole numbers (percent, -1 unknown) or probabilities from 0 to 1."""
     try:
         cells = np.load(path, allow_pickle=False)
     except (ValueError, OSError, EOFError):
-        raise InputError("the map", str(path), "a NumPy array in a .npy file") from None
+        raise _unusable(path, "is not a NumPy file (.npy)") from None
     if not isinstance(cells, np.ndarray) or cells.ndim != 2 or cells.dtype.kind not in "biuf":
-        shape = f"{getattr(cells, 'dtype', '?')} {getattr(cells, 'shape', '')}"
-        raise InputError("the map", f"{path} ({shape})", "a two-dimensional array of booleans or numbers")
+        shape = f"an array of {getattr(cells, 'dtype', '?')} with the shape {getattr(cells, 'shape', '?')}"
+        raise _unusable(path, f"contains {shape}. A map is a two-dimensional array of booleans or numbers")
     if cells.dtype.kind == "b":
         return np.where(cells, OCCUPIED, FREE).astype(np.int8)
     if cells.dtype.kind == "f":
-        if np.nanmin(cells, initial=0.0) < 0.0 or np.nanmax(cells, initial=0.0) > 1.0:
-            raise InputError("the map", str(path), "probabilities from 0 to 1 (NaN: unknown)")
+        if (wrong := cells[(cells < 0.0) | (cells > 1.0)]).size:
+            raise _unusable(path, f"contains {wrong[0]:g}. Allowed are probabilities from 0 to 1, or NaN for unknown")
         return np.where(np.isnan(cells), UNKNOWN, np.round(100 * np.nan_to_num(cells))).astype(np.int8)
-    if cells.size and (cells.min() < -1 or cells.max() > 100):
-        raise InputError("the map", str(path), "occupancies from 0 to 100 (-1: unknown)")
+    if (wrong := cells[(cells < -1) | (cells > 100)]).size:
+        raise _unusable(path, f"contains {wrong[0]}. Allowed are occupancies from 0 to 100, or -1 for unknown")
     return cells.astype(np.int8)

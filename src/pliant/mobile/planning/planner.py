@@ -228,7 +228,7 @@ class HybridAStar:
             size = f"{body.front_m + body.rear_m:g} × {body.width_m:g} m plus a margin of {body.margin_m:g} m"
             unknown = self.is_unknown(values)
             why = f"would cover unknown cells of the map ({KNOWN})" if unknown else "would touch an obstacle"
-            remedy = f"Move the {name.removeprefix('--')}, or reduce footprint.margin_m."
+            remedy = f"Move the {name.removeprefix('--')}, or reduce footprint.margin_m (--set footprint.margin_m=0)."
             raise RejectedError(f"{where} is not free: the base ({size}) {why}. {remedy}", field=name, value=pose)
         return values
 

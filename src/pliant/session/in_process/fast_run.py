@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import RejectedError, said
 from pliant.loop.periods import works_at
 from pliant.loop.saving import BLACK_BOX_S, arm_writer, fault_file
 from pliant.session.in_process.simulation import Simulation
+from pliant.session.input_checks import must_be_task
 from pliant.task.schema import Task, arm_of
 
 # Long runs are cut into parts, so that progress can be shown and Ctrl-C is heard [s of simulated time].
@@ -55,9 +55,7 @@ def simulate(
     With `lift_off`, a tool that presses at the end lifts off first, as in a paced loop, so the run takes longer. A task
     that is not stable on its declared surfaces is rejected, unless `unchecked`.
     """
-    if not isinstance(task, Task):
-        hint = f" Use pliant.simulate(pliant.load_task({task!r}))." if isinstance(task, str) else ""
-        raise RejectedError(f"task is {said(task)}, but simulate needs a Task.{hint}", field="task", value=task)
+    must_be_task(task, "simulate")
     simulation = Simulation(task, unchecked=unchecked)
     chunk = max(1, round(_CHUNK_S * task.rate_hz))
     parts = []

@@ -34,7 +34,7 @@ from pliant.sensors.sensor_link import check_keeps_pace
 from pliant.session.arm_verbs import ArmVerbs
 from pliant.session.board_link import too_late
 from pliant.session.in_process.compiled_steps import TRUTH, addresses_of, steps
-from pliant.session.input_checks import flag, number, whole
+from pliant.session.input_checks import flag, function, must_be_task, number, whole
 from pliant.session.preflight import compile_task, preflight
 from pliant.task.schema import Task, located
 from pliant.world.world_layout import WORLD
@@ -44,6 +44,8 @@ Array = np.ndarray[Any, Any]
 # So many parameter sets are kept for `history`: more than the events of a task can make.
 _SETS = 128
 _NEVER = 2**62
+# A compiled call simulates no longer than this, so that Ctrl-C is heard [s of simulated time].
+_CALL_S = 5.0
 _PHYSICS = mujoco.mjtState.mjSTATE_INTEGRATION
 # The world's record begins with addresses, which a snapshot must not bring from elsewhere; nor those of its surfaces.
 _OWN = WORLD.dtype.fields["h"][1] // 8 if WORLD.dtype.fields else 0
@@ -70,9 +72,7 @@ class Simulation(ArmVerbs):
     """A simulated arm that runs in this process, with the calls of a `Session`. See also `simulate`."""
 
     def __init__(self, task: Task, *, unchecked: bool = False) -> None:
-        if not isinstance(task, Task):
-            hint = f" Use pliant.load_task({task!r})." if isinstance(task, str) else ""
-            raise RejectedError(f"task is {said(task)}, but Simulation needs a Task.{hint}", field="task", value=task)
+        must_be_task(task, "Simulation")
         flag("unchecked", unchecked)
         task = located(task)
         self.task = task
@@ -80,7 +80,9 @@ class Simulation(ArmVerbs):
         self.sets: deque[tuple[int, int, Array]] = deque(maxlen=_SETS)
         """The latest parameter sets: (revision, first tick, parameter record)."""
         if not is_simulated(task.robot):
-            raise InputError("robot", task.robot, "a simulated robot (sim:…) to run as fast as possible")
+            sentence = f"A simulation needs a simulated robot, but robot is {said(task.robot)}. "
+            remedy = "Use robot='sim:…', or run the task in real time with pliant.Session(task)."
+            raise RejectedError(sentence + remedy, field="robot", value=task.robot)
         check_keeps_pace(task.sensor)
         compile_task(task, "batch")
         self.runner = TaskRunner(task, lambda revision, tick, values: self.sets.append((revision, tick, _copy(values))))
@@ -96,6 +98,7 @@ class Simulation(ArmVerbs):
         """Whether the task and its changes are accepted without the stability check."""
         self.tick = 0
         """Number of ticks that have been run."""
+        self._most = round(_CALL_S * task.rate_hz)
         self.fault = ""
         """Why the controller stops the robot ("" if it does not)."""
         self._addresses = addresses_of(self.world.record, self.runner.controller)
@@ -136,7 +139,7 @@ class Simulation(ArmVerbs):
         """
         if type(n) is not int or n < 1:
             n = whole("n", n, 1)
-        if self.tick + n <= self._due:
+        if n <= self._most and self.tick + n <= self._due:
             done = steps(self._addresses, self.tick, n, self.runner.revision, self._at, 0, 0)
             if done == n:
                 self.tick += n
@@ -174,6 +177,7 @@ class Simulation(ArmVerbs):
 
         Raises `WaitTimeoutError` after `timeout_s` of simulated time, and `LoopError` if a fault stops the robot first.
         """
+        condition = function("condition", condition)
         timeout_s = number("timeout_s", timeout_s, 0.0, math.inf, "s")
         last = self.time_s + timeout_s
         while not condition():
@@ -197,7 +201,7 @@ class Simulation(ArmVerbs):
             at, past = self.tick, self.tick - first
             self._count(
                 steps(
-                    self._addresses, at, min(last, self._due) - at, self.runner.revision,
+                    self._addresses, at, min(last, self._due, at + self._most) - at, self.runner.revision,
                     out + past * self._telemetry.itemsize * every, int(every), truth and truth + 8 * TRUTH * past,
                 )
             )  # fmt: skip
@@ -376,9 +380,6 @@ class Simulation(ArmVerbs):
     def _known_sets(self) -> Iterator[tuple[int, int, Parameters]]:
         for revision, tick, values in self.sets:
             yield revision, tick, parameters_of(type(self.task.params), values)
-
-    def _earlier(self) -> Parameters | None:
-        return parameters_of(type(self.task.params), self.sets[-2][2]) if len(self.sets) > 1 else None
 
     def __enter__(self) -> Self:
         return self
