@@ -203,7 +203,7 @@ def _decide(p, c, s, g, w, dt):
 def _obey(p, c, s, g, axis):
     """Follow the next command that was not heard yet, or refuse it; returns whether it led to another state."""
     left = contact_states.waiting(s, g)
-    command = g.earlier[left - 1] if left > 0 else g.command
+    command = contact_states.earlier_command(g, left) if left > 0 else g.command
     if command == contact_states.PAUSE and c.state == RETRACT and c.touching != 0:
         return False  # it waits until contact is gone
     s.commands = g.commands - left

@@ -106,6 +106,10 @@ def _table() -> np.ndarray:
 NEXT = _table()
 
 
+EARLIER = 7
+"""So many commands before the last one are kept for the law to read."""
+
+
 @kernel
 def is_pressing(c):
     """Whether the law holds a force in this state."""
@@ -121,10 +125,16 @@ def is_at_work(c):
 @kernel
 def waiting(s, g):
     """How many commands wait behind the next one; those replaced by a stop or an abort (0) are skipped."""
-    left = min(g.commands - s.commands - 1, len(g.earlier))
-    while left > 0 and g.earlier[left - 1] == 0:
+    left = min(g.commands - s.commands - 1, EARLIER)
+    while left > 0 and earlier_command(g, left) == 0:
         left -= 1
     return left
+
+
+@kernel
+def earlier_command(g, back):
+    """The command that was sent `back` commands before the last one; 0 if it is not known any more."""
+    return (g.earlier >> (8 * (back - 1))) & 255
 
 
 @kernel
