@@ -30,7 +30,6 @@ EXEMPT = {
     "session/session.py": "the law that a session starts with if none is given; ends a contact",
     "stability/contact_loop.py": "the model of the contact law's loop",
     "stability/first_touch.py": "simulates the contact law's first touch",
-    "stability/friction_risk.py": "only the contact law slides",
     "stability/credible_force.py": "the noise that the contact law declares",
     "stability/guard.py": "the models of the laws that are checked; a law cannot bring its own yet",
     "stability/plant.py": "the joint loop of the torque interface is in the section of hold",

@@ -157,7 +157,7 @@ GOAL = Layout(
         Field("stop", "", "1: stop and hold", kind="i8"),
         Field("pressed", "", "1: the law may take over from a pressing contact without lifting off", kind="i8"),
         Field("command", "", "last command to the contact law (see Contact commands)", kind="i8"),
-        Field("earlier", "", "earlier commands that may not have been read yet, newest first", (7,), "i8"),
+        Field("earlier", "", "up to 7 earlier commands, a byte each, newest lowest (0: none)", kind="i8"),
         Field("commands", "", "number of commands sent so far; a change means a new command", kind="i8"),
     ),
 )

@@ -242,8 +242,8 @@ def test_the_doctor_and_the_summary_of_a_run_count_the_same_readings(monkeypatch
     run_task._summary(Task(), records)
     assert re.search(rf"{signals.BAD_READINGS}\s+│\s+{7 + 4} │", printed.getvalue())
     assert "peak external force (all axes, unfiltered, valid readings only)" in printed.getvalue()
-    assert "peak contact force along the normal, unfiltered" in printed.getvalue()
-    assert "peak contact force along the normal, filtered" in printed.getvalue()
+    assert "contact: peak along the normal, measured" in printed.getvalue()
+    assert "contact: RMS error while sliding, measured" in printed.getvalue()
     records["observed"]["wrench"][1000:1007, 2] = 1e3  # in a bad reading: it does not count
     monkeypatch.setattr(run_task, "out", Console(file=(again := StringIO()), width=120))
     run_task._summary(Task(), records)

@@ -107,16 +107,6 @@ def test_the_damping_of_a_surface_is_not_assumed() -> None:
         guard_start(light)
 
 
-def test_friction_that_may_be_taken_for_a_slope_is_found_out() -> None:
-    polish = dome(target_n=30.0, peak_n=45.0, force_limit_n=60.0, stiffness_min_n_m=5e3, speed_m_s=0.005, lag_s=0.05)
-    known = polish.replace({"sim.surfaces.0.friction": 0.5, "sim.surfaces.0.stiffness_n_m": 5e3})
-    found = check(known)
-    (risk,) = [figure for figure in found.figures if "friction taken for a slope" in figure.name]
-    assert risk.value == pytest.approx(0.5 * 30 / (5e3 * 0.005) / 0.3)
-    assert not risk.met
-    assert any("Raise contact.speed_m_s" in note for note in found.notes)
-
-
 def test_a_force_below_the_accuracy_of_the_sensor_comes_with_what_helps() -> None:
     assert any("accuracy is 4 N. Tare it just before the touch" in note for note in check(dome()).notes)
     real = dome(target_n=2.0, band_n=0.1).replace(robot="ur:192.0.2.1")

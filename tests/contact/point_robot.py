@@ -19,18 +19,19 @@ DT = 0.002
 
 
 class PointRobot:
-    """Lag of the first order after a transport of one tick; the force is felt at once and without noise."""
+    """A critically damped lag after a transport of one tick; the force is felt at once and without noise."""
 
     def __init__(
         self, stiffness: float, lag_s: float = 0.02, gap: float = 0.001, slope: float = 0.0, **values: Any
     ) -> None:
         named = {f"contact.{name}": value for name, value in values.items()}
-        parameters = changed(Parameters(), {"contact.lag_s": lag_s + 2 * DT, "contact.noise_n": 0.02, **named})
+        parameters = changed(Parameters(), {"contact.lag_s": lag_s + 3 * DT, "contact.noise_n": 0.02, **named})
         self.p = record_of(parameters)[0].contact
         self.s, self.o, self.g = STATE.new()[0], OBSERVED.new()[0], GOAL.new()[0]
         self.work = contact.SCRATCH.new()[0]
         self.s.pose[:] = (0, 0, gap, 0, 1, 0, 0)  # its axis points down
-        self.x, self.stiffness, self.lag = np.array([0, 0, gap]), stiffness, lag_s
+        self.o.pose[:] = self.s.pose
+        self.x, self.v, self.stiffness, self.lag = np.array([0, 0, gap]), np.zeros(3), stiffness, lag_s
         self.n = np.array([-math.sin(slope), 0, math.cos(slope)])
         self.sent, self.push, self.height = self.x.copy(), np.zeros(3), 0.0
         self.sign = 1.0  # -1: the sensor is mounted the wrong way round
@@ -65,8 +66,12 @@ class PointRobot:
             self.s.pose[:3] += DT * self.s.twist[:3]
             self.sent = self.s.pose[:3].copy()
             before = self.x
-            self.x = target + (self.x - target) * math.exp(-DT / self.lag)
-            self.o.twist[:3] = (self.x - before) / DT
+            # x'' = ω² (x_target - x) - 2 ω x' with ω = 2/lag, exactly:  e(t) = (e₀ + (v₀ + ω e₀) t) exp(-ω t)
+            omega, off = 2.0 / self.lag, self.x - target
+            rise = (self.v + omega * off) * DT
+            self.x = target + (off + rise) * math.exp(-omega * DT)
+            self.v = (self.v - omega * rise) * math.exp(-omega * DT)
+            self.o.pose[:3], self.o.twist[:3] = self.x, (self.x - before) / DT
 
     def until(self, *states: int, within_s: float = 20.0) -> None:
         """Tick until one of these states is entered."""

@@ -325,7 +325,7 @@ def test_a_refused_order_says_why_and_the_next_change_of_state_forgets_it() -> N
 def test_two_commands_of_one_tick_are_both_heard_in_their_order() -> None:
     robot = PointRobot(STIFF)
     robot.tick()
-    robot.g.earlier[0], robot.g.command = COMMANDS["set_start"], COMMANDS["start"]
+    robot.g.earlier, robot.g.command = COMMANDS["set_start"], COMMANDS["start"]
     robot.g.commands += 2
     robot.tick()
     assert robot.contact.state == READY

@@ -165,7 +165,8 @@ def test_a_surface_that_begins_to_damp_is_learned_where_it_is_pressed_in_turns(d
     robot.tick(500)
     robot.damping = damping
     pressed_in_turns(robot, 4.0)
-    assert robot.contact.damping == pytest.approx(damping, rel=0.1)
+    # the motion follows from the command and the declared lag: 1 ms of error looks like a damping of k × 1 ms
+    assert robot.contact.damping == pytest.approx(damping, abs=0.1 * damping + 2e4 * 1e-3)
     assert robot.contact.stiffness > 0.95 * 2e4  # it may be taken for stiffer, never for softer
 
 

@@ -71,7 +71,7 @@ def test_a_wall_that_was_run_into_does_not_bar_the_lift_off_by_the_force_of_the_
     robot.tick(500)
     wall, hardest = robot.x[0] + 0.002, 0.0
     for _ in range(3000):
-        press = 3e4 * max(0.0, robot.x[0] - wall)
+        press = 6e4 * max(0.0, robot.x[0] - wall)
         if robot.contact.state == FAULT and robot.s.pose[2] > 0.01:
             press = 0.0  # it is over the top of the wall
         robot.push[:] = (-press, 0.0, -0.2 * press if robot.o.twist[2] > 1e-4 else 0.0)  # it rubs on it

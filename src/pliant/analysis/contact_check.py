@@ -17,7 +17,6 @@ from pliant.robots import is_simulated
 from pliant.stability.contact_loop import gain_for, largest_stiffness
 from pliant.stability.credible_force import Credible, credible
 from pliant.stability.first_touch import Touch, worst_damped
-from pliant.stability.friction_risk import SAFE_RATIO, friction_risk
 from pliant.stability.guard import objection, places, stages, worst_touch
 from pliant.stability.plant import plant_of
 from pliant.stability.worst_case import DAMPINGS, LEAST_MARGIN, Place
@@ -68,10 +67,9 @@ def _check_contact(task: Task) -> Outcome:
             at_most(f"{where}: settling time to ±5 %", found.settle_s, "s", p.settle_s),
         ]
     figures.append(reported("largest stable stiffness", most, "N/m"))
-    worst, risk, sensor = worst_touch(task, task.params), friction_risk(task, task.params), credible(task, task.params)
+    worst, sensor = worst_touch(task, task.params), credible(task, task.params)
     figures += [
         at_most(f"{_WORST} (speed × stiffness × lag)", worst.peak_n, "N", p.force_limit_n),
-        at_most(_RISK, risk.ratio, "", SAFE_RATIO),
         *_sensor_figures(p, sensor),
     ]
     if p.height_m > 0.0:
@@ -84,9 +82,6 @@ def _check_contact(task: Task) -> Outcome:
         _WORST: f"In the worst case, the first touch of {worst.stiffness_n_m:.3g} N/m reaches {worst.peak_n:.3g} N, "
         f"more than contact.force_limit_n ({p.force_limit_n:g} N), so pliant run rejects the task. Lower "
         "contact.approach_m_s.",
-        _RISK: f"With a friction coefficient of {risk.friction:g} on {risk.stiffness_n_m:.3g} N/m, friction may be "
-        "taken for a slope, and the force may exceed its target several times. Raise contact.speed_m_s, lower "
-        "contact.target_n, or raise contact.stiffness_min_n_m if the surface is stiffer.",
         _TOUCH: f"The filtered noise of the sensor is {sensor.noise_n:.2g} N, so noise may look like contact. Lower "
         "sense.cutoff_hz or raise contact.touch_n.",
         _TARGET: "The sensor cannot show this force credibly, even tared. Raise contact.target_n or use an external "
@@ -145,7 +140,6 @@ def _stages(task: Task, judged: str) -> list[Figure]:
 
 
 _WORST = "worst-case first-touch peak"
-_RISK = "friction taken for a slope: µT/(k v) relative to the normal's time constant"
 _TOUCH = "contact.touch_n"
 _TARGET = "contact.target_n relative to the smallest credible force"
 _EVENTS = {

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.analysis.targets import Figure, reported
 from pliant.control.laws.contact.contact_states import DONE, DWELL, ENDED, FAULT, RETRACT, SEEK, SLIDE
 
 Array = np.ndarray[Any, Any]
@@ -54,6 +55,16 @@ def figures_of(records: Array, normal_n: Array, target_n: float) -> ContactFigur
         ended=complete and bool(state[-1] == DONE),
         left_n=float(normal_n[-1]) if over else 0.0,
     )
+
+
+def shown(found: ContactFigures, which: str) -> list[Figure]:
+    """The figures as they are printed after a run; `which` names the force."""
+    return [
+        reported(f"contact: peak along the normal, {which}", found.peak_n, "N"),
+        reported(f"contact: settling time to ±5 % before the slide, {which}", found.settle_s, "s"),
+        reported("contact: losses", found.losses),
+        reported(f"contact: RMS error while sliding, {which}", found.slide_rms_n, "N"),
+    ]
 
 
 def figures_in(time_s: Array, normal_n: Array, before: Array, slide: Array, target_n: float) -> ContactFigures:

@@ -10,6 +10,7 @@ from pliant.control.laws.contact.contact_states import (
     COMMANDS,
     DONE,
     DWELL,
+    EARLIER,
     EVENTS,
     FAULT,
     GONE,
@@ -62,7 +63,7 @@ def _denied(records: np.ndarray[Any, Any], i: int) -> str:
     """Why the command that was read at record `i` was rejected."""
     contact, goal = records["contact"][i], records["goal"][i]
     waiting = int(goal["commands"] - records["state"]["commands"][i])  # commands behind the one that was read
-    command = goal["earlier"][waiting - 1] if 0 < waiting <= len(goal["earlier"]) else goal["command"]
+    command = int(goal["earlier"]) >> 8 * (waiting - 1) & 255 if 0 < waiting <= EARLIER else goal["command"]
     return rejection(int(contact["rejected"]), int(contact["state"]), int(command))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from pliant.control.laws.contact.contact_states import ABORT, COMMANDS, STOP
+from pliant.control.laws.contact.contact_states import ABORT, COMMANDS, EARLIER, STOP
 from pliant.control.laws.registry import LAWS
 from pliant.loop.board_layout import QUEUE_SLOTS
 from pliant.task.schema import Event
@@ -81,10 +81,9 @@ def _command(number: int, goal: Any, heard: int | None) -> None:
     if waiting == ABORT or (waiting == STOP and number != ABORT):  # what protects comes before what is asked later
         return
     if number in (STOP, ABORT) or not waiting:
-        goal.earlier[:] = 0
+        goal.earlier = 0
     else:
-        goal.earlier[1:] = goal.earlier[:-1].copy()
-        goal.earlier[0] = waiting
+        goal.earlier = (int(goal.earlier) << 8 | int(waiting)) & ((1 << 8 * EARLIER) - 1)
     goal.command = number
     goal.commands += 1
 

@@ -323,7 +323,7 @@ class ArmVerbs(ABC):
 
         What others have changed since is kept. Returns {name: (old, new)}.
         """
-        return self._changes.undo(self, self._earlier())
+        return self._changes.undo(self, None if self._changes else self._earlier())
 
     def redo(self) -> None:
         """Repeat the change that was undone last."""

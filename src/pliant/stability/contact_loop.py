@@ -16,6 +16,7 @@ import numpy as np
 from pliant.control.laws.contact.contact_params import Contact
 from pliant.control.laws.contact.force_law import DAMPING_SHARE, INERTIA_SHARE
 from pliant.control.laws.contact.surface_estimate import FOLLOW_LAGS, QUIET
+from pliant.control.laws.contact.tool_motion import BETWEEN_TICKS, CORRECT_S, LEAST_TICKS
 from pliant.control.sense.external_wrench import smoothing
 from pliant.stability.plant import Plant
 
@@ -37,18 +38,18 @@ def gain_for(p: Contact, plant: Plant, stiffness: float, damping: float) -> floa
 
 
 Law = Callable[[Array, Array, Array, Array, list[Array]], tuple[Array, list[Array]]]
-"""(force before and now, speed before and now, all filtered; memory) → (speed into the surface, memory)."""
+"""(filtered force before and now, commanded and measured position, memory) → (speed into the surface, memory)."""
 
 
 def _tick_matrix(plant: Plant, stiffness: float, damping: float, own: int, law: Law) -> Array:
     """One tick of the loop as a matrix, closed by a law that remembers `own` numbers.
 
-    The state is: command line, reference and its speed, depth and its speed, filtered force and speed; then the law's.
+    The state is: command line, reference and its speed, depth and its speed, filtered force; then the law's.
     """
     n = plant.transport
-    state = np.eye(n + 6 + own)
+    state = np.eye(n + 5 + own)
     line = [state[i] for i in range(n)]
-    ref, ref_d, x, v, f_lp, v_lp = (state[n + i] for i in range(6))
+    ref, ref_d, x, v, f_lp = (state[n + i] for i in range(5))
     # what the tick reads
     alpha, dt, h = float(smoothing(plant.cutoff_hz, plant.dt)), plant.dt, plant.dt / SUBSTEPS
 
@@ -60,8 +61,8 @@ def _tick_matrix(plant: Plant, stiffness: float, damping: float, own: int, law: 
         return acc + 2 * plant.hold * (ref_d - v) + plant.hold**2 * (ref - x) - force / plant.mass
 
     felt = stiffness * x + damping * v + plant.tool * push(pull(ref, ref_d, line[0]))
-    f_new, v_new = f_lp + alpha * (felt - f_lp), v_lp + alpha * (v - v_lp)
-    v_cmd, memory = law(f_lp, f_new, v_lp, v_new, [state[n + 6 + i] for i in range(own)])
+    f_new = f_lp + alpha * (felt - f_lp)
+    v_cmd, memory = law(f_lp, f_new, line[-1], x, [state[n + 5 + i] for i in range(own)])
     line.append(line[-1] + dt * v_cmd)
     before, now = line[0], line[1]
     for j in range(SUBSTEPS):
@@ -71,31 +72,46 @@ def _tick_matrix(plant: Plant, stiffness: float, damping: float, own: int, law: 
         ref = ref + h * ref_d
         v = v + h * up
         x = x + h * v
-    return np.array([*line[1:], ref, ref_d, x, v, f_new, v_new, *memory])
+    return np.array([*line[1:], ref, ref_d, x, v, f_new, *memory])
 
 
 def loop_matrix(p: Contact, plant: Plant, stiffness: float, damping: float, gain: float, known: float) -> Array:
     """One tick of the contact law's loop, for a surface whose stiffness it assumes to be `known` [N/m].
 
-    The law's state is the observed surface motion (speed, acceleration) if it feeds that forward, and its integral or
-    the speed of its virtual mass.
+    The law's state is its integral or the speed of its virtual mass; the observed motion of the tool (explained
+    position and its speed, what it is off, filtered speed); and, if it feeds that forward, of the surface (speed,
+    acceleration).
     """
-    dt = plant.dt
+    dt, alpha = plant.dt, float(smoothing(plant.cutoff_hz, plant.dt))
     theta = math.exp(-dt / (FOLLOW_LAGS * p.lag_s + p.noise_n / (known * QUIET)))
+    lag = max(LEAST_TICKS * dt, p.lag_s - (1 - alpha) / alpha * dt - BETWEEN_TICKS * dt)
 
-    def law(f_lp: Array, f: Array, v_lp: Array, v: Array, memory: list[Array]) -> tuple[Array, list[Array]]:
-        ahead, seen = 0.0 * f, memory[1:]
+    def law(f_lp: Array, f: Array, commanded: Array, x: Array, memory: list[Array]) -> tuple[Array, list[Array]]:
+        *moved, v_lp = memory[1:5]
+        moved, speed = observed(moved, commanded, x, lag, dt)
+        v = v_lp + alpha * (speed - v_lp)
+        ahead, seen = 0.0 * f, memory[5:]
         if p.feed_forward == "surface":
-            off = ((f - f_lp) - damping * (v - v_lp)) / (dt * known) - v - memory[1] - dt * memory[2]
-            seen = [memory[1] + dt * memory[2] + (1 - theta * theta) * off, memory[2] + (1 - theta) ** 2 / dt * off]
+            off = ((f - f_lp) - damping * (v - v_lp)) / (dt * known) - v - seen[0] - dt * seen[1]
+            seen = [seen[0] + dt * seen[1] + (1 - theta * theta) * off, seen[1] + (1 - theta) ** 2 / dt * off]
             ahead = seen[0] + p.lag_s * seen[1]
         if p.law == "mass":  # (m + dt d) v⁺ = m v + dt e   with   e = -f about the target
             own = memory[0] + (-gain * f - memory[0]) * dt / (p.lag_s + dt)
-            return own - ahead, [own, *seen]
+            return own - ahead, [own, *moved, v, *seen]
         own = memory[0] - dt * gain / (p.integral_lags * p.lag_s) * f if p.feed_forward == "none" else 0.0 * f
-        return own - gain * f - ahead, [own, *seen]
+        return own - gain * f - ahead, [own, *moved, v, *seen]
 
-    return _tick_matrix(plant, stiffness, damping, 3 if p.feed_forward == "surface" else 1, law)
+    return _tick_matrix(plant, stiffness, damping, 7 if p.feed_forward == "surface" else 5, law)
+
+
+def observed(moved: list[Array], commanded: Array, x: Array, lag: float, dt: float) -> tuple[list[Array], Array]:
+    """One tick of the law's observer of the tool's motion (`tool_motion`): its memory and the observed speed."""
+    y, rate, off = moved
+    omega = 2.0 / lag
+    rate = (rate + dt * omega**2 * (commanded - y)) / (1.0 + omega * dt) ** 2
+    y = y + dt * rate
+    step = dt / CORRECT_S * (x - y - off)
+    return [y, rate, off + step], rate + step / dt
 
 
 def comply_matrix(
@@ -109,7 +125,7 @@ def comply_matrix(
     dt, inward = plant.dt, np.concatenate([into, np.zeros(3)])
     inverse = np.linalg.inv(M + dt * D + dt * dt * K)
 
-    def law(f_lp: Array, f: Array, v_lp: Array, v: Array, memory: list[Array]) -> tuple[Array, list[Array]]:
+    def law(f_lp: Array, f: Array, commanded: Array, x: Array, memory: list[Array]) -> tuple[Array, list[Array]]:
         moving, off = np.array(memory[:6]), np.array(memory[6:])
         # (M + dt D + dt² K) v⁺ = M v + dt (F - K e),   F = -f n
         moving = inverse @ (M @ moving - dt * K @ off - dt * np.outer(feels * inward, f))
@@ -131,7 +147,7 @@ def arrival(
     # the servo follows a steady motion late by its lag, and what is in transit is ahead of it
     state[:n] = 2.0 * speed / plant.omega + speed * dt * np.arange(n)
     state[[n + 1, v, n + 5]] = speed
-    state[n + 6 :] = own
+    state[n + 5 :] = own
     for _ in range(round(1.0 / dt)):
         state = (touching if state[x] >= 0.0 else free) @ state
         peak = max(peak, stiffness * state[x] + damping * state[v]) if state[x] >= 0.0 else peak

@@ -66,7 +66,7 @@ def _run(parameters, state, observed, goal, work, point, numbers, n, noise, out)
             g.commands += 1
         s.wrench[2] = b.force + tool * b.up + noise[i]
         s.wrench_lp[2] += alpha * (s.wrench[2] - s.wrench_lp[2])
-        o.twist[2] = -b.v
+        o.pose[2] = -b.x
         contact.step(p, s, o, g, alpha, tool, work[0], dt)
         s.pose[2] += dt * s.twist[2]
         b.line[n] = -s.pose[2]

@@ -35,4 +35,4 @@ def save_ours(path: Path, task: Task, trace: Trace) -> None:
     assert trace.records is not None
     parameters = record_of(task.params)
     prepare(parameters, None, 1.0, 0, task.dt)
-    Run(task, trace.records, [(0, 0, parameters)], "").save(path)
+    Run(task, trace.records, [(0, 0, parameters)], "", trace.normal_n).save(path)

@@ -29,6 +29,7 @@ NAMES = (
     "", "sensor failed", "force limit", "abort", "stop", "pause", "resume", "set_start", "start", "", "touched", "lost",
     "not found", "dwelt", "ended", "lifted", "no surface", "timeout", "stuck", "robot failed", "too deep", "halt",
     "law", "", "", "normal turned", "pulled away", "blocked", "still loaded", "sign reversed", "lost too often", "", "",
+    "force too large", "leaning", "crawling",
 )  # fmt: skip
 # Arrows that would cross others.
 BENDS = {

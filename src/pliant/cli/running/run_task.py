@@ -125,7 +125,7 @@ def run_fast(task: Task, record: Path | None, *, unchecked: bool = False) -> int
         run.save(record)
     done = len(run.records) * task.dt
     out.print(f"{done:.2f} s simulated in {taken:.2f} s ({done / taken:.0f}× real time).")
-    _summary(task, run.records)
+    _summary(task, run.records, run.normal_n)
     _warn_of_starving(task, run.records)
     if record:
         out.print(f"Recording: {record}")
@@ -221,7 +221,7 @@ def _mm(metres: SupportsFloat) -> float:
     return round(float(metres) * 1e3, 3)
 
 
-def _summary(task: Task, records: np.ndarray[Any, Any]) -> None:
+def _summary(task: Task, records: np.ndarray[Any, Any], normal_n: np.ndarray[Any, Any] | None = None) -> None:
     from pliant.analysis import signals
     from pliant.analysis.targets import reported
 
@@ -235,7 +235,7 @@ def _summary(task: Task, records: np.ndarray[Any, Any]) -> None:
     peak = [reported(f"peak external force ({kind})", round(force.max(), 6), "N")] if len(force) else []
     figures = [
         *peak,
-        *_peak_along_normal(records),
+        *_contact_figures(records, normal_n),
         reported("largest distance from the start", _mm(np.linalg.norm(moved, axis=1).max()), "mm"),
         reported("final distance from the start", _mm(np.linalg.norm(moved[-1])), "mm"),
         reported("peak tool speed", _mm(np.linalg.norm(records["observed"]["twist"][:, :3], axis=1).max()), "mm/s"),
@@ -261,20 +261,18 @@ def _summary(task: Task, records: np.ndarray[Any, Any]) -> None:
     _contact_table(task, records)
 
 
-def _peak_along_normal(records: np.ndarray[Any, Any]) -> list[Figure]:
-    """The largest force along the surface normal, unfiltered and filtered as for the law, if a contact was active."""
-    from pliant.analysis.targets import reported
+def _contact_figures(records: np.ndarray[Any, Any], normal_n: np.ndarray[Any, Any] | None) -> list[Figure]:
+    """Peak, settling, losses and error of a contact: of the true force if it is known, or as the law measured it."""
+    from pliant.analysis.contact_figures import figures_of, shown
 
     contact = records["contact"]
-    active = np.isin(contact["state"], (SEEK, DWELL, SLIDE, PAUSED)) & (contact["normal"] != 0.0).any(axis=1)
+    active = np.isin(contact["state"], (SEEK, DWELL, SLIDE, PAUSED))
     if not active.any():
         return []
-    along = np.sum(records["observed"]["wrench"][active, :3] * contact["normal"][active], axis=1)
-    peaks = {"unfiltered": np.nanmax(along, initial=0.0), "filtered": contact["force_n"][active].max()}
-    return [
-        reported(f"peak contact force along the normal, {how}", round(float(peak), 6), "N")
-        for how, peak in peaks.items()
-    ]
+    target = float(contact["target_n"][active].max())
+    if normal_n is not None:
+        return shown(figures_of(records, normal_n, target), "true force")
+    return shown(figures_of(records, np.where(contact["touching"] != 0, contact["force_n"], 0.0), target), "measured")
 
 
 def _contact_table(task: Task, records: np.ndarray[Any, Any]) -> None:

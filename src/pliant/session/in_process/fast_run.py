@@ -12,9 +12,12 @@ import numpy as np
 
 from pliant.loop.periods import works_at
 from pliant.loop.saving import BLACK_BOX_S, arm_writer, fault_file
+from pliant.session.in_process.compiled_steps import TRUTH
 from pliant.session.in_process.simulation import Simulation
 from pliant.session.input_checks import must_be_task
 from pliant.task.schema import Task, arm_of
+
+_Part = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
 
 # Long runs are cut into parts, so that progress can be shown and Ctrl-C is heard [s of simulated time].
 _CHUNK_S = 5.0
@@ -34,6 +37,8 @@ class Run:
     """(revision, first tick, parameter record)"""
     fault: str
     """Why the controller stopped the robot ("" if it did not)."""
+    normal_n: np.ndarray[Any, Any]
+    """The true contact force along the normals of what is touched, in every tick [N]."""
 
     def save(self, path: Path | str) -> None:
         """Write the run as a recording (.mcap)."""
@@ -58,25 +63,33 @@ def simulate(
     must_be_task(task, "simulate")
     simulation = Simulation(task, unchecked=unchecked)
     chunk = max(1, round(_CHUNK_S * task.rate_hz))
-    parts = []
+    parts: list[_Part] = []
     for first in range(0, task.ticks, chunk):
-        parts.append(simulation.advance(min(chunk, task.ticks - first)))
+        parts.append(_advanced(simulation, min(chunk, task.ticks - first)))
         if progress:
             progress(min(1.0, (first + chunk) / task.ticks))
         if not simulation.running:
             break
     if lift_off and simulation.tick == task.ticks:
         parts += _lifted(simulation)
-    return Run(task, np.concatenate(parts), list(simulation.sets), simulation.fault)
+    records, normal_n = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return Run(task, records, list(simulation.sets), simulation.fault, normal_n)
 
 
-def _lifted(simulation: Simulation) -> Iterator[np.ndarray[Any, Any]]:
+def _advanced(simulation: Simulation, ticks: int) -> _Part:
+    """The telemetry of so many ticks, and the true normal force in each."""
+    truth = np.zeros((ticks, TRUTH))
+    records = simulation.advance(ticks, truth)
+    return records, truth[: len(records), 3]
+
+
+def _lifted(simulation: Simulation) -> Iterator[_Part]:
     """The telemetry of the lift-off at the end of a run, in short parts until it is over or has taken too long."""
     runner = simulation.runner
     last = simulation.tick + runner.lift_off()
     while simulation.tick < last and works_at(runner.controller.state):
         before = simulation.tick
-        yield simulation.advance(min(_PART_TICKS, last - before))
+        yield _advanced(simulation, min(_PART_TICKS, last - before))
         if simulation.tick == before:  # a fault has ended it
             return
 

@@ -9,20 +9,25 @@ from __future__ import annotations
 
 import math
 
-from pliant.control.laws.contact import contact_states, force_law, lift_off, surface_estimate, surface_path
+from pliant.control.laws.contact import (
+    contact_states,
+    force_law,
+    lift_off,
+    normal_force,
+    path_motion,
+    surface_estimate,
+    surface_path,
+    tool_motion,
+)
 from pliant.control.laws.contact.contact_record import contact_of
 from pliant.control.laws.contact.contact_states import DWELL, FAULT, PAUSED, RETRACT, SEEK, SLIDE
 from pliant.control.laws.contact.vectors import distance, dot, size
-from pliant.kernel import fill, kernel
+from pliant.kernel import fill, kernel, put
 from pliant.records import Field, Layout
 from pliant.spatial import quat_rotate
 
 # Low-pass of the force on which decisions are made [s].
 STEADY_S = 0.05
-# Where the error is larger than the first share of the target the path slows down, at the second it creeps.
-SLOW_FROM, SLOW_TO, CREEP = 0.2, 0.5, 0.1
-# How fast a tilt of the tool is corrected [1/s].
-FACE_RATE = 3.0
 # A tool that moves slower than this share of what was asked for, for so long [s], is stuck.
 STUCK_SHARE, STUCK_S = 0.1, 1.0
 # Paused, the tool may be drawn away by this share of the leash.
@@ -40,6 +45,7 @@ SCRATCH = Layout(
         Field("ahead", "", "normal where the robot will be when the command takes effect", (3,)),
         Field("axis", "", "the tool's axis", (3,)),
         Field("faces", "", "desired direction of the tool's axis", (3,)),
+        Field("force", "N", "low-passed force beyond what counts as zero", (3,)),
     ),
 )
 
@@ -59,17 +65,18 @@ def step(p, s, o, g, alpha, mass, w, dt):
     c.stuck_s = c.stuck_s + dt if _is_blocked(c, done, along, speed) else 0.0
     c.since_s += dt
     _be_led_away(p, c, done, max(0.0, along), dt)
-    _feel(p, c, s.wrench_lp, o.twist, alpha, mass, w, dt)
+    _observe(p, c, s, o, alpha, w.force, dt)
+    _feel(p, c, w.force, alpha, mass, w, max(0.0, along), dt)
     _mind_the_halt(c, g)
     _decide(p, c, s, g, w, dt)
     lifting = c.state == FAULT and c.lifted == 0 and c.lifts != lift_off.BACK
     if lifting and (c.reason == contact_states.BARRED or lift_off.is_barred(p, c, s)):
         lift_off.go_back(c, s.pose)
     v_in = _normal_speed(p, c, s, done, dt)
-    _go_along(p, c, alpha, max(0.0, along), w, dt)
+    path_motion.go_along(p, c, alpha, max(0.0, along), w, dt)
     for i in range(3):
         s.twist[i] = c.way[i] - v_in * c.normal[i]
-    _face(p, c, w, s.twist)
+    path_motion.face(p, c, w, s.twist)
 
 
 @kernel
@@ -91,19 +98,32 @@ def _is_blocked(c, done, along, speed):
 
 
 @kernel
-def _feel(p, c, F, v, alpha, mass, w, dt):
+def _observe(p, c, s, o, alpha, F, dt):
+    """How the tool moves, and the force `F` that counts, beyond its zero."""
+    if c.observing == 0:
+        tool_motion.begin(c, s.pose, o.pose)
+        normal_force.begin(p, c)
+        c.observing = 1
+    tool_motion.observe(p, c, s.pose, o.pose, alpha, dt)
+    normal_force.hang(p, c, s.wrench_lp, alpha, dt)
+    for i in range(3):
+        F[i] = s.wrench_lp[i] - c.zero[i]
+
+
+@kernel
+def _feel(p, c, F, alpha, mass, w, sliding, dt):
     """Force along the normal, whether it is contact, and what it says of the surface."""
-    c.force_n = dot(F, c.normal)
+    rate = normal_force.measure(p, c, F, sliding, dt)
     c.steady_n += dt / STEADY_S * (c.force_n - c.steady_n)
     for i in range(3):
         c.resting[i] += dt / max(dt, min(STEADY_S, c.since_s)) * (F[i] - c.resting[i])
     c.peak_n = max(c.peak_n, c.force_n)
-    into = c.seen[1] + alpha * (-dot(v, c.normal) - c.seen[1])  # filtered like the force
-    rate, acceleration = (c.force_n - c.seen[2]) / dt, (into - c.seen[1]) / dt
+    into = c.seen[1] + alpha * (-dot(c.tool_v, c.normal) - c.seen[1])  # filtered like the force
+    acceleration = (into - c.seen[1]) / dt
     c.seen[0] += dt * into
     c.seen[1], c.seen[2] = into, c.force_n
     # the inertia of the tool is no contact
-    felt = c.force_n - mass * acceleration
+    felt = dot(F, c.normal) - mass * acceleration
     c.touching = 1 if felt > (p.loss_n if c.touching != 0 else p.touch_n) else 0
     c.lost_s = 0.0 if c.touching != 0 else c.lost_s + dt
     c.pulled_s = c.pulled_s + dt if felt < -p.touch_n else 0.0
@@ -111,11 +131,15 @@ def _feel(p, c, F, v, alpha, mass, w, dt):
         c.settling_s += dt
     if contact_states.is_pressing(c):
         _sink(p, c, into, rate, dt)
+        normal_force.mind_the_total(p, c, dt)
         if c.touching != 0:
-            surface_estimate.learn(p, c, mass * acceleration, alpha, dt)
+            if c.state == SLIDE and normal_force.sticks(c, normal_force.aside(F, dot(F, c.normal))):
+                surface_estimate.look_again(c, mass * acceleration)  # friction that grows is no stiffness
+            else:
+                surface_estimate.learn(p, c, mass * acceleration, alpha, dt)
             surface_estimate.follow(p, c, rate, acceleration, dt)
             if c.state == SLIDE:
-                surface_estimate.turn(p, c, F, v, w.six, dt)
+                surface_estimate.turn(p, c, F, c.tool_v, w.six, dt)
         force_law.tune(p, c, mass, dt)
         force_law.raise_target(p, c, dt)
         held = abs(c.steady_n - p.target_n) <= p.band_n
@@ -126,7 +150,7 @@ def _feel(p, c, F, v, alpha, mass, w, dt):
 def _sink(p, c, into, rate, dt):
     """Add up the way in that the force does not answer: even the softest surface would have, by k δ."""
     c.sunk_m = max(0.0, c.sunk_m + dt * (into - rate / p.stiffness_min_n_m))
-    if c.steady_n > (1.0 - SLOW_FROM) * c.target_n:  # the force is there: a surface that moves is followed
+    if c.steady_n > (1.0 - path_motion.SLOW_FROM) * c.target_n:  # the force is there: a surface that moves is followed
         c.sunk_m = 0.0
 
 
@@ -179,7 +203,7 @@ def _decide(p, c, s, g, w, dt):
 def _obey(p, c, s, g, axis):
     """Follow the next command that was not heard yet, or refuse it; returns whether it led to another state."""
     left = contact_states.waiting(s, g)
-    command = g.earlier[left - 1] if left > 0 else g.command
+    command = contact_states.earlier_command(g, left) if left > 0 else g.command
     if command == contact_states.PAUSE and c.state == RETRACT and c.touching != 0:
         return False  # it waits until contact is gone
     s.commands = g.commands - left
@@ -239,12 +263,16 @@ def _begin(p, c, event, axis):
     if event not in (contact_states.SET_START, contact_states.START):
         return
     if event == contact_states.SET_START:
+        fill(c.zero, 0.0)
         for i in range(3):
             c.approach[i], c.normal[i] = axis[i], -axis[i]
+    elif p.tare != 0:  # at most contact.preload_n, or the start would have been rejected
+        put(c.zero, c.free)
     c.asked, c.integral, c.curvature, c.friction = 0.0, 0.0, 0.0, 0.0
     c.travelled_m, c.peak_n, c.losses, c.touches, c.lifted = 0.0, 0.0, 0, 0, 0
     c.steady_n, c.touching, c.doubt = 0.0, 0, p.slope_deg * math.pi / 180.0
     c.out_m, c.settling_s, c.pulled_s = 0.0, 0.0, 0.0
+    c.crawl_s, c.over_s, c.leaning_m = 0.0, 0.0, 0.0
 
 
 @kernel
@@ -262,8 +290,10 @@ def _noticed(p, c, s):
         if c.held_s >= p.dwell_s:
             return contact_states.DWELT
         return contact_states.TIMEOUT if c.settling_s > p.settle_s + p.dwell_s else contact_states.NOTHING
-    if c.state == SLIDE and lift_off.is_outside(p, c):
-        return contact_states.TURNED
+    if c.state == SLIDE:
+        event = _misled(p, c)
+        if event != contact_states.NOTHING:
+            return event
     if c.state == SLIDE and surface_path.length(p) - c.travelled_m < lift_off.NEAR:
         return contact_states.ENDED
     if c.state == RETRACT:
@@ -273,6 +303,16 @@ def _noticed(p, c, s):
             return contact_states.STILL if lift_off.feels_force(p, c) else contact_states.LIFTED
         return contact_states.STUCK if lift_off.is_late(p, c) else contact_states.NOTHING
     return contact_states.NOTHING
+
+
+@kernel
+def _misled(p, c):
+    """What ends a slide that does not do what it should."""
+    if lift_off.is_outside(p, c):
+        return contact_states.TURNED
+    if c.leaning_m > surface_estimate.LEANING_M:
+        return contact_states.LEANING
+    return contact_states.CRAWLING if c.crawl_s > p.settle_s else contact_states.NOTHING
 
 
 @kernel
@@ -292,6 +332,8 @@ def _slipped(p, c):
     """How contact is lost: the force goes, or the surface gives way, or someone draws the tool away from it."""
     if contact_states.is_pressing(c) and c.lost_s > p.loss_s:
         return contact_states.LOST
+    if contact_states.is_pressing(c) and normal_force.is_over(c):
+        return contact_states.OVERPRESSED
     if contact_states.is_pressing(c) and c.sunk_m > min(p.force_limit_n, SINK_TIMES * p.target_n) / p.stiffness_min_n_m:
         return contact_states.GAVE_WAY
     leash = p.leash_m * (PAUSED_SHARE if c.state == PAUSED else 1.0)
@@ -322,65 +364,3 @@ def _normal_speed(p, c, s, done, dt):
     c.asked = goal if at_once else c.asked + max(-most, min(most, goal - c.asked))
     c.wanted, c.damper_n = c.asked, 0.0
     return c.asked
-
-
-@kernel
-def _go_along(p, c, alpha, along, w, dt):
-    """The velocity along the surface, in the plane that will be tangent when the robot gets there.
-
-    `along` [m/s] is what the limits left of the speed asked for a tick ago: only that is way gone.
-    """
-    robot = max(0.0, p.lag_s - (1.0 - alpha) / alpha * dt)  # the filter of the wrench delays no motion
-    speed = size(c.way)
-    wanted = 0.0
-    if c.state == SLIDE:
-        off = abs(c.target_n - c.steady_n) / p.target_n
-        slow = max(CREEP, min(1.0, (SLOW_TO - off) / (SLOW_TO - SLOW_FROM)))
-        wanted = slow * min(p.speed_m_s, force_law.braked(surface_path.length(p) - c.travelled_m, p.acceleration_m_s2))
-        # a slope that nobody knows yet must not cost more force than the gain makes good
-        wanted = min(wanted, SLOW_FROM * p.target_n * c.gain / math.tan(c.doubt))
-    elif c.state != PAUSED:
-        fill(c.way, 0.0)
-        return
-    # n + κ s t is the normal a way s ahead: the robot answers a lag later
-    surface_path.direction(p, c.travelled_m, c.normal, w.tangent)
-    lead = c.curvature * speed * robot
-    for i in range(3):
-        w.ahead[i] = c.normal[i] + lead * w.tangent[i]
-    length = size(w.ahead)
-    for i in range(3):
-        w.ahead[i] /= length
-    surface_path.direction(p, c.travelled_m, w.ahead, w.tangent)
-    most = p.acceleration_m_s2 * dt
-    speed += max(-most, min(most, wanted - speed))
-    for i in range(3):
-        c.way[i] = speed * w.tangent[i]
-    c.travelled_m += min(along, speed) * dt
-
-
-@kernel
-def _face(p, c, w, twist):
-    """Turn the tool towards the surface, no further from where it began than `tilt_deg`."""
-    twist[3] = twist[4] = twist[5] = 0.0
-    if not contact_states.is_pressing(c):
-        return
-    a, want = c.approach, w.faces
-    inward = -dot(a, c.normal)
-    angle = math.acos(max(-1.0, min(1.0, inward)))
-    most = p.tilt_deg * math.pi / 180.0
-    share = most / angle if angle > most else 1.0
-    if angle > 1e-9 and math.sin(angle) > 1e-9:
-        # the great circle from the approach to -n, followed as far as allowed
-        x, y = math.sin((1.0 - share) * angle) / math.sin(angle), math.sin(share * angle) / math.sin(angle)
-    else:
-        x, y = 1.0, 0.0
-    for i in range(3):
-        want[i] = x * a[i] - y * c.normal[i]
-    u = w.axis
-    twist[3] = FACE_RATE * (u[1] * want[2] - u[2] * want[1])
-    twist[4] = FACE_RATE * (u[2] * want[0] - u[0] * want[2])
-    twist[5] = FACE_RATE * (u[0] * want[1] - u[1] * want[0])
-    speed = math.sqrt(twist[3] ** 2 + twist[4] ** 2 + twist[5] ** 2)
-    if speed > p.turn_rad_s:
-        for i in range(3, 6):
-            twist[i] *= p.turn_rad_s / speed

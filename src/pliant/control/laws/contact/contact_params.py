@@ -31,7 +31,15 @@ class Contact(Section):
         0.5, unit="N", live=True, gt=0, le=50, help="Force above which a start is rejected; at most touch_n."
     )
     noise_n: float = param(
-        0.2, unit="N", live=True, gt=0, le=10, help="Noise of one force sensor sample (standard deviation)."
+        0.2,
+        unit="N",
+        live=True,
+        gt=0,
+        le=10,
+        help="Noise of one force sensor sample (standard deviation); a larger one measured while free counts instead.",
+    )
+    tare: bool = param(
+        True, live=True, help="Take the force at the start as zero; it is at most preload_n, or the start is rejected."
     )
     stiffness_min_n_m: float = param(1e3, unit="N/m", gt=0, le=1e7, help="Softest surface to expect.")
     stiffness_max_n_m: float = param(

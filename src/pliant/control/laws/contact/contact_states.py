@@ -18,8 +18,8 @@ STATES = ("idle", "ready", "seek", "dwell", "slide", "retract", "paused", "done"
 (
     NOTHING, SENSOR, FORCE_LIMIT, ABORT, STOP, PAUSE, RESUME, SET_START, START, PRELOAD,
     TOUCHED, LOST, GONE, DWELT, ENDED, LIFTED, TOO_FAR, TIMEOUT, STUCK, ROBOT, GAVE_WAY, HALT, LAW, LIFTING, HEADING,
-    TURNED, PULLED, BARRED, STILL, REVERSED, TOO_OFTEN, SENSELESS, HALTED,
-) = range(33)  # fmt: skip
+    TURNED, PULLED, BARRED, STILL, REVERSED, TOO_OFTEN, SENSELESS, HALTED, OVERPRESSED, LEANING, CRAWLING,
+) = range(36)  # fmt: skip
 
 # Every reason that a recording or a message can report, in words.
 EVENTS = {
@@ -56,6 +56,11 @@ EVENTS = {
     TOO_OFTEN: "contact was lost more often than contact.losses_most",
     SENSELESS: "the command is not valid in this state",
     HALTED: "the loop is halted: resume it first",
+    OVERPRESSED: "the total force stayed far above contact.target_n: most of it was not along the learned normal",
+    LEANING: "the force leaned further from the learned normal than a friction of 1 explains: the normal is wrong, or "
+    "something holds the tool sideways",
+    CRAWLING: "the tool slid at less than a twentieth of contact.speed_m_s for contact.settle_s: slope or force stayed "
+    "too uncertain for more",
 }
 
 # The commands, by name.
@@ -65,15 +70,24 @@ NONE, BACK = -1, -2  # no way from here; back to the state that was paused
 
 # At work: a halt pauses, another law has to wait until the tool has lifted off.
 _WORK = {PAUSE: PAUSED, HALT: PAUSED, STOP: RETRACT, LAW: RETRACT, ABORT: FAULT}
-_PRESSING = {LOST: SEEK, TOO_OFTEN: FAULT, GAVE_WAY: FAULT, PULLED: FAULT}
+_PRESSING = {LOST: SEEK, TOO_OFTEN: FAULT, GAVE_WAY: FAULT, PULLED: FAULT, OVERPRESSED: FAULT}
 _WAYS = {
     IDLE: {SET_START: READY},
     READY: {SET_START: READY, START: SEEK, STOP: IDLE, ABORT: IDLE, LAW: IDLE},
     SEEK: {**_WORK, TOUCHED: DWELL, GONE: RETRACT, TOO_FAR: FAULT, STUCK: FAULT, REVERSED: FAULT},
     DWELL: {**_WORK, **_PRESSING, DWELT: SLIDE, TIMEOUT: FAULT},
-    SLIDE: {**_WORK, **_PRESSING, ENDED: RETRACT, STUCK: FAULT, TURNED: FAULT},
+    SLIDE: {**_WORK, **_PRESSING, ENDED: RETRACT, STUCK: FAULT, TURNED: FAULT, LEANING: FAULT, CRAWLING: FAULT},
     RETRACT: {LIFTED: DONE, PAUSE: PAUSED, HALT: PAUSED, STUCK: FAULT, BARRED: FAULT, STILL: FAULT, ABORT: FAULT},
-    PAUSED: {RESUME: BACK, LOST: RETRACT, STOP: RETRACT, LAW: RETRACT, GAVE_WAY: FAULT, PULLED: FAULT, ABORT: FAULT},
+    PAUSED: {
+        RESUME: BACK,
+        LOST: RETRACT,
+        STOP: RETRACT,
+        LAW: RETRACT,
+        GAVE_WAY: FAULT,
+        PULLED: FAULT,
+        OVERPRESSED: FAULT,
+        ABORT: FAULT,
+    },
     DONE: {SET_START: READY, LAW: IDLE},
     FAULT: {SET_START: READY, LAW: IDLE},
 }
@@ -92,6 +106,10 @@ def _table() -> np.ndarray:
 NEXT = _table()
 
 
+EARLIER = 7
+"""So many commands before the last one are kept for the law to read."""
+
+
 @kernel
 def is_pressing(c):
     """Whether the law holds a force in this state."""
@@ -107,10 +125,16 @@ def is_at_work(c):
 @kernel
 def waiting(s, g):
     """How many commands wait behind the next one; those replaced by a stop or an abort (0) are skipped."""
-    left = min(g.commands - s.commands - 1, len(g.earlier))
-    while left > 0 and g.earlier[left - 1] == 0:
+    left = min(g.commands - s.commands - 1, EARLIER)
+    while left > 0 and earlier_command(g, left) == 0:
         left -= 1
     return left
+
+
+@kernel
+def earlier_command(g, back):
+    """The command that was sent `back` commands before the last one; 0 if it is not known any more."""
+    return (g.earlier >> (8 * (back - 1))) & 255
 
 
 @kernel

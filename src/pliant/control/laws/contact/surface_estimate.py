@@ -13,6 +13,10 @@ from __future__ import annotations
 
 import math
 
+from pliant.control.laws.contact import normal_force
+from pliant.control.laws.contact.contact_states import SLIDE
+from pliant.control.laws.contact.normal_force import FRICTION_MOST
+from pliant.control.laws.contact.vectors import dot
 from pliant.kernel import fill, kernel, put
 
 # Parts of force and depth slower than so many lags are not used to learn stiffness: they may be the surface's shape.
@@ -38,16 +42,19 @@ FOLLOW_LAGS, KNOWN, QUIET = 3.0, 0.3, 1e-3
 # It begins when the force is this close to its target (share), or after so many lags.
 ARRIVED, ARRIVE_LAGS = 0.2, 10.0
 # The normal takes slopes over within this time [s], or so many lags if that is longer (it must be slower than the
-# motion of the surface is followed), still longer where noise would tilt it by more than this [rad], and from this
-# sliding speed on [m/s]. One step counts no steeper slope than this [rad], and no surface is curved more [1/m].
+# motion of the surface is followed), and no faster than over the way µ N/k by which friction could feign one; still
+# longer where noise would tilt it by more than this [rad], and from this sliding speed on [m/s]. One step counts no
+# steeper slope than this [rad], and no surface is curved more [1/m].
 TURN_S, TURN_LAGS, SHAKY, LEAST_SLIDE, STEEPEST, MOST_CURVED = 0.2, 6.0, 0.05, 1e-5, 0.5, 100.0
 # The normal turns no further from the approach than the declared slope allows, so many times, and than a surface of
 # this curvature [1/m] explains over the way gone. A force that leans more than that slope is a push, and says nothing.
 LEEWAY, CURVED = 1.5, 50.0
 # A slope turns the force with it, a surface that moves does not. The two are told apart to this [rad] and the noise,
-# once friction was learned over this way [m]; from then on it is followed over this time [s]. Before, it is taken to be
-# less than this.
-AGREE, FRICTION_M, FRICTION_S, FRICTION_MOST = 0.1, 0.01, 5.0, 1.0
+# once friction was learned over this way [m]; from then on it is followed over this time [s].
+AGREE, FRICTION_M, FRICTION_S = 0.1, 0.01, 5.0
+# A learned friction above FRICTION_MOST freezes the normal, and is a fault after this way [m]: the normal is wrong, or
+# something holds the tool.
+LEANING_M = 0.01
 # The slope is never known better than this [rad].
 LEAST_DOUBT = 0.005
 # While the tool moves along the normal by more than this share of its sliding, the force says nothing of the slope.
@@ -60,15 +67,25 @@ def forget(p, c):
     c.stiffness, c.damping, c.bound = p.stiffness_max_n_m, 0.0, p.stiffness_max_n_m
     c.covariance[0], c.covariance[1] = p.stiffness_max_n_m**2, 0.0
     c.covariance[2] = DAMPING_SPREAD**2
-    c.following, c.misfit, c.sums[:] = 0, 0.0, 0.0
-    c.slow[0], c.slow[1], c.slow[2] = c.force_n, c.seen[0], c.seen[1]
+    c.following, c.misfit = 0, 0.0
+    look_again(c, 0.0)
+
+
+@kernel
+def look_again(c, inertia):
+    """Forget the fast parts of force, depth and speed, from which stiffness and damping are learned."""
+    c.slow[0], c.slow[1], c.slow[2] = c.seen[2] - inertia, c.seen[0], c.seen[1]
     fill(c.slow[3:7], 0.0)
+    fill(c.sums, 0.0)
 
 
 @kernel
 def is_known(p, c):
-    """Whether stiffness and damping are known well enough to be used."""
-    return c.covariance[0] < (KNOWN * c.stiffness) ** 2 and c.covariance[2] < (KNOWN * c.stiffness * p.lag_s) ** 2
+    """Whether stiffness and damping are known well enough to be used: in a slide, no touch will show more of them."""
+    # an error of the damping counts over the time in which the motion of the surface is followed
+    lag = _follow_s(p, c) / FOLLOW_LAGS
+    known = c.covariance[0] < (KNOWN * c.stiffness) ** 2 and c.covariance[2] < (KNOWN * c.stiffness * lag) ** 2
+    return known or c.state == SLIDE
 
 
 @kernel
@@ -96,7 +113,7 @@ def learn(p, c, inertia, alpha, dt):
         c.slow[5] += share * (v - c.slow[5])
         c.slow[6] += share * (f - c.slow[6])
         g, x, v, f = g - c.slow[3], x - c.slow[4], v - c.slow[5], f - c.slow[6]
-        noise = p.noise_n * math.sqrt(alpha / (2.0 - alpha))  # what the low-pass has left of the sensor's
+        noise = c.noise_n * math.sqrt(alpha / (2.0 - alpha))  # what the low-pass has left of the sensor's
         _learn_stiffer(p, c, f, x, noise, dt)
         _learn_damper(p, c, g, x, v, noise, dt)
     c.stiffness = max(0.5 * p.stiffness_min_n_m, min(2.0 * p.stiffness_max_n_m, c.stiffness))
@@ -111,7 +128,7 @@ def _learn_touch(p, c, f, x, v, dt):
     # gain K = P φ / (φᵀ P φ + σ²),   φ = (x, v)
     a, b = kk * x + kd * v, kd * x + dd * v
     # what does not fit a spring and a damper at rest counts as noise: it may be a surface that moves
-    noise = p.noise_n**2 + c.misfit
+    noise = c.noise_n**2 + c.misfit
     size = a * x + b * v + noise
     off = f - c.stiffness * x - c.damping * v
     c.misfit += min(1.0, dt / (MISFIT_LAGS * p.lag_s)) * ((off * noise / size) ** 2 - c.misfit)
@@ -178,7 +195,7 @@ def _has_arrived(p, c):
 @kernel
 def _follow_s(p, c):
     """Time [s] over which the surface's motion is followed."""
-    return FOLLOW_LAGS * p.lag_s + p.noise_n / (c.stiffness * QUIET)
+    return FOLLOW_LAGS * p.lag_s + c.noise_n / (c.stiffness * QUIET)
 
 
 @kernel
@@ -208,7 +225,7 @@ def friction_free(F, t, mu, n, out):
 @kernel
 def turn(p, c, F, v, scratch, dt):
     """Update the normal while the tool slides at velocity `v` [m/s] under the force `F` [N]."""
-    n = c.normal
+    n, pressed = c.normal, dot(F, c.normal)
     along = v[0] * n[0] + v[1] * n[1] + v[2] * n[2]
     for i in range(3):
         scratch[i] = v[i] - along * n[i]
@@ -218,9 +235,16 @@ def turn(p, c, F, v, scratch, dt):
         return
     for i in range(3):
         t[i] /= speed
+    aside = normal_force.aside(F, pressed)
+    if normal_force.sticks(c, aside):
+        return
     # the slope that the motion of the surface amounts to goes over into the normal, and what keeps coming into its turn
-    noise = p.noise_n / (c.stiffness * _follow_s(p, c))
-    theta = math.exp(-dt / (max(TURN_S, TURN_LAGS * p.lag_s) * (1.0 + noise / (SHAKY * speed))))
+    noise = c.noise_n / (c.stiffness * _follow_s(p, c))
+    turn_s = max(TURN_S, TURN_LAGS * p.lag_s, aside / (c.stiffness * speed))
+    theta = math.exp(-dt / (turn_s * (1.0 + noise / (SHAKY * speed))))
+    if pressed > p.touch_n and _is_leaning(c, F, t, pressed, speed, dt):
+        c.curvature = 0.0
+        return
     slope = _believed(p, c, F, t, max(-STEEPEST, min(STEEPEST, -c.surface_v / speed)))
     if slope == 0.0:  # the force contradicts it: then it is no curve either that goes on
         c.curvature *= theta
@@ -230,8 +254,8 @@ def turn(p, c, F, v, scratch, dt):
     c.curvature += (1.0 - theta) ** 2 * slope / (speed * dt)
     c.curvature = max(-MOST_CURVED, min(MOST_CURVED, c.curvature))
     across = 0.0
-    if abs(along) < LEAN * speed and c.force_n > p.touch_n:
-        across = _slope_across(p, c, F, t, scratch, dt)
+    if abs(along) < LEAN * speed and pressed > p.touch_n:
+        across = _slope_across(p, c, F, t, turn_s, scratch, dt)
     before = scratch[3:6]
     put(before, n)
     _tilt(n, t, step, across)
@@ -239,6 +263,14 @@ def turn(p, c, F, v, scratch, dt):
         n[:], c.curvature = before, 0.0
     else:
         c.surface_v += share * slope * speed
+
+
+@kernel
+def _is_leaning(c, F, t, pressed, speed, dt):
+    """Whether the force along the path is more than friction explains; adds up the way over which it is."""
+    leans = abs(F[0] * t[0] + F[1] * t[1] + F[2] * t[2]) > FRICTION_MOST * pressed
+    c.leaning_m = c.leaning_m + speed * dt if leans else max(0.0, c.leaning_m - speed * dt)
+    return leans and c.travelled_m > FRICTION_M
 
 
 @kernel
@@ -250,7 +282,7 @@ def _believed(p, c, F, t, slope):
     if c.force_n < p.touch_n:
         return slope
     lean = (F[0] * t[0] + F[1] * t[1] + F[2] * t[2]) / c.force_n
-    off = AGREE + p.noise_n / c.force_n
+    off = AGREE + c.noise_n / c.force_n
     known = c.travelled_m > FRICTION_M
     if slope > 0.0:
         return max(0.0, min(slope, lean + (c.friction if known else FRICTION_MOST) + off))
@@ -276,7 +308,7 @@ def _doubt_less(p, c, theta, slope, dt):
 
 
 @kernel
-def _slope_across(p, c, F, t, scratch, dt):
+def _slope_across(p, c, F, t, turn_s, scratch, dt):
     """Learn the friction, and the tilt [rad] across the path that the force shows, as a step of a low-pass."""
     n, free = c.normal, scratch[3:6]
     dragged = -(F[0] * t[0] + F[1] * t[1] + F[2] * t[2]) / c.force_n
@@ -286,7 +318,7 @@ def _slope_across(p, c, F, t, scratch, dt):
     bx, by, bz = n[1] * t[2] - n[2] * t[1], n[2] * t[0] - n[0] * t[2], n[0] * t[1] - n[1] * t[0]
     lean = (free[0] * bx + free[1] * by + free[2] * bz) / c.force_n
     most = math.tan(min(1.2, LEEWAY * p.slope_deg * math.pi / 180.0))
-    return dt / TURN_S * max(-1.0, min(1.0, lean)) if abs(lean) < most else 0.0
+    return dt / turn_s * max(-1.0, min(1.0, lean)) if abs(lean) < most else 0.0
 
 
 @kernel

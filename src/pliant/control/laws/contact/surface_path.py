@@ -10,6 +10,8 @@ import math
 from pliant.kernel import fill, kernel
 
 NONE, STRAIGHT, SPIRAL, RASTER = range(4)
+# A heading closer to the normal than this (sine of the angle) gives no direction.
+LEAST = 1e-3
 
 
 @kernel
@@ -44,7 +46,7 @@ def direction(p, travelled, n, out):
     along = h[0] * n[0] + h[1] * n[1] + h[2] * n[2]
     x, y, z = h[0] - along * n[0], h[1] - along * n[1], h[2] - along * n[2]
     size = math.sqrt(x * x + y * y + z * z)
-    if size < 1e-9:
+    if size < LEAST:
         fill(out, 0.0)
         return
     x, y, z = x / size, y / size, z / size

@@ -48,9 +48,7 @@ MEMORY = Layout(
         Field("led_twist", "m/s, rad/s", "velocity of the smoothed goal, in the base frame", (6,)),
         Field("accel", "m/s^2, rad/s^2", "acceleration of the smoothed goal one tick ago", (6,)),
         Field("asked", "N, N m", "virtual push minus wrench goal, one tick ago", (6,)),
-        Field(
-            "load", "N m", "joint torques of pushes, from the motion; beyond the measured wrench if used", JOINTS
-        ),
+        Field("load", "N m", "joint torques of pushes, from the motion; beyond the measured wrench if used", JOINTS),
         Field("revision", "", "number of the parameter set one tick ago", kind="i8"),
     ),
 )
