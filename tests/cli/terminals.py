@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import subprocess
 import sys
@@ -36,7 +35,7 @@ def running(*words: object) -> Iterator[Link]:
         until(runs)
         yield attach(name)
     finally:
-        os.kill(process.pid, signal.SIGINT)
+        process.send_signal(signal.SIGINT)
         process.wait(300)
 
 
