@@ -164,18 +164,18 @@ def test_an_admittance_on_an_arm_with_two_joints_is_noted(capsys: pytest.Capture
         (("run", "push", "--fast", "--watch"), "--watch needs a real-time run, so it cannot be combined with --fast."),
         (
             ("run", "wrong.yaml"),
-            "wrong.yaml: unknown entry 'params.sense.cutof_hz'. Did you mean 'cutoff_hz'?",
+            "wrong.yaml: unknown entry 'params.sense.cutof_hz'. Did you mean 'params.sense.cutoff_hz'?",
         ),
         (
             ("run", "tool.yaml"),
-            "tool.yaml: unknown entry 'tool.mass'. Did you mean 'mass_kg'? Known: com_m,",
+            "tool.yaml: unknown entry 'tool.mass'. Did you mean 'tool.mass_kg'? Known in tool: com_m,",
         ),
         (("run", "push.yaml"), "push.yaml: unknown entry 'sim.pushes[0].wrnch'. Did you mean 'sim.pushes[0].wrench'?"),
         (("run", "bad.yaml"), "bad.yaml:2 is not valid YAML: "),
         (("run", "idle.yaml", "--fast"), "idle.yaml: events[0] does nothing. Add one of set, law, goal_q,"),
         (("check", "idle.yaml"), "idle.yaml: events[0] does nothing. Add one of set, law, goal_q,"),
         (
-            ("identify", "delay", "idle.yaml", "--fast", "--robot", "sim:ur5e#3"),
+            ("identify", "delay", "push", "--fast", "--robot", "sim:ur5e#3"),
             "ur5e is a built-in arm. Leave out #3.",
         ),
         (("run", "push", "--rate", "2000"), "--rate is 2000 Hz, but it must be 125 to 1000 Hz."),

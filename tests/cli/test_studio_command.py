@@ -60,7 +60,7 @@ def heard(end: int, found: Callable[[str], object]) -> str:
     ("words", "warned"), [((), False), (("--expose",), False), (("--host", "0.0.0.0", "--expose"), True)]
 )
 def test_who_can_be_reached_from_other_machines_is_warned(tmp_path: Path, words: tuple[str, ...], warned: bool) -> None:
-    told = say("studio", tmp_path / "nothing.yaml", *words)
+    told = say("studio", "--loop", "nothing", *words, cwd=tmp_path)
     assert told.returncode != 0
     assert (WARNING in " ".join(told.stderr.split())) == warned
 

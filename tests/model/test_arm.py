@@ -39,7 +39,7 @@ def test_limits_are_read_only() -> None:
 
 
 def test_a_wrong_number_of_joints_is_refused() -> None:
-    with pytest.raises(InputError, match="6 numbers, one per joint of ur5e"):
+    with pytest.raises(InputError, match="6 finite numbers, one per joint of ur5e"):
         Arm.load("ur5e").pose([0.0, 1.0])
 
 

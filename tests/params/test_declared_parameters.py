@@ -51,7 +51,7 @@ def test_a_scalar_name_ends_in_its_unit() -> None:
     endings = {
         "_hz": "Hz", "_n": "N", "_nm": "N m", "_s": "s", "_m": "m", "_n_m": "N/m", "_n_s_m": "N s/m", "_j": "J",
         "_m_s": "m/s", "_rad_s": "rad/s", "_nm_s": "N m/s", "_m_s2": "m/s²", "_rad_s2": "rad/s²", "_rad": "rad",
-        "_deg": "deg",
+        "_deg": "deg", "_nm_s_rad": "N m s/rad", "_nm_rad": "N m/rad",
     }  # fmt: skip
     for section in (Parameters, SimConfig):
         for item in declared(section):

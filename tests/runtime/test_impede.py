@@ -85,10 +85,19 @@ def test_an_equilibrium_out_of_reach_is_approached_to_the_edge_and_torques_stay_
     assert run.records["observed"]["limits"][-1] & LIMIT_REACH
 
 
+@pytest.mark.parametrize("far", [25.0, -300.0, 1e4])
+def test_an_equilibrium_so_far_that_its_unit_must_be_wrong_is_rejected(far: float) -> None:
+    for x, y in ((far, 0.0), (0.0, far), (far, -far)):
+        with pytest.raises(
+            InputError, match=r"goal_offset_m is .* the two_link reaches 1\.6 m\. Positions are in metres"
+        ):
+            lab_task(2.5, events=(goal_at(x, y, 0.1),))
+
+
 @examples(25)
 @given(data=st.data())
 def test_no_run_diverges_whatever_equilibrium_or_force_is_asked_for(data: st.DataObject) -> None:
-    far = st.one_of(st.floats(-2.5, 2.5), st.floats(-1e4, 1e4))
+    far = st.one_of(st.floats(-2.5, 2.5), st.floats(-10.0, 10.0))  # as far as a goal is accepted
     force = st.one_of(st.just(0.0), st.floats(-60.0, 60.0), st.floats(-500.0, 500.0))
     events = []
     for i in range(3):

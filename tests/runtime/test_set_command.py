@@ -29,7 +29,7 @@ def test_pliant_set_changes_a_running_loop(link: Link) -> None:
     done = pliant_set("admittance.stiffness", "456")
     assert done.returncode == 0, done.stderr
     changed, idle = " ".join(done.stdout.split()).split(" Note: ")
-    assert changed == f"{link.title}: admittance.stiffness = [456, 456, 456, 456, 456, 456]"
+    assert changed == f"{link.title}: admittance.stiffness = [456, 456, 456] N/m, [456, 456, 456] N m/rad"
     assert idle == "admittance.stiffness has no effect until the law admittance runs; hold is running."
     assert compact(link.parameters.admittance.stiffness) == [456.0] * 6
 
@@ -59,7 +59,7 @@ def test_a_damping_that_is_not_selected_has_no_effect() -> None:
 
 
 def test_pliant_set_shows_what_is_in_force(link: Link) -> None:
-    assert pliant_set("sense.cutoff_hz").stdout == "sense.cutoff_hz = 20\n"
+    assert pliant_set("sense.cutoff_hz").stdout == "sense.cutoff_hz = 20 Hz\n"
     everything = pliant_set().stdout.splitlines()
     assert len(everything) >= len(flat(link.parameters))
 
@@ -136,7 +136,7 @@ def test_a_loop_without_changes_has_nothing_to_undo_and_says_so() -> None:
 
 def test_a_change_names_its_loop(link: Link) -> None:
     said = " ".join(pliant_set("sense.cutoff_hz", "50").stdout.split())
-    assert said == f"Loop {NAME} ({link.task.name} on {link.task.robot}): sense.cutoff_hz = 50"
+    assert said == f"Loop {NAME} ({link.task.name} on {link.task.robot}): sense.cutoff_hz = 50 Hz"
 
 
 def test_the_command_line_tares(link: Link, until) -> None:

@@ -201,5 +201,5 @@ def test_only_tasks_of_simulated_robots_are_taken() -> None:
     name: Any = "push"
     with pytest.raises(InputError, match=r"task is 'push', but Simulation needs a Task\. Use pliant\.load_task"):
         Simulation(name)
-    with pytest.raises(InputError, match=r"robot is 'ur:10\.0\.0\.7', but it must be a simulated robot"):
+    with pytest.raises(InputError, match=r"needs a simulated robot, but robot is 'ur:10\.0\.0\.7'\. Use robot='sim:"):
         Simulation(Task(robot="ur:10.0.0.7"))

@@ -91,7 +91,7 @@ def test_where_the_goal_is_at_the_tool_it_is_taken_over(arm: Session, until) -> 
     assert arm.running
 
 
-@pytest.mark.parametrize("far", [[9.0, 9.0, 9.0], [0.0, 0.0, -0.6]])
+@pytest.mark.parametrize("far", [[5.0, 5.0, 5.0], [0.0, 0.0, -0.6]])
 def test_a_goal_that_would_stop_the_robot_at_once_is_rejected_and_changes_nothing(arm: Session, far) -> None:
     arm.set({"admittance.stiffness": 150.0})
     before, sent = arm.state.goal.pose.copy(), int(arm.board.header.queue_in)
@@ -103,6 +103,13 @@ def test_a_goal_that_would_stop_the_robot_at_once_is_rejected_and_changes_nothin
     arm.goal_position(before[:3] + 0.1 * np.sign(far))
     arm.wait(0.2)
     assert arm.running
+
+
+def test_a_goal_in_millimetres_is_rejected_as_such_and_changes_nothing(arm: Session) -> None:
+    before, sent = arm.state.goal.pose.copy(), int(arm.board.header.queue_in)
+    with pytest.raises(RejectedError, match=r"but the ur5e reaches .* m\. Positions are in metres\."):
+        arm.goal_pose([*(1e3 * before[:3]), *before[3:]])
+    assert int(arm.board.header.queue_in) == sent
 
 
 def test_a_goal_or_a_command_that_the_law_ignores_is_rejected_and_the_next_law_takes_it(arm: Session) -> None:

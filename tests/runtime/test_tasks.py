@@ -1,5 +1,6 @@
 """Tasks: found by name or path, and every mistake in one is named with its place and what is allowed."""
 
+import traceback
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -134,6 +135,23 @@ def test_what_is_not_yaml_is_refused_with_its_line(here: Path, text: str, words:
         load_task("bad.yaml")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "alice:sesame\nroot:sesame\n", "sesame\n", "- sesame\n", "*sesame\n", "!sesame sesame\n", "!sesame!x sesame\n",
+        "alice:sesame\n\tsesame: [sesame\n", "alice: &sesame [sesame\n}sesame\n", '"sesame\\qsesame"\n',
+        "alice: sesame\nroot: {bob: sesame}\n", "alice: sesame: sesame\n", "alice: 'sesame\n",
+        "%sesame\n@sesame\n", "alice: sesame\nalice: sesame\n",
+    ],
+)  # fmt: skip
+def test_a_file_that_is_no_task_is_refused_without_showing_its_text(here: Path, text: str) -> None:
+    (here / "decoy").write_text(text)
+    with pytest.raises(PliantError) as caught:
+        load_task("decoy")
+    assert "decoy" in str(caught.value)
+    assert "sesame" not in "".join(traceback.format_exception(caught.value))
+
+
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00", None])
 def test_what_is_not_a_text_file_is_refused(here: Path, content: bytes | None) -> None:
     path = here / "bad.yaml"
@@ -245,7 +263,7 @@ def test_what_is_no_name_of_a_task_is_refused(name: Any) -> None:
 
 
 def test_too_many_events_are_refused() -> None:
-    events: list[dict[str, Any]] = [{"at_s": 0.1}] * 101
+    events: list[dict[str, Any]] = [{"at_s": 0.1, "stop": True}] * 101
     assert validated(Task, {"events": events[:100]})
     with pytest.raises(PliantError, match="events"):
         validated(Task, {"events": events})

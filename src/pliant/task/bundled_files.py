@@ -51,7 +51,7 @@ def find_file(kind: str, name: str | Path) -> Path:
 
 
 def read_yaml(kind: str, path: Path) -> Any:
-    """The content of a task or map file, of whatever type; otherwise an error with the line."""
+    """The content of a task or map file, of whatever type; otherwise an error with the line, not with its text."""
     if path.suffix == ".py":
         law = " To use it as a law: pliant run TASK --law FILE." if kind == "task" else ""
         raise RejectedError(f"{path} is a Python file, not a {kind} file.{law}", field=f"the {kind} file")
@@ -63,14 +63,19 @@ def read_yaml(kind: str, path: Path) -> Any:
         if twice := re.match('found duplicate key "(.*?)" with', problem):
             sentence = f"{path.name}:{line}: {twice[1]} is given twice. Remove one."
             raise RejectedError(sentence, field=twice[1]) from None
-        sentence = f"{path}:{line} is not valid YAML: {problem}. Check indentation, brackets and quotes."
+        sentence = f"{path}:{line} is not valid YAML: {_unquoted(problem)}. Check indentation, brackets and quotes."
     except UnicodeDecodeError:
         sentence = f"{path} is not a text file. Give a {kind} file in YAML."
     except OSError as error:
         sentence = f"{path} cannot be read: {(error.strerror or str(error)).lower()}. Give a {kind} file in YAML."
     except (YAMLError, ValueError) as error:  # an invalid character or an invalid date
-        sentence = f"{path} is not valid YAML: {str(error).splitlines()[0]}."
+        sentence = f"{path} is not valid YAML: {_unquoted(str(error).splitlines()[0])}."
     raise RejectedError(sentence, field=f"the {kind} file", value=str(path))
+
+
+def _unquoted(problem: str) -> str:
+    """A complaint about YAML without the words of the file that it quotes: what is not a task may be private."""
+    return re.sub(r" '!*\w[^ ]+'", "", problem)  # a bracket or a comma may stay
 
 
 def _listed(kind: str, known: dict[str, Path]) -> str:

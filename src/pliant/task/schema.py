@@ -44,6 +44,7 @@ class Task(Section):
     """What to run: robot, law, tool, parameters and events."""
 
     derived = ("own_robot", "own_laws", "notes")
+    """Fields that Pliant fills in."""
     name: str = param("task", min_length=1, help="Name for titles and file names.")
     robot: str = param(
         "sim:ur5e",

@@ -13,7 +13,7 @@ def command(
     duration: Annotated[float, typer.Option(help="Averaging time \\[s], 0.05 to 5.")] = 0.5,
     loop: Annotated[str | None, typer.Option(help="Name of the loop, if several are running.")] = None,
 ) -> int:
-    """Measure the offset of the force sensor of a running loop, and subtract it.
+    """Measure and subtract the force sensor offset of a running loop.
 
     The arm must be at rest and touch nothing. The tool weight that
     the task declares is not part of the offset. `pliant set --undo` reverts it.
