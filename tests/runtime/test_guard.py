@@ -251,10 +251,10 @@ def pressing(lag_s: float) -> Task:
 
 
 @pytest.mark.slow
-def test_a_contact_settles_just_inside_the_border_and_bounces_outside() -> None:
+def test_a_contact_settles_just_inside_the_border_swings_outside_and_bounces_further_out() -> None:
     least = border(lambda lag: bears(pressing(lag), "contact"), 0.003, 0.05)
-    inside, outside = (run_contact(pressing(share * least)) for share in (1.3, 0.75))
+    inside, outside, further = (run_contact(pressing(share * least)) for share in (1.3, 0.75, 0.5))
     assert judge(inside).losses == 0
     assert inside.normal_n[-500:].std() < 0.2
-    assert judge(outside).losses > 3
     assert outside.normal_n[-500:].std() > 1.0
+    assert judge(further).losses > 3
