@@ -56,7 +56,6 @@ def contact_run(force: Array | None = None, behind_s: float = 0.0) -> Array:
     records["observed"]["pose"][:, 2:4] = np.column_stack((-depth, np.ones(TICKS)))
     records["observed"]["twist"][:, 2] = -np.gradient(depth, DT)
     records["observed"]["scale"] = 1.0
-    records["state"]["tank_j"] = -1.0  # no law with gains runs
     # a joint of 10 rad per metre: its speed is well above what counts as rest
     records["command"]["mode"] = POSITION
     records["command"]["q"][:, 0], records["reading"]["q"][:, 0] = 10 * told, 10 * depth
