@@ -16,6 +16,7 @@ from pliant.control.laws.registry import LAWS
 from pliant.control.telemetry import TELEMETRY
 from pliant.errors import InputError
 from pliant.records import LIMIT_SPEED, MAX_JOINTS
+from support.law_numbers import CONTACT
 
 VOID = {"meta", "img", "source", "br", "link"}
 
@@ -118,6 +119,7 @@ def test_new_parameters_and_a_failing_sensor_are_marked_where_they_happen(make):
 
 def pressing(records: Any) -> None:
     contact, n = records["contact"], len(records)
+    records["state"]["law"] = CONTACT
     contact["state"][:], contact["target_n"][:], contact["force_n"][:] = SEEK, 5.0, 0.0
     contact["state"][n // 3 :], contact["force_n"][n // 3 :] = DWELL, 4.9
     contact["state"][2 * n // 3 :] = FAULT

@@ -8,6 +8,7 @@ import pytest
 from pliant.analysis import signals, summary
 from pliant.control.laws.contact.contact_states import FAULT, FORCE_LIMIT, READY, SET_START
 from pliant.records import FAULT_SENSOR, FAULTS, IDLE, LIMIT_SINGULAR, LIMIT_SPEED, TORQUE, VELOCITY, WRENCH_STALE
+from support.law_numbers import CONTACT
 
 
 def numbers(recording: Any, names: Any = None) -> dict[str, Any]:
@@ -170,7 +171,7 @@ def test_numbers_are_written_with_four_digits(value: Any, shown: str):
 
 def test_a_contact_is_told_by_its_states_and_why_they_were_entered(make):
     def contact(records: Any) -> None:
-        c = records["contact"]
+        c, records["state"]["law"] = records["contact"], CONTACT
         c["state"][100:], c["reason"][100:] = READY, SET_START
         c["state"][200:], c["reason"][200:] = FAULT, FORCE_LIMIT
 

@@ -189,7 +189,7 @@ def test_states_and_faults_are_told_in_words() -> None:
     record.state.fault = FAULT_NUMBER
     assert fault_words(record, RUNNING, "") == FAULTS[FAULT_NUMBER]
     record.state.fault, record.goal.law = 0, LAWS["contact"].number
-    record.state.contact.state, record.state.contact.reason = CONTACT_FAULT, FORCE_LIMIT
+    record.contact.state, record.contact.reason = CONTACT_FAULT, FORCE_LIMIT
     assert state_words(record, RUNNING) == "running contact fault halted"
     assert fault_words(record, RUNNING, "") == "the force exceeded contact.force_limit_n"
 

@@ -72,21 +72,22 @@ def _limits(random: np.random.Generator) -> list[float]:
     bring_into_reach(p, h, tool, goal, twist, accel, o)
     lead_round(p, h, tool, goal, twist, accel, o)
     limit_stretch(p, e, o)
-    led = _led(random, p, s, gap, np.abs(pace), o)
+    led = _led(random, p, gap, np.abs(pace), o)
     numbers = [*qdd.tolist(), share, pulled, fast, *tau.tolist(), *goal.tolist(), *twist.tolist(), *e.tolist(), *led]
     return [*numbers, float(o.limits)]
 
 
-def _led(random: np.random.Generator, p: Any, s: Any, gap: Any, pace: Any, o: Any) -> list[float]:
+def _led(random: np.random.Generator, p: Any, gap: Any, pace: Any, o: Any) -> list[float]:
+    k = impedance_law.MEMORY.new()[0]
     p.linear_speed_m_s, p.angular_speed_rad_s = 0.5, 1.5
     p.linear_acceleration_m_s2, p.angular_acceleration_rad_s2 = 5.0, 20.0
-    (goal, tool), s.led[:] = random.normal(size=(2, 7)), random.normal(size=7)
-    for pose in (goal, tool, s.led):
+    (goal, tool), k.led[:] = random.normal(size=(2, 7)), random.normal(size=7)
+    for pose in (goal, tool, k.led):
         pose[3:] /= np.linalg.norm(pose[3:])
-    twist, accel, s.led_twist[:] = *random.normal(size=(2, 6)), random.normal(size=6)
-    smooth_goal(p, s, goal, twist, accel, gap, pace, 0.002, o)
-    yield_lead(s, tool, twist, 0.3, 1.0, gap, 0.002)
-    return [*goal.tolist(), *twist.tolist(), *accel.tolist(), *s.led.tolist(), *s.led_twist.tolist()]
+    twist, accel, k.led_twist[:] = *random.normal(size=(2, 6)), random.normal(size=6)
+    smooth_goal(p, k, goal, twist, accel, gap, pace, 0.002, o)
+    yield_lead(k, tool, twist, 0.3, 1.0, gap, 0.002)
+    return [*goal.tolist(), *twist.tolist(), *accel.tolist(), *k.led.tolist(), *k.led_twist.tolist()]
 
 
 PARTS = {"shaped": _shaped, "simple": _simple, "limits": _limits}

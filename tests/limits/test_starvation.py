@@ -12,7 +12,7 @@ from pliant.control.limits.starvation import supervise_limits
 from pliant.control.parameters import Parameters, record_of
 from pliant.control.telemetry import TELEMETRY
 from pliant.loop.fault_text import fault_words, starved_warning
-from pliant.records import BY_LAW, FAULT_STARVED, GOAL, OBSERVED, READING, STATE
+from pliant.records import BY_LAW, FAULT_STARVED, GOAL, OBSERVED, READING, SHARED_STATE, STATE
 
 DT = 0.002
 FAULT_S = Parameters().limits.starved_fault_s
@@ -115,6 +115,7 @@ def test_the_fault_can_be_turned_off_and_the_warning_stays() -> None:
     assert law.state[0].fault == 0
     records = TELEMETRY.new(3)
     records["time_s"] = [0.0, 1.0, 2.0]
-    records["state"][1:] = law.state
+    for name in SHARED_STATE.dtype.names or ():
+        records["state"][name][1:] = law.state[name]
     assert starved_warning(records[:1], 1.0) == ""
     assert starved_warning(records, 1.0).startswith("at 1.00 s the joint acceleration limit left 20% of what")

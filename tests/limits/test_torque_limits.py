@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from pliant.control.laws.impedance.impedance_law import MEMORY
 from pliant.control.limits.goal_reach import bring_into_reach, lead_round, limit_stretch
 from pliant.control.limits.joint_drive import limit_drive, too_fast
 from pliant.control.limits.joint_torque import limit_torque, share_torque
@@ -303,15 +304,15 @@ FREE = np.array([np.inf] * 6)
 
 def led(goal: Array, ticks: int, twist: Any = None, pace: Array = FREE, **values: Any) -> tuple[Array, Array, Array]:
     """Positions, velocities and accelerations of the led goal on its way from the origin to `goal` (or along it)."""
-    s, p, rows = STATE.new()[0], limits(**values), []
-    s.led[3] = 1.0
+    k, p, rows = MEMORY.new()[0], limits(**values), []
+    k.led[3] = 1.0
     for i in range(ticks):
         at = np.zeros(7)
         at[:3], at[3] = goal[i] if goal.ndim > 1 else goal, 1.0
         v, a, gap = np.zeros(6), np.zeros(6), np.zeros(6)
         v[:3] = 0.0 if twist is None else twist[i]
-        gap[:3] = at[:3] - s.led[:3]
-        smooth_goal(p, s, at, v, a, gap, pace, DT, OBSERVED.new()[0])
+        gap[:3] = at[:3] - k.led[:3]
+        smooth_goal(p, k, at, v, a, gap, pace, DT, OBSERVED.new()[0])
         rows.append((at[:3].copy(), v[:3].copy(), a[:3].copy()))
     places, speeds, accels = (np.array(column) for column in zip(*rows, strict=True))
     return places, speeds, accels
@@ -345,13 +346,13 @@ def test_a_goal_that_tells_its_motion_is_not_touched(arm: Arm) -> None:
 
 
 def test_a_led_goal_gives_way_to_a_tool_that_cannot_follow(arm: Arm) -> None:
-    s, tool = STATE.new()[0], np.array([1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
-    s.led[:] = (1.4, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
-    yield_lead(s, tool, np.zeros(6), 1.0, 1.0, np.zeros(6), DT)
-    assert s.led[0] == 1.4
+    k, tool = MEMORY.new()[0], np.array([1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+    k.led[:] = (1.4, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+    yield_lead(k, tool, np.zeros(6), 1.0, 1.0, np.zeros(6), DT)
+    assert k.led[0] == 1.4
     for _ in range(1000):
-        yield_lead(s, tool, np.zeros(6), 0.1, 1.0, np.zeros(6), DT)
-    assert s.led[0] == pytest.approx(1.0, abs=1e-3)
+        yield_lead(k, tool, np.zeros(6), 0.1, 1.0, np.zeros(6), DT)
+    assert k.led[0] == pytest.approx(1.0, abs=1e-3)
 
 
 def test_a_tool_below_its_top_speed_is_left_alone_and_one_above_is_braked(arm: Arm) -> None:

@@ -12,10 +12,11 @@ import pytest
 from boards import Make, parameters, proposed, tell
 
 from pliant.control.parameters import PARAMETERS
+from pliant.control.published import Published
 from pliant.errors import InputError, UnknownNameError
 from pliant.loop import board_layout
 from pliant.loop.board import Board, alive, running, sweep
-from pliant.loop.board_layout import FAULT, RUNNING, SET, STARTING, TEXT_BYTES
+from pliant.loop.board_layout import FAULT, RUNNING, SET, STARTING, TEXT_BYTES, described
 from pliant.records import Field, Layout
 
 # ---- making and finding --------------------------------------------------------------------------------------------
@@ -24,7 +25,7 @@ from pliant.records import Field, Layout
 def test_both_ends_see_the_same_block(make: Make) -> None:
     owner = make(task={"name": "µ"})
     guest = Board.attach("one")
-    assert guest.config == {"task": {"name": "µ"}}
+    assert guest.config == {"task": {"name": "µ"}, "published": json.loads(json.dumps(described(Published())))}
     assert (guest.status, int(guest.header.owner_pid), guest.head) == (STARTING, os.getpid(), 0)
     guest.set_status(RUNNING)
     tell(guest, range(3))

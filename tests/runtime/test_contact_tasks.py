@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pliant.control.laws.contact.contact_record import contact_of
 from pliant.control.laws.contact.contact_states import DONE, DWELL, FAULT, RETRACT, ROBOT, SEEK, SENSOR, SLIDE, STUCK
 from pliant.errors import InputError
 from pliant.params.declare import changed, validated
@@ -74,10 +75,10 @@ def test_a_joint_reading_that_is_no_number_ends_the_contact_as_a_fault_of_the_ro
         simulation.runner.perform(tick)
     simulation.advance(1500)
     controller = simulation.runner.controller
-    assert controller.state[0].contact.state == DWELL
+    assert contact_of(controller.state[0]).state == DWELL
     controller.reading[0].q[2] = np.nan
     controller.tick()
-    c = controller.state[0].contact
+    c = contact_of(controller.state[0])
     assert (c.state, c.reason, c.lifted) == (FAULT, ROBOT, 1)
     assert not controller.state[0].qd_cmd.any() or controller.fault
 

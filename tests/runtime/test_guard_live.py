@@ -39,8 +39,10 @@ def pliant(*words: str) -> subprocess.CompletedProcess[str]:
 
 def test_an_unstable_set_is_refused_with_the_reason_and_nothing_changes(link: Link) -> None:
     before = link.board.adopted
-    with pytest.raises(RejectedError, match=r"contact\.lag_s = 0\.005 is rejected.*The largest change accepted now is"):
+    with pytest.raises(RejectedError, match=r"contact\.lag_s = 0\.005 is rejected.*set it to the actual total lag"):
         link.set({**SHORT, "contact.target_n": 4.0})
+    with pytest.raises(RejectedError, match=r"sense\.cutoff_hz = 1.* rejected.*The largest change accepted now is"):
+        link.set({"sense.cutoff_hz": 1.0, "contact.target_n": 4.0})
     assert link.board.adopted == before
     assert link.parameters.contact.target_n == 5.0
     link.set({"contact.lag_s": 0.045})

@@ -164,7 +164,8 @@ def test_replaying_ticks_by_hand_gives_the_same_numbers() -> None:
     out = run.records.copy()
     fresh = (STATE.new(), COMMAND.new(), OBSERVED.new(), new_work())
     arm = Arm.load("two_link")
-    rerun(arm.handle, sets, np.zeros(500, np.int64), run.records, *fresh, TORQUE, 0.001, out)
+    span = (run.records.ctypes.data, out.ctypes.data, out.itemsize, 0, 500)
+    rerun(arm.handle, sets, np.zeros(500, np.int64), span, *fresh, TORQUE, 0.001)
     assert difference(run.records, out)[0] == 0.0
 
 

@@ -65,7 +65,7 @@ def test_a_page_that_disagrees_with_a_changed_declaration_does_not_compile(tmp_p
         shutil.copytree(STUDIO / name, studio / name)
     shutil.copy(STUDIO / "tsconfig.json", studio)
     (studio / "node_modules").symlink_to(STUDIO / "node_modules")
-    for file in (ROOT / "src/pliant/__init__.py", *DECLARED):
+    for file in (*(ROOT / "src/pliant" / name for name in ("__init__.py", "lazy_names.py")), *DECLARED):
         to = source / file.relative_to(ROOT / "src")
         to.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(file, to)

@@ -14,6 +14,7 @@ from pliant.control.laws.contact.contact_states import (
     EVENTS,
     FAULT,
     GONE,
+    LAW,
     LOST,
     NEXT,
     NONE,
@@ -42,10 +43,12 @@ class Transition(NamedTuple):
 def transitions(records: np.ndarray[Any, Any], ticks: int = 0) -> list[Transition]:
     """Every state change and every rejected command in these records; empty if the contact law never ran.
 
-    A stop from tick `ticks` on means that the run time is over (0: it is not known).
+    A stop from tick `ticks` on means that the run time is over (0: it is not known). Where another law took over, the
+    law's record is all zero: idle, and no event.
     """
     contact, time_s = records["contact"], records["time_s"]
-    state, reason, rejected = contact["state"], contact["reason"], contact["rejected"]
+    state, rejected = contact["state"], contact["rejected"]
+    reason = np.where(contact["reason"] == 0, LAW, contact["reason"])
     changed = np.flatnonzero(np.diff(state, prepend=0))
     # every command that arrived, not every new reason: the same rejection twice counts twice
     heard = np.diff(records["state"]["commands"], prepend=0) != 0

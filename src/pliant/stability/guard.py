@@ -49,20 +49,20 @@ class Objection:
 
 def objection(task: Task, parameters: Parameters, law: str) -> Objection | None:
     """The worst objection to a set; None if it is stable and the first touch stays within the force limit."""
-    found = [_unstable(place) for place in places(task, parameters, law) if not place.stands]
+    found = [_unstable(task, parameters, place) for place in places(task, parameters, law) if not place.stands]
     touch = MODELS[law].touch if law in MODELS else None
     if touch is not None and (hit := touch(task, parameters)) is not None:
         found.append(hit)
     return max(found, key=lambda one: one.badness) if found else None
 
 
-def _unstable(place: Place) -> Objection:
+def _unstable(task: Task, parameters: Parameters, place: Place) -> Objection:
     model = MODELS[place.law]
     return Objection(
-        LEAST_MARGIN / place.margin,
+        place.badness,
         f"on a surface of {place.stiffness:.3g} N/m, the {model.title} has a gain margin of {place.margin:.2g}, and it "
         f"must be at least {LEAST_MARGIN:g}.",
-        model.remedy,
+        (_lag_words(task, parameters) if place.law == "contact" else "") + model.remedy,
     )
 
 

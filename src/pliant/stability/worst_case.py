@@ -17,7 +17,7 @@ import numpy as np
 from pliant.control.laws.gains import target
 from pliant.control.parameters import Parameters, record_of
 from pliant.spatial import quat_rotate_inv
-from pliant.stability.contact_loop import arrival, border, comply_matrix, gain_for, is_stable, loop_matrix
+from pliant.stability.contact_loop import arrival, border, comply_matrix, gain_for, growth, is_stable, loop_matrix
 from pliant.stability.plant import Plant, plants_of
 from pliant.task.schema import Task, arm_of
 from pliant.world.surface_kind import Surface
@@ -48,6 +48,8 @@ class Place:
     known: float
     """The stiffness that the law assumes [N/m]."""
     bears: Callable[[float], bool]
+    growth: Callable[[], float]
+    """Factor by which the fastest mode grows within a total lag; below 1 the loop is stable."""
     hit: Callable[[float], float] | None = None
     """For an admittance: the peak force [N] if the tool arrives at a speed [m/s]."""
 
@@ -61,6 +63,12 @@ class Place:
         up = border(self.bears, 1.0, MOST_MARGIN)
         down = border(self.bears, _LEAST, 1.0) if math.isnan(up) else up
         return _LEAST if math.isnan(down) else down
+
+    @property
+    def badness(self) -> float:
+        """How far it is from the least margin, which is 1; an unstable loop is worse the faster it grows."""
+        # an unstable loop has no one margin: observed motion grows by itself, whatever the gain
+        return LEAST_MARGIN / self.margin if self.bears(1.0) else LEAST_MARGIN * max(1.0, self.growth())
 
 
 # ---- the contact law -----------------------------------------------------------------------------------------------
@@ -80,18 +88,24 @@ def pressing(task: Task, parameters: Parameters, assume: bool = False) -> Iterat
     for stiffness in range_of(task, parameters):
         # the law learns no stiffness beyond the declared ones
         known = min(max(stiffness, p.stiffness_min_n_m), p.stiffness_max_n_m)
-        yield Place("contact", stiffness, known, _all_pressing(p, plants(stiffness), stiffness, known))
+        yield Place("contact", stiffness, known, *_all_pressing(p, plants(stiffness), stiffness, known))
 
 
-def _all_pressing(p: Any, plant: Plant, stiffness: float, known: float) -> Callable[[float], bool]:
-    """Stable with every damping, and with every lag from that of the model to the declared one."""
+def _all_pressing(
+    p: Any, plant: Plant, stiffness: float, known: float
+) -> tuple[Callable[[float], bool], Callable[[], float]]:
+    """Whether it is stable with every damping and lag from the model's to the declared one, and how fast it grows."""
     lags = [plant] if p.lag_s <= plant.lag_s else [plant, plant.with_lag(p.lag_s)]
     cases = [(one, damping, gain_for(p, one, known, damping)) for one in lags for damping in DAMPINGS]
 
     def bears(times: float) -> bool:
         return all(is_stable(loop_matrix(p, one, stiffness, d, times * gain, known)) for one, d, gain in cases)
 
-    return bears
+    def grows() -> float:
+        ticks = ((one, loop_matrix(p, one, stiffness, d, gain, known)) for one, d, gain in cases)
+        return max(growth(tick) ** (one.lag_s / one.dt) for one, tick in ticks)
+
+    return bears, grows
 
 
 # ---- the admittance ------------------------------------------------------------------------------------------------
@@ -115,7 +129,7 @@ def complying(task: Task, parameters: Parameters, assume: bool = False) -> Itera
     """The surfaces of an admittance; `assume` adds those of `ASSUMED_N_M` if the task declares none."""
     for one in _surfaces(task, assume):
         loop = _Complying(task, parameters, one.into)
-        yield Place("admittance", one.stiffness, one.stiffness, loop.bears(one), loop.hit(one))
+        yield Place("admittance", one.stiffness, one.stiffness, loop.bears(one), loop.grows(one), loop.hit(one))
 
 
 def stiffest(task: Task, parameters: Parameters) -> float:
@@ -147,6 +161,15 @@ class _Complying:
     def bears(self, one: _Pressed) -> Callable[[float], bool]:
         """Whether the loop is stable with every damping of a surface, with a multiple of the gain."""
         return lambda times: all(is_stable(self._tick(one.stiffness, d, times)) for d in one.dampings)
+
+    def grows(self, one: _Pressed) -> Callable[[], float]:
+        """The factor by which the fastest mode grows within a total lag, with any damping of a surface."""
+
+        def grows() -> float:
+            plant = self._plants(one.stiffness)
+            return max(growth(self._tick(one.stiffness, d)) for d in one.dampings) ** (plant.lag_s / plant.dt)
+
+        return grows
 
     def hit(self, one: _Pressed) -> Callable[[float], float]:
         """The peak force [N] if the tool arrives at a speed [m/s] and nothing but the surface acts on it."""

@@ -186,7 +186,8 @@ def _again(run: Run, sets: Array) -> float:
     out, arm = records.copy(), Arm.load("ur5e", TOOL)
     state, command, observed, work = STATE.new(), COMMAND.new(), OBSERVED.new(), new_work()
     which = records["revision"].astype(np.int64)
-    rerun(arm.handle, sets, which, records, state, command, observed, work, POSITION, DT, out)
+    span = (records.ctypes.data, out.ctypes.data, records.itemsize, 0, len(records))
+    rerun(arm.handle, sets, which, span, state, command, observed, work, POSITION, DT)
     return difference(records, out)[0]
 
 

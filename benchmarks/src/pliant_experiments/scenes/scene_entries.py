@@ -17,4 +17,4 @@ def lab_runs() -> Iterator[Entry]:
     """A run of the lab with a moving equilibrium."""
     of = record_types()
     tick = (numba.typeof(WORLD.new()), *(of[name] for name in "hpsrgcow"), 0, 0.0)
-    yield two_link_lab._along, *tick, np.zeros((1, 6)), of["t"]
+    yield two_link_lab._along, *tick, np.zeros((1, 6)), 0, 0

@@ -80,7 +80,7 @@ def _rejection(link: Link, first: int, given: int) -> tuple[int, int] | None:
 
     Both are from the tick that read it: a tick later the state may have changed, and the reason with it.
     """
-    states = link.board.read(first)[0]["state"]
-    heard = states[states["commands"] > given]
-    at = (heard[0] if len(heard) else link.state.state)["contact"]
+    records = link.board.read(first)[0]
+    heard = records[records["state"]["commands"] > given]
+    at = (heard[0] if len(heard) else link.state)["contact"]
     return (int(at["rejected"]), int(at["state"])) if int(at["rejected"]) else None
