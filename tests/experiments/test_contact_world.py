@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 
 import numpy as np
 import pytest
+from rich.console import Console
 from scipy.spatial.transform import Rotation
 
+from pliant.analysis.contact_figures import ContactFigures
 from pliant.analysis.targets import Outcome
+from pliant.cli.show import figures_table, verdict
 from pliant.model.arm import Arm
 from pliant.world.surface_kind import measured
 from pliant_experiments.contact import contact_world
+from pliant_experiments.contact.contact_world import AIMS, Result
 from pliant_experiments.contact.world_scenes import GAP_M, scene
+
+FINISHED = "finished within tolerance, or rejected for a reason"
+
+
+def row(
+    rms: float = 0.01, peak: float = 1.1, *, rejected: str = "", diagnosed: tuple[str, ...] = (), losses: int = 0
+) -> Result:
+    """A finished contact with these figures, relative to the target."""
+    one = scene(1, 0)
+    found = ContactFigures(peak * one.target_n, 0.2, losses, rms * one.target_n, 3.0, 0.04, ended=True)
+    return Result(one, rejected, found, rms, 0.0, 0.0, diagnosed, "", 0.1)
+
+
+def counted(rows: list[Result]) -> dict[str, float]:
+    return {figure.name: figure.value for figure in contact_world.figures(rows, AIMS["ideal"])}
 
 
 def test_a_scene_follows_from_seed_and_index_alone() -> None:
@@ -45,6 +65,46 @@ def test_the_surface_is_below_the_tip_with_the_tilt_of_the_scene() -> None:
         distance, normal = measured(surface, where[None, :])
         assert distance[0] == pytest.approx(0.0, abs=1e-9)
         assert math.degrees(math.acos(-(frame @ normal[0]) @ axis)) == pytest.approx(one.tilt_deg, abs=1e-4)
+
+
+def test_a_run_off_its_tolerance_is_unfinished_and_a_lie_unless_the_check_and_the_doctor_said_so() -> None:
+    sound, rough = row(), row(rms=0.2)
+    foreseen = row(rms=0.2, rejected="too fast", diagnosed=("force error",))
+    unexplained, needless = row(rms=0.2, rejected="too fast"), row(rejected="too fast")
+    assert [one.lie for one in (sound, rough, foreseen, unexplained, needless)] == [False, True, False, True, False]
+    found = counted([sound, rough, foreseen, unexplained, needless])
+    assert found[FINISHED] == 60.0  # sound, and two that were rejected for a reason
+    assert found["rejected"] == 60.0
+    assert found["rejected without need"] == 20.0
+    assert found["lies of check or doctor"] == 40.0
+
+
+def test_a_hard_touch_and_a_lost_contact_are_counted_among_accepted_runs_only() -> None:
+    hard, lost = row(peak=5.0), row(losses=1)
+    assert (hard.sound, lost.sound, hard.complete, lost.complete) == (False, False, True, True)
+    found = counted([row(), hard, lost, row(losses=1, rejected="too fast", diagnosed=("lost contact",))])
+    assert found["runs that lost contact, dived, or were left pressed"] == 1.0
+    assert found["peak ≤ 1.5× target, of those finished"] == pytest.approx(200.0 / 3.0)
+    assert found[FINISHED] == 100.0
+
+
+def test_the_error_is_that_of_accepted_and_finished_runs() -> None:
+    found = counted([row(rms=0.01), row(rms=0.02), row(rms=0.03), row(rms=0.9), row(rms=0.1, rejected="too fast")])
+    assert found["control error while sliding, RMS / target, median"] == pytest.approx(2.0)
+    assert found["control error while sliding, RMS / target, 95 %"] == pytest.approx(2.9)
+
+
+def test_missed_targets_are_marked_in_the_table_and_named_below_it() -> None:
+    figures = contact_world.figures([row(), row(rms=0.2)], AIMS["ideal"])
+    text = io.StringIO()
+    Console(file=text, width=160).print(figures_table(figures, "contact-world"))
+    lines = {
+        name: next(line for line in text.getvalue().splitlines() if name in line) for name in (FINISHED, "lies of")
+    }
+    for line, value, target in ((lines[FINISHED], "50", "≥ 99.5"), (lines["lies of"], "50", "≤ 0")):
+        assert all(part in line for part in (value, target, "no"))
+    assert verdict(figures).startswith(f"2 targets missed: {FINISHED}; lies of check or doctor")
+    assert not Outcome("contact-world", 0, 0.0, figures).passed
 
 
 @pytest.mark.slow

@@ -6,7 +6,8 @@ While the tool slides, the force loop holds share × |F|, not F·n̂. Friction �
 an error δ of n̂ changes it by µ N sin δ, the loop then changes the true depth, and that looks like a slope, which turns
 n̂ further. |F| does not depend on n̂, and the share follows slowly, over s = 0.5 mm + 0.3 µ N/k; its change counts as no
 slope either. Before the slide nothing separates friction from a slope, and N is F·n̂. What leans further than the
-largest friction is a hand, and not part of |F|.
+largest friction is a hand, and not part of |F|. Nor is |F| used while a hand pushes across the path: the normal is
+frozen then, so F·n̂ cannot run away, and a hand changes |F| but not F·n̂.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ STICK_TIMES, STICK_M = 1.2, 5e-5
 SHARE_M, SHARE_TIMES = 0.0005, 0.3
 # A total force above so many times the target (and so many times the noise) for this time [s] is a fault.
 OVER, OVER_SIGMAS, OVER_S = 3.0, 4.0, 0.5
+# Friction has no component across the path, so a force that leans that way further than this many times the declared
+# slope is a push, and says nothing of the normal. No declared slope allows more than this [rad].
+LEEWAY, MOST_SLOPE = 1.5, 1.2
 # Noise and zero are means over this time [s], and count once they were looked at for so long.
 FREE_S, LEAST_FREE_S = 0.5, 0.05
 
@@ -63,6 +67,20 @@ def aside(F, along):
 
 
 @kernel
+def most_aside(p):
+    """How far a force may lean across the path, as a share of the normal force: as far as the declared slope allows."""
+    return math.tan(min(MOST_SLOPE, LEEWAY * p.slope_deg * math.pi / 180.0))
+
+
+@kernel
+def is_pushed(p, c, F, along):
+    """Whether the force `F`, `along` the normal [N], leans across the path further than a slope explains."""
+    n, w = c.normal, c.way
+    bx, by, bz = n[1] * w[2] - n[2] * w[1], n[2] * w[0] - n[0] * w[2], n[0] * w[1] - n[1] * w[0]
+    return abs(F[0] * bx + F[1] * by + F[2] * bz) > most_aside(p) * max(0.0, along) * size(w)
+
+
+@kernel
 def sticks(c, across):
     """Whether the surface may still stick to the tool, under a force of `across` [N] across the normal."""
     return c.travelled_m < STICK_M + STICK_TIMES * across / c.stiffness
@@ -81,6 +99,9 @@ def measure(p, c, F, speed, dt):
         c.share = along / total if along > 0.0 else 1.0
         c.force_n = along
         return (along - before_n) / dt
+    if is_pushed(p, c, F, along):
+        c.force_n = along
+        return (along - before_along) / dt
     way = SHARE_M + SHARE_TIMES * across / c.stiffness
     c.share += min(1.0, speed * dt / way) * (along / total - c.share)
     c.force_n = c.share * total

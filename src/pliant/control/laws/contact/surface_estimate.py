@@ -15,7 +15,7 @@ import math
 
 from pliant.control.laws.contact import normal_force
 from pliant.control.laws.contact.contact_states import SLIDE
-from pliant.control.laws.contact.normal_force import FRICTION_MOST
+from pliant.control.laws.contact.normal_force import FRICTION_MOST, LEEWAY
 from pliant.control.laws.contact.vectors import dot
 from pliant.kernel import fill, kernel, put
 
@@ -47,8 +47,8 @@ ARRIVED, ARRIVE_LAGS = 0.2, 10.0
 # steeper slope than this [rad], and no surface is curved more [1/m].
 TURN_S, TURN_LAGS, SHAKY, LEAST_SLIDE, STEEPEST, MOST_CURVED = 0.2, 6.0, 0.05, 1e-5, 0.5, 100.0
 # The normal turns no further from the approach than the declared slope allows, so many times, and than a surface of
-# this curvature [1/m] explains over the way gone. A force that leans more than that slope is a push, and says nothing.
-LEEWAY, CURVED = 1.5, 50.0
+# this curvature [1/m] explains over the way gone.
+CURVED = 50.0
 # A slope turns the force with it, a surface that moves does not. The two are told apart to this [rad] and the noise,
 # once friction was learned over this way [m]; from then on it is followed over this time [s].
 AGREE, FRICTION_M, FRICTION_S = 0.1, 0.01, 5.0
@@ -242,9 +242,11 @@ def turn(p, c, F, v, scratch, dt):
     noise = c.noise_n / (c.stiffness * _follow_s(p, c))
     turn_s = max(TURN_S, TURN_LAGS * p.lag_s, aside / (c.stiffness * speed))
     theta = math.exp(-dt / (turn_s * (1.0 + noise / (SHAKY * speed))))
-    if pressed > p.touch_n and _is_leaning(c, F, t, pressed, speed, dt):
-        c.curvature = 0.0
-        return
+    if pressed > p.touch_n:
+        leans = _is_leaning(c, F, t, pressed, speed, dt)
+        if leans or normal_force.is_pushed(p, c, F, pressed):
+            c.curvature = 0.0
+            return
     slope = _believed(p, c, F, t, max(-STEEPEST, min(STEEPEST, -c.surface_v / speed)))
     if slope == 0.0:  # the force contradicts it: then it is no curve either that goes on
         c.curvature *= theta
@@ -317,8 +319,7 @@ def _slope_across(p, c, F, t, turn_s, scratch, dt):
     friction_free(F, t, c.friction, n, free)
     bx, by, bz = n[1] * t[2] - n[2] * t[1], n[2] * t[0] - n[0] * t[2], n[0] * t[1] - n[1] * t[0]
     lean = (free[0] * bx + free[1] * by + free[2] * bz) / c.force_n
-    most = math.tan(min(1.2, LEEWAY * p.slope_deg * math.pi / 180.0))
-    return dt / turn_s * max(-1.0, min(1.0, lean)) if abs(lean) < most else 0.0
+    return dt / turn_s * max(-1.0, min(1.0, lean)) if abs(lean) < normal_force.most_aside(p) else 0.0
 
 
 @kernel
