@@ -66,11 +66,12 @@ def test_a_declared_bound_is_red_too(pressing: Session) -> None:
     assert "0.1 to 400 Hz" in runs[-1]["why"]
 
 
-def test_a_law_without_a_declared_surface_is_not_judged(pressing: Session, studio: Running) -> None:
-    free = studio.loop
+def test_a_law_without_a_declared_surface_is_not_judged(pressing: Session) -> None:
     assert is_judged(pressing)
-    assert not is_judged(free)
-    runs = zones(free, "admittance.mass", masses(free))
+    with Session(load_task("push")) as free:
+        free.wait(0.05)
+        assert not is_judged(free)
+        runs = zones(free, "admittance.mass", masses(free))
     assert [run["level"] for run in runs] == [FINE]
 
 
@@ -80,14 +81,14 @@ def test_a_spring_that_would_be_torn_where_the_tool_is_now_is_red(studio: Runnin
     here = free.pose
     free.goal_position(np.add(here[:3], [0.0, 0.0, 0.6]))
     studio.until(lambda: free.state.goal.pose[2] > here[2] + 0.5)
-    runs = zones(free, name, springs)
-    assert [(run["first"], run["last"], run["level"]) for run in runs] == [(0, 0, FINE), (1, 2, REJECTED)]
+    runs = zones(free, name, springs)  # without a spring, the reserve on the surface is small
+    assert [(run["first"], run["last"], run["level"]) for run in runs] == [(0, 0, THIN), (1, 2, REJECTED)]
     with pytest.raises(RejectedError) as refused:
         free.set({name: springs[1]})
     assert runs[1]["why"] == str(refused.value)
     free.goal_pose(here)
     studio.until(lambda: np.allclose(free.state.goal.pose, here))
-    assert [run["level"] for run in zones(free, name, springs)] == [FINE]
+    assert [run["level"] for run in zones(free, name, springs)] == [THIN, FINE]
 
 
 def test_what_may_not_change_while_a_contact_is_at_work_is_red() -> None:
