@@ -47,7 +47,7 @@ def contact_run(force: Array | None = None, behind_s: float = 0.0) -> Array:
     records = TELEMETRY.new(TICKS)
     t = np.arange(TICKS) * DT
     records["tick"], records["time_s"] = np.arange(TICKS), t
-    records["state"]["law"], records["state"]["tank_j"] = CONTACT, -1.0  # no law with gains has run
+    records["state"]["law"], records["state"]["started"] = CONTACT, 1  # without gains: their progress and tank are 0
     records["reading"]["stamp_s"] = records["reading"]["wrench_stamp_s"] = t
     gap, rest = 0.01, TARGET / STIFFNESS
     told = np.where(t < 1.0, gap * (t - 1.0), rest * (1 - np.exp(-(t - 1.0) / 0.1)))

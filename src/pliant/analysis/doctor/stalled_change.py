@@ -7,6 +7,7 @@ import numpy as np
 from pliant.analysis.doctor.case import Case
 from pliant.analysis.doctor.finding import Finding, share
 from pliant.analysis.targets import reported
+from pliant.control.laws.registry import LAWS
 
 NAME = "gain change"
 # A change waits if it advances by less than this in a second [share]; shorter waits are left to the damper.
@@ -15,9 +16,11 @@ _SLOW_PER_S, _LEAST_S = 0.02, 0.5
 
 def stalled_gain_change(case: Case) -> Finding:
     """How long a gain change has waited for energy, and how far it has come."""
-    ramp, tank = case.records["state"]["ramp"], case.records["state"]["tank_j"]
-    # a tank below zero has never been filled: no law with gains has run
-    changing = (ramp < 1.0) & (tank >= 0.0)
+    state = case.records["state"]
+    ramp = state["ramp"]
+    # only laws with matrices advance a change: of any other law, progress and tank say nothing
+    numbers = [law.number for law in LAWS.values() if law.matrices is not None]
+    changing = (ramp < 1.0) & (state["started"] != 0) & np.isin(state["law"], numbers)
     if not changing.any():
         return Finding(NAME, "not checked", cause="No gains were changed while a law ran.")
     advance = np.gradient(ramp, case.dt) if len(ramp) > 1 else np.zeros(len(ramp))
