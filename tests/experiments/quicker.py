@@ -32,7 +32,7 @@ QUICKER = {
 CLOCKED = {"planner": ("ms",), "ros2": ("µs",), "ur-emulator": ("ms", "s")}
 
 
-OPEN = ("contact-world", "lab-model-errors", "published")
+OPEN = ("contact-world", "published")
 """These do not meet all their targets yet, as their pages say: they have to run and to count what they miss."""
 
 

@@ -70,7 +70,8 @@ def impede(h, p, s, r, g, c, o, w, dt):
     lost = damping / p.limits.singular_damping**2
     impedance_law.step(law, p.impedance_gains, s, h.M, r.q, r.qd, g.q, h.n, spare, lost, dt, x)
     shift, turns = _pulled(h, p, x)
-    _brake_tool(h, p, k.load, r, x, o)
+    _expect_load(law, k.load, h.n, x)
+    _brake_tool(h, p.limits, r, x, o)
     limit_drive(p.limits, h, r.q, r.qd, x.qdd, dt, o)
     if not _command(h, p, s, c, x, dt, anew, o):
         s.fault = FAULT_COMMAND
@@ -303,32 +304,31 @@ def _pulled(h, p, x):
 
 
 @kernel
-def _brake_tool(h, p, load, r, x, o):
-    """A tool that is too fast is braked along its path, in the directions that are controlled.
+def _expect_load(law, load, n, x):
+    """Add what the sensor does not explain to the expected joint accelerations, so that the limits reckon with it.
 
-    What the law does not expect may be stronger than the brakes: an error of the force sensor, above all. So that is
-    compensated more and more, from half the top speed on.
+    The law itself does not: without a limit that acts, it drops out of the torques. Else an error of the force sensor
+    would outrun the brakes.
     """
+    if law.form != impedance_law.SHAPED or law.friction_observer != 0:
+        return  # already in x.open, or compensated
+    put(x.known, load)
+    solve_lower(x.L, n, x.known)
+    solve_upper(x.L, n, x.known)
+    for k in range(n):
+        x.qdd[k] += x.known[k]
+        x.pushed[k] += x.known[k]
+
+
+@kernel
+def _brake_tool(h, p, r, x, o):
+    """A tool that is too fast is braked along its path, in the directions that are controlled."""
     for i in range(6):
-        x.v[i] = 0.0
+        x.v[i], x.a[i] = 0.0, x.Jdot_qd[i]
         for k in range(h.n):
             x.v[i] += x.J[i, k] * r.qd[k]
-    top, turning = p.limits.linear_speed_m_s, p.limits.angular_speed_rad_s
-    fill(x.known, 0.0)
-    if p.impedance.form == impedance_law.SHAPED and p.impedance.friction_observer == 0:
-        fast = math.sqrt(x.v[0] ** 2 + x.v[1] ** 2 + x.v[2] ** 2) / top
-        fast = max(fast, math.sqrt(x.v[3] ** 2 + x.v[4] ** 2 + x.v[5] ** 2) / turning)
-        share = min(max(2.0 * fast - 1.0, 0.0), 1.0)
-        for k in range(h.n):
-            x.tau[k] -= share * load[k]
-            x.known[k] = (1.0 - share) * load[k]
-        solve_lower(x.L, h.n, x.known)
-        solve_upper(x.L, h.n, x.known)
-    for i in range(6):
-        x.a[i] = x.Jdot_qd[i]
-        for k in range(h.n):
-            x.a[i] += x.J[i, k] * (x.qdd[k] + x.known[k])
-    shift, turns = too_fast(x.v, x.a, 0, top, o), too_fast(x.v, x.a, 3, turning, o)
+            x.a[i] += x.J[i, k] * x.qdd[k]
+    shift, turns = too_fast(x.v, x.a, 0, p.linear_speed_m_s, o), too_fast(x.v, x.a, 3, p.angular_speed_rad_s, o)
     if shift > 0.0 or turns > 0.0:
         for i in range(6):
             x.b[i] = (shift if i < 3 else turns) * x.v[i]
