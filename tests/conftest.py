@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -37,6 +38,15 @@ def pytest_configure() -> None:
     # who starts the tests in the background may have Ctrl-C ignored, and what they start would inherit that
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection() -> None:
+    gc.disable()  # whatever is imported stays
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are selected by their marks

@@ -22,6 +22,7 @@ from pliant.cli.options import checked
 from pliant.cli.running import demo, emulate, run, studio
 from pliant.cli.tools import bench, cache, check, doctor, experiment, identify, info, plan, plot, replay
 from pliant.errors import PliantError
+from pliant.loop.processes import collect_seldom
 
 app = typer.Typer(
     name="pliant",
@@ -135,6 +136,7 @@ def _wrong_kind(error: TyperException) -> str:
 
 def main() -> None:
     """Entry point: every error of ours is one sentence on standard error and an exit code."""
+    collect_seldom()
     try:
         result = app(standalone_mode=False)
         code = result if isinstance(result, int) else 0
