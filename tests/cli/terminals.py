@@ -8,12 +8,11 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from words import Said, say
-
 from pliant.compiling.ahead import ensure
 from pliant.compiling.entry_points import ALL_LAWS
 from pliant.session.link import Link, attach
 from support.waiting import until
+from support.words import Said, say
 
 CLI = [sys.executable, "-m", "pliant.cli.main"]
 

@@ -7,9 +7,9 @@ import os
 from pathlib import Path
 
 import pytest
-from words import say
 
 from pliant.kernel.code_cache import Cache
+from support.words import say
 
 
 @pytest.fixture

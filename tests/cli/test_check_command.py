@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from words import say
+from support.words import say
 
 
 def test_a_task_that_will_settle_meets_every_bar() -> None:

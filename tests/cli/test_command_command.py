@@ -11,13 +11,13 @@ from types import SimpleNamespace
 
 import pytest
 from terminals import pliant, running, until
-from words import Said, say
 
 from pliant.cli.live.command import _sentence
 from pliant.control.laws.contact.contact_states import EVENTS, HALTED, PAUSED, SEEK, SENSELESS, STATES
 from pliant.session import link as runtime_link
 from pliant.session.link import Link
 from pliant.task.schema import MISSION, load_task
+from support.words import Said, say
 
 
 @pytest.fixture(scope="module")

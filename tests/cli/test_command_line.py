@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import IO
 
 import pytest
-from words import pliant, say
 
 from pliant.cli.options import AMPLITUDE_DEG, AMPLITUDE_MM, RANGES
 from pliant.identify.delay_motion import Excitation
@@ -23,6 +22,7 @@ from pliant.record import Recording, RecordingWriter
 from pliant.task.schema import Task, arm_of
 from pliant.world.world_config import SimConfig
 from support.needs import needs
+from support.words import pliant, say
 
 SHORT = "name: short\nrobot: sim:ur5e\nlaw: admittance\nduration_s: 0.3\n"
 
@@ -99,7 +99,7 @@ def test_bad_input_gets_one_sentence_and_exit_code_two(words: tuple[str, ...], t
 
 
 def test_the_doctor_finds_nothing_in_a_sound_run_and_says_what_it_looked_at(recording: Path, tmp_path: Path) -> None:
-    done = pliant("doctor", recording, "--plot", tmp_path / "doctor.png")
+    done = say("doctor", recording, "--plot", tmp_path / "doctor.png")
     assert done.returncode == 0, done.stderr
     assert "No problems found." in done.stdout
     assert "frozen sensor" in done.stdout
@@ -112,7 +112,7 @@ def test_the_doctor_says_what_is_wrong_with_cause_and_remedy_and_exit_code_one(r
     records["reading"]["wrench"][50:] = records["reading"]["wrench"][50]
     with RecordingWriter(tmp_path / "frozen.mcap", loaded.meta, loaded.joint_names) as writer:
         writer.append(records)
-    done = pliant("doctor", tmp_path / "frozen.mcap")
+    done = say("doctor", tmp_path / "frozen.mcap")
     assert done.returncode == 1
     assert "Alarm: frozen sensor" in done.stdout
     assert "Remedy: Check the sensor" in done.stdout
@@ -257,7 +257,7 @@ def test_a_duplicate_key_is_named_with_its_line(tmp_path: Path) -> None:
 
 
 def test_json_is_exactly_one_object_and_agrees_with_the_exit_code() -> None:
-    done = pliant("experiment", "servo", "--json", "--seed", "5")
+    done = say("experiment", "servo", "--json", "--seed", "5")
     found = json.loads(done.stdout)
     assert set(found) == {"name", "seed", "seconds", "figures", "passed"}
     assert (found["name"], found["seed"]) == ("servo", 5)
@@ -267,7 +267,7 @@ def test_json_is_exactly_one_object_and_agrees_with_the_exit_code() -> None:
 
 
 def test_the_sim_benchmark_prints_json_too() -> None:
-    done = pliant("bench", "sim", "--json", "--duration", "0.5")
+    done = say("bench", "sim", "--json", "--duration", "0.5")
     found = json.loads(done.stdout)
     assert found["name"] == "sim"
     assert done.returncode == (0 if found["passed"] else 1)
@@ -280,13 +280,13 @@ def test_experiments_are_listed_without_a_name() -> None:
 
 
 def test_a_recorded_run_replays_without_a_difference(recording: Path) -> None:
-    done = pliant("replay", recording)
+    done = say("replay", recording)
     assert done.returncode == 0, done.stderr
     assert "150 ticks replayed, 0 gaps, largest difference 0." in done.stdout
 
 
 def test_plot_makes_a_picture_and_a_page_that_asks_for_nothing_from_outside(recording: Path) -> None:
-    done = pliant("plot", recording)
+    done = say("plot", recording)
     assert done.returncode == 0, done.stderr
     assert recording.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
     page = recording.with_suffix(".html").read_text()
@@ -309,7 +309,7 @@ def test_a_fast_run_records_the_same_numbers_as_a_paced_one(recording: Path) -> 
     from pliant.session.in_process.rerun import difference
 
     fast = recording.with_name("fast.mcap")
-    done = pliant("run", recording.with_name("short.yaml"), "--fast", "--record", fast)
+    done = say("run", recording.with_name("short.yaml"), "--fast", "--record", fast)
     assert done.returncode == 0, done.stderr
     assert "real time" in done.stdout
     assert difference(Recording.load(fast).records, Recording.load(recording).records)[0] == 0.0

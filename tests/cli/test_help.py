@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from words import say
+
+from support.words import say
 
 VERBS = (
     "demo", "run", "check", "info", "set", "goal", "command", "push", "stop", "tare", "identify", "emulate", "plan",

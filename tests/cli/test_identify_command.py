@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from words import Said, say
 
 from pliant.task.schema import load_task
+from support.words import Said, say
 
 MINE = """\
 # My gripper.

@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from words import say
 
 from pliant.compiling.ahead import ensure
+from support.words import say
 
 LINE = [sys.executable, "-u", "-m", "pliant.cli.main"]
 NEAR = ("--set", "start=6.0,2.2,0")

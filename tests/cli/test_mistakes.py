@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from words import say
+
+from support.words import say
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from words import Said, say
 
 import pliant
 from pliant.compiling.ahead import ensure
 from pliant.mobile.planning.planner import HybridAStar
 from pliant_experiments.scenes.plan_maps import MAPS, queries
+from support.words import Said, say
 
 
 def plan(*words: object, cwd: Path) -> Said:

@@ -19,6 +19,7 @@ from pliant.ros2.message_types import JOINT_TRAJECTORY, STRING, TWIST
 from pliant.ros2.node import Node, Reader
 from pliant.task.schema import Task, located
 from support.waiting import until
+from support.words import say
 
 RUN = "import sys; from pliant.cli.main import main; sys.argv = ['pliant', *sys.argv[1:]]; main()"
 TRAJECTORY = "/scaled_joint_trajectory_controller/joint_trajectory"
@@ -32,13 +33,18 @@ def pliant(*words: str, code: str = RUN, **how: Any) -> subprocess.CompletedProc
     return subprocess.run([sys.executable, "-c", code, *words], timeout=900, **given)
 
 
-def test_what_needs_the_extra_says_how_to_get_it() -> None:
-    for words in (("run", "push", "--ros2"), ("run", "push", "--robot", "ros2", "--yes"), ("experiment", "ros2")):
-        done = pliant(*words, code=WITHOUT + RUN)
-        assert done.returncode == 2
-        assert (
-            done.stderr == "pliant: ROS 2 needs the package cyclonedds: pip install -e '.[ros2]' in Pliant's folder.\n"
-        )
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "push", "--ros2"),
+        pytest.param(("run", "push", "--robot", "ros2", "--yes"), marks=pytest.mark.slow),
+        pytest.param(("experiment", "ros2"), marks=pytest.mark.slow),
+    ],
+)
+def test_what_needs_the_extra_says_how_to_get_it(words: tuple[str, ...]) -> None:
+    done = pliant(*words, code=WITHOUT + RUN)
+    assert done.returncode == 2
+    assert done.stderr == "pliant: ROS 2 needs the package cyclonedds: pip install -e '.[ros2]' in Pliant's folder.\n"
 
 
 def test_the_arm_of_a_task_can_be_driven_over_ros() -> None:
@@ -53,7 +59,7 @@ def test_the_file_of_an_arm_over_ros_is_found_from_the_folder_of_the_task(tmp_pa
 
 
 def test_what_is_simulated_at_full_speed_has_no_bridge() -> None:
-    done = pliant("run", "push", "--fast", "--ros2")
+    done = say("run", "push", "--fast", "--ros2")
     assert done.returncode == 2
     assert done.stderr.startswith("pliant: --ros2 needs a real-time run")
 

@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
-from words import pliant, say
 
 from pliant.analysis.signals import BAD_READINGS
+from support.words import pliant, say
 
 SHORT = "name: short\nrobot: sim:ur5e\nlaw: admittance\nduration_s: 0.3\n"
 
@@ -51,7 +51,7 @@ def test_the_demo_runs_by_itself_and_leaves_a_picture(tmp_path: Path) -> None:
 
 
 def test_a_run_whose_contact_ends_in_a_fault_says_why_and_fails() -> None:
-    done = pliant("run", "dome", "--fast", "--duration", "3", "--set", "contact.seek_m=0.001")
+    done = say("run", "dome", "--fast", "--duration", "3", "--set", "contact.seek_m=0.001")
     assert done.returncode == 3
     assert "The contact ended in a fault: no surface was found within contact.seek_m (0.001 m). Start" in done.stderr
     lines = [line.split() for line in done.stdout.splitlines()]

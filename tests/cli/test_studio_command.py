@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 from terminals import CLI
-from words import say
 
 from pliant.compiling.ahead import ensure
 from pliant.studio.listening import LOCAL
+from support.words import say
 
 WARNING = "Other machines can reach the Studio, unencrypted"
 

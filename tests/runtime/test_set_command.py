@@ -17,6 +17,7 @@ from pliant.session.idle_parameters import without_effect
 from pliant.session.link import Link, attach
 from pliant.session.session import Session
 from pliant.task.schema import Task
+from support.words import say
 
 
 def test_pliant_set_takes_the_form_of_the_option_too(link: Link) -> None:
@@ -127,7 +128,7 @@ def test_a_loop_without_changes_has_nothing_to_undo_and_says_so() -> None:
         fresh = attach(NAME + "-fresh")
         with pytest.raises(InputError, match="Nothing to undo"):
             fresh.undo()
-        done = subprocess.run([*CLI, "set", "--undo", "--loop", fresh.name], capture_output=True, text=True)
+        done = say("set", "--undo", "--loop", fresh.name)
         assert done.returncode == 2
         assert done.stderr == "pliant: Nothing to undo: no parameter of this loop has been changed.\n"
         fresh.set({"sense.cutoff_hz": 15.0})
@@ -141,7 +142,7 @@ def test_a_change_names_its_loop(link: Link) -> None:
 
 def test_the_command_line_tares(link: Link, until) -> None:
     until(lambda: np.abs(link.state.reading.qd).max() < 1e-3)
-    done = subprocess.run([*CLI, "tare", "--loop", NAME], capture_output=True, text=True, check=False)
+    done = say("tare", "--loop", NAME)
     assert done.returncode == 0, done.stderr
     assert f"{link.title}: the sensor's offset is" in " ".join(done.stdout.split())
     assert link.parameters.sense.bias == pytest.approx(BIAS, abs=0.1)

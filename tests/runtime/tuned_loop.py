@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
+
+from support.words import Said, say
 
 CLI = [sys.executable, "-c", "from pliant.cli.main import main; main()"]
 NAME = f"link-test-{os.getpid()}"
@@ -17,5 +18,5 @@ TASK = {
 MINE = "# Mine.\nrobot: sim:ur5e\nparams:\n  sense: {cutoff_hz: 20.0}   # quiet\n"
 
 
-def pliant_set(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*CLI, "set", *words, "--loop", NAME], capture_output=True, text=True, check=False)
+def pliant_set(*words: str) -> Said:
+    return say("set", *words, "--loop", NAME)
