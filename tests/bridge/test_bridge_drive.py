@@ -154,6 +154,7 @@ def test_nothing_is_sent_to_whoever_listens_before_it_is_agreed(node: Node, *, e
     assert said == notes
 
 
+@pytest.mark.slow
 def test_those_who_would_follow_are_found_and_the_user_is_asked(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
     task, answers = Task(), [True, False]
     monkeypatch.setattr(show.Confirm, "ask", lambda *_, **__: answers.pop(0))

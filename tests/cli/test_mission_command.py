@@ -27,6 +27,7 @@ def pliant(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*LINE, *map(str, words)], capture_output=True, text=True, timeout=900, cwd=cwd)
 
 
+@pytest.mark.slow
 def test_a_mission_tells_its_stages_and_leaves_a_picture_an_animation_and_a_recording(tmp_path: Path) -> None:
     done = pliant("run", "tasks/fetch.yaml", *NEAR, cwd=tmp_path)
     assert done.returncode == 0, done.stderr

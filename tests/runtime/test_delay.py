@@ -83,6 +83,7 @@ def test_what_was_found_is_what_check_and_law_use_when_the_simulator_says_otherw
     guard_start(known)
 
 
+@pytest.mark.slow
 def test_the_paced_loop_finds_the_same_lag() -> None:
     what = task()
     assert find_lag(what, Excitation(seconds=2.0)).motion.lag_s == pytest.approx(what.sim.servo.lag_s, abs=1e-3)

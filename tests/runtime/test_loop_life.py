@@ -107,6 +107,7 @@ def test_ctrl_c_during_the_start_leaves_nothing(monkeypatch: pytest.MonkeyPatch)
     assert arm._loop.poll() is not None
 
 
+@pytest.mark.slow
 def test_a_script_needs_no_main_guard(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
@@ -192,6 +193,7 @@ def test_a_killed_loop_is_reported_and_its_last_seconds_are_saved(
     assert recorded.records["tick"].tolist() == list(range(last))
 
 
+@pytest.mark.slow
 def test_two_loops_killed_at_once_leave_two_black_boxes(out: Path) -> None:
     arms = [connect("sim:ur5e").start() for _ in range(2)]
     boxes = []

@@ -136,6 +136,7 @@ def test_others_attach_to_it_as_what_it_is(session: MissionSession) -> None:
         attach(session.name)
 
 
+@pytest.mark.slow
 def test_a_recording_of_it_has_the_stages_that_came_after_its_beginning(
     session: MissionSession, until: Until, tmp_path: Path
 ) -> None:
@@ -170,6 +171,7 @@ def test_asked_to_end_while_it_drives_it_brakes_first(compiled: None, until: Unt
     assert "the loop was asked to stop" in session.board.mission_log["account"]["log"][-2][2]
 
 
+@pytest.mark.slow
 def test_a_killed_process_is_reported_with_its_last_seconds(compiled: None, until: Until, out: Path) -> None:
     session = MissionSession(fetch()).start()
     session.wait(0.2)

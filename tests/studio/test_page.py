@@ -284,6 +284,7 @@ def test_the_chosen_robot_runs_the_chosen_task(page: Any, studio: Running) -> No
     studio.until(lambda: studio.loop.running)
 
 
+@pytest.mark.slow
 def test_run_again_starts_the_same_task_on_the_same_robot_and_records_it(page: Any, studio: Running) -> None:
     before, robot = page.evaluate("document.body.dataset.loop"), studio.loop.task.robot
     files = lambda: set(studio.folder.glob("studio-hand_guiding-*.mcap"))  # noqa: E731

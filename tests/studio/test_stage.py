@@ -142,6 +142,7 @@ def test_what_cannot_be_shown_does_not_run_on(stage: Stage, monkeypatch: pytest.
     assert not link.running
 
 
+@pytest.mark.slow
 def test_a_recorder_that_dies_is_told_of(stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLIANT_OUT", str(tmp_path))
     file = stage.record()
@@ -250,6 +251,7 @@ def test_where_nothing_can_be_written_a_run_is_not_recorded_and_says_so(
     assert "The run is not recorded" in recorder.look()[1]
 
 
+@pytest.mark.slow
 def test_an_automatic_recording_stops_when_it_is_large(
     stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -227,7 +227,7 @@ def test_a_clock_that_is_set_does_not_change_how_long_a_stop_is_waited_for() -> 
     assert before + HEARD_S <= deadlines[0] <= time.monotonic() + HEARD_S
 
 
-@pytest.mark.parametrize("what", ["_show", "close"])
+@pytest.mark.parametrize("what", ["_show", pytest.param("close", marks=pytest.mark.slow)])
 def test_a_mission_that_cannot_be_shown_does_not_run_on(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     started = list[MissionLink]()
     stage = Stage()
@@ -282,6 +282,7 @@ def test_a_loop_that_is_seen_to_stand_does_not_confirm_a_stop(page: Any, studio:
     studio.go_on(page)
 
 
+@pytest.mark.slow
 def test_what_was_seen_before_a_stop_does_not_confirm_it(page: Any, studio: Running) -> None:
     """The last frame of a loop that stood still is shown again and again; it says nothing of a later stop."""
     studio.rest()

@@ -71,6 +71,7 @@ def other_than(value: Any, kind: str) -> Any:
     return [other_than(value[0], kind), *value[1:]]
 
 
+@pytest.mark.slow
 def test_every_live_parameter_can_be_written(page: Any, studio: Running) -> None:
     studio.rest()
     before = values_of(studio.loop.parameters)

@@ -119,6 +119,7 @@ def _z_of(quat: Any) -> float:
     return float(1.0 - 2.0 * (quat[1] ** 2 + quat[2] ** 2))
 
 
+@pytest.mark.slow
 def test_a_cell_with_another_tool_than_the_tasks_does_not_begin(ur: Emulator) -> None:
     task = Task(robot=ur.robot, law="admittance", tool=Tool(mass_kg=3.0, tcp_m=TOOL.tcp_m), params=PATIENT)
     cell = TaskRunner(task, lambda *_: None)
@@ -284,6 +285,7 @@ def test_someone_elses_program_is_not_ended_but_named_and_the_start_refused(ur: 
         ur.ask("stop")
 
 
+@pytest.mark.slow
 def test_what_a_loop_has_left_behind_is_ended_and_a_file_that_plays_is_not(
     ur: Emulator, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -296,6 +298,7 @@ def test_what_a_loop_has_left_behind_is_ended_and_a_file_that_plays_is_not(
     assert not recovery.may_be_ours(ur.host, None)  # this one has ended as it should
 
 
+@pytest.mark.slow
 def test_a_program_that_its_watchdog_is_about_to_end_is_waited_for(
     ur: Emulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -75,6 +75,7 @@ def test_a_line_that_fails_is_told_and_the_arm_stands(
         session.stop()
 
 
+@pytest.mark.slow
 def test_a_loop_that_its_driver_takes_down_is_told_as_the_lost_line_that_it_is(ur: Emulator) -> None:
     session = Session(guided(ur, 1.0, 0.5)).start()
     session.wait(0.2)
