@@ -28,9 +28,10 @@ def command(
     from pliant.cli.loading import load_arm_task
     from pliant.cli.options import PICTURES, must_end
     from pliant.cli.show import claim, compile_first, out, report
+    from pliant.compiling.entry_points import law_groups
     from pliant.params.declare import changed, parse_assignment
     from pliant.task.bundled_files import find_file
-    from pliant.task.schema import arm_of, check_fits
+    from pliant.task.schema import arm_of, check_fits, laws_of
 
     chosen = load_arm_task(task, "check")
     values = dict(parse_assignment(text) for text in settings or ())
@@ -42,5 +43,5 @@ def command(
             out.print(f"  {note}")
     must_end("--plot", plot, *PICTURES)
     claim(plot)
-    compile_first("batch")
+    compile_first("batch", *law_groups(laws_of(chosen)))
     return report(check(chosen), as_json=as_json, picture=plot)

@@ -50,7 +50,7 @@ SCRATCH = Layout(
 )
 
 
-@kernel
+@kernel(separate=True)
 def step(p, s, o, g, alpha, mass, w, dt):
     """Set `s.twist`, the requested velocity of the compliant frame.
 
