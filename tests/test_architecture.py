@@ -7,6 +7,7 @@ import re
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,10 @@ MACHINE_PATH = re.compile(rf"(?<![\w.~/>)}}-])/(?:{'|'.join(('work', 'root', 'tm
 # ---- the checks ----------------------------------------------------------------------------------------------------
 
 
+parsed = lru_cache(maxsize=None)(ast.parse)
+"""Several claims are about the same files."""
+
+
 def module_name(path: Path, source: Path = SOURCE) -> str:
     """The name under which `path` is imported, below the package: ``laws.admittance``, or "" for the package."""
     parts = path.relative_to(source).with_suffix("").parts
@@ -123,7 +128,7 @@ def upward_imports(
     if layer not in row_of:
         return [f"{module} is in no layer: give {layer!r} a place in its rows"]
     found = []
-    for name in imports(ast.parse(source), module, is_package=is_package, facade=facade):
+    for name in imports(parsed(source), module, is_package=is_package, facade=facade):
         top, _, rest = name.partition(".")
         target = rest.split(".")[0]
         if top == EXPERIMENT_FACADE != facade:
@@ -155,7 +160,7 @@ def needed_at_import(tree: ast.Module, facade: str) -> set[str]:
 
 def impurities(source: str, module: str) -> list[str]:
     """What a pure module does that depends on more than its arguments."""
-    tree = ast.parse(source)
+    tree = parsed(source)
     found = [name for name in imports(tree, module) if name.split(".")[0] in IMPURE_MODULES]
     found += [name for name in imports(tree, module) if name.startswith("numpy.random")]
     for node in ast.walk(tree):
@@ -181,7 +186,7 @@ def many_arguments(source: str, module: str) -> list[str]:
                     found.append(f"{inside} has {count} arguments: use a record or a dataclass")
             look(child, inside)
 
-    look(ast.parse(source), module)
+    look(parsed(source), module)
     return found
 
 
@@ -236,7 +241,7 @@ def test_imports_of_the_experiments_point_downward() -> None:
 def test_no_modules_of_the_experiments_import_each_other_in_a_circle() -> None:
     graph = {
         f"{EXPERIMENT_FACADE}.{module_name(path, EXPERIMENTS)}": needed_at_import(
-            ast.parse(path.read_text()), EXPERIMENT_FACADE
+            parsed(path.read_text()), EXPERIMENT_FACADE
         )
         for path in EXPERIMENT_FILES
         if path.name != "__init__.py"
@@ -288,7 +293,7 @@ def test_no_function_has_too_many_arguments() -> None:
 
 def test_every_public_module_says_what_it_is() -> None:
     public = [path for path in ALL_FILES if not re.match(r"_(?!_init__)", path.name)]
-    assert not [str(path.relative_to(ROOT)) for path in public if not ast.get_docstring(ast.parse(path.read_text()))]
+    assert not [str(path.relative_to(ROOT)) for path in public if not ast.get_docstring(parsed(path.read_text()))]
 
 
 def test_every_package_has_an_init_file() -> None:

@@ -182,10 +182,16 @@ values = st.one_of(
 names = st.sampled_from(["law", "tool.mass_kg", "tool.extra.deep", "params.sense.bias", "params.new", "sim.x", "top"])
 
 
+@pytest.fixture(scope="module")
+def again(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file that every example of a property writes anew."""
+    return tmp_path_factory.mktemp("again") / "task.yaml"
+
+
 @examples(100)
 @given(changes=st.dictionaries(names, values, min_size=1))
-def test_any_values_are_read_back_and_comments_stay(changes: dict[str, Any], tmp_path_factory: Any) -> None:
-    path = tmp_path_factory.mktemp("yaml") / "task.yaml"
+def test_any_values_are_read_back_and_comments_stay(changes: dict[str, Any], again: Path) -> None:
+    path = again
     path.write_text(TASK)
     update_file(path, changes)
     found = load(path)
@@ -194,5 +200,6 @@ def test_any_values_are_read_back_and_comments_stay(changes: dict[str, Any], tmp
         for part in dotted.split("."):
             node = node[part]
         assert node == value
+    text = path.read_text()
     for comment in ("# A task of my own.", "# the small one", "# as weighed", "# the deadband follows", "# The end."):
-        assert comment in path.read_text()
+        assert comment in text
