@@ -1,6 +1,6 @@
 """The control loop: read, tick, write, publish, in its own process.
 
-Started as ``python -m pliant.loop.control_loop`` by a `Session`, which names the board. It takes its task from there,
+Started by a `Session` (see `processes`), which names the board. It takes its task from there,
 obeys the board's command queue, and ends on request, by a fault that the tick reports, or by an exception. In every
 case the robot is stopped first; then the last seconds are saved and the reason is written to the board.
 """

@@ -3,6 +3,8 @@
 A process takes its arguments as one line on standard input. Until that line arrives it imports what it needs, while its
 owner does the same on another core: a loop starts about a second earlier. If the owner ends first, the process ends
 too.
+
+``python -m pliant.loop.processes <module>`` runs a module as such a process.
 """
 
 from __future__ import annotations
