@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import Any
 
@@ -29,6 +30,7 @@ class PointRobot:
         self.p = record_of(parameters)[0].contact
         self.s, self.o, self.g = STATE.new()[0], OBSERVED.new()[0], GOAL.new()[0]
         self.work = contact.SCRATCH.new()[0]
+        self._look()
         self.s.pose[:] = (0, 0, gap, 0, 1, 0, 0)  # its axis points down
         self.o.pose[:] = self.s.pose
         self.x, self.v, self.stiffness, self.lag = np.array([0, 0, gap]), np.zeros(3), stiffness, lag_s
@@ -38,9 +40,18 @@ class PointRobot:
         self.friction = self.damping = 0.0
         self.pressed: list[float] = []
 
-    @property
-    def contact(self) -> Any:
-        return record_in(self.s.memory, CONTACT.dtype)
+    def _look(self) -> None:
+        """Keep parts of the records: to look them up in every tick takes longer than the law."""
+        self.contact: Any = record_in(self.s.memory, CONTACT.dtype)
+        self._at, self._going = self.s.pose[:3], self.s.twist[:3]
+        self._seen_at, self._seen_going = self.o.pose[:3], self.o.twist[:3]
+        self._forces = self.s.wrench[:3], self.s.wrench_lp[:3]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> PointRobot:
+        twin = copy.copy(self)
+        vars(twin).update({name: copy.deepcopy(value, memo) for name, value in vars(self).items()})
+        twin._look()  # at its own records
+        return twin
 
     def command(self, name: str) -> None:
         self.g.command, self.g.commands = COMMANDS[name], self.g.commands + 1
@@ -54,24 +65,28 @@ class PointRobot:
 
     def tick(self, times: int = 1) -> None:
         for _ in range(times):
-            depth = self.height - float(self.x @ self.n)
-            speed = -float(self.o.twist[:3] @ self.n)
+            n, going = self.n, self._seen_going
+            depth, speed = self.height - float(self.x @ n), -float(going @ n)
             press = max(0.0, self.stiffness * depth + self.damping * speed) if depth > 0.0 else 0.0
             self.pressed.append(press)
-            along = self.o.twist[:3] - (self.o.twist[:3] @ self.n) * self.n
-            drag = self.friction * press / max(1e-4, float(np.linalg.norm(along))) * along
-            self.s.wrench[:3] = self.s.wrench_lp[:3] = self.sign * (press * self.n - drag) + self.push
+            force = press * n
+            if self.friction:
+                along = going + speed * n
+                force = force - self.friction * press / max(1e-4, float(np.linalg.norm(along))) * along
+            force = self.sign * force + self.push
+            for felt in self._forces:
+                felt[:] = force
             contact.step(self.p, self.s, self.o, self.g, 1.0, 0.0, self.work, DT)
             target = self.sent
-            self.s.pose[:3] += DT * self.s.twist[:3]
-            self.sent = self.s.pose[:3].copy()
+            self._at += DT * self._going
+            self.sent = self._at.copy()
             before = self.x
             # x'' = ω² (x_target - x) - 2 ω x' with ω = 2/lag, exactly:  e(t) = (e₀ + (v₀ + ω e₀) t) exp(-ω t)
             omega, off = 2.0 / self.lag, self.x - target
             rise = (self.v + omega * off) * DT
             self.x = target + (off + rise) * math.exp(-omega * DT)
             self.v = (self.v - omega * rise) * math.exp(-omega * DT)
-            self.o.pose[:3], self.o.twist[:3] = self.x, (self.x - before) / DT
+            self._seen_at[:], going[:] = self.x, (self.x - before) / DT
 
     def until(self, *states: int, within_s: float = 20.0) -> None:
         """Tick until one of these states is entered."""
