@@ -45,7 +45,7 @@ FAULTS = {
     FAULT_COMMAND: "the command was not finite: a goal or a parameter is far outside its limits",
     FAULT_LAW: "the law raised an error",
     FAULT_SLOW: "the law took longer than a period, many times in a row",
-    FAULT_STARVED: "a limit cut most of what the law asked for, for longer than limits.starved_fault_s",
+    FAULT_STARVED: "a limit cut most of the law's command for longer than limits.starved_fault_s",
     FAULT_POSE_ERROR: "the pose error of the virtual spring exceeded limits.pose_error_m or limits.pose_error_rad",
     **{FAULT_SENSOR + number: f"the force sensor {words}" for number, words in TROUBLES.items()},
 }
@@ -200,9 +200,7 @@ SHARED_STATE = Layout(
             only=_TORQUE,
         ),
         Field("weakest", "-", "direction of the smallest singular value, the initial guess of the next tick", (6,)),
-        Field(
-            "starved_s", "s", "how long a limit has cut most of what the law asks for, while its error did not shrink"
-        ),
+        Field("starved_s", "s", "how long a limit has cut most of the law's command, while the error did not shrink"),
         Field("starved_by", "", "the limit that did: its place in observed.asked", kind="i8"),
         Field("starved_left", "", "fraction that it has left on average"),
         Field("starved_error", "m", "pose error since then, 0.2 m counted for each rad"),
@@ -217,7 +215,7 @@ STATE = Layout(
         # in telemetry, these are observed.wrench and reading.wrench
         Field("wrench", "N, N m", "last good external wrench at the tool, in the base frame", (6,)),
         Field("wrench_last", "N, N m", "previous raw reading, to detect a frozen sensor", (6,)),
-        Field("memory", "", "what the running law remembers, as it declares it", (MAX_LAW_STATE,)),
+        Field("memory", "", "state of the running law, as it declares it", (MAX_LAW_STATE,)),
     ),
 )
 """All that the controller remembers. The memory is zero when a law starts; `record_in` makes the law's record of it."""

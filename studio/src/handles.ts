@@ -26,7 +26,7 @@ export class Handles {
     const row = (words: string, unit: string, title: string, fields: HTMLInputElement[]) =>
       element("div", { class: "row fields", title }, [element("label", {}, [`${words} `, element("span", { class: "unit" }, [unit])]), ...fields]);
     this.goalRow = row("Goal", "m", "Where the law moves the tool to; or drag the orange ball", this.goal);
-    this.pushRow = row("Push", "N", "A force that only the law feels; or drag the violet ball", this.push);
+    this.pushRow = row("Push", "N", "A virtual push, added to the measured force; or drag the violet ball", this.push);
     this.holder.replaceChildren(element("h2", {}, ["Goal and virtual push"]), this.goalRow, this.pushRow);
   }
 

@@ -33,7 +33,7 @@ export interface Look {
   force: ArrayLike<number>;
   /** A direction at the tool that the law declares. */
   arrow: ArrayLike<number>;
-  /** The virtual push that the law feels. */
+  /** The virtual push. */
   push: ArrayLike<number>;
   /** x, y [m] and heading [rad] of the base that the arm rides on. */
   base: ArrayLike<number>;

@@ -25,8 +25,8 @@ test("a drag without effect says why, and what to do", () => {
   assert.match(whyInert("arm", { ...NOW, loop: real }), /Push ur:10.0.0.2 by hand/);
   assert.equal(whyInert("goal", { ...NOW, loop: real }), "");
   assert.match(whyInert("arm", { ...NOW, halted: true }), /stopped.*Press Resume/);
-  const stiff = law({ name: "stiff", no_push: "keeps the arm in place", no_goal: "follows a joint goal", no_virtual_push: "feels nothing" });
+  const stiff = law({ name: "stiff", no_push: "keeps the arm in place", no_goal: "follows a joint goal", no_virtual_push: "does not respond to forces" });
   assert.equal(whyInert("arm", { ...NOW, law: stiff }), "No effect: the law stiff keeps the arm in place.");
   assert.match(whyInert("goal", { ...NOW, law: stiff }), /joint goal/);
-  assert.match(whyInert("force", { ...NOW, law: stiff }), /feels nothing/);
+  assert.match(whyInert("force", { ...NOW, law: stiff }), /does not respond to forces/);
 });

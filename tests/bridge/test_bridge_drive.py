@@ -116,7 +116,7 @@ def test_it_stands_while_loop_or_bridge_hang_and_without_a_guard(node: Node) -> 
                 os.kill(pid, signal.SIGCONT)
         until(lambda: arm.moves)
         os.kill(guard_of(session), signal.SIGKILL)
-        until(lambda: any("guard of the bridge has exited" in note for note in notes))
+        until(lambda: any("watchdog of the bridge has exited" in note for note in notes))
         until(lambda: arm.stands)
         session.wait(0.3)
         assert arm.stands  # and nothing more is sent

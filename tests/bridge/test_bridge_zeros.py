@@ -79,7 +79,7 @@ def test_when_the_guard_dies_zero_is_said_as_often_as_at_the_end(
         drive.beat()
         assert len(writer.sent) == TIMES
         assert (drive.agreed, drive.pairs) == (False, [])
-        assert "guard of the bridge has exited" in drive.news[0]
+        assert "watchdog of the bridge has exited" in drive.news[0]
         drive.beat()
         drive.rest()
         assert len(writer.sent) == TIMES  # everyone has it

@@ -60,7 +60,7 @@ def test_ctrl_c_brings_the_robot_to_rest_and_ends_normally(tmp_path: Path) -> No
         process.send_signal(signal.SIGINT)
         said, complaint = process.communicate(timeout=300)
     assert process.returncode == 0, complaint
-    assert "asked to stop" in said
+    assert "stop was requested" in said
     assert "base and arm have stopped" in said
     assert "Stopped by Ctrl-C" in said
     assert not (tmp_path / "out" / "fetch.png").exists()

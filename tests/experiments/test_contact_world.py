@@ -76,7 +76,7 @@ def test_a_run_off_its_tolerance_is_unfinished_and_a_lie_unless_the_check_and_th
     assert found[FINISHED] == 60.0  # sound, and two that were rejected for a reason
     assert found["rejected"] == 60.0
     assert found["rejected without need"] == 20.0
-    assert found["lies of check or doctor"] == 40.0
+    assert found["check predicted wrongly, or doctor found no cause"] == 40.0
 
 
 def test_a_hard_touch_and_a_lost_contact_are_counted_among_accepted_runs_only() -> None:
@@ -103,7 +103,9 @@ def test_missed_targets_are_marked_in_the_table_and_named_below_it() -> None:
     }
     for line, value, target in ((lines[FINISHED], "50", "≥ 99.5"), (lines["lies of"], "50", "≤ 0")):
         assert all(part in line for part in (value, target, "no"))
-    assert verdict(figures).startswith(f"2 targets missed: {FINISHED}; lies of check or doctor")
+    assert verdict(figures).startswith(
+        f"2 targets missed: {FINISHED}; check predicted wrongly, or doctor found no cause"
+    )
     assert not Outcome("contact-world", 0, 0.0, figures).passed
 
 

@@ -48,7 +48,7 @@ def test_a_limit_that_cuts_most_for_long_is_a_fault_that_names_it() -> None:
     law.run(0.2, {ACCELERATION: 0.2})
     assert law.state[0].fault == FAULT_STARVED
     said = fault_words(law.state[0], GOAL.new()[0], READING.new()[0], law.parameters[0])
-    assert said.startswith("the joint acceleration limit left 20% of what the law admittance asked for, and the error")
+    assert said.startswith("the joint acceleration limit cut the command of the law admittance to 20%, and the error")
     assert "longer than limits.starved_fault_s (5 s)" in said
     assert "raise limits.joint_acceleration_rad_s2" in said
 

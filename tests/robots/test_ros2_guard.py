@@ -133,14 +133,16 @@ def test_a_loop_that_hangs_is_noticed_the_arm_stands_and_the_loop_ends_when_it_c
         until(lambda: not arm.moves)
     finally:
         os.kill(pid, signal.SIGCONT)
-    with pytest.raises(LoopError, match="the loop hung for longer than 5 s, and the guard stopped the arm"):
+    with pytest.raises(LoopError, match="the loop hung for longer than 5 s, and the watchdog stopped the arm"):
         moving.join()
     until(lambda: not arm.moves)
 
 
 def test_a_loop_whose_guard_is_gone_stops(arm: Played, moving: Session) -> None:
     os.kill(guard_of(moving), signal.SIGKILL)
-    with pytest.raises(LoopError, match="the guard process, which stops the arm if the loop dies or hangs, has exited"):
+    with pytest.raises(
+        LoopError, match="the watchdog process, which stops the arm if the loop dies or hangs, has exited"
+    ):
         moving.join()
     until(lambda: not arm.moves)
 
@@ -207,7 +209,7 @@ def test_a_start_may_take_longer_than_a_loop_may_hang_and_from_the_first_command
         assert process is not None
         until(lambda: process.poll() is not None)
         robot.read(reading)
-        assert robot.fault == "the loop hung for longer than 2 s, and the guard stopped the arm"
+        assert robot.fault == "the loop hung for longer than 2 s, and the watchdog stopped the arm"
     finally:
         robot.stop()
         robot.close()

@@ -27,7 +27,7 @@ from pliant.session.in_process.fast_run import simulate
 from pliant.session.in_process.rerun import difference, replay, rerun
 from pliant.session.in_process.simulation import Simulation
 from pliant.session.session import Session, connect
-from pliant.task.schema import Belief, Event, load_task
+from pliant.task.schema import Event, ModelError, load_task
 from pliant.world.world_config import Failure, Sensor
 from pliant_experiments.motion.impedance_pose import random_pushes
 from pliant_experiments.scenes.two_link_lab import SILENT, X0, goal_at, lab_task, law, moved, place, push, rest
@@ -112,7 +112,7 @@ def test_from_hold_to_impedance_nothing_moves_until_something_pushes() -> None:
     assert moved(records)[-1, 0] > 30.0
 
 
-# ---- records, replay, belief ---------------------------------------------------------------------------------------
+# ---- records, replay, model error ---------------------------------------------------------------------------------
 
 
 def test_a_recorded_run_replays_bit_for_bit(tmp_path: Any) -> None:
@@ -136,13 +136,13 @@ def test_the_state_holds_what_the_arm_really_does() -> None:
     assert_allclose(observed["wrench"][-1, :2], [10.0, 0.0], atol=1e-3)
 
 
-def test_a_wrong_belief_changes_the_controller_and_not_the_arm() -> None:
+def test_a_wrong_model_changes_the_controller_and_not_the_arm() -> None:
     true, wrong = Arm.load("two_link"), Arm.load("two_link", mass_scale=1.2, length_scale=1.1, friction_scale=0.0)
     q = np.array([0.3, -0.9])
     assert_allclose(wrong.pose(q)[:3], 1.1 * true.pose(q)[:3])
     assert_allclose(wrong.mass_matrix(q), 1.2 * 1.1**2 * true.mass_matrix(q), rtol=1e-6)
     assert not wrong.handle["damping"].any()
-    heavy = simulate(lab_task(3.0, belief=Belief(mass_scale=1.2))).records
+    heavy = simulate(lab_task(3.0, model_error=ModelError(mass_scale=1.2))).records
     assert moved(heavy)[-1, 1] > 1.0  # it carries more than there is, and rises
     assert np.abs(moved(simulate(lab_task(1.0)).records)).max() < 1e-6
 

@@ -294,7 +294,7 @@ def test_after_the_end_a_link_says_so() -> None:
     with Session(validated(Task, TASK), name=NAME + "-short") as arm:
         other = attach(NAME + "-short")
         arm.stop()
-        with pytest.raises(LoopError, match=r"has ended: it was asked to stop\. Start it again with pliant run\."):
+        with pytest.raises(LoopError, match=r"has ended: a stop was requested\. Start it again with pliant run\."):
             other.set({"sense.cutoff_hz": 11.0})
         assert not other.running
 

@@ -44,11 +44,11 @@ def test_the_end_of_with_stops_the_loop_and_leaves_nothing(out: Path) -> None:
         assert loop_pid(arm) != os.getpid()
         assert arm.wait(0.05).tick > 0
     assert not arm.running
-    assert (arm.board.status, arm.board.reason) == (STOPPED, "it was asked to stop")
+    assert (arm.board.status, arm.board.reason) == (STOPPED, "a stop was requested")
     assert nothing_is_left_of(arm)
     assert not out.exists()
     arm.stop()  # once more does no harm
-    ended = r"The control loop has ended: it was asked to stop\. Start a new session\.$"
+    ended = r"The control loop has ended: a stop was requested\. Start a new session\.$"
     with pytest.raises(LoopError, match=ended):
         arm.move_joints(GOAL)  # nobody is there to carry it out
 
@@ -61,7 +61,7 @@ def test_sigint_is_ignored_and_sigterm_is_a_normal_stop(out: Path, until) -> Non
         assert arm.running
         os.kill(loop_pid(arm), signal.SIGTERM)
         until(lambda: not arm.running)
-    assert (arm.board.status, arm.board.reason) == (STOPPED, "it was asked to stop by a signal")
+    assert (arm.board.status, arm.board.reason) == (STOPPED, "a signal requested the stop")
     assert arm._loop.returncode == 0
     assert nothing_is_left_of(arm)
     assert not out.exists()

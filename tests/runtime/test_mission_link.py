@@ -60,7 +60,7 @@ def test_a_stop_brakes_and_says_so_and_it_can_begin_again_from_there(session: Mi
     until(lambda: session.state["base"]["twist"][0] > 0.05)
     session.halt()
     until(lambda: session.stage == "stopped")
-    assert "it was asked to stop" in session.mission_log["account"]["log"][-2][2]
+    assert "a stop was requested" in session.mission_log["account"]["log"][-2][2]
     assert np.abs(session.state["base"]["twist"]).max() < 0.01
     stood = base(session)
     until(lambda: not session.mission_log["moving"])
@@ -164,11 +164,11 @@ def test_asked_to_end_while_it_drives_it_brakes_first(compiled: None, until: Unt
     session.begin()
     until(lambda: session.state["base"]["twist"][0] > 0.05)
     session.stop()
-    assert session.board.reason == "it was asked to stop"
+    assert session.board.reason == "a stop was requested"
     latest = session.board.latest()
     assert latest is not None
     assert np.abs(latest["base"]["twist"]).max() < 0.01
-    assert "the loop was asked to stop" in session.board.mission_log["account"]["log"][-2][2]
+    assert "a stop of the loop was requested" in session.board.mission_log["account"]["log"][-2][2]
 
 
 @pytest.mark.slow

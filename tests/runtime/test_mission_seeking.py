@@ -77,4 +77,4 @@ def test_a_halt_is_heard_while_it_looks_for_its_way(process: MissionProcess) -> 
     process._obey(SimpleNamespace(code=goal_requests.HALT, number=0))
     periods(process, 1)
     assert process.stage == "stopping"
-    assert "it was asked to stop" in process.mission.log[-1].reason
+    assert "a stop was requested" in process.mission.log[-1].reason

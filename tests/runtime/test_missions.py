@@ -123,7 +123,7 @@ def test_told_to_stop_it_brakes_and_says_so() -> None:
 
     run = simulate_mission(fetch(*NEAR), go_on=go_on)
     assert run.log[-1].stage == "stopped"
-    assert "asked to stop" in run.reason
+    assert "stop was requested" in run.reason
     np.testing.assert_array_equal(run.records["base"]["command"][-1], 0.0)
     np.testing.assert_array_equal(run.records["command"]["qd"][-1], 0.0)
 

@@ -124,7 +124,7 @@ def test_a_law_of_an_installed_package_runs_by_its_name(tmp_path: Path, monkeypa
     [
         ("raises", "the law wild raised an error"),
         ("indexes outside", "the law wild raised an error"),
-        ("returns NaN", "the law wild asked for a motion that is not finite"),
+        ("returns NaN", "the law wild returned a command that is not finite"),
     ],
 )
 def test_a_law_that_fails_stops_the_arm_and_the_fault_names_it(what: str, sentence: str, tmp_path: Path) -> None:

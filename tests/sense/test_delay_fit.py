@@ -61,7 +61,7 @@ def test_noise_that_repeats_itself_widens_the_interval() -> None:
         (lambda y: y + 2e-3 * np.random.default_rng(0).normal(size=len(y)), "does not follow the command"),
         (lambda y: 0.5 * y, "carried out only 50%"),
         (lambda y: 0.0 * y, "does not follow the command|carried out only 0%"),
-        (lambda y: y + 0.2 * y.std() * np.sin(np.arange(len(y)) * 0.3), "does not respond like"),
+        (lambda y: y + 0.2 * y.std() * np.sin(np.arange(len(y)) * 0.3), "does not fit a delay plus a servo"),
     ],
 )
 def test_what_no_robot_does_is_refused_with_the_reason(spoil: Any, why: str) -> None:

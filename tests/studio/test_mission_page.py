@@ -73,7 +73,7 @@ def test_begin_sets_the_base_moving_and_stop_brakes_it(page: Any, loop: MissionL
     page.keyboard.press("Space")
     until(lambda: loop.stage == "stopped")
     assert np.abs(loop.state["base"]["twist"]).max() < 0.01
-    until(lambda: "it was asked to stop" in part(page, "log").text_content())
+    until(lambda: "a stop was requested" in part(page, "log").text_content())
 
 
 def test_the_loop_obeys_every_stop_of_the_page_with_its_next_tick(page: Any, loop: MissionLink) -> None:

@@ -127,7 +127,7 @@ EXPERIMENTS = (
     _experiment(
         "contact-world",
         "contact.contact_world",
-        "Random scenes (--scenes N, --realism WHICH, --only INDEX): what the check promises and what happens.",
+        "Random scenes (--scenes N, --realism WHICH, --only INDEX): the check's prediction against the outcome.",
     ),
     _experiment(
         "compare",
@@ -187,12 +187,12 @@ EXPERIMENTS = (
     _experiment(
         "realism",
         "simulator.world_effects",
-        "Every effect of the realistic world beside its closed form and its published figure, and what it costs.",
+        "Every effect of the realistic world, compared with its closed form and with measurements; and its cost.",
     ),
     _experiment(
         "published",
         "simulator.real_arms",
-        "A force-mode-like rival on realistic arms, beside the published figures of real ones.",
+        "A controller like a robot's force mode on realistic arms, compared with published measurements.",
     ),
     _experiment("bounce", "simulator.bounce", "A bouncing body never leaves a surface with more energy than it had."),
     _experiment(

@@ -84,7 +84,7 @@ def _check_contact(task: Task) -> Outcome:
         "contact.approach_m_s.",
         _TOUCH: f"The filtered noise of the sensor is {sensor.noise_n:.2g} N, so noise may look like contact. Lower "
         "sense.cutoff_hz or raise contact.touch_n.",
-        _TARGET: "The sensor cannot show this force credibly, even tared. Raise contact.target_n or use an external "
+        _TARGET: "The sensor cannot measure this force reliably, even tared. Raise contact.target_n or use an external "
         "force sensor.",
     }
     notes = [*_advice(figures, words, _on_surfaces(p, judged)), *_credible_words(p, sensor), *_assumed_lag(task)]
@@ -102,9 +102,9 @@ def _sensor_figures(p: Contact, sensor: Credible) -> list[Figure]:
 
 
 def _credible_figures(sensor: Credible) -> list[Figure]:
-    found = [reported("smallest credible force, sensor tared before the touch", sensor.tared_n, "N")]
+    found = [reported("smallest reliable force, sensor tared before the touch", sensor.tared_n, "N")]
     if math.isfinite(sensor.untared_n):
-        found.append(reported("smallest credible force, built-in sensor of the arm, not tared", sensor.untared_n, "N"))
+        found.append(reported("smallest reliable force, built-in sensor of the arm, not tared", sensor.untared_n, "N"))
     return found
 
 
@@ -141,7 +141,7 @@ def _stages(task: Task, judged: str) -> list[Figure]:
 
 _WORST = "worst-case first-touch peak"
 _TOUCH = "contact.touch_n"
-_TARGET = "contact.target_n relative to the smallest credible force"
+_TARGET = "contact.target_n relative to the smallest reliable force"
 _EVENTS = {
     "violation": "An event makes the loop unstable or the first touch too hard. pliant run reports which and why.",
 }

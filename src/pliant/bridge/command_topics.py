@@ -64,7 +64,9 @@ class Drive:
             self.agreed, self._guard, self._must_rest = False, None, True
             self._must_rest = not self._stand()
             said = "is sent until all subscribers have it" if self._must_rest else "was sent"
-            self.news.append(f"The guard of the bridge has exited. Zero {said}, and commands are withheld from now on.")
+            self.news.append(
+                f"The watchdog of the bridge has exited. Zero {said}, and commands are withheld from now on."
+            )
         elif self._must_rest and not self.agreed:
             self.rest()
             self._must_rest = not self._is_taken(0.0)

@@ -47,7 +47,7 @@ class Sense(Section):
         live=True,
         ge=0,
         le=50,
-        help="Force below which a law feels nothing (subtracted, so there is no jump).",
+        help="Force below which a law does not react (subtracted, so there is no jump).",
     )
     deadband_nm: float = param(
         0.1,
@@ -55,7 +55,7 @@ class Sense(Section):
         live=True,
         ge=0,
         le=5,
-        help="Moment below which a law feels nothing (subtracted, so there is no jump).",
+        help="Moment below which a law does not react (subtracted, so there is no jump).",
     )
     bias: tuple[Offset, Offset, Offset, Offset, Offset, Offset] = param(
         (0.0,) * 6, unit="N, N m", live=True, help="Sensor offset in the sensor frame; subtracted first."
@@ -115,7 +115,7 @@ class Admittance(Section):
         help="Virtual spring towards the goal pose; 0 leaves a direction free.",
     )
     damping_by: Literal["ratio", "value"] = param(
-        "ratio", live=True, help="Whether the damping follows from damping_ratio or is the value of damping."
+        "ratio", live=True, help="Whether damping_ratio (ratio) or damping (value) sets the damping."
     )
     damping_ratio: tuple[Ratio, Ratio, Ratio, Ratio, Ratio, Ratio] = param(
         (1.0,) * 6, live=True, help="Damping ratio of every mode: 1 returns without overshoot."
@@ -154,7 +154,7 @@ class Impedance(Section):
         diagonal(200.0, 20.0), unit="N/m, N m/rad", live=True, help="Virtual spring towards the goal pose."
     )
     damping_by: Literal["ratio", "value"] = param(
-        "ratio", live=True, help="Whether the damping follows from damping_ratio or is the value of damping."
+        "ratio", live=True, help="Whether damping_ratio (ratio) or damping (value) sets the damping."
     )
     damping_ratio: tuple[Ratio, Ratio, Ratio, Ratio, Ratio, Ratio] = param(
         (1.0,) * 6, live=True, help="Damping ratio of every mode of mass and spring."
@@ -169,14 +169,14 @@ class Impedance(Section):
     cancel_dry_friction: bool = param(
         False,
         live=True,
-        help="Whether dry joint friction is compensated, by nine tenths of what the robot description gives. Too large "
-        "a value there makes the arm oscillate.",
+        help="Whether nine tenths of the dry joint friction in the robot description are compensated. If the value there "
+        "is too large, the arm oscillates.",
     )
     friction_observer: bool = param(
         False,
         live=True,
-        help="Whether joint friction is estimated from the motion and compensated: all that moves the joints beyond "
-        "torques, arm model and measured wrench. Needs a force sensor, in the simple form too.",
+        help="Whether joint torques that commands, arm model and measured wrench do not explain, such as friction, are "
+        "estimated from the motion and compensated. Needs a force sensor, in the simple form too.",
     )
     cancel_force: bool = param(
         True,

@@ -21,7 +21,7 @@ _TICK, _STATE_BYTES = TICK.dtype, SHARED_STATE.dtype.itemsize
 def telemetry_with(own: Mapping[str, Layout]) -> Layout:
     """The layout of telemetry records with those of laws from outside the package, after those of Pliant's."""
     laws = {name: LAWS[name].state for name in PLIANTS} | dict(own)
-    more = (Field(name, "", f"what the law {name} remembers", kind=state) for name, state in laws.items() if state)
+    more = (Field(name, "", f"state of the law {name}", kind=state) for name, state in laws.items() if state)
     return Layout("Telemetry", (*TICK.fields, *more))
 
 

@@ -183,7 +183,7 @@ def check(found: Delay, amplitude: float) -> None:
         )
     if found.left > MOST_LEFT:
         raise DelayError(
-            f"The robot does not respond like a delay and a servo: the residual is {found.left:.0%} of the motion (at "
+            f"The response does not fit a delay plus a servo: the residual is {found.left:.0%} of the motion (at "
             f"most {MOST_LEFT:.0%}). Lower the amplitude or the bandwidth."
         )
     if CONFIDENT * found.lag_std_s > max(MOST_DOUBT_S, MOST_DOUBT * found.lag_s):

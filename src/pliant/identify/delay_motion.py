@@ -56,7 +56,7 @@ class Excitation(Section):
 
 @dataclass(frozen=True)
 class Lag:
-    """The parts of the lag between a command and the force that the law feels."""
+    """The parts of the lag between a command and the force that it causes."""
 
     motion: Delay
     force: ForceDelay | None

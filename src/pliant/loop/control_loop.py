@@ -155,7 +155,7 @@ class Loop:
         self.pending = [item for item in self.pending if item.at_tick > number]
         for item in due:
             if item.code == goal_requests.QUIT:
-                self.asked = "it was asked to stop"
+                self.asked = "a stop was requested"
             elif np.isfinite(item["values"]).all():
                 self.runner.request(goal_requests.Request(int(item.code), int(item.number), item["values"]))
 
@@ -205,7 +205,7 @@ def live(path: str, make: Callable[[Board], Running]) -> int:
         current = loop
 
         def ask(*_: object) -> None:
-            current.asked = "it was asked to stop by a signal"
+            current.asked = "a signal requested the stop"
 
         signal.signal(signal.SIGTERM, ask)
         status, reason = loop.run()

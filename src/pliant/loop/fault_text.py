@@ -35,7 +35,7 @@ def fault_words(state: Any, goal: Any, reading: Any, parameters: Any) -> str:
     """
     number = int(state["fault"])
     if number in (FAULT_LAW, FAULT_COMMAND) and state["law"] and (law := law_of(state["law"])).is_own:
-        what = "raised an error" if number == FAULT_LAW else "asked for a motion that is not finite"
+        what = "raised an error" if number == FAULT_LAW else "returned a command that is not finite"
         return f"the law {law.name} {what}. {_OWN_LAW[number]}"
     if number == FAULT_POSE_ERROR:
         return _pose_error(state, goal, parameters)
@@ -63,7 +63,7 @@ def _starved(state: Any) -> str:
     """Which limit starved the law, how much it left, and for how long."""
     name, law = LIMITS[1 << int(state["starved_by"])], law_of(state["law"]).name
     return (
-        f"the {name} limit left {float(state['starved_left']):.0%} of what the law {law} asked for, and the error did "
+        f"the {name} limit cut the command of the law {law} to {float(state['starved_left']):.0%}, and the error did "
         f"not shrink for {float(state['starved_s']):.2g} s"
     )
 

@@ -21,7 +21,7 @@ from pliant.robots import open_robot
 from pliant.robots.sensed_robot import with_sensor
 from pliant.robots.simulated import SimRobot
 from pliant.robots.supervised import Supervised
-from pliant.task.schema import Belief, Event, Task, arm_of, check_fits, laws_of
+from pliant.task.schema import Event, ModelError, Task, arm_of, check_fits, laws_of
 
 Adopted = Callable[[int, int, np.ndarray[Any, Any]], None]
 
@@ -40,7 +40,9 @@ class TaskRunner:
         parameters = record_of(task.params)
         prepare(parameters, None, 1.0, 0, task.dt)
         limits = task.params.limits
-        same = task.belief == Belief() and not (limits.joint_acceleration_rad_s2 or limits.joint_acceleration_m_s2)
+        same = task.model_error == ModelError() and not (
+            limits.joint_acceleration_rad_s2 or limits.joint_acceleration_m_s2
+        )
         arm = self.robot.arm if same else arm_of(task)
         self.controller = Controller(arm, parameters, task.interface, task.dt, laws_of(task), type(task.params))
         self.revision = 0

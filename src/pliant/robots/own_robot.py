@@ -18,7 +18,7 @@ from pliant.robots.supervised import driver_errors
 
 
 class OwnRobot(Section):
-    """A robot from outside the package, as a task names it; empty for one of Pliant's."""
+    """A robot whose driver is not part of Pliant, as named in a task; empty for Pliant's own robots."""
 
     address: str = param("", help="Address of the robot that this describes.")
     file: str = param("", help='File of its driver; "" for a driver from an installed package.')

@@ -74,7 +74,7 @@ class Guard:
         os.set_blocking(self._pipe.fileno(), False)
         if self._said.readline() != _READY:
             raise RobotError(
-                "the guard process, which sends zero if this one dies or hangs, did not start or found no subscriber"
+                "the watchdog process, which sends zero if this one dies or hangs, did not start or found no subscriber"
             )
 
     def beat(self) -> Literal["", "hung", "gone"]:
@@ -152,7 +152,7 @@ def main(about: dict[str, Any]) -> None:
             os.close(1)
         with contextlib.suppress(OSError):
             what = "hangs" if end == "hung" else "has exited"
-            print(f"The process that drives over ROS 2 {what}. Its guard sends zero.", file=sys.stderr, flush=True)
+            print(f"The process that drives over ROS 2 {what}. Its watchdog sends zero.", file=sys.stderr, flush=True)
         for _ in range(TIMES):
             _say(rests)
             time.sleep(PAUSE_S)

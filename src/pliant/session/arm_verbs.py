@@ -215,7 +215,7 @@ class ArmVerbs(ABC):
         self._send(goal_requests.GOAL_WRENCH, values=values)
 
     def virtual_push(self, wrench: ArrayLike, for_s: float | None = None) -> None:
-        """Apply a virtual push [N, N m] in the base frame that the law feels in addition to the measured wrench.
+        """Apply a virtual push [N, N m] in the base frame: added to the measured wrench, without touching the arm.
 
         The arm moves as if it were pushed. Three numbers are a force. The push lasts until the next one; with `for_s`
         it ends after so many seconds, unless another one has replaced it. Rejected under a law that ignores it.

@@ -187,7 +187,7 @@ class Goal(Asked):
 
 @dataclass(frozen=True, kw_only=True)
 class VirtualPush(Asked):
-    """A force that only the law feels [N]; null keeps a component."""
+    """A virtual push [N], added to the measured force; null keeps a component."""
 
     do = "virtual_push"
     force: Annotated[list[float | None], Size(3, 3)]

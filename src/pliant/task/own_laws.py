@@ -27,7 +27,7 @@ _OBJECT = "LAW"
 
 
 class OwnLaw(Section):
-    """A law from outside the package, as a task names it."""
+    """A law that is not part of Pliant, as named in a task."""
 
     name: str = param(..., min_length=1, help="Name of the law, and of its section of the parameters.")
     file: str = param("", help='Its file; "" for a law from an installed package.')

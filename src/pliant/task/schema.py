@@ -32,7 +32,7 @@ from pliant.task.dotted_paths import merged, replaced
 from pliant.task.own_laws import OwnLaw, names_own_laws, parameters_kind, with_own_laws
 from pliant.task.ros_parameters import is_ros_file, to_task
 from pliant.task.spring_stretch import check_goal, check_takes_goal, check_takes_wrench
-from pliant.task.task_sections import Belief, Event, Response
+from pliant.task.task_sections import Event, ModelError, Response
 from pliant.world.world_config import SimConfig
 
 MISSION = "mission"
@@ -51,7 +51,7 @@ class Task(Section):
         help="Robot. Simulated: sim:<model>, or sim:<MJCF or URDF file>, relative to the task file or to the working "
         "folder; sim:<file>#<site or link> sets where the tool is mounted. Real: ur:<host>, ur:<host>#ur10e. "
         "Over ROS 2: ros2:<model or file>. A driver of your own: its file (my_driver.py:<which>), or its kind "
-        "(my_robot:<which>) if a package brings it.",
+        "(my_robot:<which>) if an installed package provides it.",
     )
     own_robot: OwnRobot = OwnRobot()
     """The robot, if its driver is from outside Pliant; follows from `robot`."""
@@ -59,7 +59,7 @@ class Task(Section):
         "hold",
         min_length=1,
         help="Law to start with: hold, admittance, impedance, contact, or a law of your own: its file (my_law.py, "
-        "relative to the task file or to the working folder), or its name if a package brings it.",
+        "relative to the task file or to the working folder), or its name if an installed package provides it.",
     )
     own_laws: tuple[OwnLaw, ...] = param((), help="Laws from outside Pliant that the task uses; follows from `law`.")
     interface: Literal["position", "velocity", "torque"] = param("position", help="Kind of command to the robot.")
@@ -72,7 +72,7 @@ class Task(Section):
     """The tool and the force sensor that carries it."""
     sensor: Annotated[SensorConfig, ANY_KIND] = SensorConfig()
     """Where the wrench comes from, how the sensor is mounted, and its calibration."""
-    belief: Belief = Belief()
+    model_error: ModelError = ModelError()
     """Errors of the controller's arm model, to test a wrong model."""
     response: Response = Response()
     """How the robot responds to a command."""
@@ -155,7 +155,7 @@ def arm_of(task: Task) -> Arm:
     """The controller's model of the task's arm, with its tool."""
     limits = task.params.limits
     acceleration = limits.joint_acceleration_rad_s2, limits.joint_acceleration_m_s2
-    return Arm.load(arm_model(task), task.tool, acceleration=acceleration, **task.belief.model_dump())
+    return Arm.load(arm_model(task), task.tool, acceleration=acceleration, **task.model_error.model_dump())
 
 
 def arm_model(task: Task) -> str:

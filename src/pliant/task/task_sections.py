@@ -17,7 +17,7 @@ class Event(Section):
     goal_offset_m: tuple[float, ...] = param((), unit="m", help="New goal position, relative to the start.")
     wrench_goal: Six | None = param(None, unit="N, N m", help="Wrench to hold, in the base frame.")
     virtual_push: Six | None = param(
-        None, unit="N, N m", help="Virtual push that the law feels from now on, in the base frame."
+        None, unit="N, N m", help="Virtual push from now on, added to the measured wrench, in the base frame."
     )
     command: Literal["", "set_start", "start", "pause", "resume", "stop", "abort"] = param(
         "", help="Command to the contact law."
@@ -25,7 +25,7 @@ class Event(Section):
     stop: bool = param(False, help="Stop and hold position.")
 
 
-class Belief(Section):
+class ModelError(Section):
     """Errors of the controller's arm model, as factors of the true values: to test a wrong model."""
 
     mass_scale: float = param(1.0, ge=0.1, le=10, help="Masses and inertias of the links.")

@@ -36,7 +36,7 @@ SCENES = 60
 REALISM = ("ideal", "typical", "harsh")
 OPTIONS = (
     Option("scenes", "Number of scenes (default 60).", number=(1, 100000)),
-    Option("realism", "Errors of arm, sensor and line in the simulator (default ideal).", REALISM),
+    Option("realism", "Realism of arm, sensor and connection in the simulator (default ideal).", REALISM),
     Option("only", "Index of a scene to run again, with a picture of its force.", number=(0, 10**9)),
 )
 # A finished contact stays within its tolerance up to this RMS error, relative to the target.
@@ -115,12 +115,12 @@ class Result:
 
     @property
     def lie(self) -> bool:
-        """Whether the check promised what the run broke, or the doctor found nothing in a run that broke a target."""
+        """Whether the check predicted wrongly, or the doctor found no cause in a run that missed a target."""
         return not self.sound and (not self.rejected or not self.diagnosed)
 
     @property
     def badness(self) -> float:
-        """For the order of the worst scenes; those that broke a target first."""
+        """For the order of the worst scenes; those that missed a target first."""
         off = self.control_rms if math.isfinite(self.control_rms) else 1.0
         return 10.0 * (not self.sound) * (1 + (not self.rejected)) + off + max(0.0, self.peak - 1.0)
 
@@ -136,7 +136,7 @@ class Result:
         return {name: None if isinstance(v, float) and not math.isfinite(v) else v for name, v in row.items()}
 
     def __str__(self) -> str:
-        verdict = "sound" if self.sound else "broke a target"
+        verdict = "sound" if self.sound else "missed a target"
         told = f"rejected: {self.rejected}" if self.rejected else "accepted"
         return (
             f"scene {self.scene.index} ({self.scene}): {told}; {verdict}: {self.reason or 'finished'}; peak "
@@ -174,7 +174,7 @@ def _one(seed: int, index: int, realism: str, progress: Progress) -> Outcome:
         reported("added by the sensor's static errors", 100.0 * result.static_rms, "%"),
         reported("contact losses", result.found.losses),
         reported("settling time to ±5 %", result.found.settle_s, "s"),
-        reported("broke a target (1 is yes)", float(not result.sound)),
+        reported("missed a target (1 is yes)", float(not result.sound)),
     ]
     seconds = time.perf_counter() - began
     return Outcome(
@@ -249,7 +249,8 @@ def figures(results: list[Result], aim: Aim) -> list[Figure]:
         at_most("rejected", percent([bool(one.rejected) for one in results], n), "%", aim.rejected),
         at_most("rejected without need", percent([bool(one.rejected) and one.sound for one in results], n), "%",
                 aim.needless),
-        at_most("lies of check or doctor", percent([one.lie for one in results], n), "%", aim.lies),
+        at_most("check predicted wrongly, or doctor found no cause", percent([one.lie for one in results], n), "%",
+                aim.lies),
     ]  # fmt: skip
 
 
@@ -259,7 +260,7 @@ def _quantile(values: list[float], share: float) -> float:
 
 def _draw(results: list[Result], realism: str, path: Path) -> None:
     with style.applied() as theme:
-        subtitle = f"{len(results)} scenes, {realism}; one dot per scene; red: broke a target; hollow: rejected"
+        subtitle = f"{len(results)} scenes, {realism}; one dot per scene; red: missed a target; hollow: rejected"
         fig, axes = style.figure(1, 2, "Random contact scenes", subtitle, panel_inches=(6.0, 4.0))
         for one in results:
             colour = theme.lines[0] if one.sound else theme.alarm
@@ -285,7 +286,7 @@ def _draw_one(one: Result, trace: Trace, path: Path) -> None:
     with style.applied() as theme:
         fig, axes = style.figure(3, 1, f"Scene {one.scene.index}", str(one.scene), panel_inches=(9.0, 2.2))
         force, shape, surface = axes[:, 0]
-        force.plot(trace.time_s, contact["force_n"], color=theme.faint, lw=0.6, label="as the law sees it")
+        force.plot(trace.time_s, contact["force_n"], color=theme.faint, lw=0.6, label="as estimated by the law")
         force.plot(trace.time_s, trace.normal_n, color=theme.lines[0], label="true")
         force.axhline(one.scene.target_n, color=theme.grid, zorder=0)
         style.label(force, "Normal force", "N", "force")

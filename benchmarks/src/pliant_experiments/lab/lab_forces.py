@@ -36,7 +36,7 @@ ON_S, OFF_S, END_S = 0.5, 3.5, 6.5
 
 
 def _script(axis: int, seed: int, *, virtual: bool) -> Array:
-    """Push and release: by a hand with a noisy sensor, or as a virtual push that only the law feels."""
+    """Push and release: by a hand with a noisy sensor, or as a virtual push."""
     wrench = [0.0] * 6
     wrench[axis] = FORCE
     if virtual:

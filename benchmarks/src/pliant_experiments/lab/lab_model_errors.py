@@ -13,19 +13,19 @@ from pliant.analysis.pictures import style
 from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported, within
 from pliant.model.two_link import DAMPING as FRICTION
 from pliant.session.in_process.fast_run import simulate
-from pliant.task.schema import Belief, Event
+from pliant.task.schema import Event, ModelError
 from pliant_experiments.rivals.bare_inverse import jacobian, mass_matrix, other_torques, tool_at
 from pliant_experiments.scenes.two_link_lab import DAMPING, DT, MASS, STIFFNESS, X0, circle, lab_task, law, run_along
 
 Array = np.ndarray[Any, Any]
-BELIEFS = {
-    "exact": Belief(),
-    "masses −20 %": Belief(mass_scale=0.8),
-    "masses +20 %": Belief(mass_scale=1.2),
-    "lengths −5 %": Belief(length_scale=0.95),
-    "lengths +5 %": Belief(length_scale=1.05),
-    "no friction": Belief(friction_scale=0.0),
-    "friction × 2": Belief(friction_scale=2.0),
+MODEL_ERRORS = {
+    "exact": ModelError(),
+    "masses −20 %": ModelError(mass_scale=0.8),
+    "masses +20 %": ModelError(mass_scale=1.2),
+    "lengths −5 %": ModelError(length_scale=0.95),
+    "lengths +5 %": ModelError(length_scale=1.05),
+    "no friction": ModelError(friction_scale=0.0),
+    "friction × 2": ModelError(friction_scale=2.0),
 }
 PUSH = (10.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
@@ -36,9 +36,9 @@ def _true(records: Array) -> Array:
     return np.column_stack([tool_at(row) for row in q]).T
 
 
-def _sag(belief: Belief, **more: Any) -> tuple[float, Array]:
+def _sag(model_error: ModelError, **more: Any) -> tuple[float, Array]:
     """How far the arm sinks or rises by itself [mm], and the run."""
-    records = simulate(lab_task(6.0, law(**more), belief=belief)).records
+    records = simulate(lab_task(6.0, law(**more), model_error=model_error)).records
     return 1e3 * float(np.linalg.norm(_true(records)[-1] - X0)), records
 
 
@@ -53,29 +53,29 @@ def _expected_sag(scale: float) -> float:
     return 1e3 * float(np.linalg.norm(e))
 
 
-def _pushed(belief: Belief) -> float:
+def _pushed(model_error: ModelError) -> float:
     """Deflection along x under a virtual push of 10 N [mm], from where the arm rests without it."""
     events = (Event(at_s=5.0, virtual_push=PUSH),)
-    records = simulate(lab_task(11.0, belief=belief, events=events)).records
+    records = simulate(lab_task(11.0, model_error=model_error, events=events)).records
     true = _true(records)
     return 1e3 * float(true[-1, 0] - true[4990, 0])
 
 
-def _followed(belief: Belief) -> float:
+def _followed(model_error: ModelError) -> float:
     """Off a circle of 0.1 m at 0.5 Hz, largest [mm]: where the tool really is, against where it was sent."""
-    records = _round(belief)
+    records = _round(model_error)
     late = records["time_s"] > 4.0
     gap = _true(records)[late] - records["goal"]["pose"][late, :2]
     return 1e3 * float(np.linalg.norm(gap, axis=1).max())
 
 
-def _round(belief: Belief) -> Array:
-    return run_along(lab_task(6.0, belief=belief), circle(0.1, 0.5))
+def _round(model_error: ModelError) -> Array:
+    return run_along(lab_task(6.0, model_error=model_error), circle(0.1, 0.5))
 
 
 def _expected_drag(scale: float) -> float:
     """Off the same circle for wrong friction, largest [mm]: M ë + B ė + K e = M J M_q⁻¹ (s - 1) b (q̇ + J⁻¹ ė)."""
-    records = _round(Belief())
+    records = _round(ModelError())
     e, v, off = np.zeros(2), np.zeros(2), []
     for row in records["reading"]:
         q, qd = row["q"][:2], row["qd"][:2]
@@ -92,12 +92,12 @@ def run(seed: int, progress: Progress) -> Outcome:
     began = time.perf_counter()
     figures: list[Figure] = []
     sags, curves = {}, {}
-    for i, (name, belief) in enumerate(BELIEFS.items()):
-        sags[name], curves[name] = _sag(belief)
+    for i, (name, model_error) in enumerate(MODEL_ERRORS.items()):
+        sags[name], curves[name] = _sag(model_error)
         figures.append(reported(f"{name}: position error at rest", sags[name], "mm"))
-        figures.append(reported(f"{name}: deflection under 10 N", _pushed(belief), "mm"))
-        figures.append(reported(f"{name}: largest error on a circle", _followed(belief), "mm"))
-        progress((i + 1) / (len(BELIEFS) + 1))
+        figures.append(reported(f"{name}: deflection under 10 N", _pushed(model_error), "mm"))
+        figures.append(reported(f"{name}: largest error on a circle", _followed(model_error), "mm"))
+        progress((i + 1) / (len(MODEL_ERRORS) + 1))
     figures = [*_targets(sags, figures), *figures]
     progress(1.0)
     return Outcome(
@@ -108,8 +108,8 @@ def run(seed: int, progress: Progress) -> Outcome:
 def _targets(sags: dict[str, float], all_of_them: list[Figure]) -> list[Figure]:
     """What must hold: nothing goes wrong with an exact model, and the error is the one that statics predicts."""
     values = {figure.name: figure.value for figure in all_of_them}
-    stiff, _ = _sag(BELIEFS["masses −20 %"], stiffness=4 * STIFFNESS, damping=2 * DAMPING)
-    simple, _ = _sag(BELIEFS["masses −20 %"], form="simple")
+    stiff, _ = _sag(MODEL_ERRORS["masses −20 %"], stiffness=4 * STIFFNESS, damping=2 * DAMPING)
+    simple, _ = _sag(MODEL_ERRORS["masses −20 %"], form="simple")
     figures = [
         at_most("exact model: position error at rest", sags["exact"], "mm", 0.01),
         within("exact model: deflection under 10 N", values["exact: deflection under 10 N"], "mm", 40.0, 0.2),
@@ -156,7 +156,7 @@ def _draw(figures: list[Figure], curves: dict[str, Array], path: Path) -> None:
             axes[0, 0].plot(records["time_s"], 1e3 * (_true(records)[:, 1] - X0[1]), color=colour)
         axes[0, 0].set_xlabel("time [s]")
         style.label(axes[0, 0], "At rest: y of the tool", "mm")
-        rows = list(BELIEFS)
+        rows = list(MODEL_ERRORS)
         for ax, what in ((axes[0, 1], "deflection under 10 N"), (axes[0, 2], "largest error on a circle")):
             ax.barh(rows, [values[f"{row}: {what}"] for row in rows], color=list(theme.lines))
             ax.invert_yaxis()

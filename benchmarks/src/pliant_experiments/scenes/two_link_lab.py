@@ -18,7 +18,7 @@ from pliant.model.two_link import LENGTH, Q_HOME
 from pliant.records import LIMIT_TORQUE
 from pliant.session.in_process.fast_run import Run, simulate
 from pliant.session.in_process.simulation import Simulation
-from pliant.task.schema import Belief, Event, Task
+from pliant.task.schema import Event, ModelError, Task
 from pliant.world.period import advance, read
 from pliant.world.world_config import Push, Sensor, Servo, SimConfig
 
@@ -55,7 +55,7 @@ def lab_task(
     seed: int = 0,
     pushes: tuple[Push, ...] = (),
     events: tuple[Event, ...] = (),
-    belief: Belief | None = None,
+    model_error: ModelError | None = None,
     sensor: Sensor = SILENT,
     limits: Limits | None = None,
 ) -> Task:
@@ -64,7 +64,7 @@ def lab_task(
         name="lab", robot="sim:two_link", law="impedance", interface="torque", rate_hz=1 / DT, duration_s=seconds,
         params=Parameters(sense=OPEN, impedance=impedance or law(), limits=limits or Limits()),
         sim=SimConfig(seed=seed, servo=Servo(delay_s=0.0), sensor=sensor, pushes=pushes),
-        events=events, belief=belief or Belief(),
+        events=events, model_error=model_error or ModelError(),
     )  # fmt: skip
 
 

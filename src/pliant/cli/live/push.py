@@ -16,7 +16,7 @@ def command(
     ] = None,
     virtual: Annotated[
         bool,
-        typer.Option("--virtual", help="Virtual push: only the law feels it. 0 0 ends it."),
+        typer.Option("--virtual", help="Virtual push: added to the measured force. 0 0 ends it."),
     ] = False,
     loop: Annotated[str | None, typer.Option(help="Name of the loop, if several are running.")] = None,
 ) -> int:
@@ -42,7 +42,7 @@ def command(
     if virtual:
         link.virtual_push(wrench, duration)
         how_long = "until the next virtual push" if duration is None else f"for {duration:g} s"
-        out.print(f"{link.title}: the law feels {_words(force)} {how_long}.")
+        out.print(f"{link.title}: virtual push of {_words(force)} {how_long}.")
     else:
         duration = 1.0 if duration is None else duration
         link.push(wrench, for_s=duration)

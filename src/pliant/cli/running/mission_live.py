@@ -45,7 +45,7 @@ def run_live(task: MissionTask, recording: Path, picture: Path, *, name: str | N
         return 0
     if not mission_log.log or mission_log.log[-1].stage != DONE:
         stops = [change.reason for change in mission_log.log if change.stage == "stopping"]
-        raise MissionError(stops[-1] if stops else "the loop was asked to stop")
+        raise MissionError(stops[-1] if stops else "a stop was requested")
     return 0 if all(figure.met for figure in figures) else 1
 
 

@@ -36,7 +36,7 @@ SCRATCH = Layout(
         Field("b", "", "right-hand side", (6,)),
         Field("v", "", "velocity relative to the goal", (6,)),
         Field("e", "", "pose error, in the law's axes", (6,)),
-        Field("F", "", "wrench that the law feels, in the law's axes", (6,)),
+        Field("F", "", "wrench that acts on the virtual mass, in the law's axes", (6,)),
         Field("goal_twist", "", "velocity of the goal, in the law's axes", (6,)),
         Field("moved", "", "velocity that the frame really had, relative to the goal, in the law's axes", (6,)),
     ),

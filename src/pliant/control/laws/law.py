@@ -33,7 +33,7 @@ LAW_CALL = Layout(
         Field("takes_commands", "", "1: it reads commands, and keeps running while halted", kind="i8"),
         Field("params_at", "", "where the parameters of a law from outside begin, in 8-byte values", kind="i8"),
         Field("record_at", "", "where its own record begins in telemetry, in 8-byte values", kind="i8"),
-        Field("words", "", "how many 8-byte values it remembers", kind="i8"),
+        Field("words", "", "size of its state in 8-byte values", kind="i8"),
     ),
 )
 """How the tick calls a law."""
@@ -67,11 +67,11 @@ class Law:
     takes_commands: bool = False
     """Whether it reads commands (`goal.command`). Such a law keeps running while the robot is halted."""
     feels: bool = True
-    """Whether it answers to the wrench at the tool."""
+    """Whether it responds to the wrench at the tool."""
     uses_goal: bool = False
     """Whether it moves the tool to the goal pose."""
     takes_wrench: bool = False
-    """Whether it answers to a virtual push and to a wrench goal."""
+    """Whether it responds to a virtual push and to a wrench goal."""
     trips: bool = False
     """Whether a spring that is stretched beyond limits.pose_error_m or limits.pose_error_rad is a fault."""
     check_goal: Callable[[Any, Any, Any, Any], str] | None = None
@@ -85,9 +85,9 @@ class Law:
     params: type[Section] | None = None
     """Parameters of a law from outside the package (see `own_law`); None for Pliant's laws."""
     state: Layout | None = None
-    """What it remembers from tick to tick: zero when it starts, and published with every tick in which it runs."""
+    """The state it keeps from tick to tick: zero when it starts, and published with every tick in which it runs."""
     scratch: Layout | None = None
-    """What it works with within a tick, in `work.scratch`."""
+    """Its intermediate values within a tick, in `work.scratch`."""
     preflight: Callable[[Any], None] | None = None
     """Raises before the start if the law cannot carry out a task."""
     panel: Panel | None = None

@@ -40,7 +40,7 @@ class Tick(NamedTuple):
     twist: Any
     """In: velocity of the tool after the limits of the last tick [m/s, rad/s]. Out: the velocity that the law wants."""
     wrench: Any
-    """What the law feels [N, N m]: the filtered wrench at the tool beyond the deadband, plus the virtual push, minus
+    """The input of the law [N, N m]: the filtered wrench at the tool beyond the deadband, plus the virtual push, minus
     the wrench goal."""
     q: Any
     """Commanded joint positions [rad]."""
@@ -64,7 +64,7 @@ class Tick(NamedTuple):
     """Jacobian at the commanded joints, 6 rows."""
 
 
-_FELT = Layout("OwnLawScratch", (Field("wrench", "N, N m", "wrench that the law feels", (6,)),))
+_FELT = Layout("OwnLawScratch", (Field("wrench", "N, N m", "input wrench of the law", (6,)),))
 _SCRATCH = _FELT.dtype
 
 

@@ -34,8 +34,8 @@ class Limits(Section):
         live=True,
         ge=0.05,
         le=60,
-        help="Time after which a warning is given if an acceleration or torque limit cuts more than half of what the "
-        "law asks for and the error does not shrink.",
+        help="Time after which Pliant warns if an acceleration or torque limit cuts the law's command to less than "
+        "half and the error does not shrink.",
     )
     starved_fault_s: float = param(
         5.0, unit="s", live=True, ge=0, le=600, help="Time after which the same is a fault (0: never)."

@@ -102,14 +102,14 @@ class MissionProcess:
         if self._sought is not None and self._sought[0].done():
             self._found()
         if self.asked and self.goes and not self.ends_at:
-            self.mission.stop("the loop was asked to stop")
+            self.mission.stop("a stop of the loop was requested")
             self.ends_at = number + round(_BRAKE_S / self.task.dt)
         return not self.asked or (self.goes and number < self.ends_at)
 
     def _obey(self, item: Any) -> None:
         code, number = int(item.code), int(item.number)
         if code == goal_requests.QUIT:
-            self.asked = "it was asked to stop"
+            self.asked = "a stop was requested"
         elif code == goal_requests.HALT:
             self._halt()
         elif code in (goal_requests.RESUME, goal_requests.GOAL_POSE):
@@ -126,7 +126,7 @@ class MissionProcess:
     def _halt(self) -> None:
         """Brake. A way that is being looked for, to be driven at once, is not driven when it is found."""
         if self.goes:
-            self.mission.stop("it was asked to stop")
+            self.mission.stop("a stop was requested")
         elif self._sought is not None and self._sought[1] == self._begin:
             self._sought = self._sought[0], self._stay, self._sought[2]
 

@@ -171,7 +171,7 @@ def simulate_mission(
         if ticks % 50 == 0:
             told(mission.share)
             if not go_on():
-                mission.stop("it was asked to stop")
+                mission.stop("a stop was requested")
         if ticks and ticks % CHUNK == 0:
             parts.append(TELEMETRY.new(CHUNK))
         meanwhile(mission, loop.loop.time_s)

@@ -187,7 +187,7 @@ class Server:
                 words = line.decode(errors="replace")
                 client.put(f"{dashboard.answer(self.controller, words)}\n".encode())
                 if dashboard.ends(words):
-                    raise ConnectionError("it was told to")
+                    raise ConnectionError("the client asked to quit")
         elif bytes(client.buffer).rstrip().endswith(b"end"):  # a whole program; it is not interpreted
             client.buffer.clear()
             if self.controller.mode == 7 and self.controller.safety == 1 and self.controller.remote:

@@ -61,7 +61,7 @@ class JointStates:
         told = self._told(message.velocity, order, message)
         # messages that come in one go were made one after the other; what a stamp says counts up to a gap that stops us
         passed_s = max(heard - self.heard_s, min(at - self.stamp_s, self._gap_s))
-        self.fault = self._disbelief(q, told, passed_s)
+        self.fault = self._implausible(q, told, passed_s)
         if self.fault:
             return False
         if told is None:  # worked out
@@ -82,7 +82,7 @@ class JointStates:
         told = np.asarray(numbers, float)[order]
         return None if np.isnan(told).all() else told
 
-    def _disbelief(self, q: Array, told: Array | None, passed_s: float) -> str:
+    def _implausible(self, q: Array, told: Array | None, passed_s: float) -> str:
         """Why the arm cannot be there, `passed_s` after the last message; "" if it can."""
         arm, names = self._arm, self._names
         qd = np.zeros(arm.n) if told is None else told

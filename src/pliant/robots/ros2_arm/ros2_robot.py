@@ -43,8 +43,8 @@ _LARGEST = 1 << 13
 _NOTHING = COMMAND.new().view(np.uint8)
 _GUARDED = {
     "": "",
-    "hung": "the loop hung for longer than {:g} s, and the guard stopped the arm",
-    "gone": "the guard process, which stops the arm if the loop dies or hangs, has exited",
+    "hung": "the loop hung for longer than {:g} s, and the watchdog stopped the arm",
+    "gone": "the watchdog process, which stops the arm if the loop dies or hangs, has exited",
 }
 
 

@@ -59,7 +59,7 @@ class Gears(Section):
         None, ge=1, le=1000, help="Periods of that error per turn of the joint: two per motor turn."
     )
     rotor_kg_m2: PerJoint = param(
-        (), unit="kg m^2", help="Inertia of rotor and gear as felt at the joint, per joint or one for all."
+        (), unit="kg m^2", help="Inertia of rotor and gear, reflected to the joint, per joint or one for all."
     )
 
 
@@ -83,7 +83,7 @@ class Encoders(Section):
 
 
 class SensorErrors(Section):
-    """Errors of the wrist force sensor. Where only forces are given, moments get the same times `LEVER_M`."""
+    """Errors of the wrist force sensor. Where only a force is given, the moment is that force times 0.03 m."""
 
     level: GroupLevel = param("same", help=_LEVEL)
     noise_n: float | None = param(
@@ -118,11 +118,11 @@ class SensorErrors(Section):
         None, unit="N m", ge=0, le=10, help="Moment about z from friction of the last joint, against its motion."
     )
     jump_n: float | None = param(None, unit="N", ge=0, le=100, help="Size of sudden offset jumps.")
-    jump_every_s: float | None = param(None, unit="s", gt=0, le=1e5, help="Mean time between jumps, to and fro.")
+    jump_every_s: float | None = param(None, unit="s", gt=0, le=1e5, help="Mean time between jumps, there and back.")
 
 
 class Packets(Section):
-    """The line between controller and robot."""
+    """The connection between controller and robot."""
 
     level: GroupLevel = param("same", help=_LEVEL)
     command_delay_s: float | None = param(
@@ -137,7 +137,7 @@ class Packets(Section):
 
 
 class ProtectiveStop(Section):
-    """The robot's own supervision: it stops the arm, and the arm then ignores commands. 0 switches a limit off."""
+    """The robot's own supervision. It stops the arm, which then ignores commands. 0 switches a limit off."""
 
     level: GroupLevel = param("same", help=_LEVEL)
     speed_share: float | None = param(
@@ -168,7 +168,7 @@ class Geometry(Section):
 
 
 class Effects(Section):
-    """The size of every effect of the realistic world. What is not given comes from the preset of the arm."""
+    """The size of every effect of the realistic world. Values you leave out come from the preset of the arm."""
 
     friction: Friction = Friction()
     gears: Gears = Gears()

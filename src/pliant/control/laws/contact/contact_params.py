@@ -25,7 +25,7 @@ class Contact(Section):
         help="Force at which the contact lifts off and ends in a fault, in every state.",
     )
     touch_n: float = param(0.5, unit="N", live=True, gt=0, le=20, help="Force along the normal that counts as contact.")
-    loss_n: float = param(0.3, unit="N", live=True, gt=0, le=20, help="Force below which contact counts as being lost.")
+    loss_n: float = param(0.3, unit="N", live=True, gt=0, le=20, help="Force below which contact counts as lost.")
     loss_s: float = param(0.05, unit="s", live=True, gt=0, le=1, help="Time below loss_n after which contact is lost.")
     preload_n: float = param(
         0.5, unit="N", live=True, gt=0, le=50, help="Force above which a start is rejected; at most touch_n."
@@ -99,7 +99,7 @@ class Contact(Section):
         0.1, unit="s", live=True, ge=0, le=10, help="How long to seek a lost surface before the tool lifts off."
     )
     losses_most: float = param(
-        10.0, live=True, ge=0, le=1000, help="How often contact may be lost before it counts as a fault."
+        10.0, live=True, ge=0, le=1000, help="How often contact may be lost; one more loss is a fault."
     )
     leash_m: float = param(
         0.02,
@@ -107,7 +107,7 @@ class Contact(Section):
         live=True,
         gt=0,
         le=1,
-        help="How far the tool may be pulled away from the surface while it feels a force; half of it while paused.",
+        help="How far the tool may be pulled away from the surface while a force acts on it; half as far while paused.",
     )
     path: Literal["none", "straight", "spiral", "raster"] = param("straight", help="Path along the surface.")
     heading: Three = param((1.0, 0.0, 0.0), help="Initial direction of the path, in the base frame.")

@@ -49,18 +49,18 @@ EVENTS = {
     LIFTING: "the tool is still lifting off after a fault",
     HEADING: "contact.heading points along the tool's axis, so it gives no direction on the surface",
     TURNED: "the normal turned from the approach by more than contact.cone_deg: something pushes the tool sideways",
-    PULLED: "the tool was pulled away from the surface by more than contact.leash_m and still felt a force",
+    PULLED: "the tool was pulled away from the surface by more than contact.leash_m while a force still acted on it",
     BARRED: "an obstacle blocked the lift-off",
-    STILL: "the tool has lifted off twice by contact.retract_m and still feels a force",
+    STILL: "a force still acts on the tool after two lift-offs by contact.retract_m",
     REVERSED: "the force pulls towards the surface: check whether the sensor is mounted the wrong way round",
     TOO_OFTEN: "contact was lost more often than contact.losses_most",
     SENSELESS: "the command is not valid in this state",
     HALTED: "the loop is halted: resume it first",
     OVERPRESSED: "the total force stayed far above contact.target_n: most of it was not along the learned normal",
-    LEANING: "the force leaned further from the learned normal than a friction of 1 explains: the normal is wrong, or "
-    "something holds the tool sideways",
-    CRAWLING: "the tool slid at less than a twentieth of contact.speed_m_s for contact.settle_s: slope or force stayed "
-    "too uncertain for more",
+    LEANING: "the force deviated further from the learned normal than a friction coefficient of 1 explains: the "
+    "normal is wrong, or something pushes the tool sideways",
+    CRAWLING: "the tool slid at less than a twentieth of contact.speed_m_s for contact.settle_s: the slope or the "
+    "force stayed too uncertain to go faster",
 }
 
 # The commands, by name.

@@ -65,7 +65,7 @@ SCRATCH = Layout(
         Field("e", "m, rad", "pose error", (6,)),
         Field("v", "m/s, rad/s", "velocity relative to the goal", (6,)),
         Field("accel", "m/s^2, rad/s^2", "acceleration of the goal", (6,)),
-        Field("F", "N, N m", "wrench that the law feels", (6,)),
+        Field("F", "N, N m", "wrench that acts on the virtual mass", (6,)),
         Field("open", "N m", "joint torques that act and are not compensated", _J),
         Field("top", "rad/s^2", "joint accelerations available to the posture", _J),
         # out
