@@ -169,8 +169,8 @@ class Impedance(Section):
     cancel_dry_friction: bool = param(
         False,
         live=True,
-        help="Whether nine tenths of the dry joint friction in the robot description are compensated. If the value there "
-        "is too large, the arm oscillates.",
+        help="Whether nine tenths of the dry joint friction in the robot description are compensated. If the value "
+        "there is too large, the arm oscillates.",
     )
     friction_observer: bool = param(
         False,
