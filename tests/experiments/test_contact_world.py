@@ -75,7 +75,7 @@ def test_a_run_off_its_tolerance_is_unfinished_and_a_lie_unless_the_check_and_th
     found = counted([sound, rough, foreseen, unexplained, needless])
     assert found[FINISHED] == 60.0  # sound, and two that were rejected for a reason
     assert found["rejected"] == 60.0
-    assert found["rejected without need"] == 20.0
+    assert found["rejected unnecessarily"] == 20.0
     assert found["check predicted wrongly, or doctor found no cause"] == 40.0
 
 

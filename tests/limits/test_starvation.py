@@ -118,4 +118,4 @@ def test_the_fault_can_be_turned_off_and_the_warning_stays() -> None:
     for name in SHARED_STATE.dtype.names or ():
         records["state"][name][1:] = law.state[name]
     assert starved_warning(records[:1], 1.0) == ""
-    assert starved_warning(records, 1.0).startswith("at 1.00 s the joint acceleration limit left 20% of what")
+    assert starved_warning(records, 1.0).startswith("at 1.00 s the joint acceleration limit cut the command of the law")

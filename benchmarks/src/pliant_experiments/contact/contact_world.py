@@ -247,7 +247,7 @@ def figures(results: list[Result], aim: Aim) -> list[Figure]:
         reported("settling time to ±5 %, median", _quantile([s for s in settled if math.isfinite(s)], 0.5), "s"),
         at_most("runs that lost contact, dived, or were left pressed", len(unsafe), "", 0.0),
         at_most("rejected", percent([bool(one.rejected) for one in results], n), "%", aim.rejected),
-        at_most("rejected without need", percent([bool(one.rejected) and one.sound for one in results], n), "%",
+        at_most("rejected unnecessarily", percent([bool(one.rejected) and one.sound for one in results], n), "%",
                 aim.needless),
         at_most("check predicted wrongly, or doctor found no cause", percent([one.lie for one in results], n), "%",
                 aim.lies),
