@@ -99,9 +99,10 @@ def test_missed_targets_are_marked_in_the_table_and_named_below_it() -> None:
     text = io.StringIO()
     Console(file=text, width=160).print(figures_table(figures, "contact-world"))
     lines = {
-        name: next(line for line in text.getvalue().splitlines() if name in line) for name in (FINISHED, "lies of")
+        name: next(line for line in text.getvalue().splitlines() if name in line)
+        for name in (FINISHED, "check predicted")
     }
-    for line, value, target in ((lines[FINISHED], "50", "≥ 99.5"), (lines["lies of"], "50", "≤ 0")):
+    for line, value, target in ((lines[FINISHED], "50", "≥ 99.5"), (lines["check predicted"], "50", "≤ 0")):
         assert all(part in line for part in (value, target, "no"))
     assert verdict(figures).startswith(
         f"2 targets missed: {FINISHED}; check predicted wrongly, or doctor found no cause"
