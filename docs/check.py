@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -18,11 +19,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import figures
 import generate
+import typer
 from ruamel.yaml import YAML
+from typer.exceptions import TyperException
 
+from pliant.cli.main import app
 from pliant.errors import PliantError
 from pliant.mobile.mission.mission_task import MissionTask
 from pliant.params.declare import validated
@@ -31,7 +36,6 @@ from pliant.task.schema import MISSION, Task
 ROOT = Path(__file__).parent.parent
 TIMEOUT_S = 120
 NOT_RUN = "<!-- not run -->"
-CLI = "from pliant.cli.main import main; main()"
 
 _FENCE = re.compile(r"^( *)(`{3,}|~{3,})\s*([\w-]*)[^\n]*\n(.*?)^\1\2[ \t]*$", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"`[^`\n]*`")
@@ -39,7 +43,9 @@ _LINK = re.compile(r"\]\(\s*<?([^)\s>]+)>?[^)]*\)|^ *\[[^\]]+\]:\s*(\S+)|(?:src|
 _HEADING = re.compile(r"^#+ +(.*?) *#*$", re.MULTILINE)
 _INCLUDED = re.compile(r'^--8<-- "([^"]+)"$', re.MULTILINE)
 _FILE = re.compile(r"`((?:src|benchmarks|docs|tasks|tests|examples|studio|typings|\.ci)/[\w./-]+)`")
-_COMMAND = re.compile(r"(?:\S+=\S+ +)*(?:\S*/)?pliant +(.*)")
+_ASSIGNMENT = re.compile(r"\w+=\S*")
+_BETWEEN = {"&&", "||", "|", ";", "&"}
+_PROGRAMS = {"pliant", "make", "pip", "python", "source", "bash", "ros2"}
 
 
 @dataclass(frozen=True)
@@ -145,22 +151,53 @@ def check_task(page: Path, block: Block) -> Iterator[str]:
 
 
 @cache
-def has_verb(verb: str) -> bool:
-    """Whether the command line knows `verb`."""
-    return subprocess.run([sys.executable, "-c", CLI, verb, "--help"], capture_output=True).returncode == 0
+def verbs() -> dict[str, Any]:
+    """The commands of `pliant`, by name."""
+    return getattr(typer.main.get_command(app), "commands")  # noqa: B009
+
+
+def wrong_call(words: list[str]) -> str:
+    """What is wrong with the verb, the options or the arguments of a `pliant` command; empty if nothing is."""
+    if not words or words[0].startswith("-") or "--help" in words:
+        return ""
+    if words[0] not in verbs():
+        return f"there is no command 'pliant {words[0]}'"
+    try:
+        verbs()[words[0]].make_context(words[0], words[1:])
+    except TyperException as error:
+        return f"'pliant {' '.join(words)}' is wrong: {error}"
+    return ""
+
+
+def calls(line: str) -> Iterator[list[str]]:
+    """The words of every command on a line of a shell, without assignments and redirections."""
+    shell = shlex.shlex(line, posix=True, punctuation_chars=True)
+    shell.whitespace_split = True
+    words: list[str] = []
+    for word in [*shell, ";"]:
+        if word in _BETWEEN:
+            yield words
+            words = []
+        elif words or not _ASSIGNMENT.fullmatch(word):
+            words.append(word)
 
 
 def check_commands(block: Block) -> Iterator[str]:
-    """Commands of `pliant` that there are not. Where some lines begin with a prompt, the others are output."""
+    """Lines that are no command, and commands of `pliant` that it would reject.
+
+    Where some lines begin with a prompt, the others are output.
+    """
     lines = [(block.line + i, line.strip()) for i, line in enumerate(block.text.splitlines())]
     if any(line.startswith("$ ") for _, line in lines):
         lines = [(number, line[2:]) for number, line in lines if line.startswith("$ ")]
     for number, line in lines:
-        for part in re.split(r"&&|\|\||[|;]", line):
-            match = _COMMAND.fullmatch(part.strip())
-            verb = match[1].split()[0] if match else "-"
-            if not verb.startswith("-") and not has_verb(verb):
-                yield f"{number}: there is no command 'pliant {verb}'"
+        for words in filter(None, calls(line)):
+            program = words[0].rpartition("/")[2]
+            if program not in _PROGRAMS and not words[0].startswith(".ci/"):
+                yield f"{number}: '{line}' does not begin with a known command"
+                break
+            elif program == "pliant" and (wrong := wrong_call(words[1:])):
+                yield f"{number}: {wrong}"
 
 
 def check_page(page: Path) -> Iterator[str]:

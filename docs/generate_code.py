@@ -71,9 +71,12 @@ def row(parameter: Any) -> str:
     if parameter.param_type_name == "argument":
         name = argument_name(parameter)
     else:
-        name = ", ".join(parameter.opts) + (f" {value_kind(parameter)}" if value_kind(parameter) else "")
+        opposite = "".join(f" / {option}" for option in parameter.secondary_opts)
+        name = ", ".join(parameter.opts) + opposite + (f" {value_kind(parameter)}" if value_kind(parameter) else "")
     default = parameter.default
-    shown = f"`{default}`" if default not in (None, False, ()) and not callable(default) else ""
+    if parameter.param_type_name == "option" and parameter.secondary_opts:
+        default = None if default is None else (parameter.opts if default else parameter.secondary_opts)[0]
+    shown = f"`{default}`" if default not in (None, False, (), "") and not callable(default) else ""
     return f"| `{cell(name)}` | {shown} | {cell(parameter.help or '')} |"
 
 

@@ -58,3 +58,26 @@ def test_an_example_that_no_page_includes_is_found() -> None:
         f"examples/{path.name}:1: no page in docs/howto includes this example"
         for path in sorted((ROOT / "examples").glob("*.py"))
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("pliant nothing dome", "1: there is no command 'pliant nothing'"),
+        ("pliant check dome\npliant run push --fst", "2: 'pliant run push --fst' is wrong: No such option: --fst"),
+        ("make demo && pliant tare --duration x", "1: 'pliant tare --duration x' is wrong"),
+        (
+            "pliant run lab # then pliant\npush 10 N along x; it moves",
+            "2: 'push 10 N along x; it moves' does not begin",
+        ),
+    ],
+)
+def test_a_command_that_would_not_run_is_found(text: str, problem: str) -> None:
+    (found,) = check.check_commands(check.Block("sh", text, 1, True))
+    assert found.startswith(problem)
+
+
+def test_commands_that_would_run_are_in_order() -> None:
+    text = "A=1 .venv/bin/pliant push -5 0 --loop NAME && make site &  # x; y\npliant run --help\nsource activate"
+    assert not list(check.check_commands(check.Block("sh", text, 1, True)))
+    assert not list(check.check_commands(check.Block("console", "$ pliant set a.b 1\npliant: rejected", 1, True)))
