@@ -1,4 +1,4 @@
-"""What to expect of an admittance that presses on something, before anything moves."""
+"""Predict how an admittance behaves when it presses on something, before anything moves."""
 
 from __future__ import annotations
 

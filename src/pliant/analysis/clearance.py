@@ -23,7 +23,7 @@ class Clearance:
 
     def __init__(self, grid: OccupancyGrid, body: Footprint, *, unknown_is_free: bool = False) -> None:
         blocked = np.pad(grid.blocked(unknown_is_free=unknown_is_free), 1, constant_values=True)
-        # of what is blocked only the rim can be nearest
+        # only a cell at the edge of a blocked region can be nearest
         inside = np.asarray(binary_erosion(blocked, np.ones((3, 3))), bool)
         rows, columns = np.nonzero(blocked & ~inside)
         cell, (x, y) = grid.resolution_m, grid.origin

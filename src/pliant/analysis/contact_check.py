@@ -24,7 +24,7 @@ from pliant.task.schema import Task
 
 # The least ratio of the declared lag to that of the model.
 LAG_SHARE = 0.9
-# Contact is told from noise if touch_n is at least so many times its standard deviation.
+# Contact can be distinguished from noise if touch_n is at least this many times the noise's standard deviation.
 _SIGMAS = 4.0
 
 
@@ -109,7 +109,7 @@ def _credible_figures(sensor: Credible) -> list[Figure]:
 
 
 def _credible_words(p: Contact, sensor: Credible) -> list[str]:
-    """What helps if the target is below the smallest credible force of a sensor that is not tared."""
+    """The remedy if the target is below the smallest credible force of a sensor that is not tared."""
     if not p.target_n < sensor.untared_n:
         return []
     return [
@@ -156,7 +156,7 @@ def _advice(figures: list[Figure], words: dict[str, str], more: list[str] | None
 
 
 def _on_surfaces(p: Contact, judged: list[tuple[Place, Touch]]) -> list[str]:
-    """What is not met on which surface, with its value, its limit and the remedy."""
+    """Which target is missed on which surface, with its value, its limit and the remedy."""
     inside: list[tuple[Place, Touch]] = []
     notes: list[str] = []
     for place, found in judged:
@@ -188,7 +188,7 @@ def _on_surfaces(p: Contact, judged: list[tuple[Place, Touch]]) -> list[str]:
 
 
 def _outside(p: Contact, place: Place, found: Touch) -> str:
-    """What is not met on a surface outside the declared range of stiffnesses; empty if all is."""
+    """Which target is missed on a surface outside the declared range of stiffness; empty if none is."""
     where = f"On a surface of {place.stiffness:.3g} N/m,"
     if place.margin < LEAST_MARGIN:
         said = _margin_words(place)

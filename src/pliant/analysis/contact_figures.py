@@ -26,7 +26,7 @@ class ContactFigures:
     settle_s: float
     """Time from first touch until the force stays within 5 % of the target, before the slide; NaN: it does not."""
     losses: int
-    """How often the surface was left between the first touch and the lift-off."""
+    """How often contact was lost between the first touch and the lift-off."""
     slide_rms_n: float
     """RMS of force minus target while sliding; NaN without a slide."""
     slide_s: float

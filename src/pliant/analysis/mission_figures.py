@@ -192,7 +192,7 @@ def mission_figures(mission: MissionHistory, tool: Array | None = None) -> list[
         figures.append(reported("path: planned", mission.path.length_m, "m"))
     figures.append(reported("path: driven", driven_m(mission.base), "m"))
     shares = limit_shares(mission.commands, mission.body, task.base, task.dt)
-    # rounding may be on either side of a limit that is used up
+    # rounding may put the value on either side of a limit that is fully used
     figures += [at_most(f"{name}, of the limit", round(100 * share, 9), "%", 100.0) for name, share in shares.items()]
     figures.append(reported("base: slip detected for", float(mission.records["base"]["slipping"].sum()) * task.dt, "s"))
     return figures

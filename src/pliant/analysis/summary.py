@@ -37,7 +37,7 @@ def overview(recording: Recording) -> list[Row]:
     meta = dict(recording.meta)
     start_ns = meta.pop("start_wall_ns", 0)
     versions = meta.pop("versions", None)
-    for key in ("task", "arm", "mission"):  # too long for a row: a report has them in a place of their own
+    for key in ("task", "arm", "mission"):  # too long for a row: a report shows them separately
         meta.pop(key, None)
     step_s = signals.period_s(recording)
     rows = [

@@ -43,14 +43,14 @@ class Transition(NamedTuple):
 def transitions(records: np.ndarray[Any, Any], ticks: int = 0) -> list[Transition]:
     """Every state change and every rejected command in these records; empty if the contact law never ran.
 
-    A stop from tick `ticks` on means that the run time is over (0: it is not known). Where another law took over, the
-    law's record is all zero: idle, and no event.
+    A stop from tick `ticks` on means that the run time is over (0: it is not known). While another law runs, the law's
+    record is all zero: idle, without an event.
     """
     contact, time_s = records["contact"], records["time_s"]
     state, rejected = contact["state"], contact["rejected"]
     reason = np.where(contact["reason"] == 0, LAW, contact["reason"])
     changed = np.flatnonzero(np.diff(state, prepend=0))
-    # every command that arrived, not every new reason: the same rejection twice counts twice
+    # every command that arrived, not every new reason: two equal rejections count as two
     heard = np.diff(records["state"]["commands"], prepend=0) != 0
     denied = np.flatnonzero(heard & (rejected != 0))
     over = (reason == STOP) & (records["tick"] >= ticks) & (ticks > 0)

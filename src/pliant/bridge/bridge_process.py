@@ -26,15 +26,15 @@ from pliant.ros2.message_types import POINT_STAMPED, POSE_STAMPED, STRING, WRENC
 from pliant.ros2.node import Node, Reader
 from pliant.session.link import Link
 
-# How often requests are looked for [s].
+# How often to check for requests [s].
 _LISTEN_S = 0.005
-# So many requests may wait for their turn.
+# How many requests may be pending.
 _MOST_WAITING = 100
-# So many records at most are published at once: one that fell behind catches up, and the last ones count most.
+# How many records are published at once, at most: a bridge that fell behind skips to the newest ones.
 _MOST = 100
-# Who listens is looked for once in so many rounds.
+# Subscribers are looked for once in this many rounds.
 _LOOKS = 16
-# How long the last words may take to arrive [s].
+# How long the last messages may take to arrive [s].
 _FAREWELL_S = 5.0
 
 
@@ -70,7 +70,7 @@ class Ears:
                     self._hear(name, action, message)
 
     def _hear(self, name: str, action: Callable[[Any], str], message: Any) -> None:
-        """Obey at once, or later in its turn."""
+        """Carry out a request at once, or queue it."""
         if name not in self._takes_a_while:
             self._answer(name, *answered(action, message))
         elif name == "command" and word_of(str(message.data)) in STOPS:
@@ -89,7 +89,7 @@ class Ears:
                 self._answer(name, *self._turns.in_turn(word, action, message, stops))
 
     def _answer(self, name: str, done: bool, words: str) -> None:
-        if not done or name in ("command", "set"):  # goals may come hundreds of times a second
+        if not done or name in ("command", "set"):  # goals may arrive hundreds of times a second
             with self._one:
                 self._answers.say(build(STRING, {"data": f"{'done' if done else 'rejected'}: {name}: {words}"}))
 
@@ -113,12 +113,12 @@ def _mission_streams(link: MissionLink) -> Streams:
 
 
 def serve(link: AnyLink, ready: Callable[[], None], goes_on: Callable[[], bool], *, agreed: bool = False) -> None:
-    """Publish and receive until the loop has ended, or this process is asked to stop."""
+    """Publish and receive until the loop has ended, or this process receives a signal to stop."""
     config = link.task.ros2
     with Node(config.node, config.namespace) as node:
         publisher, ears = Publisher(link, node, agreed=agreed), Ears(link, node)
         node.announce()
-        with publisher.drive:  # first of all, zero: the ears may have to wait
+        with publisher.drive:  # zero comes first: closing the requests may take a while
             ears.start()
             ready()
             _follow(link, publisher, goes_on)
@@ -127,7 +127,7 @@ def serve(link: AnyLink, ready: Callable[[], None], goes_on: Callable[[], bool],
 
 
 def _follow(link: AnyLink, publisher: Publisher, goes_on: Callable[[], bool]) -> None:
-    """Publish all records of a loop, the last ones too. While it gives none, what it drives stands."""
+    """Publish all records of a loop, including the last ones. While there are none, zero is sent on command topics."""
     board, drive = link.board, publisher.drive
     at, fresh_s = max(0, board.head - 1), time.monotonic()
     rounds = 0
@@ -155,7 +155,7 @@ def _tell_user(news: list[str]) -> None:
 
 
 def _say_goodbye(link: AnyLink, publisher: Publisher) -> None:
-    """How it ended."""
+    """Report how the loop ended."""
     if link.board.status == RUNNING and not link.running:
         publisher.tell_death()
     elif (latest := link.board.latest()) is not None:

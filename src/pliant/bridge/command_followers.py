@@ -14,9 +14,9 @@ from pliant.robots import is_simulated, model_of
 from pliant.ros2.message_types import JOINT_STATE, JOINT_TRAJECTORY
 from pliant.task.schema import Task
 
-# How long those who listen have to be found [s]. Who is found later finds nothing there.
+# How long to search for subscribers [s].
 _FIND_S, _POLL_S = 1.0, 0.02
-# A joint that is farther from where the loop begins would jump there [rad, m].
+# A joint farther than this from the loop's start would jump [rad, m].
 _NEAR = 0.05
 
 
@@ -25,7 +25,7 @@ class Followers(NamedTuple):
 
     topics: list[str]
     elsewhere: str
-    """A sentence; empty if there is no such arm, or it is near."""
+    """A sentence; empty if there is no such arm, or it is at the start."""
 
 
 def followers(task: Task | MissionTask) -> Followers:
@@ -50,7 +50,9 @@ def followers(task: Task | MissionTask) -> Followers:
 
 
 def _start_of(task: Task | MissionTask) -> dict[str, float]:
-    """Where a simulated arm begins, by the names of its joints in messages; for any other arm it is not known yet."""
+    """Start positions of a simulated arm, by the joint names in messages; empty for any other arm, whose start is
+    unknown.
+    """
     if not is_simulated(task.robot):
         return {}
     arm = Arm.load(model_of(task.robot))

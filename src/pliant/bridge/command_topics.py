@@ -15,7 +15,7 @@ from pliant.ros2.node import Node, Writer
 from pliant.ros2.templates import Stencil
 from pliant.ros2.watchdog import PAUSE_S, TIMES, Guard
 
-# How long the last zero may take to arrive [s]; and after how long a bridge that says nothing hangs.
+# How long the last zero may take to arrive [s], and after how long without a heartbeat the bridge counts as hung.
 _FLUSH_S, _HUNG_S = 0.5, 0.3
 
 
@@ -59,7 +59,7 @@ class Drive:
             )
 
     def beat(self) -> None:
-        """Send a sign of life to the guard; without a guard no commands are sent."""
+        """Send a heartbeat to the watchdog; without a watchdog no commands are sent."""
         if self._guard is not None and self._guard.beat():
             self.agreed, self._guard, self._must_rest = False, None, True
             self._must_rest = not self._stand()
@@ -78,7 +78,7 @@ class Drive:
                 writer.send(data)
 
     def _stand(self) -> bool:
-        """Zero so often that it is not lost; returns whether everyone who listens reliably has it."""
+        """Send zero several times; returns whether all reliable subscribers have received it."""
         for _ in range(TIMES):
             self.rest()
             if self._guard is not None:
@@ -87,7 +87,7 @@ class Drive:
         return self._is_taken(_FLUSH_S)
 
     def _is_taken(self, within_s: float) -> bool:
-        """Whether everyone who listens reliably has what was sent last."""
+        """Whether all reliable subscribers have received the last message."""
         taken = [writer.flush(within_s) for _, _, _, writer in self._rests]
         return all(taken)
 

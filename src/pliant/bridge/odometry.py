@@ -29,7 +29,7 @@ def _columns(records: Array, n: int) -> list[Array]:
 
 
 def _fixed(joint_names: list[str]) -> dict[str, Any]:
-    """Covariances are zero, which says that nothing is known about them."""
+    """Covariances are zero: unknown."""
     unknown = {"covariance": np.zeros(36)}
     return {"child_frame_id": "mobile_base", "pose": unknown, "twist": unknown}
 

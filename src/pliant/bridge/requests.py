@@ -21,10 +21,10 @@ from pliant.params.declare import flat, parse_value
 from pliant.params.matrix import shown
 from pliant.session.link import Link
 
-# What a word means for a law that has no contact to start or to lift off.
+# What a command means for a law without a contact to start or to lift off.
 _PLAIN = {"start": "resume", "resume": "resume", "pause": "halt", "stop": "halt", "abort": "halt"}
 WORDS = (*COMMANDS, "halt", "tare", "undo", "quit")
-# A text of a stranger: so many letters at most, so many brackets, and so many lists and mappings inside each other.
+# Bounds for a text from the network: characters, brackets, and nested lists and mappings.
 _LONGEST, _MOST_BRACKETS, _DEEPEST = 10_000, 200, 8
 
 
@@ -137,7 +137,7 @@ def parsed(text: str) -> dict[str, Any]:
 
 def _loaded(text: str) -> Any:
     """The YAML in a text; None if there is none. Checked for aliases first: a few characters can expand to millions."""
-    if text.count("[") + text.count("{") > _MOST_BRACKETS:  # the scanner's time grows with their square
+    if text.count("[") + text.count("{") > _MOST_BRACKETS:  # the scanner's time grows with the square of their number
         return None
     yaml, depth = YAML(typ="safe"), 0
     try:
@@ -168,7 +168,7 @@ def answered(action: Callable[[Any], str], asked: Any) -> tuple[bool, str]:
         return True, action(asked)
     except PliantError as error:
         return False, str(error)
-    except Exception as error:  # a stranger's message: whatever it is, it changes nothing
+    except Exception as error:  # a message from the network: whatever it is, it changes nothing
         return False, f"The request could not be processed ({type(error).__name__}: {error})."
 
 

@@ -23,14 +23,14 @@ from pliant.params.matrix import compact
 from pliant.ros2.network import resolved
 from pliant.session.link import Link, attach
 
-# How often the loop is looked after, and parameters that others have changed are taken over [s].
+# How often the loop is checked, and parameters that others have changed are adopted [s].
 _LOOK_S = 0.2
-# So many requests can be heard at a time; and how long the last ones may take when all ends [s].
+# How many requests can be received at a time, and how long the last ones may take at the end [s].
 _THREADS, _END_S = 8, 2.0
 
 
 def to_ros(value: Any) -> Any:
-    """A parameter as ROS holds it: a diagonal matrix as its diagonal, a full one as its 36 numbers."""
+    """A parameter in the form that ROS stores: a diagonal matrix as its diagonal, a full one as its 36 numbers."""
     value = compact(value)
     if isinstance(value, bool | str):
         return value
@@ -60,7 +60,7 @@ class Services:
         self._result = import_module("rcl_interfaces.msg").SetParametersResult
         self._parameter = import_module("rclpy.parameter").Parameter
         self._turns, groups = Turns(), import_module("rclpy.callback_groups")
-        # a service that is busy hears nothing: what may have to wait for its turn is heard while others wait
+        # a busy service receives nothing: requests that may have to wait are received while others wait
         stops, others = groups.MutuallyExclusiveCallbackGroup(), groups.ReentrantCallbackGroup()
         trigger = import_module("std_srvs.srv").Trigger
         for word in WORDS:
@@ -68,7 +68,7 @@ class Services:
             self.node.create_service(trigger, name, self._obey(word), callback_group=group)
         self._declare()
         self.node.add_on_set_parameters_callback(self._change)
-        self.node.create_timer(_LOOK_S, self.follow)  # in the group of the parameters: one of them at a time
+        self.node.create_timer(_LOOK_S, self.follow)  # in the group of the parameters: one at a time
 
     def _obey(self, word: str) -> Any:
         def call(_: Any, response: Any) -> Any:
@@ -86,7 +86,7 @@ class Services:
         values = flat(self.link.parameters)
         for item in declared(type(self.link.task.params)):
             if item.live:
-                # with a type of its own the middleware would refuse 400 for 400.0 in words of its own
+                # with a fixed type, the middleware would reject 400 for 400.0 with a message of its own
                 about = describe(description=f"{item.help} [{item.unit}]", dynamic_typing=True)
                 self.node.declare_parameter(item.name, to_ros(values[item.name]), about)
         self._revision = self.link.board.adopted
@@ -121,7 +121,7 @@ class Services:
 
 
 def serve(link: Link, ready: Callable[[], None], goes_on: Callable[[], bool]) -> None:
-    """Answer until the loop has ended, or this process is asked to stop."""
+    """Answer until the loop has ended, or this process receives a signal to stop."""
     try:
         rclpy: Any = import_module("rclpy")
         quiet = import_module("rclpy.signals").SignalHandlerOptions.NO
@@ -129,7 +129,7 @@ def serve(link: Link, ready: Callable[[], None], goes_on: Callable[[], bool]) ->
         services = Services(link, rclpy)
         executor = import_module("rclpy.executors").MultiThreadedExecutor(_THREADS)
         executor.add_node(services.node)
-    except ImportError as error:  # often that of a ROS for another Python
+    except ImportError as error:  # often an rclpy for another Python
         raise PliantError(f"Services and parameters need rclpy, which this Python cannot import ({error}).") from None
     ready()
     while goes_on():

@@ -14,7 +14,7 @@ from pliant.bridge.helper_process import AGREED, READY, AnyLink
 from pliant.errors import PliantError
 from pliant.session.link import Link
 
-# How long it may take to start and to end on a busy machine, and how long its last notes may take to be passed on [s].
+# Time limits on a busy machine for its start, for its end, and for passing on its last notes [s].
 _START_S, _END_S, _NOTES_S = 120.0, 15.0, 60.0
 
 
@@ -43,15 +43,15 @@ def bridged(link: AnyLink, *, agreed: bool = False, say: Callable[[str], object]
         if code := bridge.poll():
             tell(f"The ROS 2 bridge exited before the loop (exit code {code}).")
         for process in processes:
-            if link.running:  # it would wait for the end of the loop
+            if link.running:  # otherwise it would wait for the end of the loop
                 process.terminate()
             _end(process)
-        if passing.ident is not None:  # its last words too
+        if passing.ident is not None:  # including its last lines
             passing.join(_NOTES_S)
 
 
 def _pass_on(bridge: subprocess.Popen[str], tell: Callable[[str], None]) -> None:
-    """Every line that the bridge has to say, until it ends."""
+    """Pass on every line that the bridge prints, until it ends."""
     assert bridge.stdout is not None
     with contextlib.suppress(ValueError, OSError):
         for line in bridge.stdout:
@@ -59,7 +59,7 @@ def _pass_on(bridge: subprocess.Popen[str], tell: Callable[[str], None]) -> None
 
 
 def _services(link: AnyLink, tell: Callable[[str], None]) -> list[subprocess.Popen[str]]:
-    """The process of the services, where there can be one: a bridge does without."""
+    """The process of the services, if there can be one: the bridge works without it."""
     if not isinstance(link, Link):
         tell("ROS 2 topics only: a mission has no services and no parameters.")
         return []
@@ -82,7 +82,7 @@ def _spawn(module: str, link: AnyLink, *more: str) -> subprocess.Popen[str]:
 
 
 def _await(process: subprocess.Popen[str]) -> None:
-    """Wait until it works; raise what it complains about, or that it took too long."""
+    """Wait until it is ready; raises its error, or an error if it took too long."""
     assert process.stdout is not None
     late = threading.Timer(_START_S, process.kill)
     late.start()

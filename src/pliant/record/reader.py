@@ -29,12 +29,12 @@ from pliant.records import MAX_JOINTS, Layout
 
 Array = np.ndarray[Any, Any]
 
-# What the libraries raise for bytes that are not what they should be.
+# What the libraries raise for damaged bytes.
 _DAMAGE = (McapError, CRCValidationError, ZstdError, struct.error, ValueError, OverflowError, MemoryError)
 
 _MAKE_ONE = "To make a recording: pliant run push --record push.mcap"
 
-_UNREADABLE = (ValueError, TypeError, LookupError, OverflowError)  # what a damaged definition leads to
+_UNREADABLE = (ValueError, TypeError, LookupError, OverflowError)  # raised for a damaged definition
 
 
 class ParameterSet(NamedTuple):
@@ -127,7 +127,7 @@ class Recording:
 
 @dataclass
 class _Contents:
-    """What was found in a file, before it is understood."""
+    """The content of a file, before it is decoded."""
 
     library: str = ""
     schemas: dict[int, Any] = field(default_factory=dict)
@@ -137,7 +137,7 @@ class _Contents:
     meta: dict[str, str] = field(default_factory=dict)
     attachments: dict[str, bytes] = field(default_factory=dict)
     damaged: int = 0  # chunks and attachments whose bytes are wrong
-    ended: bool = False  # the file ends as a complete one does: nothing is cut off
+    ended: bool = False  # the file has a complete end: nothing is cut off
     complete: bool = False
 
     def channel(self, topic: str) -> Any:
@@ -259,7 +259,7 @@ def _published(found: Layout) -> Published:
 
 
 def _misfit(contents: _Contents, ours: Layout, theirs: Layout, channel: Any) -> str:
-    """How what a channel holds differs from what this version writes, in words."""
+    """How the content of a channel differs from what this version writes, in words."""
     why = record_messages.difference(ours.dtype, theirs.dtype)
     sizes = {len(body) for body in contents.messages[channel.id]}
     return why or ("its size differs" if sizes - {ours.dtype.itemsize} else "")

@@ -30,7 +30,7 @@ def _in_tool_axes(name: str) -> Callable[[Array, int], list[Array]]:
     def columns(records: Array, n: int) -> list[Array]:
         quat, six = records["observed"]["pose"][:, 3:], records["observed"][name]
         w, u = quat[:, :1], -quat[:, 1:]
-        with np.errstate(invalid="ignore", over="ignore"):  # what is not finite stays so
+        with np.errstate(invalid="ignore", over="ignore"):  # values that are not finite stay so
             turned = [v + 2.0 * np.cross(u, np.cross(u, v) + w * v) for v in (six[:, :3], six[:, 3:])]
         return [np.hstack(turned)]
 

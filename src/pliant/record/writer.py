@@ -27,7 +27,7 @@ Array = np.ndarray[Any, Any]
 PARAMETERS_TOPIC = "/pliant/parameters"
 PARAMETERS_PACKAGE = "pliant_parameters"  # apart from the telemetry, whose messages may have the same names
 META_RECORD = "pliant"
-CHUNK_S = 1.0  # what a crash can cost
+CHUNK_S = 1.0  # how much a crash can lose
 CHUNK_RECORDS = 2048  # about 6 MB before compression, whatever the rate
 
 
@@ -160,7 +160,7 @@ class RecordingWriter:
             index[self._parameters_channel] = (np.array(times), np.array(places))
         if self._count:
             records = self._buffer[: self._count]
-            # a paced loop that missed periods has fallen behind its own count: the wall clock says when it really was
+            # a paced loop that missed periods is behind its tick count: the wall clock gives the true time
             wall = records["timing"]["wall_ns"]
             log_ns = np.where(wall > 0, wall, self._log_ns(records["time_s"]))
             parts, places = self._encoder.encode(records, log_ns)

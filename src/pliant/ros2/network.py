@@ -15,7 +15,7 @@ from xml.sax.saxutils import quoteattr
 
 from pliant.errors import InputError, RejectedError
 
-_MOST_DOMAIN = 232  # beyond it there are no ports left
+_MOST_DOMAIN = 232  # higher domains have no ports
 _RANGES = ("SUBNET", "LOCALHOST", "OFF", "SYSTEM_DEFAULT")
 _LOOPBACK = "127.0.0.1"
 # Fast DDS 3 (vendor 1.15, ROS 2 Kilted) describes types in a way that Cyclone takes for another type.
@@ -45,14 +45,14 @@ def configuration(environment: Mapping[str, str] = os.environ) -> str:
     peers = [peer.strip() for peer in environment.get("ROS_STATIC_PEERS", "").split(";") if peer.strip()]
     general = ""
     if reach == "LOCALHOST":
-        # such peers send no multicast: they are asked one by one
+        # such peers send no multicast: they are contacted one by one
         general = f'<Interfaces><NetworkInterface address="{_LOOPBACK}"/></Interfaces>'
         peers.insert(0, _LOOPBACK)
     if reach in ("LOCALHOST", "OFF"):
         general += "<AllowMulticast>false</AllowMulticast>"
     discovery = ""
     if peers or reach in ("LOCALHOST", "OFF"):
-        # who is asked one by one needs a port that others can guess, and there are so many of them
+        # a peer that is contacted directly needs a predictable port, and this many ports are tried
         discovery = "<ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>30</MaxAutoParticipantIndex>"
     if peers:
         discovery += f"<Peers>{''.join(f'<Peer Address={quoteattr(peer)}/>' for peer in peers)}</Peers>"

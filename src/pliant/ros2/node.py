@@ -32,7 +32,7 @@ _EVERY_SAMPLE = 0x7F  # read or not, seen or not, alive or not
 _DEPTH = 10
 # A longer message is ignored: it would delay its reader [bytes].
 _LARGEST = 1 << 16
-# How long a node that leaves waits until everyone knows [s].
+# How long a node that leaves waits for others to notice [s].
 _LEAVE_S = 0.2
 _domains: dict[int, Domain] = {}
 
@@ -52,7 +52,7 @@ class Writer:
         return self.send(message_types.padded(message_types.encode(message)))
 
     def flush(self, within_s: float) -> bool:
-        """Wait until every reliable subscriber has what was sent; False if that took longer."""
+        """Wait until every reliable subscriber has received everything; False if that took longer."""
         try:
             wait = duration(microseconds=round(within_s * 1e6))
             return self._entity.wait_for_acks(wait)
@@ -90,7 +90,7 @@ class Reader:
                 continue
             try:
                 found.append((message_types.decode(data, self.message_type), int(info.publication_handle)))
-            except Exception:  # bytes of strangers: whatever is wrong with them
+            except Exception:  # bytes from the network: whatever is wrong with them
                 continue
         return found
 
@@ -182,12 +182,12 @@ class Node:
         """Leave the network. Closing twice is harmless."""
         if not hasattr(self, "_participant"):
             return
-        self._tell([])  # others would keep the node for ten seconds
+        self._tell([])  # others would list the node for ten more seconds
         Writer(self._graph).flush(_LEAVE_S)
         self._writers.clear()
         self._readers.clear()
         del self._graph
-        delete: Any = self._participant._delete  # and with it all that it has
+        delete: Any = self._participant._delete  # and with it all its endpoints
         delete(self._participant._ref)
         del self._participant
 

@@ -2,8 +2,8 @@
 
 A velocity controller continues with its last command when no other arrives. So a separate process waits at the end of a
 pipe into which the driving process writes bytes. A driving process that ends properly writes a release first. If the
-pipe breaks without a release, or no byte arrives for a time, the guard sends zero and exits; a process that hung finds
-the pipe closed when it continues. A guard that `forgives` sends zero only until the next byte.
+pipe breaks without a release, or no byte arrives within the timeout, the guard sends zero and exits; a process that
+hung finds the pipe closed when it continues. A guard that `forgives` sends zero only until the next byte.
 
 ``python -m pliant.ros2.watchdog <settings as JSON>`` is that process.
 """
@@ -31,10 +31,10 @@ TIMES, PAUSE_S = 20, 0.02
 
 _BEAT, _RELEASED = b".", b"R"
 _READY, _HUNG = b"ready\n", b"hung\n"
-# The guard looks this often [s]; and no machine without real-time scheduling keeps a shorter limit than the other.
+# How often the guard checks [s], and the shortest timeout that a machine without real-time scheduling can keep [s].
 _LOOK_S, LEAST_S = 0.005, 0.05
 _END_S = 5.0
-# A listener that is slow has this long to take the last zero [s].
+# How long a slow subscriber may take to receive the last zero [s].
 _TAKEN_S = 2.0
 _PIPE = 1 << 16
 
@@ -64,7 +64,7 @@ class Guard:
         self._said: IO[bytes] | None = None
 
     def start(self) -> None:
-        """Start the guard; returns when it watches. The timeout starts with the first beat."""
+        """Start the guard; returns when it is ready. The timeout starts with the first beat."""
         self._process = subprocess.Popen(
             self._words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, start_new_session=True
         )
@@ -78,12 +78,12 @@ class Guard:
             )
 
     def beat(self) -> Literal["", "hung", "gone"]:
-        """Send a sign of life; returns why the process must not drive any more, or ""."""
+        """Send a heartbeat; returns why the process must not drive any more, or ""."""
         assert self._pipe is not None
         assert self._said is not None
         try:
             os.write(self._pipe.fileno(), _BEAT)
-        except BlockingIOError:  # it has not looked for thousands of beats, and has as many to find
+        except BlockingIOError:  # it has missed thousands of heartbeats, which are still in the pipe
             pass
         except (OSError, ValueError):
             return "hung" if self._said.read() == _HUNG else "gone"
@@ -125,7 +125,7 @@ def watch(pipe: int, hung_s: float) -> Literal["released", "gone", "hung"]:
             if _RELEASED in data:
                 return "released"
             last = time.monotonic()
-            time.sleep(_LOOK_S)  # it need not be woken by every beat
+            time.sleep(_LOOK_S)  # it need not wake up at every heartbeat
         elif time.monotonic() - last > hung_s:
             return "hung"
 
@@ -133,7 +133,7 @@ def watch(pipe: int, hung_s: float) -> Literal["released", "gone", "hung"]:
 def main(about: dict[str, Any]) -> None:
     """Watch, and send zero if the driving process fails."""
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)  # it ends with the other process, not with a key or a shutdown
+        signal.signal(number, signal.SIG_IGN)  # it ends with the other process, not with Ctrl-C or a shutdown
     with Node(about["node"], about["namespace"]) as node:
         rests = [(node.writer(topic, kind), bytes.fromhex(data)) for topic, kind, data in about["rests"]]
         node.announce()
@@ -148,7 +148,7 @@ def main(about: dict[str, Any]) -> None:
         if end == "hung":
             with contextlib.suppress(OSError):
                 os.write(1, _HUNG)
-            os.close(0)  # who comes back finds that out before it sends anything
+            os.close(0)  # a process that continues finds the pipe closed before it sends anything
             os.close(1)
         with contextlib.suppress(OSError):
             what = "hangs" if end == "hung" else "has exited"
@@ -161,7 +161,7 @@ def main(about: dict[str, Any]) -> None:
 
 
 def _met(rests: list[tuple[Writer, bytes]], within_s: float) -> bool:
-    """Whether someone listens on every topic; what is said before that is lost."""
+    """Whether every topic has a subscriber; messages sent before that are lost."""
     deadline = time.monotonic() + within_s
     while within_s > 0.0 and not all(writer.listeners for writer, _ in rests):
         if time.monotonic() > deadline:

@@ -17,21 +17,20 @@ from pliant.studio.stage.begin_mission import Beginning
 from pliant.studio.stage.judged_values import is_judged, zones
 from pliant.studio.work import archive
 
-# A push lasts this long unless it is repeated, so a page that is gone stops pushing [s].
+# A push lasts this long unless it is repeated, so it ends when the page closes [s].
 PUSH_S = 0.25
 # The hardest push by hand [N].
 PUSH_N = 80.0
 
 
-# ---- at once: never behind anything else ---------------------------------------------------------------------------
+# ---- at once: never queued behind other requests -------------------------------------------------------------------
 
 
 def _halt(request: Request[ask.Halt]) -> ask.Halted | ask.Refusal:
-    """Stop the loop that is shown, for any page. A running loop got the stop when the request arrived.
-
-    The answer says whether it was heard: a loop that hangs has the stop in its queue, and moves on or not, and one that
-    begins cannot be told yet. Where none runs or begins there is nothing to be stopped, and the page has no reason to
-    ask again.
+    """Stop the loop that is shown, for any page. The stop was sent to a running loop when the request arrived. The
+    answer reports whether the loop confirmed it: a loop that hangs has the stop in its queue but may keep moving, and
+    one that is starting cannot receive it yet. If no loop is running or starting, there is nothing to stop, and the
+    page need not repeat the request.
     """
     deadline_s = request.arrived_s + HEARD_S
     try:
@@ -93,7 +92,7 @@ def _set(request: Request[ask.Set]) -> InForce:
 
 
 def _differing(request: Request[ask.Compare] | Request[ask.Preset]) -> tuple[Values, Values]:
-    """The live parameters in which a preset differs from what is in force: what is now, and what would be."""
+    """The live parameters in which a preset differs from the current set, with the values of both."""
     now = values_of(request.arm.parameters)
     then = values_of(request.stage.preset(request.asked.preset))
     live = {item["name"] for item in parameters_in_words(type(request.arm.parameters)) if item["live"]}
@@ -144,7 +143,7 @@ def _stop_recording(request: Request[ask.StopRecording]) -> ask.RecordingSaved:
     return {"recorded": request.stage.stop_recording()}
 
 
-# ---- beside the loop -----------------------------------------------------------------------------------------------
+# ---- in parallel with the loop -------------------------------------------------------------------------------------
 
 
 def _begin(request: Request[ask.Begin]) -> ask.Done:
@@ -194,7 +193,7 @@ def _plan(request: Request[ask.Plan]) -> ask.Planned:
 
 
 def _cancel(request: Request[ask.Cancel]) -> ask.Cancelled:
-    """Cancel the running experiment, plan or what-if, or the opening of a recording, no matter who asked for it."""
+    """Cancel the running experiment, plan or what-if, or the opening of a recording, whichever page requested it."""
     work = request.stage.work
     return {"cancelled": (work.reader if request.asked.what == "open" else work).cancel()}
 
@@ -214,7 +213,7 @@ ACTIONS: dict[str, dict[str, Action]] = {
         "compare": _compare, "plan": _plan, "cancel": _cancel, "begin": _begin, "aim": _aim,
     },
 }  # fmt: skip
-# What may move a robot: not done when a stop has come in the meantime.
+# Requests that may move a robot: not carried out if a stop has arrived in the meantime.
 MOVES = frozenset({"start", "resume", "command", "goal", "virtual_push", "begin"})
 
 

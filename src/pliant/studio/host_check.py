@@ -1,4 +1,4 @@
-"""The door: only requests under one of the Studio's own host names are let in.
+"""Only requests under one of the Studio's own host names are accepted.
 
 A browser sends the host name that it used. A web site that points its own name to this machine sends that name, and is
 rejected before anything else is checked (DNS rebinding).
@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 _LOCAL = ("127.0.0.1", "::1")
 _HTTP_PORT = 80
-# A name is told back up to so many letters.
+# An error message quotes at most this many characters of a host name.
 _LONGEST = 100
 
 
@@ -26,7 +26,7 @@ class Door:
         self._app, self._port = app, port
         bound = ipaddress.ip_address(host)
         self._own = {bound, *map(ipaddress.ip_address, _LOCAL)}
-        # who listens on all addresses is called by any; by an address, which nobody else can make lead here
+        # any address will do if it listens on all of them: others can redirect names to it, not addresses
         self._any = bound.is_unspecified
 
     def knows(self, names: list[str]) -> bool:

@@ -20,9 +20,9 @@ from pliant.studio.stage.stage import Stage
 from pliant.studio.wire import frame, samples_of, text_of
 
 FRAMES_HZ = 30.0
-# Frames that may wait for a page; when there are more, the oldest go.
+# Frames that may wait for a page; beyond that, the oldest are dropped.
 _WAITING = 3
-# Words that may wait for a page; with more it is lost.
+# Text messages that may wait for a page; beyond that, the page is disconnected.
 _MOST_WORDS = 200
 
 _log = logging.getLogger(__name__)
@@ -33,16 +33,16 @@ class Page:
 
     def __init__(self) -> None:
         self.number = -1
-        """The number of the loop that was described to it last."""
+        """The number of the loop that was last described to it."""
         self.history = Changes()
         self.waiting: set[asyncio.Future[str]] = set()
-        """Its requests that have no answer yet."""
+        """Its requests that have not been answered yet."""
         self.pushing: int | None = None
-        """The number of the loop whose arm it has pushed last."""
+        """The number of the loop whose arm it last pushed."""
         self.is_blank = True
-        """Whether it has not been shown anything of the loop yet."""
+        """Whether nothing of the loop has been sent to it yet."""
         self.lost = asyncio.Event()
-        """It cannot keep up: it has to reconnect and get everything again."""
+        """It cannot keep up: it must reconnect and receive everything again."""
         self._words: deque[str] = deque()
         self._frames: deque[bytes] = deque(maxlen=_WAITING)
         self._new = asyncio.Event()
@@ -57,7 +57,7 @@ class Page:
         self.put(text_of(message))
 
     def put(self, text: str) -> None:
-        if len(self._words) >= _MOST_WORDS:  # a page that misses some would show what is no longer so
+        if len(self._words) >= _MOST_WORDS:  # a page that misses a message would show outdated values
             self.lost.set()
             return
         self._words.append(text)
@@ -97,29 +97,29 @@ class Hub:
             with self._next_look():
                 self.look()
             with self._next_look():
-                if self.stage.was_killed:  # the pages know already: to save what it left takes its time
+                if self.stage.was_killed:  # the pages have been notified already: saving its last seconds takes a while
                     await asyncio.to_thread(self.stage.see_out)
             await asyncio.sleep(1.0 / FRAMES_HZ)
 
     def _open(self) -> None:
-        """Start the task that waits for the first page, beside everything else."""
+        """Start the task that waits for the first page, in the background."""
         if self.pages and (start := self.stage.open()) is not None:
             self._opening = asyncio.create_task(asyncio.to_thread(start))
 
     @contextlib.contextmanager
     def _next_look(self) -> Iterator[None]:
-        """Leave to the next look what goes wrong in this one; what is no word of ours is logged, each kind once."""
+        """Retry after an error in the next pass; an error that is not one of Pliant's is logged, once for each type."""
         try:
             yield
         except PliantError:
-            pass  # a loop that has just ended: the next look says so
+            pass  # a loop that has just ended: the next pass reports it
         except Exception as error:
             if (mishap := (type(error), *_place_of(error))) not in self._mishaps:
                 self._mishaps.add(mishap)
                 _log.exception("The Studio could not read its loop. It tries again.")
 
     async def greet(self) -> None:
-        """Describe the stage to pages that do not know it yet: to new ones, and to all when another loop is shown."""
+        """Describe the stage to new pages, and to all pages when another loop is shown."""
         if all(page.number == self.stage.number for page in self.pages):
             return
         number, hello = await asyncio.to_thread(self._hello)
@@ -156,7 +156,7 @@ class Hub:
             self._show_end(scene)
 
     def _following(self, scene: Scene[Any]) -> list[Page]:
-        """The pages that know of this loop."""
+        """The pages to which this loop has been described."""
         return [page for page in self.pages if page.number == scene.number]
 
     def status(self) -> Status:
@@ -186,7 +186,7 @@ class Hub:
             page.show(data)
 
     def _show_end(self, scene: Scene[Any]) -> None:
-        """Show the last seconds to pages that came after the end: they will get no other frame."""
+        """Send the last seconds to pages that connected after the end: they will get no other frame."""
         late = [page for page in self._following(scene) if page.is_blank]
         if late and scene.link.board.head > 0:
             data = self._frame(scene, scene.link.board.read(0)[0])

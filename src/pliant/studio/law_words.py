@@ -18,7 +18,7 @@ _SENSING = (
     Slider("sense.deadband_n", "Force deadband", "Sensing"),
     Slider("sense.deadband_nm", "Moment deadband", "Sensing"),
 )
-# Better words than those that the names would give.
+# Labels that are better than those derived from the names.
 _LABELS = {
     "limits.speed_scale": "Joint speed scale",
     "limits.linear_speed_m_s": "Tool speed",

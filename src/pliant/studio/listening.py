@@ -15,8 +15,8 @@ from pliant.studio.server import Studio
 from pliant.studio.stage.stage import Stage
 
 LOCAL = "127.0.0.1"
-# A page that has answered nothing for so long is gone [s]. One whose machine is busy is only slow: a ping waits there
-# behind the frames that were sent before it.
+# A page that has not answered for this long is treated as closed [s]. On a busy machine a page may just be slow: a ping
+# waits there behind the frames that were sent before it.
 _GONE_S = 30.0
 
 
@@ -37,7 +37,7 @@ def listen(host: str, port: int, *, expose: bool) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
-        listening.listen()  # from now on who comes is kept waiting, not turned away
+        listening.listen()  # from now on, new connections wait instead of being rejected
     except OSError as error:
         listening.close()
         reason = error.strerror or error

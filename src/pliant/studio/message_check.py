@@ -57,7 +57,7 @@ def _check_fields(kind: Any, value: Any, field: str) -> None:
 
 
 def _check_deep(kind: Any, value: Any, field: str) -> None:
-    """Check what is inside lists and dictionaries by itself, so that the message names the field."""
+    """Check the content of lists and dictionaries separately, so that the message names the field."""
     origin, parts = typing.get_origin(kind), typing.get_args(kind)
     if origin is list and isinstance(value, list) and _is_message(parts[0]):
         for item in value:
@@ -127,7 +127,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _is_finite(value: Any) -> bool:
-    """Whether a number can be computed with: finite, and not a whole number that no float can hold."""
+    """Whether a number is usable: finite, and not a whole number too large for a float."""
     if not isinstance(value, int | float):
         return True
     try:

@@ -64,7 +64,7 @@ HeadField: TypeAlias = Literal[
 """Numbers of the newest record; where they are in the head follows from the declaration of that record."""
 
 
-# ---- what a page is told first -------------------------------------------------------------------------------------
+# ---- what a page receives first ------------------------------------------------------------------------------------
 
 
 class Shape(TypedDict):
@@ -163,7 +163,7 @@ class MissionLog(TypedDict):
 
 
 class InForce(TypedDict):
-    """What is in force, and which change it came with: of two such messages the later one counts."""
+    """The current values, and the change that set them: of two such messages the later one counts."""
 
     values: Values
     revision: int
@@ -227,7 +227,7 @@ class Hello(TypedDict):
 
 
 class Busy(TypedDict):
-    """What is being done beside the loop, "" for nothing: an experiment, plan or what-if; opening a recording."""
+    """Work in progress in parallel with the loop, "" for none: an experiment, plan or what-if; opening a recording."""
 
     work: str
     open: str
@@ -259,7 +259,7 @@ class RecordingFile(TypedDict):
 
 
 class Finding(TypedDict):
-    """What the doctor has found in a recording."""
+    """A finding of the doctor in a recording."""
 
     name: str
     severity: str

@@ -1,6 +1,6 @@
-"""What a page may ask of the Studio, and what it is answered, declared once (see `page_messages`).
+"""The requests of a page to the Studio and their answers, declared once (see `page_messages`).
 
-A field without a default must be there, and an unknown field is an error. `answer` is what the page gets in return.
+A field without a default is required, and an unknown field is an error. `answer` is the type of the answer.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ MOST_VALUES = 65
 
 
 class Done(TypedDict):
-    """Nothing more to say than that it was done."""
+    """The request was carried out; there is nothing else to report."""
 
 
 class Refusal(TypedDict):
-    """Why a request was not done. `idle`: there is no loop that a stop could stop."""
+    """Why a request was rejected. `idle`: no loop is running that a stop could stop."""
 
     ok: Literal[False]
     error: str
@@ -42,7 +42,7 @@ class Refusal(TypedDict):
 
 
 class Halted(TypedDict):
-    """When a stop arrived [ns since 1970], and whether the loop has taken it."""
+    """When a stop arrived [ns since 1970], and whether the loop has confirmed it."""
 
     arrived_ns: int
     heard: bool
@@ -306,7 +306,7 @@ class RunExperiment(Asked):
 
 @dataclass(frozen=True, kw_only=True)
 class Ahead(Asked):
-    """How the checks would judge values of a parameter."""
+    """The results of the checks for values of a parameter."""
 
     do = "ahead"
     answer = Judged

@@ -1,4 +1,4 @@
-"""A request from a page: what it asks, checked against its declaration, and the loop that the page was showing."""
+"""A request from a page: its content, checked against its declaration, and the loop that the page was showing."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Request(Generic[A]):
 def asked_in(message: Message) -> Asked:
     """The declared request that a message makes; raises if it is unknown, or one of its fields is unknown or wrong.
 
-    A stop is understood whatever else the message contains.
+    A stop is recognised whatever else the message contains.
     """
     name = message.get("do")
     kind = REQUESTS.get(name) if isinstance(name, str) else None

@@ -1,8 +1,9 @@
-"""The desk: handles a request from its arrival to its answer.
+"""Handles a request from its arrival to its answer.
 
-A stop is sent to a running loop at once, where it arrives. Stops for a loop that may have ended, and pushes, have their
-own threads and wait for nothing. Requests that change a loop run one after the other, in order. The rest runs beside
-them. None of this happens in the thread that serves the pages, because cleaning up after a loop can take seconds.
+A stop is sent to a running loop at once, in the thread in which it arrives. Stops for a loop that may have ended, and
+pushes, have their own threads and wait for nothing. Requests that change a loop run one after the other, in order. The
+others run in parallel. None of this happens in the thread that serves the pages, because cleaning up after a loop can
+take seconds.
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ from pliant.studio.request import Request, asked_in, understood
 from pliant.studio.stage.stage import Stage
 from pliant.studio.wire import in_words, text_of
 
-# Requests of one page that may wait for their answer; what is asked beyond is refused. A stop never is.
+# Requests of one page that may be pending; further ones are rejected. A stop is never rejected.
 MOST_WAITING = 32
-# Threads for each kind of request. One each keeps the order in which they came.
+# Threads for each kind of request. With one thread, requests are handled in the order in which they arrived.
 _THREADS = {HALT: 1, PUSH: 1, IN_TURN: 1, BESIDE: 4}
 
 _log = logging.getLogger(__name__)
 
 
 class Desk:
-    """Passes requests to their thread, and answers to the page that asked."""
+    """Passes requests to their thread, and answers to the page that sent them."""
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
@@ -53,7 +54,7 @@ class Desk:
             asked = asked_in(message)
             action, when = action_of(asked.do)
             if when == HALT:
-                self.stage.note_stop()  # now, so that what came before it is known from what comes after
+                self.stage.note_stop()  # now, so that earlier requests can be told from later ones
             elif is_crowded:
                 raise RejectedError("The open pages send too many messages. This one was dropped: try again.")
             elif len(page.waiting) >= MOST_WAITING:
@@ -67,24 +68,24 @@ class Desk:
             page.say({"type": "answer", "id": number, **in_words(error)})
             return
         job = asyncio.get_running_loop().run_in_executor(self._pools[when], self._answer, request, action, page)
-        if when != HALT:  # who says stop and is gone is obeyed all the same
+        if when != HALT:  # a stop is carried out even if its page has disconnected
             page.waiting.add(job)
         job.add_done_callback(lambda done: _deliver(done, page))
 
     def leave(self, page: Page) -> None:
-        """A page is gone: cancel its pending requests and end its push."""
+        """A page has disconnected: cancel its pending requests and end its push."""
         for job in list(page.waiting):
             job.cancel()
-        with contextlib.suppress(RuntimeError):  # the Studio ends, and its loop with it
+        with contextlib.suppress(RuntimeError):  # the Studio is closing, and its loop with it
             asyncio.get_running_loop().run_in_executor(self._pools[PUSH], self._let_go, page)
 
     def _let_go(self, page: Page) -> None:
-        with contextlib.suppress(PliantError):  # there is nothing left to be pushed
+        with contextlib.suppress(PliantError):  # there is no arm left to push
             if page.pushing is not None:
                 self.stage.arm(page.pushing).push([0.0, 0.0, 0.0], PUSH_S)
 
     def _answer(self, request: Request[Any], action: Action, page: Page) -> str:
-        """Do what was requested, in a thread of its kind; returns the answer."""
+        """Carry out a request, in a thread of its kind; returns the answer."""
         number, name = request.asked.id, request.asked.do
         try:
             if name in MOVES:
@@ -93,11 +94,11 @@ class Desk:
             if name == PUSH:
                 page.pushing = request.run
             if name in MOVES and name in ACTIONS[IN_TURN] and request.is_stopped:
-                self.stage.brake()  # a stop came meanwhile: whichever of the two the loop heard first, it stops
+                self.stage.brake()  # a stop arrived meanwhile: the loop stops, whichever of the two it received first
             return text_of({"type": "answer", "id": number, "ok": True, **result})
         except PliantError as error:
             return text_of({"type": "answer", "id": number, **in_words(error)})
-        except Exception as error:  # whatever was sent: who asks gets an answer, and the reason is kept
+        except Exception as error:  # whatever was sent, the page gets an answer, and the reason is logged
             _log.exception("A request from a page failed.")
             return text_of({"type": "answer", "id": number, **in_words(PliantError(f"The request failed: {error}."))})
 

@@ -38,12 +38,12 @@ MESSAGES_HZ, ALL_MESSAGES_HZ = 120.0, 480.0
 MOST_PAGES = 16
 # Why a socket is closed: no token, another origin, too many messages, too many pages, a page that does not keep up.
 NO_TOKEN, STRANGE_ORIGIN, TOO_MANY_MESSAGES, TOO_MANY_PAGES, TOO_SLOW = 4401, 4403, 4429, 4416, 4408
-# So long a page may take to hear that it is closed [s].
+# How long closing the connection to a page may take [s].
 _CLOSE_S = 1.0
-# So long a page for which there is no room may take to say stop, and its browser may be busy [s].
+# How long a rejected page has to send a stop; its browser may be busy [s].
 _FIRST_WORD_S = 10.0
 
-# A token of your own, so that a page finds the way back after the server was started anew.
+# A token set by the user, so that a page can reconnect after the server has been restarted.
 TOKEN_VARIABLE = "PLIANT_STUDIO_TOKEN"
 _TOKEN_LETTERS = 16
 
@@ -146,11 +146,11 @@ class Studio:
             return
         await socket.accept()
         if len(self.hub.pages) >= MOST_PAGES:
-            with contextlib.suppress(WebSocketDisconnect, RuntimeError):  # it is gone by itself
+            with contextlib.suppress(WebSocketDisconnect, RuntimeError):  # it has disconnected
                 await self._turn_away(socket)
             return
         page = Page()
-        self.hub.pages.add(page)  # which tells it all that it needs to know
+        self.hub.pages.add(page)  # from now on the hub sends it everything
         sending = asyncio.create_task(self._send(socket, page))
         receiving = asyncio.create_task(self._receive(socket, page))
         losing = asyncio.create_task(page.lost.wait())
@@ -162,16 +162,15 @@ class Studio:
             for task in (sending, receiving, losing):
                 task.cancel()
         if receiving.done():
-            receiving.result()  # whatever went wrong in it is not lost
+            receiving.result()  # an exception in it is not lost
         elif page.lost.is_set():
             with contextlib.suppress(TimeoutError, WebSocketDisconnect, RuntimeError):
                 await asyncio.wait_for(socket.close(TOO_SLOW, "the page cannot keep up"), _CLOSE_S)
 
     async def _turn_away(self, socket: WebSocket) -> None:
-        """Close a line for which there is no room. If its first word is a stop, that is taken all the same.
-
-        It may come from an open page whose first line hangs, and still counts. The page is told at once why it is
-        turned away; the line stays open for that first word only.
+        """Close a connection beyond the limit. If its first message is a stop, the stop is carried out all the same: it
+        may come from an open page whose first connection hangs. The reason is sent at once; the connection stays open
+        for that first message only.
         """
         page, stops = Page(), self.stage.stops
         why = f"{MOST_PAGES} pages are already open: close one of them."

@@ -31,7 +31,7 @@ def parameters_in_words(kind: type[Parameters] = Parameters) -> list[Shown]:
 
 
 def in_force(link: Link) -> InForce:
-    """The values in force, and their revision: of two such messages the later one counts."""
+    """The current values, and their revision: of two such messages the later one counts."""
     while True:
         revision = int(link.board.adopted)
         values = values_of(link.parameters)

@@ -1,4 +1,4 @@
-"""The wire format: one JSON message that describes the cell, then small binary frames.
+"""The wire format: one JSON message that describes the scene, then small binary frames.
 
 A frame is a header (`FrameHeader`), numbers of the newest record (`HEAD`), the poses of the bodies, and one row of
 channels for every new sample, all of them f4:
@@ -84,7 +84,7 @@ def _turned(records: Array) -> Array:
 _TIME = Channel("time", "s", lambda r: r["time_s"])
 _LATENESS = Channel("lateness", "µs", lambda r: r["timing"]["late_s"] * 1e6)
 
-# Of an arm under any law.
+# Channels of an arm under any law.
 _CHANNELS = (
     _TIME,
     Channel("force x", "N", _part("wrench", 0)),

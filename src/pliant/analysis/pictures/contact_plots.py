@@ -14,7 +14,7 @@ from pliant.record import Recording
 
 # Half of the band around the target in which a force counts as settled.
 BAND = 0.05
-# A name is written into the panel where its state lasts for this share of the run.
+# A state is labelled in the panel if it lasts for at least this share of the run.
 _ROOM = 0.05
 
 
@@ -27,7 +27,7 @@ def draw_contact(ax: Axes, recording: Recording, theme: Theme) -> None:
     """Force and target, with the states as bands behind them."""
     contact, time_s = recording.records["contact"], signals.time_s(recording)
     force = signals.finite(contact["force_n"])
-    state = np.where(contact["state"] == PAUSED, contact["before"], contact["state"])  # paused, it holds the force too
+    state = np.where(contact["state"] == PAUSED, contact["before"], contact["state"])  # paused, too
     pressing = np.where(np.isin(state, (DWELL, SLIDE)), contact["target_n"], np.nan)
     ax.fill_between(time_s, (1 - BAND) * pressing, (1 + BAND) * pressing, color=theme.z, alpha=0.25, lw=0)
     ax.plot(time_s, force, color=theme.text, lw=1.0, label="force")

@@ -127,7 +127,7 @@ def _warnings(recording: Recording, names: Names | None) -> Iterator[str]:
 
 
 def _cards(recording: Recording, names: Names | None) -> str:
-    """The few numbers to see first."""
+    """The few numbers at the top."""
     rows = {row.name: row for row in summary.numbers(recording, names)}
     error = next(row for name, row in rows.items() if name.startswith("Peak") and "tracking error" in name)
     late = rows.get("Lateness, 99th percentile")
@@ -162,7 +162,7 @@ def _rows(rows: Iterable[Row]) -> str:
 
 
 def _task(recording: Recording) -> Iterator[str]:
-    """The task as a file would say it; its parameters have a table of their own."""
+    """The task in the form of a task file; its parameters are in a separate table."""
     task = recording.meta.get("task")
     if not isinstance(task, dict):
         return

@@ -1,4 +1,4 @@
-"""A mission as a small animation: the map from above and the arm from the side. Drawn with Pillow, no window."""
+"""A mission as a small animation: the map from above and the arm from the side. Drawn with Pillow, without a window."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _words(sheet: _Sheet, row: int) -> None:
 
 
 def _palette(frame: Image.Image, theme: Theme) -> Image.Image:
-    """The colours of a frame; those of the theme have a strip of their own, so that thin lines keep theirs."""
+    """The palette of a frame; a strip holds the colours of the theme, so that thin lines keep their colour."""
     names = (theme.alarm, theme.text, theme.faint, theme.grid, theme.background, *theme.lines)
     height, width = frame.height // 4, frame.width // len(names)
     source = Image.new("RGB", (frame.width, frame.height + height), theme.background)

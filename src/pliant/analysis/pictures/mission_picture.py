@@ -80,7 +80,7 @@ def _from_above(ax: Axes, mission: MissionHistory, theme: Theme) -> None:
 
 
 def _moments(mission: MissionHistory) -> list[tuple[int, float]]:
-    """Records that are shown, and how strongly: some on the way, the start and the end."""
+    """Records that are shown, with their opacity: the start, some in between, and the end."""
     n = len(mission.records)
     way = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(np.nan_to_num(mission.base[:, :2]), axis=0).T))])
     between = [int(np.searchsorted(way, s)) for s in np.arange(0.7, way[-1], 0.7)] if n > 1 else []
@@ -140,7 +140,7 @@ def _commands(ax: Axes, mission: MissionHistory, theme: Theme) -> None:
 
 
 def _bands(ax: Axes, mission: MissionHistory, theme: Theme, *, words: bool) -> None:
-    """The stages behind a line over time."""
+    """The stages as bands behind a line over time."""
     colours = _colours(theme)
     for stage, begin, end in mission.spans():
         ax.axvspan(begin, end, color=colours[stage], alpha=0.1, lw=0)

@@ -20,7 +20,7 @@ from pliant.record import Recording
 
 Array = np.ndarray[Any, Any]
 
-_MARKS = 20  # of each kind; more of them would be a curtain
+_MARKS = 20  # of each kind; more of them would hide the plot
 _ROW = 36.0  # room for the name and the bar of a limit, in units of the panel's percent scale
 
 
@@ -31,7 +31,7 @@ def plot_recording(recording: Recording, path: Path | str, names: Names | None =
 
 def draw(recording: Recording, names: Names | None = None, theme: Theme = LIGHT) -> Figure:
     """The picture of a run as a figure, not saved."""
-    if "mission" in recording.meta:  # it has a picture of its own, which needs all that drives
+    if "mission" in recording.meta:  # a mission has a picture of its own, which imports the mobile modules
         from pliant.analysis import mission_figures
         from pliant.analysis.pictures import mission_picture
 
@@ -213,7 +213,7 @@ def _mark_faults(ax: Axes, recording: Recording, theme: Theme) -> None:
 
 
 def _mark_happenings(ax: Axes, recording: Recording, theme: Theme, *, words: bool) -> None:
-    """A dashed line where a parameter set came into force, a grey band where the force sensor was in trouble."""
+    """A dashed line where a parameter set took effect, a grey band where the force sensor had a problem."""
     marks = [(start_s, start_s, "parameters") for start_s in signals.changes(recording)[:_MARKS]]
     troubles = signals.spans(recording, recording.records["state"]["trouble"] != 0)
     marks += [(*span, "sensor fault") for span in troubles[:_MARKS]]
@@ -228,7 +228,7 @@ def _mark_happenings(ax: Axes, recording: Recording, theme: Theme, *, words: boo
 
 
 def _time_axis(ax: Axes, recording: Recording) -> None:
-    """The whole run without margins; a run of no length gets some room around it."""
+    """The whole run without margins; a run of a single tick gets some margin."""
     times = signals.time_s(recording)
     times = times[np.isfinite(times)]
     if not len(times):

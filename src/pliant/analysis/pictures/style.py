@@ -149,8 +149,8 @@ def figure(
             _space_evenly(fig, n_rows, n_cols)
         else:
             engine.set(w_pad=0.08, h_pad=0.07, wspace=0.03, hspace=0.02)
-        # Two lines that sit flush left: one for the eye, one for the record.
-        place = {"y": 1 - 0.1 / fig.get_figheight()} if even else {}  # else the layout finds it, and makes room
+        # Two lines, flush left: a title, and the details in smaller type.
+        place = {"y": 1 - 0.1 / fig.get_figheight()} if even else {}  # not laid out
         text = fig.suptitle(title, x=0.012, ha="left", fontsize=14, fontweight="bold", **place)
         if subtitle:
             text.set_text(title + "\n")
@@ -219,7 +219,7 @@ def render(fig: Figure, kind: str = "png") -> bytes:
     stream = BytesIO()
     with mpl.rc_context({"svg.hashsalt": "pliant"}):
         engine = fig.get_layout_engine()
-        if engine is not None:  # here, once: `savefig` would draw everything twice for it
+        if engine is not None:  # lay out once here: `savefig` would draw everything twice
             engine.execute(fig)
             fig.set_layout_engine("none")
         fig.savefig(stream, format=kind, dpi=DPI, metadata=dates[kind])

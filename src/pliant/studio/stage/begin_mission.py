@@ -1,4 +1,4 @@
-"""Begin a mission unless a stop came first. However close together they are, the stop wins."""
+"""Begin a mission unless a stop has arrived. However close together the two are, the stop wins."""
 
 from __future__ import annotations
 
@@ -17,10 +17,8 @@ class Beginning(MissionLink):
         self.board, self.name, self._request = link.board, link.name, request
 
     def _send(self, code: int, *, number: int = 0, values: Any = (), at_tick: int = 0) -> int:
-        """Send, unless a stop has come.
-
-        A stop is noted before it is sent, and none can be sent while this looks and sends: one that is not noted yet
-        comes to the loop behind this word, and stops it.
+        """Send, unless a stop has arrived. A stop is noted before it is sent, and none can be sent while this method
+        checks and sends: a stop that has not been noted yet reaches the loop after this command, and stops it.
         """
         self._must_run()
         return self.board.send(code, number=number, values=values, at_tick=at_tick, allow=self._request.check_stops)

@@ -1,4 +1,4 @@
-"""How values would be judged before anyone requests them, so that a slider shows its limits.
+"""The results of the checks for values that nobody has requested yet, so that a slider shows its limits.
 
 These are the checks that every change has to pass (`Link.set`: its bounds, the current state of the arm, and the
 stability check of `stability.guard`), run in advance and never in the loop. Values that pass with little reserve, that
@@ -23,9 +23,9 @@ from pliant.stability.worst_case import LEAST_MARGIN
 from pliant.studio.page_messages import Zone
 
 FINE, THIN, REJECTED = range(3)
-# From so many times the gain on, the reserve is no longer worth a word.
+# Above this gain margin, the reserve is not mentioned.
 EASY = 2.0 * LEAST_MARGIN
-# Every so many of the values are judged first; between two that differ the border is found by halving.
+# One in this many values is judged first; between two with different results, the boundary is found by bisection.
 _STRIDE = 8
 
 
@@ -47,7 +47,7 @@ def zones(link: Link, name: str, values: list[Any]) -> list[Zone]:
             known[i] = _verdict(link, laws, parameters, {name: values[i]})
         return known[i].level
 
-    with _one_at_a_time:  # several pages ask for the same; a second core is better left to the loop
+    with _one_at_a_time:  # several pages request the same; a second core is better left to the loop
         levels = _levels(judge, len(values))
     runs = [list(run) for _, run in itertools.groupby(range(len(values)), key=levels.__getitem__)]
     return [
@@ -56,7 +56,7 @@ def zones(link: Link, name: str, values: list[Any]) -> list[Zone]:
 
 
 def _why(run: list[int], levels: list[int], known: dict[int, Verdict]) -> str:
-    """What was said of the value next to the border of a run, the one that a hand comes to first."""
+    """The reason for the value at the edge of a range, the one that a slider reaches first."""
     judged = [i for i in run if i in known]
     ends_better = run[-1] + 1 < len(levels) and levels[run[-1] + 1] < levels[run[0]]
     return known[judged[-1 if ends_better else 0]].why
@@ -114,7 +114,7 @@ def _verdict(link: Link, laws: list[str], now: Parameters, values: dict[str, Any
 
 
 def _thin(link: Link, parameters: Parameters, law: str) -> str:
-    """What is to be said of a reserve that is thin; nothing where it is not."""
+    """The note about a small gain margin; empty if it is large enough."""
     for place in places(link.task, parameters, law):
         if not place.bears(EASY):
             return (

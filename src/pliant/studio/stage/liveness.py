@@ -13,13 +13,13 @@ _GONE = "its process exited without reporting a reason"
 # A loop that should run and has not ticked for this long is silent [s].
 SILENT_S = 1.0
 _SILENT = f"no tick for more than {SILENT_S:g} s. The display is out of date, and a stop may not reach the loop"
-# Between two looks no more than this counts [s]: who slept himself cannot say who else did not.
+# At most this much counts between two polls [s]: if this process was suspended, the loop may have been too.
 _LOOK_S = 0.2
 
 
 def was_killed(link: Link | MissionLink) -> bool:
     """Whether its process is gone without a reported reason."""
-    gone = not alive(int(link.board.header.loop_pid))  # asked first: then the status is the last word
+    gone = not alive(int(link.board.header.loop_pid))  # checked first: then the status is final
     return gone and link.board.status in (STARTING, RUNNING)
 
 

@@ -37,7 +37,7 @@ _FREE, _UNKNOWN, _BLOCKED = 255, 128, 0
 
 def channels_of(task: MissionTask, grid: OccupancyGrid, goal: Callable[[], Array]) -> tuple[Channel, ...]:
     """The lines of its plots; `goal` returns the current goal of the tool (X_WT)."""
-    from pliant.analysis.clearance import Clearance  # not before: only a mission needs what it brings along
+    from pliant.analysis.clearance import Clearance  # imported here: only a mission needs it
 
     planner = task.planner
     room = Clearance(grid, planner.footprint, unknown_is_free=planner.unknown == "free")

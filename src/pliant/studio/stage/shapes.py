@@ -1,4 +1,4 @@
-"""The cell as the page draws it: shapes by body, and the body poses for given joints."""
+"""The scene as the page draws it: shapes by body, and the body poses for given joints."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _KINDS: dict[int, Literal["sphere", "capsule", "ellipsoid", "cylinder", "box", "
 
 
 class Shapes:
-    """The shapes of a cell. `poses` moves its own copy of the arm: one thread uses one object."""
+    """The shapes of a scene. `poses` moves its own copy of the arm, so use one object per thread."""
 
     def __init__(self, model: mujoco.MjModel) -> None:
         self._model, self._data = model, mujoco.MjData(model)

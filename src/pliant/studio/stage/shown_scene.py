@@ -1,4 +1,4 @@
-"""What is on the stage: a loop with everything a page needs to draw it. An arm, or an arm on a base with a mission."""
+"""The scene that is shown: a loop of an arm or of a mission, with everything a page needs to draw it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Scene(ABC, Generic[L]):
 
     @abstractmethod
     def tell(self) -> ParametersMessage | MissionMessage:
-        """The message with what is in force now."""
+        """The message with the current parameters or the state of the mission."""
 
     def describe(self) -> LoopWords:
         """Everything a page needs before it can read frames."""

@@ -36,7 +36,7 @@ _ANOTHER = "This was requested for another loop, so it was not done. Repeat it i
 
 
 def _file_of(name: str) -> Path:
-    """The file of a task; a device or a pipe could be read without an end."""
+    """The file of a task; reading a device or a pipe might never end."""
     if not (path := find_file("task", name)).is_file():
         raise RejectedError(f"{path} is not a regular file. Give the path of a YAML file.")
     return path
@@ -72,7 +72,7 @@ class Stage:
             self._show(attach_any(name), "")
 
     def begin(self, source: str, *, record: bool = True) -> None:
-        """Take the task or mission from the command line: its robot may be a real one.
+        """Take the task or mission from the command line; its robot may be a real one.
 
         A simulated task waits for the first page (`open`), so that nothing of it is missed. A real robot starts at
         once, because the user has just confirmed it. So does a mission, which waits for its own command.
@@ -89,7 +89,7 @@ class Stage:
         self._waiting = source, record, self.stops
 
     def open(self) -> Callable[[], None] | None:
-        """A page has opened: what remains to be done to start the waiting task, which takes a while; None if nothing.
+        """A page has opened: returns a slow function that starts the waiting task, or None if no task is waiting.
 
         Any stop, and any other task that a page starts first, prevents it.
         """
@@ -130,7 +130,7 @@ class Stage:
         with self.lock:
             file = self.recorder.claim(task.name) if record else None
             session = Session(task, record=file)
-            guard_start(session.task)  # before the one that runs is ended
+            guard_start(session.task)  # before the running loop is ended
             if self.stops != stops:
                 raise RejectedError("A stop came before the task started, so it was not started.")
             self._start_arm(session, source, stops)
@@ -155,16 +155,16 @@ class Stage:
         with self.lock:
             self._beginning = session
             try:
-                session.start()  # a mission that cannot be done is refused here, and the loop that runs goes on
+                session.start()  # an impossible mission is rejected here, and the running loop continues
                 self._show_or_stop(session, source)
             finally:
                 self._beginning = None
             self.recorder.adopt(session, self.recorder.claim(session.task.name) if record else None)
 
     def _show_or_stop(self, session: Session | MissionSession, source: str, stops: int | None = None) -> None:
-        """Show a loop that was started in place of the one before; what cannot be seen must not move.
-
-        Nor must what was stopped since `stops`: an arm moves as soon as it ticks, a mission not before it is begun.
+        """Show a loop that was started in place of the previous one; it must not move before it is shown. Nor may it
+        move if a stop has arrived since `stops`: an arm moves as soon as its loop ticks, a mission only after it has
+        begun.
         """
         try:
             if stops is not None and self.stops != stops:
@@ -201,7 +201,7 @@ class Stage:
         number = self._count + 1
         arm = isinstance(link, Link)
         self.scene = ArmScene(link, source, number) if arm else MissionScene(link, source, number)
-        self._count = number  # after it: nobody is to see the number of a loop that is not there yet
+        self._count = number  # last: no page may see the number of a loop that is not there yet
 
     def close(self) -> None:
         """End a loop that was started here; one that was attached to keeps running."""
@@ -211,10 +211,10 @@ class Stage:
                 self.stop_recording()
             link = None if self.scene is None else self.scene.link
             self._ending = link if isinstance(link, Session | MissionSession) else None
-            self.scene = None  # after it: a loop that lifts its tool off before it ends can be stopped all the while
+            self.scene = None  # last: a loop that lifts its tool off before it ends can be stopped meanwhile
             try:
                 if self._ending is not None:
-                    with contextlib.suppress(PliantError):  # it has ended by a fault, of which the page was told
+                    with contextlib.suppress(PliantError):  # it has ended by a fault, which the page has received
                         self._ending.stop()
             finally:
                 self._ending = None
@@ -230,7 +230,7 @@ class Stage:
         """Clean up once after a loop that was killed: save its last seconds, and note on its board why it ended."""
         scene = self.scene
         if scene is not None and self.was_killed:
-            with self._leaving, contextlib.suppress(PliantError):  # which is the reason, for whoever asks the loop
+            with self._leaving, contextlib.suppress(PliantError):  # the reason, for every client of the loop
                 scene.link.check()
 
     def note_stop(self) -> None:
@@ -253,19 +253,23 @@ class Stage:
         return [Brake(link, can_hear=runs) for link, runs in loops if runs or self._is_deaf(link)]
 
     def _is_deaf(self, link: Link | MissionLink) -> bool:
-        """Whether this arm's loop is starting: it moves as soon as it runs. A mission waits for its command."""
+        """Whether this arm's loop is starting and cannot receive a stop yet. (A mission does not move before its
+        command.)
+        """
         return link is self._beginning and isinstance(link, Session)
 
     @property
     def _loops(self) -> list[Link | MissionLink]:
-        """Whatever may move a robot now. Asked in this order, because a loop goes from the first place to the last."""
+        """All loops that may move a robot now. They are read in this order, because a loop moves from the first
+        attribute to the last.
+        """
         beginning, scene, ending = self._beginning, self.scene, self._ending
         found = [beginning, None if scene is None else scene.link, ending]
         return list(dict.fromkeys(link for link in found if link is not None))
 
     @property
     def is_idle(self) -> bool:
-        """Whether no loop could be stopped, now or soon: all have ended."""
+        """Whether there is no loop to stop, now or soon: all have ended."""
         return not self._starting and all(status_of(link)[0] in ("fault", "ended") for link in self._loops)
 
     @property

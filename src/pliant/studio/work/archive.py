@@ -37,7 +37,7 @@ from pliant.task.schema import Task
 
 Array = np.ndarray[Any, Any]
 
-# A recording is shown with no more than so many moments: a screen has no more.
+# A recording is shown with at most this many samples: a screen has no more pixels.
 _MOMENTS = 1500
 _PICTURES = "studio-pictures"
 # The largest recording that is read into the Studio [bytes].
@@ -62,7 +62,7 @@ def experiments_in_words() -> tuple[list[ExperimentWords], str]:
 
 def run_experiment(work: Work, name: str) -> ExperimentResult:
     """Run an experiment in its own process: figures, and the name of its picture."""
-    find_experiment(name)  # only looked up: what it imports is the business of its own process
+    find_experiment(name)  # only looked up: its own process imports its module
     picture = pictures() / f"{name}.png"
     outcome = work.told("experiment", name, "--json", "--plot", str(picture))
     figures: list[Figure] = [
@@ -74,7 +74,7 @@ def run_experiment(work: Work, name: str) -> ExperimentResult:
 
 def plan(work: Work, file: str, start: str, goal: str) -> PlannedPath:
     """A path through a map, planned in its own process: its figures, and the name of its picture."""
-    if not find_file("map", file).is_file():  # a device or a pipe could be read without an end
+    if not find_file("map", file).is_file():  # reading a device or a pipe might never end
         raise InputError("map", file, "a file on the machine that runs the Studio: .yaml, .pgm, .png or .npy")
     picture = pictures() / "plan.png"
     where = (f"--start={start}", f"--goal={goal}", "--json", "--output", str(picture))
@@ -163,7 +163,7 @@ class _About(Moments):
 
 def _arm(recording: Recording) -> tuple[Shapes, _About]:
     """The details of a recording of an arm."""
-    from pliant.analysis.doctor import examine  # not before: it would be a third of the Studio's start
+    from pliant.analysis.doctor import examine  # imported here: it would take a third of the Studio's start-up time
 
     task = _task(recording)
     findings: list[Finding] = [
@@ -205,7 +205,7 @@ def what_if(name: str, parameters: str) -> WhatIfRun:
 
 
 def _given(task: Task, parameters: str) -> Parameters:
-    """The parameters in force of a loop, as far as the recorded task has them: its laws may be others."""
+    """The current parameters of a loop that the recorded task has too: its laws may be different ones."""
     kind, given = type(task.params), json.loads(parameters)
     return kind.model_validate({name: given[name] for name in kind.model_fields if name in given})
 

@@ -1,4 +1,6 @@
-"""Long computations beside the loop: one of a kind at a time, in a low-priority process that can be cancelled."""
+"""Long computations in parallel with the loop: one of a kind at a time, in a low-priority process that can be
+cancelled.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from typing import Any
 from pliant.errors import PliantError, RejectedError
 from pliant.studio.page_messages import Busy
 
-# How long a process may take to end when it is asked to [s].
+# How long a process may take to exit on request [s].
 _END_S = 5.0
 # It yields to the loop, to the Studio and to everything else on this machine.
 _NICE = ("nice", "-n", "10")
@@ -29,7 +31,7 @@ class Slot:
         self._process: subprocess.Popen[str] | None = None
         self._begun = self._cancelled = self._closed = False
         self.doing = ""
-        """What is being done now, for the pages; "" for nothing."""
+        """The work in progress, for the pages; "" for none."""
 
     @contextlib.contextmanager
     def alone(self, doing: str = "") -> Iterator[None]:

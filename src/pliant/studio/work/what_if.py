@@ -62,7 +62,7 @@ def run_otherwise(recording: Recording, task: Task, parameters: Parameters) -> O
 
 
 def _begun_at(task: Task, recording: Recording, first: int) -> Task:
-    """The task, begun where the recording begins: with the arm there, and with what is still to come of its script."""
+    """The task, begun where the recording begins: with the arm there, and with the rest of its script."""
     if first == 0:
         return task
     start = tuple(recording.records["reading"]["q"][0][: recording.n].tolist())
@@ -80,6 +80,6 @@ def _stretches(records: Array) -> list[tuple[int, int]]:
 
 
 def _aim(simulation: Simulation, goal: Any) -> None:
-    """Give the controller a recorded goal: where it has come to in this tick, so that it does not move on by itself."""
+    """Give the controller a recorded goal: its position in this tick, so that it does not move on by itself."""
     simulation.runner.controller.goal[0] = goal
     simulation.goal.motion_s = 0.0
