@@ -34,7 +34,16 @@ def step(tick, p, s, dt):
 # The Studio has a slider for every live number; this adds a plot.
 PANEL = pliant.Panel(lines=(pliant.Line("depth", "mm", plot="Wall", value="depth_m", scale=1e3),))
 
-LAW = pliant.own_law("damper_wall", Params, step, state=STATE, panel=PANEL)
+
+def response(press):
+    """The law in one direction, for the check of its stability: a force moves the tool at the force / damping."""
+    damping = press.parameters.damper_wall.damping_n_s_m
+    return pliant.LinearLaw(lambda now, memory: (-press.gain * now.force / damping, memory))
+
+
+STABILITY = pliant.StabilityModel(response, remedy="Raise damper_wall.damping_n_s_m.")
+
+LAW = pliant.own_law("damper_wall", Params, step, state=STATE, stability=STABILITY, panel=PANEL)
 
 if __name__ == "__main__":
     push = {"at_s": 0.5, "for_s": 3.0, "wrench": (0.0, 0.0, -20.0, 0.0, 0.0, 0.0)}

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pliant.control.laws.law import Law
     from pliant.control.laws.law_panel import Button, Line, Panel, Slider, States, Switch
     from pliant.control.laws.own_law import Tick, compiled, own_law
+    from pliant.control.laws.stability_model import LinearLaw, StabilityModel
     from pliant.errors import InputError, LoopError, PliantError, WaitTimeoutError
     from pliant.model.arm import Arm
     from pliant.model.tool import Tool
@@ -54,6 +55,7 @@ HOMES = {
     "InputError": "pliant.errors",
     "Law": "pliant.control.laws.law",
     "Line": "pliant.control.laws.law_panel",
+    "LinearLaw": "pliant.control.laws.stability_model",
     "Link": "pliant.session.link",
     "LoopError": "pliant.errors",
     "Panel": "pliant.control.laws.law_panel",
@@ -69,6 +71,7 @@ HOMES = {
     "Simulation": "pliant.session.in_process.simulation",
     "Slider": "pliant.control.laws.law_panel",
     "Snapshot": "pliant.session.in_process.simulation",
+    "StabilityModel": "pliant.control.laws.stability_model",
     "States": "pliant.control.laws.law_panel",
     "Switch": "pliant.control.laws.law_panel",
     "Task": "pliant.task.schema",
@@ -104,6 +107,7 @@ __all__ = [
     "InputError",
     "Law",
     "Line",
+    "LinearLaw",
     "Link",
     "LoopError",
     "Panel",
@@ -119,6 +123,7 @@ __all__ = [
     "Simulation",
     "Slider",
     "Snapshot",
+    "StabilityModel",
     "States",
     "Switch",
     "Task",

@@ -6,32 +6,34 @@ import math
 
 import pytest
 
-from pliant.analysis.contact_check import check
+from pliant.analysis.checks.contact_loop import gain_margin, largest_stiffness, loop_matrix
+from pliant.analysis.checks.first_touch import touch
+from pliant.analysis.checks.task_check import check
 from pliant.analysis.pictures.state_diagram import ways
 from pliant.control.laws.contact.contact_params import Contact
+from pliant.control.laws.contact.contact_stability import gain_for
 from pliant.control.laws.contact.contact_states import DWELL, FAULT, SEEK, SLIDE
 from pliant.errors import InputError
 from pliant.params.declare import changed
-from pliant.stability.contact_loop import gain_for, gain_margin, growth, largest_stiffness, loop_matrix
-from pliant.stability.first_touch import touch
 from pliant.stability.guard import guard_start
 from pliant.stability.plant import Plant, plant_of
+from pliant.stability.pressed_loop import growth
 from pliant.task.schema import Event, Response, Task, load_task
 
 # A servo so quick and an arm so stiff that the lag is all transport: the textbook's pure delay.
-DELAY = Plant(omega=800.0, transport=50, hold=500.0, mass=1e3, tool=0.0, cutoff_hz=249.0, dt=0.002)
+DELAY = Plant(omega=800.0, transport=50, joint_omega=500.0, mass=1e3, tool=0.0, cutoff_hz=249.0, dt=0.002)
 PLAIN = Contact(feed_forward="none", integral_lags=1000.0, lag_s=DELAY.lag_s, stiffness_max_n_m=1e6)
 
 
 @pytest.mark.parametrize("stiffness", [1e3, 1e4, 1e5])
 def test_a_pure_lag_is_stable_up_to_gain_times_stiffness_times_lag_of_half_pi(stiffness: float) -> None:
-    limit = gain_for(PLAIN, DELAY, stiffness, 0.0) * gain_margin(PLAIN, DELAY, stiffness, 0.0)
+    limit = gain_for(PLAIN, DELAY.tool, stiffness, 0.0) * gain_margin(PLAIN, DELAY, stiffness, 0.0)
     assert limit * stiffness * DELAY.lag_s == pytest.approx(math.pi / 2, rel=0.06)
 
 
 def test_the_gain_for_a_soft_surface_is_unstable_on_one_that_is_much_stiffer() -> None:
     most = largest_stiffness(PLAIN, DELAY, 1e3, 0.0)
-    gain = gain_for(PLAIN, DELAY, 1e3, 0.0)
+    gain = gain_for(PLAIN, DELAY.tool, 1e3, 0.0)
     assert growth(loop_matrix(PLAIN, DELAY, 0.9 * most, 0.0, gain, 1e3)) < 1.0
     assert growth(loop_matrix(PLAIN, DELAY, 1.1 * most, 0.0, gain, 1e3)) > 1.0
     assert most * gain * DELAY.lag_s == pytest.approx(math.pi / 2, rel=0.06)

@@ -13,8 +13,9 @@ import pytest
 from pliant.errors import RejectedError
 from pliant.params.declare import changed
 from pliant.session.in_process.fast_run import simulate
-from pliant.stability.guard import guard_change, guard_law, guard_start, objection, places
+from pliant.stability.guard import guard_change, guard_law, guard_start, objection
 from pliant.stability.plant import plants_of
+from pliant.stability.worst_case import places
 from pliant.task.schema import Event, Task, is_mission, load_task
 from pliant_experiments.scenes.contact_trial import SLOW, TOOL, judge, plane, run_contact
 from pliant_experiments.scenes.contact_trial import task as contact_task

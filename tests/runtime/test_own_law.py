@@ -13,10 +13,12 @@ import pytest
 import pliant
 from pliant.control.laws.registry import LAWS, PLIANTS
 from pliant.errors import PliantError
-from pliant.params.declare import validated
+from pliant.params.declare import changed, validated
 from pliant.record.reader import Recording
 from pliant.session.in_process.rerun import replay
 from pliant.stability.guard import guard_change
+from pliant.stability.worst_case import places
+from pliant_experiments.scenes.contact_trial import TOOL, plane
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "12_your_own_law.py"
 DOWN = {"at_s": 0.1, "for_s": 2.4, "wrench": (0.0, 0.0, -20.0, 0.0, 0.0, 0.0)}
@@ -185,8 +187,56 @@ def test_a_preflight_may_reject_a_task(tmp_path: Path) -> None:
         pliant.simulate(task_of(careful))
 
 
-def test_a_change_of_its_parameters_is_not_held_up_by_the_stability_of_other_laws() -> None:
-    task = task_of(EXAMPLE, surface_n_m=1e5)
+def test_a_change_of_its_parameters_is_not_held_up_by_the_stability_of_other_laws(tmp_path: Path) -> None:
+    task = task_of(written(tmp_path, ""), surface_n_m=1e5)
     before = task.params
-    after = before.model_copy(update={"damper_wall": before.damper_wall.model_copy(update={"wall_n_m": 1.0})})  # pyright: ignore[reportAttributeAccessIssue]
-    guard_change(task, "damper_wall", before, after)
+    guard_change(task, "wild", before, changed(before, {"wild.gain": 2.0}))
+
+
+def test_its_own_stability_model_rejects_a_live_change_that_would_be_unstable() -> None:
+    task = task_of(EXAMPLE, surface_n_m=1000.0, sim={}, duration_s=60.0)
+    with pliant.Simulation(task) as arm:
+        arm.step(10)
+        with pytest.raises(pliant.PliantError, match=r"law damper_wall has a gain margin of .*lowest value accepted"):
+            arm.set({"damper_wall.damping_n_s_m": 20.0})
+        assert arm.parameters.damper_wall.damping_n_s_m == 100.0  # pyright: ignore[reportAttributeAccessIssue]
+        arm.set({"damper_wall.damping_n_s_m": 80.0})
+    with pytest.raises(pliant.PliantError, match=r"Raise damper_wall\.damping_n_s_m.*unchecked"):
+        pliant.simulate(task.replace({"surface_n_m": 1e5}))
+
+
+def leaning(damping: float) -> pliant.Task:
+    """A hand leans the tool on a simulated surface, and taps it once."""
+    surface = plane(1e4, damping_n_s_m=0.0)
+    x, y, z = surface.position_m
+    push = {"at_s": 0.2, "for_s": 10.0, "ramp_s": 1.0, "wrench": (0.0, 0.0, -20.0, 0.0, 0.0, 0.0)}
+    surface = surface.model_copy(update={"position_m": (x, y, z + 0.003), "friction": 0.0})
+    tap = {"at_s": 2.5, "for_s": 0.05, "ramp_s": 0.0, "wrench": (0.0, 0.0, -15.0, 0.0, 0.0, 0.0)}
+    sim = {"pushes": [push, tap], "surfaces": [surface]}
+    params = {"damper_wall": {"damping_n_s_m": damping, "wall_z_m": -2.0}}
+    return validated(pliant.Task, {"law": str(EXAMPLE), "duration_s": 6.0, "tool": TOOL, "params": params, "sim": sim})
+
+
+def test_the_simulator_oscillates_where_its_stability_model_says_so() -> None:
+    task = leaning(1000.0)
+    least = 1000.0 / min(place.margin for place in places(task, task.params, "damper_wall"))
+    inside, outside = (
+        pliant.simulate(leaning(share * least), unchecked=True).records["state"]["wrench_lp"][-500:, 2].std()
+        for share in (1.3, 0.7)
+    )
+    assert inside < 0.5
+    assert outside > 3.0
+
+
+@pytest.mark.parametrize(
+    ("response", "words"),
+    [
+        ("1 / 0", "ZeroDivisionError"),
+        ("pliant.LinearLaw(lambda now, memory: (math.nan * now.force, memory))", "not finite"),
+    ],
+)
+def test_a_stability_model_that_fails_is_named(response: str, words: str, tmp_path: Path) -> None:
+    ending = f", stability=pliant.StabilityModel(lambda press: {response})"
+    task = task_of(written(tmp_path, "", ending=ending), surface_n_m=1000.0)
+    with pytest.raises(pliant.PliantError, match=f"stability model of the law wild failed .*{words}"):
+        pliant.simulate(task)

@@ -1,1 +1,1 @@
-"""Is a parameter set stable on the declared surfaces? The plant model, its margins and the first touch."""
+"""Is a parameter set stable on the declared surfaces? The plant model, the loop with a law, and the guard."""

@@ -7,35 +7,24 @@ the gain margin is below `LEAST_MARGIN`, or if the first touch of the stiffest s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from pliant.control.laws.contact.force_law import APPROACH_SHARE
+from pliant.control.laws.law import Law
+from pliant.control.laws.registry import LAWS
+from pliant.control.laws.stability_model import StabilityModel
 from pliant.control.parameters import Parameters
 from pliant.errors import PliantError, RejectedError
 from pliant.params.declare import changed, flat
 from pliant.params.matrix import shown
 from pliant.stability.plant import plants_of
-from pliant.stability.worst_case import LEAST_MARGIN, Place, complying, pressing, range_of
+from pliant.stability.worst_case import LEAST_MARGIN, Place, declared_lag, places, stiffnesses
 from pliant.task.schema import Task
 
 # Steps of the search for how far a change may go.
 _STEPS = 12
-
-
-def places(task: Task, parameters: Parameters, law: str, *, assume: bool = False) -> Iterator[Place]:
-    """Every surface on which this law may press, in the worst case; empty for a law that is not checked.
-
-    `assume` adds a default range of stiffness if a task with an admittance declares no surface.
-    """
-    if law in MODELS:
-        yield from MODELS[law].places(task, parameters, assume)
-
-
-# ---- at the door ---------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -49,93 +38,38 @@ class Objection:
 
 def objection(task: Task, parameters: Parameters, law: str) -> Objection | None:
     """The worst objection to a set; None if it is stable and the first touch stays within the force limit."""
-    found = [_unstable(task, parameters, place) for place in places(task, parameters, law) if not place.stands]
-    touch = MODELS[law].touch if law in MODELS else None
-    if touch is not None and (hit := touch(task, parameters)) is not None:
-        found.append(hit)
+    judged = LAWS.get(law)
+    if judged is None or (model := judged.stability) is None:
+        return None
+    remedy = _lag_words(task, parameters, judged) + model.remedy
+    found = [
+        Objection(place.badness, _unstable(model, judged.name, place), remedy)
+        for place in places(task, parameters, law)
+        if not place.stands
+    ]
+    if model.first_touch is not None:
+        stiffest, lag_s = max(stiffnesses(task, parameters, judged)), plants_of(task, parameters)(0.0).lag_s
+        if (hit := model.first_touch(parameters, stiffest, lag_s)) is not None:
+            found.append(Objection(*hit, remedy))
     return max(found, key=lambda one: one.badness) if found else None
 
 
-def _unstable(task: Task, parameters: Parameters, place: Place) -> Objection:
-    model = MODELS[place.law]
-    return Objection(
-        place.badness,
-        f"on a surface of {place.stiffness:.3g} N/m, the {model.title} has a gain margin of {place.margin:.2g}, and it "
-        f"must be at least {LEAST_MARGIN:g}.",
-        (_lag_words(task, parameters) if place.law == "contact" else "") + model.remedy,
+def _unstable(model: StabilityModel, law: str, place: Place) -> str:
+    return (
+        f"on a surface of {place.stiffness:.3g} N/m, the {model.title or f'law {law}'} has a gain margin of "
+        f"{place.margin:.2g}, and it must be at least {LEAST_MARGIN:g}."
     )
 
 
-@dataclass(frozen=True)
-class WorstTouch:
-    """A first touch of the stiffest surface in the worst case: the tool does not slow down for a whole lag."""
-
-    speed_m_s: float
-    stiffness_n_m: float
-    lag_s: float
-
-    @property
-    def peak_n(self) -> float:
-        # F = v k T
-        return self.speed_m_s * self.stiffness_n_m * self.lag_s
-
-
-def worst_touch(task: Task, parameters: Parameters) -> WorstTouch:
-    """The worst case of the first touch, with the lag of the model."""
-    p, lag = parameters.contact, plants_of(task, parameters)(0.0).lag_s
-    speed = min(p.approach_m_s, APPROACH_SHARE * p.peak_n / (p.stiffness_max_n_m * p.lag_s))
-    return WorstTouch(speed, max(range_of(task, parameters)), lag)
-
-
-def _hit(task: Task, parameters: Parameters) -> Objection | None:
-    """A first touch of the stiffest surface that may be too hard."""
-    p, worst = parameters.contact, worst_touch(task, parameters)
-    if worst.peak_n <= p.force_limit_n:
-        return None
-    return Objection(
-        worst.peak_n / p.force_limit_n,
-        f"the first touch of the stiffest surface ({worst.stiffness_n_m:.3g} N/m) could reach {worst.peak_n:.0f} N, "
-        f"above contact.force_limit_n = {p.force_limit_n:g} N. (At worst the peak is speed × stiffness × lag: "
-        f"{worst.speed_m_s * 1e3:.2g} mm/s and {worst.lag_s * 1e3:.0f} ms.)",
-        _lag_words(task, parameters) + MODELS["contact"].remedy,
-    )
-
-
-def _lag_words(task: Task, parameters: Parameters) -> str:
-    """What to do about a contact.lag_s that is less than the lag of the model; "" if it is not."""
-    lag_s, actual_s = parameters.contact.lag_s, plants_of(task, parameters)(0.0).lag_s
+def _lag_words(task: Task, parameters: Parameters, law: Law) -> str:
+    """What to do about a declared lag that is less than the lag of the model; "" if it is not."""
+    if law.stability is None or not law.stability.lag:
+        return ""
+    lag_s, actual_s = declared_lag(law, parameters), plants_of(task, parameters)(0.0).lag_s
     if lag_s >= actual_s:
         return ""
-    return f"contact.lag_s = {lag_s:g} s is too small; set it to the actual total lag, {actual_s:.3g} s. "
-
-
-@dataclass(frozen=True)
-class Model:
-    """How the stability of a law is checked."""
-
-    title: str
-    section: str
-    """The section of the parameters that it depends on."""
-    places: Callable[[Task, Parameters, bool], Iterator[Place]]
-    """Every surface on which the law may press; the last argument adds a default range if none is declared."""
-    remedy: str
-    touch: Callable[[Task, Parameters], Objection | None] | None = None
-    """An objection to the first touch."""
-    advises: bool = False
-    """Whether the remedy is also given for a change while the loop runs."""
-
-
-MODELS = {
-    "contact": Model("contact law", "contact.", pressing, "`pliant check` shows the details.", touch=_hit),
-    "admittance": Model(
-        "admittance",
-        "admittance.",
-        complying,
-        "Raise admittance.mass and damping, or use the law contact.",
-        advises=True,
-    ),
-}
-"""The laws whose stability is checked. A law from outside Pliant has none: its own limits protect it."""
+    name = f"{law.section}.{law.stability.lag}"
+    return f"{name} = {lag_s:g} s is too small; set it to the actual total lag, {actual_s:.3g} s. "
 
 
 def stages(task: Task) -> list[tuple[str, Parameters, str]]:
@@ -174,9 +108,12 @@ def guard_change(task: Task, law: str, before: Parameters, after: Parameters) ->
     if was is not None and found.badness <= was.badness:
         return
     what = ", ".join(f"{name} = {shown(now[name])}" for name in names)
-    hint = f" {words}".rstrip() if "contact.lag_s" in names and (words := _lag_words(task, after)) else ""
+    judged, model = LAWS[law], LAWS[law].stability
+    assert model is not None  # a law without one has no objection
+    by_lag = f"{judged.section}.{model.lag}" in names
+    hint = f" {words}".rstrip() if by_lag and (words := _lag_words(task, after, judged)) else ""
     hint = hint or (_how_far(task, law, before, after, names) if was is None else "")
-    remedy = f" {found.remedy}" if MODELS[law].advises and not hint else ""
+    remedy = f" {found.remedy}" if model.is_advice and not hint else ""
     raise RejectedError(
         f"{what} is rejected and nothing has changed: {found.words}{remedy}{hint}",
         field=names[0],
@@ -204,7 +141,7 @@ def _different(before: Parameters, after: Parameters) -> dict[str, Any]:
 
 def _matters(task: Task, name: str, law: str) -> bool:
     drives = task.interface == "torque" and name.startswith("hold.")  # then that loop is the robot's servo
-    return (law in MODELS and name.startswith(MODELS[law].section)) or name == "sense.cutoff_hz" or drives
+    return name.startswith(f"{LAWS[law].section}.") or name == "sense.cutoff_hz" or drives
 
 
 def _how_far(task: Task, law: str, before: Parameters, after: Parameters, names: list[str]) -> str:

@@ -27,7 +27,7 @@ class Plant:
     """Natural frequency of the servo's critically damped filter [rad/s]."""
     transport: int
     """Transport delay in periods, one of them interpolated."""
-    hold: float
+    joint_omega: float
     """Natural frequency with which the joints resist a push [rad/s]."""
     mass: float
     """Mass that the arm presents at the tool along this direction [kg]."""
@@ -74,7 +74,7 @@ def plants_of(task: Task, parameters: Parameters | None = None, axis: Array | No
     free = Plant(
         omega=2.0 / max(lag + delay - transport * task.dt if transport > 1 else lag, 0.5 * task.dt),
         transport=transport,
-        hold=hold,
+        joint_omega=hold,
         mass=1.0,
         tool=arm.tool.mass_kg,
         cutoff_hz=(parameters or task.params).sense.cutoff_hz,

@@ -1,24 +1,26 @@
 """The surfaces on which a law may press, each judged in the worst case of what is not declared.
 
 Stiffness: the declared range. Damping: from zero, unless the task declares it for a simulated surface. Lag: from that
-of the model to the one that the contact law declares. Direction: all that the surface allows.
+of the model to the one that the law declares. Direction: all that the surface allows.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from pliant.control.laws.gains import target
-from pliant.control.parameters import Parameters, record_of
-from pliant.spatial import quat_rotate_inv
-from pliant.stability.contact_loop import arrival, border, comply_matrix, gain_for, growth, is_stable, loop_matrix
-from pliant.stability.plant import Plant, plants_of
+from pliant.control.laws.law import Law
+from pliant.control.laws.registry import LAWS
+from pliant.control.laws.stability_model import LinearLaw, Pressing, StabilityModel
+from pliant.control.parameters import Parameters
+from pliant.errors import PliantError, RejectedError
+from pliant.stability.plant import Plant, plants_of, tool_axis
+from pliant.stability.pressed_loop import arrival, border, growth, is_stable, tick_matrix
 from pliant.task.schema import Task, arm_of
 from pliant.world.surface_kind import Surface
 
@@ -31,7 +33,7 @@ MOST_MARGIN = 100.0
 DAMPINGS = (0.0, 50.0)
 """Range of the damping [N s/m] of a surface that does not declare it; soft tissue and foam have 3 to 60."""
 ASSUMED_N_M = (100.0, 1000.0)
-"""Stiffness [N/m] assumed for an admittance whose task declares no surface: a hand on the tool, or a soft part."""
+"""Stiffness [N/m] assumed for a law whose task declares no surface: a hand on the tool, or a soft part."""
 POINTS = 5
 _LEAST = 1e-4
 # What is declared as the stiffest surface is also checked this much softer.
@@ -51,10 +53,11 @@ class Place:
     growth: Callable[[], float]
     """Factor by which the fastest mode grows within a total lag; below 1 the loop is stable."""
     hit: Callable[[float], float] | None = None
-    """For an admittance: the peak force [N] if the tool arrives at a speed [m/s]."""
+    """The peak force [N] if the tool arrives at a speed [m/s]; None for a law that slows down before."""
 
     @property
     def stands(self) -> bool:
+        """Whether the gain margin is large enough."""
         return self.bears(1.0) and self.bears(LEAST_MARGIN)
 
     @cached_property
@@ -71,120 +74,154 @@ class Place:
         return LEAST_MARGIN / self.margin if self.bears(1.0) else LEAST_MARGIN * max(1.0, self.growth())
 
 
-# ---- the contact law -----------------------------------------------------------------------------------------------
-
-
-def range_of(task: Task, parameters: Parameters) -> list[float]:
-    """Stiffnesses [N/m] over the range declared for the contact law, and simulated ones outside it."""
-    p = parameters.contact
-    declared = [float(k) for k in np.geomspace(p.stiffness_min_n_m, p.stiffness_max_n_m, POINTS)]
-    there = {max(one.stiffness_n_m, one.stiffness_end_n_m) for one in task.sim.surfaces}
-    return declared + sorted(k for k in there if not p.stiffness_min_n_m <= k <= p.stiffness_max_n_m)
-
-
-def pressing(task: Task, parameters: Parameters, assume: bool = False) -> Iterator[Place]:
-    """The surfaces of the contact law; its range of stiffness is always declared, so nothing is assumed."""
-    p, plants = parameters.contact, plants_of(task, parameters)
-    for stiffness in range_of(task, parameters):
-        # the law learns no stiffness beyond the declared ones
-        known = min(max(stiffness, p.stiffness_min_n_m), p.stiffness_max_n_m)
-        yield Place("contact", stiffness, known, *_all_pressing(p, plants(stiffness), stiffness, known))
-
-
-def _all_pressing(
-    p: Any, plant: Plant, stiffness: float, known: float
-) -> tuple[Callable[[float], bool], Callable[[], float]]:
-    """Whether it is stable with every damping and lag from the model's to the declared one, and how fast it grows."""
-    lags = [plant] if p.lag_s <= plant.lag_s else [plant, plant.with_lag(p.lag_s)]
-    cases = [(one, damping, gain_for(p, one, known, damping)) for one in lags for damping in DAMPINGS]
-
-    def bears(times: float) -> bool:
-        return all(is_stable(loop_matrix(p, one, stiffness, d, times * gain, known)) for one, d, gain in cases)
-
-    def grows() -> float:
-        ticks = ((one, loop_matrix(p, one, stiffness, d, gain, known)) for one, d, gain in cases)
-        return max(growth(tick) ** (one.lag_s / one.dt) for one, tick in ticks)
-
-    return bears, grows
-
-
-# ---- the admittance ------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class _Pressed:
-    """What an admittance may press on: stiffness [N/m], possible dampings [N s/m], inward direction (base frame)."""
+    """What a law may press on: stiffness [N/m], possible dampings [N s/m], inward direction (base frame)."""
 
     stiffness: float
     dampings: tuple[float, ...]
     into: Array
 
 
-def has_surface(task: Task) -> bool:
-    """Whether the task declares a surface for an admittance."""
-    return task.surface_n_m > 0.0 or bool(task.sim.surfaces)
+# ---- the loop of a law ---------------------------------------------------------------------------------------------
 
 
-def complying(task: Task, parameters: Parameters, assume: bool = False) -> Iterator[Place]:
-    """The surfaces of an admittance; `assume` adds those of `ASSUMED_N_M` if the task declares none."""
-    for one in _surfaces(task, assume):
-        loop = _Complying(task, parameters, one.into)
-        yield Place("admittance", one.stiffness, one.stiffness, loop.bears(one), loop.grows(one), loop.hit(one))
+def places(task: Task, parameters: Parameters, law: str, *, assume: bool = False) -> Iterator[Place]:
+    """Every surface on which this law may press, in the worst case; empty for a law without a stability model.
+
+    `assume` adds a default range of stiffness if the task declares no surface and the law no range of its own.
+    """
+    if law in LAWS and LAWS[law].stability is not None:
+        loops = Loops(task, parameters, LAWS[law])
+        yield from map(loops.place, loops.surfaces(assume))
 
 
-def stiffest(task: Task, parameters: Parameters) -> float:
-    """The stiffest surface [N/m] on which the admittance is stable in every direction; NaN if there is none."""
-    along = {tuple(one.into): _Complying(task, parameters, one.into) for one in _surfaces(task, assume=True)}
+def stiffnesses(task: Task, parameters: Parameters, law: Law) -> list[float]:
+    """Stiffnesses [N/m] over the range that the law declares, and simulated ones outside it."""
+    low, high = _declared_range(law, parameters) or (0.0, math.inf)
+    declared = [float(k) for k in np.geomspace(low, high, POINTS)] if low > 0.0 else []
+    there = {max(one.stiffness_n_m, one.stiffness_end_n_m) for one in task.sim.surfaces}
+    return declared + sorted(k for k in there if not low <= k <= high)
+
+
+def stiffest(task: Task, parameters: Parameters, law: str) -> float:
+    """The stiffest surface [N/m] on which the law is stable in every direction; NaN if there is none."""
+    loops = Loops(task, parameters, LAWS[law])
+    along = {tuple(one.into): one.into for one in loops.surfaces(assume=True)}
 
     def stable(stiffness: float) -> bool:
-        return all(loop.bears(_Pressed(stiffness, DAMPINGS, loop.into))(1.0) for loop in along.values())
+        return all(loops.place(_Pressed(stiffness, DAMPINGS, into)).bears(1.0) for into in along.values())
 
     return border(stable, 1.0, 1e7)
 
 
-class _Complying:
-    """The loop of an admittance that presses along one direction [`into`, base frame]."""
+class Loops:
+    """The loops of a law with a stability model, one for each surface and direction in which it presses."""
 
-    def __init__(self, task: Task, parameters: Parameters, into: Array) -> None:
-        self.into, inward = into, into.copy()
-        if parameters.admittance.frame == "tool":
-            arm = arm_of(task)
-            quat_rotate_inv(arm.pose(np.array(task.start_q or arm.q_home, float))[3:], into, inward)
-        self._inward, self._plants = inward, plants_of(task, parameters, into)
-        self._gains = target(record_of(parameters)[0].admittance, task.dt)
-        self._feels = np.array(parameters.admittance.axes, float)
+    def __init__(self, task: Task, parameters: Parameters, law: Law) -> None:
+        arm = arm_of(task)
+        self._task, self._parameters, self._law = task, parameters, law
+        self._pose = arm.pose(np.array(task.start_q or arm.q_home, float))
+        self._tool_kg = arm.tool.mass_kg
+        self._plants: dict[tuple[float, ...], Callable[[float], Plant]] = {}
 
-    def _tick(self, stiffness: float, damping: float, times: float = 1.0) -> Array:
-        plant = self._plants(stiffness)
-        return comply_matrix(self._gains, times * self._feels, self._inward, plant, stiffness, damping)
+    @property
+    def model(self) -> StabilityModel:
+        """The stability model of the law."""
+        assert self._law.stability is not None
+        return self._law.stability
 
-    def bears(self, one: _Pressed) -> Callable[[float], bool]:
-        """Whether the loop is stable with every damping of a surface, with a multiple of the gain."""
-        return lambda times: all(is_stable(self._tick(one.stiffness, d, times)) for d in one.dampings)
+    def surfaces(self, assume: bool) -> Iterator[_Pressed]:
+        """The surfaces of the law's own range, along the tool's axis; else those of the task."""
+        if self.model.stiffness_range is None:
+            yield from _surfaces(self._task, assume)
+            return
+        into = tool_axis(self._pose)
+        yield from (_Pressed(k, DAMPINGS, into) for k in stiffnesses(self._task, self._parameters, self._law))
 
-    def grows(self, one: _Pressed) -> Callable[[], float]:
-        """The factor by which the fastest mode grows within a total lag, with any damping of a surface."""
+    def place(self, one: _Pressed) -> Place:
+        """The loop on a surface, with every damping that it may have and every lag from the model's to the declared."""
+        plant, known = self._plant(one), self._known(one.stiffness)
+        declared_s = declared_lag(self._law, self._parameters)
+        plants = [plant] if declared_s <= plant.lag_s else [plant, plant.with_lag(declared_s)]
+        press = Pressing(self._parameters, self._task.dt, self._tool_kg, known, 0.0, one.into, self._pose)
+        cases = [(each, replace(press, damping=damping)) for each in plants for damping in one.dampings]
+
+        def tick(each: Plant, case: Pressing) -> Array:
+            return self._tick(each, one.stiffness, case)[0]
+
+        def bears(times: float) -> bool:
+            return all(is_stable(tick(each, replace(case, gain=times))) for each, case in cases)
 
         def grows() -> float:
-            plant = self._plants(one.stiffness)
-            return max(growth(self._tick(one.stiffness, d)) for d in one.dampings) ** (plant.lag_s / plant.dt)
+            return max(growth(tick(each, case)) ** (each.lag_s / each.dt) for each, case in cases)
 
-        return grows
+        def hit(speed: float) -> float:
+            return max(self._arrival(plant, one.stiffness, case, speed) for each, case in cases if each is plant)
 
-    def hit(self, one: _Pressed) -> Callable[[float], float]:
+        predicted = self._tick(plant, one.stiffness, press)[1].moving is not None
+        return Place(self._law.name, one.stiffness, known, bears, grows, hit if predicted else None)
+
+    def _plant(self, one: _Pressed) -> Plant:
+        along = tuple(one.into.tolist())
+        if along not in self._plants:
+            self._plants[along] = plants_of(self._task, self._parameters, one.into)
+        return self._plants[along](one.stiffness)
+
+    def _known(self, stiffness: float) -> float:
+        """The stiffness that the law assumes: it learns none beyond its range."""
+        low, high = _declared_range(self._law, self._parameters) or (0.0, math.inf)
+        return min(max(stiffness, low), high)
+
+    def _arrival(self, plant: Plant, stiffness: float, case: Pressing, speed: float) -> float:
         """The peak force [N] if the tool arrives at a speed [m/s] and nothing but the surface acts on it."""
+        tick, law = self._tick(plant, stiffness, case)
+        assert law.moving is not None
+        free, _ = self._tick(plant, 0.0, replace(case, damping=0.0))
+        return arrival(free, tick, plant, (stiffness, case.damping), speed, law.moving(speed))
 
-        def peak(speed: float) -> float:
-            free, plant = self._tick(0.0, 0.0), self._plants(one.stiffness)
-            moving = np.concatenate([speed * self._inward, np.zeros(9)])
-            cases = ((self._tick(one.stiffness, d), d) for d in one.dampings)
-            return max(arrival(free, tick, plant, one.stiffness, d, speed, moving) for tick, d in cases)
+    def _tick(self, plant: Plant, stiffness: float, case: Pressing) -> tuple[Array, LinearLaw]:
+        try:
+            law = self.model.response(case)
+            tick = np.array(tick_matrix(plant, stiffness, case.damping, law), float)
+            if not np.isfinite(tick).all():
+                raise ValueError("a number is not finite")
+        except Exception as error:
+            if isinstance(error, PliantError) or not self._law.is_own:
+                raise
+            what = f"{type(error).__name__}: {error}".rstrip(". ")
+            raise RejectedError(
+                f"The stability model of the law {self._law.name} failed ({what}). Correct it, or leave it out.",
+                field="law",
+                value=self._law.name,
+            ) from error
+        return tick, law
 
-        return peak
+
+def declared_lag(law: Law, parameters: Parameters) -> float:
+    """The total lag that a law assumes [s]; 0 if it assumes none."""
+    lag = law.stability.lag if law.stability is not None else ""
+    return float(getattr(getattr(parameters, law.section), lag)) if lag else 0.0
+
+
+def _declared_range(law: Law, parameters: Parameters) -> tuple[float, float] | None:
+    names = law.stability.stiffness_range if law.stability is not None else None
+    if names is None:
+        return None
+    low, high = (float(getattr(getattr(parameters, law.section), name)) for name in names)
+    return low, high
+
+
+# ---- the surfaces of a task ----------------------------------------------------------------------------------------
+
+
+def has_surface(task: Task) -> bool:
+    """Whether the task declares a surface."""
+    return task.surface_n_m > 0.0 or bool(task.sim.surfaces)
 
 
 def _surfaces(task: Task, assume: bool) -> Iterator[_Pressed]:
-    """The surfaces that the task declares for an admittance, or, if there are none, the assumed ones."""
+    """The surfaces that the task declares, or, if there are none, the assumed ones."""
     if task.surface_n_m > 0.0:
         yield from _any_direction(task.surface_n_m / _SOFTER, task.surface_n_m)
         return

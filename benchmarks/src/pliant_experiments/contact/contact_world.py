@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis.contact_check import check
+from pliant.analysis.checks.task_check import check
 from pliant.analysis.contact_figures import ContactFigures, figures_of
 from pliant.analysis.doctor import Case, examine
 from pliant.analysis.experiment_options import Option

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
+from pliant.analysis.checks.first_touch import touch
 from pliant.analysis.experiments import Progress
 from pliant.analysis.pictures import style
 from pliant.analysis.targets import Figure, Outcome, at_most, reported
 from pliant.control.laws.contact.contact_params import Contact
-from pliant.stability.first_touch import touch
 from pliant_experiments.scenes.contact_trial import QUICK, SLOW, Loop, judge, plane, run_contact, task
 
 STIFFNESS, DAMPING, SEEDS = (1e3, 5e3, 2e4, 1e5), 50.0, 15

@@ -24,7 +24,7 @@ def command(
 
     Prints margins, peak force and settling time for each declared surface. Exit code 1 if any value misses its target.
     """
-    from pliant.analysis.contact_check import check
+    from pliant.analysis.checks.task_check import check
     from pliant.cli.loading import load_arm_task
     from pliant.cli.options import PICTURES, must_end
     from pliant.cli.show import claim, compile_first, out, report

@@ -12,6 +12,7 @@ Changed gains take effect over `ramp_s`, or more slowly if the energy tank does 
 from __future__ import annotations
 
 from pliant.control.axes import turn
+from pliant.control.laws.admittance_stability import STABILITY
 from pliant.control.laws.gain_change import advance_change, blend, refill
 from pliant.control.laws.gains import target
 from pliant.control.laws.goal_checks import overstretched
@@ -159,5 +160,5 @@ def _begin(h, p, s, r, g, c, o, w, dt):
 LAW = Law(
     "admittance", 2, _step, TOOL_VELOCITY, section="admittance", begin=_begin, uses_goal=True,
     takes_wrench=True, matrices=("gains", target), trips=True, check_goal=overstretched, scratch=SCRATCH,
-    panel=spring_panel("admittance"),
+    stability=STABILITY, panel=spring_panel("admittance"),
 )  # fmt: skip

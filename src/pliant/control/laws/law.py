@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pliant.control.laws.law_panel import Panel
+from pliant.control.laws.stability_model import StabilityModel
 from pliant.kernel import address_of, kernel
 from pliant.params.declare import Section
 from pliant.records import Field, Layout
@@ -90,6 +91,8 @@ class Law:
     """Its intermediate values within a tick, in `work.scratch`."""
     preflight: Callable[[Any], None] | None = None
     """Raises before the start if the law cannot carry out a task."""
+    stability: StabilityModel | None = None
+    """How it responds to a surface, so that unstable parameters are rejected; None: it is not checked."""
     panel: Panel | None = None
     """What the Studio shows of it; None: a slider for every live number among its parameters."""
 

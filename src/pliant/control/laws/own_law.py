@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from pliant.control.laws.law import JOINT_TORQUE, OUTPUTS, Law, nothing
 from pliant.control.laws.law_panel import Panel
+from pliant.control.laws.stability_model import StabilityModel
 from pliant.control.sense.external_wrench import felt
 from pliant.errors import InputError, UnknownNameError
 from pliant.kernel import kernel, record_in
@@ -115,6 +116,7 @@ def own_law(
     begin: Callable[..., None] | None = None,
     uses_goal: bool = False,
     preflight: Callable[[Any], None] | None = None,
+    stability: StabilityModel | None = None,
     panel: Panel | None = None,
 ) -> Law:
     """A law of your own: its name, its parameters, and a kernel ``step(tick, p, s, dt)``.
@@ -122,8 +124,9 @@ def own_law(
     `output` is what it computes: "tool velocity" (`tick.twist`) or "joint velocity" (`tick.qd`). `state` are the fields
     of the record `s` that it keeps from tick to tick; they are zero when it starts. `begin(tick, p, s, dt)` is called
     once at the start. `uses_goal` says that it moves the tool to the goal pose. `preflight(task)` may raise an error
-    before the start. `panel` is what the Studio shows of it. Without one, or with one that has
-    no sliders, every live number gets a slider.
+    before the start. `stability` is a linear model of it: with one, a start and a change of parameters that would be
+    unstable on the task's surfaces are rejected. `panel` is what the Studio shows of it. Without one, or with one that
+    has no sliders, every live number gets a slider.
     """
     if not isinstance(name, str) or not name.isidentifier() or not name.islower():
         raise InputError("the name of the law", name, "a lower-case Python name, such as damper_wall")
@@ -152,5 +155,6 @@ def own_law(
         state=layout,
         scratch=_FELT,
         preflight=preflight,
+        stability=stability,
         panel=panel,
     )

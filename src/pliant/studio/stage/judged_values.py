@@ -18,8 +18,8 @@ from pliant.control.parameters import Parameters
 from pliant.errors import PliantError
 from pliant.session.arm_verbs import changed_live
 from pliant.session.link import Link
-from pliant.stability.guard import objection, places
-from pliant.stability.worst_case import LEAST_MARGIN
+from pliant.stability.guard import objection
+from pliant.stability.worst_case import LEAST_MARGIN, places
 from pliant.studio.page_messages import Zone
 
 FINE, THIN, REJECTED = range(3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pliant.control.laws.contact import contact_law, contact_states
 from pliant.control.laws.contact.contact_panel import PANEL
 from pliant.control.laws.contact.contact_record import CONTACT, contact_of
+from pliant.control.laws.contact.contact_stability import STABILITY
 from pliant.control.laws.law import TOOL_VELOCITY, Law
 from pliant.control.sense.external_wrench import smoothing
 from pliant.kernel import kernel, record_in
@@ -40,5 +41,5 @@ def _fail(h, p, s, r, g, c, o, w, dt):
 
 LAW = Law(
     "contact", 4, _step, TOOL_VELOCITY, section="contact", begin=_begin, fail=_fail, takes_commands=True,
-    least_joints=6, state=CONTACT, scratch=contact_law.SCRATCH, panel=PANEL,
+    least_joints=6, state=CONTACT, scratch=contact_law.SCRATCH, stability=STABILITY, panel=PANEL,
 )  # fmt: skip

@@ -8,18 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis.admittance_check import ADVICE, admittance_figures, assumptions, margin_figure
+from pliant.analysis.checks.contact_loop import largest_stiffness
+from pliant.analysis.checks.credible_force import Credible, credible
+from pliant.analysis.checks.first_touch import Touch, worst_damped
+from pliant.analysis.checks.surface_check import advice, assumptions, margin_figure, surface_figures
 from pliant.analysis.pictures import style
 from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported
 from pliant.control.laws.contact.contact_params import Contact
+from pliant.control.laws.contact.contact_stability import gain_for, worst_touch
+from pliant.control.laws.registry import LAWS
+from pliant.control.parameters import Parameters
 from pliant.errors import RejectedError
 from pliant.robots import is_simulated
-from pliant.stability.contact_loop import gain_for, largest_stiffness
-from pliant.stability.credible_force import Credible, credible
-from pliant.stability.first_touch import Touch, worst_damped
-from pliant.stability.guard import objection, places, stages, worst_touch
+from pliant.stability.guard import objection, stages
 from pliant.stability.plant import plant_of
-from pliant.stability.worst_case import DAMPINGS, LEAST_MARGIN, Place
+from pliant.stability.worst_case import DAMPINGS, LEAST_MARGIN, Place, places, stiffnesses
 from pliant.task.schema import Task
 
 # The least ratio of the declared lag to that of the model.
@@ -33,17 +36,24 @@ def check(task: Task) -> Outcome:
     laws = {task.law, *(event.law for event in task.events)}
     if "contact" in laws:
         return _check_contact(task)
-    if "admittance" not in laws:
-        raise RejectedError(
-            f"{task.name} uses the law {task.law}, but only contact and admittance can be checked. Choose one of them.",
-            field="law",
-            value=task.law,
-        )
-    parameters = next(parameters for law, parameters, _ in stages(task) if law == "admittance")
+    law, parameters = _checked_law(task)
     sensor = credible(task, parameters)
-    figures = [*admittance_figures(task, parameters), *_credible_figures(sensor), *_stages(task, "admittance")]
-    notes = [*_advice(figures, _EVENTS | ADVICE), *assumptions(task), *_assumed_lag(task)]
+    figures = [*surface_figures(task, parameters, law), *_credible_figures(sensor), *_stages(task, law)]
+    notes = [*_advice(figures, _EVENTS | advice(law)), *assumptions(task), *_assumed_lag(task)]
     return Outcome("check", 0, 0.0, figures, notes)
+
+
+def _checked_law(task: Task) -> tuple[str, Parameters]:
+    """The first law of the task that has a stability model, and its parameters."""
+    for law, parameters, _ in stages(task):
+        if LAWS[law].stability is not None:
+            return law, parameters
+    known = [name for name, law in LAWS.items() if law.stability is not None]
+    raise RejectedError(
+        f"{task.name} uses the law {task.law}, but only {' and '.join(known)} can be checked. Choose one of them.",
+        field="law",
+        value=task.law,
+    )
 
 
 def _check_contact(task: Task) -> Outcome:
@@ -61,13 +71,14 @@ def _check_contact(task: Task) -> Outcome:
         most = max(most, min(largest_stiffness(p, plant, place.known, d) for d in DAMPINGS))
         judged.append((place, found))
         figures += [
-            reported(f"{where}: gain", gain_for(p, plant, place.known, 0.0) * 1e3, "mm/(N s)"),
+            reported(f"{where}: gain", gain_for(p, plant.tool, place.known, 0.0) * 1e3, "mm/(N s)"),
             margin_figure(place),
             at_most(f"{where}: first-touch peak", found.peak_n, "N", p.peak_n),
             at_most(f"{where}: settling time to ±5 %", found.settle_s, "s", p.settle_s),
         ]
     figures.append(reported("largest stable stiffness", most, "N/m"))
-    worst, sensor = worst_touch(task, task.params), credible(task, task.params)
+    worst = worst_touch(p, max(stiffnesses(task, task.params, LAWS["contact"])), plant.lag_s)
+    sensor = credible(task, task.params)
     figures += [
         at_most(f"{_WORST} (speed × stiffness × lag)", worst.peak_n, "N", p.force_limit_n),
         *_sensor_figures(p, sensor),

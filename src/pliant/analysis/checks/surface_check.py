@@ -1,14 +1,23 @@
-"""Predict how an admittance behaves when it presses on something, before anything moves."""
+"""Predict how a law behaves when it presses on the surfaces of a task, before anything moves."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from pliant.analysis.targets import Figure, at_least, at_most, reported
+from pliant.control.laws.registry import LAWS
 from pliant.control.parameters import Parameters
 from pliant.robots import is_simulated
-from pliant.stability.guard import places
-from pliant.stability.worst_case import ASSUMED_N_M, DAMPINGS, LEAST_MARGIN, MOST_MARGIN, Place, has_surface, stiffest
+from pliant.stability.worst_case import (
+    ASSUMED_N_M,
+    DAMPINGS,
+    LEAST_MARGIN,
+    MOST_MARGIN,
+    Place,
+    has_surface,
+    places,
+    stiffest,
+)
 from pliant.task.schema import Task
 
 
@@ -18,19 +27,20 @@ def margin_figure(place: Place) -> Figure:
     return replace(figure, or_more=place.margin >= MOST_MARGIN)
 
 
-def admittance_figures(task: Task, parameters: Parameters) -> list[Figure]:
+def surface_figures(task: Task, parameters: Parameters, law: str) -> list[Figure]:
     """Margin and first touch on every surface, in the worst direction, and the stiffest surface that is stable."""
     worst: dict[float, list[Place]] = {}
-    for place in places(task, parameters, "admittance", assume=True):
+    for place in places(task, parameters, law, assume=True):
         worst.setdefault(place.stiffness, []).append(place)
     speed, most = parameters.limits.linear_speed_m_s, largest_reading_n(task, parameters)
     figures = []
     for stiffness, there in sorted(worst.items()):
         figures.append(margin_figure(min(there, key=lambda place: place.margin)))
-        if all(place.bears(1.0) for place in there):  # otherwise the peak means nothing
-            peak = max(place.hit(speed) for place in there if place.hit is not None)
+        hits = [place.hit for place in there if place.hit is not None]
+        if hits and all(place.bears(1.0) for place in there):  # otherwise the peak means nothing
+            peak = max(hit(speed) for hit in hits)
             figures.append(at_most(f"{stiffness:.3g} N/m: {_TOUCH} ({speed:g} m/s)", peak, "N", most))
-    figures.append(reported("largest stable stiffness", stiffest(task, parameters), "N/m"))
+    figures.append(reported("largest stable stiffness", stiffest(task, parameters, law), "N/m"))
     return figures
 
 
@@ -55,9 +65,14 @@ def assumptions(task: Task) -> list[str]:
 
 
 _TOUCH = "first-touch peak at limits.linear_speed_m_s"
-ADVICE = {
-    "gain margin": "The admittance oscillates on this surface. Raise admittance.mass and damping, or use the law "
-    "contact, whose gain adapts to the stiffness.",
-    _TOUCH: "A touch at full speed exceeds the range of the force sensor, which stops the robot. Lower "
-    "limits.linear_speed_m_s.",
-}
+
+
+def advice(law: str) -> dict[str, str]:
+    """What to do about a target that is missed, by a part of its name."""
+    model = LAWS[law].stability
+    assert model is not None
+    return {
+        "gain margin": f"The law {law} oscillates on this surface. {model.remedy}",
+        _TOUCH: "A touch at full speed exceeds the range of the force sensor, which stops the robot. Lower "
+        "limits.linear_speed_m_s.",
+    }

@@ -15,8 +15,8 @@ from pliant.control.sense.external_wrench import smoothing
 from pliant.errors import InputError
 from pliant.kernel import kernel
 from pliant.records import GOAL, OBSERVED, STATE, Field, Layout
-from pliant.stability.contact_loop import SUBSTEPS
 from pliant.stability.plant import plant_of
+from pliant.stability.pressed_loop import SUBSTEPS
 from pliant.stability.worst_case import DAMPINGS
 from pliant.task.schema import Task
 
@@ -110,7 +110,16 @@ def touch(task: Task, stiffness: float, damping: float, *, seconds: float = 4.0,
     ticks = round(seconds / plant.dt)
     noise = p.noise_n * random.normal(size=ticks)
     alpha = float(smoothing(plant.cutoff_hz, plant.dt))
-    numbers = (plant.omega, plant.hold, plant.mass, plant.tool, alpha, plant.dt, float(stiffness), float(damping))
+    numbers = (
+        plant.omega,
+        plant.joint_omega,
+        plant.mass,
+        plant.tool,
+        alpha,
+        plant.dt,
+        float(stiffness),
+        float(damping),
+    )
     out = np.zeros(ticks)
     _run(parameters, state, OBSERVED.new(), GOAL.new(), contact.SCRATCH.new(), point, numbers, n, noise, out)
     touched = int(np.argmax(out > 0.0))
