@@ -214,6 +214,13 @@ def check_page(page: Path) -> Iterator[str]:
             yield from check_commands(block)
 
 
+def check_navigation(listed: str) -> Iterator[str]:
+    """Pages that the menu of the site does not list."""
+    for page in sorted((ROOT / "docs").rglob("*.md")):
+        if f'"{page.relative_to(ROOT / "docs")}"' not in listed:
+            yield f"{page.relative_to(ROOT)}:1: this page is missing in nav in zensical.toml"
+
+
 def pages() -> list[Path]:
     """Every page of the documentation."""
     top = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "benchmarks/README.md")]
@@ -223,6 +230,7 @@ def pages() -> list[Path]:
 def main() -> int:
     problems = [f"{page.relative_to(ROOT)}:{problem}" for page in pages() for problem in check_page(page)]
     problems += check_examples([page.read_text() for page in pages()])
+    problems += check_navigation((ROOT / "zensical.toml").read_text())
     for path, make in generate.PAGES.items():
         if not path.exists() or path.read_text() != make():
             problems.append(f"{path.relative_to(ROOT)}:1: out of date; run: make reference")

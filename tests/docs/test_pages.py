@@ -81,3 +81,11 @@ def test_commands_that_would_run_are_in_order() -> None:
     text = "A=1 .venv/bin/pliant push -5 0 --loop NAME && make site &  # x; y\npliant run --help\nsource activate"
     assert not list(check.check_commands(check.Block("sh", text, 1, True)))
     assert not list(check.check_commands(check.Block("console", "$ pliant set a.b 1\npliant: rejected", 1, True)))
+
+
+def test_a_page_that_the_menu_does_not_list_is_found() -> None:
+    menu = (ROOT / "zensical.toml").read_text()
+    assert not list(check.check_navigation(menu))
+    assert list(check.check_navigation(menu.replace('"tuning.md"', ""))) == [
+        "docs/tuning.md:1: this page is missing in nav in zensical.toml"
+    ]

@@ -94,6 +94,7 @@ def _sentence(error: TyperException) -> str:
     text = re.sub(r"Invalid value for '(-.*?)': (.*) is not one of (.*)", r"\1 is \2, but it must be one of \3", text)
     text = re.sub(r"Invalid value for '(.*?)': (.*) is not one of (.*)", _unknown_word, text)
     text = re.sub(r"Missing argument '(.*?)'(\. Choose from: (.*))?", _missing_word, text)
+    text = re.sub(r"Missing option '(-\S+)'", r"\1 is missing", text)
     text = re.sub(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", r"Unexpected argument: \1", text)
     text = _wrong_kind(error) or text.replace("Value error, ", "").replace("Input should be ", "it must be ")
     context = getattr(error, "ctx", None)

@@ -22,13 +22,13 @@ from pliant.errors import PliantError
 
 Array = np.ndarray[Any, Any]
 
-# So many standard deviations on either side hold 95 %.
+# The 95 % interval in standard deviations on either side.
 CONFIDENT = 1.96
-# A lag that is not known to this [s], or to this share of it, is not known.
+# A lag whose interval is wider than this [s] and than this share of it is rejected.
 MOST_DOUBT_S, MOST_DOUBT = 0.002, 0.05
-# Required match between motion and command, and the largest residual as a share of the motion.
+# Required share of the command in the motion, and the largest residual as a share of the motion.
 GAIN_OFF, MOST_LEFT = 0.1, 0.1
-# A motion smaller than so many times what is left over tells nothing.
+# A motion smaller than this many times the residual is not usable.
 LEAST_MOTION = 5.0
 LONGEST_S = 0.5
 _LEAST_SERVO_S = 1e-4
@@ -99,7 +99,7 @@ def identify(command: Array, motion: Array, dt: float) -> Delay:
         return y - gain * model - offset
 
     best, first = None, max(2 * dt, _first_guess(u, y, dt))
-    for share in (0.2, 0.8):  # the two shares stand in for each other: from either side
+    for share in (0.2, 0.8):  # delay and servo lag trade off against each other: start from either side
         start = (share * first, max((1 - share) * first, 2 * _LEAST_SERVO_S))
         bounds = ((0.0, _LEAST_SERVO_S), (LONGEST_S, LONGEST_S))
         found = least_squares(left, np.clip(start, *bounds), bounds=bounds, x_scale=dt, diff_step=1e-3)
@@ -132,7 +132,7 @@ def _straight(model: Array, y: Array) -> tuple[float, float]:
 
 
 def _delay(u: Array, y: Array, dt: float, x: Array) -> Delay:
-    """The result, with how well it is known."""
+    """The result, with its uncertainty."""
     model, step = answer(u, dt, *x), 0.05 * dt
     gain, offset = _straight(model, y)
     left = y - gain * model - offset
@@ -158,7 +158,7 @@ def _delay(u: Array, y: Array, dt: float, x: Array) -> Delay:
 
 
 def _repeats(left: Array) -> float:
-    """How many samples say the same thing: 1 + 2 Σ ρ_k up to the first k at which they no longer agree."""
+    """How many samples count as one independent sample: 1 + 2 Σ ρ_k up to the first k without correlation."""
     power, total = float(left @ left), 1.0
     for k in range(1, len(left) // 4):
         rho = float(left[k:] @ left[:-k]) / power if power > 0.0 else 0.0

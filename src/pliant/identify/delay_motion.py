@@ -38,9 +38,10 @@ Progress = Callable[[float], None]
 
 # Shortest and longest stay at one end [s], as multiples of the time in which the motion there takes place.
 _SHORT, _LONG = 1.0, 4.0
-# In contact, this share of the force is taken off; before, it is held for so long [s], and found within so long [s].
+# In contact, the share of the force that is removed; how long it is held before [s], and how long settling may take
+# [s].
 _SHARE, _HELD_S, _PATIENCE_S = 0.6, 0.5, 60.0
-# A smaller way than this cannot be commanded or measured by any arm [m].
+# No arm can be commanded or measured more finely than this [m].
 _LEAST_M = 1e-5
 
 
@@ -101,7 +102,7 @@ def find_lag(
     check(found, how.amplitude_rad if how.joint else how.amplitude_m)
     if contact:
         pressed = move_pressed(task, how, fast=fast, progress=lambda share: progress(0.5 + 0.5 * share))
-        # it was moved out of the surface, and stiffness counts inwards
+        # the motion was out of the surface, and stiffness counts inwards
         force = identify_force(-pressed.position, -pressed.speed, pressed.force, pressed.dt)
         check_force(force)
     cutoff = task.params.sense.cutoff_hz
@@ -138,7 +139,7 @@ def move_free(task: Task, how: Excitation, *, fast: bool, progress: Progress = l
 
 
 def move_pressed(task: Task, how: Excitation, *, fast: bool, progress: Progress = lambda share: None) -> Motion:
-    """Press with the contact law, then move out of the surface and back by so little that contact is kept."""
+    """Press with the contact law, then move slightly out of the surface and back, so that contact is kept."""
     arm = arm_of(task)
     with moving(_pressing(task, how), fast=fast) as mover:
         last = _press(mover)
@@ -162,7 +163,7 @@ def move_pressed(task: Task, how: Excitation, *, fast: bool, progress: Progress 
 
 
 def _amplitude(c: Any) -> float:
-    """How far the tool may go out of the surface that it presses on [m]."""
+    """How far the tool may move out of the surface that it presses on [m]."""
     amplitude = _SHARE * float(c["target_n"]) / float(c["stiffness"])
     if amplitude < _LEAST_M:
         raise DelayError(
@@ -173,13 +174,13 @@ def _amplitude(c: Any) -> float:
 
 
 def _quiet(task: Task, how: Excitation) -> Task:
-    """The task as it is moved here: slowly, by `hold` as quick as asked, without its script."""
+    """The task for this motion: low limits, `hold` with the required bandwidth, and no script."""
     quiet = slowed(task)
     return quiet.model_copy(update={"params": changed(quiet.params, {"hold.bandwidth_hz": how.bandwidth_hz})})
 
 
 def _pressing(task: Task, how: Excitation) -> Task:
-    """The task pressing on its surface, without its own commands and without an end of the dwell."""
+    """The task for pressing on its surface, without its own commands and with an endless dwell."""
     data = _quiet(task, how).model_dump()
     data |= {"law": "contact"}
     data["params"] = changed(
@@ -189,7 +190,7 @@ def _pressing(task: Task, how: Excitation) -> Task:
 
 
 def _press(mover: Mover) -> Any:
-    """Find the surface and hold the force; returns the last record. If that does not work, the tool is lifted off."""
+    """Seek the surface and hold the force; returns the last record. If that fails, the tool is lifted off."""
     mover.pass_time(0.1)  # a command before the law runs is ignored
     for command in ("set_start", "start"):
         mover.command(command)
@@ -228,7 +229,7 @@ def lift_off(mover: Mover) -> None:
 def _excite(
     mover: Mover, start: Array, way: Array, how: Excitation, progress: Progress, force_limit_n: float = math.inf
 ) -> Array:
-    """Go to and fro between `start` and `start + way` at times that look random, and end at the start."""
+    """Move back and forth between `start` and `start + way` at pseudo-random times, and end at the start."""
     random = np.random.default_rng(0)
     stay = 1.0 / (2.0 * math.pi * how.bandwidth_hz)
     parts, passed, there = [mover.pass_time(0.1)[-1:]], 0.0, True
@@ -250,7 +251,7 @@ def _must_have(arm: Arm, joint: int) -> None:
 
 
 def _way(arm: Arm, q: Array, how: Excitation) -> Array:
-    """How far the joints go: one of them, or all so that the tool goes back along its axis."""
+    """The joint motion: of one joint, or of all so that the tool moves back along its axis."""
     if how.joint:
         way = np.zeros(arm.n)
         middle = 0.5 * (arm.q_min + arm.q_max)[how.joint - 1]
@@ -262,7 +263,7 @@ def _way(arm: Arm, q: Array, how: Excitation) -> Array:
 
 
 def _joints_for(arm: Arm, q: Array, shift: Array) -> Array:
-    """How far the joints go to shift the tool [m] without turning it, as far as the arm can."""
+    """The joint motion that shifts the tool [m] without turning it, as far as the arm can."""
     J = arm.jacobian(q)
     wanted = np.concatenate([shift, np.zeros(3)]) if arm.n >= 6 else shift
     way = np.linalg.lstsq(J if arm.n >= 6 else J[:3], wanted, rcond=None)[0]
@@ -277,7 +278,7 @@ def _joints_for(arm: Arm, q: Array, shift: Array) -> Array:
 
 
 def _along(records: Array, start: Array, way: Array, amplitude: float, dt: float, normal: Array) -> Motion:
-    """Command and motion along `way`, where all of it is `amplitude`; before them a moment of rest."""
+    """Command and motion along `way`, whose length is `amplitude`; they begin with a moment at rest."""
     if not np.all(np.diff(records["tick"]) == 1):
         raise DelayError("Some records were lost, and the lag cannot be identified without them. Try again.")
     n, scale = len(start), amplitude / float(way @ way)

@@ -20,17 +20,17 @@ from pliant.spatial import quat_to_mat, so3_exp
 
 Array = np.ndarray[Any, Any]
 
-# What these do not fit is no tool: its centre farther from the sensor, or heavier, than anything a wrist carries.
+# Bounds of a plausible tool: distance of its centre from the sensor, and mass.
 MAX_COM_M = 0.6
 LEAST_POSES = 4
 MAX_CONDITION = 30.0
 MAX_MASS_STD = 0.02
 """Largest relative standard deviation of the mass at which the mass counts as known."""
 MAX_COM_STD_M = 0.005
-# Gauss-Newton steps at most; what stands for no noise at all [N², (N m)²].
+# Largest number of Gauss-Newton steps; the variance used for no noise [N², (N m)²].
 _STEPS, _DUST = 20, 1e-24
 _NOTHING_KG = 1e-9
-# A mass that is shown as 0.000 kg.
+# Masses below this are shown as 0.000 kg.
 _LEAST_KG = 0.0005
 
 
@@ -147,9 +147,9 @@ def _condition(A: Array) -> float:
 
 
 def _fit(wrenches: Array, g: Array) -> tuple[Array, Array, Array]:
-    """(m, m c, f_b, τ_b), what is left of the readings (n, 6), and how they change with these and the mount."""
+    """(m, m c, f_b, τ_b), the residual of the readings (n, 6), and their derivatives by these and the mount."""
     A, b = _regressor(g), wrenches.reshape(-1)
-    # forces tell m and f_b, moments m c and τ_b: nothing couples them, so no weights are needed
+    # forces determine m and f_b, moments m c and τ_b: they are independent, so no weights are needed
     theta = np.linalg.lstsq(A, b, rcond=None)[0]
     left = (b - A @ theta).reshape(-1, 6)
     # exp(φ) g = g + φ × g:   δf = m φ × g   δτ = (m c) × (φ × g)
@@ -181,10 +181,10 @@ def _rotation(vector: Array) -> Array:
 
 
 def _variances(columns: Array, left: Array) -> Array:
-    """Variance of every number in the readings: that of forces and that of moments, from what is left over of each."""
+    """Variance of every number in the readings, from the residuals of forces and of moments."""
     sizes = np.array([(left[:, :3] ** 2).sum(), (left[:, 3:] ** 2).sum()]) + _DUST
-    # Each unknown takes a share of freedom from forces and moments: traces of the two parts of the hat matrix. It
-    # depends on the weights, which depend on it.
+    # Each unknown uses up degrees of freedom of forces and moments: the traces of the two parts of the hat matrix. They
+    # depend on the weights, which depend on them.
     variances, forces = sizes / (3 * len(left)), np.tile([True] * 3 + [False] * 3, len(left))
     for _ in range(3):
         weighted = columns / np.sqrt(np.where(forces, *variances))[:, None]
@@ -195,7 +195,7 @@ def _variances(columns: Array, left: Array) -> Array:
 
 
 def _covariance(columns: Array, left: Array) -> Array:
-    """Covariance of the estimate, with the noise of forces and moments taken from what is left over."""
+    """Covariance of the estimate, with the noise of forces and moments from the residuals."""
     weighted = columns / np.sqrt(_variances(columns, left))[:, None]
     inverse = np.linalg.pinv(weighted)
     return inverse @ inverse.T

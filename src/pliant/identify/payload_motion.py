@@ -131,7 +131,7 @@ def slowed(task: Task) -> Task:
 
 
 def where_it_stands(mover: Mover, n: int) -> Array:
-    """Joints at which `hold` has taken over: a real arm starts where it was left, not at the model's start."""
+    """Joints at which `hold` took over: a real arm starts where it is, not at the model's start."""
     return mover.pass_time(0.02)[-1]["state"]["q_cmd"][:n].copy()
 
 
@@ -172,7 +172,7 @@ def choose_poses(arm: Arm, start: Array, poses: int, reach: float = REACH) -> Ar
     down = np.array([gravity_in_sensor(arm, q) for q in candidates])
     down /= np.maximum(np.linalg.norm(down, axis=1, keepdims=True), 1e-9)
     effort = np.abs(candidates - start).sum(axis=1)
-    # the nearest first, then always the one whose gravity is farthest from all before; a long way counts a little
+    # the nearest first, then always the one whose gravity differs most from all before; long motions cost a little
     chosen = [int(effort.argmin())]
     apart = np.full(len(candidates), np.inf)
     while len(chosen) < poses:
@@ -184,7 +184,7 @@ def choose_poses(arm: Arm, start: Array, poses: int, reach: float = REACH) -> Ar
 
 
 def _short_tour(points: Array) -> Array:
-    """The same rows, each followed by the nearest that is left."""
+    """The same rows, each followed by the nearest remaining one."""
     order, left = [0], set(range(1, len(points)))
     while left:
         here = points[order[-1]]

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-# So far may a joint be from there, and so long may it be farther [rad, m; s].
+# Allowed distance from there [rad, m], and how long it may be exceeded [s].
 NEAR, FOR_S = 0.05, 0.1
-# The longest lag of an arm that follows [s]; how late its readings may be comes on top.
+# The longest lag of an arm that follows [s], in addition to the lateness of its readings.
 LAG_S = 0.25
-# Into so many parts that time is divided: their least and most are kept, not every command.
+# That time is divided into this many parts: the lowest and highest command of each are kept, not every command.
 _PARTS = 16
 
 

@@ -23,6 +23,8 @@ _LABELS = {
     "limits.speed_scale": "Joint speed scale",
     "limits.linear_speed_m_s": "Tool speed",
     "limits.angular_speed_rad_s": "Rotation speed",
+    "limits.starved_warn_s": "Starvation warning",
+    "limits.starved_fault_s": "Starvation fault",
 }
 _NUMBERS = ("number", "whole number")
 _LISTS = ("3 numbers", "6 numbers")

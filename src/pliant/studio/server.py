@@ -2,7 +2,7 @@
 
 The link contains a token. Without it the server gives out no page, no picture and no socket; only the static files,
 which contain nothing about the robot, are public. A page of another origin is rejected, so that no other site open in
-the same browser can talk to the robot. So is a request under an unknown host name (see `door`).
+the same browser can talk to the robot. So is a request under an unknown host name (see `host_check`).
 """
 
 from __future__ import annotations

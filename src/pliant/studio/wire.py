@@ -81,6 +81,12 @@ def _turned(records: Array) -> Array:
     return turned_deg(records["observed"]["pose"], records["goal"]["pose"])
 
 
+def _tank(records: Array) -> Array:
+    """The energy in the tank [J]; NaN before a law with gains has run."""
+    energy = records["state"]["tank_j"]
+    return np.where(energy < 0.0, np.nan, energy)
+
+
 _TIME = Channel("time", "s", lambda r: r["time_s"])
 _LATENESS = Channel("lateness", "µs", lambda r: r["timing"]["late_s"] * 1e6)
 
@@ -95,7 +101,7 @@ _CHANNELS = (
     Channel("velocity z", "m/s", _part("twist", 2)),
     Channel("distance from goal", "mm", _stretch),
     Channel("angle from goal", "°", _turned),
-    Channel("energy tank", "J", lambda r: r["state"]["tank_j"]),
+    Channel("energy tank", "J", _tank),
     _LATENESS,
 )
 

@@ -15,17 +15,19 @@ if TYPE_CHECKING:
     from pliant.testing.robot_checks import Bench
 
 MOVED_BY = ("velocity", "position")
-"""The interfaces by which these checks move an arm. A velocity goes on until somebody ends it, so it comes first."""
+"""The interfaces by which these checks move an arm. A velocity command lasts until it is replaced, so it comes
+first.
+"""
 
 # How long stamps are watched, and how many new ones must come [s, -]; how much faster than ours a clock may seem.
 _STAMPS_S, _STAMPS, _CLOCK_RATIO = 0.5, 10, 1.5
-# A wrench may be so much older or newer than the joints [s].
+# How much older or newer than the joint readings a wrench may be [s].
 _WRENCH_AGE_S = 0.1
 # How long a motion there and back takes, and how long one with a constant speed [s].
 _MOTION_S, _RUN_S = 2.0, 0.5
-# So much of a motion, or of a force, may be missing or too much.
+# Allowed relative error of a motion or of a force.
 _SHARE = 0.3
-# What a joint may move beyond what time explains [rad, m].
+# How far a joint may move beyond what speed and time explain [rad, m].
 _SLACK = 0.002
 # The push [N], how long it lasts, settles and is averaged [s]; the least weight that shows a sign [N].
 _PUSH_N, _PUSH_S, _SETTLE_S, _MEAN_S, _LEAST_N = 10.0, 4.0, 1.0, 0.3, 3.0

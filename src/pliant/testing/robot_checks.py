@@ -1,4 +1,5 @@
-"""Whether a robot driver keeps its contract (docs/robot-driver.md): units, signs, time, stop, watchdog, lost lines.
+"""Whether a robot driver keeps its contract (docs/robot-driver.md): units, signs, time, stop, watchdog, lost
+connection.
 
 The arm moves: one joint, by a few hundredths of a radian, there and back or in one direction.
 """
@@ -25,7 +26,7 @@ from pliant.testing.driven_robot import BusyError, Driven, FailedError, SkippedE
 
 # How often a check is repeated if this computer was too busy.
 _TRIES = 8
-# So far may a joint be outside the range of the model [rad, m].
+# How far a joint may be outside the range of the model [rad, m].
 _RANGE_MARGIN = 0.1
 _FRESH = "give an address or a function that makes new drivers, so that the robot can be opened again"
 
@@ -109,7 +110,7 @@ class Bench:
             outcome, sentence = "skipped", str(skipped)
         except FailedError as failed:
             outcome, sentence = "failed", str(failed)
-        except PliantError as error:  # of open, or of a task that does not fit
+        except PliantError as error:  # from `open`, or from a task that does not fit
             outcome, sentence = "failed", f"it could not be opened: {error}"
         self.checks.append(Check(name, outcome, sentence))
         return outcome != "failed"
@@ -148,7 +149,7 @@ class Bench:
         robot = self.first if self.once and self.first is not None else self.make(interface)
         try:
             robot.open()
-            # half of what the watchdog allows: the robot must not stop because of us
+            # half of the watchdog's time, so that this check does not trigger it
             patience_s = 0.5 * self.settings.watchdog_s
             it = Driven(robot, interface, self.dt, patience_s, is_simulated=self.is_simulated)
         except BaseException as error:

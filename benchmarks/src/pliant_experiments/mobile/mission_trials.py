@@ -106,7 +106,7 @@ def _refusals(task: MissionTask, grid: OccupancyGrid) -> tuple[Figure, list[str]
     bad: list[tuple[OccupancyGrid, Any, Any, str]] = [
         (with_box(grid, *AROUND_TABLE), task.goal_pose, task.start_pose, "would touch an obstacle"),
         (with_box(grid, *DOOR), task.goal_pose, task.start_pose, "No path exists"),
-        (grid, high, task.start_pose, "from no base pose"),
+        (grid, high, task.start_pose, "No base pose was found"),
         (grid, np.full(7, math.nan), task.start_pose, "unit quaternion"),
         (grid, task.goal_pose, (4.95, 1.0, 0.0), "is not free"),  # in a wall
         (grid, task.goal_pose, (math.nan, 1.0, 0.0), "three finite numbers"),

@@ -52,7 +52,7 @@ def render_model(
     size: tuple[int, int] = (960, 720),
     arrows: Sequence[Arrow] = (),
 ) -> np.ndarray[Any, Any]:
-    """A model with geometry (see `robots.sim.scene`) at joint positions q, as an image (height, width, 3)."""
+    """A model with geometry (see `world.display_scene`) at joint positions q, as an image (height, width, 3)."""
     data = mujoco.MjData(model)
     data.qpos[:] = q
     mujoco.mj_forward(model, data)

@@ -93,7 +93,7 @@ class RegulatedPurePursuit(Follower):
 
 
 def _open_space(path: Path) -> Space:
-    """A space around a path in which nothing stands."""
+    """A space around a path without obstacles."""
     rows, around = path.samples(0.1), 5.0
     low, high = rows[:, :2].min(0) - around, rows[:, :2].max(0) + around
     n = np.ceil((high - low) / 0.25).astype(int)

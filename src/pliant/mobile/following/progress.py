@@ -65,7 +65,7 @@ class ProgressWatch:
         return self._judged(time_s) if full else ""
 
     def _judged(self, time_s: float) -> str:
-        """How far it got at most, there and back: a base that is late has done by now what it was told before."""
+        """How far the base got at most, there and back: because of its lag, it carries out earlier commands."""
         went = np.array([place for _, _, place in self._past])
         told = np.array([pose for at_s, pose, _ in self._past if at_s <= time_s - self._late_s])
         over = f"in {self._over_s:g} s: it is stuck"

@@ -40,7 +40,7 @@ class MissionLink(BoardLink[MissionTask]):
         return self.mission_log["stage"]
 
     def has_stopped(self, since: int) -> bool:
-        """Whether the mission obeys a stop; its records do not show that, but its log does."""
+        """Whether the mission is stopping or has stopped; its log shows that, its records do not."""
         return not self.mission_log.get("moving", True) or self.mission_log.get("stage") in ("stopping", "stopped")
 
     def begin(self) -> None:

@@ -71,7 +71,7 @@ class MissionProcess:
         return self.mission.stage if self.goes or self.mission.ended else READY
 
     def run(self) -> tuple[int, str]:
-        """Periods until asked to end; a robot that moves brakes first."""
+        """Run periods until a request to end; a moving robot brakes first."""
         board, pace, out = self.board, PACE.new(), TELEMETRY.new()
         pace[0].period = round(self.task.dt * 1e9)
         ring, number = board.ring, 0
@@ -90,10 +90,10 @@ class MissionProcess:
         self._seeker.shutdown(wait=False, cancel_futures=True)
         return STOPPED, self.asked
 
-    # ---- what is asked ----
+    # ---- requests ----
 
     def _listen(self, number: int) -> bool:
-        """Hear what is asked; False: end."""
+        """Process requests; False: end."""
         if os.getppid() != int(self.board.header.owner_pid):
             self.asked = "the process that started the loop has exited"
         if has_request(*self.board.door, 0):
@@ -117,21 +117,21 @@ class MissionProcess:
                 self._answer(number, why)
             elif code == goal_requests.GOAL_POSE:
                 self._seek(np.array(item["values"][:7]), self._take, number)
-            elif self.mission.ended:  # once more, from here
+            elif self.mission.ended:  # begin again, from here
                 self._seek(self.mission.goal, self._begin, number)
             else:
                 self.goes = True
                 self._answer(number, "")
 
     def _halt(self) -> None:
-        """Brake. A way that is being looked for, to be driven at once, is not driven when it is found."""
+        """Brake. If a path is being planned to be driven at once, it will not be driven."""
         if self.goes:
             self.mission.stop("a stop was requested")
         elif self._sought is not None and self._sought[1] == self._begin:
             self._sought = self._sought[0], self._stay, self._sought[2]
 
     def _busy(self) -> str:
-        """What speaks against another mission now."""
+        """Why another mission cannot begin now; empty if it can."""
         base = self.loop.loop.base[0]
         if self._sought is not None:
             return "A path is already being planned. Wait until it is found."
@@ -146,15 +146,17 @@ class MissionProcess:
         self._sought = self._seeker.submit(self._prepared, goal, place), then, number
 
     def _prepared(self, goal: Array, place: Array) -> Mission:
-        """A mission from `place`, with its way found; it has a model of its own, for the periods go on beside it."""
+        """A mission from `place`, with its path planned; it has its own model, because the periods continue
+        meanwhile.
+        """
         _, _, mission = begun(self.task, goal, place)
         return mission
 
     def _way_from(self, place: Array) -> Callable[[], Stand | None]:
-        """Looks for a way of the mission that runs, whose base stands elsewhere than where the known one begins."""
+        """Plans a path for the running mission, whose base is not where the known path begins."""
         grid, goal, task, arm = self.mission.grid, self.mission.goal, self.task, self.mission.body.arm_name
 
-        def look() -> Stand:  # with a model of its own
+        def look() -> Stand:  # with its own model
             body = Body(arm, limits=task.base, tool=task.tool)
             return Mission(body, grid, goal, task, task.dt, within).prepare(place)
 
@@ -183,7 +185,7 @@ class MissionProcess:
         self._take(mission)
         raise RejectedError("The mission was stopped while its path was being planned. Begin again to drive it.")
 
-    # ---- what is published ----
+    # ---- publishing ----
 
     def _answer(self, number: int, why: str) -> None:
         self.answers[str(number)] = why
@@ -191,7 +193,7 @@ class MissionProcess:
             del self.answers[old]
 
     def _tell(self) -> None:
-        """Put the log of the mission on the board, if there is another one."""
+        """Put the log of the mission on the board if it has changed."""
         mission = self.mission
         seeks = self._sought is not None or (self.goes and mission.drive.seeks)
         told = self.stage, self.goes, len(mission.log), id(mission), id(mission.stand), seeks, tuple(self.answers)

@@ -139,7 +139,7 @@ def _must_not_be_of_arm(task: MissionTask, name: str) -> None:
 
 
 def place_of(task: MissionTask) -> tuple[str, OccupancyGrid]:
-    """The arm of a mission and its map; rejects what is wrong with them at once."""
+    """The arm of a mission and its map; raises at once if one of them is wrong."""
     if not is_simulated(task.robot):
         raise InputError("robot", task.robot, "sim:<model>", "Missions run only in simulation.")
     return model_of(task.robot), load_map(task.map, resolution_m=task.map_resolution_m, origin=task.map_origin_m)

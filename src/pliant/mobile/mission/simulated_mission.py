@@ -62,7 +62,7 @@ class MissionLoop:
         self.loop = BodyLoop(robot, body, BodySettings(slip=mission.settings.slip, lags=lags, dt=mission.dt))
         self._frozen, n = FrozenOdometry(), body.arm_joints
         reading, base = self.loop.reading, self.loop.base
-        # views: to look a field up takes longer than to use it
+        # views: looking up a field takes longer than using it
         self._q, self._qd, self._goal = reading["q"][0, :n], reading["qd"][0, :n], self.loop.goal["pose"][0]
         self._pose, self._wheels, self._twist = base["pose"][0], base["wheels"][0], base["twist"][0]
         self._commanded, self._told = self.loop.state["q_cmd"][0, :n], base["command"][0]

@@ -112,7 +112,9 @@ class Mission:
         return not free_at(self._space, float(place[0]), float(place[1]), float(place[2]))
 
     def _rehearsed(self, q: Array) -> str:
-        """What goes wrong in stage C, with exact motion, from a place (base and joints with the tool at its goal)."""
+        """What goes wrong in stage C, with exact motion, from a place (base and joints with the tool at its goal); ""
+        if nothing.
+        """
         stage = ReachStage(self.body, self.settings, self.goal, REHEARSAL_S)
         stage.place = q
         now = np.concatenate([q[:BASE_JOINTS], self.park_q])
@@ -130,7 +132,7 @@ class Mission:
         return why
 
     def _place_from(self, place: Any) -> Search:
-        """The stand and the way from here: the prepared one if the base is where that begins."""
+        """The base pose to reach from and the path there: the prepared ones if the base is where that path begins."""
         if (known := self._planned) is not None:
             far, turned = from_place(known.plan.path.start, place)
             if far <= SAME_M and turned <= SAME_RAD:
@@ -141,7 +143,7 @@ class Mission:
         return lambda: found
 
     def _follower(self, path: Path) -> Follower:
-        """What keeps the base on its way; pure pursuit looks at the map of this moment."""
+        """The follower of the path; pure pursuit uses the current map."""
         p = self.settings
         if p.travel.follower == "path":
             return PathFollower(path, p.base, p.follow)
@@ -169,7 +171,7 @@ class Mission:
     def see(self, grid: OccupancyGrid) -> None:
         """Use a new map from now on; if it blocks the path, another path is planned."""
         p = self.settings.planner
-        # a base that follows its way is off by millimetres: half of the margin is for that
+        # a base deviates from its path by millimetres: half of the margin allows for that
         half = p.footprint.model_dump() | {"margin_m": 0.5 * p.footprint.margin_m}
         self._space = prepared(grid, Footprint(**half), unknown_is_free=p.unknown == "free")
         self.grid: OccupancyGrid = grid
@@ -205,7 +207,7 @@ class Mission:
         return wish
 
     def _steady(self, seen: Seen) -> Seen:
-        """What is seen, with the base where its wheels have taken it and its pose, over some readings, puts it."""
+        """The measurements, with a base pose from wheel motion, corrected by averaged pose readings."""
         place = self._place.update(seen.q[:BASE_JOINTS], seen.twist, self.dt)
         q, expected = seen.q.copy(), seen.expected.copy()
         expected[:BASE_JOINTS] += place - q[:BASE_JOINTS]
@@ -213,7 +215,7 @@ class Mission:
         return replace(seen, q=q, expected=expected)
 
     def _proceed(self, seen: Seen) -> None:
-        """Stay in the stage, go on to the next, look for another way, or stop."""
+        """Stay in the stage, go on to the next, plan another path, or stop."""
         stage = self._stages[self.stage]
         slips = self._slipping(seen)
         if why := self._why or self._unusable(seen) or slips or stage.trouble(seen) or self._touching(seen):
@@ -233,7 +235,9 @@ class Mission:
             self._mind_the_way(seen)
 
     def _mind_the_way(self, seen: Seen) -> None:
-        """Stop before what a new map shows in the way; once the base stands, take another way or give up."""
+        """Stop before an obstacle that a new map shows on the path; once the base has stopped, plan another path or
+        give up.
+        """
         most = self.settings.travel.detours
         if not self.drive.waits and (why := self._in_the_way()):
             self.drive.waits = why
@@ -269,7 +273,7 @@ class Mission:
         return ""
 
     def _slipping(self, seen: Seen) -> str:
-        """Whether the wheels have slipped for too long: where they took the base, and where it is, have parted."""
+        """Whether the wheels have slipped for too long: wheel motion and measured pose disagree."""
         lasts_s, most_s = self._slip.update(seen.slipping, self.dt), self.settings.watch.slip_s
         return (
             f"the wheels have slipped for {lasts_s:.1f} s: odometry and measured pose do not match"
@@ -304,7 +308,7 @@ class Mission:
         return "" if ahead is None else f"an obstacle blocks the path {max(0.0, ahead - gone):.1f} m ahead"
 
     def _rest(self, seen: Seen) -> None:
-        """End a stop once everything stands."""
+        """End a stop once base and arm are at rest."""
         blind = bool(self._unusable(seen))
         if seen.time_s - self.log[-1].time_s > RESTLESS_S:
             self.stage = STOPPED

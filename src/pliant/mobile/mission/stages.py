@@ -208,7 +208,7 @@ class DriveStage(Stage):
         return self._search is not None
 
     def _look(self) -> str:
-        """Take the place and the way, if they are found; or why there are none."""
+        """Take base pose and path once they are found; otherwise the reason why there are none."""
         if self._search is None:
             return ""
         try:
@@ -234,7 +234,7 @@ class DriveStage(Stage):
 
     def let_through(self, u: Array) -> None:
         self._command = u[:2].copy()
-        if self._told is not None:  # a view of the follower's own record: it goes on from what was really commanded
+        if self._told is not None:  # a view of the follower's own record: it continues from the filtered command
             self._told.v, self._told.omega = u[0], u[1]
 
     def reached(self, seen: Seen) -> str:

@@ -47,8 +47,8 @@ class Stands:
         if not self.places:
             x, y, z = (float(value) for value in goal[:3])
             raise RejectedError(
-                f"goal ({x:g} m, {y:g} m, {z:g} m) cannot be reached: from no base pose can the arm bring its tool "
-                f"there with its joints within {p.stray_rad:g} rad of its home pose (travel.stray_rad).",
+                f"goal ({x:g} m, {y:g} m, {z:g} m) cannot be reached. No base pose was found from which the "
+                f"arm reaches it with every joint within {p.stray_rad:g} rad of the home pose (travel.stray_rad).",
                 field="goal", value=(x, y, z),
             )  # fmt: skip
 
@@ -59,7 +59,7 @@ class Stands:
         """
         planner.check(start, start)
         free = self._free(planner)
-        # no way costs less than the shortest one through nothing: those that cannot be the cheapest are not looked for
+        # no path is cheaper than the shortest one without obstacles: paths that cannot be the cheapest are not searched
         radius = planner.settings.radius_m
         queue = [(reeds_shepp_path(start, place.base, radius).length_m, k) for k, place in enumerate(free)]
         heapify(queue)
@@ -83,7 +83,7 @@ class Stands:
         )
 
     def _free(self, planner: HybridAStar) -> list[PoseSolution]:
-        """The places where the base can stand; if there is none, why."""
+        """The candidates at which the base is free of obstacles; raises with the reason if there are none."""
         left, right, bottom, top = planner.grid.extent
         inside = [p for p in self.places if left <= p.base[0] <= right and bottom <= p.base[1] <= top]
         free = [place for place in inside if planner.free(place.base)]

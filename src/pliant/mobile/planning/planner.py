@@ -99,7 +99,7 @@ class HybridAStar:
         p, room = self.settings, hybrid_a_star.room_for(self.space, self.settings.expansions, cell_m, headings, short_m)
         s = room.state[0]
         s.radius, s.cusp, s.turn, s.greed, s.narrow = p.radius_m, p.cusp_cost_m, p.turn_cost, p.greed, p.narrow_cost
-        # from the goal everything is driven the other way
+        # from the goal, everything is driven in the opposite direction
         s.forward, s.reverse = (p.reverse_cost, 1.0) if from_goal else (1.0, p.reverse_cost)
         return room
 
@@ -137,7 +137,7 @@ class HybridAStar:
         return Plan(Path((x, y, heading), self._arcs[:n].copy()), expanded, float(cost))
 
     def _arcs_of(self, rooms: Rooms) -> int:
-        """Put the way that was found into `_arcs`, from start to goal; its number of arcs."""
+        """Write the path that was found to `_arcs`, from start to goal; returns its number of arcs."""
         from_goal = bool(rooms[0].state[0].found < 0)
         n = hybrid_a_star.arcs_of(rooms[from_goal], rooms[not from_goal], self._arcs)
         if n < 0:
@@ -147,7 +147,7 @@ class HybridAStar:
         return int(shortcut.joined(self._arcs, n))
 
     def _search(self, ends: Poses, go_on: Callable[[], bool]) -> tuple[Rooms, int]:
-        """The two searches of which one has found a way, and how many poses that took."""
+        """The pair of searches that found a path, and the number of poses expanded."""
         for waves in self.waves:
             waves.dues[:] = waves.price
         if not self._waves_reach(ends):
@@ -170,7 +170,7 @@ class HybridAStar:
         )
 
     def _waves_reach(self, ends: Poses) -> bool:
-        """Let the waves run, from the goal to the start and from the start to the goal; whether both came there."""
+        """Run both waves, from the goal to the start and from the start to the goal; returns whether both arrived."""
         for k, waves in enumerate(self.waves):
             wave.begin(self.space, waves, ends[1 - k][0], ends[1 - k][1])
             if not wave.reaches(self.space, waves, ends[k][0], ends[k][1]):
@@ -178,7 +178,7 @@ class HybridAStar:
         return True
 
     def _keep_to_course(self, ends: Poses) -> None:
-        """Look for the rough course of a way, and make what lies beside it dear."""
+        """Compute a rough course, and make everything beside it more expensive."""
         there, back = self.lattices
         met = lattice.meet(self.space, there, back, ends[1], ends[0])
         if met < 0:
@@ -195,10 +195,9 @@ class HybridAStar:
             hybrid_a_star.begin(self.space, self.waves[k], room, ends[k], ends[1 - k])
 
     def _take_turns(self, rooms: Rooms, most: int, stuck: int, go_on: Callable[[], bool]) -> tuple[int, int]:
-        """Follow so many poses at most; how it went, and which search has come to its end, if one has.
-
-        One that came to its end in wider cells (`stuck`) has to find its way out first, and gets more turns. Later it
-        is the one in which fewer poses wait: if it is locked in, it comes to its end sooner.
+        """Expand at most this many poses; returns the result, and which search is exhausted, if one is. A search that
+        was exhausted in wider cells (`stuck`) has to find a path out first, and gets more turns. Later, the search with
+        fewer waiting poses gets them: if it is enclosed, it is exhausted sooner.
         """
         while (left := most - _expanded(rooms)) > 0:
             for k, room in enumerate(rooms):
@@ -234,7 +233,7 @@ class HybridAStar:
 
 
 def _numbers(name: str, pose: Pose) -> Any:
-    """A pose as numbers, or a refusal that names it."""
+    """A pose as numbers; raises an error that names it."""
     try:
         values = np.array(pose, float)
     except (TypeError, ValueError):

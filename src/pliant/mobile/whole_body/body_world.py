@@ -20,7 +20,8 @@ from pliant.world.world_config import SimConfig
 
 FLOOR, WHEELS, CASTERS = "floor", ("left_wheel", "right_wheel"), ("front_caster", "rear_caster")
 WHEEL_KG, CASTER_KG = 2.5, 1.5
-# Share of the weight on the driven wheels. The casters' springs see to it: four rigid feet would leave it to chance.
+# Share of the weight on the driven wheels. The springs of the casters ensure it: with four rigid supports it would be
+# arbitrary.
 ON_WHEELS = 0.6
 CASTER_N_M, CASTER_N_S_M = 1e6, 2e3
 # The floor: stiff enough that a base of 80 kg sinks in by a tenth of a millimetre.

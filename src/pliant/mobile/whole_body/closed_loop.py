@@ -89,7 +89,7 @@ class BodySettings:
 
 @kernel
 def measure_wrench(handle, parameters, state, reading, base, observed, work, q, needed, dt):
-    """Where the tool is, how it moves and what acts on it, in world axes, for base and arm as measured.
+    """Pose and velocity of the tool and the wrench on it, in world axes, from measured base and arm.
 
     A force sensor that the law does not need may fail.
     """
@@ -148,7 +148,7 @@ class BodyLoop:
         self.observed, self.work, self.base = OBSERVED.new(), WORK.new(), BASE.new()
         self.tick, self._v, self._u = 0, np.zeros(2), np.zeros(body.m)
         n = body.arm_joints
-        # views: to look a field up takes longer than to use it
+        # views: looking up a field takes longer than using it
         self._measured_q, self._pose = self.reading["q"][0, :n], self.base["pose"][0]
         self._wheels, self._rolled, self._apart = (self.base[name][0] for name in ("wheels", "odometry", "apart"))
         self._q_cmd, self._qd_cmd = self.state["q_cmd"][0, :n], self.state["qd_cmd"][0, :n]
@@ -214,7 +214,7 @@ class BodyLoop:
         return np.concatenate([self._pose, self._measured_q])
 
     def _watch(self) -> None:
-        """Odometry, slip, and numbers that are none."""
+        """Check odometry, slip, and that all values are finite."""
         q = self._measured()
         if not np.isfinite(q).all():
             self.state[0].fault = FAULT_NUMBER
@@ -246,7 +246,7 @@ class BodyLoop:
             handle = self.body.chain.handle
             yielding(handle, self.parameters, self.state, self.goal, self.observed, self.work, q, self.settings.dt)
             motion = self.motion.toward(q, self._twist)
-        # what the limits of base and joints took from the virtual mass, it does not have
+        # what the limits of base and joints cut from the motion is cut from the virtual mass too
         self._twist[:] = self._moved[:] = motion.twist
         return motion
 
@@ -259,7 +259,7 @@ class BodyLoop:
 
 
 def _asked(field: str, value: Any, size: int) -> Array:
-    """`value` as so many numbers, of which one stands for all."""
+    """`value` as `size` numbers; a single number sets all."""
     values = np.array(value, float)
     if values.shape not in ((), (size,)):
         raise InputError(field, value, f"{size} numbers")

@@ -56,7 +56,7 @@ def advance(q, u, n, dt):
 
 
 class Body:
-    """A mobile manipulator as the controller sees it. One thread uses one Body."""
+    """A mobile manipulator as the controller sees it. Use one Body per thread."""
 
     def __init__(
         self,

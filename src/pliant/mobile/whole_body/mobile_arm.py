@@ -1,6 +1,6 @@
 """An arm on a differential-drive base as one kinematic chain: x, y, heading, and the joints of the arm.
 
-The chain alone could move sideways. `mobile.body` prevents this, and all motion goes through it.
+The chain alone could move sideways. `kinematic_body` prevents this, and all motion goes through it.
 """
 
 # MuJoCo is a compiled module without type information.
@@ -21,7 +21,7 @@ from pliant.model.tool import Tool
 
 BASE = "mobile_base"
 JOINTS = ("base_x", "base_y", "base_heading")
-_ARM = "arm/"  # MuJoCo wants a prefix for what is attached; joints and flange get their own names back
+_ARM = "arm/"  # MuJoCo requires a prefix for attached models; joints and flange get their own names back
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def mount(spec: mujoco.MjSpec, base: Chassis, arm: str, mass_kg: float, *, visua
     body = spec.worldbody.add_body(
         name=BASE,
         mass=mass_kg,
-        ipos=(0.0, 0.0, 0.4 * h),  # batteries lie low
+        ipos=(0.0, 0.0, 0.4 * h),  # the centre of mass is low, because of the batteries
         inertia=(mass_kg * (w * w + h * h) / 12, mass_kg * (l * l + h * h) / 12, mass_kg * (l * l + w * w) / 12),
         explicitinertial=True,
     )
@@ -89,7 +89,7 @@ def mobile_design(base: Chassis, arm: str = "ur5e", *, visual: bool = False) -> 
     return Design(
         name=f"mobile_{arm}",
         spec=spec,
-        v_max=(*(UNLIMITED,) * 3, *carried.v_max),  # a base's limits are those of its wheels: see params.body
+        v_max=(*(UNLIMITED,) * 3, *carried.v_max),  # a base's limits are those of its wheels: see `body_params`
         a_max=(*(UNLIMITED,) * 3, *carried.a_max),
         q_home=None if home is None else (0.0, 0.0, 0.0, *home),
         payload_kg=carried.payload_kg,

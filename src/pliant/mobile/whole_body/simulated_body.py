@@ -87,7 +87,7 @@ class SimBody:
         return pose
 
     def _settle(self, q: Any, periods: int) -> None:
-        """Stand for a while, then begin at time zero; nobody pushes meanwhile, and no surface moves."""
+        """Let the base settle, then begin at time zero; no push acts meanwhile, and no surface moves."""
         w, command = self.world.record[0], COMMAND.new()
         command[0].mode, command[0].q[: self.arm.n] = POSITION, q
         pushes, w.n_pushes = int(w.n_pushes), 0

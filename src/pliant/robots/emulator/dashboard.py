@@ -1,6 +1,6 @@
 """The dashboard of the emulated controller: one line in, one line out.
 
-In addition to the standard commands it accepts faults to inject: ``emulator protective stop`` (see `faults`).
+In addition to the standard commands it accepts faults to inject: ``emulator protective stop`` (see `emulated_faults`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def ends(line: str) -> bool:
 
 
 def _said(controller: Controller, words: str) -> str | None:
-    """The answers that only look."""
+    """Answers to queries."""
     program = controller.program
     version = ".".join(str(part) for part in controller.version)
     table = {
@@ -51,7 +51,7 @@ def _said(controller: Controller, words: str) -> str | None:
 
 
 def _done(controller: Controller, words: str) -> str | None:
-    """The answers that do something."""
+    """Answers to commands."""
     if words == "stop":
         controller.program.stop("it was stopped by the dashboard")
         return "Stopped"

@@ -27,7 +27,7 @@ class EmulatedArm:
     """A simulated arm driven by a controller, in periods of 2 ms."""
 
     def __init__(self, model: str, tool: Tool, config: SimConfig, start_q: Any = ()) -> None:
-        # one period of the declared transport is really spent on the line: see docs/universal-robots.md
+        # one period of the declared delay is already caused by the connection: see docs/universal-robots.md
         servo = config.servo.model_copy(update={"delay_s": max(DT, config.servo.delay_s - DT)})
         self._sim = SimRobot(model, tool, config.model_copy(update={"servo": servo}), DT, start_q)
         self._bare = Arm.load(model)
@@ -48,7 +48,7 @@ class EmulatedArm:
     def time_s(self) -> float:
         return float(self.world.time)
 
-    # -- what it is told --
+    # -- commands --
 
     def idle(self) -> None:
         """No command: the arm stays at the last commanded position."""
@@ -83,7 +83,7 @@ class EmulatedArm:
         """Zero the sensor at its present reading, in flange axes."""
         self._zero += self._at_flange()
 
-    # -- pushes of a task begin with the motion, not with the emulator --
+    # -- pushes of a task: their times count from the first motion --
 
     def hold_pushes(self) -> None:
         for slot, _ in zip(self.world.push, self._pushes, strict=False):

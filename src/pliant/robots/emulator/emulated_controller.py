@@ -71,7 +71,7 @@ class Controller:
             self._planned.remove(fault)
             self.inject(fault)
 
-    # -- what goes wrong --
+    # -- faults --
 
     def inject(self, fault: Fault) -> None:
         """Inject a fault now."""
@@ -127,7 +127,7 @@ class Controller:
         """The safety bits: every stop is also one by the safety system."""
         return self.safety if self.safety == NORMAL else self.safety | SAFETY_STOP
 
-    # -- what it tells --
+    # -- outputs --
 
     def tell(self) -> None:
         """Update the outputs."""

@@ -3,8 +3,8 @@
 In a period it first sends the state at its beginning, then processes what has arrived, then moves the arm. So a command
 that answers a packet takes effect one period later, as on a real controller.
 
-In lockstep (see `faults`) the next period begins when the command that answers the last packet has arrived: both ends
-share one machine, and neither loses time while the other is delayed.
+In lockstep (see `emulated_faults`) the next period begins when the command that answers the last packet has arrived:
+both ends share one machine, and neither loses time while the other is delayed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pliant.robots.ur import rtde
 
 DASHBOARD, SECONDARY, REALTIME = 29999, 30002, 30003
 PORTS = (rtde.PORT, DASHBOARD, SECONDARY, REALTIME)
-# A client that leaves this much unread is not reading any more [bytes].
+# A client with this much unread data has stopped reading [bytes].
 _STUCK = 1 << 20
 # In lockstep it listens for this long at a time [s].
 _LISTEN_S = 0.01
@@ -96,7 +96,7 @@ class Server:
             self.period()
             each()
             if self._awaits_answer():
-                deadline = max(deadline, time.monotonic() - DT)  # nothing was missed: time stood still
+                deadline = max(deadline, time.monotonic() - DT)  # no period was missed: the clock was stopped
             deadline += DT
             left = deadline - time.monotonic()
             if left > 0.0:
@@ -123,12 +123,12 @@ class Server:
         return awaited
 
     def _is_in_step(self) -> bool:
-        """Whether somebody moves the arm, and time is to wait for the commands."""
+        """Whether a client moves the arm and lockstep applies."""
         controller = self.controller
         moves = controller.program.plays and controller.program.moving
         return controller.lockstep_s > 0.0 and moves and any(client.inputs for client in self.clients)
 
-    # -- out --
+    # -- sending --
 
     def _publish(self) -> None:
         controller = self.controller
@@ -151,7 +151,7 @@ class Server:
         while client.later and client.later[0][0] + controller.late_s <= controller.now:
             client.put(client.later.popleft()[1])
 
-    # -- in --
+    # -- receiving --
 
     def _hear(self, wait_s: float = 0.0) -> None:
         lines = [*self._doors, *(client.line for client in self.clients)]
@@ -229,7 +229,7 @@ class Server:
             return b"\x01"
         return None
 
-    # -- gone --
+    # -- disconnecting --
 
     @contextlib.contextmanager
     def _dropping(self, client: Client) -> Any:

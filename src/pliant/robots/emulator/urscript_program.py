@@ -34,7 +34,7 @@ class Program:
         self.why = "no program was uploaded"
         self.moving = False
         self._executing = False
-        # what its client asked of the watchdog (0: nothing), and what was in force when it first moved the arm
+        # the watchdog time that the client requested (0: none), and the one that was active at its first motion
         self.watchdog_s = 0.0
         self.watched_s: float | None = None
         self.slow_s, self._kicked = 0.0, 0.0
@@ -94,7 +94,7 @@ class Program:
         elif command == TORQUE and self._by_torque:
             self.arm.torque(_doubles(values, 6))
         elif command == TORQUE:
-            pass  # a version that is too old takes the command, says that all is well, and does nothing
+            pass  # a version that is too old accepts the command, reports success, and does nothing
         else:
             self._unknown(command)
 

@@ -17,9 +17,9 @@ from pliant.model.arm import Arm
 
 Array = np.ndarray[Any, Any]
 
-# So far outside of its range, or beyond what its fastest motion allows, a joint may be [rad, m].
+# How far a joint may be outside its range, or beyond its fastest motion [rad, m].
 RANGE_MARGIN, JUMP_MARGIN = 0.1, 0.05
-# So many times as fast as the joint can be it may say that it is: speeds are noisy.
+# How many times its top speed a joint may report: speeds are noisy.
 SPEED_MARGIN = 2.0
 
 
@@ -59,7 +59,8 @@ class JointStates:
             return True
         at, heard = stamp or time.time(), time.monotonic()
         told = self._told(message.velocity, order, message)
-        # messages that come in one go were made one after the other; what a stamp says counts up to a gap that stops us
+        # messages that arrive together were made one after the other; their stamps count, up to the gap that stops the
+        # loop
         passed_s = max(heard - self.heard_s, min(at - self.stamp_s, self._gap_s))
         self.fault = self._implausible(q, told, passed_s)
         if self.fault:
@@ -76,7 +77,7 @@ class JointStates:
 
     @staticmethod
     def _told(numbers: Any, order: list[int], message: Any) -> Array | None:
-        """Speeds or torques of our joints; None where they are left out, as a broadcaster does by saying NaN."""
+        """Speeds or torques of our joints; None if they are left out. Some broadcasters send NaN instead."""
         if len(numbers) != len(message.name):
             return None
         told = np.asarray(numbers, float)[order]
@@ -100,7 +101,9 @@ class JointStates:
         return ""
 
     def _order_of(self, names: list[str]) -> list[int] | None:
-        """Where our joints are among `names`; None if one is missing. Publishers seldom change their minds."""
+        """Places of our joints in `names`; None if one is missing. They are cached, because publishers rarely change
+        the order.
+        """
         if names != self._order[0]:
             place = {name: i for i, name in enumerate(names)}
             known = all(name in place for name in self._names)
@@ -151,6 +154,6 @@ def stamp_of(message: Any) -> float:
 
 
 def _worst(excess: Array) -> int | None:
-    """The joint that is most in excess; None if none is."""
+    """The joint with the largest excess; None if there is none."""
     worst = int(excess.argmax())
     return worst if excess[worst] > 0 else None

@@ -34,7 +34,7 @@ Array = np.ndarray[Any, Any]
 # A command that cannot be sent at once is dropped: the next one is newer. The loop never waits for a subscriber.
 _SEND_WAIT_S = 0.0
 _POLL_S = 0.005
-# Once in so many commands it is seen whether anybody takes them: asking takes as long as sending.
+# How often to check for subscribers, in commands: the check takes as long as sending.
 _LOOKS = 16
 # How long the arm may take to take the stop [s].
 _STOP_S = 0.5
@@ -77,7 +77,7 @@ class Ros2Robot(Robot):
         """Join the network and wait for the arm: joint states, a wrench, and a subscriber for commands."""
         config, topic = self.config, self._join()
         self._await_arm()
-        if self._by_velocity:  # it would go on with the last velocity for ever
+        if self._by_velocity:  # it would continue with the last velocity forever
             rests = [(topic.name, topic.message_type, bytes(self._stencil.fill(_NOTHING.data, 0)))]
             name = f"{config.node}_guard"
             self._guard = Guard(name, config.namespace, rests, config.stale_s, meets_s=config.wait_s)
@@ -141,8 +141,8 @@ class Ros2Robot(Robot):
     def read(self, reading: Any) -> None:
         """The newest joint states and wrench; a fault if no joint states arrive for ros2.stale_s."""
         r, n, joints, forces = reading[0], self.arm.n, self._joints, self._wrench
-        now = time.monotonic()  # before it listens: a pause of our own must not look like one of the arm's
-        if self._written:  # before, nothing has to be stopped, and a start takes its time
+        now = time.monotonic()  # before reading: a pause of this process must not look like one of the arm
+        if self._written:  # before the first command nothing has to be stopped, and a start takes a while
             self._beat()
         self._hear_joints()
         self._hear_wrench()
@@ -177,7 +177,7 @@ class Ros2Robot(Robot):
             self.fault = f"no command could be sent for {self.config.stale_s:g} s (ros2.stale_s)"
 
     def _look(self) -> None:
-        """Whether anybody takes the commands still: a controller that comes back would find one far from its arm."""
+        """Whether there are still subscribers: a controller that comes back would get a command far from its arm."""
         if self._written % _LOOKS == 0 and not self._writer.listeners and not self.fault:
             topic = self._node.full_name(self.command_topic)
             self.fault = (
@@ -186,7 +186,7 @@ class Ros2Robot(Robot):
         self._written += 1
 
     def _beat(self) -> None:
-        """A sign of life for the guard; one that has acted, or is gone, is a fault."""
+        """A heartbeat for the guard; a guard that has acted or exited is a fault."""
         if self._guard is not None and not self.fault:
             self.fault = _GUARDED[self._guard.beat()].format(max(self.config.stale_s, LEAST_S))
 
@@ -204,7 +204,7 @@ class Ros2Robot(Robot):
             self._guard.release() if taken else self._guard.leave()
 
     def _rest(self) -> bool:
-        """Say velocity zero; True when everyone who listens has it."""
+        """Send velocity zero; True once all subscribers have received it."""
         rest, deadline = self._stencil.fill(_NOTHING.data, 0), time.monotonic() + _STOP_S
         while not self._writer.send(rest):
             if time.monotonic() > deadline:
@@ -222,14 +222,14 @@ class Ros2Robot(Robot):
     # -- messages --
 
     def _hear_joints(self) -> bool:
-        """Take joint states in; True once there have been any that can be believed."""
+        """Process joint states; True once plausible ones have arrived."""
         for message, publisher in self._states.told():
             self._joints.take(message, publisher)
         self._blame(self._joints.fault, self.config.joint_states)
         return self._joints.is_known and not self.fault
 
     def _hear_wrench(self) -> bool:
-        """Take the newest wrench in; True once there has been one that can be used."""
+        """Process the newest wrench; True once a usable one has arrived."""
         for message, publisher in self._forces.told():
             self._wrench.take(message, publisher, self._joints.now_s)
         self._blame(self._wrench.fault, self.config.wrench)

@@ -18,7 +18,7 @@ from pliant.robots.ur.controller_status import E_SERIES, TORQUE_FROM, is_same_mo
 
 # How long a controller may take to answer, and its program to start [s].
 _ANSWER_S, _START_S = 5.0, 10.0
-# A little more than that of the loop, which reads what these threads deliver.
+# Slightly above the priority of the loop, which reads what these threads deliver.
 _PRIORITY = 61
 VARIABLES = ("timestamp", "actual_q", "actual_qd", "target_moment", "actual_TCP_force", "actual_TCP_pose",
              "robot_mode", "safety_status_bits", "runtime_state", "target_speed_fraction")  # fmt: skip
@@ -56,7 +56,7 @@ def ask_version(host: str) -> rtde.Version:
 
 
 def _asked(line: socket.socket, buffer: bytearray, kind: int, body: bytes = b"") -> bytes:
-    """What is answered to a packet; what else comes meanwhile is left out, and `buffer` holds what came too early."""
+    """The answer to a packet; other packets are skipped, and `buffer` keeps bytes that came too early."""
     line.sendall(rtde.packet(kind, body))
     while (found := rtde.take(buffer)) is None or found[0] != kind:
         if found is None:

@@ -20,10 +20,10 @@ _MODES = {
 }  # fmt: skip
 RUNNING = 7
 
-# From these versions on a controller takes joint torques as ur_rtde sends them, with scales of friction: PolyScope 5
-# and, by its own count, PolyScope X.
+# From these versions on, a controller accepts joint torques as ur_rtde sends them, with friction scales: PolyScope 5,
+# and PolyScope X with its own version numbers.
 TORQUE_FROM = {5: (5, 26), 10: (10, 12)}
-# Before this one it was a CB3, which has no force sensor in its wrist.
+# Older versions are CB3 controllers, whose arms have no force sensor.
 E_SERIES = 5
 
 

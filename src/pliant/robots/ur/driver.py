@@ -34,15 +34,15 @@ from pliant.robots.ur.wrench_sign import to_sensor
 RATE_HZ = 500.0
 # The controller stops its program when no command has come for this long [s] (a little longer on some controllers).
 WATCHDOG_S = 0.1
-# Until the first command it waits for this long [s]: a loop that dies before leaves no program that plays for ever.
+# Its timeout before the first command [s], so that a loop that dies early leaves no program running forever.
 _OPENING_S = 30.0
-# The shortest look-ahead that servoJ takes [s], and its default gain: what the simulated servo is modelled on.
+# The shortest look-ahead of servoJ [s], and its default gain: the simulated servo is modelled on them.
 LOOKAHEAD_S, GAIN = 0.03, 300.0
 # How hard the arm brakes at the end [rad/s², m/s²].
 _BRAKE = 10.0
-# A joint farther from the start of the task than this is somewhere else [rad].
+# A joint farther than this from the start of the task is not at the start [rad].
 _NEAR = 0.02
-# The controller may refuse so many commands in a row before that is a fault of its own.
+# How many commands in a row the controller may reject before it is a fault.
 _REFUSALS = 25
 # How long the reason for a stopped program may take to arrive [s].
 _REASON_S = 0.02
@@ -52,18 +52,18 @@ _DRIFT = 2e-4
 _LINE = "Check the cable and the network, and whether this computer is overloaded"
 _SLOW = "so the arm is slower than commanded. Set it to 100 % on the pendant. For a slow run, lower limits.speed_scale"
 _AGAIN = "Find out why, then start again"
-# A program that plays may be one whose loop was killed just now: the watchdog ends it within this time [s].
+# A running program may belong to a loop that was just killed: the watchdog ends it within this time [s].
 _LEFT_S = 1.0
-# A speed slider below this slows the arm down behind the law's back.
+# Below this, the speed slider slows the arm down without the law knowing.
 _FULL = 0.995
-# States of the controller's program: stopping, stopped. And joints that are slower than this stand [rad/s].
+# States of the controller's program: stopping, stopped. Joints slower than this are at rest [rad/s].
 _NO_PROGRAM, _STILL = (0, 1), 0.01
 # How long the controller may take to send its first packet [s].
 _FIRST_S = 5.0
-# So far may our tool point be from the controller's [m], which knows how its arm was calibrated; and how long the
-# controller may take to tell where it is with the tool that it was given [s].
+# Allowed distance of our tool point from the controller's [m], which includes the arm's calibration; and how long the
+# controller may take to report it with the tool that was set [s].
 _SAME_M, _SAME_S = 0.02, 3.0
-# How long the end may take before it is left to the watchdog [s].
+# How long ending may take before it is left to the watchdog [s].
 _STOP_S = 3.0
 
 
@@ -97,7 +97,7 @@ class UrRobot(Robot):
         self._halted_at = math.inf
         self._ending: threading.Thread | None = None
 
-    # -- the beginning --
+    # -- start --
 
     def open(self) -> None:
         """Connect, check that the robot matches the task, set tool and payload. Nothing moves."""
@@ -136,7 +136,7 @@ class UrRobot(Robot):
             )
 
     def _must_be_free(self, program: str | None) -> None:
-        """Nobody else's program may play: ours would end it in the middle of whatever it does."""
+        """No other program may be running: ours would interrupt it."""
         host, deadline, fastest = self.address.host, time.monotonic() + _LEFT_S, 0.0
         while self._receive.getRuntimeState() not in _NO_PROGRAM:
             fastest = max(fastest, *map(abs, self._receive.getActualQd()))
@@ -152,7 +152,7 @@ class UrRobot(Robot):
             time.sleep(0.01)
 
     def _must_be_at_start(self) -> None:
-        """A task that begins somewhere must find the arm there: nobody has checked the way from where it stands."""
+        """The arm must be at the start of the task: nothing has checked the path from where it is."""
         if not len(self.start_q):
             return
         off = np.abs(np.array(self._receive.getActualQ()) - self.start_q)
@@ -165,7 +165,7 @@ class UrRobot(Robot):
             )
 
     def _set_tool(self) -> None:
-        """Tell the controller what hangs at its flange: it takes the payload's weight out of the wrench."""
+        """Set tool and payload in the controller, which subtracts the payload's weight from the wrench."""
         tool = self.arm.tool
         taken = self._control.setPayload(tool.mass_kg, list(tool.com_m))
         taken = self._control.setTcp([*tool.tcp_m, *_rotation_vector(tool.tcp_quat)]) and taken
@@ -176,7 +176,7 @@ class UrRobot(Robot):
             )
 
     def _must_be_this_arm(self) -> None:
-        """Where the controller sees the tool point, our model must see it too: else the arm is another one."""
+        """The controller's tool point must agree with our model; otherwise the arm is a different one."""
         deadline = time.monotonic() + _SAME_S
         while (off := self._off_m()) > _SAME_M:
             if time.monotonic() > deadline:
@@ -198,7 +198,7 @@ class UrRobot(Robot):
         r = reading[0]
         try:
             self._fill(r)
-        except RuntimeError:  # what ur_rtde throws when its connection has gone
+        except RuntimeError:  # raised by ur_rtde when its connection is lost
             self._lose()
 
     def _fill(self, r: Any) -> None:
@@ -211,11 +211,11 @@ class UrRobot(Robot):
             self._fail(f"at {self.address.host} {words}")
         r.q[:6], r.qd[:6], r.tau[:6] = q, qd, tau
         to_sensor(self.arm, r.q, force, r.wrench)
-        # the robot's time goes on while a packet is under way: a late one is an old one
+        # the robot's time advances while a packet is in transit: a late packet is an old one
         r.stamp_s, r.wrench_stamp_s, r.wrench_state = stamp + age, stamp, WRENCH_OK
 
     def _packet(self) -> tuple[Any, ...]:
-        """The numbers of one packet; one that arrives meanwhile makes us begin anew."""
+        """The numbers of one packet; if another one arrives meanwhile, reading starts over."""
         receive = self._receive
         stamp = receive.getTimestamp()
         while True:
@@ -226,14 +226,14 @@ class UrRobot(Robot):
             stamp = newest
 
     def _age(self, stamp: float, now: float) -> float:
-        """How much longer ago this packet was sent than the quickest one [s]."""
-        # two clocks drift apart: what was the quickest way once counts a little less in every period
+        """How much longer this packet was in transit than the fastest one [s]."""
+        # two clocks drift apart: the fastest transit time is relaxed a little in every period
         self._offset = min(self._offset + _DRIFT * self.dt, now - stamp)
         return now - stamp - self._offset
 
     def _judge(self, stamp: float, age: float, now: float) -> None:
-        """Whether the robot still does what it is told, by a packet that is `age` old [s]."""
-        # a pause of our own must not look like one of the controller's
+        """Check that the robot still follows its commands, from a packet that is `age` old [s]."""
+        # a pause of this process must not look like one of the controller
         self._heard += max(0.0, now - self._read_at - self.dt)
         self._read_at = now
         if stamp != self._stamp:
@@ -251,7 +251,8 @@ class UrRobot(Robot):
         elif not self._armed or self._control.isProgramRunning():
             self._halted_at = math.inf
         else:
-            # that comes by another line than the reason, which is in no packet before this time of the controller's
+            # this comes over another connection than the reason, which arrives in a packet of this controller time or
+            # later
             self._halted_at = min(self._halted_at, stamp + age)
             if stamp > self._halted_at + _REASON_S:
                 who = "by its watchdog or at the pendant"
@@ -289,7 +290,7 @@ class UrRobot(Robot):
             # the controller carries the arm's weight itself
             weight = self.arm.bias(self._q(), np.zeros(6))
             taken = self._control.directTorque((c.tau[:6] - weight).tolist())
-        else:  # torques end by that, and the controller holds the place
+        else:  # this ends torque control, and the controller holds the position
             return bool(self._control.kickWatchdog())
         self._mode = mode
         return bool(taken)
@@ -301,28 +302,27 @@ class UrRobot(Robot):
         return np.array(self._receive.getActualQ())
 
     def _halt_motion(self) -> None:
-        """A line that is silent may still carry a command: without it the last one lasts until the watchdog acts."""
+        """A silent connection may still deliver a command: without it, the last one lasts until the watchdog acts."""
         with contextlib.suppress(RuntimeError):
             if self._mode == VELOCITY:
                 self._control.speedJ([0.0] * 6, self._accel, self.dt)
-            elif self._mode == TORQUE:  # what carries the arm is the controller's own
+            elif self._mode == TORQUE:  # the controller itself adds the torques that carry the arm
                 self._control.directTorque([0.0] * 6)
 
     def _lose(self, words: str = "") -> None:
-        """The line has gone, or is silent, and ur_rtde is not to be touched any more.
-
-        It would wait for answers; and over a line that has gone its own threads try to connect anew, to a program
-        without a watchdog, and end in a crash before long. The arm has been stopped by then: by the watchdog, or by the
-        new program, which has been told to do nothing, and which the next loop ends (see `left`).
+        """The connection is lost or silent, and ur_rtde must not be called any more. It would wait for answers; and
+        after a lost connection its own threads try to reconnect, to a program without a watchdog, and soon crash. By
+        then the arm has been stopped by the watchdog, or by the new program, which does nothing and which the next loop
+        ends (see `recovery`).
         """
         self._lost = True
         self._fail(words or f"the connection to {self.address.host} is lost. {_LINE}")
 
     def _fail(self, words: str) -> None:
-        """The first thing that went wrong is the one that is told."""
+        """Set the fault; only the first one is reported."""
         self.fault = self.fault or words
 
-    # -- the end --
+    # -- end --
 
     def stop(self) -> None:
         """Brake and end the program. If the controller does not answer in time, its watchdog does so."""
@@ -342,11 +342,11 @@ class UrRobot(Robot):
                 elif self._mode == TORQUE:
                     self._control.stopJ(_BRAKE)
                 self._control.stopScript()
-            recovery.forget(self.address.host)  # ended just now, or stopped by the controller before
+            recovery.forget(self.address.host)  # it has just ended, or the controller stopped it before
 
     def close(self) -> None:
         """Disconnect within a time limit, so that a dead connection does not block the process."""
-        # ur_rtde takes one thread at a time: one that still ends the program has it
+        # ur_rtde allows one thread at a time: the thread that ends the program may still be using it
         if self._lost or (self._ending is not None and self._ending.is_alive()):
             return
         leaving = threading.Thread(target=self._disconnect, daemon=True)
@@ -361,7 +361,7 @@ class UrRobot(Robot):
 
 
 def _note(words: str) -> None:
-    """Something to know that is no reason to refuse."""
+    """A note that is no reason to reject the start."""
     with contextlib.suppress(OSError):
         print(words, file=sys.stderr, flush=True)
 

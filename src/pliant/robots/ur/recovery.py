@@ -30,7 +30,7 @@ def remembered(host: str) -> Iterator[None]:
     try:
         yield
     except RejectedError:
-        if not known:  # what a loop has left before is still there
+        if not known:  # an earlier loop's program may still be running
             forget(host)
         raise
 

@@ -16,7 +16,7 @@ PORT = 30004
 PROTOCOL = 2
 # Kinds of packets.
 ASK_PROTOCOL, ASK_VERSION, TEXT, DATA, OUTPUTS, INPUTS, START, PAUSE = (ord(letter) for letter in "VvMUOISP")
-# What takes the place of a type: nobody knows the name, or another client writes it.
+# Replaces a type: the name is unknown, or another client writes it.
 NOT_FOUND, IN_USE = "NOT_FOUND", "IN_USE"
 
 _FORMATS = {

@@ -2,8 +2,8 @@
 
 A UR reports `actual_TCP_force`: the external wrench at the tool point, in the base frame, without the payload's weight.
 A `Reading` holds what a bare sensor would measure: in the sensor frame at the sensor, weight included. So the weight is
-added back with the same tool with which `sense.wrench.external` removes it, and the two cancel exactly: the law feels
-what the controller reported, and a recording looks like that of any other robot.
+added back with the same tool with which `control.sense.external_wrench` removes it, and the two cancel exactly: the law
+gets what the controller reported, and a recording looks like that of any other robot.
 
     f_S = R_SB f + R_SB m g       τ_S = R_SB (τ + (p_T - p_S) × f) + c × (R_SB m g)
 
@@ -18,8 +18,8 @@ from typing import Any
 from pliant.model.arm import Arm
 from pliant.model.kinematics import forward_at
 
-# The maker's documentation has forces that act on the tool as positive, as we do. Nobody here has seen it on a robot:
-# docs/universal-robots.md says how to try it before a law is let loose on it.
+# The maker's documentation has forces that act on the tool as positive, as we do. This has not been checked on a robot:
+# docs/universal-robots.md describes how to check it before a law uses it.
 SIGN = 1.0
 
 Three = tuple[float, float, float]
