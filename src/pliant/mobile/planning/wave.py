@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pliant.kernel import kernel
+from pliant.kernel import fill, kernel
 from pliant.mobile.planning.free_space import Space
 from pliant.records import Field, Layout
 
@@ -87,8 +87,9 @@ def _queue(wave, cell, steps):
 @kernel
 def begin(space, wave, x, y):
     """Start a wave at the goal."""
-    wave.steps[:] = FAR
-    wave.heads[:] = -1
+    for row in range(len(wave.steps)):
+        fill(wave.steps[row], FAR)
+    fill(wave.heads, -1)
     wave.about[0].used, wave.about[0].front = 0, 0
     j, i = _place(space, wave, x, y)
     if j >= 0:

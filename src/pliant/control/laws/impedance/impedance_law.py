@@ -106,7 +106,7 @@ def weigh(Mq, n, axes, damping, x):
     """Compute the factors of M_q and of Λ⁻¹, with `damping` λ² near a singularity."""
     factor_n(Mq, n, x.L)
     for i in range(6):
-        x.Y[i, :] = x.J[i, :]
+        put(x.Y[i], x.J[i])
         solve_lower(x.L, n, x.Y[i])
     linear, angular = 0.0, 0.0
     for i in range(6):
@@ -259,7 +259,8 @@ def step(p, g, s, Mq, q, qd, posture, n, spare, lost, dt, x):
         _shape(x.M, x.D, x.K, n, dt, x)
         put(x.qdd, x.pushed)
     else:
-        x.M[:] = 0.0
+        for i in range(6):
+            fill(x.M[i], 0.0)
         _middle(x.M, x.D, x.K, dt, x)
         _pull(Mq, n, dt, x)
     refill(p, s, x.D, x.v, dt)

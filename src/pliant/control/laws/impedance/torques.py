@@ -205,16 +205,20 @@ def _feel(p, s, g, x):
 @kernel
 def _rows(h, law, x):
     """The Jacobian in the law's axes, nothing in directions that are not controlled; returns how many are."""
-    x.J[:] = h.J
-    if law.frame == 1:
-        for k in range(h.n):
-            turn(h.X_tool, x.J[:, k], True)
+    column = x.b  # the right-hand side is set later
+    for k in range(h.n):
+        for i in range(6):
+            column[i] = h.J[i, k]
+        if law.frame == 1:
+            turn(h.X_tool, column, True)
+        for i in range(6):
+            x.J[i, k] = column[i]
     rows = 0
     for i in range(6):
         if law.axes[i] != 0:
             rows += 1
         else:
-            x.J[i, :] = 0.0
+            fill(x.J[i], 0.0)
     return rows
 
 
