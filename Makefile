@@ -29,10 +29,10 @@ demo: $(VENV) ## push a simulated arm and watch it respond
 	@$(STEPS) summary demo
 	@if test -t 0 && test -t 1 && test -e src/pliant/studio/static/index.html; then $(BIN)/pliant studio hand_guiding; fi
 
-test: about-tests $(READY) kernels ## run the quick tests: every capability, in about 5 minutes
+test: about-tests $(READY) kernels ## run the quick tests: every capability at least once
 	@$(BIN)/python tests/run.py quick
 
-test-all: about-tests $(READY) kernels ## run all tests, with many more random examples, in about 12 minutes
+test-all: about-tests $(READY) kernels ## run all tests, with many more random examples
 	@$(BIN)/python tests/run.py all
 
 about-tests:

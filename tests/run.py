@@ -31,12 +31,9 @@ PACED = [
 
 THOROUGH = "--hypothesis-profile=thorough"
 TIERS = {
-    "quick": ("the quick tests, about 5 minutes on two cores", ["-m", "not slow"]),
-    "all": ("all tests, about 12 minutes on two cores", [THOROUGH]),
-    "rest": (
-        "the tests that `make test` leaves out, about 7 minutes on two cores",
-        ["-m", "slow or hypothesis", THOROUGH],
-    ),
+    "quick": ("the quick tests", ["-m", "not slow"]),
+    "all": ("all tests", [THOROUGH]),
+    "rest": ("the tests that `make test` leaves out", ["-m", "slow or hypothesis", THOROUGH]),
 }
 LONGEST_S = 3600.0
 """After this time something hangs where the limit of a single test does not reach, in C for instance."""

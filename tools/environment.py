@@ -36,7 +36,8 @@ REPORT_EVERY_S = 5.0
 LINES_OF_A_FAILURE = 25
 BEGAN = "began"
 
-# What a step does, and how long it usually takes on two cores with a quick connection.
+# What a step does, and how long it usually takes on two cores with a quick connection. The only other place with these
+# durations is the README, which states the sums (tests/tools/test_environment.py).
 INSTALL = ("install", "about 40 packages into .venv, and the Studio's page, about 40 s")
 TOOLS = ("tools", "the development packages, about 30 s")
 COMPILE = ("compile", "the control code, unless it is cached, about 30 s")
@@ -45,6 +46,7 @@ GOALS = {
     "test": (INSTALL, TOOLS, COMPILE, ("tests", "every capability, about 5 minutes")),
     "test-all": (INSTALL, TOOLS, COMPILE, ("tests", "all tests, about 12 minutes")),
 }
+IN_ALL = {"demo": "about 1 minute", "test": "about 8 minutes"}
 DONE_BEFORE = {"install": VENV / ".ready", "tools": VENV / ".ready-dev"}
 
 
@@ -232,7 +234,8 @@ def announce(goals: list[str]) -> None:
     for goal in goals:
         if goal not in GOALS:
             continue
-        print(f"make {goal}:")
+        total = f" ({IN_ALL[goal]} in a fresh clone)" if goal in IN_ALL else ""
+        print(f"make {goal}{total}:")
         for name, what in GOALS[goal]:
             ready = DONE_BEFORE.get(name)
             say(f"{name:8} {'already done' if ready and ready.exists() else what}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -27,12 +28,18 @@ def run(script: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_goal_announces_its_steps_and_ends_with_one_line_of_times(script: Path) -> None:
     said = run(script, "announce", "demo").stdout
-    assert said.startswith("make demo:\n")
+    assert re.match(r"make demo \(about \d+ minutes? in a fresh clone\):\n", said)
     assert [line.split()[0] for line in said.splitlines()[1:]] == ["install", "compile", "run"]
     assert run(script, "step", "compile", sys.executable, "-c", "print('at work')").stdout == "at work\n"
     assert run(script, "step", "run", sys.executable, "-c", "").returncode == 0
     done = run(script, "summary", "demo")
     assert re.fullmatch(r"make demo: done in \d+ s \(compile \d+ s, run \d+ s\)\.\n", done.stdout)
+
+
+def test_the_readme_states_the_declared_durations() -> None:
+    declared = runpy.run_path(str(SCRIPT))["IN_ALL"]
+    readme = (SCRIPT.parents[1] / "README.md").read_text()
+    assert dict(re.findall(r"^make ([a-z-]+) +# (about \d+ minutes?):", readme, re.MULTILINE)) == declared
 
 
 def test_a_set_up_that_is_there_is_not_announced_again(script: Path) -> None:
