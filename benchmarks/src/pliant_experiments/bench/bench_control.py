@@ -67,7 +67,7 @@ def _moving_controller() -> Controller:
 
 
 def _hard_tick(controller: Controller) -> float:
-    """Time of a tick [s] in which gains are ramped and the way to rest has to be worked out against a face."""
+    """Time of a tick [s] in which gains are ramped and the stopping distance to a face must be computed."""
     parameters, state = controller.parameters.copy(), controller.state.copy()
     controller.parameters[0].limits.workspace_max_m[:] = state[0].pose[:3] + 0.02
 
@@ -102,7 +102,7 @@ def _allocated_by(controller: Controller) -> tuple[int, int]:
 
     one, many = blocks(1), blocks(100001)
     grown = []
-    for _ in range(3):  # the interpreter beside it may take a block of its own now and then
+    for _ in range(3):  # the interpreter may allocate a block of its own now and then
         before = heap_in_use()
         _many_ticks(*controller.arguments, 100000)
         grown.append(heap_in_use() - before)
@@ -110,7 +110,7 @@ def _allocated_by(controller: Controller) -> tuple[int, int]:
 
 
 def _best(function: Any, repeat: int = 7) -> float:
-    """The shortest of several timings [s]: the one that other programs disturbed least."""
+    """The shortest of several timings [s]: the one least disturbed by other programs."""
     taken = []
     for _ in range(repeat):
         began = time.perf_counter()
@@ -125,7 +125,7 @@ def tick(seconds: float, progress: Progress) -> Outcome:
     controller = _moving_controller()
     n, arguments, state = 400, controller.arguments, controller.state.copy()
 
-    def move() -> None:  # the same stretch of the push every time
+    def move() -> None:  # the same part of the push every time
         controller.state[:] = state
         _many_ticks(*arguments, n)
 
@@ -189,7 +189,7 @@ def sim(seconds: float, progress: Progress) -> Outcome:
     alone = _best(lambda: one.advance(ticks), 3)
     progress(0.3)
     world = Simulation(task).world
-    world.model.opt.gravity[:] = 0.0  # nothing moves, but every step does its work
+    world.model.opt.gravity[:] = 0.0  # nothing moves, but every step is computed in full
     world.data.qfrc_applied[:] = 0.0
     substeps = int(world.record[0].substeps)
     bare = _best(lambda: _many_steps(world.model._address, world.data._address, ticks * substeps), 3)
@@ -217,9 +217,9 @@ def sim(seconds: float, progress: Progress) -> Outcome:
 
 # Pages that look at the loop at the same time, push its arm and tune it.
 _PAGES = 3
-# Within this time the loop must hear of a stop [ms].
+# A stop must reach the loop within this time [ms].
 _STOP_MS = 200.0
-# The pages must not slow the loop: so much later than without them may it be.
+# The pages must not slow the loop: largest factor of its lateness compared with no pages.
 _SLOWER = 1.5
 
 
@@ -259,7 +259,7 @@ def loop(seconds: float, progress: Progress) -> Outcome:
 
 
 def _in_studio(task: Task, seconds: float, idle: np.ndarray[Any, Any]) -> tuple[list[Figure], float]:
-    """The loop beside pages that look at it, push and tune it, and stop it; and its share of a core."""
+    """The loop while pages watch, push, tune and stop it; and its share of a core."""
     stops: list[Stop] = []
     late, share, _ = _paced(task, seconds, lambda session: studio_with_pages(session, _PAGES, stops))
     sent, arrived = 1e3 * np.array([(stop.from_page_s, stop.from_arrival_s) for stop in stops]).T
@@ -279,13 +279,13 @@ def _in_studio(task: Task, seconds: float, idle: np.ndarray[Any, Any]) -> tuple[
 def _paced(
     task: Task, seconds: float, beside: Callable[[Session], AbstractContextManager[None]] = lambda _: nullcontext()
 ) -> tuple[np.ndarray[Any, Any], float, dict[str, Any]]:
-    """Lateness [s] of every tick of a paced loop with something beside it, its share of a core, and its notes."""
+    """Lateness [s] of every tick of a paced loop while something else runs, its share of a core, and its notes."""
     with Session(task) as session, beside(session):
         session.wait(0.5)
         session.read()
         ran, clock = _cpu_s(int(session.board.header.loop_pid)), time.monotonic()
         parts, until = [], session.board.head + round(seconds * task.rate_hz)
-        while session.board.head < until:  # the ring holds less than a long stretch
+        while session.board.head < until:  # the ring is too short for a long measurement
             session.wait(min(1.0, seconds))
             parts.append(session.read())
         used = _cpu_s(int(session.board.header.loop_pid)) - ran

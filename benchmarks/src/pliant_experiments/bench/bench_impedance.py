@@ -24,7 +24,7 @@ def impedance_tick(many_ticks: Any, best: Callable[[Callable[[], Any], int], flo
     controller.parameters[0].sense.frozen_s = 0.0  # the benchmark shows the same reading to every tick
     n, state = 400, controller.state.copy()
 
-    def move() -> None:  # the same stretch of the push every time, short enough to fit between other programs
+    def move() -> None:  # the same part of the push every time, short enough to fit between other programs
         controller.state[:] = state
         many_ticks(*controller.arguments, n)
 

@@ -49,7 +49,7 @@ while True:
     records["observed"]["wrench"].mean(axis=0)
 """
 
-# A page at work: it listens, pushes the arm to and fro, tunes, and asks what would be refused.
+# An active page: it receives, pushes the arm back and forth, tunes, and requests slider colours.
 _PAGE = """
 import itertools, json, sys, threading, time
 from urllib.parse import urlsplit
@@ -70,7 +70,7 @@ with connect(f"ws://{link.netloc}/socket?{link.query}", origin=f"http://{link.ne
             ask(id=i, do="ahead", parameter="admittance.mass", values=masses)
         time.sleep(0.05)
 """
-# So many stops are timed.
+# How many stops are timed.
 _STOPS = 20
 
 
@@ -125,7 +125,7 @@ def studio_with_pages(session: Session, pages: int, stops: list[Stop]) -> Iterat
 
 
 def _timed_stops(session: Session, link: str) -> list[Stop]:
-    """How long the loop takes to hear of stops, beside pages at work."""
+    """How long stops take to reach the loop while pages are active."""
     place, found = urlsplit(link), []
     with connect(
         f"ws://{place.netloc}/socket?{place.query}", origin=Origin(f"http://{place.netloc}"), max_size=None
@@ -159,7 +159,7 @@ def cyclictest(period_s: float, seconds: float) -> np.ndarray[Any, Any] | None:
     loops = round(seconds / period_s)
     words = [program, "-q", "-m", f"-i{round(period_s * 1e6)}", f"-l{loops}", "-h10000"]
     done = subprocess.run([*words, "-p60"], capture_output=True, text=True)
-    if done.returncode != 0:  # no real-time priority for us: then none for it either
+    if done.returncode != 0:  # no real-time priority for the loop, so none for cyclictest either
         done = subprocess.run(words, capture_output=True, text=True)
     late: list[float] = []
     for line in done.stdout.splitlines():

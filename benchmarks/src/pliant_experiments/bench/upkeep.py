@@ -37,7 +37,7 @@ def _shortest(function: Any, *args: Any, repeat: int = 9) -> float:
 
 
 def _adoption(simulation: Simulation, **values: float) -> float:
-    """Taking over a set with these changes [s], from the dictionary to the controller's record."""
+    """Time to adopt a set with these changes [s], from the dictionary to the controller's record."""
     names = {name.replace("__", "."): value for name, value in values.items()}
     sets = [{name: value * (1 + i % 2) for name, value in names.items()} for i in range(200)]
     times = []
@@ -80,7 +80,7 @@ def upkeep() -> list[Figure]:
     has_request(*door, 0)
     look = (
         _shortest(lambda: [has_request(*door, 0) for _ in range(_TICKS)]) / _TICKS
-    )  # as the loop does it, from Python
+    )  # called from Python, as in the loop
     plain, gains = _adoption(simulation, sense__cutoff_hz=10.0), _adoption(simulation, admittance__stiffness=150.0)
     bytes_of = {name: published.bytes_of(LAWS[name].number) for name in ("admittance", "contact")}
     return [

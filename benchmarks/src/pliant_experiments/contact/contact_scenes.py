@@ -61,7 +61,7 @@ def _planes(loop: Loop, seed: int) -> tuple[list[Figure], Drawn]:
 
 
 def _across(loop: Loop, seed: int) -> tuple[list[Figure], Drawn]:
-    """Planes that are tilted across the path: what it presses with before the slope is known, and until when."""
+    """Planes that are tilted across the path: the force before the slope is known, and how long that lasts."""
     figures = []
     for stiffness in (SOFTEST, STIFFNESS, STIFF):
         for tilt in (20.0, -20.0):
@@ -93,7 +93,7 @@ def _moving(loop: Loop, seed: int) -> tuple[list[Figure], Drawn]:
 
 
 def _moving_under_the_slide(loop: Loop, seed: int) -> tuple[list[Figure], Drawn]:
-    """The same motion under a tool that slides: by itself it looks like a slope of 32°."""
+    """The same motion under a sliding tool: on its own it looks like a slope of 32°."""
     surface = plane(STIFFNESS, 0.0, swing_m=SWING_M, swing_hz=SWING_HZ, swing_at_s=SLIDING_AT_S)
     trace = run_contact(task((surface,), loop, seed, 25.0))
     found, slid = judge(trace), state_of(trace) == SLIDE
@@ -126,7 +126,7 @@ def _edge(loop: Loop, seed: int) -> tuple[list[Figure], Drawn]:
 
 
 def _over_the_edge(trace: Trace) -> tuple[float, float]:
-    """Time from the edge to lifting off [s] and how far the tool dived [m]; NaN for what never happened."""
+    """Time from the edge to the lift-off [s] and how far the tool dived [m]; NaN if it did not happen."""
     state = state_of(trace)
     slid = np.flatnonzero(state == SLIDE)
     off = slid[0] + np.flatnonzero(trace.normal_n[slid[0] :] == 0.0) if len(slid) else slid

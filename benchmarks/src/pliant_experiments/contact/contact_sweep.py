@@ -25,14 +25,16 @@ CUTOFF_HZ, TRANSPORT_S = 50.0, 0.004
 
 
 def loop_of(lag_s: float, dt: float = 0.002) -> Loop:
-    """A robot with this total lag: the servo takes what filter, period and transport leave."""
+    """A robot with this total lag: the servo has the lag that filter, period and transport leave."""
     servo = lag_s - 1.0 / (2.0 * math.pi * CUTOFF_HZ) - dt - TRANSPORT_S
     bandwidth = 2.0 / servo * math.sqrt(math.sqrt(2.0) - 1.0) / (2.0 * math.pi)
     return Loop(f"{lag_s * 1e3:.0f} ms", Servo(bandwidth_hz=bandwidth, delay_s=TRANSPORT_S), CUTOFF_HZ)
 
 
 def _targets(lag_ms: int, row: list[Figures]) -> list[Figure]:
-    """What must hold of a row of the grid; a quick robot has to do better, above all on what is not the stiffest."""
+    """The targets of a row of the grid; they are stricter for a fast robot, above all on surfaces that are not the
+    stiffest.
+    """
     name, quick = f"{STIFFNESS[0]:g} to {STIFFNESS[-1]:g} N/m, {lag_ms} ms", lag_ms <= 25
     figures = [
         at_most(f"{name}: contact losses", sum(f.losses for f in row), "", 0.0),

@@ -91,18 +91,18 @@ def _wrong_sign(stiffness: float) -> Setup:
 
 
 def _saturated(stiffness: float) -> Setup:
-    """A speed limit of a fifth of what the law asks for in free space."""
+    """A speed limit of a fifth of the speed that the law requests in free space."""
     setup = sound(stiffness)
     return _changed(setup, most=setup.rival.values["kp"])
 
 
 def _bare(setup: Setup) -> Setup:
-    """On a surface that hardly damps."""
+    """On a surface with little damping."""
     return replace(setup, surface=setup.surface.model_copy(update={"damping_n_s_m": 10.0}))
 
 
 def _too_much_gain(stiffness: float) -> Setup:
-    """On a surface that hardly damps, with a lag of 50 ms: what damps a contact bears more gain."""
+    """On a surface with little damping, with a lag of 50 ms: damping would allow more gain."""
     setup = replace(_bare(sound(stiffness)), loop=SLOW, declared=SLOW)
     return _changed(setup, kp=TOO_MUCH * setup.rival.values["kp"] * QUICK.lag_s() / SLOW.lag_s())
 
@@ -167,7 +167,7 @@ def _everything(stiffness: float) -> Setup:
 
 
 def _frequency(trace: Trace) -> float:
-    """Of the true force over the last four seconds: the tallest line of its spectrum [Hz]."""
+    """Frequency of the highest peak in the spectrum of the true force over the last four seconds [Hz]."""
     dt = float(trace.time_s[1] - trace.time_s[0])
     force = trace.normal_n[-round(4.0 / dt) :]
     power = np.abs(np.fft.rfft((force - force.mean()) * np.hanning(len(force)), 8 * len(force)))
@@ -246,7 +246,7 @@ DEFECTS = (
     ),
 )  # fmt: skip
 
-# Known misses: a lateness that a loop which settles smoothly does not show.
+# Known misses: a delay that does not show while a loop settles smoothly.
 MISSED = (
     Defect(
         "sensor 30 ms late, wrong stamps", _a_little_late, frozenset({"late sensor"}), _LATE,

@@ -59,7 +59,7 @@ def _moving(stiffness: float) -> Own:
 
 
 def _shaken(stiffness: float) -> Own:
-    """A hand that shakes the tool to and fro, two and a half times a second: a rhythm, but not the robot's."""
+    """A hand that shakes the tool back and forth at 2.5 Hz: an oscillation, but not the robot's."""
     found = load_task("hand_guiding")
     pushes = tuple(
         Push(at_s=1.0 + 0.2 * i, for_s=0.2, ramp_s=0.1, wrench=(0.0, 10.0 * (-1) ** i, 0.0, 0.0, 0.0, 0.0))
@@ -69,7 +69,7 @@ def _shaken(stiffness: float) -> Own:
 
 
 def _short_lag(stiffness: float) -> Own:
-    """The law is told a fifth of the lag that there is."""
+    """The declared lag is a fifth of the true one."""
     whole = task((dome(stiffness),), SLOW, 0, 10.0)
     return Own(whole.model_copy(update={"params": changed(whole.params, {"contact.lag_s": 0.2 * SLOW.lag_s()})}))
 
@@ -91,14 +91,16 @@ def _failing(kind: Literal["frozen", "missing"]) -> Callable[[float], Own]:
 
 
 def _nothing_there(stiffness: float) -> Own:
-    """The surface is further away than it is looked for. The slower filter: noise must not feign a touch."""
+    """The surface is farther away than contact.seek_m. The filter is slower, so that noise does not look like a
+    touch.
+    """
     surface = plane(stiffness)
     x, y, z = surface.position_m
     return Own(task((surface.model_copy(update={"position_m": (x, y, z - 0.05)}),), SLOW, 0, 14.0, seek_m=0.01))
 
 
 def _knocked(stiffness: float) -> Own:
-    """Somebody knocks on the tool while it presses: more than the force limit, for a fifth of a second."""
+    """The tool is struck while it presses: more than the force limit, for a fifth of a second."""
     whole = task((dome(stiffness),), SLOW, 0, 8.0)
     push = Push(at_s=4.0, for_s=0.2, ramp_s=0.05, wrench=(0.0, 15.0, 30.0, 0.0, 0.0, 0.0))
     return Own(whole.model_copy(update={"sim": whole.sim.model_copy(update={"pushes": (push,)})}))
@@ -113,7 +115,7 @@ def _pressed(stiffness: float) -> Own:
 
 
 def _stiff_admittance(stiffness: float) -> Own:
-    """A soft spring presses the tool onto something stiff: without a force loop it bounces."""
+    """A soft spring presses the tool onto a stiff surface: without a force loop it bounces."""
     found = load_task("surface_following")
     surface = found.sim.surfaces[0].model_copy(update={"stiffness_n_m": stiffness, "damping_n_s_m": 10.0})
     sim = found.sim.model_copy(update={"surfaces": (surface,), "pushes": ()})
@@ -165,7 +167,7 @@ BROKEN = (
     ),
 )  # fmt: skip
 
-# What is known not to be found: shown, but not counted. Docs: "Limits of validity" of the doctor.
+# Known misses: shown, but not counted. Docs: "Limits of validity" of the doctor.
 OVERLOOKED = (
     *MISSED,
     Defect(

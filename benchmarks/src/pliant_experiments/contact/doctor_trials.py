@@ -22,7 +22,7 @@ from pliant_experiments.contact.doctor_own_laws import BROKEN, OVERLOOKED, SOUND
 
 Array = np.ndarray[Any, Any]
 
-# Runs of each case: so many seeds, on so many of its surfaces.
+# Runs of each case: number of seeds, and of its surfaces.
 SEEDS, SURFACES = 2, 3
 
 
@@ -34,7 +34,7 @@ class Trial:
     where: str
     found: frozenset[str]
     silent: bool
-    """Whether a cause does not name what it should."""
+    """Whether a cause lacks the required text."""
     off: dict[str, tuple[float, float, str]]
     """The error of each figure, its tolerance and its unit."""
 
@@ -123,7 +123,7 @@ def _percent(trials: list[Trial]) -> float:
 
 
 def _draw(trials: list[Trial], path: Path) -> None:
-    """How often each thing was found in each kind of run; a frame where it must be, a thin one where it may."""
+    """How often each finding occurred in each kind of run; framed where it must occur, thinly where it may."""
     kinds = list(dict.fromkeys(trial.defect for trial in trials))
     names = list(CHECKS)
     shares = np.array(

@@ -33,7 +33,7 @@ BESIDE = ("saturated", "sign", "proposed", "admittance", "force_mode")
 
 
 def _targets(loop: Loop, stiffness: float, found: Figures) -> list[Figure]:
-    """What must hold in one row of the table."""
+    """The targets of one row of the table."""
     where = f"{stiffness:g} N/m, {loop.name}"
     quick, stiff = loop is QUICK, stiffness > 5e4
     figures = [
@@ -52,7 +52,7 @@ def _targets(loop: Loop, stiffness: float, found: Figures) -> list[Figure]:
 
 
 def _learned(loop: Loop, stiffness: float, trace: Trace) -> list[Figure]:
-    """What the law found out by itself at the end of the slide, beside the truth."""
+    """What the law had learned at the end of the slide, compared with the truth."""
     records, where = trace.records, f"{stiffness:g} N/m, {loop.name}"
     slid = np.flatnonzero(state_of(trace) == SLIDE)
     assert records is not None

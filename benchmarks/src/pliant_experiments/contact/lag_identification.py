@@ -21,12 +21,12 @@ from pliant_experiments.scenes.contact_trial import QUICK, SLOW, Loop, plane, ta
 Array = np.ndarray[Any, Any]
 
 BANDWIDTH_HZ, DELAY_MS = (3.0, 6.8, 13.0, 25.0), (2.0, 4.0, 8.0, 16.0, 30.0)
-# Noise of the joint angles, as the tool shows it [m]: a hundredth of the amplitude.
+# Noise of the joint angles at the tool [m]: a hundredth of the amplitude.
 NOISE_M = 2e-5
 REPEATS = 3
 STIFFNESS = (5e3, 2e4, 1e5)
 LATE_TICKS = 4
-# What must hold: this much, or this share of the lag.
+# Target: this error, or this share of the lag.
 TARGET_S, TARGET = 0.002, 0.05
 Row = tuple[float, float, list[Delay]]
 
@@ -42,7 +42,7 @@ def _noisy(moved: Motion, random: np.random.Generator) -> Delay:
 
 
 def _grid(seed: int, progress: Progress) -> tuple[list[Figure], list[Row]]:
-    """Every servo moved once, and its readings given noise several times."""
+    """Every servo is moved once, and noise is added to its readings several times."""
     random, rows = np.random.default_rng(seed), []
     for i, bandwidth in enumerate(BANDWIDTH_HZ):
         for j, delay in enumerate(DELAY_MS):
@@ -67,7 +67,7 @@ def _grid(seed: int, progress: Progress) -> tuple[list[Figure], list[Row]]:
     ], rows
 
 
-# The simulator's own steps make its lag longer or shorter by up to one of them [s].
+# The simulator's steps change its lag by up to one step [s].
 _STEP_S = 5e-4
 
 
@@ -83,7 +83,7 @@ def _total(loop: Loop, seed: int) -> list[Figure]:
 
 
 def _pressed(stiffness: float, seed: int) -> list[Figure]:
-    """In contact: how late the force is, with a sensor that is at once and with one whose readings come late."""
+    """In contact: the lag of the force, with a sensor without delay and with a late one."""
     surface = plane(stiffness)
     what = task((surface,), SLOW, seed, 10.0)
     moved = move_pressed(what, Excitation(), fast=True)

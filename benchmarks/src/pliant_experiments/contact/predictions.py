@@ -16,7 +16,7 @@ from pliant_experiments.scenes.contact_trial import QUICK, SLOW, Loop, judge, pl
 
 STIFFNESS, DAMPING, SEEDS = (1e3, 5e3, 2e4, 1e5), 50.0, 15
 # Median peak, median settling, slowest settling. With 10⁵ N/m and 50 ms some touches fall out of the ±5 % band
-# once more, by chance: a median does not mind, and the slowest shows it.
+# once more, by chance: the median is not affected, and the slowest shows it.
 Row = tuple[float, float, float]
 
 

@@ -20,7 +20,7 @@ from pliant_experiments.scenes.two_link_lab import SILENT, STIFFNESS, lab_task, 
 
 Array = np.ndarray[Any, Any]
 FORCE = 10.0
-# What a static balance of the equations gives when the push counts twice: K e = f + M J M_q⁻¹ Jᵀ f [mm].
+# The static balance of the equations when the push counts twice: K e = f + M J M_q⁻¹ Jᵀ f [mm].
 TWICE = (43.93, 59.83)
 HEAVY = (1.0, 2.0, 5.0, 10.0)
 
@@ -43,7 +43,7 @@ def _compare() -> tuple[list[Figure], dict[tuple[int, bool], Array]]:
 
 
 def _independent() -> list[Figure]:
-    """The textbook law in closed form, which shares nothing with ours but the simulator."""
+    """The textbook law in closed form, which shares only the simulator with Pliant's."""
     figures = []
     for axis in (0, 1):
         sim = lab_task(6.0, pushes=(push(axis, FORCE),)).sim

@@ -40,7 +40,7 @@ HEAVY_KG, HEAVY_DAMPING = 20.0, 200.0
 """Virtual mass and damping on the circle; elsewhere the lab's defaults apply."""
 INNER, OUTER = abs(LENGTH[0] - LENGTH[1]), sum(LENGTH)
 MARGIN, TOP, SCALE = Limits().reach_margin_m, Limits().linear_speed_m_s, Limits().speed_scale
-# The tool's speed may exceed its limit by a twentieth while it is bent.
+# The tool's speed may exceed its limit by a twentieth while it is being limited.
 FAST = 1.05
 STIFF = (250.0, 2e3, 7e3, 2e4)
 
@@ -81,12 +81,12 @@ def _steady_error_mm() -> float:
 
 
 def _after(goal: Goal, seconds: float) -> Goal:
-    """The goal waits at its start for a while."""
+    """The goal stays at its start for a while."""
     return lambda t: goal(max(0.0, t - seconds))
 
 
 def _edge(x: float, y: float) -> Array:
-    """Where an equilibrium out of reach is brought to."""
+    """Where an equilibrium out of reach is moved to."""
     far = math.hypot(x, y)
     return np.array([x, y]) / far * min(max(far, INNER + MARGIN), OUTER - MARGIN)
 
@@ -115,7 +115,7 @@ def _unreachable() -> tuple[list[Figure], dict[tuple[float, float], tuple[Array,
 
 
 def _bare(name: str, goal: Goal, bare: Trace) -> list[Figure]:
-    """What the textbook law does with the same equilibrium: with drives that give anything, and with ours."""
+    """The textbook law with the same equilibrium: with unlimited drives, and with ours."""
     clamped = run_bare(BareLaw(), 10.0, goal, tau_max=np.array(TAU_MAX))
     end = np.abs(clamped.qd[-500:]).max()
     return [

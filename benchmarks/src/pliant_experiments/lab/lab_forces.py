@@ -87,13 +87,15 @@ def _masses() -> list[Figure]:
 
 
 def _energy(seed: int) -> tuple[list[Figure], tuple[Array, Array, Array, Array]]:
-    """Twenty random pushes: what the hand put in is stored in mass and spring, or was taken by the damper."""
+    """Twenty random pushes: the energy supplied by the hand is stored in mass and spring, or was dissipated by the
+    damper.
+    """
     random = np.random.default_rng(seed)
     pushes = tuple(
         Push(at_s=0.2 + 0.35 * i, for_s=0.35, ramp_s=0.02, wrench=(*random.uniform(-8, 8, 2), 0, 0, 0, 0))
         for i in range(20)
     )
-    # a limit that acts takes energy: what is balanced here is the law
+    # an active limit would remove energy: this is the balance of the law alone
     free = Limits(linear_speed_m_s=3.0)
     records = simulate(lab_task(9.0, law(damping=20.0), pushes=pushes, limits=free)).records
     force, v = records["observed"]["wrench"][:, :2], records["observed"]["twist"][:, :2]

@@ -66,7 +66,7 @@ def _against_pinocchio(seed: int) -> tuple[list[Figure], list[str]]:
 
 
 def _short(seed: int) -> list[Figure]:
-    """What the mixed terms amount to."""
+    """The contribution of the mixed terms."""
     gap = 0.0
     for q, qd in _states(seed):
         lacks = (jacobian_rate(q, qd) - short_jacobian_rate(q, qd)) @ qd

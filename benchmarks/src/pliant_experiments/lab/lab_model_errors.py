@@ -54,7 +54,7 @@ def _expected_sag(scale: float) -> float:
 
 
 def _pushed(model_error: ModelError) -> float:
-    """Deflection along x under a virtual push of 10 N [mm], from where the arm rests without it."""
+    """Deflection along x under a virtual push of 10 N [mm], from the pose at rest without it."""
     events = (Event(at_s=5.0, virtual_push=PUSH),)
     records = simulate(lab_task(11.0, model_error=model_error, events=events)).records
     true = _true(records)
@@ -62,7 +62,7 @@ def _pushed(model_error: ModelError) -> float:
 
 
 def _followed(model_error: ModelError) -> float:
-    """Off a circle of 0.1 m at 0.5 Hz, largest [mm]: where the tool really is, against where it was sent."""
+    """Largest error on a circle of 0.1 m at 0.5 Hz [mm]: true minus commanded position of the tool."""
     records = _round(model_error)
     late = records["time_s"] > 4.0
     gap = _true(records)[late] - records["goal"]["pose"][late, :2]
@@ -74,7 +74,7 @@ def _round(model_error: ModelError) -> Array:
 
 
 def _expected_drag(scale: float) -> float:
-    """Off the same circle for wrong friction, largest [mm]: M ë + B ė + K e = M J M_q⁻¹ (s - 1) b (q̇ + J⁻¹ ė)."""
+    """Largest error on the same circle for wrong friction [mm]: M ë + B ė + K e = M J M_q⁻¹ (s - 1) b (q̇ + J⁻¹ ė)."""
     records = _round(ModelError())
     e, v, off = np.zeros(2), np.zeros(2), []
     for row in records["reading"]:
@@ -106,7 +106,7 @@ def run(seed: int, progress: Progress) -> Outcome:
 
 
 def _targets(sags: dict[str, float], all_of_them: list[Figure]) -> list[Figure]:
-    """What must hold: nothing goes wrong with an exact model, and the error is the one that statics predicts."""
+    """The targets: no error with an exact model; otherwise the error that statics predicts."""
     values = {figure.name: figure.value for figure in all_of_them}
     stiff, _ = _sag(MODEL_ERRORS["masses −20 %"], stiffness=4 * STIFFNESS, damping=2 * DAMPING)
     simple, _ = _sag(MODEL_ERRORS["masses −20 %"], form="simple")

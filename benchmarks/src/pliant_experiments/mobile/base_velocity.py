@@ -23,7 +23,7 @@ Array = np.ndarray[Any, Any]
 
 SHOWN = Cell(50, 1.0, "late sample", 0.0, "outliers")
 QUIET = BaseVelocity(noise_m=0.0, noise_rad=0.0)
-# What the rule for the agility is compared with.
+# The agility that the rule is compared with.
 LESS_AGILE = 0.3
 
 
@@ -76,7 +76,7 @@ def mean_ratio(rows: list[Row], estimator: str = "CAKalman", signals: slice = sl
 
 
 def _ratios(rows: list[Row]) -> list[Figure]:
-    """The filter beside the mean-step formula, over the cells in which something is noisy."""
+    """The filter compared with the mean-step formula, over the noisy cells."""
     noisy = [row for row in rows if row.noisy]
     bare = [row for row in noisy if row.cell.fault == "none"]
     true = [row for row in bare if row.cell.jitter != "late stamp"]
@@ -94,7 +94,7 @@ def _ratios(rows: list[Row]) -> list[Figure]:
 
 
 def _which(rows: list[Row]) -> list[Figure]:
-    """All estimators where something is noisy, where nothing is, and where nothing is but faults are."""
+    """All estimators on cells with noise, without noise, and with faults but no noise."""
     exact = [row for row in rows if not row.noisy]
     groups = {
         "noisy cells": [row for row in rows if row.noisy],
@@ -127,7 +127,7 @@ def _less_agile(rows: list[Row], seed: int) -> list[Figure]:
 
 
 def _gains() -> list[Figure]:
-    """How loud each stencil makes noise: that of the velocity for a noise of 1 in the positions, times the period."""
+    """Noise gain of each stencil: velocity noise for a position noise of 1, times the period."""
     figures, w = [], np.zeros(POINTS)
     for n, gain in ((2, math.sqrt(2.0)), (3, math.sqrt(6.5)), (5, 5.584)):
         derivative_weights(-np.arange(float(POINTS)), n, w)
@@ -136,7 +136,7 @@ def _gains() -> list[Figure]:
 
 
 def _selected(rows: list[Row]) -> list[Figure]:
-    """Cells that a reader asks for, filter and formula side by side."""
+    """Selected cells, filter and formula side by side."""
     figures = []
     for cell in (
         Cell(10, 1.0, "none", 0.0, "none"), Cell(50, 0.1, "late sample", 0.0, "none"),
@@ -153,7 +153,7 @@ def _selected(rows: list[Row]) -> list[Figure]:
 
 
 def _stencil() -> list[Figure]:
-    """What the stencil on true stamps does with references that have no noise."""
+    """The stencil with true stamps on references without noise."""
     w, t = 2 * math.pi * 0.25, np.arange(0.0, 12.0, 0.1)
     poses = np.stack([0.3 * np.sin(w * t), 0 * t, 0 * t], 1)
     truth = 0.3 * w * np.cos(w * t)
@@ -186,7 +186,7 @@ def _largest(t: Array, poses: Array) -> float:
 
 
 def _sideways() -> list[Figure]:
-    """A drive along x with a heading of 45°: what a differential drive cannot do is told."""
+    """A motion along x with a heading of 45°: the sideways speed is reported."""
     t = np.arange(0.0, 3.0, 0.02)
     said = CAKalman().run(t, np.stack([0.5 * t, 0 * t, 0 * t + math.pi / 4], 1))[-1]
     return [

@@ -85,13 +85,13 @@ def _alone(body: Body) -> tuple[list[Figure], Array]:
     path = Path(body.pose(body.q_home))
     error, joints, u, cost = _program(body, path)
     blind = _program(body, path, informed=False)[0]
-    # no base can follow this: everything is at a limit
+    # no base can follow this: every speed is at a limit
     hurried = Path(path.start, speed=2.0, swings=((2.0, 0.3), (0.3, 0.7), (2.0, 0.5)))
     _, far, most, _ = _program(body, hurried)
     dropped, aware = drop_sideways(body, SECONDS, aware=False), drop_sideways(body, SECONDS, aware=True)
     sideways = max(_sideways(joints), _sideways(far))
     excess = max(_excess(u, joints, body), _excess(most, far, body))
-    # the target applies to the processor's time: on a shared machine the clock measures the neighbours as well
+    # the target applies to processor time: on a shared machine, elapsed time includes other programs
     busy, clock = 1e3 * cost[100:].T
     figures = [
         at_most("processor time of a step, 99 %", np.percentile(busy, 99), "ms", 0.3),
@@ -112,7 +112,7 @@ def _rms_mm(error: Array) -> float:
 
 
 def _poses(body: Body, seed: int) -> list[Figure]:
-    """Poses of the tool that some stance of base and arm has, all over a hall, none near the start."""
+    """Random reachable poses of the tool all over a hall, none near the start."""
     random, search = np.random.default_rng(seed), PoseSearch(body)
     found, cost, worst = 0, [], 0.0
     search.solve(body.pose(body.q_home), body.q_home)

@@ -37,7 +37,7 @@ def _paths(seed: int) -> dict[str, list[Path]]:
 
 
 def _office_run(seed: int) -> tuple[HybridAStar, Run, Run]:
-    """The first way of some length through the office, by both followers."""
+    """The first sufficiently long path through the office, by both followers."""
     planner = HybridAStar(office(0))
     far = (pair for pair in queries(planner, seed, 40, roomy=True) if math.dist(pair[0][:2], pair[1][:2]) > 18)
     path = planner.plan(*next(far)).path
@@ -60,7 +60,7 @@ def _judged(name: str, runs: list[Run], rivals: list[Run]) -> list[Figure]:
 
 
 def _to_the_end(name: str, rivals: list[Run]) -> Figure:
-    """How many paths pure pursuit came to the end of: all, where nothing stands that it stops before."""
+    """How many paths pure pursuit finished: all, unless it stops before an obstacle."""
     ended = sum(run.done for run in rivals)
     return reported(name, ended) if name.startswith("office") else at_least(name, ended, "", len(rivals))
 

@@ -179,7 +179,7 @@ def touches(past: MissionHistory, base: Array) -> int:
     return sum(not free_at(space, *map(float, pose)) for pose in base[::10])
 
 
-# ---- what goes wrong -----------------------------------------------------------------------------------------------
+# ---- faults --------------------------------------------------------------------------------------------------------
 
 
 def with_box(grid: OccupancyGrid, x: float, y: float, width: float, height: float) -> OccupancyGrid:

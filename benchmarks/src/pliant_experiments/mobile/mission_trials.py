@@ -60,7 +60,7 @@ def _judged(name: str, asked: int, results: list[Result], task: MissionTask) -> 
 
 
 def _commands(results: list[Result]) -> list[Figure]:
-    """What the one filter lets through: limits, also where one stage hands over to the next."""
+    """Commands after the filter: limits, including changes of stage."""
     worst = {name: max(r.shares[name] for r in results) for name in results[0].shares}
     return [
         *(at_most(f"{name}, of the limit", round(100 * share, 6), "%", 100.0) for name, share in worst.items()),
@@ -87,7 +87,7 @@ def _stops(stops: list[Stop]) -> list[Figure]:
 
 
 def _detours(cases: list[tuple[Result, int]]) -> list[Figure]:
-    """With something that appears in the way while the base drives."""
+    """With an obstacle that appears on the path while the base drives."""
     name, results = "obstacle on the path", [result for result, _ in cases]
     wanted = 1 + max(len(shares) for shares in DETOURS.values())
     return [
@@ -124,7 +124,7 @@ def _refusals(task: MissionTask, grid: OccupancyGrid) -> tuple[Figure, list[str]
 
 
 def _lost(results: list[Result]) -> list[Figure]:
-    """With a place that is known with noise."""
+    """With noisy localisation."""
     name = f"{WITH_NOISE} with noise of {1e3 * NOISE[0]:g} mm, {1e3 * NOISE[1]:g} mrad in the base's pose"
     off_mm = 1e3 * max((r.apart_m for r in results), default=math.nan)
     return [
@@ -135,7 +135,7 @@ def _lost(results: list[Result]) -> list[Figure]:
 
 
 def _tried(task: MissionTask, refused: list[str], seed: int | None = None) -> list[Result]:
-    """What came of a mission, if it was not refused at the door; with a `seed`, the base knows its place with noise."""
+    """The result of a mission, unless it was rejected at the start; with a `seed`, localisation is noisy."""
     try:
         if seed is not None:
             return [seen_through(task, between=lambda robot: Noisy(robot, seed))[0]]
@@ -146,7 +146,7 @@ def _tried(task: MissionTask, refused: list[str], seed: int | None = None) -> li
 
 
 def _notes(stops: list[Stop], results: list[Result]) -> list[str]:
-    """What went otherwise than it should."""
+    """Notes on unexpected results."""
     notes = [f"Not as expected: {s.name}: {s.reason or 'not stopped'}." for s in stops if not s.as_expected]
     return notes + [f"Goal not reached from the start {_from(r.task)}: {r.reason}." for r in results if not r.done]
 

@@ -34,7 +34,7 @@ QUERIES, OMPL_S = 200, 8.0
 PAIRS, RADIUS_M = 20_000, 0.7
 NO_OMPL = "OMPL is not installed (pip install -e '.[dev]' in Pliant's folder)"
 OFFICE_SHARE = 186 / 200
-# The query that is also searched uncompiled takes some, but not too many poses.
+# Bounds on the poses of the query that is also searched uncompiled.
 SEARCHED = (40, 400)
 
 
@@ -58,7 +58,7 @@ class Tally:
 
 
 def _ask(name: str, seed: int, *, roomy: bool) -> Tally:
-    """All queries on one map, after one that does not count, and what the planner makes once for a map."""
+    """All queries on one map, after a first one that does not count, and the set-up time per map."""
     planner = HybridAStar(MAPS[name](seed))
     tally = Tally(name, planner, queries(planner, seed, QUERIES, roomy=roomy))
     _answer(planner, *tally.asked[0])
@@ -81,7 +81,7 @@ def _answer(planner: HybridAStar, start: Array, goal: Array) -> Plan | None:
 
 
 def _goal_error(tally: Tally) -> float:
-    """Largest distance between the end of a way and its goal [m, a radian like a metre]."""
+    """Largest distance between the end of a path and its goal [m; a radian counts as a metre]."""
     worst = 0.0
     for plan, (_, goal) in zip(tally.plans, tally.asked, strict=True):
         if plan is not None:
@@ -92,7 +92,7 @@ def _goal_error(tally: Tally) -> float:
 
 
 def _collisions(tally: Tally) -> int:
-    """Ways on which the footprint itself, without its margin, touches something; poses every centimetre."""
+    """Paths on which the footprint, without its margin, touches something; checked every centimetre."""
     body = tally.planner.settings.footprint.model_copy(update={"margin_m": 0.0})
     bare = prepared(tally.planner.grid, Footprint.model_validate(body.model_dump()))
     return sum(
@@ -124,7 +124,7 @@ def _figures(tally: Tally) -> list[Figure]:
 
 
 def _lengths() -> tuple[list[Figure], list[str]]:
-    """Reeds-Shepp lengths beside those of OMPL."""
+    """Reeds-Shepp lengths compared with those of OMPL."""
     apart, notes = math.nan, [f"{NO_OMPL}, so Reeds-Shepp lengths were not compared."]
     if ompl_is_there():
         a, b = pairs(PAIRS)
@@ -138,7 +138,7 @@ def _if_there(name: str, value: float, unit: str, target: float) -> Figure:
 
 
 def _cramped(seed: int, progress: Progress) -> tuple[list[Figure], list[str]]:
-    """The clutter from starts and to goals that need no room to turn, some of which have no way."""
+    """The clutter with starts and goals that need not have room to turn; some queries have no path."""
     tally, name = _ask("clutter", seed, roomy=False), "clutter, no room to turn at the ends"
     p99 = 1e3 * np.percentile(tally.seconds, 99)
     beside, notes = _beside_ompl(tally, name, progress)
@@ -147,7 +147,7 @@ def _cramped(seed: int, progress: Progress) -> tuple[list[Figure], list[str]]:
 
 
 def _beside_ompl(tally: Tally, name: str, progress: Progress) -> tuple[list[Figure], list[str]]:
-    """Queries that OMPL solves and we do not: only those that we do not need to be asked."""
+    """Queries that OMPL solves and Pliant does not: only those that Pliant did not solve are tried."""
     open_ones = [pair for plan, pair in zip(tally.plans, tally.asked, strict=True) if plan is None]
     more, notes = math.nan, [f"{NO_OMPL}, so its success rate was not measured ({name})."]
     if ompl_is_there():

@@ -43,11 +43,11 @@ SILENT = Sensor(noise_n=0.0, noise_nm=0.0, step_n=0.0, step_nm=0.0)
 OPEN = Sense(deadband_n=0.0, deadband_nm=0.0)
 
 
-# ---- where it comes to rest ----------------------------------------------------------------------------------------
+# ---- where it settles ----------------------------------------------------------------------------------------------
 
 
 def _rest(frame: str, axis: int, seed: int) -> tuple[Array, Array]:
-    """Time [s] and way [m] along an axis of the frame, under 10 N; across it the spring is ten times stiffer."""
+    """Time [s] and deflection [m] along an axis of the frame, under 10 N; across it the spring is ten times stiffer."""
     arm = Arm.load("ur5e", TOOL)
     R = np.eye(3) if frame == "base" else matrix_of(arm.pose(TURNED)[3:])
     wrench = (*(FORCE * R[:, axis]).tolist(), 0.0, 0.0, 0.0)
@@ -101,7 +101,7 @@ def _fitted_ratio(y: Array) -> float:
 
 
 def _modal(seed: int) -> tuple[list[Figure], tuple[Array, Array]]:
-    """Ask 0.70 of a set whose stiffness is turned against its mass; look at the poles and at the motion."""
+    """Request 0.70 for a set whose stiffness is rotated relative to its mass; check the poles and the motion."""
     M, K = _turned_set()
     angular = {"mass": 0.5, "stiffness": 20.0}
     admittance = Admittance.model_validate(
@@ -109,7 +109,7 @@ def _modal(seed: int) -> tuple[list[Figure], tuple[Array, Array]]:
     )
     task = Task(
         name="modes", law="admittance", duration_s=4.0, tool=TOOL,
-        params=Parameters(sense=Sense(deadband_n=50.0, deadband_nm=5.0), admittance=admittance),  # it feels nothing
+        params=Parameters(sense=Sense(deadband_n=50.0, deadband_nm=5.0), admittance=admittance),  # no response
         sim=SimConfig(seed=seed), events=(Event(at_s=0.5, goal_offset_m=(0.001, 0.001, 0.001)),),
     )  # fmt: skip
     records = simulate(task).records
@@ -193,7 +193,7 @@ def _lever(seed: int) -> list[Figure]:
 
 
 def _at_base(seed: int) -> list[Figure]:
-    """A pure push at the tool; the rival takes its moment about the base's origin."""
+    """A pure push at the tool; the rival uses its moment about the base's origin."""
     moved = np.array([10.0, 0, 0, *np.cross([0.492, 0.133, 0.205], [10.0, 0, 0])])
     sim = SimConfig(seed=seed, sensor=SILENT, pushes=(Push(at_s=0.5, for_s=9.0, wrench=(10.0, 0, 0, 0, 0, 0)),))
     soft = Admittance(stiffness=diagonal(STIFFNESS, 20.0))

@@ -59,7 +59,7 @@ def _random(seed: int, progress: Progress) -> tuple[list[Figure], Array, Array]:
         at_most("commands that are not finite", tally["not_finite"].sum(), "", 0),
     ]
     for name, ratio, own in zip(RATIOS, any_set, default, strict=True):
-        if name.endswith(" a joint is cut"):  # its own limits and its braking go before those of the tool
+        if name.endswith(" a joint is cut"):  # its own limits and its braking take precedence over those of the tool
             figures.append(reported(f"{name}, default limits", own, "×"))
             figures.append(reported(f"{name}, any limits", ratio, "×"))
         else:
@@ -107,9 +107,8 @@ def _slide(seed: int) -> list[Figure]:
 
 
 def _clamped_last(seed: int) -> tuple[Array, Array]:
-    """The explicit law in the same box, held back in the last step only: its mass, and what is sent [m].
-
-    It is pulled until the end, because it has not come back before.
+    """The explicit law in the same box, limited in the last step only: its mass, and the command [m]. It is pulled
+    until the end, because it does not come back sooner.
     """
     clamp = ClampedToFace(WALL_M)
     pushes = (_along_x(PUSH_S, BACK_S, FORCE), _along_x(BACK_S, END_S, -FORCE))
@@ -125,7 +124,7 @@ def _wind_up(seed: int) -> tuple[list[Figure], tuple[Array, Array, Array]]:
     t, dt = records["time_s"], DT
     x = records["state"]["pose"][:, 0] - records["state"]["pose"][0, 0]
     virtual, clamped = _clamped_last(seed)
-    # from the tick in which the law feels the pull to the first one that moves back
+    # from the tick in which the pull reaches the law to the first one that moves back
     felt = int(np.argmax((t > BACK_S) & (records["state"]["wrench_lp"][:, 0] < -1.0)))
     ours = int(np.argmax(records["state"]["twist"][felt:, 0] < -1e-4))
     rival = int(np.argmax(np.diff(clamped[felt:]) < 0.0))
@@ -143,7 +142,7 @@ def _wind_up(seed: int) -> tuple[list[Figure], tuple[Array, Array, Array]]:
 
 
 def _beyond_the_stop(seed: int) -> tuple[list[Figure], tuple[Array, Array]]:
-    """A joint that stands 0.05 rad beyond where it may go: ours stays, a clamp of the position jumps."""
+    """A joint that is 0.05 rad beyond its limit: Pliant's stays, a clamp of the position jumps."""
     arm = Arm.load("ur5e", TOOL)
     margin = 0.1
     q = np.array(arm.q_home)
@@ -180,7 +179,7 @@ def _trip(seed: int) -> list[Figure]:
     state = records["state"]
     tripped = int(np.argmax(state["fault"] == FAULT_POSE_ERROR)) if state["fault"].any() else len(records) - 1
     stretch = np.linalg.norm(state["pose"][:, :3] - records["goal"]["pose"][:, :3], axis=1)
-    still = int(np.argmax(state["qd_cmd"][::-1].any(axis=1)))  # ticks at the end in which only the robot moves
+    still = int(np.argmax(state["qd_cmd"][::-1].any(axis=1)))  # ticks at the end in which only the servo still moves
     braking = np.abs(state["qd_cmd"][tripped - 1]).max() / (limits.acceleration_scale * Arm.load("ur5e").a_max.min())
     return [
         at_most("spring deflection at the stop of the robot", stretch[tripped] * 1e3, "mm", 501.0),

@@ -23,7 +23,7 @@ from pliant_experiments.rivals.explicit_law import Choices, ExplicitLaw, Trace, 
 Array = np.ndarray[Any, Any]
 
 DT, DEADBAND, RATIO = 0.002, 1.0, 0.8
-# A tool without mass: the sensor feels the pushes and nothing else, so that only the laws differ.
+# A tool without mass: the sensor measures only the pushes, so that only the laws differ.
 TOOL = Tool(tcp_m=(0.0, 0.0, 0.15))
 # Pushed along -y from the left of the base, the arm has a metre of room.
 START = (3.66, -1.57, 1.57, -1.57, -1.57, 0.0)
@@ -60,7 +60,7 @@ def _rival(seed: int, stiffness: float, *, back: bool) -> Trace:
 
 
 def _first(times: Array, velocity: Array) -> float:
-    """The first commanded velocity [m/s] after the push back began; positive is the way it pushes."""
+    """The first commanded velocity [m/s] after the push back began; positive in the direction of the push."""
     later = np.flatnonzero((times > _BACK_S) & np.isfinite(velocity) & (np.abs(velocity) > 1e-9))
     return float(velocity[later[0]]) if len(later) else float("nan")
 

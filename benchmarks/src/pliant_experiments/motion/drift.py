@@ -23,7 +23,7 @@ Array = np.ndarray[Any, Any]
 
 DT, RATIO, DEADBAND = 0.002, 0.8, 1.0
 MASS = np.array(diagonal(8.0, 0.5))
-# What is left of a push when the deadband is taken off [N].
+# The push minus the deadband [N].
 ABOVE = (0.1, 0.25, 0.5, 1.0, 2.0, 3.0)
 STICKS = Choices(reanchor_m_s=1e-3, deadband=0.0)
 SILENT = Sensor(noise_n=0.0, noise_nm=0.0, step_n=0.0, step_nm=0.0)
@@ -42,7 +42,7 @@ def _ours(seconds: float, parameters: Parameters, sim: SimConfig) -> Array:
 
 
 def _moved(records: Array) -> Array:
-    """How far the tool has gone the way it is pushed [m]."""
+    """How far the tool has moved in the direction of the push [m]."""
     y = records["observed"]["pose"][:, 1]
     return y[0] - y
 
@@ -52,7 +52,7 @@ def _soft(stiffness: float) -> Admittance:
 
 
 def _push_freely(force: float, stiffness: float, seconds: float) -> Trace:
-    """The re-anchoring law on a tool that follows at once and can go anywhere."""
+    """The re-anchoring law on a tool that follows without lag or limits."""
     law = ExplicitLaw(MASS, np.array(diagonal(stiffness, 20.0)), RATIO, DT, STICKS)
     return run_freely(law, lambda _: force * np.eye(6)[0], seconds)
 
@@ -61,7 +61,7 @@ def _push_freely(force: float, stiffness: float, seconds: float) -> Trace:
 
 
 def _friction(seed: int) -> tuple[list[Figure], tuple[Array, Array], list[tuple[float, Trace]]]:
-    """Ours: way over push. The drift stop: just below and just above the friction that it amounts to."""
+    """Pliant: motion per push. The drift stop: just below and just above the equivalent friction."""
     sense = Sense(deadband_n=DEADBAND, frozen_s=0.0)
     ways = []
     for above in ABOVE:
@@ -131,7 +131,7 @@ def _lag(seed: int) -> tuple[list[Figure], tuple[Array, Array, Trace]]:
     ours = _ours(SPEED_S, Parameters(sense=sense, admittance=admittance), sim)
     ratio = DAMPER / (2 * np.sqrt(8.0 * 10.0))
     rival = _from_measured(MASS, ratio, sim)
-    dragged = _from_measured(1e6 * MASS, 1e-3 * ratio, sim)  # a law that does not move: what the push alone does
+    dragged = _from_measured(1e6 * MASS, 1e-3 * ratio, sim)  # a law that does not move: the effect of the push alone
     asked = 10.0 / DAMPER
     figures = [
         within("share of the commanded speed reached with 20 ms of lag", 100 * _speed(ours) / asked, "%", 100.0, 1.0),
@@ -148,7 +148,7 @@ def _from_measured(mass: Array, ratio: float, sim: SimConfig) -> Trace:
 
 
 def _speed(run: Array | Trace) -> float:
-    """Speed of the tool in the last second, the way it is pushed [m/s]."""
+    """Speed of the tool in the last second, in the direction of the push [m/s]."""
     y = run.pose[:, 1] if isinstance(run, Trace) else run["observed"]["pose"][:, 1]
     times = run.time_s if isinstance(run, Trace) else run["time_s"]
     return float(-np.polyfit(times[-500:], y[-500:], 1)[0])

@@ -111,12 +111,12 @@ def random_pushes(seed: int, form: str, n: int = 8, seconds: float = 5.0, **law:
 
 
 def _energy(seed: int) -> tuple[list[Figure], Array]:
-    """Random pushes and moments: what the hand put in is stored, or the damper has taken it."""
+    """Random pushes and moments: the energy supplied by the hand is stored, or dissipated by the damper."""
     figures, curve = [], np.zeros((0, 2))
     for form in ("shaped", "simple"):
         found = random_pushes(seed, form, 24, 14.0, damping_ratio=(0.3,) * 6)
         taken = found.put - found.stored
-        # a push is felt later by the filter's lag and a period: so much of its work may be missing for a moment
+        # a push is measured late by the filter's lag and a period: that much of its work may be missing for a moment
         late = LAG_S * float(np.abs(np.diff(found.put)).max()) / 0.002
         figures += [
             reported(f"{form}, 24 random pushes: total energy supplied by the hand", found.put[-1], "J"),
@@ -186,7 +186,7 @@ def _torques(seed: int) -> list[Figure]:
 
 
 def _rests(seed: int) -> list[Figure]:
-    """A jump of the goal with stiffer and stiffer springs, through the delay of the drives: does it come to rest?"""
+    """A jump of the goal with increasingly stiff springs and the delay of the drives: does the arm settle?"""
     figures = []
     for form, stiffness, target in (
         ("shaped", 2e3, 1e-3),
@@ -196,7 +196,7 @@ def _rests(seed: int) -> list[Figure]:
     ):
         event = Event(at_s=0.1, goal_offset_m=(0.1, -0.15, -0.2))
         task = _task(seed, 5.0, (), (event,), form=form, stiffness=diagonal(stiffness, stiffness / 10))
-        quiet = Sensor(noise_n=0.0, noise_nm=0.0, step_n=0.0, step_nm=0.0)  # what moves then is the law
+        quiet = Sensor(noise_n=0.0, noise_nm=0.0, step_n=0.0, step_nm=0.0)  # any later motion comes from the law
         sense = task.params.sense.model_copy(update={"frozen_s": 0.0})
         task = task.model_copy(
             update={"sim": SimConfig(sensor=quiet), "params": task.params.model_copy(update={"sense": sense})}

@@ -37,7 +37,7 @@ TANK_J = Admittance().tank_j
 
 
 def _scene(seed: int) -> SimConfig:
-    """5 N, until the hand lets go: 50 mm on the soft spring."""
+    """5 N until the hand releases: 50 mm on the soft spring."""
     return SimConfig(seed=seed, pushes=(Push(at_s=0.2, for_s=LET_GO_S - 0.2, wrench=(FORCE, 0, 0, 0, 0, 0)),))
 
 
@@ -58,7 +58,7 @@ def _stiffen_at_once(seed: int) -> Trace:
 
 
 def _dissipated(run: Run) -> Array:
-    """Energy that the damper has taken since the change [J], from recorded speeds and the recorded sets."""
+    """Energy dissipated since the change [J], from recorded speeds and the recorded sets."""
     gains = next(values[0]["gains"] for revision, _, values in run.sets if revision == 1)
     state = run.records["state"]
     share = np.where(run.records["revision"] == 1, state["ramp"], 0.0)
@@ -69,7 +69,7 @@ def _dissipated(run: Run) -> Array:
 
 
 def _peaks(times: Array, velocity: Array) -> tuple[float, float]:
-    """Largest commanded speed [m/s] and acceleration [m/s²] between the change and the letting go."""
+    """Largest commanded speed [m/s] and acceleration [m/s²] between the change and the release."""
     seen = (times >= CHANGE_S - DT) & (times < LET_GO_S)
     v = velocity[seen, :3]
     return float(np.linalg.norm(v, axis=1).max()), float(np.linalg.norm(np.diff(v, axis=0), axis=1).max() / DT)
@@ -117,7 +117,7 @@ def _under_load(seed: int) -> tuple[list[Figure], dict[str, Run], Trace]:
 
 # ---- nothing jumps -------------------------------------------------------------------------------------------------
 
-# Each is made while the tool moves, a quarter of a second apart.
+# Changes made while the tool moves, a quarter of a second apart.
 _BUMPS = (
     {"sense.cutoff_hz": 3.0}, {"sense.deadband_n": 5.0}, {"admittance.damping_ratio": (2.0,) * 6},
     {"sense.cutoff_hz": 100.0}, {"sense.deadband_n": 0.0}, {"admittance.damping_ratio": (0.4,) * 6},
@@ -207,7 +207,7 @@ def _adoption(seed: int) -> list[Figure]:
 
 
 def _recomputed() -> list[Figure]:
-    """Which changes make the matrices be worked out anew."""
+    """Which changes cause the matrices to be recomputed."""
     base = Parameters()
     before = record_of(base)
     prepare(before, None, 1.0, 0, DT)
@@ -230,7 +230,7 @@ def _recomputed() -> list[Figure]:
 
 
 def _undo(seed: int) -> list[Figure]:
-    """There and back, under load."""
+    """A change and its undo, under load."""
     events = (
         Event(at_s=1.5, set={"admittance.stiffness": diagonal(STIFF, 20.0), "admittance.damping_ratio": (0.6,) * 6}),
         Event(at_s=2.5, set={"admittance.stiffness": diagonal(SOFT, 20.0), "admittance.damping_ratio": (1.0,) * 6}),

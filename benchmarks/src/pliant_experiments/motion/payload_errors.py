@@ -52,7 +52,7 @@ QUARTER = math.pi / 2
 
 
 def _task(tool: Tool, seed: int) -> Task:
-    """An arm that carries `tool` and knows nothing of it but its length."""
+    """An arm with `tool` mounted; the controller knows only its length."""
     return Task(tool=Tool(tcp_m=TCP), sim=SimConfig(seed=seed, sensor=SENSOR, tool=tool))
 
 
@@ -60,7 +60,7 @@ def _task(tool: Tool, seed: int) -> Task:
 
 
 def _errors(tool: Tool, task: Task, found: Payload) -> tuple[Array, Array]:
-    """Errors of mass [kg], centre [m, flange axes] and bias [N, N m], and what was said of them."""
+    """Errors of mass [kg], centre [m, flange axes] and bias [N, N m], and the reported uncertainties."""
     error = np.concatenate([
         [found.mass_kg - tool.mass_kg], com_in_flange(task.tool, found) - tool.com_m, found.bias - np.array(BIAS)
     ])  # fmt: skip
@@ -92,7 +92,7 @@ def _tools(seed: int, progress: Progress) -> tuple[list[Figure], list[tuple[Tool
 
 
 def _mount(seed: int) -> tuple[list[Figure], Array, Array]:
-    """A sensor that sits turned on the flange: found when asked for. Returns readings and gravity too."""
+    """A sensor that is rotated on the flange: identified on request. Returns readings and gravity too."""
     turn, tilt = math.radians(MOUNT_DEG) / 2, math.radians(TILT_DEG) / 2
     quat = (math.cos(turn) * math.cos(tilt), math.cos(turn) * math.sin(tilt),
             math.sin(turn) * math.sin(tilt), math.sin(turn) * math.cos(tilt))  # fmt: skip
@@ -101,7 +101,7 @@ def _mount(seed: int) -> tuple[list[Figure], Array, Array]:
     readings = take_readings(task, fast=True)
     found = identify(readings.wrenches, readings.gravity, find_mount=True)
     check(found, max_mass_kg=most_kg(Arm.load("ur5e")))
-    # what it writes into the task: the sensor's axes on the flange
+    # the result for the task file: the sensor's axes on the flange
     written = payload_settings(task.tool, found)["tool.sensor_quat"]
     apart = matrix_of(np.array(written)).T @ matrix_of(np.array(quat))
     angle = math.degrees(math.acos(min(1.0, (np.trace(apart) - 1) / 2)))
@@ -114,7 +114,7 @@ def _mount(seed: int) -> tuple[list[Figure], Array, Array]:
     ], readings.wrenches, readings.gravity  # fmt: skip
 
 
-# ---- is the spread as it says? -------------------------------------------------------------------------------------
+# ---- is the spread as reported? ------------------------------------------------------------------------------------
 
 
 def _poses() -> Array:
@@ -154,7 +154,7 @@ def _spread(seed: int, progress: Progress) -> tuple[list[Figure], Array]:
     ], normal
 
 
-# ---- what is refused -----------------------------------------------------------------------------------------------
+# ---- what is rejected ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ class Case:
 
 
 def _taken_as_it_is(case: Case) -> tuple[float, float]:
-    """Mass [kg] and distance of the centre [m] from least squares with no question asked."""
+    """Mass [kg] and distance of the centre [m] from least squares without checks."""
     eye = np.tile(np.eye(3), (len(case.gravity), 1))
     A = np.column_stack([case.gravity.reshape(-1), eye])
     mass = np.linalg.lstsq(A, case.wrenches[:, :3].reshape(-1), rcond=None)[0][0]
@@ -199,7 +199,7 @@ def _cases(seed: int, turned: tuple[Array, Array]) -> list[Case]:
 
 
 def _refusal(case: Case, max_mass_kg: float) -> str:
-    """Why it is refused, or nothing."""
+    """Why it is rejected; empty if it is not."""
     try:
         check(identify(case.wrenches, case.gravity), max_mass_kg=max_mass_kg)
     except PayloadError as error:
@@ -221,7 +221,7 @@ def _refusals(seed: int, turned: tuple[Array, Array]) -> tuple[list[Figure], lis
     return figures, notes
 
 
-# ---- a tare that knows gravity -------------------------------------------------------------------------------------
+# ---- a tare that accounts for gravity ------------------------------------------------------------------------------
 
 
 def _tare(seed: int, found: Payload) -> tuple[list[Figure], tuple[Array, Array, Array]]:
@@ -241,7 +241,7 @@ def _tare(seed: int, found: Payload) -> tuple[list[Figure], tuple[Array, Array, 
         arm.wait(4.0)
         records, _, _ = arm.board.read(first)
     raw, t = records["reading"]["wrench"], records["time_s"] - records["time_s"][0]
-    # the same readings; the mean before the turn, weight and all, is called zero
+    # the same readings; the mean before the turn, weight included, is taken as zero
     naive = raw - raw[: round(0.4 / task.dt)].mean(axis=0)
     ours, last = records["observed"]["wrench"], slice(-round(1.0 / task.dt), None)
     expected = tool.mass_kg * float(np.linalg.norm(arm.arm.gravity)) * math.sqrt(2)

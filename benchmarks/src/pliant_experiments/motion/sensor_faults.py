@@ -25,12 +25,12 @@ Array = np.ndarray[Any, Any]
 
 DT, FORCE, MASS = 0.002, 8.0, 8.0
 AT_S, END_S = 1.0, 1.5
-# How long the arm whose sensor counts as zero is looked at.
+# How long the arm is observed whose sensor counts as zero.
 ZERO_S = 5.0
 FREE = Admittance(mass=diagonal(MASS, 0.5), stiffness=diagonal(0.0, 20.0))
 PUSHES = (Push(at_s=0.3, for_s=10.0, wrench=(0.0, -FORCE, 0.0, 0.0, 0.0, 0.0)),)
 SENSE, LIMITS, SERVO = Sense(), Limits(), Servo()
-# A tool that is slower than this rests [m/s].
+# A tool slower than this is at rest [m/s].
 REST = 0.005
 
 # When each failure can be noticed [s] after it began.
@@ -71,9 +71,8 @@ def _after(records: Array) -> Array:
 
 
 def _for_ever(kind: str, records: Array, most_accel: float) -> tuple[list[Figure], float, float]:
-    """Figures of a sensor that stays broken; way of the tool after the failure, and the way that is declared [m].
-
-    Declared is: the time to notice it and to hold on, then braking, which the servo follows with its own lag.
+    """Figures of a permanent failure; distance of the tool after the failure, and the declared distance [m]. Declared:
+    the time to detect it and to hold the last value, then braking, which the servo follows with its own lag.
     """
     fails = int(np.searchsorted(records["time_s"], AT_S - 1e-9))
     qd, pose = records["state"]["qd_cmd"], records["observed"]["pose"][:, :3]
@@ -104,7 +103,7 @@ def _follows_s(share: float) -> float:
 
 
 def _at_all_times(lasting: list[Array]) -> list[Figure]:
-    """A failing sensor is never a sensor that reads zero, and nothing that it says reaches the command."""
+    """A failing sensor never counts as zero, and its readings never reach the command."""
     felt = [_felt(records) for records in lasting]
     lost = sum(int((~np.isfinite(records["command"]["q"])).sum()) for records in lasting)
     return [
@@ -120,7 +119,7 @@ def _felt(records: Array) -> float:
 
 
 def _ridden_out(short: list[Array], good: Array) -> list[Figure]:
-    """Failures that are over before anyone may stop: compared with a run without them."""
+    """Failures that end before the arm stops: compared with a run without them."""
     faults = sum(int(records["state"]["fault"].any()) for records in short)
     gap = max(np.abs(_speed(records) - _speed(good)[: len(records)]).max() for records in short)
     return [
@@ -130,15 +129,15 @@ def _ridden_out(short: list[Array], good: Array) -> list[Figure]:
 
 
 def _length(kind: str) -> float:
-    """How long a failure may last [s] and be ridden out: notice and hold count in whole ticks."""
+    """How long a failure may last [s] and be bridged: detection and hold count in whole ticks."""
     return NOTICED_S[kind] + SENSE.hold_s - 3 * DT
 
 
-# ---- what others do ------------------------------------------------------------------------------------------------
+# ---- other laws ----------------------------------------------------------------------------------------------------
 
 
 def _rivals(seed: int, good: Array) -> tuple[list[Figure], Array]:
-    """The same push; from the failure on the reading counts as zero, or one single sample is not a number."""
+    """The same push; after the failure the reading counts as zero, or a single sample is NaN."""
 
     def law() -> ExplicitLaw:
         choices = Choices(deadband=SENSE.deadband_n)

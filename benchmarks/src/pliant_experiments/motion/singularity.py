@@ -36,9 +36,9 @@ Array = np.ndarray[Any, Any]
 LIMITS = Limits()
 DT, FORCE, STIFFNESS = 0.002, 30.0, 200.0
 OUT_S, BACK_S, END_S = 0.5, 3.5, 9.0
-# What the inverse may ask of a joint before the limits [rad/s]: little more than the limits allow.
+# Largest joint speed from the inverse before the limits [rad/s]: slightly more than the limits allow.
 MOST = 2.0
-# Least squares that drop singular values below this are no help above it [m/rad].
+# Least squares drop singular values below this [m/rad], and are undamped above it.
 EPS = 1e-5
 
 
@@ -81,12 +81,12 @@ def _run(way: Way, seed: int, *, by_force: bool) -> Array:
 
 
 def _asked(records: Array) -> Array:
-    """Largest joint speed of each tick that the damped inverse asked for, before the limits."""
+    """Largest joint speed of each tick from the damped inverse, before the limits."""
     return np.maximum(records["observed"]["asked"][:, 0], np.abs(records["state"]["qd_cmd"]).max(axis=1))
 
 
 def _undamped(way: Way, seed: int) -> Trace:
-    """The explicit law with plain least squares, led out and back through the same singularity."""
+    """The explicit law with plain least squares, guided out and back through the same singularity."""
     gains = Admittance(stiffness=diagonal(STIFFNESS, 20.0))
     law = ExplicitLaw(np.array(gains.mass), np.array(gains.stiffness), gains.damping_ratio[0], DT, Choices())
 
@@ -103,7 +103,7 @@ def _undamped(way: Way, seed: int) -> Trace:
 
 
 def _figures(way: Way, led: Array, forced: Array, undamped: Trace) -> list[Figure]:
-    """What differs from one singularity to the other."""
+    """Figures of one singularity."""
     out = np.array(way.out_m) / np.linalg.norm(way.out_m)
     smallest = min(np.nanmin(records["observed"]["singular_value"]) for records in (led, forced))
     left = np.linalg.norm(led["observed"]["pose"][-1, :3] - led["observed"]["pose"][0, :3])
@@ -120,7 +120,7 @@ def _figures(way: Way, led: Array, forced: Array, undamped: Trace) -> list[Figur
 
 
 def _promises(arm: Arm, runs: list[Array]) -> list[Figure]:
-    """What holds for all of them."""
+    """Targets for all singularities."""
     speed = change = 0.0
     for records in runs:
         qd = records["state"]["qd_cmd"][:, : arm.n]
@@ -138,7 +138,7 @@ def _not_finite(records: Array) -> int:
     return int(sum((~np.isfinite(field)).sum() for field in fields))
 
 
-# ---- one figure by itself ------------------------------------------------------------------------------------------
+# ---- a single figure -----------------------------------------------------------------------------------------------
 
 
 @kernel

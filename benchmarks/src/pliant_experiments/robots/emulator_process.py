@@ -75,7 +75,7 @@ class Emulator:
 
     @property
     def state(self) -> dict[str, Any]:
-        """The true state of the emulated cell."""
+        """The true state of the emulated controller and its arm."""
         return json.loads(self.ask("emulator state"))
 
     def end(self) -> str:

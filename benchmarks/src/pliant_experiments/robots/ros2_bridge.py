@@ -35,10 +35,10 @@ from pliant_experiments.scenes.probe_tool import TOOL
 Array = np.ndarray[Any, Any]
 
 MESSAGES, ROUND_TRIPS, RATE_HZ = 4000, 1000, 500.0
-# The loop is watched for so long without the bridge and as long with it [s], so many times in turns.
+# How long the loop is measured without the bridge, and with it [s], and how often in turns.
 SECONDS, TURNS = 4.0, 3
 EFFECT_US = 10.0
-# A message that has not come back by then is lost [s].
+# A message that has not returned by then is lost [s].
 _GIVE_UP_S = 5.0
 
 
@@ -64,7 +64,7 @@ def _network(notes: list[str]) -> Iterator[None]:
         own.__exit__(None, None, None)
 
 
-# ---- there and back ------------------------------------------------------------------------------------------------
+# ---- round trip ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def round_trip(seed: int) -> Trips:
         deadline = time.monotonic() + 30.0
         while not (writer.listeners and reader.speakers) and time.monotonic() < deadline:
             time.sleep(0.01)
-        time.sleep(0.5)  # the other side may have to find us yet
+        time.sleep(0.5)  # the other side may not have discovered this node yet
         sent_s, back_s, came = _exchange(records, Stencil(topic, NAMES), writer, reader)
     joints = records.view(TELEMETRY.dtype)["reading"][:, 0]
     said = np.concatenate([joints[name][:, :6] for name in ("q", "qd", "tau")], axis=1)
@@ -103,14 +103,16 @@ def round_trip(seed: int) -> Trips:
 
 
 def _exchange(records: Array, stencil: Stencil, writer: Writer, reader: Reader) -> tuple[Array, Array, Array]:
-    """Send by the clock, and hear meanwhile: when each was sent and was back [s, NaN: never], and what came back."""
+    """Send at fixed times and receive meanwhile: when each was sent and when it returned [s, NaN: never], and what
+    returned.
+    """
     n = len(records)
     sent_s, back_s, came = np.full(n, np.nan), np.full(n, np.nan), np.zeros((n, 18))
 
     def hear_until(due: float) -> None:
         while time.perf_counter() < due and not np.isfinite(back_s[-1]):
             for found in reader.messages():
-                number = found.header.stamp.nanosec  # which one it answers
+                number = found.header.stamp.nanosec  # which message it answers
                 back_s[number] = time.perf_counter()
                 came[number] = np.concatenate([found.position, found.velocity, found.effort])
             time.sleep(20e-6)
@@ -125,7 +127,7 @@ def _exchange(records: Array, stencil: Stencil, writer: Writer, reader: Reader) 
     return sent_s, back_s, came
 
 
-# ---- what the loop feels -------------------------------------------------------------------------------------------
+# ---- effect on the loop --------------------------------------------------------------------------------------------
 
 
 def _watch(session: Session) -> Array:

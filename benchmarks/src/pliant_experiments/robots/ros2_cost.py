@@ -52,7 +52,7 @@ class Costs:
 
 
 def _timed(actions: list[Callable[[int], object]], count: int) -> list[Cost]:
-    """What so many calls of each cost: a batch of each in turns, so that no disturbance meets one of them alone."""
+    """The cost of this many calls of each: batches in turns, so that no disturbance affects only one of them."""
     cpu, wall = np.empty((len(actions), count // BATCH)), np.empty((len(actions), count))
     for first in range(0, count, BATCH):
         for which, action in enumerate(actions):
@@ -65,7 +65,7 @@ def _timed(actions: list[Callable[[int], object]], count: int) -> list[Cost]:
     return [Cost(1e6 * one, 1e6 * other) for one, other in zip(cpu, wall, strict=True)]
 
 
-# Another process that hears everything: what is sent has to leave this one.
+# A process that subscribes to everything: messages have to leave this process.
 _LISTENER = """
 import json, sys, time
 from pliant.ros2.node import Node
@@ -120,7 +120,7 @@ def cost(seed: int, count: int = MESSAGES) -> Costs:
 def _in_turns(pairs: list[tuple[Stencil, Writer]], rows: list[memoryview]) -> Cost:
     """As a bridge sends them: one of each topic, then a pause until the next tick.
 
-    Here the thread that sends counts alone: what the others do in the pause may have nothing to do with it.
+    Only the sending thread counts here: other threads may do unrelated work in the pause.
     """
     cpu, wall = [], []
     for i, row in enumerate(rows):

@@ -83,7 +83,7 @@ class Arm:
         state.name, state.position = names, [self._q[name] for name in names]
         speed_of = dict(zip(self._joints, self._qd, strict=True))
         state.velocity, state.effort = [speed_of[name] for name in names], [0.0] * len(names)
-        drift = 1e-3 * (len(self.sent) % 7)  # a sensor is never quite still
+        drift = 1e-3 * (len(self.sent) % 7)  # a real sensor always has some noise
         for part, values in ((force.wrench.force, self._wrench[:3]), (force.wrench.torque, self._wrench[3:])):
             part.x, part.y, part.z = (float(value) + drift for value in values)
         self._states.publish(state)
@@ -202,7 +202,7 @@ def main() -> None:
         request = json.loads(line)
         try:
             answer = {"answer": getattr(peer, f"do_{request.pop('do')}")(**request)}
-        except Exception as error:  # said to whoever asked
+        except Exception as error:  # returned to the caller
             answer = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(answer), flush=True)
 

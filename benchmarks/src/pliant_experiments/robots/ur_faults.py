@@ -34,7 +34,7 @@ FAULTS = (
     Stated("silence 2.0", "has sent nothing for"),
     Stated("late 0.7", "older than sense.stale_s"),
 )
-# Options of the emulator, changes of the task, and what the refusal must say.
+# Options of the emulator, changes of the task, and the required text of the rejection.
 REFUSALS: tuple[tuple[str, dict[str, str], dict[str, Any], str], ...] = (
     (
         "torque on version 5.12",
@@ -75,7 +75,7 @@ def _figures(ur: Emulator, task: Task, stated: Stated) -> list[Figure]:
 
 
 def _said(ur: Emulator, task: Task, fault: str) -> str:
-    """Run the task, let it go wrong once the arm moves; what the loop says."""
+    """Run the task and inject the fault once the arm moves; returns what the loop reports."""
     try:
         with Session(task) as session:
             session.wait(0.8)
@@ -87,7 +87,7 @@ def _said(ur: Emulator, task: Task, fault: str) -> str:
 
 
 def _refusal(task: Task) -> str:
-    """Why the task does not run for a moment; "" if it does."""
+    """Why the task does not start; "" if it does."""
     try:
         with Session(task) as session:
             session.wait(0.2)

@@ -27,15 +27,15 @@ from pliant_experiments.scenes.contact_trial import Trace
 Array = np.ndarray[Any, Any]
 
 PUSHES, EVERY_S, FORCE_N, MOVED_M = 16, 0.8, 10.0, 2e-4
-# How late packets may be here, and how long the last wrench is then held [s].
+# How late packets may be here, and how long the last wrench is held then [s].
 STALE_S, HOLD_S = 0.5, 0.5
-# A joint slower than this stands [rad/s].
+# A joint slower than this is at rest [rad/s].
 STANDS = 2e-3
-# What the emulator is told where its watchdog is not what is looked at: both ends share a machine that may stall.
+# Fault for runs that do not test the watchdog: both ends share a machine that may stall.
 PATIENT = {"fault": "watchdog slow 2"}
 # And where it is.
 WATCHED: dict[str, str] = {}
-# How long an arm may take to come to rest after a fault, on a machine that is busy [s].
+# How long an arm may take to stop after a fault on a busy machine [s].
 _REST_S = 60.0
 _AXES = np.array([[1.0, 0, 0], [-1.0, 0, 0], [0, 1.0, 0], [0, -1.0, 0]])
 
@@ -86,7 +86,7 @@ def pushed_task(seed: int) -> tuple[Task, Array]:
 
 
 def _latencies(times: Array, tip: Array, began: Array) -> list[float]:
-    """From the first period of each push until the tip has left the course it was on by `MOVED_M` along it [ms]."""
+    """From the first period of each push until the tip has deviated from its course by `MOVED_M` [ms]."""
     found = []
     for i, start in enumerate(began):
         first = int(np.searchsorted(times, start))
@@ -122,7 +122,7 @@ def emulated_latency(seed: int, rounds: int) -> Latency:
 
 
 def _run(task: Task) -> tuple[Array, Array]:
-    """The task through the emulated controller: what the loop recorded, and what really happened."""
+    """The task through the emulated controller: the loop's recording, and the true signals."""
     with tempfile.TemporaryDirectory() as folder, Emulator(traced=True, task=task_file(task, folder), **PATIENT) as ur:
         parts = []
         with Session(task.model_copy(update={"robot": ur.robot}), ticks=task.ticks) as session:
@@ -172,11 +172,11 @@ def yielded(emulated: bool) -> tuple[float, float]:
     return float(away.max()), float(away[-1])
 
 
-# ---- coming to rest ------------------------------------------------------------------------------------------------
+# ---- stopping ------------------------------------------------------------------------------------------------------
 
 
 def settled(ur: Emulator) -> dict[str, Any]:
-    """The state of the cell after its program has ended and the arm has stopped, or after a timeout."""
+    """The state of the controller after its program has ended and the arm has stopped, or after a timeout."""
     deadline = time.monotonic() + _REST_S
     while ((state := ur.state)["plays"] or max(map(abs, state["qd"])) >= STANDS) and time.monotonic() < deadline:
         time.sleep(0.02)

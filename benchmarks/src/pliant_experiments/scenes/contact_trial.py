@@ -23,7 +23,7 @@ from pliant.world.world_config import Sensor, Servo, SimConfig, Surface
 
 Array = np.ndarray[Any, Any]
 
-# A probe whose tip is a point: what it travels on a dome is what the dome's radius says.
+# A probe with a point tip: its path length on a dome follows from the dome's radius.
 TOOL = Tool(mass_kg=0.8, com_m=(0.0, 0.0, 0.06), tcp_m=(0.0, 0.0, 0.15))
 FORCE, RADIUS, FRICTION, GAP = 5.0, 0.045, 0.3, 0.003
 HEADING = (0.0, 1.0, 0.0)
@@ -99,7 +99,7 @@ class Trace:
 
 def run_contact(what: Task) -> Trace:
     """Run a task and store the true force after every tick; ends soon after the contact is done."""
-    simulation = Simulation(what, unchecked=True)  # figures of a bad contact are figures too
+    simulation = Simulation(what, unchecked=True)  # a bad contact has figures too
     chunk = round(0.2 * what.rate_hz)
     parts, pressed = [], []
     for first in range(0, what.ticks, chunk):

@@ -37,7 +37,7 @@ X0 = np.array(
 """Start position of the tool [m]."""
 PLANE = (True, True, False, False, False, False)
 SILENT = Sensor(noise_n=0.0, noise_nm=0.0, step_n=0.0, step_nm=0.0)
-# A sensor that shows everything at once, so that what is seen is the law. A silent one always says the same.
+# A sensor without filter or noise, so that only the law is seen. (A sensor without noise repeats its readings.)
 OPEN = Sense(cutoff_hz=400.0, deadband_n=0.0, deadband_nm=0.0, frozen_s=0.0)
 
 

@@ -23,7 +23,7 @@ _SETTLE_S, _LOOK_S, _GAP = 4.0, 1.0, 1e-4
 
 
 def _task(stiffness: float, seed: int) -> Task:
-    """Press with rising loads: a damper alone moves the tool until the surface pushes back as much as was asked."""
+    """Press with rising loads: a damper alone moves the tool until the surface pushes back with the requested force."""
     top = Arm.load("ur5e", TOOL).pose(Arm.load("ur5e", TOOL).q_home)
     surface = Surface(
         position_m=(0.0, 0.0, float(top[2]) - TOOL.tip_radius_m - _GAP), stiffness_n_m=stiffness, friction=0.3

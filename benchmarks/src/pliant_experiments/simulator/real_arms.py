@@ -1,4 +1,4 @@
-"""A force-mode-like rival on the realistic arms, beside what real arms of these types were measured to do."""
+"""A force-mode-like rival on the realistic arms, compared with measurements on real arms of these types."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def run(seed: int, progress: Progress) -> Outcome:
         *beside("UR10e, contact peak at 0.25 m/s", column["peak"], "N", PEAK_N),
         *beside("UR10e, settling", column["settling"], "s", SETTLING_S),
         *beside("UR10e, mean error along the path", column["path_mean"], "N", PATH_MEAN_N),
-        # too low: what is missing is said in docs/realism.md
+        # too low: docs/realism.md lists what is missing
         reported(
             f"UR10e, standard deviation along the path, median (published {PATH_SD_N[0]:g} to {PATH_SD_N[1]:g})",
             float(np.median(column["path_sd"])),

@@ -86,7 +86,7 @@ def run(seed: int, progress: Progress) -> Outcome:
 
 
 def _inertia(home: Any, seed: int) -> tuple[float, float]:
-    """Swing the base joint; what the sensor feels beyond the weight must be mass times acceleration of the centre."""
+    """Swing the base joint; the reading minus the weight must be mass times acceleration of the centre."""
     robot, rows = _watch(SimConfig(seed=seed, sensor=QUIET), home, 1500, swing=0.15)
     arm = robot.arm
     centre = np.zeros((len(rows), 3))
