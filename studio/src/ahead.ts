@@ -1,4 +1,4 @@
-// How the check would judge every value of every slider, asked before a hand is there.
+// The result of the check for every value of every slider, requested in advance.
 
 import { element } from "./dom";
 import { shownBy, turned } from "./dynamics";
@@ -10,7 +10,7 @@ import { stepsOf } from "./zones";
 
 const AFTER_MS = 400;
 
-/** What is asked about. */
+/** What to judge. */
 export interface Asked {
   rows: Row[];
   values: Values;
@@ -29,13 +29,13 @@ export class Ahead {
     private readonly now: () => Asked,
   ) {}
 
-  /** Asks when nothing has changed for a moment. */
+  /** Requests results once nothing has changed for a moment. */
   soon(): void {
     window.clearTimeout(this.timer);
     this.timer = window.setTimeout(() => void this.ask(), AFTER_MS);
   }
 
-  /** Asks about every slider. One question at a time: a Studio that is slow to answer is not asked any faster. */
+  /** Requests results for every slider, one request at a time, so that a slow Studio is not overloaded. */
   async ask(): Promise<void> {
     this.outdated = true;
     if (this.asking) return; // which begins anew with its next answer

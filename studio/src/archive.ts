@@ -1,4 +1,4 @@
-// Recordings to look at again, moment by moment, and experiments to run: what lies beside the running loop.
+// Recordings to play or step through, and experiments to run.
 
 import { BusyLines } from "./busy";
 import { ask, element, table } from "./dom";
@@ -13,7 +13,7 @@ export type Recording = Omit<Recorded, Rows> & Record<Exclude<Rows, "poses">, nu
 export interface Shown {
   recording: Recording;
   at: number;
-  /** Channels of the same task with the parameters that are in force now. */
+  /** Channels of the same task with the current parameters. */
   otherwise: Gapped[][] | null;
 }
 
@@ -65,7 +65,7 @@ export class Archive {
     void this.list();
   }
 
-  /** Shows what any page has under way. */
+  /** Shows the work in progress, of any page. */
   setBusy(busy: Busy): void {
     this.running = busy.work;
     this.busy.show(busy);
@@ -168,14 +168,14 @@ export class Archive {
     if (answer) this.present(answer.experiment);
   }
 
-  /** Cancels work or the opening of a recording; the page that asked for it gets the message. */
+  /** Cancels work or the opening of a recording; the page that requested it gets the message. */
   private async cancel(what: keyof Busy): Promise<void> {
     this.shown?.close();
     const answer = await this.asked("cancel", { what });
     if (answer && !answer.cancelled) this.say("Nothing to cancel: it was already done.");
   }
 
-  /** A map, where from and where to; then the map with the way in it. */
+  /** Asks for a map, start and goal; then shows the map with the path. */
   private planner(): void {
     const field = (id: string, words: string, value: string) => {
       const input = element("input", { type: "text", value, "data-testid": id, "aria-label": words });
@@ -233,7 +233,7 @@ export class Archive {
   }
 }
 
-/** A picture that the Studio has made; asked for anew each time, because the next has the same name. */
+/** A picture made by the Studio; loaded again each time, because the next one has the same name. */
 function pictureOf(name: string, words: string): HTMLImageElement {
   const token = new URLSearchParams(location.search).get("token") ?? "";
   return element("img", { src: `pictures/${name}?token=${encodeURIComponent(token)}&at=${Date.now()}`, alt: words });
@@ -248,7 +248,7 @@ function read(got: Recorded): Recording {
   };
 }
 
-/** What a run with other parameters has in common with the recorded one, and what not. */
+/** What a run with other parameters shares with the recorded one, and what differs. */
 function otherwiseInWords(run: WhatIfRun): string {
   const begins = run.from_rest ? " It starts at rest where the recording starts." : "";
   return `Dotted: the current parameters, with the recorded goals, commands, stops and virtual pushes.${begins} Pushes by hand are not recorded and are missing.`;

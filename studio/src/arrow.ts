@@ -1,4 +1,4 @@
-// An arrow that can be seen from across the room: three's own is a line of one pixel.
+// An arrow that is visible from a distance: that of three.js is a line of one pixel.
 
 import * as THREE from "three";
 
@@ -7,9 +7,9 @@ const UP = new THREE.Vector3(0, 1, 0);
 export class Arrow extends THREE.Group {
   private readonly shaft: THREE.Mesh;
   private readonly head: THREE.Mesh;
-  /** Where its point is. */
+  /** The position of its point. */
   readonly tip = new THREE.Vector3();
-  /** The vector that is seen: none while it is hidden. */
+  /** The vector shown; zero while it is hidden. */
   readonly way = new THREE.Vector3();
 
   constructor(colour: number) {
@@ -21,7 +21,7 @@ export class Arrow extends THREE.Group {
     this.visible = false;
   }
 
-  /** From a point along a vector [m]; `thick` is the radius of the shaft [m]. Too short to be seen: hidden. */
+  /** From a point along a vector [m]; `thick` is the radius of the shaft [m]. Hidden if too short to see. */
   point(from: THREE.Vector3, vector: THREE.Vector3, thick: number): void {
     const length = vector.length();
     this.visible = length > 4 * thick;

@@ -1,4 +1,4 @@
-// Work in progress beside the loop: what is being done, for how long, and a button that cancels it.
+// Work in progress: what it is, for how long it has run, and a button that cancels it.
 
 import { element } from "./dom";
 import type { Busy } from "./wire";
@@ -20,7 +20,7 @@ export class BusyLines {
     window.setInterval(() => this.count(), TICK_MS);
   }
 
-  /** Shows what is in progress, and nothing of what is done. */
+  /** Shows what is in progress; finished work disappears. */
   show(busy: Busy): void {
     for (const [what, words] of Object.entries(busy) as [keyof Busy, string][]) {
       const line = this.lines.get(what);

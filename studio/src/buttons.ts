@@ -1,4 +1,4 @@
-// The buttons above the view: what can be asked of the robot at any time, and the commands that the running law takes.
+// The buttons above the view: those that always apply, and the commands of the running law.
 
 import { element } from "./dom";
 import type { Asks, LawWords, Request } from "./wire";
@@ -38,7 +38,7 @@ export class Buttons {
     return this.made.get(id)!;
   }
 
-  /** Shows the commands that a law takes, before Tare. */
+  /** Shows the commands of a law, before Tare. */
   setLaw(law: LawWords | null): void {
     for (const old of this.commands) old.remove();
     this.commands = (law?.buttons ?? []).map(({ name, label, help, commands }) => button(name, label, help, () => this.asking.ask("command", { commands })));

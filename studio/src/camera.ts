@@ -1,4 +1,4 @@
-// From where the cell is looked at: directions that fit whatever arm stands there.
+// Camera positions that fit any arm.
 
 import type { Vector } from "./force";
 
@@ -8,10 +8,10 @@ export interface Stand {
 }
 
 const DIRECTIONS: Record<string, Vector> = { Free: [0.7, -0.66, 0.3], Front: [1, 0, 0.08], Side: [0, -1, 0.08], Top: [0, -0.02, 1] };
-// An arm that moves in a plane is looked at across that plane.
+// An arm that moves in a plane is viewed perpendicular to that plane.
 const ACROSS: Record<string, Vector> = { Free: [0.25, 0.12, 1], Front: [0, 0, 1], Side: [1, 0.2, 0.4], Top: [0, 1, 0.02] };
 
-// A map is looked down upon, with x to the right.
+// A map is viewed from above, with x to the right.
 const MAP: Record<string, Vector> = { Free: [0, -0.62, 0.8], Top: [0, -0.001, 1] };
 
 export const VIEWS = [...Object.keys(DIRECTIONS), "Tool"];
@@ -21,7 +21,7 @@ export function isPlanar(up: ArrayLike<number>): boolean {
   return Math.abs(up[2] ?? 1) < 0.5;
 }
 
-/** Where to stand for a view of a cell with this middle and radius [m], or of a map; `Tool` comes close to the tool. */
+/** The camera position for a scene with this centre and radius [m], or for a map; `Tool` is close to the tool. */
 export function standFor(view: string, planar: boolean, middle: Vector, radius: number, tool: Vector, map = false): Stand {
   const close = view === "Tool";
   const whole = map && view in MAP;

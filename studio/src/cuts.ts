@@ -1,11 +1,11 @@
-// What differs from what was asked for: active limits, gains and targets that are not reached yet, sensor problems.
+// Differences from what was requested: active limits, gains and targets that are not reached yet, sensor problems.
 
 import { element } from "./dom";
 import type { Head, Hello, LawWords } from "./wire";
 
-/** Less than this in the energy tank [J] is spent as soon as it comes in. */
+/** Below this, the energy tank [J] counts as empty. */
 const EMPTY = 1e-3;
-/** A target that is nearer to the value in force than this share of it has arrived. */
+/** A target within this share of the current value has arrived. */
 const ARRIVED = 0.01;
 
 /** A line that ramps to the value of a parameter. */
@@ -33,7 +33,7 @@ export function cutsOf(hello: Pick<Hello, "limits" | "troubles">, head: Head, la
   return sensor ? [...lines, `force sensor ${sensor}`] : lines;
 }
 
-/** Shows the lines, if they are others than those that stand there. */
+/** Shows the lines if they have changed. */
 export function showCuts(box: HTMLElement, lines: string[]): void {
   if (box.textContent !== lines.join("")) box.replaceChildren(...lines.map((line) => element("div", {}, [line])));
 }

@@ -1,8 +1,8 @@
-// What was drawn lies in the memory of the graphics card until it is given back.
+// Frees the graphics memory of what was drawn.
 
 import * as THREE from "three";
 
-/** Takes everything out of a group and gives back what it took: shapes, materials and their pictures. */
+/** Empties a group and frees its shapes, materials and textures. */
 export function empty(group: THREE.Object3D): void {
   group.traverse((part) => {
     if (part === group || !(part instanceof THREE.Mesh || part instanceof THREE.LineSegments)) return;
@@ -11,7 +11,7 @@ export function empty(group: THREE.Object3D): void {
   group.clear();
 }
 
-/** Gives back what a mesh or lines took. */
+/** Frees the memory of a mesh or of lines. */
 export function give(part: THREE.Mesh | THREE.LineSegments): void {
   part.geometry.dispose();
   for (const material of [part.material].flat()) {

@@ -22,7 +22,7 @@ export function table(head: string[], rows: (string | Node)[][]): HTMLTableEleme
   return element("table", {}, [line("th", head), ...rows.map((row) => line("td", row))]);
 }
 
-/** Writes words where others stand: the same again would be laid out anew for nothing. */
+/** Sets a text if it differs, because setting the same text would cause a new layout. */
 export function write(into: HTMLElement, words: string): void {
   if (into.textContent !== words) into.textContent = words;
 }
@@ -32,7 +32,7 @@ export const REJECTED = "The request was rejected.";
 
 let fading = 0;
 
-/** Tells something at the edge of the page for some seconds; what went wrong stays longer. */
+/** Shows a message at the edge of the page for some seconds; an error stays longer. */
 export function notice(words: string, good = false): void {
   const box = byId("notice");
   box.textContent = words;
@@ -42,7 +42,7 @@ export function notice(words: string, good = false): void {
   fading = window.setTimeout(() => (box.hidden = true), good ? 4000 : 9000);
 }
 
-/** Tells what must not be overlooked, above all that is open, until it is taken back by no words. */
+/** Shows an important message above everything else, until it is cleared by an empty text. */
 export function alarm(words: string): void {
   const box = byId("alarm");
   box.hidePopover(); // so that it comes to lie above what was opened since
@@ -50,10 +50,10 @@ export function alarm(words: string): void {
   box.textContent = words;
 }
 
-/** What the Stop of a dialog does: a dialog covers the page, and stopping is always at hand. */
+/** The action of the Stop button in a dialog: a dialog covers the page, and Stop must always be available. */
 export const urgent = { stop: (): void => {} };
 
-/** A dialog; `act` is done when its button is pressed and returns what went wrong. Without a name there is no button. */
+/** A dialog; `act` runs when its button is pressed and returns an error. Without a name there is no button. */
 export function ask(title: string, body: Node[], button = "", act: () => Promise<string> = async () => ""): HTMLDialogElement {
   const wrong = element("p", { class: "why", "data-testid": "wrong", role: "alert", hidden: "" });
   const close = element("button", { "data-testid": "close", type: "button" }, ["Close"]);

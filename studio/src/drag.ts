@@ -9,7 +9,7 @@ export class Drags {
   private last = Number.NEGATIVE_INFINITY;
   private held = false;
 
-  /** A pointer takes hold of a slider. */
+  /** A pointer starts to drag a slider. */
   press(slider: string): void {
     this.number++;
     this.slider = slider;

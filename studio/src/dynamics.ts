@@ -1,11 +1,11 @@
-// The sliders of a law, as its panel declares them, and how one slider stands for several numbers.
+// The sliders of a law, as its panel declares them, and how one slider sets several numbers.
 
 import type { Declared, LawWords, Slider, Value, Values } from "./wire";
 
 export interface Knob {
   label: string;
   parameter: string;
-  /** Which of the parameter's numbers it turns; none: the parameter is one number. */
+  /** Which of the parameter's numbers it sets; none: the parameter is a single number. */
   parts: number[];
   unit: string;
   group: string;
@@ -13,7 +13,7 @@ export interface Knob {
 
 const AXES = ["x", "y", "z"];
 
-/** The knobs of a law for what may change while it runs; with `linked`, one for all translations and one for all rotations. */
+/** The knobs for the live parameters of a law; with `linked`, one for all translations and one for all rotations. */
 export function knobsOf(law: LawWords | null, linked: boolean, values: Values, declared: Map<string, Declared>): Knob[] {
   return (law?.sliders ?? []).flatMap((slider) => {
     const item = declared.get(slider.parameter);
@@ -60,12 +60,12 @@ function unitOf(item: Declared, turning: boolean): string {
   return (turning ? units[1] : units[0]) ?? units[0] ?? "";
 }
 
-/** Whether some slider stands for several axes. */
+/** Whether a slider sets several axes. */
 export function hasAxes(law: LawWords | null, declared: Map<string, Declared>): boolean {
   return (law?.sliders ?? []).some((slider) => countOf(declared.get(slider.parameter)!) > 0);
 }
 
-/** A name for a knob, by which its elements are found. */
+/** The name of a knob, used to find its elements. */
 export function nameOf(knob: Knob): string {
   const [first] = knob.parts;
   if (first === undefined) return knob.parameter;
@@ -73,7 +73,7 @@ export function nameOf(knob: Knob): string {
   return `${knob.parameter}.${first}`;
 }
 
-/** What a knob shows: its first number; null when the parameter cannot be turned by it (a full matrix). */
+/** What a knob shows: its first number; null if it cannot set the parameter (a full matrix). */
 export function shownBy(knob: Knob, values: Values): number | null {
   const value = values[knob.parameter];
   if (typeof value === "number") return value;
@@ -81,7 +81,7 @@ export function shownBy(knob: Knob, values: Values): number | null {
   return typeof part === "number" ? part : null;
 }
 
-/** What is asked for to turn this knob to `to`: null leaves a number as it is, whoever has changed it meanwhile. */
+/** The request that sets this knob to `to`; null leaves a number as it is by then. */
 export function turned(knob: Knob, values: Values, to: number): Value {
   const value = values[knob.parameter];
   if (!Array.isArray(value)) return to;

@@ -1,4 +1,4 @@
-// The floor of a mission: its map, the way that was planned, the place to stand at, and the way that was driven.
+// The floor of a mission: its map, the planned path, the target base pose, and the driven path.
 
 import * as THREE from "three";
 
@@ -6,12 +6,12 @@ import { empty } from "./dispose";
 import { blocksOf, outlineOf, piecesOf, ribbonOf, ringOf } from "./ground";
 import type { MapWords, MissionWords, MissionLog } from "./wire";
 
-// How high a blocked cell is drawn [m]: a map knows no heights.
+// How high a blocked cell is drawn [m]: a map has no heights.
 const HIGH = 0.22;
 const WAY = { ahead: 0x4c9be8, back: 0xb37feb, driven: 0xff9f1c, stand: 0x2fbf71 };
 const LIGHT = { free: 0xf4f7fa, unknown: 0xc3ccd6, blocked: 0x8b98a7 };
 const DARK = { free: 0x262f3a, unknown: 0x181d24, blocked: 0x6b7887 };
-// A trail is not told apart any finer [m], and not longer than so many points.
+// Spacing of the points of a trail [m], and their largest number.
 const STEP = 0.02;
 const MOST = 6000;
 
@@ -24,7 +24,7 @@ export class Floor extends THREE.Group {
   private built = 0;
   private light = false;
 
-  /** Told when something has come late: pictures are read beside everything else. */
+  /** Called when a picture has been loaded. */
   constructor(private readonly changed: () => void) {
     super();
     this.add(this.ground, this.plan, this.trail);
@@ -35,7 +35,7 @@ export class Floor extends THREE.Group {
     return this.words?.map.extent ?? null;
   }
 
-  /** Takes another map, or none. */
+  /** Shows another map, or none. */
   build(words: MissionWords | null, light: boolean): void {
     this.words = words;
     this.visible = words !== null;
@@ -90,13 +90,13 @@ export class Floor extends THREE.Group {
     this.ground.add(plate, boxes);
   }
 
-  /** Draws the way that was found and the place at its end. */
+  /** Draws the planned path and the base pose at its end. */
   show(missionLog: MissionLog): void {
     empty(this.plan);
     for (const [direction, points] of piecesOf(missionLog.path)) {
       this.plan.add(new THREE.Mesh(strip(points, 0.07, 0.004), colour(direction > 0 ? WAY.ahead : WAY.back)));
     }
-    // below the goal, above whatever stands there
+    // below the goal, above any obstacle
     this.plan.add(new THREE.Mesh(strip(ringOf(missionLog.goal[0]!, missionLog.goal[1]!, 0.12), 0.03, HIGH + 0.01), colour(WAY.driven)));
     if (!missionLog.stand || !this.words) return;
     for (const [from, to] of pairs(outlineOf(this.words.footprint, missionLog.stand))) {
@@ -104,14 +104,14 @@ export class Floor extends THREE.Group {
     }
   }
 
-  /** The base is here now. */
+  /** Adds the current position of the base. */
   drive(x: number, y: number): void {
     const last = this.points[this.points.length - 1];
     if (last && Math.hypot(x - last[0]!, y - last[1]!) < STEP) return;
     this.follow([...this.points.slice(1 - MOST), [x, y]]);
   }
 
-  /** The whole way that was driven. */
+  /** The whole driven path. */
   follow(points: number[][]): void {
     this.points = points;
     this.trail.geometry.dispose();

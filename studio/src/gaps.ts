@@ -1,13 +1,13 @@
-// What is no number: null on the wire and in a plot, where it is a gap; NaN where it is reckoned with.
+// Missing numbers: null in messages and plots, where they are gaps; NaN in calculations.
 
 export type Gapped = number | null;
 
-/** A column as a plot takes it: as it is where all are numbers, with null for a gap where not. */
+/** A column for a plot, with null for every missing number. */
 export function withGaps(column: Float32Array): Float32Array | Gapped[] {
   return column.every(Number.isFinite) ? column : Array.from(column, (value) => (Number.isFinite(value) ? value : null));
 }
 
-/** A row from the wire as numbers. */
+/** A received row as numbers. */
 export function numbersOf(row: Gapped[]): number[] {
   return row.map((value) => value ?? Number.NaN);
 }
@@ -17,7 +17,7 @@ export function allFinite(values: ArrayLike<number>, from = 0, count = values.le
   return true;
 }
 
-/** A number in words; a dash where there is none. */
+/** A number as text; a dash if it is missing. */
 export function worded(value: Gapped | undefined, digits: number): string {
   return value === null || value === undefined || !Number.isFinite(value) ? "–" : value.toFixed(digits);
 }

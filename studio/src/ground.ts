@@ -1,11 +1,11 @@
-// What lies on the floor, worked out without drawing: ribbons along a way, and few boxes for many blocked cells.
+// Shapes on the floor, computed without drawing: ribbons along a path, and a few boxes for many blocked cells.
 
 export interface Strip {
   positions: number[];
   index: number[];
 }
 
-/** A flat ribbon of a width [m] along points (x, y), at height z. Points that lie on each other are left out. */
+/** A flat ribbon of a width [m] along points (x, y), at height z. Coincident points are left out. */
 export function ribbonOf(points: ArrayLike<number>[], width: number, z: number): Strip {
   const kept: ArrayLike<number>[] = [];
   for (const point of points) {
@@ -27,7 +27,7 @@ export function ribbonOf(points: ArrayLike<number>[], width: number, z: number):
   return { positions, index };
 }
 
-/** The way in pieces, each driven in one direction: [1 or -1, points]. */
+/** The path in pieces, each driven in one direction: [1 or -1, points]. */
 export function piecesOf(way: number[][]): [number, number[][]][] {
   const pieces: [number, number[][]][] = [];
   for (const row of way) {

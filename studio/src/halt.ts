@@ -1,4 +1,5 @@
-// A stop is never lost without a word: until the loop has heard it, it is told aloud, and sent first on every new line.
+// A stop is never lost silently: until the loop confirms it, a warning is shown, and it is sent first on every new
+// connection.
 
 import { LONG_MS, type Link } from "./link";
 import type { Answer } from "./wire";
@@ -6,21 +7,21 @@ import type { Answer } from "./wire";
 /** What is shown until a stop is confirmed. */
 export const UNSURE = "Stop not confirmed: use the robot's emergency stop. The page keeps sending the stop until it is confirmed.";
 
-// Whoever has pressed Stop and hears nothing for so long has to reach for something else [ms].
+// After this time without a confirmation, the user is told to use the emergency stop [ms].
 const PATIENCE_MS = 1000;
-// A line that is tried again and again is given more time each time, and no more than this [ms].
+// Each new attempt to connect gets more time, up to this [ms].
 const MOST_MS = 8000;
 
 export class Halt {
-  /** The stop is not confirmed; what the robot does is not known. */
+  /** The stop is not confirmed; the state of the robot is unknown. */
   onDoubt: () => void = () => {};
-  /** The loop has heard it, or there is none; after a doubt, `late` says how long it took [s], else it is 0. */
+  /** The loop has confirmed it, or there is no loop; `late` is how long a late confirmation took [s], otherwise 0. */
   onAnswer: (answer: Answer<"halt">, late: number) => void = () => {};
 
-  /** When the stop was asked for that nobody has confirmed [ms]; null: there is none. */
+  /** When the unconfirmed stop was requested [ms]; null: there is none. */
   private asked: number | null = null;
   private doubted = false;
-  /** The Studio has answered that the loop has not heard the stop. */
+  /** The Studio has answered that the loop has not confirmed the stop. */
   private refused = false;
   private patience = PATIENCE_MS;
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -49,7 +50,7 @@ export class Halt {
     this.timer = setTimeout(() => this.tire(), this.patience);
   }
 
-  /** Nothing has come in time: where the line is silent altogether, another is tried; what was not heard is said again. */
+  /** No confirmation in time: if the connection is silent, another one is tried; the stop is sent again. */
   private tire(): void {
     this.doubt();
     const silent = performance.now() - this.link.heard >= this.patience;
@@ -76,7 +77,7 @@ export class Halt {
   }
 }
 
-/** Whether an answer puts an end to a stop: the loop has heard it, or there is none that runs. */
+/** Whether an answer settles a stop: the loop has confirmed it, or no loop is running. */
 function settles(answer: Answer<"halt">): boolean {
   return answer.ok ? answer.heard !== false : answer.idle === true;
 }

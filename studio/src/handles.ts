@@ -1,4 +1,4 @@
-// Goal and virtual push as numbers: what the balls in the view do by hand, for the keyboard.
+// Goal and virtual push as numbers: the keyboard alternative to the balls in the view.
 
 import { element } from "./dom";
 import { isPlanar } from "./camera";
@@ -30,14 +30,14 @@ export class Handles {
     this.holder.replaceChildren(element("h2", {}, ["Goal and virtual push"]), this.goalRow, this.pushRow);
   }
 
-  /** Offers what this law responds to. */
+  /** Shows the fields that this law responds to. */
   setLaw(law: LawWords | null): void {
     this.goalRow.hidden = !law?.moves_goal;
     this.pushRow.hidden = !law?.pushes;
     this.holder.hidden = this.goalRow.hidden && this.pushRow.hidden;
   }
 
-  /** Shows what is in force; a field that is being written is left alone. */
+  /** Shows the current values; a field that is being edited is left alone. */
   show(goal: ArrayLike<number>, push: ArrayLike<number>): void {
     const fill = (fields: HTMLInputElement[], values: ArrayLike<number>, digits: number) =>
       fields.forEach((field, i) => {
@@ -57,7 +57,7 @@ export class Handles {
   }
 }
 
-/** One of `n` numbers; null leaves each of the others as it is by then, whatever this page shows. An empty field is none, and refused. */
+/** One of `n` numbers; null leaves the others as they are by then. An empty field is rejected. */
 function only(i: number, value: number, n: number): (number | null)[] {
   return Array.from({ length: n }, (_, j) => (j === i && Number.isFinite(value) ? value : null));
 }

@@ -1,4 +1,4 @@
-// What a pointer can take in the view: the arm, to push it; the goal, to move it; the force that a law feels.
+// What a pointer can drag in the view: the arm, to push it; the goal; the virtual push.
 
 import * as THREE from "three";
 
@@ -7,14 +7,14 @@ import { forceFor, newtons, pulledBy, type Vector } from "./force";
 import type { View } from "./view";
 
 const SEND_EVERY_MS = 50;
-// A pointer that moves less than this has pressed, and not dragged.
+// A pointer that moves less than this is a click, not a drag.
 const STILL_PX = 5;
-// The ball of a virtual push is so far before the point of its arrow, of an arm of a metre [m].
+// Distance of the ball of a virtual push from the point of its arrow, for an arm of one metre [m].
 const GAP = 0.06;
 
 interface Grip {
   what: "arm" | "goal" | "force";
-  /** The pointer that holds; what other fingers do meanwhile is no matter. */
+  /** The pointer that drags; other pointers are ignored meanwhile. */
   pointer: number;
   plane: THREE.Plane;
   from: THREE.Vector3;
@@ -26,17 +26,17 @@ export class Hands {
   onPush: (force: Vector) => void = () => {};
   onGoal: (position: Vector) => void = () => {};
   onForce: (force: Vector) => void = () => {};
-  /** A place on the floor of a mission was pressed: x, y [m]. */
+  /** The floor of a mission was clicked at x, y [m]. */
   onFloor: (place: [number, number]) => void = () => {};
   /** Whether the arm can be pushed: a simulated one. */
   pushable = false;
-  /** Whether goal and force can be moved: not while a recording is looked at. */
+  /** Whether goal and virtual push can be moved: not while a recording is shown. */
   movable = false;
   /** Whether a goal can be chosen on the map. */
   aimable = false;
   /** Why a drag of the arm, the goal or the virtual push has no effect now; "" if it has one. */
   whyInert: (what: Grip["what"]) => string = () => "";
-  /** A drag that has no effect begins: the reason. */
+  /** A drag without effect begins: the reason. */
   onInert: (why: string) => void = () => {};
 
   private pressed = [0, 0];
@@ -62,7 +62,7 @@ export class Hands {
     document.addEventListener("visibilitychange", () => document.hidden && this.release());
   }
 
-  /** Puts the ball of the virtual push before the point of its arrow, above the tool when there is none. */
+  /** Puts the ball of the virtual push in front of the point of its arrow, or above the tool if there is no push. */
   place(push: ArrayLike<number>): void {
     const { view } = this;
     const way = new THREE.Vector3(push[0], push[1], push[2]).multiplyScalar(view.newtonMetres);
@@ -74,7 +74,7 @@ export class Hands {
     return GAP * this.view.size;
   }
 
-  /** A press without a drag, on the map. */
+  /** A click on the map. */
   private press(event: MouseEvent): void {
     const extent = this.view.floor.extent;
     const dragged = Math.hypot(event.clientX - this.pressed[0]!, event.clientY - this.pressed[1]!);
@@ -114,7 +114,7 @@ export class Hands {
     this.inert = meant ? this.whyInert(meant.what) : "";
     if (!found) return;
     const { view } = this;
-    // a plane arm is pulled within its plane, whatever it is looked at from
+    // a planar arm is pulled within its plane, whatever the camera position
     const facing = view.planar ? new THREE.Vector3(0, 0, 1) : view.camera.getWorldDirection(new THREE.Vector3());
     const plane = new THREE.Plane().setFromNormalAndCoplanarPoint(facing, found.point);
     const from = this.ray(event).ray.intersectPlane(plane, new THREE.Vector3()) ?? found.point;
@@ -176,7 +176,7 @@ export class Hands {
     else this.onGoal(this.began.clone().add(grip.at).sub(grip.from).toArray());
   }
 
-  /** Lets go. Of a push by hand the last word is no force; a goal and a virtual push stay where they were put. */
+  /** Ends the drag. A push by hand ends with zero force; a goal and a virtual push stay. */
   release(): void {
     const grip = this.grip;
     if (!grip) return;
@@ -185,7 +185,7 @@ export class Hands {
     if (grip.what === "arm") this.onPush([0, 0, 0]);
   }
 
-  /** Lets go without a word: what was held is no longer there. */
+  /** Ends the drag without a request: its object no longer exists. */
   drop(): void {
     if (!this.grip) return;
     this.grip = null;
@@ -197,7 +197,7 @@ export class Hands {
   }
 }
 
-/** Whether a pointer has left the window: whoever lets go out there may not be heard. */
+/** Whether a pointer has left the window, where its release may not be reported. */
 function isOutside(event: PointerEvent): boolean {
   return event.clientX < 0 || event.clientY < 0 || event.clientX >= window.innerWidth || event.clientY >= window.innerHeight;
 }

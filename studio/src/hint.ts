@@ -1,4 +1,4 @@
-// The line below the view: what a hand can do here, and whether this is the robot at all.
+// The line below the view: what can be done here, and whether this is the live robot.
 
 import { byId } from "./dom";
 
@@ -8,7 +8,7 @@ const HINTS = {
   mission: `Click the map to set another goal · drag to orbit · ${HOW}`,
 };
 
-/** Says what can be done with an arm or a mission, or, with the name of a recording, that it is not what the robot does now. */
+/** Shows what can be done with an arm or a mission, or that this is a recording and not live. */
 export function showHint(driving: boolean, recording?: string): void {
   const live = driving ? HINTS.mission : HINTS.arm;
   byId("hint").textContent = recording === undefined ? live : `Recording, not live: ${recording} · drag to orbit · ${HOW}`;

@@ -1,4 +1,4 @@
-// Why a drag in the view has no effect: a push, a goal or a virtual push that nothing would respond to.
+// Why a drag in the view has no effect: a push, a goal or a virtual push to which nothing would respond.
 
 import { isLive } from "./status";
 import type { LawWords, LoopWords, Status } from "./wire";

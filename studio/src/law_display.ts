@@ -1,4 +1,4 @@
-// What the page shows of the running law, as its panel declares it: sliders, plots, handles, buttons, states.
+// What the page shows for the running law, as its panel declares it: sliders, plots, handles, buttons, states.
 
 import type { Buttons } from "./buttons";
 import { cutsOf, showCuts, type Ramp } from "./cuts";
@@ -25,14 +25,14 @@ export class LawDisplay {
 
   constructor(private readonly parts: Parts) {}
 
-  /** Forgets the law of another loop. */
+  /** Clears the law of another loop. */
   reset(): void {
     this.law = null;
     this.halted = false;
     this.parts.buttons.setLaw(null);
   }
 
-  /** Shows what a frame says of the law; with `past`, view and plots show a recording and are left alone. */
+  /** Shows the law in a frame; with `past`, view and plots show a recording and are left alone. */
   show(hello: Hello, head: Head, ring: Ring, past: boolean): void {
     const law = hello.laws[String(head.whole("law"))] ?? null;
     if (law?.name !== this.law?.name) this.change(hello, law, past);
@@ -68,7 +68,7 @@ export class LawDisplay {
     return hello.channels.filter((channel) => channel.law !== "" && channel.law === this.law?.name);
   }
 
-  /** Where the lines are that ramp to the value of a parameter. */
+  /** The places of the lines that ramp to the value of a parameter. */
   private ramps(hello: Hello, ring: Ring): Ramp[] {
     return this.lines(hello).filter((channel) => channel.follows).map((channel) => ({
       label: (this.law!.sliders.find((slider) => slider.parameter === channel.follows)?.label ?? channel.name).toLowerCase(),

@@ -1,9 +1,9 @@
-// The states of a law as chips, and beside them why it is in the one that it is in.
+// The states of a law as chips, with the reason for the current one.
 
 import { element } from "./dom";
 import type { LawWords } from "./wire";
 
-/** Shows the state, the reason of the last change and that of a rejected command, by their numbers. */
+/** Shows the state, the reason for the last change and for a rejected command, by their numbers. */
 export function showStates(box: HTMLElement, law: LawWords, state: number, reason: number, rejected: number): void {
   const no = rejected ? ` · rejected: ${law.reasons[rejected] ?? ""}` : "";
   const words = `${law.reasons[reason] ?? ""}${no}`;

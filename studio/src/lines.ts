@@ -1,4 +1,4 @@
-// Which plots there are, and how their lines look: axes look alike in every plot, and a law adds its own lines.
+// The plots, and the style of their lines: axes have the same colours in every plot, and a law adds its own lines.
 
 import type { Channel } from "./wire";
 
@@ -33,19 +33,19 @@ const PLOTS: { title: string; unit: string; lines: string[]; least: number }[] =
   { title: "Energy tank", unit: "J", lines: ["energy tank"], least: 0.02 },
   { title: "Lateness", unit: "µs", lines: ["lateness"], least: 100 },
 ];
-// An axis of a plot that only a law has shows no less than this.
+// The smallest range of an axis in a plot that only a law has.
 const LEAST = 1e-3;
 
-// In the dark, and in the light, where letters of the same colours could not be read.
+// For dark and for light; on light, text in the dark theme's colours would be unreadable.
 const [RED, GREEN, BLUE, VIOLET, AMBER]: [Colour, Colour, Colour, Colour, Colour] = [
   ["#f0727c", "#c5303d"], ["#3fae6c", "#1b7a44"], ["#4c9be8", "#1f6cb8"], ["#b37feb", "#7b3fc4"], ["#f5a623", "#8f5600"],
 ];
 const COLOURS: Record<string, Colour> = { x: RED, y: GREEN, z: BLUE, "speed command": AMBER, "turn rate command": AMBER };
-/** Of the lines that a law adds to a plot, one after the other. */
+/** For the lines that a law adds to a plot, in this order. */
 const ADDED = [VIOLET, AMBER, BLUE, GREEN, RED];
 const SHORT: Record<string, string> = { speed: "actual", "speed command": "command", "turn rate": "actual", "turn rate command": "command" };
 
-/** The plots for these channels: an arm has others than a base, and a law may add lines and plots. */
+/** The plots for these channels: an arm and a base have different ones, and a law may add lines and plots. */
 export function plotsOf(channels: Channel[]): PlotWords[] {
   const names = channels.map((channel) => channel.name);
   const common = PLOTS.filter((words) => words.lines.every((line) => names.includes(line)));
@@ -73,7 +73,7 @@ export function colourOf(line: LineWords, light: boolean): string {
   return line.colour[light ? 1 : 0];
 }
 
-/** Width and dashes of a line; `otherwise`: as it would have gone with other parameters. */
+/** Width and dashes of a line; `otherwise`: the run with other parameters. */
 export function strokeOf(line: LineWords, otherwise: boolean): { width: number; dash?: number[] } {
   if (otherwise) return { width: 1, dash: [2, 3] };
   return line.dashed ? { width: 1.5, dash: [5, 4] } : { width: 1.25 };

@@ -1,25 +1,25 @@
-// The socket: asks and hears answers, and comes back by itself when the server does.
+// The socket: sends requests, receives answers, and reconnects by itself.
 
 import type { Answer, Asks, Incoming, Refused, Request } from "./wire";
 
 const PATIENCE_MS = 30_000;
-// Whoever starts a task for the first time waits until it is compiled.
+// The first start of a task waits until it is compiled.
 export const LONG_MS = 15 * 60_000;
 const AGAIN_MS = [250, 500, 1000, 2000];
-// A line that is not there after so long is tried anew: a browser itself waits for minutes.
+// A connection that is not open after this time is tried again: a browser itself waits for minutes.
 const OPENING_MS = 5000;
 
 export class Link {
   onMessage: (message: Incoming) => void = () => {};
   onFrame: (data: ArrayBuffer) => void = () => {};
   onOpen: (open: boolean) => void = () => {};
-  /** The line is there: what cannot wait is said now, before anything else. */
+  /** Connected: urgent messages are sent now, before anything else. */
   onLine: () => void = () => {};
-  /** Errors and reasons as the page words them. */
+  /** Errors and reasons in the words of the page. */
   words: (text: string) => string = (text) => text;
-  /** The number of the loop that is shown: what is asked for is meant for it, and for no later one. */
+  /** The number of the loop that is shown: requests are meant for it, and for no later one. */
   run = 0;
-  /** When something was heard last, as `performance.now()` counts [ms]. */
+  /** When the last message arrived, by `performance.now()` [ms]. */
   heard = 0;
 
   private socket: WebSocket | null = null;
@@ -47,7 +47,7 @@ export class Link {
     this.opening = setTimeout(() => this.renew(), OPENING_MS);
   }
 
-  /** Gives up a line on which nothing comes, and makes another: a line that hangs may never say that it is closed. */
+  /** Drops a silent connection and opens another: a hung connection may never report that it is closed. */
   renew(): void {
     const socket = this.socket;
     if (!socket) return; // the next try is on its way
@@ -77,7 +77,7 @@ export class Link {
     this.onMessage(message);
   }
 
-  /** Words what the server gives as a reason: of an error, of a slider's colours, of a fault. */
+  /** Rewrites a reason from the server in the page's words: of an error, of a slider's colours, of a fault. */
   private word(message: Incoming): void {
     if (message.type === "status") message.reason = this.words(message.reason);
     if (message.type !== "answer") return;
@@ -104,7 +104,7 @@ export class Link {
   }
 }
 
-/** What is answered where the Studio itself has said nothing. */
+/** The answer if the Studio itself has not answered. */
 function unheard(error: string): Refused {
   return { type: "answer", id: null, ok: false, error, unheard: true };
 }

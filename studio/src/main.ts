@@ -1,4 +1,4 @@
-// The page: brings the parts together. It holds no truth of its own: what it shows is what the loop says.
+// The page: connects its parts. It has no state of its own: it shows what the loop reports.
 
 import { Archive, type Shown } from "./archive";
 import { Buttons, LAW } from "./buttons";
@@ -28,14 +28,14 @@ import type { View } from "./view";
 import { faultInWords, readFrame, type Answer, type Asks, type Frame, type Hello, type Incoming, type InForce, type LoopWords, type Request, type Status, type MissionLog } from "./wire";
 
 const KEPT = 3000;
-// What may have to be compiled, or looked for, first.
+// Requests that may take long, because something is compiled or searched first.
 const SLOW: Request[] = ["start", "begin", "aim"];
 
 class Page {
   private readonly link = new Link();
   private readonly stopping = new Halt(this.link);
   private readonly silence = new Silence();
-  /** Null where the browser cannot draw: all else goes on. */
+  /** Null if the browser cannot draw; everything else works. */
   private readonly view: View | null;
   private readonly plots: Plots;
   private readonly panel: Panel;
@@ -45,7 +45,7 @@ class Page {
   private readonly running: LawDisplay;
   private past: Shown | null = null;
   private ring = new Ring(1, 2);
-  /** The newest frame of the loop: the last one stays, whatever is looked at meanwhile. */
+  /** The newest frame of the loop; it is kept while a recording is shown. */
   private newest: Frame | null = null;
   private readonly words = new Pace();
   private hello: Hello | null = null;
@@ -77,7 +77,7 @@ class Page {
     this.theme(preferredLight());
   }
 
-  /** Line, buttons and keys: all that a stop needs. */
+  /** Connection, buttons and keys: everything that a stop needs. */
   private makeStop(): Buttons {
     const halt = () => this.halt();
     const ask = <K extends Request>(what: K, more: Asks<K>, done?: string) => void this.ask(what, more, done);
@@ -99,7 +99,7 @@ class Page {
       whyInert(what, { open: this.open, past: this.past !== null, status: this.status, loop: this.hello?.loop ?? null, law: this.running.law, halted: this.running.halted });
   }
 
-  // ---- what comes ----
+  // ---- received ----
 
   private opened(open: boolean): void {
     this.open = open;
@@ -110,7 +110,7 @@ class Page {
     this.showStatus();
   }
 
-  /** Shows how old the newest frame is, where more should have come. */
+  /** Shows how old the newest frame is, if newer ones are due. */
   private age(): void {
     const seconds = this.silence.look(performance.now());
     showAge(byId("age"), this.hello?.loop && isLive(this.status) ? seconds : 0);
@@ -185,7 +185,7 @@ class Page {
     this.view.hands.aimable = driving;
   }
 
-  /** Takes what a mission tells of itself. */
+  /** Shows what a mission reports. */
   private follow(missionLog: MissionLog): void {
     this.mission.follow(missionLog, this.past ? null : (this.hello?.loop?.mission ?? null));
   }
@@ -206,7 +206,7 @@ class Page {
     if (!this.past) this.plots.draw(this.ring, performance.now(), this.view?.rests ?? false, last);
   }
 
-  /** Shows anew what is looked at: of a loop that has ended, no frame will come that could do it. */
+  /** Redraws what is shown: a loop that has ended sends no more frames. */
   private refresh(): void {
     if (this.newest) this.showFrame(this.newest, this.hello!);
     if (this.past) this.show(this.past);
@@ -254,7 +254,7 @@ class Page {
     if (recording.mission_log) this.mission.replay(recording.mission_log, recording.mission, base.slice(0, at + 1), recording.columns[0]![at] ?? 0);
   }
 
-  /** Clears the view and the plots for another cell. */
+  /** Clears the view and the plots for another scene. */
   private stage(cell: Pick<LoopWords, "shapes" | "bodies" | "up" | "mission">, channels: Hello["channels"], law: string): void {
     this.view?.build(cell.shapes, cell.bodies, cell.up, cell.mission);
     this.clear(channels);
@@ -263,7 +263,7 @@ class Page {
     if (!this.past && this.mission.missionLog && cell.mission) this.follow(this.mission.missionLog);
   }
 
-  /** Makes the plots anew; what was held still is gone with the old ones. */
+  /** Rebuilds the plots; frozen ones are lost. */
   private clear(channels: Hello["channels"]): void {
     this.plots.build(channels);
     this.freeze(false);
@@ -278,7 +278,7 @@ class Page {
     record.setAttribute("aria-pressed", String(on));
   }
 
-  // ---- what is asked ----
+  // ---- requests ----
 
   private makeViews(): void {
     byId("freeze").onclick = () => {
@@ -299,7 +299,7 @@ class Page {
     return answer;
   }
 
-  /** Proposes another goal of the tool; a refusal leaves the one that there was. */
+  /** Requests another goal of the tool; if it is rejected, the old one stays. */
   private async aim(position: number[]): Promise<void> {
     const answer = await this.ask("aim", { position });
     if (!answer.ok) this.mission.restore();
@@ -328,9 +328,9 @@ class Page {
     else if (late) notice(`Stop confirmed ${late.toFixed(1)} s after you pressed it.`, true);
   }
 
-  // ---- looks ----
+  // ---- appearance ----
 
-  /** Makes all dark or light; returns whether that is kept. */
+  /** Switches to dark or light; returns whether the choice is stored. */
   private theme(light: boolean): boolean {
     const kept = putLight(light);
     const button = this.buttons.get("theme");

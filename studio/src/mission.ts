@@ -1,4 +1,4 @@
-// The mission: which stage, why, how near, and another goal. What moves is decided by the loop.
+// The mission: its stage and reason, its figures, and another goal. The loop decides what moves.
 
 import { element, table } from "./dom";
 import type { MissionWords, MissionLog } from "./wire";
@@ -29,7 +29,7 @@ export class MissionCard {
     holder.replaceChildren(element("h2", {}, ["Mission"]), row, this.way, this.figures, this.log);
   }
 
-  /** Shows what the loop tells. */
+  /** Shows what the loop reports. */
   show(missionLog: MissionLog): void {
     this.stage = missionLog.stage;
     missionLog.goal.slice(0, 3).forEach((value, i) => {
@@ -42,7 +42,7 @@ export class MissionCard {
     this.log.replaceChildren(...(rows.length ? [table(["time", "stage", "reason"], rows)] : []));
   }
 
-  /** Writes the figures of the moment; `newest` gives what a channel says. */
+  /** Shows the current figures; `newest` returns the value of a channel. */
   measure(newest: (channel: string) => number): void {
     const speed = newest("speed");
     const clearance = newest("clearance");
@@ -72,13 +72,13 @@ export function pathInWords(missionLog: MissionLog): string {
   return `Path: ${length.toFixed(2)} m, ${back!.toFixed(2)} m of it backwards, ${turns}.`;
 }
 
-/** The stage that a mission was in at a time, and why it had come there. */
+/** The stage of a mission at a time, and the reason for it. */
 export function stageAt(log: MissionLog["log"], time: number): { stage: string; why: string } {
   const last = log.filter(([at]) => at <= time + 1e-9).pop();
   return last ? { stage: last[1], why: last[2] } : { stage: "ready", why: "" };
 }
 
-/** Chips of all stages, with the one that is on, and the reason below. */
+/** Chips of all stages, with the current one marked, and the reason below. */
 export function stagesOf(words: MissionWords, stage: string, why: string): HTMLElement[] {
   const shown = Object.keys(words.stages).filter((name) => !ASIDE.includes(name) || name === stage);
   const chips = shown.map((name) => element("span", { class: name === stage ? "chip now" : "chip", title: words.stages[name]! }, [SHORT[name] ?? name]));

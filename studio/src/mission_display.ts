@@ -1,4 +1,4 @@
-// What the page shows of a mission: its card, its path on the map, its stages, and the button that begins it.
+// What the page shows for a mission: its card, its path on the map, its stages, and the button that begins it.
 
 import { byId } from "./dom";
 import { stageAt, stagesOf, type MissionCard } from "./mission";
@@ -29,12 +29,12 @@ export class MissionDisplay {
     this.showStage(words, missionLog.stage, missionLog.seeking ? "searching for a base pose and a path" : last);
   }
 
-  /** Goes back to what was reported last, after a goal that was refused. */
+  /** Goes back to the last report, after a rejected goal. */
   restore(): void {
     if (this.missionLog) this.card.show(this.missionLog);
   }
 
-  /** Shows how far a recorded mission had come at a time [s]. */
+  /** Shows the progress of a recorded mission at a time [s]. */
   replay(missionLog: MissionLog, words: MissionWords | null, base: number[][], time: number): void {
     this.view?.floor.follow(base);
     this.view?.redraw();

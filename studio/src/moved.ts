@@ -1,21 +1,21 @@
-// Whether a view would look otherwise than it was drawn: what no eye could tell apart is not drawn again.
+// Whether a view would look different from the last drawing: invisible changes are not drawn.
 
 import type { Vector } from "./force";
 import { allFinite } from "./gaps";
 
 /** What a view shows. */
 export interface Scene {
-  /** Seven numbers for each body: where it is [m], and its quaternion. */
+  /** Seven numbers for each body: position [m] and quaternion. */
   poses: ArrayLike<number>;
-  /** Where the goal is [m], and its quaternion. */
+  /** Position [m] and quaternion of the goal. */
   goal: ArrayLike<number>;
-  /** Where the arrows begin, and the balls that can be taken hold of [m]. */
+  /** Positions of the arrows, and of the balls that can be dragged [m]. */
   places: Vector[];
-  /** The arrows as they are drawn [m]; one that is too short to be seen is zero. */
+  /** The arrows as drawn [m]; one too short to see is zero. */
   arrows: Vector[];
 }
 
-/** The least differences that can be seen. */
+/** The smallest visible differences. */
 export interface Finest {
   /** Of a place [m]. */
   place: number;
@@ -26,19 +26,20 @@ export interface Finest {
 }
 
 const RADIANS = Math.PI / 180;
-// A shift by less than this share of a pixel changes no picture that is worth drawing.
+// A shift by less than this share of a pixel is not drawn.
 const SHARE_OF_A_PIXEL = 0.25;
-// The last digit in which a force is written [N].
+// The resolution of a displayed force [N].
 const FORCE_N = 0.1;
 
-/** What can be seen from a distance [m] with so many rows of pixels; `size` is that of the arm [m]. */
-export function finestOf(distance: number, fovDegrees: number, rows: number, size: number, metresPerNewton: number): Finest {
+/** The smallest visible differences from a distance [m] with this many rows of pixels; `size` is that of the arm [m].
+*/ export function finestOf(distance: number, fovDegrees: number, rows: number, size: number, metresPerNewton: number):
+Finest {
   const pixel = (2 * distance * Math.tan(0.5 * fovDegrees * RADIANS)) / Math.max(1, rows);
   const place = SHARE_OF_A_PIXEL * pixel;
   return { place, turn: place / size, arrow: Math.max(place, FORCE_N * metresPerNewton) };
 }
 
-/** Whether a scene looks otherwise than the one that was drawn; null: nothing was drawn yet. */
+/** Whether a scene looks different from the one that was drawn; null: nothing has been drawn yet. */
 export function hasMoved(drawn: Scene | null, now: Scene, finest: Finest): boolean {
   if (drawn === null || drawn.poses.length !== now.poses.length) return true;
   for (let i = 0; i < now.poses.length; i += 7) if (poseDiffers(drawn.poses, now.poses, i, finest)) return true;
@@ -55,7 +56,7 @@ function poseDiffers(drawn: ArrayLike<number>, now: ArrayLike<number>, at: numbe
   return shown && (differs(drawn, now, finest.place, at) || turned(drawn, now, at + 3) > finest.turn);
 }
 
-/** Whether a vector differs by more than `least`; one without numbers differs from any with them, and not from another without. */
+/** Whether a vector differs by more than `least`; one without numbers differs only from one with numbers. */
 function differs(drawn: ArrayLike<number>, now: ArrayLike<number>, least: number, at = 0): boolean {
   const known = allFinite(now, at, 3);
   if (allFinite(drawn, at, 3) !== known) return true;

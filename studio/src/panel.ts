@@ -1,4 +1,4 @@
-// The sliders of the running law: what a person turns is proposed, and what the loop has decided is shown.
+// The sliders of the running law: a change is requested, and what the loop adopts is shown.
 
 import { Ahead } from "./ahead";
 import { element } from "./dom";
@@ -15,7 +15,7 @@ type Changing = "set" | "undo" | "redo";
 
 export class Panel {
   private rows: Row[] = [];
-  /** What is in force, as far as this page has heard. */
+  /** The current values, as far as this page has received them. */
   values: Values = {};
   private revision = -1;
   private declared = new Map<string, Declared>();
@@ -47,7 +47,7 @@ export class Panel {
     });
   }
 
-  /** Makes the sliders for another loop. */
+  /** Builds the sliders for another loop. */
   build(hello: Hello, loop: LoopWords, now: InForce): void {
     this.loops++;
     this.next = null;
@@ -61,7 +61,7 @@ export class Panel {
     this.show(now.values);
   }
 
-  /** Takes what is in force; an answer that has crossed with later news is old by now. */
+  /** Accepts the current values, unless a later message has already arrived. */
   take(now: InForce): void {
     if (now.revision < this.revision) return;
     this.revision = now.revision;
@@ -80,7 +80,7 @@ export class Panel {
     this.show(this.values);
   }
 
-  /** Shows what is in force; a slider in motion, a value that is still to be sent and a field in use are left alone. */
+  /** Shows the current values; a slider in motion, a pending value and a field in use are left alone. */
   private show(values: Values): void {
     this.values = values;
     if (this.shapeOf(this.knobs()) !== this.shape) this.makeRows();
@@ -99,7 +99,7 @@ export class Panel {
     return knobsOf(this.law, this.linked, this.values, this.declared);
   }
 
-  /** What tells these sliders and switches from others. */
+  /** A key that identifies these sliders and switches. */
   private shapeOf(knobs: Knob[]): string {
     const switches = (this.law?.switches ?? []).map((item) => this.values[item.parameter] ?? null);
     return JSON.stringify([this.law?.name, this.linked, knobs.map((knob) => [nameOf(knob), knob.parts]), switches]);
@@ -133,7 +133,7 @@ export class Panel {
     return made;
   }
 
-  /** Changes a parameter to its other value, which may change what the sliders turn. */
+  /** Toggles a parameter, which may change what the sliders set. */
   private switch(item: Switch): HTMLButtonElement {
     const { parameter, label, off, on } = item;
     const pressed = this.values[parameter] === on;
@@ -152,7 +152,7 @@ export class Panel {
     return made;
   }
 
-  /** Asks for a change, and shows what is in force after it, or why it was rejected. */
+  /** Requests a change, and shows the resulting values, or why it was rejected. */
   private async change<K extends Changing>(what: K, more: Asks<K>): Promise<void> {
     const loop = this.loops;
     const answer: Answer<Changing> = await this.link.ask(what, more);
@@ -175,10 +175,10 @@ export class Panel {
     return row;
   }
 
-  // ---- what is proposed ----
+  // ---- requested values ----
 
-  /** Proposes a value; while one is on its way, only the newest of the following is kept. Those of one drag are undone together. */
-  private turn(row: Row, to: number, drag = 0): void {
+  /** Requests a value; while a request is pending, only the newest following value is kept. Values of one drag are
+  undone together. */ private turn(row: Row, to: number, drag = 0): void {
     this.next = { row, to, drag };
     if (!this.changing) this.sent = this.propose();
   }
@@ -211,7 +211,7 @@ export class Panel {
     if (now) this.take(now);
   }
 
-  /** Goes back to what is in force, and says why it was refused; a hand that has moved on is left alone. */
+  /** Goes back to the current value and shows why the request was rejected, unless the slider has moved on. */
   private refuse(row: Row, why: string): void {
     row.holder.classList.add("rejected");
     row.explain({ first: 0, last: 0, level: 2, why });

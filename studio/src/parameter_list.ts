@@ -9,11 +9,11 @@ export class ParameterList {
 
   constructor(
     private readonly holder: HTMLElement,
-    /** Asks for a value; returns whether it was accepted. */
+    /** Requests a value; returns whether it was accepted. */
     private readonly set: (name: string, value: Value) => Promise<boolean>,
   ) {}
 
-  /** Lists what may change; `typed` is called when a field is no longer typed in. */
+  /** Lists the live parameters; `typed` is called when a field is no longer being edited. */
   build(parameters: Declared[], now: () => Values, typed: () => void): void {
     this.fields.clear();
     const rows = parameters.filter((item) => item.live).map((item) => {
@@ -34,7 +34,7 @@ export class ParameterList {
     this.holder.replaceChildren(list);
   }
 
-  /** Shows what is in force; a field in use is left alone. */
+  /** Shows the current values; a field in use is left alone. */
   show(values: Values): void {
     for (const [name, field] of this.fields) {
       if (!isTyped(field)) field.value = written(values[name]);
@@ -46,7 +46,7 @@ export function written(value: Value | undefined): string {
   return typeof value === "string" ? value : JSON.stringify(value ?? "");
 }
 
-/** What was typed: JSON where it is JSON, else the text itself. */
+/** What was typed: parsed as JSON if possible, otherwise the text itself. */
 function read(text: string): Value {
   try {
     return JSON.parse(text) as Value;

@@ -1,4 +1,4 @@
-// Whole sets of parameters: kept to compare with, taken over from a task, saved to a file.
+// Whole sets of parameters: kept for comparison, applied from a task, saved to a file.
 
 import { ask, element, table } from "./dom";
 import type { Link } from "./link";
@@ -22,7 +22,7 @@ export class ParameterSets {
     this.source = source;
   }
 
-  /** Takes the letters of the kept sets; returns whether they are others. */
+  /** Accepts the letters of the kept sets; returns whether they have changed. */
   setKept(kept: string[]): boolean {
     const differs = kept.join() !== this.kept.join();
     this.kept = kept;
@@ -56,7 +56,7 @@ export class ParameterSets {
     else this.say(answer.error);
   }
 
-  /** What a preset would change, beside what is in force; it is taken over as one change. */
+  /** What a preset would change, next to the current values; it is applied as one change. */
   private async compare(name: string): Promise<void> {
     const answer = await this.link.ask("compare", { preset: name });
     if (!answer.ok) return this.say(answer.error);

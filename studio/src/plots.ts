@@ -1,4 +1,5 @@
-// Live plots: each a few channels of the ring, redrawn at most so often; pause, zoom by dragging, values at the cursor.
+// Live plots, each with a few channels of the ring, redrawn at a limited rate; pause, zoom by dragging, values at the
+// cursor.
 
 import uPlot from "uplot";
 
@@ -11,7 +12,7 @@ import { withGaps, type Gapped } from "./gaps";
 import { spanOf } from "./scale";
 import type { Channel } from "./wire";
 
-// How often plots are drawn: while something moves, and at rest, where only time goes by.
+// How often plots are drawn: in motion, and at rest.
 const REDRAWS_HZ = 15;
 const REST_HZ = 4;
 const SECONDS = 12;
@@ -24,7 +25,7 @@ interface Panel {
   plot: uPlot;
   columns: number[];
   values: HTMLElement;
-  /** Whether it is in sight, and not beyond the edge of what was scrolled to. */
+  /** Whether it is visible and not scrolled away. */
   seen: boolean;
 }
 
@@ -33,9 +34,9 @@ export class Plots {
   private paused = false;
   /** Half the width of the band around a line, by its name. */
   private bands: Record<string, number> = {};
-  /** A part was chosen to be seen larger: what moves on would take it away. */
+  /** The user has zoomed in: new data would shift it away. */
   onZoom: () => void = () => {};
-  /** A plot has come into sight, or has gone out of it. */
+  /** A plot has become visible or hidden. */
   onSight: () => void = () => {};
   private readonly pace = new Pace();
   private readonly sight = new IntersectionObserver((entries) => {
@@ -52,7 +53,7 @@ export class Plots {
 
   constructor(private readonly holder: HTMLElement) {}
 
-  /** Makes the plots for these channels anew. */
+  /** Rebuilds the plots for these channels. */
   build(channels: Channel[]): void {
     this.shown = null;
     for (const panel of this.panels) panel.plot.destroy();
@@ -63,7 +64,7 @@ export class Plots {
     this.setLaw(this.law);
   }
 
-  /** Dark or light: what is shown stays, with what was held still or enlarged. */
+  /** Dark or light: the data stay, and so do freeze and zoom. */
   theme(light: boolean): void {
     this.light = light;
     for (const panel of this.panels) {
@@ -89,7 +90,7 @@ export class Plots {
     words.lines.forEach((line, i) => (keys[i]!.style.color = colourOf(line, this.light)));
   }
 
-  /** What uPlot is told of a plot: its lines as they were, and once more as they would have been otherwise. */
+  /** The uPlot options of a plot: its lines, and again those of the run with other parameters. */
   private options(words: PlotWords, width: number, values: HTMLElement): uPlot.Options {
     const grid = { stroke: () => (this.light ? "#dfe6ee" : "#2b3541"), width: 1 };
     const axis = { stroke: () => (this.light ? "#5a6878" : "#93a0af"), grid, ticks: { show: false }, font: "11px system-ui" };
@@ -115,7 +116,7 @@ export class Plots {
     };
   }
 
-  /** Writes what the lines are at the cursor, while there is one. */
+  /** Shows the values at the cursor. */
   private tell(words: PlotWords, plot: uPlot, values: HTMLElement): void {
     const at = plot.cursor.idx;
     values.hidden = at === null || at === undefined || (plot.cursor.left ?? -1) < 0;
@@ -159,7 +160,7 @@ export class Plots {
     plot.ctx.restore();
   }
 
-  /** Shows a whole recording, with how it would have gone otherwise beside it, and marks a moment. */
+  /** Shows a whole recording, with the run with other parameters, and marks a moment. */
   past(columns: Gapped[][], otherwise: Gapped[][] | null, at: number): void {
     const time = columns[0]! as number[];
     const same = this.shown?.[0] === columns && this.shown[1] === otherwise; // then what was enlarged stays so
@@ -167,7 +168,7 @@ export class Plots {
     for (const panel of this.panels) {
       const other = () => (otherwise ? resampled(otherwise, panel.columns, time) : panel.columns.map(() => time.map(() => null)));
       if (!same) panel.plot.setData([time, ...panel.columns.map((c) => columns[c]!), ...other()] as unknown as uPlot.AlignedData);
-      // not before new data have their scale, which uPlot works out a moment later
+      // only after uPlot has computed the scale of the new data, a moment later
       queueMicrotask(() => panel.plot.setCursor({ left: panel.plot.valToPos(time[at]!, "x"), top: 10 }));
     }
   }
@@ -195,7 +196,7 @@ export class Plots {
     }
   }
 
-  /** Holds still, or goes on; what is out of sight holds still at the same moment as the rest. */
+  /** Freezes or continues; hidden plots freeze at the same moment as the others. */
   pause(on: boolean, ring: Ring): void {
     this.paused = on;
     if (on && !this.shown && ring.length >= 2) this.put(ring, this.panels.filter((panel) => !panel.seen));
@@ -205,7 +206,7 @@ export class Plots {
     for (const panel of this.panels) panel.plot.setSize({ width: panel.card.clientWidth - 14, height: HEIGHT });
   }
 
-  /** Shows the newest seconds of a loop, at the rate of one that moves or rests; `last` when no more will come. */
+  /** Shows the newest seconds of a loop, at the rate for motion or rest; `last` if no more data will arrive. */
   draw(ring: Ring, now: number, rests: boolean, last = false): void {
     const hz = last ? Number.POSITIVE_INFINITY : rests ? REST_HZ : REDRAWS_HZ;
     if (this.paused || document.hidden || ring.length < 2 || !this.pace.isDue(now, hz)) return;

@@ -15,7 +15,7 @@ export class Ring {
     return Math.min(this.count, this.size);
   }
 
-  /** Adds rows of `channels` numbers each. A clock that goes back is another loop: what was kept is forgotten. */
+  /** Adds rows of `channels` numbers each. If the clock goes back, it is another loop: the old data are dropped. */
   add(samples: Float32Array, rows: number): void {
     for (let row = 0; row < rows; row++) {
       const time = samples[row * this.channels] ?? 0;

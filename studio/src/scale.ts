@@ -1,4 +1,4 @@
-// How a slider's place becomes a value: evenly, or by ratio where the range spans decades.
+// How a slider position becomes a value: linearly, or logarithmically if the range spans decades.
 
 export interface Range {
   low: number;
@@ -7,9 +7,9 @@ export interface Range {
 }
 
 const STEPS = 1000;
-// With a range that begins at 0, the lowest step is 0 itself, and the rest spans so many decades.
+// In a range that begins at 0, the lowest step is 0 itself, and the rest spans this many decades.
 const DECADES = 3;
-// A declared bound below this stands for "more than 0".
+// A declared bound below this means "more than 0".
 const LEAST = 1e-12;
 
 /** The range that a slider offers: the declared bounds where they are narrow, else around default and value; `scale` may be declared as linear or log. */
@@ -24,13 +24,13 @@ export function rangeOf(low: number | null, high: number | null, usual: number, 
   return { low: Math.min(bottom, now), high: top, log: bottom >= 0 && wide };
 }
 
-/** The span of an axis around values: a little more than they take up, and no less than `least`. */
+/** The range of an axis: slightly more than the values, and at least `least`. */
 export function spanOf(low: number, high: number, least: number): [number, number] {
   if (!Number.isFinite(low) || !Number.isFinite(high)) return [0, least];
   const short = Math.max(0, least - (high - low)) / 2;
   const room = 0.06 * (high - low);
   const bottom = low - Math.max(short, room);
-  // what is never negative stands on 0
+  // values that are never negative start at 0
   return low >= 0 && bottom < 0 ? [0, Math.max(high + room, least)] : [bottom, high + Math.max(short, room)];
 }
 
@@ -52,7 +52,7 @@ export function fromStep(range: Range, step: number): number {
   return Math.min(range.high, Math.max(range.low, round(floor * (range.high / floor) ** (step / STEPS))));
 }
 
-/** Three significant digits: what a hand on a slider can mean. */
+/** Three significant digits: the precision of a slider. */
 export function round(value: number): number {
   return value === 0 ? 0 : Number(value.toPrecision(3));
 }

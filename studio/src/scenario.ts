@@ -5,7 +5,7 @@ import type { Hello } from "./wire";
 
 const OWN = "robot from the task file";
 
-/** Builds the chooser anew; `start` gets the task, the robot ("" for the task's own), and whether to record the run. */
+/** Rebuilds the chooser; `start` gets the task, the robot ("" for the task's own), and whether to record the run. */
 export function chooser(holder: HTMLElement, hello: Hello, start: (task: string, robot: string, record: boolean) => Promise<unknown>): void {
   const running = hello.loop?.source ?? "";
   const source = running.replace(/^tasks\//, "").replace(/\.yaml$/, "");

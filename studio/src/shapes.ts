@@ -1,4 +1,4 @@
-// From what the server says of a shape to what can be drawn.
+// From a shape message to a drawable object.
 
 import * as THREE from "three";
 

@@ -1,4 +1,4 @@
-// The view and the hands in it; where it cannot be drawn, words in its place.
+// The view and its pointer handling, or a text if it cannot be drawn.
 
 import { byId, element } from "./dom";
 import type { Link } from "./link";
@@ -6,7 +6,7 @@ import { View } from "./view";
 
 const NO_VIEW = "No 3D view: this browser has no WebGL. Everything else works, including Stop.";
 
-/** The view, whose hands speak by `link`; null where the browser has no WebGL. */
+/** The view, whose drags are sent over `link`; null if the browser has no WebGL. */
 export function viewOrWords(link: Link, aim: (position: number[]) => void): View | null {
   const low = new URLSearchParams(location.search).get("quality") === "low";
   try {

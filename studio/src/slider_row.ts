@@ -1,4 +1,4 @@
-// One slider with its number, and the words below it: where a hand may move it, and why not further.
+// One slider with its number, and a text below it: how far it may move, and why not further.
 
 import { element } from "./dom";
 import { nameOf, shownBy, type Knob } from "./dynamics";
@@ -12,11 +12,11 @@ export class Row {
   readonly number: HTMLInputElement;
   readonly why: HTMLElement;
   readonly range: Range;
-  /** Where the check would refuse, once that is known. */
+  /** Where the check would reject, once known. */
   zones: Zone[] = [];
-  /** Why a hand was stopped there, until it moves again. */
+  /** Why the slider was stopped there, until it moves again. */
   held: Zone | null = null;
-  /** The last step that was no trespass. */
+  /** The last allowed step. */
   private step = 0;
 
   constructor(
@@ -44,7 +44,7 @@ export class Row {
     return this.holder.classList.contains("rejected");
   }
 
-  /** Puts slider and number where a value is; the number only if it is not being typed in. */
+  /** Sets slider and number to a value; the number only if it is not being edited. */
   place(value: number, number = true): void {
     if (fromStep(this.range, this.step) !== value) this.step = toStep(this.range, value); // several steps may round to one value
     this.slider.value = String(this.step);
@@ -53,7 +53,7 @@ export class Row {
     if (number) this.number.value = words;
   }
 
-  /** A hand moves the slider: it stops where the check would refuse, and says why. Returns the value. */
+  /** The slider is moved: it stops where the check would reject, and shows why. Returns the value. */
   slide(): number {
     const wanted = Number(this.slider.value);
     this.step = allowedStep(this.zones, this.step, wanted);
@@ -65,7 +65,7 @@ export class Row {
     return Number(this.number.value);
   }
 
-  /** Shows where the check would refuse a value. */
+  /** Shows where the check would reject a value. */
   judge(zones: Zone[]): void {
     this.zones = zones;
     this.slider.style.background = trackOf(zones);
@@ -80,7 +80,7 @@ export class Row {
     return zoneAt(this.zones, this.step);
   }
 
-  /** Marks a row whose value was requested and is not in force yet. */
+  /** Marks a row whose value was requested and has not been adopted yet. */
   pending(on: boolean): void {
     this.holder.classList.toggle("pending", on);
     this.slider.ariaBusy = this.number.ariaBusy = String(on);

@@ -1,11 +1,11 @@
-// The pills that say how the loop is, and how old what is shown of it is.
+// The pills that show the state of the loop, and how old the display is.
 
 import { write } from "./dom";
 import type { Status } from "./wire";
 
 const KINDS: Record<string, string> = { running: "good", starting: "warn", connecting: "warn", ended: "warn", "no loop": "warn" };
 const NAMES: Record<string, string> = { none: "no loop" };
-// In these states nothing new is to come.
+// In these states no new data arrive.
 const STILL = ["none", "starting", "ended", "fault"];
 
 export interface Told {
@@ -14,7 +14,7 @@ export interface Told {
   kind: string;
 }
 
-/** How the loop is, in words; a state that this page does not know yet speaks for itself. */
+/** The state of the loop in words; an unknown state is shown as it is. */
 export function statusInWords(open: boolean, status: Status | null): Told {
   if (!open) return { words: "no connection", kind: "bad" };
   const name = NAMES[status?.status ?? ""] ?? status?.status ?? "connecting";
@@ -32,7 +32,7 @@ export function showStatus(pill: HTMLElement, told: Told): void {
   pill.className = `pill ${told.kind}`;
 }
 
-/** Shows what is on the page as old, since so many seconds; 0: it is not. */
+/** Marks the page as outdated for this many seconds; 0: it is current. */
 export function showAge(pill: HTMLElement, seconds: number): void {
   document.body.classList.toggle("old", seconds > 0);
   pill.hidden = seconds === 0;

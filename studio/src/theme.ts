@@ -1,4 +1,4 @@
-// Dark or light: as it was chosen last, else as the system is.
+// Dark or light: as last chosen, otherwise as the system setting.
 
 export function preferredLight(): boolean {
   const kept = stored();
@@ -9,7 +9,7 @@ export function isLight(): boolean {
   return document.documentElement.dataset["theme"] === "light";
 }
 
-/** Makes the page dark or light, and keeps that for the next visit; returns whether it could be kept. */
+/** Switches to dark or light, and stores the choice; returns whether it could be stored. */
 export function putLight(light: boolean): boolean {
   document.documentElement.dataset["theme"] = light ? "light" : "dark";
   try {

@@ -16,7 +16,7 @@ const KEYS: Record<string, (controls: OrbitControls) => void> = {
   "-": (controls) => controls.dollyOut(RATIO),
 };
 
-/** Lets arrows orbit and plus and minus zoom; `controls` gives those that are in force. */
+/** Lets arrow keys orbit, and plus and minus zoom; `controls` returns the current controls. */
 export function turnByKeys(holder: HTMLElement, controls: () => OrbitControls): void {
   holder.addEventListener("keydown", (event) => {
     const turn = KEYS[event.key];

@@ -16,13 +16,13 @@ import { meshOf, quaternionOf } from "./shapes";
 import { turnByKeys } from "./turn";
 import type { MissionWords, Shape } from "./wire";
 
-// Views that go along with a base that drives; the others show the whole map.
+// Views that follow a driving base; the others show the whole map.
 const ALONG = ["Front", "Side", "Tool"];
-// Of an arm with a reach of a metre; longer for longer ones.
+// For an arm with a reach of one metre; scaled for other arms.
 const METRES_PER_NEWTON = 0.02;
 const LONGEST = 0.45;
 const THICK = 0.0055;
-// It is at rest when nothing has moved for so long [ms].
+// It counts as at rest when nothing has moved for this long [ms].
 const REST_MS = 1000;
 const SUN = new THREE.Vector3(1.2, -1.6, 3);
 const COLOURS = { force: 0xff9f1c, arrow: 0x2fbf71, push: 0x8f6bff, goal: 0xff9f1c };
@@ -92,7 +92,7 @@ export class View {
     this.renderer.domElement.addEventListener("webglcontextrestored", () => this.redraw());
   }
 
-  /** Controls anew: they take what is up from the camera once, and an arm in a plane has another. */
+  /** Rebuilds the controls: they read the camera's up direction only once, and a planar arm has another. */
   private orbit(): OrbitControls {
     this.camera.up.set(0, this.planar ? 1 : 0, this.planar ? 0 : 1);
     const controls = new OrbitControls(this.camera, this.renderer.domElement);
@@ -113,7 +113,7 @@ export class View {
     return performance.now() - this.stirred > REST_MS;
   }
 
-  /** Draws with the next picture of the screen: once, whoever asks how often. */
+  /** Draws with the next screen frame, once, however often it is called. */
   redraw(): void {
     if (this.asked) return;
     this.asked = true;
@@ -147,13 +147,13 @@ export class View {
     this.redraw();
   }
 
-  /** Whether all corners of a box on the floor are in the view, with room for what is written there. */
+  /** Whether all corners of a box on the floor are in the view, with room for the labels. */
   private holds(box: THREE.Box3): boolean {
     const corners = [box.min.x, box.max.x].flatMap((x) => [box.min.y, box.max.y].map((y) => new THREE.Vector3(x, y, 0).project(this.camera)));
     return corners.every((corner) => Math.abs(corner.x) < 0.96 && corner.y > -0.88 && corner.y < 0.78);
   }
 
-  /** What a view is to show: the robot, or the whole map. */
+  /** What a view shows: the robot, or the whole map. */
   private seen(name: string): THREE.Box3 {
     const extent = this.floor.extent;
     if (!extent || ALONG.includes(name)) return new THREE.Box3().setFromObject(this.arm);
@@ -192,7 +192,7 @@ export class View {
     this.goal.add(this.knob);
   }
 
-  /** Builds the bodies of a cell anew. */
+  /** Rebuilds the bodies of a scene. */
   build(shapes: Shape[], bodies: number, up: number[], mission: MissionWords | null): void {
     empty(this.arm);
     this.bodies = Array.from({ length: bodies }, () => new THREE.Group());
@@ -207,7 +207,7 @@ export class View {
     this.theme(this.light);
   }
 
-  /** Moves everything to where a frame says it is. */
+  /** Moves everything to its pose in a frame. */
   show(poses: Float32Array, look: Look): void {
     this.bodies.forEach((body, i) => {
       body.visible = allFinite(poses, 7 * i, 7); // what is nowhere is not drawn
@@ -234,7 +234,7 @@ export class View {
     this.notice(poses, look);
   }
 
-  /** Draws what was moved, if that can be seen. */
+  /** Draws if a change is visible. */
   private notice(poses: Float32Array, look: Look): void {
     const arrows = [this.force, this.arrow, this.push].map((arrow) => arrow.way.toArray());
     this.now = { poses, goal: look.goal, places: [this.tool.toArray(), this.handle.position.toArray()], arrows };
@@ -245,7 +245,7 @@ export class View {
     this.redraw();
   }
 
-  /** Light, trail and some views go along with a base. */
+  /** Light, trail and some views follow a base. */
   private ride(base: ArrayLike<number>): void {
     const way = new THREE.Vector3(base[0], base[1], 0).sub(this.stood);
     this.stood.add(way);
@@ -269,7 +269,7 @@ export class View {
     say(name, this.onScreen(point), 1);
   }
 
-  /** A force [N] as a way [m] in the view. */
+  /** A force [N] as a length [m] in the view. */
   private inMetres(force: ArrayLike<number>): THREE.Vector3 {
     return new THREE.Vector3(force[0], force[1], force[2]).multiplyScalar(this.newtonMetres).clampLength(0, LONGEST * this.size);
   }
@@ -283,7 +283,7 @@ export class View {
     this.label.style.transform = `translate(${Math.round(x + 8)}px, ${Math.round(y - 22)}px)`;
   }
 
-  /** Takes the measure of a cell that is seen for the first time. */
+  /** Measures a scene that is shown for the first time. */
   private fit(): void {
     this.fitted = true;
     const extent = new THREE.Box3().setFromObject(this.arm).getSize(new THREE.Vector3()).length();
@@ -308,7 +308,7 @@ export class View {
   }
 }
 
-/** Says where something is, for whoever drives the page by a program. */
+/** Reports positions, for programs that control the page. */
 function say(name: string, place: number[], digits: number): void {
   const words = place.map((value) => value.toFixed(digits)).join(" ");
   if (document.body.dataset[name] !== words) document.body.dataset[name] = words;

@@ -1,4 +1,4 @@
-// What comes over the wire. The types are generated from the declarations in Python; here is how a frame is read.
+// Received messages. The types are generated from the declarations in Python; this file reads frames.
 
 import { FRAME, HEADER_BYTES, readHeader, type HeadField, type Hello, type Message, type Refusal, type Requests, type Status } from "../out/messages";
 
@@ -7,10 +7,10 @@ export { MOST_VALUES } from "../out/messages";
 
 /** The name of a request. */
 export type Request = keyof Requests;
-/** What is asked with a request. */
+/** The fields of a request. */
 export type Asks<K extends Request> = Requests[K]["asks"];
 
-/** A request that was not done; `unheard`: the page itself says so, where the Studio has not answered. */
+/** A request that was not carried out; `unheard`: reported by the page itself, because the Studio has not answered. */
 export interface Refused extends Refusal {
   type: "answer";
   id: number | null;
@@ -19,7 +19,7 @@ export interface Refused extends Refusal {
 
 export type Answer<K extends Request = Request> = ({ type: "answer"; id: number | null; ok: true } & Requests[K]["answers"]) | Refused;
 
-/** Whatever the Studio sends as text. */
+/** Every text message of the Studio. */
 export type Incoming = Message | Answer;
 
 export function faultInWords(status: Status): string {
@@ -58,7 +58,7 @@ export interface Frame {
   rows: number;
 }
 
-/** Reads a binary frame; null when it is none that fits what the server described. */
+/** Reads a binary frame; null if it does not fit the server's description. */
 export function readFrame(data: ArrayBuffer, places: Hello["head"], bodies: number, channels: number): Frame | null {
   if (data.byteLength < HEADER_BYTES) return null;
   const header = readHeader(new DataView(data));

@@ -1,9 +1,9 @@
-// Where the stability check would refuse a value, as the server has worked it out, on the track of a slider.
+// Where the stability check would reject a value, as computed by the server, on the track of a slider.
 
 import { MOST } from "./scale";
 import { MOST_VALUES, type Zone } from "./wire";
 
-// So many values are asked about, evenly spread over the slider.
+// The number of judged values, evenly spread over the slider.
 export const PLACES = MOST_VALUES;
 const COLOURS = ["var(--track)", "var(--thin)", "var(--stop)"];
 
@@ -12,14 +12,14 @@ export function stepsOf(): number[] {
   return Array.from({ length: PLACES }, (_, i) => Math.round((MOST * i) / (PLACES - 1)));
 }
 
-/** The zone that a step of the slider is in: of the two places it is between, the worse counts. */
+/** The zone of a slider step: the worse of the two values around it. */
 export function zoneAt(zones: Zone[], step: number): Zone | null {
   const place = (step * (PLACES - 1)) / MOST;
   const near = zones.filter((zone) => zone.first <= Math.ceil(place) && zone.last >= Math.floor(place));
   return near.reduce<Zone | null>((worst, zone) => (worst === null || zone.level > worst.level ? zone : worst), null);
 }
 
-/** The step nearest to the wanted one that is not refused, coming from where the slider stood. Out of red all ways lead. */
+/** The allowed step nearest to the requested one, coming from the present step. From red, every step is allowed. */
 export function allowedStep(zones: Zone[], from: number, wanted: number): number {
   if (zoneAt(zones, from)?.level === 2) return wanted;
   const way = wanted > from ? 1 : -1;
@@ -28,7 +28,7 @@ export function allowedStep(zones: Zone[], from: number, wanted: number): number
   return at;
 }
 
-/** The track of a slider as a CSS background: amber where the reserve is thin, red where a value is refused. */
+/** The track of a slider as a CSS background: amber where the gain margin is small, red where a value is rejected. */
 export function trackOf(zones: Zone[]): string {
   const share = (place: number) => `${((100 * Math.min(Math.max(place, 0), PLACES - 1)) / (PLACES - 1)).toFixed(1)}%`;
   const stops = zones.map((zone) => {

@@ -1,4 +1,4 @@
-// A clock that a test drives: what the page does after a while is done when the test says that the while is over.
+// A clock that a test drives: timers of the page fire when the test advances the time.
 
 const real = { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout, now: performance.now.bind(performance) };
 
@@ -12,7 +12,7 @@ export class Clock {
   private number = 0;
   private readonly due = new Map<number, Due>();
 
-  /** Takes the place of the timers and of the time of the page. */
+  /** Replaces the timers and the clock of the page. */
   start(): void {
     const setTimeout = (run: () => void, wait = 0) => {
       this.due.set(++this.number, { at: this.now + wait, run });
@@ -27,7 +27,7 @@ export class Clock {
     Object.defineProperty(performance, "now", { configurable: true, value: real.now });
   }
 
-  /** Lets time pass [ms]. */
+  /** Advances the time [ms]. */
   advance(by: number): void {
     const end = this.now + by;
     for (;;) {
@@ -42,7 +42,7 @@ export class Clock {
   }
 }
 
-/** Waits until something is so, however busy the machine is; fails when it never is. */
+/** Waits until a condition is true, however busy the machine is; fails if it never is. */
 export async function until(is: () => boolean, within_ms = 120_000): Promise<void> {
   const end = real.now() + within_ms;
   while (!is()) {

@@ -21,7 +21,7 @@ export function channel(name: string, more: Partial<Channel> = {}): Channel {
   return { name, unit: "", plot: "", key: "", dashed: false, band: "", follows: "", law: "", ...more };
 }
 
-/** Where the fields of a head are; those that are not given have no numbers. */
+/** The places of the fields of a head; fields that are not given have no numbers. */
 export function places(given: Partial<Record<HeadField, number>>): Hello["head"] {
   const fields: HeadField[] = ["goal", "tool", "force", "arrow", "push", "law", "stopped", "limits", "trouble", "states", "ramp", "tank", "asked", "allowed", "base"];
   let at = 0;

@@ -1,4 +1,4 @@
-// A server at the other end of a real socket, that hears, answers, falls silent or goes away as a test wants.
+// A server at the other end of a real socket that receives, answers, goes silent or disconnects on request.
 
 import { createHash } from "node:crypto";
 import { createServer, type Server } from "node:http";
@@ -20,7 +20,7 @@ export class OtherEnd {
   private server: Server | null = null;
   private readonly lines = new Set<Duplex>();
 
-  /** Listens, at the same port as before if there was one, and says so to whoever makes a socket. */
+  /** Listens, at the same port as before if there was one. */
   async open(port = 0): Promise<number> {
     this.server = createServer();
     this.server.on("upgrade", (request, line: Duplex) => {
@@ -37,13 +37,13 @@ export class OtherEnd {
     return at;
   }
 
-  /** Goes away with all its lines. */
+  /** Disconnects all clients. */
   async close(): Promise<void> {
     for (const line of this.lines) line.destroy();
     await new Promise((resolve) => this.server!.close(resolve));
   }
 
-  /** Sends a text of less than 126 bytes on every line. */
+  /** Sends a text of less than 126 bytes to every client. */
   say(message: unknown): void {
     const text = Buffer.from(JSON.stringify(message));
     for (const line of this.lines) line.write(Buffer.concat([Buffer.from([0x81, text.length]), text]));

@@ -7,7 +7,7 @@ import type { Status } from "../src/wire";
 
 const status = (name: string, reason = "") => ({ status: name, reason }) as Status;
 
-/** Looks again and again until `end` [ms]; returns what the last look said. */
+/** Checks repeatedly until `end` [ms]; returns the last result. */
 function lookUntil(silence: Silence, end: number, from = 0): number {
   let said = 0;
   for (let now = from; now <= end; now += LOOK_MS) said = silence.look(now);
