@@ -16,7 +16,7 @@ from pliant.mobile.mission.mission_params import Park, Reach, Travel
 from pliant.mobile.mission.stage_machine import DONE, STOPPED, Mission
 from pliant.mobile.mission.stages import pose_apart
 from pliant.mobile.planning.base_poses import Stands
-from pliant.mobile.planning.planner import HybridAStar, NoWayError, Plan
+from pliant.mobile.planning.planner import HybridAStar, NoPathError, Plan
 from pliant.mobile.whole_body.kinematic_body import Body
 
 
@@ -157,7 +157,7 @@ def test_when_the_time_is_over_the_best_way_found_by_then_is_taken(body: Body) -
 
     stands = Stands(body, np.array(GOAL), SETTINGS.travel)
     assert stands.nearest(mission.planner, START, go_on).plan.path.length_m > 1.0
-    with pytest.raises(NoWayError, match="within the time limit"):
+    with pytest.raises(NoPathError, match="within the time limit"):
         stands.nearest(mission.planner, START, lambda: False)
 
 

@@ -14,7 +14,7 @@ from pliant.mobile.planning.base_path import Path
 from pliant.mobile.planning.free_space import arc_free, free_at, prepared
 from pliant.mobile.planning.grid import UNKNOWN, OccupancyGrid, grid_of
 from pliant.mobile.planning.lattice import BLOCKED, meet, unmark
-from pliant.mobile.planning.planner import HybridAStar, NoWayError, TimeOverError
+from pliant.mobile.planning.planner import HybridAStar, NoPathError, TimeOverError
 from pliant.mobile.planning.wave import begin, coarse, reaches, to_go
 from pliant_experiments.rivals.rival_planner import ompl_solves, one_query, uncompiled
 from pliant_experiments.scenes.plan_maps import MAPS, queries
@@ -144,7 +144,7 @@ def test_start_and_goal_may_be_the_same() -> None:
 def test_a_gap_that_is_too_narrow_is_no_way_and_a_wide_one_is() -> None:
     start, goal = (2.0, 3.0, 0.0), (8.0, 3.0, 0.0)
     assert HybridAStar(corridor(1.2)).plan(start, goal).path.length_m == pytest.approx(6.0, abs=0.2)
-    with pytest.raises(NoWayError, match="closed or too narrow"):
+    with pytest.raises(NoPathError, match="closed or too narrow"):
         HybridAStar(corridor(0.4)).plan(start, goal)
 
 
@@ -161,7 +161,7 @@ def test_a_search_ends_when_its_time_is_over_and_finds_its_way_when_it_is_not() 
 def test_a_search_that_gives_up_names_the_setting_that_lets_it_go_on() -> None:
     small = HybridAStar(MAPS["office"](0), Planner(expansions=1))
     a, b = next(pair for pair in queries(small, 0, 50) if math.dist(pair[0][:2], pair[1][:2]) > 20)
-    with pytest.raises(NoWayError, match=r"at most 1\). Raise the planner's expansions"):
+    with pytest.raises(NoPathError, match=r"at most 1\). Raise the planner's expansions"):
         small.plan(a, b)
 
 
@@ -225,7 +225,7 @@ def test_waves_from_both_ends_meet_on_a_course_that_a_search_can_keep_to() -> No
     for start, goal in queries(planner, 1, 12, roomy=True):
         try:
             plan = planner.plan(start, goal)
-        except NoWayError:
+        except NoPathError:
             continue
         solved += 1
         beside = np.ones(planner.waves[0].steps.shape, bool)

@@ -14,8 +14,8 @@ class RobotKind(ABC):
     """A kind of robot, such as ``ur``: everything that Pliant has to know before a driver is connected.
 
     A driver file defines ``ROBOT``, an object of a subclass; a package names that object in an entry point of the group
-    ``pliant.robots``. `which` is what follows the colon of an address. Packages that the driver needs are imported in
-    `check_installed`, `reach` and `make`, not when the module of the kind is.
+    ``pliant.robots``. `which` is what follows the colon of an address. Import the driver's packages in
+    `check_installed`, `reach` and `make`, not at module level.
     """
 
     name: str
@@ -53,5 +53,5 @@ class RobotKind(ABC):
         return ""
 
     def located(self, which: str, folder: Path | None) -> str:
-        """`which` with the full path of a file that it names, sought in `folder`, then where we are."""
+        """`which` with the full path of a file that it names, sought in `folder`, then in the working folder."""
         return which

@@ -36,7 +36,9 @@ class OwnLaw(Section):
 
 
 def find_law(reference: str, folder: Path | None = None) -> OwnLaw | None:
-    """Load the law that a task names; None for one of Pliant's. A file is sought in `folder`, then where we are."""
+    """Load the law that a task names; None for one of Pliant's. A file is sought in `folder`, then in the working
+    folder.
+    """
     if reference in PLIANTS:
         return None
     return load(OwnLaw(name=_OBJECT, file=reference) if is_file(reference) else OwnLaw(name=reference), folder)

@@ -16,7 +16,7 @@ from pliant.analysis.pictures.plan_picture import draw_map, draw_path
 from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported
 from pliant.mobile.base.base_params import Footprint
 from pliant.mobile.planning.free_space import free_at, prepared
-from pliant.mobile.planning.planner import HybridAStar, NoWayError, Plan
+from pliant.mobile.planning.planner import HybridAStar, NoPathError, Plan
 from pliant.mobile.planning.reeds_shepp import path_lengths
 from pliant_experiments.rivals.rival_planner import (
     ompl_is_there,
@@ -76,7 +76,7 @@ def _ask(name: str, seed: int, *, roomy: bool) -> Tally:
 def _answer(planner: HybridAStar, start: Array, goal: Array) -> Plan | None:
     try:
         return planner.plan(start, goal)
-    except NoWayError:
+    except NoPathError:
         return None
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from pliant.errors import RejectedError
 from pliant.mobile.mission.mission_params import Travel
 from pliant.mobile.planning.base_path import reeds_shepp_path
-from pliant.mobile.planning.planner import KNOWN, HybridAStar, NoWayError, Plan
+from pliant.mobile.planning.planner import KNOWN, HybridAStar, NoPathError, Plan
 from pliant.mobile.whole_body.kinematic_body import Body
 from pliant.mobile.whole_body.pose_ik import PoseSearch, PoseSolution
 
@@ -55,7 +55,7 @@ class Stands:
     def nearest(self, planner: HybridAStar, start: Any, go_on: Callable[[], bool] = lambda: True) -> Stand:
         """The suitable base pose with the cheapest path from `start` (x [m], y [m], heading [rad]).
 
-        If `go_on` returns False, the best one found so far is used, or `NoWayError` is raised.
+        If `go_on` returns False, the best one found so far is used, or `NoPathError` is raised.
         """
         planner.check(start, start)
         free = self._free(planner)
@@ -74,9 +74,9 @@ class Stands:
                 plans[k] = plan
                 heappush(queue, (plan.cost_m, k))
         if ways:
-            raise NoWayError(f"None of the {ways} base poses from which the arm reaches the goal is suitable: {why}.")
+            raise NoPathError(f"None of the {ways} base poses from which the arm reaches the goal is suitable: {why}.")
         which = f"any of the {len(free)} base poses from which the arm reaches the goal"
-        raise NoWayError(
+        raise NoPathError(
             f"No path exists to {which}."
             if go_on()
             else f"No path was found to {which} within the time limit (travel.search_s)."
@@ -102,5 +102,5 @@ class Stands:
 def _way(planner: HybridAStar, start: Any, place: PoseSolution, go_on: Callable[[], bool]) -> Plan | None:
     try:
         return planner.plan(start, place.base, go_on)
-    except NoWayError:
+    except NoPathError:
         return None

@@ -48,11 +48,11 @@ KNOWN = "the planner's unknown=free allows them"
 """Hint for poses that are blocked only by unknown cells."""
 
 
-class NoWayError(PliantError):
+class NoPathError(PliantError):
     """No path exists, or none was found within the limits."""
 
 
-class TimeOverError(NoWayError):
+class TimeOverError(NoPathError):
     """No path was found within the time limit; one may exist."""
 
 
@@ -124,7 +124,7 @@ class HybridAStar:
     def plan(self, start: Pose, goal: Pose, go_on: Callable[[], bool] = lambda: True) -> Plan:
         """The path from start to goal (x [m], y [m], heading [rad]), ending exactly at the goal.
 
-        `go_on` is called from time to time; if it returns False, the search ends with `NoWayError`.
+        `go_on` is called from time to time; if it returns False, the search ends with `NoPathError`.
         """
         a, b = self._checked("start", start), self._checked("goal", goal)
         rooms, expanded = self._search((a, b), go_on)
@@ -141,7 +141,7 @@ class HybridAStar:
         from_goal = bool(rooms[0].state[0].found < 0)
         n = hybrid_a_star.arcs_of(rooms[from_goal], rooms[not from_goal], self._arcs)
         if n < 0:
-            raise NoWayError(f"The path found has more than {MOST_ARCS} arcs.")
+            raise NoPathError(f"The path found has more than {MOST_ARCS} arcs.")
         if from_goal:
             hybrid_a_star.turned_round(self._arcs, n)
         return int(shortcut.joined(self._arcs, n))
@@ -151,7 +151,7 @@ class HybridAStar:
         for waves in self.waves:
             waves.dues[:] = waves.price
         if not self._waves_reach(ends):
-            raise NoWayError("No path exists from start to goal: the passage is closed or too narrow.")
+            raise NoPathError("No path exists from start to goal: the passage is closed or too narrow.")
         most, tried, hard, stuck = self.settings.expansions, 0, False, -1
         for rooms in map(self.rooms, range(len(SIZES))):
             said = hybrid_a_star.MORE
@@ -164,7 +164,7 @@ class HybridAStar:
                 if said == hybrid_a_star.MORE and not hard:
                     hard = True
                     self._keep_to_course(ends)
-        raise NoWayError(
+        raise NoPathError(
             f"No path was found from start to goal after {tried} poses "
             f"(at most {most}). Raise the planner's expansions."
         )

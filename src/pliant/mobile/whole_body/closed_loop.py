@@ -175,7 +175,7 @@ class BodyLoop:
     def period(self, target: Any, twist: Any, hold: Any = None, out: Array | None = None) -> Array:
         """Read, move towards the target (X_WT and its twist at `time_s + ahead_s`), write; returns the telemetry.
 
-        `hold` is the wrench [N, N m] in world axes that the tool should feel (law "comply"). `out` receives the
+        `hold` is the wrench [N, N m] in world axes to hold at the tool (law "comply"). `out` receives the
         telemetry: one record, such as a slice of a longer array. A value that is not finite is a fault: base and arm
         brake.
         """
