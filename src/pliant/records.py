@@ -23,7 +23,7 @@ MAX_OWN_PARAMS = 64
 # Command modes: what a robot is asked to do with a command (and which interfaces it can offer).
 IDLE, POSITION, VELOCITY, TORQUE = 0, 1, 2, 3
 # What made the last torques (`state.driven`).
-BY_JOINTS, BY_LAW = 1, 2
+BY_JOINTS, BY_LAW, BY_BRAKE = 1, 2, 3
 MODES = {"position": POSITION, "velocity": VELOCITY, "torque": TORQUE}
 
 # Why the controller stopped the robot. A fault is latched: it ends with the loop.
@@ -195,7 +195,7 @@ SHARED_STATE = Layout(
         Field(
             "driven",
             "",
-            "source of the torques: 0 none yet, 1 computed torque, 2 a torque law",
+            "source of the torques: 0 none yet, 1 computed torque, 2 a torque law, 3 braking after a fault",
             kind="i8",
             only=_TORQUE,
         ),

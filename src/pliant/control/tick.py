@@ -24,6 +24,7 @@ from pliant.kernel import call_at, fill, kernel, put
 from pliant.model.inverse import SCRATCH, damped_inverse, damping_at, smallest_singular_value
 from pliant.model.kinematics import dynamics, forward, jacobian, place
 from pliant.records import (
+    BY_BRAKE,
     BY_JOINTS,
     FAULT_COMMAND,
     FAULT_LAW,
@@ -41,6 +42,9 @@ from pliant.spatial import pose_error, pose_integrate
 
 # How fast a velocity-driven robot is pulled back onto the commanded position [1/s]: far below its servo.
 VELOCITY_PULL = 1.0
+# By torque, a fault brakes the joints as their acceleration limits allow, and over the last speed with this time
+# constant [s], so that no torque jumps when they stop; below this speed [rad/s] they are told to stand still.
+BRAKE_S, STANDS_RAD_S = 0.02, 1e-3
 
 WORK = Layout(
     "Work",
@@ -55,6 +59,7 @@ WORK = Layout(
         Field("edge", "", "scratch of the limit before the edge of the reach", kind=EDGE),
         Field("inside", "", "scratch of the limits that keep a way to rest", kind=INSIDE),
         Field("qd", "", "joint velocities asked for", (MAX_JOINTS,)),
+        Field("before_qd", "", "joint velocities commanded a tick ago", (MAX_JOINTS,)),
         Field("three", "", "a vector", (3,)),
     ),
 )
@@ -106,7 +111,12 @@ def step(h, p, s, r, g, c, o, w, mode, dt):
     if by_torque:
         _check(s, call_at(law.step, (h, p, s, r, g, c, o, w, dt)))
     if not by_torque or s.fault != 0:  # a torque law that has just failed hands over at once
+        brakes = mode == TORQUE and s.started != 0 and s.fault != 0 and not must_finish(s)
+        if brakes:
+            _take_over_braking(h, s, r)
         _want(h, p, s, r, g, c, o, w, dt)
+        if brakes and s.driven == BY_BRAKE:
+            _brake(h, s, w, dt)
         _vet(h, s, w)
         scale = limit(p.limits, h, s, w.qd, dt, o, w.inside)
         _follow(h, s, w, scale, dt)
@@ -229,6 +239,25 @@ def _want(h, p, s, r, g, c, o, w, dt):
 
 
 @kernel
+def _take_over_braking(h, s, r):
+    """A fault by torque brakes from the measured motion: what the command was ahead must not pull the joints on."""
+    if s.driven == BY_BRAKE or s.fault == FAULT_NUMBER:
+        return
+    for i in range(h.n):
+        s.q_cmd[i], s.qd_cmd[i] = r.q[i], r.qd[i]
+        s.owed[i] = 0.0  # the torques that drove the joints end at once
+    s.driven = BY_BRAKE
+
+
+@kernel
+def _brake(h, s, w, dt):
+    """The joint velocities asked for while a fault brakes by torque."""
+    put(w.before_qd, s.qd_cmd)
+    for i in range(h.n):
+        w.qd[i] = 0.0 if abs(s.qd_cmd[i]) < STANDS_RAD_S else s.qd_cmd[i] * max(0.0, 1.0 - dt / BRAKE_S)
+
+
+@kernel
 def _is_finite(values):
     finite = True
     for i in range(len(values)):
@@ -292,11 +321,16 @@ def _torque(h, p, s, r, c, w, o, dt):
     """Computed torque around the commanded joints, cut at the drives' limits.
 
     τ = M (ω² e + 2 ζ ω ė) + bias + friction - Jᵀ F: a push that the law has answered must not push a second time.
+    While a fault brakes, q̈_cmd is added to ω² e + 2 ζ ω ė: without it the joints would come to rest ahead of the
+    command, and swing back to it.
     """
     dynamics(h, r.q, r.qd)
+    brakes = s.driven == BY_BRAKE
     omega = 2.0 * math.pi * p.hold.drive_hz
     for i in range(h.n):
         w.qd[i] = omega * omega * (s.q_cmd[i] - r.q[i]) + 2.0 * p.hold.damping_ratio * omega * (s.qd_cmd[i] - r.qd[i])
+        if brakes:
+            w.qd[i] += (s.qd_cmd[i] - w.before_qd[i]) / dt
     for i in range(h.n):
         total = h.bias[i] + h.damping[i] * r.qd[i]
         for k in range(h.n):
@@ -305,7 +339,8 @@ def _torque(h, p, s, r, c, w, o, dt):
             total -= h.J[k, i] * s.wrench_lp[k]
         c.tau[i] = total
     # what moves the commanded joints is asked anew in every tick; this loop (hold.drive_hz) is slow enough to wait
-    if not limit_torque(p.limits, h, s, c.tau, dt, True, o):
+    if not limit_torque(p.limits, h, s, c.tau, dt, not brakes, o):
         s.fault = FAULT_COMMAND if s.fault == 0 else s.fault
         c.mode = IDLE
-    s.driven = BY_JOINTS
+    if not brakes:
+        s.driven = BY_JOINTS

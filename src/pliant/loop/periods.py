@@ -103,7 +103,8 @@ def run_periods(
         finish(at, ring, reading, goal, observed, command, state, work, dt, number, revision, pace)
         number += 1
         wait(pace[0])
-        if number >= until or state[0].fault or has_request(door[0], door[1], door[2], seen):
+        stopped = state[0].fault != 0 or world[0].stop.reason != 0
+        if number >= until or stopped or has_request(door[0], door[1], door[2], seen):
             return number
 
 

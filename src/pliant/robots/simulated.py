@@ -10,6 +10,7 @@ from pliant.robots.interface import Robot
 from pliant.sensors.sensor_link import SensorLink
 from pliant.world.build_world import World
 from pliant.world.period import advance_sim, read_sim
+from pliant.world.realism.robot_controller import stop_words
 from pliant.world.world_config import SimConfig
 
 
@@ -26,6 +27,11 @@ class SimRobot(Robot):
         self.arm = Arm.load(source, tool)
         q = self.arm.within("start_q", start_q if len(start_q) else self.arm.q_home)
         self.world = World(self.arm, source, config.tool or tool, config, dt, q, interface)
+
+    @property
+    def fault(self) -> str:
+        """Why the simulated robot made a protective stop; "" if it did not."""
+        return stop_words(self.world.record[0].stop, self.arm.joint_names)
 
     def use(self, sensor: SensorLink) -> None:
         """Take the wrench of every reading from `sensor`, or calibrate it as that declares."""

@@ -11,10 +11,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import mujoco
 import numpy as np
 
 from pliant.control.parameters import Parameters
+from pliant.model.arm import Arm
+from pliant.stability.body import ElasticArm
 from pliant.task.schema import Task, arm_of
+from pliant.world.realism.presets import sizes_for
+from pliant.world.realism.specimen import drive_constants, has_drives, rotors_of
 
 Array = np.ndarray[Any, Any]
 
@@ -37,11 +42,18 @@ class Plant:
     """Cut-off of the wrench's low-pass."""
     dt: float
     """Period [s]."""
+    sensor_s: float = 0.0
+    """Time constant of the sensor's own low-pass [s]."""
+    late: int = 0
+    """Age of a reading in periods, which its time stamp does not show."""
+    arm: ElasticArm | None = None
+    """The arm, if its gears yield."""
 
     @property
     def lag_s(self) -> float:
-        """Filter, period, transport and servo together [s]."""
-        return 1.0 / (2.0 * math.pi * self.cutoff_hz) + self.dt + self.transport * self.dt + 2.0 / self.omega
+        """Filter, period, transport and servo together, and the sensor's own lag [s]."""
+        waits = (1 + self.transport + self.late) * self.dt
+        return 1.0 / (2.0 * math.pi * self.cutoff_hz) + waits + 2.0 / self.omega + self.sensor_s
 
     def with_lag(self, lag_s: float) -> Plant:
         """The same plant with a slower servo, so that the total lag is `lag_s` [s], which must be longer."""
@@ -56,8 +68,8 @@ def plant_of(task: Task, *, stiffness: float = 0.0) -> Plant:
 def plants_of(task: Task, parameters: Parameters | None = None, axis: Array | None = None) -> Callable[[float], Plant]:
     """The loop of a task as a function of the surface stiffness [N/m]; a pressing tip sticks to the surface.
 
-    It combines the robot's response, the arm at the start along `axis` (default: the tool axis), the filter and the
-    rate; `parameters` replace those of the task.
+    It combines the robot's response, the arm at the start along `axis` (default: the tool axis), the filter, the rate
+    and what realism adds: gears, delays. `parameters` replace those of the task.
     """
     arm, servo, answer, own = arm_of(task), task.sim.servo, task.response, (parameters or task.params).hold
     q = np.array(task.start_q or arm.q_home, float)
@@ -66,9 +78,12 @@ def plants_of(task: Task, parameters: Parameters | None = None, axis: Array | No
     by_torque = task.interface == "torque"  # then the tick itself is the servo, and the robot adds none
     hold = 2.0 * math.pi * (own.drive_hz if by_torque else servo.stiffness_hz)
     mobility = J @ np.linalg.solve(arm.mass_matrix(q), J.T)
+    effects: Any = sizes_for(arm, task.sim.effects, task.sim.realism)
     delay, lag = (0.0, 2.0 * own.damping_ratio / hold) if by_torque else (servo.delay_s, 2.0 / servo.omega)
-    if answer.is_known:
-        delay, lag = answer.delay_s, answer.servo_s
+    delay += effects.packets.command_delay_s
+    low_pass, latency = effects.sensor.bandwidth_hz, effects.sensor.latency_s
+    if answer.is_known:  # what was measured contains all of it
+        delay, lag, low_pass, latency = answer.delay_s, answer.servo_s, 0.0, 0.0
     delay += answer.force_s  # wherever in the loop it waits
     transport = max(1, round(delay / task.dt))
     free = Plant(
@@ -79,12 +94,33 @@ def plants_of(task: Task, parameters: Parameters | None = None, axis: Array | No
         tool=arm.tool.mass_kg,
         cutoff_hz=(parameters or task.params).sense.cutoff_hz,
         dt=task.dt,
+        sensor_s=1.0 / (2.0 * math.pi * low_pass) if low_pass > 0.0 else 0.0,
+        late=round(latency / task.dt),
+        arm=None if by_torque or not has_drives(effects) else _elastic(arm, q, axis, effects, hold),
     )
 
     def pressing(stiffness: float) -> Plant:
         return replace(free, mass=1.0 / max(_mobility(mobility, axis, stiffness / hold**2), 1e-9))
 
     return pressing
+
+
+def _elastic(arm: Arm, q: Array, axis: Array, effects: Any, hold: float) -> ElasticArm:
+    """Motors, gears and links for a motion along `axis` from the joint positions `q`."""
+    J, armature = arm.jacobian(q), arm.mjmodel.dof_armature
+    links, rotors = arm.mass_matrix(q) - np.diag(armature), rotors_of(armature, effects.gears)
+    sensor, lever = arm.sensor_pose(q), np.zeros(3)
+    mujoco.mju_rotVecQuat(lever, np.array(arm.tool.com_in_sensor_m), sensor[3:])
+    lever += sensor[:3] - arm.pose(q)[:3]
+    across = np.linalg.svd(axis[None, :])[2][1:]
+    return ElasticArm(
+        links,
+        rotors,
+        **drive_constants(np.diag(links), rotors, effects.gears, hold),
+        along=np.linalg.lstsq(J, np.concatenate([axis, np.zeros(3)]), rcond=None)[0],
+        tip=np.vstack([axis, across]) @ J[:3],
+        load=axis @ J[:3] + np.cross(lever, axis) @ J[3:],
+    )
 
 
 def _mobility(L: Array, axis: Array, held: float) -> float:

@@ -14,12 +14,11 @@ import numpy as np
 
 from pliant.control.laws.stability_model import LinearLaw, Signals
 from pliant.control.sense.external_wrench import smoothing
+from pliant.stability.body import body_of
 from pliant.stability.plant import Plant
 
 Array = np.ndarray[Any, Any]
 
-SUBSTEPS = 4
-"""Steps of the plant within a tick."""
 # Rounding may show an eigenvalue of 1, of a direction without a spring, as this much more.
 _DUST = 1e-7
 
@@ -27,36 +26,20 @@ _DUST = 1e-7
 def tick_matrix(plant: Plant, stiffness: float, damping: float, law: LinearLaw) -> Array:
     """One tick of the loop as a matrix.
 
-    The state is: command line, reference and its speed, depth and its speed, filtered force; then what the law
-    remembers.
+    The state is: command line, servo and arm, late readings of the sensor, filtered force; then what the law remembers.
     """
-    n = plant.transport
-    state = np.eye(n + 5 + law.memory)
-    line = [state[i] for i in range(n)]
-    ref, ref_d, x, v, f_lp = (state[n + i] for i in range(5))
+    body, n, late = body_of(plant, stiffness, damping), plant.transport, plant.late
+    state = np.eye(n + len(body.over) + late + 1 + law.memory)
+    line, z, rest = list(state[:n]), state[n : n + len(body.over)], list(state[n + len(body.over) :])
+    readings, f_lp, memory = rest[:late], rest[late], rest[late + 1 :]
     # what the tick reads
-    alpha, dt, h = float(smoothing(plant.cutoff_hz, plant.dt)), plant.dt, plant.dt / SUBSTEPS
-
-    def pull(reference: Array, speed: Array, target: Array) -> Array:
-        return plant.omega**2 * (target - reference) - 2 * plant.omega * speed
-
-    def push(acc: Array) -> Array:
-        force = stiffness * x + damping * v
-        return acc + 2 * plant.joint_omega * (ref_d - v) + plant.joint_omega**2 * (ref - x) - force / plant.mass
-
-    felt = stiffness * x + damping * v + plant.tool * push(pull(ref, ref_d, line[0]))
+    alpha, dt = float(smoothing(plant.cutoff_hz, plant.dt)), plant.dt
+    felt, *readings = *readings, body.felt @ z + body.feed * line[0]
     f_new = f_lp + alpha * (felt - f_lp)
-    v_cmd, memory = law.tick(Signals(f_new, f_lp, line[-1], x), [state[n + 5 + i] for i in range(law.memory)])
+    v_cmd, memory = law.tick(Signals(f_new, f_lp, line[-1], body.seen @ z), memory)
     line.append(line[-1] + dt * v_cmd)
-    before, now = line[0], line[1]
-    for j in range(SUBSTEPS):
-        acc = pull(ref, ref_d, before + (now - before) * (j / SUBSTEPS))
-        up = push(acc)
-        ref_d = ref_d + h * acc
-        ref = ref + h * ref_d
-        v = v + h * up
-        x = x + h * v
-    return np.array([*line[1:], ref, ref_d, x, v, f_new, *memory])
+    z = body.over @ z + np.outer(body.before, line[0]) + np.outer(body.now, line[1])
+    return np.array([*line[1:], *z, *readings, f_new, *memory])
 
 
 def arrival(
@@ -66,18 +49,20 @@ def arrival(
 
     `free` and `touching` are a tick without and with the surface, which has a stiffness [N/m] and a damping [N s/m].
     """
-    n, dt = plant.transport, plant.dt
-    x, v = n + 2, n + 3
-    stiffness, damping = surface
+    (stiffness, damping), n, dt = surface, plant.transport, plant.dt
+    body = body_of(plant, stiffness, damping)
+    first, last = n, n + len(body.over)
     state, peak = np.zeros(len(free)), 0.0
     # the servo follows a steady motion late by its lag, and what is in transit is ahead of it
     state[:n] = 2.0 * speed / plant.omega + speed * dt * np.arange(n)
-    state[[n + 1, v]] = speed
-    state[n + 5 :] = own
+    state[first:last] = speed * body.moving
+    state[len(state) - len(own) :] = own
     for _ in range(round(1.0 / dt)):
-        state = (touching if state[x] >= 0.0 else free) @ state
-        peak = max(peak, stiffness * state[x] + damping * state[v]) if state[x] >= 0.0 else peak
-    return float(peak)
+        z = state[first:last]
+        depth = float(body.depth @ z)
+        peak = max(peak, stiffness * depth + damping * float(body.speed @ z)) if depth >= 0.0 else peak
+        state = (touching if depth >= 0.0 else free) @ state
+    return peak
 
 
 def growth(matrix: Array) -> float:

@@ -107,7 +107,7 @@ def run_contact(what: Task) -> Trace:
         out = simulation.advance(len(truth), truth)
         parts.append(out)
         pressed.append(truth[: len(out), 3])
-        if out[-1]["contact"]["state"] == DONE or out[-1]["state"]["fault"]:
+        if not simulation.running or out[-1]["contact"]["state"] == DONE or out[-1]["state"]["fault"]:
             break
     records = np.concatenate(parts)
     return Trace(records["time_s"], np.concatenate(pressed), records["observed"]["pose"][:, :3], records)

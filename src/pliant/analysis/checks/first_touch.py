@@ -12,66 +12,74 @@ from pliant.control.laws.contact import contact_law as contact
 from pliant.control.laws.contact.contact_states import SET_START, START
 from pliant.control.parameters import record_of
 from pliant.control.sense.external_wrench import smoothing
-from pliant.errors import InputError
 from pliant.kernel import kernel
-from pliant.records import GOAL, OBSERVED, STATE, Field, Layout
-from pliant.stability.plant import plant_of
-from pliant.stability.pressed_loop import SUBSTEPS
+from pliant.records import GOAL, OBSERVED, STATE
+from pliant.stability.body import SUBSTEPS, body_of
+from pliant.stability.plant import Plant, plant_of
 from pliant.stability.worst_case import DAMPINGS
 from pliant.task.schema import Task
 
 Array = np.ndarray[Any, Any]
 
-_LINE = 64
-
-_POINT = Layout(
-    "Point",
-    (
-        Field("line", "m", "commands in transit", (_LINE,)),
-        Field("ref", "m", "reference of the servo"),
-        Field("ref_d", "m/s", "its speed"),
-        Field("x", "m", "depth of the tool"),
-        Field("v", "m/s", "its speed"),
-        Field("up", "m/s^2", "its acceleration"),
-        Field("force", "N", "force of the surface"),
-    ),
-)
+# The two systems, and what is read from them: depth, force of the surface, depth by the motors, force by the sensor.
+FREE, TOUCHING = 0, 1
+DEPTH, PRESS, SEEN, FELT = range(4)
 
 
 @kernel
-def _advance(b, n, omega, hold, mass, stiffness, damping, dt):
-    """One period of servo, arm and surface; depth is positive inside."""
-    h = dt / SUBSTEPS
+def _weigh(row, z, told):
+    """A row of the system, applied to the state `z` and the command."""
+    total = row[-1] * told
+    for i in range(len(z)):
+        total += row[i] * z[i]
+    return total
+
+
+@kernel
+def _is_touching(system, z, told):
+    """Whether the surface pushes: it never pulls."""
+    rows = system[TOUCHING, len(z) :]
+    return _weigh(rows[DEPTH], z, told) > 0.0 and _weigh(rows[PRESS], z, told) > 0.0
+
+
+@kernel
+def _advance(system, z, before, line):
+    """One period of servo, arm and surface."""
+    size = len(z)
     for j in range(SUBSTEPS):
-        target = b.line[0] + (b.line[1] - b.line[0]) * (j / SUBSTEPS)
-        acc = omega * omega * (target - b.ref) - 2.0 * omega * b.ref_d
-        b.up = acc + 2.0 * hold * (b.ref_d - b.v) + hold * hold * (b.ref - b.x) - b.force / mass
-        b.ref_d += h * acc
-        b.ref += h * b.ref_d
-        b.v += h * b.up
-        b.x += h * b.v
-        b.force = max(0.0, stiffness * b.x + damping * b.v) if b.x > 0.0 else 0.0
-    for i in range(n):
-        b.line[i] = b.line[i + 1]
+        told = line[0] + (line[1] - line[0]) * (j / SUBSTEPS)
+        rows = system[TOUCHING if _is_touching(system, z, told) else FREE]
+        before[:] = z
+        for i in range(size):
+            z[i] = _weigh(rows[i], before, told)
 
 
 @kernel
-def _run(parameters, state, observed, goal, work, point, numbers, n, noise, out):
+def _run(parameters, state, observed, goal, work, system, kept, numbers, noise, out):
     """The law's own tick against the model, along z: the tool's axis points down, the surface is at z = 0."""
-    p, s, o, g, b = parameters[0].contact, state[0], observed[0], goal[0], point[0]
-    omega, hold, mass, tool, alpha, dt, stiffness, damping = numbers
-    for i in range(out.shape[0]):
+    p, s, o, g = parameters[0].contact, state[0], observed[0], goal[0]
+    mass, alpha, dt = numbers
+    line, readings, z, before = kept
+    n, size = len(line) - 1, len(z)
+    for i in range(len(out)):
         if i == 1 or i == 2:
             g.command = SET_START if i == 1 else START
             g.commands += 1
-        s.wrench[2] = b.force + tool * b.up + noise[i]
+        body = system[TOUCHING if _is_touching(system, z, line[0]) else FREE, size:]
+        readings[len(readings) - 1] = _weigh(body[FELT], z, line[0]) + noise[i]
+        s.wrench[2] = readings[0]
+        for k in range(len(readings) - 1):
+            readings[k] = readings[k + 1]
         s.wrench_lp[2] += alpha * (s.wrench[2] - s.wrench_lp[2])
-        o.pose[2] = -b.x
-        contact.step(p, s, o, g, alpha, tool, work[0], dt)
+        o.pose[2] = -_weigh(body[SEEN], z, line[0])
+        contact.step(p, s, o, g, alpha, mass, work[0], dt)
         s.pose[2] += dt * s.twist[2]
-        b.line[n] = -s.pose[2]
-        _advance(b, n, omega, hold, mass, stiffness, damping, dt)
-        out[i] = b.force
+        line[n] = -s.pose[2]
+        _advance(system, z, before, line)
+        for k in range(n):
+            line[k] = line[k + 1]
+        pressed = _is_touching(system, z, line[0])
+        out[i] = _weigh(system[TOUCHING, size + PRESS], z, line[0]) if pressed else 0.0
 
 
 @dataclass(frozen=True)
@@ -101,29 +109,34 @@ def touch(task: Task, stiffness: float, damping: float, *, seconds: float = 4.0,
     p.dwell_s, p.settle_s, p.height_m = 1e3, 1e3, 0.0
     random = np.random.default_rng(seed)
     gap = 0.0005 + 1e-5 * random.random()  # when within a tick the tool arrives is left to chance
-    state, point = STATE.new(), _POINT.new()
+    state = STATE.new()
     state[0].pose[:] = (0, 0, gap, 0, 1, 0, 0)
-    n = plant.transport
-    if n >= _LINE:
-        raise InputError("sim.servo.delay_s", task.sim.servo.delay_s, f"less than {_LINE * task.dt:g} s")
-    point[0].line[:], point[0].ref, point[0].x = -gap, -gap, -gap
     ticks = round(seconds / plant.dt)
     noise = p.noise_n * random.normal(size=ticks)
     alpha = float(smoothing(plant.cutoff_hz, plant.dt))
-    numbers = (
-        plant.omega,
-        plant.joint_omega,
-        plant.mass,
-        plant.tool,
-        alpha,
-        plant.dt,
-        float(stiffness),
-        float(damping),
-    )
-    out = np.zeros(ticks)
-    _run(parameters, state, OBSERVED.new(), GOAL.new(), contact.SCRATCH.new(), point, numbers, n, noise, out)
+    body, out = body_of(plant, stiffness, damping), np.zeros(ticks)
+    kept = (np.full(plant.transport + 1, -gap), np.zeros(plant.late + 1), -gap * body.resting, np.zeros(len(body.over)))
+    _run(
+        parameters, state, OBSERVED.new(), GOAL.new(), contact.SCRATCH.new(), _system(plant, stiffness, damping), kept,
+        (plant.tool, alpha, plant.dt), noise, out,
+    )  # fmt: skip
     touched = int(np.argmax(out > 0.0))
     off = np.flatnonzero(np.abs(out - p.target_n) > 0.05 * p.target_n)
     settled = out.any() and len(off) and off[-1] < ticks - round(0.2 / plant.dt)
     settle = (off[-1] + 1 - touched) * plant.dt if settled else math.nan
     return Touch(np.arange(ticks) * plant.dt, out, float(out.max()), float(settle))
+
+
+def _system(plant: Plant, stiffness: float, damping: float) -> Array:
+    """The body, free and touching: rows of Φ and Γ of a substep, then those of what is read from it."""
+    found = []
+    for k, d in ((0.0, 0.0), (stiffness, damping)):
+        body = body_of(plant, k, d)
+        press = stiffness * body.depth + damping * body.speed
+        rows = [body.depth, press, body.seen, body.felt]
+        table = np.zeros((len(body.step) + len(rows), len(body.step) + 1))
+        table[:, :-1] = np.vstack([body.step, *rows])
+        table[: len(body.step), -1] = body.push
+        table[len(body.step) + FELT, -1] = body.feed
+        found.append(table)
+    return np.array(found)

@@ -57,9 +57,9 @@ def steps(addresses, first, ticks, revision, out, every, truth):
     """Run the ticks `first` … `first + ticks - 1`; returns how many were run.
 
     Returns early, with a negative number, after the tick that finds a fault, so that its cause can be read, and after
-    the one at which the robot has stopped (`ended`). `out` is the
-    address of telemetry records, for `every` tick or for the last one only. `truth` is that of rows of `TRUTH` numbers,
-    one for each tick (0: not wanted).
+    the one at which the robot has stopped, or has made a protective stop (`ended`). `out` is the address of telemetry
+    records, for `every` tick or for the last one only. `truth` is that of rows of `TRUTH` numbers, one for each tick
+    (0: not wanted).
     """
     a = addresses[0]
     w, h, p = record_at(a.world, _WORLD), record_at(a.handle, _HANDLE), record_at(a.parameters, _PARAMETERS)
@@ -72,7 +72,7 @@ def steps(addresses, first, ticks, revision, out, every, truth):
             tell(w, floats(truth + 8 * TRUTH * done, TRUTH))
         done += 1
         found = s.fault != 0 and before == 0
-        ended = s.fault != 0 and is_still(h, s, r)
+        ended = w.stop.reason != 0 or (s.fault != 0 and is_still(h, s, r))
         if every != 0 or found or ended or done == ticks:
             telemetry.fill(out + row * a.record_bytes, first + done - 1, a.dt, revision, r, g, o, c, s, k)
             row += every

@@ -213,7 +213,8 @@ class Simulation(ArmVerbs):
         if done > 0:
             return
         c = self.runner.controller
-        self.fault = self.fault or fault_words(c.state[0], c.goal[0], c.reading[0], c.parameters[0])
+        words = fault_words(c.state[0], c.goal[0], c.reading[0], c.parameters[0])
+        self.fault = self.fault or words or self.runner.robot.fault
         self._ended = bool(self._addresses[0].ended)
         self._plan()
 

@@ -110,5 +110,6 @@ STOP = Layout(
         Field("pressed", "N", "external force as the controller notices it"),
         Field("reason", "", "why the robot has stopped: 1 speed, 2 deviation, 3 force; 0: it has not", kind="i8"),
         Field("value", "", "what exceeded the limit: rad/s, rad or N"),
+        Field("joint", "", "number of the joint that exceeded it, from 0; for a force 0", kind="i8"),
     ),
 )

@@ -32,6 +32,32 @@ _WORST_Z = _FORCES * np.array([ACROSS, ACROSS, 1.0, ACROSS, ACROSS, 1.0])
 _NOMINAL = ("body_pos", "body_quat", "body_ipos", "body_mass", "body_inertia")
 
 
+def drive_constants(link: Array, rotor: Array, gears: Any, servo: float) -> dict[str, Array]:
+    """Gear stiffness and damping, and the gains k_p and k_d of each motor's servo with the frequency `servo` [rad/s].
+
+    `link` is the inertia that each gear carries, `rotor` that of the motor [kg m²]. A gear of stiffness 0 is stiff.
+    """
+    declared = np.array(gears.stiffness_nm_rad)
+    stiff = declared == 0.0
+    stiffness = np.where(stiff, (link + rotor) * STIFF_GEAR**2, declared)
+    damping = 2.0 * np.where(stiff, STIFF_RATIO, gears.damping_ratio) * np.sqrt(stiffness * link)
+    inertia = link + rotor
+    return {"stiffness": stiffness, "damping": damping, "k_p": inertia * servo**2, "k_d": 2.0 * inertia * servo}
+
+
+def rotors_of(armature: Array, gears: Any) -> Array:
+    """Inertia of each rotor [kg m²]: the declared one, or else that of the arm's description (`armature`)."""
+    rotor = np.array(gears.rotor_kg_m2)
+    return np.where(rotor > 0.0, rotor, np.maximum(armature, 1e-3))
+
+
+def has_drives(effects: Any) -> bool:
+    """Whether motors and gears are simulated by themselves."""
+    f, g = effects.friction, effects.gears
+    sizes = (*f.coulomb_nm, *f.viscous_nm_s_rad, *g.stiffness_nm_rad, g.hysteresis_rad, g.ripple_rad)
+    return any(size for size in sizes)
+
+
 class Specimen:
     """Draws the constants of one robot, and writes them with the sizes of all effects into model and record."""
 
@@ -43,12 +69,6 @@ class Specimen:
         self._armature = model.dof_armature[dofs].copy()
         self._first = int(model.joint(arm.joint_names[0]).bodyid[0])
 
-    @property
-    def _has_drives(self) -> bool:
-        f, g = self._effects.friction, self._effects.gears
-        sizes = (*f.coulomb_nm, *f.viscous_nm_s_rad, *g.stiffness_nm_rad, g.hysteresis_rad, g.ripple_rad)
-        return any(size for size in sizes)
-
     def begin(self, w: Any, data: mujoco.MjData, seed: int) -> None:
         """Draw everything anew, and write it into `w`."""
         # a generator per group: one that is switched off does not change the others
@@ -57,7 +77,7 @@ class Specimen:
         self._encoders(w, encoders)
         self._packets(w)
         self._felt(w, felt)
-        if self._has_drives:
+        if has_drives(self._effects):
             self._drives(w, drives)
 
     # -- geometry --
@@ -91,9 +111,7 @@ class Specimen:
     def _drives(self, w: Any, random: np.random.Generator) -> None:
         d, n, f, g = w.drive, self._arm.n, self._effects.friction, self._effects.gears
         d.on = 1
-        rotor = np.array(g.rotor_kg_m2)
-        d.rotor[:n] = np.where(rotor > 0.0, rotor, np.maximum(self._armature, 1e-3))
-        d.stiffness[:n] = g.stiffness_nm_rad
+        d.rotor[:n] = rotors_of(self._armature, g)
         d.yielding = YIELDING if g.hysteresis_rad else 0.0
         d.ripple, d.per_turn = g.ripple_rad, g.ripple_per_turn
         d.phase[:n] = random.uniform(0.0, 2.0 * math.pi, n)
@@ -112,15 +130,11 @@ class Specimen:
         mujoco.mj_fullM(m, data, M)
         link = np.diag(M)[self._dofs]
         rotor, h = d.rotor[:n], float(w.h)
-        stiff = d.stiffness[:n] == 0.0
-        ratio = np.where(stiff, STIFF_RATIO, self._effects.gears.damping_ratio)
-        d.stiffness[:n] = np.where(stiff, (link + rotor) * STIFF_GEAR**2, d.stiffness[:n])
-        d.damping[:n] = 2.0 * ratio * np.sqrt(d.stiffness[:n] * link)
+        for name, values in drive_constants(link, rotor, self._effects.gears, float(w.omega_stiff)).items():
+            d[name][:n] = values
         d.implicit[:n] = 0.25 * h * d.stiffness[:n] + 0.5 * d.damping[:n]
         # of a motor that turns, as in gear_motor.brace
         m.dof_armature[self._dofs] = h * d.implicit[:n] * rotor / (rotor + h * d.implicit[:n])
-        d.k_p[:n] = (link + rotor) * float(w.omega_stiff) ** 2
-        d.k_d[:n] = 2.0 * (link + rotor) * float(w.omega_stiff)
         d.yield_nm[:n] = 0.5 * (1.0 - d.yielding) * d.stiffness[:n] * (self._effects.gears.hysteresis_rad or 0.0)
         d.wind[:n] = self._load(data) / ((1.0 - d.yielding) * d.stiffness[:n])
         d.motor[:n] = data.qpos[self._joints(data)] + d.wind[:n]
