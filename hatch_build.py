@@ -15,7 +15,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class PageHook(BuildHookInterface):
-    """Runs before a wheel, an editable install or an sdist is put together."""
+    """Runs before a wheel, an editable install or an sdist is built."""
 
     @property
     def _source(self) -> Path:

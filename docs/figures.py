@@ -165,7 +165,7 @@ def measure(command: str) -> None:
     print(f"pliant {command}", flush=True)
     words = [sys.executable, "-m", "pliant.cli.main", *command.split(), "--json"]
     done = subprocess.run(words, stdout=subprocess.PIPE, text=True)
-    found = json.loads(done.stdout)  # an exit code of 1 says that a target was missed: that is shown
+    found = json.loads(done.stdout)  # exit code 1 means that a target was missed: the page shows that
     kept = [{key: figure[key] for key in ("name", "value", "unit")} for figure in found["figures"]]
     file_of(command).write_text(json.dumps({"figures": kept}, ensure_ascii=False, indent=1) + "\n")
 

@@ -76,7 +76,7 @@ def studio() -> None:
 
 
 def _bring_to(page: Any, task: str) -> None:
-    """Start a task on the Studio's page and wait for the moment that is worth a picture."""
+    """Start a task on the Studio's page and wait for the right moment."""
     _await(page, "document.body.dataset.time > 0")
     before = page.evaluate("document.body.dataset.loop")
     page.get_by_test_id("task").select_option(task)
@@ -89,7 +89,7 @@ def _bring_to(page: Any, task: str) -> None:
             page.wait_for_timeout(20)
         return
     loop = attach(page.evaluate("document.body.dataset.loop"))
-    if task == "dome":  # slow until the page is complete: a machine that draws slowly shall find it sliding
+    if task == "dome":  # slow until the page is complete, so that it is still sliding when a slow machine has drawn it
         loop.set({"contact.speed_m_s": 0.0005})
         _await(page, "document.querySelector('.chip.now')?.textContent === 'slide'")
     _await(page, _JUDGED)

@@ -21,7 +21,7 @@ STATE = (pliant.Field("depth_m", "m", "how deep the tool is in the wall"),)
 
 @pliant.compiled
 def step(tick, p, s, dt):
-    """D v = F + K depth, solved implicitly: (D + dt K) v⁺ = F + K depth. The tool does not turn."""
+    """D v = F + K depth, solved implicitly: (D + dt K) v⁺ = F + K depth. The tool does not rotate."""
     s.depth_m = max(0.0, p.wall_z_m - tick.pose[2])
     for i in range(3):
         tick.twist[i] = tick.wrench[i] / p.damping_n_s_m

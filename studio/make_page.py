@@ -30,7 +30,7 @@ _SOURCES = (
 TYPES = "out/messages.ts"
 
 
-# A registry that does not answer is given up after some seconds.
+# How long to wait for a registry that does not answer.
 _NPM_OPTIONS = (
     *("--no-audit", "--no-fund", "--ignore-scripts"),
     *("--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"),
@@ -38,7 +38,7 @@ _NPM_OPTIONS = (
 
 
 def _digest(folder: Path, names: tuple[str, ...], options: tuple[str, ...] = ()) -> str:
-    """Of everything that something is made from."""
+    """A digest of all sources."""
     digest = hashlib.sha256(" ".join(options).encode())
     for name in names:
         path = folder / name

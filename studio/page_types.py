@@ -90,7 +90,7 @@ def _header(kind: Any, types_: Types) -> Iterator[str]:
 
 
 def _requests(requests: dict[str, Any], types_: Types) -> str:
-    """Every request by its name: what is asked with it, and what is answered."""
+    """Every request by its name: its fields and its answer."""
     parts = []
     for name, kind in requests.items():
         optional = tuple(field.name for field in dataclasses.fields(kind) if field.default is not dataclasses.MISSING)

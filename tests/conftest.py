@@ -32,10 +32,10 @@ settings.register_profile("thorough", deadline=None, max_examples=500)
 
 
 def pytest_configure() -> None:
-    # hundreds of processes are started: without bytecode on disk, each of them would compile every package anew
+    # hundreds of processes are started: without bytecode on disk, each of them would compile every package again
     sys.dont_write_bytecode = False
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    # who starts the tests in the background may have Ctrl-C ignored, and what they start would inherit that
+    # tests started in the background may ignore Ctrl-C, and their child processes would inherit that
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

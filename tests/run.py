@@ -36,10 +36,10 @@ TIERS = {
     "rest": ("the tests that `make test` leaves out", ["-m", "slow or hypothesis", THOROUGH]),
 }
 LONGEST_S = 3600.0
-"""After this time something hangs where the limit of a single test does not reach, in C for instance."""
+"""After this time something must be hanging that the timeout of a single test cannot interrupt, such as C code."""
 
 NICE = os.environ.get("PLIANT_TESTS_NICE", "10")
-"""How far tests that compute yield to others. Beside a program that never rests, 10 would leave them little time."""
+"""The nice value of tests that compute. On a machine with a busy program, 10 would leave them little time."""
 
 WAITING = os.environ.get("PLIANT_TESTS_WAITING", "2")
 """How many files of tests in real time run at once. They mostly wait, so there may be more of them than cores."""
@@ -90,7 +90,7 @@ def main(tier: str, more: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         code = _run(Path(folder), [*chosen, *more])
         for report in Path(folder).glob("*.xml"):
-            with suppress(ElementTree.ParseError):  # pytest was killed while writing; its exit code tells
+            with suppress(ElementTree.ParseError):  # pytest was killed while writing; its exit code shows that
                 tally.add(ElementTree.parse(report).iter("testcase"))
     code = code or (FAILED if tally.failed else 0) or (0 if tally.passed else NO_TESTS)
     print(tally.sentence(time.monotonic() - began, code), flush=True)

@@ -20,14 +20,16 @@ from pathlib import Path
 
 RUN = (sys.executable, str(Path(__file__).parent / "run.py"))
 SETTINGS = {"PLIANT_TESTS_NICE": "0", "PLIANT_TESTS_WAITING": "4"}
-"""No test yields to the busy processes, and twice as many loops, controllers and pages as usual run at a time."""
+"""Tests run at the priority of the busy processes, and twice as many loops, controllers and pages as usual run at a
+time.
+"""
 
 BUSY = (sys.executable, "-c", "while True: pass")
 
 
 @contextmanager
 def busy(processes: int) -> Iterator[None]:
-    """So many processes that compute all the time, at the priority of any other program."""
+    """This many processes that compute all the time, at normal priority."""
     started = [subprocess.Popen(BUSY) for _ in range(processes)]
     try:
         yield

@@ -72,7 +72,7 @@ class Step(threading.Thread):
             self._work(self)
         except StepError as error:
             self.failure = str(error)
-        except Exception as error:  # whatever it is, the step is not done
+        except Exception as error:  # whatever the error, the step failed
             self.failure = f"{type(error).__name__}: {error}"
         self._took = time.monotonic() - self._began
 
@@ -131,7 +131,7 @@ def note(name: str, seconds: float) -> None:
         file.write(f"{name}\t{seconds:.1f}\n")
 
 
-# ---- what is set up ------------------------------------------------------------------------------------------------
+# ---- set-up --------------------------------------------------------------------------------------------------------
 
 
 def pip(step: Step, *words: str | Path, env: dict[str, str] | None = None) -> None:
@@ -147,7 +147,7 @@ def project() -> tuple[list[str], dict[str, list[str]], list[str]]:
 
 
 def make_venv() -> None:
-    """An environment with pip, unless there is one."""
+    """Create an environment with pip, unless it exists."""
     if (VENV / "bin" / "pip").exists():
         return
     say("install: creating .venv")
@@ -226,7 +226,7 @@ def dev() -> None:
         say(f"Could not be installed: {', '.join(step.missing)}. The tests that compare with them are skipped.")
 
 
-# ---- what a goal says ----------------------------------------------------------------------------------------------
+# ---- messages of a target ------------------------------------------------------------------------------------------
 
 
 def announce(goals: list[str]) -> None:
@@ -245,7 +245,7 @@ def announce(goals: list[str]) -> None:
 
 
 def step(name: str, words: list[str]) -> int:
-    """Run a command in the open, and note how long it took."""
+    """Run a command with its output visible, and note how long it took."""
     began = time.monotonic()
     code = subprocess.call(words)
     note(name, time.monotonic() - began)

@@ -23,10 +23,10 @@ from pliant.robots.ur.driver import UrRobot
 from pliant.session import started_loop
 
 EMULATOR = "lockstep 5"
-"""What the emulator is told."""
+"""The fault that is injected."""
 
 _LONGEST_S = 10.0
-"""A controller that sends nothing for this long is silent, and the loop shall see it."""
+"""A controller that sends nothing for this long is silent, and the loop must notice."""
 
 
 def use_lockstep(monkeypatch: pytest.MonkeyPatch) -> None:

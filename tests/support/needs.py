@@ -63,7 +63,7 @@ def _has_peer() -> bool:
 def _has_network() -> bool:
     made = []
 
-    def make() -> None:  # in a thread of its own: a thread that cannot come back must not be ours
+    def make() -> None:  # in a separate thread, because it cannot return to the old network
         try:
             with own_network():
                 made.append(True)
@@ -120,12 +120,12 @@ def needs_of(item: pytest.Item) -> list[str]:
 
 @cache
 def is_here(name: str) -> bool:
-    """Whether the thing called `name` was found; looked for once."""
+    """Whether the requirement `name` is met; checked once."""
     return NEEDS[name].is_here()
 
 
 def require(*names: str, **skip: Any) -> None:
-    """Go on where all that is named is here; otherwise skip with one line, or fail with CI=true."""
+    """Continue if all these requirements are met; otherwise skip with one line, or fail with CI=true."""
     missing = "; ".join(NEEDS[name].sentence for name in names if not is_here(name))
     if missing and os.environ.get("CI") == "true":
         pytest.fail(missing)
@@ -137,5 +137,5 @@ def library(name: str) -> Any:
     """Import a package that only tests use, also at the top of a file: without it the whole file is skipped."""
     require(name, allow_module_level=True)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what it cannot do for lack of other packages is not our concern
+        warnings.simplefilter("ignore")  # its own warnings about missing packages do not matter
         return importlib.import_module(name)

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def until(condition: Callable[[], Any], within_s: float = 120.0) -> Any:
-    """Wait until the condition is true, and return what it said; fail when it never becomes true."""
+    """Wait until the condition is true, and return its value; fail if it never becomes true."""
     deadline = time.monotonic() + within_s
     while not (result := condition()):
         assert time.monotonic() < deadline, "it never happened"
