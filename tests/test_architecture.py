@@ -90,6 +90,8 @@ KNOWN_HOSTS = {"www.apache.org", "www.w3.org", "doi.org", "arxiv.org", "github.c
 # Documentation of what docs/compare.md compares with.
 KNOWN_HOSTS |= {"www.universal-robots.com", "sdurobotics.gitlab.io", "control.ros.org", "docs.picknik.ai"}
 KNOWN_HOSTS |= {"utiasdsl.github.io"}
+# The form of the changelog.
+KNOWN_HOSTS |= {"keepachangelog.com"}
 ADDRESS = re.compile(r"https?://([\w.-]+)")
 MACHINE_PATH = re.compile(rf"(?<![\w.~/>)}}-])/(?:{'|'.join(('work', 'root', 'tmp', 'home', 'Users', 'opt'))})\b")
 

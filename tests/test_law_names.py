@@ -14,28 +14,12 @@ from pliant.control.laws.registry import PLIANTS
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "pliant"
 PAGE = sorted((ROOT / "studio" / "src").glob("*.ts"))
-ROOMS = ("studio", "loop", "session", "stability", "cli")
+ROOMS = ("studio", "bridge", "loop", "session", "stability", "cli")
 FILES = [SOURCE / "control" / "tick.py", *(file for room in ROOMS for file in sorted((SOURCE / room).rglob("*.py")))]
 
 # What still knows a law by name, and why.
 EXEMPT = {
-    "control/tick.py": "the joint loop of other laws on the torque interface is in the section of hold",
-    "loop/goal_requests.py": "only the contact law takes commands, whose numbers the queue carries",
-    "loop/task_runner.py": "ends a contact before the loop ends",
-    "loop/fault_text.py": "a fault names the parameter of the law that tripped",
-    "loop/resting_check.py": "the resting wrench is compared with contact.preload_n",
-    "session/arm_verbs.py": "commands of the contact law, and its status",
-    "session/contact_status.py": "the status of a contact, and parameters that must not change during one",
-    "session/idle_parameters.py": "the joint loop of other laws on the torque interface is in the section of hold",
-    "session/session.py": "the law that a session starts with if none is given; ends a contact",
-    "stability/guard.py": "the joint loop of the torque interface is in the section of hold",
-    "stability/plant.py": "the joint loop of the torque interface is in the section of hold",
-    "cli/live/command.py": "commands of the contact law",
-    "cli/main.py": "lists the commands of the contact law",
-    "cli/running/demo.py": "the demo shows two laws",
-    "cli/running/run_task.py": "reports the states of a contact",
-    "cli/tools/identify.py": "the delay is measured in a contact",
-    "cli/tools/identify_delay.py": "the delay is measured in a contact",
+    "session/law_status.py": "`arm.contact`, a public name: the status of the contact law, with its own fields",
 }
 
 

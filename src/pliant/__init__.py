@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from pliant.analysis.pictures.html_report import write_report
     from pliant.analysis.pictures.run_picture import plot_recording
     from pliant.control.laws.contact.contact_states import STATES as CONTACT_STATES
+    from pliant.control.laws.contact.contact_view import ContactStatus
     from pliant.control.laws.law import Law
-    from pliant.control.laws.law_panel import Button, Line, Panel, Slider, States, Switch
+    from pliant.control.laws.law_commands import Commands, LawStatus, States
+    from pliant.control.laws.law_panel import Button, Line, Panel, Slider, Switch
     from pliant.control.laws.own_law import Tick, compiled, own_law
     from pliant.control.laws.stability_model import LinearLaw, StabilityModel
     from pliant.errors import InputError, LoopError, PliantError, WaitTimeoutError
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
     from pliant.robots.interface import Robot
     from pliant.robots.robot_kind import RobotKind
     from pliant.sensors.force_sensor import ForceSensor, WrenchSample, own_sensor
-    from pliant.session.contact_status import ContactStatus
     from pliant.session.in_process.fast_run import Run, simulate
     from pliant.session.in_process.rerun import Replayed, replay
     from pliant.session.in_process.simulation import Simulation, Snapshot
@@ -47,13 +48,15 @@ HOMES = {
     "Arm": "pliant.model.arm",
     "Button": "pliant.control.laws.law_panel",
     "CONTACT_STATES": "pliant.control.laws.contact.contact_states:STATES",
-    "ContactStatus": "pliant.session.contact_status",
+    "Commands": "pliant.control.laws.law_commands",
+    "ContactStatus": "pliant.control.laws.contact.contact_view",
     "Diagnosis": "pliant.analysis.doctor.finding",
     "Field": "pliant.records",
     "Finding": "pliant.analysis.doctor.finding",
     "ForceSensor": "pliant.sensors.force_sensor",
     "InputError": "pliant.errors",
     "Law": "pliant.control.laws.law",
+    "LawStatus": "pliant.control.laws.law_commands",
     "Line": "pliant.control.laws.law_panel",
     "LinearLaw": "pliant.control.laws.stability_model",
     "Link": "pliant.session.link",
@@ -72,7 +75,7 @@ HOMES = {
     "Slider": "pliant.control.laws.law_panel",
     "Snapshot": "pliant.session.in_process.simulation",
     "StabilityModel": "pliant.control.laws.stability_model",
-    "States": "pliant.control.laws.law_panel",
+    "States": "pliant.control.laws.law_commands",
     "Switch": "pliant.control.laws.law_panel",
     "Task": "pliant.task.schema",
     "Tick": "pliant.control.laws.own_law",
@@ -99,6 +102,7 @@ __all__ = [
     "CONTACT_STATES",
     "Arm",
     "Button",
+    "Commands",
     "ContactStatus",
     "Diagnosis",
     "Field",
@@ -106,6 +110,7 @@ __all__ = [
     "ForceSensor",
     "InputError",
     "Law",
+    "LawStatus",
     "Line",
     "LinearLaw",
     "Link",

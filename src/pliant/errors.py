@@ -239,16 +239,16 @@ class RobotError(PliantError):
     exit_code = 3
 
 
-class ContactError(PliantError):
-    """The run finished, but its contact ended in a fault or never started."""
+class LawError(PliantError):
+    """The run finished, but its law, such as a contact, ended in a fault or never started."""
 
     exit_code = 3
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, subject: str, reason: str) -> None:
         self.reason = reason
         never = reason.startswith("it never started")
         super().__init__(
-            f"The contact{reason.removeprefix('it')}." if never else f"The contact ended in a fault: {reason}."
+            f"The {subject}{reason.removeprefix('it')}." if never else f"The {subject} ended in a fault: {reason}."
         )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pliant.bridge.requests import WORDS, Requests, answered, parsed
+from pliant.bridge.requests import Requests, answered, known_words, parsed
 from pliant.bridge.services import from_ros, to_ros
 from pliant.bridge.status_text import fault_words, state_words
 from pliant.compiling.ahead import ensure
@@ -203,4 +203,4 @@ def test_parameters_survive_the_way_to_ros_and_back(arm: Session) -> None:
     assert flat(arm.parameters) == now
     full = tuple(tuple(float(10 * i + j) for j in range(6)) for i in range(6))
     assert from_ros(to_ros(full)) == full
-    assert len(WORDS) == len(set(WORDS))
+    assert len(known_words()) == len(set(known_words()))

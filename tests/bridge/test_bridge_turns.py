@@ -10,7 +10,7 @@ import pytest
 
 from pliant.bridge.bridge_process import Ears
 from pliant.bridge.request_order import STARTS, STOPS, Answer, Turns
-from pliant.bridge.requests import WORDS, Requests
+from pliant.bridge.requests import Requests, known_words
 from pliant.compiling.ahead import ensure
 from pliant.ros2.message_types import STRING, build
 from pliant.ros2.node import Node
@@ -47,7 +47,7 @@ def slow_tare(arm: Session, monkeypatch: pytest.MonkeyPatch) -> SlowTare:
 
 
 def test_every_word_that_stops_or_starts_is_a_command() -> None:
-    assert set(STOPS) | set(STARTS) <= set(WORDS)
+    assert set(STOPS) | set(STARTS) <= set(known_words())
 
 
 def test_a_stop_waits_for_no_other_request_and_a_start_from_before_it_is_refused(

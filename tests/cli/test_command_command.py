@@ -14,6 +14,7 @@ from terminals import pliant, running, until
 
 from pliant.cli.live.command import _sentence
 from pliant.control.laws.contact.contact_states import EVENTS, HALTED, PAUSED, SEEK, SENSELESS, STATES
+from pliant.control.laws.registry import LAWS
 from pliant.session import link as runtime_link
 from pliant.session.link import Link
 from pliant.task.schema import MISSION, load_task
@@ -40,9 +41,9 @@ def state(link: Link) -> str:
 
 
 def test_a_stopped_robot_continues_with_stop_resume_and_not_with_the_rejected_command() -> None:
-    said = _sentence("resume", HALTED, PAUSED, halted=True)
+    said = _sentence(LAWS["contact"], "resume", HALTED, PAUSED, halted=True)
     assert said == "`resume` rejected: the robot was stopped. To let it continue: pliant stop --resume"
-    assert _sentence("start", SENSELESS, PAUSED, halted=True).endswith("Valid now: stop, abort.")
+    assert _sentence(LAWS["contact"], "start", SENSELESS, PAUSED, halted=True).endswith("Valid now: stop, abort.")
 
 
 def test_a_contact_is_started_and_stopped_from_another_terminal(link: Link) -> None:

@@ -14,9 +14,13 @@ from support.words import say
     [
         (
             ("start",),
-            "Unknown command 'start'. It is a contact command: pliant command start. To start a task: pliant run TASK.",
+            "Unknown command 'start'. It is a command to the contact: pliant command start. "
+            "To start a task: pliant run TASK.",
         ),
-        (("pause",), "Unknown command 'pause'. It is a contact command: pliant command pause. Try 'pliant --help'."),
+        (
+            ("pause",),
+            "Unknown command 'pause'. It is a command to the contact: pliant command pause. Try 'pliant --help'.",
+        ),
         (("replay", "."), "is a folder, not a recording. Give a .mcap file."),
         (("run", "push", "--fast", "--record", "out.txt"), "--record is 'out.txt', but it must end in .mcap."),
         (("run", "push", "--fast", "--record", "/proc/out.mcap"), "/proc/out.mcap: no file can be created in this"),

@@ -8,7 +8,7 @@ from pliant.control.laws.contact.contact_states import COMMANDS
 from pliant.errors import LoopError
 from pliant.loop.board import Board
 from pliant.loop.board_layout import QUEUE_SLOTS
-from pliant.loop.goal_requests import CONTACT_COMMAND, GOAL_POSE, HALT, PUSH, QUIT
+from pliant.loop.goal_requests import COMMAND, GOAL_POSE, HALT, PROTECTING_COMMAND, PUSH, QUIT
 
 
 def fill(board: Board, code: int, number: int = 0) -> int:
@@ -25,9 +25,9 @@ def test_who_sends_without_an_end_leaves_room_for_a_stop_and_stops_for_the_end(m
     board = make()
     assert fill(board, PUSH) == QUEUE_SLOTS - 16
     assert fill(board, GOAL_POSE) == 0
-    assert fill(board, CONTACT_COMMAND, COMMANDS["start"]) == 0
+    assert fill(board, COMMAND, COMMANDS["start"]) == 0
     for command in ("stop", "abort"):  # those of a contact end its motion, too
-        board.send(CONTACT_COMMAND, number=COMMANDS[command])
+        board.send(PROTECTING_COMMAND, number=COMMANDS[command])
     assert fill(board, HALT) == 10
     assert fill(board, QUIT) == 4
 

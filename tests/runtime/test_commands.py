@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pliant.control.laws.contact.contact_states import COMMANDS
 from pliant.control.laws.registry import LAWS
 from pliant.loop.goal_requests import (
-    CONTACT_COMMAND,
+    COMMAND,
     GOAL_POSE,
     GOAL_Q,
     GOAL_TWIST,
@@ -20,11 +19,12 @@ from pliant.loop.goal_requests import (
     RESUME,
     Request,
     apply,
+    command,
     requests_of,
 )
 from pliant.records import GOAL
 from pliant.task.schema import Event
-from support.law_numbers import ADMITTANCE, HOLD
+from support.law_numbers import ADMITTANCE, CONTACT, HOLD
 
 
 class Arm:
@@ -46,7 +46,7 @@ def changes(request: Request, n: int = 6, **before: Any) -> dict[str, list[Any]]
     for name, value in before.items():
         goal[0][name] = value
     old = goal.copy()
-    apply(request, goal[0], Arm(), n)
+    apply(request, goal[0], Arm(), n, LAWS["contact"])
     names = goal.dtype.names or ()
     return {name: goal[0][name].tolist() for name in names if goal[0][name].tobytes() != old[0][name].tobytes()}
 
@@ -94,7 +94,7 @@ def test_a_push_goes_to_the_robot_and_not_to_the_goal() -> None:
 
 
 def test_an_empty_event_asks_for_nothing() -> None:
-    assert list(requests_of(Event(at_s=1.0), np.zeros(7))) == []
+    assert list(requests_of(Event(at_s=1.0), np.zeros(7), LAWS["hold"])) == []
 
 
 def test_an_event_changes_the_law_before_its_goal() -> None:
@@ -108,7 +108,7 @@ def test_an_event_changes_the_law_before_its_goal() -> None:
         wrench_goal=(1.0, 0.0, 0.0, 0.0, 0.0, 0.0),
         stop=True,
     )
-    asked = list(requests_of(event, start))
+    asked = list(requests_of(event, start, LAWS["admittance"]))
     assert [request.code for request in asked] == [LAW, GOAL_Q, GOAL_POSE, GOAL_WRENCH, HALT]
     assert asked[0].number == ADMITTANCE
     assert asked[2].values.tolist() == pytest.approx([0.2, 0.2, 0.2, 1.0, 0.0, 0.0, 0.0])
@@ -116,8 +116,12 @@ def test_an_event_changes_the_law_before_its_goal() -> None:
 
 
 def test_every_command_counts_even_the_same_one_twice() -> None:
-    assert changes(Request(CONTACT_COMMAND, COMMANDS["pause"]), command=COMMANDS["pause"], commands=4) == {
-        "commands": 5
-    }
-    assert changes(Request(CONTACT_COMMAND, COMMANDS["start"])) == {"command": COMMANDS["start"], "commands": 1}
-    assert changes(Request(CONTACT_COMMAND, 99)) == {}
+    pause, start = (command(name, LAWS["contact"]) for name in ("pause", "start"))
+    assert changes(pause, command=pause.number, commands=4) == {"commands": 5}
+    assert changes(start) == {"command": start.number, "commands": 1}
+
+
+def test_a_command_that_the_listening_law_does_not_know_changes_nothing() -> None:
+    assert changes(Request(COMMAND, 99, (float(CONTACT),))) == {}
+    of_another = command("start", LAWS["contact"])._replace(values=(float(ADMITTANCE),))
+    assert changes(of_another) == {}

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pliant.analysis.transitions import contact_fault, transitions, valid_commands
+from pliant.analysis.transitions import failure, transitions, valid_commands
 from pliant.control.laws.contact.contact_states import (
     ABORT,
     COMMANDS,
@@ -22,6 +22,7 @@ from pliant.control.laws.contact.contact_states import (
     SENSOR,
     SLIDE,
 )
+from pliant.control.laws.registry import LAWS
 from pliant.errors import RejectedError
 from pliant.loop import goal_requests
 from pliant.params.declare import changed
@@ -135,7 +136,7 @@ def test_another_law_takes_over_only_after_the_tool_has_lifted_off_and_stays_the
     height = run.records["observed"]["pose"][:, 2]
     assert height[-1] - height[asked - 1] > 0.015
     assert [one.reason for one in transitions(run.records)][-1] == "another law was requested"
-    assert contact_fault(run.records) == ""
+    assert failure(run.records) == ""
 
 
 def test_the_log_tells_a_stop_from_the_end_of_the_run_and_names_a_rejected_command() -> None:
@@ -147,8 +148,11 @@ def test_the_log_tells_a_stop_from_the_end_of_the_run_and_names_a_rejected_comma
 
 
 def test_the_commands_that_are_valid_in_a_state_are_known() -> None:
-    assert valid_commands(FAULT) == valid_commands(DONE) == ["set_start"]
-    assert valid_commands(PAUSED) == ["resume", "stop", "abort"]
+    commands = LAWS["contact"].commands
+    assert commands is not None
+    assert valid_commands(commands, "fault") == valid_commands(commands, "done") == ["set_start"]
+    assert valid_commands(commands, "paused") == ["resume", "stop", "abort"]
+    assert valid_commands(commands, "paused", halted=True) == ["stop", "abort"]
 
 
 def test_a_surface_that_was_not_found_is_told_with_the_distance() -> None:
@@ -156,7 +160,7 @@ def test_a_surface_that_was_not_found_is_told_with_the_distance() -> None:
     params = changed(task.params, {"contact.seek_m": 0.002})
     run = simulate(task.model_copy(update={"params": params}))
     said = "no surface was found within contact.seek_m (0.002 m). Start closer, or raise contact.seek_m"
-    assert contact_fault(run.records, 0.002) == said
+    assert failure(run.records, params) == said
 
 
 @pytest.mark.parametrize(
@@ -167,15 +171,12 @@ def test_a_stop_or_an_abort_that_was_not_heard_is_not_replaced_by_a_later_comman
     waiting: str, later: str, kept: str
 ) -> None:
     goal = GOAL.new()
+    law = LAWS["contact"]
     for command in (waiting, later):
-        goal_requests.apply(
-            goal_requests.Request(goal_requests.CONTACT_COMMAND, COMMANDS[command]), goal[0], None, 6, heard=0
-        )
+        goal_requests.apply(goal_requests.command(command, law), goal[0], None, 6, law, heard=0)
     assert goal[0].command == COMMANDS[kept]
     heard = int(goal[0].commands)
-    goal_requests.apply(
-        goal_requests.Request(goal_requests.CONTACT_COMMAND, COMMANDS["set_start"]), goal[0], None, 6, heard=heard
-    )
+    goal_requests.apply(goal_requests.command("set_start", law), goal[0], None, 6, law, heard=heard)
     assert goal[0].command == COMMANDS["set_start"]
 
 
@@ -183,7 +184,7 @@ def test_two_orders_of_one_tick_end_in_the_abort() -> None:
     events = (Event(at_s=4.0, command="abort"), Event(at_s=4.0, command="resume"))
     run = simulate(pressing(*events, seconds=6.0))
     assert (contact(run)["state"][-1], contact(run)["reason"][-1]) == (FAULT, ABORT)
-    assert contact_fault(run.records) == "`abort` was received"
+    assert failure(run.records) == "`abort` was received"
 
 
 def test_every_command_of_one_tick_is_heard_in_its_order_and_a_stop_replaces_those_that_wait() -> None:
@@ -221,7 +222,7 @@ def test_a_surface_that_is_lost_for_good_is_told_as_a_failure() -> None:
     short = changed(task.params, {"contact.dwell_s": 0.5})
     run = simulate(task.model_copy(update={"sim": sim, "params": short}))
     assert contact(run)["state"][-1] == DONE
-    assert contact_fault(run.records) == "contact was lost and not found again within contact.recover_s"
+    assert failure(run.records) == "contact was lost and not found again within contact.recover_s"
 
 
 def test_a_slide_on_a_surface_that_moves_is_completed_with_the_force_held() -> None:
@@ -229,7 +230,7 @@ def test_a_slide_on_a_surface_that_moves_is_completed_with_the_force_held() -> N
     task = pressing(swing_m=0.005, swing_hz=0.2, swing_at_s=7.0, seconds=20.0)
     wanted = {"contact.dwell_s": 0.5, "contact.path": "straight", "contact.length_m": 0.05}
     run = simulate(task.model_copy(update={"params": changed(task.params, wanted)}))
-    assert contact_fault(run.records) == ""
+    assert failure(run.records) == ""
     assert contact(run)["state"][-1] == DONE
     assert contact(run)["travelled_m"].max() == pytest.approx(0.05, abs=1e-4)
     assert force(run).max() < 2.0 * task.params.contact.target_n
@@ -260,10 +261,10 @@ def test_a_sensor_with_an_offset_is_not_started_with_and_the_run_says_why() -> N
     assert np.ptp(run.records["command"]["q"], axis=0).max() < 1e-9
     first = transitions(run.records)[0]
     assert (first.state, first.reason) == ("rejected", "the sensor read more than contact.preload_n at the start")
-    assert contact_fault(run.records).startswith("it never started: the sensor read more")
+    assert failure(run.records).startswith("it never started: the sensor read more")
 
 
 def test_a_fault_that_another_law_covers_up_is_still_told() -> None:
     run = simulate(pressing(Event(at_s=4.0, command="abort"), Event(at_s=6.0, law="hold"), seconds=8.0))
     assert contact(run)["state"][-1] == IDLE
-    assert contact_fault(run.records) == "`abort` was received"
+    assert failure(run.records) == "`abort` was received"

@@ -103,9 +103,9 @@ def test_a_simulated_surface_stiffer_than_declared_is_judged_too() -> None:
 
 
 def test_driven_by_torque_the_lag_is_that_of_the_drive_loop() -> None:
-    def lag(drive_hz: float, interface: str) -> float:
+    def lag(frequency_hz: float, interface: str) -> float:
         task = load_task("dome").model_copy(update={"interface": interface})
-        return plants_of(task, changed(task.params, {"hold.drive_hz": drive_hz}))(0.0).lag_s
+        return plants_of(task, changed(task.params, {"joint_loop.frequency_hz": frequency_hz}))(0.0).lag_s
 
     assert lag(5.0, "torque") - lag(10.0, "torque") == pytest.approx(1 / (math.pi * 5.0) - 1 / (math.pi * 10.0))
     assert lag(5.0, "position") == lag(10.0, "position")
@@ -117,8 +117,8 @@ def test_driven_by_torque_a_slower_drive_loop_is_judged() -> None:
         guard_start(short)
     task = dome(**{"contact.lag_s": 0.058}).model_copy(update={"interface": "torque"})
     guard_start(task)
-    with pytest.raises(RejectedError, match=r"hold\.drive_hz = 1"):
-        guard_change(task, "contact", task.params, changed(task.params, {"hold.drive_hz": 1.0}))
+    with pytest.raises(RejectedError, match=r"joint_loop\.frequency_hz = 1"):
+        guard_change(task, "contact", task.params, changed(task.params, {"joint_loop.frequency_hz": 1.0}))
 
 
 # ---- the admittance on a surface -----------------------------------------------------------------------------------

@@ -40,8 +40,8 @@ def test_a_session_returns_what_has_no_effect_for_now(link: Link) -> None:
     assert link.set({"contact.target_n": 11.0}) == [
         "contact.target_n has no effect until the law contact runs; hold is running."
     ]
-    assert link.set({"hold.drive_hz": 7.0}) == [
-        "hold.drive_hz has no effect: interface is position, and only torque commands use it."
+    assert link.set({"joint_loop.frequency_hz": 7.0}) == [
+        "joint_loop.frequency_hz has no effect: interface is position, and only torque commands use it."
     ]
     link.set({"sense.cutoff_hz": 20.0})
 
@@ -56,7 +56,7 @@ def test_a_damping_that_is_not_selected_has_no_effect() -> None:
     assert [text.split()[0] for text in without_effect(names, by_value, "admittance", "position")] == [
         *("admittance.damping_ratio", "impedance.damping"),
     ]
-    assert without_effect(["hold.drive_hz"], by_ratio, "admittance", "torque") == []
+    assert without_effect(["joint_loop.frequency_hz"], by_ratio, "admittance", "torque") == []
 
 
 def test_pliant_set_shows_what_is_in_force(link: Link) -> None:

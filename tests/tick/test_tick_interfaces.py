@@ -49,7 +49,7 @@ def test_torque_commands_are_computed_torques() -> None:
         cell.reading.qd[:6] = cell.state.qd_cmd[:6] + 0.1 * random.normal(size=6)
         q, qd, J = cell.reading.q[:6].copy(), cell.reading.qd[:6].copy(), cell.arm.jacobian(cell.reading.q[:6])
         cell.tick(follow=False)
-        omega = 2 * np.pi * Parameters().hold.drive_hz
+        omega = 2 * np.pi * Parameters().joint_loop.frequency_hz
         wanted = omega**2 * (cell.state.q_cmd[:6] - q) + 2 * omega * (cell.state.qd_cmd[:6] - qd)
         # a push that the law has answered must not push a second time
         tau = cell.arm.mass_matrix(q) @ wanted + cell.arm.bias(q, qd) - J.T @ cell.state.wrench_lp

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis.targets import Figure, reported
-from pliant.control.laws.contact.contact_states import DONE, DWELL, ENDED, FAULT, RETRACT, SEEK, SLIDE
+from pliant.control.laws.contact.contact_states import DONE, DWELL, ENDED, FAULT, PAUSED, RETRACT, SEEK, SLIDE
 
 Array = np.ndarray[Any, Any]
 
@@ -55,6 +55,21 @@ def figures_of(records: Array, normal_n: Array, target_n: float) -> ContactFigur
         ended=complete and bool(state[-1] == DONE),
         left_n=float(normal_n[-1]) if over else 0.0,
     )
+
+
+def contact_figures(records: Array, normal_n: Array | None) -> list[Figure]:
+    """What is printed of a contact after a run: by the true normal force [N] if it is known, or as the law measured it.
+
+    Empty if there was no contact.
+    """
+    contact = records["contact"]
+    active = np.isin(contact["state"], (SEEK, DWELL, SLIDE, PAUSED))
+    if not active.any():
+        return []
+    target = float(contact["target_n"][active].max())
+    if normal_n is not None:
+        return shown(figures_of(records, normal_n, target), "true force")
+    return shown(figures_of(records, np.where(contact["touching"] != 0, contact["force_n"], 0.0), target), "measured")
 
 
 def shown(found: ContactFigures, which: str) -> list[Figure]:

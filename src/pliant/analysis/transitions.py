@@ -1,35 +1,20 @@
-"""The state changes of a contact, with time and reason, from the records alone."""
+"""The state changes of a law, with time and reason, and why it failed: from the records alone."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from pliant.control.laws.contact.contact_states import (
-    COMMANDS,
-    DONE,
-    DWELL,
-    EARLIER,
-    EVENTS,
-    FAULT,
-    GONE,
-    LAW,
-    LOST,
-    NEXT,
-    NONE,
-    PAUSED,
-    READY,
-    RETRACT,
-    SEEK,
-    SENSELESS,
-    SLIDE,
-    STATES,
-    STOP,
-    TOO_FAR,
-)
+from pliant.control.laws.law import Law
+from pliant.control.laws.law_commands import EARLIER, Commands
+from pliant.control.laws.registry import LAWS
 
-_BEGUN = (SEEK, DWELL, SLIDE, RETRACT, PAUSED, DONE)
+Array = np.ndarray[Any, Any]
+
+_LEFT = "another law was requested"
+_OVER = "the run time is over"
 
 
 class Transition(NamedTuple):
@@ -40,72 +25,85 @@ class Transition(NamedTuple):
     reason: str
 
 
-def transitions(records: np.ndarray[Any, Any], ticks: int = 0) -> list[Transition]:
-    """Every state change and every rejected command in these records; empty if the contact law never ran.
+def laws_with_states(records: Array) -> list[Law]:
+    """The laws with states that ran in these records."""
+    ran, known = set(np.unique(records["state"]["law"]).tolist()), records.dtype.names or ()
+    return [law for law in LAWS.values() if law.states and law.number in ran and law.name in known]
 
-    A stop from tick `ticks` on means that the run time is over (0: it is not known). While another law runs, the law's
-    record is all zero: idle, without an event.
+
+def transitions(records: Array, ticks: int = 0) -> list[Transition]:
+    """Every state change and every rejected command in these records; empty if no law with states ran.
+
+    A state that the ending command leads to from tick `ticks` on means that the run time is over (0: it is not known).
+    While another law runs, the law's record is all zero: its first state, without a reason.
     """
-    contact, time_s = records["contact"], records["time_s"]
-    state, rejected = contact["state"], contact["rejected"]
-    reason = np.where(contact["reason"] == 0, LAW, contact["reason"])
-    changed = np.flatnonzero(np.diff(state, prepend=0))
-    # every command that arrived, not every new reason: two equal rejections count as two
-    heard = np.diff(records["state"]["commands"], prepend=0) != 0
-    denied = np.flatnonzero(heard & (rejected != 0))
-    over = (reason == STOP) & (records["tick"] >= ticks) & (ticks > 0)
-    found = [
-        Transition(float(time_s[i]), STATES[int(state[i])], "the run time is over" if over[i] else _words(reason[i]))
-        for i in changed
-    ]
-    found += [Transition(float(time_s[i]), "rejected", _denied(records, int(i))) for i in denied]
+    found = [one for law in laws_with_states(records) for one in _of_law(law, records, ticks)]
     return sorted(found, key=lambda one: one.time_s)
 
 
-def _denied(records: np.ndarray[Any, Any], i: int) -> str:
-    """Why the command that was read at record `i` was rejected."""
-    contact, goal = records["contact"][i], records["goal"][i]
-    waiting = int(goal["commands"] - records["state"]["commands"][i])  # commands behind the one that was read
-    command = int(goal["earlier"]) >> 8 * (waiting - 1) & 255 if 0 < waiting <= EARLIER else goal["command"]
-    return rejection(int(contact["rejected"]), int(contact["state"]), int(command))
+def _of_law(law: Law, records: Array, ticks: int) -> Iterator[Transition]:
+    states, commands, time_s = law.states, law.commands, records["time_s"]
+    assert states is not None
+    state, reason, rejected = law.state_numbers(records)
+    # every command that arrived, not every new reason: two equal rejections count as two
+    heard = np.diff(records["state"]["commands"], prepend=0) != 0
+    ends = -1 if commands is None else commands.numbers.get(commands.ends, -1)
+    over = heard & (records["goal"]["command"] == ends) & (records["tick"] >= ticks) & (ticks > 0)
+    for i in np.flatnonzero(np.diff(state, prepend=0)):
+        ran = records["state"]["law"][i] == law.number
+        words = _OVER if over[i] else _words(law, reason[i]) if ran else _LEFT
+        yield Transition(float(time_s[i]), states.names[int(state[i])], words)
+    if commands is not None:
+        for i in np.flatnonzero(heard & (rejected != 0) & (records["state"]["law"] == law.number)):
+            words = rejection(law, int(rejected[i]), int(state[i]), _command_read(records[int(i)]))
+            yield Transition(float(time_s[i]), "rejected", words)
 
 
-def _words(event: Any) -> str:
-    return EVENTS.get(int(event), f"event {int(event)}")
+def _command_read(record: Any) -> int:
+    """The number of the command that was read in the tick of this record."""
+    goal = record["goal"]
+    waiting = int(goal["commands"] - record["state"]["commands"])  # commands behind the one that was read
+    earlier = int(goal["earlier"]) >> 8 * (waiting - 1) & 255 if 0 < waiting <= EARLIER else 0
+    return earlier or int(goal["command"])
 
 
-def contact_fault(records: np.ndarray[Any, Any], seek_m: float | None = None) -> str:
-    """Why the contact failed, or "": a fault or a lost surface without a new start set afterwards, or a rejected start.
+def _words(law: Law, reason: Any) -> str:
+    assert law.states is not None
+    known = law.states.reasons
+    return known[int(reason)] if 0 <= int(reason) < len(known) else f"reason {int(reason)}"
 
-    A contact that loses its surface for good lifts off and ends in `done`, but its path is incomplete. `seek_m` is the
-    value of contact.seek_m, if it is known.
+
+def failure(records: Array, parameters: Any = None) -> str:
+    """Why a law with states did not do what it was asked for; "" if it did.
+
+    `parameters` is the last parameter set, or its record, if it is known.
     """
-    if not len(records):
-        return ""
-    contact = records["contact"]
-    faults = np.flatnonzero(contact["state"] == FAULT)
-    if len(faults) and not (contact["state"][faults[-1] :] == READY).any():
-        reason = int(contact["reason"][faults[-1]])
-        if reason == TOO_FAR and seek_m is not None:
-            return f"{_words(reason)} ({seek_m:g} m). Start closer, or raise contact.seek_m"
-        return _words(reason)
-    lost = np.flatnonzero((contact["state"] == RETRACT) & np.isin(contact["reason"], (GONE, LOST)))
-    if len(lost) and not (contact["state"][lost[-1] :] == READY).any():
-        return _words(contact["reason"][lost[-1]])
-    rejected = np.flatnonzero(contact["rejected"])
-    if len(rejected) and not np.isin(contact["state"], _BEGUN).any():
-        return f"it never started: {_denied(records, int(rejected[0]))}"
+    for law in laws_with_states(records):
+        states = law.states
+        assert states is not None
+        state, reason, rejected = law.state_numbers(records)
+        if states.failure is not None:
+            found = states.failure(records, None if parameters is None else getattr(parameters, law.section))
+        else:
+            found = _words(law, reason[-1]) if states.names[int(state[-1])] in states.failed else ""
+        if found:
+            return found
+        denied, begun = np.flatnonzero(rejected), [name not in states.unstarted for name in states.names]
+        if len(denied) and states.unstarted and not np.array(begun)[state].any():
+            i = int(denied[0])
+            return f"it never started: {rejection(law, int(rejected[i]), int(state[i]), _command_read(records[i]))}"
     return ""
 
 
-def rejection(event: int, state: int, command: int) -> str:
-    """Why a command was rejected in a state of the contact, in words."""
-    if event != SENSELESS:
-        return _words(event)
-    name = next((name for name, number in COMMANDS.items() if number == command), "the command")
-    return f"`{name}` is not valid in the state {STATES[state]}"
+def rejection(law: Law, reason: int, state: int, command: int) -> str:
+    """Why a law rejected a command in a state, in words."""
+    assert law.commands is not None
+    assert law.states is not None
+    if reason != law.commands.invalid:
+        return _words(law, reason)
+    return f"`{law.commands.name_of(command)}` is not valid in the state {law.states.names[state]}"
 
 
-def valid_commands(state: int) -> list[str]:
-    """The commands that a contact in this state accepts."""
-    return [name for name, number in COMMANDS.items() if NEXT[state, number] != NONE]
+def valid_commands(commands: Commands, state: str, *, halted: bool = False) -> list[str]:
+    """The commands that a law accepts in a state, and while the robot is `halted`."""
+    return [name for name in commands.valid_in(state) if not (halted and name in commands.moves)]

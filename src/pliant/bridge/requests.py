@@ -13,19 +13,23 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.events import CollectionEndEvent, CollectionStartEvent
 
-from pliant.control.laws.contact.contact_states import COMMANDS
-from pliant.control.laws.registry import LAWS, law_of
+from pliant.control.laws.registry import LAWS, known_commands, law_of
 from pliant.errors import InputError, PliantError, UnknownNameError
 from pliant.loop import goal_requests
 from pliant.params.declare import flat, parse_value
 from pliant.params.matrix import shown
 from pliant.session.link import Link
 
-# What a command means for a law without a contact to start or to lift off.
+# What a command means for a law that takes no commands.
 _PLAIN = {"start": "resume", "resume": "resume", "pause": "halt", "stop": "halt", "abort": "halt"}
-WORDS = (*COMMANDS, "halt", "tare", "undo", "quit")
+_OTHERS = ("halt", "tare", "undo", "quit")
 # Bounds for a text from the network: characters, brackets, and nested lists and mappings.
 _LONGEST, _MOST_BRACKETS, _DEEPEST = 10_000, 200, 8
+
+
+def known_words() -> tuple[str, ...]:
+    """The commands over ROS 2: those of all known laws, and those of every loop."""
+    return tuple(dict.fromkeys((*known_commands(), *_PLAIN, *_OTHERS)))
 
 
 class Requests:
@@ -65,7 +69,7 @@ class Requests:
     # -- commands --
 
     def command(self, message: Any) -> str:
-        """A String: one of `WORDS`, or ``law NAME``."""
+        """A String: one of `known_words`, or ``law NAME``."""
         return self.obey(str(message.data))
 
     def obey(self, text: str) -> str:
@@ -74,8 +78,8 @@ class Requests:
         if word == "law" and len(rest) == 1:
             self.link.law(rest[0])
             return f"the law is {rest[0]}"
-        if word not in WORDS or rest:
-            raise UnknownNameError("command", text[:80], (*WORDS, *(f"law {name}" for name in LAWS)))
+        if word not in known_words() or rest:
+            raise UnknownNameError("command", text[:80], (*known_words(), *(f"law {name}" for name in LAWS)))
         if word == "tare":
             return f"the sensor's offset is {_listed(*self.link.tare())}"
         if word == "undo":
@@ -104,7 +108,7 @@ class Requests:
         elif _PLAIN.get(word) == "halt":
             self.link.halt()
         else:
-            self.link.command(word)  # rejected: there is no contact to start
+            self.link.command(word)  # rejected: this law takes no commands
 
     # -- parameters --
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from pliant.bridge.helper_process import beside
 from pliant.bridge.request_order import STOPS, Turns
-from pliant.bridge.requests import WORDS, Requests
+from pliant.bridge.requests import Requests, known_words
 from pliant.errors import PliantError
 from pliant.params.declare import declared, flat
 from pliant.params.matrix import compact
@@ -63,7 +63,7 @@ class Services:
         # a busy service receives nothing: requests that may have to wait are received while others wait
         stops, others = groups.MutuallyExclusiveCallbackGroup(), groups.ReentrantCallbackGroup()
         trigger = import_module("std_srvs.srv").Trigger
-        for word in WORDS:
+        for word in known_words():
             name, group = resolved(f"~/{word}", config.node, config.namespace), stops if word in STOPS else others
             self.node.create_service(trigger, name, self._obey(word), callback_group=group)
         self._declare()

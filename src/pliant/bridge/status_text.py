@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from pliant.control.laws.contact.contact_states import EVENTS, STATES
-from pliant.control.laws.contact.contact_states import FAULT as CONTACT_FAULT
 from pliant.control.laws.registry import law_of
 from pliant.loop.board_layout import FAULT, STATUS
 from pliant.mobile.mission.mission_link import MissionLink
@@ -57,11 +55,11 @@ class MissionWords:
 
 
 def state_words(record: Any, status: int) -> str:
-    """The state of a loop in a few words: loop status, law, contact state."""
+    """The state of a loop in a few words: loop status, law, and the law's state if it has states."""
     law = law_of(record.goal.law) if record.goal.law else None
     words = [STATUS[status], "" if law is None else law.name]
-    if law is not None and law.takes_commands:
-        words.append(STATES[int(record.contact.state)])
+    if law is not None and (now := law.status_of(record)) is not None:
+        words.append(now.state)
     if record.goal.stop:
         words.append("halted")
     return " ".join(words)
@@ -73,10 +71,9 @@ def fault_words(record: Any, status: int, reason: str) -> str:
         return reason
     if record.state.fault:
         return FAULTS[int(record.state.fault)]
-    contact = record.contact
-    if record.goal.law and law_of(record.goal.law).takes_commands and contact.state == CONTACT_FAULT:
-        return EVENTS[int(contact.reason)]
-    return ""
+    law = law_of(record.goal.law) if record.goal.law else None
+    now = None if law is None else law.status_of(record)
+    return now.reason if law and law.states and now and now.state in law.states.failed else ""
 
 
 def mission_words(mission_log: dict[str, Any], status: int) -> str:

@@ -88,7 +88,7 @@ _KINDS = {"int_parsing": "a whole number", "int_from_float": "a whole number", "
 def _sentence(error: TyperException) -> str:
     """The error of the command line parser in our words: what is wrong, and where the help is."""
     text = " ".join(getattr(error, "format_message", lambda: str(error))().split()).rstrip(" ,.")
-    text = _contact_command(text) or re.sub(r"No such command ('[^']*')", r"Unknown command \1", text)
+    text = _law_command(text) or re.sub(r"No such command ('[^']*')", r"Unknown command \1", text)
     text = re.sub(r"No such option: (\S+)", r"Unknown option \1.", text)
     text = re.sub(r" \(Possible options: (.*)\)", r" Did you mean \1?", text)
     text = re.sub(r"Invalid value for '(-.*?)': (.*) is not one of (.*)", r"\1 is \2, but it must be one of \3", text)
@@ -112,17 +112,19 @@ def _missing_word(found: re.Match[str]) -> str:
     return f"{found[1].upper()} is missing{f': give one of {choices}' if choices else ''}"
 
 
-def _contact_command(text: str) -> str:
+def _law_command(text: str) -> str:
     """The sentence about an unknown command that `pliant command` knows; empty for any other error."""
     found = re.match(r"No such command '([^']*)'", text)
     if found is None:
         return ""
-    from pliant.control.laws.contact.contact_states import COMMANDS
+    from pliant.control.laws.registry import LAWS
 
-    if (name := found[1]) not in COMMANDS:
+    name = found[1]
+    law = next((law for law in LAWS.values() if law.commands and name in law.commands.numbers), None)
+    if law is None or law.commands is None:
         return ""
-    more = " To start a task: pliant run TASK." if name == "start" else ""
-    return f"Unknown command '{name}'. It is a contact command: pliant command {name}.{more}"
+    more = " To start a task: pliant run TASK." if name == law.commands.starts else ""
+    return f"Unknown command '{name}'. It is a command to the {law.subject}: pliant command {name}.{more}"
 
 
 def _wrong_kind(error: TyperException) -> str:

@@ -87,17 +87,13 @@ class Hold(Section):
     bandwidth_hz: float = param(
         3.0, unit="Hz", live=True, gt=0, le=20, help="Bandwidth with which the joints approach their goal."
     )
-    drive_hz: float = param(
-        8.0,
-        unit="Hz",
-        live=True,
-        gt=0,
-        le=12,
-        help="Natural frequency of the joint loop on the torque interface, for all laws.",
-    )
-    damping_ratio: float = param(
-        1.0, live=True, ge=0.5, le=1.5, help="Damping ratio of the joint loop on the torque interface."
-    )
+
+
+class JointLoop(Section):
+    """The joint loop of the torque interface, for every law that does not compute torques itself."""
+
+    frequency_hz: float = param(8.0, unit="Hz", live=True, gt=0, le=12, help="Natural frequency of the joint loop.")
+    damping_ratio: float = param(1.0, live=True, ge=0.5, le=1.5, help="Damping ratio of the joint loop.")
 
 
 class Admittance(Section):
@@ -210,6 +206,7 @@ class Parameters(Section):
     admittance: Admittance = Admittance()
     impedance: Impedance = Impedance()
     contact: Contact = Contact()
+    joint_loop: JointLoop = JointLoop()
     limits: Limits = Limits()
 
 

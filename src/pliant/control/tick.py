@@ -121,7 +121,7 @@ def step(h, p, s, r, g, c, o, w, mode, dt):
         scale = limit(p.limits, h, s, w.qd, dt, o, w.inside)
         _follow(h, s, w, scale, dt)
         _drive(h, p, s, r, c, w, o, mode, dt)
-    if s.started != 0 and s.fault == 0 and g.stop == 0 and law.takes_commands == 0:
+    if s.started != 0 and s.fault == 0 and g.stop == 0 and law.handles_halt == 0:
         pose_error(s.pose, g.pose, w.e)
         supervise_limits(p.limits, s, w.e, o, dt)
 
@@ -224,7 +224,7 @@ def _want(h, p, s, r, g, c, o, w, dt):
     law = w.laws[s.law]
     if s.started != 0 and s.fault != 0 and s.fault < FAULT_SENSOR:
         call_at(law.fail, (h, p, s, r, g, c, o, w, dt))
-    halted = g.stop != 0 and law.takes_commands == 0
+    halted = g.stop != 0 and law.handles_halt == 0
     if s.started == 0 or halted or (s.fault != 0 and not must_finish(s)) or law.output == JOINT_TORQUE:
         return
     put(w.before, s.twist)
@@ -326,9 +326,9 @@ def _torque(h, p, s, r, c, w, o, dt):
     """
     dynamics(h, r.q, r.qd)
     brakes = s.driven == BY_BRAKE
-    omega = 2.0 * math.pi * p.hold.drive_hz
+    omega, zeta = 2.0 * math.pi * p.joint_loop.frequency_hz, p.joint_loop.damping_ratio
     for i in range(h.n):
-        w.qd[i] = omega * omega * (s.q_cmd[i] - r.q[i]) + 2.0 * p.hold.damping_ratio * omega * (s.qd_cmd[i] - r.qd[i])
+        w.qd[i] = omega * omega * (s.q_cmd[i] - r.q[i]) + 2.0 * zeta * omega * (s.qd_cmd[i] - r.qd[i])
         if brakes:
             w.qd[i] += (s.qd_cmd[i] - w.before_qd[i]) / dt
     for i in range(h.n):
@@ -338,7 +338,7 @@ def _torque(h, p, s, r, c, w, o, dt):
         for k in range(6):
             total -= h.J[k, i] * s.wrench_lp[k]
         c.tau[i] = total
-    # what moves the commanded joints is asked anew in every tick; this loop (hold.drive_hz) is slow enough to wait
+    # the commanded joints move anew in every tick; this loop (joint_loop.frequency_hz) is slow enough to wait
     if not limit_torque(p.limits, h, s, c.tau, dt, not brakes, o):
         s.fault = FAULT_COMMAND if s.fault == 0 else s.fault
         c.mode = IDLE

@@ -41,6 +41,8 @@ _SHORT, _LONG = 1.0, 4.0
 # In contact, the share of the force that is removed; how long it is held before [s], and how long settling may take
 # [s].
 _SHARE, _HELD_S, _PATIENCE_S = 0.6, 0.5, 60.0
+# The law that presses.
+_PRESSING = "contact"
 # No arm can be commanded or measured more finely than this [m].
 _LEAST_M = 1e-5
 
@@ -107,6 +109,16 @@ def find_lag(
         check_force(force)
     cutoff = task.params.sense.cutoff_hz
     return Lag(found, force, 1.0 / (2.0 * math.pi * cutoff), task.dt)
+
+
+def declares_surface(task: Task) -> bool:
+    """Whether a task says on what it presses: with a surface, with its stiffness, or with the law for it."""
+    return bool(task.sim.surfaces or task.surface_n_m or task.law == _PRESSING)
+
+
+def pressing_words(task: Task) -> str:
+    """What the tool does on the surface."""
+    return f"the tool will seek a surface and press with {task.params.contact.target_n:g} N"
 
 
 def delay_settings(found: Lag) -> dict[str, Any]:
@@ -182,7 +194,7 @@ def _quiet(task: Task, how: Excitation) -> Task:
 def _pressing(task: Task, how: Excitation) -> Task:
     """The task for pressing on its surface, without its own commands and with an endless dwell."""
     data = _quiet(task, how).model_dump()
-    data |= {"law": "contact"}
+    data |= {"law": _PRESSING}
     data["params"] = changed(
         task.params, {"hold.bandwidth_hz": how.bandwidth_hz, "contact.dwell_s": 600.0}
     ).model_dump()

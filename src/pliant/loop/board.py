@@ -262,7 +262,7 @@ class Board:
         with self._turn():
             allow()
             count = int(self.header.queue_in)
-            if count - lock_word(self._word["queue_out"]) >= room(code, number):
+            if count - lock_word(self._word["queue_out"]) >= room(code):
                 raise LoopError("its command queue is full", headline="The control loop does not respond")
             self._queue[count % QUEUE_SLOTS] = item[0]
             store_word(self._word["queue_in"], count + 1)

@@ -142,11 +142,11 @@ class Loop:
         return not self.asked or self._lifts(number)
 
     def _lifts(self, number: int) -> bool:
-        """Whether the end has to wait: a tool that presses is ordered to stop, and lifts off, within a time limit."""
+        """Whether the end has to wait: an active law is commanded to end, such as to lift off, within a time limit."""
         if not works_at(self.runner.controller.state):
             return False
         if not self.lift_until:
-            self.lift_until = number + self.runner.lift_off()
+            self.lift_until = number + self.runner.end_law()
         return number < self.lift_until
 
     def _obey(self, number: int) -> None:

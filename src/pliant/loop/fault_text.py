@@ -71,9 +71,11 @@ def _starved(state: Any) -> str:
 def _pose_error(state: Any, goal: Any, parameters: Any) -> str:
     pose, error = np.array(state["pose"]), np.zeros(6)
     pose_error(pose, np.array(goal["pose"]), error)
-    if parameters["admittance"]["frame"] == 1:
-        turn(pose, error, True)
-    error[np.array(parameters["gains"]["free"]) != 0] = 0.0
+    law = law_of(state["law"])
+    if law.matrices is not None:  # the spring's axes; directions without a spring do not count
+        if parameters[law.section]["frame"] == 1:
+            turn(pose, error, True)
+        error[np.array(parameters[law.matrices[0]]["free"]) != 0] = 0.0
     limits = parameters["limits"]
     most_m, most_rad = float(limits["pose_error_m"]), float(limits["pose_error_rad"])
     far, turned = float(np.linalg.norm(error[:3])), float(np.linalg.norm(error[3:]))

@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from pliant.control.laws.contact.contact_states import ABORT, COMMANDS, EARLIER, STOP
+from pliant.control.laws.law import Law
+from pliant.control.laws.law_commands import EARLIER, Commands
 from pliant.control.laws.registry import LAWS
 from pliant.loop.board_layout import QUEUE_SLOTS
 from pliant.task.schema import Event
 
 (
     QUIT, LAW, GOAL_Q, GOAL_POSE, GOAL_TWIST, GOAL_WRENCH, HALT, RESUME, PUSH, GOAL_ACCEL, VIRTUAL_PUSH,
-    CONTACT_COMMAND, END_VIRTUAL_PUSH,
-) = range(1, 14)  # fmt: skip
+    COMMAND, END_VIRTUAL_PUSH, PROTECTING_COMMAND,
+) = range(1, 15)  # fmt: skip
 
 
 # With a change of law: it may take over from a contact that presses, without lifting off (see `goal.pressed`).
@@ -27,12 +28,11 @@ PRESSED = 1.0
 _KEPT, _LAST = 16, 4
 
 
-def room(code: int, number: int) -> int:
+def room(code: int) -> int:
     """How many requests may wait before one like this is rejected."""
     if code == QUIT:
         return QUEUE_SLOTS
-    stops = code == HALT or (code == CONTACT_COMMAND and number in (STOP, ABORT))
-    return QUEUE_SLOTS - (_LAST if stops else _KEPT)
+    return QUEUE_SLOTS - (_LAST if code in (HALT, PROTECTING_COMMAND) else _KEPT)
 
 
 class Request(NamedTuple):
@@ -43,10 +43,19 @@ class Request(NamedTuple):
     values: Any = ()
 
 
-def apply(request: Request, goal: Any, robot: Any, n: int, heard: int | None = None) -> None:
+def command(name: str, law: Law) -> Request:
+    """The request that sends a command to a law that takes it; with its number, because others may listen by then."""
+    assert law.commands is not None
+    number = law.commands.numbers[name]
+    return Request(PROTECTING_COMMAND if law.commands.rank(number) else COMMAND, number, (float(law.number),))
+
+
+def apply(
+    request: Request, goal: Any, robot: Any, n: int, listening: Law | None = None, heard: int | None = None
+) -> None:
     """Carry out one request on the goal record (or, for a push, on the simulated robot).
 
-    `heard` is how many commands the contact law has read: see `_command`.
+    `listening` is the law that hears commands, and `heard` is how many it has read: see `_command`.
     """
     code, number, values = request
     if code == LAW and any(law.number == number for law in LAWS.values()):
@@ -69,18 +78,20 @@ def apply(request: Request, goal: Any, robot: Any, n: int, heard: int | None = N
             goal.push[:] = 0.0
     elif code in (HALT, RESUME):
         goal.stop = int(code == HALT)
-    elif code == CONTACT_COMMAND and number in COMMANDS.values():
-        _command(number, goal, heard)
+    elif code in (COMMAND, PROTECTING_COMMAND) and listening is not None and listening.commands is not None:
+        if listening.number == values[0] and number in listening.commands.numbers.values():
+            _command(number, goal, listening.commands, heard)
     elif code == PUSH:
         robot.push(values[:6], float(values[6]))
 
 
-def _command(number: int, goal: Any, heard: int | None) -> None:
-    """Command the contact law. Unread commands come first; a stop or an abort replaces them and stays."""
-    waiting = goal.command if heard is not None and goal.commands != heard else 0
-    if waiting == ABORT or (waiting == STOP and number != ABORT):  # what protects comes before what is asked later
-        return
-    if number in (STOP, ABORT) or not waiting:
+def _command(number: int, goal: Any, commands: Commands, heard: int | None) -> None:
+    """Send a command to a law. Unread commands come first; one that protects replaces them and stays."""
+    waiting = int(goal.command) if heard is not None and goal.commands != heard else 0
+    rank = commands.rank(number)
+    if waiting and (unread := commands.rank(waiting)) and rank <= unread:
+        return  # what protects comes before what is asked later
+    if rank or not waiting:
         goal.earlier = 0
     else:
         goal.earlier = (int(goal.earlier) << 8 | int(waiting)) & ((1 << 8 * EARLIER) - 1)
@@ -88,8 +99,8 @@ def _command(number: int, goal: Any, heard: int | None) -> None:
     goal.commands += 1
 
 
-def requests_of(event: Event, start_pose: Any) -> Iterator[Request]:
-    """The requests that a scripted event makes."""
+def requests_of(event: Event, start_pose: Any, law: Law) -> Iterator[Request]:
+    """The requests that a scripted event makes; `law` is the one that runs from then on."""
     if event.law:
         yield Request(LAW, LAWS[event.law].number)
     if event.goal_q:
@@ -103,6 +114,6 @@ def requests_of(event: Event, start_pose: Any) -> Iterator[Request]:
     if event.virtual_push is not None:
         yield Request(VIRTUAL_PUSH, 0, event.virtual_push)
     if event.command:
-        yield Request(CONTACT_COMMAND, COMMANDS[event.command])
+        yield command(event.command, law)
     if event.stop:
         yield Request(HALT)

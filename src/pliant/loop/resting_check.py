@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pliant.control.laws.registry import LAWS
+from pliant.control.laws.registry import DEFAULT, LAWS
 from pliant.control.parameters import record_of
 from pliant.control.sense.resting_limit import BEFORE_S, most_at_rest_n, most_at_rest_nm
 from pliant.errors import RejectedError
@@ -47,19 +47,20 @@ class Limit(NamedTuple):
 def limit_of(task: Task) -> Limit | None:
     """The strictest limit of the laws that the task starts by itself; None if none of them uses the force sensor.
 
-    A contact that no event starts is started by hand; its law then rejects the start if necessary.
+    A law that no event starts is started by hand; it then rejects the start if necessary.
     """
     p, laws = task.params, {task.law, *(event.law for event in task.events)}
     found: list[Limit] = []
     record = record_of(p)[0]
     for law in (LAWS[name] for name in sorted(laws - {""})):
         by_motion = task.interface == "torque" and not law.is_own and not law.needs_wrench(record[law.section])
-        if law.takes_commands:
-            if any(event.command == "start" for event in task.events):
-                most = most_at_rest_n(p.sense.deadband_n, p.contact.preload_n, contact=True)
-                found.append(Limit(law.name, most, math.inf, "contact.preload_n"))
+        if law.commands and law.commands.starts not in (event.command for event in task.events):
+            continue
+        if law.resting_n:
+            most = getattr(getattr(p, law.section), law.resting_n)
+            found.append(Limit(law.name, most, math.inf, f"{law.section}.{law.resting_n}"))
         elif law.feels and not by_motion:
-            most = most_at_rest_n(p.sense.deadband_n, p.contact.preload_n, contact=False)
+            most = most_at_rest_n(p.sense.deadband_n)
             found.append(Limit(law.name, most, most_at_rest_nm(p.sense.deadband_nm), "sense.deadband_n"))
     return min(found, key=lambda one: one.most_n, default=None)
 
@@ -114,7 +115,8 @@ def _refusal(task: Task, robot: str, limit: Limit, shown: Array, explained: Arra
         f"{law} starts only below {most if is_force else most_nm:.3g} {unit}.\n"
         "- Take hands and objects off the tool.\n"
         "- Mount the tool that the task declares, or measure the mounted one: pliant identify payload FILE --write.\n"
-        "- If only the sensor has drifted, run the task with law: hold, then pliant tare and pliant set --save FILE.\n"
+        f"- If only the sensor has drifted, run the task with law: {DEFAULT}, then pliant tare and "
+        "pliant set --save FILE.\n"
         f"- If the difference is intended, raise {parameter}.",
         field=parameter,
     )

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from pliant.control.controller import Controller
-from pliant.control.laws.contact.contact_states import STOP
 from pliant.control.laws.law import Law
-from pliant.control.laws.registry import law_of, prepare, progress_of
+from pliant.control.laws.registry import LAWS, law_of, prepare, progress_of
 from pliant.control.parameters import record_of, set_layout
 from pliant.loop import goal_requests
 from pliant.loop.periods import works_at
@@ -24,10 +23,6 @@ from pliant.robots.supervised import Supervised
 from pliant.task.schema import Event, ModelError, Task, arm_of, check_fits, laws_of
 
 Adopted = Callable[[int, int, np.ndarray[Any, Any]], None]
-
-# A tool that presses when a run ends lifts off first; so many times as long as that takes, and so much longer [s], the
-# end waits for it.
-_LIFT_TIMES, _LIFT_S = 3.0, 1.5
 
 
 class TaskRunner:
@@ -78,10 +73,11 @@ class TaskRunner:
     def _schedule(self) -> None:
         """Write the events of the task, with their goals, into the script."""
         start_pose, parameters = self.controller.goal[0].pose.copy(), self.task.params
+        law = self.task.law
         for event in sorted(self.task.events, key=lambda event: event.at_s):
-            parameters = changed(parameters, event.set, live_only=True)
+            parameters, law = changed(parameters, event.set, live_only=True), event.law or law
             tick = round(event.at_s * self.task.rate_hz)
-            requests = list(goal_requests.requests_of(event, start_pose))
+            requests = list(goal_requests.requests_of(event, start_pose, LAWS[law]))
             self.script.setdefault(tick, []).append((event, record_of(parameters), requests))
 
     def perform(self, number: int) -> None:
@@ -101,15 +97,23 @@ class TaskRunner:
             self.controller.use(law_of(request.number).name)
             self.controller.aim()
         heard = int(self.controller.state[0].commands)
-        goal_requests.apply(request, self.controller.goal[0], self.robot, self.robot.arm.n, heard)
+        goal_requests.apply(request, self.controller.goal[0], self.robot, self.robot.arm.n, self._listening, heard)
 
-    def lift_off(self) -> int:
-        """Command an active contact to stop; returns for how many ticks at most the end has to wait for it."""
-        if not works_at(self.controller.state):
+    @property
+    def _listening(self) -> Law:
+        """The law that hears commands: one that has to end before the requested one starts listens until then."""
+        state = self.controller.state[0]
+        running = law_of(state.law) if state.started else self.law
+        return running if running.takes_commands else self.law
+
+    def end_law(self) -> int:
+        """Command an active law to end; returns for how many ticks at most the end of the loop has to wait for it."""
+        law = self._listening
+        if not works_at(self.controller.state) or law.commands is None or not law.commands.ends:
             return 0
-        p = self.controller.parameters[0].contact
-        self.request(goal_requests.Request(goal_requests.CONTACT_COMMAND, STOP))
-        return round((_LIFT_TIMES * p.retract_m / p.retract_m_s + _LIFT_S) / self.task.dt)
+        self.request(goal_requests.command(law.commands.ends, law))
+        section = self.controller.parameters.view(set_layout(type(self.task.params)).dtype)[0][law.section]
+        return round(law.commands.end_s(section) / self.task.dt)
 
     def adopt(self, parameters: np.ndarray[Any, Any], number: int) -> None:
         """Apply a parameter set from tick `number` on; its gains ramp from the present ones."""

@@ -6,7 +6,7 @@ parameter set is proposed, is up to the kind of connection.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,8 @@ from numpy.typing import ArrayLike
 
 from pliant.compiling.ahead import ensure, lines_on_stderr
 from pliant.compiling.entry_points import law_groups
-from pliant.control.laws.contact.contact_params import check_order
-from pliant.control.laws.contact.contact_states import COMMANDS
 from pliant.control.laws.law import TOOL_VELOCITY
-from pliant.control.laws.registry import LAWS, law_of
+from pliant.control.laws.registry import LAWS, check_sections, law_of
 from pliant.control.parameters import Parameters
 from pliant.errors import InputError, RejectedError, UnknownNameError, said
 from pliant.loop import goal_requests
@@ -28,9 +26,10 @@ from pliant.params.declare import changed, flat
 from pliant.params.matrix import filled
 from pliant.robots import is_simulated
 from pliant.robots.interface import no_push
-from pliant.session.contact_status import ContactStatus, check_change, refuse_during_contact, status_of
+from pliant.session.active_law import check_change, refuse_while_active
 from pliant.session.idle_parameters import without_effect
 from pliant.session.input_checks import SANE, lasting, number, numbers
+from pliant.session.law_status import StatusVerbs
 from pliant.session.undo import Changes
 from pliant.stability.guard import guard_change, guard_law
 from pliant.task.schema import Task, check_law, check_takes_commands, check_wrench
@@ -52,10 +51,9 @@ _WRENCH = "6 numbers: force [N], then moment [N m]"
 _TARE_S = 0.05, 5.0
 # A goal that moves faster than this is a mistake, such as mm/s for m/s.
 _FASTEST_M_S, _FASTEST_RAD_S = 10.0, 30.0
-_LIFT_FIRST = "Send `stop` first and let the tool lift off."
 
 
-class ArmVerbs(ABC):
+class ArmVerbs(StatusVerbs):
     """The calls that a loop of an arm and a `Simulation` have in common."""
 
     task: Task
@@ -70,11 +68,6 @@ class ArmVerbs(ABC):
         self._changes = Changes()
 
     # -- what each kind of connection brings --
-
-    @property
-    @abstractmethod
-    def state(self) -> Any:
-        """The newest telemetry record: `.reading`, `.observed`, `.command`, `.goal`, `.state`, `.timing`."""
 
     @property
     @abstractmethod
@@ -135,12 +128,6 @@ class ArmVerbs(ABC):
     def wrench(self) -> Array:
         """External wrench at the tool, in the base frame [N, N m]."""
         return self.state.observed.wrench.copy()
-
-    @property
-    def contact(self) -> ContactStatus | None:
-        """The contact: its state in words, force, target, normal, and more. None while another law runs."""
-        record = self.state
-        return status_of(record) if law_of(record.state.law).takes_commands else None
 
     # -- goals --
 
@@ -252,7 +239,7 @@ class ArmVerbs(ABC):
             raise UnknownNameError("law", name, LAWS)
         check_law(self.task, self.arm, name)
         if not pressed and not LAWS[name].takes_commands:
-            refuse_during_contact(self._latest(), f"The law {name}", _LIFT_FIRST, "law", name)
+            refuse_while_active(self._latest(), f"The law {name}", "law", name)
         if not self.unchecked:
             guard_law(self.task, name, self.parameters)
         ensure(*law_groups([name]), notice=lines_on_stderr())  # the controller only has to load it
@@ -261,15 +248,14 @@ class ArmVerbs(ABC):
         self._await(self._send(goal_requests.LAW, number=LAWS[name].number, values=values))
 
     def command(self, name: str) -> None:
-        """Send a command to the contact law: set_start, start, pause, resume, stop or abort.
+        """Send a command to the law that runs: to a contact set_start, start, pause, resume, stop or abort.
 
-        `contact` reports the result: the state, its reason, and why a command was rejected. Under any other law, a
-        command is rejected.
+        `status` reports the result: the state, its reason, and why a command was rejected. Under a law that takes no
+        commands, a command is rejected.
         """
-        if not isinstance(name, str) or name not in COMMANDS:
-            raise UnknownNameError("command", name, COMMANDS)
-        check_takes_commands(self._answering(), name)
-        self._send(goal_requests.CONTACT_COMMAND, number=COMMANDS[name])
+        law = check_takes_commands(self._answering(), name)
+        request = goal_requests.command(name, law)
+        self._send(request.code, number=request.number, values=request.values)
 
     def halt(self) -> None:
         """Stop and hold position; the loop keeps running. A contact pauses: it holds its force under supervision."""
@@ -352,7 +338,7 @@ class ArmVerbs(ABC):
         The arm must be at rest and touch nothing. Rejected while a contact is active.
         """
         duration_s = number("duration_s", duration_s, *_TARE_S, "s")
-        refuse_during_contact(self._latest(), "Taring", _LIFT_FIRST, "sense.bias")
+        refuse_while_active(self._latest(), "Taring", "sense.bias")
         records = self.watch(duration_s)
         reading = records["reading"]
         if not len(records) or np.abs(reading["qd"]).max() > _STILL:
@@ -386,6 +372,5 @@ def changed_live(now: Parameters, values: dict[str, Any], law: str = "") -> Para
     For an unknown name, those of `law` are suggested first.
     """
     after: Parameters = changed(now, filled(now, values), live_only=True, law=law)
-    if after.contact is not now.contact:
-        check_order(after.contact)
+    check_sections(after, now)
     return after

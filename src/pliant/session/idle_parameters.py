@@ -8,7 +8,7 @@ from pliant.control.laws.registry import LAWS
 from pliant.control.parameters import Parameters
 
 # The joint loop on the torque interface serves every law that does not compute torques itself.
-_JOINT_LOOP = ("hold.drive_hz", "hold.damping_ratio")
+_JOINT_LOOP = "joint_loop"
 _USED_BY = {"damping": "value", "damping_ratio": "ratio"}
 
 
@@ -18,13 +18,12 @@ def without_effect(names: Iterable[str], parameters: Parameters, law: str, inter
     found = []
     for name in names:
         section, _, last = name.partition(".")
-        if section not in owners:
-            continue
-        if name in _JOINT_LOOP:
+        if section == _JOINT_LOOP:
             if interface != "torque":
                 found.append(f"{name} has no effect: interface is {interface}, and only torque commands use it.")
             elif LAWS[law].is_torque:
                 found.append(f"{name} has no effect until a law without torques runs; {law} is running.")
+        if section not in owners:
             continue
         values = getattr(parameters, section)
         if section != LAWS[law].section:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from pliant.compiling.ahead import Notice
+from pliant.control.laws.registry import DEFAULT, law_of
 from pliant.control.published import Published
 from pliant.errors import RejectedError
 from pliant.loop.board_layout import checked_name
@@ -25,9 +26,6 @@ from pliant.session.preflight import compile_task, preflight
 from pliant.session.started_loop import Started, next_name
 from pliant.task.bundled_files import find_bundled
 from pliant.task.schema import Task, located
-
-# So many times as long as lifting off takes, the loop waits for it before it ends.
-LIFT_TIMES = 3.0
 
 
 class Session(Started[Task], Link):
@@ -65,14 +63,15 @@ class Session(Started[Task], Link):
         return self._launch(LOOP, config, published)
 
     def _patience_s(self) -> float:
-        """How long a tool that presses may take to lift off [s]: the loop does not end before."""
-        latest, p = self.board.latest(), self.parameters.contact
-        if latest is None or not latest.state.busy:
+        """How long an active law may take to end, such as to lift the tool off [s]: the loop does not end before."""
+        latest = self.board.latest()
+        law = None if latest is None or not latest.state.busy else law_of(latest.state.law)
+        if law is None or law.commands is None:
             return 0.0
-        return LIFT_TIMES * p.retract_m / p.retract_m_s
+        return law.commands.end_s(getattr(self.parameters, law.section))
 
 
-def connect(robot: str = "sim:ur5e", law: str = "hold", **task: Any) -> Session:
+def connect(robot: str = "sim:ur5e", law: str = DEFAULT, **task: Any) -> Session:
     """A session with a robot: ``connect("sim:ur5e", law="admittance", rate_hz=500, record="run.mcap")``.
 
     Further keywords are the fields of a `Task`; `record` is the file of a recording, `name` names the loop. `unchecked`

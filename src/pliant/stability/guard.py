@@ -140,7 +140,7 @@ def _different(before: Parameters, after: Parameters) -> dict[str, Any]:
 
 
 def _matters(task: Task, name: str, law: str) -> bool:
-    drives = task.interface == "torque" and name.startswith("hold.")  # then that loop is the robot's servo
+    drives = task.interface == "torque" and name.startswith("joint_loop.")  # then that loop is the robot's servo
     return name.startswith(f"{LAWS[law].section}.") or name == "sense.cutoff_hz" or drives
 
 

@@ -71,12 +71,12 @@ def plants_of(task: Task, parameters: Parameters | None = None, axis: Array | No
     It combines the robot's response, the arm at the start along `axis` (default: the tool axis), the filter, the rate
     and what realism adds: gears, delays. `parameters` replace those of the task.
     """
-    arm, servo, answer, own = arm_of(task), task.sim.servo, task.response, (parameters or task.params).hold
+    arm, servo, answer, own = arm_of(task), task.sim.servo, task.response, (parameters or task.params).joint_loop
     q = np.array(task.start_q or arm.q_home, float)
     J = arm.jacobian(q)[:3]
     axis = tool_axis(arm.pose(q)) if axis is None else axis
     by_torque = task.interface == "torque"  # then the tick itself is the servo, and the robot adds none
-    hold = 2.0 * math.pi * (own.drive_hz if by_torque else servo.stiffness_hz)
+    hold = 2.0 * math.pi * (own.frequency_hz if by_torque else servo.stiffness_hz)
     mobility = J @ np.linalg.solve(arm.mass_matrix(q), J.T)
     effects: Any = sizes_for(arm, task.sim.effects, task.sim.realism)
     delay, lag = (0.0, 2.0 * own.damping_ratio / hold) if by_torque else (servo.delay_s, 2.0 / servo.omega)

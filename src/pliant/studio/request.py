@@ -10,11 +10,11 @@ from typing import Any, Generic, TypeVar
 from pliant.errors import InputError, RejectedError, UnknownNameError
 from pliant.mobile.mission.mission_link import MissionLink
 from pliant.session.link import Link
+from pliant.session.settled import settle
 from pliant.session.stop_request import Brake
 from pliant.session.undo import Changes
 from pliant.studio.message_check import checked
 from pliant.studio.page_requests import REQUESTS, Asked, Halt
-from pliant.studio.stage.settled import settle
 from pliant.studio.stage.stage import Stage
 
 # The longest message that is read [bytes].

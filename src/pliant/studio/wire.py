@@ -161,8 +161,7 @@ def _first(field: str, part: str, n: int | None = None) -> tuple[int, Callable[[
 
 def _states(record: Any) -> Any:
     law = _running(record)
-    panel = None if law is None else law.panel
-    return (0.0,) * 3 if panel is None or panel.states is None else panel.states.now(record)
+    return (0.0,) * 3 if law is None or law.states is None else law.state_numbers(record)
 
 
 def arrow_of(record: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 from numba.core.errors import NumbaError
 
 from pliant.control.laws.law import Law
-from pliant.control.laws.registry import LAWS, PLIANTS, register
+from pliant.control.laws.registry import DEFAULT, LAWS, PLIANTS, register
 from pliant.control.parameters import Parameters, parameters_with
 from pliant.control.tick_entries import law_types
 from pliant.errors import RejectedError
@@ -89,7 +89,7 @@ def with_own_laws(data: dict[str, Any], folder: Path | None = None) -> dict[str,
             laws[law.name] = law
         return reference if law is None else law.name
 
-    data = {**data, "law": named(data.get("law", "hold"))}
+    data = {**data, "law": named(data.get("law", DEFAULT))}
     if isinstance(data.get("events"), list | tuple):
         data["events"] = [_with_law(event, named(_law_of(event))) for event in data["events"]]
     return {**data, "own_laws": tuple(laws.values())}
@@ -98,7 +98,7 @@ def with_own_laws(data: dict[str, Any], folder: Path | None = None) -> dict[str,
 def names_own_laws(data: dict[str, Any]) -> bool:
     """Whether the content of a task names a law that is not one of Pliant's."""
     events = data.get("events")
-    named = [data.get("law", "hold"), *(map(_law_of, events) if isinstance(events, list | tuple) else ())]
+    named = [data.get("law", DEFAULT), *(map(_law_of, events) if isinstance(events, list | tuple) else ())]
     return bool(data.get("own_laws")) or any(isinstance(law, str) and law not in ("", *PLIANTS) for law in named)
 
 

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from pydantic import Field, ValidationError, create_model, model_validator
 
-from pliant.control.laws.contact.contact_params import check_order
-from pliant.control.laws.registry import LAWS, PLIANTS
+from pliant.control.laws.law import Law
+from pliant.control.laws.registry import DEFAULT, LAWS, PLIANTS, check_sections, known_commands
 from pliant.control.parameters import Parameters, Sense
-from pliant.errors import InputError, PliantError, RejectedError
+from pliant.errors import InputError, PliantError, RejectedError, UnknownNameError
 from pliant.model.arm import Arm
 from pliant.model.catalogue import available_models
 from pliant.model.tool import Tool
@@ -56,7 +56,7 @@ class Task(Section):
     own_robot: OwnRobot = OwnRobot()
     """The robot, if its driver is from outside Pliant; follows from `robot`."""
     law: str = param(
-        "hold",
+        DEFAULT,
         min_length=1,
         help="Law to start with: hold, admittance, impedance, contact, or a law of your own: its file (my_law.py, "
         "relative to the task file or to the working folder), or its name if an installed package provides it.",
@@ -178,7 +178,7 @@ def laws_of(task: Task) -> tuple[str, ...]:
     if not is_simulated(task.robot):
         return *PLIANTS, *(law.name for law in task.own_laws)
     own = (law.name for law in task.own_laws)
-    return tuple(dict.fromkeys(("hold", task.law, *(event.law for event in task.events if event.law), *own)))
+    return tuple(dict.fromkeys((DEFAULT, task.law, *(event.law for event in task.events if event.law), *own)))
 
 
 def check_law(task: Task, arm: Arm, law: str) -> None:
@@ -211,21 +211,31 @@ def check_wrench(field: str, wrench: ArrayLike, sense: Sense) -> None:
         raise InputError(field, values.tolist(), allowed)
 
 
-def check_takes_commands(law: str, command: str) -> None:
-    """Raise `RejectedError` if the law takes no commands."""
+def check_takes_commands(law: str, command: str) -> Law:
+    """The law with this name; raises `PliantError` if it does not take this command."""
+    if not isinstance(command, str) or command not in known_commands():
+        raise UnknownNameError("command", command, known_commands())
+    must_take_commands(law, f"`{command}` is rejected: the law is {law}, and ")
+    known = (commands := LAWS[law].commands) and commands.numbers
+    if not known or command not in known:
+        raise UnknownNameError(f"command of the law {law}", command, known or ())
+    return LAWS[law]
+
+
+def must_take_commands(law: str, what: str = "") -> None:
+    """Raise `RejectedError` if the law takes no commands; `what` begins the sentence about it."""
     if not LAWS[law].takes_commands:
         takers = " or ".join(name for name, other in LAWS.items() if other.takes_commands)
         raise RejectedError(
-            f"`{command}` is rejected: the law is {law}, and only {takers} takes commands. Switch to {takers} first, "
+            f"{what or f'The law {law} takes no commands: '}only {takers} takes commands. Switch to {takers} first, "
             f"or start a task with law: {takers}, such as pliant run dome.",
             field="command",
-            value=command,
         )
 
 
 def _check_content(task: Task) -> None:
     """Raise `InputError` for what is wrong with a task on any robot, and for joints that do not fit a built-in arm."""
-    check_order(task.params.contact)
+    check_sections(task.params)
     arm = None
     if task.start_q or any(event.goal_q or event.goal_offset_m for event in task.events):
         with contextlib.suppress(PliantError):  # a wrong robot is reported when it is needed
@@ -256,7 +266,7 @@ def check_fits(task: Task, arm: Arm, q: ArrayLike | None = None, *, where: str =
         for own in task.own_laws:
             if (preflight := LAWS[own.name].preflight) is not None:
                 preflight(task)
-        check_order(task.params.contact)
+        check_sections(task.params)
         for number, push in enumerate(task.sim.pushes):
             check_wrench(f"sim.pushes[{number}].wrench", push.wrench, task.params.sense)
         _check_events(task, arm, q)
@@ -289,7 +299,7 @@ def _in_order(task: Task) -> Iterator[tuple[str, Event, str, Parameters]]:
         law = event.law or law
         try:
             parameters = changed(parameters, event.set, live_only=True, law=law)
-            check_order(parameters.contact)
+            check_sections(parameters, task.params)
         except PliantError as error:
             raise error.at(f"events[{number}].set") from None
         yield f"events[{number}]", event, law, parameters
@@ -300,6 +310,8 @@ def _check_action(where: str, event: Event, arm: Arm | None) -> None:
     if event == Event(at_s=event.at_s):
         actions = [name for name in Event.model_fields if name != "at_s"]
         raise RejectedError(f"{where} does nothing. Add one of {', '.join(actions)}.", field=where)
+    if event.command and event.command not in known_commands():
+        raise UnknownNameError(f"{where}.command", event.command, known_commands())
     if arm is not None and event.goal_q and len(event.goal_q) != arm.n:
         sentence = f"{where}.goal_q has {len(event.goal_q)} values, but {arm.name} has {arm.n} joints."
         raise RejectedError(sentence, field=f"{where}.goal_q", value=event.goal_q)

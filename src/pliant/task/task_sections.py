@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from pliant.params.declare import Section, Six, param
 
@@ -19,8 +19,9 @@ class Event(Section):
     virtual_push: Six | None = param(
         None, unit="N, N m", help="Virtual push from now on, added to the measured wrench, in the base frame."
     )
-    command: Literal["", "set_start", "start", "pause", "resume", "stop", "abort"] = param(
-        "", help="Command to the contact law."
+    command: str = param(
+        "",
+        help="Command to the law that runs; to a contact: set_start, start, pause, resume, stop or abort.",
     )
     stop: bool = param(False, help="Stop and hold position.")
 

@@ -22,7 +22,7 @@ from pliant.analysis.experiment_options import Option
 from pliant.analysis.experiments import Progress
 from pliant.analysis.pictures import style
 from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported
-from pliant.analysis.transitions import contact_fault
+from pliant.analysis.transitions import failure
 from pliant.control.laws.contact.contact_states import DWELL, SEEK, SLIDE
 from pliant.control.parameters import record_of
 from pliant.record.reader import ParameterSet
@@ -205,7 +205,7 @@ def judged(what: Scene) -> tuple[Result, Trace]:
     diagnosis = examine(case)
     result = Result(
         what, "; ".join(missed), found, rms, 0.0, _dive_m(trace), tuple(one.name for one in diagnosis.wrong),
-        contact_fault(records), time.thread_time() - began,
+        failure(records), time.thread_time() - began,
     )  # fmt: skip
     return result, trace
 

@@ -82,7 +82,7 @@ def preload(case: Case) -> Finding:
     force = float(np.linalg.norm(np.nanmean(case.force[before:start], axis=0)))
     figures = (reported("force before the start", force, "N"), reported("start", float(case.time_s[start]), "s"))
     deadband, allowed = case.setting("sense.deadband_n", 1.0)[start], case.setting("contact.preload_n", 0.5)[start]
-    most = most_at_rest_n(float(deadband), float(allowed), contact=case.is_contact)
+    most = float(allowed) if case.is_contact else most_at_rest_n(float(deadband))
     rejected = bool((case.contact["rejected"] == PRELOAD).any())
     if not force > most:
         said = "An earlier start was rejected because of a preload." if rejected else ""

@@ -60,16 +60,17 @@ def _run(folder: Path) -> int:
     from pliant.loop.saving import claim_recording
     from pliant.record.reader import Recording
     from pliant.session.in_process.rerun import replay
-    from pliant.task.schema import load_task
+    from pliant.task.schema import laws_of, load_task
 
     path = folder / "demo.mcap"
     claim_recording(path)
-    compile_first("loop", "replay", *law_groups(("hold", "admittance")))
+    task = load_task("demo")
+    compile_first("loop", "replay", *law_groups(laws_of(task)))
     out.print(
         "A simulated UR5e is pushed, deflects and returns. Its spring is made twice as stiff. Then it is pushed again "
         "while its force sensor drops out for a moment."
     )
-    run_paced(load_task("demo"), path, meanwhile=_prepare)
+    run_paced(task, path, meanwhile=_prepare)
     from pliant.analysis.pictures.run_picture import plot_recording
 
     recording = Recording.load(path)

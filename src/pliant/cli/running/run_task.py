@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, SupportsFloat
+from typing import Any
 
 import numpy as np
 from rich.table import Table
@@ -14,10 +14,10 @@ from rich.text import Text
 
 from pliant.cli.assigning import assigned
 from pliant.cli.show import ask_once, err, figures_table, out, progress
-from pliant.control.laws.contact.contact_states import DWELL, PAUSED, SEEK, SLIDE
 from pliant.control.laws.law import TOOL_VELOCITY
 from pliant.control.laws.registry import LAWS
-from pliant.errors import ContactError, LoopError, RejectedError
+from pliant.control.parameters import parameters_of
+from pliant.errors import LawError, LoopError, RejectedError
 from pliant.loop.fault_text import starved_warning
 from pliant.model.arm import Arm
 from pliant.model.catalogue import available_models
@@ -30,10 +30,7 @@ from pliant.session.watch_file import FileWatch
 from pliant.task.bundled_files import find_bundled
 from pliant.task.schema import Task, arm_model, arm_of, located
 
-if TYPE_CHECKING:
-    from pliant.analysis.targets import Figure
-
-# A contact that bounces changes its state hundreds of times: so many lines are shown.
+# A law that jumps between states changes it hundreds of times: so many lines are shown.
 _MOST = 30
 # Directions of a tool: along x y z, and about x y z.
 _DIRECTIONS = 6
@@ -131,7 +128,7 @@ def run_fast(task: Task, record: Path | None, *, unchecked: bool = False) -> int
         out.print(f"Recording: {record}")
     if run.fault:
         raise LoopError(run.fault, record or save_last_seconds(run))
-    _must_not_end_in_fault(run.records, float(run.sets[-1][2][0].contact.seek_m))
+    _must_not_fail(run.records, parameters_of(type(task.params), run.sets[-1][2][0]))
     return 0
 
 
@@ -163,7 +160,7 @@ def run_paced(
         out.print(f"Real-time scheduling: {', '.join(granted.values())}.")  # the loop runs: now start the bridge
         with beside:
             parts += _until_it_ends(session, meanwhile, watcher)
-            seek_m = session.parameters.contact.seek_m
+            parameters = session.parameters
             fault = _stopped(session)
             parts.append(session.read())
         if session.lost:
@@ -174,7 +171,7 @@ def run_paced(
         out.print(f"Recording: {record}")
     if fault is not None:
         raise fault
-    _must_not_end_in_fault(records, seek_m)
+    _must_not_fail(records, parameters)
     return 0
 
 
@@ -208,81 +205,33 @@ def _until_it_ends(
     return parts
 
 
-def _must_not_end_in_fault(records: np.ndarray[Any, Any], seek_m: float) -> None:
-    """Raise if the contact of a run ended in a fault: the loop went on, but what was asked for was not done."""
-    from pliant.analysis.transitions import contact_fault
+def _must_not_fail(records: np.ndarray[Any, Any], parameters: Any) -> None:
+    """Raise if the law of a run failed: the loop went on, but what was asked for was not done."""
+    from pliant.analysis.transitions import failure, laws_with_states
 
-    if reason := contact_fault(records, seek_m):
-        raise ContactError(reason)
-
-
-def _mm(metres: SupportsFloat) -> float:
-    """In millimetres, to the micrometre: what is less is nothing to a reader."""
-    return round(float(metres) * 1e3, 3)
+    if reason := failure(records, parameters):
+        raise LawError(" and ".join(law.subject for law in laws_with_states(records)), reason)
 
 
 def _summary(task: Task, records: np.ndarray[Any, Any], normal_n: np.ndarray[Any, Any] | None = None) -> None:
-    from pliant.analysis import signals
-    from pliant.analysis.targets import reported
+    from pliant.analysis.run_figures import run_figures
 
     if not len(records):
         out.print("The loop did not tick.")
         return
-    moved = records["observed"]["pose"][:, :3] - records["observed"]["pose"][0, :3]
-    bad = signals.bad_readings(records)
-    force = np.linalg.norm(records["observed"]["wrench"][~bad, :3], axis=1)
-    kind = "all axes, unfiltered" + (", valid readings only" if bad.any() else "")
-    peak = [reported(f"peak external force ({kind})", round(force.max(), 6), "N")] if len(force) else []
-    figures = [
-        *peak,
-        *_contact_figures(records, normal_n),
-        reported("largest distance from the start", _mm(np.linalg.norm(moved, axis=1).max()), "mm"),
-        reported("final distance from the start", _mm(np.linalg.norm(moved[-1])), "mm"),
-        reported("peak tool speed", _mm(np.linalg.norm(records["observed"]["twist"][:, :3], axis=1).max()), "mm/s"),
-    ]
-    if bad.any():
-        figures.append(reported(signals.BAD_READINGS, bad.sum()))
-    if records["revision"].max() > 0:
-        figures.append(reported("parameter changes", records["revision"].max()))
-        drawn = round(records["state"]["injected_j"][-1], 6)
-        figures.append(reported("energy drawn from the tank by parameter changes", drawn, "J"))
-        if (done := float(records["state"]["ramp"][-1])) < 1.0:
-            name = "gain change complete (the rest waits until the damper refills the energy tank)"
-            figures.append(reported(name, round(100.0 * done, 1), "%"))
-    timing = records["timing"]
-    if timing["wall_ns"][0]:
-        late = timing["late_s"] * 1e6
-        figures += [
-            reported("wake-up lateness, median", np.median(late), "µs"),
-            reported("wake-up lateness, 99th percentile", np.percentile(late, 99), "µs"),
-            reported("periods missed", timing["overruns"][-1]),
-        ]
-    out.print(figures_table(figures, f"{len(records) * task.dt:.2f} s, {len(records)} ticks"))
-    _contact_table(task, records)
+    out.print(figures_table(run_figures(records, normal_n), f"{len(records) * task.dt:.2f} s, {len(records)} ticks"))
+    _states_table(task, records)
 
 
-def _contact_figures(records: np.ndarray[Any, Any], normal_n: np.ndarray[Any, Any] | None) -> list[Figure]:
-    """Peak, settling, losses and error of a contact: of the true force if it is known, or as the law measured it."""
-    from pliant.analysis.contact_figures import figures_of, shown
-
-    contact = records["contact"]
-    active = np.isin(contact["state"], (SEEK, DWELL, SLIDE, PAUSED))
-    if not active.any():
-        return []
-    target = float(contact["target_n"][active].max())
-    if normal_n is not None:
-        return shown(figures_of(records, normal_n, target), "true force")
-    return shown(figures_of(records, np.where(contact["touching"] != 0, contact["force_n"], 0.0), target), "measured")
-
-
-def _contact_table(task: Task, records: np.ndarray[Any, Any]) -> None:
-    """Every change of the contact's state, where there was one."""
-    from pliant.analysis.transitions import transitions
+def _states_table(task: Task, records: np.ndarray[Any, Any]) -> None:
+    """Every state change and rejected command of the laws that have states."""
+    from pliant.analysis.transitions import laws_with_states, transitions
 
     found = transitions(records, task.ticks)
     if not found:
         return
-    table = Table(title="Contact", title_justify="left", box=None, pad_edge=False)
+    subjects = ", ".join(law.subject for law in laws_with_states(records))
+    table = Table(title=subjects[:1].upper() + subjects[1:], title_justify="left", box=None, pad_edge=False)
     table.add_column("time [s]", justify="right")
     table.add_column("state")
     table.add_column("reason")

@@ -80,7 +80,8 @@ def command(
     chosen = change_task(own_task(task) if write else load_arm_task(task, "identify"), {"robot": robot}, [])
     kind_of(chosen.robot)[0].check_installed()
     of_delay = {"amplitude": amplitude, "bandwidth": bandwidth, "duration": duration, "joint": joint}
-    _refuse_others(quantity, {"poses": poses, "mount": mount or None}, {**of_delay, "contact": contact or None})
+    dashed = {f"--{name}": value for name, value in of_delay.items()}
+    _refuse_others(quantity, {"--poses": poses, "--mount": mount or None}, {**dashed, "--contact": contact or None})
     if fast:
         must_be_simulated(chosen)
     arm = arm_of(chosen)
@@ -107,7 +108,7 @@ def _refuse_others(quantity: str, of_payload: dict[str, Any], of_delay: dict[str
     for name, value in (of_delay if quantity == "payload" else of_payload).items():
         if value is not None:
             raise RejectedError(
-                f"--{name} does not apply to identify {quantity}. Leave it out. See pliant identify --help."
+                f"{name} does not apply to identify {quantity}. Leave it out. See pliant identify --help."
             )
 
 

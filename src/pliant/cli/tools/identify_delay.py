@@ -37,10 +37,10 @@ def excitation(options: dict[str, Any], arm: Arm) -> Excitation:
 
 def must_have_surface(task: Task) -> None:
     """Raise unless the task declares a surface to press on."""
-    from pliant.control.laws.registry import LAWS
     from pliant.errors import RejectedError
+    from pliant.identify.delay_motion import declares_surface
 
-    if not task.sim.surfaces and task.surface_n_m == 0.0 and not LAWS[task.law].takes_commands:
+    if not declares_surface(task):
         raise RejectedError(
             f"--contact needs a surface, but task {task.name} declares none. Add sim.surfaces or surface_n_m.",
             field="--contact",
@@ -72,11 +72,12 @@ def _say_start(task: Task, how: Excitation, contact: bool) -> None:
     from rich.text import Text
 
     from pliant.cli.show import out
+    from pliant.identify.delay_motion import pressing_words
 
     moves = f"the tool of {task.robot} will move back and forth along its axis, by up to {how.amplitude_m * 1e3:g} mm"
     if how.joint:
         moves = f"joint {how.joint} of {task.robot} will turn by {degrees(how.amplitude_rad):.2g}° and back"
-    then = f"; then the tool will seek a surface and press with {task.params.contact.target_n:g} N" if contact else ""
+    then = f"; then {pressing_words(task)}" if contact else ""
     words = f"{moves}, for {how.seconds:g} s at up to {how.bandwidth_hz:g} Hz{then}."
     out.print(Text(task.name, "bold"), words, sep=": ")
 

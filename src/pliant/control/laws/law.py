@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from pliant.control.laws.law_commands import Commands, LawStatus, States
 from pliant.control.laws.law_panel import Panel
 from pliant.control.laws.stability_model import StabilityModel
 from pliant.kernel import address_of, kernel
@@ -31,7 +32,8 @@ LAW_CALL = Layout(
         Field("end", "", "address of `end`", kind="i8"),
         Field("fail", "", "address of `fail`", kind="i8"),
         Field("output", "", "what it commands: 0 joint velocities, 1 a tool velocity, 2 joint torques", kind="i8"),
-        Field("takes_commands", "", "1: it reads commands, and keeps running while halted", kind="i8"),
+        Field("takes_commands", "", "1: it reads commands", kind="i8"),
+        Field("handles_halt", "", "1: it keeps running while halted, and notices by itself what blocks it", kind="i8"),
         Field("params_at", "", "where the parameters of a law from outside begin, in 8-byte values", kind="i8"),
         Field("record_at", "", "where its own record begins in telemetry, in 8-byte values", kind="i8"),
         Field("words", "", "size of its state in 8-byte values", kind="i8"),
@@ -65,8 +67,18 @@ class Law:
     """Called when another law starts after it."""
     fail: Any = nothing
     """Called in every tick after a fault that is not the force sensor's."""
-    takes_commands: bool = False
-    """Whether it reads commands (`goal.command`). Such a law keeps running while the robot is halted."""
+    commands: Commands | None = None
+    """The commands that it takes (`goal.command`), if it takes any."""
+    states: States | None = None
+    """Its states, if it has any."""
+    handles_halt: bool = False
+    """Whether it keeps running while the robot is halted, and notices by itself when limits block it."""
+    check_params: Callable[[Any], None] | None = None
+    """Raises for a section of its parameters whose values do not fit together."""
+    fixed_when_active: tuple[str, ...] = ()
+    """Its parameters that may not be raised while it is active."""
+    resting_n: str = ""
+    """Its parameter with the largest resting force [N] with which it may start; "": the deadband, and a margin."""
     feels: bool = True
     """Whether it responds to the wrench at the tool."""
     uses_goal: bool = False
@@ -97,6 +109,11 @@ class Law:
     """What the Studio shows of it; None: a slider for every live number among its parameters."""
 
     @property
+    def takes_commands(self) -> bool:
+        """Whether it reads commands."""
+        return self.commands is not None
+
+    @property
     def is_own(self) -> bool:
         """Whether it is a user's law, from outside the package."""
         return self.params is not None
@@ -105,6 +122,34 @@ class Law:
     def is_torque(self) -> bool:
         """Whether it commands joint torques, and so needs the torque interface."""
         return self.output == JOINT_TORQUE
+
+    @property
+    def subject(self) -> str:
+        """What its states are of, in words: "contact", or "law NAME"."""
+        return (self.states.subject if self.states else "") or f"law {self.name}"
+
+    def state_numbers(self, records: Any) -> tuple[Any, Any, Any]:
+        """The numbers of its state, the reason for it and the last rejection, in a telemetry record or in many."""
+        if self.states is not None and self.states.now is not None:
+            state, reason, rejected = self.states.now(records)
+            return state, reason, rejected
+        own = records[self.name]
+        none = 0 * own["state"]
+        return own["state"], *(own[name] if name in own.dtype.names else none for name in ("reason", "rejected"))
+
+    def status_of(self, record: Any) -> LawStatus | None:
+        """Its status in a telemetry record of a tick in which it ran; None if it has no states."""
+        if self.states is None:
+            return None
+        state, reason, rejected = (int(one) for one in self.state_numbers(record))
+        reasons = self.states.reasons
+        words = LawStatus(
+            state=self.states.names[state],
+            reason=reasons[reason],
+            rejected=reasons[rejected] if rejected else "",
+            is_active=bool(record["state"]["busy"]),
+        )
+        return words if self.states.read is None else self.states.read(record, words)
 
     def kernels(self) -> tuple[Any, ...]:
         """The kernels that the tick calls."""
@@ -120,4 +165,5 @@ class Law:
         for name, function in zip(names, self.kernels(), strict=True):
             call[name] = address_of(function, *types)
         call["output"], call["takes_commands"], call["params_at"] = self.output, self.takes_commands, params_at
+        call["handles_halt"] = self.handles_halt
         call["record_at"], call["words"] = record_at, 0 if self.state is None else self.state.dtype.itemsize // 8

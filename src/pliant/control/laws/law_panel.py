@@ -1,4 +1,4 @@
-"""What the Studio shows of a law, as data: sliders, switches, buttons, plotted lines, states, and what a hand can move.
+"""What the Studio shows of a law, as data: sliders, switches, buttons, plotted lines, and what a hand can move.
 
 The types of the page are generated from these classes when it is built, so nothing but the standard library is
 imported here.
@@ -83,18 +83,6 @@ class Line:
 
 
 @dataclass(frozen=True)
-class States:
-    """The states of a law, as a row of chips with the reason for the last change."""
-
-    names: tuple[str, ...]
-    """The states by their numbers."""
-    reasons: tuple[str, ...]
-    """Reasons by their numbers; 0 is for none."""
-    now: Callable[[Any], tuple[float, float, float]]
-    """From a telemetry record: numbers of the state, the reason for it, and the reason why a command was rejected."""
-
-
-@dataclass(frozen=True)
 class Panel:
     """What the Studio shows of a law beyond what it shows of every law."""
 
@@ -106,8 +94,6 @@ class Panel:
     """Buttons that send commands."""
     lines: tuple[Line, ...] = ()
     """Lines in the plots."""
-    states: States | None = None
-    """Its states, if it has any."""
     arrow: Callable[[Any], Any] | None = None
     """From telemetry records: a direction that is drawn at the tool."""
     moves_goal: bool = False

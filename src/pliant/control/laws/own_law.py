@@ -17,7 +17,9 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from pliant.control.laws.law import JOINT_TORQUE, OUTPUTS, Law, nothing
+from pliant.control.laws.law_commands import Commands, States
 from pliant.control.laws.law_panel import Panel
+from pliant.control.laws.own_commands import CommandTable, declared, read_command
 from pliant.control.laws.stability_model import StabilityModel
 from pliant.control.sense.external_wrench import felt
 from pliant.errors import InputError, UnknownNameError
@@ -63,6 +65,8 @@ class Tick(NamedTuple):
     """Velocity of the tool at the measured joints."""
     jacobian: Any
     """Jacobian at the commanded joints, 6 rows."""
+    command: Any
+    """Number of the command that the law carries out in this tick; 0 for none."""
 
 
 _FELT = Layout("OwnLawScratch", (Field("wrench", "N, N m", "input wrench of the law", (6,)),))
@@ -70,11 +74,12 @@ _SCRATCH = _FELT.dtype
 
 
 @kernel
-def _tick_of(h, p, s, r, g, o, w):
+def _tick_of(h, p, s, r, g, o, w, command):
     wrench = record_in(w.scratch, _SCRATCH).wrench
     felt(p, s, g, wrench)
     return Tick(
         h.n, s.pose, s.twist, wrench, s.q_cmd, w.qd, g.pose, g.twist, g.q, r.q, r.qd, o.pose, o.twist, h.J,
+        command,
     )  # fmt: skip
 
 
@@ -84,9 +89,23 @@ def _adapted(function: Any, params: Any, state: Any) -> Any:
     @kernel(separate=True)
     def adapted(h, p, s, r, g, c, o, w, dt):
         own = p.own[w.laws[s.law].params_at :]
-        function(_tick_of(h, p, s, r, g, o, w), record_in(own, params), record_in(s.memory, state), dt)
+        function(_tick_of(h, p, s, r, g, o, w, 0), record_in(own, params), record_in(s.memory, state), dt)
 
     return adapted
+
+
+def _commanded(function: Any, params: Any, state: Any, table: CommandTable) -> Any:
+    """The same for the step of a law that takes commands: it gets them one at a time."""
+    valid, active, ends, invalid = table
+
+    @kernel(separate=True)
+    def commanded(h, p, s, r, g, c, o, w, dt):
+        own, memory = p.own[w.laws[s.law].params_at :], record_in(s.memory, state)
+        command = read_command(s, g, memory, valid, ends, invalid)
+        function(_tick_of(h, p, s, r, g, o, w, command), record_in(own, params), memory, dt)
+        s.busy = 1 if 0 <= memory.state < len(active) and active[memory.state] else 0
+
+    return commanded
 
 
 @compiled
@@ -118,6 +137,8 @@ def own_law(
     preflight: Callable[[Any], None] | None = None,
     stability: StabilityModel | None = None,
     panel: Panel | None = None,
+    commands: Commands | None = None,
+    states: States | None = None,
 ) -> Law:
     """A law of your own: its name, its parameters, and a kernel ``step(tick, p, s, dt)``.
 
@@ -127,6 +148,10 @@ def own_law(
     before the start. `stability` is a linear model of it: with one, a start and a change of parameters that would be
     unstable on the task's surfaces are rejected. `panel` is what the Studio shows of it. Without one, or with one that
     has no sliders, every live number gets a slider.
+
+    `commands` are the commands that it takes: it finds the number of each in `tick.command`, in one tick. `states` are
+    the names of its states, whose number it keeps in a field named "state" of kind "i8". A command that is not valid in
+    a state is rejected. While the law is in an active state, another law, and the end of the loop, wait for it.
     """
     if not isinstance(name, str) or not name.isidentifier() or not name.islower():
         raise InputError("the name of the law", name, "a lower-case Python name, such as damper_wall")
@@ -135,16 +160,17 @@ def own_law(
     possible = [word for word, number in OUTPUTS.items() if number != JOINT_TORQUE]
     if output not in possible:
         raise InputError(f"output of {name}", output, " or ".join(map(repr, possible)))
-    fields = tuple(state)
+    commands, states, fields, table = declared(name, commands, states, tuple(state))
     layout = Layout(f"{name.title().replace('_', '')}State", fields or (Field("unused", "", "nothing is kept"),))
     if layout.dtype.itemsize > 8 * MAX_LAW_STATE:
         raise InputError(f"state of {name}", layout.dtype.itemsize // 8, f"at most {MAX_LAW_STATE} numbers in all")
     record = layout_of(params).dtype
     _check_panel(name, params, fields, panel or Panel())
+    adapted = _adapted(step, record, layout.dtype) if table is None else _commanded(step, record, layout.dtype, table)
     return Law(
         name,
         0,
-        _adapted(step, record, layout.dtype),
+        adapted,
         OUTPUTS[output],
         section=name,
         begin=_adapted(begin or _forget, record, layout.dtype),
@@ -157,4 +183,6 @@ def own_law(
         preflight=preflight,
         stability=stability,
         panel=panel,
+        commands=commands,
+        states=states,
     )

@@ -24,8 +24,11 @@ LAWS: dict[str, Law] = {law.name: law for law in (hold.LAW, admittance.LAW, torq
 PLIANTS = tuple(LAWS)
 """The names of Pliant's own laws."""
 
+DEFAULT = hold.LAW.name
+"""The law of a task that names none: it needs no sensor and keeps the arm where it is."""
+
 # Names in parameter sets and in telemetry records.
-_TAKEN = ("sense", "limits", *(field.name for field in TICK.fields))
+_TAKEN = ("sense", "joint_loop", "limits", *(field.name for field in TICK.fields))
 
 _MATTER = ("mass", "stiffness", "damping_by", "damping_ratio", "damping", "axes")
 
@@ -57,6 +60,19 @@ def register(law: Law, number: int = 0) -> Law:
 def law_of(number: Any) -> Law:
     """The law with this number in a record."""
     return next(law for law in LAWS.values() if law.number == int(number))
+
+
+def known_commands() -> tuple[str, ...]:
+    """The commands of all laws."""
+    return tuple(dict.fromkeys(name for law in LAWS.values() if law.commands for name in law.commands.numbers))
+
+
+def check_sections(parameters: Any, before: Any = None) -> None:
+    """Raise for values that do not fit together in the section of a law; sections as in the set `before` are known."""
+    for law in LAWS.values():
+        section = getattr(parameters, law.section, None)
+        if law.check_params is not None and section is not getattr(before, law.section, None):
+            law.check_params(section)
 
 
 def prepare(parameters: Array, previous: Array | None, ramp: float, revision: int, dt: float) -> bool:

@@ -13,9 +13,9 @@ BEFORE_S = 0.1
 RESTING_N, RESTING_NM = 1.0, 0.2
 
 
-def most_at_rest_n(deadband_n: float, preload_n: float, *, contact: bool) -> float:
-    """The largest residual force [N] at rest: contact.preload_n for the contact law, the deadband for the others."""
-    return preload_n if contact else deadband_n + RESTING_N
+def most_at_rest_n(deadband_n: float) -> float:
+    """The largest residual force [N] at rest, for a law that declares no limit of its own."""
+    return deadband_n + RESTING_N
 
 
 def most_at_rest_nm(deadband_nm: float) -> float:

@@ -86,7 +86,7 @@ def _advanced(simulation: Simulation, ticks: int) -> _Part:
 def _lifted(simulation: Simulation) -> Iterator[_Part]:
     """The telemetry of the lift-off at the end of a run, in short parts until it is over or has taken too long."""
     runner = simulation.runner
-    last = simulation.tick + runner.lift_off()
+    last = simulation.tick + runner.end_law()
     while simulation.tick < last and works_at(runner.controller.state):
         before = simulation.tick
         yield _advanced(simulation, min(_PART_TICKS, last - before))

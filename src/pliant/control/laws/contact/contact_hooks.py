@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pliant.control.laws.contact import contact_law, contact_states
-from pliant.control.laws.contact.contact_panel import PANEL
+from pliant.control.laws.contact.contact_params import check_order
 from pliant.control.laws.contact.contact_record import CONTACT, contact_of
 from pliant.control.laws.contact.contact_stability import STABILITY
+from pliant.control.laws.contact.contact_view import DECLARED, DECLARED_STATES, PANEL
 from pliant.control.laws.law import TOOL_VELOCITY, Law
 from pliant.control.sense.external_wrench import smoothing
 from pliant.kernel import kernel, record_in
@@ -40,6 +41,8 @@ def _fail(h, p, s, r, g, c, o, w, dt):
 
 
 LAW = Law(
-    "contact", 4, _step, TOOL_VELOCITY, section="contact", begin=_begin, fail=_fail, takes_commands=True,
+    "contact", 4, _step, TOOL_VELOCITY, section="contact", begin=_begin, fail=_fail, handles_halt=True,
     least_joints=6, state=CONTACT, scratch=contact_law.SCRATCH, stability=STABILITY, panel=PANEL,
+    commands=DECLARED, states=DECLARED_STATES, check_params=check_order, resting_n="preload_n",
+    fixed_when_active=("force_limit_n",),
 )  # fmt: skip

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 
+from pliant.control.laws import law_commands
 from pliant.control.laws.contact import (
     contact_states,
     force_law,
@@ -202,8 +203,8 @@ def _decide(p, c, s, g, w, dt):
 @kernel
 def _obey(p, c, s, g, axis):
     """Follow the next command that was not heard yet, or refuse it; returns whether it led to another state."""
-    left = contact_states.waiting(s, g)
-    command = contact_states.earlier_command(g, left) if left > 0 else g.command
+    left = law_commands.waiting(s, g)
+    command = law_commands.earlier_command(g, left) if left > 0 else g.command
     if command == contact_states.PAUSE and c.state == RETRACT and c.touching != 0:
         return False  # it waits until contact is gone
     s.commands = g.commands - left

@@ -106,10 +106,6 @@ def _table() -> np.ndarray:
 NEXT = _table()
 
 
-EARLIER = 7
-"""So many commands before the last one are kept for the law to read."""
-
-
 @kernel
 def is_pressing(c):
     """Whether the law holds a force in this state."""
@@ -120,21 +116,6 @@ def is_pressing(c):
 def is_at_work(c):
     """Whether the tool may be in contact: until it has lifted off, no other law may take over and no loop may end."""
     return c.state in (SEEK, DWELL, SLIDE, RETRACT, PAUSED) or (c.state == FAULT and c.lifted == 0)
-
-
-@kernel
-def waiting(s, g):
-    """How many commands wait behind the next one; those replaced by a stop or an abort (0) are skipped."""
-    left = min(g.commands - s.commands - 1, EARLIER)
-    while left > 0 and earlier_command(g, left) == 0:
-        left -= 1
-    return left
-
-
-@kernel
-def earlier_command(g, back):
-    """The command that was sent `back` commands before the last one; 0 if it is not known any more."""
-    return (g.earlier >> (8 * (back - 1))) & 255
 
 
 @kernel
