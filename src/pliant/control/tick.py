@@ -113,7 +113,7 @@ def step(h, p, s, r, g, c, o, w, mode, dt):
     if not by_torque or s.fault != 0:  # a torque law that has just failed hands over at once
         brakes = mode == TORQUE and s.started != 0 and s.fault != 0 and not must_finish(s)
         if brakes:
-            _take_over_braking(h, s, r)
+            _take_over_braking(p, h, s, r)
         _want(h, p, s, r, g, c, o, w, dt)
         if brakes and s.driven == BY_BRAKE:
             _brake(h, s, w, dt)
@@ -239,12 +239,19 @@ def _want(h, p, s, r, g, c, o, w, dt):
 
 
 @kernel
-def _take_over_braking(h, s, r):
-    """A fault by torque brakes from the measured motion: what the command was ahead must not pull the joints on."""
+def _take_over_braking(p, h, s, r):
+    """A fault by torque brakes from the measured motion.
+
+    Of the drives' pull only what slows a joint down is kept: it may be all that holds against a load that the sensor did
+    not report. Where the command was ahead, it must not pull the joint on.
+    """
     if s.driven == BY_BRAKE or s.fault == FAULT_NUMBER:
         return
+    omega = 2.0 * math.pi * p.hold.drive_hz
     for i in range(h.n):
-        s.q_cmd[i], s.qd_cmd[i] = r.q[i], r.qd[i]
+        pull = s.q_cmd[i] - r.q[i] + 2.0 * p.hold.damping_ratio / omega * (s.qd_cmd[i] - r.qd[i])
+        s.q_cmd[i] = r.q[i] + (pull if pull * r.qd[i] < 0.0 else 0.0)
+        s.qd_cmd[i] = r.qd[i]
         s.owed[i] = 0.0  # the torques that drove the joints end at once
     s.driven = BY_BRAKE
 
