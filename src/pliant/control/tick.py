@@ -242,8 +242,8 @@ def _want(h, p, s, r, g, c, o, w, dt):
 def _take_over_braking(p, h, s, r):
     """A fault by torque brakes from the measured motion.
 
-    Of the drives' pull only what slows a joint down is kept: it may be all that holds against a load that the sensor did
-    not report. Where the command was ahead, it must not pull the joint on.
+    Of the drives' pull only what slows a joint down is kept: it may be all that holds against a load that the sensor
+    did not report. Where the command was ahead, it must not pull the joint on.
     """
     if s.driven == BY_BRAKE or s.fault == FAULT_NUMBER:
         return
