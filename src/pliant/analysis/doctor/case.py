@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant.analysis import signals
 from pliant.analysis.signals import Span
-from pliant.control.laws.contact.contact_states import DWELL, FAULT, PAUSED, READY, SEEK, SLIDE
+from pliant.control.laws.contact.contact_states import DWELL, FAULT, PAUSED, READY, RETRACT, SEEK, SLIDE
 from pliant.errors import RecordingError
 from pliant.record import Recording
 from pliant.record.reader import ParameterSet
@@ -64,6 +64,13 @@ class Case:
     def is_contact(self) -> bool:
         """Whether a contact law was active or about to start."""
         return bool(np.isin(self.contact["state"], (READY, SEEK, DWELL, SLIDE, PAUSED)).any())
+
+    @cached_property
+    def begun_in_contact(self) -> bool:
+        """Whether the recording begins while a contact law presses or slides: what came before is not in it."""
+        first = self.contact[0]
+        pressing = np.isin(first["state"], (DWELL, SLIDE, PAUSED, RETRACT))
+        return bool(pressing and first["since_s"] > 1.5 * self.dt)
 
     @cached_property
     def failed(self) -> Array:

@@ -16,7 +16,7 @@ from pliant.records import POSITION, TORQUE
 Array = np.ndarray[Any, Any]
 
 # A command is looked at in windows of this length [s], and is not realised if it is not for at least the second.
-WINDOW_S, LEAST_S = 0.3, 0.3
+WINDOW_S, LEAST_S, MOMENT_S = 0.3, 0.3, 0.05
 # What is left must exceed this share of the motion, and the floor: rad/s, or N m.
 SHARE, FLOOR, FLOOR_NM = 0.5, 5e-3, 1.0
 # Joints below this share of their commanded speed did not move at all.
@@ -41,6 +41,8 @@ def command_not_followed(case: Case) -> Finding:
         )
     told_rate, done = _speeds(case, found.model)
     ticks = round(WINDOW_S / case.dt)
+    # a mean over a moment, because noise of the encoders is no motion
+    told_rate, done = (smooth(values, round(MOMENT_S / case.dt)) for values in (told_rate, done))
     off = np.sqrt(smooth(np.sum((done - told_rate) ** 2, axis=1), ticks))
     moved = np.sqrt(np.maximum(smooth(np.sum(told_rate**2, axis=1), ticks), smooth(np.sum(done**2, axis=1), ticks)))
     floor = FLOOR_NM if case.mode == TORQUE else FLOOR

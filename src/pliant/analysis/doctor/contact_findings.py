@@ -75,6 +75,9 @@ def contact_losses(case: Case) -> Finding:
 
 def preload(case: Case) -> Finding:
     """The force on the tool when the law started."""
+    if case.begun_in_contact:
+        why = "The recording begins in mid-contact: the start is not in it."
+        return Finding("preload at start", "not checked", (), why)
     start = _start(case)
     before = max(0, start - round(BEFORE_S / case.dt))
     if start - before < 5:  # it was at work from the first record on: what it felt then
@@ -84,7 +87,7 @@ def preload(case: Case) -> Finding:
     deadband, allowed = case.setting("sense.deadband_n", 1.0)[start], case.setting("contact.preload_n", 0.5)[start]
     most = float(allowed) if case.is_contact else most_at_rest_n(float(deadband))
     rejected = bool((case.contact["rejected"] == PRELOAD).any())
-    if not force > most:
+    if not force > most and (case.active.any() or not rejected):
         said = "An earlier start was rejected because of a preload." if rejected else ""
         return Finding("preload at start", "fine", figures, said)
     what = "A start was rejected" if rejected else "The law started"
@@ -101,6 +104,8 @@ def _start(case: Case) -> int:
     """The tick in which the law began to work (for a contact law: first sought, or else was ready)."""
     if case.active.any():
         return int(np.argmax(case.active))
+    if (rejected := case.contact["rejected"] == PRELOAD).any():
+        return int(np.argmax(rejected))
     if case.is_contact:
         return len(case.records) - 1 - int(np.argmax(case.contact["state"][::-1] == READY))
     return int(np.argmax(case.records["state"]["started"] != 0))

@@ -1,0 +1,1 @@
+"""Findings about a tool that slides along a surface: its normal, its friction, its force and its progress."""
