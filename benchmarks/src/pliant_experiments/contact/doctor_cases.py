@@ -190,7 +190,9 @@ def _without_contact(setup: Setup, trace: Trace) -> float:
 _CYCLE = Truth("limit cycle", "frequency", "Hz", 0.3, lambda setup, trace: _frequency(trace))
 _LOOP = Truth("effective delay", "total lag", "ms", 2.0, lambda setup, _: 1e3 * setup.loop.lag_s())
 _BOUNCES = frozenset({"limit cycle", "contact losses", "command at a limit", "negative damping"})
-_RESTLESS = frozenset({"command at a limit", "contact losses", "force above its limit"})
+# What a force that swings, or a tool that is pressed too hard or not at all, does to the force beside its target.
+FORCE = frozenset({"total force above target", "force off target"})
+_RESTLESS = frozenset({"command at a limit", "contact losses", "force above its limit"}) | FORCE
 _LATE = frozenset({"effective delay"})
 
 DEFECTS = (
@@ -209,7 +211,7 @@ DEFECTS = (
         "The integral oscillates",
     ),
     Defect(
-        "preload at the start", _preloaded, frozenset({"preload at start"}),
+        "preload at the start", _preloaded, frozenset({"preload at start"}), FORCE,
         truths=(Truth("preload at start", "force before the start", "N", 0.5, _at_start),),
     ),
     Defect(
@@ -230,19 +232,19 @@ DEFECTS = (
     ),
     Defect("robot slower than declared", _slow_robot, _LATE, truths=(_LOOP,)),
     Defect(
-        "surface that ends", _ending, frozenset({"contact losses"}),
+        "surface that ends", _ending, frozenset({"contact losses"}), FORCE,
         truths=(Truth("contact losses", "time without contact", "s", 0.1, _without_contact),), says="ended",
     ),
     Defect(
         "robot that stops", _standing, frozenset({"command not followed"}),
         truths=(Truth("command not followed", "time", "s", 0.2, _after_halt),),
     ),
-    Defect("published gains", _published, _BOUNCES, frozenset({"force above its limit"}), (_CYCLE,)),
+    Defect("published gains", _published, _BOUNCES, frozenset({"force above its limit"}) | FORCE, (_CYCLE,)),
     Defect(
         "all defects together", _everything,
         _BOUNCES | {"preload at start", "frozen sensor", "late sensor", "command not followed"}
         | {"force above its limit"},
-        frozenset({"effective delay", "failing sensor"}),
+        frozenset({"effective delay", "failing sensor"}) | FORCE,
     ),
 )  # fmt: skip
 

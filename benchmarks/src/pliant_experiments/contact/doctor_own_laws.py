@@ -11,7 +11,7 @@ from pliant.params.declare import changed
 from pliant.session.in_process.fast_run import simulate
 from pliant.task.schema import Task, load_task
 from pliant.world.world_config import Failure, Push, Surface
-from pliant_experiments.contact.doctor_cases import MISSED, STIFFNESS, Defect
+from pliant_experiments.contact.doctor_cases import FORCE, MISSED, STIFFNESS, Defect
 from pliant_experiments.scenes.contact_trial import GAP, QUICK, SLOW, Loop, dome, plane, task, top_of_home
 
 ONCE = (2e4,)
@@ -140,7 +140,8 @@ SOUND = (
 BROKEN = (
     Defect(
         "Pliant, a fifth of the lag declared", _short_lag, frozenset({"effective delay"}),
-        frozenset({"limit cycle", "contact losses", "command at a limit", "force above its limit", "contact fault"}),
+        frozenset({"limit cycle", "contact losses", "command at a limit", "force above its limit", "contact fault"})
+        | FORCE,
         stiffness=STIFFNESS[1:],
     ),
     Defect("Pliant, surface that ends", _ending, frozenset({"contact losses"}), stiffness=STIFFNESS[1:]),
@@ -158,7 +159,7 @@ BROKEN = (
     ),
     Defect(
         "Pliant, tool struck", _knocked, frozenset({"contact fault", "force above its limit"}),
-        frozenset({"contact losses"}), stiffness=ONCE, says="limit",
+        frozenset({"contact losses"}) | FORCE, stiffness=ONCE, says="limit",
     ),
     Defect("Pliant, started with a preload", _pressed, frozenset({"preload at start"})),
     Defect(
@@ -173,7 +174,7 @@ OVERLOOKED = (
     Defect(
         "Pliant, around the edge of a soft box", _ending, frozenset({"contact losses"}),
         # the law stops where the normal turns too far, and goes in no faster than an approach where no force answers
-        frozenset({"contact fault", "command at a limit"}), stiffness=STIFFNESS[:1],
+        frozenset({"contact fault", "command at a limit", "friction out of range"}) | FORCE, stiffness=STIFFNESS[:1],
     ),
     Defect(
         "plain admittance on 1e5 N/m", _stiff_admittance, frozenset({"limit cycle"}),
