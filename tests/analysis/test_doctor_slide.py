@@ -1,4 +1,4 @@
-"""What the doctor finds about a slide and about the equipment: each defect alone, and what looks like one and is none."""
+"""What the doctor finds about slides and equipment: each defect alone, and what looks like one and is none."""
 
 from __future__ import annotations
 
