@@ -247,9 +247,9 @@ def _take_over_braking(p, h, s, r):
     """
     if s.driven == BY_BRAKE or s.fault == FAULT_NUMBER:
         return
-    omega = 2.0 * math.pi * p.hold.drive_hz
+    omega, zeta = 2.0 * math.pi * p.joint_loop.frequency_hz, p.joint_loop.damping_ratio
     for i in range(h.n):
-        pull = s.q_cmd[i] - r.q[i] + 2.0 * p.hold.damping_ratio / omega * (s.qd_cmd[i] - r.qd[i])
+        pull = s.q_cmd[i] - r.q[i] + 2.0 * zeta / omega * (s.qd_cmd[i] - r.qd[i])
         s.q_cmd[i] = r.q[i] + (pull if pull * r.qd[i] < 0.0 else 0.0)
         s.qd_cmd[i] = r.qd[i]
         s.owed[i] = 0.0  # the torques that drove the joints end at once
