@@ -32,6 +32,12 @@ def said(value: Any, unit: str = "") -> str:
     return text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 1]}…"
 
 
+def shortened(text: object) -> str:
+    """A text as messages show it: without characters that a terminal does not show, and not too long."""
+    shown = "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in str(text)[:_MOST_CHARACTERS])
+    return shown if len(str(text)) <= _MOST_CHARACTERS else f"{shown[:-1]}…"
+
+
 def lowered(sentence: str) -> str:
     """A sentence as it goes on after a colon: any other first word than these may be a name, which keeps its case."""
     return sentence[0].lower() + sentence[1:] if sentence.startswith(("Unknown ", "The ")) else sentence

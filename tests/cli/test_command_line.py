@@ -16,7 +16,7 @@ from pliant.cli.options import AMPLITUDE_DEG, AMPLITUDE_MM, RANGES
 from pliant.identify.delay_motion import Excitation
 from pliant.identify.payload_fit import LEAST_POSES
 from pliant.identify.payload_motion import MOST_POSES
-from pliant.loop.board import board_folder
+from pliant.loop.boards.board_files import board_folder
 from pliant.params.declare import limits_of
 from pliant.record import Recording, RecordingWriter
 from pliant.task.schema import Task, arm_of

@@ -9,8 +9,8 @@ from tuned_loop import NAME, TASK
 
 from pliant.compiling.ahead import ensure
 from pliant.control.parameters import Parameters
-from pliant.loop import board as board_module
 from pliant.loop.board import Board
+from pliant.loop.boards import board_files
 from pliant.params.declare import flat, validated
 from pliant.session.link import Link, attach
 from pliant.session.session import Session
@@ -45,7 +45,7 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of its own for boards, apart from those of real loops."""
     folder = tmp_path / "boards"
     folder.mkdir()
-    monkeypatch.setattr(board_module, "board_folder", lambda: folder)
+    monkeypatch.setattr(board_files, "board_folder", lambda: folder)
     return folder
 
 

@@ -7,7 +7,8 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from pliant.loop.board import alive, running
+from pliant.loop.board import running
+from pliant.loop.boards.board_files import alive
 from pliant.session.session import Session
 
 

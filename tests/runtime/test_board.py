@@ -15,8 +15,10 @@ from pliant.control.parameters import PARAMETERS
 from pliant.control.published import Published
 from pliant.errors import InputError, UnknownNameError
 from pliant.loop import board_layout
-from pliant.loop.board import Board, alive, running, sweep
+from pliant.loop.board import Board, running
 from pliant.loop.board_layout import FAULT, RUNNING, SET, STARTING, TEXT_BYTES, described
+from pliant.loop.boards.board_files import alive
+from pliant.loop.boards.board_recovery import recover
 from pliant.records import Field, Layout
 
 # ---- making and finding --------------------------------------------------------------------------------------------
@@ -205,7 +207,7 @@ def dead() -> int:
 def test_a_board_whose_processes_are_dead_is_swept_away(make: Make, dead: int) -> None:
     board = make()
     board.header.owner_pid, board.header.loop_pid = dead, dead
-    sweep()
+    assert recover() == []
     assert running() == []
 
 
@@ -214,7 +216,7 @@ def test_a_board_with_a_living_process_stays(make: Make, dead: int, survivor: st
     board = make()
     board.header.owner_pid, board.header.loop_pid = dead, dead
     board.header[survivor] = os.getpid()
-    sweep()
+    assert recover() == []
     assert running() == ["one"]
 
 
@@ -223,12 +225,13 @@ def test_a_board_that_is_just_being_made_and_files_of_others_stay(shelf: Path, m
     (shelf / "pliant-new").write_bytes(bytes(4096))
     (shelf / "pliant-short").write_bytes(b"x")
     (shelf / "other").write_bytes(b"x")
-    sweep()
+    assert recover() == []
     assert sorted(path.name for path in shelf.iterdir()) == ["other", "pliant-new", "pliant-short"]
 
 
 def test_a_new_board_takes_the_name_of_a_dead_one(make: Make, dead: int) -> None:
     make().header.owner_pid = dead
+    assert recover() == []
     assert int(make().header.owner_pid) == os.getpid()
 
 

@@ -10,8 +10,8 @@ import pytest
 
 import pliant
 from pliant.errors import InputError, RejectedError
-from pliant.loop import board as board_module
 from pliant.loop.board import Board
+from pliant.loop.boards import board_files
 from pliant.session import link as link_module
 from pliant.session.link import attach
 from pliant.task.schema import Task
@@ -79,7 +79,7 @@ def test_unknown_entries_are_listed_once_with_what_was_meant() -> None:
 def test_a_loop_of_a_real_robot_must_be_named_unless_it_is_to_stop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, robot: str, is_real: bool
 ) -> None:
-    monkeypatch.setattr(board_module, "board_folder", lambda: tmp_path)
+    monkeypatch.setattr(board_files, "board_folder", lambda: tmp_path)
     task = Task(name="grind", robot=robot).model_dump(mode="json")
     made = Board.create("mine", {"task": task, "started": "10:00:00", "folder": "/cell"}, 8)
     monkeypatch.setattr(link_module, "running", lambda: ["mine"])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pliant.loop import processes
-from pliant.loop.board import alive
+from pliant.loop.boards.board_files import alive
 from pliant.loop.processes import LOOP, RECORDER, start_ahead
 from pliant.session.session import connect
 

@@ -238,7 +238,7 @@ def test_a_way_through_a_map_is_planned_and_shown(page: Any, studio: Running) ->
     part(page, "plan").click()
     part(page, "plan-map").fill("nowhere.yaml")
     part(page, "go").click()
-    studio.reads(page, "wrong", "Map file nowhere.yaml does not exist")
+    studio.reads(page, "wrong", "There is no map 'nowhere.yaml' here")
     part(page, "plan-map").fill(str(out / "room.yaml"))
     part(page, "plan-start").fill("2,2,0")
     part(page, "plan-goal").fill("8,4,90")

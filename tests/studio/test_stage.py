@@ -100,6 +100,7 @@ def test_only_a_robot_that_can_be_chosen_is_started(stage: Stage, robot: str) ->
 def test_a_page_does_not_start_a_real_robot_that_nobody_named(stage: Stage, tmp_path: Path) -> None:
     file, before = tmp_path / "real.yaml", stage.scene
     file.write_text("robot: ur:192.0.2.1\nlaw: hold\n")
+    stage.folders.add(tmp_path)
     with pytest.raises(RejectedError, match="is a real robot"):
         stage.start(str(file))
     assert stage.scene is before

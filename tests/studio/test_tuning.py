@@ -226,7 +226,7 @@ def test_values_are_saved_into_the_file_that_is_named(page: Any, studio: Running
     part(page, "save").click()
     part(page, "save-path").fill(str(studio.folder / "nothing.yaml"))
     part(page, "go").click()
-    studio.reads(page, "wrong", "does not exist")
+    studio.reads(page, "wrong", "There is no task")
     part(page, "save-path").fill(str(file))
     part(page, "go").click()
     studio.until(lambda: part(page, "dialog").count() == 0)

@@ -16,7 +16,6 @@ import fcntl
 import json
 import mmap
 import os
-import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Iterator
@@ -28,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from pliant.control.published import Published
-from pliant.errors import InputError, LoopError, RejectedError, UnknownNameError
+from pliant.errors import InputError, LoopError, PliantError, RejectedError, UnknownNameError
 from pliant.loop.board_layout import (
     HEADER,
     ITEM,
@@ -44,89 +43,78 @@ from pliant.loop.board_layout import (
     offsets,
     published_as,
 )
+from pliant.loop.boards import board_files
+from pliant.loop.boards.board_files import not_a_board
 from pliant.loop.goal_requests import room
 from pliant.loop.slots import Ring, collect, get, lock_word, put, store_word
-
-
-def board_folder() -> Path:
-    """The folder of the boards: shared memory if the system has it."""
-    shared = Path("/dev/shm")
-    return shared if shared.is_dir() and os.access(shared, os.W_OK) else Path(tempfile.gettempdir())
 
 
 class Board:
     """One end of a board. The owner creates it with `create`; all others attach by name or path."""
 
-    def __init__(self, path: Path, ring_slots: int = 0, step: int = 0, *, create: bool = False) -> None:
-        self.path = path
-        self._offsets = offsets(ring_slots, step) if create else {}
-        flags = os.O_RDWR | (os.O_CREAT | os.O_EXCL if create else 0)
-        self._fd = os.open(path, flags, 0o600)
-        self.close = weakref.finalize(self, os.close, self._fd)
+    def __init__(self, path: Path, handle: int, places: dict[str, int] | None = None) -> None:
+        """Map the file with the descriptor `handle`; `places` are the regions of a new board, which is empty."""
+        self.path, self._fd = path, handle
+        self.close = weakref.finalize(self, os.close, handle)
         self._mutex = threading.Lock()
-        size = self._offsets["end"] if create else os.fstat(self._fd).st_size
-        if create:
-            self._allocate(size)
-        elif size < HEADER.dtype.itemsize:
-            raise InputError("board", str(path), "the shared memory of a running loop")
-        self._map = mmap.mmap(self._fd, size)
+        size = os.fstat(handle).st_size
+        if size < HEADER.dtype.itemsize:
+            raise not_a_board(path, f"it has {size} bytes")
+        self._map = mmap.mmap(handle, size)
         self._bytes = np.frombuffer(self._map, np.uint8)
         self.base = self._bytes.ctypes.data
         self.header = self._view(0, HEADER.dtype)[0]
-        if not create:
-            self._check(size)
-            self._offsets = offsets(int(self.header.ring_slots), int(self.header.ring_step))
+        self._offsets = self._checked_offsets(size) if places is None else places
         self._bind()
+        if places is None and self.published.step != int(self.header.ring_step):
+            raise not_a_board(path, "its records have another size than it says")
 
     @classmethod
     def create(cls, name: str, config: dict[str, Any], ring_slots: int, published: Published | None = None) -> Board:
         """Create a board for a loop called `name`; the caller becomes its owner. By default, all is published."""
         published = published or Published()
-        checked_name(name)
+        path = board_files.file_of(checked_name(name))
         text = json.dumps({**config, "published": described(published)})
         if len(text) > TEXT_BYTES["config"]:
             raise InputError("task", f"{len(text)} bytes long", f"at most {TEXT_BYTES['config']} bytes long")
-        sweep()
-        path = board_folder() / f"pliant-{name}"
-        try:
-            board = cls(path, ring_slots, published.step, create=True)
-        except FileExistsError:
-            sentence = f"A loop named {name!r} is already running. Choose another name."
-            raise RejectedError(sentence, field="name", value=name) from None
+        places = offsets(ring_slots, published.step)
+        handle, unfinished = board_files.create_unfinished(path)
+        _claim_memory(handle, unfinished, places["end"])
+        board = cls(path, handle, places)
         head = board.header
         head.version, head.total_bytes = fingerprint(), len(board._bytes)
         head.ring_slots, head.ring_step = ring_slots, published.step
         head.owner_pid, head.status = os.getpid(), STARTING
         board._write_text("config", text)
-        store_word(board._word["magic"], MAGIC)  # last: from now on the rest can be believed
+        store_word(board._word["magic"], MAGIC)
+        try:
+            board_files.publish_as(unfinished, path)  # last: under its name, a board is complete
+        except FileExistsError:
+            raise _name_is_taken(name, path) from None
         return board
 
     @classmethod
     def attach(cls, name: str | Path) -> Board:
         """Open the board of a running loop, by name or path."""
-        path = Path(name) if os.sep in str(name) else board_folder() / f"pliant-{name}"
+        by_path = os.sep in str(name)
+        path = Path(name) if by_path else board_files.file_of(checked_name(str(name)))
         try:
-            return cls(path)
+            return cls(path, board_files.open_board(path))
         except FileNotFoundError:
             none = f"no loop is running. Start one with: pliant run TASK --name {name}"
             raise UnknownNameError("loop", str(name), running(), none=none) from None
-        except (IsADirectoryError, PermissionError):
-            raise InputError("board", str(path), "the shared memory of one of your loops") from None
 
-    def _allocate(self, size: int) -> None:
-        """Claim the memory now: too little memory should prevent the start, not crash a run."""
-        try:
-            os.posix_fallocate(self._fd, 0, size)
-        except OSError as error:
-            self.remove()
-            raise InputError("board", f"{size} bytes", f"small enough for {self.path.parent} ({error})") from None
-
-    def _check(self, size: int) -> None:
+    def _checked_offsets(self, size: int) -> dict[str, int]:
+        """The regions of an existing board; raises if its header does not fit its size and this version."""
         head = self.header
+        slots, step = int(head.ring_slots), int(head.ring_step)
         if head.magic != MAGIC or head.total_bytes != size or head.version != fingerprint():
             raise InputError(
                 "board", str(self.path), "made by this version of Pliant", "Stop the old loop and start it again."
             )
+        if slots < 1 or step < 8 or step % 8 or (places := offsets(slots, step))["end"] != size:
+            raise not_a_board(self.path, "its layout does not fit its size")
+        return places
 
     def _bind(self) -> None:
         """Addresses that the compiled functions use."""
@@ -158,7 +146,8 @@ class Board:
 
     @property
     def config(self) -> dict[str, Any]:
-        return json.loads(self._read_text("config"))
+        """The task and what belongs to it, as the owner has written them."""
+        return _mapping(self._read_text("config"), self.path)
 
     @property
     def reason(self) -> str:
@@ -168,8 +157,7 @@ class Board:
     @property
     def notes(self) -> dict[str, Any]:
         """Notes of the loop: real-time scheduling, memory, file of the black box."""
-        text = self._read_text("notes")
-        return json.loads(text) if text else {}
+        return _mapping(self._read_text("notes") or "{}", self.path)
 
     def annotate(self, notes: dict[str, Any]) -> None:
         """Loop side: add to the notes."""
@@ -183,8 +171,7 @@ class Board:
     @property
     def mission_log(self) -> dict[str, Any]:
         """The log of a mission: its stages and its path. Empty for other loops."""
-        text = self._read_text("mission_log")
-        return json.loads(text) if text else {}
+        return _mapping(self._read_text("mission_log") or "{}", self.path)
 
     def write_mission_log(self, mission_log: dict[str, Any]) -> None:
         """Loop side: replace the mission log."""
@@ -302,7 +289,10 @@ class Board:
     @cached_property
     def published(self) -> Published:
         """What is published of telemetry records."""
-        return published_as(self.config.get("published"))
+        try:
+            return published_as(self.config.get("published"))
+        except (PliantError, LookupError, TypeError, ValueError, AttributeError):
+            raise not_a_board(self.path, "it does not say what its records hold") from None
 
     @property
     def ring(self) -> Ring:
@@ -366,33 +356,38 @@ def _set(revision: int, tick: int, parameters: np.ndarray[Any, Any]) -> np.ndarr
     return entry
 
 
-def alive(pid: int) -> bool:
-    """Whether a process exists (and is not a zombie)."""
+def _mapping(text: str, path: Path) -> dict[str, Any]:
+    """A text of a board, which is a JSON object."""
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return True
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise not_a_board(path, "it does not hold what a loop has written")
+    return found
 
 
 def running() -> list[str]:
     """Names of the loops whose board is in shared memory."""
-    return sorted(path.name.removeprefix("pliant-") for path in board_folder().glob("pliant-*"))
+    return [board_files.name_of_file(path) for path in board_files.board_paths()]
 
 
-def sweep() -> None:
-    """Remove boards whose owner and loop were both killed."""
-    for path in board_folder().glob("pliant-*"):
-        try:
-            header = np.fromfile(path, HEADER.dtype, 1)
-        except (OSError, ValueError):
-            continue
-        if len(header) == 1 and header[0].magic == MAGIC:
-            pids = [int(pid) for pid in (header[0].owner_pid, header[0].loop_pid) if pid > 0]
-            if not any(alive(pid) for pid in pids):
-                path.unlink(missing_ok=True)
+def _claim_memory(handle: int, unfinished: Path, size: int) -> None:
+    """Claim the memory of a new board now: too little memory should prevent the start, not crash a run."""
+    try:
+        os.posix_fallocate(handle, 0, size)
+    except OSError as error:
+        os.close(handle)
+        unfinished.unlink(missing_ok=True)
+        raise InputError("board", f"{size} bytes", f"small enough for {unfinished.parent} ({error})") from None
+
+
+def _name_is_taken(name: str, path: Path) -> RejectedError:
+    """The error for a new board whose name another file has."""
+    sentence = f"A loop named {name!r} is already running. Choose another name."
+    try:
+        if why := board_files.distrusted(path.lstat()):
+            sentence = f"{path} is in the way of a loop named {name!r}: {why}. Remove it, or choose another name."
+    except FileNotFoundError:
+        sentence = f"A loop named {name!r} has just ended. Try again."
+    return RejectedError(sentence, field="name", value=name)

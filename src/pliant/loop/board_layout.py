@@ -6,12 +6,13 @@ import re
 import zlib
 from typing import Any
 
+from pliant.control.laws.law import MAX_LAWS
 from pliant.control.parameters import PARAMETERS
 from pliant.control.published import Published
 from pliant.control.telemetry import TELEMETRY
 from pliant.errors import InputError
 from pliant.record import record_messages
-from pliant.records import Field, Layout
+from pliant.records import MAX_JOINTS, MODES, Field, Layout
 
 STARTING, RUNNING, STOPPED, FAULT = 1, 2, 3, 4
 STATUS = {STARTING: "starting", RUNNING: "running", STOPPED: "stopped", FAULT: "fault"}
@@ -33,7 +34,7 @@ def checked_name(name: Any) -> str:
 HEADER = Layout(
     "Header",
     (
-        # the first three are the same in every version: `sweep` reads them
+        # the first four are the same in every version: `board_recovery` reads them
         Field("magic", "", "marks a board", kind="i8"),
         Field("loop_pid", "", "process of the loop", kind="i8"),
         Field("owner_pid", "", "process that started the loop", kind="i8"),
@@ -105,5 +106,11 @@ def published_as(described: dict[str, Any] | None) -> Published:
     """What a run publishes, from its description; everything without one."""
     if described is None:
         return Published()
+    joints, on = described["joints"], described["on"]
     own = {name: (number, record_messages.parse(name, text)) for name, (number, text) in described["own"].items()}
-    return Published(described["joints"], described["on"], own)
+    numbers = [number for number, _ in own.values()]
+    if type(joints) is not int or not 1 <= joints <= MAX_JOINTS or not {*on} <= {*MODES, "base"}:
+        raise ValueError(f"{joints} joints on {on}")
+    if not all(type(number) is int and 0 <= number < MAX_LAWS for number in numbers):
+        raise ValueError(f"laws with the numbers {numbers}")
+    return Published(joints, on, own)

@@ -14,12 +14,19 @@ import gc
 import json
 import os
 import runpy
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
+from pliant.loop.boards.board_files import process_state
+
 LOOP, MISSION_LOOP, RECORDER = "pliant.loop.control_loop", "pliant.mobile.mission.mission_loop", "pliant.loop.saving"
+
+# How often a process that should end is looked at [s].
+_LOOK_S = 0.1
 
 _waiting: dict[str, tuple[subprocess.Popen[bytes], Any]] = {}
 
@@ -44,6 +51,34 @@ def spawn(module: str, *arguments: str) -> subprocess.Popen[bytes]:
     process.stdin.write(json.dumps(arguments).encode() + b"\n")
     process.stdin.close()
     return process
+
+
+def ended_within(process: subprocess.Popen[Any], seconds: float) -> bool:
+    """Wait at most this long for the end of a process; returns whether it has ended."""
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def sees_out(process: subprocess.Popen[Any], seconds: float) -> bool:
+    """Wait at most this long for a process that should end; returns whether it has ended.
+
+    One that was stopped by a signal (SIGSTOP) is continued: it could not even put its affairs in order.
+    """
+    deadline = time.monotonic() + seconds
+    while not ended_within(process, min(_LOOK_S, seconds)):
+        if process_state(process.pid) == "T":
+            process.send_signal(signal.SIGCONT)
+        if time.monotonic() > deadline:
+            return False
+    return True
+
+
+def exit_words(code: int) -> str:
+    """The exit code of a process in words."""
+    return f"exit code {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"
 
 
 def collect_seldom() -> None:

@@ -23,10 +23,11 @@ import numpy as np
 
 from pliant.control.parameters import PARAMETERS, set_layout
 from pliant.control.published import Published
-from pliant.errors import InputError, RecordingError, RejectedError, UnwritableError
-from pliant.loop.board import Board, alive
+from pliant.errors import InputError, PliantError, RecordingError, RejectedError, UnwritableError
+from pliant.loop.board import Board
 from pliant.loop.board_layout import FAULT, RUNNING, STARTING
-from pliant.loop.processes import RECORDER, arguments, spawn
+from pliant.loop.boards.board_files import alive, name_of_file
+from pliant.loop.processes import RECORDER, arguments, ended_within, exit_words, sees_out, spawn
 from pliant.loop.run_description import ACCOUNT, MODEL, model_bytes, run_meta
 from pliant.model.arm import Arm
 from pliant.record.container import MAGIC
@@ -36,6 +37,12 @@ from pliant.task.schema import MISSION, Task, arm_of
 BLACK_BOX_S = 5.0
 # How long to wait for the owner to report a killed loop [s].
 _LAST_WORDS_S = 10.0
+# How long a recorder may take to end after its loop [s]: a moment, but longer on a busy machine or disk.
+RECORDER_S = 10.0
+# How long a process may take to end that was killed [s]; one that waits for a broken disk takes longer.
+_KILL_S = 1.0
+# Exit codes of the recorder.
+RECORDS_LOST, UNWRITABLE = 4, 5
 NOW = -1
 MISSIONS = "pliant.mobile.mission.simulated_mission"
 
@@ -81,7 +88,10 @@ def claim_recording(path: Path) -> None:
 
 def arm_writer(path: Path, task: Task, arm: Arm, **more: object) -> RecordingWriter:
     """A recording of an arm's task."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UnwritableError(path, error) from None
     layout, joints = set_layout(type(task.params)), list(arm.joint_names)
     published = Published.of(arm.n, task.interface, type(task.params))
     meta = run_meta(task, arm, **more)
@@ -98,7 +108,7 @@ def fault_file(name: str) -> Path:
 
 def save_black_box(board: Board, reason: str) -> Path:
     """Write the last seconds that the board still holds, with the reason of the fault."""
-    path = fault_file(board.path.name.removeprefix("pliant-"))
+    path = fault_file(name_of_file(board.path))
     first = max(0, board.head - round(BLACK_BOX_S / _period_s(board)))
     records, _, _ = board.read(first)
     with _writer_for(board, path) as writer:
@@ -146,6 +156,26 @@ def _sets(writer: RecordingWriter, board: Board, records: np.ndarray, known: int
 def follow(board: Path, path: Path, first: int = 0) -> subprocess.Popen[bytes]:
     """Start the recorder, from tick `first` on, or with NOW, as soon as it is ready."""
     return spawn(RECORDER, str(board), str(path), str(first))
+
+
+def end_recorder(recorder: subprocess.Popen[bytes], wait_s: float = RECORDER_S) -> None:
+    """Wait for a recorder whose loop has ended; one that hangs is killed. What it has written stays readable."""
+    if not sees_out(recorder, wait_s):
+        print(f"The recorder did not end within {wait_s:g} s: it was killed.", file=sys.stderr)
+        recorder.kill()
+        ended_within(recorder, _KILL_S)
+
+
+def recording_problem(recorder: subprocess.Popen[bytes]) -> str:
+    """Why the file of a recorder is incomplete; "" if it is not, or the recorder still runs."""
+    code = recorder.poll()
+    if not code:
+        return ""
+    if code == RECORDS_LOST:
+        return "is incomplete: records were lost, because the recorder could not keep up."
+    if code == UNWRITABLE:
+        return "is incomplete: the recorder could not write it. Free some space, or record to another disk."
+    return f"is incomplete: the recorder exited early ({exit_words(code)})."
 
 
 def record(board: Board, path: Path, first: int = 0, asked: Callable[[], bool] = lambda: False) -> int:
@@ -208,8 +238,12 @@ if __name__ == "__main__":
     ends: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _: ends.append(number))
     board, path, first = arguments()
-    missing = record(Board.attach(Path(board)), Path(path), int(first), lambda: bool(ends))
+    try:
+        missing = record(Board.attach(Path(board)), Path(path), int(first), lambda: bool(ends))
+    except (OSError, PliantError) as error:
+        print(f"The recorder has ended, and the loop goes on: {error}", file=sys.stderr)
+        sys.exit(UNWRITABLE)
     gc.freeze()  # the owner waits for this process: skip the last garbage collection
     if missing:
         print(f"{missing} records were lost: the recorder could not keep up.", file=sys.stderr)
-        sys.exit(4)
+        sys.exit(RECORDS_LOST)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pliant.errors import InputError, RejectedError, UnknownNameError
 from pliant.model.design import Design
-from pliant.model.from_file.files import file_design
+from pliant.model.from_file.files import file_design, is_robot_file
 from pliant.model.two_link import NAME as TWO_LINK
 from pliant.model.two_link import two_link_design
 from pliant.model.ur import ur_design, ur_names
@@ -25,7 +25,7 @@ def design(name_or_path: str | Path, *, flange: str | None = None, visual: bool 
     if not isinstance(name_or_path, str | Path) or not str(name_or_path):
         raise InputError("the arm", name_or_path, "the name of a built-in arm, or the path of a URDF or MJCF file")
     name = str(name_or_path)
-    if flange is None and "#" in name and not Path(name).is_file():
+    if flange is None and "#" in name and not is_robot_file(Path(name)):
         name, _, flange = name.rpartition("#")
         name_or_path = name
     if flange is not None and name in available_models():

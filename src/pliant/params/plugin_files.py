@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pliant.errors import InputError, RejectedError, UnknownNameError
+from pliant.params.outside_files import is_regular
 
 
 class Loaded(NamedTuple):
@@ -79,7 +80,7 @@ def load_file(path: Path, kind_word: str, digest: str = "") -> tuple[Any, str]:
 def found_file(reference: str, folder: Path | None = None) -> Path | None:
     """The full path of a file that is sought in `folder`, then in the working folder; None if it does not exist."""
     places = (folder / reference, Path(reference)) if folder else (Path(reference),)
-    return next((place.resolve() for place in places if place.is_file()), None)
+    return next((place.resolve() for place in places if is_regular(place)), None)
 
 
 def _entry_point(name: str, group: str, kind_word: str, known: Iterable[str]) -> EntryPoint:

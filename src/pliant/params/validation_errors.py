@@ -179,10 +179,11 @@ def _unknown(section: type[BaseModel], errors: list[Any], data: Any) -> InputErr
         more = getattr(section, "all_names", "")
         words = did_you_mean(names[0], known, all_names=more, within=where) if known else ""
         return RejectedError(f"Unknown entry {places[0]!r}.{words}", field=places[0], value=errors[0]["input"])
-    meant = [f" (did you mean {near!r}?)" if (near := nearest(name, known)) else "" for name in names]
-    listed = [f"{place!r}{words}" for place, words in zip(places, meant, strict=True)]
-    if (rest := len(listed) - _MOST_UNKNOWN) > 0:
-        listed = [*listed[:_MOST_UNKNOWN], f"{rest} more"]
+    shown = names[:_MOST_UNKNOWN]
+    meant = [f" (did you mean {near!r}?)" if (near := nearest(name, known)) else "" for name in shown]
+    listed = [f"{place!r}{words}" for place, words in zip(places, meant, strict=False)]
+    if (rest := len(names) - _MOST_UNKNOWN) > 0:
+        listed = [*listed, f"{rest} more"]
     end = f"{', '.join(listed[:-1])} and {listed[-1]}"
     sentence = f"Unknown entries: {end}. Known{f' in {where}' if where else ''}: {', '.join(known) or 'none'}."
     return RejectedError(sentence, field=places[0], value=errors[0]["input"])

@@ -7,6 +7,7 @@ values and otherwise be unchanged.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -20,6 +21,8 @@ from ruamel.yaml.error import YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
 from pliant.errors import InputError
+from pliant.params.outside_files import read_outside
+from pliant.params.outside_yaml import parse_yaml
 
 
 def update_file(
@@ -43,7 +46,7 @@ def update_file(
 
 def _read(path: Path) -> str:
     try:
-        return path.read_bytes().decode()
+        return read_outside(path)
     except FileNotFoundError:
         raise InputError("the file", str(path), "an existing YAML file") from None
     except (OSError, UnicodeDecodeError):
@@ -52,7 +55,7 @@ def _read(path: Path) -> str:
 
 def _load(path: Path, text: str) -> dict[str, Any]:
     try:
-        data = YAML(typ="safe").load(text)
+        data = parse_yaml(text, str(path))
     except (YAMLError, ValueError) as error:
         raise InputError("the file", str(path), f"valid YAML ({str(error).splitlines()[0]})") from None
     if data is not None and not isinstance(data, dict):
@@ -79,7 +82,10 @@ def _put(path: Path, data: dict[str, Any], dotted: str, value: Any) -> None:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Write beside the file, then take its place: at no moment is there half a file."""
+    """Write beside the file, then take its place: even if the power fails, the file is the old or the new one.
+
+    The new text is on the disk before it takes the place of the old one, and then the name is.
+    """
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
@@ -89,11 +95,22 @@ def _replace(path: Path, text: str) -> None:
                 os.fsync(file.fileno())
             Path(name).chmod(path.stat().st_mode & 0o7777)
             Path(name).replace(path)
+            _sync_folder(path.parent)
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise
     except OSError as error:
         raise InputError("the file", str(path), f"a file in a writable folder ({error.strerror})") from None
+
+
+def _sync_folder(folder: Path) -> None:
+    """Put the names in a folder on the disk, if its file system can do that."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with contextlib.suppress(OSError):
+            os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 # ---- where the text changes ----------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import Any
 
 from pliant.errors import InputError, RejectedError
 from pliant.params.declare import Section, param, validated
+from pliant.params.outside_files import is_regular
 from pliant.params.plugin_files import found_file, is_file, load_file
 from pliant.robots.robot_kind import RobotKind
 from pliant.robots.robot_registry import KINDS, OBJECT, PLIANT_KINDS, checked_kind, kind_of, names
@@ -68,7 +69,7 @@ def _described(name: str, which: str, folder: Path | None) -> OwnRobot:
 
 def _load(path: Path, digest: str = "") -> str:
     """Register the kind in a driver file under its path; returns the digest of the file."""
-    if not path.is_file():
+    if not is_regular(path):
         raise RejectedError(f"The driver {path} no longer exists.", field="robot", value=str(path))
     module, found = load_file(path, "driver", digest)
     KINDS[str(path)] = checked_kind(getattr(module, OBJECT, None), path.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from pliant.params.outside_files import is_regular
 from pliant.robots.interface import Robot
 from pliant.robots.robot_kind import RobotKind
 from pliant.robots.simulated import SimRobot
@@ -35,5 +36,5 @@ def located_model(which: str, folder: Path | None) -> str:
     file, mark, flange = which.partition("#")
     if not (Path(file).suffix or "/" in file) or Path(file).is_absolute():
         return which
-    found = next((path for path in (*([folder / file] if folder else []), Path(file)) if path.is_file()), None)
+    found = next((path for path in (*([folder / file] if folder else []), Path(file)) if is_regular(path)), None)
     return which if found is None else f"{found.resolve()}{mark}{flange}"

@@ -12,8 +12,9 @@ import numpy as np
 
 from pliant.errors import LoopError, WaitTimeoutError
 from pliant.loop import goal_requests
-from pliant.loop.board import Board, alive
+from pliant.loop.board import Board
 from pliant.loop.board_layout import FAULT, RUNNING, STARTING
+from pliant.loop.boards.board_files import alive
 from pliant.session.input_checks import function, number
 
 

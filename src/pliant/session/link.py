@@ -14,7 +14,9 @@ import numpy as np
 
 from pliant.control.parameters import Parameters, parameters_of, record_of
 from pliant.errors import InputError, LoopError, PliantError, RejectedError
-from pliant.loop.board import Board, running, sweep
+from pliant.loop.board import Board, running
+from pliant.loop.boards.board_files import ignored_files, name_of_file
+from pliant.loop.boards.board_recovery import has_survivor
 from pliant.robots import is_simulated
 from pliant.session.arm_verbs import ArmVerbs
 from pliant.session.board_link import ANSWER_S, SILENT, BoardLink, Ticking
@@ -155,18 +157,19 @@ def _described(board: Board) -> str:
 
 def name_of(board: Board) -> str:
     """The name of the loop that a board belongs to."""
-    return board.path.name.removeprefix("pliant-")
+    return name_of_file(board.path)
 
 
 def _only_board() -> Board:
     """The board of the only running loop; if there are several, the error lists them."""
-    sweep()
     boards = []
     for name in running():
-        with contextlib.suppress(PliantError):  # it has just ended, or is being made, or another version's
+        with contextlib.suppress(PliantError):  # it has just ended, or is another version's
             boards.append(Board.attach(name))
+    boards = [board for board in boards if has_survivor(board.header)]
     if not boards:
-        raise RejectedError("No loop is running. Start one with pliant run in another terminal.")
+        ignored = "".join(f" {said}." for said in ignored_files())
+        raise RejectedError(f"No loop is running. Start one with pliant run in another terminal.{ignored}")
     if len(boards) > 1:
         words = [_described(board) for board in boards]
         listed = f"{', '.join(words[:-1])} and {words[-1]}"

@@ -20,8 +20,9 @@ from pliant.errors import LoopError, PliantError, RecordingError, RejectedError
 from pliant.loop import goal_requests
 from pliant.loop.board import Board
 from pliant.loop.board_layout import FAULT, RUNNING, STARTING, STATUS
-from pliant.loop.processes import spawn
-from pliant.loop.saving import claim_recording, follow
+from pliant.loop.boards.board_recovery import recover
+from pliant.loop.processes import exit_words, sees_out, spawn
+from pliant.loop.saving import claim_recording, end_recorder, follow, recording_problem
 from pliant.robots.robot_registry import kind_of
 from pliant.session.board_link import BoardLink, T
 
@@ -44,6 +45,7 @@ class Started(BoardLink[T]):
     """A loop that this process started. Use it as a context manager; leaving the context stops the robot."""
 
     _record: Path | None = None
+    _recorder: subprocess.Popen[bytes] | None = None
     _started = False
     _start_again = "Start a new session"
 
@@ -59,11 +61,12 @@ class Started(BoardLink[T]):
             claim_recording(self._record)
         begun = {"folder": str(Path.cwd()), "started": f"{datetime.datetime.now():%H:%M:%S}"}
         config = {**config, **begun, "recorded": self._record is not None}
+        for said in recover():
+            print(said, file=sys.stderr)
         self.board = Board.create(self.name, config, round(RING_S * self.task.rate_hz), published)
         atexit.register(self._abandon)
         self._started = True
         self._loop = spawn(module, str(self.board.path))
-        self._recorder = None
         if self._record is not None:
             self._recorder = follow(self.board.path, self._record)
         try:
@@ -88,7 +91,7 @@ class Started(BoardLink[T]):
     @property
     def recorder(self) -> subprocess.Popen[bytes] | None:
         """The process that records the loop from its start, if a file was named."""
-        return self._recorder if self._started else None
+        return self._recorder
 
     @property
     def running(self) -> bool:
@@ -130,13 +133,7 @@ class Started(BoardLink[T]):
 
     def _end(self) -> None:
         """See the loop out, save what a killed one left, clear the shared memory away, and report what went wrong."""
-        for insist in (self._loop.terminate, self._loop.kill):
-            try:
-                self._loop.wait(_STOP_S + self._patience_s())
-                break
-            except subprocess.TimeoutExpired:
-                insist()
-        self._loop.wait()
+        self._await_loop()
         status, reason, box = self.board.status, self.board.reason, self.board.notes.get("black_box")
         killed = status in (STARTING, RUNNING)
         if killed:
@@ -144,15 +141,30 @@ class Started(BoardLink[T]):
             if self.board.head > 0:
                 reason, box = self._save(reason)
             self.board.finish(FAULT, reason)
-        recorded = self._recorder.wait() if self._recorder is not None else 0
+        if self._recorder is not None:
+            end_recorder(self._recorder)
         self.board.remove()
         atexit.unregister(self._abandon)
         if status == FAULT and self.board.notes.get("refused"):
             raise PliantError(f"{reason}.")
         if killed or status == FAULT:
             raise LoopError(reason, Path(box) if box else None)
-        if recorded and self._record is not None:
-            raise RecordingError(self._record, f"is incomplete: the recorder exited early (exit code {recorded}).")
+        if self._record is not None and self._recorder is not None and (problem := recording_problem(self._recorder)):
+            raise RecordingError(self._record, problem)
+
+    def _await_loop(self) -> None:
+        """Wait until the process of the loop has ended; one that does not end is terminated, then killed."""
+        for insist in (self._loop.terminate, self._loop.kill):
+            if sees_out(self._loop, _STOP_S + self._patience_s()):
+                return
+            insist()
+        self._loop.wait()
+
+    @property
+    def recording_problem(self) -> str:
+        """Why the recording is incomplete, as a sentence; "" if it is not. The loop does not depend on the recorder."""
+        problem = "" if self._recorder is None else recording_problem(self._recorder)
+        return f"{self._record} {problem}" if problem else ""
 
     def _last_words(self, status: int) -> str:
         """What became of a loop that could not say so itself."""
@@ -160,8 +172,7 @@ class Started(BoardLink[T]):
         kind, which = kind_of(self.task.robot)
         if -code in _CRASHES and (words := kind.crash_words(which)):
             return f"{words} ({signal.Signals(-code).name})"
-        end = f"exit code {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"
-        return f"its process exited without reporting a reason ({end} while {STATUS[status]})"
+        return f"its process exited without reporting a reason ({exit_words(code)} while {STATUS[status]})"
 
     def _patience_s(self) -> float:
         """How much longer than usual the loop may take to end [s]."""

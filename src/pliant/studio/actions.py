@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import PliantError
+from pliant.mobile.planning.map_files import check_map
 from pliant.session.stop_request import HEARD_S
 from pliant.studio import page_requests as ask
 from pliant.studio.page_messages import InForce, Values
@@ -130,7 +131,7 @@ def _redo(request: Request[ask.Redo]) -> InForce:
 def _save(request: Request[ask.Save]) -> ask.Saved:
     scene = request.stage.scene
     path = request.asked.path if request.asked.path is not None else scene.source if scene else ""
-    return {"path": path, "saved": list(request.arm.save(path))}
+    return {"path": path, "saved": list(request.arm.save(request.stage.folders.writable(path)))}
 
 
 def _record(request: Request[ask.Record]) -> ask.RecordingStarted:
@@ -189,7 +190,8 @@ def _experiment(request: Request[ask.RunExperiment]) -> ask.ExperimentDone:
 def _plan(request: Request[ask.Plan]) -> ask.Planned:
     work, asked = request.stage.work, request.asked
     with work.alone("Planning a path"):
-        return {"plan": archive.plan(work, asked.map, asked.start, asked.goal)}
+        grid = request.stage.folders.load(asked.map, check_map, "map")
+        return {"plan": archive.plan(work, grid, asked.start, asked.goal)}
 
 
 def _cancel(request: Request[ask.Cancel]) -> ask.Cancelled:

@@ -10,6 +10,7 @@ from urllib.parse import quote
 import uvicorn
 
 from pliant.errors import InputError, RejectedError
+from pliant.studio.half_requests import ImpatientProtocol
 from pliant.studio.request import MESSAGE_BYTES
 from pliant.studio.server import Studio
 from pliant.studio.stage.stage import Stage
@@ -60,8 +61,8 @@ def serve(stage: Stage, listening: socket.socket, ready: Callable[[str], object]
     """Serve the stage until Ctrl-C; `ready` is called with the link."""
     studio = Studio(stage, *listening.getsockname()[:2])
     config = uvicorn.Config(
-        studio.app, log_level="error", ws="websockets-sansio", ws_max_size=MESSAGE_BYTES, ws_ping_interval=5.0,
-        ws_ping_timeout=_GONE_S, timeout_graceful_shutdown=1, server_header=False,
+        studio.app, log_level="error", http=ImpatientProtocol, ws="websockets-sansio", ws_max_size=MESSAGE_BYTES,
+        ws_ping_interval=5.0, ws_ping_timeout=_GONE_S, timeout_graceful_shutdown=1, server_header=False,
     )  # fmt: skip
     ready(link_of(listening, studio.token))
     uvicorn.Server(config).run(sockets=[listening])

@@ -12,10 +12,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from pliant.errors import InputError, RejectedError, UnknownNameError
+from pliant.errors import InputError, RejectedError, UnknownNameError, shortened
+from pliant.params.outside_files import is_there, read_outside
+from pliant.params.outside_yaml import parse_yaml
 
 _FOLDERS = {"task": "tasks", "map": "tasks/maps"}
 
@@ -37,17 +38,18 @@ def find_file(kind: str, name: str | Path) -> Path:
     if not isinstance(name, str | Path) or not str(name):
         raise InputError(f"the {kind}", name, f"the name of a {kind}, or the path of a {kind} file")
     path, known = Path(name), bundled_files(kind)
-    if path.exists() and not path.is_dir():  # a pipe too: pliant check <(my-generator)
+    is_folder = is_there(path) and path.is_dir()
+    if is_there(path) and not is_folder:  # a pipe too: pliant check <(my-generator)
         return path
     if (found := find_bundled(kind, name)) is not None:
         return found
-    if path.is_dir():
+    if is_folder:
         raise RejectedError(f"{name} is a folder, not a {kind} file. {_listed(kind, known)}", field=f"the {kind}")
     if "/" not in str(name) and not path.suffix:
         raise UnknownNameError(kind, str(name), known)
     wanted = "an existing YAML file" if kind == "task" else "an existing file"
-    said = f"{kind.capitalize()} file {name} does not exist. Give the path of {wanted} or the name of a bundled one."
-    raise RejectedError(f"{said} {_listed(kind, known)}", field=f"the {kind}", value=str(name))
+    text = f"{kind.capitalize()} file {shortened(name)} does not exist. Give the path of {wanted} or the name of a "
+    raise RejectedError(f"{text}bundled one. {_listed(kind, known)}", field=f"the {kind}", value=str(name))
 
 
 def read_yaml(kind: str, path: Path) -> Any:
@@ -56,7 +58,7 @@ def read_yaml(kind: str, path: Path) -> Any:
         law = " To use it as a law: pliant run TASK --law FILE." if kind == "task" else ""
         raise RejectedError(f"{path} is a Python file, not a {kind} file.{law}", field=f"the {kind} file")
     try:
-        return YAML(typ="safe").load(path.read_text())
+        return parse_yaml(read_outside(path), str(path))
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 0
         problem = (error.problem or "not YAML").splitlines()[0].replace("got '<stream end>'", "the file ended")

@@ -15,7 +15,7 @@ from pliant.control.laws.law import Law
 from pliant.control.laws.registry import DEFAULT, LAWS, PLIANTS, register
 from pliant.control.parameters import Parameters, parameters_with
 from pliant.control.tick_entries import law_types
-from pliant.errors import RejectedError
+from pliant.errors import InputError, RejectedError
 from pliant.kernel import address_of
 from pliant.params.declare import Section, param, validated
 from pliant.params.plugin_files import is_file, load_object, not_compiled
@@ -77,7 +77,10 @@ def with_own_laws(data: dict[str, Any], folder: Path | None = None) -> dict[str,
     if not names_own_laws(data):
         return data
     laws: dict[str, OwnLaw] = {}
-    for given in data.get("own_laws") or ():
+    listed = data.get("own_laws") or ()
+    if not isinstance(listed, list | tuple):
+        raise InputError("own_laws", listed, "a list of mappings")
+    for given in listed:
         law = load(given if isinstance(given, OwnLaw) else validated(OwnLaw, given), folder)
         laws[law.name] = law
 

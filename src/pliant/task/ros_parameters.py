@@ -38,10 +38,11 @@ def cutoff_hz(coefficient: float, rate_hz: float) -> float:
 
 def to_task(data: dict[str, Any], rate_hz: float = 500.0) -> dict[str, Any]:
     """A task (as plain data) from a ROS 2 parameter file; `notes` lists what was converted or left out."""
-    node = next(v for v in data.values() if isinstance(v, dict) and "ros__parameters" in v)["ros__parameters"] or {}
+    node = next(v for v in data.values() if isinstance(v, dict) and "ros__parameters" in v)["ros__parameters"]
+    node = _mapping("ros__parameters", node)
     _known("parameter", node, _TOP | _NOT_NEEDED)
     notes = [f"{name} is not needed: it comes from the robot model." for name in node if name in _NOT_NEEDED]
-    given = dict(node.get("admittance") or {})
+    given = _mapping("admittance", node.get("admittance"))
     _known("admittance parameter", given, _ADMITTANCE)
     admittance: dict[str, Any] = {
         ours: given[theirs]
@@ -73,6 +74,13 @@ def to_task(data: dict[str, Any], rate_hz: float = 500.0) -> dict[str, Any]:
         notes.append("dynamic_parameters is not needed: live parameters can always be changed.")
     params = {"admittance": admittance, "sense": sense, "limits": limits}
     return {"law": "admittance", "rate_hz": rate_hz, "params": params, "notes": notes}
+
+
+def _mapping(name: str, value: Any) -> dict[str, Any]:
+    """A section of the file; nothing stands for an empty one."""
+    if value is not None and not isinstance(value, dict):
+        raise InputError(name, value, "a mapping of names to values")
+    return dict(value or {})
 
 
 def _known(kind: str, given: Any, names: set[str]) -> None:

@@ -6,32 +6,31 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
-
 from pliant.control.parameters import Parameters
 from pliant.errors import InputError, RejectedError
 from pliant.params.declare import changed, flat, validated
 from pliant.params.matrix import compact
+from pliant.params.outside_files import is_regular, is_there
 from pliant.params.yaml_file import update_file
 from pliant.task.bundled_files import find_bundled
 from pliant.task.ros_parameters import is_ros_file
-from pliant.task.schema import Task, arm_model, load_task
+from pliant.task.schema import Task, arm_model, load_task, task_data
 
 
 def own_task(path: Path | str) -> Task:
     """The task in a writable file; raises `InputError` for anything else."""
     if not isinstance(path, str | Path):
         raise InputError("path", path, "the path of a task file")
-    if Path(path).is_dir():
+    if is_there(path) and Path(path).is_dir():
         sentence = f"{path} is a folder. Give the name of a task file."
         raise RejectedError(sentence, field="the task file", value=str(path))
-    if not Path(path).is_file():
+    if not is_regular(path):
         sentence = f"{path} does not exist. Copy a task to that file first: only an existing task file can be updated."
         if (original := find_bundled("task", path)) is not None:
             sentence = f"{str(path)!r} comes with Pliant and cannot be changed. Copy {original} and use your copy."
         raise RejectedError(sentence, field="the task file", value=str(path))
     task = load_task(path)
-    if is_ros_file(YAML(typ="safe").load(Path(path).read_text())):
+    if is_ros_file(task_data(Path(path))):
         raise InputError("the task file", str(path), "a Pliant task", "This is a ROS 2 parameter file.")
     return task
 

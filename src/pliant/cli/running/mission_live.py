@@ -10,7 +10,7 @@ from pliant.cli.running.bridging import bridge, may_follow
 from pliant.cli.running.mission_run import STAGE_WORDS, say_mission, stages_table, until_ctrl_c
 from pliant.cli.show import err, figures_table, out
 from pliant.errors import MissionError, RecordingError
-from pliant.loop.saving import NOW, follow
+from pliant.loop.saving import NOW, end_recorder, follow, recording_problem
 from pliant.mobile.mission.mission_link import MissionSession
 from pliant.mobile.mission.mission_task import MissionTask
 from pliant.mobile.mission.stage_machine import DONE, STOPPED
@@ -32,8 +32,9 @@ def run_live(task: MissionTask, recording: Path, picture: Path, *, name: str | N
         _until_over(session, go_on)
         session.stop()
         interrupted = not go_on()
-        if code := recorder.wait():
-            raise RecordingError(recording, f"is incomplete: the recorder exited early (exit code {code}).")
+        end_recorder(recorder)
+        if problem := recording_problem(recorder):
+            raise RecordingError(recording, problem)
     mission_log = recorded_mission(Recording.load(recording))
     out.print(stages_table(mission_log.log))
     figures = mission_figures(mission_log)

@@ -17,14 +17,14 @@ from pliant.cli.show import ask_once, err, figures_table, out, progress
 from pliant.control.laws.law import TOOL_VELOCITY
 from pliant.control.laws.registry import LAWS
 from pliant.control.parameters import parameters_of
-from pliant.errors import LawError, LoopError, RejectedError
+from pliant.errors import LawError, LoopError, RecordingError, RejectedError, UnwritableError
 from pliant.loop.fault_text import starved_warning
 from pliant.model.arm import Arm
 from pliant.model.catalogue import available_models
 from pliant.params.plugin_files import is_file
 from pliant.robots import is_simulated, model_of
 from pliant.robots.robot_registry import KINDS
-from pliant.session.in_process.fast_run import save_last_seconds, simulate
+from pliant.session.in_process.fast_run import Run, save_last_seconds, simulate
 from pliant.session.session import Session
 from pliant.session.watch_file import FileWatch
 from pliant.task.bundled_files import find_bundled
@@ -118,18 +118,38 @@ def run_fast(task: Task, record: Path | None, *, unchecked: bool = False) -> int
     with progress("simulating") as update:
         run = simulate(task, update, lift_off=True, unchecked=unchecked)
     taken = time.perf_counter() - began
-    if record:
-        run.save(record)
+    unsaved = _unsaved(run, record) if record else None
     done = len(run.records) * task.dt
     out.print(f"{done:.2f} s simulated in {taken:.2f} s ({done / taken:.0f}× real time).")
     _summary(task, run.records, run.normal_n)
     _warn_of_starving(task, run.records)
-    if record:
+    if record and unsaved is None:
         out.print(f"Recording: {record}")
     if run.fault:
-        raise LoopError(run.fault, record or save_last_seconds(run))
+        raise _fault_of(run, record, unsaved)
+    if unsaved is not None:
+        raise unsaved
     _must_not_fail(run.records, parameters_of(type(task.params), run.sets[-1][2][0]))
     return 0
+
+
+def _unsaved(run: Run, path: Path) -> UnwritableError | None:
+    """Write a run to a file; returns the error if that fails. A fault of the run matters more than its file."""
+    try:
+        run.save(path)
+    except UnwritableError as error:
+        return error
+    return None
+
+
+def _fault_of(run: Run, record: Path | None, unsaved: UnwritableError | None) -> LoopError:
+    """The error of a run that ended in a fault, with the file that shows it, or why there is none."""
+    try:
+        if unsaved is not None:
+            raise unsaved
+        return LoopError(run.fault, record or save_last_seconds(run))
+    except (OSError, UnwritableError) as error:
+        return LoopError(f"{run.fault} (the last seconds could not be saved: {str(error).rstrip('.')})")
 
 
 def run_paced(
@@ -169,17 +189,19 @@ def run_paced(
     _summary(task, records)
     if record:
         out.print(f"Recording: {record}")
+        if session.recording_problem and not isinstance(fault, RecordingError):
+            err.print(f"Warning: {session.recording_problem}")
     if fault is not None:
         raise fault
     _must_not_fail(records, parameters)
     return 0
 
 
-def _stopped(session: Session) -> LoopError | None:
-    """Stop the loop; returns the fault that it has ended by, if it was one."""
+def _stopped(session: Session) -> LoopError | RecordingError | None:
+    """Stop the loop; returns the fault that it has ended by, or what is wrong with its recording."""
     try:
         session.stop()
-    except LoopError as error:
+    except (LoopError, RecordingError) as error:
         return error
     return None
 
@@ -188,7 +210,7 @@ def _until_it_ends(
     session: Session, meanwhile: Callable[[], object] | None, watcher: FileWatch | None
 ) -> list[np.ndarray[Any, Any]]:
     """Show how far the loop is until it ends, or Ctrl-C; returns its records."""
-    parts, warned = [], False
+    parts, warned, lost_recorder = [], False, False
     with progress("running") as update:
         try:
             if meanwhile:
@@ -198,6 +220,9 @@ def _until_it_ends(
                     err.print(said)
                 parts.append(session.read())
                 warned = warned or _warn_of_starving(session.task, parts[-1])
+                if not lost_recorder and (problem := session.recording_problem):
+                    lost_recorder = True
+                    err.print(f"Warning: {problem} The loop keeps running.")
                 update(session.board.head / session.task.ticks)
                 time.sleep(0.05)
         except KeyboardInterrupt:

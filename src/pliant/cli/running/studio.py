@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -28,6 +30,13 @@ def command(
         bool,
         typer.Option("--expose", help="Allow access from other machines. Anyone with the link can move the robot."),
     ] = False,
+    folder: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Folder whose tasks and maps the page may use, besides the working folder and that of the task. "
+            "Repeatable."
+        ),
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before a real robot moves.")] = False,
     record: Annotated[
         bool, typer.Option("--record/--no-record", help="Record the run from its start to a file.")
@@ -39,7 +48,7 @@ def command(
 
     By default the page can be reached only from this machine. It always needs the token in the link.
     """
-    show(task, loop, host, port, expose=expose, yes=yes, record=record)
+    show(task, loop, host, port, folders=folder or (), expose=expose, yes=yes, record=record)
     return 0
 
 
@@ -61,6 +70,7 @@ def show(
     host: str = "",
     port: int = 0,
     *,
+    folders: Iterable[Path] = (),
     expose: bool = False,
     yes: bool = False,
     record: bool = True,
@@ -80,6 +90,8 @@ def show(
     if is_exposed(socket):
         err.print("Other machines can reach the Studio, unencrypted. Anyone with the link can move the robot.")
     stage = Stage()
+    for folder in folders:
+        stage.folders.add(folder)
     if loop is not None:
         stage.attach(loop)
     err.print("Starting the Studio. The link appears in a few seconds.")

@@ -28,6 +28,7 @@ from pliant.mobile.whole_body.kinematic_body import BASE_JOINTS, Body
 from pliant.model.tool import Tool
 from pliant.params.declare import Three, changed, param, parse_assignment, validated
 from pliant.params.kinds import with_full_paths
+from pliant.params.outside_files import is_regular
 from pliant.robots import is_simulated, model_of
 from pliant.robots.ros2_arm.ros2_config import Ros2Config
 from pliant.task.bundled_files import find_bundled, find_file
@@ -115,7 +116,7 @@ def located(task: MissionTask, folder: Path) -> MissionTask:
     """The mission with the full path of its map: from `folder`, the working folder, or the maps of Pliant."""
     if not task.map:
         raise RejectedError("map is missing: a mission needs a map to drive through.", field="map")
-    here = next((path for path in (folder / task.map, Path(task.map)) if path.is_file()), None)
+    here = next((path for path in (folder / task.map, Path(task.map)) if is_regular(path)), None)
     found = here or find_bundled("map", task.map)
     return task.model_copy(update={"map": str(found.resolve())}) if found else task
 

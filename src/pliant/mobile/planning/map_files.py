@@ -17,11 +17,11 @@ import numpy as np
 from PIL import Image, UnidentifiedImageError
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
-from ruamel.yaml import YAML
 
 from pliant.errors import InputError, RejectedError
 from pliant.mobile.planning.grid import FREE, OCCUPIED, UNKNOWN, OccupancyGrid
 from pliant.params.declare import Section, Three, validated
+from pliant.params.outside_files import is_regular
 from pliant.task.bundled_files import find_file, read_yaml
 
 Array = np.ndarray[Any, Any]
@@ -87,14 +87,22 @@ def load_map(
     return OccupancyGrid(cells, side, origin or (0.0, 0.0), path.stem)
 
 
+def check_map(path: Path) -> Path:
+    """The file of a map, if its YAML is that of a map; images are not looked at."""
+    if path.suffix.lower() in (".yaml", ".yml"):
+        validated(MapFile, _entries(path), path.name)
+    return path
+
+
 def files_of(path: Path) -> list[Path]:
     """The files of a map: the file itself, and the image that it names."""
     if path.suffix.lower() not in (".yaml", ".yml"):
         return [path]
-    return [path, path.parent / str(YAML(typ="safe").load(path.read_text())["image"])]
+    return [path, path.parent / str(_entries(path).get("image", ""))]
 
 
-def _from_yaml(path: Path) -> OccupancyGrid:
+def _entries(path: Path) -> dict[str, Any]:
+    """The content of the YAML file of a map."""
     data = read_yaml("map", path)
     if not isinstance(data, dict) or not data.keys() & MapFile.model_fields.keys():
         why = (
@@ -106,9 +114,13 @@ def _from_yaml(path: Path) -> OccupancyGrid:
         )
         entries = "A map file has the entries image, resolution and origin (the format of ROS's map_server)."
         raise RejectedError(f"{path} is not a map: {why}. {entries}", field="the map", value=str(path))
-    about = validated(MapFile, data, path.name)
+    return data
+
+
+def _from_yaml(path: Path) -> OccupancyGrid:
+    about = validated(MapFile, _entries(path), path.name)
     image = path.parent / about.image
-    if not image.is_file() or image.suffix.lower() not in IMAGES:
+    if not is_regular(image) or image.suffix.lower() not in IMAGES:
         allowed = "an existing .pgm or .png file, relative to the YAML file"
         raise InputError("image", about.image, allowed).at(path.name)
     return OccupancyGrid(occupancy(_pixels(image), about), about.resolution, about.origin[:2], path.stem)

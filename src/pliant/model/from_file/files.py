@@ -17,7 +17,7 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from pliant.errors import ModelError
+from pliant.errors import ModelError, shortened
 from pliant.model.design import Design
 from pliant.model.from_file.file_tree import rebuild
 from pliant.model.from_file.flange import Flange, Tree, find_flange
@@ -91,16 +91,28 @@ def file_design(path: Path | str, *, flange: str | None = None, visual: bool = F
 # ---- reading -------------------------------------------------------------------------------------------------------
 
 
+def is_robot_file(path: Path) -> bool:
+    """Whether a regular file of this name exists; reading a pipe might never end."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # no file can have this name
+        return False
+
+
 def _xml_root(path: Path) -> ET.Element:
     if path.suffix.lower() not in (".xml", ".urdf", ".mjcf"):
         raise ModelError(f"{path} is not a robot description: the file name must end in .xml (MJCF) or .urdf.")
     try:
+        if not is_robot_file(path) and path.exists():
+            raise ModelError(f"{path} is not a regular file. Give the path of a URDF or MJCF file.")
         return ET.fromstring(path.read_bytes())
     except FileNotFoundError:
         where = "" if Path(path).is_absolute() else f" in {Path.cwd()} or next to the task file"
         raise ModelError(f"Robot file {path} does not exist{where}. Give the path of a URDF or MJCF file.") from None
     except OSError as error:
-        raise ModelError(f"{path} cannot be read: {error.strerror}.") from None
+        raise ModelError(f"{shortened(path)} cannot be read: {error.strerror}.") from None
+    except ValueError:
+        raise ModelError("The path of the robot file contains a NUL character. Give the path of a file.") from None
     except ET.ParseError as error:
         raise ModelError(f"{path} is not well-formed XML: {error}.") from None
 

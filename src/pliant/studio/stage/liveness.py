@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from pliant.loop.board import alive
 from pliant.loop.board_layout import FAULT, RUNNING, STARTING
+from pliant.loop.boards.board_files import alive
 from pliant.mobile.mission.mission_link import MissionLink
 from pliant.session.link import Link
 

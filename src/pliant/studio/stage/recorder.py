@@ -10,7 +10,16 @@ import time
 from pathlib import Path
 
 from pliant.errors import RecordingError, RejectedError
-from pliant.loop.saving import NOW, claim_recording, follow, has_begun, output_folder
+from pliant.loop.processes import ended_within
+from pliant.loop.saving import (
+    NOW,
+    claim_recording,
+    end_recorder,
+    follow,
+    has_begun,
+    output_folder,
+    recording_problem,
+)
 from pliant.mobile.mission.mission_link import MissionLink, MissionSession
 from pliant.session.link import Link
 from pliant.session.session import Session
@@ -76,10 +85,9 @@ class Recorder:
         """
         path, process = self._file, self._process
         if process is not None:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(wait_s)
+            ended_within(process, wait_s)
             process.terminate()
-            process.wait()
+            end_recorder(process, _END_S)
         self._file, self._process, self.is_automatic = "", None, False
         return path
 
@@ -95,7 +103,7 @@ class Recorder:
         if (code := process.poll()) is not None:
             self._file = ""
             if code:
-                self._mishap = f"The recorder exited early (exit code {code}): {file} is not complete."
+                self._mishap = f"{file} {recording_problem(process)}"
         elif self.is_automatic and _size(file) > AUTOMATIC_BYTES:
             process.terminate()
             self.is_automatic = False

@@ -11,7 +11,7 @@ from pathlib import Path
 from pliant.control.parameters import Parameters
 from pliant.errors import PliantError, RejectedError, UnknownNameError
 from pliant.mobile.mission.mission_link import MissionLink, MissionSession, attach_any
-from pliant.mobile.mission.mission_task import changed_mission, find_mission
+from pliant.mobile.mission.mission_task import MissionTask, changed_mission, find_mission
 from pliant.model.catalogue import available_models
 from pliant.params.declare import validated
 from pliant.records import TROUBLES
@@ -26,20 +26,19 @@ from pliant.studio.shown_parameters import parameters_in_words
 from pliant.studio.stage.liveness import status_of, was_killed
 from pliant.studio.stage.recorder import Recorder
 from pliant.studio.stage.shown_scene import ArmScene, MissionScene
+from pliant.studio.stage.task_folders import TaskFolders
 from pliant.studio.wire import HEAD, arm_channels, limits_in_words
 from pliant.studio.work.archive import experiments_in_words
 from pliant.studio.work.background import Work
-from pliant.task.bundled_files import bundled_files, find_file
+from pliant.task.bundled_files import bundled_files, find_bundled, find_file
 from pliant.task.schema import Task, is_mission, load_task, located
 
 _ANOTHER = "This was requested for another loop, so it was not done. Repeat it if you still want it."
 
 
-def _file_of(name: str) -> Path:
-    """The file of a task; reading a device or a pipe might never end."""
-    if not (path := find_file("task", name)).is_file():
-        raise RejectedError(f"{path} is not a regular file. Give the path of a YAML file.")
-    return path
+def _read(path: Path) -> Task | MissionTask:
+    """The task or mission in a file."""
+    return find_mission(str(path)) or load_task(path)
 
 
 class Stage:
@@ -59,6 +58,8 @@ class Stage:
         self._robots: set[str] = set()
         self._waiting: tuple[str, bool, int] | None = None
         self._opening = False
+        self.folders = TaskFolders()
+        """The files that a page may name."""
         self.mishap = ""
         """Why the task from the command line could not be started."""
         self.recorder = Recorder()
@@ -77,10 +78,15 @@ class Stage:
         A simulated task waits for the first page (`open`), so that nothing of it is missed. A real robot starts at
         once, because the user has just confirmed it. So does a mission, which waits for its own command.
         """
-        if is_mission(_file_of(source)):
+        if not (path := find_file("task", source)).is_file():  # reading a device or a pipe might never end
+            raise RejectedError(f"{path} is not a regular file. Give the path of a YAML file.")
+        if find_bundled("task", source) != path:
+            self.folders.add_file(path)
+        task = _read(path)  # what is wrong with it is reported in the terminal
+        if isinstance(task, MissionTask):
             self.start(source, record=record)
             return
-        task = located(load_task(source))
+        task = located(task)
         self._robots.add(task.robot)
         if not is_simulated(task.robot):
             self.start(source, record=record)
@@ -118,10 +124,10 @@ class Stage:
         if robot and robot not in self.robots:
             raise UnknownNameError("robot", robot, self.robots)
         stops = self.stops if stops is None else stops
-        if is_mission(_file_of(source)):
-            self._start_mission(source, robot, record)
+        task = self.folders.load(source, _read)
+        if isinstance(task, MissionTask):
+            self._start_mission(task, source, robot, record)
             return
-        task = load_task(source)
         if robot:
             data = task.model_dump()
             data["robot"] = robot
@@ -147,9 +153,7 @@ class Stage:
         if self.stops != stops:
             session.halt()
 
-    def _start_mission(self, source: str, robot: str, record: bool) -> None:
-        mission = find_mission(source)
-        assert mission is not None
+    def _start_mission(self, mission: MissionTask, source: str, robot: str, record: bool) -> None:
         session = MissionSession(changed_mission(mission, [], {"robot": robot or None}))
         self._check_robot(session.task.robot)
         with self.lock:
@@ -317,7 +321,7 @@ class Stage:
 
     def preset(self, name: str) -> Parameters:
         """A kept set, or the one of a task."""
-        return self.kept[name] if name in self.kept else load_task(_file_of(name)).params
+        return self.kept[name] if name in self.kept else self.folders.load(name, load_task).params
 
     # -- recording --
 
