@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pliant.bridge.bridge_process import Ears
+from pliant.bridge.bridge_process import RequestReceiver
 from pliant.bridge.request_order import STARTS, STOPS, Answer, Turns
 from pliant.bridge.requests import Requests, known_words
 from pliant.compiling.ahead import ensure
@@ -83,11 +83,11 @@ def test_a_stop_waits_for_no_other_request_and_a_start_from_before_it_is_refused
 
 def test_over_ros_a_halt_is_obeyed_while_the_sensor_is_tared(network: None, arm: Session, slow_tare: SlowTare) -> None:
     with Node("someone") as node, Node("pliant") as bridge:
-        ears = Ears(arm, bridge)
+        ears = RequestReceiver(arm, bridge)
         commands, answers = node.writer("/pliant/command", STRING), node.reader("/pliant/answer", STRING)
         bridge.announce()
         node.announce()
-        until(lambda: commands.listeners and answers.speakers and ears._answers.listeners)
+        until(lambda: commands.listeners and answers.publishers and ears._answers.listeners)
         said: list[str] = []
 
         def heard(words: str) -> bool:

@@ -81,7 +81,7 @@ def test_when_the_guard_dies_zero_is_said_as_often_as_at_the_end(
         assert (drive.agreed, drive.pairs) == (False, [])
         assert "watchdog of the bridge has exited" in drive.news[0]
         drive.beat()
-        drive.rest()
+        drive.send_zero()
         assert len(writer.sent) == TIMES  # everyone has it
     assert len(writer.sent) == TIMES
 
@@ -99,7 +99,7 @@ def test_a_zero_that_nobody_has_confirmed_is_said_again_until_someone_does(
         drive.beat()
         assert len(writer.sent) == TIMES + 2
         drive.beat()  # who takes over from here is not fought
-        drive.rest()
+        drive.send_zero()
     assert len(writer.sent) == TIMES + 2
 
 
@@ -113,7 +113,7 @@ def test_one_that_nobody_ever_confirms_is_said_until_the_end_and_then_too(
         drive.beat()
         drive.beat()
         assert len(writer.sent) == TIMES + 2
-        drive.rest()  # as while the loop hangs
+        drive.send_zero()  # as while the loop hangs
         assert len(writer.sent) == TIMES + 3
     assert len(writer.sent) == 2 * TIMES + 3
     assert len(set(writer.sent)) == 1
@@ -165,7 +165,7 @@ class Rounds:
 
     def look(self) -> None: ...
 
-    def rest(self) -> None:
+    def send_zero(self) -> None:
         self.rested_s.append(self.now)
 
 
@@ -202,7 +202,7 @@ def test_a_bridge_that_is_held_up_catches_up_and_leaves_out_only_what_is_older_t
 ) -> None:
     board, ticks = Jumping([1, 1, late, 1, 1]), list[int]()
     link: Any = SimpleNamespace(board=board, task=Task())
-    drive = SimpleNamespace(beat=lambda: None, look=lambda: None, rest=lambda: None, news=[])
+    drive = SimpleNamespace(beat=lambda: None, look=lambda: None, send_zero=lambda: None, news=[])
     publisher: Any = SimpleNamespace(drive=drive, publish=lambda records: ticks.extend(records["tick"].tolist()))
     monkeypatch.setattr(bridge_process, "time", SimpleNamespace(monotonic=lambda: 0.0, sleep=lambda _: None))
     bridge_process._follow(link, publisher, board.go_on)

@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant.mobile.mission.mission_params import MissionSettings, Park, Travel
 from pliant.mobile.mission.stage_machine import STOPPED, Mission
-from pliant.mobile.mission.stages import Seen
+from pliant.mobile.mission.stages import Observation
 from pliant.mobile.planning.grid import OccupancyGrid, grid_of
 from pliant.mobile.whole_body.kinematic_body import BASE_JOINTS, Body
 
@@ -21,7 +21,7 @@ GOAL = (4.3, 2.0, 0.8, 0.0, -math.sqrt(0.5), math.sqrt(0.5), 0.0)
 PARK = (3.14, -2.46, 2.28, -1.40, -1.57, 0.0)
 SETTINGS = MissionSettings(park=Park(q=PARK), travel=Travel(candidates=60))
 
-Faults = Callable[[Seen], Seen]
+Faults = Callable[[Observation], Observation]
 
 
 def room(*boxes: tuple[float, float, float, float]) -> OccupancyGrid:
@@ -47,7 +47,9 @@ class Drive:
 
     def period(self, fault: Faults = lambda seen: seen, obeys: float = 1.0) -> None:
         joints = self.q[BASE_JOINTS:]
-        seen = Seen(self.time_s, self.q.copy(), self.u[2:].copy(), self.u[:2].copy(), joints.copy(), self.q.copy())
+        seen = Observation(
+            self.time_s, self.q.copy(), self.u[2:].copy(), self.u[:2].copy(), joints.copy(), self.q.copy()
+        )
         self.u = self.mission.step(fault(seen))
         self.commands.append(self.u)
         self.stages.append(self.mission.stage)

@@ -58,8 +58,8 @@ def test_a_filtered_command_keeps_every_limit_whatever_is_asked(wishes: list[tup
     limits = BaseLimits(wheel_m_s=1.0)
     half, last = 0.5 * BASE.track_m, np.zeros(2)
     record, twist = limits_record(BASE, limits), np.zeros(2)
-    for wish in wishes:
-        limited(record[0], twist, np.array(wish), DT, twist)
+    for requested in wishes:
+        limited(record[0], twist, np.array(requested), DT, twist)
         v, omega = twist
         assert -limits.backward_m_s - 1e-12 <= v <= limits.forward_m_s + 1e-12
         assert abs(omega) <= limits.turn_rad_s + 1e-12

@@ -44,9 +44,9 @@ def excess(velocities: list[Any]) -> float:
 def test_whatever_is_asked_no_limit_is_broken_and_a_stop_ends_at_rest(wishes: list[list[float]]) -> None:
     filtered, joints = BodyFilter(BODY, DT), BODY.q_home[BASE_JOINTS:]
     sent: list[Any] = []
-    for wish in [*wishes, [0.0] * 8]:
-        for _ in range(150 if any(wish) else 1500):
-            u = filtered.step(wish, joints)
+    for requested in [*wishes, [0.0] * 8]:
+        for _ in range(150 if any(requested) else 1500):
+            u = filtered.step(requested, joints)
             sent.append(u.copy())
             joints = joints + DT * u[2:]
     assert excess(sent) < 1e-9
@@ -77,8 +77,8 @@ def test_what_is_no_number_is_a_wish_to_stand_for_base_or_arm_alone() -> None:
 def test_a_wish_within_the_limits_passes_unchanged() -> None:
     filtered, joints = BodyFilter(BODY, DT), BODY.q_home[BASE_JOINTS:]
     for k in range(500):
-        wish = np.array([0.3, 0.2, *[0.2] * 6]) * math.sin(k * DT)
-        np.testing.assert_allclose(filtered.step(wish, joints), wish, rtol=0, atol=1e-15)
+        requested = np.array([0.3, 0.2, *[0.2] * 6]) * math.sin(k * DT)
+        np.testing.assert_allclose(filtered.step(requested, joints), requested, rtol=0, atol=1e-15)
 
 
 def test_a_joint_motion_ends_at_rest_and_its_speed_is_its_derivative_within_the_share() -> None:

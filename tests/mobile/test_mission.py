@@ -15,7 +15,7 @@ from pliant.mobile.following.followers import RegulatedPurePursuit
 from pliant.mobile.mission.mission_params import Park, Reach, Travel
 from pliant.mobile.mission.stage_machine import DONE, STOPPED, Mission
 from pliant.mobile.mission.stages import pose_apart
-from pliant.mobile.planning.base_poses import Stands
+from pliant.mobile.planning.base_poses import ReachPoses
 from pliant.mobile.planning.planner import HybridAStar, NoPathError, Plan
 from pliant.mobile.whole_body.kinematic_body import Body
 
@@ -44,10 +44,10 @@ def test_the_filter_takes_nothing_from_a_stage_that_keeps_to_its_limits(body: Bo
     robot, worst = Drive(begun(body)), 0.0
     robot.until("C")
     stage = robot.mission.reach
-    asked, passed = stage.wish, stage.let_through
+    asked, passed = stage.requested, stage.use_filtered
     last: list[Any] = []
-    stage.wish = lambda seen: last.append(asked(seen)) or last[-1]
-    stage.let_through = passed
+    stage.requested = lambda seen: last.append(asked(seen)) or last[-1]
+    stage.use_filtered = passed
     while not robot.mission.ended:
         last.clear()
         robot.period()
@@ -114,20 +114,20 @@ def test_a_tool_that_would_take_too_long_is_refused_after_the_rehearsal(body: Bo
 
 def test_the_place_is_the_cheapest_to_drive_to_and_the_arm_reaches_from_it(body: Body) -> None:
     mission = begun(body)
-    stand = mission.prepare(START)
-    stands = Stands(body, np.array(GOAL), SETTINGS.travel)
+    reach_pose = mission.prepare(START)
+    stands = ReachPoses(body, np.array(GOAL), SETTINGS.travel)
     costs = [
         mission.planner.plan(START, place.base).cost_m for place in stands.places if mission.planner.free(place.base)
     ]
     assert len(costs) > 3
-    assert stand.plan.cost_m == pytest.approx(min(costs))
-    np.testing.assert_allclose(body.pose(stand.q)[:3], GOAL[:3], atol=1e-5)
-    np.testing.assert_allclose(stand.plan.path.end[:2], stand.q[:2], atol=1e-6)
+    assert reach_pose.plan.cost_m == pytest.approx(min(costs))
+    np.testing.assert_allclose(body.pose(reach_pose.q)[:3], GOAL[:3], atol=1e-5)
+    np.testing.assert_allclose(reach_pose.plan.path.end[:2], reach_pose.q[:2], atol=1e-6)
 
 
 def test_what_speaks_against_a_place_is_told_when_it_is_so_of_all(body: Body) -> None:
     mission = begun(body)
-    stands = Stands(body, np.array(GOAL), SETTINGS.travel, lambda q: "it is too draughty")
+    stands = ReachPoses(body, np.array(GOAL), SETTINGS.travel, lambda q: "it is too draughty")
     with pytest.raises(PliantError, match="is suitable: it is too draughty"):
         stands.nearest(mission.planner, START)
 
@@ -141,10 +141,10 @@ def test_a_place_that_cannot_be_the_cheapest_is_not_planned_to(body: Body) -> No
             asked.append(goal)
             return super().plan(start, goal, go_on)
 
-    stands = Stands(body, np.array(GOAL), SETTINGS.travel)
+    stands = ReachPoses(body, np.array(GOAL), SETTINGS.travel)
     planner = Counting(mission.grid, mission.settings.planner)
-    stand = stands.nearest(planner, START)
-    assert stand.plan.cost_m == pytest.approx(mission.prepare(START).plan.cost_m)
+    reach_pose = stands.nearest(planner, START)
+    assert reach_pose.plan.cost_m == pytest.approx(mission.prepare(START).plan.cost_m)
     assert 0 < len(asked) < sum(planner.free(place.base) for place in stands.places)
 
 
@@ -155,7 +155,7 @@ def test_when_the_time_is_over_the_best_way_found_by_then_is_taken(body: Body) -
         left[0] -= 1
         return left[0] > 0
 
-    stands = Stands(body, np.array(GOAL), SETTINGS.travel)
+    stands = ReachPoses(body, np.array(GOAL), SETTINGS.travel)
     assert stands.nearest(mission.planner, START, go_on).plan.path.length_m > 1.0
     with pytest.raises(NoPathError, match="within the time limit"):
         stands.nearest(mission.planner, START, lambda: False)

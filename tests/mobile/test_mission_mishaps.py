@@ -17,7 +17,7 @@ from pliant.mobile.base.drive_model import limited, limits_record
 from pliant.mobile.following.progress import ProgressWatch
 from pliant.mobile.mission.mission_params import Park, Reach, Travel
 from pliant.mobile.mission.stage_machine import BEGIN, DONE
-from pliant.mobile.mission.stages import Seen, pose_apart
+from pliant.mobile.mission.stages import Observation, pose_apart
 from pliant.mobile.planning.free_space import free_at, prepared
 from pliant.mobile.whole_body.kinematic_body import BASE_JOINTS, Body
 from pliant.mobile.whole_body.mobile_arm import Chassis
@@ -42,7 +42,7 @@ def test_an_arm_that_something_holds_stops_it_and_is_pressed_no_more(body: Body,
         robot.period()
     held = robot.q[BASE_JOINTS:].copy()
 
-    def stuck(seen: Seen) -> Seen:
+    def stuck(seen: Observation) -> Observation:
         return replace(seen, q=np.concatenate([seen.q[:BASE_JOINTS], held]), qd=np.zeros(6))
 
     assert re.search(r"joint \d is 0\.1\d rad away from its command", stopped_by(robot, stuck))
@@ -53,7 +53,7 @@ def test_an_arm_that_lags_behind_its_command_is_not_held(body: Body) -> None:
     robot = Drive(begun(body))
     past = [robot.q.copy()]
 
-    def late(seen: Seen) -> Seen:
+    def late(seen: Observation) -> Observation:
         past.append(seen.q)
         joints = past[max(0, len(past) - round(0.1 / DT))][BASE_JOINTS:]
         return replace(seen, q=np.concatenate([seen.q[:BASE_JOINTS], joints]), ahead_s=0.1)
@@ -67,7 +67,7 @@ def stuck_base(robot: Drive, spins: bool = False) -> Faults:
     """From now on the base stays where it is, and its pose is heard with noise; its wheels stand, or turn as told."""
     held, random = robot.q[:BASE_JOINTS].copy(), np.random.default_rng(1)
 
-    def stay(seen: Seen) -> Seen:
+    def stay(seen: Observation) -> Observation:
         robot.q[:BASE_JOINTS] = held
         noise = 0.002 * random.normal(size=BASE_JOINTS)
         return replace(seen, q=np.concatenate([held + noise, seen.q[BASE_JOINTS:]]), twist=spins * seen.twist)
@@ -150,9 +150,9 @@ def test_a_long_way_may_take_its_time_per_metre(body: Body) -> None:
     robot = Drive(begun(body, travel=Travel(candidates=60, limit_s=2.0, limit_s_m=10.0)))
     robot.to_the_end()
     assert robot.mission.stage == DONE
-    stand = robot.mission.stand
-    assert stand is not None
-    assert robot.mission.drive.limit_s == pytest.approx(10.0 * stand.plan.path.length_m)
+    reach_pose = robot.mission.reach_pose
+    assert reach_pose is not None
+    assert robot.mission.drive.limit_s == pytest.approx(10.0 * reach_pose.plan.path.length_m)
 
 
 def test_an_arm_that_cannot_be_parked_in_time_does_not_begin(body: Body) -> None:
@@ -190,7 +190,7 @@ def test_a_map_that_leaves_no_way_stops_it_before_the_obstacle(body: Body) -> No
 def test_a_base_takes_another_way_around_what_a_map_shows_in_its_way(body: Body) -> None:
     robot = Drive(begun(body))
     robot.until("B", 0.2)
-    before = robot.mission.stand
+    before = robot.mission.reach_pose
     assert before is not None
     x, y, _ = before.plan.path.at([0.6 * before.plan.path.length_m])[0, :3]
     grid = room((x - 0.2, y - 0.2, 0.4, 0.4))
@@ -212,10 +212,10 @@ def test_other_ways_are_looked_for_as_often_as_allowed_and_no_more(body: Body) -
     robot.until("B", 0.1)
     boxes = list[tuple[float, float, float, float]]()
     while not robot.mission.ended and len(boxes) < 9:
-        stand = robot.mission.stand
-        assert stand is not None
+        reach_pose = robot.mission.reach_pose
+        assert reach_pose is not None
         # whatever way it takes, something small is put on it
-        x, y, _ = stand.plan.path.at([0.7 * stand.plan.path.length_m])[0, :3]
+        x, y, _ = reach_pose.plan.path.at([0.7 * reach_pose.plan.path.length_m])[0, :3]
         boxes.append((x - 0.1, y - 0.1, 0.2, 0.2))
         seen = robot.mission.detours
         robot.mission.see(room(*boxes))
@@ -256,18 +256,18 @@ def test_a_goal_that_is_blocked_while_the_arm_is_parked_is_told_when_driving_sho
 @pytest.mark.parametrize("off", [(0.05, 0.0, 0.0), (0.0, 0.0, 0.05)])
 def test_a_base_beside_its_place_does_not_begin_to_reach(body: Body, off: Any) -> None:
     mission = begun(body)
-    stand = mission.prepare(START)
-    mission.reach.place = stand.q
-    q = np.concatenate([stand.q[:3] + off, PARK])
-    assert "from the pose to reach from" in mission.reach.enter(Seen(0.0, q, np.zeros(6), np.zeros(2), q[3:], q))
+    reach_pose = mission.prepare(START)
+    mission.reach.place = reach_pose.q
+    q = np.concatenate([reach_pose.q[:3] + off, PARK])
+    assert "from the pose to reach from" in mission.reach.enter(Observation(0.0, q, np.zeros(6), np.zeros(2), q[3:], q))
     mission.reach.place = q
-    assert mission.reach.enter(Seen(0.0, q, np.zeros(6), np.zeros(2), q[3:], q)) == ""
+    assert mission.reach.enter(Observation(0.0, q, np.zeros(6), np.zeros(2), q[3:], q)) == ""
 
 
 def test_noise_of_the_measured_place_does_not_stop_a_mission(body: Body) -> None:
     robot, random = Drive(begun(body)), np.random.default_rng(0)
 
-    def noisy(seen: Seen) -> Seen:
+    def noisy(seen: Observation) -> Observation:
         return replace(seen, q=seen.q + random.normal(size=9) * ([0.002] * 3 + [0.0] * 6))
 
     robot.to_the_end(noisy)

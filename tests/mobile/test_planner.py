@@ -13,9 +13,9 @@ from pliant.mobile.base.base_params import Footprint, Planner
 from pliant.mobile.planning.base_path import Path
 from pliant.mobile.planning.free_space import arc_free, free_at, prepared
 from pliant.mobile.planning.grid import UNKNOWN, OccupancyGrid, grid_of
-from pliant.mobile.planning.lattice import BLOCKED, meet, unmark
+from pliant.mobile.planning.lattice import BLOCKED, run_waves, unmark
 from pliant.mobile.planning.planner import HybridAStar, NoPathError, TimeOverError
-from pliant.mobile.planning.wave import begin, coarse, reaches, to_go
+from pliant.mobile.planning.wave import begin, coarse, distance_to_goal, reaches
 from pliant_experiments.rivals.rival_planner import ompl_solves, one_query, uncompiled
 from pliant_experiments.scenes.plan_maps import MAPS, queries
 from support.needs import needs
@@ -85,7 +85,9 @@ def test_the_wave_is_never_longer_than_a_way_that_was_found() -> None:
     for start, goal in queries(planner, 5, 15, roomy=True):
         begin(planner.space, wave, goal[0], goal[1])
         assert reaches(planner.space, wave, start[0], start[1])
-        assert to_go(planner.space, wave, start[0], start[1]) <= planner.plan(start, goal).path.length_m + 1e-9
+        assert (
+            distance_to_goal(planner.space, wave, start[0], start[1]) <= planner.plan(start, goal).path.length_m + 1e-9
+        )
 
 
 @pytest.mark.parametrize("name", ["walls", "clutter"])
@@ -213,7 +215,7 @@ def test_a_course_spares_a_search_of_all_rooms_before_gaps_that_are_too_tight_to
     begin(planner.space, wave, goal[0], goal[1])
     assert reaches(planner.space, wave, start[0], start[1])
     # a disc would come through where a base does not
-    assert to_go(planner.space, wave, start[0], start[1]) < 0.5 * guided.path.length_m
+    assert distance_to_goal(planner.space, wave, start[0], start[1]) < 0.5 * guided.path.length_m
     monkeypatch.setattr("pliant.mobile.planning.planner.HARD", 10**9)
     assert guided.expanded < 0.2 * planner.plan(start, goal).expanded
 
@@ -229,7 +231,7 @@ def test_waves_from_both_ends_meet_on_a_course_that_a_search_can_keep_to() -> No
             continue
         solved += 1
         beside = np.ones(planner.waves[0].steps.shape, bool)
-        met = meet(planner.space, there, back, goal, start)
+        met = run_waves(planner.space, there, back, goal, start)
         assert met >= 0
         for part in (there, back):
             unmark(part, met, 2, beside)

@@ -39,10 +39,10 @@ class PretendArm:
 
     def take(self, kind: str, values: Any) -> None:
         """A command arrives."""
-        self.pass_time()
+        self.wait()
         self.command, self.heard = (kind, np.array(values)), self.clock.now
 
-    def pass_time(self) -> None:
+    def wait(self) -> None:
         """Move to the present; the command lasts until the watchdog ends it."""
         kind, values = self.command
         for end in (min(self.heard + self.watchdog_s, self.clock.now), self.clock.now):
@@ -75,7 +75,7 @@ class PretendDriver(pliant.Robot):
     def read(self, reading: Any) -> None:
         if self._is_lost():
             return
-        self._arm.pass_time()
+        self._arm.wait()
         r, now = reading[0], self._arm.clock.now
         r.q[:6], r.qd[:6] = self._arm.q, self._arm.qd
         r.q[:6] *= 180 / math.pi if self._defect == "degrees" else 1.0

@@ -21,7 +21,7 @@ def test_a_message_too_large_is_left_out_and_each_has_its_publisher(network: Non
     with Node("a") as a, Node("b") as b, Node("ears") as ears:
         writers = [node.writer("joint_states", message_types.JOINT_STATE) for node in (a, b)]
         reader = ears.reader("joint_states", message_types.JOINT_STATE, largest=1000)
-        until(lambda: reader.speakers == 2 and all(writer.listeners for writer in writers))
+        until(lambda: reader.publishers == 2 and all(writer.listeners for writer in writers))
         heard = []
         for writer, n in ((writers[0], 3), (writers[0], 2000), (writers[1], 4), (writers[0], 5)):
             assert writer.send(names(n))

@@ -56,7 +56,7 @@ def test_what_a_real_ros_says_is_heard_with_equal_values(peer: Peer) -> None:
     with Node("pliant") as node:
         reader = node.reader("/goal", message_types.POSE_STAMPED, depth=N)
         node.announce()
-        until(lambda: reader.speakers and peer("listeners", topic="/goal"))
+        until(lambda: reader.publishers and peer("listeners", topic="/goal"))
         peer("stream", topic="/goal", messages=said, rate_hz=RATE_HZ)
         heard: list[Any] = []
         until(lambda: heard.extend(reader.messages()) or len(heard) >= N)
@@ -114,7 +114,7 @@ def test_bytes_that_are_no_message_are_not_sent(network: None) -> None:
             one.writer("/goal", message_types.POSE_STAMPED),
             two.reader("/goal", message_types.POSE_STAMPED),
         )
-        until(lambda: writer.listeners and reader.speakers)
+        until(lambda: writer.listeners and reader.publishers)
         assert not any(writer.send(data) for data in (b"", good[:4], good[:40], good[:4] + b"\xff" * 8))
         assert writer.send(good)
         heard: list[bytes] = []

@@ -40,7 +40,7 @@ def base(session: MissionSession) -> np.ndarray[Any, Any]:
     return session.state["base"]["pose"].copy()
 
 
-def stand(session: MissionSession, until: Until) -> None:
+def reach_pose(session: MissionSession, until: Until) -> None:
     """Wait until the robot stands, whatever the last test left."""
     session.halt()
     until(lambda: not session.mission_log["moving"])
@@ -67,12 +67,12 @@ def test_a_stop_brakes_and_says_so_and_it_can_begin_again_from_there(session: Mi
     session.begin()
     np.testing.assert_allclose(session.mission_log["account"]["path"]["start"], stood, atol=0.02)
     assert session.mission_log["moving"]
-    stand(session, until)
+    reach_pose(session, until)
 
 
 def test_a_stop_while_a_way_is_looked_for_is_not_forgotten(session: MissionSession, until: Until) -> None:
     session.begin()
-    stand(session, until)  # it has ended: to begin again, it looks for a way from here
+    reach_pose(session, until)  # it has ended: to begin again, it looks for a way from here
     before, said = base(session), list[str]()
 
     def begin() -> None:
@@ -97,7 +97,7 @@ def test_a_stop_while_a_way_is_looked_for_is_not_forgotten(session: MissionSessi
 
 
 def test_another_goal_is_planned_for_and_nothing_moves(session: MissionSession, until: Until) -> None:
-    stand(session, until)
+    reach_pose(session, until)
     before = base(session)
     session.goal([7.7, 3.25])
     mission_log = session.mission_log
@@ -108,7 +108,7 @@ def test_another_goal_is_planned_for_and_nothing_moves(session: MissionSession, 
 
 
 def test_a_goal_that_cannot_be_reached_is_refused_in_words(session: MissionSession, until: Until) -> None:
-    stand(session, until)
+    reach_pose(session, until)
     before = session.mission_log["account"]
     with pytest.raises(RejectedError, match="are off the map"):
         session.goal([0.0, 40.0])
@@ -120,13 +120,13 @@ def test_a_goal_that_cannot_be_reached_is_refused_in_words(session: MissionSessi
 
 
 def test_while_it_is_under_way_there_is_no_other_goal(session: MissionSession, until: Until) -> None:
-    stand(session, until)
+    reach_pose(session, until)
     session.begin()
     with pytest.raises(RejectedError, match="is running"):
         session.goal([7.0, 1.0])
     with pytest.raises(RejectedError, match="is running"):
         session.begin()
-    stand(session, until)
+    reach_pose(session, until)
 
 
 def test_others_attach_to_it_as_what_it_is(session: MissionSession) -> None:
@@ -140,7 +140,7 @@ def test_others_attach_to_it_as_what_it_is(session: MissionSession) -> None:
 def test_a_recording_of_it_has_the_stages_that_came_after_its_beginning(
     session: MissionSession, until: Until, tmp_path: Path
 ) -> None:
-    stand(session, until)
+    reach_pose(session, until)
     recorder = follow(session.board.path, tmp_path / "live.mcap", NOW)
     until(lambda: session.board.recording)
     session.begin()

@@ -16,7 +16,7 @@ from pliant.mobile.mission import mission_loop
 from pliant.mobile.mission.mission_loop import MissionProcess
 from pliant.mobile.mission.mission_task import changed_mission, find_mission
 from pliant.mobile.mission.stage_machine import Mission
-from pliant.mobile.planning.base_poses import Stand
+from pliant.mobile.planning.base_poses import ReachPose
 
 SHOVED_M = 0.007
 """More than a way forgives, and less than a locked base may move."""
@@ -27,7 +27,7 @@ class Patient(Mission):
 
     go_on = Event()
 
-    def prepare(self, start: Any) -> Stand:
+    def prepare(self, start: Any) -> ReachPose:
         assert self.go_on.wait(60.0)
         return super().prepare(start)
 
@@ -42,14 +42,14 @@ def process(compiled: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mission
     process = MissionProcess(board)
     Patient.go_on.clear()
     monkeypatch.setattr(mission_loop, "Mission", Patient)
-    process.goes = True
+    process.is_moving = True
     periods(process, 100)
     process.robot.world.data.qpos[0] += SHOVED_M
     while process.stage == "A":
         periods(process, 1)
     yield process
     Patient.go_on.set()
-    process._seeker.shutdown()
+    process._searcher.shutdown()
 
 
 def periods(process: MissionProcess, n: int) -> np.ndarray[Any, Any]:
@@ -67,14 +67,14 @@ def test_no_period_waits_for_the_search_and_the_base_stands_until_it_has_its_way
     Patient.go_on.set()
     while process.mission.drive.seeks:
         periods(process, 1)
-    stand = process.mission.drive.stand
-    assert stand is not None
-    np.testing.assert_allclose(stand.plan.path.start, process.robot.base_pose(), atol=1e-3)
+    reach_pose = process.mission.drive.reach_pose
+    assert reach_pose is not None
+    np.testing.assert_allclose(reach_pose.plan.path.start, process.robot.base_pose(), atol=1e-3)
     assert np.abs(periods(process, 500)["base"]["command"]).max() > 0.1
 
 
 def test_a_halt_is_heard_while_it_looks_for_its_way(process: MissionProcess) -> None:
-    process._obey(SimpleNamespace(code=goal_requests.HALT, number=0))
+    process._carry_out(SimpleNamespace(code=goal_requests.HALT, number=0))
     periods(process, 1)
     assert process.stage == "stopping"
     assert "a stop was requested" in process.mission.log[-1].reason

@@ -155,8 +155,8 @@ def test_a_recorded_mission_tells_the_same_as_the_run(run: MissionRun, recording
     assert mission_log.task == run.task
     np.testing.assert_array_equal(mission_log.grid.occupancy, run.grid.occupancy)
     assert mission_log.path is not None
-    assert run.stand is not None
-    assert mission_log.path.length_m == pytest.approx(run.stand.plan.path.length_m)
+    assert run.reach_pose is not None
+    assert mission_log.path.length_m == pytest.approx(run.reach_pose.plan.path.length_m)
     figures = {figure.name: figure for figure in mission_figures(mission_log)}
     assert all(figure.met for figure in figures.values())
     assert figures["tool: position error"].value < 1.0

@@ -24,7 +24,7 @@ from pliant.studio.wire import text_of
 from pliant.studio.work import archive
 from pliant.studio.work import background as work_module
 from pliant.studio.work.background import Work
-from pliant.studio.work.what_if import run_otherwise
+from pliant.studio.work.what_if import run_changed
 from pliant.task.schema import Task, load_task
 
 pytestmark = pytest.mark.slow
@@ -75,12 +75,12 @@ def test_what_if_repeats_what_was_done_live(tmp_path: Path) -> None:
         arm.wait(0.2)
     recording = Recording.load(tmp_path / "live.mcap")
     task = Task.model_validate(recording.meta["task"])
-    again = run_otherwise(recording, task, task.params)
+    again = run_changed(recording, task, task.params)
     assert not again.from_rest
     was, now = (records["observed"]["pose"][:, :3] for records in (recording.records, again.records))
     assert np.ptp(was[:, 0]) > 0.005
     np.testing.assert_allclose(now, was, atol=1e-9)
-    stiffer = run_otherwise(recording, task, changed(task.params, {"admittance.mass": 40.0}))
+    stiffer = run_changed(recording, task, changed(task.params, {"admittance.mass": 40.0}))
     assert np.ptp(stiffer.records["observed"]["pose"][:, 0]) < 0.5 * np.ptp(was[:, 0])
 
 
@@ -89,7 +89,7 @@ def test_what_if_of_a_later_part_begins_there_at_rest(kept: Path) -> None:
     task = Task.model_validate(recording.meta["task"])
     at = round((task.sim.pushes[0].at_s - 0.2) * task.rate_hz)
     part = replace(recording, records=recording.records[at:])
-    again = run_otherwise(part, task, task.params)
+    again = run_changed(part, task, task.params)
     assert again.from_rest
     assert again.records["tick"].tolist() == part.records["tick"].tolist()
     np.testing.assert_allclose(
@@ -123,7 +123,7 @@ def test_what_is_being_worked_out_can_be_cancelled_and_ends_with_the_studio(monk
 
     def run() -> None:
         try:
-            work.told("experiment", "dome", "--json")
+            work.json_of_command("experiment", "dome", "--json")
         except RejectedError as error:
             said.append(str(error))
 

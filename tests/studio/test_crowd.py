@@ -15,7 +15,7 @@ from websockets.exceptions import ConnectionClosed
 from pliant.studio import server
 from pliant.studio.hub import Hub, Page
 from pliant.studio.listening import LOCAL, link_of
-from pliant.studio.request_handling import Desk
+from pliant.studio.request_handling import RequestHandler
 from pliant.studio.server import MOST_PAGES, TOO_MANY_PAGES, TOO_SLOW, Allowance, Studio
 from pliant.studio.stage.stage import Stage
 
@@ -89,7 +89,7 @@ def test_so_many_messages_are_taken_in_a_second_whoever_sends_them(monkeypatch: 
 def test_where_all_pages_say_too_much_only_a_stop_is_taken() -> None:
     async def crowd() -> None:
         stage, page = Stage(), Page()
-        desk = Desk(stage)
+        desk = RequestHandler(stage)
         desk.take(json.dumps({"id": 1, "do": "recordings"}), page, is_crowded=True)
         said = json.loads(cast(str, await page.next()))
         assert "send too many messages" in said["error"]

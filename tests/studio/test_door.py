@@ -20,11 +20,11 @@ from websockets.typing import Origin
 from pliant.errors import PliantError
 from pliant.session.link import attach
 from pliant.studio.actions import ACTIONS, IN_TURN, MOVES
-from pliant.studio.host_check import Door
+from pliant.studio.host_check import HostCheck
 from pliant.studio.hub import Page
 from pliant.studio.listening import LOCAL, listen
 from pliant.studio.request import Request
-from pliant.studio.request_handling import MOST_WAITING, Desk
+from pliant.studio.request_handling import MOST_WAITING, RequestHandler
 from pliant.studio.server import TOKEN_VARIABLE, _token
 from pliant.studio.stage.stage import Stage
 
@@ -227,7 +227,7 @@ def heard(studio: Running, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
         return {"freed": free.wait(60.0)}
 
     async def asked(requests: tuple[dict[str, Any], ...], said: dict[int, dict[str, Any]]) -> None:
-        desk, page = Desk(stage), Page()
+        desk, page = RequestHandler(stage), Page()
         for number, request in enumerate(requests):
             desk.take(json.dumps({"id": number, **request}), page)
         while len(said) < len(requests):
@@ -354,15 +354,17 @@ def test_names_of_this_machine_are_known_and_of_all_addresses_any_address(studio
 
     async def nothing(*_: object) -> None: ...
 
-    local, exposed = Door(nothing, LOCAL, 8000), Door(nothing, "0.0.0.0", 8000)
+    local, exposed = HostCheck(nothing, LOCAL, 8000), HostCheck(nothing, "0.0.0.0", 8000)
     for door in (local, exposed):
-        assert all(door.knows([name]) for name in ("localhost:8000", "127.0.0.1:8000", "[::1]:8000", "LOCALHOST:8000"))
-        assert not any(door.knows([name]) for name in ("robot.local:8000", "127.0.0.1", "[::1:8000", "localhost:x"))
-        assert not door.knows([])
-        assert not door.knows(["localhost:8000", "localhost:8000"])
-    assert exposed.knows(["192.0.2.7:8000"])
-    assert not local.knows(["192.0.2.7:8000"])
-    assert Door(nothing, "192.0.2.7", 80).knows(["192.0.2.7"])
+        assert all(
+            door.is_known([name]) for name in ("localhost:8000", "127.0.0.1:8000", "[::1]:8000", "LOCALHOST:8000")
+        )
+        assert not any(door.is_known([name]) for name in ("robot.local:8000", "127.0.0.1", "[::1:8000", "localhost:x"))
+        assert not door.is_known([])
+        assert not door.is_known(["localhost:8000", "localhost:8000"])
+    assert exposed.is_known(["192.0.2.7:8000"])
+    assert not local.is_known(["192.0.2.7:8000"])
+    assert HostCheck(nothing, "192.0.2.7", 80).is_known(["192.0.2.7"])
 
 
 def test_a_token_is_hard_to_guess_whoever_chose_it(monkeypatch: pytest.MonkeyPatch) -> None:

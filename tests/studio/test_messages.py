@@ -27,7 +27,7 @@ from pliant.studio.hub import Hub, Page
 from pliant.studio.law_words import laws_in_words
 from pliant.studio.message_check import check
 from pliant.studio.request import asked_in
-from pliant.studio.request_handling import Desk
+from pliant.studio.request_handling import RequestHandler
 from pliant.studio.stage.stage import Stage
 from pliant.studio.wire import HEAD, head_of
 
@@ -155,7 +155,7 @@ def test_whatever_a_page_asks_is_answered_with_words(name: Any, fields: dict[str
 
 async def _answer(text: str) -> dict[str, Any]:
     """What a Studio without a loop answers."""
-    desk, page = Desk(Stage()), Page()
+    desk, page = RequestHandler(Stage()), Page()
     try:
         desk.take(text, page)
         return json.loads(await asyncio.wait_for(page.next(), 60.0))

@@ -30,7 +30,7 @@ from pliant.studio.actions import ACTIONS, HALT
 from pliant.studio.hub import Page
 from pliant.studio.page_requests import Halt
 from pliant.studio.request import Request
-from pliant.studio.request_handling import Desk
+from pliant.studio.request_handling import RequestHandler
 from pliant.studio.stage.stage import Stage
 from pliant.task.schema import load_task
 
@@ -70,7 +70,7 @@ def test_nobody_waits_behind_a_stop_that_is_not_heard(studio: Running, monkeypat
     studio.go_on()
 
     async def asked() -> list[dict[str, Any]]:
-        desk, page, other = Desk(stage), Page(), Page()
+        desk, page, other = RequestHandler(stage), Page(), Page()
         with hung(studio):
             desk.take(json.dumps(STOP), page)
             desk.take(json.dumps({"id": 1, "do": "recordings"}), other)

@@ -27,14 +27,14 @@ from pliant.task.schema import load_task
 
 def test_a_cancel_that_comes_before_the_process_is_not_lost() -> None:
     work = Work()
-    with work.alone():
+    with work.exclusive():
         assert work.cancel()
         with pytest.raises(RejectedError, match="was cancelled"):
-            work.told("experiment", "dome", "--json")
+            work.json_of_command("experiment", "dome", "--json")
         assert work._process is None
     assert not work.cancel()  # nothing is left of it for the next
-    with work.alone():
-        assert work.ran("It", "json.tool", said='{"a": 1}') == {"a": 1}
+    with work.exclusive():
+        assert work.json_of_module("It", "json.tool", said='{"a": 1}') == {"a": 1}
 
 
 def test_what_takes_long_yields_to_the_loop() -> None:
@@ -42,7 +42,7 @@ def test_what_takes_long_yields_to_the_loop() -> None:
 
     def run() -> None:
         with pytest.raises(RejectedError, match="was cancelled"):
-            work.told("experiment", "dome", "--json")
+            work.json_of_command("experiment", "dome", "--json")
 
     runs = Thread(target=run)
     runs.start()
@@ -61,7 +61,7 @@ def test_an_experiment_is_looked_up_and_not_imported_by_the_studio(monkeypatch: 
         asked.append(words)
         return {"passed": True, "figures": []}
 
-    monkeypatch.setattr(work, "told", told)
+    monkeypatch.setattr(work, "json_of_command", told)
     sys.modules.pop("pliant_experiments.mobile.planner_trials", None)
     archive.run_experiment(work, "planner")
     assert asked[0][:2] == ("experiment", "planner")
@@ -95,7 +95,7 @@ def test_recordings_are_opened_one_at_a_time() -> None:
     with work.opening():
         with pytest.raises(RejectedError, match="Another recording is being opened"), work.opening():
             pass
-        with work.alone():
+        with work.exclusive():
             pass  # which is another matter
     with work.opening():
         pass
@@ -117,8 +117,10 @@ def test_a_recording_opened_in_a_process_of_its_own_is_the_same(
 
 
 def test_opening_a_recording_is_cancelled_and_its_process_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    work, said, ran = Work(), list[str](), Slot.ran
-    monkeypatch.setattr(Slot, "ran", lambda self, name, *_: ran(self, name, "asyncio"))  # which waits for its input
+    work, said, json_of_module = Work(), list[str](), Slot.json_of_module
+    monkeypatch.setattr(
+        Slot, "json_of_module", lambda self, name, *_: json_of_module(self, name, "asyncio")
+    )  # which waits for its input
 
     def run() -> None:
         with work.opening("Opening push.mcap"), pytest.raises(RejectedError) as cancelled:

@@ -42,7 +42,7 @@ class MissionHistory:
     records: Array
     log: list[Change]
     path: Path | None
-    stand: Array | None
+    reach_pose: Array | None
     goal: Array
     body: Body
 
@@ -137,8 +137,8 @@ def _history(said: dict[str, Any], grid: OccupancyGrid, records: Array) -> Missi
     way = said["path"] and Path(tuple(said["path"]["start"]), np.array(said["path"]["arcs"], float).reshape(-1, 2))
     body = Body(task.robot.partition(":")[2], limits=task.base, tool=task.tool)
     log = [Change(*row) for row in said["log"]]
-    stand = None if said["stand"] is None else np.array(said["stand"])
-    return MissionHistory(task, grid, records, log, way or None, stand, np.array(said["goal"]), body)
+    reach_pose = None if said["stand"] is None else np.array(said["stand"])
+    return MissionHistory(task, grid, records, log, way or None, reach_pose, np.array(said["goal"]), body)
 
 
 # ---- figures -------------------------------------------------------------------------------------------------------

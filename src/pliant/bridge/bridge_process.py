@@ -15,7 +15,7 @@ from functools import partial
 from queue import Empty, Full, Queue
 from typing import Any
 
-from pliant.bridge.helper_process import AGREED, AnyLink, beside
+from pliant.bridge.helper_process import AGREED, AnyLink, helper_main
 from pliant.bridge.mission_requests import MissionRequests
 from pliant.bridge.publisher import Publisher
 from pliant.bridge.request_order import STOPS, Turns, word_of
@@ -38,7 +38,7 @@ _LOOKS = 16
 _FAREWELL_S = 5.0
 
 
-class Ears:
+class RequestReceiver:
     """Receives requests while telemetry is published: stops are carried out at once, others in a separate thread."""
 
     def __init__(self, link: AnyLink, node: Node) -> None:
@@ -67,9 +67,9 @@ class Ears:
         while not self._end.wait(_LISTEN_S):
             for name, reader, action in self._readers:
                 for message in reader.messages():
-                    self._hear(name, action, message)
+                    self._receive(name, action, message)
 
-    def _hear(self, name: str, action: Callable[[Any], str], message: Any) -> None:
+    def _receive(self, name: str, action: Callable[[Any], str], message: Any) -> None:
         """Carry out a request at once, or queue it."""
         if name not in self._takes_a_while:
             self._answer(name, *answered(action, message))
@@ -116,14 +116,14 @@ def serve(link: AnyLink, ready: Callable[[], None], goes_on: Callable[[], bool],
     """Publish and receive until the loop has ended, or this process receives a signal to stop."""
     config = link.task.ros2
     with Node(config.node, config.namespace) as node:
-        publisher, ears = Publisher(link, node, agreed=agreed), Ears(link, node)
+        publisher, ears = Publisher(link, node, agreed=agreed), RequestReceiver(link, node)
         node.announce()
         with publisher.drive:  # zero comes first: closing the requests may take a while
             ears.start()
             ready()
             _follow(link, publisher, goes_on)
         ears.stop()
-        _say_goodbye(link, publisher)
+        _publish_end(link, publisher)
 
 
 def _follow(link: AnyLink, publisher: Publisher, goes_on: Callable[[], bool]) -> None:
@@ -138,30 +138,30 @@ def _follow(link: AnyLink, publisher: Publisher, goes_on: Callable[[], bool]) ->
         now = time.monotonic()
         fresh_s = now if len(records) else fresh_s
         if now - fresh_s > link.task.ros2.stale_s:
-            drive.rest()
+            drive.send_zero()
         rounds += 1
         if rounds % _LOOKS == 0:
             drive.look()
-        _tell_user(drive.news)
+        _print_notes(drive.news)
         time.sleep(link.task.dt)
     records, _, _ = board.read(max(at, board.head - _MOST))
     publisher.publish(records)
 
 
-def _tell_user(news: list[str]) -> None:
+def _print_notes(news: list[str]) -> None:
     with contextlib.suppress(OSError):  # the reader may have exited
         while news:
             print(news.pop(0), flush=True)
 
 
-def _say_goodbye(link: AnyLink, publisher: Publisher) -> None:
+def _publish_end(link: AnyLink, publisher: Publisher) -> None:
     """Report how the loop ended."""
     if link.board.status == RUNNING and not link.running:
-        publisher.tell_death()
+        publisher.publish_crash()
     elif (latest := link.board.latest()) is not None:
         publisher.tell(latest)
     publisher.texts.flush(_FAREWELL_S)
 
 
 if __name__ == "__main__":
-    sys.exit(beside(sys.argv[1], partial(serve, agreed=sys.argv[2:] == [AGREED]), attach_any))
+    sys.exit(helper_main(sys.argv[1], partial(serve, agreed=sys.argv[2:] == [AGREED]), attach_any))

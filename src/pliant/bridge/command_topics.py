@@ -40,7 +40,7 @@ class Drive:
             if stencil.topic.message_type != JOINT_TRAJECTORY
         ]
         self._known: set[str] = set()
-        self._must_rest = False
+        self._must_send_zero = False
 
     @property
     def pairs(self) -> list[tuple[Stencil, Writer]]:
@@ -61,26 +61,26 @@ class Drive:
     def beat(self) -> None:
         """Send a heartbeat to the watchdog; without a watchdog no commands are sent."""
         if self._guard is not None and self._guard.beat():
-            self.agreed, self._guard, self._must_rest = False, None, True
-            self._must_rest = not self._stand()
-            said = "is sent until all subscribers have it" if self._must_rest else "was sent"
+            self.agreed, self._guard, self._must_send_zero = False, None, True
+            self._must_send_zero = not self._send_zeros()
+            said = "is sent until all subscribers have it" if self._must_send_zero else "was sent"
             self.news.append(
                 f"The watchdog of the bridge has exited. Zero {said}, and commands are withheld from now on."
             )
-        elif self._must_rest and not self.agreed:
-            self.rest()
-            self._must_rest = not self._is_taken(0.0)
+        elif self._must_send_zero and not self.agreed:
+            self.send_zero()
+            self._must_send_zero = not self._is_taken(0.0)
 
-    def rest(self) -> None:
+    def send_zero(self) -> None:
         """Send zero once on velocity topics; nothing if no commands were sent."""
-        if self.agreed or self._must_rest:
+        if self.agreed or self._must_send_zero:
             for _, _, data, writer in self._rests:
                 writer.send(data)
 
-    def _stand(self) -> bool:
+    def _send_zeros(self) -> bool:
         """Send zero several times; returns whether all reliable subscribers have received it."""
         for _ in range(TIMES):
-            self.rest()
+            self.send_zero()
             if self._guard is not None:
                 self._guard.beat()
             time.sleep(PAUSE_S)
@@ -100,8 +100,8 @@ class Drive:
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self._rests and (self.agreed or self._must_rest):
-            self._stand()
+        if self._rests and (self.agreed or self._must_send_zero):
+            self._send_zeros()
         if self._guard is not None:
             self._guard.release()
             self._guard.wait()

@@ -19,7 +19,7 @@ Work = Callable[[L, Callable[[], None], Callable[[], bool]], None]
 """``work(link, ready, goes_on)``: calls `ready` once it runs, and returns when `goes_on` returns False."""
 
 
-def beside(board: str, work: Work[L], connect: Callable[[str], L]) -> int:
+def helper_main(board: str, work: Work[L], connect: Callable[[str], L]) -> int:
     """Main function of such a process; returns its exit code. Once it is ready, it prints notes for the user.
 
     If it fails instead, the error is the only line that it prints.

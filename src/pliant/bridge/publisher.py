@@ -78,7 +78,7 @@ class Publisher:
             held = self.drive.held if topic == "~/state" else []
             self.texts.say(topic, "; withheld: ".join([text, " ".join(held)]) if held else text)
 
-    def tell_death(self) -> None:
+    def publish_crash(self) -> None:
         """Report that the loop's process exited without reporting a reason."""
         self.texts.say("~/state", STATUS[FAULT])
         self.texts.say("~/fault", "the loop's process exited without reporting a reason")

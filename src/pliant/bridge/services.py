@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.bridge.helper_process import beside
+from pliant.bridge.helper_process import helper_main
 from pliant.bridge.request_order import STOPS, Turns
 from pliant.bridge.requests import Requests, known_words
 from pliant.errors import PliantError
@@ -140,4 +140,4 @@ def serve(link: Link, ready: Callable[[], None], goes_on: Callable[[], bool]) ->
 
 
 if __name__ == "__main__":
-    sys.exit(beside(sys.argv[1], serve, attach))
+    sys.exit(helper_main(sys.argv[1], serve, attach))

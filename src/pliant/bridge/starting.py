@@ -33,7 +33,7 @@ def bridged(link: AnyLink, *, agreed: bool = False, say: Callable[[str], object]
 
     notes: list[str] = []
     bridge = _spawn("pliant.bridge.bridge_process", link, *([AGREED] if agreed else []))
-    processes, passing = [bridge], threading.Thread(target=_pass_on, args=(bridge, tell), daemon=True)
+    processes, passing = [bridge], threading.Thread(target=_forward_notes, args=(bridge, tell), daemon=True)
     try:
         _await(bridge)
         processes += _services(link, tell)
@@ -50,7 +50,7 @@ def bridged(link: AnyLink, *, agreed: bool = False, say: Callable[[str], object]
             passing.join(_NOTES_S)
 
 
-def _pass_on(bridge: subprocess.Popen[str], tell: Callable[[str], None]) -> None:
+def _forward_notes(bridge: subprocess.Popen[str], tell: Callable[[str], None]) -> None:
     """Pass on every line that the bridge prints, until it ends."""
     assert bridge.stdout is not None
     with contextlib.suppress(ValueError, OSError):

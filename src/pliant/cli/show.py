@@ -58,7 +58,7 @@ def compile_first(*needs: Need, task: Task | None = None) -> None:
         ensure(*needs)
         return
     if task is not None:
-        must_answer(task)
+        must_respond(task)
     expected = sum(job.seconds for job in jobs) / 1.6
     modules = f"{len(jobs)} module{'s' * (len(jobs) > 1)}"
     err.print(f"Compiling the control code, once per machine ({modules}, about {expected:.0f} s on an idle machine).")
@@ -75,7 +75,7 @@ def compile_first(*needs: Need, task: Task | None = None) -> None:
         err.print("Not all of it was cached: a source file changed meanwhile, or the disk is full. See `pliant cache`.")
 
 
-def must_answer(task: Task) -> None:
+def must_respond(task: Task) -> None:
     """Raise unless the robot of a task responds, if it is not simulated. Nothing moves."""
     from pliant.robots import is_simulated, reach_robot
 
@@ -90,7 +90,7 @@ def ask_once(task: Task, *, yes: bool) -> None:
     kind, _ = kind_of(task.robot)
     if kind.is_simulated:
         return
-    must_answer(task)
+    must_respond(task)
     if yes or not kind.moves_hardware:
         return
     sure = may_it_move()
@@ -100,7 +100,7 @@ def ask_once(task: Task, *, yes: bool) -> None:
         raise RejectedError("Nothing has moved: the start was not confirmed.")
 
 
-class Sure(Confirm):
+class YesNo(Confirm):
     """A question that accepts yes and no as well as y and n."""
 
     prompt_suffix = " "
@@ -114,7 +114,7 @@ def may_it_move() -> bool | None:
     """Ask whether the robot may move; None if there is no terminal to ask on."""
     question = Text("Workspace clear? Start moving? [y/N]", "prompt")
     try:
-        return Sure.ask(question, console=err, default=False, show_choices=False, show_default=False)
+        return YesNo.ask(question, console=err, default=False, show_choices=False, show_default=False)
     except EOFError:
         err.print()  # the question is on its own line
         return None

@@ -27,8 +27,8 @@ from pliant.identify.delay_fit import (
     identify,
     identify_force,
 )
-from pliant.identify.identified_arm import Mover, moving
-from pliant.identify.payload_motion import come_to_rest, slowed, where_it_stands
+from pliant.identify.identified_arm import Mover, running_arm
+from pliant.identify.payload_motion import joints_at_start, slowed, wait_at_rest
 from pliant.model.arm import Arm
 from pliant.params.declare import Section, changed, param, validated
 from pliant.task.schema import Task, arm_of
@@ -140,20 +140,20 @@ def move_free(task: Task, how: Excitation, *, fast: bool, progress: Progress = l
     """Move in free space, from the current pose back along the tool axis."""
     arm = arm_of(task)
     _must_have(arm, how.joint)
-    with moving(_quiet(task, how), fast=fast) as mover:
-        start = where_it_stands(mover, arm.n)
+    with running_arm(_without_script(task, how), fast=fast) as mover:
+        start = joints_at_start(mover, arm.n)
         way = _way(arm, start, how)
-        come_to_rest(mover, start, "the start")
+        wait_at_rest(mover, start, "the start")
         records = _excite(mover, start, way, how, progress)
         mover.move_joints(start)
-        come_to_rest(mover, start, "the start")
+        wait_at_rest(mover, start, "the start")
     return _along(records, start, way, how.amplitude_rad if how.joint else how.amplitude_m, task.dt, np.zeros(3))
 
 
 def move_pressed(task: Task, how: Excitation, *, fast: bool, progress: Progress = lambda share: None) -> Motion:
     """Press with the contact law, then move slightly out of the surface and back, so that contact is kept."""
     arm = arm_of(task)
-    with moving(_pressing(task, how), fast=fast) as mover:
+    with running_arm(_pressing(task, how), fast=fast) as mover:
         last = _press(mover)
         c, q = last["contact"], last["state"]["q_cmd"][: arm.n].copy()
         normal = c["normal"].copy()
@@ -166,11 +166,11 @@ def move_pressed(task: Task, how: Excitation, *, fast: bool, progress: Progress 
             raise
         mover.law("hold", pressed=True)
         try:
-            mover.pass_time(0.5)
+            mover.wait(0.5)
             records = _excite(mover, q, way, how, progress, task.params.contact.force_limit_n)
         finally:  # never leave the tool pressed
             mover.move_joints(up)
-            come_to_rest(mover, up, "the pose above the surface")
+            wait_at_rest(mover, up, "the pose above the surface")
     return _along(records, q, way, amplitude, task.dt, normal)
 
 
@@ -185,7 +185,7 @@ def _amplitude(c: Any) -> float:
     return amplitude
 
 
-def _quiet(task: Task, how: Excitation) -> Task:
+def _without_script(task: Task, how: Excitation) -> Task:
     """The task for this motion: low limits, `hold` with the required bandwidth, and no script."""
     quiet = slowed(task)
     return quiet.model_copy(update={"params": changed(quiet.params, {"hold.bandwidth_hz": how.bandwidth_hz})})
@@ -193,7 +193,7 @@ def _quiet(task: Task, how: Excitation) -> Task:
 
 def _pressing(task: Task, how: Excitation) -> Task:
     """The task for pressing on its surface, without its own commands and with an endless dwell."""
-    data = _quiet(task, how).model_dump()
+    data = _without_script(task, how).model_dump()
     data |= {"law": _PRESSING}
     data["params"] = changed(
         task.params, {"hold.bandwidth_hz": how.bandwidth_hz, "contact.dwell_s": 600.0}
@@ -203,24 +203,24 @@ def _pressing(task: Task, how: Excitation) -> Task:
 
 def _press(mover: Mover) -> Any:
     """Seek the surface and hold the force; returns the last record. If that fails, the tool is lifted off."""
-    mover.pass_time(0.1)  # a command before the law runs is ignored
+    mover.wait(0.1)  # a command before the law runs is ignored
     for command in ("set_start", "start"):
         mover.command(command)
-        c = mover.pass_time(0.1)[-1]["contact"]
+        c = mover.wait(0.1)[-1]["contact"]
         if c["rejected"]:
             raise DelayError(f"The contact never started: {EVENTS[int(c['rejected'])]}.")
     try:
-        return _held(mover)
+        return _wait_held(mover)
     except BaseException:
         lift_off(mover)
         raise
 
 
-def _held(mover: Mover) -> Any:
+def _wait_held(mover: Mover) -> Any:
     """Wait until the force is held; returns the last record."""
     waited = 0.0
     while waited < _PATIENCE_S:
-        last = mover.pass_time(0.1)[-1]
+        last = mover.wait(0.1)[-1]
         waited += 0.1
         c = last["contact"]
         if c["state"] == FAULT:
@@ -234,7 +234,7 @@ def lift_off(mover: Mover) -> None:
     """Command an active contact to stop, and wait until the tool has lifted off."""
     mover.command("stop")
     waited = 0.0
-    while is_at_work(mover.pass_time(0.1)[-1]["contact"]) and waited < _PATIENCE_S:
+    while is_at_work(mover.wait(0.1)[-1]["contact"]) and waited < _PATIENCE_S:
         waited += 0.1
 
 
@@ -244,11 +244,11 @@ def _excite(
     """Move back and forth between `start` and `start + way` at pseudo-random times, and end at the start."""
     random = np.random.default_rng(0)
     stay = 1.0 / (2.0 * math.pi * how.bandwidth_hz)
-    parts, passed, there = [mover.pass_time(0.1)[-1:]], 0.0, True
+    parts, passed, there = [mover.wait(0.1)[-1:]], 0.0, True
     while passed < how.seconds:
         mover.move_joints(start + way if there else start)
         time_s = stay * float(random.uniform(_SHORT, _LONG))
-        parts.append(mover.pass_time(time_s))
+        parts.append(mover.wait(time_s))
         force = float(np.linalg.norm(parts[-1]["observed"]["wrench"][:, :3], axis=1).max(initial=0.0))
         if force > force_limit_n:
             raise DelayError(f"The force reached {force:.1f} N, more than contact.force_limit_n ({force_limit_n:g} N).")

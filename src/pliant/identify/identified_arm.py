@@ -24,7 +24,7 @@ class Mover(Protocol):
 
     def command(self, name: str) -> None: ...
 
-    def pass_time(self, seconds: float) -> Array:
+    def wait(self, seconds: float) -> Array:
         """Wait; returns the telemetry since the last call, without gaps."""
         ...
 
@@ -36,7 +36,7 @@ class _Paced:
         self._session = session
         self.move_joints, self.law, self.command = session.move_joints, session.law, session.command
 
-    def pass_time(self, seconds: float) -> Array:
+    def wait(self, seconds: float) -> Array:
         self._session.wait(seconds)
         return self._session.read()
 
@@ -48,12 +48,12 @@ class _Fast:
         self._simulation = simulation = Simulation(task)
         self.move_joints, self.law, self.command = simulation.move_joints, simulation.law, simulation.command
 
-    def pass_time(self, seconds: float) -> Array:
+    def wait(self, seconds: float) -> Array:
         return self._simulation.watch(max(seconds, self._simulation.task.dt))
 
 
 @contextmanager
-def moving(task: Task, *, fast: bool) -> Iterator[Mover]:
+def running_arm(task: Task, *, fast: bool) -> Iterator[Mover]:
     """The task's arm, running its law."""
     if fast:
         yield _Fast(task)

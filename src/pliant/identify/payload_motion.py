@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import InputError, RejectedError
-from pliant.identify.identified_arm import Mover, moving
+from pliant.identify.identified_arm import Mover, running_arm
 from pliant.identify.payload_fit import LEAST_POSES, Payload, check, identify
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
@@ -93,13 +93,13 @@ def take_readings(
 ) -> Readings:
     """Turn the wrist by up to `reach` [rad] from the current pose, stop in each pose and average the readings."""
     arm, rows = arm_of(task), []
-    with moving(slowed(task), fast=fast) as mover:
-        start = where_it_stands(mover, arm.n)
+    with running_arm(slowed(task), fast=fast) as mover:
+        start = joints_at_start(mover, arm.n)
         goals = choose_poses(arm, start, poses, reach)
         for i, q in enumerate(goals):
             mover.move_joints(q)
-            come_to_rest(mover, q, f"pose {i + 1}")
-            records = mover.pass_time(average_s)
+            wait_at_rest(mover, q, f"pose {i + 1}")
+            records = mover.wait(average_s)
             good = records["state"]["trouble"] == 0
             if good.mean() < _GOOD:
                 raise RejectedError(
@@ -111,7 +111,7 @@ def take_readings(
             rows.append((reading["wrench"].mean(axis=0), reading["q"][:, : arm.n].mean(axis=0)))
             progress((i + 1) / len(goals))
         mover.move_joints(start)
-        come_to_rest(mover, start, f"pose {len(goals) + 1}")
+        wait_at_rest(mover, start, f"pose {len(goals) + 1}")
     wrenches, q = (np.array(column) for column in zip(*rows, strict=True))
     return Readings(wrenches, np.array([gravity_in_sensor(arm, row) for row in q]), q)
 
@@ -130,16 +130,16 @@ def slowed(task: Task) -> Task:
     return validated(Task, data)
 
 
-def where_it_stands(mover: Mover, n: int) -> Array:
+def joints_at_start(mover: Mover, n: int) -> Array:
     """Joints at which `hold` took over: a real arm starts where it is, not at the model's start."""
-    return mover.pass_time(0.02)[-1]["state"]["q_cmd"][:n].copy()
+    return mover.wait(0.02)[-1]["state"]["q_cmd"][:n].copy()
 
 
-def come_to_rest(mover: Mover, q: Array, what: str) -> None:
+def wait_at_rest(mover: Mover, q: Array, what: str) -> None:
     """Wait until the arm has stopped at the joints `q`; `what` names the pose in the error if it does not."""
     waited = 0.0
     while waited < _PATIENCE_S:
-        last = mover.pass_time(0.1)
+        last = mover.wait(0.1)
         waited += 0.1
         n, reading = len(q), last["reading"]
         if np.abs(reading["qd"][:, :n]).max() < _STILL and np.abs(reading["q"][-1, :n] - q).max() < 0.01:

@@ -45,7 +45,7 @@ def mobile_manipulator() -> Iterator[Entry]:
     yield read_body, world, carrier, r, m
     yield advance_body, world, carrier, c
     yield closed_loop.measure_wrench, h, p, s, r, m, o, w, q, True, dt
-    yield closed_loop.yielding, h, p, s, g, o, w, q, dt
+    yield closed_loop.compliant_twist, h, p, s, g, o, w, q, dt
     yield closed_loop.fill_telemetry, 0, 0, dt, r, g, o, c, s, w, m
     yield periods.stamp_and_wait, 0, (0, 0, 0, 0, 0), 0, pace
 
@@ -53,15 +53,15 @@ def mobile_manipulator() -> Iterator[Entry]:
 def path_search() -> Iterator[Entry]:
     """The planner."""
     planner = HybridAStar(grid_of(np.zeros((20, 20), bool), 0.2), Planner(expansions=1))
-    pose, arcs, (room, other) = np.zeros(3), np.zeros((2, 2)), planner.rooms(0)
+    pose, arcs, (room, other) = np.zeros(3), np.zeros((2, 2)), planner.memories(0)
     waves, (there, back) = planner.waves[0], planner.lattices
     yield free_space.free_at, planner.space, 0.0, 0.0, 0.0
     yield wave.begin, planner.space, waves, 0.0, 0.0
     yield wave.reaches, planner.space, waves, 0.0, 0.0
-    yield lattice.meet, planner.space, there, back, pose, pose
+    yield lattice.run_waves, planner.space, there, back, pose, pose
     yield lattice.unmark, there, 0, 1, np.zeros((1, 1), bool)
     yield hybrid_a_star.begin, planner.space, waves, room, pose, pose
-    yield hybrid_a_star.proceed, planner.space, waves, room, other, 1
+    yield hybrid_a_star.expand_poses, planner.space, waves, room, other, 1
     yield hybrid_a_star.arcs_of, room, other, arcs
     yield hybrid_a_star.turned_round, arcs, 1
     yield shortcut.joined, arcs, 1

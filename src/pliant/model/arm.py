@@ -18,7 +18,7 @@ from pliant.model import kinematics
 from pliant.model.catalogue import design
 from pliant.model.design import FLANGE, Design
 from pliant.model.handle import HANDLE
-from pliant.model.reach import misjudge, reach_of
+from pliant.model.reach import apply_model_errors, reach_of
 from pliant.model.tool import SENSOR, TOOL, Tool, attach
 
 Floats = NDArray[np.float64]
@@ -126,7 +126,7 @@ class Arm:
             raise ModelError(f"The arm {plan.name!r} cannot be built: {str(error).splitlines()[0]}.") from None
         model.opt.gravity[:] = _gravity(model, gravity, mount_rpy_deg)
         if wrong:
-            misjudge(model, mujoco.MjData(model), *scales, model.body(TOOL).id)
+            apply_model_errors(model, mujoco.MjData(model), *scales, model.body(TOOL).id)
         return cls.from_model(plan, tool, model, acceleration)
 
     @classmethod

@@ -26,7 +26,7 @@ def reach_of(model: Any, data: Any, tool_site: int) -> tuple[NDArray[np.float64]
     return points[0].copy(), max(0.0, float(2 * links.max() - links.sum())), float(links.sum())
 
 
-def misjudge(model: Any, data: Any, masses: float, lengths: float, friction: float, tool_body: int) -> None:
+def apply_model_errors(model: Any, data: Any, masses: float, lengths: float, friction: float, tool_body: int) -> None:
     """Add model errors: multiply the arm's masses, lengths and friction by these factors. The tool is unchanged."""
     arm = np.arange(model.nbody) != tool_body
     model.body_mass[arm] *= masses

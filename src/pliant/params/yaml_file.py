@@ -129,23 +129,23 @@ def _with_value(path: Path, text: str, names: list[str], value: Any) -> str:
             return _inserted(text, node, names[depth:], value)
         key: Node = found[0]
         node = found[1]
-        if _is_nothing(node):  # a key without a value
+        if _is_empty(node):  # a key without a value
             return _filled(text, key, names[depth + 1 :], value)
-    for start, end, new in reversed(list(_stretches(node, value))):
+    for start, end, new in reversed(list(_replacements(node, value))):
         text = text[:start] + new + text[end:]
     return text
 
 
-def _stretches(node: Node, value: Any) -> Iterator[tuple[int, int, str]]:
+def _replacements(node: Node, value: Any) -> Iterator[tuple[int, int, str]]:
     """What of the text becomes what: of a list as long as before, each item by itself, so that its comments stay."""
     if isinstance(node, SequenceNode) and isinstance(value, list | tuple) and len(node.value) == len(value) > 0:
         for item, new in zip(node.value, value, strict=True):
-            yield from _stretches(item, new)
+            yield from _replacements(item, new)
     else:
         yield node.start_mark.index, _end(node), _flow(value)
 
 
-def _is_nothing(node: Node) -> bool:
+def _is_empty(node: Node) -> bool:
     return node.tag.endswith(":null") and node.start_mark.index == node.end_mark.index
 
 

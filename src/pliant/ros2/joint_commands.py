@@ -15,12 +15,12 @@ Part = Callable[[Array], Array]
 """Selects the command records in the given records."""
 
 
-def itself(records: Array) -> Array:
+def unchanged(records: Array) -> Array:
     """For records that already are commands."""
     return records
 
 
-def trajectory_topic(name: str, ahead_s: float, part: Part = itself) -> Topic:
+def trajectory_topic(name: str, ahead_s: float, part: Part = unchanged) -> Topic:
     """The commanded positions as a trajectory of one point, to be reached in `ahead_s` from when it arrives.
 
     It holds no velocity: ROS 2 controllers reject a trajectory that ends while moving, and one that ends at rest is
@@ -38,6 +38,6 @@ def trajectory_topic(name: str, ahead_s: float, part: Part = itself) -> Topic:
     )
 
 
-def velocity_topic(name: str, part: Part = itself) -> Topic:
+def velocity_topic(name: str, part: Part = unchanged) -> Topic:
     """The commanded joint velocities."""
     return Topic(name, FLOAT_ARRAY, "", lambda records, n: [part(records)["qd"][:, :n]])

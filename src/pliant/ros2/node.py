@@ -99,7 +99,7 @@ class Reader:
         return [message for message, _ in self.told()]
 
     @property
-    def speakers(self) -> int:
+    def publishers(self) -> int:
         """The number of publishers."""
         return len(self._entity.get_matched_publications())
 

@@ -28,7 +28,7 @@ from pliant.robots import is_simulated
 from pliant.robots.interface import no_push
 from pliant.session.active_law import check_change, refuse_while_active
 from pliant.session.idle_parameters import without_effect
-from pliant.session.input_checks import SANE, lasting, number, numbers
+from pliant.session.input_checks import SANE, duration, number, numbers
 from pliant.session.law_status import StatusVerbs
 from pliant.session.undo import Changes
 from pliant.stability.guard import guard_change, guard_law
@@ -180,7 +180,7 @@ class ArmVerbs(StatusVerbs):
         The motion ends after `for_s` seconds unless it is commanded again: if a program dies, its goal stops. Rejected
         under a law that ignores the goal pose.
         """
-        values = [*numbers("twist", twist, 6, allowed=_TWIST), lasting(for_s)]
+        values = [*numbers("twist", twist, 6, allowed=_TWIST), duration(for_s)]
         if max(map(abs, values[:3])) > _FASTEST_M_S or max(map(abs, values[3:6])) > _FASTEST_RAD_S:
             allowed = f"{_TWIST}, within ±{_FASTEST_M_S:g} m/s and ±{_FASTEST_RAD_S:g} rad/s"
             raise InputError("twist", twist, allowed)
@@ -189,7 +189,7 @@ class ArmVerbs(StatusVerbs):
 
     def goal_accel(self, accel: ArrayLike, for_s: float = 0.1) -> None:
         """Set the goal's acceleration [m/s², rad/s²] in the base frame for `for_s` seconds; torque laws use it."""
-        values = [*numbers("accel", accel, 6, allowed=_ACCEL), lasting(for_s)]
+        values = [*numbers("accel", accel, 6, allowed=_ACCEL), duration(for_s)]
         check_takes_goal(self._answering())
         self._send(goal_requests.GOAL_ACCEL, values=values)
 
@@ -208,7 +208,7 @@ class ArmVerbs(StatusVerbs):
         it ends after so many seconds, unless another one has replaced it. Rejected under a law that ignores it.
         """
         values = self._pushed("wrench", wrench)
-        last = None if for_s is None else self._ticks() + round(lasting(for_s) * self.task.rate_hz)
+        last = None if for_s is None else self._ticks() + round(duration(for_s) * self.task.rate_hz)
         if any(values):
             check_takes_wrench(self._answering(), "The virtual push")
         self._send(goal_requests.VIRTUAL_PUSH, values=values)
@@ -219,7 +219,7 @@ class ArmVerbs(StatusVerbs):
         """Push a simulated arm at its tool: a force [N], or a wrench of six numbers, in the base frame."""
         if not is_simulated(self.task.robot):
             raise no_push(self.task.robot)
-        self._send(goal_requests.PUSH, values=[*self._pushed("force", force), lasting(for_s)])
+        self._send(goal_requests.PUSH, values=[*self._pushed("force", force), duration(for_s)])
 
     def _pushed(self, field: str, wrench: ArrayLike) -> list[float]:
         """Six numbers [N, N m] from three or six, within the sensor range."""

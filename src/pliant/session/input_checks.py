@@ -41,7 +41,7 @@ def numbers(field: str, values: ArrayLike, *sizes: int, allowed: str = "") -> np
     return array
 
 
-def lasting(for_s: float) -> float:
+def duration(for_s: float) -> float:
     """A time for which something is asked [s]."""
     return number("for_s", for_s, 0.0, 60.0, "s", least="more than 0 and at most 60 s")
 

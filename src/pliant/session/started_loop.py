@@ -64,7 +64,7 @@ class Started(BoardLink[T]):
         for said in recover():
             print(said, file=sys.stderr)
         self.board = Board.create(self.name, config, round(RING_S * self.task.rate_hz), published)
-        atexit.register(self._abandon)
+        atexit.register(self._stop_at_exit)
         self._started = True
         self._loop = spawn(module, str(self.board.path))
         if self._record is not None:
@@ -137,14 +137,14 @@ class Started(BoardLink[T]):
         status, reason, box = self.board.status, self.board.reason, self.board.notes.get("black_box")
         killed = status in (STARTING, RUNNING)
         if killed:
-            reason = self.board.notes.get("fault") or self._last_words(status)
+            reason = self.board.notes.get("fault") or self._exit_reason(status)
             if self.board.head > 0:
                 reason, box = self._save(reason)
             self.board.finish(FAULT, reason)
         if self._recorder is not None:
             end_recorder(self._recorder)
         self.board.remove()
-        atexit.unregister(self._abandon)
+        atexit.unregister(self._stop_at_exit)
         if status == FAULT and self.board.notes.get("refused"):
             raise PliantError(f"{reason}.")
         if killed or status == FAULT:
@@ -166,7 +166,7 @@ class Started(BoardLink[T]):
         problem = "" if self._recorder is None else recording_problem(self._recorder)
         return f"{self._record} {problem}" if problem else ""
 
-    def _last_words(self, status: int) -> str:
+    def _exit_reason(self, status: int) -> str:
         """What became of a loop that could not say so itself."""
         code = self._loop.returncode
         kind, which = kind_of(self.task.robot)
@@ -189,7 +189,7 @@ class Started(BoardLink[T]):
         self.board.annotate({"black_box": box})
         return reason, box
 
-    def _abandon(self) -> None:
+    def _stop_at_exit(self) -> None:
         """At the exit of the interpreter, for a session that nobody stopped."""
         try:
             self.stop()

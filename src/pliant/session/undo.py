@@ -20,7 +20,7 @@ Change = dict[Place, tuple[Any, Any]]
 """The old and the new value at each place."""
 
 
-class Tuned(Protocol):
+class TunableArm(Protocol):
     """An arm whose parameters can be changed."""
 
     @property
@@ -53,11 +53,11 @@ class Changes:
     def __len__(self) -> int:
         return len(self._done)
 
-    def set(self, arm: Tuned, values: dict[str, Any], drag: int = 0) -> None:
+    def set(self, arm: TunableArm, values: dict[str, Any], drag: int = 0) -> None:
         """Change parameters; those of one `drag` (any number but 0) are undone together."""
         self._note(_Done(tuple(values), *arm.change(values)), drag)
 
-    def note(self, arm: Tuned, names: Iterable[str], act: Callable[[], object]) -> None:
+    def note(self, arm: TunableArm, names: Iterable[str], act: Callable[[], object]) -> None:
         """Let `act` change the parameters of these names, and note what it changed."""
         before = arm.parameters
         act()
@@ -70,7 +70,7 @@ class Changes:
         if drag:
             noted = change = done.change()
             last = _as_change(self._done[-1]) if drag == self._drag and self._done else None
-            if last is not None and _goes_on(last, change):
+            if last is not None and _continues(last, change):
                 self._done.pop()
                 noted = {place: (was, change.get(place, (was, now))[1]) for place, (was, now) in last.items()}
                 noted = {place: (was, now) for place, (was, now) in noted.items() if was != now}
@@ -80,7 +80,7 @@ class Changes:
             self._undone.clear()
             self._drag = drag
 
-    def undo(self, arm: Tuned, earlier: Parameters | None = None) -> dict[str, tuple[Any, Any]]:
+    def undo(self, arm: TunableArm, earlier: Parameters | None = None) -> dict[str, tuple[Any, Any]]:
         """Undo the last change, except where someone else has changed the same value since.
 
         Without a change of one's own, the last change of anyone is undone: the one from the set `earlier`. Returns
@@ -93,17 +93,17 @@ class Changes:
             raise RejectedError("Nothing to undo: no parameter of this loop has been changed.")
         change = _as_change(self._done[-1])
         back = {place: (now, was) for place, (was, now) in change.items()}
-        found = _swap(arm, self._done, back, "undone")
+        found = _take_back(arm, self._done, back, "undone")
         self._done.pop()
         self._undone.append(change)
         self._drag = 0
         return found
 
-    def redo(self, arm: Tuned) -> dict[str, tuple[Any, Any]]:
+    def redo(self, arm: TunableArm) -> dict[str, tuple[Any, Any]]:
         """Repeat the last change that was undone, except where someone else has changed the same value since."""
         if not self._undone:
             raise RejectedError("Nothing to redo: no change has been undone.")
-        found = _swap(arm, self._undone, self._undone[-1], "redone")
+        found = _take_back(arm, self._undone, self._undone[-1], "redone")
         self._done.append(self._undone.pop())
         return found
 
@@ -128,12 +128,12 @@ def _difference(names: Iterable[str], before: Parameters, after: Parameters) -> 
     return found
 
 
-def _goes_on(last: Change, change: Change) -> bool:
+def _continues(last: Change, change: Change) -> bool:
     """Whether a change begins where the last one ended: then nobody else came in between."""
     return all(place in last and was == last[place][1] for place, (was, _) in change.items())
 
 
-def _swap(arm: Tuned, kept: Any, change: Change, done: str) -> dict[str, tuple[Any, Any]]:
+def _take_back(arm: TunableArm, kept: Any, change: Change, done: str) -> dict[str, tuple[Any, Any]]:
     """Make the last change of those `kept` where nobody else has. Where all of it is overtaken, it is forgotten."""
     now, own = arm.parameters, dict[str, Any]()
     for (name, i), (expected, then) in change.items():

@@ -14,7 +14,7 @@ from pliant.studio import page_requests as ask
 from pliant.studio.page_messages import InForce, Values
 from pliant.studio.request import Request
 from pliant.studio.shown_parameters import in_force, parameters_in_words, values_of
-from pliant.studio.stage.begin_mission import Beginning
+from pliant.studio.stage.begin_mission import MissionStart
 from pliant.studio.stage.judged_values import is_judged, zones
 from pliant.studio.work import archive
 
@@ -149,7 +149,7 @@ def _stop_recording(request: Request[ask.StopRecording]) -> ask.RecordingSaved:
 
 def _begin(request: Request[ask.Begin]) -> ask.Done:
     """Begin the mission. The search for its path delays no other request."""
-    Beginning(request).begin()
+    MissionStart(request).begin()
     return {}
 
 
@@ -171,7 +171,7 @@ def _open(request: Request[ask.Open]) -> ask.Opened:
 
 def _what_if(request: Request[ask.WhatIf]) -> ask.Simulated:
     work, name = request.stage.work, request.asked.name
-    with work.alone(f"Simulating {name} again"):
+    with work.exclusive(f"Simulating {name} again"):
         return {"what_if": archive.ask_what_if(work, name, request.arm.parameters)}
 
 
@@ -183,13 +183,13 @@ def _ahead(request: Request[ask.Ahead]) -> ask.Judged:
 
 def _experiment(request: Request[ask.RunExperiment]) -> ask.ExperimentDone:
     work, name = request.stage.work, request.asked.name
-    with work.alone(f"Running {name}"):
+    with work.exclusive(f"Running {name}"):
         return {"experiment": archive.run_experiment(work, name)}
 
 
 def _plan(request: Request[ask.Plan]) -> ask.Planned:
     work, asked = request.stage.work, request.asked
-    with work.alone("Planning a path"):
+    with work.exclusive("Planning a path"):
         grid = request.stage.folders.load(asked.map, check_map, "map")
         return {"plan": archive.plan(work, grid, asked.start, asked.goal)}
 

@@ -19,7 +19,7 @@ _HTTP_PORT = 80
 _LONGEST = 100
 
 
-class Door:
+class HostCheck:
     """Passes on requests to a name of this machine, or to the address that the Studio listens on."""
 
     def __init__(self, app: ASGIApp, host: str, port: int) -> None:
@@ -29,7 +29,7 @@ class Door:
         # any address will do if it listens on all of them: others can redirect names to it, not addresses
         self._any = bound.is_unspecified
 
-    def knows(self, names: list[str]) -> bool:
+    def is_known(self, names: list[str]) -> bool:
         """Whether the Host header is one of the Studio's own names."""
         try:
             (name,) = names
@@ -55,7 +55,7 @@ class Door:
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan" or self.knows(Headers(scope=scope).getlist("host")):
+        if scope["type"] == "lifespan" or self.is_known(Headers(scope=scope).getlist("host")):
             await self._app(scope, receive, send)
         elif scope["type"] == "http":
             await PlainTextResponse(self._refusal(Headers(scope=scope).get("host")), 421)(scope, receive, send)

@@ -98,7 +98,7 @@ class Hub:
                 self.look()
             with self._next_look():
                 if self.stage.was_killed:  # the pages have been notified already: saving its last seconds takes a while
-                    await asyncio.to_thread(self.stage.see_out)
+                    await asyncio.to_thread(self.stage.clean_up_killed)
             await asyncio.sleep(1.0 / FRAMES_HZ)
 
     def _open(self) -> None:

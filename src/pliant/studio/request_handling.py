@@ -29,7 +29,7 @@ _THREADS = {HALT: 1, PUSH: 1, IN_TURN: 1, BESIDE: 4}
 _log = logging.getLogger(__name__)
 
 
-class Desk:
+class RequestHandler:
     """Passes requests to their thread, and answers to the page that sent them."""
 
     def __init__(self, stage: Stage) -> None:
@@ -77,9 +77,9 @@ class Desk:
         for job in list(page.waiting):
             job.cancel()
         with contextlib.suppress(RuntimeError):  # the Studio is closing, and its loop with it
-            asyncio.get_running_loop().run_in_executor(self._pools[PUSH], self._let_go, page)
+            asyncio.get_running_loop().run_in_executor(self._pools[PUSH], self._cancel_pending, page)
 
-    def _let_go(self, page: Page) -> None:
+    def _cancel_pending(self, page: Page) -> None:
         with contextlib.suppress(PliantError):  # there is no arm left to push
             if page.pushing is not None:
                 self.stage.arm(page.pushing).push([0.0, 0.0, 0.0], PUSH_S)

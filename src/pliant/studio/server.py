@@ -25,9 +25,9 @@ from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from pliant.errors import RejectedError
-from pliant.studio.host_check import Door
+from pliant.studio.host_check import HostCheck
 from pliant.studio.hub import Hub, Page
-from pliant.studio.request_handling import Desk
+from pliant.studio.request_handling import RequestHandler
 from pliant.studio.stage.stage import Stage
 from pliant.studio.wire import in_words, text_of
 from pliant.studio.work.archive import pictures
@@ -89,7 +89,7 @@ class Studio:
     """The application: access checks, and handling of messages."""
 
     def __init__(self, stage: Stage, host: str, port: int) -> None:
-        self.stage, self.hub, self.desk = stage, Hub(stage), Desk(stage)
+        self.stage, self.hub, self.desk = stage, Hub(stage), RequestHandler(stage)
         self.token = _token()
         self._allowed = Allowance(ALL_MESSAGES_HZ)
         self._folder = static_folder()
@@ -102,7 +102,7 @@ class Studio:
             ],
             lifespan=self._life,
         )
-        self.app = Door(pages, host, port)
+        self.app = HostCheck(pages, host, port)
 
     @contextlib.asynccontextmanager
     async def _life(self, _: Starlette) -> AsyncIterator[None]:

@@ -141,12 +141,12 @@ def result_of(run: MissionRun, base: Array) -> Result:
     apart = pose_apart(run.tool, run.goal)
     at = {change.stage: min(len(u) - 1, round(change.time_s / dt)) for change in run.log}
     parked = np.abs(past.joints[at["B"]] - run.park_q).max() if "B" in at else math.inf
-    stand = math.dist(base[at["C"], :2], run.stand.q[:2]) if "C" in at and run.stand else math.inf
+    reach_pose = math.dist(base[at["C"], :2], run.reach_pose.q[:2]) if "C" in at and run.reach_pose else math.inf
     thin = slice(None, None, 25)
     far = np.linalg.norm(past.tool[thin, :3] - run.goal[:3], axis=1)
     return Result(
         run.task, run.done, run.reason, float(apart[0]), float(apart[1]),
-        {stage: past.seconds_in(stage) for stage in STAGES}, float(parked), float(stand),
+        {stage: past.seconds_in(stage) for stage in STAGES}, float(parked), float(reach_pose),
         limit_shares(u, run.body, run.task.base, dt), handed_over(past), sideways(u, dt), touches(past, base),
         int(run.records["base"]["slipping"].sum()), base[thin].copy(), np.column_stack([past.time_s[thin], far]),
     )  # fmt: skip
@@ -228,8 +228,8 @@ def in_the_way(*shares: float) -> Callable[[Mission, float], None]:
 
     def look(mission: Mission, time_s: float) -> None:
         drives = mission.stage == "B" and not mission.drive.waits and mission.drive.share > 0.1
-        if left and drives and mission.detours == len(shares) - len(left) and mission.stand is not None:
-            path = mission.stand.plan.path
+        if left and drives and mission.detours == len(shares) - len(left) and mission.reach_pose is not None:
+            path = mission.reach_pose.plan.path
             x, y = path.at([left.pop(0) * path.length_m])[0, :2]
             mission.see(with_box(mission.grid, x - SMALL_M / 2, y - SMALL_M / 2, SMALL_M, SMALL_M))
 

@@ -90,7 +90,7 @@ def round_trip(seed: int) -> Trips:
         node.announce()
         peer("echo", here="/there", there="/back", type=message_types.JOINT_STATE)
         deadline = time.monotonic() + 30.0
-        while not (writer.listeners and reader.speakers) and time.monotonic() < deadline:
+        while not (writer.listeners and reader.publishers) and time.monotonic() < deadline:
             time.sleep(0.01)
         time.sleep(0.5)  # the other side may not have discovered this node yet
         sent_s, back_s, came = _exchange(records, Stencil(topic, NAMES), writer, reader)

@@ -31,15 +31,15 @@ def command(
     the dynamics are not those of a real robot. Press Ctrl-C to stop it.
     """
     from pliant.cli.options import must_end
-    from pliant.cli.running.emulating import cell_of, must_be_here, run, version_of
+    from pliant.cli.running.emulating import arm_and_task, must_be_loopback, run, version_of
     from pliant.cli.show import claim, compile_first
     from pliant.robots.emulator.emulated_faults import FAULTS, Fault
 
     must_end("--trace", trace, ".npy")
     claim(trace)
-    must_be_here(host)
+    must_be_loopback(host)
     faults = tuple(Fault.parse(text) for text in fault or ())
     numbers = version_of(version)
-    cell = cell_of(model, task)
+    cell = arm_and_task(model, task)
     compile_first("loop")
     return run(cell, host, numbers, faults, trace, duration, tuple(FAULTS), task)

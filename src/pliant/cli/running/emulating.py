@@ -31,7 +31,7 @@ def version_of(text: str) -> Version:
     return numbers[0], numbers[1], numbers[2], numbers[3]
 
 
-def cell_of(model: str, name: str | None) -> tuple[str, Task]:
+def arm_and_task(model: str, name: str | None) -> tuple[str, Task]:
     """The arm model and the task that defines its surroundings."""
     from pliant.cli.loading import load_arm_task
     from pliant.model.ur import ur_names
@@ -111,7 +111,7 @@ def _say_start(model: str, host: str, names: tuple[str, ...], source: str | None
     sys.stdout.flush()
 
 
-def must_be_here(host: str) -> None:
+def must_be_loopback(host: str) -> None:
     """Raise unless `host` is a loopback address: anyone who can reach the ports can inject faults."""
     try:
         here = ipaddress.ip_address(host).is_loopback

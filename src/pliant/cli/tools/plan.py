@@ -77,7 +77,7 @@ def command(
         raise TimeOverError(said) from None
     if picture is not None:
         draw_plan(grid, plan, chosen.footprint, picture)
-    _tell(plan, ends[1], picture, as_json=as_json)
+    _print_result(plan, ends[1], picture, as_json=as_json)
     return 0
 
 
@@ -106,7 +106,7 @@ def _claimed(file: Path, picture: Path | None) -> Path | None:
     return picture
 
 
-def _tell(plan: Plan, goal: tuple[float, float, float], picture: Path | None, *, as_json: bool) -> None:
+def _print_result(plan: Plan, goal: tuple[float, float, float], picture: Path | None, *, as_json: bool) -> None:
     from pliant.analysis.pictures.plan_picture import as_dict, changes
     from pliant.cli.show import out
 

@@ -26,7 +26,7 @@ LEAST_SHARE = 0.25
 """Fraction of the commanded distance that it must cover."""
 
 
-class Lasting:
+class ConditionTimer:
     """How long a condition has lasted; time in which it did not hold is subtracted, so single moments do not add up."""
 
     def __init__(self) -> None:

@@ -29,7 +29,7 @@ from pliant.loop.slots import has_request
 from pliant.mobile.mission.mission_task import MissionTask, begun, within
 from pliant.mobile.mission.simulated_mission import MissionLoop, account, lags_of, simulated
 from pliant.mobile.mission.stage_machine import Change, Mission
-from pliant.mobile.planning.base_poses import Stand
+from pliant.mobile.planning.base_poses import ReachPose
 from pliant.mobile.whole_body.kinematic_body import Body
 
 Array = np.ndarray[Any, Any]
@@ -52,14 +52,14 @@ class MissionProcess:
         body, _, mission = begun(self.task)
         self.robot = simulated(self.task, body)
         self.loop = MissionLoop(self.robot, body, mission, lags_of(self.task))
-        self.goes, self.ends_at = False, 0
+        self.is_moving, self.ends_at = False, 0
         self.past: list[Change] = []
         self.answers: dict[str, str] = {}
         """Answers to the last requests: why they were rejected, empty if they were accepted."""
-        self._seeker = ThreadPoolExecutor(1)
-        mission.seek = self._way_from
-        self._sought: tuple[Future[Mission], Callable[[Mission], None], int] | None = None
-        self._told: Any = None
+        self._searcher = ThreadPoolExecutor(1)
+        mission.seek = self._search_from
+        self._search: tuple[Future[Mission], Callable[[Mission], None], int] | None = None
+        self._published: Any = None
 
     @property
     def mission(self) -> Mission:
@@ -68,26 +68,26 @@ class MissionProcess:
     @property
     def stage(self) -> str:
         """Ready, or the stage that the mission is in or ended with."""
-        return self.mission.stage if self.goes or self.mission.ended else READY
+        return self.mission.stage if self.is_moving or self.mission.ended else READY
 
     def run(self) -> tuple[int, str]:
         """Run periods until a request to end; a moving robot brakes first."""
         board, pace, out = self.board, PACE.new(), TELEMETRY.new()
         pace[0].period = round(self.task.dt * 1e9)
         ring, number = board.ring, 0
-        self._tell()
+        self._publish()
         board.set_status(RUNNING)
         start_at(pace)
         while self._listen(number):
-            if self.goes:
+            if self.is_moving:
                 self.loop.period(out)
             else:
-                self.loop.stand(out)
+                self.loop.period_at_rest(out)
             stamp_and_wait(out.ctypes.data, ring, number, pace)
             number += 1
-            self.goes = self.goes and not self.mission.ended
-            self._tell()
-        self._seeker.shutdown(wait=False, cancel_futures=True)
+            self.is_moving = self.is_moving and not self.mission.ended
+            self._publish()
+        self._searcher.shutdown(wait=False, cancel_futures=True)
         return STOPPED, self.asked
 
     # ---- requests ----
@@ -98,15 +98,15 @@ class MissionProcess:
             self.asked = "the process that started the loop has exited"
         if has_request(*self.board.door, 0):
             while (item := self.board.take()) is not None:
-                self._obey(item)
-        if self._sought is not None and self._sought[0].done():
-            self._found()
-        if self.asked and self.goes and not self.ends_at:
+                self._carry_out(item)
+        if self._search is not None and self._search[0].done():
+            self._finish_search()
+        if self.asked and self.is_moving and not self.ends_at:
             self.mission.stop("a stop of the loop was requested")
             self.ends_at = number + round(_BRAKE_S / self.task.dt)
-        return not self.asked or (self.goes and number < self.ends_at)
+        return not self.asked or (self.is_moving and number < self.ends_at)
 
-    def _obey(self, item: Any) -> None:
+    def _carry_out(self, item: Any) -> None:
         code, number = int(item.code), int(item.number)
         if code == goal_requests.QUIT:
             self.asked = "a stop was requested"
@@ -116,34 +116,34 @@ class MissionProcess:
             if why := self._busy():
                 self._answer(number, why)
             elif code == goal_requests.GOAL_POSE:
-                self._seek(np.array(item["values"][:7]), self._take, number)
+                self._start_search(np.array(item["values"][:7]), self._adopt, number)
             elif self.mission.ended:  # begin again, from here
-                self._seek(self.mission.goal, self._begin, number)
+                self._start_search(self.mission.goal, self._begin, number)
             else:
-                self.goes = True
+                self.is_moving = True
                 self._answer(number, "")
 
     def _halt(self) -> None:
         """Brake. If a path is being planned to be driven at once, it will not be driven."""
-        if self.goes:
+        if self.is_moving:
             self.mission.stop("a stop was requested")
-        elif self._sought is not None and self._sought[1] == self._begin:
-            self._sought = self._sought[0], self._stay, self._sought[2]
+        elif self._search is not None and self._search[1] == self._begin:
+            self._search = self._search[0], self._adopt_stopped, self._search[2]
 
     def _busy(self) -> str:
         """Why another mission cannot begin now; empty if it can."""
         base = self.loop.loop.base[0]
-        if self._sought is not None:
+        if self._search is not None:
             return "A path is already being planned. Wait until it is found."
-        if self.goes or np.abs(base.twist).max() > STILL_M_S:
+        if self.is_moving or np.abs(base.twist).max() > STILL_M_S:
             return "The mission is running. Stop it first."
         return ""
 
     # ---- another goal ----
 
-    def _seek(self, goal: Array, then: Callable[[Mission], None], number: int) -> None:
+    def _start_search(self, goal: Array, then: Callable[[Mission], None], number: int) -> None:
         place = self.loop.loop.base[0].pose.copy()
-        self._sought = self._seeker.submit(self._prepared, goal, place), then, number
+        self._search = self._searcher.submit(self._prepared, goal, place), then, number
 
     def _prepared(self, goal: Array, place: Array) -> Mission:
         """A mission from `place`, with its path planned; it has its own model, because the periods continue
@@ -152,37 +152,37 @@ class MissionProcess:
         _, _, mission = begun(self.task, goal, place)
         return mission
 
-    def _way_from(self, place: Array) -> Callable[[], Stand | None]:
+    def _search_from(self, place: Array) -> Callable[[], ReachPose | None]:
         """Plans a path for the running mission, whose base is not where the known path begins."""
         grid, goal, task, arm = self.mission.grid, self.mission.goal, self.task, self.mission.body.arm_name
 
-        def look() -> Stand:  # with its own model
+        def look() -> ReachPose:  # with its own model
             body = Body(arm, limits=task.base, tool=task.tool)
             return Mission(body, grid, goal, task, task.dt, within).prepare(place)
 
-        found = self._seeker.submit(look)
+        found = self._searcher.submit(look)
         return lambda: found.result() if found.done() else None
 
-    def _found(self) -> None:
-        assert self._sought is not None
-        (future, then, number), self._sought = self._sought, None
+    def _finish_search(self) -> None:
+        assert self._search is not None
+        (future, then, number), self._search = self._search, None
         try:
             then(future.result())
             self._answer(number, "")
         except PliantError as error:
             self._answer(number, str(error))
 
-    def _take(self, mission: Mission) -> None:
+    def _adopt(self, mission: Mission) -> None:
         self.past = [*self.past, *self.mission.log][-_KEPT:]
-        mission.seek = self._way_from
+        mission.seek = self._search_from
         self.loop.mission = mission
 
     def _begin(self, mission: Mission) -> None:
-        self._take(mission)
-        self.goes = True
+        self._adopt(mission)
+        self.is_moving = True
 
-    def _stay(self, mission: Mission) -> None:
-        self._take(mission)
+    def _adopt_stopped(self, mission: Mission) -> None:
+        self._adopt(mission)
         raise RejectedError("The mission was stopped while its path was being planned. Begin again to drive it.")
 
     # ---- publishing ----
@@ -192,22 +192,30 @@ class MissionProcess:
         for old in list(self.answers)[:-_KEPT]:
             del self.answers[old]
 
-    def _tell(self) -> None:
+    def _publish(self) -> None:
         """Put the log of the mission on the board if it has changed."""
         mission = self.mission
-        seeks = self._sought is not None or (self.goes and mission.drive.seeks)
-        told = self.stage, self.goes, len(mission.log), id(mission), id(mission.stand), seeks, tuple(self.answers)
-        if told == self._told:
+        seeks = self._search is not None or (self.is_moving and mission.drive.seeks)
+        content = (
+            self.stage,
+            self.is_moving,
+            len(mission.log),
+            id(mission),
+            id(mission.reach_pose),
+            seeks,
+            tuple(self.answers),
+        )
+        if content == self._published:
             return
-        self._told = told
+        self._published = content
         log = [*self.past, *mission.log]
         self.board.write_mission_log(
             {
                 "stage": self.stage,
                 "seeking": seeks,
-                "moving": self.goes,
+                "moving": self.is_moving,
                 "answers": self.answers,
-                "account": account(log, mission.stand, mission.goal, mission.park_q),
+                "account": account(log, mission.reach_pose, mission.goal, mission.park_q),
             }
         )
 

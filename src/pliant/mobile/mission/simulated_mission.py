@@ -16,8 +16,8 @@ from pliant.loop.board import Board
 from pliant.loop.run_description import versions
 from pliant.mobile.mission.mission_task import MissionTask, begun, start_q
 from pliant.mobile.mission.stage_machine import DONE, Change, Mission
-from pliant.mobile.mission.stages import Seen
-from pliant.mobile.planning.base_poses import Stand
+from pliant.mobile.mission.stages import Observation
+from pliant.mobile.planning.base_poses import ReachPose
 from pliant.mobile.planning.grid import OccupancyGrid
 from pliant.mobile.planning.map_files import load_map
 from pliant.mobile.whole_body.closed_loop import BodyLoop, BodySettings, Lags, MobileRobot
@@ -65,7 +65,7 @@ class MissionLoop:
         # views: looking up a field takes longer than using it
         self._q, self._qd, self._goal = reading["q"][0, :n], reading["qd"][0, :n], self.loop.goal["pose"][0]
         self._pose, self._wheels, self._twist = base["pose"][0], base["wheels"][0], base["twist"][0]
-        self._commanded, self._told = self.loop.state["q_cmd"][0, :n], base["command"][0]
+        self._commanded, self._base_command = self.loop.state["q_cmd"][0, :n], base["command"][0]
         self._force = self.loop.state["wrench"][0, :3]
 
     def period(self, out: Array | None = None) -> Array:
@@ -75,15 +75,15 @@ class MissionLoop:
         self._goal[:] = self.mission.target
         return self.loop.act(u, out)
 
-    def stand(self, out: Array | None = None) -> Array:
+    def period_at_rest(self, out: Array | None = None) -> Array:
         """A period without a decision: base and arm are commanded to stop."""
         self.loop.look()
         self._goal[:] = self.mission.goal
         return self.loop.act(np.zeros(self.loop.body.m), out)
 
-    def _seen(self) -> Seen:
+    def _seen(self) -> Observation:
         said = self._pose.tobytes() + self._wheels.tobytes()
-        return Seen(
+        return Observation(
             time_s=self.loop.time_s,
             q=np.concatenate([self._pose, self._q]),
             qd=self._qd.copy(),
@@ -91,7 +91,7 @@ class MissionLoop:
             commanded=self._commanded.copy(),
             expected=self.loop.expected(),
             ahead_s=self.loop.ahead_s,
-            age_s=self._frozen.update(said, self._told, self.loop.settings.dt),
+            age_s=self._frozen.update(said, self._base_command, self.loop.settings.dt),
             force_n=float(np.linalg.norm(self._force)),
             slipping=bool(self.loop.base[0].slipping),
         )
@@ -109,7 +109,7 @@ class MissionRun:
     """One telemetry record per period."""
     log: list[Change]
     """Every change of the stage, with its reason."""
-    stand: Stand | None
+    reach_pose: ReachPose | None
     """Where the robot stands at the goal, and the path there; None if there was none."""
     goal: Array
     """X_WT of the goal."""
@@ -128,7 +128,7 @@ class MissionRun:
     @property
     def account(self) -> dict[str, Any]:
         """Its log, path and goal, for a recording."""
-        return account(self.log, self.stand, self.goal, self.park_q)
+        return account(self.log, self.reach_pose, self.goal, self.park_q)
 
     @property
     def reason(self) -> str:
@@ -180,18 +180,22 @@ def simulate_mission(
         ticks += 1
     records = np.concatenate(parts)[:ticks]
     return MissionRun(
-        task, mission.grid, records, mission.log, mission.stand, mission.goal, mission.park_q,
+        task, mission.grid, records, mission.log, mission.reach_pose, mission.goal, mission.park_q,
         robot.tool_pose(), body,
     )  # fmt: skip
 
 
-def account(log: list[Change], stand: Stand | None, goal: Array, park_q: Array) -> dict[str, Any]:
+def account(log: list[Change], reach_pose: ReachPose | None, goal: Array, park_q: Array) -> dict[str, Any]:
     """The log of a mission for JSON: its stages and reasons, its path, the pose of the robot at the goal, its goal."""
-    way = None if stand is None else {"start": list(stand.plan.path.start), "arcs": stand.plan.path.arcs.tolist()}
+    way = (
+        None
+        if reach_pose is None
+        else {"start": list(reach_pose.plan.path.start), "arcs": reach_pose.plan.path.arcs.tolist()}
+    )
     return {
         "log": [[change.time_s, change.stage, change.reason] for change in log],
         "path": way,
-        "stand": None if stand is None else stand.q.tolist(),
+        "stand": None if reach_pose is None else reach_pose.q.tolist(),
         "goal": goal.tolist(),
         "park_q": park_q.tolist(),
     }

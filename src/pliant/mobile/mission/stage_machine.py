@@ -21,11 +21,20 @@ from pliant.errors import RejectedError
 from pliant.mobile.base.base_params import Footprint
 from pliant.mobile.base.drive_model import SteadyPlace
 from pliant.mobile.following.followers import Follower, PathFollower, RegulatedPurePursuit
-from pliant.mobile.following.progress import Lasting
+from pliant.mobile.following.progress import ConditionTimer
 from pliant.mobile.mission.mission_params import MissionSettings
-from pliant.mobile.mission.stages import HOLD_1_S, DriveStage, ParkStage, ReachStage, Search, Seen, Stage, from_place
+from pliant.mobile.mission.stages import (
+    HOLD_1_S,
+    DriveStage,
+    Observation,
+    ParkStage,
+    ReachStage,
+    Search,
+    Stage,
+    from_place,
+)
 from pliant.mobile.planning.base_path import Path
-from pliant.mobile.planning.base_poses import Stand, Stands
+from pliant.mobile.planning.base_poses import ReachPose, ReachPoses
 from pliant.mobile.planning.free_space import free_at, prepared
 from pliant.mobile.planning.grid import OccupancyGrid
 from pliant.mobile.planning.planner import HybridAStar
@@ -78,28 +87,28 @@ class Mission:
         self.seek: Callable[[Any], Search] | None = None
         """Searches for a base pose and a path from (x, y, heading) in the background, for real-time runs."""
         self.see(grid)
-        self._stands = Stands(body, self.goal, self.settings.travel, self._rehearsed)
-        self.drive = DriveStage(body, self.settings, self.park_q, self._place_from, self._follower, dt)
+        self._stands = ReachPoses(body, self.goal, self.settings.travel, self._rehearsal_problem)
+        self.drive = DriveStage(body, self.settings, self.park_q, self._search_from, self._follower, dt)
         self.reach = ReachStage(body, self.settings, self.goal, dt)
         self._stages: dict[str, Stage] = {
             "A": ParkStage(body, self.settings, self.park_q), "B": self.drive, "C": self.reach,
         }  # fmt: skip
         self._entered_s, self._rest_s, self._why, self.detours = 0.0, math.inf, "", 0
-        self._place, self._slip = SteadyPlace(), Lasting()
+        self._place, self._slip = SteadyPlace(), ConditionTimer()
         self._yield_to: Array | None = None
 
     # ---- before it begins ----
 
-    def prepare(self, start: Any) -> Stand:
+    def prepare(self, start: Any) -> ReachPose:
         """Plan base pose and path from `start` (x, y, heading), so that an impossible mission is rejected now."""
         go_on = self._patience(self.settings.travel.search_s)
         self._planned = self._stands.nearest(self.planner, start, go_on)
         return self._planned
 
     @property
-    def stand(self) -> Stand | None:
+    def reach_pose(self) -> ReachPose | None:
         """The base pose to reach from, once it is known."""
-        return self.drive.stand or self._planned
+        return self.drive.reach_pose or self._planned
 
     @property
     def planner(self) -> HybridAStar:
@@ -111,7 +120,7 @@ class Mission:
     def _touches(self, place: Any) -> bool:
         return not free_at(self._space, float(place[0]), float(place[1]), float(place[2]))
 
-    def _rehearsed(self, q: Array) -> str:
+    def _rehearsal_problem(self, q: Array) -> str:
         """What goes wrong in stage C, with exact motion, from a place (base and joints with the tool at its goal); ""
         if nothing.
         """
@@ -121,17 +130,17 @@ class Mission:
         seen, time_s = _exact(now, np.zeros(self.body.m), 0.0), 0.0
         why = stage.enter(seen)
         while not why and not stage.reached(seen):
-            u = stage.wish(seen)
+            u = stage.requested(seen)
             now, time_s = self.body.moved(now, u, REHEARSAL_S), time_s + REHEARSAL_S
             seen = _exact(now, u, time_s)
-            why = stage.trouble(seen)
+            why = stage.stop_reason(seen)
             if self._touches(now):
                 why = "the base would touch an obstacle while the tool moves to its goal"
             elif time_s > stage.limit_s:
                 why = f"the tool is not at its goal within {stage.limit_s:g} s"
         return why
 
-    def _place_from(self, place: Any) -> Search:
+    def _search_from(self, place: Any) -> Search:
         """The base pose to reach from and the path there: the prepared ones if the base is where that path begins."""
         if (known := self._planned) is not None:
             far, turned = from_place(known.plan.path.start, place)
@@ -176,37 +185,39 @@ class Mission:
         self._space = prepared(grid, Footprint(**half), unknown_is_free=p.unknown == "free")
         self.grid: OccupancyGrid = grid
         self._planner: HybridAStar | None = None
-        self._planned: Stand | None = None
+        self._planned: ReachPose | None = None
 
     def stop(self, why: str) -> None:
         """Stop at the next step, for this reason (part of a sentence)."""
         self._why = self._why or why or "a stop was requested"
 
-    def step(self, seen: Seen) -> Array:
+    def step(self, seen: Observation) -> Array:
         """The command for the next period: u = (v, ω, q̇)."""
         if not self._unusable(seen):
-            seen = self._steady(seen)
+            seen = self._with_steady_base(seen)
         if self.stage == BEGIN:
             self._enter("A", seen, "the mission starts")
         if self.stage in self._stages:
             self._proceed(seen)
-        wish = self._stages[self.stage].wish(seen) if self.stage in self._stages else self._still(seen)
-        u = self.filter.step(wish, seen.commanded)
+        requested = (
+            self._stages[self.stage].requested(seen) if self.stage in self._stages else self._stopping_command(seen)
+        )
+        u = self.filter.step(requested, seen.commanded)
         if self.stage in self._stages:
-            self._stages[self.stage].let_through(u)
+            self._stages[self.stage].use_filtered(u)
         elif self.stage == STOPPING:
-            self._rest(seen)
+            self._finish_stop(seen)
         return u
 
-    def _still(self, seen: Seen) -> Array:
+    def _stopping_command(self, seen: Observation) -> Array:
         """Stop. The command of a blocked arm moves to its measured position, so that it stops pressing."""
-        wish = np.zeros(self.body.m)
+        requested = np.zeros(self.body.m)
         if self._yield_to is not None:
             off = self._yield_to - seen.commanded
-            wish[2:] = np.where(np.abs(off) > YIELDED_RAD, HOLD_1_S * off, 0.0)
-        return wish
+            requested[2:] = np.where(np.abs(off) > YIELDED_RAD, HOLD_1_S * off, 0.0)
+        return requested
 
-    def _steady(self, seen: Seen) -> Seen:
+    def _with_steady_base(self, seen: Observation) -> Observation:
         """The measurements, with a base pose from wheel motion, corrected by averaged pose readings."""
         place = self._place.update(seen.q[:BASE_JOINTS], seen.twist, self.dt)
         q, expected = seen.q.copy(), seen.expected.copy()
@@ -214,32 +225,32 @@ class Mission:
         q[:BASE_JOINTS] = place
         return replace(seen, q=q, expected=expected)
 
-    def _proceed(self, seen: Seen) -> None:
+    def _proceed(self, seen: Observation) -> None:
         """Stay in the stage, go on to the next, plan another path, or stop."""
         stage = self._stages[self.stage]
         slips = self._slipping(seen)
-        if why := self._why or self._unusable(seen) or slips or stage.trouble(seen) or self._touching(seen):
+        if why := self._why or self._unusable(seen) or slips or stage.stop_reason(seen) or self._touching(seen):
             self._halt(seen, why)
-        elif why := self._strained(seen):
+        elif why := self._load_problem(seen):
             self._yield_to = seen.q[BASE_JOINTS:].copy()
             self._halt(seen, why)
         elif done := stage.reached(seen):
-            if self.drive.stand is not None:
-                self.reach.place = self.drive.stand.q
+            if self.drive.reach_pose is not None:
+                self.reach.place = self.drive.reach_pose.q
             self._enter({"A": "B", "B": "C", "C": DONE}[self.stage], seen, done)
         elif self.stage == "B" and self.drive.seeks:  # for travel.search_s at most; then the time to drive begins
             self._entered_s = seen.time_s
         elif seen.time_s - self._entered_s > stage.limit_s:
             self._halt(seen, f"it exceeded its time limit of {stage.limit_s:g} s")
         elif self.stage == "B":
-            self._mind_the_way(seen)
+            self._watch_path(seen)
 
-    def _mind_the_way(self, seen: Seen) -> None:
+    def _watch_path(self, seen: Observation) -> None:
         """Stop before an obstacle that a new map shows on the path; once the base has stopped, plan another path or
         give up.
         """
         most = self.settings.travel.detours
-        if not self.drive.waits and (why := self._in_the_way()):
+        if not self.drive.waits and (why := self._blocked_ahead()):
             self.drive.waits = why
             if self.detours >= most:
                 self._halt(seen, f"{why}, and {self.detours} of {most} detours were already taken" if most else why)
@@ -253,7 +264,7 @@ class Mission:
                     Change(seen.time_s, "B", f"{why}: taking another path (detour {self.detours} of {most})")
                 )
 
-    def _enter(self, name: str, seen: Seen, why: str) -> None:
+    def _enter(self, name: str, seen: Observation, why: str) -> None:
         self.stage, self._entered_s = name, seen.time_s
         self.log.append(Change(seen.time_s, name, why))
         if name in self._stages:
@@ -261,18 +272,18 @@ class Mission:
             if refused:
                 self._halt(seen, f"it cannot start: {refused}")
 
-    def _halt(self, seen: Seen, why: str) -> None:
+    def _halt(self, seen: Observation, why: str) -> None:
         self.log.append(Change(seen.time_s, STOPPING, f"stage {self.stage} was stopped: {why}"))
         self.stage, self._rest_s = STOPPING, math.inf
 
-    def _unusable(self, seen: Seen) -> str:
+    def _unusable(self, seen: Observation) -> str:
         if not seen.is_usable:
             return "a measured pose or speed is not finite"
         if seen.age_s > self.settings.follow.stale_s:
             return f"the base odometry is {seen.age_s:.2f} s old"
         return ""
 
-    def _slipping(self, seen: Seen) -> str:
+    def _slipping(self, seen: Observation) -> str:
         """Whether the wheels have slipped for too long: wheel motion and measured pose disagree."""
         lasts_s, most_s = self._slip.update(seen.slipping, self.dt), self.settings.watch.slip_s
         return (
@@ -281,7 +292,7 @@ class Mission:
             else ""
         )
 
-    def _strained(self, seen: Seen) -> str:
+    def _load_problem(self, seen: Observation) -> str:
         """Whether the arm is away from its commanded position, or something presses on its tool."""
         watch = self.settings.watch
         off = np.abs(seen.commanded - seen.q[BASE_JOINTS:]) - seen.ahead_s * np.abs(self.filter.u[2:])
@@ -292,22 +303,22 @@ class Mission:
             return f"{seen.force_n:.0f} N act on the tool; at most {watch.force_n:g} N are allowed (watch.force_n)"
         return ""
 
-    def _touching(self, seen: Seen) -> str:
+    def _touching(self, seen: Observation) -> str:
         """Whether a base that may drive is about to touch something."""
         return "the base is about to touch an obstacle" if self.stage != "A" and self._touches(seen.q) else ""
 
-    def _in_the_way(self) -> str:
+    def _blocked_ahead(self) -> str:
         """Whether the rest of the path is blocked; checked once after each new map."""
-        if self._planned is not None or self.stand is None:
+        if self._planned is not None or self.reach_pose is None:
             return ""
-        self._planned = self.stand
-        path = self.stand.plan.path
+        self._planned = self.reach_pose
+        path = self.reach_pose.plan.path
         rows, gone = path.samples(0.05), self.drive.share * path.length_m
         along = np.linspace(0.0, path.length_m, len(rows))
         ahead = next((s for s, row in zip(along, rows, strict=True) if s >= gone - 0.05 and self._touches(row)), None)
         return "" if ahead is None else f"an obstacle blocks the path {max(0.0, ahead - gone):.1f} m ahead"
 
-    def _rest(self, seen: Seen) -> None:
+    def _finish_stop(self, seen: Observation) -> None:
         """End a stop once base and arm are at rest."""
         blind = bool(self._unusable(seen))
         if seen.time_s - self.log[-1].time_s > RESTLESS_S:
@@ -323,9 +334,9 @@ class Mission:
             self.log.append(Change(seen.time_s, STOPPED, "base and arm have stopped"))
 
 
-def _exact(q: Array, u: Array, time_s: float) -> Seen:
+def _exact(q: Array, u: Array, time_s: float) -> Observation:
     """The observation of a robot that follows its command exactly."""
-    return Seen(time_s, q, u[2:], u[:2], q[BASE_JOINTS:], q)
+    return Observation(time_s, q, u[2:], u[:2], q[BASE_JOINTS:], q)
 
 
 def _pose(goal: Any) -> Array:

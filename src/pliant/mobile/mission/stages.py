@@ -23,7 +23,7 @@ from pliant.mobile.following.followers import Follower
 from pliant.mobile.following.progress import ProgressWatch
 from pliant.mobile.mission.mission_params import MissionSettings
 from pliant.mobile.planning.base_path import Path
-from pliant.mobile.planning.base_poses import Stand
+from pliant.mobile.planning.base_poses import ReachPose
 from pliant.mobile.whole_body.joint_motion import JointMotion
 from pliant.mobile.whole_body.kinematic_body import BASE_JOINTS, Body
 from pliant.mobile.whole_body.program import WholeBodyMotion
@@ -31,7 +31,7 @@ from pliant.spatial import pose_error
 
 Array = np.ndarray[Any, Any]
 
-Search = Callable[[], Stand | None]
+Search = Callable[[], ReachPose | None]
 """A search for a base pose and a path: None until they are found; raises a `PliantError` if there are none."""
 HOLD_1_S = 8.0
 """Rate at which a joint returns to its target."""
@@ -41,7 +41,7 @@ EVEN_S = 0.05
 
 
 @dataclass(frozen=True)
-class Seen:
+class Observation:
     """The measurements of one period."""
 
     time_s: float
@@ -95,22 +95,22 @@ class Stage(ABC):
         self.body = body
 
     @abstractmethod
-    def enter(self, seen: Seen) -> str:
+    def enter(self, seen: Observation) -> str:
         """Start the stage; returns why it cannot start, or ""."""
 
     @abstractmethod
-    def wish(self, seen: Seen) -> Array:
+    def requested(self, seen: Observation) -> Array:
         """The requested u = (v, ω, q̇)."""
 
     @abstractmethod
-    def reached(self, seen: Seen) -> str:
+    def reached(self, seen: Observation) -> str:
         """The result if the stage is done, or ""."""
 
-    def trouble(self, seen: Seen) -> str:
+    def stop_reason(self, seen: Observation) -> str:
         """Why the stage must not continue, or ""."""
         return ""
 
-    def let_through(self, u: Array) -> None:
+    def use_filtered(self, u: Array) -> None:
         """Receive the filtered command."""
         return
 
@@ -129,7 +129,7 @@ class ParkStage(Stage):
         super().__init__(body)
         self.settings, self.park_q, self.limit_s = settings.park, park_q, settings.park.limit_s
 
-    def enter(self, seen: Seen) -> str:
+    def enter(self, seen: Observation) -> str:
         if not seen.base_rests:
             return f"the base is not at rest: it moves at {seen.twist[0]:.2f} m/s and {seen.twist[1]:.2f} rad/s"
         self._motion = JointMotion.between(self.body, seen.commanded, self.park_q, self.settings.speed)
@@ -138,19 +138,19 @@ class ParkStage(Stage):
         self._began_s, self._stood, self._now_s = seen.time_s, seen.q[:BASE_JOINTS].copy(), seen.time_s
         return ""
 
-    def wish(self, seen: Seen) -> Array:
+    def requested(self, seen: Observation) -> Array:
         self._now_s = seen.time_s
         q, qd = self._motion.at(seen.time_s - self._began_s)
         return np.concatenate([np.zeros(2), qd + HOLD_1_S * (q - seen.commanded)])
 
-    def reached(self, seen: Seen) -> str:
+    def reached(self, seen: Observation) -> str:
         off = float(np.abs(seen.q[BASE_JOINTS:] - self.park_q).max())
         over = seen.time_s - self._began_s >= self._motion.seconds
         if over and off <= self.settings.tolerance_rad and seen.arm_rests:
             return f"the arm is parked, with a joint error of at most {off:.4f} rad"
         return ""
 
-    def trouble(self, seen: Seen) -> str:
+    def stop_reason(self, seen: Observation) -> str:
         moved, turned = from_place(seen.q, self._stood)
         if moved > self.settings.moved_m:
             return f"the base is locked but has moved by {1e3 * moved:.0f} mm"
@@ -180,16 +180,16 @@ class DriveStage(Stage):
         super().__init__(body)
         self.settings, self.park_q, self._find, self._follow, self._dt = settings, park_q, find, follow, dt
         self.limit_s = settings.travel.limit_s
-        self.stand: Stand | None = None
+        self.reach_pose: ReachPose | None = None
         self.follower: Follower | None = None
         self._search: Search | None = None
         self.waits = ""
         """Why the base waits, if it does: an obstacle is on its path."""
-        self._told: Any = None
+        self._report: Any = None
         self._progress, self._command = ProgressWatch(), np.zeros(2)
 
-    def enter(self, seen: Seen) -> str:
-        self.waits, self._told = "", None
+    def enter(self, seen: Observation) -> str:
+        self.waits, self._report = "", None
         self._progress = ProgressWatch(self.settings.watch, self.settings.base.delay_s)
         self._command = np.zeros(2)
         off = float(np.abs(seen.q[BASE_JOINTS:] - self.park_q).max())
@@ -200,14 +200,14 @@ class DriveStage(Stage):
             self._search = self._find(seen.q[:BASE_JOINTS].copy())
         except PliantError as error:
             return str(error).rstrip(".")
-        return self._look()
+        return self._poll_search()
 
     @property
     def seeks(self) -> bool:
         """Whether the search for a base pose and a path is still running; the base waits meanwhile."""
         return self._search is not None
 
-    def _look(self) -> str:
+    def _poll_search(self) -> str:
         """Take base pose and path once they are found; otherwise the reason why there are none."""
         if self._search is None:
             return ""
@@ -217,42 +217,42 @@ class DriveStage(Stage):
             self._search = None
             return str(error).rstrip(".")
         if found is not None:
-            self.stand, self._search = found, None
+            self.reach_pose, self._search = found, None
             path, travel = found.plan.path, self.settings.travel
             self.limit_s = max(travel.limit_s, travel.limit_s_m * path.length_m)
             is_there = path.length_m < 1e-3
             self.follower = None if is_there else self._follow(path)
         return ""
 
-    def wish(self, seen: Seen) -> Array:
+    def requested(self, seen: Observation) -> Array:
         u = np.concatenate([np.zeros(2), HOLD_1_S * (self.park_q - seen.commanded)])
         if self.follower is not None and not self.waits:
             place, (v, omega) = seen.q[:BASE_JOINTS], seen.twist
-            self._told = self.follower.update(place, v, omega, age_s=seen.age_s, dt=self._dt)
-            u[:2] = self._told.v, self._told.omega
+            self._report = self.follower.update(place, v, omega, age_s=seen.age_s, dt=self._dt)
+            u[:2] = self._report.v, self._report.omega
         return u
 
-    def let_through(self, u: Array) -> None:
+    def use_filtered(self, u: Array) -> None:
         self._command = u[:2].copy()
-        if self._told is not None:  # a view of the follower's own record: it continues from the filtered command
-            self._told.v, self._told.omega = u[0], u[1]
+        if self._report is not None:  # a view of the follower's own record: it continues from the filtered command
+            self._report.v, self._report.omega = u[0], u[1]
 
-    def reached(self, seen: Seen) -> str:
+    def reached(self, seen: Observation) -> str:
         if (
             self.waits
             or self.seeks
-            or self.stand is None
+            or self.reach_pose is None
             or not (self.follower is None or self.follower.done)
             or not seen.base_rests
         ):
             return ""
-        far, turned = from_place(seen.q, self.stand.q)
+        far, turned = from_place(seen.q, self.reach_pose.q)
         return f"the base has stopped {1e3 * far:.1f} mm and {math.degrees(turned):.2f}° from its goal pose"
 
-    def trouble(self, seen: Seen) -> str:
-        if why := self._look():
+    def stop_reason(self, seen: Observation) -> str:
+        if why := self._poll_search():
             return why
-        state = 0 if self._told is None else int(self._told.state)
+        state = 0 if self._report is None else int(self._report.state)
         bad = (drive_limits.STALE, drive_limits.NO_NUMBER, drive_limits.LOST, drive_limits.BLOCKED)
         if state in bad:
             return drive_limits.STATES[state].removeprefix("stopped: ")
@@ -260,8 +260,8 @@ class DriveStage(Stage):
 
     @property
     def share(self) -> float:
-        length = self.stand.plan.path.length_m if self.stand else 0.0
-        return 0.0 if self._told is None else min(1.0, float(self._told.path_m) / max(length, 1e-9))
+        length = self.reach_pose.plan.path.length_m if self.reach_pose else 0.0
+        return 0.0 if self._report is None else min(1.0, float(self._report.path_m) / max(length, 1e-9))
 
 
 class ReachStage(Stage):
@@ -284,7 +284,7 @@ class ReachStage(Stage):
         """Target of the tool when the present command takes effect."""
         self._solved = True
 
-    def enter(self, seen: Seen) -> str:
+    def enter(self, seen: Observation) -> str:
         if self.place is None or not (seen.base_rests and seen.arm_rests):
             return "base and arm are not at rest at the base pose to reach from"
         far, turned = from_place(seen.q, self.place)
@@ -299,7 +299,7 @@ class ReachStage(Stage):
         self.motion.u[:] = 0.0
         return ""
 
-    def wish(self, seen: Seen) -> Array:
+    def requested(self, seen: Observation) -> Array:
         self._now_s = seen.time_s
         q, qd = self._motion.at(seen.time_s + seen.ahead_s - self._began_s)
         self.target = self.body.pose(q)
@@ -309,10 +309,10 @@ class ReachStage(Stage):
         self._solved = moved.solved
         return moved.u
 
-    def let_through(self, u: Array) -> None:
+    def use_filtered(self, u: Array) -> None:
         self.motion.u[:] = u
 
-    def reached(self, seen: Seen) -> str:
+    def reached(self, seen: Observation) -> str:
         far, turned = self._error(seen)
         reach = self.settings.reach
         near = far <= reach.tolerance_m and turned <= math.radians(reach.tolerance_deg)
@@ -326,7 +326,7 @@ class ReachStage(Stage):
             return ""
         return f"the tool is {1e3 * far:.2f} mm and {math.degrees(turned):.3f}° from its goal"
 
-    def _error(self, seen: Seen) -> tuple[float, float]:
+    def _error(self, seen: Observation) -> tuple[float, float]:
         """Distance [m] and angle [rad] of the tool from its goal; like the speeds, without the noise of one reading."""
         now = np.zeros(6)
         pose_error(self.body.pose(seen.q), self.goal, now)
@@ -335,7 +335,7 @@ class ReachStage(Stage):
         self._speeds += share * (np.concatenate([seen.twist, seen.qd]) - self._speeds)
         return float(np.linalg.norm(self._off[:3])), float(np.linalg.norm(self._off[3:]))
 
-    def trouble(self, seen: Seen) -> str:
+    def stop_reason(self, seen: Observation) -> str:
         return "" if self._solved else "the whole-body program has no solution"
 
     @property

@@ -20,7 +20,7 @@ Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
-class Stand:
+class ReachPose:
     """A base pose to reach from: base and joints with the tool at its goal, and the path there."""
 
     q: Array
@@ -30,7 +30,7 @@ class Stand:
     """Number of candidates."""
 
 
-class Stands:
+class ReachPoses:
     """Finds the base pose for one tool goal; `speaks_against` may reject one with a reason, as after a rehearsal."""
 
     def __init__(
@@ -38,9 +38,9 @@ class Stands:
         body: Body,
         goal: Array,
         settings: Travel | None = None,
-        speaks_against: Callable[[Array], str] = lambda q: "",
+        objection: Callable[[Array], str] = lambda q: "",
     ) -> None:
-        self.goal, self._speaks_against, p = goal, speaks_against, settings or Travel()
+        self.goal, self._objection, p = goal, objection, settings or Travel()
         search = PoseSearch(body, starts=2 * p.candidates + 1)
         found = search.candidates(goal, p.candidates)
         self.places = [place for place in found if np.abs(place.arm - search.posture).max() <= p.stray_rad]
@@ -52,7 +52,7 @@ class Stands:
                 field="goal", value=(x, y, z),
             )  # fmt: skip
 
-    def nearest(self, planner: HybridAStar, start: Any, go_on: Callable[[], bool] = lambda: True) -> Stand:
+    def nearest(self, planner: HybridAStar, start: Any, go_on: Callable[[], bool] = lambda: True) -> ReachPose:
         """The suitable base pose with the cheapest path from `start` (x [m], y [m], heading [rad]).
 
         If `go_on` returns False, the best one found so far is used, or `NoPathError` is raised.
@@ -68,8 +68,8 @@ class Stands:
             _, k = heappop(queue)
             if k in plans:
                 ways += 1
-                if not (why := self._speaks_against(free[k].q)):
-                    return Stand(free[k].q, plans[k], len(free))
+                if not (why := self._objection(free[k].q)):
+                    return ReachPose(free[k].q, plans[k], len(free))
             elif go_on() and (plan := _way(planner, start, free[k], go_on)) is not None:
                 plans[k] = plan
                 heappush(queue, (plan.cost_m, k))

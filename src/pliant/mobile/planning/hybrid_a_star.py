@@ -74,7 +74,7 @@ SEARCH = Layout(
 DONE, MORE, EMPTY, FULL = 1, 2, 3, 4
 
 
-class Room(NamedTuple):
+class SearchMemory(NamedTuple):
     """Memory of a search, created once per map."""
 
     state: Any
@@ -87,13 +87,13 @@ class Room(NamedTuple):
     """Lowest cost of reaching a cell."""
 
 
-def room_for(space: Space, expansions: int, cell_m: float, headings: int, short_m: float) -> Room:
+def search_memory(space: Space, expansions: int, cell_m: float, headings: int, short_m: float) -> SearchMemory:
     """Memory for a search with this many expansions on a space. Untouched memory costs nothing."""
     rows, columns = (math.ceil(n * space.about[0].cell / cell_m) + 1 for n in space.distance.shape)
     state = SEARCH.new()
     state[0].cell, state[0].headings, state[0].short = cell_m, headings, short_m
     nodes = min(expansions * 4 * STEERS, 4_000_000) + 1
-    return Room(
+    return SearchMemory(
         state, np.empty(nodes, NODE.dtype), np.empty(nodes), np.empty(nodes, np.int32),
         np.zeros((rows, columns, headings), np.int32), np.empty((rows, columns, headings), np.float32),
     )  # fmt: skip
@@ -155,7 +155,7 @@ def _put(space, wave, room, pose, g, arc, parent):
     seen = room.mark[j, i, k]
     if seen == 2 * s.query + 1 or (seen == 2 * s.query and room.best[j, i, k] <= g):
         return True
-    h = waves.to_go(space, wave, x, y)
+    h = waves.distance_to_goal(space, wave, x, y)
     if h == math.inf:
         return True
     if s.nodes >= room.nodes.shape[0]:
@@ -170,7 +170,7 @@ def _put(space, wave, room, pose, g, arc, parent):
 
 
 @kernel
-def shot(space, s, x, y, heading, goal):
+def reaches_directly(space, s, x, y, heading, goal):
     """Whether the Reeds-Shepp path from a pose to a goal is free; it is left in `s.word`."""
     w = s.word
     between((x, y, heading), goal, s.radius, w)
@@ -196,7 +196,7 @@ def begin(space, wave, room, start, goal):
 
 
 @kernel
-def proceed(space, wave, room, other, most):
+def expand_poses(space, wave, room, other, most):
     """Expand up to `most` poses; returns DONE, MORE (to do), EMPTY (no path exists) or FULL (no memory left)."""
     s = room.state[0]
     for _ in range(most):
@@ -209,7 +209,7 @@ def proceed(space, wave, room, other, most):
             continue
         near = math.hypot(s.goal[0] - node.x, s.goal[1] - node.y) < NEAR_RADII * s.radius
         if node.sure == 0 and (near or s.expanded % FAR_SHOTS == 0):
-            if shot(space, s, node.x, node.y, node.heading, s.goal):
+            if reaches_directly(space, s, node.x, node.y, node.heading, s.goal):
                 s.found = at
                 return DONE
             if near and s.radius * s.word.total > node.h:
@@ -237,7 +237,7 @@ def _meets(space, s, node, other):
         return False
     s.tried = o.ahead
     aim = other.nodes[o.ahead]
-    if not shot(space, s, node.x, node.y, node.heading, (aim.x, aim.y, aim.heading)):
+    if not reaches_directly(space, s, node.x, node.y, node.heading, (aim.x, aim.y, aim.heading)):
         return False
     s.met = o.ahead
     return True

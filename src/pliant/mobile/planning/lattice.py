@@ -84,7 +84,7 @@ def lattices(space: Space, block: int, p: Planner) -> tuple[Lattice, Lattice]:
     w.side, w.margin, w.narrow = side, margin, round(PLAIN * p.narrow_cost)
     w.rows, w.columns = (-(-n // block) + 2 * margin for n in space.distance.shape)
     price = np.full(w.rows * w.columns * HEADINGS, BLOCKED, np.uint8)
-    _survey(space, about, price)
+    _measure_steps(space, about, price)
     there, back = (_lattice(about.copy(), price, each) for each in moves)
     return there, back
 
@@ -121,7 +121,7 @@ def _moves(side: float, p: Planner, costs: tuple[float, float]) -> Any:
 
 
 @kernel
-def _survey(space, about, price):
+def _measure_steps(space, about, price):
     """Find out what a step to each state costs."""
     a, w = space.about[0], about[0]
     # how far from the middle of its cell a base is tried too
@@ -136,12 +136,12 @@ def _survey(space, about, price):
                 heading = 2.0 * math.pi / HEADINGS * k
                 if room > a.surely_free or free_at(space, x, y, heading):
                     price[first + k] = PLAIN if room >= a.roomy else w.narrow
-                elif _stands_beside(space, x, y, heading, off):
+                elif _fits_beside(space, x, y, heading, off):
                     price[first + k] = TIGHT
 
 
 @kernel
-def _stands_beside(space, x, y, heading, off):
+def _fits_beside(space, x, y, heading, off):
     """Whether the base can stand a little beside a point."""
     for dy in (-off, off):
         for dx in (-off, off):
@@ -214,7 +214,7 @@ def _spread(lat, other, until):
 
 
 @kernel
-def meet(space, there, back, goal, start):
+def run_waves(space, there, back, goal, start):
     """Run waves from both ends until the shortest course is known; returns the state where they met, or -1."""
     _begin(space, there, goal)
     _begin(space, back, start)

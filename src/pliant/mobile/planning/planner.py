@@ -25,7 +25,7 @@ from pliant.mobile.planning.grid import OccupancyGrid
 Pose = Sequence[float] | np.ndarray[Any, Any]
 """x [m], y [m] and heading [rad]."""
 Poses = tuple[Any, Any]
-Rooms = tuple[hybrid_a_star.Room, hybrid_a_star.Room]
+Rooms = tuple[hybrid_a_star.SearchMemory, hybrid_a_star.SearchMemory]
 MOST_ARCS = 4096
 SIZES = ((0.4, 18, 0.6), (0.2, 36, 0.3), (0.12, 48, 0.15), (0.06, 96, 0.08))
 """Cells [m], headings and shortest arcs [m] of the first search, and of those that follow if it finds no path.
@@ -86,7 +86,7 @@ class HybridAStar:
         """Needed for hard queries only, and created by the first (a tenth of a second on a map of 40 × 40 m)."""
         return lattice.lattices(self.space, self._block, self.settings)
 
-    def rooms(self, size: int) -> Rooms:
+    def memories(self, size: int) -> Rooms:
         """Memory of both searches of a size, created when needed; for the smallest cells it is large and not kept."""
         if size in self._rooms:
             return self._rooms[size]
@@ -95,8 +95,11 @@ class HybridAStar:
             self._rooms[size] = made
         return made
 
-    def _made(self, cell_m: float, headings: int, short_m: float, from_goal: int) -> hybrid_a_star.Room:
-        p, room = self.settings, hybrid_a_star.room_for(self.space, self.settings.expansions, cell_m, headings, short_m)
+    def _made(self, cell_m: float, headings: int, short_m: float, from_goal: int) -> hybrid_a_star.SearchMemory:
+        p, room = (
+            self.settings,
+            hybrid_a_star.search_memory(self.space, self.settings.expansions, cell_m, headings, short_m),
+        )
         s = room.state[0]
         s.radius, s.cusp, s.turn, s.greed, s.narrow = p.radius_m, p.cusp_cost_m, p.turn_cost, p.greed, p.narrow_cost
         # from the goal, everything is driven in the opposite direction
@@ -109,10 +112,10 @@ class HybridAStar:
 
     def is_unknown(self, pose: Pose) -> bool:
         """Whether only unknown cells prevent the base from fitting at this pose."""
-        return not self.free(pose) and bool(free_at(self._hopeful, *map(float, pose)))
+        return not self.free(pose) and bool(free_at(self._unknown_as_free, *map(float, pose)))
 
     @cached_property
-    def _hopeful(self) -> Space:
+    def _unknown_as_free(self) -> Space:
         """The map with its unknown cells free."""
         return prepared(self.grid, self.settings.footprint, unknown_is_free=True)
 
@@ -127,19 +130,19 @@ class HybridAStar:
         `go_on` is called from time to time; if it returns False, the search ends with `NoPathError`.
         """
         a, b = self._checked("start", start), self._checked("goal", goal)
-        rooms, expanded = self._search((a, b), go_on)
-        n = self._arcs_of(rooms)
-        room = rooms[0]
+        memories, expanded = self._search((a, b), go_on)
+        n = self._arcs_of(memories)
+        room = memories[0]
         if self.settings.smooth:
             n = shortcut.shorten(self.space, room, a, self._arcs, n, self._spare, self._poses, self._fresh)
         cost = shortcut.cost(room.state[0], self._arcs, 0, n, 0.0)
         x, y, heading = map(float, a)
         return Plan(Path((x, y, heading), self._arcs[:n].copy()), expanded, float(cost))
 
-    def _arcs_of(self, rooms: Rooms) -> int:
+    def _arcs_of(self, memories: Rooms) -> int:
         """Write the path that was found to `_arcs`, from start to goal; returns its number of arcs."""
-        from_goal = bool(rooms[0].state[0].found < 0)
-        n = hybrid_a_star.arcs_of(rooms[from_goal], rooms[not from_goal], self._arcs)
+        from_goal = bool(memories[0].state[0].found < 0)
+        n = hybrid_a_star.arcs_of(memories[from_goal], memories[not from_goal], self._arcs)
         if n < 0:
             raise NoPathError(f"The path found has more than {MOST_ARCS} arcs.")
         if from_goal:
@@ -153,17 +156,17 @@ class HybridAStar:
         if not self._waves_reach(ends):
             raise NoPathError("No path exists from start to goal: the passage is closed or too narrow.")
         most, tried, hard, stuck = self.settings.expansions, 0, False, -1
-        for rooms in map(self.rooms, range(len(SIZES))):
+        for memories in map(self.memories, range(len(SIZES))):
             said = hybrid_a_star.MORE
             while said == hybrid_a_star.MORE and tried < most:
-                self._begin(rooms, ends)
-                said, stuck = self._take_turns(rooms, (most if hard else min(HARD, most)) - tried, stuck, go_on)
-                tried += _expanded(rooms)
+                self._begin(memories, ends)
+                said, stuck = self._expand_both(memories, (most if hard else min(HARD, most)) - tried, stuck, go_on)
+                tried += _expanded(memories)
                 if said == hybrid_a_star.DONE:
-                    return rooms, tried
+                    return memories, tried
                 if said == hybrid_a_star.MORE and not hard:
                     hard = True
-                    self._keep_to_course(ends)
+                    self._weight_by_course(ends)
         raise NoPathError(
             f"No path was found from start to goal after {tried} poses "
             f"(at most {most}). Raise the planner's expansions."
@@ -177,10 +180,10 @@ class HybridAStar:
                 return False
         return True
 
-    def _keep_to_course(self, ends: Poses) -> None:
+    def _weight_by_course(self, ends: Poses) -> None:
         """Compute a rough course, and make everything beside it more expensive."""
         there, back = self.lattices
-        met = lattice.meet(self.space, there, back, ends[1], ends[0])
+        met = lattice.run_waves(self.space, there, back, ends[1], ends[0])
         if met < 0:
             return
         beside = np.ones(self.waves[0].steps.shape, bool)
@@ -190,21 +193,21 @@ class HybridAStar:
             waves.dues[beside] *= wave.BESIDE
         self._waves_reach(ends)
 
-    def _begin(self, rooms: Rooms, ends: Poses) -> None:
-        for k, room in enumerate(rooms):
+    def _begin(self, memories: Rooms, ends: Poses) -> None:
+        for k, room in enumerate(memories):
             hybrid_a_star.begin(self.space, self.waves[k], room, ends[k], ends[1 - k])
 
-    def _take_turns(self, rooms: Rooms, most: int, stuck: int, go_on: Callable[[], bool]) -> tuple[int, int]:
+    def _expand_both(self, memories: Rooms, most: int, stuck: int, go_on: Callable[[], bool]) -> tuple[int, int]:
         """Expand at most this many poses; returns the result, and which search is exhausted, if one is. A search that
         was exhausted in wider cells (`stuck`) has to find a path out first, and gets more turns. Later, the search with
         fewer waiting poses gets them: if it is enclosed, it is exhausted sooner.
         """
-        while (left := most - _expanded(rooms)) > 0:
-            for k, room in enumerate(rooms):
-                s, other = room.state[0], rooms[1 - k]
+        while (left := most - _expanded(memories)) > 0:
+            for k, room in enumerate(memories):
+                s, other = room.state[0], memories[1 - k]
                 needs_more = k == stuck if s.expanded < OUT else s.open < other.state[0].open
                 turns = MORE_TURNS if needs_more else 1
-                said = int(hybrid_a_star.proceed(self.space, self.waves[k], room, other, min(turns * CHUNK, left)))
+                said = int(hybrid_a_star.expand_poses(self.space, self.waves[k], room, other, min(turns * CHUNK, left)))
                 if said != hybrid_a_star.MORE:
                     return said, k if said == hybrid_a_star.EMPTY else stuck
             if not go_on():
@@ -245,5 +248,5 @@ def _numbers(name: str, pose: Pose) -> Any:
     return values
 
 
-def _expanded(rooms: Rooms) -> int:
-    return sum(int(room.state[0].expanded) for room in rooms)
+def _expanded(memories: Rooms) -> int:
+    return sum(int(room.state[0].expanded) for room in memories)

@@ -40,7 +40,7 @@ def _turn(angle):
 
 
 @kernel
-def _offer(w, flip, mirror, backward, lengths, turns, n):
+def _keep_if_shorter(w, flip, mirror, backward, lengths, turns, n):
     """Keep a word if it is shorter than the best so far; `turns` belong to `lengths`."""
     a, b, c, d, e = lengths
     total = abs(a) + abs(b) + abs(c) + abs(d) + abs(e)
@@ -64,20 +64,24 @@ def _ccs(w, x, y, phi, flip, mirror, backward):
         t = _turn(theta + 0.5 * u + math.pi)
         v = _turn(phi - t + u)
         if t >= -DUST:
-            _offer(w, flip, mirror, backward, (t, u, v, 0.0, 0.0), (LEFT, RIGHT, LEFT, 0.0, 0.0), 3)
+            _keep_if_shorter(w, flip, mirror, backward, (t, u, v, 0.0, 0.0), (LEFT, RIGHT, LEFT, 0.0, 0.0), 3)
     if far >= 2.0:
         r = math.sqrt(far * far - 4.0)
         t = _turn(theta + math.atan2(r, -2.0))
         v = _turn(phi - 0.5 * math.pi - t)
         if t >= -DUST and r >= 2.0 and v <= DUST:
             quarter = -0.5 * math.pi
-            _offer(w, flip, mirror, backward, (t, quarter, 2.0 - r, v, 0.0), (LEFT, RIGHT, STRAIGHT, LEFT, 0.0), 4)
+            _keep_if_shorter(
+                w, flip, mirror, backward, (t, quarter, 2.0 - r, v, 0.0), (LEFT, RIGHT, STRAIGHT, LEFT, 0.0), 4
+            )
     xi, eta = x + s, y - 1.0 - c
     far, t = math.hypot(xi, eta), math.atan2(xi, -eta)
     v = _turn(t + 0.5 * math.pi - phi)
     if far >= 2.0 and t >= -DUST and v <= DUST:
         quarter = -0.5 * math.pi
-        _offer(w, flip, mirror, backward, (t, quarter, 2.0 - far, v, 0.0), (LEFT, RIGHT, STRAIGHT, RIGHT, 0.0), 4)
+        _keep_if_shorter(
+            w, flip, mirror, backward, (t, quarter, 2.0 - far, v, 0.0), (LEFT, RIGHT, STRAIGHT, RIGHT, 0.0), 4
+        )
 
 
 @kernel
@@ -101,14 +105,14 @@ def _cccc(w, x, y, phi, flip, mirror):
         t = _outer(u, -u, xi, eta)
         v = _turn(t - 2.0 * u - phi)
         if t >= -DUST and v <= DUST:
-            _offer(w, flip, mirror, False, (t, u, -u, v, 0.0), turns, 4)
+            _keep_if_shorter(w, flip, mirror, False, (t, u, -u, v, 0.0), turns, 4)
     rho = (20.0 - xi * xi - eta * eta) / 16.0
     if 0.0 <= rho <= 1.0:
         u = -math.acos(rho)
         t = _outer(u, u, xi, eta)
         v = _turn(t - phi)
         if t >= -DUST and v >= -DUST:
-            _offer(w, flip, mirror, False, (t, u, u, v, 0.0), turns, 4)
+            _keep_if_shorter(w, flip, mirror, False, (t, u, u, v, 0.0), turns, 4)
 
 
 @kernel
@@ -118,7 +122,7 @@ def _csc(w, x, y, phi, flip, mirror):
     u, t = math.hypot(x - s, y - 1.0 + c), math.atan2(y - 1.0 + c, x - s)
     v = _turn(phi - t)
     if t >= -DUST and v >= -DUST:
-        _offer(w, flip, mirror, False, (t, u, v, 0.0, 0.0), (LEFT, STRAIGHT, LEFT, 0.0, 0.0), 3)
+        _keep_if_shorter(w, flip, mirror, False, (t, u, v, 0.0, 0.0), (LEFT, STRAIGHT, LEFT, 0.0, 0.0), 3)
     xi, eta = x + s, y - 1.0 - c
     far = math.hypot(xi, eta)
     if far < 2.0:
@@ -127,14 +131,14 @@ def _csc(w, x, y, phi, flip, mirror):
     t = _turn(math.atan2(eta, xi) + math.atan2(2.0, u))
     v = _turn(t - phi)
     if t >= -DUST and v >= -DUST:
-        _offer(w, flip, mirror, False, (t, u, v, 0.0, 0.0), (LEFT, STRAIGHT, RIGHT, 0.0, 0.0), 3)
+        _keep_if_shorter(w, flip, mirror, False, (t, u, v, 0.0, 0.0), (LEFT, STRAIGHT, RIGHT, 0.0, 0.0), 3)
     middle = 4.0 - u
     if middle <= 0.0:
         t = _turn(math.atan2((4.0 - middle) * xi - 2.0 * eta, -2.0 * xi + (middle - 4.0) * eta))
         v = _turn(t - phi)
         if t >= -DUST and v >= -DUST:
             q = -0.5 * math.pi
-            _offer(w, flip, mirror, False, (t, q, middle, q, v), (LEFT, RIGHT, STRAIGHT, LEFT, RIGHT), 5)
+            _keep_if_shorter(w, flip, mirror, False, (t, q, middle, q, v), (LEFT, RIGHT, STRAIGHT, LEFT, RIGHT), 5)
 
 
 @kernel

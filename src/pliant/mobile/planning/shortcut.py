@@ -6,7 +6,7 @@ import math
 
 from pliant.kernel import kernel
 from pliant.mobile.base.arc import moved
-from pliant.mobile.planning.hybrid_a_star import arc_cost, shot
+from pliant.mobile.planning.hybrid_a_star import arc_cost, reaches_directly
 
 SPACING_M = 0.6
 DUST_M = 1e-9
@@ -88,7 +88,7 @@ def _try(space, s, arcs, n, poses, i, j, fresh):
     # far apart poses are no candidates when even the straight line is not shorter
     if math.hypot(poses[j, 0] - poses[i, 0], poses[j, 1] - poses[i, 1]) >= old:
         return -1
-    if not shot(space, s, poses[i, 0], poses[i, 1], poses[i, 2], poses[j]):
+    if not reaches_directly(space, s, poses[i, 0], poses[i, 1], poses[i, 2], poses[j]):
         return -1
     w, count = s.word, 0
     for k in range(w.n):

@@ -153,7 +153,7 @@ def reaches(space, wave, x, y):
 
 
 @kernel
-def to_go(space, wave, x, y):
+def distance_to_goal(space, wave, x, y):
     """Distance to the goal [m] by the wave, or the distance it has run if it has not reached this point yet."""
     j, i = _place(space, wave, x, y)
     if j < 0:

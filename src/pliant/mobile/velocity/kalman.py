@@ -76,7 +76,7 @@ def step(p, s, t, z, o):
         _advance(p, s, max(LEAST_DT, d))
         known = s.stamps.off_s == 0.0 or s.stamps.anew == 1
         o.status = _weigh(p, s, z, max(LEAST_DT, d)) if finite and known else COASTING
-    _tell(s, o)
+    _write_estimate(s, o)
 
 
 @kernel
@@ -139,7 +139,7 @@ def _weigh(p, s, z, d):
             put(s.held, z)
             s.held_s = s.stamp_s
             return COASTING
-        _begin_again(p, s, z)
+        _restart(p, s, z)
         return RESET
     s.rejected = 0
     _correct(p, s, z)
@@ -164,7 +164,7 @@ def _is_outlier(p, s, dx, dy, turn, d):
 
 
 @kernel
-def _begin_again(p, s, z):
+def _restart(p, s, z):
     """Start from the sample before, if it fits the same motion: then the velocity is known at once."""
     t, passed = s.stamp_s, s.stamp_s - s.held_s
     way = math.hypot(z[0] - s.held[0], z[1] - s.held[1])
@@ -195,7 +195,7 @@ def _correct(p, s, z):
 
 
 @kernel
-def _tell(s, o):
+def _write_estimate(s, o):
     """The state in the words of an estimate."""
     o.stamp_s, o.scheme = s.stamp_s, KALMAN
     for axis in range(3):

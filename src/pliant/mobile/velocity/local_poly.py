@@ -11,7 +11,7 @@ import math
 
 from pliant.kernel import fill, kernel
 from pliant.mobile.velocity.estimate import COASTING, IGNORED, POLYNOMIAL, RESET, VALID, ZERO, to_body
-from pliant.mobile.velocity.samples import admit, believed
+from pliant.mobile.velocity.samples import add_sample, is_plausible
 from pliant.records import Field, Layout
 from pliant.solve import factor_n, solve_lower, solve_upper
 
@@ -31,7 +31,7 @@ POLY_WORK = Layout(
 @kernel
 def step(p, s, t, z, w, o):
     """Update with the pose z at time t [s], and write the velocity into `o`."""
-    status = admit(p, s, t, z, p.window)
+    status = add_sample(p, s, t, z, p.window)
     o.status = status
     if status in (IGNORED, COASTING):
         return
@@ -49,7 +49,7 @@ def step(p, s, t, z, w, o):
         gain = _normal_equations(s, n, m, half, w)
         for axis in range(3):
             _fit(s, n, m, half, gain, axis, w, o)
-        if believed(p, s, gain, before, o):
+        if is_plausible(p, s, gain, before, o):
             o.status, o.scheme = VALID, POLYNOMIAL
     to_body(o)
 

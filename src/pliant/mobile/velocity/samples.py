@@ -34,7 +34,7 @@ HISTORY = Layout(
 
 
 @kernel
-def admit(p, s, t, z, keep):
+def add_sample(p, s, t, z, keep):
     """Add the pose z at time t [s] to the history of `keep` samples; returns how it was used."""
     if not math.isfinite(t):
         return IGNORED
@@ -50,7 +50,7 @@ def admit(p, s, t, z, keep):
         clear(s.stamps)
     s.raw_s = t
     if p.stamps == 1:
-        t = _on_line(s, t)
+        t = _aligned_times(s, t)
         if s.stamps.off_s != 0.0 and s.stamps.anew == 0:
             return COASTING  # sampled who knows when
     if s.n > 0 and s.doubted == 1 and _apart(z, s.held) < _apart(z, s.pose[0]):
@@ -66,7 +66,7 @@ def admit(p, s, t, z, keep):
 
 
 @kernel
-def _on_line(s, t):
+def _aligned_times(s, t):
     """The time on the line of late stamps, and the samples before put on the same line."""
     t = regular(s.stamps, t)
     if s.stamps.anew == 1:
@@ -79,7 +79,7 @@ def _on_line(s, t):
 
 
 @kernel
-def believed(p, s, gain, before, o):
+def is_plausible(p, s, gain, before, o):
     """Whether the velocity in `o` is plausible; if not, the previous one (`before`) is repeated.
 
     `gain` is the noise of the velocity for a pose noise of 1. The history of an implausible velocity is cleared.

@@ -11,7 +11,7 @@ import math
 
 from pliant.kernel import kernel
 from pliant.mobile.velocity.estimate import COASTING, IGNORED, RESET, VALID, ZERO, to_body
-from pliant.mobile.velocity.samples import admit, believed
+from pliant.mobile.velocity.samples import add_sample, is_plausible
 
 POINTS = 5
 
@@ -35,7 +35,7 @@ def derivative_weights(times, n, w):
 @kernel
 def step(p, s, t, z, w, o):
     """Update with the pose z at time t [s], and write the velocity and the stencil used into `o`; w holds 5 numbers."""
-    status = admit(p, s, t, z, POINTS)
+    status = add_sample(p, s, t, z, POINTS)
     o.status = status
     if status in (IGNORED, COASTING):
         return
@@ -57,7 +57,7 @@ def step(p, s, t, z, w, o):
             o.pose[axis] = s.pose[0, axis]
     if n < 2:
         o.status, o.scheme = RESET, ZERO
-    elif believed(p, s, math.sqrt(gain), before, o):
+    elif is_plausible(p, s, math.sqrt(gain), before, o):
         o.status, o.scheme = VALID, n
     to_body(o)
 

@@ -115,7 +115,7 @@ def measure_wrench(handle, parameters, state, reading, base, observed, work, q, 
 
 
 @kernel
-def yielding(handle, parameters, state, goal, observed, work, q, dt):
+def compliant_twist(handle, parameters, state, goal, observed, work, q, dt):
     """The velocity `s.twist` that the admittance asks of the tool, within the limits of the compliant frame."""
     h, p, s, g, o, w = handle[0], parameters[0], state[0], goal[0], observed[0], work[0]
     place(h, q)
@@ -196,7 +196,7 @@ class BodyLoop:
     def act(self, u: Array, out: Array | None = None) -> Array:
         """Command u = (v, ω, q̇_arm) for one period: its second half; returns the telemetry."""
         out = TELEMETRY.new() if out is None else out
-        self._tell(u)
+        self._fill_telemetry(u)
         dt, late = self.settings.dt, max(self.settings.lags.base_s, 1e-9)
         records = self.reading, self.goal, self.observed, self.command, self.state, self.work, self.base
         fill_telemetry(out.ctypes.data, self.tick, dt, *records)
@@ -244,13 +244,15 @@ class BodyLoop:
             motion = self.motion.track(q, *self._goal[:2])
         else:
             handle = self.body.chain.handle
-            yielding(handle, self.parameters, self.state, self.goal, self.observed, self.work, q, self.settings.dt)
+            compliant_twist(
+                handle, self.parameters, self.state, self.goal, self.observed, self.work, q, self.settings.dt
+            )
             motion = self.motion.toward(q, self._twist)
         # what the limits of base and joints cut from the motion is cut from the virtual mass too
         self._twist[:] = self._moved[:] = motion.twist
         return motion
 
-    def _tell(self, u: Array) -> None:
+    def _fill_telemetry(self, u: Array) -> None:
         q, qd, base = self._out
         self._u, self._qd_cmd[:] = u, u[2:]
         self._q_cmd += self.settings.dt * u[2:]

@@ -25,7 +25,7 @@ def repair(spec: mujoco.MjSpec, tree: Tree, flange: Flange, *, urdf: bool) -> li
         if wrong:
             mass = float(body.mass) if np.isfinite(body.mass) and body.mass > 0.0 else 0.0
             _set(body, mass, 0.0)
-            if _is_carried(tree, i, chain):
+            if _moves_with_chain(tree, i, chain):
                 notes.append(f"{part} {name!r} has an invalid inertia; its {mass:g} kg count as a point mass")
         if tree.joints[i] and (wrong or ((urdf or body.explicitinertial) and body.mass <= _NOTHING)):
             _set(body, max(float(body.mass), _NOTHING), _NOTHING)
@@ -42,20 +42,20 @@ def weigh_without_meshes(spec: mujoco.MjSpec, tree: Tree, flange: Flange) -> lis
     by_shape = spec.compiler.inertiafromgeom == mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE
     for geom in list(spec.geoms):
         body, i = geom.parent, index[geom.parent.name]
-        if not _is_carried(tree, i, chain) or (body.explicitinertial and not by_shape):
+        if not _moves_with_chain(tree, i, chain) or (body.explicitinertial and not by_shape):
             spec.delete(geom)
         elif geom.type == mujoco.mjtGeom.mjGEOM_MESH and not chain.intersection(tree.joints[i]):
             notes += _without_mesh(spec, geom, body.name)
     for body, (i, _) in zip(list(spec.bodies)[1:], list(enumerate(tree.names))[1:], strict=True):
         held = tree.joints[i] and not chain.intersection(tree.joints[i])
-        if held and not body.explicitinertial and not any(_weighs(geom) for geom in body.geoms):
+        if held and not body.explicitinertial and not any(_has_mass(geom) for geom in body.geoms):
             _set(body, _NOTHING, _NOTHING)
     return notes
 
 
 def mesh_masses(spec: mujoco.MjSpec, model: mujoco.MjModel) -> list[str]:
     """Notes on the links whose mass was computed from a mesh."""
-    found = dict.fromkeys(g.parent.name for g in spec.geoms if g.type == mujoco.mjtGeom.mjGEOM_MESH and _weighs(g))
+    found = dict.fromkeys(g.parent.name for g in spec.geoms if g.type == mujoco.mjtGeom.mjGEOM_MESH and _has_mass(g))
     return [
         f"body {name!r} has no <inertial>; its mass of {model.body(name).mass[0]:.4g} kg is computed from its meshes"
         for name in found
@@ -75,7 +75,7 @@ def missing_meshes(spec: mujoco.MjSpec, path: Path) -> list[str]:
 
 def _without_mesh(spec: mujoco.MjSpec, geom: mujoco.MjsGeom, name: str) -> list[str]:
     """Replace a mesh with a point of the mass that the file gives for it; delete it if the file gives none."""
-    if not _weighs(geom):
+    if not _has_mass(geom):
         spec.delete(geom)
         return []
     if np.isfinite(geom.mass):
@@ -86,11 +86,11 @@ def _without_mesh(spec: mujoco.MjSpec, geom: mujoco.MjsGeom, name: str) -> list[
     return [f"body {name!r} has no <inertial>; its mesh adds no mass"]
 
 
-def _weighs(geom: mujoco.MjsGeom) -> bool:
+def _has_mass(geom: mujoco.MjsGeom) -> bool:
     return float(geom.mass) > 0.0 if np.isfinite(geom.mass) else float(geom.density) > 0.0
 
 
-def _is_carried(tree: Tree, body: int, chain: set[str]) -> bool:
+def _moves_with_chain(tree: Tree, body: int, chain: set[str]) -> bool:
     """Whether a joint of the chain moves the link, so that its mass counts."""
     return any(chain.intersection(tree.joints[b]) for b in tree.line(body))
 

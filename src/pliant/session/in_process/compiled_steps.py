@@ -69,7 +69,7 @@ def steps(addresses, first, ticks, revision, out, every, truth):
     while done < ticks:
         period(w, h, p, s, r, g, c, o, k, a.mode, a.dt)
         if truth != 0:
-            tell(w, floats(truth + 8 * TRUTH * done, TRUTH))
+            write_truth(w, floats(truth + 8 * TRUTH * done, TRUTH))
         done += 1
         found = s.fault != 0 and before == 0
         ended = w.stop.reason != 0 or (s.fault != 0 and is_still(h, s, r))
@@ -83,7 +83,7 @@ def steps(addresses, first, ticks, revision, out, every, truth):
 
 
 @kernel
-def tell(w, truth):
+def write_truth(w, truth):
     """The true contact force of the last physics step, and its part along the normals of what is touched."""
     put(truth[0:3], w.contact_force)
     truth[3] = 0.0

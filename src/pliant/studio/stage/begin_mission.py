@@ -8,7 +8,7 @@ from pliant.mobile.mission.mission_link import MissionLink
 from pliant.studio.request import Request
 
 
-class Beginning(MissionLink):
+class MissionStart(MissionLink):
     """The link of one request to begin. It checks for a stop at the moment its command is sent."""
 
     def __init__(self, request: Request) -> None:

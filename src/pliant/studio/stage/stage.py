@@ -210,7 +210,7 @@ class Stage:
     def close(self) -> None:
         """End a loop that was started here; one that was attached to keeps running."""
         with self.lock:
-            self.see_out()
+            self.clean_up_killed()
             if not self.recorder.is_automatic:
                 self.stop_recording()
             link = None if self.scene is None else self.scene.link
@@ -230,7 +230,7 @@ class Stage:
         link = None if (scene := self.scene) is None else scene.link
         return isinstance(link, Session | MissionSession) and was_killed(link)
 
-    def see_out(self) -> None:
+    def clean_up_killed(self) -> None:
         """Clean up once after a loop that was killed: save its last seconds, and note on its board why it ended."""
         scene = self.scene
         if scene is not None and self.was_killed:
@@ -254,9 +254,9 @@ class Stage:
         An arm's loop that is starting and cannot receive commands yet is included, as not confirmed.
         """
         loops = [(link, link.running) for link in self._loops]
-        return [Brake(link, can_hear=runs) for link, runs in loops if runs or self._is_deaf(link)]
+        return [Brake(link, can_hear=runs) for link, runs in loops if runs or self._cannot_receive_stop(link)]
 
-    def _is_deaf(self, link: Link | MissionLink) -> bool:
+    def _cannot_receive_stop(self, link: Link | MissionLink) -> bool:
         """Whether this arm's loop is starting and cannot receive a stop yet. (A mission does not move before its
         command.)
         """
@@ -294,7 +294,7 @@ class Stage:
             raise RejectedError(_ANOTHER)
         if scene is None:
             raise RejectedError("No loop is running. Start a task first.")
-        self.see_out()
+        self.clean_up_killed()
         return scene.link
 
     def arm(self, run: int | None = None) -> Link:

@@ -31,7 +31,7 @@ from pliant.studio.stage.mission_view import channels_of, mission_in_words, miss
 from pliant.studio.stage.shapes import Shapes
 from pliant.studio.wire import Channel, arm_channels, arrow_of, samples_of
 from pliant.studio.work.background import Work
-from pliant.studio.work.what_if import run_otherwise
+from pliant.studio.work.what_if import run_changed
 from pliant.task.schema import Task
 
 Array = np.ndarray[Any, Any]
@@ -63,7 +63,7 @@ def run_experiment(work: Work, name: str) -> ExperimentResult:
     """Run an experiment in its own process: figures, and the name of its picture."""
     find_experiment(name)  # only looked up: its own process imports its module
     picture = pictures() / f"{name}.png"
-    outcome = work.told("experiment", name, "--json", "--plot", str(picture))
+    outcome = work.json_of_command("experiment", name, "--json", "--plot", str(picture))
     figures: list[Figure] = [
         {key: figure[key] for key in Figure.__annotations__}  # type: ignore[misc]
         for figure in outcome["figures"]
@@ -75,7 +75,7 @@ def plan(work: Work, file: Path, start: str, goal: str) -> PlannedPath:
     """A path through a map, planned in its own process: its figures, and the name of its picture."""
     picture = pictures() / "plan.png"
     where = (f"--start={start}", f"--goal={goal}", "--json", "--output", str(picture))
-    told = work.told("plan", *where, "--", str(file))
+    told = work.json_of_command("plan", *where, "--", str(file))
     return {
         "length_m": told["length_m"],
         "backward_m": told["backward_m"],
@@ -197,7 +197,7 @@ def what_if(name: str, parameters: str) -> WhatIfRun:
     """Simulate a recorded run again with other parameters, given as JSON (see `what_if`)."""
     recording = _recording(name)
     task = _task(recording)
-    run = run_otherwise(recording, task, _given(task, parameters))
+    run = run_changed(recording, task, _given(task, parameters))
     return {"name": name, "fault": run.fault, "from_rest": run.from_rest, **_moments(run.records)}
 
 
@@ -210,13 +210,15 @@ def _given(task: Task, parameters: str) -> Parameters:
 def ask_what_if(work: Work, name: str, parameters: Parameters) -> WhatIfRun:
     """The same, in its own process."""
     return _answered(
-        work.ran("The what-if", "pliant.studio.work.what_if_process", name, said=parameters.model_dump_json())
+        work.json_of_module(
+            "The what-if", "pliant.studio.work.what_if_process", name, said=parameters.model_dump_json()
+        )
     )
 
 
 def ask_open(work: Work, name: str) -> Recorded:
     """A recording as the page shows it, read in its own process, which can be cancelled."""
-    return _answered(work.reader.ran(f"Opening {name}", "pliant.studio.work.load_process", name))
+    return _answered(work.reader.json_of_module(f"Opening {name}", "pliant.studio.work.load_process", name))
 
 
 def _answered(said: dict[str, Any]) -> Any:

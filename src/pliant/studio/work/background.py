@@ -34,7 +34,7 @@ class Slot:
         """The work in progress, for the pages; "" for none."""
 
     @contextlib.contextmanager
-    def alone(self, doing: str = "") -> Iterator[None]:
+    def exclusive(self, doing: str = "") -> Iterator[None]:
         """Allow one computation at a time; the pages show what it is `doing`."""
         if not self._busy.acquire(blocking=False):
             raise RejectedError(self._busy_words)
@@ -47,11 +47,11 @@ class Slot:
                 self._begun, self.doing = False, ""
             self._busy.release()
 
-    def told(self, *words: str) -> dict[str, Any]:
+    def json_of_command(self, *words: str) -> dict[str, Any]:
         """The JSON that a command prints; if it prints none, its last line is raised as an error."""
-        return self.ran(f"pliant {words[0]}", COMMAND_LINE, *words)
+        return self.json_of_module(f"pliant {words[0]}", COMMAND_LINE, *words)
 
-    def ran(self, name: str, module: str, *words: str, said: str = "") -> dict[str, Any]:
+    def json_of_module(self, name: str, module: str, *words: str, said: str = "") -> dict[str, Any]:
         """The JSON that a module prints, with `said` on its stdin; errors call it `name`."""
         command = [*_NICE, sys.executable, "-m", module, *words]
         with self._lock:
@@ -104,7 +104,7 @@ class Work(Slot):
 
     def opening(self, doing: str = "") -> contextlib.AbstractContextManager[None]:
         """Allow one recording to be opened at a time."""
-        return self.reader.alone(doing)
+        return self.reader.exclusive(doing)
 
     @property
     def in_progress(self) -> Busy:

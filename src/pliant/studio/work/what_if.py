@@ -25,7 +25,7 @@ Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
-class Otherwise:
+class ChangedRun:
     """The run with other parameters."""
 
     records: Array
@@ -34,7 +34,7 @@ class Otherwise:
     """Whether it started at rest in the middle of the recorded run."""
 
 
-def run_otherwise(recording: Recording, task: Task, parameters: Parameters) -> Otherwise:
+def run_changed(recording: Recording, task: Task, parameters: Parameters) -> ChangedRun:
     """Simulate a whole recording again with these parameters."""
     records = recording.records
     if not is_simulated(task.robot):
@@ -51,14 +51,14 @@ def run_otherwise(recording: Recording, task: Task, parameters: Parameters) -> O
     simulation = Simulation(begun, unchecked=True)
     simulation.tick = first
     parts = []
-    for begin, end in _stretches(records):
+    for begin, end in _constant_goals(records):
         _aim(simulation, records["goal"][begin])
         wanted = int(records["tick"][end - 1]) + 1 - simulation.tick
         parts.append(simulation.advance(wanted))
         if len(parts[-1]) < wanted:
             break
     found = np.concatenate(parts)
-    return Otherwise(found, simulation.fault, first > 0)
+    return ChangedRun(found, simulation.fault, first > 0)
 
 
 def _begun_at(task: Task, recording: Recording, first: int) -> Task:
@@ -72,7 +72,7 @@ def _begun_at(task: Task, recording: Recording, first: int) -> Task:
     return task.model_copy(update={"start_q": start, "sim": sim})
 
 
-def _stretches(records: Array) -> list[tuple[int, int]]:
+def _constant_goals(records: Array) -> list[tuple[int, int]]:
     """Runs of records whose goal stays the same, from the first to after the last."""
     goals = np.ascontiguousarray(records["goal"]).view(np.uint8).reshape(len(records), -1)
     cuts = np.flatnonzero((goals[1:] != goals[:-1]).any(axis=1)) + 1
