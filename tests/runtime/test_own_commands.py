@@ -11,6 +11,7 @@ import pytest
 
 import pliant
 from pliant.analysis.transitions import failure, transitions
+from pliant.bridge.request_order import is_start, is_stop
 from pliant.bridge.requests import known_words
 from pliant.cli.live import command as command_verb
 from pliant.control.laws.registry import LAWS, PLIANTS
@@ -172,6 +173,9 @@ def test_the_page_and_the_bridge_know_its_commands_and_states(file: Path) -> Non
     assert words["states"] == ["idle", "up", "back", "done"]
     assert words["reasons"][-1] == "the command is not valid in this state"
     assert "lift" in known_words()
+    assert is_start("lift")
+    assert is_stop("stop")
+    assert not is_stop("lift")
 
 
 @pytest.mark.parametrize(

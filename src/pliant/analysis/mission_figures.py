@@ -48,6 +48,7 @@ class MissionHistory:
 
     @property
     def time_s(self) -> Array:
+        """Time since the start of the mission [s]."""
         return self.records["time_s"]
 
     @property
@@ -73,6 +74,7 @@ class MissionHistory:
 
     @property
     def end_s(self) -> float:
+        """When the mission ended [s]."""
         return float(self.time_s[-1]) if len(self.records) else 0.0
 
     def spans(self) -> list[tuple[str, float, float]]:

@@ -46,6 +46,7 @@ def finite(values: Array) -> Array:
 
 
 def time_s(recording: Recording) -> Array:
+    """Time since the start of the run [s]."""
     return finite(recording.records["time_s"])
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from pliant.bridge.helper_process import AGREED, AnyLink, helper_main
 from pliant.bridge.mission_requests import MissionRequests
 from pliant.bridge.publisher import Publisher
-from pliant.bridge.request_order import STOPS, Turns, word_of
+from pliant.bridge.request_order import Turns, is_stop, word_of
 from pliant.bridge.requests import Requests, answered
 from pliant.loop.board_layout import RUNNING
 from pliant.mobile.mission.mission_link import MissionLink, attach_any
@@ -54,10 +54,12 @@ class RequestReceiver:
         self._threads = [threading.Thread(target=work, daemon=True) for work in (self._listen, self._work)]
 
     def start(self) -> None:
+        """Begin to receive."""
         for thread in self._threads:
             thread.start()
 
     def stop(self) -> None:
+        """Stop receiving, once the last answers have arrived."""
         self._end.set()
         for thread in self._threads:
             thread.join()
@@ -73,7 +75,7 @@ class RequestReceiver:
         """Carry out a request at once, or queue it."""
         if name not in self._takes_a_while:
             self._answer(name, *answered(action, message))
-        elif name == "command" and word_of(str(message.data)) in STOPS:
+        elif name == "command" and is_stop(word_of(str(message.data))):
             self._answer(name, *self._turns.at_once(action, message))
         else:
             try:

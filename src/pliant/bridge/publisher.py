@@ -47,6 +47,7 @@ class Texts:
             self._said[name] = text
 
     def flush(self, within_s: float) -> None:
+        """Wait until all texts have arrived, at most so long [s]."""
         for writer in self._writers.values():
             writer.flush(within_s)
 

@@ -11,9 +11,12 @@ from collections.abc import Callable
 from typing import Any
 
 from pliant.bridge.requests import answered
+from pliant.control.laws.registry import LAWS
 
 STOPS = ("halt", "stop", "pause", "abort", "quit")
+"""Words that stop under every law; `is_stop` knows those of the laws, too."""
 STARTS = ("start", "resume")
+"""Words that start under every law."""
 
 Answer = tuple[bool, str]
 """Whether the request was carried out, and a sentence with the result or the reason."""
@@ -22,6 +25,16 @@ Answer = tuple[bool, str]
 def word_of(text: str) -> str:
     """The first word of a command."""
     return (text.split(None, 1) or [""])[0]
+
+
+def is_stop(word: str) -> bool:
+    """Whether a word stops: under every law, or because a law declares that this command protects."""
+    return word in STOPS or any(word in law.commands.protects for law in LAWS.values() if law.commands)
+
+
+def is_start(word: str) -> bool:
+    """Whether a word starts the robot: under every law, or because a law declares that this command moves it."""
+    return word in STARTS or any(word in law.commands.moves for law in LAWS.values() if law.commands)
 
 
 class Turns:
@@ -45,7 +58,7 @@ class Turns:
     def in_turn(self, word: str, action: Callable[[Any], str], asked: Any, stops: int) -> Answer:
         """Carry out any other request after the earlier ones; `stops` is the number of stops when it was made."""
         with self._in_turn:
-            if word not in STARTS:
+            if not is_start(word):
                 return answered(action, asked)
             with self._moves:
                 if self._stops > stops:

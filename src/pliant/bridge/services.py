@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from pliant.bridge.helper_process import helper_main
-from pliant.bridge.request_order import STOPS, Turns
+from pliant.bridge.request_order import Turns, is_stop
 from pliant.bridge.requests import Requests, known_words
 from pliant.errors import PliantError
 from pliant.params.declare import declared, flat
@@ -64,7 +64,7 @@ class Services:
         stops, others = groups.MutuallyExclusiveCallbackGroup(), groups.ReentrantCallbackGroup()
         trigger = import_module("std_srvs.srv").Trigger
         for word in known_words():
-            name, group = resolved(f"~/{word}", config.node, config.namespace), stops if word in STOPS else others
+            name, group = resolved(f"~/{word}", config.node, config.namespace), stops if is_stop(word) else others
             self.node.create_service(trigger, name, self._obey(word), callback_group=group)
         self._declare()
         self.node.add_on_set_parameters_callback(self._change)
@@ -72,7 +72,7 @@ class Services:
 
     def _obey(self, word: str) -> Any:
         def call(_: Any, response: Any) -> Any:
-            if word in STOPS:
+            if is_stop(word):
                 response.success, response.message = self._turns.at_once(self._requests.obey, word)
             else:
                 stops = self._turns.stops

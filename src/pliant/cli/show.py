@@ -106,6 +106,7 @@ class YesNo(Confirm):
     prompt_suffix = " "
 
     def process_response(self, value: str) -> bool:
+        """Accept whole words, too."""
         words = {"yes": "y", "no": "n"}
         return super().process_response(words.get(value.strip().lower(), value))
 

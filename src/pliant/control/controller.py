@@ -79,6 +79,7 @@ class Controller:
 
     @property
     def fault(self) -> int:
+        """Number of the fault that stopped the robot, or 0."""
         return int(self.state[0].fault)
 
     @property

@@ -74,6 +74,7 @@ class Lag:
 
     @property
     def std_s(self) -> float:
+        """Standard deviation of the total [s]."""
         return math.hypot(self.motion.lag_std_s, self.force.lag_std_s if self.force else 0.0)
 
 

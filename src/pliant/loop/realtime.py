@@ -22,6 +22,7 @@ class Granted:
     timer: str
 
     def as_dict(self) -> dict[str, str]:
+        """What was granted, by name."""
         return asdict(self)
 
 

@@ -69,11 +69,13 @@ class ContainerWriter:
         return channel.id
 
     def add_metadata(self, name: str, values: dict[str, str]) -> None:
+        """Add named values."""
         data = _packed(mcap.Metadata(metadata=values, name=name))
         self._metadata.append(mcap.MetadataIndex(length=len(data), name=name, offset=self._position))
         self._write(data)
 
     def add_attachment(self, name: str, data: bytes, media_type: str, time_ns: int) -> None:
+        """Add a file."""
         named = {"name": name, "media_type": media_type, "log_time": time_ns, "create_time": 0}
         packed = _packed(mcap.Attachment(data=data, **named))
         self._attachments.append(

@@ -41,6 +41,7 @@ class Topic:
 
     @property
     def is_stamped(self) -> bool:
+        """Whether the message begins with a header."""
         return message_types.is_stamped(self.message_type) and not self.now
 
 

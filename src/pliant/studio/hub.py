@@ -54,9 +54,11 @@ class Page:
         self.put(hello)
 
     def say(self, message: Mapping[str, Any]) -> None:
+        """Queue a message for the page."""
         self.put(text_of(message))
 
     def put(self, text: str) -> None:
+        """Queue a text that is JSON already."""
         if len(self._words) >= _MOST_WORDS:  # a page that misses a message would show outdated values
             self.lost.set()
             return
@@ -64,6 +66,7 @@ class Page:
         self._new.set()
 
     def show(self, data: bytes) -> None:
+        """Replace the frame that the page gets next."""
         self.is_blank = False
         self._frames.append(data)
         self._new.set()

@@ -43,4 +43,5 @@ class Response(Section):
 
     @property
     def is_known(self) -> bool:
+        """Whether the response was identified."""
         return self.servo_s > 0.0

@@ -48,6 +48,7 @@ class Case:
 
     @cached_property
     def time_s(self) -> Array:
+        """Time since the start of the run [s]."""
         return signals.finite(self.records["time_s"])
 
     @property

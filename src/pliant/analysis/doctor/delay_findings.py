@@ -34,6 +34,7 @@ class Lag:
 
     @property
     def total_s(self) -> float:
+        """All parts of the delay together [s]."""
         return self.robot_s + self.filter_s + self.force_s
 
     @property

@@ -63,6 +63,7 @@ class MissionProcess:
 
     @property
     def mission(self) -> Mission:
+        """The mission that runs, or that waits for a request to begin."""
         return self.loop.mission
 
     @property

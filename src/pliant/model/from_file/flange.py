@@ -48,6 +48,7 @@ class Flange:
 
     @property
     def is_site(self) -> bool:
+        """Whether it is a site of an MJCF file, not a link."""
         return self.name != self.body
 
 

@@ -42,10 +42,12 @@ class EmulatedArm:
 
     @property
     def world(self) -> Any:
+        """The record of the simulated world."""
         return self._sim.world.record[0]
 
     @property
     def time_s(self) -> float:
+        """Simulated time [s]."""
         return float(self.world.time)
 
     # -- commands --
@@ -55,6 +57,7 @@ class EmulatedArm:
         self._command[0].mode = IDLE
 
     def servo(self, q: Any) -> None:
+        """Move towards these joint positions [rad]."""
         self._command[0].mode = POSITION
         self._command[0].q[: self.n] = q
 
@@ -86,14 +89,17 @@ class EmulatedArm:
     # -- pushes of a task: their times count from the first motion --
 
     def hold_pushes(self) -> None:
+        """Keep the pushes of the task back until `begin_pushes`."""
         for slot, _ in zip(self.world.push, self._pushes, strict=False):
             slot.start = slot.end = np.inf
 
     def begin_pushes(self) -> None:
+        """Let the pushes of the task come at their times from now on."""
         for slot, (start, end) in zip(self.world.push, self._pushes, strict=False):
             slot.start, slot.end = self.time_s + start, self.time_s + end
 
     def push(self, wrench: Any, for_s: float) -> None:
+        """Push the arm at its tool."""
         self._sim.push(wrench, for_s)
 
     # -- a period --
@@ -118,6 +124,7 @@ class EmulatedArm:
 
     @property
     def target_q(self) -> Array:
+        """Commanded joint positions [rad]."""
         return self.world.target[: self.n].copy()
 
     @property
@@ -133,6 +140,7 @@ class EmulatedArm:
 
     @property
     def is_steady(self) -> bool:
+        """Whether the arm has stopped."""
         return bool(np.abs(self.qd).max() < 1e-3)
 
     def tcp_pose(self) -> tuple[float, ...]:
@@ -145,6 +153,7 @@ class EmulatedArm:
         return (*(self._flange[:3] + self._R @ self.tcp[:3]).tolist(), *rotvec.tolist())
 
     def tcp_speed(self) -> tuple[float, ...]:
+        """Velocity of the tool point [m/s, rad/s]."""
         twist = self._bare.jacobian(self.q) @ self.qd
         twist[:3] += cross(twist[3:], self._R @ self.tcp[:3])
         return tuple(twist.tolist())

@@ -120,6 +120,7 @@ class Controller:
 
     @property
     def is_silent(self) -> bool:
+        """Whether it sends nothing now, as an injected fault."""
         return self.now < self.silent_until
 
     @property

@@ -84,6 +84,7 @@ class Server:
             self._doors[door] = port
 
     def close(self) -> None:
+        """Close the port and its connections."""
         for line in (*self._doors, *(client.line for client in self.clients)):
             line.close()
         self._doors.clear()

@@ -35,6 +35,7 @@ class Trace:
         self._n += 1
 
     def save(self, path: Path) -> None:
+        """Write what was noted to a file."""
         with path.open("wb") as file:
             np.save(file, self._rows[: self._n])
 

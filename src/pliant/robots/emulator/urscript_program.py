@@ -57,6 +57,7 @@ class Program:
 
     @property
     def plays(self) -> bool:
+        """Whether the program runs."""
         return self.state == PLAYING
 
     def watch(self, now: float) -> None:

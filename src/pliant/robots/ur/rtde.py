@@ -87,6 +87,7 @@ class Recipe:
 
     @property
     def is_good(self) -> bool:
+        """Whether every field is known to the controller."""
         return bool(self.names) and all(kind in _FORMATS for kind in self.types)
 
     @property
@@ -96,6 +97,7 @@ class Recipe:
 
     @property
     def layout(self) -> struct.Struct:
+        """How a data packet is packed."""
         return struct.Struct(">B" + "".join(_FORMATS[kind] for kind in self.types))
 
     def pack(self, layout: struct.Struct, values: Mapping[str, Any]) -> bytes:
