@@ -137,7 +137,7 @@ def advance_body(world, carrier, command):
 
 
 @kernel
-def is_still_at(carrier, pose):
+def read_base_pose(carrier, pose):
     """Write the present pose of the base into `pose`: x, y [m] and heading [rad]."""
     b = carrier[0]
     q = floats(b.qpos, 7)
@@ -155,7 +155,7 @@ def read_body(world, carrier, reading, base):
     put(m.wheels, b.angles)
     put(m.command, b.command)
     q, qd = floats(b.qpos, 7), floats(b.qvel, b.nv)
-    is_still_at(carrier, m.pose)
+    read_base_pose(carrier, m.pose)
     if b.wheeled != 0:
         left, right = b.radius * qd[b.wheel_dof[0]], b.radius * qd[b.wheel_dof[1]]
         m.twist[0], m.twist[1] = 0.5 * (left + right), 0.5 * (right - left) / b.half_track

@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.errors import InputError
 from pliant.mobile.whole_body.body_config import BodySimConfig
-from pliant.mobile.whole_body.body_period import advance_body, is_still_at, read_body
+from pliant.mobile.whole_body.body_period import advance_body, read_base_pose, read_body
 from pliant.mobile.whole_body.body_world import BodyWorld
 from pliant.mobile.whole_body.mobile_arm import Chassis
 from pliant.model.arm import Arm
@@ -74,7 +74,7 @@ class SimBody:
     def base_pose(self) -> np.ndarray[Any, Any]:
         """True pose of the base: x [m], y [m], heading [rad]."""
         pose = np.zeros(3)
-        is_still_at(self.world.carrier, pose)
+        read_base_pose(self.world.carrier, pose)
         return pose
 
     def tool_pose(self) -> np.ndarray[Any, Any]:
