@@ -12,6 +12,7 @@ import pytest
 import pliant
 from pliant.errors import InputError, LoopError, RejectedError
 from pliant.params.declare import validated
+from pliant.session.in_process.compiled_steps import TRUTH
 from pliant.session.in_process.simulation import Simulation
 from pliant.task.schema import Task, load_task
 
@@ -157,15 +158,16 @@ def test_before_the_first_step_the_arm_is_shown_where_it_starts() -> None:
 
 def test_the_true_force_is_that_of_every_tick() -> None:
     arm = Simulation(task_of("contact"))
-    truth = np.zeros((1500, 4))
+    truth = np.zeros((1500, TRUTH))
     arm.advance(1500, truth)
     assert np.array_equal(arm.true_force, truth[-1, :3])
     assert arm.true_normal_force == truth[-1, 3] > 0.0
-    assert not truth[:100].any()
+    assert not truth[:100, :7].any()
+    assert np.linalg.norm(truth[-1, 4:7]) == pytest.approx(1.0)
     measured = arm.contact
     assert measured is not None
     assert measured.force_n == pytest.approx(truth[-1, 3], abs=1.0)
-    with pytest.raises(InputError, match=r"truth .* float64 of shape \(10, 4\)"):
+    with pytest.raises(InputError, match=r"truth .* float64 of shape \(10, 10\)"):
         arm.advance(10, np.zeros((10, 3)))
 
 

@@ -9,7 +9,7 @@ import math
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +26,14 @@ from pliant.analysis.transitions import failure
 from pliant.control.laws.contact.contact_states import DWELL, SEEK, SLIDE
 from pliant.control.parameters import record_of
 from pliant.record.reader import ParameterSet
-from pliant.world.world_config import SimConfig
+from pliant.world.realism.effects_config import Level
 from pliant_experiments.contact.world_scenes import Scene, scene
 from pliant_experiments.scenes.contact_trial import Trace, run_contact
 
 Array = np.ndarray[Any, Any]
 
 SCENES = 60
-REALISM = ("ideal", "typical", "harsh")
+REALISM: tuple[Level, ...] = ("ideal", "typical", "harsh")
 OPTIONS = (
     Option("scenes", "Number of scenes (default 60).", number=(1, 100000)),
     Option("realism", "Realism of arm, sensor and connection in the simulator (default ideal).", REALISM),
@@ -45,6 +45,8 @@ TOLERANCE = 0.15
 PEAK, SIGMAS = 1.5, 3.0
 # A tool that moves further without contact than this before the lift-off has dived [m].
 DIVE_M = 0.002
+# Before every contact, the force sensor is tared for so long [s], as a user does it.
+TARE_S = 0.2
 # So many of the worst scenes are listed by index.
 WORST = 8
 
@@ -77,9 +79,9 @@ class Result:
     """Why the check rejected the task; empty if it met every target."""
     found: ContactFigures
     control_rms: float
-    """RMS of true force minus target while sliding, without the sensor's static errors, relative to the target."""
+    """RMS while sliding, relative to the target, of target minus true force as the sensor reads it without noise."""
     static_rms: float
-    """What the sensor's static errors add, relative to the target."""
+    """RMS while sliding of what the sensor's static errors add to the true force, relative to the target."""
     dive_m: float
     diagnosed: tuple[str, ...]
     """Findings of the doctor."""
@@ -145,7 +147,7 @@ class Result:
         )
 
 
-def run(seed: int, progress: Progress, scenes: int = 0, realism: str = "ideal", only: int | None = None) -> Outcome:
+def run(seed: int, progress: Progress, scenes: int = 0, realism: Level = "ideal", only: int | None = None) -> Outcome:
     """Check and run random scenes on two threads; `only` runs one of them."""
     began = time.perf_counter()
     if only is not None:
@@ -153,7 +155,7 @@ def run(seed: int, progress: Progress, scenes: int = 0, realism: str = "ideal", 
     results: list[Result] = []
     count = scenes or SCENES
     with ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
-        for result in pool.map(lambda index: judged(made(seed, index, realism))[0], range(count)):
+        for result in pool.map(lambda index: judged(scene(seed, index, realism))[0], range(count)):
             results.append(result)
             progress(len(results) / count)
     worst = sorted(results, key=lambda one: -one.badness)
@@ -164,9 +166,9 @@ def run(seed: int, progress: Progress, scenes: int = 0, realism: str = "ideal", 
     )  # fmt: skip
 
 
-def _one(seed: int, index: int, realism: str, progress: Progress) -> Outcome:
+def _one(seed: int, index: int, realism: Level, progress: Progress) -> Outcome:
     began = time.perf_counter()
-    result, trace = judged(made(seed, index, realism))
+    result, trace = judged(scene(seed, index, realism))
     progress(1.0)
     shown = [
         reported("peak / target", result.peak),
@@ -183,31 +185,33 @@ def _one(seed: int, index: int, realism: str, progress: Progress) -> Outcome:
     )  # fmt: skip
 
 
-def made(seed: int, index: int, realism: str) -> Scene:
-    """A scene in the simulated world of this `realism`."""
-    return scene(seed, index, realism if "realism" in SimConfig.model_fields else "")
-
-
 def judged(what: Scene) -> tuple[Result, Trace]:
     """Check a scene, run it in any case, and let the doctor look at it."""
     began, task, target = time.thread_time(), what.task, what.target_n
     promised = check(task)
     missed = [figure.name for figure in promised.figures if not figure.met]
-    trace = run_contact(task)
+    trace = run_contact(task, tare_s=TARE_S)
     records = trace.records
     assert records is not None
-    found = figures_of(records, trace.normal_n, target)
+    assert trace.static_n is not None
+    read_n = trace.normal_n + trace.static_n
+    # the law can settle only what it reads
+    found = replace(figures_of(records, trace.normal_n, target), settle_s=figures_of(records, read_n, target).settle_s)
     slid = records["contact"]["state"] == SLIDE
-    error = trace.normal_n[slid] - target
-    rms = float(np.sqrt(np.mean(error**2))) / target if slid.any() else math.nan
     sets = (ParameterSet(int(records["revision"][0]), 0.0, record_of(task.params)[0]),)
     case = Case(records, task.dt, len(task.start_q), sets)
     diagnosis = examine(case)
     result = Result(
-        what, "; ".join(missed), found, rms, 0.0, _dive_m(trace), tuple(one.name for one in diagnosis.wrong),
-        failure(records), time.thread_time() - began,
+        what, "; ".join(missed), found, _rms(read_n[slid] - target) / target, _rms(trace.static_n[slid]) / target,
+        _dive_m(trace), tuple(one.name for one in diagnosis.wrong), failure(records),
+        time.thread_time() - began,
     )  # fmt: skip
     return result, trace
+
+
+def _rms(error: Array) -> float:
+    """The root of the mean square; NaN of nothing."""
+    return float(np.sqrt(np.mean(error**2))) if len(error) else math.nan
 
 
 def _dive_m(trace: Trace) -> float:

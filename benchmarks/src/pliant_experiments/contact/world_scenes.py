@@ -16,6 +16,9 @@ from pliant.control.parameters import Parameters, Sense
 from pliant.model.arm import Arm
 from pliant.model.tool import Tool
 from pliant.task.schema import Event, Task
+from pliant.world.realism.effects_config import Effects, Level
+from pliant.world.realism.presets import sizes_for
+from pliant.world.realism.specimen import resonance_hz
 from pliant.world.world_config import Servo, SimConfig, Surface
 
 Array = np.ndarray[Any, Any]
@@ -28,6 +31,8 @@ FLAT, DOMES = 0.35, 0.4
 # The tip starts so far above the surface [m], slides so far [m], and turns no further on a curve [rad].
 GAP_M, LENGTH_M, TURN = 0.004, (0.02, 0.05), 0.7
 DT = 0.002
+# A user knows the lowest natural frequency of the arm no better than this, and declares it too low.
+KNOWN = 0.9
 
 
 @dataclass(frozen=True)
@@ -64,7 +69,7 @@ class Scene:
         )
 
 
-def scene(seed: int, index: int, realism: str = "") -> Scene:
+def scene(seed: int, index: int, realism: Level = "ideal") -> Scene:
     """The scene number `index` of this seed, in the ideal world or with the errors of a real cell."""
     random = np.random.default_rng([seed, index])
 
@@ -82,6 +87,8 @@ def scene(seed: int, index: int, realism: str = "") -> Scene:
     tool = Tool(mass_kg=tool_kg, com_m=(0.0, 0.0, even((0.02, 0.08))), tcp_m=(0.0, 0.0, even((0.1, 0.2))))
     servo, cutoff_hz = _loop(lag, even((0.15, 0.35)))
     model = Arm.load(arm, tool)
+    effects: Any = sizes_for(model, Effects(), realism)
+    lag += _more_lag(effects)
     q = np.array(model.q_home) + random.uniform(-0.1, 0.1, len(model.q_home))
     pose, around, along = model.pose(q), even((0.0, 2.0 * math.pi)), even((0.0, 2.0 * math.pi))
     surface, heading = _surface(kind, curvature, pose, math.radians(tilt), around, along)
@@ -95,18 +102,20 @@ def scene(seed: int, index: int, realism: str = "") -> Scene:
         stiffness_max_n_m=stiffness * even((1.3, 3.0)),
         slope_deg=tilt * even((1.0, 1.4)) + 3.0,
         lag_s=lag * even((1.0, 1.1)),
+        resonance_hz=resonance_hz(model, q, effects) * KNOWN,
+        zero_n=effects.sensor.pose_zero_n + effects.sensor.drift_n_min + effects.sensor.jump_n,
         heading=_three(heading),
         length_m=length,
         speed_m_s=speed,
     )  # fmt: skip
-    more: dict[str, Any] = {"realism": realism} if realism else {}
     task = Task(
         name=f"scene-{index}", robot=f"sim:{arm}", law="contact", duration_s=30.0 + 4.0 * length / speed, tool=tool,
         start_q=tuple(float(x) for x in q), params=Parameters(sense=Sense(cutoff_hz=cutoff_hz), contact=contact),
         sim=SimConfig(
-            seed=index, servo=servo, surfaces=(Surface(stiffness_n_m=stiffness, friction=friction, **surface),), **more
+            seed=index, realism=realism, servo=servo,
+            surfaces=(Surface(stiffness_n_m=stiffness, friction=friction, **surface),),
         ),
-        events=(Event(at_s=0.3, command="set_start"), Event(at_s=0.4, command="start")),
+        events=(Event(at_s=0.8, command="set_start"), Event(at_s=0.9, command="start")),
     )  # fmt: skip
     return Scene(index, task, arm, stiffness, friction, curvature, tilt, target, lag, speed, tool_kg)
 
@@ -121,6 +130,13 @@ def _loop(lag: float, filtered: float) -> tuple[Servo, float]:
         Servo(bandwidth_hz=min(60.0, omega * (2.0**0.5 - 1.0) ** 0.5 / (2.0 * math.pi)), delay_s=transport),
         1.0 / (2.0 * math.pi * filtered * rest),
     )
+
+
+def _more_lag(effects: Any) -> float:
+    """What the errors of a real cell add to the lag [s]; `pliant identify delay` measures it with the rest."""
+    sensor, packets = effects.sensor, effects.packets
+    low_pass = 1.0 / (2.0 * math.pi * sensor.bandwidth_hz) if sensor.bandwidth_hz > 0.0 else 0.0
+    return packets.command_delay_s + sensor.latency_s + low_pass
 
 
 def _surface(

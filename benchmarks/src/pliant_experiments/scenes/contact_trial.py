@@ -27,6 +27,8 @@ Array = np.ndarray[Any, Any]
 TOOL = Tool(mass_kg=0.8, com_m=(0.0, 0.0, 0.06), tcp_m=(0.0, 0.0, 0.15))
 FORCE, RADIUS, FRICTION, GAP = 5.0, 0.045, 0.3, 0.003
 HEADING = (0.0, 1.0, 0.0)
+# Before a tare, the arm comes to rest for so long [s].
+REST_S = 0.5
 
 
 @dataclass(frozen=True)
@@ -89,28 +91,40 @@ def task(surfaces: tuple[Surface, ...], loop: Loop, seed: int, seconds: float, *
 
 @dataclass(frozen=True)
 class Trace:
-    """A run: time, true force along the true normal, tip; and the records, for Pliant's own law."""
+    """A run: time, true force along the true normal, tip; and for Pliant's own law, what else is known of it."""
 
     time_s: Array
     normal_n: Array
     tip: Array
     records: Array | None = None
+    normal: Array | None = None
+    """The true normal (zeros without contact)."""
+    static_n: Array | None = None
+    """What static errors of the sensor add to the force along that normal, beyond the zero that the law took [N]."""
 
 
-def run_contact(what: Task) -> Trace:
-    """Run a task and store the true force after every tick; ends soon after the contact is done."""
+def run_contact(what: Task, *, tare_s: float = 0.0) -> Trace:
+    """Run a task and store the true force after every tick; ends soon after the contact is done.
+
+    With `tare_s` [s], the force sensor is tared first for that time.
+    """
     simulation = Simulation(what, unchecked=True)  # a bad contact has figures too
+    if tare_s > 0.0:
+        simulation.wait(REST_S)
+        simulation.tare(tare_s)
     chunk = round(0.2 * what.rate_hz)
-    parts, pressed = [], []
-    for first in range(0, what.ticks, chunk):
+    parts, truths = [], []
+    for first in range(simulation.tick, what.ticks, chunk):
         truth = np.zeros((min(chunk, what.ticks - first), TRUTH))
         out = simulation.advance(len(truth), truth)
         parts.append(out)
-        pressed.append(truth[: len(out), 3])
+        truths.append(truth[: len(out)])
         if not simulation.running or out[-1]["contact"]["state"] == DONE or out[-1]["state"]["fault"]:
             break
-    records = np.concatenate(parts)
-    return Trace(records["time_s"], np.concatenate(pressed), records["observed"]["pose"][:, :3], records)
+    records, truth = np.concatenate(parts), np.concatenate(truths)
+    normal = truth[:, 4:7]
+    static_n = np.sum(normal * (truth[:, 7:10] - records["contact"]["zero"]), axis=1)
+    return Trace(records["time_s"], truth[:, 3], records["observed"]["pose"][:, :3], records, normal, static_n)
 
 
 def contact_of(trace: Trace) -> Array:

@@ -10,7 +10,7 @@ from pliant.stability.pressed_loop import Array, border, is_stable, tick_matrix
 
 def loop_matrix(p: Contact, plant: Plant, stiffness: float, damping: float, gain: float, known: float) -> Array:
     """One tick of the contact law's loop, for a surface whose stiffness it assumes to be `known` [N/m]."""
-    law = linear(p, (plant.dt, plant.cutoff_hz), known, damping, gain)
+    law = linear(p, (plant.dt, plant.cutoff_hz), known, damping, gain, plant.tool)
     return tick_matrix(plant, stiffness, damping, law)
 
 

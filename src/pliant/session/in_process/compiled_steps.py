@@ -6,16 +6,18 @@ for each record.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from pliant.control import telemetry
 from pliant.control.controller import Controller
 from pliant.control.parameters import PARAMETERS
 from pliant.control.tick import WORK
-from pliant.kernel import floats, kernel, put, record_at
+from pliant.kernel import fill, floats, kernel, put, record_at
 from pliant.loop.periods import is_still, period
 from pliant.model.handle import HANDLE
 from pliant.records import COMMAND, GOAL, OBSERVED, READING, STATE, Field, Layout
+from pliant.spatial import quat_rotate
 from pliant.world.world_layout import WORLD
 
 _RECORDS = ("handle", "parameters", "state", "reading", "goal", "command", "observed", "work")
@@ -33,8 +35,13 @@ ADDRESSES = Layout(
 )
 """Where the records of a simulated robot and its controller are."""
 
-TRUTH = 4
-"""Numbers of the true contact at a tick: force in the base frame [N] (3), and its part along the normals [N]."""
+TRUTH = 10
+"""Numbers of the true contact at a tick.
+
+The force in the base frame [N] (3), its part along the normals [N], the direction of that part in the base frame (3;
+zeros without contact), and what the sensor's static errors add to a reading of the force, in the base frame [N] (3):
+scale, zero beyond `sense.bias`, and tool weight, but no noise.
+"""
 
 _WORLD, _HANDLE, _PARAMETERS, _STATE = WORLD.dtype, HANDLE.dtype, PARAMETERS.dtype, STATE.dtype
 _READING, _GOAL, _COMMAND, _OBSERVED = READING.dtype, GOAL.dtype, COMMAND.dtype, OBSERVED.dtype
@@ -69,7 +76,7 @@ def steps(addresses, first, ticks, revision, out, every, truth):
     while done < ticks:
         period(w, h, p, s, r, g, c, o, k, a.mode, a.dt)
         if truth != 0:
-            write_truth(w, floats(truth + 8 * TRUTH * done, TRUTH))
+            write_truth(w, p.sense.bias, floats(truth + 8 * TRUTH * done, TRUTH))
         done += 1
         found = s.fault != 0 and before == 0
         ended = w.stop.reason != 0 or (s.fault != 0 and is_still(h, s, r))
@@ -83,9 +90,22 @@ def steps(addresses, first, ticks, revision, out, every, truth):
 
 
 @kernel
-def write_truth(w, truth):
-    """The true contact force of the last physics step, and its part along the normals of what is touched."""
+def write_truth(w, bias, truth):
+    """The true contact of the last physics step, and the static errors of the sensor beyond its declared `bias`."""
     put(truth[0:3], w.contact_force)
-    truth[3] = 0.0
+    fill(truth[3:7], 0.0)
     for j in range(w.n_surfaces):
-        truth[3] += w.surface[j].press
+        one = w.surface[j]
+        truth[3] += one.press
+        if one.press > 0.0:
+            quat_rotate(one.pose[3:7], one.normal, w.normal)
+            for i in range(3):
+                truth[4 + i] += one.press * w.normal[i]
+    size = math.sqrt(truth[4] ** 2 + truth[5] ** 2 + truth[6] ** 2)
+    for i in range(3):
+        truth[4 + i] /= max(size, 1e-12)
+    R = floats(w.sensor_xmat, 9)
+    for i in range(3):
+        truth[7 + i] = w.felt.weight[i]
+        for j in range(3):
+            truth[7 + i] += R[3 * i + j] * (w.bias[j] + w.felt.off[j] - bias[j])

@@ -153,8 +153,9 @@ class Simulation(ArmVerbs):
     def advance(self, ticks: int, truth: Array | None = None) -> Array:
         """Run `ticks` ticks and return the telemetry of each; fewer once a fault has stopped the robot.
 
-        `truth` is an array (ticks, 4) that takes the true contact at every tick: the force of all surfaces on the tool
-        in the base frame [N], and its part along their normals [N].
+        `truth` is an array (ticks, 10) that takes the true contact at every tick: the force of all surfaces on the tool
+        in the base frame [N] (3), its part along their normals [N], the direction of that part (3), and what the static
+        errors of the force sensor add to a reading, in the base frame [N] (3).
         """
         ticks = whole("ticks", ticks, 0)
         if truth is not None and (

@@ -83,6 +83,8 @@ FELT = Layout(
         Field("side", "", "direction of the last motion of the last joint"),
         Field("ring", "N, N m", "latest readings", (LATENCY_SLOTS, 6)),
         Field("taken", "", "readings taken so far", kind="i8"),
+        Field("off", "N, N m", "error of a reading without noise and wander: scale, cross-talk, zero", (6,)),
+        Field("weight", "N", "weight of the tool beyond that of the nominal tool, in the world", (3,)),
         Field("six", "", "scratch", (6,)),
         Field("terms", "", "scratch", (6,)),
     ),

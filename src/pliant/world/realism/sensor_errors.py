@@ -44,10 +44,11 @@ def feel(w):
     heated = 1.0 - math.exp(-w.time / f.thermal_s)
     pose_terms(w)
     for i in range(6):
-        value = f.now[i] + w.time * f.drift[i] + heated * f.thermal[i] + f.jumped * f.jump[i] - f.zero[i]
+        off = w.time * f.drift[i] + heated * f.thermal[i] + f.jumped * f.jump[i] - f.zero[i] - f.low[i]
         for k in range(6):
-            value += f.matrix[i, k] * f.low[k] + f.pose_zero[i, k] * f.terms[k]
-        f.six[i] = value
+            off += f.matrix[i, k] * f.low[k] + f.pose_zero[i, k] * f.terms[k]
+        f.off[i] = off
+        f.six[i] = f.low[i] + off + f.now[i]
     speed = floats(w.axis_qd, w.n)[w.n - 1]
     if abs(speed) > TURNS:
         f.side = math.copysign(1.0, speed)

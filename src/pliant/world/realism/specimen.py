@@ -51,6 +51,18 @@ def rotors_of(armature: Array, gears: Any) -> Array:
     return np.where(rotor > 0.0, rotor, np.maximum(armature, 1e-3))
 
 
+def resonance_hz(arm: Arm, q: Array, effects: Effects) -> float:
+    """Lowest natural frequency [Hz] of an arm with these effects at the joint positions `q`; 0 if it is rigid."""
+    gears: Any = effects.gears
+    if not all(gears.stiffness_nm_rad):
+        return 0.0
+    links = arm.mass_matrix(q) - np.diag(arm.mjmodel.dof_armature)
+    # M q'' = -K q
+    return float(np.sqrt(np.linalg.eigvals(np.linalg.solve(links, np.diag(gears.stiffness_nm_rad))).real.min())) / (
+        2.0 * math.pi
+    )
+
+
 def has_drives(effects: Any) -> bool:
     """Whether motors and gears are simulated by themselves."""
     f, g = effects.friction, effects.gears
@@ -77,6 +89,8 @@ class Specimen:
         self._encoders(w, encoders)
         self._packets(w)
         self._felt(w, felt)
+        tool = self._model.body(TOOL).id
+        w.felt.weight[:] = (self._model.body_mass[tool] - self._nominal["body_mass"][tool]) * self._arm.gravity
         if has_drives(self._effects):
             self._drives(w, drives)
 

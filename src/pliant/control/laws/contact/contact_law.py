@@ -47,6 +47,7 @@ SCRATCH = Layout(
         Field("axis", "", "the tool's axis", (3,)),
         Field("faces", "", "desired direction of the tool's axis", (3,)),
         Field("force", "N", "low-passed force beyond what counts as zero", (3,)),
+        Field("soft", "N", "the same, smoothed further in contact", (3,)),
     ),
 )
 
@@ -114,33 +115,38 @@ def _observe(p, c, s, o, alpha, F, dt):
 @kernel
 def _feel(p, c, F, alpha, mass, w, sliding, dt):
     """Force along the normal, whether it is contact, and what it says of the surface."""
-    rate = normal_force.measure(p, c, F, sliding, dt)
+    change = alpha * (-dot(c.tool_v, c.normal) - c.soft_v[0])  # filtered like the force
+    if not contact_states.is_pressing(c):
+        c.soft_s = 0.0
+    before, inertia = c.soft_v[2], mass * change / dt
+    force_law.smooth(c, F, c.soft_v[0] + change, dt)
+    put(w.soft, c.soft[3:6])
+    rate = normal_force.measure(p, c, w.soft, sliding, dt)
     c.steady_n += dt / STEADY_S * (c.force_n - c.steady_n)
     for i in range(3):
         c.resting[i] += dt / max(dt, min(STEADY_S, c.since_s)) * (F[i] - c.resting[i])
     c.peak_n = max(c.peak_n, c.force_n)
-    into = c.seen[1] + alpha * (-dot(c.tool_v, c.normal) - c.seen[1])  # filtered like the force
-    acceleration = (into - c.seen[1]) / dt
-    c.seen[0] += dt * into
-    c.seen[1], c.seen[2] = into, c.force_n
+    # stiffness and damping are learned from what is not smoothed: the touch would be over before
+    c.seen[0] += dt * c.soft_v[0]
+    c.seen[1], c.seen[2] = c.soft_v[0], c.force_n + dot(F, c.normal) - dot(w.soft, c.normal)
     # the inertia of the tool is no contact
-    felt = dot(F, c.normal) - mass * acceleration
+    felt = dot(F, c.normal) - inertia
     c.touching = 1 if felt > (p.loss_n if c.touching != 0 else p.touch_n) else 0
     c.lost_s = 0.0 if c.touching != 0 else c.lost_s + dt
     c.pulled_s = c.pulled_s + dt if felt < -p.touch_n else 0.0
     if c.state == DWELL:
         c.settling_s += dt
     if contact_states.is_pressing(c):
-        _sink(p, c, into, rate, dt)
+        _sink(p, c, c.soft_v[2], rate, dt)
         normal_force.mind_the_total(p, c, dt)
         if c.touching != 0:
-            if c.state == SLIDE and normal_force.sticks(c, normal_force.aside(F, dot(F, c.normal))):
-                surface_estimate.look_again(c, mass * acceleration)  # friction that grows is no stiffness
+            if c.state == SLIDE and normal_force.sticks(c, normal_force.aside(w.soft, dot(w.soft, c.normal))):
+                surface_estimate.look_again(c, inertia)  # friction that grows is no stiffness
             else:
-                surface_estimate.learn(p, c, mass * acceleration, alpha, dt)
-            surface_estimate.follow(p, c, rate, acceleration, dt)
+                surface_estimate.learn(p, c, inertia, alpha, dt)
+            surface_estimate.follow(p, c, rate, (c.soft_v[2] - before) / dt, dt)
             if c.state == SLIDE:
-                surface_estimate.turn(p, c, F, c.tool_v, w.six, dt)
+                surface_estimate.turn(p, c, w.soft, c.tool_v, w.six, dt)
         force_law.tune(p, c, mass, dt)
         force_law.raise_target(p, c, dt)
         held = abs(c.steady_n - p.target_n) <= p.band_n
@@ -273,7 +279,7 @@ def _begin(p, c, event, axis):
     c.travelled_m, c.peak_n, c.losses, c.touches, c.lifted = 0.0, 0.0, 0, 0, 0
     c.steady_n, c.touching, c.doubt = 0.0, 0, p.slope_deg * math.pi / 180.0
     c.out_m, c.settling_s, c.pulled_s = 0.0, 0.0, 0.0
-    c.crawl_s, c.over_s, c.leaning_m = 0.0, 0.0, 0.0
+    c.crawl_s, c.over_s, c.leaning_m, c.soft_s = 0.0, 0.0, 0.0, 0.0
 
 
 @kernel

@@ -38,6 +38,15 @@ class Contact(Section):
         le=10,
         help="Noise of one force sensor sample (standard deviation); a larger one measured while free counts instead.",
     )
+    zero_n: float = param(
+        0.0,
+        unit="N",
+        live=True,
+        ge=0,
+        le=50,
+        help="Largest change of the sensor's zero during a contact, by drift and with the pose; not seen as a force "
+        "after the lift-off.",
+    )
     tare: bool = param(
         True, live=True, help="Take the force at the start as zero; it is at most preload_n, or the start is rejected."
     )
@@ -56,6 +65,14 @@ class Contact(Section):
         ge=0.002,
         le=0.5,
         help="Total lag: wrench filter, period, transport and the robot's servo.",
+    )
+    resonance_hz: float = param(
+        0.0,
+        unit="Hz",
+        live=True,
+        ge=0,
+        le=100,
+        help="Lowest natural frequency of the arm on its elastic joints (0: rigid); the force is smoothed accordingly.",
     )
     law: Literal["pi", "mass"] = param(
         "pi", live=True, help="Force law: PI with back-calculation, or a virtual mass with a damper."

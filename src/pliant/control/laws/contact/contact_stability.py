@@ -6,7 +6,7 @@ import math
 from typing import Any, NamedTuple
 
 from pliant.control.laws.contact.contact_params import Contact
-from pliant.control.laws.contact.force_law import APPROACH_SHARE, DAMPING_SHARE, INERTIA_SHARE
+from pliant.control.laws.contact.force_law import APPROACH_SHARE, DAMPING_SHARE, INERTIA_SHARE, SWAY, SWING
 from pliant.control.laws.contact.surface_estimate import FOLLOW_LAGS, QUIET
 from pliant.control.laws.contact.tool_motion import BETWEEN_TICKS, CORRECT_S, LEAST_TICKS
 from pliant.control.laws.stability_model import Array, LinearLaw, Memory, Pressing, Signals, StabilityModel
@@ -15,37 +15,52 @@ from pliant.control.sense.external_wrench import smoothing
 
 def gain_for(p: Contact, tool_kg: float, stiffness: float, damping: float) -> float:
     """The gain [m/(N s)] that the law uses on a known surface."""
-    return min(p.margin / (p.lag_s * stiffness + DAMPING_SHARE * damping), INERTIA_SHARE * p.lag_s / max(tool_kg, 1e-3))
+    lag = p.lag_s + 2.0 * smoothing_s(p, tool_kg, stiffness)
+    return min(p.margin / (lag * stiffness + DAMPING_SHARE * damping), INERTIA_SHARE * lag / max(tool_kg, 1e-3))
 
 
-def linear(p: Contact, period: tuple[float, float], known: float, damping: float, gain: float) -> LinearLaw:
+def smoothing_s(p: Contact, tool_kg: float, stiffness: float) -> float:
+    """Time constant [s] of each of the two poles with which the law smooths the force on a known surface."""
+    omega = 2.0 * math.pi * p.resonance_hz
+    if omega <= 0.0:
+        return 0.0
+    return math.sqrt(max(0.0, (SWING * tool_kg * omega / stiffness + SWAY / omega) / p.lag_s - 1.0)) / omega
+
+
+def linear(p: Contact, period: tuple[float, float], known: float, damping: float, gain: float, kg: float) -> LinearLaw:
     """The force law on a surface whose stiffness it assumes to be `known` [N/m]; `period` is (dt [s], cut-off [Hz]).
 
     It remembers its integral or the speed of its virtual mass; the observed motion of the tool (explained position and
-    its speed, position error, filtered speed); and, if it feeds that forward, of the surface (speed, acceleration).
+    its speed, position error, filtered speed); what smooths force and speed, of a tool of `kg`; and, if it feeds that
+    forward, the motion of the surface (speed, acceleration).
     """
     dt, cutoff_hz = period
     alpha = float(smoothing(cutoff_hz, dt))
-    theta = math.exp(-dt / (FOLLOW_LAGS * p.lag_s + p.noise_n / (known * QUIET)))
+    soft = smoothing_s(p, kg, known)
+    share, total = dt / (soft + dt), p.lag_s + 2.0 * soft
+    theta = math.exp(-dt / (FOLLOW_LAGS * total + p.noise_n / (known * QUIET)))
     lag = max(LEAST_TICKS * dt, p.lag_s - (1 - alpha) / alpha * dt - BETWEEN_TICKS * dt)
 
     def tick(now: Signals, memory: Memory) -> tuple[Array, Memory]:
-        f, f_lp = now.force, now.last_force
         *moved, v_lp = memory[1:5]
+        f_1, f_lp, v_1, v_old = memory[5:9]
         moved, speed = observed(moved, now.commanded, now.measured, lag, dt)
-        v = v_lp + alpha * (speed - v_lp)
-        ahead, seen = 0.0 * f, memory[5:]
+        v_lp = v_lp + alpha * (speed - v_lp)
+        f_1, v_1 = f_1 + share * (now.force - f_1), v_1 + share * (v_lp - v_1)
+        f, v = f_lp + share * (f_1 - f_lp), v_old + share * (v_1 - v_old)
+        ahead, seen = 0.0 * f, memory[9:]
         if p.feed_forward == "surface":
-            off = ((f - f_lp) - damping * (v - v_lp)) / (dt * known) - v - seen[0] - dt * seen[1]
+            off = ((f - f_lp) - damping * (v - v_old)) / (dt * known) - v - seen[0] - dt * seen[1]
             seen = [seen[0] + dt * seen[1] + (1 - theta * theta) * off, seen[1] + (1 - theta) ** 2 / dt * off]
-            ahead = seen[0] + p.lag_s * seen[1]
+            ahead = seen[0] + total * seen[1]
+        kept = [*moved, v_lp, f_1, f, v_1, v]
         if p.law == "mass":  # (m + dt d) v⁺ = m v + dt e   with   e = -f about the target
-            own = memory[0] + (-gain * f - memory[0]) * dt / (p.lag_s + dt)
-            return own - ahead, [own, *moved, v, *seen]
-        own = memory[0] - dt * gain / (p.integral_lags * p.lag_s) * f if p.feed_forward == "none" else 0.0 * f
-        return own - gain * f - ahead, [own, *moved, v, *seen]
+            own = memory[0] + (-gain * f - memory[0]) * dt / (total + dt)
+            return own - ahead, [own, *kept, *seen]
+        own = memory[0] - dt * gain / (p.integral_lags * total) * f if p.feed_forward == "none" else 0.0 * f
+        return own - gain * f - ahead, [own, *kept, *seen]
 
-    return LinearLaw(tick, 7 if p.feed_forward == "surface" else 5)
+    return LinearLaw(tick, 11 if p.feed_forward == "surface" else 9)
 
 
 def observed(moved: Memory, commanded: Array, x: Array, lag: float, dt: float) -> tuple[Memory, Array]:
@@ -62,7 +77,7 @@ def response(press: Pressing) -> LinearLaw:
     """The force law with the gain that it uses on this surface."""
     p, sense = press.parameters.contact, press.parameters.sense
     gain = press.gain * gain_for(p, press.tool_kg, press.stiffness, press.damping)
-    return linear(p, (press.dt, sense.cutoff_hz), press.stiffness, press.damping, gain)
+    return linear(p, (press.dt, sense.cutoff_hz), press.stiffness, press.damping, gain, press.tool_kg)
 
 
 class WorstTouch(NamedTuple):

@@ -18,6 +18,10 @@ from pliant.kernel import kernel
 DAMPING_SHARE = 0.5
 # Share of the gain at which the inertia of the tool alone would make it swing.
 INERTIA_SHARE = 0.3
+# Elastic gears let the arm swing, hardly damped, at the angular frequency ω. In a force loop with the lag T on a
+# surface k, the swing appears with the gain SWING m ω/(k T) through the inertia m of the tool, which the sensor feels,
+# and with SWAY/(ω T) through the surface. Two poles more in the filter of the force reduce that gain to 1.
+SWING, SWAY = 12.0, 4.0
 # The gain rises over so many lags, and falls at once.
 RISE_LAGS = 1.0
 # What a limit took from the speed is taken from the integral within so many lags.
@@ -32,6 +36,35 @@ UNANSWERED = 3.0
 
 
 @kernel
+def lag(p, c):
+    """The total lag [s] of the force as it is smoothed now."""
+    return p.lag_s + 2.0 * c.soft_s
+
+
+@kernel
+def _smoothing_s(p, stiffness, mass):
+    """Time constant [s] of each of the two poles that keep an elastic arm from swinging, on this `stiffness` [N/m]."""
+    omega = 2.0 * math.pi * p.resonance_hz
+    if omega <= 0.0:
+        return 0.0
+    # (1 + (ω τ)²) = (SWING m ω/k + SWAY/ω)/T
+    swing = (SWING * mass * omega / stiffness + SWAY / omega) / p.lag_s
+    return math.sqrt(max(0.0, swing - 1.0)) / omega
+
+
+@kernel
+def smooth(c, F, into, dt):
+    """Smooth the force `F` [N] and the speed into the surface [m/s] alike; the result is in `c.soft` and `c.soft_v`."""
+    share = dt / (c.soft_s + dt)
+    for i in range(3):
+        c.soft[i] += share * (F[i] - c.soft[i])
+        c.soft[3 + i] += share * (c.soft[i] - c.soft[3 + i])
+    c.soft_v[0] = into
+    c.soft_v[1] += share * (into - c.soft_v[1])
+    c.soft_v[2] += share * (c.soft_v[1] - c.soft_v[2])
+
+
+@kernel
 def approach_speed(p):
     """The largest approach speed [m/s] at which the peak force on the stiffest declared surface stays within peak_n."""
     # peak ≈ v k T
@@ -40,11 +73,14 @@ def approach_speed(p):
 
 @kernel
 def tune(p, c, mass, dt):
-    """Set the gain that stiffness, lag and the `mass` [kg] beyond the sensor allow."""
-    goal = p.margin / (p.lag_s * c.bound + DAMPING_SHARE * c.damping)
+    """Set smoothing and gain that stiffness, lag and the `mass` [kg] beyond the sensor allow."""
+    rise = min(1.0, dt / (RISE_LAGS * p.lag_s))
+    c.soft_s += rise * (_smoothing_s(p, c.bound, mass) - c.soft_s)
+    total = lag(p, c)
+    goal = p.margin / (total * c.bound + DAMPING_SHARE * c.damping)
     # v = -kp m v̇(t - T) swings by itself from kp m/T = 1 on
-    goal = min(goal, INERTIA_SHARE * p.lag_s / max(mass, 1e-3))
-    share = min(1.0, dt / (RISE_LAGS * p.lag_s)) if goal > c.gain else 1.0
+    goal = min(goal, INERTIA_SHARE * total / max(mass, 1e-3))
+    share = rise if goal > c.gain else 1.0
     c.gain += share * (goal - c.gain)
 
 
@@ -52,7 +88,7 @@ def tune(p, c, mass, dt):
 def begin(p, c):
     """Reset the force law at first touch: gain for the stiffest surface, no integral, no observed motion."""
     c.gain = p.margin / (p.lag_s * p.stiffness_max_n_m)
-    c.integral = 0.0
+    c.integral, c.soft_s = 0.0, 0.0
     c.surface_v, c.surface_a = 0.0, 0.0
 
 
@@ -66,11 +102,11 @@ def raise_target(p, c, dt):
 @kernel
 def _integral_rate(p, c, e, done):
     """How fast the integral changes [m/s²]; `done` is what the limits left of the speed asked for a tick ago."""
-    back = 1.0 / (BACK_LAGS * p.lag_s)
+    back = 1.0 / (BACK_LAGS * lag(p, c))
     if p.feed_forward != 0:
         return -back * c.integral  # what is fed forward needs none, and nothing may be left of one
     # on the way to the target there is nothing to integrate yet
-    error = c.gain * e / (p.integral_lags * p.lag_s) if c.following != 0 else 0.0
+    error = c.gain * e / (p.integral_lags * lag(p, c)) if c.following != 0 else 0.0
     return error + back * (done - c.asked)
 
 
@@ -91,10 +127,10 @@ def fastest_inward(p, c):
 def press(p, c, done, dt):
     """The speed into the surface [m/s]; `done` is the speed that the limits allowed one tick ago."""
     e, fastest = c.target_n - c.force_n, p.press_m_s
-    ahead = c.surface_v + p.lag_s * c.surface_a if p.feed_forward != 0 else 0.0
+    ahead = c.surface_v + lag(p, c) * c.surface_a if p.feed_forward != 0 else 0.0
     if p.law == 1:
         # (m + dt d) v⁺ = m v + dt e   with   m = d T
-        own = c.integral + (c.gain * e - c.integral) * dt / (p.lag_s + dt)
+        own = c.integral + (c.gain * e - c.integral) * dt / (lag(p, c) + dt)
         c.integral = max(-fastest, min(fastest, own))
         c.damper_n = -c.integral / c.gain
         v = c.integral - ahead

@@ -98,8 +98,8 @@ def is_late(p, c):
 
 @kernel
 def feels_force(p, c):
-    """Whether the tool still feels a significant force."""
-    return size(c.resting) > p.touch_n
+    """Whether the tool still feels a force that the sensor's zero does not explain."""
+    return size(c.resting) > p.touch_n + p.zero_n
 
 
 @kernel

@@ -15,6 +15,7 @@ import math
 
 from pliant.control.laws.contact import normal_force
 from pliant.control.laws.contact.contact_states import SLIDE
+from pliant.control.laws.contact.force_law import lag
 from pliant.control.laws.contact.normal_force import FRICTION_MOST, LEEWAY
 from pliant.control.laws.contact.vectors import dot
 from pliant.kernel import fill, kernel, put
@@ -83,8 +84,8 @@ def look_again(c, inertia):
 def is_known(p, c):
     """Whether stiffness and damping are known well enough to be used: in a slide, no touch will show more of them."""
     # an error of the damping counts over the time in which the motion of the surface is followed
-    lag = _follow_s(p, c) / FOLLOW_LAGS
-    known = c.covariance[0] < (KNOWN * c.stiffness) ** 2 and c.covariance[2] < (KNOWN * c.stiffness * lag) ** 2
+    seconds = _follow_s(p, c) / FOLLOW_LAGS
+    known = c.covariance[0] < (KNOWN * c.stiffness) ** 2 and c.covariance[2] < (KNOWN * c.stiffness * seconds) ** 2
     return known or c.state == SLIDE
 
 
@@ -97,7 +98,7 @@ def learn(p, c, inertia, alpha, dt):
     force = c.seen[2] - inertia
     # first the mean since the touch: the sample that made it a touch was noisier than others
     touching = c.following == 0 or not is_known(p, c)
-    span = (SLOW_LAGS if touching else SLIDING_LAGS) * p.lag_s
+    span = SLOW_LAGS * p.lag_s if touching else SLIDING_LAGS * lag(p, c)
     share = min(1.0, dt / (min(span, c.since_s) if c.following == 0 else span))
     c.slow[0] += share * (force - c.slow[0])
     c.slow[1] += share * (c.seen[0] - c.slow[1])
@@ -150,7 +151,7 @@ def _learn_touch(p, c, f, x, v, dt):
 @kernel
 def _learn_stiffer(p, c, f, x, noise, dt):
     """Follow a surface that becomes stiffer, where force and depth show it beyond doubt and the `noise` [N]."""
-    share, m = min(1.0, dt / (WINDOW_LAGS * p.lag_s)), c.sums
+    share, m = min(1.0, dt / (WINDOW_LAGS * lag(p, c))), c.sums
     m[0] += share * (x - m[0])
     m[1] += share * (x * x - m[1])
     m[2] += share * (f - m[2])
@@ -160,13 +161,13 @@ def _learn_stiffer(p, c, f, x, noise, dt):
     xx, xf, ff = m[1] - m[0] * m[0], m[3] - m[0] * m[2], m[4] - m[2] * m[2]
     if xx > 0.0 and ff > (EXCITED * noise) ** 2 and xf > TOGETHER * math.sqrt(xx * ff):
         now = min(p.stiffness_max_n_m, xf / xx)
-        c.stiffness += min(1.0, dt / (STIFFER_LAGS * p.lag_s)) * max(0.0, now - c.stiffness)
+        c.stiffness += min(1.0, dt / (STIFFER_LAGS * lag(p, c))) * max(0.0, now - c.stiffness)
 
 
 @kernel
 def _learn_damper(p, c, g, x, v, noise, dt):
     """Follow a surface that damps more, from what the depth does not explain of the force `g` [N] and the speed."""
-    share, m = min(1.0, dt / (WINDOW_LAGS * p.lag_s)), c.sums
+    share, m = min(1.0, dt / (WINDOW_LAGS * lag(p, c))), c.sums
     m[5] += share * (v - m[5])
     m[6] += share * (v * v - m[6])
     m[7] += share * (x * v - m[7])
@@ -183,19 +184,19 @@ def _learn_damper(p, c, g, x, v, noise, dt):
     # a surface that comes towards the tool presses while the tool yields: there force and speed go against each other
     if vv > 0.0 and gg > (EXCITED * noise) ** 2 and vg > TOGETHER * math.sqrt(vv * gg):
         now = min(DAMPING_MOST, vg / vv)
-        c.damping += min(1.0, dt / (STIFFER_LAGS * p.lag_s)) * max(0.0, now - c.damping)
+        c.damping += min(1.0, dt / (STIFFER_LAGS * lag(p, c))) * max(0.0, now - c.damping)
 
 
 @kernel
 def _has_arrived(p, c):
     """Whether the force has come near its target, or had time enough to: before, all motion is the tool's own."""
-    return abs(p.target_n - c.force_n) < ARRIVED * p.target_n or c.since_s > ARRIVE_LAGS * p.lag_s
+    return abs(p.target_n - c.force_n) < ARRIVED * p.target_n or c.since_s > ARRIVE_LAGS * lag(p, c)
 
 
 @kernel
 def _follow_s(p, c):
     """Time [s] over which the surface's motion is followed."""
-    return FOLLOW_LAGS * p.lag_s + c.noise_n / (c.stiffness * QUIET)
+    return FOLLOW_LAGS * lag(p, c) + c.noise_n / (c.stiffness * QUIET)
 
 
 @kernel
@@ -206,7 +207,7 @@ def follow(p, c, rate, acceleration, dt):
         c.surface_v, c.surface_a = 0.0, 0.0
         return
     # w = (ḟ - d v̇_in)/k - v_in, then an α-β filter: critically damped, exact for a steady acceleration
-    w = (rate - c.damping * acceleration) / c.stiffness - c.seen[1]
+    w = (rate - c.damping * acceleration) / c.stiffness - c.soft_v[2]
     theta = math.exp(-dt / _follow_s(p, c))
     expected = c.surface_v + dt * c.surface_a
     off = w - expected
@@ -240,7 +241,7 @@ def turn(p, c, F, v, scratch, dt):
         return
     # the slope that the motion of the surface amounts to goes over into the normal, and what keeps coming into its turn
     noise = c.noise_n / (c.stiffness * _follow_s(p, c))
-    turn_s = max(TURN_S, TURN_LAGS * p.lag_s, aside / (c.stiffness * speed))
+    turn_s = max(TURN_S, TURN_LAGS * lag(p, c), aside / (c.stiffness * speed))
     theta = math.exp(-dt / (turn_s * (1.0 + noise / (SHAKY * speed))))
     if pressed > p.touch_n:
         leans = _is_leaning(c, F, t, pressed, speed, dt)
