@@ -4,7 +4,8 @@ Quaternions are wxyz and of unit norm. A pose X_AB, the pose of B in A, is [x, y
 cancel: X_AC = X_AB X_BC. Six-vectors are [linear, angular]. Units are SI.
 
 Every function writes its result into its last argument, which may be one of its inputs, and allocates nothing. NaN in
-gives NaN out. The private functions work on scalars and return tuples, which compiled code keeps in registers.
+gives NaN out. `product`, `rotated` and the private functions work on scalars and return tuples, which compiled code
+keeps in registers.
 """
 
 import math
@@ -24,7 +25,8 @@ def _cross(ax, ay, az, bx, by, bz):
 
 
 @kernel
-def _mul(aw, ax, ay, az, bw, bx, by, bz):
+def product(aw, ax, ay, az, bw, bx, by, bz):
+    """The quaternion a ⊗ b, from numbers: see `quat_mul`."""
     return (
         aw * bw - ax * bx - ay * by - az * bz,
         aw * bx + ax * bw + ay * bz - az * by,
@@ -42,7 +44,8 @@ def _normalized(w, x, y, z):
 
 
 @kernel
-def _rotated(w, x, y, z, a, b, c):
+def rotated(w, x, y, z, a, b, c):
+    """The vector (a, b, c) turned by a quaternion, from numbers: see `quat_rotate`."""
     # R v = v + w t + u × t,  t = 2 u × v,  u = (x, y, z)
     tx, ty, tz = _cross(2.0 * x, 2.0 * y, 2.0 * z, a, b, c)
     sx, sy, sz = _cross(x, y, z, tx, ty, tz)
@@ -92,19 +95,19 @@ def cross(a, b, out):
 @kernel
 def quat_mul(a, b, out):
     """The rotation b followed by a: out = a ⊗ b, so that R_out = R_a R_b."""
-    out[0], out[1], out[2], out[3] = _mul(a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3])
+    out[0], out[1], out[2], out[3] = product(a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3])
 
 
 @kernel
 def quat_rotate(q, v, out):
     """Rotate a vector: out = R v."""
-    out[0], out[1], out[2] = _rotated(q[0], q[1], q[2], q[3], v[0], v[1], v[2])
+    out[0], out[1], out[2] = rotated(q[0], q[1], q[2], q[3], v[0], v[1], v[2])
 
 
 @kernel
 def quat_rotate_inv(q, v, out):
     """Rotate a vector by the inverse rotation: out = Rᵀ v."""
-    out[0], out[1], out[2] = _rotated(q[0], -q[1], -q[2], -q[3], v[0], v[1], v[2])
+    out[0], out[1], out[2] = rotated(q[0], -q[1], -q[2], -q[3], v[0], v[1], v[2])
 
 
 @kernel
@@ -150,7 +153,7 @@ def so3_exp(w, q):
 @kernel
 def pose_error(X_A, X_B, out):
     """The difference of pose A from pose B, in the base frame [m, rad]: out = [p_A - p_B, log(R_A R_Bᵀ)]."""
-    w, x, y, z = _mul(X_A[3], X_A[4], X_A[5], X_A[6], X_B[3], -X_B[4], -X_B[5], -X_B[6])
+    w, x, y, z = product(X_A[3], X_A[4], X_A[5], X_A[6], X_B[3], -X_B[4], -X_B[5], -X_B[6])
     a, b, c = X_A[0] - X_B[0], X_A[1] - X_B[1], X_A[2] - X_B[2]
     out[3], out[4], out[5] = _log(w, x, y, z)
     out[0], out[1], out[2] = a, b, c
@@ -161,6 +164,6 @@ def pose_integrate(X, V, dt, out):
     """Move a frame for dt [s] by its twist V (base frame, at its origin): out = (p + dt v, exp(dt ω) ⊗ q), |q| = 1."""
     ew, ex, ey, ez = _exp(dt * V[3], dt * V[4], dt * V[5])
     a, b, c = X[0] + dt * V[0], X[1] + dt * V[1], X[2] + dt * V[2]
-    w, x, y, z = _mul(ew, ex, ey, ez, X[3], X[4], X[5], X[6])
+    w, x, y, z = product(ew, ex, ey, ez, X[3], X[4], X[5], X[6])
     out[3], out[4], out[5], out[6] = _normalized(w, x, y, z)
     out[0], out[1], out[2] = a, b, c

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import mujoco
 import numpy as np
 import pytest
 from numba.core.runtime import _nrt_python  # pyright: ignore[reportAttributeAccessIssue]
 from numba.core.runtime.nrt import rtsys
 from scipy.spatial.transform import Rotation
 
+from pliant.errors import ModelError
 from pliant.kernel import kernel
 from pliant.model import HANDLE, Arm, Tool, available_models, kinematics
-from pliant.records import MAX_JOINTS
+from pliant.model.links import fill_links
+from pliant.records import MAX_JOINTS, Layout
 
 TOOL = Tool(mass_kg=0.5, com_m=(0, 0, 0.05), tcp_m=(0.02, 0, 0.15))
 
@@ -46,7 +51,8 @@ def test_gravity_torque_is_the_derivative_of_the_potential_energy() -> None:
     arm = Arm.load("ur5e", TOOL, gravity=(1.0, 2.0, -9.0))
 
     def energy(q: np.ndarray) -> float:
-        arm.pose(q)
+        arm.mjdata.qpos[:] = q
+        mujoco.mj_kinematics(arm.mjmodel, arm.mjdata)
         return -float(arm.mjmodel.body_mass @ (arm.mjdata.xipos @ arm.gravity))
 
     q, step = np.array([0.3, -1.2, 1.4, -0.9, -1.1, 0.5]), 1e-6
@@ -113,5 +119,76 @@ def test_kernels_do_not_allocate() -> None:
 
 
 def test_every_scalar_of_the_handle_has_eight_bytes() -> None:
-    size = sum(8 * int(np.prod(field.shape, dtype=int)) for field in HANDLE.fields)
-    assert HANDLE.dtype.itemsize == size
+    def scalars(layout: Layout) -> int:
+        counts = (scalars(field.kind) if isinstance(field.kind, Layout) else 1 for field in layout.fields)
+        return sum(n * int(np.prod(field.shape, dtype=int)) for n, field in zip(counts, layout.fields, strict=True))
+
+    assert HANDLE.dtype.itemsize == 8 * scalars(HANDLE)
+
+
+def by_mujoco(arm: Arm, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Poses of tool and sensor, and the Jacobian, by MuJoCo's own functions."""
+    model, data, J, poses = arm.mjmodel, arm.mjdata, np.zeros((6, arm.n)), np.zeros((2, 7))
+    data.qpos[:] = q
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_comPos(model, data)
+    mujoco.mj_jacSite(model, data, J[:3], J[3:], model.site("tool").id)
+    for pose, name in zip(poses, ("tool", "sensor"), strict=True):
+        mujoco.mju_mat2Quat(pose[3:], data.site(name).xmat)
+        pose[:3] = data.site(name).xpos
+    return poses[0], poses[1], J
+
+
+@pytest.mark.parametrize("name", available_models())
+def test_the_chain_agrees_with_mujoco(name: str) -> None:
+    arm = Arm.load(name, TOOL)
+    for q in np.random.default_rng(9).uniform(-6, 6, (200, arm.n)):
+        tool, sensor, J = by_mujoco(arm, q)
+        # the sign of the quaternions too
+        np.testing.assert_allclose(arm.pose(q), tool, atol=1e-14, rtol=1e-14)
+        np.testing.assert_allclose(arm.sensor_pose(q), sensor, atol=1e-14, rtol=1e-14)
+        np.testing.assert_allclose(arm.jacobian(q), J, atol=1e-14, rtol=1e-14)
+        assert abs(np.linalg.norm(arm.pose(q)[3:]) - 1.0) < 1e-15
+
+
+# Slides and hinges, two joints of one body, and joints whose zero is not that of the file.
+CRANE = """
+<mujoco><worldbody><body name="mast" pos="0.1 0.2 0.3" euler="10 20 30">
+  <inertial mass="2" pos="0 0 0" diaginertia="1 1 1"/>
+  <joint name="turn" axis="0.1 0.2 0.9" range="-170 170" ref="20"/>
+  <joint name="lift" type="slide" axis="0 0.3 1" pos="0.1 0 0" range="-1 1" ref="0.2"/>
+  <body name="boom" pos="0.5 0 0.2" quat="1 0.2 0.3 -0.4">
+    <inertial mass="1" pos="0 0 0" diaginertia="1 1 1"/>
+    <joint name="out" type="slide" axis="1 0 0.2" range="-1 1"/>
+    <body name="hand" pos="0.3 0.1 0"><inertial mass="1" pos="0 0 0" diaginertia="1 1 1"/>
+      <joint name="wrist" axis="0 1 0" pos="0 0.1 0.2" range="-170 170"/>BRANCH
+      <body name="end" pos="0 0 0.1"><inertial mass="1" pos="0 0 0" diaginertia="1 1 1"/>
+        <joint name="roll" axis="1 0 0" range="-170 170"/><site name="attachment_site" pos="0 0 0.1"/>
+      </body>
+    </body>
+  </body>
+</body></worldbody></mujoco>
+"""
+
+
+def test_the_chain_of_slides_and_hinges_agrees_with_mujoco(tmp_path: Path) -> None:
+    file = tmp_path / "crane.xml"
+    file.write_text(CRANE.replace("BRANCH", ""))
+    arm = Arm.load(file, TOOL)
+    for q in np.random.default_rng(10).uniform(-2, 2, (200, arm.n)):
+        tool, sensor, J = by_mujoco(arm, q)
+        np.testing.assert_allclose(arm.pose(q), tool, atol=1e-14, rtol=1e-14)
+        np.testing.assert_allclose(arm.sensor_pose(q), sensor, atol=1e-14, rtol=1e-14)
+        np.testing.assert_allclose(arm.jacobian(q), J, atol=1e-14, rtol=1e-14)
+
+
+def test_a_model_that_is_not_one_chain_is_rejected() -> None:
+    finger = '<body name="finger"><inertial mass="1" pos="0 0 0" diaginertia="1 1 1"/><joint axis="0 0 1"/></body>'
+    spec = mujoco.MjSpec.from_string(CRANE.replace("BRANCH", finger))
+    for name in ("tool", "sensor"):
+        spec.body("end").add_site(name=name)
+    model, handle = spec.compile(), HANDLE.new()
+    data, sites = mujoco.MjData(model), (model.site("tool").id, model.site("sensor").id)
+    handle[0].n, handle[0].slides[: model.njnt] = model.njnt, model.jnt_type == mujoco.mjtJoint.mjJNT_SLIDE
+    with pytest.raises(ModelError, match="are not one chain"):
+        fill_links(handle[0], model, data, sites, "crane")

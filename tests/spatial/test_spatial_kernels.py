@@ -80,6 +80,8 @@ def every_function(A, B, V, rows, R):
     spatial.so3_exp(v, rows[5])
     spatial.pose_error(A, B, rows[6])
     spatial.pose_integrate(A, V, 0.002, rows[7])
+    rows[8, 0], rows[8, 1], rows[8, 2] = spatial.rotated(a[0], a[1], a[2], a[3], v[0], v[1], v[2])
+    rows[9, 0], rows[9, 1], rows[9, 2], rows[9, 3] = spatial.product(a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3])
 
 
 @kernel
@@ -97,7 +99,7 @@ def allocate_often(n, rows):
 def results() -> list[float]:
     """What every function returns over random inputs, small and large angles included."""
     rng, numbers = np.random.default_rng(5), []
-    rows, R = np.zeros((8, 7)), np.zeros((3, 3))
+    rows, R = np.zeros((10, 7)), np.zeros((3, 3))
     for i in range(100):
         A, B, V = rng.normal(size=7), rng.normal(size=7), rng.normal(size=6)
         A[4:] *= 10.0 ** -(i % 12)
@@ -111,7 +113,7 @@ def results() -> list[float]:
 
 def allocations() -> dict[str, int]:
     """How many blocks Numba's runtime hands out in 1 and in 1000 rounds, with and without an allocating kernel."""
-    rows, R = np.zeros((8, 7)), np.zeros((3, 3))
+    rows, R = np.zeros((10, 7)), np.zeros((3, 3))
 
     def count(function: Callable[..., None], *arguments: Any) -> int:
         before = rtsys.get_allocation_stats()

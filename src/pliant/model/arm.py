@@ -18,6 +18,7 @@ from pliant.model import kinematics
 from pliant.model.catalogue import design
 from pliant.model.design import FLANGE, Design
 from pliant.model.handle import HANDLE
+from pliant.model.links import fill_links
 from pliant.model.reach import apply_model_errors, reach_of
 from pliant.model.tool import SENSOR, TOOL, Tool, attach
 
@@ -305,13 +306,15 @@ def _fill(arm: Arm) -> None:
     """Write addresses, limits and tool into the handle."""
     h, model, data, n = arm.handle[0], arm.mjmodel, arm.mjdata, arm.n
     h.model, h.data, h.n = model._address, data._address, n
-    for field in ("qpos", "qvel", "qacc", "xpos", "xanchor", "xaxis", "site_xpos", "site_xmat"):
+    for field in ("qpos", "qvel", "qacc"):
         h[field] = getattr(data, field).ctypes.data
-    h.tool_site, h.sensor_site, h.tool_body = model.site(TOOL).id, model.site(SENSOR).id, model.site(TOOL).bodyid[0]
+    sites = model.site(TOOL).id, model.site(SENSOR).id
+    h.tool_body = model.site(TOOL).bodyid[0]
     for field in ("q_min", "q_max", "v_max", "a_max", "tau_max"):
         h[field][:n] = getattr(arm, field)
     h.slides[:n] = model.jnt_type == mujoco.mjtJoint.mjJNT_SLIDE
     h.damping[:n], h.friction[:n] = model.dof_damping, model.dof_frictionloss
     h.gravity[:] = arm.gravity
-    h.reach_center[:], h.reach_min, h.reach_max = reach_of(model, data, h.tool_site)
+    h.reach_center[:], h.reach_min, h.reach_max = reach_of(model, data, sites[0])
+    fill_links(h, model, data, sites, arm.name)
     h.tool_mass, h.tool_com[:] = arm.tool.mass_kg, arm.tool.com_in_sensor_m

@@ -5,6 +5,7 @@ The addresses are valid only in the process that built the arm, so a handle is n
 
 from __future__ import annotations
 
+from pliant.model.chain import LINK
 from pliant.records import MAX_JOINTS, Field, Layout
 
 _J = (MAX_JOINTS,)
@@ -26,16 +27,12 @@ HANDLE = Layout(
         _address("qpos", "the joint positions (n)"),
         _address("qvel", "the joint velocities (n)"),
         _address("qacc", "the joint accelerations (n)"),
-        _address("xpos", "the bodies' positions (nbody, 3)"),
-        _address("xanchor", "the joints' anchors in the base frame (n, 3)"),
-        _address("xaxis", "the joints' axes in the base frame (n, 3)"),
-        _address("site_xpos", "the sites' positions (nsite, 3)"),
-        _address("site_xmat", "the sites' rotation matrices (nsite, 9)"),
         _index("n", "number of joints"),
-        _index("tool_site", "site at the tool centre point"),
-        _index("sensor_site", "site of the force sensor"),
         _index("tool_body", "body that carries the tool's mass"),
         Field("slides", "", "1 for a prismatic joint, 0 for a revolute joint", _J, "i8"),
+        Field("link", "", "fixed displacements to the joints, each from the joint before", _J, LINK),
+        Field("tool_link", "", "fixed displacement from the last joint to the tool", kind=LINK),
+        Field("sensor_link", "", "fixed displacement from the last joint to the force sensor", kind=LINK),
         Field("q_min", "rad", "lower joint limits", _J),
         Field("q_max", "rad", "upper joint limits", _J),
         Field("v_max", "rad/s", "joint speed limits", _J),
@@ -49,6 +46,9 @@ HANDLE = Layout(
         Field("gravity", "m/s^2", "acceleration of gravity in the base frame", (3,)),
         Field("tool_mass", "kg", "mass beyond the force sensor"),
         Field("tool_com", "m", "centre of that mass, in the sensor frame from the sensor's origin", (3,)),
+        Field("anchor", "m", "a point on each joint's axis, in the base frame (set by place)", (MAX_JOINTS, 3)),
+        Field("axis", "-", "direction of each joint's axis, in the base frame (set by place)", (MAX_JOINTS, 3)),
+        Field("last", "m, -", "pose of the frame of the last joint (set by place)", (7,)),
         Field("X_tool", "m, -", "X_BT: pose of the tool (set by forward)", (7,)),
         Field("X_sensor", "m, -", "X_BS: pose of the force sensor (set by forward)", (7,)),
         Field("J", "m, -", "Jacobian at the tool, rows [linear; angular], base frame (set by jacobian)", (6, *_J)),

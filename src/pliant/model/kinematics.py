@@ -1,12 +1,12 @@
-"""Kinematics and dynamics of one arm, computed by MuJoCo from inside compiled code.
+"""Kinematics and dynamics of one arm, from inside compiled code.
+
+Kinematics follow from the chain of joints (see `chain`), dynamics from MuJoCo's C functions.
 
 `h` is one record of `handle.HANDLE`. Call `forward` first; `jacobian` needs its result. `dynamics` can be called alone
 and also sets everything that `forward` and `jacobian` set. Axes are those of the base, six-vectors [linear, angular].
 """
 
 from __future__ import annotations
-
-from numba import types
 
 from pliant.kernel import (
     floats,
@@ -18,52 +18,36 @@ from pliant.kernel import (
     mj_jacDot,
     mj_kinematics,
     mj_rne,
-    mujoco_function,
 )
-
-mju_mat2quat = mujoco_function("mju_mat2Quat", types.intp, types.intp)
-
-
-@kernel
-def _site_pose(h, site, pose):
-    """Write the pose of a site [m, -] into a 7-vector; of the two equal quaternions, MuJoCo's choice."""
-    position = floats(h.site_xpos + 24 * site, 3)
-    for k in range(3):
-        pose[k] = position[k]
-    mju_mat2quat(pose.ctypes.data + 24, h.site_xmat + 72 * site)
+from pliant.model.chain import end_pose, walk
 
 
 @kernel
 def place(h, q):
     """Place the arm at joint positions q [rad]: sets X_tool."""
-    qpos = floats(h.qpos, h.n)
-    for i in range(h.n):
-        qpos[i] = q[i]
-    mj_kinematics(h.model, h.data)
-    _site_pose(h, h.tool_site, h.X_tool)
+    walk(h, q)
+    end_pose(h, h.tool_link, h.X_tool)
 
 
 @kernel
 def forward(h, q):
     """Place the arm at joint positions q [rad]: sets X_tool and X_sensor."""
     place(h, q)
-    _site_pose(h, h.sensor_site, h.X_sensor)
+    end_pose(h, h.sensor_link, h.X_sensor)
 
 
 @kernel
 def jacobian(h):
     """Set J, the Jacobian of the tool point at the pose of the last `forward`: twist = J qd."""
-    # MuJoCo's own mj_comPos and mj_jacSite take twice as long, and the tick needs two Jacobians
-    tool, anchor, axis = floats(h.site_xpos + 24 * h.tool_site, 3), floats(h.xanchor, 3 * h.n), floats(h.xaxis, 3 * h.n)
-    J = h.J
+    J, x, y, z = h.J, h.X_tool[0], h.X_tool[1], h.X_tool[2]
     for i in range(h.n):
-        zx, zy, zz = axis[3 * i], axis[3 * i + 1], axis[3 * i + 2]
+        zx, zy, zz = h.axis[i, 0], h.axis[i, 1], h.axis[i, 2]
         if h.slides[i] != 0:
             J[0, i], J[1, i], J[2, i] = zx, zy, zz
             J[3, i], J[4, i], J[5, i] = 0.0, 0.0, 0.0
         else:
             # z × (p_tool - p_anchor)
-            rx, ry, rz = tool[0] - anchor[3 * i], tool[1] - anchor[3 * i + 1], tool[2] - anchor[3 * i + 2]
+            rx, ry, rz = x - h.anchor[i, 0], y - h.anchor[i, 1], z - h.anchor[i, 2]
             J[0, i], J[1, i], J[2, i] = zy * rz - zz * ry, zz * rx - zx * rz, zx * ry - zy * rx
             J[3, i], J[4, i], J[5, i] = zx, zy, zz
 
@@ -72,11 +56,12 @@ def jacobian(h):
 def dynamics(h, q, qd):
     """Set M, bias and Jdot_qd at positions q [rad] and velocities qd [rad/s], and all that forward and jacobian set."""
     n = h.n
-    qvel = floats(h.qvel, n)
+    qpos, qvel = floats(h.qpos, n), floats(h.qvel, n)
     for i in range(n):
-        qvel[i] = qd[i]
+        qpos[i], qvel[i] = q[i], qd[i]
     forward(h, q)
     jacobian(h)
+    mj_kinematics(h.model, h.data)
     mj_comPos(h.model, h.data)
     mj_crb(h.model, h.data)
     mj_fullM(h.model, h.data, h.dense.ctypes.data)
@@ -85,7 +70,7 @@ def dynamics(h, q, qd):
             h.M[i, j] = h.dense[i * n + j]
     mj_comVel(h.model, h.data)
     mj_rne(h.model, h.data, 0, h.bias.ctypes.data)
-    mj_jacDot(h.model, h.data, h.jacp.ctypes.data, h.jacr.ctypes.data, h.site_xpos + 24 * h.tool_site, h.tool_body)
+    mj_jacDot(h.model, h.data, h.jacp.ctypes.data, h.jacr.ctypes.data, h.X_tool.ctypes.data, h.tool_body)
     for k in range(3):
         linear, angular = 0.0, 0.0
         for i in range(n):
