@@ -110,6 +110,11 @@ class Layout:
         return np.zeros(n, self.dtype)
 
 
+def copied(records: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A copy of an array of records, as bytes: NumPy copies field by field, which takes ten times as long."""
+    return records.view(np.uint8).copy().view(records.dtype)
+
+
 class PerJoint(tuple[int, ...]):
     """The shape of an array with an entry for each joint: room for `MAX_JOINTS`, of which the arm's are published."""
 

@@ -14,6 +14,7 @@ from pliant.control.laws import gains
 from pliant.control.laws.law import Law
 from pliant.control.laws.registry import LAWS, PLIANTS
 from pliant.control.parameters import PARAMETERS, Parameters, own_section_at
+from pliant.control.published import pack_all, unpack_all
 from pliant.control.telemetry import fill, telemetry_of
 from pliant.control.tick import WORK, step, tick
 from pliant.model.handle import HANDLE
@@ -96,9 +97,11 @@ def tick_and_step() -> Iterator[Entry]:
 
 
 def telemetry() -> Iterator[Entry]:
-    """Filling the telemetry."""
+    """Filling the telemetry, and what is published of it."""
     of = {name: array.dtype for name, array in record_types().items()}
     yield fill, 0, 0, 0.0, 0, *(of[name] for name in "rgocsw")
+    yield pack_all, 0, 0, 0, 0, 0, 0
+    yield unpack_all, 0, 0, 0, 0, 0, 0
 
 
 def kinematics() -> Iterator[Entry]:

@@ -352,7 +352,8 @@ class Board:
 
 def _set(revision: int, tick: int, parameters: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     entry = SET.new()
-    entry[0].revision, entry[0].tick, entry[0].values = revision, tick, parameters[0]
+    entry["revision"], entry["tick"] = revision, tick
+    entry["values"].view(np.uint8)[:] = parameters.view(np.uint8)  # as bytes: see `records.copied`
     return entry
 
 

@@ -19,8 +19,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from pliant.compiling.ahead import is_ready, load_group
-from pliant.control.laws.gains import admissible
-from pliant.control.laws.registry import LAWS
 from pliant.errors import PliantError, RobotError
 from pliant.loop import goal_requests
 from pliant.loop.board import Board
@@ -32,8 +30,7 @@ from pliant.loop.processes import arguments
 from pliant.loop.realtime import memory_kib, prepare
 from pliant.loop.slots import has_request
 from pliant.loop.task_runner import TaskRunner
-from pliant.params.declare import bounds_arrays, live_places
-from pliant.records import FAULT_SLOW
+from pliant.records import FAULT_SLOW, copied
 from pliant.task.schema import Task
 
 # After a fault the robot brakes within its acceleration limits; this much longer it may take until it stands [s].
@@ -55,8 +52,6 @@ class Loop:
         self.is_recorded = bool(config.get("recorded"))
         self.runner = TaskRunner(self.task, lambda revision, tick, values: board.adopt(revision, tick, values))
         self.robot = self.runner.robot
-        self.low, self.high = bounds_arrays(type(self.task.params))
-        self.fixed = np.flatnonzero(~live_places(type(self.task.params)))
         self.proposal = SET.new()
         self.telemetry = self.runner.controller.telemetry.new()
         self.pending: list[Any] = []
@@ -165,17 +160,8 @@ class Loop:
         if seen == self.seen:
             return
         self.seen = seen
-        parameters = self.proposal["values"].copy()
-        values = parameters.view(np.float64)[: len(self.low)]
-        good = self.proposal[0].revision == self.runner.revision
-        good = good and bool(np.all((values >= self.low) & (values <= self.high)))
-        now = self.runner.controller.parameters.view(np.int64)
-        good = good and np.array_equal(parameters.view(np.int64)[self.fixed], now[self.fixed])
-        # an offset that changes under a force that is held would be pressed for: once more each time
-        pressing = works_at(self.runner.controller.state)
-        same = np.array_equal(parameters[0].sense.bias, self.runner.controller.parameters[0].sense.bias)
-        good = good and (same or not pressing)
-        good = good and all(admissible(parameters[0][law.section]) for law in LAWS.values() if law.matrices)
+        parameters = copied(self.proposal["values"])
+        good = self.proposal["revision"][0] == self.runner.revision and self.runner.accepts(parameters)
         if good:
             self.runner.adopt(parameters, number)
         self.board.answer(seen, refused=not good)

@@ -8,7 +8,6 @@ import numba
 import numpy as np
 
 from pliant.compiling.entry_points import Entry
-from pliant.control.published import pack_all
 from pliant.control.tick_entries import record_types
 from pliant.loop import pacing, periods, slots
 from pliant.loop.pacing import PACE
@@ -35,4 +34,3 @@ def control_loop() -> Iterator[Entry]:
     yield slots.collect, ring, 0, 0, 0, 0, 0
     yield slots.lock_word, 0
     yield slots.store_word, 0, 0
-    yield pack_all, 0, 0, 0, 0, 0, 0

@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 
 from pliant.control.controller import Controller
+from pliant.control.laws.gains import admissible
 from pliant.control.laws.law import Law
-from pliant.control.laws.registry import LAWS, law_of, prepare, progress_of
+from pliant.control.laws.registry import LAWS, has_new_matrices, law_of, prepare, progress_of
 from pliant.control.parameters import record_of, set_layout
 from pliant.loop import goal_requests
 from pliant.loop.periods import works_at
 from pliant.loop.resting_check import check_rest
-from pliant.params.declare import changed
-from pliant.records import FAULT_SENSOR
+from pliant.params.declare import bounds_arrays, changed, live_places
+from pliant.records import FAULT_SENSOR, copied
 from pliant.robots import open_robot
 from pliant.robots.sensed_robot import with_sensor
 from pliant.robots.simulated import SimRobot
@@ -40,6 +41,8 @@ class TaskRunner:
         )
         arm = self.robot.arm if same else arm_of(task)
         self.controller = Controller(arm, parameters, task.interface, task.dt, laws_of(task), type(task.params))
+        self._low, self._high = bounds_arrays(type(task.params))
+        self._fixed = np.flatnonzero(~live_places(type(task.params)))
         self.revision = 0
         self.script: dict[int, list[tuple[Event, np.ndarray[Any, Any], list[goal_requests.Request]]]] = {}
 
@@ -84,7 +87,7 @@ class TaskRunner:
         """Carry out the events of tick `number`."""
         for event, values, requests in self.script.pop(number, ()):
             if event.set:
-                parameters = self.controller.parameters.copy()  # what was set from outside meanwhile stays
+                parameters = copied(self.controller.parameters)  # what was set from outside meanwhile stays
                 named = set_layout(type(self.task.params)).dtype
                 _overlay(parameters.view(named)[0], values.view(named)[0], event.set)
                 self.adopt(parameters, number)
@@ -115,11 +118,25 @@ class TaskRunner:
         section = self.controller.parameters.view(set_layout(type(self.task.params)).dtype)[0][law.section]
         return round(law.commands.end_s(section) / self.task.dt)
 
+    def accepts(self, parameters: np.ndarray[Any, Any]) -> bool:
+        """Whether a proposed set may take effect now: within bounds, with good matrices, and nothing fixed changed."""
+        now, values = self.controller.parameters, parameters.view(np.float64)[: len(self._low)]
+        if not ((values >= self._low) & (values <= self._high)).all():
+            return False
+        if not np.array_equal(parameters.view(np.int64)[self._fixed], now.view(np.int64)[self._fixed]):
+            return False
+        # an offset that changes under a force that is held would be pressed for: once more each time
+        same = np.array_equal(parameters["sense"]["bias"], now["sense"]["bias"])
+        if not same and works_at(self.controller.state):
+            return False
+        changed_ones = [law for law in LAWS.values() if has_new_matrices(law, parameters, now)]
+        return all(admissible(parameters[law.section][0]) for law in changed_ones)
+
     def adopt(self, parameters: np.ndarray[Any, Any], number: int) -> None:
         """Apply a parameter set from tick `number` on; its gains ramp from the present ones."""
         self.revision += 1
         before = self.controller.parameters
-        prepare(parameters, before, progress_of(self.controller.state[0], before[0]), self.revision, self.task.dt)
+        prepare(parameters, before, progress_of(self.controller.state, before), self.revision, self.task.dt)
         # as bytes: field by field takes ten times as long
         self.controller.parameters.view(np.uint8)[:] = parameters.view(np.uint8)
         self._adopted(self.revision, number, parameters)

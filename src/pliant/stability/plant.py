@@ -7,6 +7,7 @@ use it, for the contact law and for the admittance.
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -60,6 +61,17 @@ class Plant:
         return replace(self, omega=2.0 / (2.0 / self.omega + lag_s - self.lag_s))
 
 
+# The task that this thread judged last, and its arm: one thread uses one `Arm`.
+_latest = threading.local()
+
+
+def built_arm(task: Task) -> Arm:
+    """The arm of a task. Building it takes a millisecond, and every live change is judged for the same task."""
+    if getattr(_latest, "task", None) is not task:
+        _latest.arm, _latest.task = arm_of(task), task
+    return _latest.arm
+
+
 def plant_of(task: Task, *, stiffness: float = 0.0) -> Plant:
     """The loop of a task along the tool's axis, free or on a surface of this `stiffness` [N/m]."""
     return plants_of(task)(stiffness)
@@ -71,7 +83,8 @@ def plants_of(task: Task, parameters: Parameters | None = None, axis: Array | No
     It combines the robot's response, the arm at the start along `axis` (default: the tool axis), the filter, the rate
     and what realism adds: gears, delays. `parameters` replace those of the task.
     """
-    arm, servo, answer, own = arm_of(task), task.sim.servo, task.response, (parameters or task.params).joint_loop
+    arm, servo, answer = built_arm(task), task.sim.servo, task.response
+    own = (parameters or task.params).joint_loop
     q = np.array(task.start_q or arm.q_home, float)
     J = arm.jacobian(q)[:3]
     axis = tool_axis(arm.pose(q)) if axis is None else axis

@@ -19,9 +19,9 @@ from pliant.control.laws.registry import LAWS
 from pliant.control.laws.stability_model import LinearLaw, Pressing, StabilityModel
 from pliant.control.parameters import Parameters
 from pliant.errors import PliantError, RejectedError
-from pliant.stability.plant import Plant, plants_of, tool_axis
+from pliant.stability.plant import Plant, built_arm, plants_of, tool_axis
 from pliant.stability.pressed_loop import arrival, border, growth, is_stable, tick_matrix
-from pliant.task.schema import Task, arm_of
+from pliant.task.schema import Task
 from pliant.world.surface_kind import Surface
 
 Array = np.ndarray[Any, Any]
@@ -119,11 +119,14 @@ class Loops:
     """The loops of a law with a stability model, one for each surface and direction in which it presses."""
 
     def __init__(self, task: Task, parameters: Parameters, law: Law) -> None:
-        arm = arm_of(task)
         self._task, self._parameters, self._law = task, parameters, law
-        self._pose = arm.pose(np.array(task.start_q or arm.q_home, float))
-        self._tool_kg = arm.tool.mass_kg
         self._plants: dict[tuple[float, ...], Callable[[float], Plant]] = {}
+
+    @cached_property
+    def _pose(self) -> Array:
+        """The tool at the start."""
+        arm = built_arm(self._task)
+        return arm.pose(np.array(self._task.start_q or arm.q_home, float))
 
     @property
     def model(self) -> StabilityModel:
@@ -144,7 +147,7 @@ class Loops:
         plant, known = self._plant(one), self._known(one.stiffness)
         declared_s = declared_lag(self._law, self._parameters)
         plants = [plant] if declared_s <= plant.lag_s else [plant, plant.with_lag(declared_s)]
-        press = Pressing(self._parameters, self._task.dt, self._tool_kg, known, 0.0, one.into, self._pose)
+        press = Pressing(self._parameters, self._task.dt, self._task.tool.mass_kg, known, 0.0, one.into, self._pose)
         cases = [(each, replace(press, damping=damping)) for each in plants for damping in one.dampings]
 
         def tick(each: Plant, case: Pressing) -> Array:

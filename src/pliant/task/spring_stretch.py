@@ -21,9 +21,10 @@ def check_stretch(latest: Any, before: Parameters, after: Parameters) -> None:
     A tool that was guided by hand may be far from its goal as long as no spring pulls it back; to the loop, a spring
     that is deflected beyond its limit is a fault.
     """
-    if latest is None or not latest.state.law or not law_of(latest.state.law).trips:
+    if after.admittance is before.admittance or latest is None:
         return
-    if after.admittance is before.admittance or not np.any(pulled(after) & ~pulled(before)):
+    running = latest.state.law
+    if not running or not law_of(running).trips or not np.any(pulled(after) & ~pulled(before)):
         return
     pose = np.array(latest.state.pose)
     if far := too_far(pose, between(pose, latest.goal.pose), after):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Any
 
@@ -9,11 +10,16 @@ import numpy as np
 
 from pliant.analysis.targets import Figure, at_most, reported
 from pliant.control.laws.registry import LAWS
+from pliant.control.parameters import record_of
 from pliant.control.published import Published
 from pliant.kernel import kernel
+from pliant.loop.board import Board
 from pliant.loop.pacing import PACE
 from pliant.loop.periods import finish
 from pliant.loop.slots import has_request
+from pliant.loop.task_runner import TaskRunner
+from pliant.params.declare import changed
+from pliant.records import copied
 from pliant.session.in_process.simulation import Simulation
 from pliant.task.schema import Task
 from pliant_experiments.scenes.probe_tool import TOOL
@@ -36,16 +42,37 @@ def _shortest(function: Any, *args: Any, repeat: int = 9) -> float:
     return min(taken)
 
 
-def _adoption(simulation: Simulation, **values: float) -> float:
-    """Time to adopt a set with these changes [s], from the dictionary to the controller's record."""
-    names = {name.replace("__", "."): value for name, value in values.items()}
-    sets = [{name: value * (1 + i % 2) for name, value in names.items()} for i in range(200)]
+def _change(simulation: Simulation, name: str, value: float) -> float:
+    """Time of a change from Python [s], from the dictionary to the controller's record, with every check."""
     times = []
-    for values_now in sets:
+    for i in range(200):
         began = time.perf_counter()
-        simulation.set(values_now)
+        simulation.set({name: value * (1 + i % 2)})
         times.append(time.perf_counter() - began)
     return min(times)
+
+
+def _adoption(task: Task, *changes: tuple[str, float]) -> list[float]:
+    """Time [s] for which the loop adopts a proposed set with each of these changes: checks, matrices, publishing."""
+    board = Board.create(f"bench-{os.getpid()}", {}, _SLOTS)
+    try:
+        runner = TaskRunner(task, board.adopt)
+        runner.begin()
+        found = []
+        for name, value in changes:
+            sets = [record_of(changed(task.params, {name: value * (1 + i % 2)})) for i in range(200)]
+            times = []
+            for number, proposed in enumerate(sets):
+                began = time.perf_counter()
+                parameters = copied(proposed)
+                if not runner.accepts(parameters):
+                    raise AssertionError(f"a good set was rejected: {name}")
+                runner.adopt(parameters, number)
+                times.append(time.perf_counter() - began)
+            found.append(min(times))
+        return found
+    finally:
+        board.remove()
 
 
 def _one_step(simulation: Simulation) -> tuple[float, float]:
@@ -81,7 +108,9 @@ def upkeep() -> list[Figure]:
     look = (
         _shortest(lambda: [has_request(*door, 0) for _ in range(_TICKS)]) / _TICKS
     )  # called from Python, as in the loop
-    plain, gains = _adoption(simulation, sense__cutoff_hz=10.0), _adoption(simulation, admittance__stiffness=150.0)
+    plain, gains = _adoption(simulation.task, ("sense.cutoff_hz", 10.0), ("admittance.stiffness", 150.0))
+    set_plain = _change(simulation, "sense.cutoff_hz", 10.0)
+    set_gains = _change(simulation, "admittance.stiffness", 150.0)
     bytes_of = {name: published.bytes_of(LAWS[name].number) for name in ("admittance", "contact")}
     return [
         at_most("telemetry of a tick, filled and published", telemetry * 1e6, "µs", 2.0),
@@ -90,6 +119,8 @@ def upkeep() -> list[Figure]:
         at_most("check for new parameters and requests, every tick", look * 1e6, "µs", 2.0),
         reported("period of a simulated robot, inside compiled code", period * 1e6, "µs"),
         at_most("one step of a Simulation from Python, beyond that period", call * 1e6, "µs", 6.0),
-        at_most("adopting a set without new gains, once", plain * 1e6, "µs", 100.0),
-        at_most("adopting a set with new gains, once", gains * 1e6, "µs", 100.0),
+        at_most("adopting a set without new gains in the loop, once", plain * 1e6, "µs", 100.0),
+        at_most("adopting a set with new gains in the loop, once", gains * 1e6, "µs", 100.0),
+        at_most("a change without new gains from Python (set of a Simulation)", set_plain * 1e6, "µs", 150.0),
+        at_most("a change with new gains from Python (set of a Simulation)", set_gains * 1e6, "µs", 300.0),
     ]

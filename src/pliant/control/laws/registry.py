@@ -80,23 +80,31 @@ def prepare(parameters: Array, previous: Array | None, ramp: float, revision: in
 
     `dt` [s] is the period. Returns whether any matrices were recomputed, which only happens when their inputs change.
     """
-    record = parameters[0]
-    record["revision"] = revision
-    new, old = parameters.view(np.uint8).data, None if previous is None else previous.view(np.uint8).data
+    parameters["revision"] = revision  # a field of the array: that of its record takes ten times as long
     to, of = parameters.ctypes.data, 0 if previous is None else previous.ctypes.data
-    anew, without_wrench = False, record["without_wrench"]
+    anew, without_wrench = False, parameters["without_wrench"][0]
     for law in LAWS.values():
         if law.is_torque:
-            without_wrench[law.number] = not law.needs_wrench(record[law.section])
+            without_wrench[law.number] = not law.needs_wrench(parameters[law.section][0])
         if law.matrices is None:
             continue
-        inputs, at = _places(parameters.dtype, law.section, law.matrices[0])
-        if old is not None and all(new[part] == old[part] for part in inputs):
+        at = _places(parameters.dtype, law.section, law.matrices[0])[1]
+        if previous is not None and not has_new_matrices(law, parameters, previous):
             keep_change(to + at, of + at)  # a change under way goes on undisturbed
         else:
-            begin_change(to + at, of and of + at, ramp, revision, *law.matrices[1](record[law.section], dt), dt)
+            matrices = law.matrices[1](parameters[law.section][0], dt)
+            begin_change(to + at, of and of + at, ramp, revision, *matrices, dt)
             anew = True
     return anew
+
+
+def has_new_matrices(law: Law, parameters: Array, previous: Array) -> bool:
+    """Whether anything that the matrices of a law depend on differs between two parameter records."""
+    if law.matrices is None:
+        return False
+    inputs, _ = _places(parameters.dtype, law.section, law.matrices[0])
+    new, old = parameters.view(np.uint8).data, previous.view(np.uint8).data
+    return any(new[part] != old[part] for part in inputs)
 
 
 @cache
@@ -107,9 +115,9 @@ def _places(record: Any, section: str, gains: str) -> tuple[tuple[slice, ...], i
     return tuple(slice(start, start + size) for start, size in members), record.fields[gains][1]
 
 
-def progress_of(state: Any, parameters: Any) -> float:
-    """How far the running law's change of gains has progressed, 0 to 1."""
-    law = law_of(state["law"]) if state["started"] else None
+def progress_of(state: Array, parameters: Array) -> float:
+    """How far the running law's change of gains has progressed, 0 to 1; from one-element record arrays."""
+    law = law_of(state["law"][0]) if state["started"][0] else None
     if law is None or law.matrices is None:
         return 1.0
-    return float(state["ramp"]) if state["set"] == parameters[law.matrices[0]]["number"] else 0.0
+    return float(state["ramp"][0]) if state["set"][0] == parameters[law.matrices[0]]["number"][0] else 0.0

@@ -28,7 +28,7 @@ from pliant.errors import InputError, LoopError, RejectedError, said
 from pliant.loop.fault_text import fault_words
 from pliant.loop.goal_requests import Request
 from pliant.loop.task_runner import TaskRunner
-from pliant.records import SHARED_STATE
+from pliant.records import SHARED_STATE, copied
 from pliant.robots import is_simulated
 from pliant.sensors.sensor_link import check_keeps_pace
 from pliant.session.arm_verbs import ArmVerbs
@@ -63,11 +63,6 @@ class Snapshot:
     """Records, physics, schedule and parameter sets."""
 
 
-def _copy(record: Array) -> Array:
-    """A copy of a record, as bytes: field by field takes ten times as long."""
-    return record.view(np.uint8).copy().view(record.dtype)
-
-
 class Simulation(ArmVerbs):
     """A simulated arm that runs in this process, with the calls of a `Session`. See also `simulate`."""
 
@@ -85,7 +80,7 @@ class Simulation(ArmVerbs):
             raise RejectedError(sentence + remedy, field="robot", value=task.robot)
         check_keeps_pace(task.sensor)
         compile_task(task, "batch")
-        self.runner = TaskRunner(task, lambda revision, tick, values: self.sets.append((revision, tick, _copy(values))))
+        self.runner = TaskRunner(task, lambda *found: self.sets.append((found[0], found[1], copied(found[2]))))
         """The robot and its controller, with their records."""
         robot: Any = self.runner.robot
         self.world = robot.world
@@ -104,6 +99,7 @@ class Simulation(ArmVerbs):
         self._addresses = addresses_of(self.world.record, self.runner.controller)
         self._telemetry = self.runner.controller.telemetry.new()
         self._record, self._at = self._telemetry[0], self._telemetry.ctypes.data
+        self._asked_law = self._telemetry["goal"]["law"]  # fields of an array are cheap, those of a record are not
         self._known: tuple[int, Parameters] = (0, task.params)
         self._ended, self._pending, self._first = False, list[tuple[int, Request]](), task
         self._show_start()
@@ -262,7 +258,7 @@ class Simulation(ArmVerbs):
         physics = np.empty(mujoco.mj_stateSize(self.world.model, _PHYSICS))
         mujoco.mj_getState(self.world.model, self.world.data, physics, _PHYSICS)
         content = {
-            "records": [_copy(one) for one in self._state_records()],
+            "records": [copied(one) for one in self._state_records()],
             "physics": physics,
             "sensors": self.world.data.sensordata.copy(),
             "revision": self.runner.revision,
@@ -334,6 +330,9 @@ class Simulation(ArmVerbs):
 
     def _latest(self) -> Any:
         return self._record
+
+    def _law(self) -> str:
+        return law_of(self._asked_law[0]).name
 
     def _ticks(self) -> int:
         return self.tick
