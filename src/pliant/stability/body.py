@@ -100,6 +100,13 @@ def body_of(plant: Plant, stiffness: float, damping: float) -> Body:
     return Body(step, push, over, before, now, depth, speed, seen, felt, feed, moving, resting)
 
 
+def apparent_stiffness(plant: Plant, stiffness: float) -> float:
+    """The force [N] of a surface of this stiffness [N/m] per metre of command: arm and servo yield too."""
+    body = body_of(plant, stiffness, 0.0)
+    rest = np.linalg.solve(np.eye(len(body.over)) - body.over, body.before + body.now)
+    return float(body.felt @ rest + body.feed)
+
+
 def _discrete(A: Array, B: Array, h: float) -> tuple[Array, Array]:
     """Φ and Γ over `h` seconds with a constant command."""
     size = len(A)

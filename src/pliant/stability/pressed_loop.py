@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.control.laws.stability_model import LinearLaw, Signals
+from pliant.control.laws.stability_model import LinearLaw, Signals, Swing
 from pliant.control.sense.external_wrench import smoothing
 from pliant.stability.body import body_of
 from pliant.stability.plant import Plant
@@ -63,6 +63,14 @@ def arrival(
         peak = max(peak, stiffness * depth + damping * float(body.speed @ z)) if depth >= 0.0 else peak
         state = (touching if depth >= 0.0 else free) @ state
     return peak
+
+
+def swing(matrix: Array, law: LinearLaw, dt: float) -> Swing:
+    """The fastest growing mode of a tick of a law, whose memory comes last in the state, and before it the force."""
+    values, vectors = np.linalg.eig(matrix)
+    at = int(np.argmax(np.abs(values)))
+    vector, force = vectors[:, at], len(matrix) - law.memory - 1
+    return Swing(complex(np.log(complex(values[at]))) / dt, complex(vector[force]), vector[force + 1 :])
 
 
 def growth(matrix: Array) -> float:

@@ -19,8 +19,9 @@ from pliant.control.laws.registry import LAWS
 from pliant.control.laws.stability_model import LinearLaw, Pressing, StabilityModel
 from pliant.control.parameters import Parameters
 from pliant.errors import PliantError, RejectedError
+from pliant.stability.body import apparent_stiffness
 from pliant.stability.plant import Plant, built_arm, plants_of, tool_axis
-from pliant.stability.pressed_loop import arrival, border, growth, is_stable, tick_matrix
+from pliant.stability.pressed_loop import arrival, border, growth, is_stable, swing, tick_matrix
 from pliant.task.schema import Task
 from pliant.world.surface_kind import Surface
 
@@ -30,12 +31,18 @@ LEAST_MARGIN = 1.5
 """The loop must be stable with this many times the gain."""
 MOST_MARGIN = 100.0
 """The gain margin is searched no further than this."""
+MOST_STIFF = 1e7
+"""The stiffest surface is searched no further than this [N/m]."""
 DAMPINGS = (0.0, 50.0)
 """Range of the damping [N s/m] of a surface that does not declare it; soft tissue and foam have 3 to 60."""
 ASSUMED_N_M = (100.0, 1000.0)
 """Stiffness [N/m] assumed for a law whose task declares no surface: a hand on the tool, or a soft part."""
 POINTS = 5
 _LEAST = 1e-4
+# A law that learns from its oscillations does so at most so many times, each time as much as the last one shows.
+_LESSONS = 8
+# Steps in which the stiffest surface is searched before its border is narrowed down.
+_STEPS = 12
 # What is declared as the stiffest surface is also checked this much softer.
 _SOFTER = 30.0
 _AXES = np.eye(3)
@@ -105,14 +112,19 @@ def stiffnesses(task: Task, parameters: Parameters, law: Law) -> list[float]:
 
 
 def stiffest(task: Task, parameters: Parameters, law: str) -> float:
-    """The stiffest surface [N/m] on which the law is stable in every direction; NaN if there is none."""
+    """The stiffest surface [N/m] up to which the law is stable in every direction, from the softest that it declares.
+
+    NaN if it is not stable there; a law that declares no range begins at 1 N/m.
+    """
     loops = Loops(task, parameters, LAWS[law])
     along = {tuple(one.into): one.into for one in loops.surfaces(assume=True)}
+    low, _ = _declared_range(LAWS[law], parameters) or (1.0, math.inf)
 
     def stable(stiffness: float) -> bool:
         return all(loops.place(_Pressed(stiffness, DAMPINGS, into)).bears(1.0) for into in along.values())
 
-    return border(stable, 1.0, 1e7)
+    steps = np.geomspace(low, MOST_STIFF, _STEPS)
+    return border(stable, low, next((float(k) for k in steps if not stable(float(k))), MOST_STIFF))
 
 
 class Loops:
@@ -144,25 +156,26 @@ class Loops:
 
     def place(self, one: _Pressed) -> Place:
         """The loop on a surface, with every damping that it may have and every lag from the model's to the declared."""
-        plant, known = self._plant(one), self._known(one.stiffness)
+        plant = self._plant(one)
+        known = self._known(plant, one.stiffness)
         declared_s = declared_lag(self._law, self._parameters)
         plants = [plant] if declared_s <= plant.lag_s else [plant, plant.with_lag(declared_s)]
         press = Pressing(self._parameters, self._task.dt, self._task.tool.mass_kg, known, 0.0, one.into, self._pose)
-        cases = [(each, replace(press, damping=damping)) for each in plants for damping in one.dampings]
+        cases = [(each, damping) for each in plants for damping in one.dampings]
 
-        def tick(each: Plant, case: Pressing) -> Array:
-            return self._tick(each, one.stiffness, case)[0]
+        def tick(each: Plant, damping: float, times: float = 1.0) -> Array:
+            return self._settled(each, (one.stiffness, damping), replace(press, damping=damping, gain=times))
 
         def bears(times: float) -> bool:
-            return all(is_stable(tick(each, replace(case, gain=times))) for each, case in cases)
+            return all(is_stable(tick(each, damping, times)) for each, damping in cases)
 
         def grows() -> float:
-            return max(growth(tick(each, case)) ** (each.lag_s / each.dt) for each, case in cases)
+            return max(growth(tick(each, damping)) ** (each.lag_s / each.dt) for each, damping in cases)
 
         def hit(speed: float) -> float:
-            return max(self._arrival(plant, one.stiffness, case, speed) for each, case in cases if each is plant)
+            return max(self._arrival(plant, (one.stiffness, d), replace(press, damping=d), speed) for d in one.dampings)
 
-        predicted = self._tick(plant, one.stiffness, press)[1].moving is not None
+        predicted = self._tick(plant, (one.stiffness, 0.0), press)[1].moving is not None
         return Place(self._law.name, one.stiffness, known, bears, grows, hit if predicted else None)
 
     def _plant(self, one: _Pressed) -> Plant:
@@ -171,22 +184,38 @@ class Loops:
             self._plants[along] = plants_of(self._task, self._parameters, one.into)
         return self._plants[along](one.stiffness)
 
-    def _known(self, stiffness: float) -> float:
-        """The stiffness that the law assumes: it learns none beyond its range."""
-        low, high = _declared_range(self._law, self._parameters) or (0.0, math.inf)
-        return min(max(stiffness, low), high)
+    def _known(self, plant: Plant, stiffness: float) -> float:
+        """The stiffness that a law with a range assumes: that of surface and arm together, within the range."""
+        declared = _declared_range(self._law, self._parameters)
+        if declared is None:
+            return stiffness
+        low, high = declared
+        return min(max(apparent_stiffness(plant, stiffness), low), high)
 
-    def _arrival(self, plant: Plant, stiffness: float, case: Pressing, speed: float) -> float:
+    def _settled(self, plant: Plant, surface: tuple[float, float], case: Pressing) -> Array:
+        """A tick of the loop once the law has learned what its own oscillation shows, if it oscillates at all."""
+        tick, law = self._tick(plant, surface, case)
+        for _ in range(_LESSONS):
+            if self.model.learn is None or is_stable(tick):
+                break
+            learned = self.model.learn(case, swing(tick, law, plant.dt))
+            if (learned.stiffness, learned.damping) == (case.stiffness, case.damping):
+                break
+            case = learned
+            tick, law = self._tick(plant, surface, case)
+        return tick
+
+    def _arrival(self, plant: Plant, surface: tuple[float, float], case: Pressing, speed: float) -> float:
         """The peak force [N] if the tool arrives at a speed [m/s] and nothing but the surface acts on it."""
-        tick, law = self._tick(plant, stiffness, case)
+        tick, law = self._tick(plant, surface, case)
         assert law.moving is not None
-        free, _ = self._tick(plant, 0.0, replace(case, damping=0.0))
-        return arrival(free, tick, plant, (stiffness, case.damping), speed, law.moving(speed))
+        free, _ = self._tick(plant, (0.0, 0.0), replace(case, damping=0.0))
+        return arrival(free, tick, plant, surface, speed, law.moving(speed))
 
-    def _tick(self, plant: Plant, stiffness: float, case: Pressing) -> tuple[Array, LinearLaw]:
+    def _tick(self, plant: Plant, surface: tuple[float, float], case: Pressing) -> tuple[Array, LinearLaw]:
         try:
             law = self.model.response(case)
-            tick = np.array(tick_matrix(plant, stiffness, case.damping, law), float)
+            tick = np.array(tick_matrix(plant, *surface, law), float)
             if not np.isfinite(tick).all():
                 raise ValueError("a number is not finite")
         except Exception as error:

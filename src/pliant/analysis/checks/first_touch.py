@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant.control.laws.contact import contact_law as contact
+from pliant.control.laws.contact.contact_record import contact_of
 from pliant.control.laws.contact.contact_states import SET_START, START
 from pliant.control.parameters import record_of
 from pliant.control.sense.external_wrench import smoothing
@@ -58,6 +59,7 @@ def _advance(system, z, before, line):
 def _run(parameters, state, observed, goal, work, system, kept, numbers, noise, out):
     """The law's own tick against the model, along z: the tool's axis points down, the surface is at z = 0."""
     p, s, o, g = parameters[0].contact, state[0], observed[0], goal[0]
+    c = contact_of(s)
     mass, alpha, dt = numbers
     line, readings, z, before = kept
     n, size = len(line) - 1, len(z)
@@ -79,7 +81,8 @@ def _run(parameters, state, observed, goal, work, system, kept, numbers, noise, 
         for k in range(n):
             line[k] = line[k + 1]
         pressed = _is_touching(system, z, line[0])
-        out[i] = _weigh(system[TOUCHING, size + PRESS], z, line[0]) if pressed else 0.0
+        out[i, 0] = _weigh(system[TOUCHING, size + PRESS], z, line[0]) if pressed else 0.0
+        out[i, 1] = c.steady_n
 
 
 @dataclass(frozen=True)
@@ -91,17 +94,31 @@ class Touch:
     peak_n: float
     settle_s: float
     """Settling time until the force stays within 5 % of the target; NaN if it does not settle."""
+    held_n: float
+    """Standard deviation of the force on which the law decides that its target is held, over the last second."""
 
 
 def worst_damped(task: Task, stiffness: float) -> Touch:
-    """The first touch with the worst of the dampings that a surface of this stiffness [N/m] may have."""
-    found = [touch(task, stiffness, damping) for damping in DAMPINGS]
+    """The first touch with the worst of the dampings that a surface of this stiffness [N/m] may have.
+
+    Peak and settling time are those without noise of the sensor, because they are properties of the loop; what noise
+    does to the force that is held is `held_n`. The force over time is that with noise.
+    """
+    quiet = [touch(task, stiffness, damping, noisy=False) for damping in DAMPINGS]
+    loud = [touch(task, stiffness, damping) for damping in DAMPINGS]
     # one that does not settle is the worst, then the slowest; the peak is that of the hardest
-    worst = max(found, key=lambda one: (math.isnan(one.settle_s), one.settle_s))
-    return replace(worst, peak_n=max(one.peak_n for one in found))
+    at, worst = max(enumerate(quiet), key=lambda one: (math.isnan(one[1].settle_s), one[1].settle_s))
+    return replace(
+        loud[at],
+        peak_n=max(one.peak_n for one in quiet),
+        settle_s=worst.settle_s,
+        held_n=max(one.held_n for one in loud),
+    )
 
 
-def touch(task: Task, stiffness: float, damping: float, *, seconds: float = 4.0, seed: int = 0) -> Touch:
+def touch(
+    task: Task, stiffness: float, damping: float, *, seconds: float = 4.0, seed: int = 0, noisy: bool = True
+) -> Touch:
     """Approach a surface of this stiffness [N/m] and damping [N s/m] with the task's parameters, and hold the force."""
     plant = plant_of(task, stiffness=stiffness)
     parameters = record_of(task.params)
@@ -112,19 +129,21 @@ def touch(task: Task, stiffness: float, damping: float, *, seconds: float = 4.0,
     state = STATE.new()
     state[0].pose[:] = (0, 0, gap, 0, 1, 0, 0)
     ticks = round(seconds / plant.dt)
-    noise = p.noise_n * random.normal(size=ticks)
+    noise = (p.noise_n if noisy else 0.0) * random.normal(size=ticks)
     alpha = float(smoothing(plant.cutoff_hz, plant.dt))
-    body, out = body_of(plant, stiffness, damping), np.zeros(ticks)
+    body, out = body_of(plant, stiffness, damping), np.zeros((ticks, 2))
     kept = (np.full(plant.transport + 1, -gap), np.zeros(plant.late + 1), -gap * body.resting, np.zeros(len(body.over)))
     _run(
         parameters, state, OBSERVED.new(), GOAL.new(), contact.SCRATCH.new(), _system(plant, stiffness, damping), kept,
         (plant.tool, alpha, plant.dt), noise, out,
     )  # fmt: skip
-    touched = int(np.argmax(out > 0.0))
-    off = np.flatnonzero(np.abs(out - p.target_n) > 0.05 * p.target_n)
-    settled = out.any() and len(off) and off[-1] < ticks - round(0.2 / plant.dt)
+    force, steady = out.T
+    touched = int(np.argmax(force > 0.0))
+    off = np.flatnonzero(np.abs(force - p.target_n) > 0.05 * p.target_n)
+    settled = force.any() and len(off) and off[-1] < ticks - round(0.2 / plant.dt)
     settle = (off[-1] + 1 - touched) * plant.dt if settled else math.nan
-    return Touch(np.arange(ticks) * plant.dt, out, float(out.max()), float(settle))
+    held = float(steady[-round(1.0 / plant.dt) :].std())
+    return Touch(np.arange(ticks) * plant.dt, force, float(force.max()), float(settle), held)
 
 
 def _system(plant: Plant, stiffness: float, damping: float) -> Array:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from pliant.analysis.targets import Figure, at_least, at_most, reported
+from pliant.control.laws.contact.surface_estimate import CURVED
 from pliant.control.laws.registry import LAWS
 from pliant.control.parameters import Parameters
 from pliant.robots import is_simulated
@@ -13,6 +15,7 @@ from pliant.stability.worst_case import (
     DAMPINGS,
     LEAST_MARGIN,
     MOST_MARGIN,
+    MOST_STIFF,
     Place,
     has_surface,
     places,
@@ -40,7 +43,30 @@ def surface_figures(task: Task, parameters: Parameters, law: str) -> list[Figure
         if hits and all(place.bears(1.0) for place in there):  # otherwise the peak means nothing
             peak = max(hit(speed) for hit in hits)
             figures.append(at_most(f"{stiffness:.3g} N/m: {_TOUCH} ({speed:g} m/s)", peak, "N", most))
-    figures.append(reported("largest stable stiffness", stiffest(task, parameters, law), "N/m"))
+    figures.append(largest_stable(task, parameters, law))
+    return figures
+
+
+def largest_stable(task: Task, parameters: Parameters, law: str) -> Figure:
+    """The stiffest surface on which the law is stable, in the worst case."""
+    most = stiffest(task, parameters, law)
+    return replace(reported("largest stable stiffness", most, "N/m"), or_more=most >= MOST_STIFF)
+
+
+def curvature_figures(task: Task, target_n: float) -> list[Figure]:
+    """How much each round surface of the simulation curves where the tip is, beside what the contact law follows.
+
+    Under the force F the tip is F/k below the surface, on a circle of the radius r - F/k.
+    """
+    figures = []
+    for surface in task.sim.surfaces:
+        radius = float(getattr(surface, "radius_m", 0.0))
+        if radius > 0.0:
+            left = radius - target_n / surface.stiffness_n_m
+            curvature = 1.0 / left if left > 0.0 else math.inf
+            figures.append(
+                at_most(f"curvature of the surface of radius {radius:g} m at the tip", curvature, "1/m", CURVED)
+            )
     return figures
 
 

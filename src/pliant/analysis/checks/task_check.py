@@ -8,10 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from pliant.analysis.checks.contact_loop import largest_stiffness
 from pliant.analysis.checks.credible_force import Credible, credible
 from pliant.analysis.checks.first_touch import Touch, worst_damped
-from pliant.analysis.checks.surface_check import advice, assumptions, margin_figure, surface_figures
+from pliant.analysis.checks.surface_check import (
+    advice,
+    assumptions,
+    curvature_figures,
+    largest_stable,
+    margin_figure,
+    surface_figures,
+)
 from pliant.analysis.pictures import style
 from pliant.analysis.targets import Figure, Outcome, at_least, at_most, reported
 from pliant.control.laws.contact.contact_params import Contact
@@ -22,13 +28,14 @@ from pliant.errors import RejectedError
 from pliant.robots import is_simulated
 from pliant.stability.guard import objection, stages
 from pliant.stability.plant import plant_of
-from pliant.stability.worst_case import DAMPINGS, LEAST_MARGIN, Place, places, stiffnesses
+from pliant.stability.worst_case import LEAST_MARGIN, Place, places, stiffnesses
 from pliant.task.schema import Task
 
 # The least ratio of the declared lag to that of the model.
 LAG_SHARE = 0.9
-# Contact can be distinguished from noise if touch_n is at least this many times the noise's standard deviation.
-_SIGMAS = 4.0
+# Noise must stay within touch_n and band_n with so many standard deviations. A false touch does no harm: the law goes
+# on approaching, and only a firm contact counts as lost.
+_SIGMAS = 3.0
 
 
 def check(task: Task) -> Outcome:
@@ -64,11 +71,9 @@ def _check_contact(task: Task) -> Outcome:
         reported("effective mass of the arm", plant.mass, "kg"),
     ]
     judged: list[tuple[Place, Touch]] = []
-    most = 0.0
     for place in places(task, task.params, "contact"):
         stiffness = place.stiffness
         where, found = f"{stiffness:.3g} N/m", worst_damped(task, stiffness)
-        most = max(most, min(largest_stiffness(p, plant, place.known, d) for d in DAMPINGS))
         judged.append((place, found))
         figures += [
             reported(f"{where}: gain", gain_for(p, plant.tool, place.known, 0.0) * 1e3, "mm/(N s)"),
@@ -76,12 +81,12 @@ def _check_contact(task: Task) -> Outcome:
             at_most(f"{where}: first-touch peak", found.peak_n, "N", p.peak_n),
             at_most(f"{where}: settling time to ±5 %", found.settle_s, "s", p.settle_s),
         ]
-    figures.append(reported("largest stable stiffness", most, "N/m"))
+    figures += [largest_stable(task, task.params, "contact"), *curvature_figures(task, p.target_n)]
     worst = worst_touch(p, max(stiffnesses(task, task.params, LAWS["contact"])), plant.lag_s)
     sensor = credible(task, task.params)
     figures += [
         at_most(f"{_WORST} (speed × stiffness × lag)", worst.peak_n, "N", p.force_limit_n),
-        *_sensor_figures(p, sensor),
+        *_sensor_figures(p, sensor, max(found.held_n for _, found in judged)),
     ]
     if p.height_m > 0.0:
         inside = p.free_m_s * p.stiffness_max_n_m * plant.lag_s
@@ -95,6 +100,10 @@ def _check_contact(task: Task) -> Outcome:
         "contact.approach_m_s.",
         _TOUCH: f"The filtered noise of the sensor is {sensor.noise_n:.2g} N, so noise may look like contact. Lower "
         "sense.cutoff_hz or raise contact.touch_n.",
+        _BAND: "Noise of the sensor moves the held force out of its band, so the dwell may never end. Raise "
+        "contact.band_n, or lower sense.cutoff_hz and raise contact.lag_s by what that costs.",
+        _CURVED: "At the target force the tip sinks in so deep that the surface curves more than the law follows. "
+        "Lower contact.target_n.",
         _TARGET: "The sensor cannot measure this force reliably, even tared. Raise contact.target_n or use an external "
         "force sensor.",
     }
@@ -103,11 +112,13 @@ def _check_contact(task: Task) -> Outcome:
     return Outcome("check", 0, 0.0, figures, notes, draw=lambda path: _draw(task, drawn, path))
 
 
-def _sensor_figures(p: Contact, sensor: Credible) -> list[Figure]:
+def _sensor_figures(p: Contact, sensor: Credible, held_n: float) -> list[Figure]:
     noise = max(sensor.noise_n, 1e-9)
     return [
         at_least(f"{_TOUCH} relative to the filtered noise", p.touch_n / noise, "", _SIGMAS),
+        at_least(f"{_BAND} relative to the noise of the held force", p.band_n / max(held_n, 1e-9), "", _SIGMAS),
         at_least(f"{_TARGET}, sensor tared before the touch", p.target_n / sensor.tared_n, "", 1.0),
+        reported("force error that the sensor's static errors add", sensor.static.at(p.target_n), "N"),
         *_credible_figures(sensor),
     ]
 
@@ -120,13 +131,19 @@ def _credible_figures(sensor: Credible) -> list[Figure]:
 
 
 def _credible_words(p: Contact, sensor: Credible) -> list[str]:
-    """The remedy if the target is below the smallest credible force of a sensor that is not tared."""
-    if not p.target_n < sensor.untared_n:
-        return []
-    return [
-        f"contact.target_n = {p.target_n:g} N is small for the arm's built-in sensor, whose accuracy is "
-        f"{sensor.accuracy_n:g} N. Tare it just before the touch (pliant tare), or use an external force sensor."
-    ]
+    """What static errors add to the force, and the remedy if the target is too small for a sensor that is not tared."""
+    said = []
+    if (error := sensor.static.at(p.target_n)) > p.band_n:
+        said.append(
+            f"Static errors of the sensor (zero, drift, scale) add up to {error:.2g} N to the true force, "
+            f"{error / p.target_n:.0%} of the target. Pliant cannot see them; an external force sensor has less."
+        )
+    if p.target_n < sensor.untared_n:
+        said.append(
+            f"contact.target_n = {p.target_n:g} N is small for the arm's built-in sensor, whose accuracy is "
+            f"{sensor.accuracy_n:g} N. Tare it just before the touch (pliant tare), or use an external force sensor."
+        )
+    return said
 
 
 def _assumed_lag(task: Task) -> list[str]:
@@ -152,6 +169,8 @@ def _stages(task: Task, judged: str) -> list[Figure]:
 
 _WORST = "worst-case first-touch peak"
 _TOUCH = "contact.touch_n"
+_BAND = "contact.band_n"
+_CURVED = "curvature of the surface"
 _TARGET = "contact.target_n relative to the smallest reliable force"
 _EVENTS = {
     "violation": "An event makes the loop unstable or the first touch too hard. pliant run reports which and why.",

@@ -53,6 +53,17 @@ class Signals(NamedTuple):
 Memory = list[Array]
 
 
+class Swing(NamedTuple):
+    """An oscillation of the loop by itself, as complex amplitudes."""
+
+    rate: complex
+    """Growth and angular frequency: s in exp(s t) [1/s]."""
+    force: complex
+    """Filtered force of the surface [N]."""
+    memory: Array
+    """What the law remembers."""
+
+
 @dataclass(frozen=True)
 class LinearLaw:
     """A law, linearised about a steady contact along one direction."""
@@ -79,6 +90,8 @@ class StabilityModel:
     """Whether the remedy is also given for a change while the loop runs."""
     stiffness_range: tuple[str, str] | None = None
     """Parameters of the law with the softest and the stiffest surface [N/m]; None: the surfaces of the task."""
+    learn: Callable[[Pressing, Swing], Pressing] | None = None
+    """What the law takes the surface for after it has oscillated like this; None: it learns nothing."""
     lag: str = ""
     """Parameter of the law with the total lag that it assumes [s]; "" if it assumes none."""
     first_touch: Callable[[Any, float, float], tuple[float, str] | None] | None = None

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from pliant.control.laws.contact.contact_params import Contact
 from pliant.control.laws.contact.force_law import APPROACH_SHARE, DAMPING_SHARE, INERTIA_SHARE, SWAY, SWING
-from pliant.control.laws.contact.surface_estimate import FOLLOW_LAGS, QUIET
+from pliant.control.laws.contact.surface_estimate import DAMPING_MOST, FOLLOW_LAGS, QUIET, TOGETHER
 from pliant.control.laws.contact.tool_motion import BETWEEN_TICKS, CORRECT_S, LEAST_TICKS
-from pliant.control.laws.stability_model import Array, LinearLaw, Memory, Pressing, Signals, StabilityModel
+from pliant.control.laws.stability_model import (
+    Array,
+    LinearLaw,
+    Memory,
+    Pressing,
+    Signals,
+    StabilityModel,
+    Swing,
+)
 from pliant.control.sense.external_wrench import smoothing
 
 
@@ -80,6 +89,29 @@ def response(press: Pressing) -> LinearLaw:
     return linear(p, (press.dt, sense.cutoff_hz), press.stiffness, press.damping, gain, press.tool_kg)
 
 
+def learn(press: Pressing, swing: Swing) -> Pressing:
+    """The surface as `surface_estimate` learns it from an oscillation: stiffness and damping only grow.
+
+    With the depth x = v/s, force and depth that go together show a stiffness, and what is left beside it a damping.
+    """
+    p = press.parameters.contact
+    speed = complex(swing.memory[4])
+    if abs(swing.rate) == 0.0 or abs(speed) == 0.0:
+        return press
+    depth = speed / swing.rate
+    force = swing.force - press.tool_kg * speed * swing.rate  # without the tool's inertia, as observed
+    spring = force - press.damping * speed
+    stiffness, damping = press.stiffness, press.damping
+    together = (spring * depth.conjugate()).real
+    if together > TOGETHER * abs(spring) * abs(depth):
+        stiffness = max(stiffness, min(p.stiffness_max_n_m, together / abs(depth) ** 2))
+    left = force - (force * depth.conjugate()).real / abs(depth) ** 2 * depth
+    along = (left * speed.conjugate()).real
+    if along > TOGETHER * abs(left) * abs(speed):
+        damping = max(damping, min(DAMPING_MOST, along / abs(speed) ** 2))
+    return replace(press, stiffness=stiffness, damping=damping)
+
+
 class WorstTouch(NamedTuple):
     """A first touch of the stiffest surface in the worst case: the tool does not slow down for a whole lag."""
 
@@ -118,5 +150,6 @@ STABILITY = StabilityModel(
     title="contact law",
     stiffness_range=("stiffness_min_n_m", "stiffness_max_n_m"),
     lag="lag_s",
+    learn=learn,
     first_touch=first_touch,
 )
