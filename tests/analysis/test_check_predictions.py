@@ -26,23 +26,24 @@ def figure(task: Task, part: str) -> Figure:
 
 
 @pytest.mark.parametrize("stiffness", [1e3, 2e4, 1e6])
-def test_arm_and_surface_are_springs_in_series(stiffness: float) -> None:
-    plant = plant_of(dome(), stiffness=stiffness)
-    arm = plant.mass * plant.joint_omega**2
-    assert apparent_stiffness(plant, stiffness) == pytest.approx(1.0 / (1.0 / stiffness + 1.0 / arm), rel=1e-6)
+def test_a_rigid_arm_measures_the_stiffness_of_the_surface(stiffness: float) -> None:
+    assert apparent_stiffness(plant_of(dome(), stiffness=stiffness), stiffness) == pytest.approx(stiffness, rel=1e-6)
 
 
-def test_gears_make_every_surface_softer() -> None:
+def test_gears_and_surface_are_springs_in_series() -> None:
     real = dome().replace({"sim.realism": "typical"})
-    for stiffness in (1e3, 1e5):
-        soft = apparent_stiffness(plant_of(real, stiffness=stiffness), stiffness)
-        assert soft < apparent_stiffness(plant_of(dome(), stiffness=stiffness), stiffness) < stiffness
+    gears = [1.0 / (1.0 / apparent_stiffness(plant_of(real, stiffness=k), k) - 1.0 / k) for k in (1e3, 1e4, 1e5)]
+    assert all(2e4 < stiffness < 9e4 for stiffness in gears)  # published, at the tool of such arms
+    # a tip that sticks to the surface is held sideways as well, the more the stiffer the surface is
+    assert max(gears) < 1.5 * min(gears)
 
 
 def test_the_law_is_judged_with_the_stiffness_that_it_can_learn() -> None:
-    stiff = list(places(dome(), dome().params, "contact"))[-1]
+    real = dome().replace({"sim.realism": "typical"})
+    stiff = list(places(real, real.params, "contact"))[-1]
     assert stiff.stiffness == pytest.approx(1e5)
-    assert stiff.known == pytest.approx(apparent_stiffness(plant_of(dome(), stiffness=1e5), 1e5))
+    assert stiff.known == pytest.approx(apparent_stiffness(plant_of(real, stiffness=1e5), 1e5))
+    assert stiff.known < 0.6 * stiff.stiffness
 
 
 def test_an_oscillation_that_the_law_learns_from_counts_as_stable(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -101,10 +101,10 @@ def body_of(plant: Plant, stiffness: float, damping: float) -> Body:
 
 
 def apparent_stiffness(plant: Plant, stiffness: float) -> float:
-    """The force [N] of a surface of this stiffness [N/m] per metre of command: arm and servo yield too."""
+    """The force [N] of a surface of this stiffness [N/m] per metre of depth at the motors: gears yield too."""
     body = body_of(plant, stiffness, 0.0)
     rest = np.linalg.solve(np.eye(len(body.over)) - body.over, body.before + body.now)
-    return float(body.felt @ rest + body.feed)
+    return float((body.felt @ rest + body.feed) / (body.seen @ rest))
 
 
 def _discrete(A: Array, B: Array, h: float) -> tuple[Array, Array]:

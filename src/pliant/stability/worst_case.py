@@ -185,7 +185,7 @@ class Loops:
         return self._plants[along](one.stiffness)
 
     def _known(self, plant: Plant, stiffness: float) -> float:
-        """The stiffness that a law with a range assumes: that of surface and arm together, within the range."""
+        """The stiffness that a law with a range assumes: that of surface and gears together, within the range."""
         declared = _declared_range(self._law, self._parameters)
         if declared is None:
             return stiffness
