@@ -104,6 +104,17 @@ def test_the_static_error_is_told_with_what_helps() -> None:
     assert not any("static errors" in note.lower() for note in check(dome()).notes)
 
 
+def test_joint_friction_sets_how_finely_a_force_can_be_held() -> None:
+    firm = {"contact.target_n": 20.0, "contact.band_n": 1.0, "contact.peak_n": 28.0, "contact.force_limit_n": 60.0}
+    real = dome().replace({"sim.realism": "typical"})
+    faint, strong = (figure(task, "joint friction") for task in (real, real.replace(firm)))
+    assert (faint.met, strong.met) == (False, True)
+    assert faint.value == pytest.approx(4.0 * strong.value)
+    assert any("softer pad" in note for note in check(real).notes)
+    without = real.replace({"sim.effects.friction.level": "ideal"})
+    assert not any("joint friction" in one.name for one in check(without).figures)
+
+
 def test_the_largest_stable_stiffness_is_marked_where_the_search_ended() -> None:
     soft = dome(stiffness_min_n_m=500.0, stiffness_max_n_m=1000.0, lag_s=0.2)
     found = figure(soft, "largest stable stiffness")

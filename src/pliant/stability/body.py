@@ -46,6 +46,13 @@ class ElasticArm:
     """Jacobian of the tip: along the direction, and along two across it (3 × n)."""
     load: Array
     """Jacobian of the tool's centre of mass, along the direction."""
+    dry: Array
+    """Dry friction of each motor [N m]."""
+
+    @property
+    def dead_band_m(self) -> float:
+        """How far the tip may stop from where the servos want it, along the direction: friction holds the motors."""
+        return float(np.linalg.norm(self.tip[0] * self.dry / self.k_p))
 
 
 @dataclass(frozen=True, eq=False)

@@ -133,6 +133,7 @@ def _elastic(arm: Arm, q: Array, axis: Array, effects: Any, hold: float) -> Elas
         along=np.linalg.lstsq(J, np.concatenate([axis, np.zeros(3)]), rcond=None)[0],
         tip=np.vstack([axis, across]) @ J[:3],
         load=axis @ J[:3] + np.cross(lever, axis) @ J[3:],
+        dry=np.array(effects.friction.coulomb_nm),
     )
 
 

@@ -10,6 +10,8 @@ from pliant.control.laws.contact.surface_estimate import CURVED
 from pliant.control.laws.registry import LAWS
 from pliant.control.parameters import Parameters
 from pliant.robots import is_simulated
+from pliant.stability.body import apparent_stiffness
+from pliant.stability.plant import plant_of
 from pliant.stability.worst_case import (
     ASSUMED_N_M,
     DAMPINGS,
@@ -20,6 +22,7 @@ from pliant.stability.worst_case import (
     has_surface,
     places,
     stiffest,
+    stiffnesses,
 )
 from pliant.task.schema import Task
 
@@ -51,6 +54,21 @@ def largest_stable(task: Task, parameters: Parameters, law: str) -> Figure:
     """The stiffest surface on which the law is stable, in the worst case."""
     most = stiffest(task, parameters, law)
     return replace(reported("largest stable stiffness", most, "N/m"), or_more=most >= MOST_STIFF)
+
+
+def friction_figures(task: Task, target_n: float) -> list[Figure]:
+    """The force by which dry friction in the joints may be off on the stiffest declared surface, both ways together.
+
+    The servos stop within a dead band, and the law hunts for its target inside it; the force is k times as wide.
+    """
+    stiffest_n_m = max(stiffnesses(task, task.params, LAWS["contact"]))
+    plant = plant_of(task, stiffness=stiffest_n_m)
+    if plant.arm is None or not plant.arm.dry.any():
+        return []
+    width = 2.0 * plant.arm.dead_band_m * apparent_stiffness(plant, stiffest_n_m)
+    return [
+        at_most(f"{FRICTION} on {stiffest_n_m:.3g} N/m, relative to the target", 100.0 * width / target_n, "%", HUNTS)
+    ]
 
 
 def curvature_figures(task: Task, target_n: float) -> list[Figure]:
@@ -90,6 +108,9 @@ def assumptions(task: Task) -> list[str]:
     return notes
 
 
+FRICTION = "force within which joint friction stops the tool"
+# A force error of this share of the target while sliding is no contact that was held [%].
+HUNTS = 15.0
 _TOUCH = "first-touch peak at limits.linear_speed_m_s"
 
 

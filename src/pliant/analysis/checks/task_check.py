@@ -11,9 +11,11 @@ import numpy as np
 from pliant.analysis.checks.credible_force import Credible, credible
 from pliant.analysis.checks.first_touch import Touch, worst_damped
 from pliant.analysis.checks.surface_check import (
+    FRICTION,
     advice,
     assumptions,
     curvature_figures,
+    friction_figures,
     largest_stable,
     margin_figure,
     surface_figures,
@@ -82,6 +84,7 @@ def _check_contact(task: Task) -> Outcome:
             at_most(f"{where}: settling time to ±5 %", found.settle_s, "s", p.settle_s),
         ]
     figures += [largest_stable(task, task.params, "contact"), *curvature_figures(task, p.target_n)]
+    figures += friction_figures(task, p.target_n)
     worst = worst_touch(p, max(stiffnesses(task, task.params, LAWS["contact"])), plant.lag_s)
     sensor = credible(task, task.params)
     figures += [
@@ -102,6 +105,8 @@ def _check_contact(task: Task) -> Outcome:
         "sense.cutoff_hz or raise contact.touch_n.",
         _BAND: "Noise of the sensor moves the held force out of its band, so the dwell may never end. Raise "
         "contact.band_n, or lower sense.cutoff_hz and raise contact.lag_s by what that costs.",
+        FRICTION: "Friction in the joints stops the tool before the force has reached its target, and the law hunts "
+        "for it. Raise contact.target_n, lower contact.stiffness_max_n_m, or put a softer pad on the tool.",
         _CURVED: "At the target force the tip sinks in so deep that the surface curves more than the law follows. "
         "Lower contact.target_n.",
         _TARGET: "The sensor cannot measure this force reliably, even tared. Raise contact.target_n or use an external "
