@@ -93,6 +93,31 @@ class Field:
     """Published only on these interfaces of the robot, or for an arm on a mobile "base"; () for always."""
 
 
+_NUMPYS: Any = np.record  # its annotations do not allow a subclass
+
+
+class Record(_NUMPYS):
+    """A record whose fields are attributes: like NumPy's own, but a field is found five times as fast."""
+
+    __slots__ = ()
+    __getattribute__ = np.void.__getattribute__
+    __getitem__ = np.void.__getitem__  # a record within this one has the class that its layout gives it
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except ValueError:
+            raise AttributeError(f"{type(self).__name__} has no field {name!r}") from None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        try:
+            self[name] = value
+        except ValueError as error:
+            if name in (self.dtype.names or ()):
+                raise  # the value is wrong
+            raise AttributeError(f"{type(self).__name__} has no field {name!r}") from error
+
+
 @dataclass(frozen=True)
 class Layout:
     """A record type: its name, its fields, and the NumPy dtype that kernels compile against."""
@@ -103,7 +128,7 @@ class Layout:
     @cached_property
     def dtype(self) -> np.dtype[np.void]:
         members = [(f.name, f.kind.dtype if isinstance(f.kind, Layout) else f.kind, f.shape) for f in self.fields]
-        return np.dtype((np.record, members))
+        return np.dtype((Record, members))
 
     def new(self, n: int = 1) -> np.ndarray[Any, Any]:
         """An array of `n` zeroed records. Kernels take the array and use `[0]`: that is the cheapest call."""

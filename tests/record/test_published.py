@@ -1,5 +1,6 @@
 """What a run publishes of its telemetry: little, and enough to get the record in memory back."""
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from pliant.control.laws.registry import LAWS
 from pliant.control.published import Published
 from pliant.control.telemetry import state_after
-from pliant.records import FAULT_SENSOR, MODES, Field, Layout
+from pliant.records import FAULT_SENSOR, MODES, TICK, Field, Layout
 
 OWN = Layout("WallState", (Field("depth_m", "m", "how deep the tool is"), Field("twelve", "", "not joints", (12,))))
 
@@ -62,3 +63,17 @@ def test_the_state_after_a_tick_has_the_memory_of_its_law() -> None:
     assert state.fault == FAULT_SENSOR
     assert state.wrench.tolist() == record.observed.wrench.tolist()
     assert state.wrench_last.tolist() == record.reading.wrench.tolist()
+
+
+def test_fields_of_a_record_are_attributes_at_every_depth() -> None:
+    record = TICK.new(2)[1]
+    record.state.twist[2], record.goal.law, record.time_s = 0.5, 3, 0.25
+    assert (record["state"]["twist"][2], record["goal"]["law"], record["time_s"]) == (0.5, 3, 0.25)
+    again = pickle.loads(pickle.dumps(record))
+    assert again.state.twist[2] == 0.5
+    with pytest.raises(AttributeError, match="no field 'twists'"):
+        _ = record.state.twists
+    with pytest.raises(AttributeError, match="no field 'twists'"):
+        record.state.twists = 0.0
+    with pytest.raises(ValueError, match="broadcast"):
+        record.state.twist = np.zeros(5)

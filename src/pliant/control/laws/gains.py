@@ -135,16 +135,19 @@ def modal_ratios(M: Matrix, D: Matrix, K: Matrix) -> Matrix:
 # ---- from parameters to what the law computes with -----------------------------------------------------------------
 
 
+# The lowest eigenvalue that mass, stiffness and damping must have, as a share of the highest, which counts no less than
+# this.
+_LEAST, _FLOOR = np.array([1e-7, -1e-8, -1e-8]), np.array([1e-3, 1.0, 1.0])
+
+
 def admissible(p: Any) -> bool:
     """Whether the matrices of a law's section (as a record) are symmetric and not negative, the mass positive."""
-    for name, least in (("mass", 1e-7), ("stiffness", -1e-8), ("damping", -1e-8)):
-        A = np.array(p[name])
-        if np.abs(A - A.T).max() > 1e-8 * max(1.0, np.abs(A).max()):
-            return False
-        values = np.linalg.eigvalsh(A)
-        if not values[0] >= least * max(values[-1], 1.0 if least < 0.0 else 1e-3):
-            return False
-    return True
+    A = np.array([p["mass"], p["stiffness"], p["damping"]])
+    skew, size = np.abs(A - A.transpose(0, 2, 1)).max(axis=(1, 2)), np.abs(A).max(axis=(1, 2))
+    if (skew > 1e-8 * np.maximum(1.0, size)).any():
+        return False
+    lowest, highest = np.linalg.eigvalsh(A)[:, [0, -1]].T
+    return bool((lowest >= _LEAST * np.maximum(highest, _FLOOR)).all())
 
 
 # A direction that does not give way is held at the goal by a critically damped spring of this frequency [rad/s].
