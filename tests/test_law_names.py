@@ -14,11 +14,12 @@ from pliant.control.laws.registry import PLIANTS
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "pliant"
 PAGE = sorted((ROOT / "studio" / "src").glob("*.ts"))
-ROOMS = ("studio", "bridge", "loop", "session", "stability", "cli")
+ROOMS = ("studio", "bridge", "loop", "session", "stability", "task", "record", "sensors", "cli")
 FILES = [SOURCE / "control" / "tick.py", *(file for room in ROOMS for file in sorted((SOURCE / room).rglob("*.py")))]
 
 # What still knows a law by name, and why.
 EXEMPT = {
+    "task/ros_parameters.py": "converts the parameters of a ROS 2 admittance controller to those of the admittance",
     "session/law_status.py": "`arm.contact`, a public name: the status of the contact law, with its own fields",
 }
 

@@ -180,6 +180,10 @@ class BoardLink(Generic[T]):
         self._must_run()
         return self.board.send(code, number=number, values=values, at_tick=at_tick)
 
+    def settle(self) -> None:
+        """Wait until the loop has taken every request so far and has ticked since; raises `LoopError` if it hangs."""
+        self._wait_taken(int(self.board.header.queue_in))
+
     def _wait_taken(self, number: int) -> None:
         """Wait until the loop has taken the request with this number, and has ticked with it."""
         ticking = Ticking(self.board)

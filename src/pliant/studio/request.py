@@ -10,7 +10,6 @@ from typing import Any, Generic, TypeVar
 from pliant.errors import InputError, RejectedError, UnknownNameError
 from pliant.mobile.mission.mission_link import MissionLink
 from pliant.session.link import Link
-from pliant.session.settled import settle
 from pliant.session.stop_request import Brake
 from pliant.session.undo import Changes
 from pliant.studio.message_check import checked
@@ -70,7 +69,7 @@ class Request(Generic[A]):
         numbers = [number for number in given if number is not None]
         if len(numbers) == len(given):
             return numbers
-        settle(self.arm)
+        self.arm.settle()
         return [float(own) if number is None else number for own, number in zip(now(self.arm), given, strict=False)]
 
 

@@ -186,9 +186,7 @@ def check_law(task: Task, arm: Arm, law: str) -> None:
     if law and arm.n < LAWS[law].least_joints:
         needed = f"another law: {law} needs {LAWS[law].least_joints} joints or more, and {arm.name} has {arm.n}"
         raise InputError("law", law, needed)
-    if not law or not LAWS[law].is_torque:
-        return
-    if task.interface != "torque":
+    if law and LAWS[law].is_torque and task.interface != "torque":
         *others, last = (name for name in LAWS if not LAWS[name].is_torque)
         raise RejectedError(
             f"The law {law} needs torque commands, but interface is {task.interface!r}. Set interface: torque, "
@@ -196,10 +194,8 @@ def check_law(task: Task, arm: Arm, law: str) -> None:
             field="interface",
             value=task.interface,
         )
-    axes = task.params.impedance.axes
-    if sum(axes) > arm.n or not any(axes):
-        allowed = f"one to {min(6, arm.n)} directions for an arm of {arm.n} joints (x y z, then about x y z)"
-        raise InputError("impedance.axes", list(axes), allowed)
+    if law and (check := LAWS[law].check_arm) is not None:
+        check(getattr(task.params, LAWS[law].section), arm.n)
 
 
 def check_wrench(field: str, wrench: ArrayLike, sense: Sense) -> None:
@@ -327,7 +323,8 @@ class _ScriptedGoals:
     def __init__(self, task: Task, arm: Arm, q: ArrayLike | None) -> None:
         self._pose, self._offset = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]), np.zeros(3)
         self._known = not LAWS[task.law].takes_commands
-        if "tool" in (task.params.admittance.frame, task.params.impedance.frame):  # only then its orientation matters
+        sections = (getattr(task.params, law.section) for law in LAWS.values() if law.matrices is not None)
+        if any(section.frame == "tool" for section in sections):  # only then its orientation matters
             self._known &= q is not None or is_simulated(task.robot)
             self._pose = arm.pose(q if q is not None else task.start_q or arm.q_home)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pliant.control.laws.goal_checks import pulled, too_far
-from pliant.control.laws.registry import LAWS, law_of
+from pliant.control.laws.registry import LAWS
 from pliant.control.parameters import Parameters
 from pliant.errors import RejectedError
 from pliant.spatial import pose_error
@@ -16,23 +16,29 @@ Array = np.ndarray[Any, Any]
 
 
 def check_stretch(latest: Any, before: Parameters, after: Parameters) -> None:
-    """Raise for new springs of the admittance that would trip at once at the pose of the newest record.
+    """Raise for new springs of the running law that would trip at once at the pose of the newest record.
 
     A tool that was guided by hand may be far from its goal as long as no spring pulls it back; to the loop, a spring
     that is deflected beyond its limit is a fault.
     """
-    if after.admittance is before.admittance or latest is None:
+    moved = [
+        law for law in LAWS.values() if law.trips and getattr(after, law.section) is not getattr(before, law.section)
+    ]
+    if not moved or latest is None:
         return
-    running = latest.state.law
-    if not running or not law_of(running).trips or not np.any(pulled(after) & ~pulled(before)):
+    law = next((law for law in moved if law.number == latest.state.law), None)
+    if law is None:
+        return
+    now, was = (getattr(parameters, law.section) for parameters in (after, before))
+    if not np.any(pulled(now) & ~pulled(was)):
         return
     pose = np.array(latest.state.pose)
-    if far := too_far(pose, between(pose, latest.goal.pose), after):
+    if far := too_far(pose, between(pose, latest.goal.pose), now, after.limits):
         raise RejectedError(
             f"The stiffness is rejected and nothing has changed: {far}. Move the goal to the tool, or the tool back to "
             "the goal, first.",
-            field="admittance.stiffness",
-            value=after.admittance.stiffness,
+            field=f"{law.section}.stiffness",
+            value=now.stiffness,
         )
 
 

@@ -52,11 +52,9 @@ def command(
 
 def _send(link: Link, law: Law, name: str) -> str:
     """Send a command and wait until the law has read it; returns why it was rejected, "" if it was not."""
-    from pliant.session.settled import settle
-
     sent, first = int(link.state.goal.commands), link.board.head
     link.command(name)
-    settle(link)
+    link.settle()
     while link.running and int(link.state.state.commands) < int(link.state.goal.commands):
         link.wait(link.task.dt)
     # from the tick that read it: a tick later the state may have changed, and the reason with it

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pliant.control.axes import turn
+from pliant.errors import InputError
 
 Array = np.ndarray[Any, Any]
 
@@ -16,7 +17,7 @@ _SAME_M = 1e-6
 
 def overstretched(parameters: Any, pose: Array, stretch: Array, moved: Array) -> str:
     """A goal that would deflect the springs of the admittance beyond their limit at once."""
-    far = too_far(pose, stretch, parameters)
+    far = too_far(pose, stretch, parameters.admittance, parameters.limits)
     return f"{far}. Move the goal in smaller steps." if far else ""
 
 
@@ -36,11 +37,13 @@ def _in_axes(frame: str, pose: Array, six: Array) -> Array:
     return six
 
 
-def too_far(pose: Array, stretch: Array, parameters: Any) -> str:
-    """How far a tool and its goal are apart and what that would do, if it is too far for the springs; "" if not."""
-    stretch = _in_axes(parameters.admittance.frame, pose, stretch)
-    stretch[~pulled(parameters)] = 0.0
-    limits = parameters.limits
+def too_far(pose: Array, stretch: Array, section: Any, limits: Any) -> str:
+    """How far a tool and its goal are apart and what that would do, if it is too far for the springs; "" if not.
+
+    `section` are the parameters of the law with the springs.
+    """
+    stretch = _in_axes(section.frame, pose, stretch)
+    stretch[~pulled(section)] = 0.0
     for far, most, unit, name in (
         (float(np.linalg.norm(stretch[:3])), limits.pose_error_m, "m", "pose_error_m"),
         (float(np.linalg.norm(stretch[3:])), limits.pose_error_rad, "rad", "pose_error_rad"),
@@ -53,6 +56,13 @@ def too_far(pose: Array, stretch: Array, parameters: Any) -> str:
     return ""
 
 
-def pulled(parameters: Any) -> Array:
-    """The directions in which a spring pulls."""
-    return np.any(parameters.admittance.stiffness, axis=1)
+def pulled(section: Any) -> Array:
+    """The directions in which a spring of a law with these parameters pulls."""
+    return np.any(section.stiffness, axis=1)
+
+
+def check_axes(section: Any, n: int) -> None:
+    """Raise if an arm with `n` joints cannot control the directions that the impedance controls."""
+    if sum(section.axes) > n or not any(section.axes):
+        allowed = f"one to {min(6, n)} directions for an arm of {n} joints (x y z, then about x y z)"
+        raise InputError("impedance.axes", list(section.axes), allowed)

@@ -91,6 +91,8 @@ class Law:
     """Why a goal cannot be accepted, from (parameters, tool pose, stretch, motion of the goal); "" if it can."""
     least_joints: int = 1
     """How many joints an arm needs for it."""
+    check_arm: Callable[[Any, int], None] | None = None
+    """Raises if its section of the parameters does not suit an arm with this many joints."""
     needs_wrench: Callable[[Any], bool] = lambda section: True
     """Whether it needs a force sensor, from its section of the parameter record (torque laws only may do without)."""
     matrices: tuple[str, Callable[[Any, float], tuple[Any, Any, Any]]] | None = None

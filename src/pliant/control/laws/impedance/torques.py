@@ -13,7 +13,7 @@ from typing import Any
 
 from pliant.control.axes import turn
 from pliant.control.laws.gains import impedance_target
-from pliant.control.laws.goal_checks import uncontrolled
+from pliant.control.laws.goal_checks import check_axes, uncontrolled
 from pliant.control.laws.impedance import impedance_law
 from pliant.control.laws.law import JOINT_TORQUE, Law
 from pliant.control.laws.law_panel import spring_panel
@@ -388,6 +388,6 @@ def _needs_wrench(section: Any) -> bool:
 LAW = Law(
     "impedance", 3, impede, JOINT_TORQUE, section="impedance", begin=_begin, needs_wrench=_needs_wrench,
     matrices=("impedance_gains", impedance_target), uses_goal=True, takes_wrench=True, check_goal=uncontrolled,
-    state=impedance_law.MEMORY, scratch=impedance_law.SCRATCH,
+    check_arm=check_axes, state=impedance_law.MEMORY, scratch=impedance_law.SCRATCH,
     panel=spring_panel("impedance", drags_push=True),
 )  # fmt: skip
