@@ -113,7 +113,7 @@ def find_lag(
 
 
 def declares_surface(task: Task) -> bool:
-    """Whether a task says on what it presses: with a surface, with its stiffness, or with the law for it."""
+    """Whether a task declares what it presses on: a surface, its stiffness, or the law for it."""
     return bool(task.sim.surfaces or task.surface_n_m or task.law == _PRESSING)
 
 

@@ -68,7 +68,7 @@ def draw(bodies: Sequence[mujoco.MjsBody], p: Proportions) -> None:
     cylinder(foot, (0, 0, 0), (0, 0, 0.3 * p.foot[1]), p.foot[0], LIGHT)
     cylinder(foot, (0, 0, 0.3 * p.foot[1]), (0, 0, p.foot[1]), 1.02 * r0, DARK)
 
-    # The shoulder stands upright and turns into the axis of the lift joint, which is -y.
+    # The shoulder is upright and bends into the axis of the lift joint, which is -y.
     cylinder(shoulder, (0, 0, p.foot[1] - p.d1), (0, 0, 0.25 * r0), r0, DARK)
     cylinder(shoulder, (0, 0.8 * r0, 0), (0, -(p.shoulder_offset - r1), 0), 0.98 * r1, DARK)
     _lid(shoulder, y, 0.8 * r0, 1, 0.98 * r1)

@@ -271,7 +271,7 @@ class ArmVerbs(StatusVerbs):
         return law_of(latest.goal.law).name if latest is not None else self.task.law
 
     def _answering(self) -> str:
-        """The law that hears a goal or a command: one that still lifts off before another starts listens until then."""
+        """The law that takes goals and commands: one that has to end before another starts takes them until then."""
         running = law_of(self.state.state.law)
         return running.name if running.takes_commands else self._law()
 

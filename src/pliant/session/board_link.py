@@ -99,7 +99,7 @@ class BoardLink(Generic[T]):
             raise LoopError(self.board.reason)
 
     def has_stopped(self, since: int) -> bool:
-        """Whether a record from tick `since` on shows that the loop obeys a stop."""
+        """Whether a record from tick `since` on shows that the loop has carried out a stop."""
         records, _, _ = self.board.read(since)
         return bool(records["goal"]["stop"].any())
 

@@ -190,7 +190,7 @@ class Started(BoardLink[T]):
         return reason, box
 
     def _stop_at_exit(self) -> None:
-        """At the exit of the interpreter, for a session that nobody stopped."""
+        """At the exit of the interpreter, for a session that was not stopped."""
         try:
             self.stop()
         except PliantError as error:

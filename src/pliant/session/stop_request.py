@@ -1,4 +1,4 @@
-"""A stop sent to a loop. It counts as confirmed when the loop obeys it, not when it is queued."""
+"""A stop sent to a loop. It is confirmed when the loop has carried it out, not when it is queued."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pliant.errors import PliantError
 from pliant.loop import goal_requests
 from pliant.session.board_link import BoardLink
 
-# So long a loop that ticks may take to obey [s]: many ticks of the slowest, and half of what a page waits for.
+# So long a loop that ticks may take to carry it out [s]: many ticks of the slowest, and half of what a page waits for.
 HEARD_S = 0.5
 _LOOK_S = 0.002
 
@@ -28,7 +28,7 @@ class Brake:
             self._number = link.board.send(goal_requests.HALT)
 
     def is_heard(self, deadline_s: float) -> bool:
-        """Whether the loop obeys or has ended; waits at most until `deadline_s` of the monotonic clock."""
+        """Whether the loop has carried it out or has ended; waits at most until `deadline_s` of the monotonic clock."""
         while self._number is not None:
             if not self._link.running or self._obeys():
                 return True

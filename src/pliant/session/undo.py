@@ -129,12 +129,12 @@ def _difference(names: Iterable[str], before: Parameters, after: Parameters) -> 
 
 
 def _continues(last: Change, change: Change) -> bool:
-    """Whether a change begins where the last one ended: then nobody else came in between."""
+    """Whether a change begins where the last one ended: then no other change came in between."""
     return all(place in last and was == last[place][1] for place, (was, _) in change.items())
 
 
 def _take_back(arm: TunableArm, kept: Any, change: Change, done: str) -> dict[str, tuple[Any, Any]]:
-    """Make the last change of those `kept` where nobody else has. Where all of it is overtaken, it is forgotten."""
+    """Make the last change of those `kept`, except where it was changed again since; drop it if nothing is left."""
     now, own = arm.parameters, dict[str, Any]()
     for (name, i), (expected, then) in change.items():
         value = compact(value_at(now, name))

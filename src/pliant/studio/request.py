@@ -60,7 +60,7 @@ class Request(Generic[A]):
         if self.is_stopped:
             raise RejectedError("A stop came first, so this was not done. Repeat it if you still want it.")
 
-    # -- what it says --
+    # -- its content --
 
     def onto(self, now: Callable[[Link], Any], given: list[float | None]) -> list[float]:
         """The numbers, where None keeps one as it is `now`, after the loop has executed all earlier commands."""

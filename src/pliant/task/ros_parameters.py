@@ -17,7 +17,7 @@ _ADMITTANCE = {
     "drift_reset_threshold",
 }  # fmt: skip
 _TOP = {"admittance", "max_linear_velocity", "max_angular_velocity", "dynamic_parameters"}
-# Names of frames, joints and topics: the robot model knows them.
+# Names of frames, joints and topics: they come from the robot model.
 _NOT_NEEDED = {
     "joints", "base_link", "tip_link", "tool_link", "ft_frame", "ft_sensor_name", "world_frame", "control_rate",
     "robot_description", "use_sim_time",
@@ -77,7 +77,7 @@ def to_task(data: dict[str, Any], rate_hz: float = 500.0) -> dict[str, Any]:
 
 
 def _mapping(name: str, value: Any) -> dict[str, Any]:
-    """A section of the file; nothing stands for an empty one."""
+    """A section of the file; empty if the file has no such section."""
     if value is not None and not isinstance(value, dict):
         raise InputError(name, value, "a mapping of names to values")
     return dict(value or {})

@@ -139,7 +139,7 @@ class PoseTracker:
         """Place and course of the reference at a time, its speed along that, its turning speed, its sideways speed."""
         known = self._known
         ahead_s = at_s - float(known.stamp_s)
-        # a formula that knows no acceleration has none
+        # a formula without an acceleration gives none
         acceleration = np.where(np.isfinite(known.acceleration), known.acceleration, 0.0)
         velocity = known.velocity + ahead_s * acceleration
         target = known.pose + ahead_s * (known.velocity + 0.5 * ahead_s * acceleration)

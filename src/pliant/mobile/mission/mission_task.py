@@ -64,7 +64,7 @@ class MissionTask(MissionSettings):
         help="Goal orientation of the tool: rotations about fixed x, y, z; the default points down.",
     )
     tool: Tool = Tool()
-    """The tool, as the controller knows it."""
+    """The tool in the controller's model."""
     sim: BodySimConfig = BodySimConfig()
     """The simulated robot."""
     ros2: Ros2Config = Ros2Config()

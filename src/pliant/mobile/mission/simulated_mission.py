@@ -110,7 +110,7 @@ class MissionRun:
     log: list[Change]
     """Every change of the stage, with its reason."""
     reach_pose: ReachPose | None
-    """Where the robot stands at the goal, and the path there; None if there was none."""
+    """Base and joints at the goal, and the path there; None if no path was found."""
     goal: Array
     """X_WT of the goal."""
     park_q: Array

@@ -25,7 +25,7 @@ from pliant.records import Field, Layout
 
 STEERS = 5
 LONG_M = 1.2
-# Reeds-Shepp distances matter near the goal; farther away the way around obstacles says as much.
+# Reeds-Shepp distances matter near the goal; farther away, the way around obstacles is as good an estimate.
 NEAR_RADII = 12.0
 # Of so many poses one tries a Reeds-Shepp path: to a goal that is far, and to the foremost pose of the other search.
 FAR_SHOTS, MEETINGS = 10, 5

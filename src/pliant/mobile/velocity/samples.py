@@ -15,7 +15,7 @@ from pliant.mobile.velocity.stamps import LEAST, STAMPS, clear, regular
 from pliant.records import Field, Layout
 
 ROOM = 64
-# A sample that comes after so small a share of the step before says nothing of the velocity but noise.
+# A sample that comes after so small a share of the step before gives only noise for the velocity.
 CLOSE = 0.01
 
 HISTORY = Layout(
@@ -52,7 +52,7 @@ def add_sample(p, s, t, z, keep):
     if p.stamps == 1:
         t = _aligned_times(s, t)
         if s.stamps.off_s != 0.0 and s.stamps.anew == 0:
-            return COASTING  # sampled who knows when
+            return COASTING  # the time of the sample is unknown
     if s.n > 0 and s.doubted == 1 and _apart(z, s.held) < _apart(z, s.pose[0]):
         s.n = 0
     if s.n > 0 and _jumps(p, s, t, z):

@@ -103,7 +103,7 @@ def drive_base(w, b):
 
 @kernel
 def drive_arm(w, b):
-    """The arm's part of a physics step: its servo knows the arm's dynamics, but not the base's next motion."""
+    """The arm's part of a physics step: its servo compensates the arm's dynamics, but not the base's next motion."""
     by_torque = demand(w)
     if not by_torque:
         fill(b.acc, 0.0)

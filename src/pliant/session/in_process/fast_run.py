@@ -19,7 +19,7 @@ from pliant.task.schema import Task, arm_of
 
 _Part = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
 
-# Long runs are cut into parts, so that progress can be shown and Ctrl-C is heard [s of simulated time].
+# Long runs are cut into parts, so that progress can be shown and Ctrl-C takes effect soon [s of simulated time].
 _CHUNK_S = 5.0
 # Ticks after which it is asked whether a lift-off is over.
 _PART_TICKS = 10

@@ -44,7 +44,7 @@ Array = np.ndarray[Any, Any]
 # So many parameter sets are kept for `history`: more than the events of a task can make.
 _SETS = 128
 _NEVER = 2**62
-# A compiled call simulates no longer than this, so that Ctrl-C is heard [s of simulated time].
+# A compiled call simulates no longer than this, so that Ctrl-C takes effect soon [s of simulated time].
 _CALL_S = 5.0
 _PHYSICS = mujoco.mjtState.mjSTATE_INTEGRATION
 # The world's record begins with addresses, which a snapshot must not bring from elsewhere; nor those of its surfaces.

@@ -1,4 +1,4 @@
-"""The results of the checks for values that nobody has requested yet, so that a slider shows its limits.
+"""The results of the checks for values that were not requested yet, so that a slider shows its limits.
 
 These are the checks that every change has to pass (`Link.set`: its bounds, the current state of the arm, and the
 stability check of `stability.guard`), run in advance and never in the loop. Values that pass with little reserve, that
