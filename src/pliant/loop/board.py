@@ -351,7 +351,7 @@ class Board:
 
 
 def _set(revision: int, tick: int, parameters: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    entry = SET.new()
+    entry = np.empty(1, SET.dtype)
     entry["revision"], entry["tick"] = revision, tick
     entry["values"].view(np.uint8)[:] = parameters.view(np.uint8)  # as bytes: see `records.copied`
     return entry

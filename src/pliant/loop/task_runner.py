@@ -123,11 +123,10 @@ class TaskRunner:
         now, values = self.controller.parameters, parameters.view(np.float64)[: len(self._low)]
         if not ((values >= self._low) & (values <= self._high)).all():
             return False
-        if not np.array_equal(parameters.view(np.int64)[self._fixed], now.view(np.int64)[self._fixed]):
+        if (parameters.view(np.int64)[self._fixed] != now.view(np.int64)[self._fixed]).any():
             return False
         # an offset that changes under a force that is held would be pressed for: once more each time
-        same = np.array_equal(parameters["sense"]["bias"], now["sense"]["bias"])
-        if not same and works_at(self.controller.state):
+        if (parameters["sense"]["bias"] != now["sense"]["bias"]).any() and works_at(self.controller.state):
             return False
         changed_ones = [law for law in LAWS.values() if has_new_matrices(law, parameters, now)]
         return all(admissible(parameters[law.section][0]) for law in changed_ones)

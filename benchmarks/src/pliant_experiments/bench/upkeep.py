@@ -60,11 +60,11 @@ def _adoption(task: Task, *changes: tuple[str, float]) -> list[float]:
         runner.begin()
         found = []
         for name, value in changes:
-            sets = [record_of(changed(task.params, {name: value * (1 + i % 2)})) for i in range(200)]
+            both = [record_of(changed(task.params, {name: value * factor})) for factor in (1, 2)]
             times = []
-            for number, proposed in enumerate(sets):
+            for number in range(200):
                 began = time.perf_counter()
-                parameters = copied(proposed)
+                parameters = copied(both[number % 2])
                 if not runner.accepts(parameters):
                     raise AssertionError(f"a good set was rejected: {name}")
                 runner.adopt(parameters, number)
